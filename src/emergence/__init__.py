@@ -1,0 +1,1 @@
+"""The science of the book: tasks, models, theory and training of induction heads."""

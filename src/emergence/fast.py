@@ -1,0 +1,76 @@
+"""The same networks, exactly, at a fraction of the cost."""
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from .models import (
+    AttentionOnlyTransformer,
+    Mask,
+    Weights,
+    allowed_positions,
+    apply,
+    attention,
+)
+
+
+def disentangled_output(
+    weights: Weights,
+    inputs: Float[Tensor, "*runs batch length width"],
+    *,
+    mask: Mask = "strict",
+) -> Float[Tensor, "*runs batch dim"]:
+    """The prediction of Eq. 1 from the query's row of layer 2 alone.
+
+    With T the attention of layer 1, the keys of layer 2 are [X | TX]; their product with the
+    query's vector [u | v] is Xu + T(Xv), so that neither TX nor a square second layer is formed.
+    """
+    x = inputs
+    allowed = allowed_positions(x.shape[-2], mask, x.device)
+    pattern = attention(apply(x, weights.w1) @ x.mT, allowed)
+    query = torch.cat([x[..., -1:, :], pattern[..., -1:, :] @ x], dim=-1)
+    looking_for = apply(query, weights.w2)
+    u, v = looking_for.chunk(2, dim=-1)
+    scores = u @ x.mT + (v @ x.mT) @ pattern.mT
+    weights_of_keys = attention(scores, allowed[-1:])
+    retrieved = torch.cat([weights_of_keys @ x, weights_of_keys @ pattern @ x], dim=-1)
+    return apply(torch.cat([query, retrieved], dim=-1), weights.w3).squeeze(-2)
+
+
+def attention_only_logits(
+    model: AttentionOnlyTransformer,
+    tokens: Int[Tensor, "batch length"],
+    positions: Int[Tensor, "batch length"],
+    *,
+    mask: Mask = "causal",
+    rows: slice = slice(None),
+) -> Float[Tensor, "batch rows vocabulary"]:
+    """The logits of `AttentionOnlyTransformer` at the positions in `rows`, in its own subspace.
+
+    The residual stream never leaves the span of the embeddings and of what the heads make of
+    them (§2.2). Every matrix is applied to those basis columns once instead of to each token, and
+    a token is the vector of its coefficients; gradients of the full matrices follow by autograd.
+    """
+    allowed = allowed_positions(tokens.shape[1], mask, tokens.device)
+    basis = torch.cat([model.tokens, model.positions], dim=1)
+    n_tokens = model.tokens.shape[1]
+    stream = torch.zeros(*tokens.shape, basis.shape[1], dtype=basis.dtype, device=basis.device)
+    stream.scatter_(-1, tokens[..., None], 1.0)
+    stream.scatter_(-1, n_tokens + positions[..., None], 1.0)
+    looking = [slice(None), rows]  # every row of layer 1, only the wanted ones of layer 2
+    for layer, wanted in enumerate(looking):
+        products = key_query_products(model, basis, layer)
+        scores = stream[:, wanted] @ products @ stream.mT
+        retrieved = attention(scores, allowed[wanted]) @ stream
+        stream = torch.cat([stream[:, wanted], retrieved], dim=-1)
+        written = model.project[layer] @ (model.value[layer] @ basis)
+        basis = torch.cat([basis, written], dim=1)
+    return stream @ (model.output @ basis).T
+
+
+def key_query_products(
+    model: AttentionOnlyTransformer, basis: Float[Tensor, "dim columns"], layer: int
+) -> Float[Tensor, "columns columns"]:
+    """Scores between basis vectors: entry (i, j) is what i, the query, pays to j, the key."""
+    query, key = model.query[layer], model.key[layer]
+    return (query @ basis).T @ (key @ basis) * query.shape[0] ** -0.5

@@ -1,0 +1,104 @@
+"""Which network? The disentangled transformer (Eq. 1) and the attention-only one (§2.1)."""
+
+from typing import Literal, NamedTuple, get_args
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+Mask = Literal["strict", "causal"]
+
+
+class Weights(NamedTuple):
+    """The 28 D^2 weights of Eq. 1; leading dimensions, if any, count independent runs."""
+
+    w1: Float[Tensor, "*runs 2*dim 2*dim"]
+    w2: Float[Tensor, "*runs 4*dim 4*dim"]
+    w3: Float[Tensor, "*runs 8*dim dim"]
+
+
+def allowed_positions(
+    length: int, mask: Mask, device: torch.device
+) -> Bool[Tensor, "length length"]:
+    """Who may look at whom: `strict` excludes the position itself (App. B.2)."""
+    if mask not in get_args(Mask):
+        raise ValueError(f"mask must be one of {get_args(Mask)}, got {mask!r}")
+    ones = torch.ones(length, length, dtype=torch.bool, device=device)
+    return ones.tril(-1 if mask == "strict" else 0)
+
+
+def attention(
+    scores: Float[Tensor, "*any queries keys"], allowed: Bool[Tensor, "queries keys"]
+) -> Float[Tensor, "*any queries keys"]:
+    """Softmax over the allowed keys; a query that may look at nothing retrieves the zero vector."""
+    lowest = torch.finfo(scores.dtype).min  # finite, so that an empty row gives no NaN
+    return scores.masked_fill(~allowed, lowest).softmax(dim=-1) * allowed
+
+
+def disentangled_output(
+    weights: Weights,
+    inputs: Float[Tensor, "*runs batch length width"],
+    *,
+    mask: Mask = "strict",
+) -> Float[Tensor, "*runs batch dim"]:
+    """The prediction at the query item, computed as Eq. 1 is written."""
+    x = inputs
+    allowed = allowed_positions(x.shape[-2], mask, x.device)
+    h1 = torch.cat([x, attention(apply(x, weights.w1) @ x.mT, allowed) @ x], dim=-1)
+    h2 = torch.cat([h1, attention(apply(h1, weights.w2) @ h1.mT, allowed) @ h1], dim=-1)
+    return apply(h2, weights.w3)[..., -1, :]
+
+
+def apply(
+    rows: Float[Tensor, "*runs batch length n"], weight: Float[Tensor, "*runs n m"]
+) -> Float[Tensor, "*runs batch length m"]:
+    """Multiply every row by its run's matrix: one large product a run."""
+    return (rows.flatten(-3, -2) @ weight).unflatten(-2, rows.shape[-3:-1])
+
+
+class AttentionOnlyTransformer(nn.Module):
+    """Two attention layers of one head each and an output layer, without MLP, norm or bias (§2.1).
+
+    Linear maps start at PyTorch's default, U(-1/sqrt(D), 1/sqrt(D)); token and positional
+    embeddings at N(0, embedding_scale^2). The paper gives neither.
+    """
+
+    def __init__(
+        self,
+        dim: int,
+        vocabulary: int,
+        block_size: int,
+        *,
+        embedding_scale: float,
+        generator: torch.Generator,
+    ) -> None:
+        super().__init__()
+        make = {"generator": generator, "device": generator.device}
+        self.tokens = nn.Parameter(embedding_scale * torch.randn(dim, vocabulary, **make))
+        self.positions = nn.Parameter(embedding_scale * torch.randn(dim, block_size, **make))
+        bound = dim**-0.5
+
+        def linear(rows: int) -> nn.Parameter:
+            return nn.Parameter((2 * torch.rand(rows, dim, **make) - 1) * bound)
+
+        self.query, self.key, self.value, self.project = (
+            nn.ParameterList(linear(dim) for _ in range(2)) for _ in range(4)
+        )
+        self.output = linear(vocabulary)
+
+    def forward(
+        self,
+        tokens: Int[Tensor, "batch length"],
+        positions: Int[Tensor, "batch length"],
+        *,
+        mask: Mask = "causal",
+    ) -> Float[Tensor, "batch length vocabulary"]:
+        """Next-token logits at every position, computed token by token."""
+        allowed = allowed_positions(tokens.shape[1], mask, tokens.device)
+        stream = self.tokens.T[tokens] + self.positions.T[positions]
+        for query, key, value, project in zip(
+            self.query, self.key, self.value, self.project, strict=True
+        ):
+            scores = (stream @ query.T) @ (stream @ key.T).mT * query.shape[0] ** -0.5
+            stream = stream + attention(scores, allowed) @ stream @ value.T @ project.T
+        return stream @ self.output.T

@@ -1,0 +1,113 @@
+"""The paper's settings, one preset a figure, in two profiles: `paper` as printed, `smoke` tiny."""
+
+from dataclasses import dataclass, fields, replace
+from typing import Any, Literal, get_args
+
+from .subspace import INDUCTION_HEAD
+from .training import MinimalTraining, TokenTraining
+
+Profile = Literal["smoke", "paper"]
+PROFILES: tuple[str, ...] = get_args(Profile)
+
+
+@dataclass(frozen=True)
+class EmergenceSweep:
+    """Figure 5: the gradient flow over many N, and sampled training at App. F's settings.
+
+    One step at learning rate L moves the flow by L/D (chapter F derives it). Orthonormal inputs
+    need D >= 2N, so D = 256 ends at N = 128; `sampled_pairs` are trained on data, the others by
+    the exact population gradient, to which the sampled one is equal on orthonormal inputs.
+    """
+
+    flow_pairs: tuple[int, ...] = tuple(2**k for k in range(2, 21))
+    descent_pairs: tuple[int, ...] = (4, 8, 16, 32, 64, 128)
+    sampled_pairs: tuple[int, ...] = (2, 4, 8, 16)
+    dim: int = 256
+    batch_size: int = 64
+    learning_rate: float = 100.0
+    thresholds: tuple[float, float, float] = (0.1, 0.1, 0.5)  # alpha, beta, gamma
+
+
+@dataclass(frozen=True)
+class Preset:
+    """Settings and how many seeds are run with them."""
+
+    settings: Any
+    n_seeds: int = 5  # the least that shows a spread wherever a curve or a time is judged
+
+    def seeds(self, first: int = 0) -> tuple[int, ...]:
+        """The seeds, counted from `first`; ValueError for a negative one."""
+        if first < 0:
+            raise ValueError(f"a seed must not be negative, got {first}")
+        return tuple(range(first, first + self.n_seeds))
+
+    def override(self, **changes: Any) -> "Preset":
+        """This preset with other settings; ValueError for an unknown or mistyped one."""
+        known = [field.name for field in fields(self.settings)]
+        for name, value in changes.items():
+            if name not in known:
+                raise ValueError(f"{type(self.settings).__name__} has no setting {name!r}")
+            wanted = type(getattr(self.settings, name))
+            if type(value) is not wanted and (wanted, type(value)) != (float, int):
+                raise ValueError(f"{name} must be a {wanted.__name__}, got {value!r}")
+        return replace(self, settings=replace(self.settings, **changes))
+
+
+def load(name: str, profile: str) -> Preset:
+    """The preset of this name, as in `PRESETS`, in a profile; ValueError for an unknown one."""
+    if profile not in PROFILES:
+        raise ValueError(f"profile must be one of {PROFILES}, got {profile!r}")
+    if name not in PRESETS:
+        raise ValueError(f"no preset is called {name!r}; there are {', '.join(PRESETS)}")
+    return PRESETS[name][profile]
+
+
+def _weights(n_pairs: int, *snapshots: int) -> dict[str, Preset]:
+    """App. C: weights at three moments, learning rate 1, B = 512, D = 16."""
+    last = snapshots[-1]
+    paper = MinimalTraining(
+        n_pairs, 16, 512, last, snapshots=snapshots, record_every=max(1, last // 100)
+    )
+    smoke = replace(paper, dim=8, n_pairs=2, batch_size=32, steps=30, snapshots=(10, 20, 30))
+    return {"paper": Preset(paper), "smoke": Preset(replace(smoke, record_every=5), 2)}
+
+
+def _dynamics(n_pairs: int, dim: int, steps: int) -> dict[str, Preset]:
+    """App. D: learning rate 1 and B = 256. The step counts are not printed.
+
+    Ours are about four times the step at which the induction head has formed.
+    """
+    paper = MinimalTraining(n_pairs, dim, 256, steps, record_every=2)
+    smoke = replace(paper, dim=8, n_pairs=2, batch_size=32, steps=30)
+    return {"paper": Preset(paper), "smoke": Preset(smoke, 2)}
+
+
+def constrained(settings: MinimalTraining) -> MinimalTraining:
+    """The same training with only alpha_3, beta_2 and gamma_3 free (Fig. 4, bottom)."""
+    return replace(settings, trained=INDUCTION_HEAD)
+
+
+TINY_TOKENS = TokenTraining(
+    dim=32, vocabulary=12, block_size=16, n_pairs=3, batch_size=32, steps=20
+)
+
+PRESETS: dict[str, dict[str, Preset]] = {
+    # App. E gives the sizes and the optimiser, but no initialisation: `TokenTraining` says ours.
+    "figure-2": {"paper": Preset(TokenTraining()), "smoke": Preset(TINY_TOKENS, 2)},
+    "figure-3": _weights(4, 100, 200, 400),
+    "figure-4": _dynamics(16, 32, 600),
+    "figure-5": {
+        "paper": Preset(EmergenceSweep()),
+        "smoke": Preset(
+            EmergenceSweep(
+                flow_pairs=(4, 8, 16, 32), descent_pairs=(2, 4, 8), sampled_pairs=(2, 4), dim=32
+            ),
+            2,
+        ),
+    },
+    "figures-6-8": _weights(4, 100, 200, 400),
+    "figures-9-11": _weights(8, 200, 400, 800),
+    "figures-12-14": _weights(16, 250, 500, 1000),
+    "figure-15": _dynamics(32, 16, 600),  # the caption's sizes; the text of App. D has others
+    "figure-16": _dynamics(8, 32, 300),
+}

@@ -1,0 +1,218 @@
+"""Training both networks: full or constrained weights, several seeds at once, records."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from . import fast, models, tasks
+from .models import AttentionOnlyTransformer, Mask, Weights
+from .progress import steps as counted
+from .subspace import NAMES, PseudoParameters, embed, project
+from .tasks import Query
+
+Data = Literal["gaussian", "orthonormal"]
+Method = Literal["fast", "dense"]
+SAMPLERS = {"gaussian": tasks.gaussian_pairs, "orthonormal": tasks.orthonormal_pairs}
+OUTPUTS = {"fast": fast.disentangled_output, "dense": models.disentangled_output}
+
+
+@dataclass(frozen=True)
+class MinimalTraining:
+    """Stochastic gradient descent of the disentangled transformer from zero (§4, Apps. C, D).
+
+    The loss is the mean over batch and dimensions. `trained` names the pseudo-parameters that
+    may move; empty means all 28 D^2 weights. `snapshots` are steps whose weights are kept.
+    """
+
+    n_pairs: int
+    dim: int
+    batch_size: int
+    steps: int
+    learning_rate: float = 1.0
+    data: Data = "gaussian"
+    query: Query = "uniform"
+    mask: Mask = "strict"
+    trained: tuple[str, ...] = ()
+    snapshots: tuple[int, ...] = ()
+    record_every: int = 1
+
+    def __post_init__(self) -> None:
+        if self.data not in SAMPLERS:
+            raise ValueError(f"data must be one of {tuple(SAMPLERS)}, got {self.data!r}")
+        if unknown := set(self.trained) - set(NAMES):
+            raise ValueError(f"no pseudo-parameter is called {sorted(unknown)[0]!r}")
+        if beyond := [step for step in self.snapshots if not 0 <= step <= self.steps]:
+            raise ValueError(f"snapshot at step {beyond[0]}, but training has {self.steps} steps")
+
+
+class MinimalRecord(NamedTuple):
+    """What training left behind; `steps` counts updates made before the measurement."""
+
+    steps: Int[Tensor, " times"]
+    pseudo: Float[Tensor, "seeds times 19"]
+    outside: Float[Tensor, "seeds times"]  # Frobenius norm outside the 19-dimensional subspace
+    loss: Float[Tensor, "seeds times"]  # of the fresh batch, hence a test loss
+    snapshots: dict[int, Weights]
+
+
+@dataclass(frozen=True)
+class TokenTraining:
+    """AdamW training of the attention-only transformer on token pairs (§2, App. E)."""
+
+    dim: int = 2048
+    vocabulary: int = 32
+    block_size: int = 32
+    n_pairs: int = 8
+    batch_size: int = 512
+    steps: int = 300
+    learning_rate: float = 1e-3
+    weight_decay: float = 0.01
+    embedding_scale: float = 0.1
+    mask: Mask = "causal"
+
+
+class TokenRecord(NamedTuple):
+    """One run: loss and accuracy of each fresh batch before its update, and the trained model."""
+
+    loss: Float[Tensor, " steps"]
+    accuracy: Float[Tensor, " steps"]
+    model: AttentionOnlyTransformer
+
+
+def resolve_device(name: str) -> torch.device:
+    """The device called `auto` (CUDA where there is one), `cpu` or `cuda`; ValueError otherwise."""
+    if name not in ("auto", "cpu", "cuda"):
+        raise ValueError(f"device must be auto, cpu or cuda, got {name!r}")
+    if name == "cuda" and not torch.cuda.is_available():
+        raise ValueError("device cuda was asked for, but this machine has no CUDA device")
+    has_cuda = torch.cuda.is_available()
+    return torch.device("cuda" if name != "cpu" and has_cuda else "cpu")
+
+
+def generator(seed: int, device: torch.device) -> torch.Generator:
+    """A fresh random generator: the same seed and device give the same stream."""
+    return torch.Generator(device).manual_seed(seed)
+
+
+def train_minimal(
+    settings: MinimalTraining,
+    seeds: Sequence[int],
+    *,
+    device: torch.device,
+    method: Method = "fast",
+    dtype: torch.dtype = torch.float32,
+    label: str = "training",
+) -> MinimalRecord:
+    """Train one network per seed, all at once; each sees the data of its own seed only.
+
+    Raises ArithmeticError when a run diverges.
+    """
+    streams = [generator(seed, device) for seed in seeds]
+    dim, output = settings.dim, OUTPUTS[method]
+    free = torch.tensor([float(name in settings.trained) for name in NAMES], device=device)
+    free = free.to(dtype)
+    zero = torch.zeros(len(seeds), len(NAMES), device=device, dtype=dtype)
+    weights = embed(PseudoParameters.unstack(zero), dim)
+    recorded, pseudo, outside, losses, kept = [], [], [], [], {}
+
+    def keep(step: int) -> None:
+        if step in settings.snapshots:
+            kept[step] = Weights(*(weight.detach().clone() for weight in weights))
+
+    for step in counted(label, settings.steps):
+        keep(step)
+        weights = Weights(*(weight.detach().requires_grad_() for weight in weights))
+        batches = [
+            SAMPLERS[settings.data](
+                settings.batch_size, settings.n_pairs, dim, generator=stream,
+                query=settings.query, dtype=dtype,
+            )
+            for stream in streams
+        ]  # fmt: skip
+        inputs = torch.stack([batch.inputs for batch in batches])
+        target = torch.stack([batch.target for batch in batches])
+        error = output(weights, inputs, mask=settings.mask) - target
+        loss = error.square().mean(dim=(-2, -1))
+        gradient = Weights(*torch.autograd.grad(loss.sum(), weights))
+        if settings.trained:
+            coordinates = project(gradient)[0].stacked() * free
+            gradient = embed(PseudoParameters.unstack(coordinates), dim)
+        with torch.no_grad():
+            if step % settings.record_every == 0:
+                inside, rest = project(weights)
+                for column, value in zip(
+                    (recorded, pseudo, outside, losses),
+                    (step, inside.stacked(), rest, loss.detach()),
+                    strict=True,
+                ):
+                    column.append(value)
+            weights = Weights(
+                *(w - settings.learning_rate * g for w, g in zip(weights, gradient, strict=True))
+            )
+        if not torch.isfinite(loss).all():
+            raise ArithmeticError(f"{label}: the loss is not finite at step {step}")
+    keep(settings.steps)
+    return MinimalRecord(
+        torch.tensor(recorded),
+        torch.stack(pseudo, dim=1).cpu(),
+        torch.stack(outside, dim=1).cpu(),
+        torch.stack(losses, dim=1).cpu(),
+        {step: Weights(*(weight.cpu() for weight in parts)) for step, parts in kept.items()},
+    )
+
+
+def train_tokens(
+    settings: TokenTraining,
+    seed: int,
+    *,
+    device: torch.device,
+    method: Method = "fast",
+    label: str = "training",
+) -> TokenRecord:
+    """Train the transformer of §2 on the negative log-likelihood of the query's label.
+
+    Raises ArithmeticError when the run diverges.
+    """
+    stream = generator(seed, device)
+    model = AttentionOnlyTransformer(
+        settings.dim, settings.vocabulary, settings.block_size,
+        embedding_scale=settings.embedding_scale, generator=stream,
+    )  # fmt: skip
+    optimiser = torch.optim.AdamW(
+        model.parameters(),
+        lr=settings.learning_rate,
+        weight_decay=settings.weight_decay,
+        fused=True,
+    )
+    losses, accuracies = [], []
+    for step in counted(label, settings.steps):
+        batch = tasks.token_pairs(
+            settings.batch_size, settings.n_pairs, settings.vocabulary, settings.block_size,
+            generator=stream,
+        )  # fmt: skip
+        logits = query_logits(model, batch, settings.mask, method)
+        loss = torch.nn.functional.cross_entropy(logits, batch.target)
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+        losses.append(loss.detach())
+        accuracies.append((logits.argmax(dim=1) == batch.target).double().mean())
+        if not torch.isfinite(loss):
+            raise ArithmeticError(f"{label}: the loss is not finite at step {step}")
+    return TokenRecord(torch.stack(losses).cpu(), torch.stack(accuracies).cpu(), model)
+
+
+def query_logits(
+    model: AttentionOnlyTransformer, batch: tasks.TokenBatch, mask: Mask, method: Method
+) -> Float[Tensor, "batch vocabulary"]:
+    """The logits at the query item, the only position that is trained."""
+    if method == "dense":
+        return model(batch.tokens, batch.positions, mask=mask)[:, -1]
+    last = slice(-1, None)
+    return fast.attention_only_logits(
+        model, batch.tokens, batch.positions, mask=mask, rows=last
+    ).squeeze(1)
