@@ -12,6 +12,7 @@ from .models import (
     apply,
     attention,
 )
+from .tasks import swap_halves
 
 
 def disentangled_output(
@@ -35,6 +36,24 @@ def disentangled_output(
     weights_of_keys = attention(scores, allowed[-1:])
     retrieved = torch.cat([weights_of_keys @ x, weights_of_keys @ pattern @ x], dim=-1)
     return apply(torch.cat([query, retrieved], dim=-1), weights.w3).squeeze(-2)
+
+
+def induction_head_output(
+    pseudo: Float[Tensor, "*runs 3"],
+    inputs: Float[Tensor, "*runs batch length width"],
+    *,
+    mask: Mask = "strict",
+) -> Float[Tensor, "*runs batch dim"]:
+    """The prediction of Eq. 1 where only alpha_3, beta_2 and gamma_3 are not zero (§6).
+
+    Positions alone steer layer 1, contents alone layer 2 and the output: no weight is formed.
+    """
+    alpha, beta, gamma = pseudo[..., None, None, None, :].unbind(dim=-1)
+    content, position = inputs.chunk(2, dim=-1)
+    allowed = allowed_positions(inputs.shape[-2], mask, inputs.device)
+    pattern = attention(alpha * (position @ swap_halves(position).mT), allowed)
+    scores = beta * (content[..., -1:, :] @ content.mT) @ pattern.mT
+    return (gamma * (attention(scores, allowed[-1:]) @ content)).squeeze(-2)
 
 
 def attention_only_logits(

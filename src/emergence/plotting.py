@@ -112,9 +112,7 @@ def pseudo_curves(
     return ax
 
 
-def weight_maps(
-    weights: Mapping[str, Float[np.ndarray, "rows columns"]], dim: int, *, title: str = ""
-) -> plt.Figure:
+def weight_maps(weights: Mapping[str, Float[np.ndarray, "rows columns"]], dim: int) -> plt.Figure:
     """W1, W2 and the transpose of W3 of Eq. 1 as heat maps with blocks of size D."""
     figure, axes = plt.subplots(
         1, 3, figsize=(10.5, 3.9), width_ratios=(2.2, 3.2, 4.2), layout="constrained"
@@ -123,9 +121,8 @@ def weight_maps(
     for ax, matrix, k in zip(axes, parts, (1, 2, 3), strict=True):
         n_rows, n_columns = (size // dim for size in matrix.shape)
         blocks = [str(i + 1) for i in range(n_rows)], [str(i + 1) for i in range(n_columns)]
-        transpose = r"^\top" if k == 3 else ""
-        heat_map(ax, matrix, blocks=blocks, title=rf"$W^{{({k})}}{transpose}$")
-    figure.suptitle(title, fontsize=10)
+        title = rf"$W^{{({k})}}$" + (" transposed" if k == 3 else "")
+        heat_map(ax, matrix, blocks=blocks, title=title)
     return figure
 
 

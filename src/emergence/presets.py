@@ -78,7 +78,7 @@ def _dynamics(n_pairs: int, dim: int, steps: int) -> dict[str, Preset]:
     Ours are about four times the step at which the induction head has formed.
     """
     paper = MinimalTraining(n_pairs, dim, 256, steps, record_every=2)
-    smoke = replace(paper, dim=8, n_pairs=2, batch_size=32, steps=30)
+    smoke = replace(paper, dim=8, n_pairs=2, batch_size=64, steps=90)
     return {"paper": Preset(paper), "smoke": Preset(smoke, 2)}
 
 
@@ -88,7 +88,14 @@ def constrained(settings: MinimalTraining) -> MinimalTraining:
 
 
 TINY_TOKENS = TokenTraining(
-    dim=32, vocabulary=12, block_size=16, n_pairs=3, batch_size=32, steps=20
+    dim=64,
+    vocabulary=8,
+    block_size=8,
+    n_pairs=2,
+    batch_size=64,
+    steps=100,
+    learning_rate=1e-2,
+    embedding_scale=0.1,
 )
 
 PRESETS: dict[str, dict[str, Preset]] = {
@@ -100,7 +107,11 @@ PRESETS: dict[str, dict[str, Preset]] = {
         "paper": Preset(EmergenceSweep()),
         "smoke": Preset(
             EmergenceSweep(
-                flow_pairs=(4, 8, 16, 32), descent_pairs=(2, 4, 8), sampled_pairs=(2, 4), dim=32
+                flow_pairs=(4, 8, 16, 32),
+                descent_pairs=(2, 4, 8),
+                sampled_pairs=(2, 4),
+                dim=32,
+                learning_rate=10.0,
             ),
             2,
         ),

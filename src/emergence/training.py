@@ -11,7 +11,7 @@ from torch import Tensor
 from . import fast, models, tasks
 from .models import AttentionOnlyTransformer, Mask, Weights
 from .progress import steps as counted
-from .subspace import NAMES, PseudoParameters, embed, project
+from .subspace import INDUCTION_HEAD, NAMES, PseudoParameters, embed, project
 from .tasks import Query
 
 Data = Literal["gaussian", "orthonormal"]
@@ -71,7 +71,7 @@ class TokenTraining:
     steps: int = 300
     learning_rate: float = 1e-3
     weight_decay: float = 0.01
-    embedding_scale: float = 0.1
+    embedding_scale: float = 0.05  # decides whether 300 steps suffice; appendix E of the book
     mask: Mask = "causal"
 
 
@@ -112,57 +112,100 @@ def train_minimal(
     Raises ArithmeticError when a run diverges.
     """
     streams = [generator(seed, device) for seed in seeds]
-    dim, output = settings.dim, OUTPUTS[method]
-    free = torch.tensor([float(name in settings.trained) for name in NAMES], device=device)
-    free = free.to(dtype)
-    zero = torch.zeros(len(seeds), len(NAMES), device=device, dtype=dtype)
-    weights = embed(PseudoParameters.unstack(zero), dim)
-    recorded, pseudo, outside, losses, kept = [], [], [], [], {}
+    network = _Constrained(settings, method) if settings.trained else _Full(settings, method)
+    parameters = network.zero(len(seeds), device, dtype)
+    recorded, columns, kept = [], [], {}
 
     def keep(step: int) -> None:
         if step in settings.snapshots:
-            kept[step] = Weights(*(weight.detach().clone() for weight in weights))
+            kept[step] = Weights(*(w.detach().cpu() for w in network.weights(parameters)))
 
     for step in counted(label, settings.steps):
         keep(step)
-        weights = Weights(*(weight.detach().requires_grad_() for weight in weights))
-        batches = [
-            SAMPLERS[settings.data](
-                settings.batch_size, settings.n_pairs, dim, generator=stream,
-                query=settings.query, dtype=dtype,
-            )
-            for stream in streams
-        ]  # fmt: skip
-        inputs = torch.stack([batch.inputs for batch in batches])
-        target = torch.stack([batch.target for batch in batches])
-        error = output(weights, inputs, mask=settings.mask) - target
+        parameters = [parameter.detach().requires_grad_() for parameter in parameters]
+        inputs, target = _stacked_batches(settings, streams, dtype)
+        error = network.output(parameters, inputs) - target
         loss = error.square().mean(dim=(-2, -1))
-        gradient = Weights(*torch.autograd.grad(loss.sum(), weights))
-        if settings.trained:
-            coordinates = project(gradient)[0].stacked() * free
-            gradient = embed(PseudoParameters.unstack(coordinates), dim)
-        with torch.no_grad():
-            if step % settings.record_every == 0:
-                inside, rest = project(weights)
-                for column, value in zip(
-                    (recorded, pseudo, outside, losses),
-                    (step, inside.stacked(), rest, loss.detach()),
-                    strict=True,
-                ):
-                    column.append(value)
-            weights = Weights(
-                *(w - settings.learning_rate * g for w, g in zip(weights, gradient, strict=True))
-            )
+        gradient = torch.autograd.grad(loss.sum(), parameters)
         if not torch.isfinite(loss).all():
             raise ArithmeticError(f"{label}: the loss is not finite at step {step}")
+        with torch.no_grad():
+            if step % settings.record_every == 0:
+                recorded.append(step)
+                columns.append((*network.coordinates(parameters), loss.detach()))
+            parameters = network.descend(parameters, gradient)
     keep(settings.steps)
-    return MinimalRecord(
-        torch.tensor(recorded),
-        torch.stack(pseudo, dim=1).cpu(),
-        torch.stack(outside, dim=1).cpu(),
-        torch.stack(losses, dim=1).cpu(),
-        {step: Weights(*(weight.cpu() for weight in parts)) for step, parts in kept.items()},
+    pseudo, outside, losses = (
+        torch.stack(column, dim=1).cpu() for column in zip(*columns, strict=True)
     )
+    return MinimalRecord(torch.tensor(recorded), pseudo, outside, losses, kept)
+
+
+def _stacked_batches(
+    settings: MinimalTraining, streams: Sequence[torch.Generator], dtype: torch.dtype
+) -> tuple[Tensor, Tensor]:
+    """Inputs and targets of a fresh batch for every run."""
+    batches = [
+        SAMPLERS[settings.data](
+            settings.batch_size, settings.n_pairs, settings.dim,
+            generator=stream, query=settings.query, dtype=dtype,
+        )
+        for stream in streams
+    ]  # fmt: skip
+    inputs, targets, _ = zip(*batches, strict=True)
+    return torch.stack(inputs), torch.stack(targets)
+
+
+@dataclass(frozen=True)
+class _Full:
+    """All 28 D^2 weights are free."""
+
+    settings: MinimalTraining
+    method: Method
+
+    def zero(self, runs: int, device: torch.device, dtype: torch.dtype) -> list[Tensor]:
+        pseudo = torch.zeros(runs, len(NAMES), device=device, dtype=dtype)
+        return list(embed(PseudoParameters.unstack(pseudo), self.settings.dim))
+
+    def weights(self, parameters: Sequence[Tensor]) -> Weights:
+        return Weights(*parameters)
+
+    def output(self, parameters: Sequence[Tensor], inputs: Tensor) -> Tensor:
+        return OUTPUTS[self.method](self.weights(parameters), inputs, mask=self.settings.mask)
+
+    def coordinates(self, parameters: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
+        pseudo, outside = project(self.weights(parameters))
+        return pseudo.stacked(), outside
+
+    def descend(self, parameters: Sequence[Tensor], gradient: Sequence[Tensor]) -> list[Tensor]:
+        rate = self.settings.learning_rate
+        return [p - rate * g for p, g in zip(parameters, gradient, strict=True)]
+
+
+class _Constrained(_Full):
+    """Only the named pseudo-parameters are free: the weights' gradient is projected on them."""
+
+    def zero(self, runs: int, device: torch.device, dtype: torch.dtype) -> list[Tensor]:
+        return [torch.zeros(runs, len(NAMES), device=device, dtype=dtype)]
+
+    def weights(self, parameters: Sequence[Tensor]) -> Weights:
+        return embed(PseudoParameters.unstack(parameters[0]), self.settings.dim)
+
+    def output(self, parameters: Sequence[Tensor], inputs: Tensor) -> Tensor:
+        if self.method == "fast" and self.settings.trained == INDUCTION_HEAD:
+            head = parameters[0][..., [NAMES.index(name) for name in INDUCTION_HEAD]]
+            return fast.induction_head_output(head, inputs, mask=self.settings.mask)
+        return super().output(parameters, inputs)
+
+    def coordinates(self, parameters: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
+        return parameters[0].detach(), parameters[0].new_zeros(len(parameters[0]))
+
+    def descend(self, parameters: Sequence[Tensor], gradient: Sequence[Tensor]) -> list[Tensor]:
+        free = torch.tensor([float(name in self.settings.trained) for name in NAMES])
+        # A pseudo-parameter's matrix has squared norm D, so its coordinate of the gradient is 1/D
+        # of the derivative.
+        rate = self.settings.learning_rate / self.settings.dim
+        return [parameters[0] - rate * free.to(parameters[0]) * gradient[0]]
 
 
 def train_tokens(

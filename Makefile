@@ -1,0 +1,59 @@
+# One command for each target; the work is done by bookbuild.
+PYTHON ?= python3
+PROFILE ?= paper
+DEVICE ?= auto
+PORT ?= 8000
+
+BIN := .venv/bin
+STAMP := .venv/.installed
+
+options := PYTHON PROFILE DEVICE SEED JOBS PART TIMEOUT CHAPTER PORT TORCH_INDEX
+given := $(foreach setting,$(MAKEOVERRIDES),$(firstword $(subst =, ,$(setting))))
+unknown := $(filter-out $(options),$(given))
+ifneq ($(unknown),)
+$(error there is no option $(firstword $(unknown)); the options are $(options))
+endif
+
+run_options := --profile '$(PROFILE)' --device '$(DEVICE)' \
+	$(if $(SEED),--seed '$(SEED)') $(if $(JOBS),--jobs '$(JOBS)') $(if $(TIMEOUT),--timeout '$(TIMEOUT)')
+part_option := $(if $(PART),--part '$(PART)')
+
+.PHONY: help env reproduce book chapter serve test lint clean
+
+help:  ## list the targets and options
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@echo
+	@echo 'PROFILE=paper|smoke  DEVICE=auto|cpu|cuda  PART=paper|beyond|companions  SEED=n  JOBS=n'
+	@echo 'TIMEOUT=seconds a cell  CHAPTER=paper/05_emergence  PORT=n'
+	@echo 'PYTHON=interpreter  TORCH_INDEX=url   for make env'
+
+env: $(STAMP)  ## create .venv with the locked packages
+
+$(STAMP): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else \
+		f"Python 3.11 or newer is needed, and $(PYTHON) is {sys.version.split()[0]}: set PYTHON=.")'
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
+		$(if $(TORCH_INDEX),--extra-index-url '$(TORCH_INDEX)') -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -e .
+	@touch $@
+
+reproduce: book  ## create the environment, execute every chapter, build the site, judge the claims
+
+book: env  ## execute what changed, build the site, judge the claims
+	@$(BIN)/python -m bookbuild build $(run_options) $(part_option)
+
+chapter: env  ## execute one chapter: CHAPTER=paper/05_emergence
+	@$(BIN)/python -m bookbuild chapter $(run_options) '$(CHAPTER)'
+
+serve: env  ## show the built site on 127.0.0.1
+	@$(BIN)/python -m bookbuild serve --profile '$(PROFILE)' --port '$(PORT)'
+
+test: lint  ## check style and run all tests
+	@$(BIN)/python -m pytest
+
+lint: env  ## check style
+	@$(BIN)/ruff check
+
+clean:  ## remove what was built; .venv stays
+	rm -rf _build

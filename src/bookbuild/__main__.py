@@ -1,0 +1,5 @@
+"""Run the command line."""
+
+from bookbuild.cli import main
+
+main()

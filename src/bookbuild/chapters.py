@@ -1,0 +1,163 @@
+"""Read the table of contents and the chapters it lists."""
+
+import ast
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import jupytext
+import yaml
+from nbformat import NotebookNode
+
+from bookbuild.errors import BookError, raise_if_any
+from bookbuild.settings import PARTS, one_of
+
+BOOK = "book"
+PARAMETERS = ("profile", "device", "seed")
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """A page with code: its name such as paper/05_emergence, its notebook, its data files."""
+
+    name: str
+    title: str
+    notebook: NotebookNode
+    data: tuple[Path, ...]
+
+    @property
+    def code(self) -> list[NotebookNode]:
+        """The code cells, in order."""
+        return [cell for cell in self.notebook.cells if cell.cell_type == "code"]
+
+    @property
+    def page(self) -> str:
+        """The address of the page, relative to the folder of the book."""
+        return f"{self.name}.html"
+
+
+def read_toc(root: Path, part: str | None = None) -> dict[str, Any]:
+    """Return the table of contents, restricted to one part if one is named.
+
+    Raises BookError where there is no book, for an unknown part and one without chapters.
+    """
+    path = root / "_toc.yml"
+    if not path.is_file():
+        raise BookError("There is no _toc.yml here: run this from the root of the repository.")
+    toc = yaml.safe_load(path.read_text(encoding="utf-8"))
+    if part is None:
+        return toc
+    one_of("PART", part, PARTS)
+    outside = {f"{BOOK}/{other}/" for other in PARTS if other != part}
+    kept = _without(toc, tuple(outside))
+    if not any(name.startswith(f"{BOOK}/{part}/") for name in _files(kept)):
+        raise BookError(f"PART is {part!r}, but that part has no chapters yet.")
+    return kept
+
+
+def read_chapters(root: Path, toc: dict[str, Any]) -> list[Chapter]:
+    """Return the chapters that the table of contents lists; raise BookError for a missing one."""
+    files = list(_files(toc))
+    raise_if_any(
+        f"_toc.yml lists {name}, but there is no {name}.md."
+        for name in files
+        if not (root / f"{name}.md").is_file()
+    )
+    pages = (root / f"{name}.md" for name in files)
+    return [_read(root, path) for path in pages if is_notebook(path)]
+
+
+def read_chapter(root: Path, name: str) -> Chapter:
+    """Return one chapter by name, listed or not; raise BookError for an unknown one."""
+    path = root / BOOK / f"{name}.md"
+    if not path.is_file() or not is_notebook(path):
+        known = ", ".join(chapter.name for chapter in read_chapters(root, read_toc(root)))
+        raise BookError(f"There is no chapter {name!r}; the chapters are {known}.")
+    return _read(root, path)
+
+
+def is_notebook(path: Path) -> bool:
+    """Return whether a page has code, that is a kernelspec in its front matter."""
+    text = path.read_text(encoding="utf-8")
+    front = text.split("\n---", 1)[0] if text.startswith("---\n") else ""
+    return "\nkernelspec:" in front
+
+
+def tags(cell: NotebookNode) -> list[str]:
+    """Return the tags of a cell."""
+    return list(cell.metadata.get("tags", []))
+
+
+def _read(root: Path, path: Path) -> Chapter:
+    """Return the chapter in a file; raise BookError for wrong parameters or missing data."""
+    name = path.relative_to(root / BOOK).with_suffix("").as_posix()
+    notebook = jupytext.read(path, fmt="md:myst")
+    for position, cell in enumerate(notebook.cells):
+        # jupytext draws a new id at each reading; the built page must not change with it.
+        cell["id"] = hashlib.sha256(f"{name} {position}".encode()).hexdigest()[:12]
+    listed = notebook.metadata.pop("bookbuild", {}).get("data", [])
+    data = tuple(root / item for item in listed)
+    raise_if_any(
+        f"Chapter {name} reads {item}, which does not exist."
+        for item, file in zip(listed, data, strict=True)
+        if not file.is_file()
+    )
+    _check_parameters(name, notebook)
+    return Chapter(name, _title(notebook, name), notebook, data)
+
+
+def _check_parameters(name: str, notebook: NotebookNode) -> None:
+    """Raise BookError unless one cell is tagged parameters and sets the three of them."""
+    cells = [cell for cell in notebook.cells if "parameters" in tags(cell)]
+    if len(cells) != 1:
+        raise BookError(f"Chapter {name} has {len(cells)} cells tagged parameters, not one.")
+    names = [
+        target.id
+        for statement in ast.parse(cells[0].source).body
+        if isinstance(statement, ast.Assign)
+        for target in statement.targets
+        if isinstance(target, ast.Name)
+    ]
+    raise_if_any(
+        [f"Chapter {name} sets an unknown parameter {x!r}." for x in names if x not in PARAMETERS]
+        + [
+            f"Chapter {name} does not set the parameter {x!r}."
+            for x in PARAMETERS
+            if x not in names
+        ]
+    )
+
+
+def _title(notebook: NotebookNode, default: str) -> str:
+    """Return the first heading of a notebook."""
+    for cell in notebook.cells:
+        for line in cell.source.splitlines() if cell.cell_type == "markdown" else ():
+            if line.startswith("# "):
+                return line[2:].strip()
+    return default
+
+
+def _files(node: Any) -> Iterator[str]:
+    """Yield the pages of a table of contents, in order."""
+    if isinstance(node, dict):
+        yield from (node[key] for key in ("root", "file") if key in node)
+        for key in ("parts", "chapters", "sections"):
+            yield from _files(node.get(key, []))
+    elif isinstance(node, list):
+        for item in node:
+            yield from _files(item)
+
+
+def _without(node: Any, prefixes: tuple[str, ...]) -> Any:
+    """Return a table of contents without the pages below the prefixes and without empty parts."""
+    if isinstance(node, list):
+        kept = (_without(item, prefixes) for item in node)
+        return [item for item in kept if item is not None]
+    if not isinstance(node, dict):
+        return node
+    if str(node.get("file", "")).startswith(prefixes):
+        return None
+    pruned = {key: _without(value, prefixes) for key, value in node.items()}
+    return None if pruned.get("chapters") == [] else pruned

@@ -1,0 +1,150 @@
+"""The command line: python -m bookbuild build, chapter, serve, clean."""
+
+import json
+import shutil
+import signal
+import sys
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from bookbuild.chapters import read_chapter
+from bookbuild.display import choose_display
+from bookbuild.errors import BookError
+from bookbuild.ledger import count
+from bookbuild.pipeline import Result, build_book, run_chapters
+from bookbuild.settings import (
+    CELL_TIMEOUT,
+    DEVICES,
+    PARTS,
+    PROFILES,
+    Settings,
+    default_jobs,
+    one_of,
+    resolve_device,
+    whole_number,
+)
+
+console = Console()
+
+
+@click.group()
+def commands() -> None:
+    """Build the book."""
+
+
+def _run_options(command: Any) -> Any:
+    """Add the options that say how chapters are executed."""
+    for name, default, text in (
+        ("--timeout", str(CELL_TIMEOUT), "seconds a cell may take"),
+        ("--jobs", str(default_jobs()), "chapters executed at once"),
+        ("--seed", "0", "seed handed to the chapters"),
+        ("--device", "auto", ", ".join(DEVICES)),
+        ("--profile", "paper", ", ".join(PROFILES)),
+    ):
+        command = click.option(name, default=default, show_default=True, help=text)(command)
+    return command
+
+
+@commands.command()
+@_run_options
+@click.option("--part", help=", ".join(PARTS))
+def build(part: str | None, **options: str) -> None:
+    """Execute what is missing, judge the ledger, build and check the site."""
+    settings = _settings(part=part, **options)
+    result = build_book(settings, choose_display(console), _tell)
+    _print_result(result, settings)
+
+
+@commands.command()
+@click.argument("name")
+@_run_options
+def chapter(name: str, **options: str) -> None:
+    """Execute one chapter; print what it measured and where its notebook lies."""
+    settings = _settings(part=None, **options)
+    chosen = read_chapter(settings.root, name)
+    found, made = run_chapters([chosen], settings, choose_display(console), _tell)
+    entry = (found | made)[name]
+    for key, measure in entry.measures.items():
+        _tell(f"{key} = {json.dumps(measure['value'])}")
+    _tell(f"executed notebook: {(entry.folder / 'notebook.ipynb').relative_to(settings.root)}")
+
+
+@commands.command()
+@click.option("--profile", default="paper", show_default=True, help=", ".join(PROFILES))
+@click.option("--port", default="8000", show_default=True)
+def serve(profile: str, port: str) -> None:
+    """Serve the built site on this machine."""
+    site = Settings(Path.cwd(), one_of("PROFILE", profile, PROFILES)).site
+    if not site.is_dir():
+        raise BookError(f"There is no site yet: run make book PROFILE={profile} first.")
+    handler = partial(SimpleHTTPRequestHandler, directory=str(site))
+    try:
+        server = ThreadingHTTPServer(("127.0.0.1", whole_number("PORT", port, least=1)), handler)
+    except (OSError, OverflowError) as error:
+        raise BookError(f"Port {port} cannot be used: {error}.") from error
+    with server:
+        _tell(f"serving the site on http://127.0.0.1:{port} (Ctrl-C ends it)")
+        server.serve_forever()
+
+
+@commands.command()
+def clean() -> None:
+    """Remove everything that was built."""
+    shutil.rmtree(Settings(Path.cwd()).build, ignore_errors=True)
+
+
+def main() -> None:
+    """Run the command line; end in one sentence for each problem, without a traceback."""
+    signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        commands(standalone_mode=False)
+    except BookError as error:
+        sys.exit(str(error))
+    except click.ClickException as error:
+        sys.exit(error.format_message())
+    except (KeyboardInterrupt, click.Abort):
+        sys.exit("Interrupted; what was finished is kept and the next run goes on from there.")
+
+
+def _settings(part: str | None, **options: str) -> Settings:
+    """Return the settings the options stand for; raise BookError for one that is wrong."""
+    return Settings(
+        root=Path.cwd(),
+        profile=one_of("PROFILE", options["profile"], PROFILES),
+        device=resolve_device(options["device"]),
+        seed=whole_number("SEED", options["seed"], least=0),
+        jobs=whole_number("JOBS", options["jobs"], least=1),
+        part=part,
+        timeout=whole_number("TIMEOUT", options["timeout"], least=1),
+    )
+
+
+def _print_result(result: Result, settings: Settings) -> None:
+    """Print the verdicts, the claims that did not hold, the time spent and the site's place."""
+    table = Table("verdict", "claims")
+    for verdict, number in count(result.findings).items():
+        table.add_row(verdict, str(number))
+    console.print(table)
+    for verdict in ("contradicted", "partly"):
+        for finding in result.findings:
+            if finding.verdict == verdict:
+                _tell(f"{verdict}: {finding.claim.id} ({finding.claim.source})")
+    _tell(
+        f"{result.executed} chapters executed in {result.seconds_executed:.0f} s, "
+        f"{result.cached} from the cache ({result.seconds_cached:.0f} s saved)"
+    )
+    _tell(f"site: {(settings.site / 'index.html').relative_to(settings.root)}")
+
+
+def _tell(line: str) -> None:
+    console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+def _interrupt(*_: object) -> None:
+    raise KeyboardInterrupt

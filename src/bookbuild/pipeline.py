@@ -1,0 +1,69 @@
+"""From chapters to site: execute what is missing, judge the ledger, build."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from bookbuild import cache
+from bookbuild.chapters import Chapter, read_chapters, read_toc
+from bookbuild.display import Display
+from bookbuild.errors import raise_if_any
+from bookbuild.execute import execute
+from bookbuild.ledger import Finding, judge, read_claims
+from bookbuild.settings import Settings
+from bookbuild.site import build_site
+from bookbuild.stage import stage
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a build did: the findings, and the seconds of execution spent now and saved."""
+
+    findings: list[Finding]
+    executed: int
+    seconds_executed: float
+    cached: int
+    seconds_cached: float
+
+
+def build_book(settings: Settings, display: Display, tell: Callable[[str], None]) -> Result:
+    """Make the site; raise BookError with every problem found."""
+    toc = read_toc(settings.root, settings.part)
+    chapters = read_chapters(settings.root, toc)
+    every = read_chapters(settings.root, read_toc(settings.root)) if settings.part else chapters
+    # A slip in the ledger is told before minutes are spent on the chapters.
+    claims = read_claims(settings.root, [chapter.name for chapter in every])
+    names = {chapter.name for chapter in chapters}
+    claims = [claim for claim in claims if claim.chapter in names]
+    found, made = run_chapters(chapters, settings, display, tell)
+    entries = found | made
+    reported = {name: entries[name].measures for name in sorted(entries)}
+    findings = judge(claims, reported, judged=settings.profile == "paper")
+    stage(settings, toc, chapters, entries, findings)
+    tell("building the site")
+    build_site(settings, entries)
+    return Result(findings, len(made), _seconds(made), len(found), _seconds(found))
+
+
+def run_chapters(
+    chapters: Sequence[Chapter], settings: Settings, display: Display, tell: Callable[[str], None]
+) -> tuple[dict[str, cache.Entry], dict[str, cache.Entry]]:
+    """Return the entries found and the entries made now; raise BookError if a chapter failed."""
+    found: dict[str, cache.Entry] = {}
+    missing: list[tuple[Chapter, str]] = []
+    for chapter in chapters:
+        key = cache.chapter_key(chapter, settings)
+        entry, remark = cache.find(settings, key)
+        if remark:
+            tell(remark)
+        if entry is None:
+            missing.append((chapter, key))
+        else:
+            found[chapter.name] = entry
+    with display:
+        made, failures = execute(missing, settings, display)
+    raise_if_any(failures)
+    return found, made
+
+
+def _seconds(entries: dict[str, cache.Entry]) -> float:
+    return sum(entry.origin["seconds"] for entry in entries.values())

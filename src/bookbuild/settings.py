@@ -1,0 +1,103 @@
+"""The options of a build, checked, and the folders that follow from them."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from bookbuild.errors import BookError
+
+PROFILES = ("paper", "smoke")
+DEVICES = ("auto", "cpu", "cuda")
+PARTS = ("paper", "beyond", "companions")
+CELL_TIMEOUT = 7200  # seconds; the longest cell of the book takes minutes on two cores
+
+
+def core_count() -> int:
+    """Return the number of cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def default_jobs() -> int:
+    """Return how many chapters run at once by default: memory, not cores, sets the limit of 4."""
+    return min(core_count(), 4)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a build makes and how; the device is already resolved."""
+
+    root: Path
+    profile: str = "paper"
+    device: str = "cpu"
+    seed: int = 0
+    jobs: int = 1
+    part: str | None = None
+    timeout: int = CELL_TIMEOUT
+
+    @property
+    def parameters(self) -> dict[str, str | int]:
+        """The parameters handed to every chapter."""
+        return {"profile": self.profile, "device": self.device, "seed": self.seed}
+
+    @property
+    def build(self) -> Path:
+        """The folder of everything that is built."""
+        return self.root / "_build"
+
+    @property
+    def cache(self) -> Path:
+        """The folder of executed chapters, shared by the profiles."""
+        return self.build / "cache"
+
+    @property
+    def running(self) -> Path:
+        """The folder of chapters that are being executed."""
+        return self.build / "running"
+
+    @property
+    def failed(self) -> Path:
+        """The folder of partial notebooks and logs of chapters that failed."""
+        return self.build / self.profile / "failed"
+
+    @property
+    def stage(self) -> Path:
+        """The folder from which the site is built."""
+        return self.build / self.profile / "stage"
+
+    @property
+    def site(self) -> Path:
+        """The folder of the finished site."""
+        return self.build / self.profile / "site"
+
+
+def one_of(name: str, value: str, allowed: tuple[str, ...]) -> str:
+    """Return the value if it is allowed; raise BookError otherwise."""
+    if value not in allowed:
+        raise BookError(f"{name} is one of {', '.join(allowed)}, not {value!r}.")
+    return value
+
+
+def whole_number(name: str, value: str, *, least: int) -> int:
+    """Return the text as a whole number; raise BookError where it is none or too small."""
+    # isdecimal alone would let through digits of other scripts, which int() accepts as well.
+    if not (value.isascii() and value.isdecimal()) or int(value) < least:
+        raise BookError(f"{name} is a whole number of at least {least}, not {value!r}.")
+    return int(value)
+
+
+def resolve_device(name: str) -> str:
+    """Return "cpu" or "cuda"; raise BookError where CUDA is asked for and not there."""
+    one_of("DEVICE", name, DEVICES)
+    if name == "cpu":
+        return name
+    try:
+        import torch
+
+        has_cuda = torch.cuda.is_available()
+    except ImportError:
+        has_cuda = False
+    if name == "cuda" and not has_cuda:
+        raise BookError("DEVICE is 'cuda', but PyTorch finds no CUDA device on this machine.")
+    return "cuda" if has_cuda else "cpu"

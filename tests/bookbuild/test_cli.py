@@ -1,0 +1,80 @@
+"""Bad input ends in one sentence; the commands do what their help says."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from conftest import Toy
+
+REPOSITORY = Path(__file__).parents[2]
+Command = Callable[..., str]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (["build", "--profile", "papier"], "PROFILE is one of paper, smoke, not 'papier'."),
+        (["build", "--device", "tpu"], "DEVICE is one of"),
+        (["build", "--device", "cuda"], "finds no CUDA device"),
+        (["build", "--seed", "abc"], "SEED is a whole number of at least 0, not 'abc'."),
+        (["build", "--seed", "-1"], "SEED is a whole number"),
+        (["build", "--seed", "٣"], "SEED is a whole number"),
+        (["build", "--jobs", "0"], "JOBS is a whole number of at least 1"),
+        (["build", "--timeout", "soon"], "TIMEOUT is a whole number"),
+        (["build", "--part", "papers"], "PART is one of"),
+        (["build", "--part", "companions"], "that part has no chapters yet"),
+        (["build", "--sed", "1"], "No such option"),
+        (["chapter", "paper/99_lost"], "There is no chapter 'paper/99_lost'"),
+        (["chapter", ""], "There is no chapter ''"),
+        (["serve", "--profile", "smoke"], "There is no site yet"),
+        (["serve", "--port", "high"], "PORT is a whole number"),
+        (["rebuild"], "No such command"),
+    ],
+)
+def test_bad_input_ends_in_one_sentence(
+    toy: Toy, command: Command, monkeypatch: pytest.MonkeyPatch, arguments: list[str], reason: str
+) -> None:
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    message = command(toy.root, *arguments)
+    assert reason in message
+    assert "\n" not in message
+
+
+def test_outside_a_book_one_sentence_says_so(toy: Toy, command: Command) -> None:
+    assert "There is no _toc.yml here" in command(toy.root / "src", "build", "--device", "cpu")
+
+
+def test_a_chapter_prints_its_measures_and_its_notebook(
+    toy: Toy, command: Command, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert command(toy.root, "chapter", "paper/01_line", "--device", "cpu") == ""
+    printed = capsys.readouterr().out
+    assert "slope = [2.0, 2.0, 2.0]" in printed
+    assert "notebook.ipynb" in printed
+
+
+def test_a_part_is_built_alone(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
+    staged: list[str] = []
+    monkeypatch.setattr(
+        "bookbuild.pipeline.build_site", lambda settings, entries: staged.extend(entries)
+    )
+    result = toy.build(part="paper")
+    assert staged == ["paper/01_line"]
+    assert {finding.claim.chapter for finding in result.findings} == {"paper/01_line"}
+    toc = (toy.settings().stage / "_toc.yml").read_text(encoding="utf-8")
+    assert "book/beyond" not in toc
+    assert "book/verdicts" in toc
+
+
+def test_the_makefile_names_an_unknown_option() -> None:
+    done = subprocess.run(
+        ["make", "book", "SED=5"], cwd=REPOSITORY, capture_output=True, text=True, check=False
+    )
+    assert done.returncode != 0
+    assert "there is no option SED" in done.stderr

@@ -1,0 +1,241 @@
+"""The pipeline on the toy book: what is executed, what is kept, what fails and how."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import nbformat
+import psutil
+import pytest
+
+from bookbuild import cache
+from bookbuild.chapters import read_chapter
+from bookbuild.errors import BookError
+from bookbuild.pipeline import Result
+
+if TYPE_CHECKING:
+    from conftest import Toy
+
+LINE, SQUARE = "paper/01_line", "beyond/01_square"
+
+
+def page(toy: Toy, name: str) -> str:
+    return (toy.settings().site / "book" / f"{name}.html").read_text(encoding="utf-8")
+
+
+def entry_of(toy: Toy, name: str) -> Path:
+    key = cache.chapter_key(read_chapter(toy.root, name), toy.settings())
+    return toy.settings().cache / key
+
+
+def append_cell(toy: Toy, name: str, code: str) -> None:
+    with (toy.root / "book" / f"{name}.md").open("a", encoding="utf-8") as stream:
+        stream.write(f"\n```{{code-cell}} ipython3\n{code}\n```\n")
+
+
+def test_the_first_build_makes_a_judged_site(built_once: tuple[Toy, Result]) -> None:
+    toy, result = built_once
+    assert toy.started() == {LINE, SQUARE}
+    assert {finding.claim.id: finding.verdict for finding in result.findings} == {
+        "line-slope": "reproduced",
+        "line-is-endless": "not testable here",
+        "square-of-three": "contradicted",
+    }
+    assert 'The slope is <span class="pasted-text">2.00</span>' in page(toy, LINE)
+    assert "profile paper · device cpu · seed 0" in page(toy, LINE)
+    assert 'href="paper/01_line.html#measure-slope"' in page(toy, "verdicts")
+    assert 'id="measure-slope"' in page(toy, LINE)
+    assert "<b>1</b> contradicted" in page(toy, "index")
+    assert "Fig. 1" not in page(toy, SQUARE)
+    assert "<summary>How this figure was made</summary>" in page(toy, SQUARE)
+    assert (toy.settings().site / "figures" / SQUARE / "square.svg").is_file()
+
+
+def test_a_prose_edit_reaches_the_page_without_execution(toy: Toy) -> None:
+    toy.edit("book/paper/01_line.md", "for every seed", "for each and every seed")
+    result = toy.build()
+    assert (result.executed, result.cached) == (0, 2)
+    assert "for each and every seed" in page(toy, LINE)
+    assert "2.00" in page(toy, LINE)
+
+
+@pytest.mark.usefixtures("without_site")
+class TestWhatIsExecuted:
+    def test_nothing_the_second_time(self, toy: Toy) -> None:
+        result = toy.build()
+        assert toy.started() == set()
+        assert (result.executed, result.cached) == (0, 2)
+
+    def test_what_imports_an_edited_module(self, toy: Toy) -> None:
+        toy.edit("src/toy/line.py", "2.0 * point", "3.0 * point")
+        result = toy.build()
+        assert toy.started() == {LINE}
+        assert result.findings[0].verdict == "contradicted"
+
+    @pytest.mark.parametrize(
+        ("path", "old", "new", "changed"),
+        [
+            ("src/toy/square.py", "x * x", "x**2", {SQUARE}),
+            ("src/toy/__init__.py", "stand-in", "dummy", {LINE, SQUARE}),
+            ("data/points.csv", "4.0", "5.0", {LINE}),
+            ("book/paper/01_line.md", "slopes(points)", "slopes(points[:2])", {LINE}),
+            ("book/paper/01_line.md", "[parameters, remove-cell]", "[parameters]", {LINE}),
+            ("book/paper/01_line.md", "# A line", "# A straight line", set()),
+            ("book/beyond/01_square.md", "grows faster", "rises faster", set()),
+        ],
+    )
+    def test_keys_change_with_what_a_chapter_depends_on(
+        self, toy: Toy, path: str, old: str, new: str, changed: set[str]
+    ) -> None:
+        before = {name: entry_of(toy, name) for name in (LINE, SQUARE)}
+        toy.edit(path, old, new)
+        assert {name for name in before if entry_of(toy, name) != before[name]} == changed
+
+    @pytest.mark.parametrize("change", [{"seed": 1}, {"profile": "smoke"}, {"device": "cuda"}])
+    def test_keys_change_with_the_parameters(self, toy: Toy, change: dict[str, object]) -> None:
+        chapter = read_chapter(toy.root, LINE)
+        first = cache.chapter_key(chapter, toy.settings())
+        assert cache.chapter_key(chapter, toy.settings(jobs=1, timeout=5)) == first
+        assert cache.chapter_key(chapter, toy.settings(**change)) != first
+
+    @pytest.mark.parametrize("name", ["notebook.ipynb", "measures.json", "SHA256SUMS"])
+    def test_what_was_damaged(self, toy: Toy, name: str) -> None:
+        path = entry_of(toy, LINE) / name
+        content = bytearray(path.read_bytes())
+        content[len(content) // 2] ^= 1
+        path.write_bytes(content)
+        entry, remark = cache.find(toy.settings(), path.parent.name)
+        assert entry is None
+        assert "is damaged" in remark
+        assert not path.exists()
+        assert (toy.settings().cache / f"damaged-{path.parent.name}" / name).is_file()
+
+
+@pytest.mark.usefixtures("without_site")
+class TestFailures:
+    @pytest.mark.parametrize(
+        ("code", "cause"),
+        [
+            ("hidden = 1\nraise KeyError('lost')", "KeyError: 'lost'"),
+            ("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)", "its kernel died"),
+            ("import time\ntime.sleep(60)", "it took longer than the time-out of 3 s"),
+        ],
+        ids=["error", "killed", "time-out"],
+    )
+    def test_a_failed_cell_is_named_and_the_notebook_kept(
+        self, toy: Toy, code: str, cause: str
+    ) -> None:
+        append_cell(toy, LINE, code)
+        append_cell(toy, LINE, "print('never')")
+        with pytest.raises(BookError) as caught:
+            toy.build(timeout=3)
+        first = code.partition("\n")[0]
+        assert caught.value.problems == (
+            f"Chapter {LINE}, cell 3 ({first}) failed: {cause}; see _build/paper/failed/{LINE}.",
+        )
+        kept = toy.settings().failed / LINE
+        cells = nbformat.read(kept / "notebook.ipynb", as_version=4).cells
+        assert any("slope" in str(cell.get("outputs")) for cell in cells)
+        assert not any("never" in str(cell.get("outputs")) for cell in cells)
+        assert (kept / "log.txt").stat().st_size > 0
+        assert not any(toy.settings().running.iterdir())
+
+    def test_the_other_chapters_go_on(self, toy: Toy) -> None:
+        append_cell(toy, LINE, "1 / 0")
+        toy.edit("src/toy/square.py", "x * x", "x**2")
+        with pytest.raises(BookError, match="ZeroDivisionError"):
+            toy.build(jobs=1)
+        assert entry_of(toy, SQUARE).is_dir()
+
+    @pytest.mark.parametrize(
+        ("old", "new", "reason"),
+        [
+            ("seed = 0", "sead = 0", "unknown parameter 'sead'"),
+            ("seed = 0", "", "does not set the parameter 'seed'"),
+            ("[parameters, remove-cell]", "[remove-cell]", "0 cells tagged parameters"),
+            ("data/points.csv]", "data/lost.csv]", "reads data/lost.csv, which does not exist"),
+        ],
+    )
+    def test_a_malformed_chapter_is_refused(
+        self, toy: Toy, old: str, new: str, reason: str
+    ) -> None:
+        toy.edit("book/paper/01_line.md", old, new)
+        with pytest.raises(BookError, match=reason):
+            toy.build()
+        assert toy.started() == set()
+
+    def test_a_misspelled_claim_fails_before_anything_runs(self, toy: Toy) -> None:
+        toy.edit("data/claims.yml", "kind: new", "kindd: new")
+        toy.edit("src/toy/line.py", "2.0", "2")
+        with pytest.raises(BookError, match="row 'square-of-three': unknown field 'kindd'"):
+            toy.build()
+        assert toy.started() == set()
+
+    def test_a_misspelled_measure_fails(self, toy: Toy) -> None:
+        toy.edit("data/claims.yml", "measure: slope", "measure: slop")
+        with pytest.raises(BookError) as caught:
+            toy.build()
+        assert len(caught.value.problems) == 2  # a claim without measure, a measure without claim
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
+def test_a_killed_build_leaves_no_process_and_nothing_half_written(
+    toy: Toy, how: signal.Signals
+) -> None:
+    append_cell(toy, LINE, "import time\nPath('asleep').touch()\ntime.sleep(600)")
+    code = "from bookbuild.cli import main; main()"
+    build = subprocess.Popen(
+        [sys.executable, "-c", code, "chapter", LINE],
+        cwd=toy.root,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    kernel = _sleeping_kernel(build.pid, toy.root / "asleep")
+    os.kill(build.pid, how)
+    _, told = build.communicate(timeout=20)
+    assert build.returncode != 0
+    # An interrupted build kills its kernels itself; after kill -9 they notice within seconds.
+    assert _ends(kernel, seconds=10 if how is signal.SIGKILL else 0.3)
+    assert "Traceback" not in told
+    assert not entry_of(toy, LINE).exists()
+
+
+def _ends(process: psutil.Process, *, seconds: float) -> bool:
+    """Return whether a process ends in time."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        try:
+            if process.status() == psutil.STATUS_ZOMBIE:
+                return True
+        except psutil.NoSuchProcess:
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def _sleeping_kernel(pid: int, sign: Path) -> psutil.Process:
+    """Return the kernel below a build, once its last cell has given a sign."""
+    deadline = time.monotonic() + 30
+    while not sign.exists():
+        assert time.monotonic() < deadline, "the last cell was not reached"
+        time.sleep(0.1)
+    below = psutil.Process(pid).children(recursive=True)
+    (kernel,) = (process for process in below if "ipykernel_launcher" in process.cmdline())
+    return kernel
+
+
+def test_measures_travel_with_the_entry(built_once: tuple[Toy, Result]) -> None:
+    toy, _ = built_once
+    folder = entry_of(toy, SQUARE)
+    measures = json.loads((folder / "measures.json").read_text(encoding="utf-8"))
+    assert measures["square_of_three"]["value"] == 9.0
+    assert (folder / "figures" / "square.svg").is_file()
+    assert str(toy.root) not in (folder / "notebook.ipynb").read_text(encoding="utf-8")

@@ -1,0 +1,47 @@
+"""For every test: shapes checked at run time, one thread, the same examples each time."""
+
+import jaxtyping
+import matplotlib as mpl
+import pytest
+import torch
+from hypothesis import settings
+
+jaxtyping.install_import_hook("emergence", "beartype.beartype")
+mpl.use("Agg")
+torch.set_num_threads(1)
+settings.register_profile("fixed", derandomize=True, deadline=None, max_examples=20)
+settings.load_profile("fixed")
+
+
+@pytest.fixture
+def unchecked():
+    """No run-time type checks, to reach the errors that the library itself raises."""
+    jaxtyping.config.update("jaxtyping_disable", True)
+    yield
+    jaxtyping.config.update("jaxtyping_disable", False)
+
+
+@pytest.fixture(scope="session")
+def random_weights():
+    """Dense weights of Eq. 1 without any structure."""
+    from emergence.models import Weights
+
+    def draw(generator, dim, runs=(), scale=0.3, dtype=torch.float64):
+        shapes = (2 * dim, 2 * dim), (4 * dim, 4 * dim), (8 * dim, dim)
+        parts = (torch.randn(*runs, *s, generator=generator, dtype=dtype) for s in shapes)
+        return Weights(*(scale * part for part in parts))
+
+    return draw
+
+
+@pytest.fixture(scope="session")
+def close():
+    """Equality to a tolerance relative to the largest entry (or 1e-3, if all are smaller)."""
+
+    def check(actual, expected, tolerance=1e-12):
+        actual, expected = (torch.as_tensor(value).detach() for value in (actual, expected))
+        assert actual.shape == expected.shape
+        scale = expected.abs().max().clamp(min=1e-3)
+        assert float((actual - expected).abs().max() / scale) <= tolerance
+
+    return check

@@ -1,0 +1,77 @@
+"""The fast methods equal the dense ones, in values and in the gradient of every weight."""
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from emergence import fast, models, tasks
+from emergence.models import AttentionOnlyTransformer, Weights
+
+masks = st.sampled_from(["strict", "causal"])
+seeds = st.integers(0, 2**31)
+ROWS = [slice(None), slice(-1, None), slice(2, 5), slice(0, 1), slice(1, None, 2)]
+
+
+def stream(seed=0):
+    return torch.Generator().manual_seed(seed)
+
+
+@given(
+    n_pairs=st.integers(1, 5),
+    half=st.integers(1, 4),
+    runs=st.sampled_from([(), (1,), (3,), (2, 2)]),
+    mask=masks,
+    seed=seeds,
+)
+def test_disentangled_output(close, random_weights, n_pairs, half, runs, mask, seed):
+    generator, dim = stream(seed), 2 * half
+    start = random_weights(generator, dim, runs)
+    shape = (*runs, 3, 2 * n_pairs + 1, 2 * dim)
+    inputs = torch.randn(shape, generator=generator, dtype=torch.float64)
+    readout = torch.randn(*runs, 3, dim, generator=generator, dtype=torch.float64)
+    results = []
+    for output in (models.disentangled_output, fast.disentangled_output):
+        weights = Weights(*(weight.clone().requires_grad_() for weight in start))
+        value = output(weights, inputs, mask=mask)
+        results.append((value, *torch.autograd.grad((value * readout).sum(), weights)))
+    for dense, quick in zip(*results, strict=True):
+        close(quick, dense)
+
+
+@given(
+    n_pairs=st.integers(1, 4),
+    dim=st.integers(1, 9),
+    spare=st.integers(0, 4),
+    mask=masks,
+    rows=st.sampled_from(ROWS),
+    seed=seeds,
+)
+def test_attention_only_logits(close, n_pairs, dim, spare, mask, rows, seed):
+    """Also for fewer dimensions than basis vectors, unused tokens and unused positions."""
+    generator, vocabulary, block = stream(seed), 2 * n_pairs + spare, 2 * n_pairs + 1 + spare
+    model = AttentionOnlyTransformer(
+        dim, vocabulary, block, embedding_scale=1.0, generator=generator
+    ).double()
+    batch = tasks.token_pairs(3, n_pairs, vocabulary, block, generator=generator)
+    dense = model(batch.tokens, batch.positions, mask=mask)[:, rows]
+    quick = fast.attention_only_logits(model, batch.tokens, batch.positions, mask=mask, rows=rows)
+    close(quick, dense)
+    readout = torch.randn(dense.shape, generator=generator, dtype=torch.float64)
+    parameters = list(model.parameters())
+    expected = torch.autograd.grad((dense * readout).sum(), parameters, allow_unused=True)
+    actual = torch.autograd.grad((quick * readout).sum(), parameters, allow_unused=True)
+    for one, two in zip(actual, expected, strict=True):
+        close(one, two)
+
+
+@pytest.mark.parametrize("layer", [0, 1])
+def test_key_query_products_are_attention_scores(close, layer):
+    """Entry (i, j) is what basis vector i, as query, pays to j, as key: D^(-1/2) (Qi).(Kj)."""
+    model = AttentionOnlyTransformer(6, 5, 5, embedding_scale=1.0, generator=stream()).double()
+    basis = torch.randn(6, 4, generator=stream(), dtype=torch.float64)
+    products = fast.key_query_products(model, basis, layer)
+    for i in range(4):
+        for j in range(4):
+            query, key = model.query[layer] @ basis[:, i], model.key[layer] @ basis[:, j]
+            close(products[i, j], query.dot(key) / 6**0.5)
