@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from emergence import fast, models, tasks
 from emergence.models import AttentionOnlyTransformer, Weights
+from emergence.subspace import NAMES, PseudoParameters, embed
 
 masks = st.sampled_from(["strict", "causal"])
 seeds = st.integers(0, 2**31)
@@ -37,6 +38,38 @@ def test_disentangled_output(close, random_weights, n_pairs, half, runs, mask, s
         results.append((value, *torch.autograd.grad((value * readout).sum(), weights)))
     for dense, quick in zip(*results, strict=True):
         close(quick, dense)
+
+
+@given(
+    n_pairs=st.integers(1, 5),
+    half=st.integers(1, 4),
+    runs=st.sampled_from([(), (1,), (3,), (2, 2)]),
+    mask=masks,
+    seed=seeds,
+)
+def test_induction_head_output(close, n_pairs, half, runs, mask, seed):
+    generator, dim = stream(seed), 2 * half
+    start = torch.randn(*runs, 3, generator=generator, dtype=torch.float64)
+    shape = (*runs, 3, 2 * n_pairs + 1, 2 * dim)
+    inputs = torch.randn(shape, generator=generator, dtype=torch.float64)
+    readout = torch.randn(*runs, 3, dim, generator=generator, dtype=torch.float64)
+    place = torch.zeros(3, 19, dtype=torch.float64)
+    place[range(3), [NAMES.index(name) for name in ("alpha_3", "beta_2", "gamma_3")]] = 1.0
+
+    def dense(three):
+        weights = embed(PseudoParameters.unstack(three @ place), dim)
+        return models.disentangled_output(weights, inputs, mask=mask)
+
+    def quick(three):
+        return fast.induction_head_output(three, inputs, mask=mask)
+
+    results = []
+    for output in (dense, quick):
+        three = start.clone().requires_grad_()
+        value = output(three)
+        results.append((value, *torch.autograd.grad((value * readout).sum(), three)))
+    for expected, actual in zip(*results, strict=True):
+        close(actual, expected)
 
 
 @given(

@@ -237,7 +237,7 @@ def test_first_integral_is_zero_along_the_flow(n_pairs):
 def test_emergence_times_are_those_of_our_integrator(n_pairs, level):
     times = theory.emergence_times(n_pairs, threshold=level)
     expected = [crossing(n_pairs, which, level) for which in range(4)]
-    assert (*times[:3], times.collapse) == pytest.approx(expected, rel=1e-8)
+    assert (*times[:3], times.collapse) == pytest.approx(expected, rel=1e-9)
     assert times.icl == max(times[:3])
 
 

@@ -102,7 +102,7 @@ PRESETS: dict[str, dict[str, Preset]] = {
     # App. E gives the sizes and the optimiser, but no initialisation: `TokenTraining` says ours.
     "figure-2": {"paper": Preset(TokenTraining()), "smoke": Preset(TINY_TOKENS, 2)},
     "figure-3": _weights(4, 100, 200, 400),
-    "figure-4": _dynamics(16, 32, 600),
+    "figure-4": _dynamics(16, 32, 400),
     "figure-5": {
         "paper": Preset(EmergenceSweep()),
         "smoke": Preset(
@@ -120,5 +120,5 @@ PRESETS: dict[str, dict[str, Preset]] = {
     "figures-9-11": _weights(8, 200, 400, 800),
     "figures-12-14": _weights(16, 250, 500, 1000),
     "figure-15": _dynamics(32, 16, 600),  # the caption's sizes; the text of App. D has others
-    "figure-16": _dynamics(8, 32, 300),
+    "figure-16": _dynamics(8, 32, 200),
 }
