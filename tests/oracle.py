@@ -1,4 +1,4 @@
-"""An independent float64 NumPy model of the paper (§3, §6.1, App. A.3, B.2, B.3), written from its text alone."""
+"""An independent float64 NumPy model of the paper (§3, §6.1, App. A.3, B.2, B.3)."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -18,7 +18,7 @@ def swap_matrix(dim: int) -> ndarray:
 
 
 def inputs_of(a: ndarray, b: ndarray, p: ndarray, q: int) -> tuple[ndarray, ndarray]:
-    """The sequence X (2N+1, 2D) and target y (D,) from a, b, p (N, D) and the 0-based query index q (Eqs. 3-4)."""
+    """X (2N+1, 2D) and y (D,) from a, b, p (N, D) and the query index q from 0 (Eqs. 3-4)."""
     n_pairs, dim = a.shape
     if not 0 <= q < n_pairs:
         raise ValueError(f"q must be in 0..{n_pairs - 1}, got {q}")
@@ -34,23 +34,25 @@ def inputs_of(a: ndarray, b: ndarray, p: ndarray, q: int) -> tuple[ndarray, ndar
 def structured_weights(
     alpha: Sequence[float], beta: Sequence[float], gamma: Sequence[float], dim: int
 ) -> tuple[ndarray, ndarray, ndarray]:
-    """W1 (2D, 2D), W2 (4D, 4D), W3 (8D, D) of Theorem 1 from alpha (3,), beta (12,), gamma (4,) (Eqs. 6-8)."""
+    """W1, W2, W3 of Theorem 1 from alpha (3,), beta (12,), gamma (4,) (Eqs. 6-8)."""
     (a1, a2, a3), (g1, g2, g3, g4) = alpha, gamma
     b1, b2, b3, b4, b5, b6, b7, b8, b9, b10, b11, b12 = beta
     i, m, o = np.eye(dim), swap_matrix(dim), np.zeros((dim, dim))
     w1 = np.block([[a1 * i, o], [o, a2 * i + a3 * m]])
-    w2 = np.block([
-        [b1 * i, o, b2 * i, o],
-        [o, b3 * i + b4 * m, o, b5 * i + b6 * m],
-        [b7 * i, o, b8 * i, o],
-        [o, b9 * i + b10 * m, o, b11 * i + b12 * m],
-    ])
+    w2 = np.block(
+        [
+            [b1 * i, o, b2 * i, o],
+            [o, b3 * i + b4 * m, o, b5 * i + b6 * m],
+            [b7 * i, o, b8 * i, o],
+            [o, b9 * i + b10 * m, o, b11 * i + b12 * m],
+        ]
+    )
     w3 = np.vstack([g1 * i, o, g2 * i, o, g3 * i, o, g4 * i, o])
     return w1, w2, w3
 
 
 def attention(scores: ndarray, strict: bool) -> ndarray:
-    """Causal softmax of each row (Eq. 1), without self-attention if strict (App. B.2): (L, L) to (L, L)."""
+    """Causal softmax of each row of (L, L), without self-attention if strict (App. B.2)."""
     weights = np.zeros(scores.shape)
     for i in range(len(scores)):
         visible = i if strict else i + 1
@@ -62,20 +64,22 @@ def attention(scores: ndarray, strict: bool) -> ndarray:
 
 
 def output(w1: ndarray, w2: ndarray, w3: ndarray, x: ndarray, strict: bool = True) -> ndarray:
-    """The last row z (D,) of the output (2N+1, D) of both layers for one sequence x (2N+1, 2D) (Eq. 1, App. A.3)."""
+    """The last row z (D,) of the output for one sequence x (2N+1, 2D) (Eq. 1, App. A.3)."""
     u = np.hstack([x, attention(x @ w1 @ x.T, strict) @ x])  # (2N+1, 4D)
     v = np.hstack([u, attention(u @ w2 @ u.T, strict) @ u])  # (2N+1, 8D)
     return (v @ w3)[-1]
 
 
-def loss(w1: ndarray, w2: ndarray, w3: ndarray, x: ndarray, y: ndarray, strict: bool = True) -> float:
-    """The squared error ||y - z||^2 of one sequence x (2N+1, 2D) with target y (D,) (§3.2, App. A.3)."""
+def loss(
+    w1: ndarray, w2: ndarray, w3: ndarray, x: ndarray, y: ndarray, strict: bool = True
+) -> float:
+    """The squared error ||y - z||^2 of one sequence x with target y (D,) (§3.2)."""
     error = y - output(w1, w2, w3, x, strict)
     return float(error @ error)
 
 
 def finite_difference(f: Callable[[ndarray], float], array: ndarray, step: float) -> ndarray:
-    """The gradient of the scalar f at array by central differences, entry by entry, in the shape of array."""
+    """The gradient of the scalar f at array by central differences, entry by entry."""
     gradient = np.zeros(np.shape(array))
     for index in np.ndindex(gradient.shape):
         up, down = np.array(array, dtype=float), np.array(array, dtype=float)
@@ -86,10 +90,10 @@ def finite_difference(f: Callable[[ndarray], float], array: ndarray, step: float
 
 
 def enumerated_loss(alpha: float, beta: float, gamma: float, n_pairs: int, q: int) -> float:
-    """The strict-mask loss for orthonormal inputs (Eq. 1, Assumptions 4 and 7), 0-based q, from symbols alone."""
+    """The strict-mask loss for orthonormal inputs, q from 0, without any vector (Assumption 7)."""
     if not 0 <= q < n_pairs:
         raise ValueError(f"q must be in 0..{n_pairs - 1}, got {q}")
-    # What each position holds: its item or label, and its positional symbol (pair, number of swaps by M).
+    # What each position holds: its item or label, and its place (pair, swaps by M).
     contents: list[tuple[str, int]] = []
     places: list[tuple[int, int] | None] = []
     for k in range(n_pairs):
@@ -105,7 +109,7 @@ def enumerated_loss(alpha: float, beta: float, gamma: float, n_pairs: int, q: in
         total = sum(e)
         return [value / total for value in e]
 
-    # Layer 1: alpha scores where the row's place, swapped once more (M M = I), is the column's place.
+    # Layer 1: alpha where the row's place, swapped once more (M M = I), is the column's.
     retrieved: list[dict[tuple[str, int], float]] = []
     for i in range(last + 1):
         place = places[i]
@@ -116,7 +120,7 @@ def enumerated_loss(alpha: float, beta: float, gamma: float, n_pairs: int, q: in
             mixture[contents[j]] = mixture.get(contents[j], 0.0) + weight
         retrieved.append(mixture)
 
-    # Layer 2: the query scores each earlier position by how much of the query's item that position retrieved.
+    # Layer 2: the query scores a position by how much of its item that position retrieved.
     row = softmax([beta * retrieved[j].get(contents[last], 0.0) for j in range(last)])
     error = {("b", q): -1.0}  # z - y, by symbol
     for j, weight in enumerate(row):
@@ -124,8 +128,10 @@ def enumerated_loss(alpha: float, beta: float, gamma: float, n_pairs: int, q: in
     return sum(value * value for value in error.values())
 
 
-def ortho_inputs(rng: np.random.Generator, n_pairs: int, dim: int) -> tuple[ndarray, ndarray, ndarray]:
-    """Random a, b, p (N, D) with all a_i, b_j orthonormal and all p_i, M p_j orthonormal (Assumption 7), D >= 2N."""
+def ortho_inputs(
+    rng: np.random.Generator, n_pairs: int, dim: int
+) -> tuple[ndarray, ndarray, ndarray]:
+    """Random a, b, p (N, D): all a_i, b_j orthonormal, all p_i, M p_j too (Assumption 7)."""
     if dim % 2 or dim < 2 * n_pairs:
         raise ValueError(f"dim must be even and at least {2 * n_pairs}, got {dim}")
 

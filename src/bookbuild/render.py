@@ -18,10 +18,10 @@ def measure_anchor(key: str) -> str:
     return f"measure-{key}"
 
 
-def verdict_summary(findings: Sequence[Finding]) -> str:
-    """Return the counts as a row of badges, and the headline claims."""
+def verdict_summary(findings: Sequence[Finding], *, up: str = "") -> str:
+    """Return the counts as badges, and the headline claims; `up` leads to the verdict page."""
     badges = (
-        f'<a class="verdict {_slug(verdict)}" href="verdicts.html"><b>{n}</b> {verdict}</a>'
+        f'<a class="verdict {_slug(verdict)}" href="{up}verdicts.html"><b>{n}</b> {verdict}</a>'
         for verdict, n in count(findings).items()
     )
     lines = ['<div class="verdict-counts">', *badges, "</div>"]
@@ -29,7 +29,7 @@ def verdict_summary(findings: Sequence[Finding]) -> str:
     if headlines:
         lines += ["", '<ul class="headline-claims">']
         for finding in headlines:
-            link = f'href="verdicts.html#claim-{finding.claim.id}"'
+            link = f'href="{up}verdicts.html#claim-{finding.claim.id}"'
             # A line between blank lines is Markdown again, so formulas are set.
             lines += [f"<li>{_badge(finding, 'a', link)}", "", finding.claim.statement, "", "</li>"]
         lines.append("</ul>")

@@ -19,7 +19,7 @@ from bookbuild.chapters import BOOK, Chapter, is_notebook, tags
 from bookbuild.ledger import Finding
 from bookbuild.render import made_by, measure_anchor, verdict_summary, verdict_table
 from bookbuild.reporting import FIGURES_FOLDER, FOLD_OPENING
-from bookbuild.settings import Settings
+from bookbuild.settings import PARTS, Settings
 
 SMOKE_NOTE = "Made by the smoke profile, at reduced sizes: no claim is judged here."
 MATHJAX_FILES = ("tex-mml-chtml.js", "output/chtml/fonts/woff-v2", "input/tex/extensions")
@@ -58,7 +58,12 @@ def stage(
         if figures.is_dir():
             # Here other pages can include them.
             shutil.copytree(figures, generated / FIGURES_FOLDER / chapter.name)
-    (generated / "verdict_summary.md").write_text(verdict_summary(findings), encoding="utf-8")
+    for folder, up in ((book, ""), *((book / part, "../") for part in PARTS)):
+        if folder.is_dir():
+            # Pages of a part include the summary too, and see the verdict page one folder up.
+            (folder / "_generated").mkdir(exist_ok=True)
+            summary = verdict_summary(findings, up=up)
+            (folder / "_generated" / "verdict_summary.md").write_text(summary, encoding="utf-8")
     (generated / "verdict_table.md").write_text(verdict_table(findings, chapters), encoding="utf-8")
 
 

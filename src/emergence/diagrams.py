@@ -21,7 +21,7 @@ def induction_head() -> Figure:
     return figure
 
 
-def _box(ax: Axes, x: float, y: float, text: str, *, fill: str = "none", width: float = 0.8) -> None:
+def _box(ax: Axes, x: float, y: float, text: str, *, fill: str, width: float = 0.8) -> None:
     """A rounded box of height 0.62 centred at (x, y)."""
     shape = FancyBboxPatch(
         (x - width / 2, y - 0.31), width, 0.62,
@@ -31,16 +31,10 @@ def _box(ax: Axes, x: float, y: float, text: str, *, fill: str = "none", width: 
     ax.text(x, y, text, ha="center", va="center", fontsize=10, color=INK)
 
 
-def _arrow(
-    ax: Axes, start: tuple[float, float], end: tuple[float, float], *, bend: float = 0.0, **style
-) -> None:
-    line = {"color": "#888888", "lw": 1.0} | style
-    ax.add_patch(
-        FancyArrowPatch(
-            start, end, arrowstyle="-|>", mutation_scale=11, shrinkA=2, shrinkB=2,
-            connectionstyle=f"arc3,rad={bend}", **line,
-        )  # fmt: skip
-    )
+def _arrow(ax: Axes, start: tuple[float, float], end: tuple[float, float], **style) -> None:
+    line = {"color": "#888888", "lw": 1.0, "shrinkA": 2, "shrinkB": 2} | style
+    arrow = FancyArrowPatch(start, end, arrowstyle="-|>", mutation_scale=11, **line)
+    ax.add_patch(arrow)
 
 
 def _draw_task(ax: Axes) -> None:
@@ -86,7 +80,7 @@ def _draw_architecture(ax: Axes) -> None:
     for y, name in rows:
         _box(ax, 0, y, name, fill=ITEM, width=1.0)
     for y, weight in ((1, "$W^{(1)}$"), (3, "$W^{(2)}$")):
-        _box(ax, 1.6, y, f"attention {weight}", width=2.1)
+        _box(ax, 1.6, y, f"attention {weight}", fill="none", width=2.1)
         _arrow(ax, (0.35, y - 0.69), (1.2, y - 0.33))
         _arrow(ax, (1.2, y + 0.33), (0.35, y + 0.69))
         _arrow(ax, (0, y - 0.69), (0, y + 0.69))

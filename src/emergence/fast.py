@@ -71,20 +71,23 @@ def attention_only_logits(
     a token is the vector of its coefficients; gradients of the full matrices follow by autograd.
     """
     allowed = allowed_positions(tokens.shape[1], mask, tokens.device)
-    basis = torch.cat([model.tokens, model.positions], dim=1)
+    embeddings = torch.cat([model.tokens, model.positions], dim=1)
     n_tokens = model.tokens.shape[1]
-    stream = torch.zeros(*tokens.shape, basis.shape[1], dtype=basis.dtype, device=basis.device)
+    stream = embeddings.new_zeros(*tokens.shape, embeddings.shape[1])
     stream.scatter_(-1, tokens[..., None], 1.0)
     stream.scatter_(-1, n_tokens + positions[..., None], 1.0)
-    looking = [slice(None), rows]  # every row of layer 1, only the wanted ones of layer 2
-    for layer, wanted in enumerate(looking):
-        products = key_query_products(model, basis, layer)
-        scores = stream[:, wanted] @ products @ stream.mT
-        retrieved = attention(scores, allowed[wanted]) @ stream
-        stream = torch.cat([stream[:, wanted], retrieved], dim=-1)
-        written = model.project[layer] @ (model.value[layer] @ basis)
-        basis = torch.cat([basis, written], dim=1)
-    return stream @ (model.output @ basis).T
+
+    scores = stream @ key_query_products(model, embeddings, 0) @ stream.mT
+    stream = torch.cat([stream, attention(scores, allowed) @ stream], dim=-1)
+    written = model.project[0] @ (model.value[0] @ embeddings)
+    basis = torch.cat([embeddings, written], dim=1)
+
+    # Layer 2 is needed at the wanted rows only, and its output only as logits: multiplied from
+    # the left, the last three matrices are applied to as many rows as there are tokens.
+    scores = stream[:, rows] @ key_query_products(model, basis, 1) @ stream.mT
+    retrieved = attention(scores, allowed[rows]) @ stream
+    read = model.output @ model.project[1] @ model.value[1]
+    return stream[:, rows] @ (model.output @ basis).T + retrieved @ (read @ basis).T
 
 
 def key_query_products(

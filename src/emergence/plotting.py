@@ -7,6 +7,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from jaxtyping import Float
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 plt.style.use(Path(__file__).with_name("book.mplstyle"))
 
@@ -112,7 +113,27 @@ def pseudo_curves(
     return ax
 
 
-def weight_maps(weights: Mapping[str, Float[np.ndarray, "rows columns"]], dim: int) -> plt.Figure:
+def dynamics(
+    steps: Float[np.ndarray, " times"],
+    trainings: Mapping[
+        str, tuple[Float[np.ndarray, "seeds times 19"], Float[np.ndarray, "seeds times"]]
+    ],
+    names: Sequence[str],
+    highlight: Sequence[str],
+) -> Figure:
+    """A row a training: its pseudo-parameters on the left, its loss on the right (Fig. 4)."""
+    figure, axes = plt.subplots(
+        len(trainings), 2, figsize=(9.2, 2.8 * len(trainings)), sharex=True, squeeze=False
+    )
+    for row, (title, (pseudo, loss)) in zip(axes, trainings.items(), strict=True):
+        pseudo_curves(row[0], steps, pseudo, names, highlight)
+        seed_band(row[1], steps, loss, name="loss")
+        row[0].set_title(title)
+        row[1].set(ylabel="loss", ylim=(0, None), xlabel="training step")
+    return figure
+
+
+def weight_maps(weights: Mapping[str, Float[np.ndarray, "rows columns"]], dim: int) -> Figure:
     """W1, W2 and the transpose of W3 of Eq. 1 as heat maps with blocks of size D."""
     figure, axes = plt.subplots(
         1, 3, figsize=(10.5, 3.9), width_ratios=(2.2, 3.2, 4.2), layout="constrained"

@@ -4,6 +4,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, get_args
 
 from .subspace import INDUCTION_HEAD
+from .theory import EmergenceTimes, emergence_times
 from .training import MinimalTraining, TokenTraining
 
 Profile = Literal["smoke", "paper"]
@@ -26,6 +27,28 @@ class EmergenceSweep:
     batch_size: int = 64
     learning_rate: float = 100.0
     thresholds: tuple[float, float, float] = (0.1, 0.1, 0.5)  # alpha, beta, gamma
+
+    @property
+    def step_time(self) -> float:
+        """The flow time of one training step (chapter F)."""
+        return self.learning_rate / self.dim
+
+    def flow_times(self, n_pairs: int) -> EmergenceTimes:
+        """Emergence times of the gradient flow at App. F's thresholds, in flow time."""
+        return emergence_times(int(n_pairs), threshold=self.thresholds)
+
+    def training(self, n_pairs: int) -> MinimalTraining:
+        """Sampled training of the three scalars, a fifth longer than the flow needs."""
+        return MinimalTraining(
+            n_pairs,
+            self.dim,
+            self.batch_size,
+            steps=int(1.2 * self.flow_times(n_pairs).icl / self.step_time) + 10,
+            learning_rate=self.learning_rate * self.dim,  # scalars move D times as fast as weights
+            data="orthonormal",
+            query="last",
+            trained=INDUCTION_HEAD,
+        )
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,8 @@ from torch import Tensor
 from torch.nn.functional import one_hot
 
 from .fast import key_query_products
-from .models import AttentionOnlyTransformer, Mask, allowed_positions, attention
+from .models import AttentionOnlyTransformer, Mask, Weights, allowed_positions, attention
+from .subspace import INDUCTION_HEAD, NAMES, embed, project
 from .tasks import TokenBatch
 
 
@@ -78,6 +79,27 @@ def blocks(
 def diagonal_share(block: Float[np.ndarray, "size size"], offset: int = 0) -> float:
     """The part of a block's squared norm on its diagonal (0) or sub-diagonal (-1), in [0, 1]."""
     return float((np.diagonal(block, offset) ** 2).sum() / (block**2).sum())
+
+
+def head_lead(pseudo: Float[Tensor, "*runs 19"]) -> Float[Tensor, "*runs"]:
+    """The least size among alpha_3, beta_2, gamma_3 over the greatest of the other sixteen."""
+    head = torch.tensor([name in INDUCTION_HEAD for name in NAMES])
+    return pseudo[..., head].abs().amin(dim=-1) / pseudo[..., ~head].abs().amax(dim=-1)
+
+
+def norms(weights: Weights) -> tuple[Float[Tensor, "*runs"], Float[Tensor, "*runs"]]:
+    """Frobenius norms inside and outside the 19-dimensional subspace."""
+    pseudo, outside = project(weights)
+    dim = weights.w3.shape[-1]
+    squares = (part.square().sum(dim=(-2, -1)) for part in embed(pseudo, dim))
+    return sum(squares).sqrt(), outside
+
+
+def contrast(weights: Weights) -> Float[Tensor, "*runs"]:
+    """Root mean square per direction, inside the subspace over outside it."""
+    inside, outside = norms(weights)
+    directions = sum(part.shape[-2] * part.shape[-1] for part in weights)
+    return inside / outside * ((directions - len(NAMES)) / len(NAMES)) ** 0.5
 
 
 def first_reached(
