@@ -1,0 +1,50 @@
+"""The lock file, environment.yml and pyproject.toml name the same packages and versions."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import yaml
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+
+def normalised(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def pins(lines) -> dict[str, str]:
+    """Package names and versions of the lines that pin one."""
+    return {
+        normalised(name): version
+        for name, separator, version in (line.strip().partition("==") for line in lines)
+        if separator
+    }
+
+
+LOCK = pins((ROOT / "requirements.lock").read_text().splitlines())
+
+
+def named(*extras: str) -> set[str]:
+    """What pyproject.toml asks for, with these extras."""
+    optional = PROJECT["optional-dependencies"]
+    wanted = PROJECT["dependencies"] + [name for extra in extras for name in optional[extra]]
+    return {normalised(re.split(r"[<>=!~ ]", name)[0]) for name in wanted}
+
+
+def test_every_package_of_the_project_is_locked():
+    assert named("book", "test") <= set(LOCK)
+
+
+def test_no_line_of_the_lock_is_of_one_machine():
+    for line in (ROOT / "requirements.lock").read_text().splitlines():
+        assert line.startswith("#") or re.fullmatch(r"[\w.-]+==[\w.]+", line), line
+
+
+def test_environment_yml_has_the_pins_of_the_lock():
+    conda = yaml.safe_load((ROOT / "environment.yml").read_text())
+    listed = next(entry["pip"] for entry in conda["dependencies"] if isinstance(entry, dict))
+    environment = pins(listed)
+    assert set(environment) == named("book")
+    assert environment == {name: LOCK[name] for name in environment}
