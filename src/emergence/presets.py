@@ -15,7 +15,8 @@ PROFILES: tuple[str, ...] = get_args(Profile)
 class EmergenceSweep:
     """Figure 5: the gradient flow over many N, and sampled training at App. F's settings.
 
-    One step at learning rate L moves the flow by L/D (chapter F derives it). Orthonormal inputs
+    One step of the three scalars at learning rate L, with the mean over dimensions as the loss,
+    moves the flow by L/D (chapter F derives it). Orthonormal inputs
     need D >= 2N, so D = 256 ends at N = 128; `sampled_pairs` are trained on data, the others by
     the exact population gradient, to which the sampled one is equal on orthonormal inputs.
     """
@@ -66,13 +67,15 @@ class Preset:
 
     def override(self, **changes: Any) -> "Preset":
         """This preset with other settings; ValueError for an unknown or mistyped one."""
-        known = [field.name for field in fields(self.settings)]
+        known = {
+            field.name: type(getattr(self.settings, field.name)) for field in fields(self.settings)
+        }
         for name, value in changes.items():
             if name not in known:
                 raise ValueError(f"{type(self.settings).__name__} has no setting {name!r}")
-            wanted = type(getattr(self.settings, name))
-            if type(value) is not wanted and (wanted, type(value)) != (float, int):
-                raise ValueError(f"{name} must be a {wanted.__name__}, got {value!r}")
+            if type(value) is not known[name] and (known[name], type(value)) != (float, int):
+                raise ValueError(f"{name} must be a {known[name].__name__}, got {value!r}")
+        changes = {name: known[name](value) for name, value in changes.items()}
         return replace(self, settings=replace(self.settings, **changes))
 
 

@@ -126,7 +126,9 @@ def _orthonormal_rows(
     columns = torch.randn(
         batch_size, dim, count, generator=generator, device=generator.device, dtype=dtype
     )
-    return torch.linalg.qr(columns).Q.mT
+    q, r = torch.linalg.qr(columns)
+    # LAPACK fixes the signs of r's diagonal; q is isotropic when they are positive instead.
+    return (q * r.diagonal(dim1=-2, dim2=-1).sign()[..., None, :]).mT
 
 
 def _assemble(

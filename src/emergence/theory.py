@@ -8,11 +8,13 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
-from scipy.integrate import solve_ivp
+from scipy.integrate import LSODA, solve_ivp
 from scipy.optimize import brentq
 
 Query = Literal["last"]
 Array = Float[np.ndarray, " times"]
+# gamma relaxes in a time of N, the rest takes N^2: the flow is stiff, hence LSODA.
+TOLERANCES = {"rtol": 1e-11, "atol": 1e-13}
 
 
 class Trajectory(NamedTuple):
@@ -117,15 +119,10 @@ def emergence_times(
     # Everything happens within a few N^2 (Theorem 2); higher thresholds take exponentially longer.
     end = 10 * n_pairs**2 * np.exp(2 * max(0.5, levels.max())) + 10
 
-    def all_reached(_t, state, _n_pairs):
-        return height(state).min() - 1e-6  # a little past the last crossing, so that it is inside
-
-    all_reached.terminal = True
-    flow = _solve(
-        n_pairs, (0.0, end), (0.0, 0.0, 0.0), query, dense_output=True, events=all_reached
-    )
-    heights = np.array([height(state) for state in flow.y.T])
-    times = [_first_crossing(flow, heights[:, i], height, i, n_pairs) for i in range(4)]
+    steps = _steps_until(lambda state: height(state).min() >= 0, n_pairs, end, query)
+    times = [
+        _first_crossing(*steps, lambda state, i=i: height(state)[i], n_pairs) for i in range(4)
+    ]
     return EmergenceTimes(*times[:3], icl=max(times[:3]), collapse=times[3])
 
 
@@ -158,32 +155,49 @@ def _velocity(_t, state, n_pairs):
 
 
 def _solve(n_pairs, span, start, query, **options):
-    _check(n_pairs)
-    if query != "last":
-        raise ValueError(f"query must be 'last', got {query!r}")
-    # gamma relaxes in a time of N, the rest takes N^2: the flow is stiff.
+    _check_flow(n_pairs, query)
     solution = solve_ivp(
-        _velocity, span, start, method="LSODA", args=(n_pairs,), rtol=1e-11, atol=1e-13, **options
+        _velocity, span, start, method="LSODA", args=(n_pairs,), **TOLERANCES, **options
     )
     if not solution.success:
         raise ArithmeticError(f"the gradient flow for N = {n_pairs} stopped: {solution.message}")
     return solution
 
 
-def _first_crossing(flow, heights, height, which, n_pairs):
-    """When `height(state)[which]` first reaches 0: interpolated, then one Newton step.
+def _steps_until(reached, n_pairs, end, query):
+    """Times and states of the solver's own steps from zero, up to the first that is `reached`."""
+    _check_flow(n_pairs, query)
+    solver = LSODA(lambda t, y: _velocity(t, y, n_pairs), 0.0, np.zeros(3), end, **TOLERANCES)
+    times, states = [0.0], [np.zeros(3)]
+    while solver.status == "running" and not reached(states[-1]):
+        message = solver.step()
+        times.append(solver.t)
+        states.append(solver.y.copy())
+    if solver.status == "failed":
+        raise ArithmeticError(f"the gradient flow for N = {n_pairs} stopped: {message}")
+    return times, states
 
-    The interpolation is less accurate than the solution at its own steps. The state there is
-    therefore integrated anew from the step before, and its known velocity closes the gap.
+
+def _check_flow(n_pairs, query):
+    _check(n_pairs)
+    if query != "last":
+        raise ValueError(f"query must be 'last', got {query!r}")
+
+
+def _first_crossing(times, states, height, n_pairs):
+    """When `height` first reaches 0, by integrating anew from the step before.
+
+    The solver's interpolation would not do: at large N the loss collapses within a time of order
+    1 after N^2, too steep for it.
     """
-    above = np.flatnonzero(heights >= 0)
-    if above.size == 0:
+    after = next((i for i, state in enumerate(states) if height(state) >= 0), None)
+    if after is None:
         return float("inf")
-    before, after = flow.t[above[0] - 1], flow.t[above[0]]
-    guess = brentq(lambda t: height(flow.sol(t))[which], before, after, xtol=1e-9 * after)
-    state = flow.y[:, above[0] - 1]
-    if guess > before:
-        state = _solve(n_pairs, (0.0, guess - before), state, "last").y[:, -1]
-    velocity = _velocity(0, state, n_pairs)
-    slope = np.append(velocity, velocity @ velocity)[which]  # dL/dt = -|grad L|^2 along the flow
-    return float(guess - height(state)[which] / slope)
+    start, width = states[after - 1], times[after] - times[after - 1]
+
+    def above(wait):
+        return height(_solve(n_pairs, (0.0, wait), start, "last").y[:, -1] if wait else start)
+
+    if above(width) <= 0:  # but for rounding, the step ends where it crosses
+        return float(times[after])
+    return float(times[after - 1] + brentq(above, 0.0, width, xtol=1e-12 * times[after]))

@@ -41,6 +41,8 @@ class MinimalTraining:
     record_every: int = 1
 
     def __post_init__(self) -> None:
+        if min(self.steps, self.record_every) < 1:
+            raise ValueError(f"steps and record_every must be positive, got {self}")
         if self.data not in SAMPLERS:
             raise ValueError(f"data must be one of {tuple(SAMPLERS)}, got {self.data!r}")
         if unknown := set(self.trained) - set(NAMES):
@@ -111,6 +113,7 @@ def train_minimal(
 
     Raises ArithmeticError when a run diverges.
     """
+    _check(method, seeds)
     streams = [generator(seed, device) for seed in seeds]
     network = _Constrained(settings, method) if settings.trained else _Full(settings, method)
     parameters = network.zero(len(seeds), device, dtype)
@@ -139,6 +142,13 @@ def train_minimal(
         torch.stack(column, dim=1).cpu() for column in zip(*columns, strict=True)
     )
     return MinimalRecord(torch.tensor(recorded), pseudo, outside, losses, kept)
+
+
+def _check(method: str, seeds: Sequence[int]) -> None:
+    if method not in OUTPUTS:
+        raise ValueError(f"method must be one of {tuple(OUTPUTS)}, got {method!r}")
+    if not seeds:
+        raise ValueError("training needs at least one seed")
 
 
 def _stacked_batches(
@@ -220,6 +230,7 @@ def train_tokens(
 
     Raises ArithmeticError when the run diverges.
     """
+    _check(method, [seed])
     stream = generator(seed, device)
     model = AttentionOnlyTransformer(
         settings.dim, settings.vocabulary, settings.block_size,
