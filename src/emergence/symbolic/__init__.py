@@ -1,0 +1,1 @@
+"""The proofs of Appendices A and B, executed: each step a function that a test can turn red."""
