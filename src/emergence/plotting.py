@@ -5,7 +5,7 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Real
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -72,7 +72,7 @@ def heat_map(
 
 def seed_band(
     ax: Axes,
-    x: Float[np.ndarray, " times"],
+    x: Real[np.ndarray, " times"],
     runs: Float[np.ndarray, "seeds times"],
     *,
     name: str,
@@ -96,7 +96,7 @@ def seed_band(
 
 def pseudo_curves(
     ax: Axes,
-    steps: Float[np.ndarray, " times"],
+    steps: Real[np.ndarray, " times"],
     values: Float[np.ndarray, "seeds times 19"],
     names: Sequence[str],
     highlight: Sequence[str],
@@ -114,7 +114,7 @@ def pseudo_curves(
 
 
 def dynamics(
-    steps: Float[np.ndarray, " times"],
+    steps: Real[np.ndarray, " times"],
     trainings: Mapping[
         str, tuple[Float[np.ndarray, "seeds times 19"], Float[np.ndarray, "seeds times"]]
     ],
@@ -149,8 +149,8 @@ def weight_maps(weights: Mapping[str, Float[np.ndarray, "rows columns"]], dim: i
 
 def power_law(
     ax: Axes,
-    x: Float[np.ndarray, " points"],
-    y: Float[np.ndarray, " points"],
+    x: Real[np.ndarray, " points"],
+    y: Real[np.ndarray, " points"],
     *,
     name: str,
     label: str,

@@ -145,6 +145,6 @@ PRESETS: dict[str, dict[str, Preset]] = {
     "figures-6-8": _weights(4, 100, 200, 400),
     "figures-9-11": _weights(8, 200, 400, 800),
     "figures-12-14": _weights(16, 250, 500, 1000),
-    "figure-15": _dynamics(32, 16, 600),  # the caption's sizes; the text of App. D has others
+    "figure-15": _dynamics(32, 16, 600),
     "figure-16": _dynamics(8, 32, 200),
 }

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Real
 from scipy import stats
 from torch import Tensor
 from torch.nn.functional import one_hot
@@ -103,7 +103,7 @@ def contrast(weights: Weights) -> Float[Tensor, "*runs"]:
 
 
 def first_reached(
-    steps: Float[np.ndarray, " times"], curves: Float[np.ndarray, "runs times"], level: float
+    steps: Real[np.ndarray, " times"], curves: Float[np.ndarray, "runs times"], level: float
 ) -> Float[np.ndarray, " runs"]:
     """The first recorded step at which each curve is at least `level`; infinity if never."""
     reached = curves >= level
@@ -120,7 +120,7 @@ class Exponent(NamedTuple):
 
 
 def exponent(
-    x: Float[np.ndarray, " points"], y: Float[np.ndarray, " points"], confidence: float = 0.95
+    x: Real[np.ndarray, " points"], y: Real[np.ndarray, " points"], confidence: float = 0.95
 ) -> Exponent:
     """Least squares on doubly logarithmic axes, Student's interval; needs three points."""
     if len(x) < 3:

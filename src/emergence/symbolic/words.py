@@ -60,7 +60,7 @@ def evaluate(
 ) -> Tensor:
     """The number behind a sum of words; each letter is looked up by its name.
 
-    Raises KeyError for an unknown letter and ValueError for a multiple of I, whose size is not said.
+    Raises KeyError for an unknown letter, ValueError for a multiple of I: its size is not said.
     """
 
     def value(letter: sp.Symbol) -> Tensor:
@@ -69,7 +69,7 @@ def evaluate(
         return matrices[letter.name]
 
     total = torch.zeros((), dtype=torch.float64)
-    for coefficient, word in _terms(expression) if expression != 0 else []:
+    for coefficient, word in _terms(expression):
         if not word:
             raise ValueError(f"the summand {coefficient} is a number, not a product of matrices")
         factor = coefficient.subs({s: scalars[s.name] for s in coefficient.free_symbols})
@@ -87,6 +87,8 @@ def _flip(letter: sp.Symbol) -> sp.Symbol:
 def _terms(expression: sp.Expr) -> list[tuple[sp.Expr, list[sp.Symbol]]]:
     """Coefficient and letters of each summand, powers written out."""
     terms = []
+    if expression == 0:
+        return terms
     for term in sp.Add.make_args(sp.expand(expression)):
         factors, powers = term.args_cnc()
         letters = [
