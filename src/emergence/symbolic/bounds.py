@@ -97,7 +97,8 @@ def prove(inequality: Inequality, n_from: int, *, most_boxes: int = 20_000) -> b
     if any(fails_at(inequality, n_from * factor) for factor in (1, 8, 64)):
         return False
     ctx.prec = 64
-    stack = [{**inequality.box, "x": (0.0, 1.0 / n_from)}]
+    whole = {**inequality.box, "x": (0.0, float(np.nextafter(1 / n_from, 1)))}
+    stack = [whole]
     for _ in range(most_boxes):
         if not stack:
             return True
@@ -107,7 +108,7 @@ def prove(inequality: Inequality, n_from: int, *, most_boxes: int = 20_000) -> b
         middle = {name: ball(*(sum(ends) / 2,) * 2) for name, ends in box.items()}
         if inequality.margin(middle) <= 0:
             return False
-        stack.extend(halves(box, inequality.box, n_from))
+        stack.extend(halves(box, whole))
     raise ArithmeticError(f"{inequality.place}: undecided after {most_boxes} boxes")
 
 
@@ -141,11 +142,10 @@ def ball(low: float, high: float) -> arb:
     return arb(low).union(arb(high))
 
 
-def halves(box: Box, whole: Box, n_from: int) -> Iterator[Box]:
+def halves(box: Box, whole: Box) -> Iterator[Box]:
     """The box cut in two across its side that is longest relative to the whole."""
-    sides = {**whole, "x": (0.0, 1.0 / n_from)}
     widths = {
-        name: (high - low) / (sides[name][1] - sides[name][0])
+        name: (high - low) / (whole[name][1] - whole[name][0])
         for name, (low, high) in box.items()
         if high > low
     }
