@@ -20,6 +20,7 @@ HALF = (0.0, 0.5)
 FIRST: Box = {"alpha": HALF, "beta": HALF, "gamma": HALF}  # until gamma emerges, B.6
 SECOND: Box = {"alpha": HALF, "beta": HALF, "gamma": (0.5, 1.5)}  # until beta emerges, B.7
 THIRD: Box = {"alpha": HALF, "beta": (0.5, 20.0), "gamma": (0.5, 1.5)}  # until alpha emerges, B.8
+EVERY: Box = {"alpha": HALF, "beta": (0.0, 20.0), "gamma": (0.0, 1.5)}  # all three phases
 BETA_LOW, BETA_HIGH, ALPHA_LOW = 1 / 5, 3 / 2, 1 / 10  # N^2 dbeta/dt and N^2 dalpha/dt
 
 
@@ -53,7 +54,7 @@ INEQUALITIES: dict[str, Inequality] = {
         FIRST, lambda p: 1 / 2 - beta_speed(p),
     ),
     "non_negative": Inequality(
-        "B.6.3", r"\dot\alpha, \dot\beta \ge 0", r"\gamma(s-1) < s+2N-1", THIRD, _bracket
+        "B.6.3", r"\dot\alpha, \dot\beta \ge 0", r"\gamma(s-1) < s+2N-1", EVERY, _bracket
     ),
     "gamma_ceiling": Inequality(
         "B.7.1", r"\dot\gamma < 0 \text{ at } \gamma = 3/2", r"\dot\gamma < 0",
