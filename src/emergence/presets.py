@@ -101,7 +101,7 @@ def _weights(n_pairs: int, *snapshots: int) -> dict[str, Preset]:
 def _dynamics(n_pairs: int, dim: int, steps: int) -> dict[str, Preset]:
     """App. D: learning rate 1 and B = 256. The step counts are not printed.
 
-    Ours are about four times the step at which the induction head has formed.
+    Ours go on well past the step at which the induction head has formed.
     """
     paper = MinimalTraining(n_pairs, dim, 256, steps, record_every=2)
     smoke = replace(paper, dim=8, n_pairs=2, batch_size=64, steps=90)
