@@ -3,6 +3,7 @@
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
 from .models import (
     AttentionOnlyTransformer,
@@ -23,19 +24,98 @@ def disentangled_output(
 ) -> Float[Tensor, "*runs batch dim"]:
     """The prediction of Eq. 1 from the query's row of layer 2 alone.
 
-    With T the attention of layer 1, the keys of layer 2 are [X | TX]; their product with the
-    query's vector [u | v] is Xu + T(Xv), so that neither TX nor a square second layer is formed.
+    Differentiable once, and with respect to the weights; ValueError if inputs ask for a gradient.
     """
-    x = inputs
-    allowed = allowed_positions(x.shape[-2], mask, x.device)
-    pattern = attention(apply(x, weights.w1) @ x.mT, allowed)
-    query = torch.cat([x[..., -1:, :], pattern[..., -1:, :] @ x], dim=-1)
-    looking_for = apply(query, weights.w2)
-    u, v = looking_for.chunk(2, dim=-1)
-    scores = u @ x.mT + (v @ x.mT) @ pattern.mT
-    weights_of_keys = attention(scores, allowed[-1:])
-    retrieved = torch.cat([weights_of_keys @ x, weights_of_keys @ pattern @ x], dim=-1)
-    return apply(torch.cat([query, retrieved], dim=-1), weights.w3).squeeze(-2)
+    if inputs.requires_grad:
+        raise ValueError(
+            "the fast method has no gradient for inputs; use models.disentangled_output"
+        )
+    return _DisentangledOutput.apply(*weights, inputs, mask)
+
+
+class _DisentangledOutput(torch.autograd.Function):
+    """With T the attention of layer 1, the keys of layer 2 are [X | TX] (chapter Cost).
+
+    The query's vector [u | v] meets them as Xu + T(Xv) and retrieves [wX | (wT)X], so that T only
+    multiplies single vectors. Its gradient is therefore a sum of two outer products, which the
+    softmax turns into three. Vectors over positions are rows: T multiplies those faster.
+    """
+
+    @staticmethod
+    def forward(ctx, w1, w2, w3, x, mask):
+        columns = x.mT.contiguous()
+        pattern = _pattern(apply(x, w1) @ columns, mask)
+        query = torch.cat([x[..., -1:, :], pattern[..., -1:, :] @ x], dim=-1)
+        xu, xv = (_halves(apply(query, w2)) @ columns).split(1, dim=-2)
+        found = xv @ pattern.mT
+        allowed = allowed_positions(x.shape[-2], mask, x.device)
+        w = attention(xu + found, allowed[-1:])
+        stream = torch.cat([query, _both(w, pattern, x)], dim=-1)
+        ctx.save_for_backward(w2, w3, x, columns, pattern, query, xv, found, w, stream)
+        return apply(stream, w3).squeeze(-2)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx, d_output):
+        w2, w3, x, columns, pattern, query, xv, found, w, stream = ctx.saved_tensors
+        width = x.shape[-1]
+        d_output = d_output.unsqueeze(-2)
+        d_query, d_retrieved = apply(d_output, w3.mT).split(2 * width, dim=-1)
+        d_w, d_wt = (_halves(d_retrieved) @ columns).split(1, dim=-2)
+        through = d_wt @ pattern.mT
+        d_w = d_w + through
+        d_scores = w * (d_w - (w * d_w).sum(dim=-1, keepdim=True))
+        d_looking_for = _both(d_scores, pattern, x)
+        d_query = d_query + apply(d_looking_for, w2.mT)
+
+        # dT = w (x) d_wt + d_scores (x) xv, and the softmax subtracts its mean under each row of T
+        mean = w * through + d_scores * found
+        left = torch.cat([w, d_scores, -mean], dim=-2)
+        right = torch.cat([d_wt, xv, torch.ones_like(xv)], dim=-2)
+        d_pattern = left.mT @ right
+        d_last = d_query[..., width:] @ columns
+        last = pattern[..., -1:, :]
+        d_pattern[..., -1:, :] += d_last - (last * d_last).sum(dim=-1, keepdim=True)
+        d_pattern *= pattern
+        return (
+            _outer(x, d_pattern @ x), _outer(query, d_looking_for), _outer(stream, d_output),
+            None, None,
+        )  # fmt: skip
+
+
+def _pattern(
+    scores: Float[Tensor, "*any length length"], mask: Mask
+) -> Float[Tensor, "*any length length"]:
+    """`models.attention` of a whole layer; overwrites the scores."""
+    allowed = allowed_positions(scores.shape[-1], mask, scores.device)
+    scores += torch.zeros_like(allowed, dtype=scores.dtype).masked_fill_(
+        ~allowed, torch.finfo(scores.dtype).min
+    )
+    pattern = scores.softmax(dim=-1)
+    if mask == "strict":
+        pattern[..., 0, :] = 0  # nothing to look at
+    return pattern
+
+
+def _halves(rows: Float[Tensor, "*any 1 n"]) -> Float[Tensor, "*any 2 n/2"]:
+    """The two halves of a row, one above the other."""
+    return rows.unflatten(-1, (2, -1)).squeeze(-3)
+
+
+def _both(
+    row: Float[Tensor, "*any 1 length"],
+    pattern: Float[Tensor, "*any length length"],
+    x: Float[Tensor, "*any length width"],
+) -> Float[Tensor, "*any 1 2*width"]:
+    """What a row over positions retrieves from [X | TX]."""
+    return (torch.cat([row, row @ pattern], dim=-2) @ x).flatten(-2).unsqueeze(-2)
+
+
+def _outer(
+    left: Float[Tensor, "*runs batch length n"], right: Float[Tensor, "*runs batch length m"]
+) -> Float[Tensor, "*runs n m"]:
+    """The gradient of a matrix that `apply` multiplied with `left`."""
+    return left.flatten(-3, -2).mT @ right.flatten(-3, -2)
 
 
 def induction_head_output(
@@ -47,13 +127,25 @@ def induction_head_output(
     """The prediction of Eq. 1 where only alpha_3, beta_2 and gamma_3 are not zero (§6).
 
     Positions alone steer layer 1, contents alone layer 2 and the output: no weight is formed.
+    Differentiable once, and with respect to the three; ValueError if inputs ask for a gradient.
     """
+    if inputs.requires_grad:
+        raise ValueError(
+            "the fast method has no gradient for inputs; use models.disentangled_output"
+        )
     alpha, beta, gamma = pseudo[..., None, None, None, :].unbind(dim=-1)
     content, position = inputs.chunk(2, dim=-1)
+    places = position @ swap_halves(position).mT.contiguous()
+    pattern = _pattern(alpha.detach() * places, mask)
+    similarity = content[..., -1:, :] @ content.mT
+    found = similarity @ pattern.mT
+    # The derivative by alpha is a covariance under T, so that autograd needs no square array.
+    weighted = places * pattern
+    slope = similarity @ weighted.mT - found * weighted.sum(dim=-1)[..., None, :]
+    found = found + slope * (alpha - alpha.detach())
     allowed = allowed_positions(inputs.shape[-2], mask, inputs.device)
-    pattern = attention(alpha * (position @ swap_halves(position).mT), allowed)
-    scores = beta * (content[..., -1:, :] @ content.mT) @ pattern.mT
-    return (gamma * (attention(scores, allowed[-1:]) @ content)).squeeze(-2)
+    w = attention(beta * found, allowed[-1:])
+    return (gamma * (w @ content)).squeeze(-2)
 
 
 def attention_only_logits(

@@ -4,18 +4,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+import numpy as np
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from . import fast, models, tasks
+from . import fast, models, tasks, theory
 from .models import AttentionOnlyTransformer, Mask, Weights
 from .progress import steps as counted
 from .subspace import INDUCTION_HEAD, NAMES, PseudoParameters, embed, project
 from .tasks import Query
 
 Data = Literal["gaussian", "orthonormal"]
-Method = Literal["fast", "dense"]
+Method = Literal["fast", "dense", "closed"]
 SAMPLERS = {"gaussian": tasks.gaussian_pairs, "orthonormal": tasks.orthonormal_pairs}
 OUTPUTS = {"fast": fast.disentangled_output, "dense": models.disentangled_output}
 
@@ -111,9 +112,15 @@ def train_minimal(
 ) -> MinimalRecord:
     """Train one network per seed, all at once; each sees the data of its own seed only.
 
-    Raises ArithmeticError when a run diverges.
+    `closed` needs no data and no network: where inputs are orthonormal and only the induction
+    head is trained, every batch gives the gradient of App. B.4 exactly.
+    Raises ArithmeticError when a run diverges, ValueError where `closed` does not apply.
     """
-    _check(method, seeds)
+    if not seeds:
+        raise ValueError("training needs at least one seed")
+    if method == "closed":
+        return _closed_form(settings, len(seeds))
+    _check(method)
     streams = [generator(seed, device) for seed in seeds]
     network = _Constrained(settings, method) if settings.trained else _Full(settings, method)
     parameters = network.zero(len(seeds), device, dtype)
@@ -144,11 +151,30 @@ def train_minimal(
     return MinimalRecord(torch.tensor(recorded), pseudo, outside, losses, kept)
 
 
-def _check(method: str, seeds: Sequence[int]) -> None:
+def _check(method: str) -> None:
     if method not in OUTPUTS:
         raise ValueError(f"method must be one of {tuple(OUTPUTS)}, got {method!r}")
-    if not seeds:
-        raise ValueError("training needs at least one seed")
+
+
+def _closed_form(settings: MinimalTraining, runs: int) -> MinimalRecord:
+    """The population descent of App. B.4, the same for every seed."""
+    asked = (settings.data, settings.query, settings.mask, set(settings.trained))
+    if asked != ("orthonormal", "last", "strict", set(INDUCTION_HEAD)) or settings.snapshots:
+        raise ValueError(
+            "the closed form is for orthonormal data, the last query, the strict mask, "
+            f"{', '.join(INDUCTION_HEAD)} and no snapshots; got {settings}"
+        )
+    # One 1/D from the mean over dimensions, one from the coordinates (chapter F).
+    rate = settings.learning_rate / settings.dim**2
+    run = theory.gradient_descent(settings.n_pairs, rate, settings.steps - 1)
+    steps = torch.arange(0, settings.steps, settings.record_every)
+    pseudo = torch.zeros(len(steps), len(NAMES), dtype=torch.float64)
+    head = torch.from_numpy(np.stack([run.alpha, run.beta, run.gamma], axis=-1))
+    pseudo[:, [NAMES.index(name) for name in INDUCTION_HEAD]] = head[steps]
+    loss = torch.from_numpy(run.loss)[steps] / settings.dim
+    return MinimalRecord(
+        steps, pseudo.expand(runs, -1, -1), torch.zeros(runs, len(steps)), loss.expand(runs, -1), {}
+    )
 
 
 def _stacked_batches(
@@ -230,7 +256,7 @@ def train_tokens(
 
     Raises ArithmeticError when the run diverges.
     """
-    _check(method, [seed])
+    _check(method)
     stream = generator(seed, device)
     model = AttentionOnlyTransformer(
         settings.dim, settings.vocabulary, settings.block_size,
