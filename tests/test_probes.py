@@ -68,3 +68,8 @@ def test_exponent_of_a_power_law_and_its_interval():
     assert 0.92 <= np.mean([fit.low <= 2 <= fit.high for fit in fits]) <= 0.98
     with pytest.raises(ValueError, match="three points"):
         probes.exponent(x[:2], x[:2])
+
+
+def test_first_fallen_mirrors_first_reached():
+    steps, curves = np.array([0, 5, 10]), np.array([[3.0, 1.0, 0.2], [3.0, 2.0, 2.5]])
+    assert probes.first_fallen(steps, curves, 1.0).tolist() == [5.0, np.inf]

@@ -111,6 +111,13 @@ def first_reached(
     return np.where(reached.any(axis=1), first, np.inf)
 
 
+def first_fallen(
+    steps: Real[np.ndarray, " times"], curves: Float[np.ndarray, "runs times"], level: float
+) -> Float[np.ndarray, " runs"]:
+    """The first recorded step at which each curve is at most `level`; infinity if never."""
+    return first_reached(steps, -curves, -level)
+
+
 class Exponent(NamedTuple):
     """A fitted power y = c x^slope with a two-sided confidence interval of the slope."""
 
