@@ -72,6 +72,30 @@ def test_induction_head_output(close, n_pairs, half, runs, mask, seed):
         close(actual, expected)
 
 
+@pytest.mark.parametrize("query", ["uniform", "last"])
+@pytest.mark.parametrize("mask", ["strict", "causal"])
+def test_disentangled_output_on_the_task(close, random_weights, mask, query):
+    """On the paper's own sequences, at a size where rows of T differ in length by much."""
+    batch = tasks.gaussian_pairs(5, 12, 6, generator=stream(1), query=query)
+    start = random_weights(stream(2), 6)
+    gradients = []
+    for output in (models.disentangled_output, fast.disentangled_output):
+        weights = Weights(*(weight.clone().requires_grad_() for weight in start))
+        loss = (output(weights, batch.inputs, mask=mask) - batch.target).square().mean()
+        gradients.append(torch.autograd.grad(loss, weights))
+    for dense, quick in zip(*gradients, strict=True):
+        close(quick, dense)
+
+
+@pytest.mark.parametrize("output", [fast.disentangled_output, fast.induction_head_output])
+def test_no_gradient_for_inputs_is_said_not_guessed(random_weights, output):
+    inputs = torch.randn(2, 5, 8, dtype=torch.float64).requires_grad_()
+    full = output is fast.disentangled_output
+    weights = random_weights(stream(), 4) if full else torch.ones(3, dtype=torch.float64)
+    with pytest.raises(ValueError, match="no gradient for inputs"):
+        output(weights, inputs)
+
+
 @given(
     n_pairs=st.integers(1, 4),
     dim=st.integers(1, 9),
