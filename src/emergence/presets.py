@@ -3,7 +3,7 @@
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, get_args
 
-from .subspace import INDUCTION_HEAD
+from .subspace import INDUCTION_HEAD, NAMES
 from .theory import EmergenceTimes, emergence_times
 from .training import MinimalTraining, TokenTraining
 
@@ -145,6 +145,15 @@ PRESETS: dict[str, dict[str, Preset]] = {
     "figures-6-8": _weights(4, 100, 200, 400),
     "figures-9-11": _weights(8, 200, 400, 800),
     "figures-12-14": _weights(16, 250, 500, 1000),
+    # Theorem 1 taken at its word: all 19 pseudo-parameters free and nothing else (§4's sizes).
+    "nineteen": {
+        "paper": Preset(
+            MinimalTraining(
+                4, 16, 512, 400, trained=NAMES, snapshots=(0, 10, 30, 60, 100, 200, 400)
+            )
+        ),
+        "smoke": Preset(MinimalTraining(2, 8, 32, 30, trained=NAMES, snapshots=(0, 10, 30)), 2),
+    },
     "figure-15": _dynamics(32, 16, 600),
     "figure-16": _dynamics(8, 32, 200),
 }

@@ -151,6 +151,25 @@ def train_minimal(
     return MinimalRecord(torch.tensor(recorded), pseudo, outside, losses, kept)
 
 
+def gradient_samples(
+    settings: MinimalTraining,
+    weights: Weights,
+    count: int,
+    *,
+    stream: torch.Generator,
+) -> Float[Tensor, "count 19"]:
+    """Coordinates of the gradient (Theorem 1) of `count` fresh batches at one run's weights."""
+    free = [part.to(stream.device).requires_grad_() for part in weights]
+    rows = []
+    for _ in range(count):
+        inputs, target = _stacked_batches(settings, [stream], free[0].dtype)
+        output = fast.disentangled_output(Weights(*free), inputs[0], mask=settings.mask)
+        loss = (output - target[0]).square().mean()
+        gradient = Weights(*torch.autograd.grad(loss, free))
+        rows.append(project(gradient)[0].stacked())
+    return torch.stack(rows).cpu()
+
+
 def _check(method: str) -> None:
     if method not in OUTPUTS:
         raise ValueError(f"method must be one of {tuple(OUTPUTS)}, got {method!r}")
