@@ -154,6 +154,16 @@ PRESETS: dict[str, dict[str, Preset]] = {
         ),
         "smoke": Preset(MinimalTraining(2, 8, 32, 30, trained=NAMES, snapshots=(0, 10, 30)), 2),
     },
+    # Full training where the first integral holds for three parameters. Orthonormal vectors are
+    # short, hence the rate: 64 is a quarter of a unit of flow time a step.
+    "first-integral": {
+        "paper": Preset(
+            MinimalTraining(4, 16, 512, 400, learning_rate=64.0, data="orthonormal", query="last")
+        ),
+        "smoke": Preset(
+            MinimalTraining(2, 8, 32, 60, learning_rate=16.0, data="orthonormal", query="last"), 2
+        ),
+    },
     "figure-15": _dynamics(32, 16, 600),
     "figure-16": _dynamics(8, 32, 200),
 }

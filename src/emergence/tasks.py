@@ -142,8 +142,11 @@ def _assemble(
     batch_size, n_pairs, dim = items.shape
     chosen = _query_index(batch_size, n_pairs, query, generator)
     sequences = torch.arange(batch_size, device=items.device)
-    inputs = items.new_zeros(batch_size, 2 * n_pairs + 1, 2 * dim)
-    inputs[:, 0:-1:2] = torch.cat([items, positions], dim=-1)
-    inputs[:, 1:-1:2] = torch.cat([labels, swap_halves(positions)], dim=-1)
+    inputs = items.new_empty(batch_size, 2 * n_pairs + 1, 2 * dim)
+    inputs[:, 0:-1:2, :dim] = items
+    inputs[:, 0:-1:2, dim:] = positions
+    inputs[:, 1:-1:2, :dim] = labels
+    inputs[:, 1:-1:2, dim:] = swap_halves(positions)
     inputs[:, -1, :dim] = items[sequences, chosen]
+    inputs[:, -1, dim:] = 0
     return Batch(inputs, labels[sequences, chosen], chosen)
