@@ -7,7 +7,7 @@ PORT ?= 8000
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-options := PYTHON PROFILE DEVICE SEED JOBS PART TIMEOUT CHAPTER PORT TORCH_INDEX
+options := PYTHON PROFILE DEVICE SEED JOBS PART TIMEOUT CHAPTER PORT THREADS TORCH_INDEX
 given := $(foreach setting,$(MAKEOVERRIDES),$(firstword $(subst =, ,$(setting))))
 unknown := $(filter-out $(options),$(given))
 ifneq ($(unknown),)
@@ -18,13 +18,13 @@ run_options := --profile '$(PROFILE)' --device '$(DEVICE)' \
 	$(if $(SEED),--seed '$(SEED)') $(if $(JOBS),--jobs '$(JOBS)') $(if $(TIMEOUT),--timeout '$(TIMEOUT)')
 part_option := $(if $(PART),--part '$(PART)')
 
-.PHONY: help env reproduce book chapter serve test lint clean
+.PHONY: help env reproduce book chapter serve bench test lint clean
 
 help:  ## list the targets and options
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 	@echo
 	@echo 'PROFILE=paper|smoke  DEVICE=auto|cpu|cuda  PART=paper|beyond|companions  SEED=n  JOBS=n'
-	@echo 'TIMEOUT=seconds a cell  CHAPTER=paper/05_emergence  PORT=n'
+	@echo 'TIMEOUT=seconds a cell  CHAPTER=paper/05_emergence  PORT=n  THREADS=n'
 	@echo 'PYTHON=interpreter  TORCH_INDEX=url   for make env'
 
 env: $(STAMP)  ## create .venv with the locked packages
@@ -48,6 +48,9 @@ chapter: env  ## execute one chapter: CHAPTER=paper/05_emergence
 
 serve: env  ## show the built site on 127.0.0.1
 	@$(BIN)/python -m bookbuild serve --profile '$(PROFILE)' --port '$(PORT)'
+
+bench: env  ## time the fast methods against the dense ones: DEVICE=, THREADS=
+	@$(BIN)/python -m benchmark --device '$(DEVICE)' $(if $(THREADS),--threads '$(THREADS)')
 
 test: lint  ## check style and run all tests
 	@$(BIN)/python -m pytest

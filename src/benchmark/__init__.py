@@ -1,0 +1,1 @@
+"""What the fast methods cost: `make bench` measures them beside the dense ones, in one run."""

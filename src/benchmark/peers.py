@@ -1,0 +1,108 @@
+"""Other ways to compute the same: TransformerLens, torch.compile, PyTorch's fused attention.
+
+Each is checked against the reference before it is timed, and says why where it cannot be.
+"""
+
+from collections.abc import Callable
+
+import torch
+from torch.nn.functional import cross_entropy, scaled_dot_product_attention
+
+from benchmark.cases import Section2, Section4, Step
+from emergence import models, tasks, training
+from emergence.models import AttentionOnlyTransformer
+from emergence.training import TokenTraining
+
+
+class NotMeasured(Exception):
+    """Why something could not be measured."""
+
+
+def transformer_lens(case: Section2, device: torch.device) -> Step:
+    """A step of §2 by the attention-only model of TransformerLens, from the same weights.
+
+    Its sequences start at position 0, since it draws no offsets.
+    """
+    try:
+        from transformer_lens import HookedTransformer, HookedTransformerConfig
+    except ImportError as error:
+        raise NotMeasured(f"TransformerLens is not installed ({error.name})") from error
+    settings = TokenTraining(dim=case.dim)
+    stream = training.generator(0, device)
+    ours = AttentionOnlyTransformer(
+        case.dim, settings.vocabulary, settings.block_size,
+        embedding_scale=settings.embedding_scale, generator=stream,
+    )  # fmt: skip
+    theirs = HookedTransformer(
+        HookedTransformerConfig(
+            n_layers=2, n_heads=1, d_model=case.dim, d_head=case.dim, attn_only=True,
+            n_ctx=settings.block_size, d_vocab=settings.vocabulary, normalization_type=None,
+            device=device.type,
+        )
+    )  # fmt: skip
+    with torch.no_grad():
+        theirs.embed.W_E.copy_(ours.tokens.T)
+        theirs.pos_embed.W_pos.copy_(ours.positions.T)
+        theirs.unembed.W_U.copy_(ours.output.T)
+        theirs.unembed.b_U.zero_()
+        for i, block in enumerate(theirs.blocks):
+            for name, part in (("W_Q", ours.query), ("W_K", ours.key), ("W_V", ours.value)):
+                getattr(block.attn, name)[0].copy_(part[i].T)
+            block.attn.W_O[0].copy_(ours.project[i].T)
+    batch = tasks.token_pairs(
+        settings.batch_size, settings.n_pairs, settings.vocabulary, 2 * settings.n_pairs + 1,
+        generator=stream,
+    )  # fmt: skip
+    with torch.no_grad():
+        few = batch.tokens[:8]
+        _agree(theirs(few), ours(few, batch.positions[:8]))
+    optimiser = torch.optim.AdamW(theirs.parameters(), lr=settings.learning_rate, fused=True)
+
+    def step() -> None:
+        loss = cross_entropy(theirs(batch.tokens)[:, -1], batch.target)
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+
+    return step
+
+
+def compiled(case: Section4, method: training.Method, device: torch.device) -> Step:
+    """A step of §4 through torch.compile."""
+    reference = case.step(method, device)
+    try:
+        step = torch.compile(reference)
+        step()
+    except Exception as error:
+        raise NotMeasured(f"torch.compile failed: {type(error).__name__}") from error
+    return step
+
+
+def attention_steps(case: Section4, device: torch.device) -> dict[str, Step]:
+    """Layer 1 of §4 forward and backward, plain and with PyTorch's fused attention.
+
+    With the ordinary mask: the strict one leaves the first row empty, which becomes NaN there.
+    """
+    stream = training.generator(0, device)
+    inputs = case.sample(stream).inputs
+    width = 2 * case.dim
+    w1 = (0.05 * torch.randn(width, width, generator=stream, device=device)).requires_grad_()
+    allowed = models.allowed_positions(inputs.shape[1], "causal", device)
+
+    def plain() -> torch.Tensor:
+        return models.attention(inputs @ w1 @ inputs.mT, allowed) @ inputs
+
+    def fused() -> torch.Tensor:
+        return scaled_dot_product_attention(inputs @ w1, inputs, inputs, attn_mask=allowed, scale=1)
+
+    def step(layer: Callable[[], torch.Tensor]) -> Step:
+        return lambda: torch.autograd.grad(layer().square().mean(), w1)
+
+    with torch.no_grad():
+        _agree(fused(), plain())
+    return {"plain": step(plain), "fused": step(fused)}
+
+
+def _agree(one: torch.Tensor, two: torch.Tensor) -> None:
+    if float((one - two).abs().max()) > 1e-4 * max(1.0, float(two.abs().max())):
+        raise NotMeasured("its output differs from the reference")

@@ -1,0 +1,132 @@
+"""The measurements of one run as rows: what was timed, what it implies, or why it was not."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import torch
+from torch.utils.flop_counter import FlopCounterMode
+
+from benchmark import peers
+from benchmark.cases import Case, Section2, Section4, Step
+from benchmark.memory import peak
+from benchmark.timing import Spread, spread, take_turns
+from emergence import probes, theory, training
+
+SECTION2 = (256, 1024, 2048)
+SECTION4 = ((4, 16, 512), (16, 16, 512), (32, 16, 512), (16, 32, 256), (64, 64, 256))
+PAIRS = (10, 10**3, 10**5, 10**6)
+OVER_PAIRS = tuple(Section4(n, 16, 128) for n in (8, 16, 32, 64))
+OVER_DIMENSIONS = tuple(Section4(16, d, 128) for d in (16, 32, 64, 128))
+Row = dict[str, Any]
+
+
+def operations(step: Step) -> int:
+    """Operations of the matrix products of a step; a multiplication and an addition are two."""
+    with FlopCounterMode(display=False) as counter:
+        step()
+    return counter.get_total_flops()
+
+
+def steps(case: Case, machine: Mapping[str, Any], device: torch.device, budget: float) -> Row:
+    """Dense against fast at one size, with the floor that the machine's rates imply.
+
+    The floor is the fast step's products at the rate of a large product, plus its arrays once at
+    the rate of a copy.
+    """
+    both = {method: case.step(method, device) for method in ("dense", "fast")}
+    counted = {method: operations(step) for method, step in both.items()}
+    times = take_turns(both, device, budget)
+    floor = counted["fast"] / machine["product_rate"] + case.array_bytes() / machine["copy_rate"]
+    ratio = spread(times["dense"] / times["fast"])
+    return {
+        "case": case.name,
+        "sizes": vars(case),
+        **{method: spread(values)._asdict() for method, values in times.items()},
+        "ratio": ratio._asdict(),
+        "steady": bool(ratio.high < 2 * ratio.low),
+        "operations": counted,
+        "array_bytes": case.array_bytes(),
+        "floor": floor,
+        "over_floor": float(np.median(times["fast"])) / floor,
+        "peak_bytes": {method: peak(case, method, device) for method in both},
+    }
+
+
+def sampling(case: Section4, device: torch.device, budget: float) -> Row:
+    """Drawing the batch of a step, which both methods share."""
+    stream = training.generator(0, device)
+    times = take_turns({"sample": lambda: case.sample(stream)}, device, budget)
+    return {"case": case.name, "sample": spread(times["sample"])._asdict()}
+
+
+def emergence(n_pairs: int, budget: float) -> Row:
+    """All emergence times of the reduced model at one N."""
+    cpu = torch.device("cpu")
+    times = take_turns({"times": lambda: theory.emergence_times(n_pairs)}, cpu, budget)
+    return {"n_pairs": n_pairs, "times": spread(times["times"])._asdict()}
+
+
+def scaling(cases: tuple[Section4, ...], over: str, device: torch.device, budget: float) -> Row:
+    """Time of a step of §4 against one size, with the exponents of a fit."""
+    medians: dict[str, list[float]] = {"dense": [], "fast": []}
+    for case in cases:
+        both = {method: case.step(method, device) for method in medians}
+        for method, values in take_turns(both, device, budget).items():
+            medians[method].append(float(np.median(values)))
+    sizes = np.array([getattr(case, over) for case in cases])
+    fits = {m: probes.exponent(sizes, np.array(v))._asdict() for m, v in medians.items()}
+    return {"over": over, "sizes": sizes.tolist(), "medians": medians, "exponents": fits}
+
+
+def tried(device: torch.device, budget: float, quick: bool) -> list[Row]:
+    """Other ways to compute the same, each against the way the book takes."""
+    small, large = (
+        (Section4(2, 4, 8), Section2(32)) if quick else (Section4(32, 16, 512), Section2(2048))
+    )
+    return [
+        _against(
+            f"TransformerLens, {large.name}",
+            lambda: {
+                "ours": large.step("fast", device),
+                "theirs": peers.transformer_lens(large, device),
+            },
+            device,
+            budget,
+        ),
+        *(
+            _against(
+                f"torch.compile, {method}, {small.name}",
+                lambda method=method: {
+                    "ours": small.step(method, device),
+                    "theirs": peers.compiled(small, method, device),
+                },
+                device,
+                budget,
+            )
+            for method in ("dense", "fast")
+        ),
+        _against(
+            f"scaled_dot_product_attention, layer 1, {small.name}",
+            lambda: dict(
+                zip(("ours", "theirs"), peers.attention_steps(small, device).values(), strict=True)
+            ),
+            device,
+            budget,
+        ),
+    ]
+
+
+def _against(
+    name: str, build: Callable[[], dict[str, Step]], device: torch.device, budget: float
+) -> Row:
+    try:
+        times = take_turns(build(), device, budget)
+    except peers.NotMeasured as reason:
+        return {"name": name, "not_measured": str(reason)}
+    ratio: Spread = spread(times["theirs"] / times["ours"])
+    return {
+        "name": name,
+        **{side: spread(values)._asdict() for side, values in times.items()},
+        "ratio": ratio._asdict(),
+    }
