@@ -50,7 +50,8 @@ serve: env  ## show the built site on 127.0.0.1
 	@$(BIN)/python -m bookbuild serve --profile '$(PROFILE)' --port '$(PORT)'
 
 bench: env  ## time the fast methods against the dense ones: DEVICE=, THREADS=
-	@$(BIN)/python -m benchmark --device '$(DEVICE)' $(if $(THREADS),--threads '$(THREADS)')
+	@# as for chapters: glibc is to keep freed arrays
+	@MALLOC_TRIM_THRESHOLD_=8589934592 MALLOC_MMAP_THRESHOLD_=33554432 $(BIN)/python -m benchmark --device '$(DEVICE)' $(if $(THREADS),--threads '$(THREADS)')
 
 test: lint  ## check style and run all tests
 	@$(BIN)/python -m pytest

@@ -10,6 +10,7 @@ import torch
 
 import oracle
 from emergence import models, tasks, theory, training
+from emergence.models import Weights
 from emergence.subspace import INDUCTION_HEAD, NAMES, PseudoParameters, embed
 from emergence.training import MinimalTraining, TokenTraining, train_minimal, train_tokens
 
@@ -313,3 +314,16 @@ def test_generator_is_the_stream_of_its_seed():
     one, two, other = (torch.randn(5, generator=training.generator(s, CPU)) for s in (3, 3, 4))
     assert torch.equal(one, two)
     assert not torch.equal(one, other)
+
+
+def test_gradient_samples_are_the_step_that_training_takes(close):
+    """The first batch of a stream gives the coordinates by which training moves."""
+    settings = change(steps=3, snapshots=(2,), trained=NAMES)
+    record = train(settings, (5,))
+    stream = training.generator(5, CPU)
+    for _ in range(2):  # the batches of steps 0 and 1
+        training._stacked_batches(settings, [stream], torch.float64)
+    weights = Weights(*(part[0] for part in record.snapshots[2]))
+    sample = training.gradient_samples(settings, weights, 1, stream=stream)
+    longer = train(dataclasses.replace(settings, steps=4), (5,))
+    close(longer.pseudo[0, 3] - longer.pseudo[0, 2], -settings.learning_rate * sample[0])

@@ -29,7 +29,8 @@ def spread(values: Float[np.ndarray, " repeats"]) -> Spread:
 
 
 def seconds(step: Step, device: torch.device) -> float:
-    """The wall time of one call."""
+    """The wall time of one call, after one that refills the caches, as in training."""
+    step()
     _synchronise(device)
     start = time.perf_counter()
     step()
@@ -42,11 +43,8 @@ def take_turns(
 ) -> dict[str, Float[np.ndarray, " repeats"]]:
     """Time each step in turn, round after round, so that a drift of the machine meets all alike.
 
-    Each is called once before; the number of rounds, at least three, is what `budget` seconds
-    allow.
+    The number of rounds, at least three, is what `budget` seconds allow.
     """
-    for step in steps.values():
-        step()
     first = {name: seconds(step, device) for name, step in steps.items()}
     rounds = int(np.clip(budget / sum(first.values()), 2, MOST_REPEATS - 1))
     rows = [first] + [
