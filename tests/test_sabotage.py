@@ -41,7 +41,7 @@ def verdict(identity, monkeypatch):
 
 
 def every_chapter():
-    return [f"paper/{path.stem}" for path in (ROOT / "book" / "paper").glob("*.md")]
+    return [f"{path.parent.name}/{path.stem}" for path in (ROOT / "book").glob("*/*.md")]
 
 
 def seeing_oneself(monkeypatch):

@@ -161,7 +161,7 @@ PRESETS: dict[str, dict[str, Preset]] = {
             MinimalTraining(4, 16, 512, 400, learning_rate=64.0, data="orthonormal", query="last")
         ),
         "smoke": Preset(
-            MinimalTraining(2, 8, 32, 60, learning_rate=16.0, data="orthonormal", query="last"), 2
+            MinimalTraining(2, 8, 32, 160, learning_rate=16.0, data="orthonormal", query="last"), 2
         ),
     },
     "figure-15": _dynamics(32, 16, 600),
