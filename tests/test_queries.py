@@ -89,16 +89,32 @@ def test_uniform_flow_descends_the_uniform_loss(n_pairs):
 # Contexts with repeated pairs
 
 
+window = st.none() | st.integers(1, 20)
+
+
 @given(
     state=states,
     order=st.lists(st.integers(0, 4), min_size=1, max_size=9),
     which=st.integers(0, 8),
+    windows=st.tuples(window, window),
 )
-def test_context_loss_is_enumerated(state, order, which):
+def test_context_loss_is_enumerated(state, order, which, windows):
     query = order[which % len(order)]
-    landscape = contexts.landscape(np.array(order), query)
-    assert landscape.loss(*state) == pytest.approx(context_loss(*state, order, query), rel=1e-12)
-    assert_gradient(landscape, lambda *y: context_loss(*y, order, query), state)
+
+    def loss(*y):
+        return context_loss(*y, order, query, windows)
+
+    landscape = contexts.landscape(np.array(order), query, windows)
+    assert landscape.loss(*state) == pytest.approx(loss(*state), rel=1e-12)
+    assert_gradient(landscape, loss, state)
+
+
+@given(state=states, n_pairs=counts)
+def test_any_query_of_distinct_pairs_is_the_uniform_query(state, n_pairs):
+    landscape = contexts.any_query(np.arange(n_pairs))
+    assert landscape.loss(*state) == pytest.approx(theory.uniform_loss(*state, n_pairs), rel=1e-12)
+    expected = pytest.approx(theory.uniform_gradient(*state, n_pairs), rel=1e-10, abs=1e-12)
+    assert landscape.gradient(*state) == expected
 
 
 @given(state=states, n_pairs=counts)
@@ -119,18 +135,6 @@ def test_contexts_repeat_as_they_say():
 # Windows
 
 
-@given(
-    state=states, n_pairs=st.integers(1, 6), first=st.integers(1, 14), second=st.integers(1, 14)
-)
-def test_windowed_loss_is_enumerated(state, n_pairs, first, second):
-    def loss(*y):
-        return context_loss(*y, range(n_pairs), n_pairs - 1, (first, second))
-
-    landscape = contexts.windowed(n_pairs, first, second)
-    assert landscape.loss(*state) == pytest.approx(loss(*state), rel=1e-12)
-    assert_gradient(landscape, loss, state)
-
-
 def test_a_window_of_nothing_raises():
     with pytest.raises(ValueError, match="at least one position"):
         contexts.windowed(3, 0, 4)
@@ -142,3 +146,20 @@ def test_context_oracle_is_the_oracle():
             oracle.enumerated_loss(0.7, 1.1, 0.9, 4, q), rel=1e-14
         )
         assert not math.isnan(context_loss(0.7, 1.1, 0.9, range(4), q, (1, 1)))
+
+
+@pytest.mark.parametrize("windows", [(3, 5), (2, 11), (4, None)])
+@pytest.mark.parametrize("copies", [1, 2])
+def test_contexts_are_those_of_the_network(windows, copies):
+    """Copies and windows in the network, the query for the last pair."""
+    state, n_pairs = (1.3, 2.1, 0.8), 4
+    values = torch.zeros(19, dtype=torch.float64)
+    values[[NAMES.index(n) for n in INDUCTION_HEAD]] = torch.tensor(state, dtype=torch.float64)
+    weights = embed(PseudoParameters.unstack(values), 8)
+    generator = torch.Generator().manual_seed(1)
+    batch = tasks.orthonormal_pairs(3, n_pairs, 8, generator=generator, copies=copies)
+    limited = models.disentangled_output(weights, batch.inputs, windows=windows)
+    order = contexts.cyclic(n_pairs // copies, copies)
+    expected = context_loss(*state, order, n_pairs // copies - 1, windows)
+    losses = (limited - batch.target).square().sum(dim=-1).tolist()
+    assert losses == pytest.approx([expected] * 3, rel=1e-12)

@@ -149,3 +149,55 @@ class KnockIn:
             embedding_scale=embedding_scale,
             until_loss=None,
         )
+
+
+@dataclass(frozen=True)
+class UniformQueries:
+    """Beyond the paper: the query asks for any pair; the flow, and the three scalars on data."""
+
+    flow_pairs: tuple[int, ...] = tuple(2**k for k in range(3, 14))
+    limit_pairs: tuple[int, ...] = tuple(2**k for k in range(3, 24))  # of the limiting flow
+    checked_pairs: tuple[int, ...] = (1, 2, 5, 12)
+    sampled_pairs: tuple[int, ...] = (4, 8, 16, 32)
+    dim: int = 64
+    batch_size: int = 64
+    place_pairs: int = 64  # N where the loss is followed place by place
+
+    def step_time(self, n_pairs: int) -> float:
+        """The flow time of one step: gamma needs N, so that sixteen steps make one."""
+        return n_pairs / 16
+
+    def training(self, n_pairs: int, end: float) -> MinimalTraining:
+        """The three scalars on orthonormal data up to this flow time."""
+        return MinimalTraining(
+            n_pairs,
+            self.dim,
+            self.batch_size,
+            int(end / self.step_time(n_pairs)) + 1,
+            learning_rate=self.step_time(n_pairs) * self.dim**2,
+            data="orthonormal",
+            query="uniform",
+            trained=INDUCTION_HEAD,
+        )
+
+
+@dataclass(frozen=True)
+class EffectiveContext:
+    """Beyond the paper: pairs in copies, and layers that see a window."""
+
+    distinct: tuple[int, ...] = (16, 32, 64, 128, 256)
+    copies: tuple[int, ...] = (1, 2, 4, 8)
+    window_pairs: int = 1024
+    windows: tuple[int, ...] = (16, 32, 64, 128, 256, 512, 1024)
+    n_pairs: int = 16
+    dim: int = 16
+    batch_size: int = 256
+    limit: int = 400
+    trained_windows: tuple[int, ...] = (2, 4, 8, 16)
+
+    def training(self, **changes: Any) -> MinimalTraining:
+        """The full model on Gaussian data, with these changes, ended soon after the head."""
+        middle = MinimalTraining(
+            self.n_pairs, self.dim, self.batch_size, self.limit, until_loss=0.35
+        )
+        return replace(middle, **changes)

@@ -10,7 +10,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from . import fast, models, tasks, theory
-from .models import Mask, Weights
+from .models import Mask, Weights, Windows
 from .subspace import INDUCTION_HEAD, NAMES, PseudoParameters, embed, project
 from .tasks import Query
 
@@ -26,9 +26,9 @@ class MinimalTraining:
 
     The loss is the mean over batch and dimensions. `trained` names the pseudo-parameters that
     may move; empty means all 28 D^2 weights. They start at zero, or where all weights are free
-    at N(0, initial_scale^2); those `held` stay at a value of their own. `snapshots` are steps
-    whose weights are kept. Training ends early once every run has had a batch loss of at most
-    `until_loss`.
+    at N(0, initial_scale^2); those `held` stay at a value of their own. Pairs come in `copies`
+    (`tasks`), and layers see `windows` (`models`). `snapshots` are steps whose weights are kept.
+    Training ends early once every run has had a batch loss of at most `until_loss`.
     """
 
     n_pairs: int
@@ -38,7 +38,9 @@ class MinimalTraining:
     learning_rate: float = 1.0
     data: Data = "gaussian"
     query: Query = "uniform"
+    copies: int = 1
     mask: Mask = "strict"
+    windows: Windows = (None, None)
     trained: tuple[str, ...] = ()
     snapshots: tuple[int, ...] = ()
     record_every: int = 1
@@ -77,12 +79,13 @@ class MinimalRecord(NamedTuple):
 def closed_form(settings: MinimalTraining, runs: int) -> MinimalRecord:
     """The population descent of App. B.4, the same for every seed."""
     asked = (settings.data, settings.query, settings.mask, set(settings.trained))
-    extras = settings.snapshots or settings.held or settings.until_loss is not None
+    changed = settings.copies > 1 or settings.windows != (None, None)
+    extras = changed or settings.snapshots or settings.held or settings.until_loss is not None
     if asked != ("orthonormal", "last", "strict", set(INDUCTION_HEAD)) or extras:
         raise ValueError(
             "the closed form is for orthonormal data, the last query, the strict mask, "
-            f"{', '.join(INDUCTION_HEAD)}, no snapshots, nothing held and no early end; "
-            f"got {settings}"
+            f"{', '.join(INDUCTION_HEAD)}, and for no copies, windows, snapshots, held values or "
+            f"early end; got {settings}"
         )
     # One 1/D from the mean over dimensions, one from the coordinates (chapter F).
     rate = settings.learning_rate / settings.dim**2
@@ -104,7 +107,7 @@ def stacked_batches(
     batches = [
         SAMPLERS[settings.data](
             settings.batch_size, settings.n_pairs, settings.dim,
-            generator=stream, query=settings.query, dtype=dtype,
+            generator=stream, query=settings.query, copies=settings.copies, dtype=dtype,
         )
         for stream in streams
     ]  # fmt: skip
@@ -146,7 +149,12 @@ class Full:
         return Weights(*parameters)
 
     def output(self, parameters: Sequence[Tensor], inputs: Tensor) -> Tensor:
-        return OUTPUTS[self.method](self.weights(parameters), inputs, mask=self.settings.mask)
+        return OUTPUTS[self.method](
+            self.weights(parameters),
+            inputs,
+            mask=self.settings.mask,
+            windows=self.settings.windows,
+        )
 
     def coordinates(self, parameters: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
         pseudo, outside = project(self.weights(parameters))
@@ -172,7 +180,8 @@ class Constrained(Full):
         return embed(PseudoParameters.unstack(parameters[0]), self.settings.dim)
 
     def output(self, parameters: Sequence[Tensor], inputs: Tensor) -> Tensor:
-        if self.method == "fast" and self._in_use <= set(INDUCTION_HEAD):
+        whole = self.settings.windows == (None, None)
+        if self.method == "fast" and whole and self._in_use <= set(INDUCTION_HEAD):
             head = parameters[0][..., [NAMES.index(name) for name in INDUCTION_HEAD]]
             return fast.induction_head_output(head, inputs, mask=self.settings.mask)
         return super().output(parameters, inputs)

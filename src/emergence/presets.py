@@ -3,7 +3,13 @@
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, get_args
 
-from .beyond import KnockIn, MinimalSweep, TransformerSweep
+from .beyond import (
+    EffectiveContext,
+    KnockIn,
+    MinimalSweep,
+    TransformerSweep,
+    UniformQueries,
+)
 from .subspace import INDUCTION_HEAD, NAMES
 from .theory import EmergenceTimes, emergence_times
 from .training import MinimalTraining, TokenTraining
@@ -167,6 +173,38 @@ PRESETS: dict[str, dict[str, Preset]] = {
     },
     "figure-15": _dynamics(32, 16, 600),
     "figure-16": _dynamics(8, 32, 200),
+    "uniform-queries": {
+        "paper": Preset(UniformQueries()),
+        "smoke": Preset(
+            UniformQueries(
+                flow_pairs=(4, 8, 16, 32, 64, 128),
+                limit_pairs=(4, 8, 16, 32, 64, 128),
+                checked_pairs=(1, 3),
+                sampled_pairs=(4,),
+                dim=8,
+                batch_size=32,
+                place_pairs=8,
+            ),
+            2,
+        ),
+    },
+    "effective-context": {
+        "paper": Preset(EffectiveContext()),
+        "smoke": Preset(
+            EffectiveContext(
+                distinct=(4, 8, 16),
+                copies=(1, 2),
+                window_pairs=32,
+                windows=(8, 16, 32),
+                n_pairs=4,
+                dim=8,
+                batch_size=64,
+                limit=100,
+                trained_windows=(2, 4),
+            ),
+            2,
+        ),
+    },
     "transformer-scaling": {
         "paper": Preset(TransformerSweep()),
         "smoke": Preset(

@@ -159,7 +159,9 @@ def gradient_samples(
     rows = []
     for _ in range(count):
         inputs, target = stacked_batches(settings, [stream], free[0].dtype)
-        output = fast.disentangled_output(Weights(*free), inputs[0], mask=settings.mask)
+        output = fast.disentangled_output(
+            Weights(*free), inputs[0], mask=settings.mask, windows=settings.windows
+        )
         loss = (output - target[0]).square().mean()
         gradient = Weights(*torch.autograd.grad(loss, free))
         rows.append(subspace.project(gradient)[0].stacked())

@@ -11,9 +11,10 @@ import numpy as np
 from jaxtyping import Int
 
 from .landscape import Landscape
-from .reduced import check_pairs, landscape_among
+from .reduced import check_pairs
 
 Order = Int[np.ndarray, " places"]
+Windows = tuple[int | None, int | None]
 
 
 def cyclic(n_distinct: int, copies: int) -> Order:
@@ -26,33 +27,45 @@ def blocks(n_distinct: int, copies: int) -> Order:
     return np.repeat(np.arange(n_distinct), copies)
 
 
-def landscape(order: Order, query: int) -> Landscape:
+def landscape(order: Order, query: int, windows: Windows = (None, None)) -> Landscape:
     """The loss in a context, in O(N), when the query asks for one of its pairs.
 
-    Place n holds c earlier copies of the queried pair. Its item row averages 2n positions and has
-    c/2n of the queried item; its label row has c/(2n + e^alpha), or (c + e^alpha)/(2n + e^alpha)
-    if the pair is the queried one. Raises ValueError if the context lacks that pair.
+    A row averages the positions it sees, and its share of the queried item is the number of
+    copies among them over their number; a label counts its own item e^alpha times. A window
+    limits how many positions back a row sees, by layer. Raises ValueError if the context lacks
+    that pair or a window shows nothing.
     """
     asked = order == query
     if not asked.any():
         raise ValueError(f"pair {query} is not in the context")
-    earlier = np.cumsum(asked) - asked
-    twice = 2.0 * np.arange(len(order))
-    item = np.divide(earlier, twice, out=np.zeros(len(order)), where=twice > 0)
+    if any(window is not None and window < 1 for window in windows):
+        raise ValueError(f"a window shows at least one position, got {windows}")
+    n = len(order)
+    first, second = (2 * n if window is None else window for window in windows)
+    place = np.arange(n)
+    before = np.concatenate([[0], np.cumsum(asked)])
+
+    def copies_seen(row):
+        """How many earlier places within the window hold the queried item."""
+        return before[:-1] - before[np.maximum(0, (row - first + 1) // 2)]
+
+    seen = np.minimum(2 * place, first)
+    item = np.divide(copies_seen(2 * place), seen, out=np.zeros(n), where=seen > 0)
+    in_label, others = copies_seen(2 * place + 1), np.minimum(2 * place + 1, first) - 1.0
     # contents: items 0..K-1, then labels
     count = int(order.max()) + 1
     contents = np.concatenate([order, order + count])
     goal = np.bincount([query + count], minlength=2 * count).astype(float)
+    visible = np.concatenate([2 * place, 2 * place + 1]) >= 2 * n - second
 
-    def shares(alpha):
+    def shares(shrunk):
         """What every item row, then every label row, has of the queried item."""
-        grown = math.exp(alpha)
-        return np.concatenate([item, (earlier + asked * grown) / (twice + grown)])
+        return np.concatenate([item, (in_label * shrunk + asked) / (others * shrunk + 1)])
 
     def forward(alpha, beta, gamma):
         """Layer 2's attention, the contents it retrieves, and the error gamma times them - y."""
-        held = shares(alpha)
-        attention = np.exp(beta * (held - held.max()))
+        held = shares(math.exp(-alpha))
+        attention = visible * np.exp(beta * (held - held.max()))
         attention /= attention.sum()
         retrieved = np.bincount(contents, weights=attention, minlength=2 * count)
         return held, attention, retrieved, gamma * retrieved - goal
@@ -64,15 +77,15 @@ def landscape(order: Order, query: int) -> Landscape:
     def gradient(alpha, beta, gamma):
         held, attention, retrieved, error = forward(alpha, beta, gamma)
         by_score = 2 * gamma * attention * (error[contents] - error @ retrieved)
-        grown = math.exp(alpha)
-        by_alpha = grown * (asked * twice - earlier) / (twice + grown) ** 2
+        shrunk = math.exp(-alpha)
+        by_alpha = shrunk * (asked * others - in_label) / (others * shrunk + 1) ** 2
         return (
-            beta * float(by_score[len(order) :] @ by_alpha),
+            beta * float(by_score[n:] @ by_alpha),
             float(by_score @ held),
             float(2 * error @ retrieved),
         )
 
-    return Landscape(loss, gradient, len(order))
+    return Landscape(loss, gradient, n)
 
 
 def bursty(n_distinct: int, copies: int) -> Landscape:
@@ -81,13 +94,20 @@ def bursty(n_distinct: int, copies: int) -> Landscape:
     return landscape(cyclic(n_distinct, copies), n_distinct - 1)
 
 
-def windowed(n_pairs: int, window_1: int, window_2: int) -> Landscape:
-    """The query for the last pair when a row sees only so many positions before it, by layer.
-
-    Windows of 2N - 1 and 2N change nothing. Raises ValueError for one that hides the answer.
-    """
+def windowed(n_pairs: int, window_1: int | None, window_2: int | None) -> Landscape:
+    """The query for the last pair when a row sees only so many positions back, by layer."""
     check_pairs(n_pairs)
-    if min(window_1, window_2) < 1:
-        raise ValueError(f"a window shows at least one position, got {window_1}, {window_2}")
-    rivals = min(window_1, 2 * n_pairs - 1) - 1, min(window_2, 2 * n_pairs) - 1
-    return landscape_among(n_pairs, *rivals)
+    return landscape(np.arange(n_pairs), n_pairs - 1, (window_1, window_2))
+
+
+def any_query(order: Order, windows: Windows = (None, None)) -> Landscape:
+    """The mean loss when the query asks for any of the distinct pairs."""
+    each = [landscape(order, int(query), windows) for query in np.unique(order)]
+
+    def loss(*state):
+        return float(np.mean([one.loss(*state) for one in each]))
+
+    def gradient(*state):
+        return tuple(np.mean([one.gradient(*state) for one in each], axis=0).tolist())
+
+    return Landscape(loss, gradient, len(order))

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.integrate import quad, solve_ivp
-from scipy.optimize import brentq
+from scipy.optimize import brentq, minimize_scalar
 from scipy.special import digamma, zeta
 
 from .limits import gauss
@@ -157,36 +157,33 @@ def windowed_time(
 
 
 def information(n_pairs, times) -> dict[str, float]:
-    """The corrected Akaike criterion of candidate laws for T(N), least for the best.
+    """Akaike's corrected criterion of four laws for T(N), least for the best; c, d, p are fitted.
 
-    Residuals of log T are taken as independent and normal; laws "N^2/.." have the constants shown.
-    Raises ValueError for fewer than six sizes.
+    Residuals of log T count as independent and normal. Raises ValueError for fewer than six sizes.
     """
-    n, log_t = np.asarray(n_pairs, dtype=float), np.log(np.asarray(times, dtype=float))
-    if len(n) < 6:
-        raise ValueError(f"need six sizes to tell laws apart, got {len(n)}")
-    log_n, y = np.log(n), log_t - 2 * np.log(n)
-    shifts = np.linspace(0.05 - log_n.min(), 20, 4000)
+    log_n = np.log(np.asarray(n_pairs, dtype=float))
+    count = len(log_n)
+    if count < 6:
+        raise ValueError(f"need six sizes to tell laws apart, got {count}")
+    rest = np.log(np.asarray(times, dtype=float)) - 2 * log_n
 
-    def spread(rest):  # after the best constant factor
-        return float(np.sum((rest - rest.mean()) ** 2))
+    def spread(values):  # after the best constant factor
+        return float(np.sum((values - values.mean()) ** 2))
 
-    def shifted(power):
-        return min(spread(y + power * np.log(log_n + shift)) for shift in shifts)
-
-    free = np.polynomial.polynomial.polyfit(log_n, y, 1)
+    slope, height = np.polyfit(log_n, rest, 1)
+    limits = 0.01 - log_n.min(), 50.0
+    shift = minimize_scalar(
+        lambda d: spread(rest + np.log(log_n + d)), bounds=limits, method="bounded"
+    )
     squares = {
-        "c N^2": (spread(y), 1),
-        "c N^p": (float(np.sum((y - free[0] - free[1] * log_n) ** 2)), 2),
-        "c N^2/log N": (spread(y + np.log(log_n)), 1),
-        "c N^2/log^2 N": (spread(y + 2 * np.log(log_n)), 1),
-        "c N^2/(log N + d)": (shifted(1), 2),
-        "c N^2/(log N + d)^2": (shifted(2), 2),
+        "c N^2": (spread(rest), 1),
+        "c N^p": (spread(rest - slope * log_n - height), 2),
+        "c N^2/log N": (spread(rest + np.log(log_n)), 1),
+        "c N^2/(log N + d)": (float(shift.fun), 2),
     }
-    m = len(n)
 
     def criterion(square, constants):
         k = constants + 1  # and the variance
-        return m * math.log(square / m) + 2 * k + 2 * k * (k + 1) / (m - k - 1)
+        return count * math.log(square / count) + 2 * k + 2 * k * (k + 1) / (count - k - 1)
 
     return {law: criterion(*entry) for law, entry in squares.items()}

@@ -26,57 +26,46 @@ def retrieval(alpha, n_pairs):
 def reduced_loss(alpha, beta, gamma, n_pairs):
     """The loss of App. B.3; floats or arrays that broadcast, ValueError for N < 1."""
     alpha, beta, gamma = _arrays(alpha, beta, gamma, n_pairs)
-    return plain(loss_among(alpha, beta, gamma, 2 * n_pairs - 2, 2 * n_pairs - 1))
+    return plain(_loss(alpha, beta, gamma, n_pairs, np.exp))
 
 
 def reduced_gradient(alpha, beta, gamma, n_pairs):
     """(dL/dalpha, dL/dbeta, dL/dgamma) of App. B.4; floats or arrays that broadcast."""
     alpha, beta, gamma = _arrays(alpha, beta, gamma, n_pairs)
-    gradient = gradient_among(alpha, beta, gamma, 2 * n_pairs - 2, 2 * n_pairs - 1)
+    gradient = _gradient(alpha, beta, gamma, n_pairs, np.exp)
     return tuple(plain(part) for part in gradient)
-
-
-def loss_among(alpha, beta, gamma, rivals_1, rivals_2, exp=np.exp):
-    """The loss of App. B.3 for any numbers of rivals in layers 1 and 2.
-
-    `exp` is math.exp where floats come in: NumPy's is slow on a single number.
-    """
-    _, target, others = attention_among(alpha, beta, rivals_1, rivals_2, exp)
-    return gamma**2 * (target**2 + rivals_2 * others**2) - 2 * gamma * target + 1
-
-
-def gradient_among(alpha, beta, gamma, rivals_1, rivals_2, exp=np.exp):
-    """The gradient of `loss_among` by alpha, beta and gamma."""
-    found, target, others = attention_among(alpha, beta, rivals_1, rivals_2, exp)
-    # dL/dlog(s): with r = s + F and F rivals, s dL/ds = 2F (gamma^2 (s - 1)/r - gamma) s/r^2
-    push = 2 * rivals_2 * target * others * (gamma**2 * (target - others) - gamma)
-    d_gamma = 2 * gamma * (target**2 + rivals_2 * others**2) - 2 * target
-    return push * beta * found * (1 - found), push * found, d_gamma
-
-
-def attention_among(alpha, beta, rivals_1, rivals_2, exp=np.exp):
-    """Layer 1's attention of the last label to its item; layer 2's to the target, to each rival."""
-    found = 1 / (1 + rivals_1 * exp(-alpha))
-    exponent = beta * found
-    return found, 1 / (1 + rivals_2 * exp(-exponent)), 1 / (exp(exponent) + rivals_2)
 
 
 def landscape(n_pairs: int) -> Landscape:
     """The reduced model with the query for the last pair. Raises ValueError for N < 1."""
     check_pairs(n_pairs)
-    return landscape_among(n_pairs, 2 * n_pairs - 2, 2 * n_pairs - 1)
+    return Landscape(
+        lambda alpha, beta, gamma: _loss(alpha, beta, gamma, n_pairs, math.exp),
+        lambda alpha, beta, gamma: _gradient(alpha, beta, gamma, n_pairs, math.exp),
+        n_pairs,
+    )
 
 
-def landscape_among(pairs: int, rivals_1: int, rivals_2: int) -> Landscape:
-    """The reduced model with these numbers of rivals in layers 1 and 2."""
+def _loss(alpha, beta, gamma, n_pairs, exp):
+    # math.exp where floats come in: NumPy's is slow on a single number
+    _, target, others = _attention(alpha, beta, n_pairs, exp)
+    return gamma**2 * (target**2 + (2 * n_pairs - 1) * others**2) - 2 * gamma * target + 1
 
-    def loss(alpha, beta, gamma):
-        return loss_among(alpha, beta, gamma, rivals_1, rivals_2, math.exp)
 
-    def gradient(alpha, beta, gamma):
-        return gradient_among(alpha, beta, gamma, rivals_1, rivals_2, math.exp)
+def _gradient(alpha, beta, gamma, n_pairs, exp):
+    found, target, others = _attention(alpha, beta, n_pairs, exp)
+    rivals = 2 * n_pairs - 1
+    # dL/dlog(s): with r = s + F and F rivals, s dL/ds = 2F (gamma^2 (s - 1)/r - gamma) s/r^2
+    push = 2 * rivals * target * others * (gamma**2 * (target - others) - gamma)
+    d_gamma = 2 * gamma * (target**2 + rivals * others**2) - 2 * target
+    return push * beta * found * (1 - found), push * found, d_gamma
 
-    return Landscape(loss, gradient, pairs)
+
+def _attention(alpha, beta, n_pairs, exp):
+    """Layer 1's attention of the last label to its item; layer 2's to the target, to each rival."""
+    found = 1 / (1 + (2 * n_pairs - 2) * exp(-alpha))
+    exponent, rivals = beta * found, 2 * n_pairs - 1
+    return found, 1 / (1 + rivals * exp(-exponent)), 1 / (exp(exponent) + rivals)
 
 
 def check_pairs(n_pairs):
