@@ -129,6 +129,8 @@ def test_settings_of_each_kind():
     kinds = {name: type(paper(name)) for name in presets.PRESETS}
     assert kinds.pop("figure-2") is training.TokenTraining
     assert kinds.pop("figure-5") is presets.EmergenceSweep
+    assert kinds.pop("uniform-queries") is beyond.UniformQueries
+    assert kinds.pop("effective-context") is beyond.EffectiveContext
     assert kinds.pop("transformer-scaling") is beyond.TransformerSweep
     assert kinds.pop("minimal-scaling") is beyond.MinimalSweep
     assert kinds.pop("knock-in") is beyond.KnockIn
