@@ -58,7 +58,8 @@ def read_citations(path: Path) -> dict[str, str]:
 def _authors(persons: list[Person]) -> str:
     """Return the family names of one or two authors, or of the first with et al."""
     names = [str(Text.from_latex(" ".join(person.last_names))) for person in persons]
-    return names[0] + " et al." if len(names) > 2 else " and ".join(names)
+    many = len(names) > 2 or "others" in names
+    return f"{names[0]} et al." if many else " and ".join(names)
 
 
 def _join(folder: str, path: str) -> str:

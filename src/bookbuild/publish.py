@@ -28,9 +28,9 @@ if "COLAB_RELEASE_TAG" in os.environ:
     install = [sys.executable, "-m", "pip", "install", "--quiet"]
     if not os.path.isdir(book):
         subprocess.run(["git", "clone", "--quiet", "{repository}", book], check=True)
-        subprocess.run(["git", "-C", book, "checkout", "--quiet", "{commit}"], check=True)
-        subprocess.run([*install, {requirements}], check=True)
-        subprocess.run([*install, "--no-deps", book], check=True)
+    subprocess.run(["git", "-C", book, "checkout", "--quiet", "{commit}"], check=True)
+    subprocess.run([*install, {requirements}], check=True)
+    subprocess.run([*install, "--no-deps", book], check=True)
     os.chdir(book)"""
 HOME_OPENING = """\
 # paths in this book start at its root
