@@ -18,7 +18,7 @@ run_options := --profile '$(PROFILE)' --device '$(DEVICE)' \
 	$(if $(SEED),--seed '$(SEED)') $(if $(JOBS),--jobs '$(JOBS)') $(if $(TIMEOUT),--timeout '$(TIMEOUT)')
 part_option := $(if $(PART),--part '$(PART)')
 
-.PHONY: help env reproduce book chapter notebooks serve bench test lint clean
+.PHONY: help env reproduce book chapter notebooks serve bench rehearse test lint clean
 
 help:  ## list the targets and options
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -56,6 +56,11 @@ serve: env  ## show the built site on 127.0.0.1
 bench: env  ## time the fast methods against the dense ones: DEVICE=, THREADS=
 	@# as for chapters: glibc is to keep freed arrays
 	@MALLOC_TRIM_THRESHOLD_=8589934592 MALLOC_MMAP_THRESHOLD_=33554432 $(BIN)/python -m benchmark --device '$(DEVICE)' $(if $(THREADS),--threads '$(THREADS)')
+
+rehearse:  ## open the book's pages as Colab and Binder would; takes minutes: CHAPTER=
+	@$(MAKE) notebooks PROFILE=smoke DEVICE=cpu
+	@PYTHONPATH=tests $(BIN)/python -m rehearsal.colab $(CHAPTER)
+	@PYTHONPATH=tests $(BIN)/python -m rehearsal.binder $(CHAPTER)
 
 test: lint  ## check style and run all tests
 	@$(BIN)/python -m pytest
