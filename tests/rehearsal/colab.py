@@ -33,6 +33,9 @@ def main(names: list[str]) -> None:
         subprocess.run([python, "-m", "pip", "install", "--quiet", *COLAB_HAS], check=True)
     found = {path.relative_to(tree / "book").with_suffix("").as_posix(): path
              for path in sorted(tree.rglob("*.ipynb"))}  # fmt: skip
+    unknown = set(names) - set(found)
+    if unknown or not found:
+        sys.exit(f"There is no notebook {', '.join(unknown)} in {tree}; run make notebooks first.")
     failed = []
     with tempfile.TemporaryDirectory(prefix="colab-") as temporary:
         home = Path(temporary, "home")
