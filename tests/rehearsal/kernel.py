@@ -35,7 +35,12 @@ def run(notebook: Path, *, python: Path, folder: Path, environment: Mapping[str,
     read.cells.append(new_code_cell(PEAK))
     began = time.monotonic()
     client = NotebookClient(read, km=manager, timeout=1800)
-    client.execute(cwd=str(folder), env=dict(environment))
+    quiet = {"PYDEVD_DISABLE_FILE_VALIDATION": "1"}
+    try:
+        client.execute(cwd=str(folder), env=dict(environment) | quiet)
+    finally:
+        if manager.has_kernel:
+            manager.shutdown_kernel(now=True)
     peak = float(read.cells[-1].outputs[0].text)
     return Cost(time.monotonic() - began, peak / 1024)
 
