@@ -269,6 +269,16 @@ def test_binder_opens_chapters_before_anything_is_published(post_build):
     nbformat.validate(read(clone, "beyond/01_square"))
 
 
+def test_a_reader_s_notebooks_do_not_disturb_the_build(toy, command, without_site):
+    assert command(toy.root, "convert") == ""
+    (toy.root / "book" / "paper" / "mine.ipynb").write_text("{}")
+    toy.build()
+    staged = {path.name for path in (toy.settings().stage / "book" / "paper").iterdir()}
+    assert "01_line.ipynb" in staged
+    assert "mine.ipynb" not in staged
+    assert "launch" not in (toy.settings().stage / "book/paper/01_line.ipynb").read_text()
+
+
 def test_the_configuration_asks_the_theme_for_the_buttons():
     config = yaml.safe_load((REPOSITORY / "_config.yml").read_text(encoding="utf-8"))
     assert config["launch_buttons"]["thebe"] is False
