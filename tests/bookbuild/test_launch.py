@@ -147,6 +147,8 @@ def test_the_published_notebook_has_outputs_numbers_and_the_smoke_profile(publis
     data = [o.data for cell in figures for o in cell.get("outputs", []) if "data" in o]
     assert any("image/svg+xml" in item for item in data)
     assert not any("download</dt>" in item.get("text/html", "") for item in data)
+    outputs = [o for cell in (*notebook.cells, *figures) for o in cell.get("outputs", [])]
+    assert not any("scrapbook" in output.get("metadata", {}) for output in outputs)
 
 
 def test_notebooks_are_made_from_a_commit_alone(committed, command, tmp_path):
@@ -246,6 +248,10 @@ def test_binder_opens_chapters_with_the_stored_outputs(published, post_build):
     assert notebook.metadata["bookbuild"]["origin"]["profile"] == "paper"
     assert 'profile = "smoke"' in code_of(notebook, "parameters")
     assert git(clone, "status", "--porcelain") == ""
+    cells = read(clone, "beyond/01_square").cells
+    drawings = [o.data["image/svg+xml"] for c in cells for o in c.get("outputs", [])
+                if "image/svg+xml" in o.get("data", {})]  # fmt: skip
+    assert [drawing.count("background: #fff") for drawing in drawings] == [1]
 
 
 def test_binder_shows_no_outputs_of_other_code(published, post_build):
