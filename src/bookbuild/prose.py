@@ -10,6 +10,7 @@ from pybtex.richtext import Text
 
 ROLE = re.compile(r"\{([\w:-]+)\}`([^`]+)`")
 LINK = re.compile(r"(?<=\]\()([^)\s#:]+)\.md(?:#[^)\s]*)?(?=[)\s])")
+LABEL_LINK = re.compile(r"\[([^\]]*)\]\(#[^)\s]*\)")
 FENCE = re.compile(r"\s*(`{3,}|:{3,})(?:\{([\w:-]+)\})?\s*(.*)")
 LABEL = re.compile(r"\([\w.:-]+\)=\s*")
 OPTION = re.compile(r":[\w-]+:.*")
@@ -33,7 +34,7 @@ class Prose:
         """
         lines = "\n".join(_without_directives(iter(text.splitlines())))
         linked = LINK.sub(lambda match: self.link(_join(folder, match[1])), lines)
-        return ROLE.sub(self._role, linked)
+        return ROLE.sub(self._role, LABEL_LINK.sub(r"\1", linked))
 
     def _role(self, match: re.Match[str]) -> str:
         role, content = match.groups()

@@ -21,6 +21,7 @@ PROSE = Prose(
         ("{ref}`Hypothesis 1 <hypothesis-1>`", "Hypothesis 1"),
         ("[§2](02_heads.md), [v](../verdicts.md#x)", "[§2](<paper/02_heads>), [v](<verdicts>)"),
         ("[a](https://x.org/a.md) `code`", "[a](https://x.org/a.md) `code`"),
+        ("see [Figure 4](#figure-4)", "see Figure 4"),
         ("(label)=\ntext", "text"),
         (
             "```{prf:theorem} Theorem 2\n:label: two\n\n$a$\n```\nafter",
