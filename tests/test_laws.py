@@ -4,17 +4,31 @@ import math
 
 import numpy as np
 import pytest
+import sympy as sp
 
 from emergence import theory
 from emergence.symbolic import contexts as symbols
+from emergence.symbolic import speeds, steps
 from emergence.theory import contexts, laws, limits
 
 NAMES = "alpha", "beta", "gamma"
 
 
-@pytest.mark.parametrize("residuals", [symbols.uniform_residuals, symbols.bursty_residuals])
+DERIVATIONS = [
+    symbols.uniform_residuals, symbols.bursty_residuals, speeds.leading_speeds,
+    speeds.three_halves, speeds.knock_in, speeds.cross_entropy,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("residuals", DERIVATIONS)
 def test_every_step_is_an_identity(residuals):
-    assert set(residuals().values()) == {0}
+    assert steps.failed(residuals()) == 0
+
+
+def test_a_failed_step_is_counted_and_shown():
+    left_over = {"fine": sp.Integer(0), "wrong": sp.Symbol("x") / 2}
+    assert steps.failed(left_over) == 1
+    assert "| wrong | x/2 |" in steps.as_table(left_over)
 
 
 # Uniform queries

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import oracle
+import taylor
 from emergence import models, tasks, theory
 from emergence.subspace import INDUCTION_HEAD, NAMES, PseudoParameters, embed
 
@@ -239,6 +240,13 @@ def test_emergence_times_are_those_of_our_integrator(n_pairs, level):
     expected = [crossing(n_pairs, which, level) for which in range(4)]
     assert (*times[:3], times.collapse) == pytest.approx(expected, rel=1e-9)
     assert times.icl == max(times[:3])
+
+
+@pytest.mark.parametrize("n_pairs", [2, 10, 1000])
+def test_emergence_times_are_those_of_forty_digits(n_pairs):
+    times = theory.emergence_times(n_pairs)
+    expected = taylor.emergence_times(n_pairs, 0.5)
+    assert (*times[:3], times.collapse) == pytest.approx(expected, rel=1e-9)
 
 
 @pytest.mark.parametrize("n_pairs", [2, 3, 4, 8, 16, 64])
