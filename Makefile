@@ -53,6 +53,9 @@ notebooks: env  ## write the tree of the notebooks branch to _build/<profile>/no
 serve: env  ## show the built site on 127.0.0.1
 	@$(BIN)/python -m bookbuild serve --profile '$(PROFILE)' --port '$(PORT)'
 
+pdf: env  ## print the built site into one PDF, with Chromium
+	@$(BIN)/python -m bookbuild pdf --profile '$(PROFILE)'
+
 bench: env  ## time the fast methods against the dense ones: DEVICE=, THREADS=
 	@# as for chapters: glibc is to keep freed arrays
 	@MALLOC_TRIM_THRESHOLD_=8589934592 MALLOC_MMAP_THRESHOLD_=33554432 $(BIN)/python -m benchmark --device '$(DEVICE)' $(if $(THREADS),--threads '$(THREADS)')

@@ -104,7 +104,7 @@ def test_gaussian_moments():
     assert ((values**4).mean(dim=0) - 3).abs().max() < 5 * (96 / n) ** 0.5
 
 
-@pytest.mark.parametrize(("n_pairs", "dim"), [(1, 2), (2, 8), (4, 8)])
+@pytest.mark.parametrize(("n_pairs", "dim"), [(1, 2), (2, 8), (4, 8), (3, 20)])
 def test_orthonormal_inputs_satisfy_assumption_7(n_pairs, dim):
     batch = tasks.orthonormal_pairs(5, n_pairs, dim, generator=stream())
     items, labels, positions = parts(batch)
@@ -113,14 +113,15 @@ def test_orthonormal_inputs_satisfy_assumption_7(n_pairs, dim):
         assert (rows @ rows.mT - torch.eye(2 * n_pairs)).abs().max() < 1e-13
 
 
-def test_orthonormal_inputs_are_isotropic():
+@pytest.mark.parametrize("n_pairs", [1, 2])
+def test_orthonormal_inputs_are_isotropic(n_pairs):
     """No direction is preferred: mean 0 and covariance I/D, and fourth moments are below 3/D^2."""
     n, dim = 20_000, 4
-    batch = tasks.orthonormal_pairs(n, 2, dim, generator=stream())
-    values = torch.cat([part.flatten(1) for part in parts(batch)], dim=1)  # (n, 24)
+    batch = tasks.orthonormal_pairs(n, n_pairs, dim, generator=stream())
+    values = torch.cat([part.flatten(1) for part in parts(batch)], dim=1)
     assert values.mean(dim=0).abs().max() < 5 * (n * dim) ** -0.5
     covariance = values.T @ values / n
-    assert (covariance - torch.eye(24) / dim).abs().max() < 5 * (3 / n) ** 0.5 / dim
+    assert (covariance - torch.eye(values.shape[1]) / dim).abs().max() < 5 * (3 / n) ** 0.5 / dim
 
 
 def test_query_uniform_covers_all_and_last_is_last():

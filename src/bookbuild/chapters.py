@@ -52,14 +52,14 @@ def read_toc(root: Path, part: str | None = None) -> dict[str, Any]:
     one_of("PART", part, PARTS)
     outside = {f"{BOOK}/{other}/" for other in PARTS if other != part}
     kept = _without(toc, tuple(outside))
-    if not any(name.startswith(f"{BOOK}/{part}/") for name in _files(kept)):
+    if not any(name.startswith(f"{BOOK}/{part}/") for name in listed_files(kept)):
         raise BookError(f"PART is {part!r}, but that part has no chapters yet.")
     return kept
 
 
 def read_chapters(root: Path, toc: dict[str, Any]) -> list[Chapter]:
     """Return the chapters that the table of contents lists; raise BookError for a missing one."""
-    files = list(_files(toc))
+    files = list(listed_files(toc))
     raise_if_any(
         f"_toc.yml lists {name}, but there is no {name}.md."
         for name in files
@@ -139,15 +139,15 @@ def _title(notebook: NotebookNode, default: str) -> str:
     return default
 
 
-def _files(node: Any) -> Iterator[str]:
+def listed_files(node: Any) -> Iterator[str]:
     """Yield the pages of a table of contents, in order."""
     if isinstance(node, dict):
         yield from (node[key] for key in ("root", "file") if key in node)
         for key in ("parts", "chapters", "sections"):
-            yield from _files(node.get(key, []))
+            yield from listed_files(node.get(key, []))
     elif isinstance(node, list):
         for item in node:
-            yield from _files(item)
+            yield from listed_files(item)
 
 
 def _without(node: Any, prefixes: tuple[str, ...]) -> Any:

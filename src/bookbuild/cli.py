@@ -1,4 +1,4 @@
-"""The command line: python -m bookbuild build, chapter, notebooks, convert, serve, clean."""
+"""The command line: python -m bookbuild build, chapter, notebooks, convert, serve, pdf, clean."""
 
 import json
 import shutil
@@ -13,10 +13,11 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from bookbuild.chapters import read_chapter, read_chapters, read_toc
+from bookbuild.chapters import listed_files, read_chapter, read_chapters, read_toc
 from bookbuild.display import choose_display
 from bookbuild.errors import BookError
 from bookbuild.ledger import count
+from bookbuild.pdf import write_pdf
 from bookbuild.pipeline import Result, build_book, run_chapters
 from bookbuild.publish import write_beside, write_branch
 from bookbuild.settings import (
@@ -113,6 +114,17 @@ def serve(profile: str, port: str) -> None:
     with server:
         _tell(f"serving the site on http://127.0.0.1:{port} (Ctrl-C ends it)")
         server.serve_forever()
+
+
+@commands.command()
+@click.option("--profile", default="paper", show_default=True, help=", ".join(PROFILES))
+def pdf(profile: str) -> None:
+    """Print the built site into one PDF."""
+    settings = Settings(Path.cwd(), one_of("PROFILE", profile, PROFILES))
+    target = settings.site.parent / "book.pdf"
+    pages = [f"{name}.html" for name in listed_files(read_toc(settings.root))]
+    sheets = write_pdf(settings.site, pages, target)
+    _tell(f"PDF: {target.relative_to(settings.root)} ({sheets} sheets)")
 
 
 @commands.command()

@@ -21,7 +21,8 @@ def measure_anchor(key: str) -> str:
 def verdict_summary(findings: Sequence[Finding], *, up: str = "") -> str:
     """Return the counts as badges, and the headline claims; `up` leads to the verdict page."""
     badges = (
-        f'<a class="verdict {_slug(verdict)}" href="{up}verdicts.html"><b>{n}</b> {verdict}</a>'
+        f'<a class="verdict {_slug(verdict)}" href="{up}verdicts.html?verdict={_slug(verdict)}">'
+        f"<b>{n}</b> {verdict}</a>"
         for verdict, n in count(findings).items()
     )
     lines = ['<div class="verdict-counts">', *badges, "</div>"]
@@ -74,7 +75,8 @@ def _row(finding: Finding) -> list[str]:
         measured = f'<a href="{link}">{html.escape(str(finding.measured))}</a>'
         expected = html.escape(str(claim.expectation))
     return [
-        f'<tr id="claim-{claim.id}"><td>',
+        f'<tr id="claim-{claim.id}" data-kind="{claim.kind}" '
+        f'data-verdict="{_slug(finding.verdict)}"><td>',
         f'<p class="source">{html.escape(claim.source)}</p>',
         "",
         claim.statement,

@@ -1,0 +1,61 @@
+// Filters for the table of verdicts: by section, kind and verdict. Without scripts all rows stand.
+const rows = [...document.querySelectorAll("table.ledger tbody tr")];
+const sections = [...new Set(rows.map((row) => row.closest("section")))];
+const title = (section) => section.querySelector("h2").firstChild.textContent.trim();
+const words = (slug) => slug.replaceAll("-", " ");
+
+function element(tag, attributes = {}, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  made.append(...children);
+  return made;
+}
+
+function choice(name, label, options) {
+  const select = element("select", { id: `filter-${name}`, name });
+  select.append(new Option("all", ""), ...options.map(([value, text]) => new Option(text, value)));
+  return element("label", { for: select.id }, `${label} `, select);
+}
+
+const distinct = (key) => [...new Set(rows.map((row) => row.dataset[key]))];
+const form = element(
+  "form",
+  { class: "ledger-filter", "aria-label": "Filter the verdicts" },
+  choice("section", "Section", sections.map((section) => [section.id, title(section)])),
+  choice("kind", "Kind", distinct("kind").map((kind) => [kind, kind])),
+  choice("verdict", "Verdict", distinct("verdict").map((verdict) => [verdict, words(verdict)])),
+);
+const count = element("output", { "aria-live": "polite" });
+form.append(count);
+
+function apply() {
+  const wanted = Object.fromEntries(new FormData(form));
+  let shown = 0;
+  for (const row of rows) {
+    const fits =
+      (!wanted.section || row.closest("section").id === wanted.section) &&
+      (!wanted.kind || row.dataset.kind === wanted.kind) &&
+      (!wanted.verdict || row.dataset.verdict === wanted.verdict);
+    row.hidden = !fits;
+    shown += fits;
+  }
+  for (const section of sections) {
+    section.hidden = !section.querySelector("tbody tr:not([hidden])");
+  }
+  count.textContent = `${shown} of ${rows.length} claims`;
+}
+
+function change() {
+  apply();
+  const chosen = new URLSearchParams([...new FormData(form)].filter(([, value]) => value));
+  history.replaceState(null, "", `${location.pathname}?${chosen}`.replace(/\?$/, ""));
+}
+
+for (const [name, value] of new URLSearchParams(location.search)) {
+  const select = form.elements.namedItem(name);
+  if (select && [...select.options].some((option) => option.value === value)) select.value = value;
+}
+form.addEventListener("change", change);
+form.addEventListener("submit", (event) => event.preventDefault());
+sections[0]?.before(form);
+apply();
