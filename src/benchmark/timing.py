@@ -11,6 +11,7 @@ from jaxtyping import Float
 from benchmark.cases import Step
 
 MOST_REPEATS = 41
+ROUNDS = 10  # of quick steps
 
 
 class Spread(NamedTuple):
@@ -28,14 +29,19 @@ def spread(values: Float[np.ndarray, " repeats"]) -> Spread:
     return Spread(float(median), float(low), float(high), len(values))
 
 
-def seconds(step: Step, device: torch.device) -> float:
-    """The wall time of one call, after one that refills the caches, as in training."""
+def seconds(step: Step, device: torch.device, least: float) -> float:
+    """The wall time of one call among calls that take at least so long, as in training.
+
+    One more call before them refills the caches.
+    """
     step()
     _synchronise(device)
-    start = time.perf_counter()
-    step()
-    _synchronise(device)
-    return time.perf_counter() - start
+    start, calls = time.perf_counter(), 0
+    while not calls or time.perf_counter() - start < least:
+        step()
+        _synchronise(device)
+        calls += 1
+    return (time.perf_counter() - start) / calls
 
 
 def take_turns(
@@ -45,11 +51,15 @@ def take_turns(
 
     The number of rounds, at least three, is what `budget` seconds allow.
     """
-    first = {name: seconds(step, device) for name, step in steps.items()}
-    rounds = int(np.clip(budget / sum(first.values()), 2, MOST_REPEATS - 1))
-    rows = [first] + [
-        {name: seconds(step, device) for name, step in steps.items()} for _ in range(rounds)
-    ]
+    least = budget / (ROUNDS * len(steps))
+
+    def one_round() -> dict[str, float]:
+        return {name: seconds(step, device, least) for name, step in steps.items()}
+
+    start = time.perf_counter()
+    rows = [one_round()]
+    rounds = int(np.clip(budget / (time.perf_counter() - start), 2, MOST_REPEATS - 1))
+    rows += [one_round() for _ in range(rounds)]
     return {name: np.array([row[name] for row in rows]) for name in steps}
 
 
