@@ -1,0 +1,126 @@
+"""Open pages of a built site in Chromium, and write down what is seen there."""
+
+import shutil
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from importlib.util import find_spec
+from pathlib import Path
+
+PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
+WIDE, NARROW = {"width": 1280, "height": 900}, {"width": 390, "height": 800}
+# Without a sandbox, as root in a container must run it, and without a way out of this machine.
+FLAGS = (
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
+    "--disable-background-networking", "--disable-component-update",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+)  # fmt: skip
+SETTLED = """async () => {
+    await document.fonts.ready;
+    if (window.MathJax?.startup?.promise) await MathJax.startup.promise;
+}"""
+LOOK = """() => ({
+    formulas: document.querySelectorAll("article .math").length,
+    rendered: document.querySelectorAll("article mjx-container").length,
+    faulty: [...document.querySelectorAll("mjx-merror, .merror, [data-mjx-error]")]
+        .map((element) => element.textContent),
+    broken: [...document.images].filter((image) => !(image.complete && image.naturalWidth))
+        .map((image) => image.src),
+    ids: [...document.querySelectorAll("[id]")].map((element) => element.id),
+    links: [...document.querySelectorAll("a[href]")].map((link) => link.href),
+    interactive: performance.getEntriesByType("navigation")[0].domInteractive,
+})"""
+OVERFLOW = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
+EAGER = "() => document.querySelectorAll('img').forEach((image) => { image.loading = 'eager'; })"
+
+
+def missing() -> str:
+    """What the site tests lack, in one sentence, or nothing."""
+    if not all(map(find_spec, ("axe_playwright_python", "playwright"))):
+        return "The site tests are skipped, for Playwright or axe-playwright-python is missing."
+    if program() is None:
+        return f"The site tests are skipped, for there is no browser ({', '.join(PROGRAMS)})."
+    return ""
+
+
+def program() -> str | None:
+    """The browser of this machine."""
+    return next(filter(None, map(shutil.which, PROGRAMS)), None)
+
+
+class _Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[str]:
+    """Serve a folder on a free port of this machine; the address ends in a slash."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(folder))) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}/"
+        server.shutdown()
+        thread.join()
+
+
+@dataclass
+class Visit:
+    """What was seen on one page: light and wide first, then dark and narrow."""
+
+    errors: list[str] = field(default_factory=list)
+    external: list[str] = field(default_factory=list)
+    transferred: int = 0  # bytes
+    seen: dict = field(default_factory=dict)
+    overflow: dict[str, int] = field(default_factory=dict)  # pixels
+    violations: list[str] = field(default_factory=list)
+    themes: list[str] = field(default_factory=list)
+
+
+def visit(browser, address: str, name: str, screenshots: Path | None = None) -> Visit:
+    """Open one page once, in both schemes and widths."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    found = Visit()
+    context = browser.new_context(color_scheme="light", viewport=WIDE)  # with an empty cache
+    page = context.new_page()
+    page.on("console", lambda m: found.errors.append(m.text) if m.type == "error" else None)
+    page.on("pageerror", lambda error: found.errors.append(str(error)))
+    page.on("request", lambda request: _note_external(request.url, address, found.external))
+    page.on("response", lambda response: _add_size(response, found))
+    page.goto(address + name, wait_until="load")
+    page.evaluate(EAGER)
+    page.evaluate(SETTLED)
+    page.wait_for_load_state("networkidle")
+    found.seen = page.evaluate(LOOK)
+    for scheme, size in (("light", WIDE), ("dark", NARROW)):
+        page.emulate_media(color_scheme=scheme)
+        page.set_viewport_size(size)
+        page.wait_for_timeout(150)  # for transitions of colours to end
+        found.themes.append(page.evaluate("() => document.documentElement.dataset.theme"))
+        found.overflow[f"{scheme}, {size['width']} px"] = page.evaluate(OVERFLOW)
+        for rule in Axe().run(page).response["violations"]:
+            if rule["impact"] in ("serious", "critical"):
+                nodes = [node["html"][:160] for node in rule["nodes"]]
+                found.violations.append(f"{scheme}: {rule['id']} x {len(nodes)}: {nodes[:3]}")
+    if screenshots:
+        screenshots.mkdir(parents=True, exist_ok=True)
+        page.set_viewport_size(WIDE)
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)
+            page.wait_for_timeout(150)
+            page.screenshot(path=screenshots / f"{Path(name).stem}-{scheme}.png", full_page=True)
+    context.close()
+    return found
+
+
+def _note_external(url: str, address: str, external: list[str]) -> None:
+    if not url.startswith((address, "data:", "blob:")):
+        external.append(url)
+
+
+def _add_size(response, found: Visit) -> None:
+    found.transferred += int(response.headers.get("content-length", 0))
