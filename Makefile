@@ -18,7 +18,7 @@ run_options := --profile '$(PROFILE)' --device '$(DEVICE)' \
 	$(if $(SEED),--seed '$(SEED)') $(if $(JOBS),--jobs '$(JOBS)') $(if $(TIMEOUT),--timeout '$(TIMEOUT)')
 part_option := $(if $(PART),--part '$(PART)')
 
-.PHONY: help env reproduce book chapter serve bench test lint clean
+.PHONY: help env reproduce book chapter notebooks serve bench rehearse test lint clean
 
 help:  ## list the targets and options
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -46,12 +46,21 @@ book: env  ## execute what changed, build the site, judge the claims
 chapter: env  ## execute one chapter: CHAPTER=paper/05_emergence
 	@$(BIN)/python -m bookbuild chapter $(run_options) '$(CHAPTER)'
 
+notebooks: env  ## write the tree of the notebooks branch to _build/<profile>/notebooks
+	@rm -rf '_build/$(PROFILE)/notebooks'
+	@$(BIN)/python -m bookbuild notebooks $(run_options) '_build/$(PROFILE)/notebooks'
+
 serve: env  ## show the built site on 127.0.0.1
 	@$(BIN)/python -m bookbuild serve --profile '$(PROFILE)' --port '$(PORT)'
 
 bench: env  ## time the fast methods against the dense ones: DEVICE=, THREADS=
 	@# as for chapters: glibc is to keep freed arrays
 	@MALLOC_TRIM_THRESHOLD_=8589934592 MALLOC_MMAP_THRESHOLD_=33554432 $(BIN)/python -m benchmark --device '$(DEVICE)' $(if $(THREADS),--threads '$(THREADS)')
+
+rehearse:  ## open the book's pages as Colab and Binder would; takes minutes: CHAPTER=
+	@$(MAKE) notebooks PROFILE=smoke DEVICE=cpu
+	@PYTHONPATH=tests $(BIN)/python -m rehearsal.colab $(CHAPTER)
+	@PYTHONPATH=tests $(BIN)/python -m rehearsal.binder $(CHAPTER)
 
 test: lint  ## check style and run all tests
 	@$(BIN)/python -m pytest

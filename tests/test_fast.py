@@ -10,6 +10,7 @@ from emergence.models import AttentionOnlyTransformer, Weights
 from emergence.subspace import NAMES, PseudoParameters, embed
 
 masks = st.sampled_from(["strict", "causal"])
+windows = st.tuples(*[st.none() | st.integers(1, 12)] * 2)
 seeds = st.integers(0, 2**31)
 ROWS = [slice(None), slice(-1, None), slice(2, 5), slice(0, 1), slice(1, None, 2)]
 
@@ -23,9 +24,10 @@ def stream(seed=0):
     half=st.integers(1, 4),
     runs=st.sampled_from([(), (1,), (3,), (2, 2)]),
     mask=masks,
+    windows=windows,
     seed=seeds,
 )
-def test_disentangled_output(close, random_weights, n_pairs, half, runs, mask, seed):
+def test_disentangled_output(close, random_weights, n_pairs, half, runs, mask, windows, seed):
     generator, dim = stream(seed), 2 * half
     start = random_weights(generator, dim, runs)
     shape = (*runs, 3, 2 * n_pairs + 1, 2 * dim)
@@ -34,7 +36,7 @@ def test_disentangled_output(close, random_weights, n_pairs, half, runs, mask, s
     results = []
     for output in (models.disentangled_output, fast.disentangled_output):
         weights = Weights(*(weight.clone().requires_grad_() for weight in start))
-        value = output(weights, inputs, mask=mask)
+        value = output(weights, inputs, mask=mask, windows=windows)
         results.append((value, *torch.autograd.grad((value * readout).sum(), weights)))
     for dense, quick in zip(*results, strict=True):
         close(quick, dense)
@@ -72,18 +74,27 @@ def test_induction_head_output(close, n_pairs, half, runs, mask, seed):
         close(actual, expected)
 
 
-@pytest.mark.parametrize("query", ["uniform", "last"])
-@pytest.mark.parametrize("mask", ["strict", "causal"])
-def test_disentangled_output_on_the_task(close, random_weights, mask, query):
-    """On the paper's own sequences, at a size where rows of T differ in length by much."""
-    batch = tasks.gaussian_pairs(5, 12, 6, generator=stream(1), query=query)
-    start = random_weights(stream(2), 6)
-    gradients = []
+@given(
+    n_pairs=st.integers(1, 12),
+    half=st.integers(1, 4),
+    sampler=st.sampled_from([tasks.gaussian_pairs, tasks.orthonormal_pairs]),
+    query=st.sampled_from(["uniform", "last"]),
+    mask=masks,
+    seed=seeds,
+)
+def test_disentangled_output_on_the_task(
+    close, random_weights, n_pairs, half, sampler, query, mask, seed
+):
+    """Loss and gradients on the paper's own sequences, both query rules."""
+    dim = 2 * (half if sampler is tasks.gaussian_pairs else max(half, n_pairs))
+    batch = sampler(5, n_pairs, dim, generator=stream(seed), query=query)
+    start = random_weights(stream(seed + 1), dim)
+    results = []
     for output in (models.disentangled_output, fast.disentangled_output):
         weights = Weights(*(weight.clone().requires_grad_() for weight in start))
         loss = (output(weights, batch.inputs, mask=mask) - batch.target).square().mean()
-        gradients.append(torch.autograd.grad(loss, weights))
-    for dense, quick in zip(*gradients, strict=True):
+        results.append((loss, *torch.autograd.grad(loss, weights)))
+    for dense, quick in zip(*results, strict=True):
         close(quick, dense)
 
 

@@ -5,9 +5,10 @@ import math
 import pytest
 import sympy as sp
 
-from emergence import limits, theory
+from emergence import theory
 from emergence.symbolic import asymptotics
 from emergence.symbolic.enclosures import enclose
+from emergence.theory import limits
 
 # the relative error that is left, by name: N to this power
 ORDER = {"alpha": 2, "beta": 2, "gamma": 4}

@@ -122,6 +122,17 @@ def test_outputs_and_gradients_rotate_with_the_data(close, form, mask, output):
 # Attention and its masks
 
 
+@pytest.mark.parametrize("mask", ["strict", "causal"])
+def test_a_window_shows_that_many_positions_back(mask):
+    allowed = models.allowed_positions(6, mask, torch.device("cpu"), 2)
+    for row, seen in enumerate(allowed):
+        first = 1 if mask == "strict" else 0
+        back = [row - column for column in range(6) if seen[column]]
+        assert back == [b for b in range(2, first - 1, -1) if row - b >= 0]
+    with pytest.raises(ValueError, match="at least one position"):
+        models.allowed_positions(6, mask, torch.device("cpu"), 0)
+
+
 @pytest.mark.usefixtures("unchecked")
 def test_unknown_mask_raises():
     with pytest.raises(ValueError, match="mask must be"):

@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from emergence import presets, training
+from emergence import beyond, presets, training
 
 
 def paper(name):
@@ -129,4 +129,36 @@ def test_settings_of_each_kind():
     kinds = {name: type(paper(name)) for name in presets.PRESETS}
     assert kinds.pop("figure-2") is training.TokenTraining
     assert kinds.pop("figure-5") is presets.EmergenceSweep
+    assert kinds.pop("uniform-queries") is beyond.UniformQueries
+    assert kinds.pop("effective-context") is beyond.EffectiveContext
+    assert kinds.pop("transformer-scaling") is beyond.TransformerSweep
+    assert kinds.pop("minimal-scaling") is beyond.MinimalSweep
+    assert kinds.pop("knock-in") is beyond.KnockIn
     assert set(kinds.values()) == {training.MinimalTraining}
+
+
+@pytest.mark.parametrize("profile", presets.PROFILES)
+def test_sweeps_beyond_the_paper_can_be_trained(profile):
+    """Contexts fit the vocabulary and the block; only N varies; pieces of the head fit."""
+    sweep = presets.load("transformer-scaling", profile).settings
+    for n in {*sweep.contexts, *sweep.sgd_contexts}:
+        assert 2 * n <= sweep.vocabulary
+        assert 2 * n + 1 <= sweep.block_size
+        run = sweep.training(n, dim=sweep.dim)
+        assert run == dataclasses.replace(
+            sweep.training(2, dim=sweep.dim), n_pairs=n, until_loss=run.until_loss
+        )
+    assert 2 * sweep.vocabulary_pairs == min(sweep.vocabularies)
+    knock = presets.load("knock-in", profile).settings
+    needed = 2 * (knock.vocabulary + knock.block_size) + knock.vocabulary
+    assert knock.token_dim >= needed
+    assert 2 * max(knock.sampled_pairs) <= knock.sampled_dim
+    assert knock.scaled(0.1).embedding_scale == 0.1
+
+
+def test_contexts_of_the_paper_profile_are_many():
+    """A power needs a range: six sizes of N at least, with five seeds."""
+    transformer, minimal = paper("transformer-scaling"), paper("minimal-scaling")
+    for sizes in (transformer.contexts, transformer.sgd_contexts, minimal.contexts):
+        assert len(set(sizes)) >= 6
+    assert len(transformer.widths) >= 2

@@ -60,6 +60,28 @@ def test_layout_is_that_of_equations_3_and_4(sampler, query):
 
 
 @pytest.mark.parametrize("sampler", SAMPLERS)
+def test_copies_come_in_turn_at_places_of_their_own(sampler):
+    batch = sampler(40, 6, 12, generator=stream(), query="uniform", copies=3)
+    items, labels, positions = parts(batch)
+    for values in (items, labels):
+        assert torch.equal(values[:, :2], values[:, 2:4])
+        assert torch.equal(values[:, :2], values[:, 4:])
+        assert not torch.equal(values[:, 0], values[:, 1])
+    assert torch.linalg.matrix_rank(positions).eq(6).all()
+    assert set(batch.query.tolist()) == {0, 1}
+    chosen = torch.arange(40), batch.query
+    assert torch.equal(batch.inputs[:, -1, :12], items[chosen])
+    assert torch.equal(batch.target, labels[chosen])
+
+
+@pytest.mark.parametrize("sampler", SAMPLERS)
+@pytest.mark.parametrize("copies", [0, 4])
+def test_copies_must_fill_the_context(sampler, copies):
+    with pytest.raises(ValueError, match="6 pairs cannot be"):
+        sampler(1, 6, 12, generator=stream(), copies=copies)
+
+
+@pytest.mark.parametrize("sampler", SAMPLERS)
 def test_query_row_carries_no_position(sampler):
     batch = sampler(8, 3, 6, generator=stream())
     assert torch.all(batch.inputs[:, -1, 6:] == 0)

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 import oracle
-from emergence import models, tasks, theory, training
+from emergence import minimal, models, probes, tasks, theory, training
 from emergence.models import Weights
 from emergence.subspace import INDUCTION_HEAD, NAMES, PseudoParameters, embed
 from emergence.training import MinimalTraining, TokenTraining, train_minimal, train_tokens
@@ -49,7 +49,11 @@ def batches(settings, seed):
 # The disentangled transformer
 
 
-@pytest.mark.parametrize("change_of", [{}, {"mask": "causal"}, {"query": "last"}, ORTHONORMAL])
+@pytest.mark.parametrize(
+    "change_of",
+    [{}, {"mask": "causal"}, {"query": "last"}, {"initial_scale": 0.2}, ORTHONORMAL,
+     {"trained": ("alpha_3", "gamma_3"), "held": (("beta_2", 0.7),)}],
+)  # fmt: skip
 def test_dense_and_fast_training_agree(close, change_of):
     settings = change(**change_of, snapshots=(20,))
     dense, fast = (train(settings, (0, 1), method=name) for name in ("dense", "fast"))
@@ -72,7 +76,8 @@ def test_the_closed_form_is_training_without_data(close):
 @pytest.mark.parametrize(
     "change_of",
     [{"data": "gaussian"}, {"query": "uniform"}, {"mask": "causal"}, {"trained": ()},
-     {"snapshots": (3,)}],
+     {"snapshots": (3,)}, {"until_loss": 0.5},
+     {"trained": ("beta_2", "gamma_3"), "held": (("alpha_3", 1.0),)}],
 )  # fmt: skip
 def test_the_closed_form_refuses_what_it_does_not_cover(change_of):
     with pytest.raises(ValueError, match="closed form is for orthonormal"):
@@ -177,6 +182,72 @@ def test_records_say_when(method):
     assert torch.allclose(diagonal.mean(dim=-1), record.pseudo[:, 1, NAMES.index("gamma_3")])
 
 
+HELD = (("beta_2", 0.7), ("gamma_4", -0.2))
+
+
+@pytest.mark.parametrize("trained", [(), ("alpha_3", "gamma_3")])
+@pytest.mark.parametrize("method", ["dense", "fast"])
+def test_held_parameters_stay_and_the_others_learn(close, method, trained):
+    record = train(change(held=HELD, trained=trained), (0, 1), method=method)
+    for name, value in HELD:
+        close(
+            record.pseudo[..., NAMES.index(name)], torch.full((2, 20), value, dtype=torch.float64)
+        )
+    moved = record.pseudo[:, -1] - record.pseudo[:, 0]
+    assert moved[:, index("alpha_3", "gamma_3")].abs().min() > 1e-4
+
+
+def test_holding_moves_nothing_else(close):
+    """One update of a held run is the free update from the same weights, without one coordinate."""
+    once = {"steps": 1, "snapshots": (0, 1), "initial_scale": 0.3, "learning_rate": 2.0}
+    held = train(change(held=(("beta_2", 0.7),), **once))
+    start = Weights(*(w[0] for w in held.snapshots[0]))
+    (batch,) = batches_after_the_weights(change(**once), 0)
+    leaves = [w.clone().requires_grad_() for w in start]
+    output = models.disentangled_output(Weights(*leaves), batch.inputs)
+    gradient = torch.autograd.grad((output - batch.target).square().mean(), leaves)
+    gap = torch.zeros(19, dtype=torch.float64)
+    gap[NAMES.index("beta_2")] = 1.0
+    unit = embed(PseudoParameters.unstack(gap), 4)
+    for before, after, slope, direction in zip(
+        start, held.snapshots[1], gradient, unit, strict=True
+    ):
+        along = (slope * direction).sum() / direction.square().sum().clamp(min=1)
+        close(after[0], before - 2.0 * (slope - along * direction))
+
+
+def batches_after_the_weights(settings, seed):
+    """The batches of a run whose random weights came first from the same stream."""
+    stream = training.generator(seed, CPU)
+    for shape in ((8, 8), (16, 16), (32, 4)):
+        torch.randn(shape, generator=stream, dtype=torch.float64)
+    for _ in range(settings.steps):
+        yield tasks.gaussian_pairs(
+            settings.batch_size, settings.n_pairs, settings.dim,
+            generator=stream, query=settings.query,
+        )  # fmt: skip
+
+
+def test_random_weights_have_their_scale_and_their_seed():
+    settings = change(dim=16, steps=1, snapshots=(0,), initial_scale=0.3)
+    weights = train(settings, (0, 1)).snapshots[0]
+    for weight in weights:
+        assert float(weight.std()) == pytest.approx(0.3, rel=0.05)
+        assert not torch.equal(weight[0], weight[1])
+    assert torch.equal(train(settings, (1,)).snapshots[0].w2[0], weights.w2[1])
+
+
+def test_training_ends_once_every_run_is_below_the_level():
+    settings = MinimalTraining(2, 8, 64, 60, until_loss=0.6)
+    record = train(settings, (0, 1), dtype=torch.float32)
+    in_full = train(dataclasses.replace(settings, until_loss=None), (0, 1), dtype=torch.float32)
+    ended = len(record.steps)
+    assert 1 < ended < 60
+    assert torch.equal(record.loss, in_full.loss[:, :ended])
+    assert record.loss.amin(dim=1).max() <= 0.6
+    assert record.loss[:, :-1].amin(dim=1).max() > 0.6
+
+
 def test_outside_is_the_norm_left_by_the_structured_weights():
     record = train(change(snapshots=(5,)))
     parts = [w[0].numpy() for w in record.snapshots[5]]
@@ -200,6 +271,10 @@ def test_a_run_that_diverges_says_so():
         ({"trained": ("delta_1",)}, "'delta_1'"),
         ({"snapshots": (21,)}, "snapshot at step 21"),
         ({"snapshots": (-1,)}, "snapshot at step -1"),
+        ({"held": (("delta_1", 1.0),)}, "'delta_1'"),
+        ({"held": (("beta_2", 1.0),), "trained": ("beta_2",)}, "both trained and held"),
+        ({"initial_scale": -0.1}, "initial_scale must"),
+        ({"initial_scale": 0.1, "trained": ("beta_2",)}, "initial_scale must"),
     ],
 )
 def test_bad_settings_raise(changes, message):
@@ -291,6 +366,40 @@ def test_first_adam_step_moves_each_weight_by_the_learning_rate():
         assert moved.median() > 0.99
 
 
+def test_plain_descent_goes_down_the_gradient(close):
+    settings = dataclasses.replace(TOKENS, steps=1, learning_rate=0.3, optimiser="sgd")
+    stream = training.generator(5, CPU)
+    model = models.AttentionOnlyTransformer(32, 8, 8, embedding_scale=0.5, generator=stream)
+    batch = tasks.token_pairs(64, 2, 8, 8, generator=stream)
+    logits = training.query_logits(model, batch, "causal", "fast")
+    torch.nn.functional.cross_entropy(logits, batch.target).backward()
+    trained = train_tokens(settings, 5, device=CPU).model
+    for old, new in zip(model.parameters(), trained.parameters(), strict=True):
+        close(new, old - 0.3 * old.grad, 1e-5)
+
+
+def test_token_training_ends_at_its_level():
+    record = train_tokens(dataclasses.replace(TOKENS, until_loss=1.0), 0, device=CPU)
+    in_full = train_tokens(TOKENS, 0, device=CPU)
+    assert 1 < len(record.loss) < 80
+    assert torch.equal(record.loss, in_full.loss[: len(record.loss)])
+    assert record.loss[-1] <= 1.0 < record.loss[:-1].min()
+
+
+def test_a_given_piece_is_in_place_before_the_first_step():
+    settings = dataclasses.replace(
+        TOKENS, dim=48, steps=1, learning_rate=0.0, weight_decay=0.0, given=("previous",)
+    )
+    scores = probes.products(train_tokens(settings, 0, device=CPU).model).layer1
+    assert np.diagonal(scores[8:, 8:], -1) == pytest.approx(8.0, abs=1e-3)
+
+
+@pytest.mark.usefixtures("unchecked")
+def test_an_unknown_optimiser_raises():
+    with pytest.raises(ValueError, match="optimiser must be one of"):
+        TokenTraining(optimiser="rmsprop")
+
+
 # Devices
 
 
@@ -322,7 +431,7 @@ def test_gradient_samples_are_the_step_that_training_takes(close):
     record = train(settings, (5,))
     stream = training.generator(5, CPU)
     for _ in range(2):  # the batches of steps 0 and 1
-        training._stacked_batches(settings, [stream], torch.float64)
+        minimal.stacked_batches(settings, [stream], torch.float64)
     weights = Weights(*(part[0] for part in record.snapshots[2]))
     sample = training.gradient_samples(settings, weights, 1, stream=stream)
     longer = train(dataclasses.replace(settings, steps=4), (5,))

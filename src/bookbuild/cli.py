@@ -1,4 +1,4 @@
-"""The command line: python -m bookbuild build, chapter, serve, clean."""
+"""The command line: python -m bookbuild build, chapter, notebooks, convert, serve, clean."""
 
 import json
 import shutil
@@ -13,11 +13,12 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from bookbuild.chapters import read_chapter
+from bookbuild.chapters import read_chapter, read_chapters, read_toc
 from bookbuild.display import choose_display
 from bookbuild.errors import BookError
 from bookbuild.ledger import count
 from bookbuild.pipeline import Result, build_book, run_chapters
+from bookbuild.publish import write_beside, write_branch
 from bookbuild.settings import (
     CELL_TIMEOUT,
     DEVICES,
@@ -73,6 +74,27 @@ def chapter(name: str, **options: str) -> None:
     for key, measure in entry.measures.items():
         _tell(f"{key} = {json.dumps(measure['value'])}")
     _tell(f"executed notebook: {(entry.folder / 'notebook.ipynb').relative_to(settings.root)}")
+
+
+@commands.command()
+@click.argument("out", type=click.Path(path_type=Path))
+@_run_options
+def notebooks(out: Path, **options: str) -> None:
+    """Write the published branch's tree, executed notebooks, to a new folder."""
+    settings = _settings(part=None, **options)
+    chapters = read_chapters(settings.root, read_toc(settings.root))
+    found, made = run_chapters(chapters, settings, choose_display(console), _tell)
+    write_branch(out, chapters, found | made, settings)
+    _tell(f"notebooks: {out} ({len(chapters)} chapters, {len(made)} executed now)")
+
+
+@commands.command()
+@click.option("--published", help="commit of the published branch, for its outputs")
+def convert(published: str | None) -> None:
+    """Write a notebook beside each chapter, as postBuild does on Binder."""
+    root = Path.cwd()
+    found = write_beside(read_chapters(root, read_toc(root)), published, root)
+    _tell(f"{len(found)} notebooks, {sum(found.values())} of them with stored outputs")
 
 
 @commands.command()

@@ -145,7 +145,9 @@ def _take_folds(cell: NotebookNode) -> list[str]:
 def _executable(folder: str, names: list[str]) -> list[str]:
     """Return the files that are not copied: chapters are staged as executed notebooks."""
     pages = (name for name in names if name.endswith(".md"))
-    return ["_generated", *(name for name in pages if is_notebook(Path(folder, name)))]
+    # notebooks beside the chapters are a reader's, see bookbuild.publish
+    theirs = (name for name in names if name.endswith(".ipynb"))
+    return ["_generated", *theirs, *(name for name in pages if is_notebook(Path(folder, name)))]
 
 
 def _write_config(settings: Settings) -> None:

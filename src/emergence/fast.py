@@ -9,6 +9,7 @@ from .models import (
     AttentionOnlyTransformer,
     Mask,
     Weights,
+    Windows,
     allowed_positions,
     apply,
     attention,
@@ -21,6 +22,7 @@ def disentangled_output(
     inputs: Float[Tensor, "*runs batch length width"],
     *,
     mask: Mask = "strict",
+    windows: Windows = (None, None),
 ) -> Float[Tensor, "*runs batch dim"]:
     """The prediction of Eq. 1 from the query's row of layer 2 alone.
 
@@ -30,7 +32,7 @@ def disentangled_output(
         raise ValueError(
             "the fast method has no gradient for inputs; use models.disentangled_output"
         )
-    return _DisentangledOutput.apply(*weights, inputs, mask)
+    return _DisentangledOutput.apply(*weights, inputs, mask, windows)
 
 
 class _DisentangledOutput(torch.autograd.Function):
@@ -42,13 +44,13 @@ class _DisentangledOutput(torch.autograd.Function):
     """
 
     @staticmethod
-    def forward(ctx, w1, w2, w3, x, mask):
+    def forward(ctx, w1, w2, w3, x, mask, windows):
         columns = x.mT.contiguous()
-        pattern = _pattern(apply(x, w1) @ columns, mask)
+        pattern = _pattern(apply(x, w1) @ columns, mask, windows[0])
         query = torch.cat([x[..., -1:, :], pattern[..., -1:, :] @ x], dim=-1)
         xu, xv = (_halves(apply(query, w2)) @ columns).split(1, dim=-2)
         found = xv @ pattern.mT
-        allowed = allowed_positions(x.shape[-2], mask, x.device)
+        allowed = allowed_positions(x.shape[-2], mask, x.device, windows[1])
         w = attention(xu + found, allowed[-1:])
         stream = torch.cat([query, _both(w, pattern, x)], dim=-1)
         ctx.save_for_backward(w2, w3, x, columns, pattern, query, xv, found, w, stream)
@@ -79,15 +81,15 @@ class _DisentangledOutput(torch.autograd.Function):
         d_pattern *= pattern
         return (
             _outer(x, d_pattern @ x), _outer(query, d_looking_for), _outer(stream, d_output),
-            None, None,
+            None, None, None,
         )  # fmt: skip
 
 
 def _pattern(
-    scores: Float[Tensor, "*any length length"], mask: Mask
+    scores: Float[Tensor, "*any length length"], mask: Mask, window: int | None = None
 ) -> Float[Tensor, "*any length length"]:
     """`models.attention` of a whole layer; overwrites the scores."""
-    allowed = allowed_positions(scores.shape[-1], mask, scores.device)
+    allowed = allowed_positions(scores.shape[-1], mask, scores.device, window)
     scores += torch.zeros_like(allowed, dtype=scores.dtype).masked_fill_(
         ~allowed, torch.finfo(scores.dtype).min
     )

@@ -7,6 +7,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 Mask = Literal["strict", "causal"]
+Windows = tuple[int | None, int | None]  # how many positions back a row of layer 1 and 2 sees
 
 
 class Weights(NamedTuple):
@@ -18,13 +19,19 @@ class Weights(NamedTuple):
 
 
 def allowed_positions(
-    length: int, mask: Mask, device: torch.device
+    length: int, mask: Mask, device: torch.device, window: int | None = None
 ) -> Bool[Tensor, "length length"]:
-    """Who may look at whom: `strict` excludes the position itself (App. B.2)."""
+    """Who may look at whom: `strict` excludes the position itself (App. B.2).
+
+    A window limits how many positions back a row sees; ValueError for one of none.
+    """
     if mask not in get_args(Mask):
         raise ValueError(f"mask must be one of {get_args(Mask)}, got {mask!r}")
+    if window is not None and window < 1:
+        raise ValueError(f"a window shows at least one position, got {window}")
     ones = torch.ones(length, length, dtype=torch.bool, device=device)
-    return ones.tril(-1 if mask == "strict" else 0)
+    allowed = ones.tril(-1 if mask == "strict" else 0)
+    return allowed if window is None else allowed.triu(-window)
 
 
 def attention(
@@ -40,12 +47,13 @@ def disentangled_output(
     inputs: Float[Tensor, "*runs batch length width"],
     *,
     mask: Mask = "strict",
+    windows: Windows = (None, None),
 ) -> Float[Tensor, "*runs batch dim"]:
     """The prediction at the query item, computed as Eq. 1 is written."""
     x = inputs
-    allowed = allowed_positions(x.shape[-2], mask, x.device)
-    h1 = torch.cat([x, attention(apply(x, weights.w1) @ x.mT, allowed) @ x], dim=-1)
-    h2 = torch.cat([h1, attention(apply(h1, weights.w2) @ h1.mT, allowed) @ h1], dim=-1)
+    first, second = (allowed_positions(x.shape[-2], mask, x.device, w) for w in windows)
+    h1 = torch.cat([x, attention(apply(x, weights.w1) @ x.mT, first) @ x], dim=-1)
+    h2 = torch.cat([h1, attention(apply(h1, weights.w2) @ h1.mT, second) @ h1], dim=-1)
     return apply(h2, weights.w3)[..., -1, :]
 
 

@@ -3,6 +3,13 @@
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, get_args
 
+from .beyond import (
+    EffectiveContext,
+    KnockIn,
+    MinimalSweep,
+    TransformerSweep,
+    UniformQueries,
+)
 from .subspace import INDUCTION_HEAD, NAMES
 from .theory import EmergenceTimes, emergence_times
 from .training import MinimalTraining, TokenTraining
@@ -166,4 +173,99 @@ PRESETS: dict[str, dict[str, Preset]] = {
     },
     "figure-15": _dynamics(32, 16, 600),
     "figure-16": _dynamics(8, 32, 200),
+    "uniform-queries": {
+        "paper": Preset(UniformQueries()),
+        "smoke": Preset(
+            UniformQueries(
+                flow_pairs=(4, 8, 16, 32, 64, 128),
+                limit_pairs=(4, 8, 16, 32, 64, 128),
+                checked_pairs=(1, 3),
+                sampled_pairs=(4,),
+                dim=8,
+                batch_size=32,
+                place_pairs=8,
+            ),
+            2,
+        ),
+    },
+    "effective-context": {
+        "paper": Preset(EffectiveContext()),
+        "smoke": Preset(
+            EffectiveContext(
+                distinct=(4, 8, 16),
+                copies=(1, 2),
+                window_pairs=32,
+                windows=(8, 16, 32),
+                n_pairs=4,
+                dim=8,
+                batch_size=64,
+                limit=100,
+                trained_windows=(2, 4),
+            ),
+            2,
+        ),
+    },
+    "transformer-scaling": {
+        "paper": Preset(TransformerSweep()),
+        "smoke": Preset(
+            TransformerSweep(
+                contexts=(2, 3, 4),
+                sgd_contexts=(2, 3, 4),
+                widths=(32,),
+                batch_sizes=(64, 96, 128),
+                vocabularies=(4, 16),
+                vocabulary_pairs=2,
+                dim=32,
+                vocabulary=16,
+                block_size=9,
+                adamw_rate=1e-2,
+                limit=150,
+            ),
+            2,
+        ),
+    },
+    "minimal-scaling": {
+        "paper": Preset(MinimalSweep()),
+        "smoke": Preset(
+            MinimalSweep(
+                contexts=(2, 3, 4),
+                dims=(4, 6, 8),
+                learning_rates=(0.5, 1.0, 2.0),
+                batch_sizes=(32, 64, 128),
+                n_pairs=3,
+                dim=8,
+                batch_size=64,
+                limit=60,
+            ),
+            2,
+        ),
+    },
+    "knock-in": {
+        "paper": Preset(KnockIn()),
+        "smoke": Preset(
+            KnockIn(
+                flow_pairs=(8, 16, 32),
+                sampled_pairs=(3,),
+                sampled_dim=8,
+                n_pairs=3,
+                dim=8,
+                batch_size=64,
+                limit=50,
+                noises=(0.1, 1.0),
+                noise_dims=(8,),
+                token_dim=64,
+                token_pairs=2,
+                vocabulary=8,
+                block_size=5,
+                token_batch=64,
+                token_rate=1e-2,
+                token_limit=80,
+                embedding_scales=(0.02, 0.5),
+                scale_dim=32,
+                scale_rate=1e-2,
+                scale_steps=40,
+            ),
+            2,
+        ),
+    },
 }

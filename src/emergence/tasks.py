@@ -37,14 +37,19 @@ def gaussian_pairs(
     *,
     generator: torch.Generator,
     query: Query = "uniform",
+    copies: int = 1,
     dtype: torch.dtype = torch.float64,
 ) -> Batch:
-    """Items, labels, positions with independent N(0, 1) entries (Eq. 5); ValueError for odd D."""
-    _check(batch_size, n_pairs, dim)
+    """Items, labels, positions with independent N(0, 1) entries (Eq. 5); ValueError for odd D.
+
+    With `copies` the context has N / copies distinct pairs, all in turn and then again.
+    """
+    _check(batch_size, n_pairs, dim, copies)
     items, labels, positions = torch.randn(
         3, batch_size, n_pairs, dim, generator=generator, device=generator.device, dtype=dtype
     )
-    return _assemble(items, labels, positions, query, generator)
+    distinct = n_pairs // copies
+    return _assemble(items[:, :distinct], labels[:, :distinct], positions, query, generator)
 
 
 def orthonormal_pairs(
@@ -54,22 +59,24 @@ def orthonormal_pairs(
     *,
     generator: torch.Generator,
     query: Query = "last",
+    copies: int = 1,
     dtype: torch.dtype = torch.float64,
 ) -> Batch:
     """Items and labels orthonormal, and so are the p_i with the Mp_j (Assumption 7).
 
-    Raises ValueError for an odd D or D < 2N.
+    `copies` as for Gaussian pairs. Raises ValueError for an odd D or D < 2N.
     """
-    _check(batch_size, n_pairs, dim)
+    _check(batch_size, n_pairs, dim, copies)
     if dim < 2 * n_pairs:
         raise ValueError(f"orthonormal pairs need D >= 2N, got D = {dim} and N = {n_pairs}")
-    values = _orthonormal_rows(batch_size, 2 * n_pairs, dim, generator, dtype)
+    distinct = n_pairs // copies
+    values = _orthonormal_rows(batch_size, 2 * distinct, dim, generator, dtype)
     # M has eigenvalues +1 and -1, each on D/2 dimensions. With orthogonal parts of squared norm 1/2
     # in both eigenspaces, p_i.p_j = 1/2 + 1/2 and p_i.Mp_j = 1/2 - 1/2 for i = j, and 0 otherwise.
     even = _orthonormal_rows(batch_size, n_pairs, dim // 2, generator, dtype)
     odd = _orthonormal_rows(batch_size, n_pairs, dim // 2, generator, dtype)
     positions = torch.cat([even + odd, even - odd], dim=-1) / 2
-    return _assemble(values[:, :n_pairs], values[:, n_pairs:], positions, query, generator)
+    return _assemble(values[:, :distinct], values[:, distinct:], positions, query, generator)
 
 
 def token_pairs(
@@ -103,9 +110,11 @@ def token_pairs(
     )
 
 
-def _check(batch_size: int, n_pairs: int, dim: int) -> None:
+def _check(batch_size: int, n_pairs: int, dim: int, copies: int) -> None:
     if batch_size < 1 or n_pairs < 1:
         raise ValueError(f"need at least one sequence and one pair, got {batch_size} and {n_pairs}")
+    if copies < 1 or n_pairs % copies:
+        raise ValueError(f"{n_pairs} pairs cannot be {copies} copies of the same")
     if dim < 2 or dim % 2:
         raise ValueError(f"the dimension D must be even and positive (Eq. 2), got {dim}")
 
@@ -132,20 +141,21 @@ def _orthonormal_rows(
 
 
 def _assemble(
-    items: Float[Tensor, "batch pairs dim"],
-    labels: Float[Tensor, "batch pairs dim"],
+    items: Float[Tensor, "batch distinct dim"],
+    labels: Float[Tensor, "batch distinct dim"],
     positions: Float[Tensor, "batch pairs dim"],
     query: Query,
     generator: torch.Generator,
 ) -> Batch:
     """Lay the pairs out as Eqs. 3 and 4 say; the query carries no positional embedding."""
-    batch_size, n_pairs, dim = items.shape
-    chosen = _query_index(batch_size, n_pairs, query, generator)
+    batch_size, n_pairs, dim = positions.shape
+    distinct = items.shape[1]
+    chosen = _query_index(batch_size, distinct, query, generator)
     sequences = torch.arange(batch_size, device=items.device)
     inputs = items.new_empty(batch_size, 2 * n_pairs + 1, 2 * dim)
-    inputs[:, 0:-1:2, :dim] = items
+    inputs[:, 0:-1:2, :dim] = items.repeat(1, n_pairs // distinct, 1)
     inputs[:, 0:-1:2, dim:] = positions
-    inputs[:, 1:-1:2, :dim] = labels
+    inputs[:, 1:-1:2, :dim] = labels.repeat(1, n_pairs // distinct, 1)
     inputs[:, 1:-1:2, dim:] = swap_halves(positions)
     inputs[:, -1, :dim] = items[sequences, chosen]
     inputs[:, -1, dim:] = 0

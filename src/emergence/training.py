@@ -2,69 +2,50 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
-import numpy as np
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from torch import Tensor
 
-from . import fast, models, tasks, theory
+from . import fast, subspace, tasks
+from .knock_in import Part, install
+from .minimal import (
+    OUTPUTS,
+    Constrained,
+    Full,
+    Method,
+    MinimalRecord,
+    MinimalTraining,
+    closed_form,
+    stacked_batches,
+)
 from .models import AttentionOnlyTransformer, Mask, Weights
 from .progress import steps as counted
-from .subspace import INDUCTION_HEAD, NAMES, PseudoParameters, embed, project
-from .tasks import Query
 
-Data = Literal["gaussian", "orthonormal"]
-Method = Literal["fast", "dense", "closed"]
-SAMPLERS = {"gaussian": tasks.gaussian_pairs, "orthonormal": tasks.orthonormal_pairs}
-OUTPUTS = {"fast": fast.disentangled_output, "dense": models.disentangled_output}
+Optimiser = Literal["adamw", "sgd"]
 
-
-@dataclass(frozen=True)
-class MinimalTraining:
-    """Stochastic gradient descent of the disentangled transformer from zero (§4, Apps. C, D).
-
-    The loss is the mean over batch and dimensions. `trained` names the pseudo-parameters that
-    may move; empty means all 28 D^2 weights. `snapshots` are steps whose weights are kept.
-    """
-
-    n_pairs: int
-    dim: int
-    batch_size: int
-    steps: int
-    learning_rate: float = 1.0
-    data: Data = "gaussian"
-    query: Query = "uniform"
-    mask: Mask = "strict"
-    trained: tuple[str, ...] = ()
-    snapshots: tuple[int, ...] = ()
-    record_every: int = 1
-
-    def __post_init__(self) -> None:
-        if min(self.steps, self.record_every) < 1:
-            raise ValueError(f"steps and record_every must be positive, got {self}")
-        if self.data not in SAMPLERS:
-            raise ValueError(f"data must be one of {tuple(SAMPLERS)}, got {self.data!r}")
-        if unknown := set(self.trained) - set(NAMES):
-            raise ValueError(f"no pseudo-parameter is called {sorted(unknown)[0]!r}")
-        if beyond := [step for step in self.snapshots if not 0 <= step <= self.steps]:
-            raise ValueError(f"snapshot at step {beyond[0]}, but training has {self.steps} steps")
-
-
-class MinimalRecord(NamedTuple):
-    """What training left behind; `steps` counts updates made before the measurement."""
-
-    steps: Int[Tensor, " times"]
-    pseudo: Float[Tensor, "seeds times 19"]
-    outside: Float[Tensor, "seeds times"]  # Frobenius norm outside the 19-dimensional subspace
-    loss: Float[Tensor, "seeds times"]  # of the fresh batch, hence a test loss
-    snapshots: dict[int, Weights]
+__all__ = [
+    "MinimalRecord",
+    "MinimalTraining",
+    "TokenRecord",
+    "TokenTraining",
+    "generator",
+    "gradient_samples",
+    "query_logits",
+    "resolve_device",
+    "train_minimal",
+    "train_tokens",
+]
 
 
 @dataclass(frozen=True)
 class TokenTraining:
-    """AdamW training of the attention-only transformer on token pairs (§2, App. E)."""
+    """Training of the attention-only transformer on token pairs (§2, App. E).
+
+    Stochastic gradient descent has neither momentum nor weight decay. Parts of the circuit that
+    are `given` start in place. Training ends early after a batch loss of at most `until_loss`.
+    """
 
     dim: int = 2048
     vocabulary: int = 32
@@ -74,8 +55,18 @@ class TokenTraining:
     steps: int = 300
     learning_rate: float = 1e-3
     weight_decay: float = 0.01
-    embedding_scale: float = 0.05  # decides whether 300 steps suffice; appendix E of the book
+    embedding_scale: float = 0.05  # decides whether 300 steps suffice: book/beyond/07_knock_in.md
     mask: Mask = "causal"
+    optimiser: Optimiser = "adamw"
+    given: tuple[Part, ...] = ()
+    given_strength: float = 8.0  # in logits: e^8 outweighs all other entries of a context
+    until_loss: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.optimiser not in get_args(Optimiser):
+            raise ValueError(
+                f"optimiser must be one of {get_args(Optimiser)}, got {self.optimiser!r}"
+            )
 
 
 class TokenRecord(NamedTuple):
@@ -119,12 +110,13 @@ def train_minimal(
     if not seeds:
         raise ValueError("training needs at least one seed")
     if method == "closed":
-        return _closed_form(settings, len(seeds))
+        return closed_form(settings, len(seeds))
     _check(method)
     streams = [generator(seed, device) for seed in seeds]
-    network = _Constrained(settings, method) if settings.trained else _Full(settings, method)
-    parameters = network.zero(len(seeds), device, dtype)
+    network = Constrained(settings, method) if settings.trained else Full(settings, method)
+    parameters = network.start(streams, dtype)
     recorded, columns, kept = [], [], {}
+    least = torch.full((len(seeds),), torch.inf, device=device)
 
     def keep(step: int) -> None:
         if step in settings.snapshots:
@@ -133,7 +125,7 @@ def train_minimal(
     for step in counted(label, settings.steps):
         keep(step)
         parameters = [parameter.detach().requires_grad_() for parameter in parameters]
-        inputs, target = _stacked_batches(settings, streams, dtype)
+        inputs, target = stacked_batches(settings, streams, dtype)
         error = network.output(parameters, inputs) - target
         loss = error.square().mean(dim=(-2, -1))
         gradient = torch.autograd.grad(loss.sum(), parameters)
@@ -144,7 +136,11 @@ def train_minimal(
                 recorded.append(step)
                 columns.append((*network.coordinates(parameters), loss.detach()))
             parameters = network.descend(parameters, gradient)
-    keep(settings.steps)
+            least = torch.minimum(least, loss)
+        if settings.until_loss is not None and least.max() <= settings.until_loss:
+            break
+    else:
+        keep(settings.steps)
     pseudo, outside, losses = (
         torch.stack(column, dim=1).cpu() for column in zip(*columns, strict=True)
     )
@@ -162,105 +158,19 @@ def gradient_samples(
     free = [part.to(stream.device).requires_grad_() for part in weights]
     rows = []
     for _ in range(count):
-        inputs, target = _stacked_batches(settings, [stream], free[0].dtype)
-        output = fast.disentangled_output(Weights(*free), inputs[0], mask=settings.mask)
+        inputs, target = stacked_batches(settings, [stream], free[0].dtype)
+        output = fast.disentangled_output(
+            Weights(*free), inputs[0], mask=settings.mask, windows=settings.windows
+        )
         loss = (output - target[0]).square().mean()
         gradient = Weights(*torch.autograd.grad(loss, free))
-        rows.append(project(gradient)[0].stacked())
+        rows.append(subspace.project(gradient)[0].stacked())
     return torch.stack(rows).cpu()
 
 
 def _check(method: str) -> None:
     if method not in OUTPUTS:
         raise ValueError(f"method must be one of {tuple(OUTPUTS)}, got {method!r}")
-
-
-def _closed_form(settings: MinimalTraining, runs: int) -> MinimalRecord:
-    """The population descent of App. B.4, the same for every seed."""
-    asked = (settings.data, settings.query, settings.mask, set(settings.trained))
-    if asked != ("orthonormal", "last", "strict", set(INDUCTION_HEAD)) or settings.snapshots:
-        raise ValueError(
-            "the closed form is for orthonormal data, the last query, the strict mask, "
-            f"{', '.join(INDUCTION_HEAD)} and no snapshots; got {settings}"
-        )
-    # One 1/D from the mean over dimensions, one from the coordinates (chapter F).
-    rate = settings.learning_rate / settings.dim**2
-    run = theory.gradient_descent(settings.n_pairs, rate, settings.steps - 1)
-    steps = torch.arange(0, settings.steps, settings.record_every)
-    pseudo = torch.zeros(len(steps), len(NAMES), dtype=torch.float64)
-    head = torch.from_numpy(np.stack([run.alpha, run.beta, run.gamma], axis=-1))
-    pseudo[:, [NAMES.index(name) for name in INDUCTION_HEAD]] = head[steps]
-    loss = torch.from_numpy(run.loss)[steps] / settings.dim
-    return MinimalRecord(
-        steps, pseudo.expand(runs, -1, -1), torch.zeros(runs, len(steps)), loss.expand(runs, -1), {}
-    )
-
-
-def _stacked_batches(
-    settings: MinimalTraining, streams: Sequence[torch.Generator], dtype: torch.dtype
-) -> tuple[Tensor, Tensor]:
-    """Inputs and targets of a fresh batch for every run."""
-    batches = [
-        SAMPLERS[settings.data](
-            settings.batch_size, settings.n_pairs, settings.dim,
-            generator=stream, query=settings.query, dtype=dtype,
-        )
-        for stream in streams
-    ]  # fmt: skip
-    inputs, targets, _ = zip(*batches, strict=True)
-    return torch.stack(inputs), torch.stack(targets)
-
-
-@dataclass(frozen=True)
-class _Full:
-    """All 28 D^2 weights are free."""
-
-    settings: MinimalTraining
-    method: Method
-
-    def zero(self, runs: int, device: torch.device, dtype: torch.dtype) -> list[Tensor]:
-        pseudo = torch.zeros(runs, len(NAMES), device=device, dtype=dtype)
-        return list(embed(PseudoParameters.unstack(pseudo), self.settings.dim))
-
-    def weights(self, parameters: Sequence[Tensor]) -> Weights:
-        return Weights(*parameters)
-
-    def output(self, parameters: Sequence[Tensor], inputs: Tensor) -> Tensor:
-        return OUTPUTS[self.method](self.weights(parameters), inputs, mask=self.settings.mask)
-
-    def coordinates(self, parameters: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
-        pseudo, outside = project(self.weights(parameters))
-        return pseudo.stacked(), outside
-
-    def descend(self, parameters: Sequence[Tensor], gradient: Sequence[Tensor]) -> list[Tensor]:
-        rate = self.settings.learning_rate
-        return [p - rate * g for p, g in zip(parameters, gradient, strict=True)]
-
-
-class _Constrained(_Full):
-    """Only the named pseudo-parameters are free: the weights' gradient is projected on them."""
-
-    def zero(self, runs: int, device: torch.device, dtype: torch.dtype) -> list[Tensor]:
-        return [torch.zeros(runs, len(NAMES), device=device, dtype=dtype)]
-
-    def weights(self, parameters: Sequence[Tensor]) -> Weights:
-        return embed(PseudoParameters.unstack(parameters[0]), self.settings.dim)
-
-    def output(self, parameters: Sequence[Tensor], inputs: Tensor) -> Tensor:
-        if self.method == "fast" and self.settings.trained == INDUCTION_HEAD:
-            head = parameters[0][..., [NAMES.index(name) for name in INDUCTION_HEAD]]
-            return fast.induction_head_output(head, inputs, mask=self.settings.mask)
-        return super().output(parameters, inputs)
-
-    def coordinates(self, parameters: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
-        return parameters[0].detach(), parameters[0].new_zeros(len(parameters[0]))
-
-    def descend(self, parameters: Sequence[Tensor], gradient: Sequence[Tensor]) -> list[Tensor]:
-        free = torch.tensor([float(name in self.settings.trained) for name in NAMES])
-        # A pseudo-parameter's matrix has squared norm D, so its coordinate of the gradient is 1/D
-        # of the derivative.
-        rate = self.settings.learning_rate / self.settings.dim
-        return [parameters[0] - rate * free.to(parameters[0]) * gradient[0]]
 
 
 def train_tokens(
@@ -281,12 +191,8 @@ def train_tokens(
         settings.dim, settings.vocabulary, settings.block_size,
         embedding_scale=settings.embedding_scale, generator=stream,
     )  # fmt: skip
-    optimiser = torch.optim.AdamW(
-        model.parameters(),
-        lr=settings.learning_rate,
-        weight_decay=settings.weight_decay,
-        fused=True,
-    )
+    install(model, settings.given, settings.given_strength)
+    optimiser = _optimiser(settings, model)
     losses, accuracies = [], []
     for step in counted(label, settings.steps):
         batch = tasks.token_pairs(
@@ -302,7 +208,20 @@ def train_tokens(
         accuracies.append((logits.argmax(dim=1) == batch.target).double().mean())
         if not torch.isfinite(loss):
             raise ArithmeticError(f"{label}: the loss is not finite at step {step}")
+        if settings.until_loss is not None and loss <= settings.until_loss:
+            break
     return TokenRecord(torch.stack(losses).cpu(), torch.stack(accuracies).cpu(), model)
+
+
+def _optimiser(settings: TokenTraining, model: AttentionOnlyTransformer) -> torch.optim.Optimizer:
+    if settings.optimiser == "sgd":
+        return torch.optim.SGD(model.parameters(), lr=settings.learning_rate, fused=True)
+    return torch.optim.AdamW(
+        model.parameters(),
+        lr=settings.learning_rate,
+        weight_decay=settings.weight_decay,
+        fused=True,
+    )
 
 
 def query_logits(

@@ -1,4 +1,4 @@
-"""The expansions in e = 1/N behind `emergence.limits`, each as a residual that must vanish."""
+"""The expansions in e = 1/N behind `theory.limits`, each as a residual that must vanish."""
 
 import sympy as sp
 

@@ -1,0 +1,45 @@
+"""Closed forms of §6 and App. B, their gradient flows, and emergence times.
+
+`reduced` has the loss when the query asks for the last pair, `uniform` when it asks for any,
+`contexts` for repeated pairs and for layers that see a window; `flow` goes down all of them.
+`laws` says when parameters emerge for many pairs.
+"""
+
+from .flow import (
+    EmergenceTimes,
+    Rates,
+    Trajectory,
+    descent_in,
+    emergence_times,
+    flow_in,
+    gradient_descent,
+    gradient_flow,
+    landscape_of,
+    times_in,
+)
+from .integral import first_integral, first_integral_drift
+from .landscape import Landscape
+from .reduced import reduced_gradient, reduced_loss, retrieval, signal
+from .uniform import uniform_gradient, uniform_loss
+
+__all__ = [
+    "EmergenceTimes",
+    "Landscape",
+    "Rates",
+    "Trajectory",
+    "descent_in",
+    "emergence_times",
+    "first_integral",
+    "first_integral_drift",
+    "flow_in",
+    "gradient_descent",
+    "gradient_flow",
+    "landscape_of",
+    "reduced_gradient",
+    "reduced_loss",
+    "retrieval",
+    "signal",
+    "times_in",
+    "uniform_gradient",
+    "uniform_loss",
+]

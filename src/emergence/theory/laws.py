@@ -1,0 +1,189 @@
+"""What uniform queries, repeated pairs and windows do to the emergence times, for many pairs."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from scipy.integrate import quad, solve_ivp
+from scipy.optimize import brentq, minimize_scalar
+from scipy.special import digamma, zeta
+
+from .limits import gauss
+
+POWERS = np.arange(2, 40)  # of a retrieval in exp(beta w): the terms fall like 1/(j - 1)!
+FACTORIALS = np.array([math.factorial(j - 1) for j in POWERS], dtype=float)
+
+
+# Uniform queries: e^alpha = 2h retrieves pair q with weight h/(q + h)
+
+
+def uniform_excess(half: float, beta: float) -> tuple[float, float]:
+    """What is left of two sums over q of w = h/(q + h), once h log N is taken off.
+
+    First of w e^(beta w), less 1/2 for the later rows; second of w (1 - w) e^(beta w). For N to
+    infinity, by Hurwitz zeta functions: the sum of w^j is h^j zeta(j, h).
+    """
+    moments = half**POWERS * zeta(POWERS, half)
+    weights = beta ** (POWERS - 1) / FACTORIALS
+    log_part = -half * float(digamma(half))
+    in_beta = log_part + float(weights @ moments)
+    lost = moments[0] + float(weights[:-1] @ moments[1:])
+    return in_beta - 0.5, in_beta - lost
+
+
+def uniform_times(n_pairs: float | int, threshold: float = 0.5) -> tuple[float, float]:
+    """T_alpha and T_beta under uniform queries from the limiting flow, to an error near N log N.
+
+    On the clock t/N^2 and with gamma at 1 after a time of N,
+    beta' = h log N + first excess, alpha' = beta (h log N + second excess), h = e^alpha/2.
+    """
+    size = math.log(n_pairs)
+
+    def velocity(_t, state):
+        half = math.exp(state[0]) / 2
+        first, second = uniform_excess(half, state[1])
+        return [state[1] * (half * size + second), half * size + first]
+
+    def alpha_emerges(_t, state):
+        return state[0] - threshold
+
+    def beta_emerges(_t, state):
+        return state[1] - threshold
+
+    alpha_emerges.terminal = True
+    solution = solve_ivp(
+        velocity, (0, 100), (0.0, 0.0), events=(alpha_emerges, beta_emerges),
+        rtol=1e-10, atol=1e-12, method="DOP853",
+    )  # fmt: skip
+    return tuple(float(n_pairs**2 * t[0] + n_pairs) for t in solution.t_events)
+
+
+class LogLaw(NamedTuple):
+    """T = N^2/log N (leading + next/log N) + O(N^2/log^3 N), or N^2 leading/(log N + shift)."""
+
+    leading: float
+    next: float
+
+    @property
+    def shift(self) -> float:
+        return -self.next / self.leading
+
+    def __call__(self, n_pairs):
+        n = np.asarray(n_pairs, dtype=float)
+        return n**2 * self.leading / (np.log(n) + self.shift)
+
+
+def uniform_law(name: str, threshold: float = 0.5) -> LogLaw:
+    """T_alpha or T_beta under uniform queries: 2 I(b) N^2/log N and what comes next.
+
+    b is the threshold of beta, or sqrt(2 threshold) for alpha, as when the query is the last.
+    """
+    if name == "gamma":
+        raise ValueError("gamma emerges in N log 2, uniform queries or not")
+
+    def lead(x):
+        """d alpha/d beta = x (1 + lead/log N)."""
+        half = math.exp(x * x / 2) / 2
+        first, second = uniform_excess(half, x)
+        return (second - first) / half
+
+    def ahead(x):  # of alpha, times log N
+        return quad(lambda y: y * lead(y), 0, x)[0]
+
+    def slower(x):
+        half = math.exp(x * x / 2) / 2
+        return math.exp(-x * x / 2) * (uniform_excess(half, x)[0] / half + ahead(x))
+
+    b = threshold if name == "beta" else math.sqrt(2 * threshold)
+    next_term = -2 * quad(slower, 0, b)[0]
+    if name == "alpha":  # alpha is there when beta is ahead(b)/(b log N) short of b
+        next_term -= 2 * math.exp(-b * b / 2) * ahead(b) / b
+    return LogLaw(2 * gauss(b), next_term)
+
+
+# Repeated pairs: K distinct ones, each shown B times in turn
+
+
+def repetition(copies: int) -> tuple[float, float]:
+    """H and k of the bursty flow beta' = H (e^alpha + k) / 2NK, alpha' = beta H e^alpha / 2NK.
+
+    H = 1 + 1/2 + .. + 1/B; k = (log B! + B - B log B)/H - 1, between -0.13 and -1/2 from B = 2 on.
+    """
+    harmonic = sum(1 / c for c in range(1, copies + 1))
+    return harmonic, (math.lgamma(copies + 1) + copies - copies * math.log(copies)) / harmonic - 1
+
+
+def bursty_time(
+    name: str, n_distinct: int, copies: int, threshold: float = 0.5
+) -> float:
+    """The leading emergence time for many distinct pairs: K log 2 for gamma, else of order NK.
+
+    With dalpha/dbeta = beta e^alpha/(e^alpha + k), hence alpha + k (1 - e^-alpha) = beta^2/2, the
+    time is 2NK/H times the integral of dalpha / (e^alpha beta).
+    """
+    if name == "gamma":
+        return -n_distinct * math.log1p(-threshold)
+    harmonic, k = repetition(copies)
+
+    def half_square(alpha):  # beta^2/2
+        return alpha - k * math.expm1(-alpha)
+
+    end = threshold
+    if name == "beta":
+        end = brentq(lambda a: half_square(a) - threshold**2 / 2, 0, 2 + threshold**2)
+
+    def rate(x):  # alpha = x^2, which takes the root out of the integrand
+        alpha = x * x
+        slope = half_square(alpha) / alpha if alpha else 1 + k
+        return 2 * math.exp(-alpha) / math.sqrt(2 * slope)
+
+    return 2 * n_distinct**2 * copies / harmonic * quad(rate, 0, math.sqrt(end))[0]
+
+
+# Windows of W1 and W2 positions in layers 1 and 2
+
+
+def windowed_time(
+    name: str, window_1: int, window_2: int, threshold: float = 0.5
+) -> float:
+    """The leading emergence time for wide windows: W2/2 takes N's place once, W1 W2/4 N^2's."""
+    if name == "gamma":
+        return -window_2 / 2 * math.log1p(-threshold)
+    b = threshold if name == "beta" else math.sqrt(2 * threshold)
+    return window_1 * window_2 / 2 * gauss(b)
+
+
+# Which law do measured times follow?
+
+
+def information(n_pairs, times) -> dict[str, float]:
+    """Akaike's corrected criterion of four laws for T(N), least for the best; c, d, p are fitted.
+
+    Residuals of log T count as independent and normal. Raises ValueError for fewer than six sizes.
+    """
+    log_n = np.log(np.asarray(n_pairs, dtype=float))
+    count = len(log_n)
+    if count < 6:
+        raise ValueError(f"need six sizes to tell laws apart, got {count}")
+    rest = np.log(np.asarray(times, dtype=float)) - 2 * log_n
+
+    def spread(values):  # after the best constant factor
+        return float(np.sum((values - values.mean()) ** 2))
+
+    slope, height = np.polyfit(log_n, rest, 1)
+    limits = 0.01 - log_n.min(), 50.0
+    shift = minimize_scalar(
+        lambda d: spread(rest + np.log(log_n + d)), bounds=limits, method="bounded"
+    )
+    squares = {
+        "c N^2": (spread(rest), 1),
+        "c N^p": (spread(rest - slope * log_n - height), 2),
+        "c N^2/log N": (spread(rest + np.log(log_n)), 1),
+        "c N^2/(log N + d)": (float(shift.fun), 2),
+    }
+
+    def criterion(square, constants):
+        k = constants + 1  # and the variance
+        return count * math.log(square / count) + 2 * k + 2 * k * (k + 1) / (count - k - 1)
+
+    return {law: criterion(*entry) for law, entry in squares.items()}

@@ -1,0 +1,89 @@
+"""The workflows pass actionlint and zizmor, pin what they use and ask for little."""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+FOLDER = Path(__file__).parents[2] / ".github" / "workflows"
+FILES = sorted(FOLDER.glob("*.yml"))
+PINNED = re.compile(r"actions/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+")
+
+
+def program(name):
+    """The program beside this Python or on the path; skip the test where it is not installed."""
+    found = shutil.which(name, path=Path(sys.executable).parent) or shutil.which(name)
+    if not found:
+        pytest.skip(f"{name} is not installed")
+    return found
+
+
+def zizmor(*files):
+    command = [program("zizmor"), "--offline", "--persona", "pedantic", "--quiet", *files]
+    return subprocess.run(command, capture_output=True, text=True)
+
+
+def actionlint(*files):
+    # its wheel is a download from GitHub, so it is not among the locked packages
+    return subprocess.run([program("actionlint"), *files], capture_output=True, text=True)
+
+
+@pytest.mark.parametrize("tool", [zizmor, actionlint])
+def test_a_tool_finds_nothing(tool):
+    assert len(FILES) == 3
+    done = tool(*FILES)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("tool", "old", "new"),
+    [
+        (zizmor, r"@[0-9a-f]{40} # v[\d.]+", "@v6"),
+        (zizmor, r" +with:\n +persist-credentials: false\n", ""),
+        (zizmor, r"permissions: \{\}\n", ""),
+        (actionlint, r"matrix\.python", "matrix.pyton"),
+    ],
+)
+def test_a_tool_finds_a_planted_fault(tool, old, new, tmp_path):
+    workflows = tmp_path / ".github" / "workflows"
+    workflows.mkdir(parents=True)
+    text = (FOLDER / "check.yml").read_text(encoding="utf-8")
+    assert re.search(old, text)
+    (workflows / "check.yml").write_text(re.sub(old, new, text), encoding="utf-8")
+    assert tool(workflows / "check.yml").returncode != 0
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_each_job_is_bounded_and_each_action_pinned(path):
+    text = path.read_text(encoding="utf-8")
+    workflow = yaml.safe_load(text)
+    assert workflow["permissions"] == {}
+    assert "concurrency" in workflow
+    for job in workflow["jobs"].values():
+        assert 0 < job["timeout-minutes"] <= 350
+        assert job["permissions"]
+        for step in job["steps"]:
+            # an expression in a script is an injection; an environment variable is not
+            assert "${{" not in step.get("run", "")
+            if step.get("uses", "").startswith("actions/checkout@"):
+                assert step["with"]["persist-credentials"] is False
+    used = [line.partition("uses:")[2].strip() for line in text.splitlines() if "uses:" in line]
+    assert all(PINNED.fullmatch(action) for action in used), used
+
+
+def test_every_command_of_make_exists():
+    makefile = (FOLDER.parents[1] / "Makefile").read_text(encoding="utf-8")
+    targets = set(re.findall(r"^(\w+):", makefile, re.MULTILINE))
+    called = {name for path in FILES for name in re.findall(r"\bmake (\w+)", path.read_text())}
+    assert called
+    assert called <= targets
+
+
+def test_one_version_of_each_action():
+    text = "\n".join(path.read_text(encoding="utf-8") for path in FILES)
+    pins = set(re.findall(r"(actions/[\w-]+)@(\w+ # v[\d.]+)", text))
+    assert len(pins) == len({name for name, _ in pins})
