@@ -18,9 +18,16 @@ FLAGS = (
     "--disable-background-networking", "--disable-component-update",
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 )  # fmt: skip
-SETTLED = """async () => {
+LOADED = """async () => {
+    document.querySelectorAll("img").forEach((image) => { image.loading = "eager"; });
     await document.fonts.ready;
     if (window.MathJax?.startup?.promise) await MathJax.startup.promise;
+}"""
+# Two frames on, scheme and width are answered; then transitions of colours end.
+SETTLED = """async () => {
+    const frame = () => new Promise(requestAnimationFrame);
+    await frame().then(frame);
+    await Promise.allSettled(document.getAnimations().map((animation) => animation.finished));
 }"""
 LOOK = """() => ({
     formulas: document.querySelectorAll("article .math").length,
@@ -31,10 +38,11 @@ LOOK = """() => ({
         .map((image) => image.src),
     ids: [...document.querySelectorAll("[id]")].map((element) => element.id),
     links: [...document.querySelectorAll("a[href]")].map((link) => link.href),
-    interactive: performance.getEntriesByType("navigation")[0].domInteractive,
 })"""
 OVERFLOW = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
-EAGER = "() => document.querySelectorAll('img').forEach((image) => { image.loading = 'eager'; })"
+THEME = "() => document.documentElement.dataset.theme"
+UNFOLD = "() => document.querySelectorAll('details').forEach((fold) => { fold.open = true; })"
+INTERACTIVE = "() => performance.getEntriesByType('navigation')[0].domInteractive"
 
 
 def missing() -> str:
@@ -69,21 +77,20 @@ def served(folder: Path) -> Iterator[str]:
 
 @dataclass
 class Visit:
-    """What was seen on one page: light and wide first, then dark and narrow."""
+    """What was seen on one page."""
 
     errors: list[str] = field(default_factory=list)
     external: list[str] = field(default_factory=list)
     transferred: int = 0  # bytes
     seen: dict = field(default_factory=dict)
     overflow: dict[str, int] = field(default_factory=dict)  # pixels
+    rules: int = 0  # of accessibility, passed or not
     violations: list[str] = field(default_factory=list)
     themes: list[str] = field(default_factory=list)
 
 
 def visit(browser, address: str, name: str, screenshots: Path | None = None) -> Visit:
-    """Open one page once, in both schemes and widths."""
-    from axe_playwright_python.sync_playwright import Axe
-
+    """Open one page once, in both schemes and widths; folds are opened on the way."""
     found = Visit()
     context = browser.new_context(color_scheme="light", viewport=WIDE)  # with an empty cache
     page = context.new_page()
@@ -92,29 +99,49 @@ def visit(browser, address: str, name: str, screenshots: Path | None = None) -> 
     page.on("request", lambda request: _note_external(request.url, address, found.external))
     page.on("response", lambda response: _add_size(response, found))
     page.goto(address + name, wait_until="load")
-    page.evaluate(EAGER)
-    page.evaluate(SETTLED)
+    page.evaluate(LOADED)
     page.wait_for_load_state("networkidle")
     found.seen = page.evaluate(LOOK)
-    for scheme, size in (("light", WIDE), ("dark", NARROW)):
+    for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
-        page.set_viewport_size(size)
-        page.wait_for_timeout(150)  # for transitions of colours to end
-        found.themes.append(page.evaluate("() => document.documentElement.dataset.theme"))
-        found.overflow[f"{scheme}, {size['width']} px"] = page.evaluate(OVERFLOW)
-        for rule in Axe().run(page).response["violations"]:
-            if rule["impact"] in ("serious", "critical"):
-                nodes = [node["html"][:160] for node in rule["nodes"]]
-                found.violations.append(f"{scheme}: {rule['id']} x {len(nodes)}: {nodes[:3]}")
-    if screenshots:
-        screenshots.mkdir(parents=True, exist_ok=True)
+        for size in (WIDE, NARROW):
+            page.set_viewport_size(size)
+            page.evaluate(SETTLED)
+            found.overflow[f"{scheme}, {size['width']} px"] = page.evaluate(OVERFLOW)
+            if screenshots and size is WIDE:
+                screenshots.mkdir(parents=True, exist_ok=True)
+                shot = screenshots / f"{Path(name).stem}-{scheme}.png"
+                page.screenshot(path=shot, full_page=True)
+            # Either scheme and either width once, folded and unfolded.
+            if (scheme, size) in (("light", WIDE), ("dark", NARROW)):
+                _examine(page, found, scheme)
+        found.themes.append(page.evaluate(THEME))
         page.set_viewport_size(WIDE)
-        for scheme in ("light", "dark"):
-            page.emulate_media(color_scheme=scheme)
-            page.wait_for_timeout(150)
-            page.screenshot(path=screenshots / f"{Path(name).stem}-{scheme}.png", full_page=True)
+        if scheme == "light":
+            page.evaluate(UNFOLD)
     context.close()
     return found
+
+
+def time_to_interactive(browser, url: str) -> float:
+    """Milliseconds until a page can be used, from an empty cache."""
+    context = browser.new_context(viewport=WIDE)
+    page = context.new_page()
+    page.goto(url, wait_until="load")
+    wait = page.evaluate(INTERACTIVE)
+    context.close()
+    return wait
+
+
+def _examine(page, found: Visit, scheme: str) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    response = Axe().run(page).response
+    found.rules += len(response["violations"]) + len(response["passes"])
+    for rule in response["violations"]:
+        if rule["impact"] in ("serious", "critical"):
+            nodes = [node["html"][:160] for node in rule["nodes"]]
+            found.violations.append(f"{scheme}: {rule['id']} x {len(nodes)}: {nodes[:3]}")
 
 
 def _note_external(url: str, address: str, external: list[str]) -> None:

@@ -75,6 +75,15 @@ def visits(site, address, browser):
     }
 
 
+@pytest.fixture(scope="session")
+def modules(address, browser):
+    """A page that can import the explorables' modules."""
+    page = browser.new_page()
+    page.goto(f"{address}book/explore.html")
+    yield page
+    page.close()
+
+
 @pytest.fixture
 def explore(address, browser):
     """The page of the explorables, ready; no error may appear in its console."""

@@ -2,6 +2,8 @@
 
 from urllib.parse import unquote, urldefrag
 
+from browser import time_to_interactive
+
 MEGABYTE = 1_000_000
 
 
@@ -66,15 +68,20 @@ def test_every_link_within_the_site_leads_somewhere(visits, site, address):
 
 
 def test_no_serious_violation_of_accessibility(visits):
+    assert min(visit.rules for visit in visits.values()) > 20
     assert faults(visits, lambda visit: visit.violations) == {}
 
 
-def test_pages_are_light_and_the_landing_page_is_quick(visits):
+def test_no_page_transfers_more_than_five_megabytes(visits):
     sizes = {name: visit.transferred for name, visit in visits.items()}
+    assert min(sizes.values()) > 0
     assert {name: size for name, size in sizes.items() if size > 5 * MEGABYTE} == {}
-    landing = visits["book/index.html"]
-    assert 0 < landing.transferred < MEGABYTE
-    assert landing.seen["interactive"] < 1000  # milliseconds
+
+
+def test_the_landing_page_is_light_and_quick(visits, address, browser):
+    assert visits["book/index.html"].transferred < MEGABYTE
+    waits = [time_to_interactive(browser, f"{address}book/index.html") for _ in range(3)]
+    assert min(waits) < 1000  # milliseconds; a busy machine may spoil two of three
 
 
 def test_search_finds_the_first_integral(address, browser):

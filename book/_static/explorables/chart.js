@@ -45,8 +45,8 @@ export function powers(from, to, count) {
  * Grid, tick labels and axis labels of a chart.
  * @param {object} frame
  * @param {{left: number, right: number, top: number, bottom: number}} frame.box in pixels
- * @param {{map: Function, ticks: {value: number, text: string}[], label?: string}} frame.x
- * @param {{map: Function, ticks: {value: number, text: string}[], label: string}} frame.y
+ * @param {{map: Function, ticks: {value: number, text: string}[], label?: string, quantity?: string}} frame.x
+ * @param {{map: Function, ticks: {value: number, text: string}[], label: string, quantity?: string}} frame.y
  */
 export function axes({ box, x, y }) {
   const group = svg("g", { class: "ex-axes" });
@@ -60,9 +60,10 @@ export function axes({ box, x, y }) {
     group.append(svg("line", { x1: at, x2: at, y1: box.top, y2: box.bottom }));
     group.append(svg("text", { x: at, y: box.bottom + 16, "text-anchor": "middle" }, text));
   }
-  group.append(svg("text", { class: "ex-title", x: box.left, y: box.top - 8 }, y.label));
+  const kind = ({ quantity }) => (quantity ? `ex-axis q-${quantity}` : "ex-axis");
+  group.append(svg("text", { class: kind(y), x: box.left, y: box.top - 8 }, y.label));
   if (x.label) {
-    group.append(svg("text", { x: box.right, y: box.bottom + 33, "text-anchor": "end" }, x.label));
+    group.append(svg("text", { class: kind(x), x: box.right, y: box.bottom + 33, "text-anchor": "end" }, x.label));
   }
   return group;
 }

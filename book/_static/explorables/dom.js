@@ -42,16 +42,16 @@ export function freshId(stem) {
  * @param {string} options.label plain text, read aloud
  * @param {string} [options.quantity] "alpha", "beta" or "gamma": the colour
  * @param {(value: number) => string} options.format
+ * @param {(value: number) => string} [options.spoken] where more is said than shown
  * @param {(value: number) => void} options.change
  */
-export function slider({ label, quantity, min, max, step, value, format, change }) {
+export function slider({ label, quantity, min, max, step, value, format, spoken = format, change }) {
   const id = freshId("slider");
   const shown = html("output", { for: id });
   const input = html("input", { id, type: "range", min, max, step });
   const show = () => {
-    const text = format(Number(input.value));
-    shown.textContent = text;
-    input.setAttribute("aria-valuetext", text);
+    shown.textContent = format(Number(input.value));
+    input.setAttribute("aria-valuetext", spoken(Number(input.value)));
     input.style.setProperty("--at", (Number(input.value) - min) / (Number(input.max) - min));
   };
   input.addEventListener("input", () => {

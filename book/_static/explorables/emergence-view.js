@@ -76,7 +76,7 @@ export function timeChart(flow, points, x, width, height) {
     "g", {},
     clip(inner, box),
     axes({ box, x: { ...x, ticks: x.ticks.map((tick) => ({ ...tick, text: "" })), label: "" }, y }),
-    axes({ box: low, x, y: { map: lossMap, ticks: lossTicks, label: "loss" } }),
+    axes({ box: low, x, y: { map: lossMap, ticks: lossTicks, label: "loss", quantity: "loss" } }),
     curves, loss, marks,
   );
 }
@@ -93,8 +93,8 @@ export function planeMaps(flow, width, height) {
   const alpha = [least(dip), most(startAlpha, flow.thresholds[0])];
   return {
     box,
-    x: { map: linear(beta, [box.left, box.right]), ticks: ticks(...beta, 4), label: "β" },
-    y: { map: linear(alpha, [box.bottom, box.top]), ticks: ticks(...alpha, 4), label: "α" },
+    x: { map: linear(beta, [box.left, box.right]), ticks: ticks(...beta, 4), label: "β", quantity: "beta" },
+    y: { map: linear(alpha, [box.bottom, box.top]), ticks: ticks(...alpha, 4), label: "α", quantity: "alpha" },
     ranges: { alpha, beta },
   };
 }
@@ -110,10 +110,14 @@ export function planeChart(flow, points, maps) {
     const [alpha, beta] = sample(flow, [t])[0].y;
     const at = [x.map(beta), y.map(alpha)];
     // A start far above its threshold may lie outside.
-    if (at[0] <= box.right && at[1] >= box.top) marks.append(dot(at, name));
+    if (at[0] > box.right || at[1] < box.top) continue;
+    marks.append(dot(at, name), label([Math.max(at[0] - 16, box.left + 6), at[1] - 9], SYMBOLS[name], name));
   }
   const threshold = (name, ends) => svg("line", { class: `ex-threshold q-${name}`, ...ends });
   const [alphaLevel, betaLevel] = [y.map(flow.thresholds[0]), x.map(flow.thresholds[1])];
+  const level = levelLine(flow, ranges).map(([beta, alpha]) => [x.map(beta), y.map(alpha)]);
+  // its name stands left of it, at four fifths of the height
+  const named = level.findLast((point) => point[1] >= box.top + 0.2 * (box.bottom - box.top));
   return svg(
     "g", {},
     clip(inner, box),
@@ -122,16 +126,15 @@ export function planeChart(flow, points, maps) {
       "g", { "clip-path": `url(#${inner})` },
       threshold("alpha", { x1: box.left, x2: box.right, y1: alphaLevel, y2: alphaLevel }),
       threshold("beta", { x1: betaLevel, x2: betaLevel, y1: box.top, y2: box.bottom }),
-      ...levelLine(flow, ranges).map((line) =>
-        path(line.map(([beta, alpha]) => [x.map(beta), y.map(alpha)]), { class: "ex-level" }),
-      ),
+      path(level, { class: "ex-level" }),
       path(points.map(({ y: [alpha, beta] }) => [x.map(beta), y.map(alpha)]), { class: "ex-trajectory" }),
     ),
+    svg("text", { x: named[0] - 14, y: named[1], "text-anchor": "end" }, "first integral"),
     marks,
   );
 }
 
-/** Where the first integral has its value at the start: branches of points [beta, alpha]. */
+/** Where the first integral has its value at the start: points [beta, alpha] from one branch to the other. */
 function levelLine({ start, nPairs }, { alpha: [least, most] }) {
   const value = firstIntegral(start[0], start[1], nPairs);
   const branches = { 1: [], "-1": [] };
@@ -142,7 +145,7 @@ function levelLine({ start, nPairs }, { alpha: [least, most] }) {
     for (const sign of [1, -1]) branches[sign].push([sign * Math.sqrt(square), alpha]);
   }
   // The branches meet where beta = 0, at the lowest alpha.
-  return [[...branches[-1].reverse(), ...branches[1]]];
+  return [...branches[-1].reverse(), ...branches[1]];
 }
 
 /** How far the first integral strays along the flow, as a part of its largest term. */
@@ -157,14 +160,14 @@ export function strayed(flow) {
 
 /** The table of emergence times beside their leading order. */
 export function timesTable(flow) {
-  const known = flow.query === "last";
   const leading = leadingOrder(flow.nPairs, flow);
+  const slowest = PARAMETERS.find((name) => leading[name] === leading.icl);
   const rows = Object.entries(EVENTS).map(([name, [words, letter, index]]) => {
     const t = flow.times[name];
     const quantity = { icl: "icl", collapse: "loss" }[name] ?? name;
     const label = letter ? [", ", html("i", {}, letter), html("sub", {}, index)] : [];
-    const order = known ? leadingTerm(name, leading[name], flow.nPairs) : "—";
-    const ratio = known && leading[name] > 0 ? (t / leading[name]).toFixed(4) : "—";
+    const order = leadingTerm(name === "icl" ? slowest : name, leading[name], flow);
+    const ratio = leading[name] > 0 ? (t / leading[name]).toFixed(4) : "—";
     return html(
       "tr", { class: `q-${quantity}`, "data-event": name },
       html("th", { scope: "row" }, html("span", { class: "ex-swatch", "aria-hidden": "true" }), words, ...label),
@@ -178,9 +181,12 @@ export function timesTable(flow) {
   ];
 }
 
-function leadingTerm(name, value, nPairs) {
+function leadingTerm(name, value, { nPairs, query }) {
   if (value === 0) return "0";
-  return name === "gamma" ? `${(value / nPairs).toFixed(4)} N` : `${(value / nPairs ** 2).toFixed(4)} N²`;
+  if (Number.isNaN(value)) return "—";
+  if (name === "gamma") return `${(value / nPairs).toFixed(4)} N`;
+  if (query === "last") return `${(value / nPairs ** 2).toFixed(4)} N²`;
+  return `${((value * Math.log(nPairs)) / nPairs ** 2).toFixed(4)} N²/ln N`;
 }
 
 function dot([x, y], quantity) {

@@ -36,6 +36,7 @@ function show(mount) {
   const time = playback({
     at: 0.62,
     format: (at) => (view ? number(timeAt(at)) : ""),
+    spoken: (at) => (view ? spoken(flow, timeAt(at)) : ""),
     moved: () => moveCursor(),
     next: (at) => {
       const later = Object.values(flow.times).filter((t) => t > timeAt(at) * (1 + 1e-6));
@@ -127,6 +128,11 @@ function values(flow, y) {
   ));
 }
 
+function spoken(flow, t) {
+  const y = stateAt(flow, Math.min(t, flow.end));
+  return [number(t), ...PARAMETERS.map((name, i) => `${name} ${fixed(y[i])}`), `loss ${fixed(flow.loss(y))}`].join(", ");
+}
+
 function inWords({ nPairs, times }) {
   const order = [...PARAMETERS].sort((a, b) => times[a] - times[b]);
   const emerge = order.map((name) => `${SYMBOLS[name]} emerges at ${number(times[name])}`).join(", ");
@@ -135,10 +141,10 @@ function inWords({ nPairs, times }) {
 
 function aboutIntegral(flow) {
   if (flow.query === "uniform") {
-    return "The pale line is the first integral for the last pair; a query for any pair leaves it.";
+    return "The pale line is a level of the first integral for the last pair. A query for any pair leaves it.";
   }
   const parts = number(strayed(flow), 1);
-  return `The pale line is a level of the first integral. The flow strays from it by at most ${parts} of its terms.`;
+  return `The pale line is a level of the first integral; the flow strays from it by at most ${parts} of its terms.`;
 }
 
 for (const mount of document.querySelectorAll("[data-explorable=emergence]")) show(mount);

@@ -67,21 +67,24 @@ export function sample(flow, times) {
 }
 
 /**
- * The emergence times to leading order as N grows, q = last, for thresholds of gamma below 1.
+ * The emergence times to leading order as N grows, for thresholds of gamma below 1.
  *
  * Once gamma is near 1, alpha' = beta e^alpha / 2N^2 and beta' = e^alpha / 2N^2. Hence alpha =
- * beta^2 / 2 + c, and beta takes the time 2 N^2 e^-c times the integral of e^(-x^2/2).
+ * beta^2 / 2 + c, and beta takes the time 2 N^2 e^-c times the integral of e^(-x^2/2). For a
+ * uniform query both go faster by log N, while alpha and beta are bounded: the collapse is open.
  */
-export function leadingOrder(nPairs, { start = [0, 0, 0], thresholds = [0.5, 0.5, 0.5] } = {}) {
+export function leadingOrder(nPairs, options = {}) {
+  const { query = "last", start = [0, 0, 0], thresholds = [0.5, 0.5, 0.5] } = options;
   const [alpha, beta, gamma] = start;
   const [levelAlpha, levelBeta, levelGamma] = thresholds;
   const c = alpha - beta ** 2 / 2;
-  const until = (x) => 2 * nPairs ** 2 * Math.exp(-c) * gaussian(beta, x);
+  const speed = query === "uniform" ? Math.log(nPairs) : 1;
+  const until = (x) => ((2 * nPairs ** 2 * Math.exp(-c)) / speed) * gaussian(beta, x);
   return named([
     alpha >= levelAlpha ? 0 : until(Math.sqrt(2 * (levelAlpha - c))),
     beta >= levelBeta ? 0 : until(levelBeta),
     gamma >= levelGamma ? 0 : nPairs * Math.log((1 - gamma) / (1 - levelGamma)),
-    until(Infinity),
+    query === "uniform" ? NaN : until(Infinity),
   ]);
 }
 

@@ -8,16 +8,17 @@ const PLAY_SECONDS = 6;
 /**
  * @param {object} options
  * @param {number} options.at where to begin, from 0 to 1
- * @param {(at: number) => string} options.format the time at a place, in words
+ * @param {(at: number) => string} options.format the time at a place
+ * @param {(at: number) => string} options.spoken the time and what is so then, in words
  * @param {(at: number) => void} options.moved
  * @param {(at: number) => number} options.next the place of the next event, for readers who want
  *   less motion
  */
-export function playback({ at, format, moved, next }) {
+export function playback({ at, format, spoken, moved, next }) {
   let frame = 0;
   const time = slider({
     label: "Look at time", min: 0, max: PLACES, step: 1, value: at * PLACES,
-    format: () => format(at),
+    format: () => format(at), spoken: () => spoken(at),
     change: (place) => {
       pause();
       go(place / PLACES);

@@ -38,49 +38,45 @@ export function lossLast([alpha, beta, gamma], nPairs) {
 /**
  * Loss and gradient for a query drawn uniformly from the N pairs: the mean over queries.
  *
- * Which positions hold the query's item after layer 1, and with what weight: its own label, with
- * e^alpha / (2q + e^alpha); each later item k, with 1 / 2k; each later label, with
- * 1 / (2k + e^alpha). Sums over later pairs are suffix sums, so a gradient takes O(N).
+ * After layer 1 label q holds the query's item with share e^alpha / (2q + e^alpha); of later pairs
+ * k, item k holds it with 1 / 2k and label k with 1 / (2k + e^alpha). Sums over later pairs, taken
+ * from the end, serve all queries at once: a gradient takes O(N).
  * @returns {number[]} [L, dL/dalpha, dL/dbeta, dL/dgamma]
  */
 export function lossUniform([alpha, beta, gamma], nPairs) {
   const a = Math.exp(alpha);
-  // over later positions: e^(beta w), its derivatives in beta and alpha; the same for its square
-  let sum = 0, sumBeta = 0, sumAlpha = 0;
-  let square = 0, squareBeta = 0, squareAlpha = 0;
-  const total = [0, 0, 0, 0];
+  // over later positions: e^(beta share), its square, and their derivatives
+  let sum = 0, sumAlpha = 0, sumBeta = 0;
+  let square = 0, squareAlpha = 0, squareBeta = 0;
+  let loss = 0, byAlpha = 0, byBeta = 0, byGamma = 0;
   for (let q = nPairs - 1; q >= 0; q--) {
-    const weight = a / (2 * q + a);
-    const slope = weight * (1 - weight); // of the weight in alpha
-    const score = Math.exp(beta * weight);
-    const z = 2 * q + 1 + score + sum;
-    const zBeta = weight * score + sumBeta;
-    const zAlpha = beta * slope * score + sumAlpha;
-    const target = score / z;
-    const norm = (2 * q + 1 + score ** 2 + square) / z ** 2;
-    const targetBeta = target * (weight - zBeta / z);
-    const targetAlpha = target * (beta * slope - zAlpha / z);
-    const normBeta = 2 * ((weight * score ** 2 + squareBeta) / z ** 2 - (norm * zBeta) / z);
-    const normAlpha = 2 * ((beta * slope * score ** 2 + squareAlpha) / z ** 2 - (norm * zAlpha) / z);
-    total[0] += gamma ** 2 * norm - 2 * gamma * target + 1;
-    total[1] += gamma ** 2 * normAlpha - 2 * gamma * targetAlpha;
-    total[2] += gamma ** 2 * normBeta - 2 * gamma * targetBeta;
-    total[3] += 2 * gamma * norm - 2 * target;
+    const label = 1 / (2 * q + a);
+    const own = a * label;
+    const gain = beta * own * (1 - own); // of beta own in alpha
+    const s = Math.exp(beta * own);
+    const each = 1 / (2 * q + 1 + s + sum);
+    const target = s * each;
+    const norm = (2 * q + 1 + s * s + square) * each * each;
+    const logAlpha = (gain * s + sumAlpha) * each, logBeta = (own * s + sumBeta) * each; // of 1 / each
+    const normAlpha = 2 * ((gain * s * s + squareAlpha) * each * each - norm * logAlpha);
+    const normBeta = 2 * ((own * s * s + squareBeta) * each * each - norm * logBeta);
+    loss += gamma * gamma * norm - 2 * gamma * target + 1;
+    byAlpha += gamma * (gamma * normAlpha - 2 * target * (gain - logAlpha));
+    byBeta += gamma * (gamma * normBeta - 2 * target * (own - logBeta));
+    byGamma += 2 * gamma * norm - 2 * target;
     if (q > 0) {
       const item = 1 / (2 * q);
-      const itemScore = Math.exp(beta * item);
-      const label = 1 / (2 * q + a);
-      const labelScore = Math.exp(beta * label);
-      const labelSlope = -beta * a * label ** 2;
-      sum += itemScore + labelScore;
-      sumBeta += item * itemScore + label * labelScore;
-      sumAlpha += labelSlope * labelScore;
-      square += itemScore ** 2 + labelScore ** 2;
-      squareBeta += item * itemScore ** 2 + label * labelScore ** 2;
-      squareAlpha += labelSlope * labelScore ** 2;
+      const lost = -beta * a * label * label; // of beta label in alpha
+      const u = Math.exp(beta * item), v = Math.exp(beta * label);
+      sum += u + v;
+      sumAlpha += lost * v;
+      sumBeta += item * u + label * v;
+      square += u * u + v * v;
+      squareAlpha += lost * v * v;
+      squareBeta += item * u * u + label * v * v;
     }
   }
-  return total.map((value) => value / nPairs);
+  return [loss, byAlpha, byBeta, byGamma].map((total) => total / nPairs);
 }
 
 /** The loss of one query rule, "last" or "uniform". */

@@ -8,10 +8,10 @@
  * @typedef {{columns: number, tolerance: number}} Precision
  */
 
-/** Emergence times come out right to about 1e-9. */
-export const EXACT = { columns: 8, tolerance: 1e-9 };
+/** Emergence times come out right to better than 1e-8. */
+export const EXACT = { columns: 6, tolerance: 1e-8 };
 /** For a curve on the screen. */
-export const DRAWN = { columns: 4, tolerance: 1e-4 };
+export const DRAWN = { columns: 3, tolerance: 1e-4 };
 
 /** The Jacobian of `velocity` at y by one-sided differences; `now` is the velocity at y. */
 function jacobian(velocity, y, now) {
