@@ -111,7 +111,8 @@ export function planeChart(flow, points, maps) {
     const at = [x.map(beta), y.map(alpha)];
     // A start far above its threshold may lie outside.
     if (at[0] > box.right || at[1] < box.top) continue;
-    marks.append(dot(at, name), label([Math.max(at[0] - 16, box.left + 6), at[1] - 9], SYMBOLS[name], name));
+    // beside the path, which falls on the left branch and rises on the right one
+    marks.append(dot(at, name), label([at[0] + (beta > 0 ? -16 : 8), at[1] - 9], SYMBOLS[name], name));
   }
   const threshold = (name, ends) => svg("line", { class: `ex-threshold q-${name}`, ...ends });
   const [alphaLevel, betaLevel] = [y.map(flow.thresholds[0]), x.map(flow.thresholds[1])];
