@@ -1,6 +1,5 @@
 """Print the whole built site into one PDF, with a headless Chromium."""
 
-import shutil
 import subprocess
 import tempfile
 from collections.abc import Sequence
@@ -8,15 +7,10 @@ from pathlib import Path
 
 from pypdf import PdfReader, PdfWriter
 
+from bookbuild import chromium
 from bookbuild.errors import BookError
 from bookbuild.serving import served
 
-PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
-FLAGS = (
-    "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-sync",
-    "--disable-background-networking", "--disable-component-update", "--no-pdf-header-footer",
-    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
-)  # fmt: skip
 SETTLING = 20_000  # virtual milliseconds for formulas to be set
 SECONDS_A_PAGE = 120
 
@@ -26,9 +20,9 @@ def write_pdf(site: Path, pages: Sequence[str], target: Path) -> int:
 
     Raises BookError without a browser, without a site, and for a page that cannot be printed.
     """
-    program = next(filter(None, map(shutil.which, PROGRAMS)), None)
+    program = chromium.program()
     if program is None:
-        raise BookError(f"A PDF needs a browser: install one of {', '.join(PROGRAMS)}.")
+        raise BookError(f"A PDF needs a browser: install one of {', '.join(chromium.PROGRAMS)}.")
     missing = [page for page in pages if not (site / page).is_file()]
     if missing:
         raise BookError(f"There is no page {missing[0]} in the site yet: run make book first.")
@@ -48,10 +42,13 @@ def write_pdf(site: Path, pages: Sequence[str], target: Path) -> int:
 
 
 def _print(program: str, url: str, target: Path, profile: Path) -> None:
-    options = (f"--user-data-dir={profile}", f"--virtual-time-budget={SETTLING}")
+    options = (
+        "--headless", "--no-pdf-header-footer", f"--user-data-dir={profile}",
+        f"--virtual-time-budget={SETTLING}", f"--print-to-pdf={target}",
+    )  # fmt: skip
     try:
         run = subprocess.run(
-            [program, *FLAGS, *options, f"--print-to-pdf={target}", url],
+            [program, *chromium.FLAGS, *options, url],
             capture_output=True, text=True, timeout=SECONDS_A_PAGE,
         )  # fmt: skip
     except subprocess.TimeoutExpired as error:

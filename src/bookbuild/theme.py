@@ -1,11 +1,16 @@
-"""A Sphinx extension with one repair: pages without thebe's scripts, which no page uses.
+"""A Sphinx extension: scripts where a page needs them, and none that no page uses.
 
-Jupyter Book adds them always, twice over, and with an address of another server.
+Jupyter Book adds thebe's scripts always, twice over, and with an address of another server.
 """
 
+import re
 from typing import Any
 
+from docutils import nodes
 from sphinx.application import Sphinx
+
+MOUNT = re.compile(r'data-explorable="([a-z]+)"')
+SCRIPTS = {"book/verdicts": "verdicts.js"}
 
 
 def drop_thebe(
@@ -20,7 +25,22 @@ def drop_thebe(
         ]
 
 
+def add_scripts(
+    app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
+) -> None:
+    """Give the verdicts their filter, and a page with the place of an explorable its module."""
+    if page in SCRIPTS:
+        app.add_js_file(SCRIPTS[page], type="module")
+    raw = doctree.findall(nodes.raw) if doctree else ()
+    names = [name for node in raw for name in MOUNT.findall(node.astext())]
+    for name in names:
+        app.add_js_file(f"explorables/{name}.js", type="module")
+    if names:
+        app.add_css_file("explorables/explorables.css")
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Register the repair, after everything that adds scripts."""
+    """Register both; thebe goes after everything that adds scripts."""
+    app.connect("html-page-context", add_scripts, priority=800)
     app.connect("html-page-context", drop_thebe, priority=900)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,10 +1,12 @@
-"""Figure 1, drawn by code: the induction head at work and the minimal architecture."""
+"""Diagrams: Figure 1 (the induction head, the minimal architecture), the circuit's attention."""
 
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 
+from .circuit import Circuit
 from .plotting import COLOURS, symbol
 
 INK = "#333333"
@@ -18,6 +20,22 @@ def induction_head() -> Figure:
     )
     _draw_task(task)
     _draw_architecture(architecture)
+    return figure
+
+
+def attention_maps(circuit: Circuit, tokens: str) -> Figure:
+    """Attention of both layers, row looks at column, with the tokens of the context as ticks."""
+    figure, axes = plt.subplots(1, 2, figsize=(7.6, 3.7))
+    for ax, weights, name, title in zip(
+        axes, circuit[:2], ("alpha", "beta"), ("layer 1", "layer 2"), strict=True
+    ):
+        shades = LinearSegmentedColormap.from_list(name, ["#ffffff", COLOURS[name]])
+        ax.imshow(weights, cmap=shades, vmin=0, vmax=1)
+        ax.grid(False)
+        ax.set_title(title)
+        ax.set_xticks(range(len(tokens)), tokens)
+        ax.set_yticks(range(len(tokens)), tokens)
+        ax.tick_params(length=0)
     return figure
 
 

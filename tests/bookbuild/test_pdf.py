@@ -5,10 +5,10 @@ import shutil
 import pytest
 from pypdf import PdfReader
 
-from bookbuild import pdf
+from bookbuild import chromium, pdf
 from bookbuild.errors import BookError
 
-BROWSER = next(filter(None, map(shutil.which, pdf.PROGRAMS)), None)
+BROWSER = chromium.program()
 
 
 @pytest.fixture

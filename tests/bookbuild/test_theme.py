@@ -1,0 +1,39 @@
+"""Scripts come to the pages that need them, and to no others."""
+
+from docutils import nodes
+from docutils.utils import new_document
+
+from bookbuild.theme import add_scripts
+
+
+class App:
+    """What the hook calls of Sphinx."""
+
+    def __init__(self):
+        self.scripts, self.styles = [], []
+
+    def add_js_file(self, name, **attributes):
+        self.scripts.append((name, attributes))
+
+    def add_css_file(self, name):
+        self.styles.append(name)
+
+
+def page(text):
+    document = new_document("page")
+    document += nodes.raw("", text, format="html")
+    return document
+
+
+def test_a_page_with_an_explorable_gets_its_module():
+    app = App()
+    add_scripts(app, "page", "", {}, page('<div class="explorable" data-explorable="circuit">'))
+    assert app.scripts == [("explorables/circuit.js", {"type": "module"})]
+    assert app.styles == ["explorables/explorables.css"]
+
+
+def test_other_pages_get_nothing():
+    for document in (page("<div>"), None):
+        app = App()
+        add_scripts(app, "page", "", {}, document)
+        assert (app.scripts, app.styles) == ([], [])

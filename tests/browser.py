@@ -1,0 +1,121 @@
+"""Open pages of a built site in Chromium, and write down what is seen there."""
+
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from pathlib import Path
+
+from bookbuild.chromium import PROGRAMS, program
+
+WIDE, NARROW = {"width": 1280, "height": 900}, {"width": 390, "height": 800}
+LOADED = """async () => {
+    document.querySelectorAll("img").forEach((image) => { image.loading = "eager"; });
+    await document.fonts.ready;
+    if (window.MathJax?.startup?.promise) await MathJax.startup.promise;
+}"""
+# Two frames on, scheme and width are answered; then transitions of colours end.
+SETTLED = """async () => {
+    const frame = () => new Promise(requestAnimationFrame);
+    await frame().then(frame);
+    await Promise.allSettled(document.getAnimations().map((animation) => animation.finished));
+}"""
+LOOK = """() => ({
+    formulas: document.querySelectorAll("article .math").length,
+    rendered: document.querySelectorAll("article mjx-container").length,
+    faulty: [...document.querySelectorAll("mjx-merror, .merror, [data-mjx-error]")]
+        .map((element) => element.textContent),
+    broken: [...document.images].filter((image) => !(image.complete && image.naturalWidth))
+        .map((image) => image.src),
+    ids: [...document.querySelectorAll("[id]")].map((element) => element.id),
+    links: [...document.querySelectorAll("a[href]")].map((link) => link.href),
+})"""
+OVERFLOW = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
+THEME = "() => document.documentElement.dataset.theme"
+UNFOLD = "() => document.querySelectorAll('details').forEach((fold) => { fold.open = true; })"
+INTERACTIVE = "() => performance.getEntriesByType('navigation')[0].domInteractive"
+
+
+def missing() -> str:
+    """What the site tests lack, in one sentence, or nothing."""
+    if not all(map(find_spec, ("axe_playwright_python", "playwright"))):
+        return "The site tests are skipped, for Playwright or axe-playwright-python is missing."
+    if program() is None:
+        return f"The site tests are skipped, for there is no browser ({', '.join(PROGRAMS)})."
+    return ""
+
+
+@dataclass
+class Visit:
+    """What was seen on one page."""
+
+    errors: list[str] = field(default_factory=list)
+    external: list[str] = field(default_factory=list)
+    transferred: int = 0  # bytes
+    seen: dict = field(default_factory=dict)
+    overflow: dict[str, int] = field(default_factory=dict)  # pixels
+    rules: int = 0  # of accessibility, passed or not
+    violations: list[str] = field(default_factory=list)
+    themes: list[str] = field(default_factory=list)
+
+
+def visit(browser, address: str, name: str, screenshots: Path | None = None) -> Visit:
+    """Open one page once, in both schemes and widths; folds are opened on the way."""
+    found = Visit()
+    context = browser.new_context(color_scheme="light", viewport=WIDE)  # with an empty cache
+    page = context.new_page()
+    page.on("console", lambda m: found.errors.append(m.text) if m.type == "error" else None)
+    page.on("pageerror", lambda error: found.errors.append(str(error)))
+    page.on("request", lambda request: _note_external(request.url, address, found.external))
+    page.on("response", lambda response: _add_size(response, found))
+    page.goto(address + name, wait_until="load")
+    page.evaluate(LOADED)
+    page.wait_for_load_state("networkidle")
+    found.seen = page.evaluate(LOOK)
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        for size in (WIDE, NARROW):
+            page.set_viewport_size(size)
+            page.evaluate(SETTLED)
+            found.overflow[f"{scheme}, {size['width']} px"] = page.evaluate(OVERFLOW)
+            if screenshots and size is WIDE:
+                screenshots.mkdir(parents=True, exist_ok=True)
+                shot = screenshots / f"{Path(name).stem}-{scheme}.png"
+                page.screenshot(path=shot, full_page=True)
+            # Either scheme and either width once, folded and unfolded.
+            if (scheme, size) in (("light", WIDE), ("dark", NARROW)):
+                _examine(page, found, scheme)
+        found.themes.append(page.evaluate(THEME))
+        page.set_viewport_size(WIDE)
+        if scheme == "light":
+            page.evaluate(UNFOLD)
+    context.close()
+    return found
+
+
+def time_to_interactive(browser, url: str) -> float:
+    """Milliseconds until a page can be used, from an empty cache."""
+    context = browser.new_context(viewport=WIDE)
+    page = context.new_page()
+    page.goto(url, wait_until="load")
+    wait = page.evaluate(INTERACTIVE)
+    context.close()
+    return wait
+
+
+def _examine(page, found: Visit, scheme: str) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    response = Axe().run(page).response
+    found.rules += len(response["violations"]) + len(response["passes"])
+    for rule in response["violations"]:
+        if rule["impact"] in ("serious", "critical"):
+            nodes = [node["html"][:160] for node in rule["nodes"]]
+            found.violations.append(f"{scheme}: {rule['id']} x {len(nodes)}: {nodes[:3]}")
+
+
+def _note_external(url: str, address: str, external: list[str]) -> None:
+    if not url.startswith((address, "data:", "blob:")):
+        external.append(url)
+
+
+def _add_size(response, found: Visit) -> None:
+    found.transferred += int(response.headers.get("content-length", 0))

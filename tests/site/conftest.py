@@ -1,0 +1,108 @@
+"""The built site of the smoke profile, served, and a browser; each page is opened once."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from bookbuild.chromium import FLAGS, program
+from bookbuild.serving import served
+from browser import missing, visit
+
+ROOT = Path(__file__).parents[2]
+SITE = ROOT / "_build" / "smoke" / "site"
+SCREENSHOTS = ROOT / "_build" / "screenshots"
+KEY_PAGES = {
+    f"book/{name}.html"
+    for name in (
+        "index", "verdicts", "explore", "paper/04_training_dynamics", "paper/05_emergence",
+        "paper/06_full_dynamics",
+    )
+}  # fmt: skip
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Say it clearly when the site was not tested."""
+    if missing():
+        terminalreporter.write_line(missing(), yellow=True)
+
+
+@pytest.fixture(scope="session")
+def site():
+    """The folder of the site, built from the cache where chapters have not changed."""
+    if missing():
+        pytest.skip(missing())
+    path = os.pathsep.join(filter(None, (str(ROOT / "src"), os.environ.get("PYTHONPATH"))))
+    run = subprocess.run(
+        [sys.executable, "-m", "bookbuild", "build", "--profile", "smoke"],
+        cwd=ROOT, env=os.environ | {"PYTHONPATH": path}, capture_output=True, text=True,
+    )  # fmt: skip
+    if run.returncode:
+        pytest.fail(f"The site was not built:\n{run.stdout[-3000:]}\n{run.stderr[-3000:]}")
+    return SITE
+
+
+@pytest.fixture(scope="session")
+def address(site):
+    """The address of the site, on a free port of this machine."""
+    with served(site) as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def claims():
+    """The rows of the ledger."""
+    return yaml.safe_load((ROOT / "data" / "claims.yml").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="session")
+def browser(site):
+    """Chromium of this system, driven by Playwright."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=program(), args=list(FLAGS))
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture(scope="session")
+def visits(site, address, browser):
+    """What was seen on every page, by its path in the site."""
+    pages = (path.relative_to(site) for path in site.rglob("*.html"))
+    # index.html only leads on to book/index.html
+    names = sorted(
+        path.as_posix() for path in pages
+        if path.parts[0] != "_static" and path.as_posix() != "index.html"
+    )  # fmt: skip
+    return {
+        name: visit(browser, address, name, SCREENSHOTS if name in KEY_PAGES else None)
+        for name in names
+    }
+
+
+@pytest.fixture(scope="session")
+def modules(address, browser):
+    """A page that can import the explorables' modules."""
+    page = browser.new_page()
+    page.goto(f"{address}book/explore.html")
+    yield page
+    page.close()
+
+
+@pytest.fixture
+def explore(address, browser):
+    """The page of the explorables, ready; no error may appear in its console."""
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    errors = []
+    page.on("console", lambda m: errors.append(m.text) if m.type == "error" else None)
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.goto(f"{address}book/explore.html")
+    page.wait_for_selector("[data-explorable=emergence] table tbody tr")
+    page.wait_for_selector("[data-explorable=circuit] table tbody tr", state="attached")
+    yield page
+    page.close()
+    assert errors == []

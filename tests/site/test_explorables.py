@@ -1,0 +1,252 @@
+"""The explorables: the same numbers as in Python, and answers to keyboard, mouse and reader."""
+
+import math
+import re
+
+import numpy as np
+import pytest
+
+from emergence import theory
+from emergence.circuit import circuit
+from emergence.theory import laws
+
+EMERGENCE, CIRCUIT = "[data-explorable=emergence]", "[data-explorable=circuit]"
+POINTS = [(0.0, 0.0, 0.0), (0.4, -0.7, 0.9), (1.3, 2.1, 1.1), (-1.0, 3.0, 0.5), (6.0, 8.0, 1.0)]
+ORDER = ("alpha", "beta", "gamma", "icl", "collapse")
+STEPS = 1500  # of the solver, in a flow that follows a slider
+
+
+def call(page, module, expression, argument=None):
+    """Evaluate an expression in `m`, a module of the page, and `x`, the argument."""
+    address = page.url.partition("book/")[0] + f"_static/explorables/{module}.js"
+    code = f"async ([address, x]) => {{ const m = await import(address); return {expression}; }}"
+    return page.evaluate(code, [address, argument])
+
+
+def flow_times(page, n_pairs, **options):
+    times = call(page, "flow", "m.emergenceTimes(...x)", [n_pairs, options])
+    return [times[name] for name in ORDER]
+
+
+def wait_until_says(place, text):
+    """Wait until an element shows a text."""
+    from playwright.sync_api import expect
+
+    expect(place).to_contain_text(text)
+
+
+@pytest.mark.parametrize(
+    ("n_pairs", "query"),
+    [(n, "last") for n in (2, 3, 16, 200, 1024, 10**6)]
+    + [(n, "uniform") for n in (2, 3, 16, 200, 512)],
+)
+def test_emergence_times_are_those_of_python(modules, n_pairs, query):
+    expected = theory.emergence_times(n_pairs, query=query)
+    assert flow_times(modules, n_pairs, query=query) == pytest.approx(list(expected), rel=1e-6)
+
+
+@pytest.mark.parametrize("query", ["last", "uniform"])
+def test_thresholds_are_those_of_python(modules, query):
+    levels = (0.1, 1.2, 0.9)
+    expected = theory.emergence_times(32, query=query, threshold=levels)
+    found = flow_times(modules, 32, query=query, thresholds=levels)
+    assert found == pytest.approx(list(expected), rel=1e-6)
+
+
+@pytest.mark.parametrize("start", [(0.0, 0.0, 0.0), (1.0, -1.0, 0.3), (-1.5, 0.7, -0.9)])
+@pytest.mark.parametrize(
+    ("n_pairs", "query"), [(2, "last"), (64, "last"), (5000, "last"), (40, "uniform")]
+)
+def test_the_flow_from_any_start_is_that_of_python(modules, n_pairs, query, start):
+    at = "{ const flow = m.gradientFlow(x.n, x); return x.parts.map((part) => part * flow.end)"
+    at += ".map((t) => [t, ...m.stateAt(flow, t), flow.loss(m.stateAt(flow, t))]); }"
+    parts = [0.001, 0.1, 0.5, 0.85]
+    setting = {"n": n_pairs, "query": query, "start": start, "parts": parts}
+    found = np.array(call(modules, "flow", f"(() => {at})()", setting))
+    flow = theory.gradient_flow(
+        n_pairs, found[-1, 0], query=query, start=start, times=found[:, 0]
+    )
+    assert found[:, 1:] == pytest.approx(np.stack(flow[1:], axis=1), rel=1e-6, abs=1e-9)
+
+
+@pytest.mark.parametrize("n_pairs", [2, 7, 1000])
+def test_loss_gradient_and_first_integral_are_those_of_python(modules, n_pairs):
+    setting = {"points": POINTS, "n": n_pairs}
+    found = call(modules, "flow", "x.points.map((y) => m.lossLast(y, x.n))", setting)
+    expected = [
+        (theory.reduced_loss(*y, n_pairs), *theory.reduced_gradient(*y, n_pairs)) for y in POINTS
+    ]
+    assert np.array(found) == pytest.approx(np.array(expected), rel=1e-6, abs=1e-15)
+    found = call(modules, "flow", "x.points.map((y) => m.firstIntegral(y[0], y[1], x.n))", setting)
+    expected = [theory.first_integral(*y[:2], n_pairs) for y in POINTS]
+    assert found == pytest.approx(expected, rel=1e-6, abs=1e-12)
+
+
+@pytest.mark.parametrize("n_pairs", [2, 5, 300])
+def test_loss_and_gradient_of_a_uniform_query_are_those_of_python(modules, n_pairs):
+    expression = "x[0].map((y) => m.lossUniform(y, x[1]))"
+    found = call(modules, "flow", expression, [POINTS, n_pairs])
+    expected = [
+        (theory.uniform_loss(*y, n_pairs), *theory.uniform_gradient(*y, n_pairs)) for y in POINTS
+    ]
+    assert np.array(found) == pytest.approx(np.array(expected), rel=1e-6, abs=1e-15)
+
+
+def test_leading_orders_are_the_limits(modules):
+    n_pairs = 10**6
+    leading = call(modules, "flow", "m.leadingOrder(x)", n_pairs)
+    beta = math.sqrt(2 * math.pi) * math.erf(0.5 / math.sqrt(2))
+    alpha = math.sqrt(2 * math.pi) * math.erf(1 / math.sqrt(2))
+    assert leading["gamma"] == pytest.approx(math.log(2) * n_pairs, rel=1e-12)
+    assert leading["beta"] == pytest.approx(beta * n_pairs**2, rel=1e-12)
+    assert leading["alpha"] == pytest.approx(alpha * n_pairs**2, rel=1e-12)
+    assert leading["collapse"] == pytest.approx(math.sqrt(2 * math.pi) * n_pairs**2, rel=1e-12)
+    assert flow_times(modules, n_pairs) == pytest.approx([leading[k] for k in ORDER], rel=1e-4)
+    other = {"start": [0.5, -1.0, 0.2], "thresholds": [1.2, 0.4, 0.8]}
+    leading = call(modules, "flow", "m.leadingOrder(x[0], x[1])", [n_pairs, other])
+    expected = [leading[k] for k in ORDER]
+    assert flow_times(modules, n_pairs, **other) == pytest.approx(expected, rel=1e-4)
+
+
+def test_leading_orders_of_a_uniform_query_are_those_of_python(modules):
+    n_pairs = 512
+    leading = call(modules, "flow", "m.leadingOrder(x, {query: 'uniform'})", n_pairs)
+    for name in ("alpha", "beta"):
+        expected = laws.uniform_law(name).leading * n_pairs**2 / math.log(n_pairs)
+        assert leading[name] == pytest.approx(expected, rel=1e-6)
+    assert leading["gamma"] == pytest.approx(math.log(2) * n_pairs, rel=1e-6)
+    assert math.isnan(leading["collapse"])
+
+
+@pytest.mark.parametrize(("n_pairs", "query"), [(10**6, "last"), (512, "uniform")])
+def test_a_flow_takes_few_steps(modules, n_pairs, query):
+    expression = "m.gradientFlow(x[0], {query: x[1]}).nodes.length"
+    assert call(modules, "flow", expression, [n_pairs, query]) < STEPS
+
+
+@pytest.mark.parametrize(("n_pairs", "query"), [(2, 0), (4, 1), (8, 0), (8, 7)])
+@pytest.mark.parametrize("parameters", POINTS)
+def test_attention_and_answer_are_those_of_the_network(modules, parameters, n_pairs, query):
+    expected = circuit(*parameters, n_pairs, query)
+    setting = dict(zip(("alpha", "beta", "gamma"), parameters, strict=True))
+    found = call(modules, "network", "m.circuit(...x)", [setting, n_pairs, query])
+    for name in ("layer1", "layer2", "output"):
+        assert np.array(found[name]) == pytest.approx(getattr(expected, name), rel=1e-6, abs=1e-12)
+    assert found["loss"] == pytest.approx(expected.loss, rel=1e-6, abs=1e-12)
+
+
+def test_the_table_shows_the_times(explore):
+    cells = explore.locator(f"{EMERGENCE} tbody tr td:nth-child(2)").all_text_contents()
+    shown = [float(cell.replace(",", "")) for cell in cells]
+    times = theory.emergence_times(64)
+    expected = [times.gamma, times.beta, times.alpha, times.icl, times.collapse]
+    assert shown == pytest.approx(expected, rel=1e-4)
+
+
+def test_emergence_answers_to_the_keyboard(explore):
+    summary = explore.locator(f"{EMERGENCE} [role=status]")
+    size = explore.get_by_label("Pairs in the context, N")
+    size.focus()
+    explore.keyboard.press("End")
+    wait_until_says(summary, "1,000,000")
+    assert "10¹²" in summary.text_content()
+    explore.get_by_label("the last pair").focus()
+    explore.keyboard.press("ArrowRight")
+    wait_until_says(summary, "N = 512")
+    exact = explore.get_by_label("N, exactly")
+    exact.fill("10")
+    exact.press("Enter")
+    wait_until_says(summary, "N = 10,")
+    time = explore.get_by_label("Look at time")
+    before = explore.locator(f"{EMERGENCE} .ex-reading").text_content()
+    time.focus()
+    explore.keyboard.press("Home")
+    after = explore.locator(f"{EMERGENCE} .ex-reading").text_content()
+    assert before != after
+    assert "α = 0.000" in after
+    assert time.get_attribute("aria-valuetext").startswith("0, alpha 0.00, beta 0.00, gamma 0.00")
+
+
+def test_emergence_answers_to_the_mouse(explore):
+    reading = explore.locator(f"{EMERGENCE} .ex-reading")
+    before = reading.text_content()
+    explore.locator(f"{EMERGENCE} .ex-curves").click(position={"x": 60, "y": 100})
+    assert reading.text_content() != before
+    explore.get_by_text("logarithmic", exact=True).click()
+    wait_until_says(explore.locator(f"{EMERGENCE} .ex-curves"), "10⁴")
+    explore.locator(f"{EMERGENCE} summary").click()
+    explore.get_by_label("Threshold of α").fill("1")
+    row = explore.locator(f"{EMERGENCE} tr[data-event=alpha] td").first
+    expected = theory.emergence_times(64, threshold=(1.0, 0.5, 0.5)).alpha
+    wait_until_says(row, f"{expected:,.1f}")
+    explore.get_by_text("Back to the paper's setting").click()
+    wait_until_says(row, "7,054.6")
+
+
+def test_the_flow_hands_its_network_to_the_circuit(explore):
+    explore.get_by_label("Look at time").fill("0")
+    explore.get_by_text("Show this network in the circuit").click()
+    sentence = explore.locator(f"{CIRCUIT} [role=status]")
+    wait_until_says(sentence, "everywhere alike")
+
+
+def test_the_circuit_answers_to_keyboard_and_mouse(explore):
+    sentence = explore.locator(f"{CIRCUIT} [role=status]")
+    weight = circuit(6.0, 8.0, 1.0, 4, 1).layer2[-1, 3]
+    assert sentence.text_content().startswith(f"The query B finds Q with weight {weight:.2f}.")
+    explore.get_by_label("Query", exact=True).select_option("T")
+    wait_until_says(sentence, "T finds M")
+    explore.get_by_text("Before training", exact=True).click()
+    wait_until_says(sentence, "everywhere alike")
+    slider = explore.locator(f"{CIRCUIT} input[type=range]").first
+    slider.focus()
+    explore.keyboard.press("End")
+    assert slider.get_attribute("aria-valuetext") == "10.00"
+    context = explore.get_by_label("Context, item and label in turn")
+    context.fill("ab cd ef")
+    wait_until_says(sentence, "The query e")
+    context.fill("ab ca")
+    assert context.get_attribute("aria-invalid") == "true"
+    assert "a comes twice" in explore.locator(f"{CIRCUIT} [role=alert]").text_content()
+    explore.locator(f"{CIRCUIT} summary").click()
+    assert explore.locator(f"{CIRCUIT} tbody tr").count() == 6
+
+
+def test_without_scripts_a_figure_stands_in_its_place(address, browser):
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(f"{address}book/explore.html")
+    for mount in (EMERGENCE, CIRCUIT):
+        image = page.locator(f"{mount} figure img")
+        assert image.is_visible()
+        assert len(image.get_attribute("alt")) > 40
+        assert page.locator(f"{mount} figcaption").is_visible()
+        assert page.locator(f"{mount} input").count() == 0
+    context.close()
+
+
+def test_less_motion_where_it_is_asked_for(address, browser):
+    page = browser.new_page(reduced_motion="reduce", viewport={"width": 360, "height": 740})
+    page.goto(f"{address}book/explore.html")
+    page.wait_for_selector(f"{EMERGENCE} table tbody tr")
+    reading = page.locator(f"{EMERGENCE} .ex-reading")
+    page.get_by_label("Look at time").fill("0")
+    page.get_by_text("Next event").click()
+    gamma = re.search(r"γ = ([\d.]+)", reading.text_content())
+    assert float(gamma[1]) == pytest.approx(0.5, abs=0.01)
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= 360
+    page.close()
+
+
+def test_the_modules_carry_no_style_and_no_handler_in_markup(site):
+    """A content-security policy without 'unsafe-inline' is to come."""
+    page = (site / "book" / "explore.html").read_text(encoding="utf-8")
+    mounts = re.findall(r'<div class="explorable".*?</figure>', page, flags=re.DOTALL)
+    assert len(mounts) == 2
+    for mount in mounts:
+        assert "<script" not in mount
+        assert not re.search(r"\son\w+=", mount)
+    for module in (site / "_static" / "explorables").glob("*.js"):
+        text = module.read_text(encoding="utf-8")
+        assert "innerHTML" not in text
+        assert not re.search(r"\bstyle\s*:", text)

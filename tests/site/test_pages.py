@@ -1,0 +1,93 @@
+"""Every page of the built site, in both colour schemes, wide and narrow."""
+
+from urllib.parse import unquote, urldefrag
+
+from browser import time_to_interactive
+
+MEGABYTE = 1_000_000
+
+
+def faults(visits, look):
+    """What is wrong, by page; `look` returns something empty where all is well."""
+    return {name: found for name, visit in visits.items() if (found := look(visit))}
+
+
+def test_every_page_was_opened(visits, site):
+    assert len(visits) >= 20
+    assert "book/explore.html" in visits
+
+
+def test_no_page_has_an_error_in_its_console(visits):
+    assert faults(visits, lambda visit: visit.errors) == {}
+
+
+def test_no_page_asks_another_server(visits):
+    assert faults(visits, lambda visit: visit.external) == {}
+
+
+def test_every_formula_is_set(visits):
+    def unset(visit):
+        seen = visit.seen
+        return seen["faulty"] or seen["formulas"] - min(seen["rendered"], seen["formulas"])
+
+    assert faults(visits, unset) == {}
+    assert sum(visit.seen["rendered"] for visit in visits.values()) > 100
+
+
+def test_no_page_is_wider_than_the_window(visits):
+    def too_wide(visit):
+        return {setting: pixels for setting, pixels in visit.overflow.items() if pixels > 0}
+
+    assert faults(visits, too_wide) == {}
+
+
+def test_every_image_is_loaded(visits):
+    assert faults(visits, lambda visit: visit.seen["broken"]) == {}
+
+
+def test_pages_follow_the_colour_scheme_of_the_system(visits):
+    assert {tuple(visit.themes) for visit in visits.values()} == {("light", "dark")}
+
+
+def test_every_link_within_the_site_leads_somewhere(visits, site, address):
+    def lost(visit):
+        wrong = []
+        for link in set(visit.seen["links"]):
+            url, fragment = urldefrag(link)
+            if not url.startswith(address):
+                continue
+            name = unquote(url.removeprefix(address)).partition("?")[0]
+            if name in visits:
+                if fragment and unquote(fragment) not in {*visits[name].seen["ids"], "top"}:
+                    wrong.append(link)
+            elif not (site / name).exists():
+                wrong.append(link)
+        return wrong
+
+    assert faults(visits, lost) == {}
+
+
+def test_no_serious_violation_of_accessibility(visits):
+    assert min(visit.rules for visit in visits.values()) > 20
+    assert faults(visits, lambda visit: visit.violations) == {}
+
+
+def test_no_page_transfers_more_than_five_megabytes(visits):
+    sizes = {name: visit.transferred for name, visit in visits.items()}
+    assert min(sizes.values()) > 0
+    assert {name: size for name, size in sizes.items() if size > 5 * MEGABYTE} == {}
+
+
+def test_the_landing_page_is_light_and_quick(visits, address, browser):
+    assert visits["book/index.html"].transferred < MEGABYTE
+    waits = [time_to_interactive(browser, f"{address}book/index.html") for _ in range(3)]
+    assert min(waits) < 1000  # milliseconds; a busy machine may spoil two of three
+
+
+def test_search_finds_the_first_integral(address, browser):
+    page = browser.new_page()
+    page.goto(f"{address}search.html?q=first+integral")
+    page.wait_for_selector("#search-results li a")
+    links = page.eval_on_selector_all("#search-results li a", "links => links.map((a) => a.href)")
+    page.close()
+    assert any(link.startswith(f"{address}book/explore.html") for link in links)

@@ -1,0 +1,67 @@
+"""The filters of the verdicts: what they show, what the address keeps, and pages without scripts."""
+
+import pytest
+
+ROWS = "table.ledger tbody tr"
+
+
+@pytest.fixture
+def verdicts(address, browser):
+    """Open the page with a query; no error may appear in its console."""
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    errors = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+
+    def open_page(query=""):
+        page.goto(f"{address}book/verdicts.html{query}")
+        page.wait_for_selector("form.ledger-filter output")
+        return page
+
+    yield open_page
+    page.close()
+    assert errors == []
+
+
+def shown(page, selector=ROWS):
+    return page.locator(f"{selector}:visible").count()
+
+
+def test_all_claims_are_shown_first(verdicts, claims):
+    page = verdicts()
+    assert shown(page) == len(claims)
+    assert page.locator("form output").text_content() == f"{len(claims)} of {len(claims)} claims"
+
+
+def test_filters_combine_and_empty_sections_go(verdicts, claims):
+    page = verdicts()
+    page.get_by_label("Kind").select_option("new")
+    new = [claim for claim in claims if claim["kind"] == "new"]
+    assert shown(page) == len(new)
+    page.get_by_label("Section").select_option("first-integral")
+    wanted = [claim for claim in new if claim["chapter"] == "beyond/02_first_integral"]
+    assert shown(page) == len(wanted) > 0
+    assert shown(page, "section:has(table.ledger) h2") == 1
+    assert "kind=new" in page.url
+
+
+def test_an_address_sets_the_filter(verdicts, claims):
+    page = verdicts("?kind=new")
+    assert page.get_by_label("Kind").input_value() == "new"
+    assert shown(page) == sum(claim["kind"] == "new" for claim in claims)
+    assert shown(verdicts("?kind=none&other=1")) == len(claims)
+
+
+def test_the_keyboard_suffices(verdicts, claims):
+    page = verdicts()
+    page.get_by_label("Kind").focus()
+    page.keyboard.press("ArrowDown")
+    assert shown(page) < len(claims)
+
+
+def test_without_scripts_all_claims_stand(address, browser, claims):
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(f"{address}book/verdicts.html")
+    assert shown(page) == len(claims)
+    assert page.locator("form.ledger-filter").count() == 0
+    context.close()
