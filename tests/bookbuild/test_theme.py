@@ -37,3 +37,9 @@ def test_other_pages_get_nothing():
         app = App()
         add_scripts(app, "page", "", {}, document)
         assert (app.scripts, app.styles) == ([], [])
+
+
+def test_the_verdicts_get_their_filter():
+    app = App()
+    add_scripts(app, "book/verdicts", "", {}, None)
+    assert app.scripts == [("verdicts.js", {"type": "module"})]

@@ -1,4 +1,4 @@
-"""The filters of the verdicts: what they show, what the address keeps, and pages without scripts."""
+"""The filters of the verdicts: what they show, what the address keeps, life without scripts."""
 
 import pytest
 
