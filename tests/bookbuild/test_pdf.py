@@ -14,7 +14,10 @@ BROWSER = chromium.program()
 @pytest.fixture
 def site(tmp_path):
     for name in ("one", "two"):
-        page = f"<!doctype html><meta charset=utf-8><title>Page {name} — Book</title><p>Text of {name}.</p>"
+        page = (
+            f"<!doctype html><meta charset=utf-8><title>Page {name} — Book</title>"
+            f"<p>Text of {name}.</p>"
+        )
         (tmp_path / f"{name}.html").write_text(page, encoding="utf-8")
     return tmp_path
 
