@@ -18,7 +18,7 @@ run_options := --profile '$(PROFILE)' --device '$(DEVICE)' \
 	$(if $(SEED),--seed '$(SEED)') $(if $(JOBS),--jobs '$(JOBS)') $(if $(TIMEOUT),--timeout '$(TIMEOUT)')
 part_option := $(if $(PART),--part '$(PART)')
 
-.PHONY: help env reproduce book chapter notebooks serve bench rehearse test lint clean
+.PHONY: help env reproduce book chapter notebooks serve bench rehearse test site-test lint clean
 
 help:  ## list the targets and options
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -66,7 +66,10 @@ rehearse:  ## open the book's pages as Colab and Binder would; takes minutes: CH
 	@PYTHONPATH=tests $(BIN)/python -m rehearsal.binder $(CHAPTER)
 
 test: lint  ## check style and run all tests
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest --ignore=tests/site
+
+site-test: env  ## drive the built smoke site in Chromium
+	@$(BIN)/python -m pytest tests/site
 
 lint: env  ## check style
 	@$(BIN)/ruff check

@@ -37,7 +37,7 @@ def test_filters_combine_and_empty_sections_go(verdicts, claims):
     page.get_by_label("Kind").select_option("new")
     new = [claim for claim in claims if claim["kind"] == "new"]
     assert shown(page) == len(new)
-    page.get_by_label("Section").select_option("first-integral")
+    page.get_by_label("Section").select_option(label="The first integral")
     wanted = [claim for claim in new if claim["chapter"] == "beyond/02_first_integral"]
     assert shown(page) == len(wanted) > 0
     assert shown(page, "section:has(table.ledger) h2") == 1
