@@ -5,6 +5,7 @@ import dataclasses
 import pytest
 
 from emergence import beyond, presets, training
+from emergence.preset import PROFILES
 
 
 def paper(name):
@@ -61,7 +62,7 @@ def test_sweep_as_in_appendix_f():
         assert 2 * max(pairs) <= settings.dim
 
 
-@pytest.mark.parametrize("profile", presets.PROFILES)
+@pytest.mark.parametrize("profile", PROFILES)
 @pytest.mark.parametrize("name", presets.PRESETS)
 def test_every_preset_loads(name, profile):
     preset = presets.load(name, profile)
@@ -137,7 +138,7 @@ def test_settings_of_each_kind():
     assert set(kinds.values()) == {training.MinimalTraining}
 
 
-@pytest.mark.parametrize("profile", presets.PROFILES)
+@pytest.mark.parametrize("profile", PROFILES)
 def test_sweeps_beyond_the_paper_can_be_trained(profile):
     """Contexts fit the vocabulary and the block; only N varies; pieces of the head fit."""
     sweep = presets.load("transformer-scaling", profile).settings

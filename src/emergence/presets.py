@@ -1,7 +1,6 @@
 """The paper's settings, one preset a figure, in two profiles: `paper` as printed, `smoke` tiny."""
 
-from dataclasses import dataclass, fields, replace
-from typing import Any, Literal, get_args
+from dataclasses import dataclass, replace
 
 from .beyond import (
     EffectiveContext,
@@ -10,12 +9,10 @@ from .beyond import (
     TransformerSweep,
     UniformQueries,
 )
+from .preset import Preset, choose
 from .subspace import INDUCTION_HEAD, NAMES
 from .theory import EmergenceTimes, emergence_times
 from .training import MinimalTraining, TokenTraining
-
-Profile = Literal["smoke", "paper"]
-PROFILES: tuple[str, ...] = get_args(Profile)
 
 
 @dataclass(frozen=True)
@@ -59,40 +56,11 @@ class EmergenceSweep:
         )
 
 
-@dataclass(frozen=True)
-class Preset:
-    """Settings and how many seeds are run with them."""
-
-    settings: Any
-    n_seeds: int = 5  # the least that shows a spread wherever a curve or a time is judged
-
-    def seeds(self, first: int = 0) -> tuple[int, ...]:
-        """The seeds, counted from `first`; ValueError for a negative one."""
-        if first < 0:
-            raise ValueError(f"a seed must not be negative, got {first}")
-        return tuple(range(first, first + self.n_seeds))
-
-    def override(self, **changes: Any) -> "Preset":
-        """This preset with other settings; ValueError for an unknown or mistyped one."""
-        known = {
-            field.name: type(getattr(self.settings, field.name)) for field in fields(self.settings)
-        }
-        for name, value in changes.items():
-            if name not in known:
-                raise ValueError(f"{type(self.settings).__name__} has no setting {name!r}")
-            if type(value) is not known[name] and (known[name], type(value)) != (float, int):
-                raise ValueError(f"{name} must be a {known[name].__name__}, got {value!r}")
-        changes = {name: known[name](value) for name, value in changes.items()}
-        return replace(self, settings=replace(self.settings, **changes))
-
-
 def load(name: str, profile: str) -> Preset:
     """The preset of this name, as in `PRESETS`, in a profile; ValueError for an unknown one."""
-    if profile not in PROFILES:
-        raise ValueError(f"profile must be one of {PROFILES}, got {profile!r}")
     if name not in PRESETS:
         raise ValueError(f"no preset is called {name!r}; there are {', '.join(PRESETS)}")
-    return PRESETS[name][profile]
+    return choose(PRESETS[name], profile)
 
 
 def _weights(n_pairs: int, *snapshots: int) -> dict[str, Preset]:
