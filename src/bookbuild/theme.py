@@ -11,19 +11,23 @@ from docutils import nodes
 from sphinx.application import Sphinx
 
 MOUNT = re.compile(r'data-explorable="([a-z]+)"')
+THEBE = re.compile(
+    r'<script type="text/x-thebe-config">.*?</script>\s*<script>kernelName = .*?</script>', re.DOTALL
+)
 SCRIPTS = {"book/verdicts": "verdicts.js"}
 
 
 def drop_thebe(
     app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: object
 ) -> None:
-    """Take thebe's files and inline settings out of a page's scripts and styles."""
+    """Take thebe's files and settings out of a page."""
     for kind in ("script_files", "css_files"):
         context[kind] = [
             file
             for file in context.get(kind, [])
             if "thebe" not in f"{file} {getattr(file, 'attributes', {})}".lower()
         ]
+    context["body"] = THEBE.sub("", context.get("body", ""))
 
 
 def add_scripts(
