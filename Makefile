@@ -18,7 +18,7 @@ run_options := --profile '$(PROFILE)' --device '$(DEVICE)' \
 	$(if $(SEED),--seed '$(SEED)') $(if $(JOBS),--jobs '$(JOBS)') $(if $(TIMEOUT),--timeout '$(TIMEOUT)')
 part_option := $(if $(PART),--part '$(PART)')
 
-.PHONY: help env reproduce book chapter notebooks serve bench rehearse test site-test lint clean
+.PHONY: help env reproduce book chapter notebooks serve results prune bench rehearse test site-test lint clean
 
 help:  ## list the targets and options
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -49,6 +49,12 @@ chapter: env  ## execute one chapter: CHAPTER=paper/05_emergence
 notebooks: env  ## write the tree of the notebooks branch to _build/<profile>/notebooks
 	@rm -rf '_build/$(PROFILE)/notebooks'
 	@$(BIN)/python -m bookbuild notebooks $(run_options) '_build/$(PROFILE)/notebooks'
+
+results: env  ## list what is stored: age, size, key, and whether the book still needs it
+	@$(BIN)/python -m bookbuild results
+
+prune: env  ## remove stored results that the current book does not need
+	@$(BIN)/python -m bookbuild prune
 
 serve: env  ## show the built site on 127.0.0.1
 	@$(BIN)/python -m bookbuild serve --profile '$(PROFILE)' --port '$(PORT)'

@@ -28,14 +28,21 @@ def build_site(settings: Settings, entries: Mapping[str, Entry]) -> None:
     _run_sphinx(settings)
     html = settings.stage / "_build" / "html"
     for name, entry in entries.items():
-        figures = entry.folder / FIGURES_FOLDER
-        if figures.is_dir():
-            shutil.copytree(figures, html / FIGURES_FOLDER / name)
+        entry.write_figures(html / FIGURES_FOLDER / name)
     add_policies(html)
     raise_if_any(check_site(html, whole=settings.part is None))
     raise_if_any(check_launch(html, settings.root))
-    shutil.rmtree(settings.site, ignore_errors=True)
-    html.rename(settings.site)
+    _replace(settings.site, html)
+
+
+def _replace(old: Path, new: Path) -> None:
+    """Put a folder in the place of another; a crash leaves one of them whole."""
+    aside = old.with_name(f"{old.name}-before")
+    shutil.rmtree(aside, ignore_errors=True)
+    if old.is_dir():
+        old.rename(aside)
+    new.rename(old)
+    shutil.rmtree(aside, ignore_errors=True)
 
 
 def _run_sphinx(settings: Settings) -> None:

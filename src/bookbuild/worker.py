@@ -12,6 +12,7 @@ from pathlib import Path
 import nbformat
 import papermill
 import psutil
+from jupyter_client.kernelspec import NoSuchKernel
 from nbclient.exceptions import CellTimeoutError, DeadKernelError
 from papermill.exceptions import PapermillExecutionError
 from traitlets.config import Config
@@ -41,7 +42,7 @@ def _execute(order: dict[str, object], socket: str) -> None:
         order["output"],
         parameters=order["parameters"],
         cwd=order["folder"],
-        kernel_name="python3",
+        kernel_name=order["kernel"],
         progress_bar=False,
         log_output=True,
         execution_timeout=order["timeout"],
@@ -77,6 +78,8 @@ def _cause(error: Exception, timeout: object) -> str:
         return f"it took longer than the time-out of {timeout} s"
     if isinstance(error, DeadKernelError):
         return "its kernel died"
+    if isinstance(error, NoSuchKernel):
+        return f"there is no Jupyter kernel {error.name!r} on this machine: run make env"
     return f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
@@ -18,7 +17,9 @@ import pytest
 from bookbuild import cache
 from bookbuild.chapters import read_chapter
 from bookbuild.errors import BookError
+from bookbuild.keys import chapter_key
 from bookbuild.pipeline import Result
+from bookbuild.store import Store
 
 if TYPE_CHECKING:
     from conftest import Toy
@@ -31,8 +32,8 @@ def page(toy: Toy, name: str) -> str:
 
 
 def entry_of(toy: Toy, name: str) -> Path:
-    key = cache.chapter_key(read_chapter(toy.root, name), toy.settings())
-    return toy.settings().cache / key
+    key = chapter_key(read_chapter(toy.root, name), toy.settings())
+    return Store(toy.settings().results).path(key)
 
 
 def append_cell(toy: Toy, name: str, code: str) -> None:
@@ -101,21 +102,43 @@ class TestWhatIsExecuted:
     @pytest.mark.parametrize("change", [{"seed": 1}, {"profile": "smoke"}, {"device": "cuda"}])
     def test_keys_change_with_the_parameters(self, toy: Toy, change: dict[str, object]) -> None:
         chapter = read_chapter(toy.root, LINE)
-        first = cache.chapter_key(chapter, toy.settings())
-        assert cache.chapter_key(chapter, toy.settings(jobs=1, timeout=5)) == first
-        assert cache.chapter_key(chapter, toy.settings(**change)) != first
+        first = chapter_key(chapter, toy.settings())
+        assert chapter_key(chapter, toy.settings(jobs=1, timeout=5)) == first
+        assert chapter_key(chapter, toy.settings(**change)) != first
 
-    @pytest.mark.parametrize("name", ["notebook.ipynb", "measures.json", "SHA256SUMS"])
-    def test_what_was_damaged(self, toy: Toy, name: str) -> None:
-        path = entry_of(toy, LINE) / name
+    def test_what_was_damaged(self, toy: Toy) -> None:
+        path = entry_of(toy, LINE)
         content = bytearray(path.read_bytes())
         content[len(content) // 2] ^= 1
         path.write_bytes(content)
-        entry, remark = cache.find(toy.settings(), path.parent.name)
+        entry, remark = cache.find(toy.settings(), path.stem)
         assert entry is None
-        assert "is damaged" in remark
-        assert not path.exists()
-        assert (toy.settings().cache / f"damaged-{path.parent.name}" / name).is_file()
+        assert "is damaged: set aside" in remark
+        toy.build()
+        assert toy.started() == {LINE}
+        assert path.is_file()
+        assert (toy.settings().results / "set-aside" / path.name).is_file()
+
+
+@pytest.mark.usefixtures("without_site")
+def test_an_edit_during_a_build_does_not_reach_its_chapters(toy: Toy) -> None:
+    edit = f"path = Path('{toy.root}/src/toy/line.py')\n"
+    edit += "path.write_text(path.read_text().replace('2.0 * point', '3.0 * point'))"
+    toy.edit("book/paper/01_line.md", "from toy import line", f"{edit}\nfrom toy import line")
+    assert toy.build().findings[0].verdict == "reproduced"
+    assert "3.0 * point" in (toy.root / "src/toy/line.py").read_text(encoding="utf-8")
+    assert toy.build().findings[0].verdict == "contradicted"  # under a key of its own
+    assert toy.started() == {LINE}
+
+
+@pytest.mark.usefixtures("without_site")
+def test_an_infinite_measure_is_judged(toy: Toy) -> None:
+    toy.edit("src/toy/line.py", "2.0 * point / point", 'float("inf")')
+    result = toy.build()
+    assert (result.findings[0].verdict, str(result.findings[0].measured)[0]) == (
+        "contradicted",
+        "∞",
+    )
 
 
 @pytest.mark.usefixtures("without_site")
@@ -126,8 +149,12 @@ class TestFailures:
             ("hidden = 1\nraise KeyError('lost')", "KeyError: 'lost'"),
             ("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)", "its kernel died"),
             ("import time\ntime.sleep(60)", "it took longer than the time-out of 3 s"),
+            (
+                "report('loss', float('nan'))",
+                "ValueError: measure 'loss' is not a number (NaN)",
+            ),
         ],
-        ids=["error", "killed", "time-out"],
+        ids=["error", "killed", "time-out", "nan"],
     )
     def test_a_failed_cell_is_named_and_the_notebook_kept(
         self, toy: Toy, code: str, cause: str
@@ -147,12 +174,22 @@ class TestFailures:
         assert (kept / "log.txt").stat().st_size > 0
         assert not any(toy.settings().running.iterdir())
 
+    def test_a_missing_kernel_is_named(self, toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
+        toy.edit("src/toy/line.py", "2.0", "2")
+        monkeypatch.setattr("bookbuild.execute.KERNEL", "lost")
+        with pytest.raises(BookError) as caught:
+            toy.build()
+        assert caught.value.problems == (
+            f"Chapter {LINE} failed: there is no Jupyter kernel 'lost' on this machine: "
+            f"run make env; see _build/paper/failed/{LINE}.",
+        )
+
     def test_the_other_chapters_go_on(self, toy: Toy) -> None:
         append_cell(toy, LINE, "1 / 0")
         toy.edit("src/toy/square.py", "x * x", "x**2")
         with pytest.raises(BookError, match="ZeroDivisionError"):
             toy.build(jobs=1)
-        assert entry_of(toy, SQUARE).is_dir()
+        assert entry_of(toy, SQUARE).is_file()
 
     @pytest.mark.parametrize(
         ("old", "new", "reason"),
@@ -189,7 +226,7 @@ class TestFailures:
 def test_a_killed_build_leaves_no_process_and_nothing_half_written(
     toy: Toy, how: signal.Signals
 ) -> None:
-    append_cell(toy, LINE, "import time\nPath('asleep').touch()\ntime.sleep(600)")
+    append_cell(toy, LINE, f"import time\nPath('{toy.root}/asleep').touch()\ntime.sleep(600)")
     code = "from bookbuild.cli import main; main()"
     build = subprocess.Popen(
         [sys.executable, "-c", code, "chapter", LINE],
@@ -234,8 +271,8 @@ def _sleeping_kernel(pid: int, sign: Path) -> psutil.Process:
 
 def test_measures_travel_with_the_entry(built_once: tuple[Toy, Result]) -> None:
     toy, _ = built_once
-    folder = entry_of(toy, SQUARE)
-    measures = json.loads((folder / "measures.json").read_text(encoding="utf-8"))
-    assert measures["square_of_three"]["value"] == 9.0
-    assert (folder / "figures" / "square.svg").is_file()
-    assert str(toy.root) not in (folder / "notebook.ipynb").read_text(encoding="utf-8")
+    entry, _ = cache.find(toy.settings(), entry_of(toy, SQUARE).stem)
+    assert entry is not None
+    assert entry.measures["square_of_three"]["value"] == 9.0
+    assert set(entry.figures) == {"square.svg", "square.json"}
+    assert not any(str(toy.root).encode() in content for content in entry.files.values())
