@@ -14,7 +14,7 @@ from pathlib import Path
 import nbformat
 import psutil
 
-from bookbuild import beacon, cache, provenance, reporting
+from bookbuild import beacon, cache, memory, provenance, reporting
 from bookbuild.chapters import BOOK, Chapter
 from bookbuild.display import Display
 from bookbuild.errors import BookError
@@ -129,20 +129,23 @@ def _start(chapter: Chapter, key: str, settings: Settings) -> Run:
         "timeout": settings.timeout,
     }
     (folder / "order.json").write_text(json.dumps(order), encoding="utf-8")
+    startup = folder / "ipython" / "profile_default" / "startup" / "memory.py"
+    startup.parent.mkdir(parents=True)
+    startup.write_text(memory.STARTUP, encoding="utf-8")
     with (folder / LOG_FILE).open("wb") as log:
         process = subprocess.Popen(
             [sys.executable, "-m", WORKER, str(folder / "order.json")],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=subprocess.STDOUT,
-            env=_environment(chapter, folder, settings),
+            env=_environment(chapter, key, folder, settings),
             # Ctrl-C reaches the build alone, which then kills its processes in order.
             start_new_session=True,
         )
     return Run(chapter, key, folder, process)
 
 
-def _environment(chapter: Chapter, folder: Path, settings: Settings) -> dict[str, str]:
+def _environment(chapter: Chapter, key: str, folder: Path, settings: Settings) -> dict[str, str]:
     """Return the environment in which a chapter runs."""
     up = "../" * len(Path(BOOK, chapter.name).parent.parts)
     path = [str(sources(settings)), os.environ.get("PYTHONPATH", "")]
@@ -160,6 +163,19 @@ def _environment(chapter: Chapter, folder: Path, settings: Settings) -> dict[str
         beacon.PROGRESS_FILE: str(folder / "progress.jsonl"),
         provenance.COMMIT: provenance.commit(settings.root),
         provenance.DEVICE: settings.device,
+        memory.ORDER: json.dumps(_memory(chapter, key, settings)),
+    }
+
+
+def _memory(chapter: Chapter, key: str, settings: Settings) -> dict[str, object]:
+    """Return what the chapter's process needs to remember: see bookbuild.memory."""
+    return {
+        "results": str(settings.results),
+        "sources": str(sources(settings)),
+        "device": settings.device,
+        "origin": {"chapter": chapter.name, **settings.parameters},
+        "checkpoints": str(settings.checkpoints / key),
+        "interval": settings.interval,
     }
 
 
@@ -200,6 +216,7 @@ def _finish(run: Run, settings: Settings, seconds: float) -> cache.Entry:
         "seconds": round(seconds, 1),
     }
     entry = cache.store(settings, run.key, origin, run.output)
+    shutil.rmtree(settings.checkpoints / run.key, ignore_errors=True)
     shutil.rmtree(run.folder, ignore_errors=True)
     return entry
 

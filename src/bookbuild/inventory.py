@@ -70,7 +70,7 @@ def readable_size(size: int) -> str:
 
 def _results(settings: Settings, chapters: dict[str, Chapter]) -> Iterator[Item]:
     store = Store(settings.results)
-    for key in store.keys():
+    for key in store.listed():
         stored, damage = store.get(key, mend=False)
         header = {"name": stored.name, "origin": stored.origin} if stored else {}
         current = stored is not None and _current_key(header["origin"], settings, chapters) == key
@@ -95,7 +95,7 @@ def _current_key(
     origin: dict[str, Any], settings: Settings, chapters: dict[str, Chapter]
 ) -> str | None:
     """Return the key under which a result of this origin would be stored today, if any."""
-    if "chapter" in origin:
+    if "task" not in origin:
         chapter = chapters.get(origin["chapter"])
         made = {name: origin[name] for name in ("profile", "device", "seed")}
         return chapter and chapter_key(chapter, replace(settings, **made))

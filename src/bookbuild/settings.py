@@ -10,6 +10,7 @@ PROFILES = ("paper", "smoke")
 DEVICES = ("auto", "cpu", "cuda")
 PARTS = ("paper", "beyond", "companions")
 CELL_TIMEOUT = 7200  # seconds; the longest cell of the book takes minutes on two cores
+CHECKPOINT_INTERVAL = 30.0  # seconds of work that a kill may cost a long run
 
 
 def core_count() -> int:
@@ -35,6 +36,7 @@ class Settings:
     jobs: int = 1
     part: str | None = None
     timeout: int = CELL_TIMEOUT
+    interval: float = CHECKPOINT_INTERVAL
     frozen: Path | None = None  # where the sources are copied to while chapters run
 
     @property

@@ -17,7 +17,7 @@ import psutil
 
 from bookbuild.errors import BookError
 
-Kind = Literal["chapter", "sweep"]
+Kind = Literal["chapter", "sweep", "checkpoint"]
 
 SUFFIX = ".result"
 MEMBER = re.compile(r"[\w.-]+(/[\w.-]+)*")
@@ -86,13 +86,13 @@ class Store:
         except OSError as error:
             raise BookError(f"No result can be kept in {self.folder}: {reason(error)}.") from error
 
-    def keys(self) -> list[str]:
+    def listed(self) -> list[str]:
         """Return the keys of all results, damaged ones among them."""
         return sorted(path.stem for path in self.folder.glob(f"*{SUFFIX}"))
 
     def headers(self) -> Iterator[dict[str, Any]]:
         """Yield the header of every result whose header is legible, unverified but fast."""
-        for key in self.keys():
+        for key in self.listed():
             with suppress(OSError, ValueError), self.path(key).open("rb") as stream:
                 stream.readline()
                 header = json.loads(stream.readline())
