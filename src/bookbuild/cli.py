@@ -31,12 +31,14 @@ from bookbuild.settings import (
     PARTS,
     PROFILES,
     Settings,
+    core_count,
     default_jobs,
     one_of,
     resolve_device,
     whole_number,
 )
 from bookbuild.store import reason, write_whole
+from bookbuild.sweeps import read_grid, run_sweep
 
 NO_FAULT_OF_OURS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM)
 
@@ -85,6 +87,20 @@ def chapter(name: str, **options: str) -> None:
     path = settings.executed / f"{name}.ipynb"
     write_whole(path, entry.files[NOTEBOOK_FILE])
     _tell(f"executed notebook: {path.relative_to(settings.root)}")
+
+
+@commands.command()
+@click.argument("config", type=click.Path(path_type=Path))
+@click.option("--device", default="auto", show_default=True, help=", ".join(DEVICES))
+@click.option("--jobs", default=str(core_count()), show_default=True, help="runs at once here")
+@click.option("--scheduler", help="address of a Dask scheduler, tcp://host:port")
+def sweep(config: Path, device: str, jobs: str, scheduler: str | None) -> None:
+    """Compute a declared grid of runs into the store: data/sweeps/figure5.yml."""
+    settings = Settings(
+        Path.cwd(), device=resolve_device(device), jobs=whole_number("JOBS", jobs, least=1)
+    )
+    read_grid(config, settings.device)  # a slip is told at once
+    run_sweep(config, settings, scheduler)
 
 
 @commands.command()
@@ -140,11 +156,9 @@ def pdf(profile: str) -> None:
 @commands.command()
 def results() -> None:
     """List what is stored: age, size, key, and whether the current book needs it."""
-    table = Table("result", "made for", "age", "size", "key", "state")
     for item in inventory(Settings(Path.cwd())):
         age, size = readable_age(item.seconds_old), readable_size(item.size)
-        table.add_row(item.name, item.made_for, age, size, item.key, item.state)
-    console.print(table)
+        _tell(f"{age:>8} {size:>9}  {item.state:8}  {item.key}  {item.name}  {item.made_for}")
 
 
 @commands.command()

@@ -1,6 +1,5 @@
 """What is stored, and which of it does the current book need?"""
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -107,7 +106,8 @@ def _item(key: str, header: dict[str, Any], path: Path, state: str) -> Item:
     origin = header.get("origin", {})
     shown = {name: origin[name] for name in ("profile", "device", "seed") if name in origin}
     if "task" in origin:
-        shown |= {"configuration": json.dumps(origin["task"]["configuration"])}
-    made_for = ", ".join(f"{value}" for value in shown.values())
+        settings = origin["task"]["configuration"]
+        shown |= settings if isinstance(settings, dict) else {"configuration": settings}
+    made_for = ", ".join(f"{name}={value}" for name, value in shown.items() if name)
     age = datetime.now(UTC).timestamp() - status.st_mtime
     return Item(key, header.get("name", "?"), made_for, age, status.st_size, state, path)
