@@ -57,7 +57,7 @@ class StoredMemory:
     def checkpoint(self, task: Task) -> memory.Checkpoint:
         """Return the place for states of a task."""
         if self.checkpoints is None:
-            return memory.Forgetful().checkpoint(task)
+            return memory.NOTHING.checkpoint(task)
         return StoredCheckpoint(Store(self.checkpoints), task, self.origin, self.interval)
 
     def key(self, task: Task) -> str:

@@ -66,7 +66,7 @@ def run(
 def _known(function: Callable[[Any], Any], wanted: Mapping[int, Any]) -> Iterator[tuple[int, Any]]:
     """The results that the memory in use has, by place."""
     known = memory.current()
-    if isinstance(known, memory.Forgetful):
+    if known is memory.NOTHING:
         return
     for place, configuration in wanted.items():
         try:
@@ -77,7 +77,7 @@ def _known(function: Callable[[Any], Any], wanted: Mapping[int, Any]) -> Iterato
 
 def _keep(function: Callable[[Any], Any], configuration: Any, result: Any) -> None:
     known = memory.current()
-    if not isinstance(known, memory.Forgetful):
+    if known is not memory.NOTHING:
         known.keep(memory.Task.of(function, configuration), result)
 
 

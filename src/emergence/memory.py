@@ -72,7 +72,8 @@ class Forgetful:
         pass
 
 
-_memory: Memory = Forgetful()
+NOTHING = Forgetful()
+_memory: Memory = NOTHING
 
 
 def current() -> Memory:
