@@ -15,7 +15,15 @@ from rich.table import Table
 from faults import bits, cluster, disk, inputs, kills
 from faults.row import Row
 
-FULL = {"training": 24, "writing": 24, "executing": 12, "flips": 240, "disk": 40, "inputs": 10_000}
+FULL = {
+    "training": 24,
+    "writing": 24,
+    "executing": 12,
+    "flips": 240,
+    "disk": 40,
+    "inputs": 10_000,
+    "cluster": 24,  # runs of the sweep
+}
 SHORT = {"training": 2, "writing": 6, "flips": 60, "disk": 8, "inputs": 400}
 
 
@@ -31,13 +39,17 @@ def rows(counts: dict[str, int], folder: Path, dice: random.Random) -> Iterator[
     for name, trial in trials:
         if name in counts:
             yield trial(counts[name], folder / name, dice)
-    yield from inputs.generated(counts["inputs"], folder / "inputs")
+    if "inputs" in counts:
+        yield from inputs.generated(counts["inputs"], folder / "inputs")
+    if "cluster" in counts:
+        yield from cluster.rows(folder / "cluster", counts["cluster"])
 
 
 def main() -> int:
     """Return 0 if nothing was lost."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--short", action="store_true", help="a few of each, for make test")
+    parser.add_argument("--only", choices=list(FULL), help="one kind of fault")
     parser.add_argument("--seed", type=int, default=random.randrange(10**6))
     options = parser.parse_args()
     torch.set_num_threads(1)
@@ -47,12 +59,11 @@ def main() -> int:
     started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="faults-") as name:
         folder = Path(name)
-        found = rows(SHORT if options.short else FULL, folder, dice)
-        for row in found:
+        counts = dict(SHORT if options.short else FULL)
+        if options.only:
+            counts = {name: count for name, count in counts.items() if name == options.only}
+        for row in rows(counts, folder, dice):
             _add(table, row, lost, started)
-        if not options.short:
-            for row in cluster.rows(folder / "cluster"):
-                _add(table, row, lost, started)
     console = Console(width=None if sys.stdout.isatty() else 150)
     console.print(table)
     print(f"seed {options.seed}, {time.monotonic() - started:.0f} s")

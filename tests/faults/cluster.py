@@ -18,21 +18,22 @@ import torch
 from bookbuild.memory import StoredMemory
 from bookbuild.store import Store
 from emergence import engine, executors, memory, sweep
-from emergence.figure5 import EmergenceSweep, emergence_steps
+from emergence.figure5 import EmergenceSweep, Point, emergence_steps
 from faults.row import Row
 
 ROOT = Path(__file__).parents[2]
 WORKERS, KILLED = 3, 2
 SETTINGS = EmergenceSweep(dim=64, learning_rate=10.0, batch_size=32)  # Figure 5, a quarter the size
-POINTS = [SETTINGS.point(n, seed, torch.device("cpu")) for n in (2, 4) for seed in range(6)]
 
 
-def rows(folder: Path) -> Iterator[Row]:
+def rows(folder: Path, runs: int) -> Iterator[Row]:
     """Yield a row for processes and one for Dask, each compared with a serial sweep."""
-    serial, kept = _swept(folder / "serial", executors.Serial())
+    cpu = torch.device("cpu")
+    points = [SETTINGS.point(n, seed, cpu) for n in (2, 4) for seed in range(runs // 2)]
+    serial, kept = _swept(points, folder / "serial", executors.Serial())
     row = Row("a killed process of the sweep's pool")
     with _killer(_children_of_pool, 1, row):
-        results, stored = _swept(folder / "pool", None)
+        results, stored = _swept(points, folder / "pool", None)
     _compare(row, serial, kept, results, stored)
     yield row
     row = Row(f"{KILLED} of {WORKERS} Dask workers killed during a sweep")
@@ -45,19 +46,19 @@ def rows(folder: Path) -> Iterator[Row]:
         executors.default_executor(address) as executor,
         _killer(lambda: workers, KILLED, row),
     ):
-        results, stored = _swept(folder / "dask", executor)
+        results, stored = _swept(points, folder / "dask", executor)
     _compare(row, serial, kept, results, stored)
     yield row
 
 
-def _swept(folder: Path, executor: object) -> tuple[bytes, dict[str, bytes]]:
+def _swept(points: list[Point], folder: Path, executor: object) -> tuple[bytes, dict[str, bytes]]:
     """Return the bits of the results, and those in the store, by key."""
     remembering = StoredMemory(folder, ROOT / "src", "cpu", {})
     before = torch.get_num_threads()
     torch.set_num_threads(2)  # two processes
     try:
         with memory.attached(remembering):
-            found = sweep.run(emergence_steps, POINTS, executor)
+            found = sweep.run(emergence_steps, points, executor)
     finally:
         torch.set_num_threads(before)
     store = Store(folder)
@@ -72,7 +73,7 @@ def _compare(
     row.check(row.tried > 0, "nothing was killed")
     row.check(others == bits, "other results than in one process")
     row.check(stored == kept, "another store than in one process")
-    row.remark = f"{len(POINTS)} runs equal to the bit to those of one process, stored as well"
+    row.remark = f"{len(kept)} runs and stored results equal to the bit to those of one process"
 
 
 @contextmanager
@@ -94,7 +95,7 @@ def _killer(victims: Callable[[], list[psutil.Process]], count: int, row: Row) -
             alive[0].kill()
             alive[0].wait()
             row.tried += 1
-            time.sleep(1.0)
+            time.sleep(0.5)
 
     engine._keep = keep
     thread = threading.Thread(target=kill)
