@@ -18,7 +18,7 @@ run_options := --profile '$(PROFILE)' --device '$(DEVICE)' \
 	$(if $(SEED),--seed '$(SEED)') $(if $(JOBS),--jobs '$(JOBS)') $(if $(TIMEOUT),--timeout '$(TIMEOUT)')
 part_option := $(if $(PART),--part '$(PART)')
 
-.PHONY: help env reproduce book chapter notebooks serve sweep results prune bench rehearse test site-test lint clean
+.PHONY: help env reproduce book chapter notebooks serve sweep results prune bench rehearse test faults audit site-test lint clean
 
 help:  ## list the targets and options
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -30,10 +30,13 @@ help:  ## list the targets and options
 
 env: $(STAMP)  ## create .venv with the locked packages
 
-$(STAMP): requirements.lock pyproject.toml
+$(STAMP): requirements.lock requirements.hashes pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else \
 		f"Python 3.11 or newer is needed, and $(PYTHON) is {sys.version.split()[0]}: set PYTHON=.")'
 	$(PYTHON) -m venv .venv
+	@# every file checked but PyTorch's, which is another in every index
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
+		--require-hashes -r requirements.hashes
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
 		$(if $(TORCH_INDEX),--extra-index-url '$(TORCH_INDEX)') -r requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -e .
@@ -78,6 +81,12 @@ rehearse:  ## open the book's pages as Colab and Binder would; takes minutes: CH
 
 test: lint  ## check style and run all tests
 	@$(BIN)/python -m pytest --ignore=tests/site
+
+faults: env  ## kill processes, flip bits, fill disks; print what was noticed and lost (minutes)
+	@cd tests && PYTHONPATH=../src ../$(BIN)/python -m faults $(if $(SEED),--seed '$(SEED)')
+
+audit: env  ## look the locked packages up among the known vulnerabilities
+	@$(BIN)/python tests/audit.py
 
 site-test: env  ## drive the built smoke site in Chromium
 	@$(BIN)/python -m pytest tests/site

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from bookbuild.cache import Entry
-from bookbuild.checks import check_notebooks, check_site
+from bookbuild.checks import check_figures, check_notebooks, check_site
 from bookbuild.errors import BookError, raise_if_any
 from bookbuild.launch_check import check_launch
 from bookbuild.policy import add_policies
@@ -25,6 +25,7 @@ def build_site(settings: Settings, entries: Mapping[str, Entry]) -> None:
     A site with faults stays below the stage, and an earlier sound site stays where it is.
     """
     raise_if_any(check_notebooks(settings.stage, (settings.root,)))
+    raise_if_any(check_figures(entries, (settings.root,)))
     _run_sphinx(settings)
     html = settings.stage / "_build" / "html"
     for name, entry in entries.items():

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import os
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -105,6 +107,21 @@ class TestWhatIsExecuted:
         first = chapter_key(chapter, toy.settings())
         assert chapter_key(chapter, toy.settings(jobs=1, timeout=5)) == first
         assert chapter_key(chapter, toy.settings(**change)) != first
+
+    def test_keys_change_with_the_versions_of_what_is_imported_alone(
+        self, toy: Toy, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def newer(package: str) -> Callable[[str], str]:
+            return lambda name: "99" if name == package else importlib.metadata.version(name)
+
+        before = {name: entry_of(toy, name) for name in (LINE, SQUARE)}
+        for package, changed in (
+            ("matplotlib", {SQUARE}),
+            ("torch", set()),
+            ("myst-nb", {LINE, SQUARE}),
+        ):
+            monkeypatch.setattr("bookbuild.provenance.version", newer(package))
+            assert {name for name in before if entry_of(toy, name) != before[name]} == changed
 
     def test_what_was_damaged(self, toy: Toy) -> None:
         path = entry_of(toy, LINE)
@@ -220,6 +237,50 @@ class TestFailures:
         with pytest.raises(BookError) as caught:
             toy.build()
         assert len(caught.value.problems) == 2  # a claim without measure, a measure without claim
+
+
+COUNTING = """
+import os
+from emergence.memory import Task, go_through
+
+class Counting:
+    step, ended, seen = 0, False, []
+    def advance(self):
+        self.step += 1
+        self.seen = [*self.seen, (self.step, os.getpid())]
+        self.ended = self.step == 6
+    def state(self):
+        return {"step": self.step, "seen": [list(pair) for pair in self.seen]}
+    def restore(self, state):
+        self.step, self.seen = state["step"], state["seen"]
+
+class Killed(Counting):
+    def advance(self):
+        super().advance()
+        if self.step == 4 and not os.path.exists(SIGN):
+            open(SIGN, "w").close()
+            os.kill(os.getpid(), 9)
+
+run = Killed()
+go_through(run, Task("toy", "count", 6), total=6, label="count")
+report("steps", run.step)
+report("processes", len({pid for _, pid in run.seen}))
+"""
+
+
+@pytest.mark.usefixtures("without_site")
+def test_a_chapter_whose_kernel_is_killed_goes_on_from_its_last_state(toy: Toy) -> None:
+    append_cell(toy, LINE, COUNTING.replace("SIGN", repr(str(toy.root / "killed"))))
+    with pytest.raises(BookError, match="its kernel died"):
+        toy.build(interval=0.0)
+    assert len(list(toy.settings().checkpoints.rglob("*.result"))) == 1
+    with pytest.raises(BookError, match="has no claim"):
+        toy.build(interval=0.0)
+    entry, _ = cache.find(toy.settings(), entry_of(toy, LINE).stem)
+    assert entry is not None
+    values = {key: row["value"] for key, row in entry.measures.items()}
+    assert (values["steps"], values["processes"]) == (6.0, 2.0)
+    assert not list(toy.settings().checkpoints.rglob("*.result"))
 
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])

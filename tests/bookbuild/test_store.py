@@ -100,7 +100,7 @@ def test_a_write_that_fails_leaves_what_was_there(
     assert caught.value.problems == (
         "The result of paper/01_line could not be kept: no space left on device.",
     )
-    with pytest.raises(BookError, match="No result can be kept in .*: no space left on device"):
+    with pytest.raises(BookError, match=r"No result can be kept in .*: no space left on device"):
         store.check()
     monkeypatch.undo()
     stored, _ = store.get(KEY)
