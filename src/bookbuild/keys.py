@@ -34,9 +34,17 @@ def chapter_key(chapter: Chapter, settings: Settings) -> str:
 
 
 def task_key(task: Mapping[str, Any], device: str, src: Path) -> str:
-    """Return the key of what a function of src makes of a configuration on a class of devices."""
-    code, packages = fingerprint([f"import {task['module']}"], src)
+    """Return the key of what a function of src makes of a configuration on a class of devices.
+
+    A process reads the sources of a module once: they are those that it executes.
+    """
+    code, packages = _fingerprint_of_module(task["module"], src)
     return digest({"task": task, "device": device, "files": code, "versions": packages})
+
+
+@cache
+def _fingerprint_of_module(module: str, src: Path) -> tuple[dict[str, str], dict[str, str]]:
+    return fingerprint([f"import {module}"], src)
 
 
 def fingerprint(code: Iterable[str], src: Path) -> tuple[dict[str, str], dict[str, str]]:

@@ -1,7 +1,9 @@
 """What the store remembers for the science: results to the bit, states of long runs."""
 
 import dataclasses
+import importlib.metadata
 import logging
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
+from bookbuild import keys
 from bookbuild import memory as module
 from bookbuild.memory import StoredMemory
 from bookbuild.store import Store
@@ -92,6 +95,38 @@ def test_keys_are_of_module_function_configuration_and_device(remembering: Store
     keys.add(dataclasses.replace(remembering, device="cuda").key(TASK))
     assert len(keys) == 5
     assert remembering.key(TASK) == dataclasses.replace(remembering, interval=9).key(TASK)
+
+
+@pytest.mark.parametrize(
+    ("path", "changed"),
+    [("toy/square.py", True), ("toy/__init__.py", True), ("toy/line.py", False)],
+)
+def test_keys_change_with_the_modules_that_are_imported_alone(
+    tmp_path: Path, path: str, changed: bool
+) -> None:
+    keys = []
+    for number in range(2):  # folders of their own, for a process reads a module's sources once
+        src = tmp_path / str(number)
+        shutil.copytree(Path(__file__).parent / "toy" / "src", src)
+        if number:
+            (src / path).write_text((src / path).read_text() + "\n# edited\n")
+        task = Task("toy.square", "square", 3)
+        keys.append(StoredMemory(tmp_path, src, "cpu", {}).key(task))
+    assert (keys[0] != keys[1]) == changed
+
+
+@pytest.mark.parametrize(("package", "changed"), [("numpy", True), ("papermill", False)])
+def test_keys_change_with_the_versions_that_are_imported_alone(
+    remembering: StoredMemory, monkeypatch: pytest.MonkeyPatch, package: str, changed: bool
+) -> None:
+    before = remembering.key(TASK)
+    version = importlib.metadata.version
+    monkeypatch.setattr(
+        "bookbuild.provenance.version", lambda name: "99" if name == package else version(name)
+    )
+    keys._fingerprint_of_module.cache_clear()
+    assert (remembering.key(TASK) != before) == changed
+    keys._fingerprint_of_module.cache_clear()
 
 
 def test_a_training_leaves_states_and_goes_on_from_them(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -59,6 +60,21 @@ def test_the_first_build_makes_a_judged_site(built_once: tuple[Toy, Result]) -> 
     assert "Fig. 1" not in page(toy, SQUARE)
     assert "<summary>How this figure was made</summary>" in page(toy, SQUARE)
     assert (toy.settings().site / "figures" / SQUARE / "square.svg").is_file()
+
+
+def test_two_builds_from_the_same_results_are_the_same_bytes(toy: Toy) -> None:
+    """No file is excepted."""
+
+    def site() -> dict[str, bytes]:
+        folder = toy.settings().site
+        files = (path for path in folder.rglob("*") if path.is_file())
+        return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
+
+    first = site()
+    shutil.rmtree(toy.settings().stage)
+    assert toy.build().executed == 0
+    second = site()
+    assert {name for name in first.keys() | second if first.get(name) != second.get(name)} == set()
 
 
 def test_a_prose_edit_reaches_the_page_without_execution(toy: Toy) -> None:

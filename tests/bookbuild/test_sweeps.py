@@ -49,7 +49,7 @@ def test_figure_5_is_the_preset_of_the_paper() -> None:
         (GOOD + "grid: {n_pairs: 2}", "'n_pairs' of the grid is not a list"),
         (GOOD + "grid: {n_pears: [2]}", "Point has no setting 'n_pears'"),
         (GOOD + "grid: {n_pairs: [2.5], seed: [0]}", "'n_pairs' is of type int, not 2.5"),
-        (GOOD + "grid: {n_pairs: [2]}", "missing 1 required positional argument: 'seed'"),
+        (GOOD + "grid: {n_pairs: [2]}", "missing .*argument: 'seed'"),
         (GOOD + "grid: {n_pairs: [2]}\nmore: 1", "unknown field 'more'"),
         (GOOD + "grid: {seed: [2]}\nfixed: {seed: 1}", "'seed' is both fixed and varied"),
         (GOOD + "grid: {seed: [0]}\nfixed: {n_pairs: 2, thresholds: [1, 2]}", "is of type tuple"),
@@ -93,7 +93,7 @@ def test_the_command_computes_then_reads_and_lists(
     assert command(tmp_path, *order) == ""
     assert "2 runs computed in" in capfd.readouterr().out
     assert command(tmp_path, *order) == ""
-    assert "0 runs computed in 0 s, 2 were in the store" in capfd.readouterr().out
+    assert "0 runs computed" in capfd.readouterr().out
     assert not list(Settings(tmp_path).running.glob("*"))
     assert command(tmp_path, *order, "--scheduler", "tcp://127.0.0.1:9") == ""  # all is known
 
