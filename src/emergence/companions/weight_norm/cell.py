@@ -1,7 +1,7 @@
 """A universal machine of constant weight: a cell of Rule 110, shared by an endless tape."""
 
 from collections.abc import Sequence
-from itertools import combinations, product
+from itertools import combinations_with_replacement, product
 
 import numpy as np
 from jaxtyping import UInt8
@@ -71,6 +71,20 @@ def rows(program: Sequence[int], n_rows: int) -> UInt8[np.ndarray, "rows places"
     return states[loaded::2, reach - n_rows : reach + n_rows + len(program) + 1]
 
 
+def directly(program: Sequence[int], n_rows: int) -> UInt8[np.ndarray, "rows places"]:
+    """What `rows` should be: Rule 110 by its table, on a tape too long for its ends to matter."""
+    margin = n_rows
+    row = np.zeros(2 * margin + len(program) + 1 + 2 * n_rows, dtype=np.intp)
+    middle = margin + n_rows
+    row[middle : middle + len(program)] = program[::-1]
+    table = np.array([RULE >> i & 1 for i in range(8)])
+    found = []
+    for _ in range(n_rows):
+        found.append(row[n_rows:-n_rows])
+        row = table[4 * np.roll(row, 1) + 2 * row + np.roll(row, -1)]
+    return np.array(found, dtype=np.uint8)
+
+
 def least_weights(rule: int = RULE, limit: int = CELL_WEIGHTS) -> int:
     """The least number of weights of a two-step cell for a rule; ValueError if above the limit.
 
@@ -88,9 +102,12 @@ def least_weights(rule: int = RULE, limit: int = CELL_WEIGHTS) -> int:
         for units in range(1, weights // 2 + 1):
             reads = np.array(list(product((-1, 0, 1), repeat=3 * units + 1)))
             reads = reads[(reads[:, :-1].reshape(-1, units, 3) != 0).any(axis=2).all(axis=1)]
-            for chosen in combinations(np.flatnonzero(price), units):
+            paid = np.abs(reads).sum(axis=1)
+            for chosen in combinations_with_replacement(np.flatnonzero(price), units):
                 left = weights - price[list(chosen)].sum()
-                some = reads[np.abs(reads).sum(axis=1) == left] if left >= units else reads[:0]
+                if left < units:
+                    continue
+                some = reads[paid == left]
                 total = some[:, :-1] @ tables[list(chosen)].reshape(3 * units, -1) + some[:, -1:]
                 if ((total > 0) == target).all(axis=1).any():
                     return weights

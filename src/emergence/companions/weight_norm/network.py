@@ -105,14 +105,28 @@ class Network:
 
 
 def tidy(network: Network) -> Network:
-    """The same network with cells numbered from 0 without gaps; cell 0 keeps its number."""
-    touched = {unit.index for weight in network.private for unit in weight[:2]}
-    number = {old: new for new, old in enumerate(sorted(touched | {0}))}
-    private = frozenset(
-        Private(*(Unit(unit.species, number[unit.index]) for unit in weight[:2]), weight.sign)
-        for weight in network.private
+    """The same network with cells and species numbered without gaps, those without a weight gone.
+
+    Cell 0 and the three species of fixed meaning keep their numbers.
+    """
+    units = [unit for weight in network.private for unit in weight[:2]]
+    ends = {end for weight in network.shared for end in weight[:2]}
+    species = _renumbered({ONE, OUT, GATE} | ends | {unit.species for unit in units})
+    cells = _renumbered({0} | {unit.index for unit in units})
+
+    def moved(unit: Unit) -> Unit:
+        return Unit(species[unit.species], cells[unit.index])
+
+    return Network(
+        frozenset(Private(moved(t), moved(s), sign) for t, s, sign in network.private),
+        frozenset(Shared(species[t], species[s], *rest) for t, s, *rest in network.shared),
+        frozenset(species[tape] for tape in network.tapes if tape in species),
+        tuple(network.names[old] for old in sorted(species) if old < len(network.names)),
     )
-    return Network(private, network.shared, network.tapes, network.names)
+
+
+def _renumbered(used: set[int]) -> dict[int, int]:
+    return {old: new for new, old in enumerate(sorted(used))}
 
 
 class Layout(NamedTuple):
@@ -181,11 +195,10 @@ def run(
     matrix = connections(network, layout)
     state = np.zeros(sum(layout.size), dtype=np.int32)
     constant = layout.place(Unit(ONE, 0))
-    state[constant] = 1
     spans = [layout.span(species) for species in watch]
     seen = [np.zeros((steps + 1, layout.size[species]), dtype=np.uint8) for species in watch]
-    for time in range(1, steps + 1):
-        state = (matrix @ state > 0).astype(np.int32)
+    for time in range(steps + 1):
+        state = (matrix @ state > 0).astype(np.int32)  # all 0 before time 0
         state[constant] = 1
         for record, span in zip(seen, spans, strict=True):
             record[time] = state[span]

@@ -62,7 +62,7 @@ def read(string: UInt8[np.ndarray, " bits"], n: int) -> list[list[int]]:
     ones = np.flatnonzero(string)
     marks, pulses = ones[::2], ones[1::2]
     gaps = pulses - marks[: len(pulses)]
-    return (gaps - gaps.min()).reshape(-1, n).T.reshape(n, -1).tolist()
+    return (gaps - gaps.min()).reshape(n, -1).T.tolist()  # cell by cell, in each k rounds
 
 
 def log2_factorial(n: int) -> float:
