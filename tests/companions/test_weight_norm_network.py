@@ -1,7 +1,7 @@
 """Looped networks against a simulation unit by unit."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 
 from companions.weight_norm_networks import network_of, parts, print_of, simulated
 from emergence.companions.weight_norm.network import (
@@ -18,6 +18,7 @@ from emergence.companions.weight_norm.wiring import Wiring, add_start, add_toggl
 STEPS = 5
 
 
+@settings(max_examples=60)
 @given(parts())
 def test_states_are_those_of_the_definition(some):
     network = network_of(some)
@@ -77,6 +78,16 @@ def test_nothing_is_wired_twice():
     wiring.wire("a", "one")
     with pytest.raises(ValueError, match="twice"):
         wiring.build()
+
+
+@pytest.mark.parametrize(("link", "way"), [("left", 1), ("right", -1), ("each", 0)])
+def test_a_pulse_moves_along_a_tape(link, way):
+    wiring = Wiring(("belt",))
+    add_start(wiring)
+    wiring.wire("belt", "start")
+    wiring.share("belt", "belt", link)
+    (belt,) = run(wiring.build(), 5, (3,), reach=6)
+    assert belt[5].nonzero()[0].tolist() == [6 + 3 * way]  # on place 0 at time 2
 
 
 def test_start_fires_once():

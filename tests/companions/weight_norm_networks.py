@@ -23,6 +23,9 @@ def parts(draw, most=12, species=6, cells=5):
         lambda u: (u[0], 0) if u[0] in tapes else u
     )
     private = draw(st.dictionaries(st.tuples(unit, unit), sign, max_size=most))
+    # without a bias nothing ever switches on, and such examples test nothing
+    biased = draw(st.sets(st.integers(1, species - 1), min_size=2))
+    private |= {((number, 0), (ONE, 0)): 1 for number in biased}
 
     def allowed(ends):
         target, source, link = ends
