@@ -12,7 +12,8 @@ from sphinx.application import Sphinx
 
 MOUNT = re.compile(r'data-explorable="([a-z]+)"')
 THEBE = re.compile(
-    r'<script type="text/x-thebe-config">.*?</script>\s*<script>kernelName = .*?</script>', re.DOTALL
+    r'<script type="text/x-thebe-config">.*?</script>\s*<script>kernelName = .*?</script>',
+    re.DOTALL,
 )
 SCRIPTS = {"book/verdicts": "verdicts.js"}
 
