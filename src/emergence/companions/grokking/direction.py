@@ -1,4 +1,4 @@
-"""Does training go where the theory says? Updates against the norm-minimising direction (App. D)."""
+"""Does training go where the theory says? Its steps against the direction of Eq. 29 (App. D)."""
 
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
@@ -117,9 +117,7 @@ def _measure(
     order = torch.rand(held.flatten(-2).shape, generator=control).argsort(dim=-1)
     shuffled = held.flatten(-2).gather(-1, order).unflatten(-1, held.shape[-2:])
     frees = None, free_directions(train.inputs, held), free_directions(train.inputs, shuffled)
-    cosines = (
-        cosine(update, norm_minimising(layers, near, train.inputs, free)) for free in frees
-    )
+    cosines = (cosine(update, norm_minimising(layers, near, train.inputs, free)) for free in frees)
     spectrum = torch.linalg.eigvalsh(gram(near, train.inputs))
     errors = (predicted(layers, part) - part.targets for part in (train, test))
     return (

@@ -36,9 +36,7 @@ class Path(NamedTuple):
     embeddings: Float[Tensor, "times p hidden"]
 
 
-def optimum(
-    embeddings: Float[Tensor, "p hidden"], data: Samples, ridge: float = 0.0
-) -> Optimum:
+def optimum(embeddings: Float[Tensor, "p hidden"], data: Samples, ridge: float = 0.0) -> Optimum:
     """Solve for the second layer; ridge = lambda is Eq. 15, 0 the limit of Eq. 18.
 
     Raises ArithmeticError where the training pairs cannot be fitted: H H^T is singular.

@@ -12,8 +12,9 @@ class Toys:
     decays: tuple[float, ...] = (0.01, 0.1, 0.2)
     learning_rate: float = 0.1  # not stated; fits "about 10 steps" to a low loss (§3.1)
     steps: int = 2000  # four times the slowest of the slow phases
-    stability_decays: tuple[float, ...] = (0.003, 0.01, 0.03, 0.1)  # Theorem 4.8
-    stability_steps: int = 4000
+    stability_decays: tuple[float, ...] = (0.01, 0.02, 0.05, 0.1)  # Theorem 4.8
+    stability_rate: float = 0.05
+    stability_clock: float = 4.0  # 2 lambda t at the end: e^-4 of the slow phase is left
     distances: tuple[float, ...] = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5)  # Theorem 4.14
     feet: tuple[float, ...] = (0.2, 0.5, 1.0, 2.0)  # x of the feet on the parabola
     radii: tuple[float, ...] = (1.0, 0.3, 0.1, 0.03)  # distance of the foot from the singular point
@@ -78,7 +79,7 @@ PRESET = {
     "paper": Preset(Settings()),
     "smoke": Preset(
         Settings(
-            Toys(steps=300, stability_steps=300),
+            Toys(steps=300, stability_decays=(0.05, 0.1, 0.2), stability_clock=1.0),
             Direction(modulus=5, hidden=32, n_test=3, steps=200, n_measured=4, pull_steps=10),
             Simulation(modulus=7, hidden=48, steps=200, log_every=20, embedding_std=7**-0.5),
             RealTraining(decay=0.3, clock=0.3, log_every=0.05),

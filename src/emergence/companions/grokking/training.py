@@ -8,9 +8,16 @@ from torch import Tensor
 
 from emergence.progress import steps as counted
 
-from .addition import Samples, Split
-from .network import Layers, accuracy, descent
-from .settings import RealTraining
+from .addition import Samples, Split, split
+from .network import Layers, accuracy, descent, start
+from .settings import RealTraining, Simulation
+
+
+class Instance(NamedTuple):
+    """Data and initial weights, the same for the predicted and the real training."""
+
+    data: Split
+    layers: Layers
 
 
 class Trained(NamedTuple):
@@ -21,6 +28,17 @@ class Trained(NamedTuple):
     memorised: Float[Tensor, " times"]  # accuracy on the training pairs
     loss: Float[Tensor, " times"]  # L without weight decay
     embeddings: Float[Tensor, "times p hidden"]
+
+
+def instance(settings: Simulation, seed: int) -> Instance:
+    """The split and the embeddings of §7.3; output weights of the same kind are ours."""
+    stream = torch.Generator().manual_seed(seed)
+    p, hidden = settings.modulus, settings.hidden
+    n_train = int(settings.train_share * (p * (p + 1) // 2))
+    data = split(p, n_train, generator=stream)
+    layers = start(p, hidden, "normal", generator=stream)
+    scale = settings.embedding_std * p**0.5
+    return Instance(data, Layers(scale * layers.embeddings, layers.output))
 
 
 def train(
@@ -56,7 +74,5 @@ def train(
             rows.append((torch.tensor(k * tick), *scores, loss, layers.embeddings.double()))
         force = gradient.moved(layers, 2 * settings.decay)
         speed = force.moved(speed, settings.momentum)
-        layers = Layers(
-            *(w - rate * v for w, v, rate in zip(layers, speed, rates, strict=True))
-        )
+        layers = Layers(*(w - rate * v for w, v, rate in zip(layers, speed, rates, strict=True)))
     return Trained(*(torch.stack(column) for column in zip(*rows, strict=True)))
