@@ -94,6 +94,14 @@ def simulate(
             error = best.active @ layers.output - data.train.targets
             value = _cost(embeddings, data.train, best)
             score = accuracy(layers, data.test)
-            rows.append((torch.tensor(k * step), score, value, error.abs().max(), embeddings))
+            rows.append(
+                (
+                    torch.tensor(k * step, dtype=torch.float64),
+                    score,
+                    value,
+                    error.abs().max(),
+                    embeddings,
+                )
+            )
         embeddings = embeddings + step * _velocity(embeddings, data.train, best)
     return Path(*(torch.stack(column) for column in zip(*rows, strict=True)))

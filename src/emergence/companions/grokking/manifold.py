@@ -68,7 +68,8 @@ def norm_minimising(
     theta = _restricted(theta, free)
     kernel = gram(at, inputs, free)
     diagonal = kernel.diagonal(dim1=-2, dim2=-1)
-    diagonal += RIDGE * diagonal.amax(dim=-1, keepdim=True)
+    # a network whose units are all dead has J = 0 on every input: no condition at all
+    diagonal += RIDGE * diagonal.amax(dim=-1, keepdim=True) + torch.finfo(diagonal.dtype).tiny
     change = jacobian_times(at, inputs, theta).flatten(-2).unsqueeze(-1)
     multipliers = torch.cholesky_solve(change, torch.linalg.cholesky(kernel))
     multipliers = multipliers.squeeze(-1).unflatten(-1, inputs.shape[-2:])

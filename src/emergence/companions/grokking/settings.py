@@ -29,6 +29,7 @@ class Direction:
     n_test: int = 7
     learning_rate: float = 1.0
     weight_decay: float = 1e-4  # as torch.optim.SGD takes it: theta is added, not 2 theta
+    gentle_decay: float = 2e-5  # ours: does the limit of vanishing decay come nearer?
     window: int = 10  # an update is the change over this many steps
     switch_window: int = 20  # ours: a unit that switched in so many steps sits on its kink
     pull_steps: int = 100
@@ -60,7 +61,7 @@ class RealTraining:
     momentum: float = 0.9  # ten times as far in as many steps
     clock: float = 3.0  # 2 lambda t at the end
     slowdown: float = 1.0  # of the first layer: Theorem 5.1 takes the second to be faster
-    log_every: float = 0.1  # of the clock
+    log_every: float = 0.05  # of the clock
 
 
 @dataclass(frozen=True)
@@ -71,8 +72,8 @@ class Settings:
     direction: Direction = Direction()
     simulation: Simulation = Simulation()
     real: RealTraining = RealTraining()
-    equal: RealTraining = RealTraining(decay=1.0, clock=2.0)  # large decay: ten times shorter
-    slowed: RealTraining = RealTraining(decay=1.0, clock=2.0, slowdown=10.0)
+    equal: RealTraining = RealTraining(decay=1.0, clock=2.5)  # large decay: ten times shorter
+    slowed: RealTraining = RealTraining(decay=1.0, clock=2.5, slowdown=10.0)
 
 
 PRESET = {
@@ -83,6 +84,8 @@ PRESET = {
             Direction(modulus=5, hidden=32, n_test=3, steps=200, n_measured=4, pull_steps=10),
             Simulation(modulus=7, hidden=48, steps=200, log_every=20, embedding_std=7**-0.5),
             RealTraining(decay=0.3, clock=0.3, log_every=0.05),
+            RealTraining(decay=1.0, clock=0.3, log_every=0.05),
+            RealTraining(decay=1.0, clock=0.3, log_every=0.05, slowdown=10.0),
         ),
         2,
     ),

@@ -71,7 +71,14 @@ def train(
             if not torch.isfinite(loss):
                 raise ArithmeticError(f"{label}: the loss is not finite at step {k}")
             scores = accuracy(layers, test_data), accuracy(layers, train_data)
-            rows.append((torch.tensor(k * tick), *scores, loss, layers.embeddings.double()))
+            rows.append(
+                (
+                    torch.tensor(k * tick, dtype=torch.float64),
+                    *scores,
+                    loss,
+                    layers.embeddings.double(),
+                )
+            )
         force = gradient.moved(layers, 2 * settings.decay)
         speed = force.moved(speed, settings.momentum)
         layers = Layers(*(w - rate * v for w, v, rate in zip(layers, speed, rates, strict=True)))
