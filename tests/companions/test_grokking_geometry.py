@@ -200,5 +200,5 @@ def test_same_seed_same_start_in_every_reading():
 def test_measured_steps_end_with_the_run():
     wanted = direction.measured_steps(PRESET["paper"].settings.direction)
     assert wanted[0] == 40
-    assert wanted[-1] == 30_000
+    assert wanted[-1] == 42_000
     assert wanted == sorted(set(wanted))

@@ -54,6 +54,33 @@ def follow(
 
     The same seed has the same pairs and the same start in each reading.
     """
+    train, test, layers, scale = _networks(settings, seeds, readings)
+    wanted, rows = measured_steps(settings), []
+    recent: list[Layers] = []
+    switches: list[Bool[Tensor, "*runs n hidden"]] = []
+    control = torch.Generator().manual_seed(seeds[0])
+    for k in counted(label, settings.steps + 1):
+        if wanted and wanted[0] - k <= settings.switch_window:
+            recent = [*recent[-settings.window :], layers]
+            on = hidden(layers.embeddings, train.inputs) > 0
+            switches = [*switches[-settings.switch_window :], on]
+        if wanted and k == wanted[0]:
+            seen = torch.stack(switches)
+            held = seen.any(dim=0) & ~seen.all(dim=0)
+            update = layers.moved(recent[0], -1.0)
+            rows.append(_measure(settings, layers, update, held, scale, train, test, control))
+            wanted = wanted[1:]
+        gradient = descent(layers, train).gradient
+        force = Layers(*(scale * g for g in gradient)).moved(layers, settings.weight_decay)
+        layers = layers.moved(force, -settings.learning_rate)
+    columns = (torch.stack(column, dim=-1) for column in zip(*rows, strict=True))
+    return Record(torch.tensor(measured_steps(settings)), *columns)
+
+
+def _networks(
+    settings: Direction, seeds: Sequence[int], readings: Sequence[Reading]
+) -> tuple[Samples, Samples, Layers, Float[Tensor, "readings 1 1 1"]]:
+    """Pairs, held-out pairs, weights and factor of the loss, with axes readings and seeds."""
     streams = [torch.Generator().manual_seed(seed) for seed in seeds]
     p, n_pairs = settings.modulus, settings.modulus * (settings.modulus + 1) // 2
     n_train = n_pairs - settings.n_test
@@ -63,26 +90,7 @@ def follow(
     train, test = (Samples(*(part.repeat(copies) for part in side)) for side in data)
     layers = Layers(*(torch.stack(part).repeat(copies) for part in zip(*starts, strict=True)))
     scale = torch.tensor([1 / divisor(r, n_train, p) for r in readings], dtype=torch.float64)
-    scale = scale[:, None, None, None]
-    wanted, rows = measured_steps(settings), []
-    recent: list[Layers] = []
-    switches: list[Bool[Tensor, "*runs n hidden"]] = []
-    control = torch.Generator().manual_seed(seeds[0])
-    for k in counted(label, settings.steps + 1):
-        if wanted and wanted[0] - k <= settings.switch_window:
-            recent = [*recent[-settings.window :], layers]
-            switches.append(hidden(layers.embeddings, train.inputs) > 0)
-        if wanted and k == wanted[0]:
-            on = torch.stack(switches)
-            held = on.any(dim=0) & ~on.all(dim=0)
-            update = layers.moved(recent[0], -1.0)
-            rows.append(_measure(settings, layers, update, held, scale, train, test, control))
-            wanted, switches = wanted[1:], []
-        gradient = descent(layers, train).gradient
-        force = Layers(*(scale * g for g in gradient)).moved(layers, settings.weight_decay)
-        layers = layers.moved(force, -settings.learning_rate)
-    columns = (torch.stack(column, dim=-1) for column in zip(*rows, strict=True))
-    return Record(torch.tensor(measured_steps(settings)), *columns)
+    return train, test, layers, scale[:, None, None, None]
 
 
 def pulled(
