@@ -12,6 +12,7 @@ from emergence.companions.clustering.settings import PRESET
 from emergence.preset import choose
 
 SIZES = (2, 5, 8, 17)
+SETTINGS = [(0.0, 0.5, 0.0), (1.0, 0.5, 0.0), (1.0, 0.5, 0.3), (0.3, 0.2, 0.5)]  # mix, width, core
 
 
 def some(n, *runs, seed=0):
@@ -19,7 +20,7 @@ def some(n, *runs, seed=0):
     return torch.randn(*runs, n, 2, generator=stream, dtype=torch.float64)
 
 
-def plain_energy(points, mix, width):
+def plain_energy(points, mix, width, core):
     """U by its definition, in loops over pairs of pairs of complex numbers."""
     n = len(points)
     centre = sum(points) / n
@@ -30,6 +31,7 @@ def plain_energy(points, mix, width):
     for (s, i), (t, j) in itertools.combinations(marks, 2):
         near = math.exp(-(abs(s - t) ** 2) / (2 * width**2))
         turned = math.cos(2 * (cmath.phase(s) - cmath.phase(t)))
+        turned *= math.prod(abs(z) ** 2 / (abs(z) ** 2 + core**2) for z in (s, t))
         values[i == j].append((1 - mix) * near + mix * turned)
     return sum(values[False]) / len(values[False]) - sum(values[True]) / len(values[True])
 
@@ -65,33 +67,26 @@ def test_normalised_embeddings(close):
 
 
 @pytest.mark.parametrize("n", SIZES[1:])
-@pytest.mark.parametrize(("mix", "width"), [(0.0, 0.5), (1.0, 0.5), (0.3, 0.2)])
-def test_energy_is_its_definition(n, mix, width):
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_energy_is_its_definition(n, setting):
     embeddings = some(n)
     points = [complex(x, y) for x, y in embeddings.tolist()]
-    assert float(energy.energy(embeddings, mix, width)) == pytest.approx(
-        plain_energy(points, mix, width), rel=1e-12
+    assert float(energy.energy(embeddings, *setting)) == pytest.approx(
+        plain_energy(points, *setting), rel=1e-12
     )
 
 
 @pytest.mark.parametrize("n", SIZES[1:])
-@pytest.mark.parametrize(("mix", "width"), [(0.0, 0.5), (1.0, 0.5), (0.3, 0.2)])
-def test_forces_are_the_gradient(n, mix, width, close):
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_forces_are_the_gradient(n, setting, close):
     embeddings = (2 + 3 * some(n, 3)).requires_grad_()
-    (gradient,) = torch.autograd.grad(energy.energy(embeddings, mix, width).sum(), embeddings)
-    close(energy.forces(embeddings.detach(), mix, width), -gradient, 1e-9)
-
-
-def test_each_run_has_its_own_mix_and_width(close):
-    embeddings = some(6, 2)
-    both = energy.forces(embeddings, torch.tensor([0.2, 0.9]), torch.tensor([0.3, 0.7]))
-    close(both[0], energy.forces(embeddings[0], 0.2, 0.3), 1e-6)
-    close(both[1], energy.forces(embeddings[1], 0.9, 0.7), 1e-6)
+    (gradient,) = torch.autograd.grad(energy.energy(embeddings, *setting).sum(), embeddings)
+    close(energy.forces(embeddings.detach(), *setting), -gradient, 1e-9)
 
 
 def test_forces_neither_move_nor_grow_the_whole(close):
     embeddings = some(9, 5)
-    force = energy.forces(embeddings, 0.4, 0.5)
+    force = energy.forces(embeddings, 0.4, 0.5, 0.2)
     zero = torch.zeros(5)
     close(force.sum(dim=1), torch.zeros(5, 2), 1e-9)
     close((force * markers.normalise(embeddings)).sum(dim=(1, 2)), zero, 1e-9)
@@ -134,8 +129,10 @@ def test_markers_of_a_circle_are_collinear(close):
     for sum_ in range(17):
         x, y = marks[total == sum_].T
         assert float(torch.linalg.matrix_rank(torch.stack((x, y)), tol=1e-9)) == 1
-    cosine = energy.alignment(marks, energy.pair_weights(17, torch.float64, torch.device("cpu")))
-    close(cosine, torch.zeros(153, 2), 1e-9)  # the least energy there is, so no force
+    weights = energy.pair_weights(17, torch.float64, torch.device("cpu"))
+    close(
+        energy.alignment(marks, weights, 0.0), torch.zeros(153, 2), 1e-9
+    )  # the least energy there is, so no force
 
 
 def test_a_lattice_is_a_grid_and_no_circle():
@@ -164,17 +161,16 @@ def test_the_spectrum_holds_all_variance(n, close):
     close(scores.spectrum(embeddings).sum(dim=-1), total)
 
 
-def test_particles_descend_and_repeat():
+@pytest.mark.parametrize("setting", [(0.0, 0.5, 0.0), (1.0, 0.5, 0.3)])
+def test_particles_descend_and_repeat(setting):
+    mix, width, core = setting
+    given = {"mix": mix, "width": width, "core": core, "device": torch.device("cpu")}
     settings = particles.Simulation(residues=7, steps=80)
-    cpu = torch.device("cpu")
-    conditions = [(0.0, 0.5), (1.0, 0.5)]
-    first = particles.simulate(settings, conditions, (0, 1), device=cpu)
-    assert first.shape == (2, 2, 7, 2)
-    again = particles.simulate(settings, conditions[1:], (1,), device=cpu)
-    assert torch.allclose(first[1, 1], again[0, 0], atol=1e-3)
+    ends = particles.simulate(settings, (0, 1), **given)
+    assert ends.shape == (2, 7, 2)
+    assert torch.allclose(ends[1:], particles.simulate(settings, (1,), **given), atol=1e-3)
     before = particles.start(7, (0, 1))
-    for i, (mix, width) in enumerate(conditions):
-        assert (energy.energy(first[i], mix, width) < energy.energy(before, mix, width)).all()
+    assert (energy.energy(ends, *setting) < energy.energy(before, *setting)).all()
 
 
 def test_presets_are_named():

@@ -3,9 +3,11 @@
 With s the markers of normalised embeddings, and means over pairs of markers with the same sum
 and with different sums,
 
-    U = (1 - mix) [<K>_different - <K>_same] + mix [<cos 2 D>_different - <cos 2 D>_same],
+    U = (1 - mix) [<K>_different - <K>_same] + mix [<C>_different - <C>_same],
 
-K = exp(-|s - s'|^2 / 2 width^2), D the angle between s and s' seen from the centre.
+K = exp(-|s - s'|^2 / 2 width^2) and C = q q' cos 2D, with D the angle between s and s' seen from
+the centre and q = |s|^2 / (|s|^2 + core^2). Without a core, C is cos 2D and its force infinite at
+the centre, where a marker has no angle.
 """
 
 from functools import cache
@@ -16,7 +18,7 @@ from torch import Tensor
 
 from .markers import incidence, normalise, other_sum, places, same_sum, scale, shape_only
 
-TINY = 1e-12  # of |s|^2: at the centre a marker has no angle
+TINY = 1e-12  # of |s|^2, where there is no core
 
 
 @cache
@@ -33,40 +35,36 @@ def _weights(embeddings: Float[Tensor, "*runs n 2"]) -> Float[Tensor, "markers m
 
 
 def energy(
-    embeddings: Float[Tensor, "*runs n 2"],
-    mix: float | Float[Tensor, "*runs"],
-    width: float | Float[Tensor, "*runs"],
+    embeddings: Float[Tensor, "*runs n 2"], mix: float, width: float, core: float = 0.0
 ) -> Float[Tensor, "*runs"]:
     """U, written as it is defined: the slow form that `forces` is tested against."""
     marks = places(normalise(embeddings))
-    weights = _weights(embeddings)
     apart = (marks[..., :, None, :] - marks[..., None, :, :]).square().sum(dim=-1)
+    near = torch.exp(-apart / (2 * width**2))
     angle = torch.atan2(marks[..., 1], marks[..., 0])
+    square = marks.square().sum(dim=-1)
+    clear = square / (square + core**2)
     turned = torch.cos(2 * (angle[..., :, None] - angle[..., None, :]))
-    kernel = torch.exp(-apart / (2 * _spread(width, embeddings) ** 2))
-    return ((1 - mix) * (weights * kernel).sum(dim=(-2, -1))) + mix * (weights * turned).sum(
-        dim=(-2, -1)
-    )
+    turned = turned * clear[..., :, None] * clear[..., None, :]
+    return (_weights(embeddings) * ((1 - mix) * near + mix * turned)).sum(dim=(-2, -1))
 
 
 def forces(
-    embeddings: Float[Tensor, "*runs n 2"],
-    mix: float | Float[Tensor, "*runs"],
-    width: float | Float[Tensor, "*runs"],
+    embeddings: Float[Tensor, "*runs n 2"], mix: float, width: float, core: float = 0.0
 ) -> Float[Tensor, "*runs n 2"]:
     """-grad U: the pair forces below, added up over partners and carried over to embeddings."""
-    marks = places(normalise(embeddings))
-    share = _spread(mix, embeddings)
-    on_marks = (1 - share) * clustering(marks, _weights(embeddings), _spread(width, embeddings))
-    on_marks = on_marks + share * alignment(marks, _weights(embeddings))
+    marks, weights = places(normalise(embeddings)), _weights(embeddings)
+    on_marks = torch.zeros_like(marks)
+    if mix < 1:
+        on_marks += (1 - mix) * clustering(marks, weights, width)
+    if mix > 0:
+        on_marks += mix * alignment(marks, weights, core)
     matrix = incidence(embeddings.shape[-2], embeddings.dtype, embeddings.device)
     return shape_only(matrix.mT @ on_marks, embeddings) / scale(embeddings)
 
 
 def clustering(
-    marks: Float[Tensor, "*runs markers 2"],
-    weights: Float[Tensor, "markers markers"],
-    width: Float[Tensor, "*runs 1 1"],
+    marks: Float[Tensor, "*runs markers 2"], weights: Float[Tensor, "markers markers"], width: float
 ) -> Float[Tensor, "*runs markers 2"]:
     """On each marker the sum over partners of 2 w K (s - s') / width^2.
 
@@ -83,23 +81,18 @@ def clustering(
 
 
 def alignment(
-    marks: Float[Tensor, "*runs markers 2"], weights: Float[Tensor, "markers markers"]
+    marks: Float[Tensor, "*runs markers 2"], weights: Float[Tensor, "markers markers"], core: float
 ) -> Float[Tensor, "*runs markers 2"]:
-    """On each marker the sum over partners of 4 w sin(2 D) (-y, x) / |s|^2.
+    """On each marker the sum over partners of 4 w (C s - (x c + y d, x d - y c)) / (r^2 + core^2).
 
-    cos 2D is a product of the vectors (cos 2 theta, sin 2 theta), so partners add up first.
+    C is the product of the vectors (c, d) = (x^2 - y^2, 2 x y) / (r^2 + core^2) of both markers,
+    so partners add up first.
     """
     x, y = marks.unbind(dim=-1)
-    square = (x * x + y * y).clamp(min=TINY)
-    double = torch.stack(((x * x - y * y) / square, 2 * x * y / square), dim=-1)
+    square = (x * x + y * y + core**2).clamp(min=TINY)
+    double = torch.stack((x * x - y * y, 2 * x * y), dim=-1) / square[..., None]
     partners = weights @ double
-    turn = double[..., 1] * partners[..., 0] - double[..., 0] * partners[..., 1]
-    return (4 * turn / square)[..., None] * torch.stack((-y, x), dim=-1)
-
-
-def _spread(
-    value: float | Float[Tensor, "*runs"], like: Float[Tensor, "*runs n 2"]
-) -> Float[Tensor, "*runs 1 1"]:
-    """A number, or one a run, as a factor of matrices of each run."""
-    numbers = torch.as_tensor(value, dtype=like.dtype, device=like.device)
-    return numbers.expand(like.shape[:-2])[..., None, None]
+    c, d = partners.unbind(dim=-1)
+    product = (double * partners).sum(dim=-1, keepdim=True)
+    toward = torch.stack((x * c + y * d, x * d - y * c), dim=-1)
+    return 4 * (product * marks - toward) / square[..., None]

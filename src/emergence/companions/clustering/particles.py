@@ -29,27 +29,24 @@ def start(n: int, seeds: Sequence[int]) -> Float[Tensor, "seeds n 2"]:
 
 def simulate(
     settings: Simulation,
-    conditions: Sequence[tuple[float, float]],
     seeds: Sequence[int],
     *,
+    mix: float,
+    width: float,
+    core: float,
     device: torch.device,
     dtype: torch.dtype = torch.float32,
     label: str = "particles",
-) -> Float[Tensor, "conditions seeds n 2"]:
-    """Where the particles end, normalised, for each (mix, width); all runs at once.
+) -> Float[Tensor, "seeds n 2"]:
+    """Where the particles of each seed end, normalised, all at once.
 
-    Every condition starts from the same places. Raises ArithmeticError when a run diverges.
+    Raises ArithmeticError when a run diverges.
     """
-    first = start(settings.residues, seeds).to(device, dtype)
-    embeddings = first.repeat(len(conditions), 1, 1)
-    mix, width = (
-        torch.tensor(values, dtype=dtype, device=device).repeat_interleave(len(seeds))
-        for values in zip(*conditions, strict=True)
-    )
+    embeddings = start(settings.residues, seeds).to(device, dtype)
     adam = torch.optim.Adam([embeddings], lr=settings.learning_rate)
     for _ in counted(label, settings.steps):
-        embeddings.grad = -forces(embeddings, mix, width)
+        embeddings.grad = -forces(embeddings, mix, width, core)
         adam.step()
     if not torch.isfinite(embeddings).all():
         raise ArithmeticError(f"{label}: a place is not finite")
-    return normalise(embeddings).unflatten(0, (len(conditions), len(seeds))).cpu()
+    return normalise(embeddings).cpu()

@@ -4,28 +4,34 @@ import sympy as sp
 from sympy.simplify.fu import TR8  # products of sines and cosines to sums
 
 X, Y, U, V = sp.symbols("x y u v", real=True)  # s = (x, y) and its partner s' = (u, v)
-H = sp.Symbol("h", positive=True)  # the width
+H, R = sp.symbols("h r", positive=True)  # the width, the core
 PHI = sp.Symbol("phi", positive=True)
 
 
 def pair_residuals() -> dict[str, sp.Expr]:
     """Left minus right side of the pair forces that `energy` adds up."""
     apart = (X - U) ** 2 + (Y - V) ** 2
-    kernel = sp.exp(-apart / (2 * H**2))
-    turned = 2 * (X * U + Y * V) ** 2 / ((X**2 + Y**2) * (U**2 + V**2)) - 1  # cos 2D
-    # sin 2D = 2 sin D cos D, from the cross and the dot product
-    sine = 2 * (Y * U - X * V) * (X * U + Y * V) / ((X**2 + Y**2) * (U**2 + V**2))
+    near = sp.exp(-apart / (2 * H**2))
+    own, other = X**2 + Y**2 + R**2, U**2 + V**2 + R**2
+    c, d = (U**2 - V**2) / other, 2 * U * V / other  # of the partner
+    turned = ((X**2 - Y**2) * c + 2 * X * Y * d) / own
     angle = sp.atan2(Y, X) - sp.atan2(V, U)
+    clear = (X**2 + Y**2) * (U**2 + V**2) / (own * other)
+    sine = 2 * (Y * U - X * V) * (X * U + Y * V) / ((X**2 + Y**2) * (U**2 + V**2))
     steps = {
-        "cos 2D of angles and of vectors": turned - sp.expand_trig(sp.cos(2 * angle)),
+        "C of angles and of vectors": turned - clear * sp.expand_trig(sp.cos(2 * angle)),
         "sin 2D of angles and of vectors": sine - sp.expand_trig(sp.sin(2 * angle)),
     }
-    for name, along, partner, across in (("x", X, U, -Y), ("y", Y, V, X)):
+    sides = (("x", X, U, X * c + Y * d, -Y), ("y", Y, V, X * d - Y * c, X))
+    for name, along, partner, toward, across in sides:
         steps[f"clustering force along {name}"] = (
-            -sp.diff(kernel, along) - kernel * (along - partner) / H**2
+            -sp.diff(near, along) - near * (along - partner) / H**2
         )
-        steps[f"alignment force along {name}"] = -sp.diff(turned, along) - 2 * sine * across / (
-            X**2 + Y**2
+        force = 2 * (turned * along - toward) / own
+        steps[f"alignment force along {name}"] = -sp.diff(turned, along) - force
+        # without a core it only turns: 2 sin 2D across the line from the centre
+        steps[f"without a core, along {name}"] = (force - 2 * sine * across / (X**2 + Y**2)).subs(
+            R, 0
         )
     return {name: sp.simplify(left) for name, left in steps.items()}
 
