@@ -153,6 +153,13 @@ def test_grid_score_counts_pairs():
         assert float(value) == pytest.approx(sum(kind) / len(kind))
 
 
+def test_the_interval_of_a_share_is_wilsons():
+    low, high = scores.share(torch.arange(50) < 10)
+    root = 1.959964 * math.sqrt(0.2 * 0.8 / 50 + 1.959964**2 / (4 * 50**2))
+    middle, factor = 0.2 + 1.959964**2 / 100, 1 + 1.959964**2 / 50
+    assert (low, high) == pytest.approx(((middle - root) / factor, (middle + root) / factor))
+
+
 @pytest.mark.parametrize("n", [9, 10])
 def test_the_spectrum_holds_all_variance(n, close):
     embeddings = some(n, 2)

@@ -79,18 +79,40 @@ def test_the_networks_own_force_is_its_gradient(close):
 
 
 def test_the_expected_pair_force_is_an_average_over_networks():
-    n, hidden, runs = 5, 8, 20000
     stream = torch.Generator().manual_seed(3)
-    place = torch.randn(n, 2, generator=stream, dtype=torch.float64)
-    first = torch.randn(runs, 2, hidden, generator=stream, dtype=torch.float64) / 2
-    second = 1e-3 * torch.randn(runs, hidden, n, generator=stream, dtype=torch.float64)
-    zero = torch.zeros(runs, 1, hidden, dtype=torch.float64)
-    net = network.Network(place.expand(runs, n, 2), first, zero, second, zero[..., :n])
-    mean = torch.zeros(15, 15, 2, dtype=torch.float64)
-    for part in zip(*(p.split(2000) for p in net), strict=True):
-        mean += pairwise.pair_forces(network.Network(*part), hidden_bias=False).sum(0) / runs
-    expected = pairwise.expected_pair_forces(place, hidden, (0.25, 1e-6))
+    place = torch.randn(5, 2, generator=stream, dtype=torch.float64)
+    given = place, 8, (0.25, 1e-6)  # small W_2: p is 1/n
+    mean = pairwise.mean_pair_forces(*given, count=8000, stream=stream, block=2000)
+    expected = pairwise.expected_pair_forces(*given)
     assert float((mean - expected).norm() / expected.norm()) < 0.02
+    few = [
+        pairwise.mean_pair_forces(*given, count=30, stream=stream.manual_seed(1), block=block)
+        for block in (15, 15)
+    ]
+    assert torch.equal(*few)
+
+
+@pytest.mark.parametrize("hidden_bias", [True, False])
+def test_trained_pair_forces_are_pair_forces(hidden_bias, close):
+    net = small(runs=2, bias=0.3 if hidden_bias else 0.0)
+    found = pairwise.pair_forces(net, hidden_bias=hidden_bias)
+    for j in (0, 7):
+        given = {"partner": j, "rate": 1e-5, "hidden_bias": hidden_bias}
+        close(pairwise.trained_pair_forces(net, **given), found[:, :, j], 1e-6)
+
+
+def test_a_relabelled_force_is_that_of_other_numbers():
+    stream = torch.Generator().manual_seed(0)
+    place = torch.randn(2, 5, 2, generator=stream, dtype=torch.float64)
+    setting = (0.5, 0.5, 0.1)
+    order = torch.randperm(5, generator=torch.Generator().manual_seed(7))
+    given = {"count": 1, "stream": torch.Generator().manual_seed(7)}
+    moved = torch.stack([energy.forces(run[order], *setting) for run in place])
+    force = torch.zeros_like(place)
+    for new, old in enumerate(order.tolist()):
+        force[:, old] = moved[:, new]
+    found = pairwise.relabelled_likeness(force, place, setting, **given)
+    assert torch.allclose(found, torch.ones(2).double())
 
 
 def test_forces_linear_in_the_partner_cancel():

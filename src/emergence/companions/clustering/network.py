@@ -80,22 +80,31 @@ def start(settings: Training, seeds: Sequence[int]) -> tuple[Network, Bool[Tenso
     return Network(*parts), trained
 
 
-def hidden_units(network: Network) -> Float[Tensor, "runs markers hidden"]:
-    """What the hidden layer says of each marker."""
-    return torch.baddbmm(network.first_bias, places(network.embeddings), network.first).relu()
+def marker_logits(
+    marks: Float[Tensor, "runs markers 2"], layers: Sequence[Tensor]
+) -> Float[Tensor, "runs markers n"]:
+    """The logits of the sum at each marker; `layers` are the parameters after the embeddings."""
+    first, first_bias, second, second_bias = layers
+    return torch.baddbmm(second_bias, torch.baddbmm(first_bias, marks, first).relu(), second)
 
 
 def logits(network: Network) -> Float[Tensor, "runs markers n"]:
-    """The logits of the sum, for each marker."""
-    return torch.baddbmm(network.second_bias, hidden_units(network), network.second)
+    """The logits of the sum, for each pair of residues."""
+    return marker_logits(places(network.embeddings), network[1:])
+
+
+def marker_losses(
+    marks: Float[Tensor, "runs markers 2"], layers: Sequence[Tensor]
+) -> Float[Tensor, "runs markers"]:
+    """The cross-entropy of each marker."""
+    out = marker_logits(marks, layers)
+    total = markers(out.shape[-1]).total.to(out.device)
+    return functional.cross_entropy(out.mT, total.expand(len(out), -1), reduction="none")
 
 
 def losses(network: Network) -> Float[Tensor, "runs markers"]:
-    """The cross-entropy of each marker."""
-    n = network.embeddings.shape[-2]
-    total = markers(n).total.to(network.first.device)
-    out = logits(network)
-    return functional.cross_entropy(out.mT, total.expand(len(out), -1), reduction="none")
+    """The cross-entropy of each pair of residues."""
+    return marker_losses(places(network.embeddings), network[1:])
 
 
 def train(

@@ -9,8 +9,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from .energy import forces
 from .markers import incidence, markers, places, shape_only
-from .network import Network
+from .network import Network, losses, marker_losses
 
 
 def pair_forces(
@@ -41,6 +42,29 @@ def pair_forces(
     return second + first + marks[:, None] * shared[1]
 
 
+def trained_pair_forces(
+    network: Network, *, partner: int, rate: float, hidden_bias: bool = True
+) -> Float[Tensor, "runs markers 2"]:
+    """F_ij for one j by doing it: train on that marker, and see how the forces have changed.
+
+    A step forward and a step back, each of this learning rate, over their distance.
+    """
+    free = [part.clone().requires_grad_() for part in network]
+    loss = losses(Network(*free))[:, partner].sum()
+    gradient = list(torch.autograd.grad(loss, free[1:]))
+    if not hidden_bias:
+        gradient[1] = torch.zeros_like(gradient[1])
+    n = network.embeddings.shape[-2]
+    matrix = incidence(n, network.first.dtype, network.first.device)
+
+    def force(step: float) -> Float[Tensor, "runs markers 2"]:
+        layers = [p.detach() - step * g for p, g in zip(free[1:], gradient, strict=True)]
+        marks = (matrix @ network.embeddings).requires_grad_()
+        return -torch.autograd.grad(marker_losses(marks, layers).sum(), marks)[0]
+
+    return (force(rate) - force(-rate)) / (2 * rate)
+
+
 def expected_pair_forces(
     embeddings: Float[Tensor, "n 2"], hidden: int, variances: tuple[float, float]
 ) -> Float[Tensor, "markers markers 2"]:
@@ -62,6 +86,36 @@ def expected_pair_forces(
     return hidden / (2 * torch.pi) * weights[..., None] * kernel
 
 
+def mean_pair_forces(
+    embeddings: Float[Tensor, "n 2"],
+    hidden: int,
+    variances: tuple[float, float],
+    *,
+    count: int,
+    stream: torch.Generator,
+    block: int = 50,
+) -> Float[Tensor, "markers markers 2"]:
+    """The mean of F_ij over so many random networks without biases, as `expected_pair_forces`.
+
+    Each network counts twice, with W_2 and with -W_2, so that terms odd in W_2 cancel.
+    """
+    n = len(embeddings)
+    total = torch.zeros((), dtype=embeddings.dtype)
+    drawn = 0
+    while drawn < count:
+        runs = min(block, count - drawn)
+        first, second = (
+            variance**0.5 * torch.randn(runs, *shape, generator=stream, dtype=embeddings.dtype)
+            for variance, shape in zip(variances, ((2, hidden), (hidden, n)), strict=True)
+        )
+        still = embeddings.new_zeros(runs, 1, hidden), embeddings.new_zeros(runs, 1, n)
+        for sign in (-1, 1):
+            parts = embeddings.expand(runs, n, 2), first, still[0], sign * second, still[1]
+            total = total + pair_forces(Network(*parts), hidden_bias=False).sum(dim=0) / 2
+        drawn += runs
+    return total / count
+
+
 def descent(network: Network, counted: Float[Tensor, "runs markers"]) -> Float[Tensor, "runs n 2"]:
     """The network's own force on its embeddings, -grad_E of the counted mean loss."""
     marks = places(network.embeddings)
@@ -81,6 +135,26 @@ def likeness(
     """The cosine between two forces, as far as they change the shape of the embeddings."""
     parts = (shape_only(part, embeddings).flatten(1) for part in (force, other))
     return torch.cosine_similarity(*parts, dim=-1)
+
+
+def relabelled_likeness(
+    force: Float[Tensor, "runs n 2"],
+    embeddings: Float[Tensor, "runs n 2"],
+    setting: tuple[float, float, float],
+    *,
+    count: int,
+    stream: torch.Generator,
+) -> Float[Tensor, " runs"]:
+    """The mean likeness to the particles' forces of residues given other numbers: a control.
+
+    `setting` is mix, width and core. Places stay, so what is left is what knows no addition.
+    """
+    found = []
+    for _ in range(count):
+        order = torch.randperm(embeddings.shape[1], generator=stream)
+        other = forces(embeddings[:, order], *setting)[:, order.argsort()]
+        found.append(likeness(force, other, embeddings))
+    return torch.stack(found).mean(dim=0)
 
 
 def _targets(network: Network) -> Float[Tensor, "markers n"]:

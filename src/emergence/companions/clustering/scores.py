@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import torch
 from jaxtyping import Bool, Float
+from scipy.stats import binomtest
 from torch import Tensor
 
 from .markers import normalise, other_sum, places, same_sum
@@ -54,6 +55,12 @@ def spectrum(embeddings: Float[Tensor, "*runs n 2"]) -> Float[Tensor, "*runs fre
     if n % 2 == 0:
         twice[..., -1] = 1.0
     return twice * power / n**2
+
+
+def share(found: Bool[Tensor, " runs"]) -> tuple[float, float]:
+    """Wilson's 95% interval of a share of independent runs."""
+    interval = binomtest(int(found.sum()), len(found)).proportion_ci(method="wilson")
+    return float(interval.low), float(interval.high)
 
 
 def circle(n: int, frequency: int = 1) -> Float[Tensor, "n 2"]:
