@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch.nn import functional
 
-from emergence.companions.clustering import energy, markers, network, pairwise
+from emergence.companions.clustering import energy, following, markers, network, pairwise
 
 CPU = torch.device("cpu")
 
@@ -178,3 +178,21 @@ def test_a_run_that_diverges_is_an_error():
     settings = network.Training(residues=5, hidden=8, epochs=40, learning_rate=math.inf)
     with pytest.raises(ArithmeticError, match="not finite"):
         network.train(settings, (0,), device=CPU)
+
+
+def test_following_compares_at_every_snapshot():
+    settings = network.Training(residues=5, hidden=8, epochs=12, snapshots=(0, 6))
+    record = network.train(settings, (0, 1, 2), device=CPU)
+    tendencies = {"clustering": (0.0, 0.5, 0.0)}
+    stream = torch.Generator().manual_seed(0)
+    found = following.follow(record, tendencies, relabellings=2, stream=stream)
+    assert found.epochs.tolist() == [0, 6, 12]
+    end = network.Network(*(part.double() for part in record.final))
+    free = end._replace(embeddings=end.embeddings.clone().requires_grad_())
+    loss = ((network.losses(free) * record.trained).sum(dim=1) / record.trained.sum(dim=1)).sum()
+    force = -torch.autograd.grad(loss, free.embeddings)[0]
+    expected = pairwise.likeness(
+        force, energy.forces(end.embeddings, *tendencies["clustering"]), end.embeddings
+    )
+    assert torch.allclose(found.likeness["clustering"][-1], expected, atol=1e-5)
+    assert found.control["clustering"].shape == found.size.shape == (3, 3)
