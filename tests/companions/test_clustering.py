@@ -141,6 +141,13 @@ def test_a_lattice_is_a_grid_and_no_circle():
     assert not bool(found.circles)
 
 
+def test_flatness_of_a_circle_an_ellipse_and_a_line(close):
+    ring = scores.circle(9)
+    squeezed = torch.stack((ring, ring * torch.tensor([1.0, 0.5]), ring * torch.tensor([1.0, 0.0])))
+    turn = torch.tensor([[0.6, 0.8], [-0.8, 0.6]], dtype=torch.float64)
+    close(scores.flatness(3 + squeezed @ turn), torch.tensor([1.0, 0.25, 0.0]).double())
+
+
 def test_grid_score_counts_pairs():
     embeddings = some(6)
     marks = markers.places(markers.normalise(embeddings)).tolist()

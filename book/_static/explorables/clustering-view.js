@@ -21,27 +21,36 @@ function frame(size, extent, title) {
   return { group, x, y };
 }
 
+/** How far out to draw, in steps so that the picture does not tremble. */
+function extentOf(points) {
+  const farthest = Math.max(...points.map(([x, y]) => Math.max(Math.abs(x), Math.abs(y))));
+  return Math.max(1.3, Math.ceil(4.6 * farthest) / 4);
+}
+
 /** The height of a picture of this width. */
 export const heightOf = (size) => size + TITLE;
 
 /** The particles, each with its residue. */
-export function particlePicture(points, size) {
-  const { group, x, y } = frame(size, 2.4, "Embeddings: one particle a residue");
-  const n = points.length;
-  normalise(points).points.forEach(([u, v], a) => {
+export function particlePicture(embeddings, size) {
+  const { points } = normalise(embeddings);
+  const { group, x, y } = frame(size, extentOf(points), "Embeddings: one particle a residue");
+  points.forEach(([u, v], a) => {
+    const out = 14 / Math.max(Math.hypot(u, v), 1e-6); // the number stands away from the centre
     group.append(
-      svg("circle", { class: "ex-particle", cx: x(u), cy: y(v), r: 6, fill: hue(a, n) }),
-      svg("text", { class: "ex-number", x: x(u) + 9, y: y(v), dy: "0.35em" }, a),
+      svg("circle", { class: "ex-particle", cx: x(u), cy: y(v), r: 6, fill: hue(a, points.length) }),
+      svg("text", { class: "ex-number", x: x(u) + out * u, y: y(v) - out * v, dy: "0.35em", "text-anchor": "middle" }, a),
     );
   });
   return group;
 }
 
 /** The markers by their sum; one sum may be singled out. */
-export function markerPicture(points, size, sum) {
-  const { group, x, y } = frame(size, 4.8, sum === null ? "Markers: a colour a sum" : `Markers: those with sum ${sum} stand out`);
+export function markerPicture(embeddings, size, sum) {
+  const { points } = normalise(embeddings);
+  const title = sum === null ? "Markers: a colour a sum" : `Markers: those with sum ${sum} stand out`;
+  const { group, x, y } = frame(size, 2 * extentOf(points), title);
   const n = points.length, pairs = markers(n);
-  const marks = places(normalise(points).points, pairs);
+  const marks = places(points, pairs);
   const order = pairs.map((_, i) => i).sort((i, j) => (pairs[i][2] === sum) - (pairs[j][2] === sum));
   for (const i of order) {
     const total = pairs[i][2];

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-import matplotlib.pyplot as plt
 import numpy as np
 from jaxtyping import Float
 from matplotlib.axes import Axes
+from matplotlib.colors import hsv_to_rgb
 from torch import Tensor
 
 from ...plotting import COLOURS
@@ -18,7 +18,16 @@ SHADES = {
     "clustering": "#B37700",  # makes grids
     "control": COLOURS["other"],
 }
-RESIDUES = plt.get_cmap("hsv")  # cyclic, as residues are
+BRIGHTNESS = 0.5  # the same for all residues, so that none is lost on light or dark
+
+
+def residue_colour(residue: int, n: int) -> tuple[float, ...]:
+    """A hue for each residue, round the circle, all equally bright."""
+    colour = np.array(hsv_to_rgb((residue / n, 1.0, 1.0)))
+    bright = float(colour @ (0.2126, 0.7152, 0.0722))
+    if bright > BRIGHTNESS:
+        return tuple(colour * BRIGHTNESS / bright)
+    return tuple(colour + (1 - colour) * (BRIGHTNESS - bright) / (1 - bright))
 
 
 def _bare(ax: Axes, extent: float) -> None:
@@ -30,12 +39,17 @@ def _bare(ax: Axes, extent: float) -> None:
 
 
 def embedding_panel(ax: Axes, embeddings: Float[Tensor, "n 2"]) -> Axes:
-    """Normalised embeddings, each with its residue."""
+    """Normalised embeddings, each with its residue on the side away from the centre."""
     n = len(embeddings)
-    _bare(ax, 2.4)
-    for a, (x, y) in enumerate(normalise(embeddings).tolist()):
-        ax.plot(x, y, "o", ms=5, color=RESIDUES(a / n))
-        ax.annotate(str(a), (x, y), xytext=(4, 3), textcoords="offset points", fontsize=7)
+    normal = normalise(embeddings)
+    _bare(ax, 1.25 * float(normal.abs().max()))
+    for a, (x, y) in enumerate(normal.tolist()):
+        ax.plot(x, y, "o", ms=5, color=residue_colour(a, n))
+        out = 9 / max((x * x + y * y) ** 0.5, 1e-6)
+        ax.annotate(
+            str(a), (x, y), xytext=(out * x, out * y), textcoords="offset points", fontsize=7,
+            ha="center", va="center",
+        )  # fmt: skip
     return ax
 
 
@@ -44,8 +58,8 @@ def marker_panel(ax: Axes, embeddings: Float[Tensor, "n 2"], *, sum_: int) -> Ax
     n = len(embeddings)
     total = markers(n).total
     marks = places(normalise(embeddings))
-    _bare(ax, 4.8)
-    ax.scatter(*marks.T, c=RESIDUES(total / n), s=11, linewidths=0)
+    _bare(ax, 1.15 * float(marks.abs().max()))
+    ax.scatter(*marks.T, c=[residue_colour(m, n) for m in total.tolist()], s=11, linewidths=0)
     ringed = marks[total == sum_]
     ax.plot(*ringed.T, "o", ms=8, mfc="none", mec="#222222", mew=0.9)
     return ax

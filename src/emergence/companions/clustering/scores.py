@@ -11,6 +11,7 @@ from .markers import normalise, other_sum, places, same_sum
 
 CIRCLE = 0.8  # a round circle has 1, random embeddings about 0.3
 GRID = 0.3  # random embeddings have the base rate of about 0.006
+LINE = 0.05  # flatness below which a grid has one dimension: four rows on four columns have 1
 RADIUS = 0.15  # in units of the embeddings' rms: a seventh of it, so neighbours count as apart
 
 
@@ -55,6 +56,13 @@ def spectrum(embeddings: Float[Tensor, "*runs n 2"]) -> Float[Tensor, "*runs fre
     if n % 2 == 0:
         twice[..., -1] = 1.0
     return twice * power / n**2
+
+
+def flatness(embeddings: Float[Tensor, "*runs n 2"]) -> Float[Tensor, "*runs"]:
+    """The smaller principal variance over the larger: 1 for a round circle, 0 for a line."""
+    centred = normalise(embeddings)
+    low, high = torch.linalg.eigvalsh(centred.mT @ centred).unbind(dim=-1)
+    return low.clamp(min=0) / high
 
 
 def share(found: Bool[Tensor, " runs"]) -> tuple[float, float]:
