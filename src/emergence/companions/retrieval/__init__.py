@@ -1,0 +1,1 @@
+"""The retrieval problem: facts that form chains, and how many layers it takes to follow one."""
