@@ -18,8 +18,8 @@ from .task import Batch
 
 
 def sorted_maps(
-    attention: Sequence[Float[Tensor, "runs batch heads rows length"]], batch: Batch
-) -> Float[Tensor, "runs layers heads n_hops+1 n_hops+1"]:
+    attention: Sequence[Float[Tensor, "runs batch heads _ length"]], batch: Batch
+) -> Float[Tensor, "runs layers heads tokens tokens"]:
     """Mean attention between tokens of the queried chain, sorted; every query asks for D hops.
 
     Rows that the last layer does not compute are NaN. What is missing to 1 in a row went to other

@@ -34,8 +34,8 @@ class RetrievalTraining:
     learning_rate: float = 2e-3
     warm_up: int = 200
     final_share: float = 0.1
-    record_every: int = 20
-    test_size: int = 256  # fixed contexts a number of hops
+    record_every: int = 10
+    test_size: int = 128  # fixed contexts a number of hops, at each record
 
     def __post_init__(self) -> None:
         if self.mode not in get_args(Mode):
@@ -65,7 +65,7 @@ class RetrievalRecord(NamedTuple):
 
     steps: Int[Tensor, " times"]
     accuracy: Float[Tensor, "runs times n_hops"]
-    maps: Float[Tensor, "runs times layers heads n_hops+1 n_hops+1"]
+    maps: Float[Tensor, "runs times layers heads tokens tokens"]
     parameters: Parameters
 
 
@@ -84,13 +84,13 @@ def train(
         raise ValueError("training needs at least one seed")
     streams = [torch.Generator(device).manual_seed(seed) for seed in seeds]
     parameters = initial(settings.architecture, streams)
-    tests = _tests(settings, seeds, device)
+    tests = contexts(settings, seeds, settings.test_size, device=device)
     optimiser = torch.optim.Adam(parameters.tensors(), lr=settings.learning_rate, fused=True)
     moments, accuracies, maps = [], [], []
 
     def record(step: int) -> None:
         moments.append(step)
-        accuracy, attention = _examine(parameters, tests, settings.architecture.n_heads)
+        accuracy, attention = examine(parameters, tests, settings.architecture.n_heads)
         accuracies.append(accuracy)
         maps.append(attention)
 
@@ -125,22 +125,25 @@ def losses(parameters: Parameters, batch: Batch, n_heads: int) -> Float[Tensor, 
     return each.view_as(batch.target).mean(dim=1)
 
 
-def _tests(
-    settings: RetrievalTraining, seeds: Sequence[int], device: torch.device
+def contexts(
+    settings: RetrievalTraining, seeds: Sequence[int], size: int, *, device: torch.device
 ) -> tuple[Batch, ...]:
-    """Contexts of each number of hops, from a stream that training never sees."""
-    streams = [torch.Generator(device).manual_seed(2**40 + seed) for seed in seeds]
-    sizes = torch.ones(settings.test_size, dtype=torch.long)
+    """Contexts that ask for 1, 2, ... D hops, from streams that training never sees.
+
+    Seeds differ in their lower 32 bits, the only ones that PyTorch heeds on a processor.
+    """
+    streams = [torch.Generator(device).manual_seed(2**31 + seed) for seed in seeds]
     return tuple(
-        task.stacked([settings.draw(hops * sizes, stream) for stream in streams])
+        task.stacked([settings.draw(torch.full((size,), hops), stream) for stream in streams])
         for hops in range(1, settings.n_hops + 1)
     )
 
 
 @torch.no_grad()
-def _examine(
+def examine(
     parameters: Parameters, tests: Sequence[Batch], n_heads: int
-) -> tuple[Float[Tensor, "runs n_hops"], Float[Tensor, "runs layers heads length length"]]:
+) -> tuple[Float[Tensor, "runs n_hops"], Float[Tensor, "runs layers heads tokens tokens"]]:
+    """Accuracy on each of the tests, and the mean sorted attention on the last."""
     right = []
     for batch in tests:
         result = answer(parameters, batch, n_heads)
