@@ -35,7 +35,7 @@ class Claim:
     expectation: Expectation | None = None
     why: str = ""
     not_testable: str = ""
-    headline: bool = False
+    headline: str = ""  # the claim in plain words, for the landing page
 
 
 @dataclass(frozen=True)
@@ -121,14 +121,14 @@ def _row_problems(row: Any, chapters: Sequence[str]) -> Iterator[str]:
     yield from (f"unknown field {name!r}" for name in row if name not in ALLOWED)
     needed = ALWAYS | ({"not_testable"} if "not_testable" in row else TESTED)
     yield from (f"the field {name!r} is missing" for name in sorted(needed - row.keys()))
-    texts = sorted((row.keys() & ALLOWED) - {"expect", "headline"})
+    texts = sorted((row.keys() & ALLOWED) - {"expect"})
     yield from (
         f"the field {name!r} is not a text"
         for name in texts
         if not (isinstance(row[name], str) and row[name].strip())
     )
-    if not isinstance(row.get("headline", False), bool):
-        yield "the field 'headline' is not true or false"
+    if "$" in str(row.get("headline", "")):
+        yield "the headline has a formula, and the landing page sets none"
     if "not_testable" in row:
         idle = sorted(TESTED & row.keys())
         yield from (f"{name!r} does not go with 'not_testable'" for name in idle)

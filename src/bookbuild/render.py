@@ -7,6 +7,7 @@ from itertools import groupby
 from bookbuild.chapters import Chapter
 from bookbuild.ledger import Finding, count
 
+KINDS = {"paper": "The paper", "new": "Beyond the paper", "companion": "Companions"}
 TABLE_HEAD = (
     '<table class="ledger">\n<thead><tr><th scope="col">Claim</th><th scope="col">Measured</th>'
     '<th scope="col">Expected</th><th scope="col">Verdict</th></tr></thead>\n<tbody>'
@@ -26,14 +27,12 @@ def verdict_summary(findings: Sequence[Finding], *, up: str = "") -> str:
         for verdict, n in count(findings).items()
     )
     lines = ['<div class="verdict-counts">', *badges, "</div>"]
-    headlines = [finding for finding in findings if finding.claim.headline]
-    if headlines:
-        lines += ["", '<ul class="headline-claims">']
-        for finding in headlines:
-            link = f'href="{up}verdicts.html#claim-{finding.claim.id}"'
-            # A line between blank lines is Markdown again, so formulas are set.
-            lines += [f"<li>{_badge(finding, 'a', link)}", "", finding.claim.statement, "", "</li>"]
-        lines.append("</ul>")
+    for kind, title in KINDS.items():
+        rows = [f for f in findings if f.claim.kind == kind and f.claim.headline]
+        if rows:
+            lines += [f'<p class="headline-kind">{title}</p>', '<ul class="headline-claims">']
+            lines += [_headline(finding, up) for finding in rows]
+            lines.append("</ul>")
     return "\n".join(lines) + "\n"
 
 
@@ -64,6 +63,12 @@ def made_by(origin: Mapping[str, object]) -> str:
         f"executed {str(origin['date'])[:10]}",
     ]
     return f'<p class="made-by">This page: {html.escape(" · ".join(parts))}</p>'
+
+
+def _headline(finding: Finding, up: str) -> str:
+    """Return a headline claim, its verdict leading to the row."""
+    link = f'href="{up}verdicts.html#claim-{finding.claim.id}"'
+    return f"<li>{_badge(finding, 'a', link)} {html.escape(finding.claim.headline)}</li>"
 
 
 def _row(finding: Finding) -> list[str]:

@@ -11,6 +11,7 @@ from bookbuild.cache import Entry
 from bookbuild.checks import check_notebooks, check_site
 from bookbuild.errors import BookError, raise_if_any
 from bookbuild.launch_check import check_launch
+from bookbuild.policy import add_policies
 from bookbuild.reporting import FIGURES_FOLDER
 from bookbuild.settings import Settings
 
@@ -30,6 +31,7 @@ def build_site(settings: Settings, entries: Mapping[str, Entry]) -> None:
         figures = entry.folder / FIGURES_FOLDER
         if figures.is_dir():
             shutil.copytree(figures, html / FIGURES_FOLDER / name)
+    add_policies(html)
     raise_if_any(check_site(html, whole=settings.part is None))
     raise_if_any(check_launch(html, settings.root))
     shutil.rmtree(settings.site, ignore_errors=True)

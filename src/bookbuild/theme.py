@@ -1,6 +1,7 @@
 """A Sphinx extension: scripts where a page needs them, and none that no page uses.
 
-Jupyter Book adds thebe's scripts always, twice over, and with an address of another server.
+Jupyter Book adds thebe's scripts always, twice over, and with an address of another server; the
+theme adds 1.5 MB of icons that its font has too, and the search index to every page.
 """
 
 import re
@@ -10,19 +11,24 @@ from docutils import nodes
 from sphinx.application import Sphinx
 
 MOUNT = re.compile(r'data-explorable="([a-z]+)"')
+THEBE = re.compile(
+    r'<script type="text/x-thebe-config">.*?</script>\s*<script>kernelName = .*?</script>',
+    re.DOTALL,
+)
 SCRIPTS = {"book/verdicts": "verdicts.js"}
 
 
 def drop_thebe(
     app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: object
 ) -> None:
-    """Take thebe's files and inline settings out of a page's scripts and styles."""
+    """Take thebe's files and settings out of a page."""
     for kind in ("script_files", "css_files"):
         context[kind] = [
             file
             for file in context.get(kind, [])
             if "thebe" not in f"{file} {getattr(file, 'attributes', {})}".lower()
         ]
+    context["body"] = THEBE.sub("", context.get("body", ""))
 
 
 def add_scripts(
@@ -39,8 +45,21 @@ def add_scripts(
         app.add_css_file("explorables/explorables.css")
 
 
+def without_scripts(head: str, *names: str) -> str:
+    """A part of a page's head without the scripts of these names."""
+    return re.sub(rf'<script[^>]*/?({"|".join(names)})\.js[^>]*></script>', "", head)
+
+
+def offer_filter(
+    app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: object
+) -> None:
+    """Let `layout.html` take scripts away that the theme's own templates write."""
+    context["without_scripts"] = without_scripts
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Register both; thebe goes after everything that adds scripts."""
+    """Register all; thebe goes after everything that adds scripts."""
     app.connect("html-page-context", add_scripts, priority=800)
     app.connect("html-page-context", drop_thebe, priority=900)
+    app.connect("html-page-context", offer_filter)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -3,7 +3,7 @@
 from docutils import nodes
 from docutils.utils import new_document
 
-from bookbuild.theme import add_scripts
+from bookbuild.theme import add_scripts, without_scripts
 
 
 class App:
@@ -43,3 +43,9 @@ def test_the_verdicts_get_their_filter():
     app = App()
     add_scripts(app, "book/verdicts", "", {}, None)
     assert app.scripts == [("verdicts.js", {"type": "module"})]
+
+
+def test_scripts_that_the_theme_writes_are_taken_away():
+    icons = '<script defer src="_static/scripts/icons.js?d=1"></script>'
+    head = f'<link href="a">{icons}<script>x</script>'
+    assert without_scripts(head, "icons", "other") == '<link href="a"><script>x</script>'

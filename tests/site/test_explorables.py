@@ -196,7 +196,7 @@ def test_the_circuit_answers_to_keyboard_and_mouse(explore):
     assert sentence.text_content().startswith(f"The query B finds Q with weight {weight:.2f}.")
     explore.get_by_label("Query", exact=True).select_option("T")
     wait_until_says(sentence, "T finds M")
-    explore.get_by_text("Before training", exact=True).click()
+    explore.get_by_role("button", name="Before training").click()
     wait_until_says(sentence, "everywhere alike")
     slider = explore.locator(f"{CIRCUIT} input[type=range]").first
     slider.focus()

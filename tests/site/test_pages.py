@@ -91,3 +91,16 @@ def test_search_finds_the_first_integral(address, browser):
     links = page.eval_on_selector_all("#search-results li a", "links => links.map((a) => a.href)")
     page.close()
     assert any(link.startswith(f"{address}book/explore.html") for link in links)
+
+
+def test_a_script_that_was_not_built_into_a_page_does_not_run(address, browser):
+    page = browser.new_page()
+    page.goto(f"{address}book/index.html")
+    ran = page.evaluate("""() => {
+        const script = document.createElement("script");
+        script.textContent = "window.foreign = true";
+        document.head.append(script);
+        return Boolean(window.foreign);
+    }""")
+    page.close()
+    assert not ran

@@ -124,7 +124,7 @@ export function number(value, digits = 4) {
   if (!Number.isFinite(value)) return value > 0 ? "never" : String(value);
   if (value === 0) return "0";
   const exponent = Math.floor(Math.log10(Math.abs(value)));
-  if (exponent >= 6 || exponent < -3) {
+  if (exponent >= Math.max(6, digits) || exponent < -3) {
     return `${(value / 10 ** exponent).toFixed(digits - 1)} × ${power(exponent)}`;
   }
   return minus(value.toLocaleString("en", { maximumSignificantDigits: Math.max(digits, exponent + 1) }));
