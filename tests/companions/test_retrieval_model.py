@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 import torch
 
@@ -15,8 +16,8 @@ def batch_of(seeds, size=3):
     batches = []
     for seed in seeds:
         stream = torch.Generator().manual_seed(seed)
-        hops = torch.randint(1, 4, (size,), generator=stream)
-        batches.append(task.chains(hops, n_chains=2, n_hops=3, vocabulary=12, generator=stream))
+        hops = torch.randint(1, 4, (size, 2), generator=stream)
+        batches.append(task.chains(hops, n_hops=3, vocabulary=12, generator=stream))
     return task.stacked(batches)
 
 
@@ -29,7 +30,7 @@ def double(parameters):
 
 
 def plain(parameters, run, keys, values, query, n_heads):
-    """One context of one run, all rows of all layers, head by head."""
+    """One context of one run with one question, all rows of all layers, head by head."""
 
     def norm(x):
         centred = x - x.mean(-1, keepdim=True)
@@ -45,9 +46,9 @@ def plain(parameters, run, keys, values, query, n_heads):
         heard = []
         for head in range(n_heads):
             part = slice(head * width, (head + 1) * width)
-            weights = (q[:, part] @ k[:, part].T / math.sqrt(width)).softmax(-1)
+            weights = (q[:, part] @ k[:-1, part].T / math.sqrt(width)).softmax(-1)
             maps.append(weights)
-            heard.append(weights @ v[:, part])
+            heard.append(weights @ v[:-1, part])
         x = x + torch.cat(heard, dim=1) @ layer.merge[run]
         hidden = (norm(x) @ layer.up[run] + layer.up_bias[run]).clamp(min=0)
         x = x + hidden @ layer.down[run] + layer.down_bias[run]
@@ -64,20 +65,18 @@ def test_values_and_gradients_as_by_the_plain_network(n_layers, close):
         layer.down_bias.data.normal_(generator=streams[0])
     batch = batch_of((4, 5))
     result = answer(parameters, batch, 2)
-    expected, maps = [], []
-    for run in range(2):
-        for i in range(3):
-            context = (part[run, i] for part in batch[:3])
-            logits, weights = plain(parameters, run, *context, 2)
-            expected.append(logits)
-            maps.append(weights)
-    expected = torch.stack(expected).view(2, 3, 12)
+    expected = torch.empty(2, 3, 2, 12, dtype=torch.float64)
+    for run, i, chain in np.ndindex(2, 3, 2):
+        context = batch.keys[run, i], batch.values[run, i], batch.query[run, i, chain]
+        logits, maps = plain(parameters, run, *context, 2)
+        expected[run, i, chain] = logits
+        for number, weights in enumerate(result.attention):
+            theirs = torch.stack(maps[2 * number : 2 * number + 2])
+            close(weights[run, i, :, chain - 2], theirs[:, -1])
+            if number < n_layers - 1:
+                close(weights[run, i, :, :-2], theirs[:, :-1])
     close(result.logits, expected)
-    for number, weights in enumerate(result.attention):
-        rows = slice(-1, None) if number == n_layers - 1 else slice(None)
-        theirs = [torch.stack(m[2 * number : 2 * number + 2])[:, rows] for m in maps]
-        close(weights, torch.stack(theirs).view_as(weights))
-    probe = torch.randn(2, 3, 12, dtype=torch.float64, generator=streams[0])
+    probe = torch.randn(2, 3, 2, 12, dtype=torch.float64, generator=streams[0])
     ours = torch.autograd.grad((result.logits * probe).sum(), parameters.tensors())
     theirs = torch.autograd.grad((expected * probe).sum(), parameters.tensors())
     for one, other in zip(ours, theirs, strict=True):
@@ -101,6 +100,15 @@ def test_the_order_of_facts_does_not_matter(close):
     order = torch.tensor([3, 0, 5, 1, 4, 2])
     moved = batch._replace(keys=batch.keys[..., order], values=batch.values[..., order])
     close(answer(parameters, moved, 2).logits, answer(parameters, batch, 2).logits, 1e-11)
+
+
+def test_questions_of_a_context_do_not_see_each_other(close):
+    parameters = double(initial(SMALL, [torch.Generator().manual_seed(0)]))
+    batch = batch_of((4,))
+    other = batch._replace(query=torch.stack([batch.query[..., 0], batch.target[..., 0]], dim=-1))
+    one, two = (answer(parameters, b, 2).logits for b in (batch, other))
+    close(one[:, :, 0], two[:, :, 0])
+    assert float((one - two).detach()[:, :, 1].abs().max()) > 1e-3
 
 
 def test_key_and_value_are_told_apart():

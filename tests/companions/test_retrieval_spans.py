@@ -72,17 +72,13 @@ def test_a_network_attains_the_reach_and_no_more(merging, n_layers):
     reach = spans.reach(n_layers, merging)
     for n_hops in (1, reach, reach + 1, reach + 3):
         symbols = 3 * (n_hops + 1)
-        batch = task.chains(
-            torch.full((20,), n_hops),
-            n_chains=3,
-            n_hops=n_hops,
-            vocabulary=symbols,
-            generator=stream,
-        )
+        asked = torch.full((20, 3), n_hops)
+        batch = task.chains(asked, n_hops=n_hops, vocabulary=symbols, generator=stream)
         arrived = follow(batch, n_layers, merging, vocabulary=symbols)
         expected = batch.query.clone()
         for row in range(20):
-            chain = dict(zip(batch.keys[row].tolist(), batch.values[row].tolist(), strict=True))
-            for _ in range(min(reach, n_hops)):
-                expected[row] = chain[int(expected[row])]
+            facts = dict(zip(batch.keys[row].tolist(), batch.values[row].tolist(), strict=True))
+            for chain in range(3):
+                for _ in range(min(reach, n_hops)):
+                    expected[row, chain] = facts[int(expected[row, chain])]
         assert torch.equal(arrived, expected)

@@ -1,9 +1,10 @@
 """Which network? A small pre-LN transformer without mask or positions, many runs at once.
 
-Facts enter as e_key + e_value with tables of their own; the query is a fact whose key is missing.
-Layer norms have no gains: the linear maps that follow absorb them. The last layer is computed at
-the query alone, for nothing else reaches the answer. All tensors carry a leading axis of runs, each
-with its own weights.
+Facts enter as e_key + e_value with tables of their own; a query is a fact whose key is missing.
+All tokens look at all facts, and none at a query, as where the question comes last: so one context
+serves several questions. Layer norms have no gains: the linear maps that follow absorb them. The
+last layer is computed at the queries alone, for nothing else reaches the answers. All tensors carry
+a leading axis of runs, each with its own weights.
 """
 
 from collections.abc import Sequence
@@ -61,10 +62,13 @@ class Parameters(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """Logits at the query, and each layer's attention (one row, the query's, in the last)."""
+    """Logits at the queries, and each layer's attention to facts, by facts and then queries.
 
-    logits: Float[Tensor, "runs batch vocabulary"]
-    attention: tuple[Float[Tensor, "runs batch heads rows length"], ...]
+    The last layer has rows of queries only.
+    """
+
+    logits: Float[Tensor, "runs batch chains vocabulary"]
+    attention: tuple[Float[Tensor, "runs batch heads rows facts"], ...]
 
 
 def initial(architecture: Architecture, streams: Sequence[torch.Generator]) -> Parameters:
@@ -93,21 +97,20 @@ def initial(architecture: Architecture, streams: Sequence[torch.Generator]) -> P
 
 
 def answer(parameters: Parameters, batch: Batch, n_heads: int) -> Answer:
-    """Run each network on its own batch; the query is the last token."""
-    n_runs, n_batch, n_facts = batch.keys.shape
-    values = torch.cat([batch.values, batch.query[..., None]], dim=-1)
-    stream = _looked_up(parameters.values, values)
-    stream[:, :, :-1] += _looked_up(parameters.keys, batch.keys)
-    maps = []
+    """Run each network on its own batch."""
+    n_facts = batch.keys.shape[-1]
+    stream = _looked_up(parameters.values, torch.cat([batch.values, batch.query], dim=-1))
+    stream[:, :, :n_facts] += _looked_up(parameters.keys, batch.keys)
+    length, maps = stream.shape[2], []
     for number, layer in enumerate(parameters.layers, start=1):
-        rows = 1 if number == len(parameters.layers) else n_facts + 1
-        heard, weights = _attend(layer, _normalised(stream), n_heads, rows)
+        rows = length - n_facts if number == len(parameters.layers) else length
+        heard, weights = _attend(layer, _normalised(stream), n_heads, n_facts, rows)
         stream = _added(stream[:, :, -rows:], heard, layer.merge)
         hidden = _flat(_normalised(stream)) @ layer.up + layer.up_bias
         stream = _added(stream, hidden.relu(), layer.down) + layer.down_bias[:, None]
         maps.append(weights)
     logits = _flat(_normalised(stream)) @ parameters.readout
-    return Answer(logits.view(n_runs, n_batch, -1), tuple(maps))
+    return Answer(logits.view(*batch.query.shape, -1), tuple(maps))
 
 
 def _looked_up(
@@ -136,17 +139,22 @@ def _added(
 
 
 def _attend(
-    layer: Layer, tokens: Float[Tensor, "runs batch length dim"], n_heads: int, rows: int
-) -> tuple[Float[Tensor, "runs tokens dim"], Float[Tensor, "runs batch heads rows length"]]:
-    """What the last `rows` tokens hear, heads side by side, and with which weights."""
-    n_runs, n_batch, length, dim = tokens.shape
+    layer: Layer,
+    tokens: Float[Tensor, "runs batch length dim"],
+    n_heads: int,
+    n_facts: int,
+    rows: int,
+) -> tuple[Float[Tensor, "runs heard dim"], Float[Tensor, "runs batch heads rows facts"]]:
+    """What the last `rows` tokens hear of the facts, heads side by side, with which weights."""
+    n_runs, n_batch, _, dim = tokens.shape
 
-    def heads(part: slice, count: int) -> Tensor:
-        sent = _flat(tokens[:, :, -count:]) @ layer.attend[:, :, part]
-        return sent.view(n_runs * n_batch, count, n_heads, -1).transpose(1, 2)
+    def heads(some: Tensor, part: slice) -> Tensor:
+        sent = _flat(some) @ layer.attend[:, :, part]
+        return sent.view(n_runs * n_batch, some.shape[2], n_heads, -1).transpose(1, 2)
 
-    query = heads(slice(dim), rows) * (dim // n_heads) ** -0.5
-    key, value = heads(slice(dim, 2 * dim), length), heads(slice(2 * dim, 3 * dim), length)
+    facts = tokens[:, :, :n_facts]
+    query = heads(tokens[:, :, -rows:], slice(dim)) * (dim // n_heads) ** -0.5
+    key, value = heads(facts, slice(dim, 2 * dim)), heads(facts, slice(2 * dim, 3 * dim))
     weights = (query @ key.mT).softmax(dim=-1)
     heard = (weights @ value).transpose(1, 2).reshape(n_runs, n_batch * rows, dim)
-    return heard, weights.view(n_runs, n_batch, n_heads, rows, length)
+    return heard, weights.view(n_runs, n_batch, n_heads, rows, n_facts)

@@ -1,7 +1,7 @@
 """How many layers does a chain need? Counting what a token can know, without any training.
 
 A token knows a span [low, high] of its chain: fact j starts with [j - 1, j], the query for d with
-[d, d]. In a layer it may look at every token whose span meets its own and then knows the union.
+[d, d]. In a layer it may look at every fact whose span meets its own and then knows the union.
 Merging is `forward` if it looks only at spans that begin where its own ends, as pointer doubling
 does, and `both` if it looks in both directions. The rule is ours; the source's abstract gives the
 bound t >= log_3(2D).

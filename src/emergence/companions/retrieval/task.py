@@ -1,4 +1,4 @@
-"""Which data? The retrieval problem: facts that form chains, in random order, and a query.
+"""Which data? The retrieval problem: facts that form chains, in random order, and questions.
 
 A fact is a pair (key, value), read "key = value". Fact j of a chain, j = 1 .. D, has the value that
 is the key of fact j - 1; the value of fact 1 is the end of the chain. Asked for the key of fact d,
@@ -15,29 +15,31 @@ Mode = Literal["mix", "max", "curriculum"]
 
 
 class Batch(NamedTuple):
-    """Contexts of C chains of D facts; `places` are those of facts 1 .. D of the queried chain."""
+    """Contexts of C chains of D facts and a question about each chain.
+
+    `places` are those of facts 1 .. D of each chain among the facts.
+    """
 
     keys: Int[Tensor, "*runs batch facts"]
     values: Int[Tensor, "*runs batch facts"]
-    query: Int[Tensor, "*runs batch"]
-    target: Int[Tensor, "*runs batch"]
-    hops: Int[Tensor, "*runs batch"]
-    places: Int[Tensor, "*runs batch n_hops"]
+    query: Int[Tensor, "*runs batch chains"]
+    target: Int[Tensor, "*runs batch chains"]
+    hops: Int[Tensor, "*runs batch chains"]
+    places: Int[Tensor, "*runs batch chains n_hops"]
 
 
 def chains(
-    hops: Int[Tensor, " batch"],
+    hops: Int[Tensor, "batch chains"],
     *,
-    n_chains: int,
     n_hops: int,
     vocabulary: int,
     generator: torch.Generator,
 ) -> Batch:
-    """One context for each number of hops asked for; all symbols of a context are distinct.
+    """A context for each row of hops that are asked for; all its symbols are distinct.
 
     Raises ValueError if the vocabulary is too small or a chain shorter than the hops asked for.
     """
-    batch, device = len(hops), generator.device
+    (batch, n_chains), hops = hops.shape, hops.to(generator.device)
     needed = n_chains * (n_hops + 1)
     if vocabulary < needed:
         raise ValueError(f"{n_chains} chains of {n_hops} facts need {needed} symbols")
@@ -46,16 +48,13 @@ def chains(
     symbols = _permutations(batch, vocabulary, generator)[:, :needed]
     symbols = symbols.view(batch, n_chains, n_hops + 1)  # s_0, the end, to s_D of each chain
     order = _permutations(batch, n_chains * n_hops, generator)
-    keys = symbols[:, :, 1:].flatten(1).gather(1, order)
-    values = symbols[:, :, :-1].flatten(1).gather(1, order)
-    hops = hops.to(device)
     return Batch(
-        keys,
-        values,
-        symbols[:, 0].gather(1, hops[:, None]).squeeze(1),
-        symbols[:, 0, 0],
-        hops,
-        order.argsort(dim=1)[:, :n_hops],  # the queried chain was laid out first
+        keys=symbols[:, :, 1:].flatten(1).gather(1, order),
+        values=symbols[:, :, :-1].flatten(1).gather(1, order),
+        query=symbols.gather(2, hops[..., None]).squeeze(2),
+        target=symbols[:, :, 0],
+        hops=hops,
+        places=order.argsort(dim=1).view(batch, n_chains, n_hops),
     )
 
 
@@ -76,11 +75,11 @@ def levels(mode: Mode, n_hops: int, progress: float) -> tuple[int, ...]:
 
 
 def draw(
-    allowed: tuple[int, ...], batch_size: int, *, generator: torch.Generator
-) -> Int[Tensor, " batch"]:
+    allowed: tuple[int, ...], batch_size: int, n_chains: int, *, generator: torch.Generator
+) -> Int[Tensor, "batch chains"]:
     """Hops drawn uniformly from the allowed ones."""
-    device = generator.device
-    chosen = torch.randint(len(allowed), (batch_size,), generator=generator, device=device)
+    device, shape = generator.device, (batch_size, n_chains)
+    chosen = torch.randint(len(allowed), shape, generator=generator, device=device)
     return torch.tensor(allowed, device=device)[chosen]
 
 

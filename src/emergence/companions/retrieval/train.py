@@ -30,12 +30,12 @@ class RetrievalTraining:
     architecture: Architecture = field(default_factory=Architecture)
     n_hops: int = 4  # D; two layers of forward merging reach 3
     n_chains: int = 3  # with fewer, counting symbols is a short cut
-    batch_size: int = 256
+    batch_size: int = 86  # contexts, each with a question a chain: 258 questions
     learning_rate: float = 2e-3
     warm_up: int = 200
     final_share: float = 0.1
     record_every: int = 10
-    test_size: int = 128  # fixed contexts a number of hops, at each record
+    test_size: int = 64  # fixed contexts a number of hops, at each record
 
     def __post_init__(self) -> None:
         if self.mode not in get_args(Mode):
@@ -49,15 +49,11 @@ class RetrievalTraining:
         share = self.final_share + (1 - self.final_share) * fall
         return self.learning_rate * share * min(1.0, (step + 1) / self.warm_up)
 
-    def draw(self, hops: Int[Tensor, " batch"], stream: torch.Generator) -> Batch:
-        """Contexts of these settings for these numbers of hops."""
-        return task.chains(
-            hops,
-            n_chains=self.n_chains,
-            n_hops=self.n_hops,
-            vocabulary=self.architecture.vocabulary,
-            generator=stream,
-        )
+    def draw(self, allowed: tuple[int, ...], size: int, stream: torch.Generator) -> Batch:
+        """Contexts of these settings that ask for the allowed numbers of hops."""
+        hops = task.draw(allowed, size, self.n_chains, generator=stream)
+        vocabulary = self.architecture.vocabulary
+        return task.chains(hops, n_hops=self.n_hops, vocabulary=vocabulary, generator=stream)
 
 
 class RetrievalRecord(NamedTuple):
@@ -65,7 +61,7 @@ class RetrievalRecord(NamedTuple):
 
     steps: Int[Tensor, " times"]
     accuracy: Float[Tensor, "runs times n_hops"]
-    maps: Float[Tensor, "runs times layers heads tokens tokens"]
+    maps: Float[Tensor, "runs times layers heads tokens n_hops"]
     parameters: Parameters
 
 
@@ -99,10 +95,7 @@ def train(
             record(step)
         allowed = task.levels(settings.mode, settings.n_hops, step / settings.steps)
         batch = task.stacked(
-            [
-                settings.draw(task.draw(allowed, settings.batch_size, generator=stream), stream)
-                for stream in streams
-            ]
+            [settings.draw(allowed, settings.batch_size, stream) for stream in streams]
         )
         loss = losses(parameters, batch, settings.architecture.n_heads)
         if not torch.isfinite(loss).all():
@@ -121,8 +114,8 @@ def train(
 def losses(parameters: Parameters, batch: Batch, n_heads: int) -> Float[Tensor, " runs"]:
     """The mean cross-entropy of each run's answers."""
     logits = answer(parameters, batch, n_heads).logits
-    each = cross_entropy(logits.flatten(0, 1), batch.target.flatten(), reduction="none")
-    return each.view_as(batch.target).mean(dim=1)
+    each = cross_entropy(logits.flatten(0, 2), batch.target.flatten(), reduction="none")
+    return each.view_as(batch.target).mean(dim=(1, 2))
 
 
 def contexts(
@@ -134,7 +127,7 @@ def contexts(
     """
     streams = [torch.Generator(device).manual_seed(2**31 + seed) for seed in seeds]
     return tuple(
-        task.stacked([settings.draw(torch.full((size,), hops), stream) for stream in streams])
+        task.stacked([settings.draw((hops,), size, stream) for stream in streams])
         for hops in range(1, settings.n_hops + 1)
     )
 
@@ -142,10 +135,10 @@ def contexts(
 @torch.no_grad()
 def examine(
     parameters: Parameters, tests: Sequence[Batch], n_heads: int
-) -> tuple[Float[Tensor, "runs n_hops"], Float[Tensor, "runs layers heads tokens tokens"]]:
+) -> tuple[Float[Tensor, "runs n_hops"], Float[Tensor, "runs layers heads tokens n_hops"]]:
     """Accuracy on each of the tests, and the mean sorted attention on the last."""
     right = []
     for batch in tests:
         result = answer(parameters, batch, n_heads)
-        right.append((result.logits.argmax(dim=-1) == batch.target).float().mean(dim=1))
+        right.append((result.logits.argmax(dim=-1) == batch.target).float().mean(dim=(1, 2)))
     return torch.stack(right, dim=-1).cpu(), sorted_maps(result.attention, batch).cpu()
