@@ -25,6 +25,7 @@ class Retrieval:
     record_every: int = 10
     test_size: int = 64
     exam_size: int = 400  # contexts, 1200 questions: standard error of an accuracy below 0.015
+    levels: tuple[float, ...] = (0.2, 0.3, 0.4, 0.5)  # of attention, above a uniform 1/12
     prompt_hops: int = 4
     prompts: int = 100  # a form, if there is a language model
 
