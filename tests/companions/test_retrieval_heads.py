@@ -53,9 +53,10 @@ def test_maps_need_queries_for_the_whole_chain():
 
 def test_masses_are_means_of_diagonals():
     matrix = np.arange(12.0).reshape(4, 3)
-    assert heads.masses(matrix).tolist() == [(3 + 7 + 11) / 3, (6 + 10) / 2, 9.0]
+    assert heads.masses(matrix, (1, 2, 3)).tolist() == [(3 + 7 + 11) / 3, (6 + 10) / 2, 9.0]
+    assert heads.masses(matrix, (-1, -2)).tolist() == [(1 + 5) / 2, 2.0]
     matrix[:3] = np.nan
-    assert heads.masses(matrix).tolist() == [11.0, 10.0, 9.0]
+    assert heads.masses(matrix, (1, 2, 3)).tolist() == [11.0, 10.0, 9.0]
 
 
 def test_emergence_is_the_first_step_above_the_level():

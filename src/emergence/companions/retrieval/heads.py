@@ -68,11 +68,11 @@ class Emergence(NamedTuple):
         return self.first.min(axis=-1)
 
 
-def masses(maps: Float[np.ndarray, "*any tokens n_hops"]) -> Float[np.ndarray, "*any n_hops"]:
-    """Mean attention at offsets 1 .. D, over the rows that have a fact there."""
-    diagonals = (
-        np.diagonal(maps, -offset, axis1=-2, axis2=-1) for offset in range(1, maps.shape[-2])
-    )
+def masses(
+    maps: Float[np.ndarray, "*any tokens n_hops"], offsets: Sequence[int]
+) -> Float[np.ndarray, "*any offsets"]:
+    """Mean attention at each offset, over the rows with a fact there; negative: backwards."""
+    diagonals = (np.diagonal(maps, -offset, axis1=-2, axis2=-1) for offset in offsets)
     return np.stack([np.nanmean(diagonal, axis=-1) for diagonal in diagonals], axis=-1)
 
 
@@ -82,7 +82,7 @@ def emergence(
     level: float = 0.5,
 ) -> Emergence:
     """When each head first puts more than `level` of its attention on the offset it ends on."""
-    by_offset = masses(maps)
+    by_offset = masses(maps, range(1, maps.shape[-2]))
     own = by_offset[:, -1].argmax(axis=-1)
     mass = np.take_along_axis(by_offset, own[:, None, ..., None], axis=-1)[..., 0]
     curves = mass.transpose(0, 2, 3, 1)
