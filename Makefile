@@ -80,7 +80,7 @@ rehearse:  ## open the book's pages as Colab and Binder would; takes minutes: CH
 	@PYTHONPATH=tests $(BIN)/python -m rehearsal.binder $(CHAPTER)
 
 test: lint  ## check style and run all tests
-	@$(BIN)/python -m pytest --ignore=tests/site
+	@$(BIN)/python -m pytest
 
 faults: env  ## kill processes, flip bits, fill disks; print what was noticed and lost (minutes)
 	@cd tests && PYTHONPATH=../src ../$(BIN)/python -m faults $(if $(SEED),--seed '$(SEED)')

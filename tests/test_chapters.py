@@ -14,6 +14,7 @@ CHAPTERS = [page for page in PAGES if "kernelspec" in page.read_text(encoding="u
 OPENINGS = {
     "paper": ("**The paper's question.**", "**What the paper says.**", "**What we find.**"),
     "beyond": ("**The question.**", "**What one would expect.**", "**What we find.**"),
+    "companions": ("**The question.**", "**What the source says.**", "**What we find.**"),
 }
 # a last line that shows its value is no useless expression in a notebook
 RULES = ["--select", "E9,F,B", "--ignore", "F722,F821,B018"]

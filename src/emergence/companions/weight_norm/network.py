@@ -1,0 +1,218 @@
+"""What is a looped network of fixed precision, what does it print, and what does it weigh?
+
+Units are 0 or 1 and weights are -1, 0 or 1. All units start at 0, but for a constant one, and step
+together: a unit is 1 if its weighted inputs sum to more than 0. Only weights that are not 0 are
+listed; a weight that many units share is one parameter.
+
+A unit has a species and an index. Units of equal index make a cell; cells are interchangeable. In
+a species that is a tape the index is a place on an endless line, and private weights touch place 0
+only: otherwise the address of one weight could hold any number of bits.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple, get_args
+
+import numpy as np
+from jaxtyping import Bool, UInt8
+from scipy.sparse import csr_array
+
+Link = Literal["each", "left", "right", "broadcast", "pool"]
+LINKS: tuple[Link, ...] = get_args(Link)
+OFFSET = {"each": 0, "left": -1, "right": 1}
+
+ONE, OUT, GATE = 0, 1, 2  # species whose unit 0 is constant, is printed, says when to print
+
+
+class Unit(NamedTuple):
+    """A unit: its species and its index."""
+
+    species: int
+    index: int
+
+
+class Private(NamedTuple):
+    """A weight of one connection."""
+
+    target: Unit
+    source: Unit
+    sign: int
+
+
+class Shared(NamedTuple):
+    """A weight that all units of the target species share.
+
+    `each`, `left`, `right`: from the source of the same index, one less, one more. `broadcast`:
+    from the source's unit 0. `pool`: into the target's unit 0 alone, from all sources.
+    """
+
+    target: int
+    source: int
+    link: Link
+    sign: int
+
+
+@dataclass(frozen=True)
+class Network:
+    """A looped network as the list of its weights; ValueError for one that breaks a rule."""
+
+    private: frozenset[Private]
+    shared: frozenset[Shared]
+    tapes: frozenset[int] = frozenset()
+    names: tuple[str, ...] = field(default=(), compare=False)
+
+    def __post_init__(self) -> None:
+        if any(weight.sign not in (-1, 1) for weight in (*self.private, *self.shared)):
+            raise ValueError("a listed weight is -1 or 1")
+        if len({weight[:2] for weight in self.private}) < len(self.private):
+            raise ValueError("a connection has one private weight")
+        if len({weight[:3] for weight in self.shared}) < len(self.shared):
+            raise ValueError("a connection has one shared weight")
+        units = [unit for weight in self.private for unit in weight[:2]]
+        if any(unit.species in self.tapes and unit.index for unit in units):
+            raise ValueError("private weights touch a tape at its place 0 only")
+        if any(unit.index < 0 or unit.species < 0 for unit in units):
+            raise ValueError("a species or an index is negative")
+        for weight in self.shared:
+            self._check(weight)
+
+    def _check(self, weight: Shared) -> None:
+        ends = {weight.target in self.tapes, weight.source in self.tapes}
+        if weight.link in OFFSET and len(ends) == 2:
+            raise ValueError(f"{weight} joins a tape and cells place by place")
+        if OFFSET.get(weight.link, 0) and ends == {False}:
+            raise ValueError(f"{weight} needs an order, and cells have none")
+        if weight.link == "pool" and weight.source in self.tapes:
+            raise ValueError(f"{weight} sums an endless tape")
+
+    @property
+    def weight_count(self) -> int:
+        """W, the number of weights that are not 0."""
+        return len(self.private) + len(self.shared)
+
+    @property
+    def species_count(self) -> int:
+        """S, the number of species."""
+        ends = [unit.species for weight in self.private for unit in weight[:2]]
+        ends += [species for weight in self.shared for species in weight[:2]]
+        return 1 + max((GATE, *ends, *self.tapes))
+
+    @property
+    def cell_count(self) -> int:
+        """One more than the greatest index that a private weight touches."""
+        touched = (unit.index for weight in self.private for unit in weight[:2])
+        return 1 + max(touched, default=0)
+
+
+def tidy(network: Network) -> Network:
+    """The same network with cells and species numbered without gaps, those without a weight gone.
+
+    Cell 0 and the three species of fixed meaning keep their numbers.
+    """
+    units = [unit for weight in network.private for unit in weight[:2]]
+    ends = {end for weight in network.shared for end in weight[:2]}
+    species = _renumbered({ONE, OUT, GATE} | ends | {unit.species for unit in units})
+    cells = _renumbered({0} | {unit.index for unit in units})
+
+    def moved(unit: Unit) -> Unit:
+        return Unit(species[unit.species], cells[unit.index])
+
+    return Network(
+        frozenset(Private(moved(t), moved(s), sign) for t, s, sign in network.private),
+        frozenset(Shared(species[t], species[s], *rest) for t, s, *rest in network.shared),
+        frozenset(species[tape] for tape in network.tapes if tape in species),
+        tuple(network.names[old] for old in sorted(species) if old < len(network.names)),
+    )
+
+
+def _renumbered(used: set[int]) -> dict[int, int]:
+    return {old: new for new, old in enumerate(sorted(used))}
+
+
+class Layout(NamedTuple):
+    """Where the units of each species lie in the state; unit 0 is at `first + zero`."""
+
+    first: list[int]
+    zero: list[int]
+    size: list[int]
+
+    def place(self, unit: Unit) -> int:
+        """The place of a unit in the state."""
+        return self.first[unit.species] + self.zero[unit.species] + unit.index
+
+    def span(self, species: int) -> slice:
+        """The places of a species."""
+        return slice(self.first[species], self.first[species] + self.size[species])
+
+
+def lay_out(network: Network, reach: int) -> Layout:
+    """A place for every cell and for `reach` places on either side of a tape's middle."""
+    count = network.species_count
+    size = [2 * reach + 1 if s in network.tapes else network.cell_count for s in range(count)]
+    zero = [reach if s in network.tapes else 0 for s in range(count)]
+    return Layout([sum(size[:s]) for s in range(count)], zero, size)
+
+
+def connections(network: Network, layout: Layout) -> csr_array:
+    """All connections as a sparse matrix, target by source; weights on one connection add up."""
+    rows, columns, signs = [], [], []
+
+    def join(targets: np.ndarray, sources: np.ndarray, sign: int) -> None:
+        rows.append(targets)
+        columns.append(sources)
+        signs.append(np.full(len(targets), sign))
+
+    for weight in network.private:
+        target, source = (np.array([layout.place(unit)]) for unit in weight[:2])
+        join(target, source, weight.sign)
+    places = np.arange(sum(layout.size))
+    for link in network.shared:
+        to, of = places[layout.span(link.target)], places[layout.span(link.source)]
+        if link.link == "broadcast":
+            of = np.full_like(to, layout.place(Unit(link.source, 0)))
+        elif link.link == "pool":
+            to = np.full_like(of, layout.place(Unit(link.target, 0)))
+        elif OFFSET[link.link] < 0:
+            to, of = to[1:], of[:-1]
+        elif OFFSET[link.link] > 0:
+            to, of = to[:-1], of[1:]
+        join(to, of, link.sign)
+    ends = (np.concatenate(part) if part else places[:0] for part in (signs, rows, columns))
+    values, row, column = ends
+    shape = (len(places), len(places))
+    return csr_array((values.astype(np.int32), (row, column)), shape=shape)
+
+
+def run(
+    network: Network, steps: int, watch: Sequence[int] = (OUT,), *, reach: int | None = None
+) -> list[UInt8[np.ndarray, "times units"]]:
+    """The states of the watched species at times 0 to `steps`.
+
+    A tape is cut off `reach` places (default: `steps`) from its middle. Influence moves one place
+    a step, so place p is exact up to time reach - |p|.
+    """
+    layout = lay_out(network, steps if reach is None else reach)
+    matrix = connections(network, layout)
+    state = np.zeros(sum(layout.size), dtype=np.int32)
+    constant = layout.place(Unit(ONE, 0))
+    spans = [layout.span(species) for species in watch]
+    seen = [np.zeros((steps + 1, layout.size[species]), dtype=np.uint8) for species in watch]
+    for time in range(steps + 1):
+        state = (matrix @ state > 0).astype(np.int32)  # all 0 before time 0
+        state[constant] = 1
+        for record, span in zip(seen, spans, strict=True):
+            record[time] = state[span]
+    return seen
+
+
+def is_gated(network: Network) -> bool:
+    """Whether any weight leads into the unit that says when to print."""
+    private = any(weight.target.species == GATE for weight in network.private)
+    return private or any(weight.target == GATE for weight in network.shared)
+
+
+def printed(network: Network, steps: int) -> UInt8[np.ndarray, " bits"]:
+    """The string printed in so many steps: `out` at the times at which `gate` is on, if gated."""
+    out, gate = (states[1:, 0] for states in run(network, steps, (OUT, GATE)))
+    when: Bool[np.ndarray, " steps"] = gate == 1 if is_gated(network) else np.ones_like(gate) == 1
+    return out[when]

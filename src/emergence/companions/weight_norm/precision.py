@@ -1,0 +1,77 @@
+"""What precision has to do with it: norms on a grid, and one real weight that holds any string."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from .network import Network
+
+SATURATING = ("begun", "start", "held", "copy")  # min(1, max(0, sum)); `out` is a threshold
+
+
+def values(network: Network) -> Float[np.ndarray, " weights"]:
+    """The non-zero weights of a network."""
+    return np.array([float(w.sign) for w in (*network.private, *network.shared)])
+
+
+def power_sum(weights: Float[np.ndarray, " weights"], p: float) -> float:
+    """The p-th power of the p-norm, the regulariser."""
+    return float((np.abs(weights) ** p).sum())
+
+
+def grid_bounds(weights: Float[np.ndarray, " weights"], p: float) -> tuple[float, float]:
+    """What one non-zero weight can add to `power_sum`: least and most, on the grid they lie on."""
+    size = np.abs(weights)
+    return float(size.min() ** p), float(size.max() ** p)
+
+
+def packed(bits: Sequence[int]) -> Fraction:
+    """A weight in (0, 1): the bits after the binary point, and a 1 so that no tie can occur."""
+    return Fraction(int("".join(map(str, [*bits, 1])), 2), 2 ** (len(bits) + 1))
+
+
+def real_network(weight: Any) -> dict[tuple[str, str], Any]:
+    """A network of nine weights that prints the binary digits of one of them, one every two steps.
+
+    `held` is what is left of the weight; `out` is its first digit; then held = 2 copy - out.
+    """
+    one = type(weight)(1)
+    return {
+        ("begun", "one"): one,
+        ("start", "one"): one,
+        ("start", "begun"): -one,
+        ("held", "start"): weight,
+        ("held", "copy"): 2 * one,
+        ("held", "out"): -one,
+        ("copy", "held"): one,
+        ("out", "held"): one,
+        ("out", "one"): -one / 2,
+    }
+
+
+def digits(network: dict[tuple[str, str], Any], n_bits: int) -> list[int]:
+    """The first digits it prints, in the arithmetic of its weights (exact for Fractions)."""
+    zero = 0 * network["start", "one"]
+    one = zero + 1
+    state = dict.fromkeys((*SATURATING, "out"), zero) | {"one": one}
+    found = []
+    for time in range(1, 2 * n_bits + 2):
+        total = dict.fromkeys(state, zero)
+        for (target, source), weight in network.items():
+            total[target] += weight * state[source]
+        state = {name: min(one, max(zero, total[name])) for name in SATURATING}
+        state |= {"out": one if total["out"] > 0 else zero, "one": one}
+        if time >= 3 and time % 2:
+            found.append(int(state["out"]))
+    return found
+
+
+def recovered(bits: Sequence[int], precision: int) -> int:
+    """How many bits it prints before the first wrong one, its weight cut to so many digits."""
+    weight = packed(bits[: precision - 1])
+    shown = digits(real_network(weight), len(bits))
+    wrong = (i for i, (a, b) in enumerate(zip(shown, bits, strict=True)) if a != b)
+    return next(wrong, len(bits))
