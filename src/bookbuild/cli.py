@@ -40,7 +40,7 @@ from bookbuild.settings import (
 from bookbuild.store import reason, write_whole
 from bookbuild.sweeps import read_grid, run_sweep
 
-NO_FAULT_OF_OURS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM)
+NO_FAULT_OF_OURS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EFBIG)
 
 console = Console()
 

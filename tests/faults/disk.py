@@ -24,6 +24,9 @@ def full(writes: int, folder: Path, dice: random.Random) -> Row:
     row = Row("a disk of 2 MB that is full")
     values = np.random.default_rng(dice.randrange(2**32))
     with _small_disk(folder) as kind:
+        toy = Path(__file__).parents[1] / "bookbuild" / "toy"
+        shutil.copytree(toy, folder / "toy")
+        shutil.copy(toy.parents[2] / "_config.yml", folder / "toy")
         store = Store(folder / "results")
         kept: dict[str, bytes] = {}
         for number in range(writes):
@@ -51,10 +54,6 @@ def full(writes: int, folder: Path, dice: random.Random) -> Row:
 
 def _build(folder: Path, row: Row) -> None:
     """Build the toy book where there is no room for it."""
-    toy = Path(__file__).parents[1] / "bookbuild" / "toy"
-    root = folder / "toy"
-    shutil.copytree(toy, root)
-    shutil.copy(toy.parents[2] / "_config.yml", root)
     (folder / "ballast").write_bytes(b"")
     with (folder / "ballast").open("ab", buffering=0) as stream:
         try:
@@ -64,7 +63,7 @@ def _build(folder: Path, row: Row) -> None:
             pass
     done = subprocess.run(
         [sys.executable, "-m", "bookbuild", "build", "--device", "cpu"],
-        cwd=root,
+        cwd=folder / "toy",
         capture_output=True,
         text=True,
         check=False,
