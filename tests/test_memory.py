@@ -9,6 +9,9 @@ import pytest
 import torch
 
 from emergence import memory, training
+from emergence.companions.retrieval import train as retrieval
+from emergence.companions.retrieval.model import Architecture
+from emergence.companions.retrieval.train import RetrievalTraining
 from emergence.memory import Task, plain
 from emergence.subspace import INDUCTION_HEAD
 from emergence.training import MinimalTraining, TokenTraining, train_minimal, train_tokens
@@ -31,6 +34,12 @@ TOKEN_KINDS = {
     "sgd": dataclasses.replace(TOKENS, optimiser="sgd"),
     "until": dataclasses.replace(TOKENS, until_loss=2.0),
 }
+
+RETRIEVAL = RetrievalTraining(
+    steps=7, n_hops=2, batch_size=4, warm_up=2, record_every=3, test_size=4,
+    architecture=Architecture(dim=8),
+)  # fmt: skip
+COMPANIONS = {"retrieval": lambda: retrieval.train(RETRIEVAL, (0, 1), device=CPU)}
 
 
 class Killed(Exception):
@@ -72,7 +81,8 @@ def same(one, other):
             assert a.keys() == b.keys()
             a, b = ([*d.values()] for d in (a, b))
         if isinstance(a, torch.Tensor):
-            assert torch.equal(a, b)
+            assert a.shape == b.shape and a.dtype == b.dtype
+            assert a.detach().numpy().tobytes() == b.detach().numpy().tobytes()  # NaN as well
         else:
             same(a, b)
 
@@ -107,6 +117,19 @@ def test_a_killed_token_training_ends_in_the_same_bits(kind, kill_after):
     with memory.attached(Notebook(kill_after)):
         killed(train_tokens, settings, 3, unless=kind == "until")
         same(train_tokens(settings, 3, device=CPU), undisturbed)
+
+
+@pytest.mark.parametrize("kill_after", [1, 5, 7])
+@pytest.mark.parametrize("train", COMPANIONS.values(), ids=COMPANIONS)
+def test_a_killed_training_of_a_companion_ends_in_the_same_bits(train, kill_after):
+    undisturbed = train()
+    notebook = Notebook(kill_after)
+    with memory.attached(notebook):
+        with pytest.raises(Killed):
+            train()
+        same(train(), undisturbed)
+        same(train(), undisturbed)  # from its last state
+    assert [state["step"] for state in notebook.states] == list(range(1, len(notebook.states) + 1))
 
 
 def test_a_state_lacks_nothing_that_matters():
