@@ -81,7 +81,8 @@ def same(one, other):
             assert a.keys() == b.keys()
             a, b = ([*d.values()] for d in (a, b))
         if isinstance(a, torch.Tensor):
-            assert a.shape == b.shape and a.dtype == b.dtype
+            assert a.shape == b.shape
+            assert a.dtype == b.dtype
             assert a.detach().numpy().tobytes() == b.detach().numpy().tobytes()  # NaN as well
         else:
             same(a, b)
