@@ -91,12 +91,12 @@ def content(version: int) -> bytes:
 def write(folder: Path, first: int) -> None:
     """Write version after version, and note each that was acknowledged."""
     store = Store(folder)
-    with (folder / "acknowledged").open("a") as noted:
+    with (folder / "acknowledged").open("a") as notes:
         for version in range(first, first + 10_000):
             key = KEYS[version % len(KEYS)]
             store.put(key, "sweep", "x", {"version": version}, {"x": content(version)})
-            noted.write(f"{version}\n")
-            noted.flush()
+            notes.write(f"{version}\n")
+            notes.flush()
 
 
 def writing(kills: int, folder: Path, dice: random.Random) -> Row:
@@ -105,10 +105,9 @@ def writing(kills: int, folder: Path, dice: random.Random) -> Row:
     folder.mkdir(parents=True)
     store, interrupted = Store(folder), 0
     while row.tried < kills:
-        noted = folder / "acknowledged"
-        known = [int(line) for line in noted.read_text().split()] if noted.exists() else [-1]
-        row.tried += kill_after(dice.uniform(0.01, 0.3), write, folder, known[-1] + 1)
-        known = [int(line) for line in noted.read_text().split()] if noted.exists() else []
+        following = max(noted(folder), default=-1) + 1
+        row.tried += kill_after(dice.uniform(0.01, 0.3), write, folder, following)
+        known = noted(folder)
         for place, key in enumerate(KEYS):
             stored, remark = store.get(key)
             acknowledged = max((v for v in known if v % len(KEYS) == place), default=None)
@@ -121,8 +120,14 @@ def writing(kills: int, folder: Path, dice: random.Random) -> Row:
             row.check(acknowledged is None or version >= acknowledged, "an older one came back")
         interrupted += bool(store.tidy())
     row.noticed = row.tried
-    row.remark = f"{interrupted} were in the middle of a file; {known[-1] + 1} results written"
+    row.remark = f"{interrupted} were in the middle of a file; {max(known) + 1} results written"
     return row
+
+
+def noted(folder: Path) -> list[int]:
+    """Return the versions whose writing was acknowledged, none if the writer never got so far."""
+    path = folder / "acknowledged"
+    return [int(line) for line in path.read_text().split()] if path.exists() else []
 
 
 def executing(kills: int, folder: Path, dice: random.Random) -> Row:
