@@ -156,7 +156,10 @@ def pdf(profile: str) -> None:
 @commands.command()
 def results() -> None:
     """List what is stored: age, size, key, and whether the current book needs it."""
-    for item in inventory(Settings(Path.cwd())):
+    items = inventory(Settings(Path.cwd()))
+    if not items:
+        _tell("Nothing is stored yet.")
+    for item in items:
         age, size = readable_age(item.seconds_old), readable_size(item.size)
         _tell(f"{age:>8} {size:>9}  {item.state:8}  {item.key}  {item.name}  {item.made_for}")
 

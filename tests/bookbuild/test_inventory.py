@@ -30,7 +30,7 @@ def test_results_are_listed_with_age_size_key_and_state(
     assert states(toy) == {LINE: "current", SQUARE: "current"}
     items = inventory(toy.settings())
     assert all(item.size == item.path.stat().st_size for item in items)
-    assert command(toy.root, "results") == ""
+    assert command(toy.root, "results") == "Nothing is stored yet.\n"
     listed = "".join(capsys.readouterr().out.split())
     assert all(item.key[:8] in listed for item in items)
 
