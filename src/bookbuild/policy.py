@@ -13,7 +13,7 @@ from pathlib import Path
 
 INLINE = re.compile(r"<script(?![^>]*\b(?:src|type)=)[^>]*>(.*?)</script>", re.DOTALL)
 HANDLER = re.compile(r'<[a-z][^>]*?\son[a-z]+="([^"]*)"')
-FIRST = re.compile(r"(<head>\s*<meta charset=[^>]*>)")
+FIRST = re.compile(r"<head>\s*<meta charset=[^>]*>")
 RULES = (
     "default-src 'none'",
     "style-src 'self' 'unsafe-inline'",
@@ -40,9 +40,11 @@ def add_policies(site: Path) -> None:
     pages = {path: path.read_text(encoding="utf-8") for path in sorted(site.rglob("*.html"))}
     handlers = {html.unescape(text) for page in pages.values() for text in HANDLER.findall(page)}
     for path, page in pages.items():
-        meta = f'<meta http-equiv="Content-Security-Policy" content="{policy(page, handlers)}">'
-        head, charset, rest = FIRST.split(page, maxsplit=1)
-        path.write_text(f"{head}{charset}\n{meta}{rest}", encoding="utf-8")
+        first = FIRST.search(page)
+        if first:  # else the page only leads on to another one
+            meta = f'<meta http-equiv="Content-Security-Policy" content="{policy(page, handlers)}">'
+            page = f"{page[: first.end()]}\n{meta}{page[first.end() :]}"
+            path.write_text(page, encoding="utf-8")
 
 
 def _hash(text: str) -> str:
