@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from emergence.companions.khop import PRESET, PUBLISHED, construction, learning
+from emergence.companions.khop import PRESET, construction, learning, published
 from emergence.companions.retrieval.train import RetrievalRecord
 from emergence.preset import choose
 
@@ -128,4 +128,16 @@ def test_settings_fit_the_layers():
         assert construction.least_layers(settings.n_hops) <= settings.n_layers
         assert settings.training("max", 2).n_hops == 2
         assert settings.training("curriculum").n_hops == settings.n_hops
-    assert list(PUBLISHED) == [2, 3, 4, 5, 6]
+
+
+def test_published_numbers():
+    """Against the numbers read from the source's figure, and a table made by hand."""
+    assert published.greatest_hops(published.ERRORS[4]) == {2: 1, 3: 3, 4: 6, 5: 9, 6: 16}
+    for table in published.ERRORS.values():
+        assert list(table) == [2, 3, 4, 5, 6]
+        for row in table.values():
+            assert len(row) == published.TESTED
+            assert all(0 <= error < 0.75 for error in row)  # a guess among four letters
+    by_hand = {1: (0.2, 0.0), 2: (0.0, 0.1, 0.0), 3: (0.05, 0.0)}
+    assert published.greatest_hops(by_hand) == {1: 0, 2: 1, 3: 2}
+    assert published.greatest_hops(by_hand, 0.3) == {1: 2, 2: 3, 3: 2}
