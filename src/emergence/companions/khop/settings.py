@@ -25,7 +25,7 @@ class KHop:
     n_layers: int = 3
     steps: int = 1500
     batch_size: int = 86  # contexts with three questions each, 258 questions a step
-    record_every: int = 20
+    record_every: int = 10
     test_size: int = 32  # contexts a number of hops, at each record
     exam_size: int = 200  # 600 questions: standard error of an accuracy below 0.02
     level: float = 2 / 3  # half way between a guess among three ends and certainty
