@@ -1,0 +1,5 @@
+"""k-hop: the composition of k functions given in context, and in how many layers and steps."""
+
+from .settings import PRESET
+
+__all__ = ["PRESET"]
