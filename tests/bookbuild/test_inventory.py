@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -30,7 +31,7 @@ def test_results_are_listed_with_age_size_key_and_state(
     assert states(toy) == {LINE: "current", SQUARE: "current"}
     items = inventory(toy.settings())
     assert all(item.size == item.path.stat().st_size for item in items)
-    assert command(toy.root, "results") == "Nothing is stored yet.\n"
+    assert command(toy.root, "results") == ""
     listed = "".join(capsys.readouterr().out.split())
     assert all(item.key[:8] in listed for item in items)
 
@@ -105,3 +106,11 @@ def test_the_inventory_of_an_empty_book_is_empty(toy: Toy, command: Callable[...
     assert command(toy.root, "clean") == ""
     assert inventory(toy.settings()) == []
     assert not Path(toy.root, "_build", "results").exists()
+
+
+def test_an_empty_store_says_so(
+    toy: Toy, tmp_path: Path, command: Callable[..., str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(toy.root, tmp_path / "new", ignore=shutil.ignore_patterns("_build"))
+    assert command(tmp_path / "new", "results") == ""
+    assert capsys.readouterr().out == "Nothing is stored yet.\n"

@@ -81,6 +81,7 @@ def _killer(victims: Callable[[], list[psutil.Process]], count: int, row: Row) -
     """Kill processes, one after the other, once the sweep has its first results."""
     first, done = threading.Event(), threading.Event()
     original = engine._keep
+    killed: set[int] = set()
 
     def keep(*arguments: object) -> None:
         original(*arguments)
@@ -91,9 +92,9 @@ def _killer(victims: Callable[[], list[psutil.Process]], count: int, row: Row) -
         for _ in range(count):
             if done.is_set():
                 return
-            alive = [process for process in victims() if process.is_running()]
-            alive[0].kill()
-            alive[0].wait()
+            alive = [process for process in victims() if process.pid not in killed]
+            alive[0].kill()  # its parent has to wait for it: who else does takes its end away
+            killed.add(alive[0].pid)
             row.tried += 1
             time.sleep(0.5)
 
