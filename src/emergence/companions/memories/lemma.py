@@ -3,43 +3,40 @@
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
-from torch.nn.functional import cross_entropy, normalize
+from torch.nn.functional import normalize
 
-Embeddings = Float[Tensor, "n d"]
+Inputs = Float[Tensor, "z d"]
+Outputs = Float[Tensor, "k d"]
+Labels = Int[Tensor, " z"]  # f(z)
+Weights = Float[Tensor, "d d"]
 
 
-def unit(n: int, dim: int, stream: torch.Generator, dtype: torch.dtype) -> Embeddings:
+def unit(z: int, dim: int, stream: torch.Generator, dtype: torch.dtype) -> Inputs:
     """Embeddings drawn uniformly from the unit sphere."""
-    return normalize(torch.randn(n, dim, generator=stream, dtype=dtype), dim=1)
+    return normalize(torch.randn(z, dim, generator=stream, dtype=dtype), dim=1)
 
 
-def orthonormal(n: int, dim: int, stream: torch.Generator, dtype: torch.dtype) -> Embeddings:
+def orthonormal(z: int, dim: int, stream: torch.Generator, dtype: torch.dtype) -> Inputs:
     """Orthonormal embeddings; ValueError if there are more than dimensions."""
-    if n > dim:
-        raise ValueError(f"{n} embeddings cannot be orthonormal in {dim} dimensions")
-    return torch.linalg.qr(torch.randn(dim, n, generator=stream, dtype=dtype)).Q.T
+    if z > dim:
+        raise ValueError(f"{z} embeddings cannot be orthonormal in {dim} dimensions")
+    return torch.linalg.qr(torch.randn(dim, z, generator=stream, dtype=dtype)).Q.T
 
 
-def gradient(
-    w: Float[Tensor, "d d"], u: Embeddings, e: Embeddings, joint: Float[Tensor, "n n"]
-) -> Float[Tensor, "d d"]:
+def gradient(w: Weights, u: Outputs, e: Inputs, joint: Float[Tensor, "z k"]) -> Weights:
     """The lemma: sum over k of E_z[(p_W(k|z) - p(k|z)) u_k e_z'], `joint` being p(z, y)."""
     predicted = torch.softmax(e @ w.T @ u.T, dim=1) * joint.sum(dim=1, keepdim=True)
     return u.T @ (predicted - joint).T @ e
 
 
-def autograd(
-    w: Float[Tensor, "d d"], u: Embeddings, e: Embeddings, joint: Float[Tensor, "n n"]
-) -> Float[Tensor, "d d"]:
+def autograd(w: Weights, u: Outputs, e: Inputs, joint: Float[Tensor, "z k"]) -> Weights:
     """The same gradient, of the loss itself."""
     w = w.clone().requires_grad_()
     logits = torch.log_softmax(e @ w.T @ u.T, dim=1)
     return torch.autograd.grad(-(joint * logits).sum(), w)[0]
 
 
-def one_step(
-    u: Embeddings, e: Embeddings, f: Int[Tensor, " n"], eta: float
-) -> Float[Tensor, "d d"]:
+def one_step(u: Outputs, e: Inputs, f: Labels, eta: float) -> Weights:
     """W after one step from 0 for y = f(z), z uniform: a centred Hebbian sum."""
     n = len(e)
     memories = torch.zeros(len(u), n, dtype=u.dtype)
@@ -47,18 +44,11 @@ def one_step(
     return eta / n * u.T @ (memories - 1 / len(u)) @ e
 
 
-def hebbian(u: Embeddings, e: Embeddings, f: Int[Tensor, " n"]) -> Float[Tensor, "d d"]:
+def hebbian(u: Outputs, e: Inputs, f: Labels) -> Weights:
     """The sum of u_{f(z)} e_z'."""
     return u[f].T @ e
 
 
-def recalled(
-    w: Float[Tensor, "d d"], u: Embeddings, e: Embeddings, f: Int[Tensor, " n"]
-) -> float:
+def recalled(w: Weights, u: Outputs, e: Inputs, f: Labels) -> float:
     """The share of z with argmax_k u_k' W e_z = f(z)."""
     return float(((e @ w.T @ u.T).argmax(dim=1) == f).double().mean())
-
-
-def loss(w: Float[Tensor, "d d"], u: Embeddings, e: Embeddings, f: Int[Tensor, " n"]) -> Tensor:
-    """Cross-entropy for uniform z."""
-    return cross_entropy(e @ w.T @ u.T, f)

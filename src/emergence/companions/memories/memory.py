@@ -5,6 +5,7 @@ source's optimiser, finds better minima.
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 import numpy as np
@@ -104,10 +105,8 @@ def train(
         return value, _pack(gradient)
 
     options = {"maxfun": evaluations, "maxiter": evaluations, "maxcor": 20, "ftol": 0, "gtol": 0}
-    try:
+    with suppress(_Enough):
         minimize(objective, state, jac=True, method="L-BFGS-B", options=options)
-    except _Enough:
-        pass
     return Trained(best, value, count, _unpack(state, shapes, device))
 
 
@@ -133,8 +132,8 @@ def train_adam(
 ) -> Float[np.ndarray, " seeds"]:
     """The best recall of each seed under AdamW without decay, as in the source, all at once.
 
-    Recall is looked at every few steps. Training ends early when all seeds recall enough, and when
-    the mean of their best recalls has not risen for `patience` steps.
+    Recall is looked at every few steps. Training ends early when the mean of the best recalls is
+    enough, and when no best recall has risen for `patience` steps.
     """
     e, u = (torch.stack(parts) for parts in zip(*pairs, strict=True))
     seeds, n, _ = e.shape
@@ -148,7 +147,7 @@ def train_adam(
             seen = (logits.argmax(dim=2) == target).double().mean(dim=1).cpu()
             since = since + every if bool((seen <= best).all()) else 0
             best = torch.maximum(best, seen)
-            if best.min() >= recall or since >= patience:
+            if best.mean() >= recall or since >= patience:
                 break
         loss = cross_entropy(logits.flatten(0, 1), target.flatten()) * seeds
         optimiser.zero_grad()

@@ -23,11 +23,11 @@ class Settings:
     linear_steps: int = 4096  # source
     # (d, m); source: d = 8 to 90, m = d, 2d, 4d
     mlp_sizes: tuple[tuple[int, int], ...] = (
-        (8, 8), (8, 16), (8, 32), (16, 16), (16, 32), (16, 64), (32, 32),
+        (8, 8), (8, 16), (8, 32), (16, 16), (16, 32), (32, 32),
     )  # fmt: skip
     mlp_rate: float = 0.03  # source, AdamW
-    mlp_steps: int = 8192  # source: 32768
-    mlp_patience: int = 1024  # steps without a rise of any seed's best recall
+    mlp_steps: int = 4096  # source: 32768
+    mlp_patience: int = 512  # steps without a rise of any seed's best recall
     mlp_tolerance: float = 1.06
     hebbian_widths: tuple[int, ...] = (16, 32, 64, 128, 256)
     draws: int = 20  # a Hebbian capacity is that of the mean recall over as many draws
