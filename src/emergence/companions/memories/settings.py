@@ -23,7 +23,7 @@ class Settings:
     linear_steps: int = 4096  # source
     # (d, m); source: d = 8 to 90, m = d, 2d, 4d
     mlp_sizes: tuple[tuple[int, int], ...] = (
-        (8, 8), (8, 16), (8, 32), (16, 16), (16, 32), (32, 32),
+        (8, 8), (8, 16), (8, 32), (12, 12), (16, 16), (12, 24), (16, 32),
     )  # fmt: skip
     mlp_rate: float = 0.03  # source, AdamW
     mlp_steps: int = 4096  # source: 32768

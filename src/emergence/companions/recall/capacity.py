@@ -74,7 +74,7 @@ def capacity(
         facts = square(n, settings.answers, settings.length)
         return float(best_recall(shape, facts, seeds, settings, device).mean()) >= settings.recall
 
-    return search(holds, guess, tolerance=1.0, floor=4)
+    return search(holds, guess, tolerance=1.03, floor=4)
 
 
 class Exchange(NamedTuple):

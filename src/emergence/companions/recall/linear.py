@@ -117,8 +117,9 @@ def predicted_step(rate: float, alpha: float, learning_rate: float, level: float
 
     At the saddle a token's a and the coordinate v of its values along their pull obey a' = rate v
     and v' = rate a, with v = 0 at first because the pull sums to zero: a = alpha cosh(rate t).
+    In steps the growth is 1 + learning_rate * rate each.
     """
-    return float(np.arccosh(level / alpha) / (learning_rate * rate))
+    return float(np.arccosh(level / alpha) / np.log1p(learning_rate * rate))
 
 
 def order_ratio(facts: Facts) -> float:

@@ -38,7 +38,7 @@ class Settings:
     )  # fmt: skip
     guess: float = 0.12  # facts a parameter, where the search begins
     capacity_rate: float = 0.02  # AdamW, falling to zero; source: 0.001, 0.003 and 0.01, constant
-    capacity_steps: int = 4000  # source: 16384
+    capacity_steps: int = 3000  # source: 16384
     capacity_every: int = 50
 
 
