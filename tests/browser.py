@@ -12,11 +12,13 @@ LOADED = """async () => {
     await document.fonts.ready;
     if (window.MathJax?.startup?.promise) await MathJax.startup.promise;
 }"""
-# Two frames on, scheme and width are answered; then transitions of colours end.
+# Two frames on, scheme and width are answered; then transitions of colours end. The theme looks
+# for what scrolls 0.3 s after a change of the window's size.
 SETTLED = """async () => {
     const frame = () => new Promise(requestAnimationFrame);
     await frame().then(frame);
     await Promise.allSettled(document.getAnimations().map((animation) => animation.finished));
+    await new Promise((resolve) => setTimeout(resolve, 400));
 }"""
 LOOK = """() => ({
     formulas: document.querySelectorAll("article .math").length,
@@ -33,6 +35,8 @@ THEME = "() => document.documentElement.dataset.theme"
 UNFOLD = "() => document.querySelectorAll('details').forEach((fold) => { fold.open = true; })"
 # A formula is a hundred elements in the colour of its paragraph; MathML beside it speaks for it.
 WITHOUT_FORMULAS = {"exclude": [["mjx-container"]]}
+# axe would read style sheets again, and look for those they import at the wrong address.
+QUIETLY = {"preload": False, "resultTypes": ["violations"]}
 INTERACTIVE = "() => performance.getEntriesByType('navigation')[0].domInteractive"
 
 
@@ -93,6 +97,13 @@ def visit(browser, address: str, name: str, screenshots: Path | None = None) -> 
     return found
 
 
+def call(page, module, expression, argument=None):
+    """Evaluate an expression in `m`, a module of the page, and `x`, the argument."""
+    address = page.url.partition("book/")[0] + f"_static/explorables/{module}.js"
+    code = f"async ([address, x]) => {{ const m = await import(address); return {expression}; }}"
+    return page.evaluate(code, [address, argument])
+
+
 def time_to_interactive(browser, url: str) -> float:
     """Milliseconds until a page can be used, from an empty cache."""
     context = browser.new_context(viewport=WIDE)
@@ -106,7 +117,7 @@ def time_to_interactive(browser, url: str) -> float:
 def _examine(page, found: Visit, scheme: str) -> None:
     from axe_playwright_python.sync_playwright import Axe
 
-    response = Axe().run(page, context=WITHOUT_FORMULAS).response
+    response = Axe().run(page, context=WITHOUT_FORMULAS, options=QUIETLY).response
     found.rules += len(response["violations"]) + len(response["passes"])
     for rule in response["violations"]:
         if rule["impact"] in ("serious", "critical"):

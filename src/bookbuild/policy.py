@@ -40,9 +40,11 @@ def add_policies(site: Path) -> None:
     pages = {path: path.read_text(encoding="utf-8") for path in sorted(site.rglob("*.html"))}
     handlers = {html.unescape(text) for page in pages.values() for text in HANDLER.findall(page)}
     for path, page in pages.items():
-        rules = policy(page, handlers)
-        meta = f'\n<meta http-equiv="Content-Security-Policy" content="{rules}">'
-        path.write_text(FIRST.sub(lambda found: found[0] + meta, page, count=1), encoding="utf-8")
+        first = FIRST.search(page)
+        if first:  # else the page only leads on to another one
+            meta = f'<meta http-equiv="Content-Security-Policy" content="{policy(page, handlers)}">'
+            page = f"{page[: first.end()]}\n{meta}{page[first.end() :]}"
+            path.write_text(page, encoding="utf-8")
 
 
 def _hash(text: str) -> str:

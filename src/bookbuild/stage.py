@@ -25,6 +25,7 @@ SMOKE_NOTE = "Made by the smoke profile, at reduced sizes: no claim is judged he
 MATHJAX_FILES = ("tex-mml-chtml.js", "output/chtml/fonts/woff-v2", "input/tex/extensions")
 # What Sphinx says about references to parts that are left out.
 ABSENT_PARTS = ("myst.xref_missing", "ref", "mystnb.glue_ref", "image.not_readable")
+LONG = 12  # lines of code that a page shows without being asked
 LINK = re.compile(r"(?<=\]\()([^)\s#:]+)\.md(?=[)#\s])")
 INJECTED = "injected-parameters"
 
@@ -119,6 +120,8 @@ def _page(chapter: Chapter, entry: Entry, names: Set[str]) -> NotebookNode:
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
             cell.source = relink(cell.source, Path(chapter.name).parent, names)
+        else:
+            fold_long_code(cell)
         keys = [key for key in glued_keys(cell) if key in measures]
         if keys:
             anchors = (f'<div class="anchor" id="{measure_anchor(key)}"></div>' for key in keys)
@@ -130,6 +133,13 @@ def _page(chapter: Chapter, entry: Entry, names: Set[str]) -> NotebookNode:
     cells.append(new_markdown_cell(made_by(entry.origin), id="made-by"))
     notebook.cells = cells
     return notebook
+
+
+def fold_long_code(cell: NotebookNode) -> None:
+    """Hide a long source behind a fold, unless the chapter has its own wish for the cell."""
+    wishes = any(tag.startswith(("hide", "remove")) for tag in tags(cell))
+    if not wishes and len(cell.source.splitlines()) > LONG:
+        cell.metadata.tags = [*tags(cell), "hide-input"]
 
 
 def _take_folds(cell: NotebookNode) -> list[str]:

@@ -12,22 +12,37 @@ from sphinx.application import Sphinx
 
 MOUNT = re.compile(r'data-explorable="([a-z]+)"')
 THEBE = re.compile(
-    r'<script type="text/x-thebe-config">.*?</script>\s*<script>kernelName = .*?</script>', re.DOTALL
+    r'<script type="text/x-thebe-config">.*?</script>\s*<script>kernelName = .*?</script>',
+    re.DOTALL,
 )
 SCRIPTS = {"book/verdicts": "verdicts.js"}
 
 
-def drop_thebe(
-    app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: object
+def drop_unused(
+    app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
 ) -> None:
-    """Take thebe's files and settings out of a page."""
+    """Take out thebe's files and settings, and MathJax where there is no formula."""
+    has_formula = doctree is not None and doctree.next_node(_is_formula)
+    unused = re.compile("thebe" if has_formula else "thebe|mathjax", re.IGNORECASE)
     for kind in ("script_files", "css_files"):
         context[kind] = [
             file
             for file in context.get(kind, [])
-            if "thebe" not in f"{file} {getattr(file, 'attributes', {})}".lower()
+            if not unused.search(f"{file} {getattr(file, 'attributes', {})}")
         ]
     context["body"] = THEBE.sub("", context.get("body", ""))
+
+
+def mend_roles(
+    app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: object
+) -> None:
+    """Let the entries of a bibliography be items of the list that they stand in."""
+    body = context.get("body", "")
+    context["body"] = body.replace('role="doc-biblioentry"', 'role="listitem"')
+
+
+def _is_formula(node: nodes.Node) -> bool:
+    return isinstance(node, nodes.math | nodes.math_block)
 
 
 def add_scripts(
@@ -59,6 +74,7 @@ def offer_filter(
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register all; thebe goes after everything that adds scripts."""
     app.connect("html-page-context", add_scripts, priority=800)
-    app.connect("html-page-context", drop_thebe, priority=900)
+    app.connect("html-page-context", drop_unused, priority=900)
+    app.connect("html-page-context", mend_roles)
     app.connect("html-page-context", offer_filter)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

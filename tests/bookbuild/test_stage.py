@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from bookbuild.stage import glued_keys, graft, relink
+from bookbuild.stage import LONG, fold_long_code, glued_keys, graft, relink
 
 NAMES = {"paper/01_line", "beyond/01_square"}
 
@@ -59,3 +59,18 @@ def test_links_to_chapters_name_the_staged_notebook(
     folder: str, text: str, linked: str | None
 ) -> None:
     assert relink(text, Path(folder), NAMES) == (linked or text)
+
+
+@pytest.mark.parametrize(
+    ("lines", "own", "seen"),
+    [
+        (LONG, [], []),
+        (LONG + 1, [], ["hide-input"]),
+        (LONG + 1, ["remove-cell"], ["remove-cell"]),
+        (LONG + 1, ["hide-cell"], ["hide-cell"]),
+    ],
+)
+def test_only_long_code_is_folded(lines: int, own: list[str], seen: list[str]) -> None:
+    cell = new_code_cell("\n".join(["x = 1"] * lines), metadata={"tags": own})
+    fold_long_code(cell)
+    assert cell.metadata.tags == seen

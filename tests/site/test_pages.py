@@ -93,6 +93,11 @@ def test_search_finds_the_first_integral(address, browser):
     assert any(link.startswith(f"{address}book/explore.html") for link in links)
 
 
+def test_every_page_has_a_policy(visits, site):
+    pages = {name: (site / name).read_text(encoding="utf-8") for name in visits}
+    assert [name for name, page in pages.items() if "Content-Security-Policy" not in page] == []
+
+
 def test_a_script_that_was_not_built_into_a_page_does_not_run(address, browser):
     page = browser.new_page()
     page.goto(f"{address}book/index.html")
