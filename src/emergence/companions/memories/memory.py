@@ -13,9 +13,9 @@ import torch
 from jaxtyping import Float
 from scipy.optimize import minimize
 from torch import Tensor
-from torch.nn.functional import cross_entropy
 
 from .lemma import unit
+from .loss import scored
 
 Parameters = list[Tensor]
 
@@ -93,11 +93,11 @@ def train(
         nonlocal best, least, since, count, value, state
         state = flat
         parameters = [part.requires_grad_() for part in _unpack(flat, shapes, device)]
-        logits = memory.values(parameters, pairs.e) @ pairs.u.T
-        loss = cross_entropy(logits, target)
-        gradient = torch.autograd.grad(loss, parameters)
-        value, count = float(loss.detach()), count + 1
-        best = max(best, float((logits.argmax(dim=1) == target).float().mean()))
+        h = memory.values(parameters, pairs.e)
+        now = scored(h[None], pairs.u[None], target[None])
+        gradient = torch.autograd.grad(h, parameters, now.gradient[0])
+        value, count = float(now.loss), count + 1
+        best = max(best, float(now.right.double().mean()))
         since = 0 if value < 0.99 * least else since + 1
         least = min(least, value)
         if best >= recall or since >= patience:
@@ -139,18 +139,18 @@ def train_adam(
     seeds, n, _ = e.shape
     target = torch.arange(n, device=e.device).expand(seeds, n)
     parameters = [part.to(e.device).clone().requires_grad_() for part in memory.start]
-    optimiser = torch.optim.AdamW(parameters, lr=learning_rate, weight_decay=0.0)
+    optimiser = torch.optim.AdamW(parameters, lr=learning_rate, weight_decay=0.0, fused=True)
     best, since = torch.zeros(seeds, dtype=torch.float64), 0
     for step in range(steps):
-        logits = memory.values(parameters, e) @ u.mT
+        h = memory.values(parameters, e)
+        now = scored(h, u, target)
         if step % every == 0:
-            seen = (logits.argmax(dim=2) == target).double().mean(dim=1).cpu()
+            seen = now.right.double().mean(dim=1).cpu()
             since = since + every if bool((seen <= best).all()) else 0
             best = torch.maximum(best, seen)
             if best.mean() >= recall or since >= patience:
                 break
-        loss = cross_entropy(logits.flatten(0, 1), target.flatten()) * seeds
         optimiser.zero_grad()
-        loss.backward()
+        h.backward(now.gradient)
         optimiser.step()
     return best.numpy()

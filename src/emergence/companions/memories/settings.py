@@ -17,13 +17,13 @@ class Settings:
     lemma_widths: tuple[int, ...] = (32, 64, 128, 256, 512, 1024, 2048)  # d; exact or not
     eta: float = 1.0  # a step from zero is linear in it
     recall: float = 0.99  # share of the pairs that counts as stored
-    widths: tuple[int, ...] = (8, 16, 32, 64, 128, 256)  # d of the linear memory
+    widths: tuple[int, ...] = (8, 16, 32, 64, 128)  # d of the linear memory; source: to 256
     published_width: int = 64  # d at which the source's optimiser is tried as well
     linear_rate: float = 1000.0  # source, AdamW
     linear_steps: int = 4096  # source
     # (d, m); source: d = 8 to 90, m = d, 2d, 4d
     mlp_sizes: tuple[tuple[int, int], ...] = (
-        (8, 8), (8, 16), (8, 32), (12, 12), (16, 16), (12, 24), (16, 32),
+        (8, 16), (8, 8), (12, 12), (8, 32), (16, 16), (12, 24), (16, 32),
     )  # fmt: skip
     mlp_rate: float = 0.03  # source, AdamW
     mlp_steps: int = 4096  # source: 32768

@@ -1,5 +1,6 @@
 """How many facts the transformer stores, and which parameters store them."""
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -9,13 +10,13 @@ from jaxtyping import Float
 from scipy import stats
 from scipy.optimize import curve_fit
 from torch import Tensor
-from torch.nn.functional import cross_entropy
 
 from ..memories.capacity import Bracket, search
+from ..memories.loss import scored
 from . import task
 from .settings import Settings
 from .task import Facts
-from .transformer import Parameters, Shape, initial, logits
+from .transformer import Parameters, Shape, initial, retrieved
 
 
 def square(n: int, answers: int, length: int) -> Facts:
@@ -34,35 +35,31 @@ def best_recall(
     answers = [task.random_answers(facts, stream) for stream in streams]
     frozen, start = initial(shape, facts, streams)
     parameters = Parameters(*(part.requires_grad_() for part in start))
-    optimiser = torch.optim.AdamW(parameters, lr=settings.capacity_rate, weight_decay=0.0)
+    optimiser = torch.optim.AdamW(
+        parameters, lr=settings.capacity_rate, weight_decay=0.0, fused=True
+    )
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, settings.capacity_steps)
     best = torch.zeros(len(seeds), dtype=torch.float64)
-    for step in range(1, settings.capacity_steps + 1):
-        counts, target = _all_facts(facts, answers, streams)
-        found = logits(shape, frozen, parameters, counts)
-        loss = cross_entropy(found.flatten(0, 1), target.flatten()) * len(seeds)
-        optimiser.zero_grad()
-        loss.backward()
-        optimiser.step()
-        schedule.step()
-        if step % settings.capacity_every == 0:
-            with torch.no_grad():
-                counts, target = _all_facts(facts, answers, streams)
-                found = logits(shape, frozen, parameters, counts)
-            seen = (found.argmax(dim=2) == target).double().mean(dim=1).cpu()
-            best = torch.maximum(best, seen)
+    target = torch.stack([known.flatten() for known in answers])
+    for step in range(settings.capacity_steps):
+        x = retrieved(shape, frozen, parameters, _all_facts(facts, streams))
+        now = scored(x, frozen.u, target)
+        if step % settings.capacity_every == 0:  # of noise that no step has seen
+            best = torch.maximum(best, now.right.double().mean(dim=1).cpu())
             if best.mean() >= settings.recall:
                 break
+        optimiser.zero_grad()
+        x.backward(now.gradient)
+        optimiser.step()
+        schedule.step()
     return best.numpy()
 
 
 def _all_facts(
-    facts: Facts, answers: list[Tensor], streams: list[torch.Generator]
-) -> tuple[Float[Tensor, "runs facts vocabulary"], Tensor]:
-    batches = [task.every_fact(facts, stream) for stream in streams]
-    targets = [known.flatten() for known in answers]
-    counts = torch.stack([task.counts(facts, batch) for batch in batches])
-    return counts.double(), torch.stack(targets)
+    facts: Facts, streams: list[torch.Generator]
+) -> Float[Tensor, "runs facts vocabulary"]:
+    """Every fact once, with noise of its own in every run."""
+    return torch.stack([task.counts(facts, task.every_fact(facts, s)) for s in streams])
 
 
 def capacity(
@@ -74,7 +71,13 @@ def capacity(
         facts = square(n, settings.answers, settings.length)
         return float(best_recall(shape, facts, seeds, settings, device).mean()) >= settings.recall
 
-    return search(holds, guess, tolerance=1.03, floor=4)
+    return search(holds, guess, settings.capacity_tolerance, floor=4)
+
+
+def facts_stored(bracket: Bracket, settings: Settings) -> float:
+    """The number of facts S R between the last size that is stored and the first that is not."""
+    sizes = (square(n, settings.answers, settings.length) for n in bracket)
+    return math.prod(facts.subjects * facts.relations for facts in sizes) ** 0.5
 
 
 class Exchange(NamedTuple):

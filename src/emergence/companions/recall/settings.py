@@ -32,14 +32,14 @@ class Settings:
     length: int = 32
     recall: float = 0.99
     shapes: tuple[Shape, ...] = (  # source: d = 8 to 90, H d_h and m from d/4 to 4d, H = 8
-        Shape(12, 8, 1, 12), Shape(12, 8, 2, 24),
-        Shape(16, 8, 1, 8), Shape(16, 8, 1, 32), Shape(16, 8, 1, 64), Shape(16, 8, 2, 16),
-        Shape(16, 8, 4, 8), Shape(16, 8, 2, 64), Shape(16, 8, 4, 32),
+        Shape(12, 8, 1, 12), Shape(16, 8, 1, 8), Shape(16, 8, 2, 16), Shape(16, 8, 1, 32),
+        Shape(16, 8, 4, 8), Shape(16, 8, 1, 64), Shape(16, 8, 4, 32),
     )  # fmt: skip
-    guess: float = 0.12  # facts a parameter, where the search begins
+    guess: float = 0.1  # facts a parameter, where the search begins
     capacity_rate: float = 0.02  # AdamW, falling to zero; source: 0.001, 0.003 and 0.01, constant
     capacity_steps: int = 3000  # source: 16384
     capacity_every: int = 50
+    capacity_tolerance: float = 1.06  # S + R is known within this factor
 
 
 PRESET = {
@@ -49,11 +49,15 @@ PRESET = {
             facts=Facts(8, 4, 4, 8, 12),
             alpha=1e-3,
             batch_size=256,
-            steps=2400,
+            steps=2000,
             test_size=512,
             order_facts=(Facts(8, 4, 4, 8, 12), Facts(4, 4, 4, 8, 12)),
-            shapes=(Shape(8, 2, 2, 8), Shape(8, 2, 2, 16), Shape(8, 2, 4, 8)),
-            capacity_steps=100,
+            shapes=(Shape(6, 2, 1, 6), Shape(8, 2, 2, 16), Shape(12, 2, 4, 32)),
+            answers=4,
+            length=12,
+            recall=0.8,
+            guess=0.08,
+            capacity_steps=160,
         ),
         2,
     ),

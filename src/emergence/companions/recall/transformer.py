@@ -16,7 +16,7 @@ from torch import Tensor
 
 from .task import Facts
 
-FLOOR = 600.0  # exp(-600) is not yet 0 in double precision
+FLOOR = 60.0  # exp(-60) and its inverse are far from the ends of single precision
 
 
 @dataclass(frozen=True)
@@ -64,10 +64,13 @@ class Parameters(NamedTuple):
 
 
 def initial(
-    shape: Shape, facts: Facts, streams: Sequence[torch.Generator]
+    shape: Shape,
+    facts: Facts,
+    streams: Sequence[torch.Generator],
+    dtype: torch.dtype = torch.float32,
 ) -> tuple[Frozen, Parameters]:
     """The source's initial values, one run a stream."""
-    kind = {"device": streams[0].device, "dtype": torch.float64}
+    kind = {"device": streams[0].device, "dtype": dtype}
 
     def normal(rows: int, columns: int, fan: int) -> Tensor:
         parts = [torch.randn(rows, columns, generator=s, **kind) for s in streams]
@@ -83,10 +86,10 @@ def initial(
     return frozen, parameters
 
 
-def logits(
+def retrieved(
     shape: Shape, frozen: Frozen, p: Parameters, counts: Float[Tensor, "runs batch vocabulary"]
-) -> Float[Tensor, "runs batch outputs"]:
-    """The logits of the answers.
+) -> Float[Tensor, "runs batch d"]:
+    """What the layer writes at the end token; its products with the u are the logits.
 
     A score of more than `FLOOR` below the greatest of all tokens counts as that much below, which
     matters only in a sequence that has no other tokens.
@@ -97,8 +100,7 @@ def logits(
     scores = ((frozen.e @ p.k) * asks).view(per_head).sum(3) / shape.head_dim**0.5
     weights = (scores - scores.detach().amax(1, keepdim=True)).clamp(min=-FLOOR).exp()
     values = (frozen.e @ p.v).view(per_head) * weights[..., None]
-    retrieved = (counts @ values.flatten(2)).unflatten(2, per_head[2:])
-    heads = retrieved / (counts @ weights)[..., None]
+    sums = (counts @ values.flatten(2)).unflatten(2, per_head[2:])
+    heads = sums / (counts @ weights)[..., None]
     x = heads.flatten(2) @ p.o
-    x = x + torch.relu(x @ p.a + p.b) @ p.w
-    return x @ frozen.u.mT
+    return x + torch.relu(x @ p.a + p.b) @ p.w
