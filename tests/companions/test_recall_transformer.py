@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 import torch
 
+from emergence.companions.memories.capacity import Bracket
 from emergence.companions.recall import capacity, task
 from emergence.companions.recall.settings import PRESET
 from emergence.companions.recall.task import Facts
-from emergence.companions.recall.transformer import Parameters, Shape, initial, logits
+from emergence.companions.recall.transformer import Parameters, Shape, initial, retrieved
 
 CPU = torch.device("cpu")
 FACTS = Facts(subjects=4, relations=3, answers=2, noise=5, length=8)
@@ -19,13 +20,13 @@ SHAPE = Shape(dim=6, heads=2, head_dim=3, width=5)
 def written_out(shape, frozen, p, tokens):
     """One run, one sequence: softmax attention from the last token, head by head."""
     x = frozen.e[tokens]
-    retrieved = []
+    heads = []
     for h in range(shape.heads):
         part = slice(h * shape.head_dim, (h + 1) * shape.head_dim)
         query = x[-1] @ p.q[:, part]
         scores = (x @ p.k[:, part]) @ query / shape.head_dim**0.5
-        retrieved.append(torch.softmax(scores, dim=0) @ (x @ p.v[:, part]))
-    y = torch.cat(retrieved) @ p.o
+        heads.append(torch.softmax(scores, dim=0) @ (x @ p.v[:, part]))
+    y = torch.cat(heads) @ p.o
     y = y + torch.relu(y @ p.a + p.b[0]) @ p.w
     return frozen.u @ y
 
@@ -33,7 +34,7 @@ def written_out(shape, frozen, p, tokens):
 @pytest.fixture
 def model():
     streams = [torch.Generator().manual_seed(i) for i in range(2)]
-    frozen, parameters = initial(SHAPE, FACTS, streams)
+    frozen, parameters = initial(SHAPE, FACTS, streams, torch.float64)
     return frozen, Parameters(*(3 * part.requires_grad_() + 0.1 for part in parameters))
 
 
@@ -41,7 +42,7 @@ def test_logits_and_gradients_are_those_of_attention_in_any_order(model, close):
     frozen, parameters = model
     sequences = [task.draw(FACTS, 7, torch.Generator().manual_seed(i)) for i in range(2)]
     counts = torch.stack([task.counts(FACTS, batch) for batch in sequences]).double()
-    found = logits(SHAPE, frozen, parameters, counts)
+    found = retrieved(SHAPE, frozen, parameters, counts) @ frozen.u.mT
     order = torch.cat(
         [torch.randperm(7, generator=torch.Generator().manual_seed(2)), torch.tensor([7])]
     )
@@ -68,11 +69,14 @@ def test_logits_and_gradients_are_those_of_attention_in_any_order(model, close):
         close(fast, slow, 1e-10)
 
 
-def test_scores_that_are_far_apart_do_not_divide_by_zero(model):
-    frozen, parameters = model
-    sharp = parameters._replace(k=1e4 * parameters.k)
-    counts = task.counts(FACTS, task.every_fact(FACTS, torch.Generator().manual_seed(0))).double()
-    assert torch.isfinite(logits(SHAPE, frozen, sharp, counts.expand(2, -1, -1))).all()
+def test_scores_that_are_far_apart_do_not_divide_by_zero():
+    frozen, start = initial(SHAPE, FACTS, [torch.Generator().manual_seed(i) for i in range(2)])
+    parameters = Parameters(*(part.requires_grad_() for part in start._replace(k=1e4 * start.k)))
+    counts = task.counts(FACTS, task.every_fact(FACTS, torch.Generator().manual_seed(0)))
+    found = retrieved(SHAPE, frozen, parameters, counts.expand(2, -1, -1))
+    assert found.dtype == torch.float32
+    slopes = torch.autograd.grad(found.sum(), parameters)
+    assert all(torch.isfinite(part).all() for part in (found, *slopes))
 
 
 def test_initial_values_have_the_sources_scales():
@@ -101,6 +105,12 @@ def test_subjects_and_relations_are_as_equal_as_can_be(n):
     facts = capacity.square(n, 8, 32)
     assert facts.subjects + facts.relations == n == facts.noise
     assert 0 <= facts.subjects - facts.relations <= 1
+
+
+def test_facts_stored_lie_between_the_last_size_that_is_and_the_first_that_is_not():
+    settings = PRESET["smoke"].settings
+    found = capacity.facts_stored(Bracket(6, 7), settings)
+    assert found == pytest.approx((3 * 3 * 4 * 3) ** 0.5)
 
 
 def test_few_facts_are_stored_and_many_are_not():

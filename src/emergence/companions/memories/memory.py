@@ -1,7 +1,7 @@
 """Linear and MLP memories of the identity, trained with cross-entropy on all pairs at once.
 
-The linear problem is convex: L-BFGS finds its least loss. The MLP's is not, and there AdamW, the
-source's optimiser, finds better minima.
+The linear problem is convex: L-BFGS finds its least loss. The MLP's is not; it is trained by
+AdamW, as in the source.
 """
 
 from collections.abc import Callable, Sequence

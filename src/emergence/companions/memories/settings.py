@@ -18,7 +18,7 @@ class Settings:
     eta: float = 1.0  # a step from zero is linear in it
     recall: float = 0.99  # share of the pairs that counts as stored
     widths: tuple[int, ...] = (8, 16, 32, 64, 128)  # d of the linear memory; source: to 256
-    published_width: int = 64  # d at which the source's optimiser is tried as well
+    published_width: int = 32  # d at which the source's optimiser is tried as well
     linear_rate: float = 1000.0  # source, AdamW
     linear_steps: int = 4096  # source
     # (d, m); source: d = 8 to 90, m = d, 2d, 4d
@@ -45,8 +45,8 @@ PRESET = {
             widths=(8, 16, 32),
             published_width=16,
             linear_steps=256,
-            mlp_sizes=((8, 8), (8, 16), (16, 16)),
-            mlp_steps=512,
+            mlp_sizes=((8, 16), (12, 12), (16, 16)),
+            mlp_steps=256,
             hebbian_widths=(16, 32, 64),
             draws=4,
             evaluations=300,
