@@ -90,3 +90,14 @@ def test_the_step_is_the_hebbian_sum_around_its_mean(close):
 def test_too_many_orthonormal_embeddings_are_refused():
     with pytest.raises(ValueError, match="cannot be orthonormal"):
         lemma.orthonormal(5, 4, torch.Generator(), torch.float64)
+
+
+def test_logits_of_random_embeddings_stray_as_expected():
+    n, dim, draws = 6, 10, 2000
+    stream, f = torch.Generator().manual_seed(0), torch.arange(n)
+    ideal = torch.eye(n, dtype=torch.float64) - 1 / n
+    squares = []
+    for _ in range(draws):
+        u, e = (lemma.unit(n, dim, stream, torch.float64) for _ in range(2))
+        squares.append((u @ lemma.one_step(u, e, f, float(n)) @ e.T - ideal).square().mean())
+    assert float(torch.stack(squares).mean()) ** 0.5 == pytest.approx(lemma.stray(n, dim), rel=0.01)

@@ -44,6 +44,16 @@ def one_step(u: Outputs, e: Inputs, f: Labels, eta: float) -> Weights:
     return eta / n * u.T @ (memories - 1 / len(u)) @ e
 
 
+def stray(n: int, dim: float) -> float:
+    """Root mean square of u_k' W_1 e_z from its ideal value, random unit vectors, per eta/N.
+
+    With M the memories around their mean and A, B the overlaps of outputs and of inputs, of
+    variance 1/d off the diagonal, logits are (1 + A) M (1 + B) and stray by A M + M B + A M B.
+    """
+    other = 1 - 1 / n
+    return (2 * other**2 / dim + n * other**3 / dim**2) ** 0.5
+
+
 def hebbian(u: Outputs, e: Inputs, f: Labels) -> Weights:
     """The sum of u_{f(z)} e_z'."""
     return u[f].T @ e
