@@ -44,7 +44,7 @@ def one_step(u: Outputs, e: Inputs, f: Labels, eta: float) -> Weights:
     return eta / n * u.T @ (memories - 1 / len(u)) @ e
 
 
-def stray(n: int, dim: float) -> float:
+def stray(n: int, dim: int) -> float:
     """Root mean square of u_k' W_1 e_z from its ideal value, random unit vectors, per eta/N.
 
     With M the memories around their mean and A, B the overlaps of outputs and of inputs, of
