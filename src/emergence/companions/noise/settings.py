@@ -11,7 +11,7 @@ class Settings:
 
     alpha: float = 0.5  # probability of the noise token after the trigger, the source's
     shares: tuple[float, ...] = (0.0, 0.1, 0.2)  # rho, singular values kept
-    toy_tokens: tuple[int, ...] = (128, 256, 512, 1024, 2048)  # N
+    toy_tokens: tuple[int, ...] = (256, 512, 1024, 2048, 4096)  # N
     toy_length: int = 8  # T, fixed while N grows
     toy_trials: int = 1000  # fresh samples and test sequences for each N
     certainty: float = 0.9  # how often the margin must be positive
@@ -19,11 +19,11 @@ class Settings:
     dim: int = 128  # d, about twice the vocabulary, so that random embeddings are told apart
     width: int = 256  # of the feed-forward layers
     batch_size: int = 64
-    steps: int = 1000
+    steps: int = 700  # the loss has been flat for a while
     learning_rate: float = 0.03  # this and the next two as in `birth`
     momentum: float = 0.9
     weight_decay: float = 1e-4
-    every: int = 100  # steps between measurements
+    every: int = 50  # steps between measurements
     n_tested: int = 256  # fresh sequences
 
 

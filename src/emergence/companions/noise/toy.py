@@ -139,18 +139,6 @@ def limit_needed(length: int, alpha: float, certainty: float) -> float:
     return high
 
 
-def moments(n_tokens: int, length: int, alpha: float) -> tuple[float, float]:
-    """Mean and variance, over one sample and a test, of what it adds to the noise token's logit.
-
-    Attention's, in units of 1/T^2: the overlap where the target is noise. Pairs of positions agree
-    independently, two by two, so the overlap has the variance of T^2 independent pairs.
-    """
-    pairs = length**2
-    mean = pairs / n_tokens
-    square = pairs / n_tokens * (1 - 1 / n_tokens) + mean**2
-    return alpha * mean, alpha * square - (alpha * mean) ** 2
-
-
 def slope(counts: list[float], tokens: list[int]) -> float:
     """Least-squares slope of log count against log N."""
     x, y = [log(n) for n in tokens], [log(c) for c in counts]

@@ -80,7 +80,7 @@ def train(
         optimiser.zero_grad()
         loss.backward()
         optimiser.step()
-        losses.append(float(loss))
+        losses.append(float(loss.detach()))
     found[settings.steps] = measured(model, settings, *tests, trigger)
     for part in free:
         part.requires_grad_(False)
