@@ -61,7 +61,7 @@ def gradient(
     accuracy = float((out.argmax(dim=1) == target).double().mean())
     pulls = torch.autograd.grad(loss, free)
     shape = len(frozen.e), len(frozen.p)
-    return float(loss), accuracy, tuple(renamed(pull, *shape) for pull in pulls)
+    return loss.item(), accuracy, tuple(renamed(pull, *shape) for pull in pulls)
 
 
 def renamed(matrix: Float[Tensor, "d d"], n_tokens: int, length: int) -> Float[Tensor, "d d"]:
