@@ -16,27 +16,42 @@ def drawn(n_layers, dim=20, length=24, batch_size=21, seed=0):
     return frozen, trained, batch
 
 
-def dense(frozen, trained, batch):
-    """Loss, accuracy and gradient by autograd through every token."""
-    free = [part.clone().requires_grad_() for part in (*trained.kq, trained.o)]
-    out = model.logits(frozen, model.Trained(tuple(free[:-1]), free[-1]), batch.tokens)
-    out, wanted = out[batch.scored], batch.targets[batch.scored]
-    loss = torch.nn.functional.cross_entropy(out, wanted)
-    accuracy = (out.argmax(dim=1) == wanted).double().mean()
-    return loss.item(), accuracy.item(), torch.autograd.grad(loss, free)
-
-
 @pytest.mark.parametrize("n_layers", [1, 2])
 @pytest.mark.parametrize("group", [1, 4, 64])
 def test_fast_is_dense(n_layers, group, monkeypatch, close):
     monkeypatch.setattr(fast, "GROUP", group)
     frozen, trained, batch = drawn(n_layers)
-    loss, accuracy, gradient = dense(frozen, trained, batch)
+    dense = model.loss_and_gradient(frozen, trained, batch)
     found = fast.loss_and_gradient(frozen, trained, batch)
-    assert found.loss == pytest.approx(loss, rel=1e-12)
-    assert found.accuracy == pytest.approx(accuracy)
-    for ours, theirs in zip((*found.gradient.kq, found.gradient.o), gradient, strict=True):
+    assert found.loss == pytest.approx(dense.loss, rel=1e-12)
+    assert found.accuracy == pytest.approx(dense.accuracy)
+    for ours, theirs in zip(parts(found.gradient), parts(dense.gradient), strict=True):
         close(ours, theirs, 1e-10)
+
+
+def parts(trained):
+    return *trained.kq, trained.o
+
+
+def test_gradient_is_the_slope():
+    """The loss from the definition, by finite differences along random directions."""
+    frozen, trained, batch = drawn(2, dim=8, length=12, batch_size=5)
+
+    def loss(kq1, kq2, o):
+        out = model.logits(frozen, model.Trained((kq1, kq2), o), batch.tokens).log_softmax(dim=-1)
+        found = out.gather(-1, batch.targets[..., None]).squeeze(-1)
+        return -float(found[batch.scored].mean())
+
+    pulls = parts(fast.loss_and_gradient(frozen, trained, batch).gradient)
+    stream = torch.Generator().manual_seed(0)
+    for i, pull in enumerate(pulls):
+        way = torch.randn(8, 8, generator=stream).double()
+        ahead, behind = (
+            [p + h * way if j == i else p for j, p in enumerate(parts(trained))]
+            for h in (1e-5, -1e-5)
+        )
+        slope = (loss(*ahead) - loss(*behind)) / 2e-5
+        assert slope == pytest.approx(float((pull * way).sum()), rel=1e-6, abs=1e-10)
 
 
 def test_nothing_scored_is_an_error():
@@ -88,7 +103,8 @@ def test_descent_on_tables_is_descent_on_matrices(close):
     gram = tables.metric(frozen)
     for step in range(6):
         batch = drawn(2, seed=10 + step)[2]
-        for part, pull in zip(free, dense(frozen, trained, batch)[2], strict=True):
+        dense = model.loss_and_gradient(frozen, trained, batch)
+        for part, pull in zip(free, parts(dense.gradient), strict=True):
             part.grad = pull
         optimiser.step()
         _, _, pull = fast.table_gradient(now, tables.direct(frozen, 2), batch)
