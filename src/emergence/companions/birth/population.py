@@ -83,6 +83,25 @@ def renamed(matrix: Float[Tensor, "d d"], n_tokens: int, length: int) -> Float[T
     return result
 
 
+def first_slope(n_tokens: int, length: int) -> float:
+    """By how much the first step on W_OV^2 favours the token itself over another, enumerated."""
+    frozen = orthonormal(n_tokens, length)
+    zero = torch.zeros_like(frozen.ov1)
+    pull = gradient(frozen, Trained((zero, zero), zero), sequences(n_tokens, length))[2][0]
+    block = pull[2 * (n_tokens + length) :, :n_tokens]
+    return float(block[0, 1] - block[0, 0])
+
+
+def first_slope_by_counting(n_tokens: int, length: int) -> float:
+    """The same in closed form.
+
+    At zero weights attention is uniform, so a token counts by its share of the sequence. In those
+    it answers it stands once and perhaps in the noise; in others it may be the trigger, twice.
+    """
+    other = 1 / (n_tokens - 1)
+    return (1 - 2 * other + (length - 3) * other**2) / (n_tokens * length)
+
+
 def tracked(n_tokens: int, length: int) -> tuple[Float[Tensor, "d d"], ...]:
     """1 in the block where each memory lies: tokens to outputs, tokens to images, positions."""
     n = n_tokens + length
