@@ -66,7 +66,7 @@ rehearse:  ## open the book's pages as Colab and Binder would; takes minutes: CH
 	@PYTHONPATH=tests $(BIN)/python -m rehearsal.binder $(CHAPTER)
 
 test: lint  ## check style and run all tests
-	@$(BIN)/python -m pytest --ignore=tests/site
+	@$(BIN)/python -m pytest
 
 site-test: env  ## drive the built smoke site in Chromium
 	@$(BIN)/python -m pytest tests/site

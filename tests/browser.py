@@ -97,6 +97,13 @@ def visit(browser, address: str, name: str, screenshots: Path | None = None) -> 
     return found
 
 
+def call(page, module, expression, argument=None):
+    """Evaluate an expression in `m`, a module of the page, and `x`, the argument."""
+    address = page.url.partition("book/")[0] + f"_static/explorables/{module}.js"
+    code = f"async ([address, x]) => {{ const m = await import(address); return {expression}; }}"
+    return page.evaluate(code, [address, argument])
+
+
 def time_to_interactive(browser, url: str) -> float:
     """Milliseconds until a page can be used, from an empty cache."""
     context = browser.new_context(viewport=WIDE)

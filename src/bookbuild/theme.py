@@ -33,6 +33,14 @@ def drop_unused(
     context["body"] = THEBE.sub("", context.get("body", ""))
 
 
+def mend_roles(
+    app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: object
+) -> None:
+    """Let the entries of a bibliography be items of the list that they stand in."""
+    body = context.get("body", "")
+    context["body"] = body.replace('role="doc-biblioentry"', 'role="listitem"')
+
+
 def _is_formula(node: nodes.Node) -> bool:
     return isinstance(node, nodes.math | nodes.math_block)
 
@@ -67,5 +75,6 @@ def setup(app: Sphinx) -> dict[str, bool]:
     """Register all; thebe goes after everything that adds scripts."""
     app.connect("html-page-context", add_scripts, priority=800)
     app.connect("html-page-context", drop_unused, priority=900)
+    app.connect("html-page-context", mend_roles)
     app.connect("html-page-context", offer_filter)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -6,6 +6,7 @@ import re
 import numpy as np
 import pytest
 
+from browser import call
 from emergence import theory
 from emergence.circuit import circuit
 from emergence.theory import laws
@@ -14,13 +15,6 @@ EMERGENCE, CIRCUIT = "[data-explorable=emergence]", "[data-explorable=circuit]"
 POINTS = [(0.0, 0.0, 0.0), (0.4, -0.7, 0.9), (1.3, 2.1, 1.1), (-1.0, 3.0, 0.5), (6.0, 8.0, 1.0)]
 ORDER = ("alpha", "beta", "gamma", "icl", "collapse")
 STEPS = 1500  # of the solver, in a flow that follows a slider
-
-
-def call(page, module, expression, argument=None):
-    """Evaluate an expression in `m`, a module of the page, and `x`, the argument."""
-    address = page.url.partition("book/")[0] + f"_static/explorables/{module}.js"
-    code = f"async ([address, x]) => {{ const m = await import(address); return {expression}; }}"
-    return page.evaluate(code, [address, argument])
 
 
 def flow_times(page, n_pairs, **options):

@@ -1,5 +1,5 @@
 """Birth of a transformer: a head that learns bigrams in context (Bietti et al. 2023)."""
 
-from .settings import PRESET, SOURCE, Settings
+from .settings import PRESET, Settings
 
-__all__ = ["PRESET", "SOURCE", "Settings"]
+__all__ = ["PRESET", "Settings"]

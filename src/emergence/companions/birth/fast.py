@@ -6,30 +6,20 @@ needs layer 2 at the scored rows only, and T(Xv) replaces (TX)v as in `emergence
 are taken in small groups with about as many scored rows, which fit in a cache; gradients add up.
 """
 
-from typing import NamedTuple
-
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
 from .coefficients import OneLayer, Rows, TwoLayers
-from .model import Frozen, Trained
+from .model import Frozen, Measured, Trained
 from .tables import Tables, direct, tables
 from .task import Batch
 
 GROUP = 8  # sequences at once
 
 
-class Measured(NamedTuple):
-    """Mean loss and accuracy over scored positions, and the gradient of the loss."""
-
-    loss: float
-    accuracy: float
-    gradient: Trained
-
-
 def loss_and_gradient(frozen: Frozen, trained: Trained, batch: Batch) -> Measured:
-    """The loss at scored positions and its gradient; ValueError if nothing is scored."""
+    """As `model.loss_and_gradient`; ValueError if no position is scored."""
     free = [part.detach().requires_grad_() for part in (*trained.kq, trained.o)]
     with torch.enable_grad():
         own = tables(frozen, Trained(tuple(free[:-1]), free[-1]))

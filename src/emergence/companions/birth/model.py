@@ -7,6 +7,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from ...models import allowed_positions, attention
+from .task import Batch
 
 
 class Frozen(NamedTuple):
@@ -24,6 +25,14 @@ class Trained(NamedTuple):
 
     kq: tuple[Float[Tensor, "d d"], ...]  # W_KQ^1, W_KQ^2
     o: Float[Tensor, "d d"]  # W_OV of the last layer is o v
+
+
+class Measured(NamedTuple):
+    """Mean loss and accuracy over scored positions, and the gradient of the loss."""
+
+    loss: float
+    accuracy: float
+    gradient: Trained
 
 
 def initial(
@@ -56,3 +65,14 @@ def logits(
         ov = trained.o @ frozen.v if layer == len(trained.kq) else frozen.ov1
         x = x + pattern @ x @ ov.T
     return x @ frozen.u.T
+
+
+def loss_and_gradient(frozen: Frozen, trained: Trained, batch: Batch) -> Measured:
+    """Cross-entropy at scored positions and its gradient, through every token."""
+    free = [part.detach().requires_grad_() for part in (*trained.kq, trained.o)]
+    out = logits(frozen, Trained(tuple(free[:-1]), free[-1]), batch.tokens)[batch.scored]
+    wanted = batch.targets[batch.scored]
+    loss = torch.nn.functional.cross_entropy(out, wanted)
+    pulls = torch.autograd.grad(loss, free)
+    accuracy = float((out.argmax(dim=1) == wanted).double().mean())
+    return Measured(loss.item(), accuracy, Trained(pulls[:-1], pulls[-1]))

@@ -6,6 +6,7 @@ import numpy as np
 import torch
 from jaxtyping import Float, Int
 
+from ...probes import first_reached
 from ...progress import steps as counted
 from . import fast, memories, task
 from .bigrams import Bigrams
@@ -42,6 +43,7 @@ def train(
         what.n_tokens, settings.length, settings.dim, n_layers, generator=stream
     )
     free = [*trained.kq, trained.o]
+    n_steps = settings.steps if n_layers == 2 else settings.steps_one_layer
     optimiser = torch.optim.SGD(
         free,
         lr=settings.learning_rate,
@@ -49,13 +51,11 @@ def train(
         weight_decay=settings.weight_decay,
     )
     losses, accuracies, found = [], [], {}
-    for step in counted(label, settings.steps):
+    for step in counted(label, n_steps):
         if n_layers == 2 and step % settings.every == 0:
             found[step] = memories.recalls(frozen, trained, what.triggers)
         if step % POOL == 0:
-            pool = task.sample(
-                what, POOL * settings.batch_size, settings.length, generator=stream
-            )
+            pool = task.sample(what, POOL * settings.batch_size, settings.length, generator=stream)
         first = step % POOL * settings.batch_size
         batch = task.Batch(*(part[first : first + settings.batch_size] for part in pool))
         loss, accuracy, gradient = fast.loss_and_gradient(frozen, trained, batch)
@@ -67,7 +67,7 @@ def train(
         losses.append(loss)
         accuracies.append(accuracy)
     if n_layers == 2:
-        found[settings.steps] = memories.recalls(frozen, trained, what.triggers)
+        found[n_steps] = memories.recalls(frozen, trained, what.triggers)
     return Record(
         np.array(losses),
         np.array(accuracies),
@@ -78,11 +78,14 @@ def train(
     )
 
 
-def tested(
-    settings: Settings, bigrams: Bigrams, record: Record, seed: int, device: torch.device
-) -> float:
-    """Accuracy at scored positions of fresh sequences."""
-    what = task.make(bigrams, settings.n_triggers, device)
-    stream = torch.Generator(device).manual_seed(seed)
-    batch = task.sample(what, settings.n_tested, settings.length, generator=stream)
+def accuracy_on(record: Record, batch: task.Batch) -> float:
+    """Accuracy at the scored positions of sequences that were not trained on."""
     return fast.loss_and_gradient(record.frozen, record.trained, batch).accuracy
+
+
+def settled(
+    probed: Int[np.ndarray, " probes"], curves: Float[np.ndarray, "runs probes"], level: float
+) -> Float[np.ndarray, " runs"]:
+    """The first step from which on a curve stays at its level or above; infinity if none."""
+    least_to_come = np.minimum.accumulate(curves[:, ::-1], axis=1)[:, ::-1]
+    return first_reached(probed, least_to_come, level)

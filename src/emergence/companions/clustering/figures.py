@@ -1,0 +1,84 @@
+"""Panels of the chapter: embeddings, markers, and counts of runs with an interval."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from jaxtyping import Float
+from matplotlib.axes import Axes
+from matplotlib.colors import hsv_to_rgb
+from torch import Tensor
+
+from ...plotting import COLOURS
+from .markers import markers, normalise, places
+
+SHADES = {
+    "circle": "#B0457E",
+    "grid": "#B37700",
+    "alignment": "#B0457E",  # makes circles
+    "clustering": "#B37700",  # makes grids
+    "control": COLOURS["other"],
+}
+BRIGHTNESS = 0.5  # the same for all residues, so that none is lost on light or dark
+
+
+def residue_colour(residue: int, n: int) -> tuple[float, ...]:
+    """A hue for each residue, round the circle, all equally bright."""
+    colour = np.array(hsv_to_rgb((residue / n, 1.0, 1.0)))
+    bright = float(colour @ (0.2126, 0.7152, 0.0722))
+    if bright > BRIGHTNESS:
+        return tuple(colour * BRIGHTNESS / bright)
+    return tuple(colour + (1 - colour) * (BRIGHTNESS - bright) / (1 - bright))
+
+
+def _bare(ax: Axes, extent: float) -> None:
+    ax.set(xlim=(-extent, extent), ylim=(-extent, extent), aspect="equal", xticks=[], yticks=[])
+    ax.grid(False)
+    for spine in ax.spines.values():
+        spine.set_visible(True)
+    ax.plot(0, 0, "+", color="#555555", ms=7, mew=0.8)
+
+
+def embedding_panel(ax: Axes, embeddings: Float[Tensor, "n 2"]) -> Axes:
+    """Normalised embeddings, each with its residue on the side away from the centre."""
+    n = len(embeddings)
+    normal = normalise(embeddings)
+    _bare(ax, 1.25 * float(normal.abs().max()))
+    for a, (x, y) in enumerate(normal.tolist()):
+        ax.plot(x, y, "o", ms=5, color=residue_colour(a, n))
+        out = 9 / max((x * x + y * y) ** 0.5, 1e-6)
+        ax.annotate(
+            str(a), (x, y), xytext=(out * x, out * y), textcoords="offset points", fontsize=7,
+            ha="center", va="center",
+        )  # fmt: skip
+    return ax
+
+
+def marker_panel(ax: Axes, embeddings: Float[Tensor, "n 2"], *, sum_: int) -> Axes:
+    """The markers of normalised embeddings; those of one sum are ringed."""
+    n = len(embeddings)
+    total = markers(n).total
+    marks = places(normalise(embeddings))
+    _bare(ax, 1.15 * float(marks.abs().max()))
+    ax.scatter(*marks.T, c=[residue_colour(m, n) for m in total.tolist()], s=11, linewidths=0)
+    ringed = marks[total == sum_]
+    ax.plot(*ringed.T, "o", ms=8, mfc="none", mec="#222222", mew=0.9)
+    return ax
+
+
+def share_line(
+    ax: Axes,
+    x: Sequence[float] | np.ndarray,
+    counts: Sequence[int],
+    runs: int,
+    intervals: Sequence[tuple[float, float]],
+    *,
+    name: str,
+) -> Axes:
+    """Shares of runs with their intervals as bars."""
+    shares = np.array(counts) / runs
+    low, high = np.array(intervals).T
+    ax.errorbar(
+        x, shares, yerr=(shares - low, high - shares), marker="o", ms=4.5, lw=1.4, capsize=2.5,
+        elinewidth=0.9, color=SHADES[name],
+    )  # fmt: skip
+    return ax

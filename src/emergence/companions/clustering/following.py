@@ -1,0 +1,52 @@
+"""Does a network in training follow the particles' forces? Its own force beside theirs."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from .energy import forces
+from .markers import scale, shape_only
+from .network import Network, Record
+from .pairwise import descent, likeness, relabelled_likeness
+
+
+class Following(NamedTuple):
+    """By epoch: likeness to each tendency, that of its control, and the size of the force."""
+
+    epochs: Int[Tensor, " times"]
+    likeness: dict[str, Float[Tensor, "times runs"]]
+    control: dict[str, Float[Tensor, "times runs"]]
+    size: Float[Tensor, "times runs"]  # of what changes the shape, in units of its scale
+
+
+def follow(
+    record: Record,
+    tendencies: Mapping[str, tuple[float, float, float]],
+    *,
+    relabellings: int,
+    stream: torch.Generator,
+) -> Following:
+    """Compare at every snapshot and at the end; a tendency is a mix, a width and a core."""
+    counted = (record.trained / record.trained.sum(dim=-1, keepdim=True)).double()
+    nets = record.snapshots | {int(record.epochs[-1]): record.final}
+    like: dict[str, list[Tensor]] = {name: [] for name in tendencies}
+    control: dict[str, list[Tensor]] = {name: [] for name in tendencies}
+    size = []
+    for net in nets.values():
+        net = Network(*(part.double() for part in net))
+        force, where = descent(net, counted), net.embeddings
+        for name, setting in tendencies.items():
+            like[name].append(likeness(force, forces(where, *setting), where))
+            other = relabelled_likeness(force, where, setting, count=relabellings, stream=stream)
+            control[name].append(other)
+        shape = shape_only(force, where).flatten(1).norm(dim=-1)
+        size.append(shape / scale(where).flatten())
+    return Following(
+        torch.tensor(list(nets)),
+        {name: torch.stack(rows) for name, rows in like.items()},
+        {name: torch.stack(rows) for name, rows in control.items()},
+        torch.stack(size),
+    )

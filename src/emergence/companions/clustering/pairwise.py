@@ -1,0 +1,162 @@
+"""What one marker does to another through the network that both train.
+
+A step of gradient descent on the loss of marker j changes the hidden layer, and with it the force
+on marker i. Per unit of learning rate the change is F_ij = grad_{s_i} <grad_w l_i, grad_w l_j>,
+with w all parameters but the embeddings: an interaction force between two markers.
+"""
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from .energy import forces
+from .markers import incidence, markers, places, shape_only
+from .network import Network, losses, marker_losses
+
+
+def pair_forces(
+    network: Network, *, hidden_bias: bool = True
+) -> Float[Tensor, "runs markers markers 2"]:
+    """F_ij on marker i from marker j; exact, but for kinks that a marker happens to sit on."""
+    marks = places(network.embeddings)
+    unit = torch.baddbmm(network.first_bias, marks, network.first)
+    active = (unit > 0).to(marks.dtype)
+    hidden = unit * active
+    probability = torch.baddbmm(network.second_bias, hidden, network.second).softmax(dim=-1)
+    error = probability - _targets(network)  # of the logits
+    back = active * (error @ network.second.mT)  # of the hidden units
+    # derivatives by the marker: of the hidden units, of the errors, of what goes back
+    by_hidden = active[..., None] * network.first.mT[:, None]
+    by_logits = torch.einsum("rho,rmhx->rmox", network.second, by_hidden)
+    mean = (probability[..., None] * by_logits).sum(dim=-2, keepdim=True)
+    by_error = probability[..., None] * (by_logits - mean)
+    by_back = active[..., None] * torch.einsum("rho,rmox->rmhx", network.second, by_error)
+
+    def meets(of_first: Tensor, of_second: Tensor) -> Float[Tensor, "runs markers markers 2"]:
+        return torch.einsum("rmkx,rnk->rmnx", of_first, of_second)
+
+    shared = (error @ error.mT)[..., None], (back @ back.mT)[..., None]
+    second = meets(by_error, error) * (hidden @ hidden.mT + 1)[..., None]
+    second = second + meets(by_hidden, hidden) * shared[0]
+    first = meets(by_back, back) * (marks @ marks.mT + float(hidden_bias))[..., None]
+    return second + first + marks[:, None] * shared[1]
+
+
+def trained_pair_forces(
+    network: Network, *, partner: int, rate: float, hidden_bias: bool = True
+) -> Float[Tensor, "runs markers 2"]:
+    """F_ij for one j by doing it: train on that marker, and see how the forces have changed.
+
+    A step forward and a step back, each of this learning rate, over their distance.
+    """
+    free = [part.clone().requires_grad_() for part in network]
+    loss = losses(Network(*free))[:, partner].sum()
+    gradient = list(torch.autograd.grad(loss, free[1:]))
+    if not hidden_bias:
+        gradient[1] = torch.zeros_like(gradient[1])
+    n = network.embeddings.shape[-2]
+    matrix = incidence(n, network.first.dtype, network.first.device)
+
+    def force(step: float) -> Float[Tensor, "runs markers 2"]:
+        layers = [p.detach() - step * g for p, g in zip(free[1:], gradient, strict=True)]
+        marks = (matrix @ network.embeddings).requires_grad_()
+        return -torch.autograd.grad(marker_losses(marks, layers).sum(), marks)[0]
+
+    return (force(rate) - force(-rate)) / (2 * rate)
+
+
+def expected_pair_forces(
+    embeddings: Float[Tensor, "n 2"], hidden: int, variances: tuple[float, float]
+) -> Float[Tensor, "markers markers 2"]:
+    """The mean of F_ij over random Gaussian-like layers without biases, at p = 1/n.
+
+    `variances` are those of the entries of W_1 and W_2. Terms odd in W_2 have mean zero; the
+    arc-cosine kernels of ReLU units are what is left.
+    """
+    marks = places(embeddings)
+    n = len(embeddings)
+    total = markers(n).total
+    weights = (total[:, None] == total).to(marks.dtype) - 1 / n
+    length = marks.norm(dim=-1)
+    cosine = (marks @ marks.mT) / (length[:, None] * length)
+    angle = cosine.clamp(-1, 1).acos()
+    along = (torch.pi - angle)[..., None] * marks  # rows i, columns j: along s_j
+    own = (angle.sin() * length)[..., None] * (marks / length[:, None])[:, None]
+    kernel = variances[0] * (along + own) + variances[1] * along
+    return hidden / (2 * torch.pi) * weights[..., None] * kernel
+
+
+def mean_pair_forces(
+    embeddings: Float[Tensor, "n 2"],
+    hidden: int,
+    variances: tuple[float, float],
+    *,
+    count: int,
+    stream: torch.Generator,
+    block: int = 50,
+) -> Float[Tensor, "markers markers 2"]:
+    """The mean of F_ij over so many random networks without biases, as `expected_pair_forces`.
+
+    Each network counts twice, with W_2 and with -W_2, so that terms odd in W_2 cancel.
+    """
+    n = len(embeddings)
+    total = torch.zeros((), dtype=embeddings.dtype)
+    drawn = 0
+    while drawn < count:
+        runs = min(block, count - drawn)
+        first, second = (
+            variance**0.5 * torch.randn(runs, *shape, generator=stream, dtype=embeddings.dtype)
+            for variance, shape in zip(variances, ((2, hidden), (hidden, n)), strict=True)
+        )
+        still = embeddings.new_zeros(runs, 1, hidden), embeddings.new_zeros(runs, 1, n)
+        for sign in (-1, 1):
+            parts = embeddings.expand(runs, n, 2), first, still[0], sign * second, still[1]
+            total = total + pair_forces(Network(*parts), hidden_bias=False).sum(dim=0) / 2
+        drawn += runs
+    return total / count
+
+
+def descent(network: Network, counted: Float[Tensor, "runs markers"]) -> Float[Tensor, "runs n 2"]:
+    """The network's own force on its embeddings, -grad_E of the counted mean loss."""
+    marks = places(network.embeddings)
+    unit = torch.baddbmm(network.first_bias, marks, network.first)
+    error = torch.baddbmm(network.second_bias, unit.relu(), network.second).softmax(dim=-1)
+    error = (error - _targets(network)) * counted[..., None]
+    on_marks = -((error @ network.second.mT) * (unit > 0)) @ network.first.mT
+    n = network.embeddings.shape[-2]
+    return incidence(n, marks.dtype, marks.device).mT @ on_marks
+
+
+def likeness(
+    force: Float[Tensor, "runs n 2"],
+    other: Float[Tensor, "runs n 2"],
+    embeddings: Float[Tensor, "runs n 2"],
+) -> Float[Tensor, " runs"]:
+    """The cosine between two forces, as far as they change the shape of the embeddings."""
+    parts = (shape_only(part, embeddings).flatten(1) for part in (force, other))
+    return torch.cosine_similarity(*parts, dim=-1)
+
+
+def relabelled_likeness(
+    force: Float[Tensor, "runs n 2"],
+    embeddings: Float[Tensor, "runs n 2"],
+    setting: tuple[float, float, float],
+    *,
+    count: int,
+    stream: torch.Generator,
+) -> Float[Tensor, " runs"]:
+    """The mean likeness to the particles' forces of residues given other numbers: a control.
+
+    `setting` is mix, width and core. Places stay, so what is left is what knows no addition.
+    """
+    found = []
+    for _ in range(count):
+        order = torch.randperm(embeddings.shape[1], generator=stream)
+        other = forces(embeddings[:, order], *setting)[:, order.argsort()]
+        found.append(likeness(force, other, embeddings))
+    return torch.stack(found).mean(dim=0)
+
+
+def _targets(network: Network) -> Float[Tensor, "markers n"]:
+    n = network.embeddings.shape[-2]
+    return torch.eye(n, dtype=network.first.dtype)[markers(n).total].to(network.first.device)

@@ -1,0 +1,52 @@
+"""The settings of the chapter, in both profiles."""
+
+from dataclasses import dataclass, field, replace
+
+from ...preset import Preset
+from .network import Training
+from .particles import Simulation
+
+
+@dataclass(frozen=True)
+class Clustering:
+    """Networks at several weight decays, particles at several mixes, and what is held back.
+
+    Every arm starts from the same networks, a seed a network.
+    """
+
+    training: Training = field(default_factory=Training)
+    simulation: Simulation = field(default_factory=Simulation)
+    weight_decays: tuple[float, ...] = (0.0, 0.1, 0.3, 1.0)
+    scales: tuple[float, ...] = (0.1, 1.0)  # of the first embeddings, beside the chosen one
+    # mix, width of the energy as it stands, and the mixes with a core
+    plain: tuple[tuple[float, float], ...] = ((0.0, 0.5), (0.5, 0.3), (1.0, 0.5))
+    mixes: tuple[float, ...] = (0.25, 0.5, 0.75, 1.0)
+    width: float = 0.5  # in units of the embeddings' rms, as the core
+    core: float = 0.3  # twice the radius at which markers count as one
+    snapshots: tuple[int, ...] = (0, 10, 20, 50, 100, 200, 500, 1000)
+    forming: tuple[int, int] = (10, 100)  # epochs in which the loss falls
+    relabellings: int = 10  # of the control
+    kernel_networks: int = 400  # over which the pair force of a fresh network is averaged
+
+    def arm(self, weight_decay: float, **changes: object) -> Training:
+        """A training of the chapter."""
+        kept = tuple(epoch for epoch in self.snapshots if epoch < self.training.epochs)
+        return replace(self.training, weight_decay=weight_decay, snapshots=kept, **changes)
+
+
+PRESET = {
+    "paper": Preset(Clustering(), 50),
+    "smoke": Preset(
+        Clustering(
+            Training(residues=7, hidden=16, epochs=60, records=6),
+            Simulation(residues=7, steps=60),
+            plain=((0.0, 0.5), (1.0, 0.5)),
+            mixes=(0.5, 1.0),
+            snapshots=(0, 10, 20, 50),
+            forming=(10, 50),
+            relabellings=2,
+            kernel_networks=40,
+        ),
+        3,
+    ),
+}

@@ -1,0 +1,54 @@
+"""Which data? All unordered pairs of numbers and their sum modulo p (§7.1)."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+from torch.nn.functional import one_hot
+
+
+class Samples(NamedTuple):
+    """Inputs e_a + e_b and targets e_c with c = a + b mod p, a row a pair (§7.1)."""
+
+    inputs: Float[Tensor, "*runs n p"]
+    targets: Float[Tensor, "*runs n p"]
+
+
+class Split(NamedTuple):
+    """Pairs to train on and pairs held out."""
+
+    train: Samples
+    test: Samples
+
+
+def unordered_pairs(modulus: int) -> Int[Tensor, "2 pairs"]:
+    """All a <= b < p, of which there are p(p + 1)/2 (§7.1)."""
+    return torch.triu_indices(modulus, modulus)
+
+
+def samples(pairs: Int[Tensor, "2 n"], modulus: int, dtype: torch.dtype = torch.float64) -> Samples:
+    """The rows of X and Y for these pairs (§7.1)."""
+    first, second = pairs
+    inputs = one_hot(first, modulus) + one_hot(second, modulus)
+    return Samples(inputs.to(dtype), one_hot((first + second) % modulus, modulus).to(dtype))
+
+
+def split(modulus: int, n_train: int, *, generator: torch.Generator) -> Split:
+    """A random split; ValueError unless both parts have a pair."""
+    pairs = unordered_pairs(modulus)
+    if not 0 < n_train < pairs.shape[1]:
+        raise ValueError(f"n_train must be from 1 to {pairs.shape[1] - 1}, got {n_train}")
+    order = torch.randperm(pairs.shape[1], generator=generator, device=generator.device).cpu()
+    train, test = order[:n_train], order[n_train:]
+    return Split(samples(pairs[:, train], modulus), samples(pairs[:, test], modulus))
+
+
+def stacked(splits: Sequence[Split]) -> Split:
+    """One split a run, with a leading axis for the runs."""
+    parts = [
+        Samples(*(torch.stack(column) for column in zip(*part, strict=True)))
+        for part in zip(*splits, strict=True)
+    ]
+    return Split(*parts)

@@ -1,0 +1,137 @@
+"""Does training go where the theory says? Its steps against the direction of Eq. 29 (App. D)."""
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from emergence.progress import steps as counted
+
+from .addition import Samples, split, stacked
+from .manifold import free_directions, gram, norm_minimising
+from .network import Layers, accuracy, descent, hidden, predicted, start
+from .settings import Direction
+
+Reading = Literal["sum", "samples", "entries"]  # what the squared errors are divided by
+
+
+class Record(NamedTuple):
+    """Measurements, at each time one a network: losses are mean squares over entries."""
+
+    steps: Int[Tensor, " times"]
+    train_loss: Float[Tensor, "*runs times"]
+    test_loss: Float[Tensor, "*runs times"]
+    accuracy: Float[Tensor, "*runs times"]  # on the pairs held out
+    cosine: Float[Tensor, "*runs times"]  # update against Eq. 29
+    at_kinks: Float[Tensor, "*runs times"]  # the same, inputs of units that switch held at 0
+    control: Float[Tensor, "*runs times"]  # the same, as many random inputs held
+    switching: Float[Tensor, "*runs times"]  # share of inputs of units that switched lately
+    regularity: Float[Tensor, "*runs times"]  # least over greatest eigenvalue of J J^T
+
+
+def divisor(reading: Reading, n_train: int, modulus: int) -> int:
+    """What the sum of squares is divided by; ValueError for an unknown reading."""
+    divisors = {"sum": 1, "samples": n_train, "entries": n_train * modulus}
+    if reading not in divisors:
+        raise ValueError(f"reading must be one of {tuple(divisors)}, got {reading!r}")
+    return divisors[reading]
+
+
+def measured_steps(settings: Direction) -> list[int]:
+    """Evenly spaced in log time, none before a full window has passed."""
+    first = 2 * settings.switch_window
+    wanted = np.geomspace(first, settings.steps, settings.n_measured).round().astype(int)
+    return sorted(set(wanted.tolist()))
+
+
+def follow(
+    settings: Direction, seeds: Sequence[int], readings: Sequence[Reading], *, label: str
+) -> Record:
+    """Train one network a reading and seed, all at once, and measure its updates (App. D).
+
+    The same seed has the same pairs and the same start in each reading.
+    """
+    train, test, layers, scale = _networks(settings, seeds, readings)
+    wanted, rows = measured_steps(settings), []
+    recent: list[Layers] = []
+    switches: list[Bool[Tensor, "*runs n hidden"]] = []
+    control = torch.Generator().manual_seed(seeds[0])
+    for k in counted(label, settings.steps + 1):
+        if wanted and wanted[0] - k <= settings.switch_window:
+            recent = [*recent[-settings.window :], layers]
+            on = hidden(layers.embeddings, train.inputs) > 0
+            switches = [*switches[-settings.switch_window :], on]
+        if wanted and k == wanted[0]:
+            seen = torch.stack(switches)
+            held = seen.any(dim=0) & ~seen.all(dim=0)
+            update = layers.moved(recent[0], -1.0)
+            rows.append(_measure(settings, layers, update, held, scale, train, test, control))
+            wanted = wanted[1:]
+        gradient = descent(layers, train).gradient
+        force = Layers(*(scale * g for g in gradient)).moved(layers, settings.weight_decay)
+        layers = layers.moved(force, -settings.learning_rate)
+    columns = (torch.stack(column, dim=-1) for column in zip(*rows, strict=True))
+    return Record(torch.tensor(measured_steps(settings)), *columns)
+
+
+def _networks(
+    settings: Direction, seeds: Sequence[int], readings: Sequence[Reading]
+) -> tuple[Samples, Samples, Layers, Float[Tensor, "readings 1 1 1"]]:
+    """Pairs, held-out pairs, weights and factor of the loss, with axes readings and seeds."""
+    streams = [torch.Generator().manual_seed(seed) for seed in seeds]
+    p, n_pairs = settings.modulus, settings.modulus * (settings.modulus + 1) // 2
+    n_train = n_pairs - settings.n_test
+    data = stacked([split(p, n_train, generator=stream) for stream in streams])
+    starts = [start(p, settings.hidden, "torch", generator=stream) for stream in streams]
+    copies = len(readings), 1, 1, 1
+    train, test = (Samples(*(part.repeat(copies) for part in side)) for side in data)
+    layers = Layers(*(torch.stack(part).repeat(copies) for part in zip(*starts, strict=True)))
+    scale = torch.tensor([1 / divisor(r, n_train, p) for r in readings], dtype=torch.float64)
+    return train, test, layers, scale[:, None, None, None]
+
+
+def pulled(
+    layers: Layers, data: Samples, scale: Float[Tensor, "*any"], settings: Direction
+) -> Layers:
+    """A point near Z: descent with momentum and no weight decay from here (App. D)."""
+    speed = Layers(*(torch.zeros_like(part) for part in layers))
+    for _ in range(settings.pull_steps):
+        gradient = Layers(*(scale * g for g in descent(layers, data).gradient))
+        speed = gradient.moved(speed, settings.momentum)
+        layers = layers.moved(speed, -settings.learning_rate)
+    return layers
+
+
+def cosine(left: Layers, right: Layers) -> Float[Tensor, "*runs"]:
+    """The cosine of the angle between two directions in the space of all weights."""
+    return torch.nn.functional.cosine_similarity(left.flat(), right.flat(), dim=-1)
+
+
+def _measure(
+    settings: Direction,
+    layers: Layers,
+    update: Layers,
+    held: Bool[Tensor, "*runs n hidden"],
+    scale: Tensor,
+    train: Samples,
+    test: Samples,
+    control: torch.Generator,
+) -> tuple[Tensor, ...]:
+    """One column of the record, the steps aside."""
+    near = pulled(layers, train, scale, settings)
+    order = torch.rand(held.flatten(-2).shape, generator=control).argsort(dim=-1)
+    shuffled = held.flatten(-2).gather(-1, order).unflatten(-1, held.shape[-2:])
+    frees = None, free_directions(train.inputs, held), free_directions(train.inputs, shuffled)
+    cosines = (cosine(update, norm_minimising(layers, near, train.inputs, free)) for free in frees)
+    spectrum = torch.linalg.eigvalsh(gram(near, train.inputs))
+    errors = (predicted(layers, part) - part.targets for part in (train, test))
+    return (
+        *(error.square().mean(dim=(-2, -1)) for error in errors),
+        accuracy(layers, test),
+        *cosines,
+        held.double().mean(dim=(-2, -1)),
+        spectrum[..., 0] / spectrum[..., -1],
+    )

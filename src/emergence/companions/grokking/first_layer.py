@@ -1,0 +1,107 @@
+"""How does the first layer move while the second is optimal? The closed form of §6 and §7."""
+
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from emergence.progress import steps as counted
+
+from .addition import Samples, Split
+from .network import Layers, accuracy, gated, hidden
+
+
+class Optimum(NamedTuple):
+    """What Eq. 20 is made of: H, A Y and the optimal second layer.
+
+    A = (H H^T + ridge)^-1 is never formed; its condition number is of order 10^6.
+    """
+
+    active: Float[Tensor, "n hidden"]
+    multipliers: Float[Tensor, "n p"]  # A Y
+
+    def second_layer(self) -> Float[Tensor, "hidden p"]:
+        """phi(W_1) = H^T A Y, of least norm among those that fit (Eqs. 15 and 18)."""
+        return self.active.T @ self.multipliers
+
+
+class Path(NamedTuple):
+    """A run, a row each `log_every` steps; the clock is 2 lambda t."""
+
+    clock: Float[Tensor, " times"]
+    accuracy: Float[Tensor, " times"]  # on the pairs held out
+    cost: Float[Tensor, " times"]  # R / lambda
+    residual: Float[Tensor, " times"]  # largest error on the training pairs
+    embeddings: Float[Tensor, "times p hidden"]
+
+
+def optimum(embeddings: Float[Tensor, "p hidden"], data: Samples, ridge: float = 0.0) -> Optimum:
+    """Solve for the second layer; ridge = lambda is Eq. 15, 0 the limit of Eq. 18.
+
+    Raises ArithmeticError where the training pairs cannot be fitted: H H^T is singular.
+    """
+    active = hidden(embeddings, data.inputs)
+    gram = active @ active.T
+    if ridge:
+        gram.diagonal().add_(ridge)
+    factor, failed = torch.linalg.cholesky_ex(gram)
+    if failed:
+        raise ArithmeticError("H H^T is singular: the second layer cannot fit the training pairs")
+    return Optimum(active, torch.cholesky_solve(data.targets, factor))
+
+
+def cost(
+    embeddings: Float[Tensor, "p hidden"], data: Samples, ridge: float = 0.0
+) -> Float[Tensor, ""]:
+    """R / lambda = |E|^2 + Tr(Y^T A Y): Eq. 19 in the limit, Eq. 16 with ridge = lambda."""
+    return _cost(embeddings, data, optimum(embeddings, data, ridge))
+
+
+def velocity(
+    embeddings: Float[Tensor, "p hidden"], data: Samples, ridge: float = 0.0
+) -> Float[Tensor, "p hidden"]:
+    """Delta E of Eq. 20, which is -grad R / (2 lambda): a time unit is 1 / (2 lambda)."""
+    return _velocity(embeddings, data, optimum(embeddings, data, ridge))
+
+
+def _cost(embeddings: Tensor, data: Samples, best: Optimum) -> Tensor:
+    return embeddings.square().sum() + (data.targets * best.multipliers).sum()
+
+
+def _velocity(embeddings: Tensor, data: Samples, best: Optimum) -> Tensor:
+    active, multipliers = best
+    pull = gated(multipliers @ (multipliers.T @ active), active)
+    return data.inputs.T @ pull - embeddings
+
+
+def simulate(
+    embeddings: Float[Tensor, "p hidden"],
+    data: Split,
+    *,
+    step: float,
+    steps: int,
+    log_every: int,
+    ridge: float = 0.0,
+    label: str = "predicted gradients",
+) -> Path:
+    """Follow E <- E + step Delta E for so many steps (§7.3)."""
+    rows = []
+    for k in counted(label, steps + 1):
+        best = optimum(embeddings, data.train, ridge)
+        if k % log_every == 0:
+            layers = Layers(embeddings, best.second_layer())
+            error = best.active @ layers.output - data.train.targets
+            value = _cost(embeddings, data.train, best)
+            score = accuracy(layers, data.test)
+            rows.append(
+                (
+                    torch.tensor(k * step, dtype=torch.float64),
+                    score,
+                    value,
+                    error.abs().max(),
+                    embeddings,
+                )
+            )
+        embeddings = embeddings + step * _velocity(embeddings, data.train, best)
+    return Path(*(torch.stack(column) for column in zip(*rows, strict=True)))

@@ -1,0 +1,90 @@
+"""Which head looks where, and since when? Attention sorted along the chain.
+
+Tokens of a chain are sorted as facts 1 .. D and then the query, which for the longest chain comes
+just after fact D. A head has offset o if tokens look at the fact o places nearer the end of the
+chain. Forward merging predicts offset 2^(t - 1) for the facts of layer t.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from ...probes import first_reached
+from .task import Batch
+
+
+def sorted_maps(
+    attention: Sequence[Float[Tensor, "runs batch heads _ facts"]], batch: Batch
+) -> Float[Tensor, "runs layers heads tokens n_hops"]:
+    """Mean attention to the facts of the same chain, sorted; every query asks for D hops.
+
+    Rows that the last layer does not compute are NaN. What is missing to 1 in a row went to other
+    chains.
+    """
+    n_runs, n_batch, n_chains, n_hops = batch.places.shape
+    if not bool((batch.hops == n_hops).all()):
+        raise ValueError("attention is sorted for queries that ask for the whole chain")
+    queries = torch.arange(n_chains, device=batch.places.device) + batch.keys.shape[-1]
+    queries = queries.view(-1, 1).expand(n_runs, n_batch, n_chains, 1)
+    tokens = torch.cat([batch.places, queries], dim=-1)
+    layers = []
+    for weights in attention:
+        computed = weights.shape[-2] - n_chains  # facts among the rows
+        rows = tokens if computed else tokens[..., -1:] - batch.keys.shape[-1]
+        mean = _entries(weights, rows, batch.places).mean(dim=(1, 2))
+        missing = mean.new_full((*mean.shape[:-2], n_hops + 1 - mean.shape[-2], n_hops), torch.nan)
+        layers.append(torch.cat([missing, mean], dim=-2))
+    return torch.stack(layers, dim=1)
+
+
+def _entries(
+    weights: Float[Tensor, "runs batch heads _ facts"],
+    rows: Int[Tensor, "runs batch chains some"],
+    columns: Int[Tensor, "runs batch chains n_hops"],
+) -> Float[Tensor, "runs batch chains heads some n_hops"]:
+    """The entries of each chain in these rows and columns."""
+    n_chains, n_rows = rows.shape[2:]
+    n_heads, n_facts = weights.shape[2], weights.shape[-1]
+    wide = weights[:, :, None].expand(-1, -1, n_chains, -1, -1, -1)
+    chosen = rows[:, :, :, None, :, None].expand(-1, -1, -1, n_heads, -1, n_facts)
+    kept = columns[:, :, :, None, None, :].expand(-1, -1, -1, n_heads, n_rows, -1)
+    return wide.gather(-2, chosen).gather(-1, kept)
+
+
+class Emergence(NamedTuple):
+    """Of each head: the offset it ended on, its mass there over time, when it passed the level."""
+
+    offset: Int[np.ndarray, "runs layers heads"]
+    mass: Float[np.ndarray, "runs times layers heads"]
+    first: Float[np.ndarray, "runs layers heads"]
+
+    @property
+    def layers(self) -> Float[np.ndarray, "runs layers"]:
+        """When the first head of each layer passed the level; infinity if none did."""
+        return self.first.min(axis=-1)
+
+
+def masses(
+    maps: Float[np.ndarray, "*any tokens n_hops"], offsets: Sequence[int]
+) -> Float[np.ndarray, "*any offsets"]:
+    """Mean attention at each offset, over the rows with a fact there; negative: backwards."""
+    diagonals = (np.diagonal(maps, -offset, axis1=-2, axis2=-1) for offset in offsets)
+    return np.stack([np.nanmean(diagonal, axis=-1) for diagonal in diagonals], axis=-1)
+
+
+def emergence(
+    steps: Int[np.ndarray, " times"],
+    maps: Float[np.ndarray, "runs times layers heads tokens n_hops"],
+    level: float = 0.5,
+) -> Emergence:
+    """When each head first puts more than `level` of its attention on the offset it ends on."""
+    by_offset = masses(maps, range(1, maps.shape[-2]))
+    own = by_offset[:, -1].argmax(axis=-1)
+    mass = np.take_along_axis(by_offset, own[:, None, ..., None], axis=-1)[..., 0]
+    curves = mass.transpose(0, 2, 3, 1)
+    first = first_reached(steps, curves.reshape(-1, len(steps)), level).reshape(own.shape)
+    return Emergence(own + 1, mass, first)

@@ -1,0 +1,106 @@
+"""What does one ask a language model? The retrieval problem in two forms of plain text.
+
+`assignments` is the source's first form: variables, the last of which holds a number. `conditional`
+is its second: people who live with one another, depending on what they are. Names, decoys and the
+wording of longer chains are ours. Each prompt is to be continued by one of its candidates, the ends
+of all chains.
+"""
+
+from collections.abc import Callable, Sequence
+from string import ascii_uppercase
+from typing import NamedTuple, TypeVar
+
+import torch
+
+NAMES = (
+    "Alice", "Harry", "Clara", "Oscar", "Emma", "Felix", "Grace", "Hugo", "Irene", "Jonas", "Karen",
+    "Lewis", "Maria", "Nora", "Peter", "Quentin", "Rose", "Simon", "Tessa", "Victor", "Wendy",
+)  # fmt: skip
+PLACES = ("Wonderland", "Camelot", "Atlantis", "Avalon", "Lilliput", "Utopia", "Narnia")
+# A class decides whom its members live with.
+RULES = (("wizard", "mother"), ("sailor", "teacher"), ("baker", "brother"), ("painter", "cousin"))
+
+Item = TypeVar("Item")
+
+
+class Prompt(NamedTuple):
+    """Text to continue; `answer` counts among the candidates."""
+
+    text: str
+    candidates: tuple[str, ...]
+    answer: int
+
+
+def assignments(n_hops: int, n_chains: int, *, generator: torch.Generator) -> Prompt:
+    """`A=7`, `B=A`, ... for each chain, shuffled, then the last variable of one chain.
+
+    Raises ValueError if there are too few letters or digits.
+    """
+    _enough("letters", n_chains * n_hops, len(ascii_uppercase))
+    _enough("digits", n_chains, 10)
+    letters = _chosen(ascii_uppercase, n_chains * n_hops, generator)
+    ends = _chosen("0123456789", n_chains, generator)
+    lines, last = [], []
+    for number, end in enumerate(ends):
+        previous = end
+        for letter in letters[number * n_hops : (number + 1) * n_hops]:
+            lines.append(f"{letter}={previous}")
+            previous = letter
+        last.append(previous)
+    answer = _below(n_chains, generator)
+    text = "\n".join([*_shuffled(lines, generator), f"{last[answer]}="])
+    return Prompt(text, tuple(ends), answer)
+
+
+def conditional(n_hops: int, n_chains: int, *, generator: torch.Generator) -> Prompt:
+    """Who lives where? The first of a chain lives in a place, the others with somebody.
+
+    Everybody but the first has two relatives, one in another chain, and lives with the one whom a
+    rule for their class names. A chain of D facts has D people. Raises ValueError if there are too
+    few names or places, or fewer than two chains.
+    """
+    if n_chains < 2:
+        raise ValueError("a decoy needs a second chain")
+    _enough("names", n_chains * n_hops, len(NAMES))
+    _enough("places", n_chains, len(PLACES))
+    names = _chosen(NAMES, n_chains * n_hops, generator)
+    people = [names[i * n_hops : (i + 1) * n_hops] for i in range(n_chains)]
+    places = _chosen(PLACES, n_chains, generator)
+    facts = [f"{name.capitalize()}s live with their {kin}s." for name, kin in RULES]
+    for chain in range(n_chains):
+        facts.append(f"{people[chain][0]} lives in {places[chain]}.")
+        elsewhere = people[(chain + 1) % n_chains]
+        for hop in range(1, n_hops):
+            person = people[chain][hop]
+            (kind, kin), (_, decoy) = _chosen(RULES, 2, generator)
+            facts.append(f"{person} is a {kind}.")
+            facts.append(f"{person}'s {kin} is {people[chain][hop - 1]}.")
+            facts.append(f"{person}'s {decoy} is {elsewhere[hop - 1]}.")
+    answer = _below(n_chains, generator)
+    question = f"Where does {people[answer][-1]} live? {people[answer][-1]} lives in"
+    text = " ".join([*_shuffled(facts, generator), question])
+    return Prompt(text, tuple(f" {place}" for place in places), answer)
+
+
+FORMS: dict[str, Callable[..., Prompt]] = {
+    "assignments": assignments,
+    "conditional": conditional,
+}
+
+
+def _enough(what: str, needed: int, available: int) -> None:
+    if not 1 <= needed <= available:
+        raise ValueError(f"a prompt needs 1 to {available} {what}, got {needed}")
+
+
+def _below(count: int, generator: torch.Generator) -> int:
+    return int(torch.randint(count, (), generator=generator))
+
+
+def _chosen(options: Sequence[Item], count: int, generator: torch.Generator) -> list[Item]:
+    order = torch.randperm(len(options), generator=generator)[:count].tolist()
+    return [options[i] for i in order]
+
+
+def _shuffled(items: list[str], generator: torch.Generator) -> list[str]:
+    return _chosen(items, len(items), generator)

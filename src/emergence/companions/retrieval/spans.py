@@ -1,0 +1,82 @@
+"""How many layers does a chain need? Counting what a token can know, without any training.
+
+A token knows a span [low, high] of its chain: fact j starts with [j - 1, j], the query for d with
+[d, d]. In a layer it may look at every fact whose span meets its own and then knows the union.
+Merging is `forward` if it looks only at spans that begin where its own ends, as pointer doubling
+does, and `both` if it looks in both directions. The rule is ours; the source's abstract gives the
+bound t >= log_3(2D).
+"""
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+import sympy as sp
+
+Merging = Literal["both", "forward"]
+Span = tuple[int, int]
+
+
+class Known(NamedTuple):
+    """What the facts 1 .. D of a chain and the query for its last key know."""
+
+    facts: tuple[Span, ...]
+    query: Span
+
+
+def start(n_hops: int) -> Known:
+    """Before the first layer."""
+    return Known(tuple((j - 1, j) for j in range(1, n_hops + 1)), (n_hops, n_hops))
+
+
+def layer(known: Known, merging: Merging) -> Known:
+    """What all of them know one layer later."""
+    return Known(
+        tuple(_merged(span, known.facts, merging) for span in known.facts),
+        _merged(known.query, known.facts, merging),
+    )
+
+
+def _merged(span: Span, others: Sequence[Span], merging: Merging) -> Span:
+    low, high = span
+    if merging == "forward":  # the key of the other is the far end of this one
+        met = [other for other in others if other[1] == low]
+    else:  # they share at least one symbol
+        met = [other for other in others if other[0] <= high and low <= other[1]]
+    return min([low, *(a for a, _ in met)]), max([high, *(b for _, b in met)])
+
+
+def layers_needed(n_hops: int, merging: Merging) -> int:
+    """Layers after which the query for the last key knows the end of its chain."""
+    known, count = start(n_hops), 0
+    while known.query[0] > 0:
+        known, count = layer(known, merging), count + 1
+    return count
+
+
+def reach(n_layers: int, merging: Merging) -> int:
+    """The longest chain that so many layers can follow, by counting."""
+    n_hops = 1
+    while layers_needed(n_hops + 1, merging) <= n_layers:
+        n_hops += 1
+    return n_hops
+
+
+def reach_law(merging: Merging) -> tuple[sp.Expr, sp.Symbol]:
+    """The reach as a function of t, solved from its recurrence: (3^t - 1)/2, or 2^t - 1.
+
+    A fact's span grows by a span on each side (or one), the query's reach by one span.
+    """
+    t = sp.Symbol("t", integer=True, nonnegative=True)
+    span, reached = sp.Function("F"), sp.Function("R")
+    growth = 3 if merging == "both" else 2
+    fact = sp.rsolve(span(t + 1) - growth * span(t), span(t), {span(0): 1})
+    query = sp.rsolve(reached(t + 1) - reached(t) - fact, reached(t), {reached(0): 0})
+    return sp.simplify(query), t
+
+
+def least_layers(n_hops: int) -> int:
+    """The least t with t >= log_3(2D), in whole numbers."""
+    t = 0
+    while 3**t < 2 * n_hops:
+        t += 1
+    return t

@@ -1,0 +1,92 @@
+"""Which data? The retrieval problem: facts that form chains, in random order, and questions.
+
+A fact is a pair (key, value), read "key = value". Fact j of a chain, j = 1 .. D, has the value that
+is the key of fact j - 1; the value of fact 1 is the end of the chain. Asked for the key of fact d,
+one answers with the end, d hops away.
+"""
+
+from typing import Literal, NamedTuple, get_args
+
+import torch
+from jaxtyping import Int
+from torch import Tensor
+
+Mode = Literal["mix", "max", "curriculum"]
+
+
+class Batch(NamedTuple):
+    """Contexts of C chains of D facts and a question about each chain.
+
+    `places` are those of facts 1 .. D of each chain among the facts.
+    """
+
+    keys: Int[Tensor, "*runs batch facts"]
+    values: Int[Tensor, "*runs batch facts"]
+    query: Int[Tensor, "*runs batch chains"]
+    target: Int[Tensor, "*runs batch chains"]
+    hops: Int[Tensor, "*runs batch chains"]
+    places: Int[Tensor, "*runs batch chains n_hops"]
+
+
+def chains(
+    hops: Int[Tensor, "batch chains"],
+    *,
+    n_hops: int,
+    vocabulary: int,
+    generator: torch.Generator,
+) -> Batch:
+    """A context for each row of hops that are asked for; all its symbols are distinct.
+
+    Raises ValueError if the vocabulary is too small or a chain shorter than the hops asked for.
+    """
+    (batch, n_chains), hops = hops.shape, hops.to(generator.device)
+    needed = n_chains * (n_hops + 1)
+    if vocabulary < needed:
+        raise ValueError(f"{n_chains} chains of {n_hops} facts need {needed} symbols")
+    if not 1 <= int(hops.min()) <= int(hops.max()) <= n_hops:
+        raise ValueError(f"hops must be between 1 and {n_hops}")
+    symbols = _permutations(batch, vocabulary, generator)[:, :needed]
+    symbols = symbols.view(batch, n_chains, n_hops + 1)  # s_0, the end, to s_D of each chain
+    order = _permutations(batch, n_chains * n_hops, generator)
+    return Batch(
+        keys=symbols[:, :, 1:].flatten(1).gather(1, order),
+        values=symbols[:, :, :-1].flatten(1).gather(1, order),
+        query=symbols.gather(2, hops[..., None]).squeeze(2),
+        target=symbols[:, :, 0],
+        hops=hops,
+        places=order.argsort(dim=1).view(batch, n_chains, n_hops),
+    )
+
+
+def levels(mode: Mode, n_hops: int, progress: float) -> tuple[int, ...]:
+    """The hops that are asked for, equally often, once a share `progress` < 1 of training is done.
+
+    `mix`: all up to D. `max`: D alone. `curriculum`: 1, then 1 and 2, then up to 4, 8, ..., D, each
+    for an equal share of training. Raises ValueError for an unknown mode.
+    """
+    if mode == "mix":
+        return tuple(range(1, n_hops + 1))
+    if mode == "max":
+        return (n_hops,)
+    if mode == "curriculum":
+        stages = [2**i for i in range(n_hops.bit_length()) if 2**i < n_hops] + [n_hops]
+        return tuple(range(1, stages[int(progress * len(stages))] + 1))
+    raise ValueError(f"mode must be one of {get_args(Mode)}, got {mode!r}")
+
+
+def draw(
+    allowed: tuple[int, ...], batch_size: int, n_chains: int, *, generator: torch.Generator
+) -> Int[Tensor, "batch chains"]:
+    """Hops drawn uniformly from the allowed ones."""
+    device, shape = generator.device, (batch_size, n_chains)
+    chosen = torch.randint(len(allowed), shape, generator=generator, device=device)
+    return torch.tensor(allowed, device=device)[chosen]
+
+
+def stacked(batches: list[Batch]) -> Batch:
+    """Batches of several runs as one, with a leading axis for the run."""
+    return Batch(*(torch.stack(parts) for parts in zip(*batches, strict=True)))
+
+
+def _permutations(batch: int, count: int, generator: torch.Generator) -> Int[Tensor, "batch count"]:
+    return torch.rand(batch, count, generator=generator, device=generator.device).argsort(dim=1)

@@ -1,0 +1,100 @@
+"""Scores of a bigram model by hand, and of a tiny random model of transformers."""
+
+import math
+import sys
+from itertools import pairwise
+from types import SimpleNamespace
+
+import pytest
+import torch
+from torch import nn
+
+from emergence.companions.retrieval import language, prompts
+from emergence.companions.retrieval.prompts import Prompt
+
+LETTERS = "ABCD=7 89\n"
+
+
+class Bigram(nn.Module):
+    """The next letter depends on the last one alone."""
+
+    def __init__(self):
+        super().__init__()
+        drawn = torch.randn(len(LETTERS), len(LETTERS), generator=torch.Generator().manual_seed(0))
+        self.table = nn.Parameter(drawn)
+
+    def forward(self, input_ids):
+        return SimpleNamespace(logits=self.table[input_ids])
+
+
+def bigram():
+    return language.LanguageModel(Bigram(), lambda text: [LETTERS.index(c) for c in text])
+
+
+def by_hand(text):
+    table = Bigram().table.detach().double().softmax(dim=1)
+    pairs = pairwise(text)
+    return sum(math.log(table[LETTERS.index(a), LETTERS.index(b)]) for a, b in pairs)
+
+
+def test_log_likelihood_as_by_hand():
+    text = "A=7\nB=A\nB="
+    assert language.log_likelihood(bigram(), text) == pytest.approx(by_hand(text), abs=1e-5)
+
+
+def test_the_likeliest_candidate_is_the_answer():
+    prompt = Prompt("A=7\nB=A\nB=", ("7", "8", "9"), 0)
+    expected = [by_hand(prompt.text + candidate) for candidate in prompt.candidates]
+    assert language.scores(bigram(), prompt).tolist() == pytest.approx(expected, abs=1e-5)
+    best = expected.index(max(expected))
+    right, wrong = prompt._replace(answer=best), prompt._replace(answer=(best + 1) % 3)
+    assert language.accuracy(bigram(), [right, right, wrong, right]) == 0.75
+
+
+def test_errors_say_what_is_missing(tmp_path):
+    with pytest.raises(FileNotFoundError, match="there is no model directory"):
+        language.load(tmp_path / "nowhere")
+    with pytest.raises(ValueError, match="at least one prompt"):
+        language.accuracy(bigram(), [])
+
+
+def test_without_transformers_the_error_names_the_extra(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "transformers", None)
+    with pytest.raises(ImportError, match=r"emergence\[language\]"):
+        language.load(tmp_path)
+
+
+@pytest.fixture
+def model_directory(tmp_path):
+    """A GPT-2 of a few hundred weights and a tokeniser of single letters, saved to a directory."""
+    transformers = pytest.importorskip(
+        "transformers", reason="transformers, an optional extra, is not installed"
+    )
+    from tokenizers import Regex, Tokenizer, models, pre_tokenizers
+
+    letters = sorted(set("".join(chr(i) for i in range(32, 127))) | {"\n"})
+    vocabulary = {"<unk>": 0} | {letter: i + 1 for i, letter in enumerate(letters)}
+    tokeniser = Tokenizer(models.WordLevel(vocabulary, unk_token="<unk>"))
+    tokeniser.pre_tokenizer = pre_tokenizers.Split(Regex(r"[\s\S]"), "isolated")
+    transformers.PreTrainedTokenizerFast(tokenizer_object=tokeniser).save_pretrained(tmp_path)
+    torch.manual_seed(0)  # transformers takes no generator
+    config = transformers.GPT2Config(
+        vocab_size=len(vocabulary), n_positions=2048, n_embd=8, n_layer=1, n_head=2,
+        bos_token_id=0, eos_token_id=0,
+    )  # fmt: skip
+    model = transformers.GPT2LMHeadModel(config)
+    model.save_pretrained(tmp_path)
+    return tmp_path
+
+
+def test_any_causal_model_of_transformers_is_scored(model_directory):
+    loaded = language.load(model_directory)
+    for form in prompts.FORMS.values():
+        made = [form(2, 3, generator=torch.Generator().manual_seed(seed)) for seed in range(12)]
+        text = made[0].text
+        tokens = torch.tensor([loaded.encode(text)])
+        assert tokens.shape == (1, len(text))
+        mean = loaded.model(input_ids=tokens, labels=tokens).loss  # of transformers' own
+        expected = -float(mean.detach()) * (len(text) - 1)
+        assert language.log_likelihood(loaded, text) == pytest.approx(expected, rel=1e-4)
+        assert 0 <= language.accuracy(loaded, made) < 1  # random weights know nothing

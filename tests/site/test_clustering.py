@@ -1,0 +1,178 @@
+"""The explorable of clustering and alignment: Python's forces, and answers to its readers."""
+
+import re
+
+import numpy as np
+import pytest
+import torch
+
+from browser import call
+from emergence.companions.clustering import energy, scores
+
+PAGE = "book/companions/03_clustering.html"
+MOUNT = "[data-explorable=clustering]"
+SETTINGS = [(0.0, 0.5, 0.0), (1.0, 0.5, 0.0), (0.35, 0.2, 0.3)]  # mix, width, core
+
+
+def places(n, seed=0):
+    stream = torch.Generator().manual_seed(seed)
+    return 2 + 3 * torch.randn(n, 2, generator=stream, dtype=torch.float64)
+
+
+@pytest.fixture
+def page(address, browser):
+    """The page of the explorable, ready; no error may appear in its console."""
+    opened = browser.new_page(viewport={"width": 1280, "height": 900})
+    errors = []
+    opened.on("console", lambda m: errors.append(m.text) if m.type == "error" else None)
+    opened.on("pageerror", lambda error: errors.append(str(error)))
+    opened.goto(f"{address}{PAGE}")
+    opened.wait_for_selector(f"{MOUNT} table tbody tr", state="attached")
+    yield opened
+    opened.close()
+    assert errors == []
+
+
+def says(page, text):
+    """Wait until the sentence says something."""
+    from playwright.sync_api import expect
+
+    expect(page.locator(f"{MOUNT} [role=status]")).to_contain_text(text, timeout=60_000)
+
+
+@pytest.mark.parametrize("n", [3, 8, 17])
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_energy_and_forces_are_those_of_python(modules, n, setting):
+    embeddings = places(n)
+    named = dict(zip(("mix", "width", "core"), setting, strict=True))
+    found = call(modules, "particles", "m.forces(...x)", [embeddings.tolist(), named])
+    assert found["energy"] == pytest.approx(float(energy.energy(embeddings, *setting)), rel=1e-6)
+    expected = energy.forces(embeddings, *setting).numpy()
+    size = np.abs(expected).max()
+    assert np.array(found["forces"]) == pytest.approx(expected, rel=1e-6, abs=1e-6 * size)
+
+
+def test_a_run_is_that_of_python(modules):
+    embeddings = places(7, seed=3)
+    code = "(() => { const run = m.simulation(x[0]);"
+    code += " for (let i = 0; i < 40; i++) run.step(x[1]); return run; })()"
+    setting = [embeddings.tolist(), {"mix": 0.6, "width": 0.5, "core": 0.3, "rate": 0.02}]
+    found = call(modules, "particles", code, setting)
+    adam = torch.optim.Adam([embeddings], lr=0.02)
+    for _ in range(40):
+        embeddings.grad = -energy.forces(embeddings, 0.6, 0.5, 0.3)
+        adam.step()
+    assert np.array(found["points"]) == pytest.approx(embeddings.numpy(), rel=1e-6, abs=1e-6)
+    assert found["steps"] == 40
+
+
+@pytest.mark.parametrize("n", [6, 17])
+def test_scores_are_those_of_python(modules, n):
+    for embeddings in (places(n), scores.circle(n, 1), scores.lattice(n, 4)):
+        found = call(modules, "particles", "m.scores(x)", embeddings.tolist())
+        expected = scores.scores(embeddings)
+        assert found["circle"] == pytest.approx(float(expected.circle), rel=1e-6)
+        assert found["grid"] == pytest.approx(float(expected.grid), rel=1e-6)
+        assert found["isCircle"] == bool(expected.circles)
+        assert found["isGrid"] == bool(expected.grids)
+
+
+def test_starts_are_normal_and_repeat(modules):
+    first, again, other = call(
+        modules, "particles", "[[2000, 1], [2000, 1], [2000, 2]].map((y) => m.start(...y))"
+    )
+    assert first == again
+    assert first != other
+    values = np.array(first).ravel()
+    assert abs(values.mean()) < 5 / np.sqrt(len(values))
+    assert values.std() == pytest.approx(1, abs=0.05)
+    assert abs(np.corrcoef(np.array(first).T)[0, 1]) < 0.1
+
+
+def test_the_page_answers_to_the_keyboard(page):
+    mount = page.locator(MOUNT)
+    reading = mount.locator(".ex-reading")
+    says(page, "After 0 steps of 17 particles they form neither")
+    page.get_by_text("One step", exact=True).focus()
+    page.keyboard.press("Enter")
+    says(page, "After 1 steps")
+    assert "step 1 " in reading.text_content()
+    size = page.get_by_label("Particles", exact=True)
+    size.focus()
+    page.keyboard.press("Home")
+    says(page, "After 0 steps of 3 particles")
+    assert mount.locator("tbody tr").count() == 3
+    mix = page.get_by_label("Alignment, the rest is clustering")
+    mix.focus()
+    page.keyboard.press("Home")
+    assert mix.get_attribute("aria-valuetext") == "0%"
+    before = mount.locator("tbody").text_content()
+    page.get_by_text("Next start", exact=True).click()
+    assert page.get_by_label("Seed").input_value() == "1"
+    page.wait_for_function(
+        "([at, old]) => document.querySelector(at).textContent !== old",
+        arg=[f"{MOUNT} tbody", before],
+    )
+    page.get_by_label("Seed").fill("0")
+    page.get_by_label("Seed").press("Enter")
+    page.wait_for_function(
+        "([at, old]) => document.querySelector(at).textContent === old",
+        arg=[f"{MOUNT} tbody", before],
+    )
+
+
+def test_it_plays_pauses_and_ends(page):
+    play = page.locator(f"{MOUNT} .ex-run button").first
+    page.get_by_label("Particles", exact=True).fill("7")
+    assert play.text_content() == "Play"
+    play.click()
+    assert play.text_content() == "Pause"
+    page.wait_for_function(f"() => !document.querySelector('{MOUNT} .ex-reading').textContent"
+                           ".startsWith('step 0 ')")  # fmt: skip
+    play.click()
+    assert play.text_content() == "Play"
+    reading = page.locator(f"{MOUNT} .ex-reading").text_content()
+    page.wait_for_timeout(200)
+    assert page.locator(f"{MOUNT} .ex-reading").text_content() == reading
+    play.click()
+    says(page, "After 1,5")  # it ends by itself after a run of the chapter
+    assert play.text_content() == "Play"
+
+
+def test_a_sum_is_singled_out(page):
+    faint = page.locator(f"{MOUNT} .ex-faint")
+    assert faint.count() == 0
+    page.get_by_label("Single out the sum").fill("5")
+    page.wait_for_selector(f"{MOUNT} .ex-faint")
+    assert faint.count() == 153 - 9
+    assert "sum 4 stand out" in page.locator(f"{MOUNT} svg").last.text_content()
+
+
+def test_without_scripts_a_figure_stands_in_its_place(address, browser):
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(f"{address}{PAGE}")
+    image = page.locator(f"{MOUNT} figure img")
+    assert image.is_visible()
+    assert len(image.get_attribute("alt")) > 40
+    assert page.locator(f"{MOUNT} figcaption").is_visible()
+    assert page.locator(f"{MOUNT} input").count() == 0
+    context.close()
+
+
+def test_less_motion_where_it_is_asked_for(address, browser):
+    page = browser.new_page(reduced_motion="reduce", viewport={"width": 360, "height": 740})
+    page.goto(f"{address}{PAGE}")
+    page.wait_for_selector(f"{MOUNT} table tbody tr", state="attached")
+    page.get_by_text("100 steps", exact=True).click()
+    says(page, "After 100 steps")
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= 360
+    page.close()
+
+
+def test_the_mount_carries_no_style_and_no_handler_in_markup(site):
+    text = (site / PAGE).read_text(encoding="utf-8")
+    mounts = re.findall(r'<div class="explorable".*?</figure>', text, flags=re.DOTALL)
+    assert len(mounts) == 1
+    assert "<script" not in mounts[0]
+    assert not re.search(r"\son\w+=", mounts[0])
