@@ -8,7 +8,7 @@ import torch
 
 from emergence.companions.birth import bigrams
 from emergence.companions.birth import model as birth
-from emergence.companions.noise import PRESET, model, task, training
+from emergence.companions.noise import PRESET, model, spectrum, task, training
 
 ROOT = Path(__file__).parents[2]
 COUNTS = bigrams.read((ROOT / "data/shakespeare_bigrams.csv").read_text(encoding="ascii"))
@@ -33,7 +33,7 @@ def test_without_feed_forward_layers_it_is_the_model_of_birth(close):
     full = drawn()
     empty = full._replace(
         first=model.FeedForward(*(0 * part for part in full.first)),
-        last=model.truncated(full, 0.0).last,
+        last=model.truncated(full.last, 0.0),
     )
     tokens = torch.randint(66, (3, 12), generator=stream(1))
     at = torch.arange(12).expand(3, 12)
@@ -57,6 +57,64 @@ def test_kept_is_the_nearest_of_its_rank(close):
     assert torch.linalg.matrix_rank(half) == 3
     lost = torch.linalg.eigvalsh(w @ w.T)[:3].sum()  # Eckart and Young
     close((w - half).square().sum(), lost, 1e-10)
+
+
+def test_truncation_of_a_layer_takes_a_share_of_each_matrix():
+    layer = drawn().last  # 24 times 16 and 16 times 24
+    for w in model.truncated(layer, 0.25):
+        assert torch.linalg.matrix_rank(w) == 4
+    assert torch.linalg.matrix_rank(model.truncated(layer, 0.1).w_in) == 2
+
+
+def test_part_by_power_iteration(close):
+    w = torch.randn(6, 10, generator=stream(), dtype=torch.float64)
+    v = torch.ones(10, dtype=torch.float64)
+    for _ in range(2000):
+        v = w.T @ (w @ v)
+        v /= v.norm()
+    first = torch.outer(w @ v, v)
+    close(model.part(w, slice(1)), first, 1e-10)
+    close(model.part(w, slice(1, None)), w - first, 1e-10)
+
+
+@pytest.mark.parametrize("which", ["both", "in", "out"])
+def test_kept_and_dropped_parts_of_the_named_matrix(which, close):
+    layer = drawn().last
+    kept, dropped = (spectrum.parted(layer, s, which) for s in (slice(3), slice(3, None)))
+    for name in ("w_in", "w_out"):
+        w, a, b = (getattr(one, name) for one in (layer, kept, dropped))
+        if which in ("both", name.removeprefix("w_")):
+            close(a + b, w, 1e-10)
+            assert torch.linalg.matrix_rank(a) == 3
+        else:
+            assert torch.equal(a, w)
+            assert torch.equal(b, w)
+
+
+def test_leading_value_of_a_planted_association():
+    u = torch.nn.functional.normalize(torch.randn(9, generator=stream()), dim=0)
+    w = 0.1 * torch.randn(9, 12, generator=stream(1)) + 50 * torch.outer(u, torch.ones(12))
+    ratio, cosine = spectrum.leading(w, -3 * u)
+    assert ratio > 100
+    assert cosine > 0.999
+
+
+def test_answers_are_those_of_the_whole_model():
+    """Against logits computed token by token with the layer in its place."""
+    settings = PRESET["smoke"].settings
+    full = model.draw(66, settings.length, settings.dim, settings.width, generator=stream())
+    batches = training.tests(settings, COUNTS, 0, torch.device("cpu"))
+    tested = training.brought(full, batches, TRIGGER)
+    cut = spectrum.parted(full.last, slice(2), "out")
+    swapped = full._replace(last=cut)
+    found = training.answered(cut, full.frozen.u, *tested)
+    wanted = []
+    for i, batch in enumerate(batches):
+        at, real = task.rows_of(task.answerable(batch, TRIGGER))
+        wanted.append(task.shares(model.logits(swapped, batch.tokens, at), batch, real)[i])
+    assert found == pytest.approx(wanted)
+    by_count = spectrum.by_count(full, (2,), tested, drop=False, which="out")
+    assert (by_count.noise[0], by_count.clean[0]) == pytest.approx(found)
 
 
 @pytest.mark.parametrize("alpha", [0.0, 0.5])

@@ -47,10 +47,10 @@ def draw(n_tokens: int, length: int, dim: int, width: int, *, generator: torch.G
     return Model(frozen, heads, first, last)
 
 
-def logits(
+def before_last(
     model: Model, tokens: Int[Tensor, "batch T"], at: Int[Tensor, "batch R"]
-) -> Float[Tensor, "batch R N"]:
-    """Next-token logits at some positions of each sequence."""
+) -> Float[Tensor, "batch R d"]:
+    """The stream at some positions of each sequence, as the last feed-forward layer finds it."""
     frozen, heads = model.frozen, model.heads
     allowed = allowed_positions(tokens.shape[1], "causal", tokens.device)
     scale = frozen.e.shape[1] ** -0.5
@@ -60,16 +60,27 @@ def logits(
     asking = x.gather(1, at[..., None].expand(-1, -1, x.shape[2]))
     scores = asking @ heads.kq[1] @ x.mT * scale
     pattern = scores.masked_fill(~allowed[at], -torch.inf).softmax(dim=-1)
-    return model.last(asking + pattern @ x @ (heads.o @ frozen.v).T) @ frozen.u.T
+    return asking + pattern @ x @ (heads.o @ frozen.v).T
+
+
+def logits(
+    model: Model, tokens: Int[Tensor, "batch T"], at: Int[Tensor, "batch R"]
+) -> Float[Tensor, "batch R N"]:
+    """Next-token logits at some positions of each sequence."""
+    return model.last(before_last(model, tokens, at)) @ model.frozen.u.T
+
+
+def part(w: Float[Tensor, "r c"], which: slice) -> Float[Tensor, "r c"]:
+    """What of a matrix lies in some of its singular values; the greatest come first."""
+    left, values, right = torch.linalg.svd(w, full_matrices=False)
+    return (left[:, which] * values[which]) @ right[which]
 
 
 def kept(w: Float[Tensor, "r c"], share: float) -> Float[Tensor, "r c"]:
     """The nearest matrix with a share of the singular values, the greatest ones (rounded)."""
-    left, values, right = torch.linalg.svd(w, full_matrices=False)
-    rank = round(share * len(values))
-    return (left[:, :rank] * values[:rank]) @ right[:rank]
+    return part(w, slice(round(share * min(w.shape))))
 
 
-def truncated(model: Model, share: float) -> Model:
-    """Both matrices of the last feed-forward layer truncated; a share of 0 removes the layer."""
-    return model._replace(last=FeedForward(*(kept(w, share) for w in model.last)))
+def truncated(layer: FeedForward, share: float) -> FeedForward:
+    """Both matrices of a layer truncated; a share of 0 removes it."""
+    return FeedForward(*(kept(w, share) for w in layer))

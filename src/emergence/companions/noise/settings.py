@@ -11,6 +11,7 @@ class Settings:
 
     alpha: float = 0.5  # probability of the noise token after the trigger, the source's
     shares: tuple[float, ...] = (0.0, 0.1, 0.2)  # rho, singular values kept
+    counts: tuple[int, ...] = (0, 1, 2, 4, 8, 16, 32, 64)  # singular values kept, or dropped
     toy_tokens: tuple[int, ...] = (256, 512, 1024, 2048, 4096)  # N
     toy_length: int = 8  # T, fixed while N grows
     toy_trials: int = 1000  # fresh samples and test sequences for each N
@@ -32,6 +33,7 @@ PRESET = {
     "smoke": Preset(
         replace(
             Settings(),
+            counts=(0, 1, 2, 4, 8),
             toy_tokens=(64, 128, 256),
             toy_length=4,
             toy_trials=200,

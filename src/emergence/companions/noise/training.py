@@ -4,13 +4,14 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from ...progress import steps as counted
 from ..birth.bigrams import Bigrams
 from . import task
-from .model import Model, draw, logits, truncated
+from .model import FeedForward, Model, before_last, draw, logits, truncated
 from .settings import Settings
 
 TEST_SEED = 10_000  # apart from all seeds of training
@@ -29,18 +30,53 @@ class Record(NamedTuple):
     model: Model
 
 
-def measured(
-    model: Model, settings: Settings, noisy: task.Batch, clean: task.Batch, trigger: int
-) -> tuple[list[float], list[float]]:
-    """p(noise | trigger) and clean accuracy for each share, then for the full model."""
-    noise, accuracy = [], []
-    with torch.no_grad():
-        for share in (*settings.shares, None):
-            cut = model if share is None else truncated(model, share)
-            for batch, index, found in ((noisy, 0, noise), (clean, 1, accuracy)):
-                at, real = task.rows_of(task.answerable(batch, trigger))
-                found.append(task.shares(logits(cut, batch.tokens, at), batch, real)[index])
+class Tested(NamedTuple):
+    """Fresh sequences at the point where the last layer acts: the stream there, and what is so."""
+
+    stream: Float[Tensor, "batch R d"]
+    batch: task.Batch
+    real: Bool[Tensor, "batch R"]
+
+
+def tests(
+    settings: Settings, bigrams: Bigrams, seed: int, device: torch.device
+) -> list[task.Batch]:
+    """Sequences that no training sees: with noise, and without."""
+    stream = torch.Generator(device).manual_seed(TEST_SEED + seed)
+    what = task.make(bigrams, device)
+    return [
+        task.sample(what, settings.n_tested, settings.length, alpha, generator=stream)
+        for alpha in (settings.alpha, 0.0)
+    ]
+
+
+@torch.no_grad()
+def brought(model: Model, batches: list[task.Batch], trigger: int) -> list[Tested]:
+    """The stream before the last layer, where an earlier trigger was followed by o."""
+    chosen = [task.rows_of(task.answerable(batch, trigger)) for batch in batches]
+    return [
+        Tested(before_last(model, batch.tokens, at), batch, real)
+        for batch, (at, real) in zip(batches, chosen, strict=True)
+    ]
+
+
+@torch.no_grad()
+def answered(
+    layer: FeedForward, u: Float[Tensor, "N d"], noisy: Tested, clean: Tested
+) -> tuple[float, float]:
+    """p(noise | trigger) and clean accuracy with this in the place of the last layer."""
+    noise, _ = task.shares(layer(noisy.stream) @ u.T, noisy.batch, noisy.real)
+    _, accuracy = task.shares(layer(clean.stream) @ u.T, clean.batch, clean.real)
     return noise, accuracy
+
+
+def measured(
+    model: Model, settings: Settings, batches: list[task.Batch], trigger: int
+) -> list[tuple[float, float]]:
+    """`answered` for each share of singular values, then for the full layer."""
+    layers = [*(truncated(model.last, share) for share in settings.shares), model.last]
+    found = brought(model, batches, trigger)
+    return [answered(layer, model.frozen.u, *found) for layer in layers]
 
 
 def train(
@@ -48,13 +84,9 @@ def train(
 ) -> Record:
     """Train one model by momentum descent; raises ArithmeticError when the run diverges."""
     stream = torch.Generator(device).manual_seed(seed)
-    test_stream = torch.Generator(device).manual_seed(TEST_SEED + seed)
     what = task.make(bigrams, device)
     trigger = int(what.triggers[0])
-    tests = [
-        task.sample(what, settings.n_tested, settings.length, alpha, generator=test_stream)
-        for alpha in (settings.alpha, 0.0)
-    ]
+    batches = tests(settings, bigrams, seed, device)
     model = draw(what.n_tokens, settings.length, settings.dim, settings.width, generator=stream)
     free = model.trained
     for part in free:
@@ -68,7 +100,7 @@ def train(
     losses, found = [], {}
     for step in counted(label, settings.steps):
         if step % settings.every == 0:
-            found[step] = measured(model, settings, *tests, trigger)
+            found[step] = measured(model, settings, batches, trigger)
         batch = task.sample(
             what, settings.batch_size, settings.length, settings.alpha, generator=stream
         )
@@ -81,8 +113,8 @@ def train(
         loss.backward()
         optimiser.step()
         losses.append(float(loss.detach()))
-    found[settings.steps] = measured(model, settings, *tests, trigger)
+    found[settings.steps] = measured(model, settings, batches, trigger)
     for part in free:
         part.requires_grad_(False)
-    noise, clean = (np.array([pair[i] for pair in found.values()]) for i in (0, 1))
+    noise, clean = np.array([*found.values()]).transpose(2, 0, 1)
     return Record(np.array(losses), np.array([*found], dtype=int), noise, clean, model)
