@@ -7,7 +7,7 @@ PORT ?= 8000
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-options := PYTHON PROFILE DEVICE SEED JOBS PART TIMEOUT CHAPTER PORT THREADS TORCH_INDEX
+options := PYTHON PROFILE DEVICE SEED JOBS PART TIMEOUT CHAPTER PORT THREADS TORCH_INDEX CONFIG SCHEDULER
 given := $(foreach setting,$(MAKEOVERRIDES),$(firstword $(subst =, ,$(setting))))
 unknown := $(filter-out $(options),$(given))
 ifneq ($(unknown),)
@@ -18,21 +18,25 @@ run_options := --profile '$(PROFILE)' --device '$(DEVICE)' \
 	$(if $(SEED),--seed '$(SEED)') $(if $(JOBS),--jobs '$(JOBS)') $(if $(TIMEOUT),--timeout '$(TIMEOUT)')
 part_option := $(if $(PART),--part '$(PART)')
 
-.PHONY: help env reproduce book chapter notebooks serve bench rehearse test site-test lint clean
+.PHONY: help env reproduce book chapter notebooks serve sweep results prune bench rehearse test faults audit site-test lint clean
 
 help:  ## list the targets and options
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 	@echo
 	@echo 'PROFILE=paper|smoke  DEVICE=auto|cpu|cuda  PART=paper|beyond|companions  SEED=n  JOBS=n'
 	@echo 'TIMEOUT=seconds a cell  CHAPTER=paper/05_emergence  PORT=n  THREADS=n'
+	@echo 'CONFIG=data/sweeps/figure5.yml  SCHEDULER=tcp://host:port'
 	@echo 'PYTHON=interpreter  TORCH_INDEX=url   for make env'
 
 env: $(STAMP)  ## create .venv with the locked packages
 
-$(STAMP): requirements.lock pyproject.toml
+$(STAMP): requirements.lock requirements.hashes pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else \
 		f"Python 3.11 or newer is needed, and $(PYTHON) is {sys.version.split()[0]}: set PYTHON=.")'
 	$(PYTHON) -m venv .venv
+	@# every file checked but PyTorch's, which is another in every index
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
+		--require-hashes -r requirements.hashes
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
 		$(if $(TORCH_INDEX),--extra-index-url '$(TORCH_INDEX)') -r requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -e .
@@ -49,6 +53,16 @@ chapter: env  ## execute one chapter: CHAPTER=paper/05_emergence
 notebooks: env  ## write the tree of the notebooks branch to _build/<profile>/notebooks
 	@rm -rf '_build/$(PROFILE)/notebooks'
 	@$(BIN)/python -m bookbuild notebooks $(run_options) '_build/$(PROFILE)/notebooks'
+
+sweep: env  ## compute a declared grid of runs: CONFIG=data/sweeps/figure5.yml SCHEDULER=tcp://...
+	@$(BIN)/python -m bookbuild sweep --device '$(DEVICE)' $(if $(JOBS),--jobs '$(JOBS)') \
+		$(if $(SCHEDULER),--scheduler '$(SCHEDULER)') '$(CONFIG)'
+
+results: env  ## list what is stored: age, size, key, and whether the book still needs it
+	@$(BIN)/python -m bookbuild results
+
+prune: env  ## remove stored results that the current book does not need
+	@$(BIN)/python -m bookbuild prune
 
 serve: env  ## show the built site on 127.0.0.1
 	@$(BIN)/python -m bookbuild serve --profile '$(PROFILE)' --port '$(PORT)'
@@ -67,6 +81,12 @@ rehearse:  ## open the book's pages as Colab and Binder would; takes minutes: CH
 
 test: lint  ## check style and run all tests
 	@$(BIN)/python -m pytest
+
+faults: env  ## kill processes, flip bits, fill disks; print what was noticed and lost (minutes)
+	@cd tests && PYTHONPATH=../src ../$(BIN)/python -m faults $(if $(SEED),--seed '$(SEED)')
+
+audit: env  ## look the locked packages up among the known vulnerabilities
+	@$(BIN)/python tests/audit.py
 
 site-test: env  ## drive the built smoke site in Chromium
 	@$(BIN)/python -m pytest tests/site

@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from itertools import pairwise
 from pathlib import Path
 
 import yaml
@@ -40,6 +41,18 @@ def test_every_package_of_the_project_is_locked():
 def test_no_line_of_the_lock_is_of_one_machine():
     for line in (ROOT / "requirements.lock").read_text().splitlines():
         assert line.startswith("#") or re.fullmatch(r"[\w.-]+==[\w.]+", line), line
+
+
+def test_every_locked_file_but_pytorch_s_has_a_checksum():
+    lines = (ROOT / "requirements.hashes").read_text().splitlines()
+    hashed = pins(line.partition(";")[0].rstrip(" \\") for line in lines)
+    assert {name: hashed.get(name) for name in LOCK.keys() - {"torch"}} == {
+        name: version for name, version in LOCK.items() if name != "torch"
+    }
+    assert "torch" not in hashed
+    for name, after in pairwise(line for line in lines if not line.startswith("#")):
+        if "==" in name:
+            assert re.fullmatch(r" +--hash=sha256:[0-9a-f]{64}( \\)?", after), name
 
 
 def test_environment_yml_has_the_pins_of_the_lock():

@@ -1,15 +1,16 @@
 """Find the faults that a strict Sphinx build does not see."""
 
 import re
-import sys
-import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import nbformat
 from bs4 import BeautifulSoup
+
+from bookbuild.cache import Entry
+from bookbuild.secrets import private_parts
 
 LEAST_ALT = 20  # characters; a shorter text cannot state a finding
 REQUESTS = {
@@ -32,24 +33,30 @@ JS_REQUEST = re.compile(
 
 
 def check_notebooks(stage: Path, folders: Iterable[Path]) -> Iterator[str]:
-    """Yield a sentence for each error output, unexecuted cell and path of this machine."""
-    private = {f"{path}/" for path in (*folders, Path.home(), Path(tempfile.gettempdir()))}
-    private.add(f"{sys.prefix}/")
+    """Yield a sentence for each error output, unexecuted cell and private part of an output."""
+    folders = tuple(folders)
     for path in sorted(stage.rglob("*.ipynb")):
         name = path.relative_to(stage).with_suffix("").as_posix()
-        cells = nbformat.read(path, as_version=4).cells
-        code = (cell for cell in cells if cell.cell_type == "code" and cell.source.strip())
+        notebook = nbformat.read(path, as_version=4)
+        code = (c for c in notebook.cells if c.cell_type == "code" and c.source.strip())
         for number, cell in enumerate(code, start=1):
             if cell.execution_count is None:
                 yield f"{name}: code cell {number} was not executed."
             if any(output.output_type == "error" for output in cell.outputs):
                 yield f"{name}: code cell {number} ended in an error."
-            text = str(cell.outputs)
-            yield from (
-                f"{name}: an output of code cell {number} names the local folder {folder}."
-                for folder in sorted(private)
-                if folder in text
-            )
+            private = private_parts(str(cell.outputs), folders)
+            yield from (f"{name}: an output of code cell {number} {part}." for part in private)
+        private = private_parts(str(notebook.metadata), folders)
+        yield from (f"{name}: the metadata of the notebook {part}." for part in private)
+
+
+def check_figures(entries: Mapping[str, Entry], folders: Iterable[Path]) -> Iterator[str]:
+    """Yield a sentence for each private part of a figure or its data."""
+    folders = tuple(folders)
+    for chapter, entry in entries.items():
+        for name, content in entry.figures.items():
+            private = private_parts(content.decode(errors="replace"), folders)
+            yield from (f"{chapter}: the figure {name} {part}." for part in private)
 
 
 def check_site(site: Path, *, whole: bool = True) -> list[str]:

@@ -1,5 +1,6 @@
-"""The command line: python -m bookbuild build, chapter, notebooks, convert, serve, pdf, clean."""
+"""The command line: python -m bookbuild --help lists the commands."""
 
+import errno
 import json
 import shutil
 import signal
@@ -13,10 +14,14 @@ import click
 from rich.console import Console
 from rich.table import Table
 
+from bookbuild.cache import NOTEBOOK_FILE
 from bookbuild.chapters import listed_files, read_chapter, read_chapters, read_toc
 from bookbuild.display import choose_display
 from bookbuild.errors import BookError
+from bookbuild.inventory import inventory, readable_age, readable_size
+from bookbuild.inventory import prune as remove_unneeded
 from bookbuild.ledger import count
+from bookbuild.lock import nothing_runs
 from bookbuild.pdf import write_pdf
 from bookbuild.pipeline import Result, build_book, run_chapters
 from bookbuild.publish import write_beside, write_branch
@@ -26,11 +31,16 @@ from bookbuild.settings import (
     PARTS,
     PROFILES,
     Settings,
+    core_count,
     default_jobs,
     one_of,
     resolve_device,
     whole_number,
 )
+from bookbuild.store import reason, write_whole
+from bookbuild.sweeps import read_grid, run_sweep
+
+NO_FAULT_OF_OURS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EFBIG)
 
 console = Console()
 
@@ -74,7 +84,23 @@ def chapter(name: str, **options: str) -> None:
     entry = (found | made)[name]
     for key, measure in entry.measures.items():
         _tell(f"{key} = {json.dumps(measure['value'])}")
-    _tell(f"executed notebook: {(entry.folder / 'notebook.ipynb').relative_to(settings.root)}")
+    path = settings.executed / f"{name}.ipynb"
+    write_whole(path, entry.files[NOTEBOOK_FILE])
+    _tell(f"executed notebook: {path.relative_to(settings.root)}")
+
+
+@commands.command()
+@click.argument("config", type=click.Path(path_type=Path))
+@click.option("--device", default="auto", show_default=True, help=", ".join(DEVICES))
+@click.option("--jobs", default=str(core_count()), show_default=True, help="runs at once here")
+@click.option("--scheduler", help="address of a Dask scheduler, tcp://host:port")
+def sweep(config: Path, device: str, jobs: str, scheduler: str | None) -> None:
+    """Compute a declared grid of runs into the store: data/sweeps/figure5.yml."""
+    settings = Settings(
+        Path.cwd(), device=resolve_device(device), jobs=whole_number("JOBS", jobs, least=1)
+    )
+    read_grid(config, settings.device)  # a slip is told at once
+    run_sweep(config, settings, scheduler)
 
 
 @commands.command()
@@ -128,9 +154,27 @@ def pdf(profile: str) -> None:
 
 
 @commands.command()
+def results() -> None:
+    """List what is stored: age, size, key, and whether the current book needs it."""
+    for item in inventory(Settings(Path.cwd())):
+        age, size = readable_age(item.seconds_old), readable_size(item.size)
+        _tell(f"{age:>8} {size:>9}  {item.state:8}  {item.key}  {item.name}  {item.made_for}")
+
+
+@commands.command()
+def prune() -> None:
+    """Remove what is stored and the current book does not need."""
+    with nothing_runs(Path.cwd()):
+        gone = remove_unneeded(Settings(Path.cwd()))
+    freed = readable_size(sum(item.size for item in gone))
+    _tell(f"{len(gone)} stored results removed, {freed}")
+
+
+@commands.command()
 def clean() -> None:
     """Remove everything that was built."""
-    shutil.rmtree(Settings(Path.cwd()).build, ignore_errors=True)
+    with nothing_runs(Path.cwd()):
+        shutil.rmtree(Settings(Path.cwd()).build, ignore_errors=True)
 
 
 def main() -> None:
@@ -142,6 +186,11 @@ def main() -> None:
         sys.exit(str(error))
     except click.ClickException as error:
         sys.exit(error.format_message())
+    except OSError as error:
+        if error.errno not in NO_FAULT_OF_OURS:
+            raise
+        where = f" ({error.filename})" if error.filename else ""
+        sys.exit(f"Nothing can be written here{where}: {reason(error)}. What was finished is kept.")
     except (KeyboardInterrupt, click.Abort):
         sys.exit("Interrupted; what was finished is kept and the next run goes on from there.")
 
@@ -171,7 +220,7 @@ def _print_result(result: Result, settings: Settings) -> None:
                 _tell(f"{verdict}: {finding.claim.id} ({finding.claim.source})")
     _tell(
         f"{result.executed} chapters executed in {result.seconds_executed:.0f} s, "
-        f"{result.cached} from the cache ({result.seconds_cached:.0f} s saved)"
+        f"{result.cached} from the store ({result.seconds_cached:.0f} s saved)"
     )
     _tell(f"site: {(settings.site / 'index.html').relative_to(settings.root)}")
 

@@ -14,12 +14,16 @@ from pathlib import Path
 import nbformat
 import psutil
 
-from bookbuild import beacon, cache, provenance, reporting
+from bookbuild import beacon, cache, memory, provenance, reporting
 from bookbuild.chapters import BOOK, Chapter
 from bookbuild.display import Display
+from bookbuild.errors import BookError
 from bookbuild.settings import Settings, core_count
+from bookbuild.snapshot import sources
+from bookbuild.store import reason
 
 WORKER = "bookbuild.worker"
+KERNEL = "python3"
 LOG_FILE = "log.txt"
 FAILURE_FILE = "failure.json"
 SECONDS_BETWEEN_LOOKS = 0.1
@@ -37,7 +41,7 @@ class Run:
 
     @property
     def output(self) -> Path:
-        """The folder that becomes the cache entry."""
+        """The folder of what becomes the chapter's entry."""
         return self.folder / "entry"
 
     def progress(self) -> dict[str, object] | None:
@@ -69,9 +73,8 @@ def execute(
     """Execute chapters, each with its key; return the entries by chapter and the failures.
 
     The chapters that took longest before start first. An exception, an interrupt among them,
-    kills what is running; finished chapters stay in the cache.
+    kills what is running; finished chapters stay in the store.
     """
-    _sweep(settings)
     seconds = cache.earlier_seconds(settings)
     # A chapter without a record may be a long one, so it starts before the known ones.
     waiting = sorted(wanted, key=lambda pair: -seconds.get(pair[0].name, float("inf")))
@@ -82,16 +85,23 @@ def execute(
         while waiting or running:
             while waiting and len(running) < settings.jobs:
                 chapter, key = waiting.pop(0)
-                running.append(_start(chapter, key, settings))
+                try:
+                    running.append(_start(chapter, key, settings))
+                except OSError as error:
+                    failures.append(f"Chapter {chapter.name} cannot be started: {reason(error)}.")
+                    continue
                 display.start(chapter.name)
             for run in [run for run in running if run.process.poll() is not None]:
                 running.remove(run)
                 elapsed = time.monotonic() - run.started
                 failure = _failure(run, settings)
+                if not failure:
+                    try:
+                        entries[run.chapter.name] = _finish(run, settings, elapsed)
+                    except BookError as error:
+                        failure = str(error)
                 if failure:
                     failures.append(failure)
-                else:
-                    entries[run.chapter.name] = _finish(run, settings, elapsed)
                 display.done(run.chapter.name, elapsed, failed=bool(failure))
             for run in running:
                 display.progress(run.chapter.name, run.progress())
@@ -114,27 +124,31 @@ def _start(chapter: Chapter, key: str, settings: Settings) -> Run:
         "output": str(folder / "entry" / cache.NOTEBOOK_FILE),
         "failure": str(folder / FAILURE_FILE),
         "parameters": settings.parameters,
-        "folder": str(settings.root),
+        "kernel": KERNEL,
+        "folder": str(sources(settings).parent),
         "timeout": settings.timeout,
     }
     (folder / "order.json").write_text(json.dumps(order), encoding="utf-8")
+    startup = folder / "ipython" / "profile_default" / "startup" / "memory.py"
+    startup.parent.mkdir(parents=True)
+    startup.write_text(memory.STARTUP, encoding="utf-8")
     with (folder / LOG_FILE).open("wb") as log:
         process = subprocess.Popen(
             [sys.executable, "-m", WORKER, str(folder / "order.json")],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=subprocess.STDOUT,
-            env=_environment(chapter, folder, settings),
+            env=_environment(chapter, key, folder, settings),
             # Ctrl-C reaches the build alone, which then kills its processes in order.
             start_new_session=True,
         )
     return Run(chapter, key, folder, process)
 
 
-def _environment(chapter: Chapter, folder: Path, settings: Settings) -> dict[str, str]:
+def _environment(chapter: Chapter, key: str, folder: Path, settings: Settings) -> dict[str, str]:
     """Return the environment in which a chapter runs."""
     up = "../" * len(Path(BOOK, chapter.name).parent.parts)
-    path = [str(settings.root / "src"), os.environ.get("PYTHONPATH", "")]
+    path = [str(sources(settings)), os.environ.get("PYTHONPATH", "")]
     return os.environ | {
         "PYTHONPATH": os.pathsep.join(filter(None, path)),
         "PYTHONHASHSEED": "0",
@@ -149,6 +163,19 @@ def _environment(chapter: Chapter, folder: Path, settings: Settings) -> dict[str
         beacon.PROGRESS_FILE: str(folder / "progress.jsonl"),
         provenance.COMMIT: provenance.commit(settings.root),
         provenance.DEVICE: settings.device,
+        memory.ORDER: json.dumps(_memory(chapter, key, settings)),
+    }
+
+
+def _memory(chapter: Chapter, key: str, settings: Settings) -> dict[str, object]:
+    """Return what the chapter's process needs to remember: see bookbuild.memory."""
+    return {
+        "results": str(settings.results),
+        "sources": str(sources(settings)),
+        "device": settings.device,
+        "origin": {"chapter": chapter.name, **settings.parameters},
+        "checkpoints": str(settings.checkpoints / key),
+        "interval": settings.interval,
     }
 
 
@@ -174,7 +201,7 @@ def _failure(run: Run, settings: Settings) -> str:
 
 
 def _finish(run: Run, settings: Settings, seconds: float) -> cache.Entry:
-    """Add the origin to a chapter's outputs and move them into the cache."""
+    """Keep a chapter's outputs with their origin; raise BookError where that fails."""
     path = run.output / cache.NOTEBOOK_FILE
     notebook = nbformat.read(path, as_version=4)
     for holder in (notebook, *notebook.cells):
@@ -188,15 +215,15 @@ def _finish(run: Run, settings: Settings, seconds: float) -> cache.Entry:
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "seconds": round(seconds, 1),
     }
-    (run.output / cache.ENTRY_FILE).write_text(json.dumps(origin, indent=1), encoding="utf-8")
-    entry = cache.store(settings, run.key, run.output)
+    entry = cache.store(settings, run.key, origin, run.output)
+    shutil.rmtree(settings.checkpoints / run.key, ignore_errors=True)
     shutil.rmtree(run.folder, ignore_errors=True)
     return entry
 
 
-def _sweep(settings: Settings) -> None:
+def tidy(settings: Settings) -> None:
     """Remove what builds that were killed left behind; other builds may be running."""
     for folder in settings.running.glob("*-*"):
-        owner = int(folder.name.partition("-")[0])
-        if not psutil.pid_exists(owner):
+        owner = folder.name.partition("-")[0]
+        if not (owner.isdecimal() and psutil.pid_exists(int(owner))):
             shutil.rmtree(folder, ignore_errors=True)

@@ -102,6 +102,8 @@ def read_expectation(value: Any) -> Expectation:
 
 def number(value: float) -> str:
     """Return a number to four significant digits, as a reader writes it."""
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
     if value == int(value) and abs(value) < 1e6:
         return f"{int(value)}"
     text = f"{value:.4g}"

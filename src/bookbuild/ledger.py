@@ -61,7 +61,8 @@ def read_claims(root: Path, chapters: Sequence[str]) -> list[Claim]:
         for name, row in zip(names, rows, strict=True)
         for problem in _row_problems(row, chapters)
     ]
-    counts = Counter(row["id"] for row in rows if isinstance(row, dict) and "id" in row)
+    ids = (row.get("id") for row in rows if isinstance(row, dict))
+    counts = Counter(name for name in ids if isinstance(name, str))
     problems += [
         f"{LEDGER}, row {name!r}: the id is used {times} times."
         for name, times in counts.items()

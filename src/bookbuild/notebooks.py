@@ -3,6 +3,7 @@
 import ast
 import copy
 import html
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -33,7 +34,7 @@ class Stored:
 
     @classmethod
     def of_entry(cls, entry: Entry) -> "Stored":
-        """Return what a cache entry holds."""
+        """Return what an entry holds."""
         cells = _chapter_code(entry.notebook)
         return cls(cells, dict(_numbers(cells)), entry.origin)
 
@@ -41,7 +42,13 @@ class Stored:
     def of_notebook(cls, notebook: NotebookNode) -> "Stored | None":
         """Return what a notebook made here holds, or None where it holds no outputs."""
         made = notebook.metadata.get(KEY)
-        return made and cls(_chapter_code(notebook), made["numbers"], made["origin"])
+        if not made:
+            return None
+        numbers = {
+            key: _number(value) if isinstance(value, str) else value
+            for key, value in made["numbers"].items()
+        }
+        return cls(_chapter_code(notebook), numbers, made["origin"])
 
     def fits(self, chapter: Chapter) -> bool:
         """Return whether these are the outputs of the chapter's code, its parameters aside."""
@@ -68,7 +75,12 @@ def reader_notebook(
             cells.append(new_markdown_cell(prose.plain(cell.source, folder), id=cell.id))
     metadata: dict[str, Any] = {"kernelspec": chapter.notebook.metadata["kernelspec"]}
     if stored:
-        metadata[KEY] = {"numbers": dict(stored.numbers), "origin": dict(stored.origin)}
+        # infinity only as a text: the JSON of a notebook has to be strict
+        numbers = {
+            key: value if math.isfinite(value) else str(value)
+            for key, value in stored.numbers.items()
+        }
+        metadata[KEY] = {"numbers": numbers, "origin": dict(stored.origin)}
     return new_notebook(cells=cells, metadata=metadata)
 
 
@@ -108,7 +120,12 @@ def _numbers(cells: Sequence[NotebookNode]) -> Iterator[tuple[str, float | bool]
     """Yield the glued numbers of executed cells, by key."""
     for output in (output for cell in cells for output in cell.outputs if _is_record(output)):
         text = next(text for kind, text in output.data.items() if kind.endswith("text/plain"))
-        yield output.metadata["scrapbook"]["name"], ast.literal_eval(text)
+        yield output.metadata["scrapbook"]["name"], _number(text)
+
+
+def _number(text: str) -> float | bool:
+    """Return the number that a text shows; infinity has no literal in Python."""
+    return float(text) if text.lstrip("-") in ("inf", "nan") else ast.literal_eval(text)
 
 
 def _note(source: str, stored: Stored | None) -> str:

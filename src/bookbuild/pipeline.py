@@ -3,15 +3,18 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from bookbuild import cache
+from bookbuild import cache, lock
 from bookbuild.chapters import Chapter, read_chapters, read_toc
 from bookbuild.display import Display
 from bookbuild.errors import raise_if_any
-from bookbuild.execute import execute
+from bookbuild.execute import execute, tidy
+from bookbuild.keys import chapter_key
 from bookbuild.ledger import Finding, judge, read_claims
 from bookbuild.settings import Settings
 from bookbuild.site import build_site
+from bookbuild.snapshot import frozen
 from bookbuild.stage import stage
+from bookbuild.store import Store
 
 
 @dataclass(frozen=True)
@@ -26,7 +29,12 @@ class Result:
 
 
 def build_book(settings: Settings, display: Display, tell: Callable[[str], None]) -> Result:
-    """Make the site; raise BookError with every problem found."""
+    """Make the site; raise BookError with every problem found, or if another build is at it."""
+    with lock.held(settings):
+        return _build(settings, display, tell)
+
+
+def _build(settings: Settings, display: Display, tell: Callable[[str], None]) -> Result:
     toc = read_toc(settings.root, settings.part)
     chapters = read_chapters(settings.root, toc)
     every = read_chapters(settings.root, read_toc(settings.root)) if settings.part else chapters
@@ -50,17 +58,21 @@ def run_chapters(
     """Return the entries found and the entries made now; raise BookError if a chapter failed."""
     found: dict[str, cache.Entry] = {}
     missing: list[tuple[Chapter, str]] = []
-    for chapter in chapters:
-        key = cache.chapter_key(chapter, settings)
-        entry, remark = cache.find(settings, key)
-        if remark:
-            tell(remark)
-        if entry is None:
-            missing.append((chapter, key))
-        else:
-            found[chapter.name] = entry
-    with display:
-        made, failures = execute(missing, settings, display)
+    tidy(settings)
+    with frozen(settings, chapters) as settings:
+        for chapter in chapters:
+            key = chapter_key(chapter, settings)
+            entry, remark = cache.find(settings, key)
+            if remark:
+                tell(remark)
+            if entry is None:
+                missing.append((chapter, key))
+            else:
+                found[chapter.name] = entry
+        if missing:
+            Store(settings.results).check()
+        with display:
+            made, failures = execute(missing, settings, display)
     raise_if_any(failures)
     return found, made
 

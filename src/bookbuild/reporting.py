@@ -7,7 +7,7 @@ import os
 import re
 import statistics
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -32,8 +32,9 @@ def report(key: str, value: Any, *, over: Over | None = None, judged: bool = Tru
     """Record a measured number under a key unique in the book, and glue it for the prose.
 
     The value is a number or a boolean, one number a seed (over="seeds") or a pair low, high
-    (over="interval"); judged=False says that the ledger has no claim about it. Raises ValueError
-    for a malformed or repeated key, a value that is not finite or one that does not fit `over`.
+    (over="interval"); judged=False says that the ledger has no claim about it. Infinity is a number
+    here: the time of a run that never gets there. Raises ValueError for a malformed or repeated
+    key, a value that is not a number or one that does not fit `over`.
     """
     if not KEY.fullmatch(key):
         raise ValueError(f"measure key {key!r} is not lower-case snake_case")
@@ -44,7 +45,7 @@ def report(key: str, value: Any, *, over: Over | None = None, judged: bool = Tru
     _measures[key] = {"value": plain, "over": over, "judged": judged}
     path = _output() / MEASURES_FILE
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(_measures, indent=1) + "\n", encoding="utf-8")
+    path.write_text(write_measures(_measures), encoding="utf-8")
     for name, number in _glued(key, plain, over).items():
         _glue(name, number)
 
@@ -84,6 +85,34 @@ def show(
     pyplot.close(fig)
 
 
+def write_measures(measures: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return measures as strict JSON, which knows infinity only as a text."""
+    texts = {
+        key: {
+            **measure,
+            "value": _map(measure["value"], lambda x: x if math.isfinite(x) else str(x)),
+        }
+        for key, measure in measures.items()
+    }
+    return json.dumps(texts, indent=1, allow_nan=False) + "\n"
+
+
+def read_measures(text: str | bytes) -> dict[str, dict[str, Any]]:
+    """Return the measures that `write_measures` wrote."""
+    measures = json.loads(text)
+    return {
+        key: {
+            **measure,
+            "value": _map(measure["value"], lambda x: float(x) if isinstance(x, str) else x),
+        }
+        for key, measure in measures.items()
+    }
+
+
+def _map(value: Any, change: Callable[[Any], Any]) -> Any:
+    return [change(item) for item in value] if isinstance(value, list) else change(value)
+
+
 def _output() -> Path:
     return Path(os.environ.get(OUTPUT, INTERACTIVE_OUTPUT))
 
@@ -104,14 +133,14 @@ def _plain_measure(key: str, value: Any, over: Over | None) -> bool | float | li
 
 
 def _number(key: str, value: Any) -> bool | float:
-    """Return a finite Python float, or a bool for a truth value."""
+    """Return a Python float, infinity among them, or a bool for a truth value."""
     item = value.item() if hasattr(value, "item") else value
     if isinstance(item, bool):
         return item
     if not isinstance(item, int | float):
         raise ValueError(f"measure {key!r} is a {type(value).__name__}, not a number")
-    if not math.isfinite(item):
-        raise ValueError(f"measure {key!r} is {item}, not a finite number")
+    if math.isnan(item):
+        raise ValueError(f"measure {key!r} is not a number (NaN)")
     return float(item)
 
 
@@ -122,14 +151,21 @@ def _glued(
     if not isinstance(value, list):
         return {key: value}
     if over == "interval":
-        return {key: sum(value) / 2, f"{key}_low": value[0], f"{key}_high": value[1]}
+        return {key: statistics.fmean(value), f"{key}_low": value[0], f"{key}_high": value[1]}
     return {
         key: statistics.fmean(value),
         f"{key}_min": min(value),
         f"{key}_max": max(value),
-        f"{key}_std": statistics.stdev(value) if len(value) > 1 else 0.0,
+        f"{key}_std": _spread(value),
         f"{key}_n": len(value),
     }
+
+
+def _spread(values: list[float]) -> float:
+    """Return the standard deviation; infinity where only some of the values are finite."""
+    if all(map(math.isfinite, values)):
+        return statistics.stdev(values) if len(values) > 1 else 0.0
+    return 0.0 if len(set(values)) == 1 else math.inf
 
 
 def _glue(name: str, number: bool | float) -> None:

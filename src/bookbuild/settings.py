@@ -10,6 +10,7 @@ PROFILES = ("paper", "smoke")
 DEVICES = ("auto", "cpu", "cuda")
 PARTS = ("paper", "beyond", "companions")
 CELL_TIMEOUT = 7200  # seconds; the longest cell of the book takes minutes on two cores
+CHECKPOINT_INTERVAL = 30.0  # seconds of work that a kill may cost a long run
 
 
 def core_count() -> int:
@@ -35,6 +36,8 @@ class Settings:
     jobs: int = 1
     part: str | None = None
     timeout: int = CELL_TIMEOUT
+    interval: float = CHECKPOINT_INTERVAL
+    frozen: Path | None = None  # where the sources are copied to while chapters run
 
     @property
     def parameters(self) -> dict[str, str | int]:
@@ -47,9 +50,14 @@ class Settings:
         return self.root / "_build"
 
     @property
-    def cache(self) -> Path:
-        """The folder of executed chapters, shared by the profiles."""
-        return self.build / "cache"
+    def results(self) -> Path:
+        """The folder of results, shared by the profiles."""
+        return self.build / "results"
+
+    @property
+    def checkpoints(self) -> Path:
+        """The folder of states that interrupted chapters go on from."""
+        return self.build / "checkpoints"
 
     @property
     def running(self) -> Path:
@@ -60,6 +68,11 @@ class Settings:
     def failed(self) -> Path:
         """The folder of partial notebooks and logs of chapters that failed."""
         return self.build / self.profile / "failed"
+
+    @property
+    def executed(self) -> Path:
+        """The folder of notebooks that were asked for one at a time."""
+        return self.build / self.profile / "chapters"
 
     @property
     def stage(self) -> Path:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from bookbuild.cache import Entry
-from bookbuild.checks import check_notebooks, check_site
+from bookbuild.checks import check_figures, check_notebooks, check_site
 from bookbuild.errors import BookError, raise_if_any
 from bookbuild.launch_check import check_launch
 from bookbuild.policy import add_policies
@@ -25,17 +25,25 @@ def build_site(settings: Settings, entries: Mapping[str, Entry]) -> None:
     A site with faults stays below the stage, and an earlier sound site stays where it is.
     """
     raise_if_any(check_notebooks(settings.stage, (settings.root,)))
+    raise_if_any(check_figures(entries, (settings.root,)))
     _run_sphinx(settings)
     html = settings.stage / "_build" / "html"
     for name, entry in entries.items():
-        figures = entry.folder / FIGURES_FOLDER
-        if figures.is_dir():
-            shutil.copytree(figures, html / FIGURES_FOLDER / name)
+        entry.write_figures(html / FIGURES_FOLDER / name)
     add_policies(html)
     raise_if_any(check_site(html, whole=settings.part is None))
     raise_if_any(check_launch(html, settings.root))
-    shutil.rmtree(settings.site, ignore_errors=True)
-    html.rename(settings.site)
+    _replace(settings.site, html)
+
+
+def _replace(old: Path, new: Path) -> None:
+    """Put a folder in the place of another; a crash leaves one of them whole."""
+    aside = old.with_name(f"{old.name}-before")
+    shutil.rmtree(aside, ignore_errors=True)
+    if old.is_dir():
+        old.rename(aside)
+    new.rename(old)
+    shutil.rmtree(aside, ignore_errors=True)
 
 
 def _run_sphinx(settings: Settings) -> None:

@@ -55,10 +55,8 @@ def stage(
         path = book / f"{chapter.name}.ipynb"
         path.parent.mkdir(parents=True, exist_ok=True)
         nbformat.write(_page(chapter, entry, names), path)
-        figures = entry.folder / FIGURES_FOLDER
-        if figures.is_dir():
-            # Here other pages can include them.
-            shutil.copytree(figures, generated / FIGURES_FOLDER / chapter.name)
+        # Here other pages can include them.
+        entry.write_figures(generated / FIGURES_FOLDER / chapter.name)
     for folder, up in ((book, ""), *((book / part, "../") for part in PARTS)):
         if folder.is_dir():
             # Pages of a part include the summary too, and see the verdict page one folder up.

@@ -12,6 +12,7 @@ from pathlib import Path
 import nbformat
 import papermill
 import psutil
+from jupyter_client.kernelspec import NoSuchKernel
 from nbclient.exceptions import CellTimeoutError, DeadKernelError
 from papermill.exceptions import PapermillExecutionError
 from traitlets.config import Config
@@ -21,7 +22,7 @@ def main(order_file: str) -> int:
     """Execute the notebook an order names; return 0, or 1 with the cause in the file it names."""
     path = Path(order_file)
     order = json.loads(path.read_text(encoding="utf-8"))
-    threading.Thread(target=_die_with_parent, args=(os.getppid(),), daemon=True).start()
+    die_with_parent()
     with tempfile.TemporaryDirectory(prefix="kernel-") as folder:
         os.environ["JUPYTER_RUNTIME_DIR"] = folder
         try:
@@ -41,7 +42,7 @@ def _execute(order: dict[str, object], socket: str) -> None:
         order["output"],
         parameters=order["parameters"],
         cwd=order["folder"],
-        kernel_name="python3",
+        kernel_name=order["kernel"],
         progress_bar=False,
         log_output=True,
         execution_timeout=order["timeout"],
@@ -77,11 +78,17 @@ def _cause(error: Exception, timeout: object) -> str:
         return f"it took longer than the time-out of {timeout} s"
     if isinstance(error, DeadKernelError):
         return "its kernel died"
+    if isinstance(error, NoSuchKernel):
+        return f"there is no Jupyter kernel {error.name!r} on this machine: run make env"
     return f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"
 
 
-def _die_with_parent(parent: int) -> None:
-    """End this process and its kernel once the build that ordered it is gone, even by kill -9."""
+def die_with_parent() -> None:
+    """End this process and its children once the one that started it is gone, even by kill -9."""
+    threading.Thread(target=_watch, args=(os.getppid(),), daemon=True).start()
+
+
+def _watch(parent: int) -> None:
     while os.getppid() == parent:
         time.sleep(1)
     for child in psutil.Process().children(recursive=True):

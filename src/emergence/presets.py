@@ -1,6 +1,6 @@
 """The paper's settings, one preset a figure, in two profiles: `paper` as printed, `smoke` tiny."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from .beyond import (
     EffectiveContext,
@@ -9,51 +9,10 @@ from .beyond import (
     TransformerSweep,
     UniformQueries,
 )
+from .figure5 import EmergenceSweep
 from .preset import Preset, choose
 from .subspace import INDUCTION_HEAD, NAMES
-from .theory import EmergenceTimes, emergence_times
 from .training import MinimalTraining, TokenTraining
-
-
-@dataclass(frozen=True)
-class EmergenceSweep:
-    """Figure 5: the gradient flow over many N, and sampled training at App. F's settings.
-
-    One step of the three scalars at learning rate L, with the mean over dimensions as the loss,
-    moves the flow by L/D (chapter F derives it). Orthonormal inputs
-    need D >= 2N, so D = 256 ends at N = 128; `sampled_pairs` are trained on data, the others by
-    the exact population gradient, to which the sampled one is equal on orthonormal inputs.
-    """
-
-    flow_pairs: tuple[int, ...] = tuple(2**k for k in range(2, 21))
-    descent_pairs: tuple[int, ...] = (4, 8, 16, 32, 64, 128)
-    sampled_pairs: tuple[int, ...] = (2, 4, 8, 16)
-    dim: int = 256
-    batch_size: int = 64
-    learning_rate: float = 100.0
-    thresholds: tuple[float, float, float] = (0.1, 0.1, 0.5)  # alpha, beta, gamma
-
-    @property
-    def step_time(self) -> float:
-        """The flow time of one training step (chapter F)."""
-        return self.learning_rate / self.dim
-
-    def flow_times(self, n_pairs: int) -> EmergenceTimes:
-        """Emergence times of the gradient flow at App. F's thresholds, in flow time."""
-        return emergence_times(int(n_pairs), threshold=self.thresholds)
-
-    def training(self, n_pairs: int) -> MinimalTraining:
-        """Sampled training of the three scalars, a fifth longer than the flow needs."""
-        return MinimalTraining(
-            n_pairs,
-            self.dim,
-            self.batch_size,
-            steps=int(1.2 * self.flow_times(n_pairs).icl / self.step_time) + 10,
-            learning_rate=self.learning_rate * self.dim,  # scalars move D times as fast as weights
-            data="orthonormal",
-            query="last",
-            trained=INDUCTION_HEAD,
-        )
 
 
 def load(name: str, profile: str) -> Preset:

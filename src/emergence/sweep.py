@@ -1,4 +1,4 @@
-"""Many runs: when each emerges, and how that grows with the size that varies."""
+"""Many runs: have them done, find when each emerges, and how that grows with what varies."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -8,10 +8,13 @@ import torch
 from jaxtyping import Float
 
 from . import probes
+from .engine import run
 from .minimal import MinimalTraining
 from .probes import Exponent
 from .subspace import INDUCTION_HEAD, NAMES
 from .training import TokenTraining, train_minimal, train_tokens
+
+__all__ = ["Scaling", "knows_labels_only", "minimal_steps", "run", "scaling", "token_steps"]
 
 
 def knows_labels_only(n_pairs: int) -> float:

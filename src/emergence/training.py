@@ -1,15 +1,16 @@
-"""Training both networks: full or constrained weights, several seeds at once, records."""
+"""Training both networks: full or constrained weights, several seeds at once, records.
+
+A run that is interrupted goes on, to the same bits, where whoever runs it keeps its states.
+"""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal, NamedTuple, get_args
+from typing import Any
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from . import fast, subspace, tasks
-from .knock_in import Part, install
+from . import fast, memory, subspace
 from .minimal import (
     OUTPUTS,
     Constrained,
@@ -20,14 +21,13 @@ from .minimal import (
     closed_form,
     stacked_batches,
 )
-from .models import AttentionOnlyTransformer, Mask, Weights
-from .progress import steps as counted
-
-Optimiser = Literal["adamw", "sgd"]
+from .models import Weights
+from .tokens import Optimiser, TokenRecord, TokenRun, TokenTraining, query_logits
 
 __all__ = [
     "MinimalRecord",
     "MinimalTraining",
+    "Optimiser",
     "TokenRecord",
     "TokenTraining",
     "generator",
@@ -37,44 +37,6 @@ __all__ = [
     "train_minimal",
     "train_tokens",
 ]
-
-
-@dataclass(frozen=True)
-class TokenTraining:
-    """Training of the attention-only transformer on token pairs (§2, App. E).
-
-    Stochastic gradient descent has neither momentum nor weight decay. Parts of the circuit that
-    are `given` start in place. Training ends early after a batch loss of at most `until_loss`.
-    """
-
-    dim: int = 2048
-    vocabulary: int = 32
-    block_size: int = 32
-    n_pairs: int = 8
-    batch_size: int = 512
-    steps: int = 300
-    learning_rate: float = 1e-3
-    weight_decay: float = 0.01
-    embedding_scale: float = 0.05  # decides whether 300 steps suffice: book/beyond/07_knock_in.md
-    mask: Mask = "causal"
-    optimiser: Optimiser = "adamw"
-    given: tuple[Part, ...] = ()
-    given_strength: float = 8.0  # in logits: e^8 outweighs all other entries of a context
-    until_loss: float | None = None
-
-    def __post_init__(self) -> None:
-        if self.optimiser not in get_args(Optimiser):
-            raise ValueError(
-                f"optimiser must be one of {get_args(Optimiser)}, got {self.optimiser!r}"
-            )
-
-
-class TokenRecord(NamedTuple):
-    """One run: loss and accuracy of each fresh batch before its update, and the trained model."""
-
-    loss: Float[Tensor, " steps"]
-    accuracy: Float[Tensor, " steps"]
-    model: AttentionOnlyTransformer
 
 
 def resolve_device(name: str) -> torch.device:
@@ -112,39 +74,112 @@ def train_minimal(
     if method == "closed":
         return closed_form(settings, len(seeds))
     _check(method)
-    streams = [generator(seed, device) for seed in seeds]
-    network = Constrained(settings, method) if settings.trained else Full(settings, method)
-    parameters = network.start(streams, dtype)
-    recorded, columns, kept = [], [], {}
-    least = torch.full((len(seeds),), torch.inf, device=device)
+    run = MinimalRun(settings, seeds, device, method, dtype, label)
+    task = _task(train_minimal, settings, seeds, device, method, dtype=str(dtype))
+    memory.go_through(run, task, total=settings.steps, label=label)
+    return run.record()
 
-    def keep(step: int) -> None:
-        if step in settings.snapshots:
-            kept[step] = Weights(*(w.detach().cpu() for w in network.weights(parameters)))
 
-    for step in counted(label, settings.steps):
-        keep(step)
-        parameters = [parameter.detach().requires_grad_() for parameter in parameters]
-        inputs, target = stacked_batches(settings, streams, dtype)
-        error = network.output(parameters, inputs) - target
+class MinimalRun:
+    """A training under way: the parameters of all seeds, the streams of their data, the records."""
+
+    def __init__(
+        self,
+        settings: MinimalTraining,
+        seeds: Sequence[int],
+        device: torch.device,
+        method: Method,
+        dtype: torch.dtype,
+        label: str,
+    ) -> None:
+        self.settings, self.dtype, self.label = settings, dtype, label
+        self.step, self.ended = 0, False
+        self.streams = [generator(seed, device) for seed in seeds]
+        self.network = (Constrained if settings.trained else Full)(settings, method)
+        self.parameters = self.network.start(self.streams, dtype)
+        self.least = torch.full((len(seeds),), torch.inf, device=device)
+        self.recorded: list[int] = []
+        self.rows: list[tuple[Tensor, ...]] = []  # coordinates, norm outside, loss
+        self.kept: dict[int, Weights] = {}
+
+    def advance(self) -> None:
+        """Measure a fresh batch and descend; ArithmeticError when the loss is not finite."""
+        settings = self.settings
+        self._keep()
+        parameters = [parameter.detach().requires_grad_() for parameter in self.parameters]
+        inputs, target = stacked_batches(settings, self.streams, self.dtype)
+        error = self.network.output(parameters, inputs) - target
         loss = error.square().mean(dim=(-2, -1))
         gradient = torch.autograd.grad(loss.sum(), parameters)
         if not torch.isfinite(loss).all():
-            raise ArithmeticError(f"{label}: the loss is not finite at step {step}")
+            raise ArithmeticError(f"{self.label}: the loss is not finite at step {self.step}")
         with torch.no_grad():
-            if step % settings.record_every == 0:
-                recorded.append(step)
-                columns.append((*network.coordinates(parameters), loss.detach()))
-            parameters = network.descend(parameters, gradient)
-            least = torch.minimum(least, loss)
-        if settings.until_loss is not None and least.max() <= settings.until_loss:
-            break
-    else:
-        keep(settings.steps)
-    pseudo, outside, losses = (
-        torch.stack(column, dim=1).cpu() for column in zip(*columns, strict=True)
+            if self.step % settings.record_every == 0:
+                self.recorded.append(self.step)
+                self.rows.append((*self.network.coordinates(parameters), loss.detach()))
+            self.parameters = self.network.descend(parameters, gradient)
+            self.least = torch.minimum(self.least, loss)
+        self.step += 1
+        if settings.until_loss is not None and bool(self.least.max() <= settings.until_loss):
+            self.ended = True
+        elif self.step == settings.steps:
+            self._keep()
+            self.ended = True
+
+    def _keep(self) -> None:
+        if self.step in self.settings.snapshots:
+            weights = self.network.weights(self.parameters)
+            self.kept[self.step] = Weights(*(part.detach().cpu() for part in weights))
+
+    def record(self) -> MinimalRecord:
+        """What the run has left behind."""
+        pseudo, outside, losses = (
+            torch.stack(column, dim=1).cpu() for column in zip(*self.rows, strict=True)
+        )
+        return MinimalRecord(torch.tensor(self.recorded), pseudo, outside, losses, self.kept)
+
+    def state(self) -> dict[str, Any]:
+        """Parameters, streams, and what was measured."""
+        return {
+            "step": self.step,
+            "ended": self.ended,
+            "parameters": self.parameters,
+            "streams": [stream.get_state() for stream in self.streams],
+            "least": self.least,
+            "recorded": self.recorded,
+            "columns": [torch.stack(column) for column in zip(*self.rows, strict=True)],
+            "kept": {str(step): list(weights) for step, weights in self.kept.items()},
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on from a state."""
+        device = self.least.device
+        self.step, self.ended, self.recorded = state["step"], state["ended"], state["recorded"]
+        self.parameters = [torch.tensor(part, device=device) for part in state["parameters"]]
+        self.least = torch.tensor(state["least"], device=device)
+        for stream, past in zip(self.streams, state["streams"], strict=True):
+            stream.set_state(torch.tensor(past))
+        columns = (torch.tensor(column, device=device).unbind() for column in state["columns"])
+        self.rows = list(zip(*columns, strict=True))
+        self.kept = {
+            int(step): Weights(*(torch.tensor(part) for part in weights))
+            for step, weights in state["kept"].items()
+        }
+
+
+def _task(function: Any, settings: Any, seeds: Any, device: torch.device, method: str, **more: str):
+    """The identity of a training; how many threads add up the products decides its last bits."""
+    return memory.Task.of(
+        function,
+        {
+            "settings": settings,
+            "seeds": seeds,
+            "device": str(device),
+            "method": method,
+            "threads": torch.get_num_threads(),
+            **more,
+        },
     )
-    return MinimalRecord(torch.tensor(recorded), pseudo, outside, losses, kept)
 
 
 def gradient_samples(
@@ -186,51 +221,7 @@ def train_tokens(
     Raises ArithmeticError when the run diverges.
     """
     _check(method)
-    stream = generator(seed, device)
-    model = AttentionOnlyTransformer(
-        settings.dim, settings.vocabulary, settings.block_size,
-        embedding_scale=settings.embedding_scale, generator=stream,
-    )  # fmt: skip
-    install(model, settings.given, settings.given_strength)
-    optimiser = _optimiser(settings, model)
-    losses, accuracies = [], []
-    for step in counted(label, settings.steps):
-        batch = tasks.token_pairs(
-            settings.batch_size, settings.n_pairs, settings.vocabulary, settings.block_size,
-            generator=stream,
-        )  # fmt: skip
-        logits = query_logits(model, batch, settings.mask, method)
-        loss = torch.nn.functional.cross_entropy(logits, batch.target)
-        optimiser.zero_grad()
-        loss.backward()
-        optimiser.step()
-        losses.append(loss.detach())
-        accuracies.append((logits.argmax(dim=1) == batch.target).double().mean())
-        if not torch.isfinite(loss):
-            raise ArithmeticError(f"{label}: the loss is not finite at step {step}")
-        if settings.until_loss is not None and loss <= settings.until_loss:
-            break
-    return TokenRecord(torch.stack(losses).cpu(), torch.stack(accuracies).cpu(), model)
-
-
-def _optimiser(settings: TokenTraining, model: AttentionOnlyTransformer) -> torch.optim.Optimizer:
-    if settings.optimiser == "sgd":
-        return torch.optim.SGD(model.parameters(), lr=settings.learning_rate, fused=True)
-    return torch.optim.AdamW(
-        model.parameters(),
-        lr=settings.learning_rate,
-        weight_decay=settings.weight_decay,
-        fused=True,
-    )
-
-
-def query_logits(
-    model: AttentionOnlyTransformer, batch: tasks.TokenBatch, mask: Mask, method: Method
-) -> Float[Tensor, "batch vocabulary"]:
-    """The logits at the query item, the only position that is trained."""
-    if method == "dense":
-        return model(batch.tokens, batch.positions, mask=mask)[:, -1]
-    last = slice(-1, None)
-    return fast.attention_only_logits(
-        model, batch.tokens, batch.positions, mask=mask, rows=last
-    ).squeeze(1)
+    run = TokenRun(settings, generator(seed, device), method, label)
+    task = _task(train_tokens, settings, seed, device, method)
+    memory.go_through(run, task, total=settings.steps, label=label)
+    return run.record()

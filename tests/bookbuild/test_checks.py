@@ -94,5 +94,5 @@ def test_an_error_output_is_found(tmp_path: Path) -> None:
 
 def test_a_local_path_is_found(tmp_path: Path) -> None:
     output = new_output("stream", text="see /home/someone/book/src/x.py")
-    (fault,) = faults_of(tmp_path, execution_count=2, outputs=[output])
-    assert "names the local folder /home/someone/book/" in fault
+    told = faults_of(tmp_path, execution_count=2, outputs=[output])
+    assert "page: an output of code cell 2 names the local folder /home/someone/book/." in told

@@ -56,7 +56,8 @@ def test_a_chapter_prints_its_measures_and_its_notebook(
     assert command(toy.root, "chapter", "paper/01_line", "--device", "cpu") == ""
     printed = capsys.readouterr().out
     assert "slope = [2.0, 2.0, 2.0]" in printed
-    assert "notebook.ipynb" in printed
+    assert "executed notebook: _build/paper/chapters/paper/01_line.ipynb" in printed
+    assert (toy.root / "_build/paper/chapters/paper/01_line.ipynb").is_file()
 
 
 def test_a_part_is_built_alone(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:

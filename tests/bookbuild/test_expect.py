@@ -112,3 +112,14 @@ def test_an_expectation_fits_only_its_kind_of_measure(
 def test_a_number_is_written_to_four_digits(x: float) -> None:
     assume(abs(x) > 1e-300 or x == 0)
     assert float(number(x)) == pytest.approx(x, rel=1e-3)
+
+
+def test_a_run_that_never_gets_there_has_a_verdict() -> None:
+    never = Measured(math.inf, None)
+    assert expectations("at_most", 0, 5).verdict(never) == "contradicted"
+    assert expectations("within", 0, 5).verdict(never) == "contradicted"
+    assert expectations("at_least", 0, 5).verdict(never) == "reproduced"
+    some = Measured([4.0, math.inf], "seeds")
+    assert expectations("at_most", 0, 5).verdict(some) == "partly"
+    assert str(some) == "∞ (4 to ∞, n = 2)"
+    assert number(-math.inf) == "−∞"

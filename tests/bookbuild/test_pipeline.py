@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import json
+import importlib.metadata
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +20,9 @@ import pytest
 from bookbuild import cache
 from bookbuild.chapters import read_chapter
 from bookbuild.errors import BookError
+from bookbuild.keys import chapter_key
 from bookbuild.pipeline import Result
+from bookbuild.store import Store
 
 if TYPE_CHECKING:
     from conftest import Toy
@@ -31,8 +35,8 @@ def page(toy: Toy, name: str) -> str:
 
 
 def entry_of(toy: Toy, name: str) -> Path:
-    key = cache.chapter_key(read_chapter(toy.root, name), toy.settings())
-    return toy.settings().cache / key
+    key = chapter_key(read_chapter(toy.root, name), toy.settings())
+    return Store(toy.settings().results).path(key)
 
 
 def append_cell(toy: Toy, name: str, code: str) -> None:
@@ -56,6 +60,21 @@ def test_the_first_build_makes_a_judged_site(built_once: tuple[Toy, Result]) -> 
     assert "Fig. 1" not in page(toy, SQUARE)
     assert "<summary>How this figure was made</summary>" in page(toy, SQUARE)
     assert (toy.settings().site / "figures" / SQUARE / "square.svg").is_file()
+
+
+def test_two_builds_from_the_same_results_are_the_same_bytes(toy: Toy) -> None:
+    """No file is excepted."""
+
+    def site() -> dict[str, bytes]:
+        folder = toy.settings().site
+        files = (path for path in folder.rglob("*") if path.is_file())
+        return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
+
+    first = site()
+    shutil.rmtree(toy.settings().stage)
+    assert toy.build().executed == 0
+    second = site()
+    assert {name for name in first.keys() | second if first.get(name) != second.get(name)} == set()
 
 
 def test_a_prose_edit_reaches_the_page_without_execution(toy: Toy) -> None:
@@ -101,21 +120,58 @@ class TestWhatIsExecuted:
     @pytest.mark.parametrize("change", [{"seed": 1}, {"profile": "smoke"}, {"device": "cuda"}])
     def test_keys_change_with_the_parameters(self, toy: Toy, change: dict[str, object]) -> None:
         chapter = read_chapter(toy.root, LINE)
-        first = cache.chapter_key(chapter, toy.settings())
-        assert cache.chapter_key(chapter, toy.settings(jobs=1, timeout=5)) == first
-        assert cache.chapter_key(chapter, toy.settings(**change)) != first
+        first = chapter_key(chapter, toy.settings())
+        assert chapter_key(chapter, toy.settings(jobs=1, timeout=5)) == first
+        assert chapter_key(chapter, toy.settings(**change)) != first
 
-    @pytest.mark.parametrize("name", ["notebook.ipynb", "measures.json", "SHA256SUMS"])
-    def test_what_was_damaged(self, toy: Toy, name: str) -> None:
-        path = entry_of(toy, LINE) / name
+    def test_keys_change_with_the_versions_of_what_is_imported_alone(
+        self, toy: Toy, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def newer(package: str) -> Callable[[str], str]:
+            return lambda name: "99" if name == package else importlib.metadata.version(name)
+
+        before = {name: entry_of(toy, name) for name in (LINE, SQUARE)}
+        for package, changed in (
+            ("matplotlib", {SQUARE}),
+            ("torch", set()),
+            ("myst-nb", {LINE, SQUARE}),
+        ):
+            monkeypatch.setattr("bookbuild.provenance.version", newer(package))
+            assert {name for name in before if entry_of(toy, name) != before[name]} == changed
+
+    def test_what_was_damaged(self, toy: Toy) -> None:
+        path = entry_of(toy, LINE)
         content = bytearray(path.read_bytes())
         content[len(content) // 2] ^= 1
         path.write_bytes(content)
-        entry, remark = cache.find(toy.settings(), path.parent.name)
+        entry, remark = cache.find(toy.settings(), path.stem)
         assert entry is None
-        assert "is damaged" in remark
-        assert not path.exists()
-        assert (toy.settings().cache / f"damaged-{path.parent.name}" / name).is_file()
+        assert "is damaged: set aside" in remark
+        toy.build()
+        assert toy.started() == {LINE}
+        assert path.is_file()
+        assert (toy.settings().results / "set-aside" / path.name).is_file()
+
+
+@pytest.mark.usefixtures("without_site")
+def test_an_edit_during_a_build_does_not_reach_its_chapters(toy: Toy) -> None:
+    edit = f"path = Path('{toy.root}/src/toy/line.py')\n"
+    edit += "path.write_text(path.read_text().replace('2.0 * point', '3.0 * point'))"
+    toy.edit("book/paper/01_line.md", "from toy import line", f"{edit}\nfrom toy import line")
+    assert toy.build().findings[0].verdict == "reproduced"
+    assert "3.0 * point" in (toy.root / "src/toy/line.py").read_text(encoding="utf-8")
+    assert toy.build().findings[0].verdict == "contradicted"  # under a key of its own
+    assert toy.started() == {LINE}
+
+
+@pytest.mark.usefixtures("without_site")
+def test_an_infinite_measure_is_judged(toy: Toy) -> None:
+    toy.edit("src/toy/line.py", "2.0 * point / point", 'float("inf")')
+    result = toy.build()
+    assert (result.findings[0].verdict, str(result.findings[0].measured)[0]) == (
+        "contradicted",
+        "∞",
+    )
 
 
 @pytest.mark.usefixtures("without_site")
@@ -126,8 +182,12 @@ class TestFailures:
             ("hidden = 1\nraise KeyError('lost')", "KeyError: 'lost'"),
             ("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)", "its kernel died"),
             ("import time\ntime.sleep(60)", "it took longer than the time-out of 3 s"),
+            (
+                "report('loss', float('nan'))",
+                "ValueError: measure 'loss' is not a number (NaN)",
+            ),
         ],
-        ids=["error", "killed", "time-out"],
+        ids=["error", "killed", "time-out", "nan"],
     )
     def test_a_failed_cell_is_named_and_the_notebook_kept(
         self, toy: Toy, code: str, cause: str
@@ -147,12 +207,22 @@ class TestFailures:
         assert (kept / "log.txt").stat().st_size > 0
         assert not any(toy.settings().running.iterdir())
 
+    def test_a_missing_kernel_is_named(self, toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
+        toy.edit("src/toy/line.py", "2.0", "2")
+        monkeypatch.setattr("bookbuild.execute.KERNEL", "lost")
+        with pytest.raises(BookError) as caught:
+            toy.build()
+        assert caught.value.problems == (
+            f"Chapter {LINE} failed: there is no Jupyter kernel 'lost' on this machine: "
+            f"run make env; see _build/paper/failed/{LINE}.",
+        )
+
     def test_the_other_chapters_go_on(self, toy: Toy) -> None:
         append_cell(toy, LINE, "1 / 0")
         toy.edit("src/toy/square.py", "x * x", "x**2")
         with pytest.raises(BookError, match="ZeroDivisionError"):
             toy.build(jobs=1)
-        assert entry_of(toy, SQUARE).is_dir()
+        assert entry_of(toy, SQUARE).is_file()
 
     @pytest.mark.parametrize(
         ("old", "new", "reason"),
@@ -185,11 +255,55 @@ class TestFailures:
         assert len(caught.value.problems) == 2  # a claim without measure, a measure without claim
 
 
+COUNTING = """
+import os
+from emergence.memory import Task, go_through
+
+class Counting:
+    step, ended, seen = 0, False, []
+    def advance(self):
+        self.step += 1
+        self.seen = [*self.seen, (self.step, os.getpid())]
+        self.ended = self.step == 6
+    def state(self):
+        return {"step": self.step, "seen": [list(pair) for pair in self.seen]}
+    def restore(self, state):
+        self.step, self.seen = state["step"], state["seen"]
+
+class Killed(Counting):
+    def advance(self):
+        super().advance()
+        if self.step == 4 and not os.path.exists(SIGN):
+            open(SIGN, "w").close()
+            os.kill(os.getpid(), 9)
+
+run = Killed()
+go_through(run, Task("toy", "count", 6), total=6, label="count")
+report("steps", run.step)
+report("processes", len({pid for _, pid in run.seen}))
+"""
+
+
+@pytest.mark.usefixtures("without_site")
+def test_a_chapter_whose_kernel_is_killed_goes_on_from_its_last_state(toy: Toy) -> None:
+    append_cell(toy, LINE, COUNTING.replace("SIGN", repr(str(toy.root / "killed"))))
+    with pytest.raises(BookError, match="its kernel died"):
+        toy.build(interval=0.0)
+    assert len(list(toy.settings().checkpoints.rglob("*.result"))) == 1
+    with pytest.raises(BookError, match="has no claim"):
+        toy.build(interval=0.0)
+    entry, _ = cache.find(toy.settings(), entry_of(toy, LINE).stem)
+    assert entry is not None
+    values = {key: row["value"] for key, row in entry.measures.items()}
+    assert (values["steps"], values["processes"]) == (6.0, 2.0)
+    assert not list(toy.settings().checkpoints.rglob("*.result"))
+
+
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
 def test_a_killed_build_leaves_no_process_and_nothing_half_written(
     toy: Toy, how: signal.Signals
 ) -> None:
-    append_cell(toy, LINE, "import time\nPath('asleep').touch()\ntime.sleep(600)")
+    append_cell(toy, LINE, f"import time\nPath('{toy.root}/asleep').touch()\ntime.sleep(600)")
     code = "from bookbuild.cli import main; main()"
     build = subprocess.Popen(
         [sys.executable, "-c", code, "chapter", LINE],
@@ -236,8 +350,8 @@ def _sleeping_kernel(pid: int, sign: Path) -> psutil.Process:
 
 def test_measures_travel_with_the_entry(built_once: tuple[Toy, Result]) -> None:
     toy, _ = built_once
-    folder = entry_of(toy, SQUARE)
-    measures = json.loads((folder / "measures.json").read_text(encoding="utf-8"))
-    assert measures["square_of_three"]["value"] == 9.0
-    assert (folder / "figures" / "square.svg").is_file()
-    assert str(toy.root) not in (folder / "notebook.ipynb").read_text(encoding="utf-8")
+    entry, _ = cache.find(toy.settings(), entry_of(toy, SQUARE).stem)
+    assert entry is not None
+    assert entry.measures["square_of_three"]["value"] == 9.0
+    assert set(entry.figures) == {"square.svg", "square.json"}
+    assert not any(str(toy.root).encode() in content for content in entry.files.values())

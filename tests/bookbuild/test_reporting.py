@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import math
 from pathlib import Path
 
 import matplotlib
@@ -49,8 +50,8 @@ def test_scalars_of_all_libraries_become_python_numbers(output: Path) -> None:
 @pytest.mark.parametrize(
     ("key", "value", "over", "reason"),
     [
-        ("x", float("nan"), None, "not a finite number"),
-        ("x", [1.0, float("inf")], "seeds", "not a finite number"),
+        ("x", float("nan"), None, r"not a number \(NaN\)"),
+        ("x", [1.0, float("nan")], "seeds", r"not a number \(NaN\)"),
         ("x", "1", None, "not a number"),
         ("x", [2.0, 1.0], "interval", "low <= high"),
         ("x", [1.0], "interval", "low <= high"),
@@ -66,6 +67,21 @@ def test_a_bad_measure_is_refused(
     with pytest.raises(ValueError, match=reason):
         report(key, value, over=over)  # type: ignore[arg-type]
     assert not (output / "measures.json").exists()
+
+
+def test_infinity_is_a_number_and_travels_as_strict_json(
+    output: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    glued: dict[str, float] = {}
+    monkeypatch.setattr(reporting, "_glue", glued.__setitem__)
+    report("never", math.inf)
+    report("times", [4.0, math.inf], over="seeds")
+    report("bounds", (-math.inf, 1.0), over="interval")
+    assert glued["never"] == glued["times_max"] == glued["times_std"] == math.inf
+    text = (output / "measures.json").read_text(encoding="utf-8")
+    json.loads(text, parse_constant=pytest.fail)
+    read = {key: row["value"] for key, row in reporting.read_measures(text).items()}
+    assert read == {"never": math.inf, "times": [4.0, math.inf], "bounds": [-math.inf, 1.0]}
 
 
 def test_a_key_is_reported_once(output: Path) -> None:

@@ -87,3 +87,8 @@ def test_same_seed_same_run(n_layers):
 def test_diverging_run_is_an_error():
     with pytest.raises(ArithmeticError, match="not finite"):
         training.train(replace(TINY, learning_rate=1e30), COUNTS, 0, n_layers=2, device=CPU)
+
+
+def test_share_learnt_takes_chance_off():
+    found = memories.learnt(np.array([0.2, 0.6, 1.0]), 5)
+    assert found == pytest.approx([0.0, 0.5, 1.0])

@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
@@ -41,6 +42,11 @@ def recalls(frozen: Frozen, trained: Trained, triggers: Int[Tensor, " k"]) -> Re
 def entries(n_tokens: int, n_triggers: int, length: int) -> Recalls:
     """M, the number of entries of each memory; 1/M is the recall by chance."""
     return Recalls(n_tokens, n_triggers, length - 1, max(2, length // 4) - 1)
+
+
+def learnt(curve: Float[np.ndarray, "*any"], count: int) -> Float[np.ndarray, "*any"]:
+    """The share of a memory of M entries beyond what chance recalls: 0 at 1/M, 1 at 1."""
+    return (curve - 1 / count) / (1 - 1 / count)
 
 
 def onset(counts: Recalls, deviations: float = 3.0) -> Recalls:

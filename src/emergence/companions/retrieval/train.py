@@ -10,7 +10,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from ...progress import steps as counted
+from ... import resuming
 from . import task
 from .heads import sorted_maps
 from .model import Architecture, Parameters, answer, initial
@@ -82,15 +82,21 @@ def train(
     parameters = initial(settings.architecture, streams)
     tests = contexts(settings, seeds, settings.test_size, device=device)
     optimiser = torch.optim.Adam(parameters.tensors(), lr=settings.learning_rate, fused=True)
-    moments, accuracies, maps = [], [], []
+    rows: list[tuple[int, Tensor, Tensor]] = []
 
     def record(step: int) -> None:
-        moments.append(step)
-        accuracy, attention = examine(parameters, tests, settings.architecture.n_heads)
-        accuracies.append(accuracy)
-        maps.append(attention)
+        rows.append((step, *examine(parameters, tests, settings.architecture.n_heads)))
 
-    for step in counted(label, settings.steps):
+    for step in resuming.steps(
+        train,
+        label,
+        settings.steps,
+        {"settings": settings, "seeds": seeds},
+        parameters=tuple(parameters.tensors()),
+        optimiser=optimiser,
+        streams=tuple(streams),
+        rows=rows,
+    ):
         if step % settings.record_every == 0:
             record(step)
         allowed = task.levels(settings.mode, settings.n_hops, step / settings.steps)
@@ -106,6 +112,7 @@ def train(
         loss.sum().backward()
         optimiser.step()
     record(settings.steps)
+    moments, accuracies, maps = zip(*rows, strict=True)
     return RetrievalRecord(
         torch.tensor(moments), torch.stack(accuracies, dim=1), torch.stack(maps, dim=1), parameters
     )

@@ -1,0 +1,35 @@
+"""Find what is nobody else's business in texts that are to be published."""
+
+import os
+import re
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+PATTERNS = {
+    "a private key": re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----"),
+    "an access key of AWS": re.compile(r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b"),
+    "a token of GitHub": re.compile(r"\b(?:gh[pousr]_[A-Za-z0-9]{36}|github_pat_\w{60,})"),
+    "a token of PyPI": re.compile(r"\bpypi-[A-Za-z0-9_-]{50,}"),
+    "a token of Hugging Face": re.compile(r"\bhf_[A-Za-z]{30,}"),
+    "an API key": re.compile(r"\bsk-(?:[a-z]+-)*[A-Za-z0-9_-]{32,}"),
+    "a password in an address": re.compile(r"\b[a-z]+://[^/\s:@\"'<>]+:[^/\s@\"'<>]+@"),
+    "a home folder": re.compile(r"(?:/home/|/Users/|[A-Z]:\\\\?Users\\\\?)(?!runner\b)[\w.-]+"),
+}
+SECRET_NAME = re.compile("TOKEN|SECRET|PASSW|CREDENTIAL|API_?KEY|PRIVATE")
+LEAST_SECRET = 8  # characters; a shorter value, such as 1 or true, is in every text
+
+
+def private_parts(text: str, folders: Iterable[Path]) -> Iterator[str]:
+    """Yield what a text tells of this machine, its user and their secrets; never the secret."""
+    own = {f"{path}/" for path in (*folders, Path.home(), Path(tempfile.gettempdir()))}
+    for folder in sorted({*own, f"{sys.prefix}/"}):
+        if folder in text:
+            yield f"names the local folder {folder}"
+    for what, pattern in PATTERNS.items():
+        if pattern.search(text):
+            yield f"holds {what}"
+    for name, value in os.environ.items():
+        if SECRET_NAME.search(name.upper()) and len(value) >= LEAST_SECRET and value in text:
+            yield f"holds the value of the environment variable {name}"

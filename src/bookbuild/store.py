@@ -1,0 +1,201 @@
+"""Keep results, one file each: sealed with a checksum, and written whole or not at all."""
+
+import hashlib
+import io
+import json
+import os
+import re
+import zipfile
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
+
+import psutil
+
+from bookbuild.errors import BookError
+
+Kind = Literal["chapter", "sweep", "checkpoint"]
+
+SUFFIX = ".result"
+MEMBER = re.compile(r"[\w.-]+(/[\w.-]+)*")
+OTHERS = "set-aside"
+
+
+class DamagedError(Exception):
+    """A file is not what was stored under this key."""
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A result: its key, what it is and where it comes from, and named byte strings."""
+
+    key: str
+    kind: Kind
+    name: str
+    date: str
+    origin: Mapping[str, Any]
+    files: Mapping[str, bytes]
+
+
+class Store:
+    """A folder of results. A reader sees a result as it was written, or none at all."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def path(self, key: str) -> Path:
+        """Return where the result of a key lies, if there is one."""
+        return self.folder / f"{key}{SUFFIX}"
+
+    def put(
+        self, key: str, kind: Kind, name: str, origin: Mapping[str, Any], files: Mapping[str, bytes]
+    ) -> Stored:
+        """Write a result under its key; raise BookError with the reason where that fails."""
+        date = datetime.now(UTC).isoformat(timespec="seconds")
+        stored = Stored(key, kind, name, date, dict(origin), dict(files))
+        try:
+            write_whole(self.path(key), _sealed(stored))
+        except OSError as error:
+            raise BookError(f"The result of {name} could not be kept: {reason(error)}.") from error
+        return stored
+
+    def get(self, key: str, *, mend: bool = True) -> tuple[Stored | None, str]:
+        """Return the sound result of a key, if there is one, and a sentence if it is damaged.
+
+        A damaged one is set aside, unless `mend` is false.
+        """
+        path = self.path(key)
+        try:
+            return _opened(path.read_bytes(), key), ""
+        except FileNotFoundError:
+            return None, ""
+        except OSError as error:
+            return None, f"Stored result {key} cannot be read ({reason(error)}): computed again."
+        except DamagedError as damage:
+            sentence = f"Stored result {key} {damage}"
+            return None, self._set_aside(path, sentence) if mend else f"{sentence}."
+
+    def check(self) -> None:
+        """Raise BookError where nothing can be kept, before hours are spent on results."""
+        try:
+            write_whole(self.folder / ".check", bytes(4096))
+            (self.folder / ".check").unlink()
+        except OSError as error:
+            raise BookError(f"No result can be kept in {self.folder}: {reason(error)}.") from error
+
+    def listed(self) -> list[str]:
+        """Return the keys of all results, damaged ones among them."""
+        return sorted(path.stem for path in self.folder.glob(f"*{SUFFIX}"))
+
+    def headers(self) -> Iterator[dict[str, Any]]:
+        """Yield the header of every result whose header is legible, unverified but fast."""
+        for key in self.listed():
+            with suppress(OSError, ValueError), self.path(key).open("rb") as stream:
+                stream.readline()
+                header = json.loads(stream.readline())
+                if isinstance(header, dict) and header.get("key") == key:
+                    yield header
+
+    def discard(self, key: str) -> None:
+        """Remove the result of a key, if there is one."""
+        self.path(key).unlink(missing_ok=True)
+
+    def tidy(self) -> int:
+        """Remove what writers that were killed left behind; return the bytes set free."""
+        freed = 0
+        for path in self.folder.glob(".*.part"):
+            owner = path.name.rpartition(".part")[0].rpartition(".")[2]
+            if owner.isdecimal() and psutil.pid_exists(int(owner)):
+                continue
+            with suppress(OSError):
+                freed += path.stat().st_size
+                path.unlink()
+        return freed
+
+    def _set_aside(self, path: Path, sentence: str) -> str:
+        """Move a file out of the way and return the sentence about it."""
+        aside = self.folder / OTHERS / path.name
+        try:
+            aside.parent.mkdir(exist_ok=True)
+            os.replace(path, aside)
+        except OSError as error:
+            return f"{sentence} and stays where it is: {reason(error)}."
+        return f"{sentence}: set aside in {OTHERS}, computed again."
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file so that a crash leaves the old one or the new one, on the disk too."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with part.open("wb") as stream:
+            stream.write(content)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.replace(part, path)
+    except BaseException:
+        with suppress(OSError):
+            part.unlink()
+        raise
+    _sync_folder(path.parent)
+
+
+def reason(error: OSError) -> str:
+    """Return what the system says was wrong, without capital."""
+    text = error.strerror or str(error)
+    return text[:1].lower() + text[1:]
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make a renaming last; systems that cannot open folders do so by themselves."""
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def _sealed(stored: Stored) -> bytes:
+    """Return a checksum of the rest, a line with the header, and an archive of the files."""
+    header = {"key": stored.key, "kind": stored.kind, "name": stored.name, "date": stored.date}
+    body = io.BytesIO()
+    body.write(json.dumps({**header, "origin": stored.origin}).encode() + b"\n")
+    with zipfile.ZipFile(body, "a") as archive:
+        for name, content in stored.files.items():
+            _check_name(name)
+            archive.writestr(zipfile.ZipInfo(name), content)
+    return _digest(body.getbuffer()) + b"\n" + body.getbuffer()
+
+
+def _opened(content: bytes, key: str) -> Stored:
+    """Return what a file holds; raise DamagedError if not every byte of it is as written."""
+    digest, _, body = content.partition(b"\n")
+    if digest != _digest(body):
+        raise DamagedError("is damaged")
+    line, _, archived = body.partition(b"\n")
+    try:
+        header = json.loads(line)
+        with zipfile.ZipFile(io.BytesIO(archived)) as archive:
+            files = {name: archive.read(name) for name in archive.namelist()}
+        for name in files:
+            _check_name(name)
+        stored = Stored(**header, files=files)
+    except (zipfile.BadZipFile, TypeError, ValueError) as error:
+        raise DamagedError("is no result of this book") from error
+    if stored.key != key:
+        raise DamagedError("belongs to another key")
+    return stored
+
+
+def _check_name(name: str) -> None:
+    """Raise ValueError for a name that could lead out of the folder a result is written to."""
+    if not MEMBER.fullmatch(name) or {".", ".."} & set(name.split("/")):
+        raise ValueError(f"{name!r} cannot be the name of a file in a result")
+
+
+def _digest(content: bytes | memoryview) -> bytes:
+    return hashlib.sha256(content).hexdigest().encode()

@@ -1,0 +1,62 @@
+"""Turn results into named byte strings and back: JSON for the structure, .npy for the arrays."""
+
+import io
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+STRUCTURE = "value.json"
+ARRAY, SCALAR, FLOAT = "array", "scalar", "float"  # what a one-entry dict stands for
+MARKS = {ARRAY, SCALAR, FLOAT}
+
+
+def to_files(value: Any) -> dict[str, bytes]:
+    """Return the files of a result: arrays, numbers and texts, and lists and dicts of them.
+
+    Raises TypeError for anything else, which would come back as something it was not.
+    """
+    files: dict[str, bytes] = {}
+
+    def plain(item: Any) -> Any:
+        if item is None or isinstance(item, bool | str) or type(item) is int:
+            return item
+        if type(item) is float:  # by hexadecimal digits: every bit, infinity and NaN as well
+            return {FLOAT: item.hex()}
+        if type(item) is dict and all(isinstance(name, str) for name in item):
+            if len(item) == 1 and MARKS & item.keys():
+                raise TypeError(f"a result cannot hold a dict whose only key is {next(iter(item))}")
+            return {name: plain(content) for name, content in item.items()}
+        if type(item) is list:
+            return [plain(content) for content in item]
+        array = item.detach().cpu().numpy() if hasattr(item, "detach") else item
+        if not isinstance(array, np.ndarray | np.generic) or array.dtype.hasobject:
+            raise TypeError(f"a result of type {type(item).__name__} cannot be kept: {item!r:.60}")
+        name = f"{len(files)}.npy"
+        stream = io.BytesIO()
+        np.save(stream, array, allow_pickle=False)
+        files[name] = stream.getvalue()
+        return {ARRAY if isinstance(array, np.ndarray) else SCALAR: name}
+
+    structure = json.dumps(plain(value), allow_nan=False)
+    return {STRUCTURE: structure.encode(), **files}
+
+
+def from_files(files: Mapping[str, bytes]) -> Any:
+    """Return the result that `to_files` took apart."""
+
+    def whole(item: Any) -> Any:
+        if isinstance(item, list):
+            return [whole(content) for content in item]
+        if not isinstance(item, dict):
+            return item
+        if len(item) == 1 and MARKS & item.keys():
+            ((mark, content),) = item.items()
+            if mark == FLOAT:
+                return float.fromhex(content)
+            array = np.load(io.BytesIO(files[content]), allow_pickle=False)
+            return array if mark == ARRAY else array[()]
+        return {name: whole(content) for name, content in item.items()}
+
+    return whole(json.loads(files[STRUCTURE]))

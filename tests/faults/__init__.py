@@ -1,0 +1,1 @@
+"""Faults on purpose, with real processes: what was tried, what was noticed, what was lost."""
