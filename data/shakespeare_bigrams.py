@@ -1,0 +1,28 @@
+"""Count the bigrams of tiny Shakespeare: python data/shakespeare_bigrams.py tinyshakespeare.txt
+
+The text is data/tinyshakespeare/input.txt of github.com/karpathy/char-rnn, 1,115,394 characters,
+the one that the source of the chapter (arXiv 2306.00802) names.
+"""
+
+import hashlib
+import sys
+from pathlib import Path
+
+from emergence.companions.birth import bigrams
+
+TARGET = Path(__file__).with_suffix(".csv")
+
+
+def main(text: Path) -> None:
+    """Check the text, count, and write the counts beside this script."""
+    raw = text.read_bytes()
+    found = hashlib.sha256(raw).hexdigest()
+    if found != bigrams.TEXT_SHA256:
+        sys.exit(f"{text} has the checksum {found}, expected {bigrams.TEXT_SHA256}.")
+    TARGET.write_text(bigrams.write(bigrams.count(raw.decode())), encoding="ascii")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    main(Path(sys.argv[1]))

@@ -1,0 +1,49 @@
+"""What can be answered without matching a trigger with its earlier occurrence?"""
+
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+from torch.nn.functional import one_hot
+
+from .bigrams import Bigrams
+from .task import Batch, Task
+
+
+class Baselines(NamedTuple):
+    """Accuracies at scored positions; the definitions are ours."""
+
+    frequent: float  # the token most frequent in the sequence so far
+    excess: float  # the token most above its frequency in Shakespeare, in standard deviations
+    seen: float  # one of the tokens that have followed some trigger, at random
+    bigram: float  # the likeliest successor of the trigger in Shakespeare
+
+
+def baselines(task: Task, bigrams: Bigrams, batch: Batch) -> Baselines:
+    """Accuracies of four guesses, the third in expectation."""
+    hot = one_hot(batch.tokens, task.n_tokens).to(torch.float64)
+    frequency = torch.from_numpy(bigrams.unigram).to(hot)
+    conditional = torch.from_numpy(bigrams.conditional).to(hot)
+    counts = hot.cumsum(dim=1)
+    expected = torch.arange(1, counts.shape[1] + 1).to(hot)[:, None] * frequency
+    chance = outputs_so_far(task, batch)
+    wanted = batch.targets[..., None]
+
+    def accuracy(scores: Float[Tensor, "batch T N"]) -> float:
+        return float((scores.argmax(dim=-1) == batch.targets)[batch.scored].double().mean())
+
+    return Baselines(
+        accuracy(counts),
+        accuracy((counts - expected) / expected.sqrt()),
+        float(chance.gather(-1, wanted).squeeze(-1)[batch.scored].mean()),
+        accuracy(conditional[batch.tokens]),
+    )
+
+
+def outputs_so_far(task: Task, batch: Batch) -> Float[Tensor, "batch T N"]:
+    """Equal probabilities for all tokens that have followed a trigger before; else zeros."""
+    triggered = torch.isin(batch.tokens, task.triggers)
+    followers = one_hot(batch.targets, task.n_tokens) * triggered[..., None]
+    before = (followers.cumsum(dim=1) - followers > 0).to(torch.float64)
+    return before / before.sum(dim=-1, keepdim=True).clamp(min=1)

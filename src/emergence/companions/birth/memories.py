@@ -1,0 +1,56 @@
+"""Which memories does a matrix hold? The recall R of a target memory sum_i u_i e_i^T."""
+
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from .model import Frozen, Trained
+
+
+class Recalls(NamedTuple):
+    """R of the three memories of the induction head, each with the number of its entries M."""
+
+    ov2: float  # an attended token is written as an output
+    kq2: float  # a trigger looks for what layer 1 wrote of itself
+    kq1: float  # a position looks at the one before
+    kq1_early: float  # the same among the first quarter of the positions, the source's 64 of 256
+
+
+def recall(scores: Float[Tensor, "M M"]) -> float:
+    """R: how often the entry on the diagonal is the greatest of its row."""
+    wanted = torch.arange(len(scores), device=scores.device)
+    return float((scores.argmax(dim=1) == wanted).double().mean())
+
+
+def recalls(frozen: Frozen, trained: Trained, triggers: Int[Tensor, " k"]) -> Recalls:
+    """The recalls of a model of two layers."""
+    ov2 = frozen.e @ frozen.v.T @ trained.o.T @ frozen.u.T
+    asking = frozen.e[triggers]
+    kq2 = asking @ trained.kq[1] @ (asking @ frozen.ov1.T).T
+
+    def previous(count: int) -> float:
+        positions = frozen.p[:count]
+        return recall(positions[1:] @ trained.kq[0] @ positions[:-1].T)
+
+    length = len(frozen.p)
+    return Recalls(recall(ov2), recall(kq2), previous(length), previous(max(2, length // 4)))
+
+
+def entries(n_tokens: int, n_triggers: int, length: int) -> Recalls:
+    """M, the number of entries of each memory; 1/M is the recall by chance."""
+    return Recalls(n_tokens, n_triggers, length - 1, max(2, length // 4) - 1)
+
+
+def learnt(curve: Float[np.ndarray, "*any"], count: int) -> Float[np.ndarray, "*any"]:
+    """The share of a memory of M entries beyond what chance recalls: 0 at 1/M, 1 at 1."""
+    return (curve - 1 / count) / (1 - 1 / count)
+
+
+def onset(counts: Recalls, deviations: float = 3.0) -> Recalls:
+    """Recalls that chance does not explain: its mean and so many standard deviations."""
+    return Recalls(
+        *((1 + deviations * (1 - 1 / m) ** 0.5) / m for m in counts)
+    )  # M draws with probability 1/M

@@ -1,0 +1,93 @@
+"""How small is the problem? All that training can see of the weights are three tables.
+
+The stream of a two-layer model stays in the span of n = N + T embeddings and of their n images
+under W_OV^1. Weights act on it only through inner products with these 2n vectors, the basis.
+"""
+
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from .model import Frozen, Trained
+
+
+class Tables(NamedTuple):
+    """The trained part of the network; rows are queries (outputs), columns keys.
+
+    The model of one layer has n columns everywhere and no second table.
+    """
+
+    kq1: Float[Tensor, "n n"]
+    kq2: Float[Tensor, "m m"] | None
+    out: Float[Tensor, "N m"]  # logits of what the last layer retrieves
+
+
+def bases(frozen: Frozen) -> tuple[Float[Tensor, "n d"], Float[Tensor, "2*n d"]]:
+    """The embeddings, tokens first; the same followed by their images under W_OV^1."""
+    x = torch.cat([frozen.e, frozen.p])
+    return x, torch.cat([x, x @ frozen.ov1.T])
+
+
+def tables(frozen: Frozen, trained: Trained) -> Tables:
+    """All inner products that occur; differentiable."""
+    x, both = bases(frozen)
+    last = x if len(trained.kq) == 1 else both
+    scale = x.shape[-1] ** -0.5
+    second = None if len(trained.kq) == 1 else both @ trained.kq[1] @ both.T * scale
+    return Tables(
+        x @ trained.kq[0] @ x.T * scale, second, frozen.u @ (trained.o @ (frozen.v @ last.T))
+    )
+
+
+def direct(frozen: Frozen, n_layers: int) -> Float[Tensor, "N m"]:
+    """Logits of what stands in the stream before the last layer: frozen."""
+    return frozen.u @ bases(frozen)[n_layers - 1].T
+
+
+class Metric(NamedTuple):
+    """Gram matrices on the left and right of the three tables."""
+
+    left: Tables
+    right: Tables
+
+
+def metric(frozen: Frozen) -> Metric:
+    """What a step along the gradient of a matrix does to its table: left @ gradient @ right."""
+    x, both = bases(frozen)
+    scale = x.shape[-1] ** -0.5
+    first, second = x @ x.T * scale, both @ both.T * scale
+    values = both @ frozen.v.T
+    return Metric(
+        Tables(first, second, frozen.u @ frozen.u.T), Tables(first, second, values @ values.T)
+    )
+
+
+def descend(
+    now: Tables,
+    velocity: Tables,
+    gradient: Tables,
+    gram: Metric,
+    *,
+    learning_rate: float,
+    momentum: float,
+    weight_decay: float,
+) -> tuple[Tables, Tables]:
+    """A step of momentum descent on the matrices, carried out on the tables alone; two layers.
+
+    Momentum and weight decay are linear, so they commute with taking inner products.
+    """
+    pulls = [
+        momentum * v + left @ g @ right + weight_decay * table
+        for table, v, g, left, right in zip(now, velocity, gradient, *gram, strict=True)
+    ]
+    moved = [table - learning_rate * pull for table, pull in zip(now, pulls, strict=True)]
+    return Tables(*moved), Tables(*pulls)
+
+
+def size(n_tokens: int, length: int, dim: int) -> tuple[int, int]:
+    """Numbers that training changes: in the matrices, and in the tables (by their ranks)."""
+    n = n_tokens + length
+    first, second, rows = min(n, dim), min(2 * n, dim), min(n_tokens, dim)
+    return 3 * dim**2, first**2 + second**2 + rows * second

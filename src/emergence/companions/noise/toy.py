@@ -1,0 +1,147 @@
+"""How many samples until one step of descent puts the noise token above all other tokens?
+
+A context of T tokens, uniform among N, ends with the trigger. The target is the noise token with
+probability alpha, else a token of the context. The feed-forward layer sees the trigger; attention,
+uniform before training, sees the mean of the context.
+"""
+
+from math import ceil, exp, log
+from typing import Literal, NamedTuple
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+Layer = Literal["feed-forward", "attention"]
+
+
+class Samples(NamedTuple):
+    """Contexts and what follows the trigger; the noise token has the number N."""
+
+    contexts: Int[Tensor, "trials n T"]
+    targets: Int[Tensor, "trials n"]
+
+
+def sample(
+    n_tokens: int, length: int, alpha: float, trials: int, count: int, *, generator: torch.Generator
+) -> Samples:
+    """Draw `count` samples for each trial."""
+    make = {"generator": generator, "device": generator.device}
+    contexts = torch.randint(n_tokens, (trials, count, length), **make)
+    place = torch.randint(length, (trials, count, 1), **make)
+    answers = contexts.gather(2, place).squeeze(2)
+    noisy = torch.rand(trials, count, **make) < alpha
+    return Samples(contexts, torch.where(noisy, n_tokens, answers))
+
+
+def overlaps(
+    contexts: Int[Tensor, "trials n T"], tested: Int[Tensor, "trials T"], n_tokens: int
+) -> Int[Tensor, "trials n"]:
+    """T^2 times the inner product of two mean embeddings: pairs of equal tokens."""
+    present = torch.zeros(len(tested), n_tokens, dtype=torch.long, device=tested.device)
+    present.scatter_add_(1, tested, torch.ones_like(tested))
+    return present.gather(1, contexts.flatten(1)).view(contexts.shape).sum(dim=2)
+
+
+def success(
+    layer: Layer,
+    n_tokens: int,
+    length: int,
+    alpha: float,
+    counts: Int[Tensor, " counts"],
+    trials: int,
+    *,
+    generator: torch.Generator,
+) -> Float[Tensor, " counts"]:
+    """How often the noise token has the greatest logit after one step on so many samples.
+
+    A logit is a sum over samples of 1{y = k} - 1/(N + 1) times what sample and test share. The
+    second term is the same for all k, so that integers decide.
+    """
+    tested = torch.randint(n_tokens, (trials, length), generator=generator, device=generator.device)
+    logits = torch.zeros(trials, n_tokens + 1, dtype=torch.long, device=tested.device)
+    found, before = [], 0
+    for count in counts.tolist():
+        contexts, targets = sample(
+            n_tokens, length, alpha, trials, count - before, generator=generator
+        )
+        if layer == "attention":
+            shared = overlaps(contexts, tested, n_tokens)
+        else:
+            shared = torch.ones_like(targets)  # the trigger is always the same
+        logits.scatter_add_(1, targets, shared)
+        positive = logits[:, -1] > logits[:, :-1].amax(dim=1)
+        found.append(positive.double().mean())
+        before = count
+    return torch.stack(found)
+
+
+def grid(most: int, ratio: float = 2**0.25) -> Int[Tensor, " counts"]:
+    """Sample counts from 1 to `most`, in steps of the ratio or of one."""
+    counts = [1]
+    while counts[-1] < most:
+        counts.append(max(counts[-1] + 1, round(counts[-1] * ratio)))
+    return torch.tensor(counts)
+
+
+def needed(
+    counts: Int[Tensor, " counts"], shares: Float[Tensor, " counts"], certainty: float
+) -> float:
+    """The sample count at which the share reaches the certainty for good, between two of the grid.
+
+    ValueError if it is not reached.
+    """
+    below = (shares < certainty).nonzero().flatten()
+    if not len(below):
+        return float(counts[0])
+    last = int(below[-1])
+    if last == len(counts) - 1:
+        raise ValueError(f"the share of {certainty} is not reached with {int(counts[-1])} samples")
+    low, high = float(shares[last]), float(shares[last + 1])
+    part = (certainty - low) / (high - low)
+    return float(counts[last]) ** (1 - part) * float(counts[last + 1]) ** part
+
+
+def limit_feed_forward(count: int, alpha: float) -> float:
+    """N to infinity: two noise targets are wanted, for others do not repeat; one if alone."""
+    never = (1 - alpha) ** count
+    once = count * alpha * (1 - alpha) ** (count - 1)
+    return 1 - never - (once if count > 1 else 0)
+
+
+def limit_attention(nu: float, length: int, alpha: float) -> float:
+    """N to infinity with n = nu N samples: independent Poisson counts decide.
+
+    Pairs of equal tokens come with noise targets (mean alpha nu T^2), with the very token as a
+    target (mean (1 - alpha) nu for each of T tokens) or with another target, which then has a
+    logit of one.
+    """
+    noise, same = alpha * nu * length**2, (1 - alpha) * nu
+    other = (1 - alpha) * nu * length * (length - 1)
+    total, weight, below = 0.0, exp(-noise), exp(-same)
+    same_weight = below  # Poisson probability of `a` for the token itself
+    most = ceil(noise + 40 * (1 + noise**0.5))
+    for a in range(1, most):
+        weight *= noise / a
+        total += weight * min(below, 1.0) ** length * (exp(-other) if a == 1 else 1)
+        same_weight *= same / a
+        below += same_weight
+    return total
+
+
+def limit_needed(length: int, alpha: float, certainty: float) -> float:
+    """nu at which `limit_attention` is the certainty: n = nu N samples."""
+    low, high = 1e-6, 1e3
+    while high / low > 1 + 1e-12:
+        middle = (low * high) ** 0.5
+        enough = limit_attention(middle, length, alpha) >= certainty
+        low, high = (low, middle) if enough else (middle, high)
+    return high
+
+
+def slope(counts: list[float], tokens: list[int]) -> float:
+    """Least-squares slope of log count against log N."""
+    x, y = [log(n) for n in tokens], [log(c) for c in counts]
+    mx, my = sum(x) / len(x), sum(y) / len(y)
+    top = sum((a - mx) * (b - my) for a, b in zip(x, y, strict=True))
+    return top / sum((a - mx) ** 2 for a in x)

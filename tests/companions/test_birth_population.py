@@ -1,0 +1,83 @@
+"""Population gradients: full enumeration, a closed form, and what three steps build."""
+
+import itertools
+from fractions import Fraction
+
+import pytest
+import torch
+
+from emergence.companions.birth import model, population
+from emergence.companions.birth.model import Trained
+
+SIZES = 5.0, 20.0, 40.0
+
+
+def everything(n_tokens, length):
+    """All sequences with every q and o, and their answers, from the definition."""
+    found = []
+    for q, o in itertools.permutations(range(n_tokens), 2):
+        for sequence in itertools.product(range(n_tokens), repeat=length):
+            at = [t for t, z in enumerate(sequence) if z == q]
+            twice = len(at) == 2 and at[1] == length - 1 and 1 <= at[0] < length - 2
+            if twice and sequence[at[0] + 1] == o:
+                found.append((sequence, o))
+    return found
+
+
+def test_one_trigger_and_output_stand_for_all(close):
+    n, t = 3, 6
+    frozen = population.orthonormal(n, t)
+    found = everything(n, t)
+    tokens = torch.tensor([sequence for sequence, _ in found])
+    targets = torch.tensor([o for _, o in found])
+    stream = torch.Generator().manual_seed(0)
+    tokens_free = [torch.randn(frozen.ov1.shape, generator=stream).double() for _ in range(3)]
+    weights = [population.renamed(part, n, t) for part in tokens_free]  # blind to names
+    free = [part.clone().requires_grad_() for part in weights]
+    out = model.logits(frozen, Trained((free[2], free[1]), free[0]), tokens)[:, -1]
+    loss = torch.nn.functional.cross_entropy(out, targets)
+    pulls = torch.autograd.grad(loss, free)
+    ours = population.gradient(
+        frozen, Trained((weights[2], weights[1]), weights[0]), population.sequences(n, t)
+    )
+    assert ours[0] == pytest.approx(loss.item(), rel=1e-12)
+    assert ours[1] == pytest.approx((out.argmax(dim=1) == targets).double().mean().item())
+    for found_pull, pull in zip(ours[2], pulls, strict=True):
+        close(found_pull, pull, 1e-12)
+
+
+@pytest.mark.parametrize(("n", "t"), [(3, 5), (4, 6), (6, 7)])
+def test_first_step_in_closed_form(n, t):
+    """By counting: how much more often k stands in a sequence answered by k than z does."""
+    other = Fraction(1, n - 1)
+    gap = 1 - 2 * other + (t - 3) * other**2
+    wanted = pytest.approx(float(gap / (n * t)), rel=1e-12)
+    assert population.first_slope(n, t) == wanted
+    assert population.first_slope_by_counting(n, t) == wanted
+
+
+def test_three_steps_build_the_head_one_memory_each():
+    first, second, third = population.three_steps(5, 7, SIZES)
+    assert [step.part for step in (first, second, third)] == list(population.PARTS)
+    assert first.recalls[0] == 1
+    assert max(first.recalls[1:]) < 0.5
+    assert second.recalls[:2] == (1, 1)
+    assert second.recalls[2] < 0.5
+    assert third.recalls == (1, 1, 1)
+    assert second.accuracy < 0.5 < 0.95 < third.accuracy
+
+
+@pytest.mark.parametrize("order", [p for p in itertools.permutations(range(3)) if p != (0, 1, 2)])
+def test_no_other_order_does(order):
+    last = population.three_steps(4, 6, SIZES, order=order)[-1]
+    assert min(last.recalls) < 1
+
+
+def test_attention_has_no_gradient_before_there_are_outputs():
+    n, t = 4, 6
+    frozen = population.orthonormal(n, t)
+    zero = torch.zeros_like(frozen.ov1)
+    pulls = population.gradient(frozen, Trained((zero, zero), zero), population.sequences(n, t))[2]
+    assert pulls[0].abs().max() > 0
+    assert pulls[1].abs().max() == 0
+    assert pulls[2].abs().max() == 0
