@@ -197,6 +197,8 @@ def test_a_killed_build_leaves_no_process_and_nothing_half_written(
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
+        # a shell's background jobs, and so their children, ignore this signal
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     kernel = _sleeping_kernel(build.pid, toy.root / "asleep")
     os.kill(build.pid, how)
