@@ -108,10 +108,10 @@ def test_a_planted_memory_has_its_strength():
     assert found.contrast > 1e6
 
 
-def hand_made(recall, coefficient, contrast, sizes=(4, 5, 20)):
-    """Curves of one seed, three readings, in which only three probes matter."""
+def hand_made(sizes=(4, 5, 20), **probes):
+    """Curves of one seed, three readings, in which only these probes matter."""
     values = np.zeros((1, 3, 3, len(Reading._fields)))
-    for name, part in (("recall", recall), ("coefficient", coefficient), ("contrast", contrast)):
+    for name, part in probes.items():
         values[0, :, :, Reading._fields.index(name)] = np.array(part).T
     return curves.Curves(np.array([0, 10, 20]), values, sizes, np.zeros(1))
 
@@ -121,17 +121,26 @@ def test_arrivals_by_hand():
         recall=[[0.2, 0.9, 1.0], [0.9, 0.3, 0.5], [0.1, 0.3, 0.4]],
         coefficient=[[0, 3, 6], [0, 2.9, 6], [0.5, 1, 1]],
         contrast=[[4, 2, 3], [-5, 4, 9], [0, 1, 2]],
+        strength=[[0.6, 0.4, 0.3], [0.1, 0.5, 0.6], [0.6, 0.6, 0.6]],
+        recall_few=[[0.2, 0.7, 0.9], [0.7, 0.7, 0.7], [0.4, 0.5, 0.4]],
     )
     times = {
         (probe, moment): arrivals.arrivals(some, probe, moment, few=5)[:, 0].tolist()
-        for probe in ("recall", "coefficient")
+        for probe in ("recall", "coefficient", "recall_few")
         for moment in ("begun", "half")
     }
+    final = arrivals.arrivals(some, "coefficient", "half of final", few=5)[:, 0].tolist()
     assert times["recall", "half"] == [10, 20, np.inf]
     # chance 1/20 plus three standard deviations is 0.196
     assert times["recall", "begun"] == [10, np.inf, 10]
-    assert times["coefficient", "half"] == [10, 20, 0]
+    assert times["coefficient", "half"] == [np.inf, 10, 0]
     assert times["coefficient", "begun"] == [20, 10, np.inf]
+    assert times["recall_few", "half"] == [10, 0, np.inf]
+    # chance 1/4, 1/5, 1/5: the levels are 0.90, 0.74 and 0.47
+    assert times["recall_few", "begun"] == [20, np.inf, np.inf]
+    assert final == [10, 20, 0]
+    with pytest.raises(ValueError, match="recall has no moment"):
+        arrivals.arrivals(some, "recall", "half of final", few=5)
 
 
 def test_order_and_agreement():
@@ -139,3 +148,4 @@ def test_order_and_agreement():
     assert arrivals.in_order(times).tolist() == [True, False]
     assert arrivals.agreement(times, times**2) == pytest.approx(1)
     assert arrivals.agreement(times, -times) == pytest.approx(-1)
+    assert arrivals.agreement(times, np.full((3, 2), np.inf)) == 0

@@ -9,7 +9,7 @@ from scipy import stats
 from ..birth.training import settled
 from .curves import Curves
 
-Moment = Literal["begun", "half"]
+Moment = Literal["begun", "half", "half of final"]
 Probe = Literal["recall", "recall_few", "coefficient"]
 DEVIATIONS = 3.0  # a part has begun when chance does not explain what is seen of it
 
@@ -20,17 +20,22 @@ def arrivals(
     """The step from which on each part is there for good; infinity if never.
 
     Begun is three standard deviations above chance: of recall, of as many blind guesses; of the
-    coefficient, of a direction of white noise. Half is a recall of 1/2, or half of the
-    coefficient at the end of training, which has no natural greatest value.
+    coefficient, of a direction of white noise. Half is a recall of 1/2, and for the coefficient
+    Definition 1: a mean score of 1/2, which for orthonormal vectors is the coefficient itself.
+    Half of final, for the coefficient alone, is half of its value at the end of training.
     """
     found, levels = curves.of(probe), [0.5] * 3
     if probe == "coefficient":
         if moment == "begun":
             found, levels = curves.of("contrast"), [DEVIATIONS] * 3
+        elif moment == "half":
+            found = curves.of("strength")
         else:
             found = found / found[..., -1:]
     elif moment == "begun":
         levels = [_beyond_chance(m, few if probe == "recall_few" else m) for m in curves.sizes]
+    elif moment != "half":
+        raise ValueError(f"a recall has no moment {moment!r}: its final value is known, it is 1")
     return np.stack(
         [settled(curves.steps, part, level) for part, level in zip(found, levels, strict=True)]
     )
@@ -48,7 +53,9 @@ def in_order(times: Float[np.ndarray, "3 seeds"]) -> Bool[np.ndarray, " seeds"]:
 
 
 def agreement(one: Float[np.ndarray, "3 seeds"], other: Float[np.ndarray, "3 seeds"]) -> float:
-    """Spearman's rank correlation of arrivals over all parts and seeds."""
+    """Spearman's rank correlation of arrivals over all parts and seeds; 0 where all are equal."""
+    if min(len(np.unique(times)) for times in (one, other)) == 1:
+        return 0.0
     return float(stats.spearmanr(one.ravel(), other.ravel()).statistic)
 
 

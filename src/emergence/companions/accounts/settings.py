@@ -7,7 +7,6 @@ from ...preset import Preset
 from ...training import TokenTraining
 from ..birth import Settings as StreamSettings
 
-
 # Figure 4's sizes; App. D's rate and batch
 MINIMAL = MinimalTraining(n_pairs=16, dim=32, batch_size=256, steps=400)
 # §2 at an eighth of its width, with rate, batch and norm of embeddings of beyond/07
