@@ -149,3 +149,10 @@ def test_order_and_agreement():
     assert arrivals.agreement(times, times**2) == pytest.approx(1)
     assert arrivals.agreement(times, -times) == pytest.approx(-1)
     assert arrivals.agreement(times, np.full((3, 2), np.inf)) == 0
+
+
+def test_translation_counts_all_readings_and_its_bias_the_undecided():
+    some = hand_made(recall=[[0, 0.5, 1]] * 3, predicted=[[0, 0.9, 1]] * 3)
+    assert arrivals.translation_error(some) == pytest.approx(0.4 / 3)
+    assert arrivals.translation_bias(some) == pytest.approx(0.4)
+    assert arrivals.translation_bias(hand_made(recall=[[0, 1, 1]] * 3)) == 0

@@ -62,3 +62,11 @@ def agreement(one: Float[np.ndarray, "3 seeds"], other: Float[np.ndarray, "3 see
 def translation_error(curves: Curves) -> float:
     """Mean distance of recall from the recall that coefficient and remainder predict."""
     return float(np.abs(curves.of("recall") - curves.of("predicted")).mean())
+
+
+def translation_bias(curves: Curves) -> float:
+    """Mean excess of the predicted recall where either is neither below 0.05 nor above 0.95."""
+    found, predicted = curves.of("recall"), curves.of("predicted")
+    open_yet = [(values > 0.05) & (values < 0.95) for values in (found, predicted)]
+    undecided = open_yet[0] | open_yet[1]
+    return float((predicted - found)[undecided].mean()) if undecided.any() else 0.0

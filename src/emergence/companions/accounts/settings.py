@@ -39,12 +39,12 @@ PRESET = {
     "paper": Preset(Settings()),
     "smoke": Preset(
         Settings(
-            minimal=MinimalTraining(n_pairs=4, dim=8, batch_size=64, steps=60),
+            minimal=MinimalTraining(n_pairs=4, dim=8, batch_size=64, steps=40),
             tokens=TokenTraining(
-                dim=64, vocabulary=8, block_size=8, n_pairs=2, batch_size=64, steps=60,
+                dim=64, vocabulary=8, block_size=8, n_pairs=2, batch_size=64, steps=40,
                 learning_rate=1e-2, embedding_scale=0.25,
             ),
-            stream=StreamSettings(length=24, dim=64, batch_size=16, steps=30),
+            stream=StreamSettings(length=24, dim=64, batch_size=16, steps=20),
             densely=20,
             pull_batches=4,
         ),
