@@ -1,13 +1,15 @@
 """Descent with momentum on scored positions, by the fast method."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 import torch
 from jaxtyping import Float, Int
+from torch import Tensor
 
+from ... import resuming
 from ...probes import first_reached
-from ...progress import steps as counted
 from . import fast, memories, task
 from .bigrams import Bigrams
 from .model import Frozen, Trained, initial
@@ -50,29 +52,44 @@ def train(
         momentum=settings.momentum,
         weight_decay=settings.weight_decay,
     )
-    losses, accuracies, found = [], [], {}
-    for step in counted(label, n_steps):
+    rows: list[tuple[float, float]] = []  # loss and accuracy
+    found: list[tuple[int, Sequence[float]]] = []
+    pool: list[Tensor] = []
+    for step in resuming.steps(
+        train,
+        label,
+        n_steps,
+        {"settings": settings, "seed": seed, "layers": n_layers, "device": str(device)},
+        trained=tuple(free),
+        optimiser=optimiser,
+        stream=stream,
+        pool=pool,
+        rows=rows,
+        found=found,
+    ):
         if n_layers == 2 and step % settings.every == 0:
-            found[step] = memories.recalls(frozen, trained, what.triggers)
+            found.append((step, memories.recalls(frozen, trained, what.triggers)))
         if step % POOL == 0:
-            pool = task.sample(what, POOL * settings.batch_size, settings.length, generator=stream)
+            pool[:] = task.sample(
+                what, POOL * settings.batch_size, settings.length, generator=stream
+            )
         first = step % POOL * settings.batch_size
-        batch = task.Batch(*(part[first : first + settings.batch_size] for part in pool))
+        batch = task.Batch(*(part[first : first + settings.batch_size].to(device) for part in pool))
         loss, accuracy, gradient = fast.loss_and_gradient(frozen, trained, batch)
         if not np.isfinite(loss):
             raise ArithmeticError(f"{label}: the loss is not finite at step {step}")
         for part, pull in zip(free, (*gradient.kq, gradient.o), strict=True):
             part.grad = pull
         optimiser.step()
-        losses.append(loss)
-        accuracies.append(accuracy)
+        rows.append((loss, accuracy))
     if n_layers == 2:
-        found[n_steps] = memories.recalls(frozen, trained, what.triggers)
+        found.append((n_steps, memories.recalls(frozen, trained, what.triggers)))
+    losses, accuracies = np.array(rows).T
     return Record(
-        np.array(losses),
-        np.array(accuracies),
-        np.array([*found], dtype=int),
-        np.array([*found.values()]).reshape(len(found), len(memories.Recalls._fields)),
+        losses,
+        accuracies,
+        np.array([step for step, _ in found], dtype=int),
+        np.array([recalls for _, recalls in found]).reshape(-1, len(memories.Recalls._fields)),
         frozen,
         trained,
     )

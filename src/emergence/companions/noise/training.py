@@ -8,7 +8,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from ...progress import steps as counted
+from ... import resuming
 from ..birth.bigrams import Bigrams
 from . import task
 from .model import FeedForward, Model, before_last, draw, logits, truncated
@@ -97,10 +97,21 @@ def train(
         momentum=settings.momentum,
         weight_decay=settings.weight_decay,
     )
-    losses, found = [], {}
-    for step in counted(label, settings.steps):
+    losses: list[float] = []
+    found: list[tuple[int, list[tuple[float, float]]]] = []
+    for step in resuming.steps(
+        train,
+        label,
+        settings.steps,
+        {"settings": settings, "seed": seed, "device": str(device)},
+        trained=tuple(free),
+        optimiser=optimiser,
+        stream=stream,
+        losses=losses,
+        found=found,
+    ):
         if step % settings.every == 0:
-            found[step] = measured(model, settings, batches, trigger)
+            found.append((step, measured(model, settings, batches, trigger)))
         batch = task.sample(
             what, settings.batch_size, settings.length, settings.alpha, generator=stream
         )
@@ -113,8 +124,9 @@ def train(
         loss.backward()
         optimiser.step()
         losses.append(float(loss.detach()))
-    found[settings.steps] = measured(model, settings, batches, trigger)
+    found.append((settings.steps, measured(model, settings, batches, trigger)))
     for part in free:
         part.requires_grad_(False)
-    noise, clean = np.array([*found.values()]).transpose(2, 0, 1)
-    return Record(np.array(losses), np.array([*found], dtype=int), noise, clean, model)
+    noise, clean = np.array([shares for _, shares in found]).transpose(2, 0, 1)
+    probed = np.array([step for step, _ in found], dtype=int)
+    return Record(np.array(losses), probed, noise, clean, model)
