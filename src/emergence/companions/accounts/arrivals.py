@@ -33,7 +33,7 @@ def arrivals(
         else:
             found = found / found[..., -1:]
     elif moment == "begun":
-        levels = [_beyond_chance(m, few if probe == "recall_few" else m) for m in curves.sizes]
+        levels = [beyond_chance(m, few if probe == "recall_few" else m) for m in curves.sizes]
     elif moment != "half":
         raise ValueError(f"a recall has no moment {moment!r}: its final value is known, it is 1")
     return np.stack(
@@ -41,7 +41,7 @@ def arrivals(
     )
 
 
-def _beyond_chance(size: int, candidates: int) -> float:
+def beyond_chance(size: int, candidates: int) -> float:
     """A recall that M guesses among so many candidates do not reach."""
     chance = 1 / min(size, candidates)
     return chance + DEVIATIONS * (chance * (1 - chance) / size) ** 0.5
