@@ -1,5 +1,6 @@
 """The code of every chapter passes the linter, and opens as every chapter does."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -27,6 +28,14 @@ def test_code_has_no_unused_or_unknown_names(page):
     ruff = [sys.executable, "-m", "ruff", "check", "--isolated", "--no-cache", *RULES, "-"]
     run = subprocess.run(ruff, input=source, capture_output=True, text=True)
     assert run.returncode == 0, run.stdout
+
+
+@pytest.mark.parametrize("page", CHAPTERS, ids=lambda page: page.stem)
+def test_data_that_the_code_reads_is_named_in_the_front_matter(page):
+    chapter = read_chapter(ROOT, f"{page.parent.name}/{page.stem}")
+    named = {path.relative_to(ROOT).as_posix() for path in chapter.data}
+    read = {name for cell in chapter.code for name in re.findall(r"data/[\w./]+", cell.source)}
+    assert {name for name in read if (ROOT / name).is_file()} <= named
 
 
 @pytest.mark.parametrize("page", CHAPTERS, ids=lambda page: page.stem)
