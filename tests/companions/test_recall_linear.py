@@ -135,6 +135,11 @@ def test_growth_rates_are_lengths_of_the_enumerated_pulls(facts):
     assert linear.order_ratio(facts) == pytest.approx(ratio)
 
 
+def test_growth_rates_are_refused_where_answers_are_not_used_evenly():
+    with pytest.raises(ValueError, match="equally often"):
+        linear.growth_rates(Facts(4, 16, 8))
+
+
 def test_the_predicted_step_is_where_the_linear_flow_reaches_one():
     rate, alpha, eta = 0.07, 1e-3, 0.1
     a, v, step = alpha, 0.0, 0

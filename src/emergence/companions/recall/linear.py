@@ -106,9 +106,12 @@ class Rates(NamedTuple):
 def growth_rates(facts: Facts) -> Rates:
     """Per unit of flow time, at the saddle where nothing is known, for even answers.
 
-    The subjects' rate is the same on the plateau where p(a|r) is known.
+    The subjects' rate is the same on the plateau where p(a|r) is known. Raises ValueError where
+    the subjects cannot use all answers equally often.
     """
     s, r, d = facts.subjects, facts.relations, facts.answers
+    if s % d:
+        raise ValueError(f"{s} subjects cannot use {d} answers equally often")
     return Rates(((1 - 1 / r) / d) ** 0.5 / r, ((1 - 1 / d) / r) ** 0.5 / s)
 
 

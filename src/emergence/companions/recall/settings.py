@@ -23,7 +23,7 @@ class Settings:
     test_size: int = 4096  # source: 65536
     order_facts: tuple[Facts, ...] = (  # ours: from relations long before to subjects first
         Facts(32, 4, 8), Facts(16, 4, 8), Facts(8, 16, 4), Facts(8, 8, 8), Facts(8, 32, 4),
-        Facts(4, 16, 4), Facts(4, 16, 8),
+        Facts(4, 16, 4), Facts(4, 32, 4),
     )  # fmt: skip
     order_alpha: float = 1e-3  # ours: shortens the runs and nothing else
     order_every: int = 16
