@@ -21,12 +21,17 @@ def test_spread_is_median_and_quartiles():
     assert spread(np.array([5.0, 1.0, 2.0, 4.0, 3.0])) == (3.0, 2.0, 4.0, 5)
 
 
-def test_steps_take_turns():
-    calls = []
-    steps = {name: lambda name=name: calls.append(name) for name in "ab"}
-    times = take_turns(steps, CPU, 0.0)
-    assert "".join(calls) == "aabb" * len(times["a"])  # the first of two is not timed
-    assert len(times["a"]) >= 3
+def test_steps_take_turns_for_as_long_as_the_slowest_takes(monkeypatch):
+    clock, calls = [0.0], []
+    monkeypatch.setattr("benchmark.timing.time.perf_counter", lambda: clock[0])
+
+    def step(name, seconds):
+        calls.append(name)
+        clock[0] += seconds
+
+    times = take_turns({"a": lambda: step("a", 8.0), "b": lambda: step("b", 2.0)}, CPU, 0.0)
+    assert "".join(calls) == "aabb" + "aabbbbb" * 3  # the first of each is not timed
+    assert {name: set(each) for name, each in times.items()} == {"a": {8.0}, "b": {2.0}}
 
 
 def test_counted_operations():

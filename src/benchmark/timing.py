@@ -49,17 +49,19 @@ def take_turns(
 ) -> dict[str, Float[np.ndarray, " repeats"]]:
     """Time each step in turn, round after round, so that a drift of the machine meets all alike.
 
-    The number of rounds, at least three, is what `budget` seconds allow.
+    The number of rounds, at least three, is what `budget` seconds allow. In a round each step is
+    repeated for as long as the slowest one takes, so that all meet the same stretch of the machine.
     """
     least = budget / (ROUNDS * len(steps))
 
-    def one_round() -> dict[str, float]:
+    def one_round(least: float) -> dict[str, float]:
         return {name: seconds(step, device, least) for name, step in steps.items()}
 
+    least = max(least, *one_round(least).values())
     start = time.perf_counter()
-    rows = [one_round()]
+    rows = [one_round(least)]
     rounds = int(np.clip(budget / (time.perf_counter() - start), 2, MOST_REPEATS - 1))
-    rows += [one_round() for _ in range(rounds)]
+    rows += [one_round(least) for _ in range(rounds)]
     return {name: np.array([row[name] for row in rows]) for name in steps}
 
 

@@ -1,5 +1,7 @@
 """The same networks, exactly, at a fraction of the cost."""
 
+import math
+
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
@@ -15,6 +17,8 @@ from .models import (
     attention,
 )
 from .tasks import swap_halves
+
+ROW_BLOCKS = 4  # of a large matrix that meets a few columns
 
 
 def disentangled_output(
@@ -164,24 +168,28 @@ def attention_only_logits(
     them (§2.2). Every matrix is applied to those basis columns once instead of to each token, and
     a token is the vector of its coefficients; gradients of the full matrices follow by autograd.
     """
-    allowed = allowed_positions(tokens.shape[1], mask, tokens.device)
     embeddings = torch.cat([model.tokens, model.positions], dim=1)
     n_tokens = model.tokens.shape[1]
-    stream = embeddings.new_zeros(*tokens.shape, embeddings.shape[1])
-    stream.scatter_(-1, tokens[..., None], 1.0)
-    stream.scatter_(-1, n_tokens + positions[..., None], 1.0)
+    x = embeddings.new_zeros(*tokens.shape, embeddings.shape[1])
+    x.scatter_(-1, tokens[..., None], 1.0)
+    x.scatter_(-1, n_tokens + positions[..., None], 1.0)
 
-    scores = stream @ key_query_products(model, embeddings, 0) @ stream.mT
-    stream = torch.cat([stream, attention(scores, allowed) @ stream], dim=-1)
-    written = model.project[0] @ (model.value[0] @ embeddings)
+    allowed = allowed_positions(tokens.shape[1], mask, tokens.device)
+    pattern = attention(x @ key_query_products(model, embeddings, 0) @ x.mT, allowed)
+    written = _times_few(model.project[0], _times_few(model.value[0], embeddings))
     basis = torch.cat([embeddings, written], dim=1)
 
-    # Layer 2 is needed at the wanted rows only, and its output only as logits: multiplied from
-    # the left, the last three matrices are applied to as many rows as there are tokens.
-    scores = stream[:, rows] @ key_query_products(model, basis, 1) @ stream.mT
-    retrieved = attention(scores, allowed[rows]) @ stream
+    # Layer 2 is needed at the wanted rows only. Its keys are [X | TX], with T the pattern of
+    # layer 1, which only multiplies vectors over positions, as in `disentangled_output`.
+    wanted = torch.cat([x[:, rows], pattern[:, rows] @ x], dim=-1)
+    to_x, to_tx = (wanted @ key_query_products(model, basis, 1)).chunk(2, dim=-1)
+    scores = to_x @ x.mT + to_tx @ x.mT @ pattern.mT
+    w = attention(scores, allowed[rows])
+    retrieved = torch.cat([w @ x, w @ pattern @ x], dim=-1)
+
+    # Multiplied from the left, the last three matrices meet as many rows as there are tokens.
     read = model.output @ model.project[1] @ model.value[1]
-    return stream[:, rows] @ (model.output @ basis).T + retrieved @ (read @ basis).T
+    return wanted @ (model.output @ basis).T + retrieved @ (read @ basis).T
 
 
 def key_query_products(
@@ -189,4 +197,28 @@ def key_query_products(
 ) -> Float[Tensor, "columns columns"]:
     """Scores between basis vectors: entry (i, j) is what i, the query, pays to j, the key."""
     query, key = model.query[layer], model.key[layer]
-    return (query @ basis).T @ (key @ basis) * query.shape[0] ** -0.5
+    return _times_few(query, basis).T @ _times_few(key, basis) * query.shape[0] ** -0.5
+
+
+def _times_few(
+    matrix: Float[Tensor, "dim dim"], columns: Float[Tensor, "dim few"]
+) -> Float[Tensor, "dim few"]:
+    """A large square matrix times a few columns, in the layouts that BLAS multiplies fastest.
+
+    These are blocks of rows forward, and a product from the left in the gradient of the columns.
+    """
+    return _TimesFew.apply(matrix, columns)
+
+
+class _TimesFew(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, matrix, columns):
+        ctx.save_for_backward(matrix, columns)
+        n_blocks = math.gcd(len(matrix), ROW_BLOCKS)
+        blocks = matrix.unflatten(0, (n_blocks, -1))
+        return torch.bmm(blocks, columns.expand(n_blocks, -1, -1)).flatten(0, 1)
+
+    @staticmethod
+    def backward(ctx, d_product):
+        matrix, columns = ctx.saved_tensors
+        return d_product @ columns.T, (d_product.T @ matrix).T
