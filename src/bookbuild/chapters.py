@@ -2,6 +2,7 @@
 
 import ast
 import hashlib
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,12 +21,16 @@ PARAMETERS = ("profile", "device", "seed")
 
 @dataclass(frozen=True)
 class Chapter:
-    """A page with code: its name such as paper/05_emergence, its notebook, its data files."""
+    """A page with code: its name such as paper/05_emergence, its notebook, its data files.
+
+    Its minutes, a rough declaration, decide when it starts in a book never executed before.
+    """
 
     name: str
     title: str
     notebook: NotebookNode
     data: tuple[Path, ...]
+    minutes: float = math.inf
 
     @property
     def code(self) -> list[NotebookNode]:
@@ -97,7 +102,8 @@ def _read(root: Path, path: Path) -> Chapter:
     for position, cell in enumerate(notebook.cells):
         # jupytext draws a new id at each reading; the built page must not change with it.
         cell["id"] = hashlib.sha256(f"{name} {position}".encode()).hexdigest()[:12]
-    listed = notebook.metadata.pop("bookbuild", {}).get("data", [])
+    declared = notebook.metadata.pop("bookbuild", {})
+    listed = declared.get("data", [])
     data = tuple(root / item for item in listed)
     raise_if_any(
         f"Chapter {name} reads {item}, which does not exist."
@@ -105,7 +111,8 @@ def _read(root: Path, path: Path) -> Chapter:
         if not file.is_file()
     )
     _check_parameters(name, notebook)
-    return Chapter(name, _title(notebook, name), notebook, data)
+    minutes = float(declared.get("minutes", math.inf))
+    return Chapter(name, _title(notebook, name), notebook, data, minutes)
 
 
 def _check_parameters(name: str, notebook: NotebookNode) -> None:

@@ -76,8 +76,8 @@ def execute(
     kills what is running; finished chapters stay in the store.
     """
     seconds = cache.earlier_seconds(settings)
-    # A chapter without a record may be a long one, so it starts before the known ones.
-    waiting = sorted(wanted, key=lambda pair: -seconds.get(pair[0].name, float("inf")))
+    # A chapter of which nothing is known may be a long one, so it starts before the others.
+    waiting = sorted(wanted, key=lambda pair: -seconds.get(pair[0].name, 60 * pair[0].minutes))
     running: list[Run] = []
     entries: dict[str, cache.Entry] = {}
     failures: list[str] = []

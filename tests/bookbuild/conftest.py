@@ -57,6 +57,12 @@ def built_once(tmp_path_factory: pytest.TempPathFactory) -> tuple[Toy, Result]:
 
 
 @pytest.fixture
+def unbuilt(tmp_path: Path) -> Toy:
+    """A toy book that has never been built."""
+    return new_toy(tmp_path / "unbuilt")
+
+
+@pytest.fixture
 def toy(built_once: tuple[Toy, Result], tmp_path: Path) -> Toy:
     """A copy of the toy book after its first build."""
     root = tmp_path / "toy"

@@ -62,6 +62,14 @@ def test_the_first_build_makes_a_judged_site(built_once: tuple[Toy, Result]) -> 
     assert (toy.settings().site / "figures" / SQUARE / "square.svg").is_file()
 
 
+def test_the_first_build_starts_with_the_longest(unbuilt: Toy, without_site: None) -> None:
+    unbuilt.edit(f"book/{LINE}.md", "bookbuild:\n", "bookbuild:\n  minutes: 1\n")
+    unbuilt.edit(f"book/{SQUARE}.md", "kernelspec:", "bookbuild: {minutes: 2}\nkernelspec:")
+    unbuilt.build(jobs=1)
+    starts = [line for line in unbuilt.lines if line.endswith(": started")]
+    assert starts == [f"{SQUARE}: started", f"{LINE}: started"]
+
+
 def test_two_builds_from_the_same_results_are_the_same_bytes(toy: Toy) -> None:
     """No file is excepted."""
 

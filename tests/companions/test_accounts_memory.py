@@ -143,9 +143,8 @@ def test_arrivals_by_hand():
         arrivals.arrivals(some, "recall", "half of final", few=5)
 
 
-def test_order_and_agreement():
+def test_agreement():
     times = np.array([[1.0, 5], [2, 2], [3, 9]])
-    assert arrivals.in_order(times).tolist() == [True, False]
     assert arrivals.agreement(times, times**2) == pytest.approx(1)
     assert arrivals.agreement(times, -times) == pytest.approx(-1)
     assert arrivals.agreement(times, np.full((3, 2), np.inf)) == 0

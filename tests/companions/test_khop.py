@@ -113,13 +113,7 @@ def test_hops_are_learned_when_they_first_pass_the_level():
     record = record_of([rising, jumping])
     times = learning.learned(record, (1, 2, 3), 0.65)
     assert times.tolist() == [[10, 20, 30], [10, 20, 10]]
-    assert learning.in_order(times).tolist() == [1.0, 0.0]
     assert learning.learned(record, (3,), 0.7).tolist() == [[np.inf], [10]]
-
-
-def test_what_is_never_learned_is_in_no_order():
-    times = np.array([[1.0, 2.0, np.inf], [1.0, 1.0, 2.0], [np.inf, np.inf, np.inf], [0, 5, 6]])
-    assert learning.in_order(times).tolist() == [0, 0, 0, 1]
 
 
 def test_settings_fit_the_layers():

@@ -3,7 +3,7 @@
 from typing import Literal
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 from scipy import stats
 
 from ..birth.training import settled
@@ -45,11 +45,6 @@ def beyond_chance(size: int, candidates: int) -> float:
     """A recall that M guesses among so many candidates do not reach."""
     chance = 1 / min(size, candidates)
     return chance + DEVIATIONS * (chance * (1 - chance) / size) ** 0.5
-
-
-def in_order(times: Float[np.ndarray, "3 seeds"]) -> Bool[np.ndarray, " seeds"]:
-    """Whether output, match and previous token arrive one after the other."""
-    return (times[0] < times[1]) & (times[1] < times[2])
 
 
 def agreement(one: Float[np.ndarray, "3 seeds"], other: Float[np.ndarray, "3 seeds"]) -> float:

@@ -22,8 +22,7 @@ class Settings:
     minimal: MinimalTraining = MINIMAL
     tokens: TokenTraining = TOKENS
     stream: StreamSettings = STREAM
-    every: int = 5  # steps between readings of the stream
-    every_token: int = 2  # and of the token transformer, whose head forms within tens of steps
+    every_token: int = 2  # steps between readings of the token transformer, which learns in tens
     densely: int = 80  # steps of the minimal model read one by one, the others every fourth
     few: int = 5  # candidates of the recall that is comparable between memories: the triggers
     planted: float = 3.0  # score or logit of a planted memory: e^3 is twenty to one

@@ -1,7 +1,7 @@
 """Descent with momentum on scored positions, by the fast method."""
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -10,21 +10,23 @@ from torch import Tensor
 
 from ... import resuming
 from ...probes import first_reached
+from ...training import generator
 from . import fast, memories, task
 from .bigrams import Bigrams
 from .model import Frozen, Trained, initial
 from .settings import Settings
 
 POOL = 8  # batches drawn at once: a chain is drawn position by position
+Reader = Callable[[Frozen, Trained, Int[Tensor, " k"]], Sequence[Any]]  # called with the triggers
 
 
 class Record(NamedTuple):
-    """One run: loss and accuracy of each fresh batch before its step, recalls at some steps."""
+    """One run: loss and accuracy of each fresh batch before its step, readings at some steps."""
 
     loss: Float[np.ndarray, " steps"]
     accuracy: Float[np.ndarray, " steps"]
     probed: Int[np.ndarray, " probes"]
-    recalls: Float[np.ndarray, "probes 4"]  # in the order of `memories.Recalls`; empty for 1 layer
+    recalls: Float[np.ndarray, "probes ..."]  # what was read, by default `memories.Recalls`
     frozen: Frozen
     trained: Trained
 
@@ -37,9 +39,14 @@ def train(
     n_layers: int,
     device: torch.device,
     label: str = "training",
+    read: Reader | None = None,
 ) -> Record:
-    """Train one model; raises ArithmeticError when the run diverges."""
-    stream = torch.Generator(device).manual_seed(seed)
+    """Train one model, and if it has two layers read its memories, by default their recalls.
+
+    Another reader is a frozen dataclass, for a training resumes only with the same one. Raises
+    ArithmeticError when the run diverges.
+    """
+    stream = generator(seed, device)
     what = task.make(bigrams, settings.n_triggers, device)
     frozen, trained = initial(
         what.n_tokens, settings.length, settings.dim, n_layers, generator=stream
@@ -52,14 +59,21 @@ def train(
         momentum=settings.momentum,
         weight_decay=settings.weight_decay,
     )
+    readings = read or memories.recalls
     rows: list[tuple[float, float]] = []  # loss and accuracy
-    found: list[tuple[int, Sequence[float]]] = []
+    found: list[tuple[int, Sequence[Any]]] = []
     pool: list[Tensor] = []
     for step in resuming.steps(
         train,
         label,
         n_steps,
-        {"settings": settings, "seed": seed, "layers": n_layers, "device": str(device)},
+        {
+            "settings": settings,
+            "seed": seed,
+            "layers": n_layers,
+            "device": str(device),
+            "read": read,
+        },
         trained=tuple(free),
         optimiser=optimiser,
         stream=stream,
@@ -68,7 +82,7 @@ def train(
         found=found,
     ):
         if n_layers == 2 and step % settings.every == 0:
-            found.append((step, memories.recalls(frozen, trained, what.triggers)))
+            found.append((step, readings(frozen, trained, what.triggers)))
         if step % POOL == 0:
             pool[:] = task.sample(
                 what, POOL * settings.batch_size, settings.length, generator=stream
@@ -83,13 +97,13 @@ def train(
         optimiser.step()
         rows.append((loss, accuracy))
     if n_layers == 2:
-        found.append((n_steps, memories.recalls(frozen, trained, what.triggers)))
+        found.append((n_steps, readings(frozen, trained, what.triggers)))
     losses, accuracies = np.array(rows).T
     return Record(
         losses,
         accuracies,
         np.array([step for step, _ in found], dtype=int),
-        np.array([recalls for _, recalls in found]).reshape(-1, len(memories.Recalls._fields)),
+        np.array([values for _, values in found], dtype=float),
         frozen,
         trained,
     )

@@ -16,9 +16,3 @@ def learned(
     steps, accuracy = record.steps.numpy(), record.accuracy.numpy()
     times = [first_reached(steps, accuracy[..., hop - 1], level) for hop in hops]
     return np.stack(times, axis=1)
-
-
-def in_order(times: Float[np.ndarray, "runs events"]) -> Float[np.ndarray, " runs"]:
-    """1 for a run whose times rise strictly and are all finite, else 0."""
-    earlier, later = times[:, :-1], times[:, 1:]
-    return ((earlier < later) & np.isfinite(later)).all(axis=1).astype(float)
