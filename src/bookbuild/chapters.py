@@ -2,7 +2,6 @@
 
 import ast
 import hashlib
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,14 +22,14 @@ PARAMETERS = ("profile", "device", "seed")
 class Chapter:
     """A page with code: its name such as paper/05_emergence, its notebook, its data files.
 
-    Its minutes, a rough declaration, decide when it starts in a book never executed before.
+    Long chapters declare about how many minutes they take, to start first in a fresh checkout.
     """
 
     name: str
     title: str
     notebook: NotebookNode
     data: tuple[Path, ...]
-    minutes: float = math.inf
+    minutes: float = 0
 
     @property
     def code(self) -> list[NotebookNode]:
@@ -111,7 +110,7 @@ def _read(root: Path, path: Path) -> Chapter:
         if not file.is_file()
     )
     _check_parameters(name, notebook)
-    minutes = float(declared.get("minutes", math.inf))
+    minutes = float(declared.get("minutes", 0))
     return Chapter(name, _title(notebook, name), notebook, data, minutes)
 
 

@@ -72,11 +72,10 @@ def execute(
 ) -> tuple[dict[str, cache.Entry], list[str]]:
     """Execute chapters, each with its key; return the entries by chapter and the failures.
 
-    The chapters that took longest before start first. An exception, an interrupt among them,
-    kills what is running; finished chapters stay in the store.
+    The chapters that took longest before, or declare so, start first. An exception, an interrupt
+    among them, kills what is running; finished chapters stay in the store.
     """
     seconds = cache.earlier_seconds(settings)
-    # A chapter of which nothing is known may be a long one, so it starts before the others.
     waiting = sorted(wanted, key=lambda pair: -seconds.get(pair[0].name, 60 * pair[0].minutes))
     running: list[Run] = []
     entries: dict[str, cache.Entry] = {}

@@ -45,19 +45,24 @@ class _DisentangledOutput(torch.autograd.Function):
     The query's vector [u | v] meets them as Xu + T(Xv) and retrieves [wX | (wT)X], so that T only
     multiplies single vectors. Its gradient is therefore a sum of two outer products, which the
     softmax turns into three. Vectors over positions are rows: T multiplies those faster.
+
+    Under the strict mask nobody looks at the query, so its column is left out: T has one row more
+    than columns, and what is left, an even number, also suits the processor.
     """
 
     @staticmethod
     def forward(ctx, w1, w2, w3, x, mask, windows):
-        columns = x.mT.contiguous()
+        seen = _seen(x, mask)
+        columns = seen.mT.contiguous()
         pattern = _pattern(apply(x, w1) @ columns, mask, windows[0])
-        query = torch.cat([x[..., -1:, :], pattern[..., -1:, :] @ x], dim=-1)
+        query = torch.cat([x[..., -1:, :], pattern[..., -1:, :] @ seen], dim=-1)
         xu, xv = (_halves(apply(query, w2)) @ columns).split(1, dim=-2)
-        found = xv @ pattern.mT
+        found = xv @ _seen(pattern, mask).mT
         allowed = allowed_positions(x.shape[-2], mask, x.device, windows[1])
-        w = attention(xu + found, allowed[-1:])
-        stream = torch.cat([query, _both(w, pattern, x)], dim=-1)
+        w = attention(xu + found, allowed[-1:, : found.shape[-1]])
+        stream = torch.cat([query, _both(w, _seen(pattern, mask), seen)], dim=-1)
         ctx.save_for_backward(w2, w3, x, columns, pattern, query, xv, found, w, stream)
+        ctx.mask = mask
         return apply(stream, w3).squeeze(-2)
 
     @staticmethod
@@ -65,35 +70,43 @@ class _DisentangledOutput(torch.autograd.Function):
     def backward(ctx, d_output):
         w2, w3, x, columns, pattern, query, xv, found, w, stream = ctx.saved_tensors
         width = x.shape[-1]
+        seen, keys = _seen(x, ctx.mask), _seen(pattern, ctx.mask)
         d_output = d_output.unsqueeze(-2)
         d_query, d_retrieved = apply(d_output, w3.mT).split(2 * width, dim=-1)
         d_w, d_wt = (_halves(d_retrieved) @ columns).split(1, dim=-2)
-        through = d_wt @ pattern.mT
+        through = d_wt @ keys.mT
         d_w = d_w + through
         d_scores = w * (d_w - (w * d_w).sum(dim=-1, keepdim=True))
-        d_looking_for = _both(d_scores, pattern, x)
+        d_looking_for = _both(d_scores, keys, seen)
         d_query = d_query + apply(d_looking_for, w2.mT)
 
         # dT = w (x) d_wt + d_scores (x) xv, and the softmax subtracts its mean under each row of T
         mean = w * through + d_scores * found
         left = torch.cat([w, d_scores, -mean], dim=-2)
         right = torch.cat([d_wt, xv, torch.ones_like(xv)], dim=-2)
+        left = torch.nn.functional.pad(left, (0, x.shape[-2] - seen.shape[-2]))
         d_pattern = left.mT @ right
         d_last = d_query[..., width:] @ columns
         last = pattern[..., -1:, :]
         d_pattern[..., -1:, :] += d_last - (last * d_last).sum(dim=-1, keepdim=True)
         d_pattern *= pattern
         return (
-            _outer(x, d_pattern @ x), _outer(query, d_looking_for), _outer(stream, d_output),
+            _outer(x, d_pattern @ seen), _outer(query, d_looking_for), _outer(stream, d_output),
             None, None, None,
         )  # fmt: skip
 
 
+def _seen(positions: Float[Tensor, "*any length n"], mask: Mask) -> Float[Tensor, "*any seen n"]:
+    """The positions that some position may look at."""
+    return positions[..., :-1, :] if mask == "strict" else positions
+
+
 def _pattern(
-    scores: Float[Tensor, "*any length length"], mask: Mask, window: int | None = None
-) -> Float[Tensor, "*any length length"]:
+    scores: Float[Tensor, "*any length seen"], mask: Mask, window: int | None = None
+) -> Float[Tensor, "*any length seen"]:
     """`models.attention` of a whole layer; overwrites the scores."""
-    allowed = allowed_positions(scores.shape[-1], mask, scores.device, window)
+    length, seen = scores.shape[-2:]
+    allowed = allowed_positions(length, mask, scores.device, window)[:, :seen]
     scores += torch.zeros_like(allowed, dtype=scores.dtype).masked_fill_(
         ~allowed, torch.finfo(scores.dtype).min
     )
@@ -109,9 +122,9 @@ def _halves(rows: Float[Tensor, "*any 1 n"]) -> Float[Tensor, "*any 2 n/2"]:
 
 
 def _both(
-    row: Float[Tensor, "*any 1 length"],
-    pattern: Float[Tensor, "*any length length"],
-    x: Float[Tensor, "*any length width"],
+    row: Float[Tensor, "*any 1 seen"],
+    pattern: Float[Tensor, "*any seen seen"],
+    x: Float[Tensor, "*any seen width"],
 ) -> Float[Tensor, "*any 1 2*width"]:
     """What a row over positions retrieves from [X | TX]."""
     return (torch.cat([row, row @ pattern], dim=-2) @ x).flatten(-2).unsqueeze(-2)
@@ -140,17 +153,17 @@ def induction_head_output(
             "the fast method has no gradient for inputs; use models.disentangled_output"
         )
     alpha, beta, gamma = pseudo[..., None, None, None, :].unbind(dim=-1)
-    content, position = inputs.chunk(2, dim=-1)
+    content, position = _seen(inputs, mask).chunk(2, dim=-1)
     places = position @ swap_halves(position).mT.contiguous()
     pattern = _pattern(alpha.detach() * places, mask)
-    similarity = content[..., -1:, :] @ content.mT
+    similarity = inputs[..., -1:, : content.shape[-1]] @ content.mT
     found = similarity @ pattern.mT
     # The derivative by alpha is a covariance under T, so that autograd needs no square array.
     weighted = places * pattern
     slope = similarity @ weighted.mT - found * weighted.sum(dim=-1)[..., None, :]
     found = found + slope * (alpha - alpha.detach())
     allowed = allowed_positions(inputs.shape[-2], mask, inputs.device)
-    w = attention(beta * found, allowed[-1:])
+    w = attention(beta * found, allowed[-1:, : found.shape[-1]])
     return (gamma * (w @ content)).squeeze(-2)
 
 

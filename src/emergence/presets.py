@@ -98,7 +98,7 @@ PRESETS: dict[str, dict[str, Preset]] = {
             MinimalTraining(2, 8, 32, 160, learning_rate=16.0, data="orthonormal", query="last"), 2
         ),
     },
-    "figure-15": _dynamics(32, 16, 600),
+    "figure-15": _dynamics(32, 16, 400),
     "figure-16": _dynamics(8, 32, 200),
     "uniform-queries": {
         "paper": Preset(UniformQueries()),
