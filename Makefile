@@ -72,7 +72,8 @@ pdf: env  ## print the built site into one PDF, with Chromium
 
 bench: env  ## time the fast methods against the dense ones: DEVICE=, THREADS=
 	@# as for chapters: glibc is to keep freed arrays
-	@MALLOC_TRIM_THRESHOLD_=8589934592 MALLOC_MMAP_THRESHOLD_=33554432 $(BIN)/python -m benchmark --device '$(DEVICE)' $(if $(THREADS),--threads '$(THREADS)')
+	@MALLOC_TRIM_THRESHOLD_=8589934592 MALLOC_MMAP_THRESHOLD_=33554432 \
+		GLIBC_TUNABLES=glibc.malloc.hugetlb=1 $(BIN)/python -m benchmark --device '$(DEVICE)' $(if $(THREADS),--threads '$(THREADS)')
 
 rehearse:  ## open the book's pages as Colab and Binder would; takes minutes: CHAPTER=
 	@$(MAKE) notebooks PROFILE=smoke DEVICE=cpu

@@ -154,9 +154,10 @@ def _environment(chapter: Chapter, key: str, folder: Path, settings: Settings) -
         "IPYTHONDIR": str(folder / "ipython"),
         "OMP_NUM_THREADS": str(max(1, core_count() // settings.jobs)),
         # glibc hands freed arrays back to the kernel; asking again for each training step's costs
-        # up to a third of the step in page faults
+        # up to a third of the step in page faults, and small pages up to a fifth
         "MALLOC_TRIM_THRESHOLD_": str(2**33),
         "MALLOC_MMAP_THRESHOLD_": str(2**25),
+        "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",
         reporting.OUTPUT: str(folder / "entry"),
         reporting.FIGURES_URL: f"{up}{reporting.FIGURES_FOLDER}/{chapter.name}",
         beacon.PROGRESS_FILE: str(folder / "progress.jsonl"),
