@@ -71,7 +71,7 @@ pdf: env  ## print the built site into one PDF, with Chromium
 	@$(BIN)/python -m bookbuild pdf --profile '$(PROFILE)'
 
 bench: env  ## time the fast methods against the dense ones: DEVICE=, THREADS=
-	@# as for chapters: glibc is to keep freed arrays
+	@# as for chapters: glibc is to keep freed arrays, and to ask for huge pages
 	@MALLOC_TRIM_THRESHOLD_=8589934592 MALLOC_MMAP_THRESHOLD_=33554432 \
 		GLIBC_TUNABLES=glibc.malloc.hugetlb=1 $(BIN)/python -m benchmark --device '$(DEVICE)' $(if $(THREADS),--threads '$(THREADS)')
 

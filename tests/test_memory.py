@@ -10,6 +10,8 @@ import pytest
 import torch
 
 from emergence import memory, training
+from emergence.companions import accounts
+from emergence.companions.accounts import curves
 from emergence.companions.birth import bigrams
 from emergence.companions.birth import settings as birth
 from emergence.companions.birth import training as birth_training
@@ -51,9 +53,17 @@ BIRTH = birth.Settings(length=16, dim=16, batch_size=4, steps=10, every=3)
 NOISE = noise.Settings(
     length=16, dim=16, width=8, batch_size=8, steps=10, every=4, n_tested=8, counts=(0, 1)
 )
+
+
+def readings_of_the_stream():
+    found = curves.stream(accounts.Settings(stream=BIRTH), BIGRAMS, (1,), device=CPU)
+    return found.steps, found.readings, found.final
+
+
 COMPANIONS = {
     "retrieval": lambda: retrieval.train(RETRIEVAL, (0, 1), device=CPU),
     "birth": lambda: birth_training.train(BIRTH, BIGRAMS, 1, n_layers=2, device=CPU),
+    "accounts": readings_of_the_stream,
     "noise": lambda: noise_training.train(NOISE, BIGRAMS, 1, device=CPU),
 }
 

@@ -109,8 +109,10 @@ def _read(root: Path, path: Path) -> Chapter:
         for item, file in zip(listed, data, strict=True)
         if not file.is_file()
     )
+    minutes = declared.get("minutes", 0)
+    if not isinstance(minutes, int | float):
+        raise BookError(f"Chapter {name} declares {minutes!r} as its minutes, which is no number.")
     _check_parameters(name, notebook)
-    minutes = float(declared.get("minutes", 0))
     return Chapter(name, _title(notebook, name), notebook, data, minutes)
 
 

@@ -239,6 +239,7 @@ class TestFailures:
             ("seed = 0", "", "does not set the parameter 'seed'"),
             ("[parameters, remove-cell]", "[remove-cell]", "0 cells tagged parameters"),
             ("data/points.csv]", "data/lost.csv]", "reads data/lost.csv, which does not exist"),
+            ("  data:", "  minutes: long\n  data:", "declares 'long' as its minutes"),
         ],
     )
     def test_a_malformed_chapter_is_refused(

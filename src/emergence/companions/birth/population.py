@@ -16,7 +16,7 @@ from torch import Tensor
 from .memories import recall
 from .model import Frozen, Trained, logits
 
-PARTS = "W_OV^2", "W_KQ^2", "W_KQ^1"
+PARTS = "W_{OV}^2", "W_{KQ}^2", "W_{KQ}^1"
 
 
 class Step(NamedTuple):
