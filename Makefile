@@ -77,17 +77,17 @@ bench: env  ## time the fast methods against the dense ones: DEVICE=, THREADS=
 
 rehearse:  ## open the book's pages as Colab and Binder would; takes minutes: CHAPTER=
 	@$(MAKE) notebooks PROFILE=smoke DEVICE=cpu
-	@PYTHONPATH=tests $(BIN)/python -m rehearsal.colab $(CHAPTER)
-	@PYTHONPATH=tests $(BIN)/python -m rehearsal.binder $(CHAPTER)
+	@PYTHONPATH=tests $(BIN)/python -m drills.rehearsal.colab $(CHAPTER)
+	@PYTHONPATH=tests $(BIN)/python -m drills.rehearsal.binder $(CHAPTER)
 
 test: lint  ## check style and run all tests
 	@$(BIN)/python -m pytest
 
 faults: env  ## kill processes, flip bits, fill disks; print what was noticed and lost (minutes)
-	@cd tests && PYTHONPATH=../src ../$(BIN)/python -m faults $(if $(SEED),--seed '$(SEED)')
+	@cd tests && PYTHONPATH=../src ../$(BIN)/python -m drills.faults $(if $(SEED),--seed '$(SEED)')
 
 audit: env  ## look the locked packages up among the known vulnerabilities
-	@$(BIN)/python tests/audit.py
+	@$(BIN)/python tests/drills/audit.py
 
 site-test: env  ## drive the built smoke site in Chromium
 	@$(BIN)/python -m pytest tests/site

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 
-from bookbuild.chromium import PROGRAMS, program
+from bookbuild.site.browser import PROGRAMS, program
 
 WIDE, NARROW = {"width": 1280, "height": 900}, {"width": 390, "height": 800}
 LOADED = """async () => {

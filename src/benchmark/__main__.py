@@ -11,10 +11,11 @@ import torch
 from rich.console import Console
 from rich.table import Table
 
-from benchmark import report
-from benchmark.cases import Section2, Section4
-from benchmark.machine import describe
-from emergence.training import resolve_device
+from emergence.running.devices import resolve_device
+
+from . import report
+from .cases import Section2, Section4
+from .machine import describe
 
 console = Console()
 

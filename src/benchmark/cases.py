@@ -9,7 +9,8 @@ from torch.nn.functional import cross_entropy
 
 from emergence import tasks, training
 from emergence.models import AttentionOnlyTransformer
-from emergence.training import Method, TokenTraining
+from emergence.running import devices
+from emergence.training.settings import Method, TokenTraining
 
 Step = Callable[[], object]
 LEARNING_RATE = 1e-3  # the weights stay as drawn
@@ -38,7 +39,7 @@ class Section2:
 
     def step(self, method: Method, device: torch.device) -> Step:
         settings = TokenTraining(dim=self.dim)
-        stream = training.generator(0, device)
+        stream = devices.generator(0, device)
         model = AttentionOnlyTransformer(
             settings.dim, settings.vocabulary, settings.block_size,
             embedding_scale=settings.embedding_scale, generator=stream,
@@ -81,7 +82,7 @@ class Section4:
         return f"§4, N = {self.n_pairs}, D = {self.dim}, B = {self.batch_size}"
 
     def step(self, method: Method, device: torch.device) -> Step:
-        stream = training.generator(0, device)
+        stream = devices.generator(0, device)
         batch = self.sample(stream)
         weights = [
             (0.05 * torch.randn(1, *shape, generator=stream, device=device)).requires_grad_()

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import torch
 
-from benchmark.timing import spread, take_turns
+from .timing import spread, take_turns
 
 
 def describe(device: torch.device, budget: float, quick: bool) -> dict[str, object]:

@@ -8,10 +8,12 @@ from collections.abc import Callable
 import torch
 from torch.nn.functional import cross_entropy, scaled_dot_product_attention
 
-from benchmark.cases import Section2, Section4, Step
 from emergence import models, tasks, training
 from emergence.models import AttentionOnlyTransformer
-from emergence.training import TokenTraining
+from emergence.running import devices
+from emergence.training.settings import TokenTraining
+
+from .cases import Section2, Section4, Step
 
 
 class NotMeasured(Exception):
@@ -28,7 +30,7 @@ def transformer_lens(case: Section2, device: torch.device) -> Step:
     except ImportError as error:
         raise NotMeasured(f"TransformerLens is not installed ({error.name})") from error
     settings = TokenTraining(dim=case.dim)
-    stream = training.generator(0, device)
+    stream = devices.generator(0, device)
     ours = AttentionOnlyTransformer(
         case.dim, settings.vocabulary, settings.block_size,
         embedding_scale=settings.embedding_scale, generator=stream,
@@ -83,7 +85,7 @@ def attention_steps(case: Section4, device: torch.device) -> dict[str, Step]:
 
     With the ordinary mask: the strict one leaves the first row empty, which becomes NaN there.
     """
-    stream = training.generator(0, device)
+    stream = devices.generator(0, device)
     inputs = case.sample(stream).inputs
     width = 2 * case.dim
     w1 = (0.05 * torch.randn(width, width, generator=stream, device=device)).requires_grad_()

@@ -7,11 +7,13 @@ import numpy as np
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from benchmark import peers
-from benchmark.cases import Case, Section2, Section4, Step
-from benchmark.memory import peak
-from benchmark.timing import Spread, spread, take_turns
-from emergence import probes, theory, training
+from emergence import analysis, theory
+from emergence.running import devices
+
+from . import peers
+from .cases import Case, Section2, Section4, Step
+from .footprint import peak
+from .timing import Spread, spread, take_turns
 
 SECTION2 = (256, 1024, 2048)
 SECTION4 = ((4, 16, 512), (16, 16, 512), (32, 16, 512), (16, 32, 256), (64, 64, 256))
@@ -55,7 +57,7 @@ def steps(case: Case, machine: Mapping[str, Any], device: torch.device, budget: 
 
 def sampling(case: Section4, device: torch.device, budget: float) -> Row:
     """Drawing the batch of a step, which both methods share."""
-    stream = training.generator(0, device)
+    stream = devices.generator(0, device)
     times = take_turns({"sample": lambda: case.sample(stream)}, device, budget)
     return {"case": case.name, "sample": spread(times["sample"])._asdict()}
 
@@ -75,7 +77,7 @@ def scaling(cases: tuple[Section4, ...], over: str, device: torch.device, budget
         for method, values in take_turns(both, device, budget).items():
             medians[method].append(float(np.median(values)))
     sizes = np.array([getattr(case, over) for case in cases])
-    fits = {m: probes.exponent(sizes, np.array(v))._asdict() for m, v in medians.items()}
+    fits = {m: analysis.exponent(sizes, np.array(v))._asdict() for m, v in medians.items()}
     return {"over": over, "sizes": sizes.tolist(), "medians": medians, "exponents": fits}
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from jaxtyping import Float
 
-from benchmark.cases import Step
+from .cases import Step
 
 MOST_REPEATS = 41
 ROUNDS = 10  # of quick steps

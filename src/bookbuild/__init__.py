@@ -1,7 +1,7 @@
 """Turn the chapters of the book into executed notebooks, a judged ledger and a site."""
 
-from bookbuild.beacon import attach_from_environment
-from bookbuild.reporting import report, show
+from .reporting.progress import attach_from_environment
+from .reporting.report import report, show
 
 __all__ = ["report", "show"]
 

@@ -1,5 +1,5 @@
 """Run the command line."""
 
-from bookbuild.cli import main
+from .cli import main
 
 main()

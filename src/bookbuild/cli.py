@@ -14,18 +14,18 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from bookbuild.cache import NOTEBOOK_FILE
-from bookbuild.chapters import listed_files, read_chapter, read_chapters, read_toc
-from bookbuild.display import choose_display
-from bookbuild.errors import BookError
-from bookbuild.inventory import inventory, readable_age, readable_size
-from bookbuild.inventory import prune as remove_unneeded
-from bookbuild.ledger import count
-from bookbuild.lock import nothing_runs
-from bookbuild.pdf import write_pdf
-from bookbuild.pipeline import Result, build_book, run_chapters
-from bookbuild.publish import write_beside, write_branch
-from bookbuild.settings import (
+from .errors import BookError
+from .execution.display import choose_display
+from .execution.lock import nothing_runs
+from .execution.sweeps import read_grid, run_sweep
+from .ledger.claims import count
+from .notebooks.publish import write_beside, write_branch
+from .pipeline import Result, build_book, run_chapters
+from .results.executed import NOTEBOOK_FILE
+from .results.inventory import inventory, readable_age, readable_size
+from .results.inventory import prune as remove_unneeded
+from .results.store import reason, write_whole
+from .settings import (
     CELL_TIMEOUT,
     DEVICES,
     PARTS,
@@ -37,8 +37,8 @@ from bookbuild.settings import (
     resolve_device,
     whole_number,
 )
-from bookbuild.store import reason, write_whole
-from bookbuild.sweeps import read_grid, run_sweep
+from .site.pdf import write_pdf
+from .source.chapters import listed_files, read_chapter, read_chapters, read_toc
 
 NO_FAULT_OF_OURS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EFBIG)
 

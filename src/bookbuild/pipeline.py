@@ -3,18 +3,19 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from bookbuild import cache, lock
-from bookbuild.chapters import Chapter, read_chapters, read_toc
-from bookbuild.display import Display
-from bookbuild.errors import raise_if_any
-from bookbuild.execute import execute, tidy
-from bookbuild.keys import chapter_key
-from bookbuild.ledger import Finding, judge, read_claims
-from bookbuild.settings import Settings
-from bookbuild.site import build_site
-from bookbuild.snapshot import frozen
-from bookbuild.stage import stage
-from bookbuild.store import Store
+from .errors import raise_if_any
+from .execution import lock
+from .execution.display import Display
+from .execution.execute import execute, tidy
+from .ledger.claims import Finding, judge, read_claims
+from .results import executed as cache
+from .results.keys import chapter_key
+from .results.snapshot import frozen
+from .results.store import Store
+from .settings import Settings
+from .site.build import build_site
+from .site.stage import stage
+from .source.chapters import Chapter, read_chapters, read_toc
 
 
 @dataclass(frozen=True)

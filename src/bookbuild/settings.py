@@ -4,7 +4,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from bookbuild.errors import BookError
+from .errors import BookError
 
 PROFILES = ("paper", "smoke")
 DEVICES = ("auto", "cpu", "cuda")

@@ -26,6 +26,7 @@ NAMES = tuple(
     for i in range(1, n + 1)
 )
 INDUCTION_HEAD = ("alpha_3", "beta_2", "gamma_3")
+HEAD = [NAMES.index(name) for name in INDUCTION_HEAD]  # its places among the 19
 
 
 class PseudoParameters(NamedTuple):

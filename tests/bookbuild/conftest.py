@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from bookbuild import reporting
-from bookbuild.display import PlainDisplay
+from bookbuild.execution.display import PlainDisplay
 from bookbuild.pipeline import Result, build_book
+from bookbuild.reporting import report
 from bookbuild.settings import Settings
 
 HERE = Path(__file__).parent
@@ -79,8 +79,8 @@ def without_site(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def output(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A fresh output folder for report and show, as in a chapter that bookbuild executes."""
-    monkeypatch.setenv(reporting.OUTPUT, str(tmp_path))
-    monkeypatch.setattr(reporting, "_measures", {})
+    monkeypatch.setenv(report.OUTPUT, str(tmp_path))
+    monkeypatch.setattr(report, "_measures", {})
     return tmp_path
 
 

@@ -17,12 +17,12 @@ import nbformat
 import psutil
 import pytest
 
-from bookbuild import cache
-from bookbuild.chapters import read_chapter
 from bookbuild.errors import BookError
-from bookbuild.keys import chapter_key
 from bookbuild.pipeline import Result
-from bookbuild.store import Store
+from bookbuild.results import executed
+from bookbuild.results.keys import chapter_key
+from bookbuild.results.store import Store
+from bookbuild.source.chapters import read_chapter
 
 if TYPE_CHECKING:
     from conftest import Toy
@@ -144,7 +144,7 @@ class TestWhatIsExecuted:
             ("torch", set()),
             ("myst-nb", {LINE, SQUARE}),
         ):
-            monkeypatch.setattr("bookbuild.provenance.version", newer(package))
+            monkeypatch.setattr("bookbuild.reporting.provenance.version", newer(package))
             assert {name for name in before if entry_of(toy, name) != before[name]} == changed
 
     def test_what_was_damaged(self, toy: Toy) -> None:
@@ -152,7 +152,7 @@ class TestWhatIsExecuted:
         content = bytearray(path.read_bytes())
         content[len(content) // 2] ^= 1
         path.write_bytes(content)
-        entry, remark = cache.find(toy.settings(), path.stem)
+        entry, remark = executed.find(toy.settings(), path.stem)
         assert entry is None
         assert "is damaged: set aside" in remark
         toy.build()
@@ -217,7 +217,7 @@ class TestFailures:
 
     def test_a_missing_kernel_is_named(self, toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
         toy.edit("src/toy/line.py", "2.0", "2")
-        monkeypatch.setattr("bookbuild.execute.KERNEL", "lost")
+        monkeypatch.setattr("bookbuild.execution.execute.KERNEL", "lost")
         with pytest.raises(BookError) as caught:
             toy.build()
         assert caught.value.problems == (
@@ -266,7 +266,7 @@ class TestFailures:
 
 COUNTING = """
 import os
-from emergence.memory import Task, go_through
+from emergence.running.cache import Task, go_through
 
 class Counting:
     step, ended, seen = 0, False, []
@@ -301,7 +301,7 @@ def test_a_chapter_whose_kernel_is_killed_goes_on_from_its_last_state(toy: Toy) 
     assert len(list(toy.settings().checkpoints.rglob("*.result"))) == 1
     with pytest.raises(BookError, match="has no claim"):
         toy.build(interval=0.0)
-    entry, _ = cache.find(toy.settings(), entry_of(toy, LINE).stem)
+    entry, _ = executed.find(toy.settings(), entry_of(toy, LINE).stem)
     assert entry is not None
     values = {key: row["value"] for key, row in entry.measures.items()}
     assert (values["steps"], values["processes"]) == (6.0, 2.0)
@@ -359,7 +359,7 @@ def _sleeping_kernel(pid: int, sign: Path) -> psutil.Process:
 
 def test_measures_travel_with_the_entry(built_once: tuple[Toy, Result]) -> None:
     toy, _ = built_once
-    entry, _ = cache.find(toy.settings(), entry_of(toy, SQUARE).stem)
+    entry, _ = executed.find(toy.settings(), entry_of(toy, SQUARE).stem)
     assert entry is not None
     assert entry.measures["square_of_three"]["value"] == 9.0
     assert set(entry.figures) == {"square.svg", "square.json"}

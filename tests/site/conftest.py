@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from bookbuild.chromium import FLAGS, program
-from bookbuild.serving import served
+from bookbuild.site.browser import FLAGS, program
+from bookbuild.site.serving import served
 from browser import missing, visit
 
 ROOT = Path(__file__).parents[2]

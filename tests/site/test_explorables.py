@@ -8,7 +8,7 @@ import pytest
 
 from browser import call
 from emergence import theory
-from emergence.circuit import circuit
+from emergence.analysis.circuit import circuit
 from emergence.theory import laws
 
 EMERGENCE, CIRCUIT = "[data-explorable=emergence]", "[data-explorable=circuit]"
@@ -57,9 +57,7 @@ def test_the_flow_from_any_start_is_that_of_python(modules, n_pairs, query, star
     parts = [0.001, 0.1, 0.5, 0.85]
     setting = {"n": n_pairs, "query": query, "start": start, "parts": parts}
     found = np.array(call(modules, "flow", f"(() => {at})()", setting))
-    flow = theory.gradient_flow(
-        n_pairs, found[-1, 0], query=query, start=start, times=found[:, 0]
-    )
+    flow = theory.gradient_flow(n_pairs, found[-1, 0], query=query, start=start, times=found[:, 0])
     assert found[:, 1:] == pytest.approx(np.stack(flow[1:], axis=1), rel=1e-6, abs=1e-9)
 
 

@@ -17,6 +17,7 @@ from .flow import (
     landscape_of,
     times_in,
 )
+from .gaussian import crossover_time, first_steps, gaussian_rates
 from .integral import first_integral, first_integral_drift
 from .landscape import Landscape
 from .reduced import reduced_gradient, reduced_loss, retrieval, signal
@@ -27,11 +28,15 @@ __all__ = [
     "Landscape",
     "Rates",
     "Trajectory",
+    "cross_entropy",
+    "crossover_time",
     "descent_in",
     "emergence_times",
     "first_integral",
     "first_integral_drift",
+    "first_steps",
     "flow_in",
+    "gaussian_rates",
     "gradient_descent",
     "gradient_flow",
     "landscape_of",

@@ -113,9 +113,7 @@ def repetition(copies: int) -> tuple[float, float]:
     return harmonic, (math.lgamma(copies + 1) + copies - copies * math.log(copies)) / harmonic - 1
 
 
-def bursty_time(
-    name: str, n_distinct: int, copies: int, threshold: float = 0.5
-) -> float:
+def bursty_time(name: str, n_distinct: int, copies: int, threshold: float = 0.5) -> float:
     """The leading emergence time for many distinct pairs: K log 2 for gamma, else of order NK.
 
     With dalpha/dbeta = beta e^alpha/(e^alpha + k), hence alpha + k (1 - e^-alpha) = beta^2/2, the
@@ -143,9 +141,7 @@ def bursty_time(
 # Windows of W1 and W2 positions in layers 1 and 2
 
 
-def windowed_time(
-    name: str, window_1: int, window_2: int, threshold: float = 0.5
-) -> float:
+def windowed_time(name: str, window_1: int, window_2: int, threshold: float = 0.5) -> float:
     """The leading emergence time for wide windows: W2/2 takes N's place once, W1 W2/4 N^2's."""
     if name == "gamma":
         return -window_2 / 2 * math.log1p(-threshold)

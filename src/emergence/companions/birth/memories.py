@@ -3,9 +3,10 @@
 from typing import NamedTuple
 
 import numpy as np
-import torch
 from jaxtyping import Float, Int
 from torch import Tensor
+
+from emergence.analysis.recall import recall
 
 from .model import Frozen, Trained
 
@@ -17,12 +18,6 @@ class Recalls(NamedTuple):
     kq2: float  # a trigger looks for what layer 1 wrote of itself
     kq1: float  # a position looks at the one before
     kq1_early: float  # the same among the first quarter of the positions, the source's 64 of 256
-
-
-def recall(scores: Float[Tensor, "M M"]) -> float:
-    """R: how often the entry on the diagonal is the greatest of its row."""
-    wanted = torch.arange(len(scores), device=scores.device)
-    return float((scores.argmax(dim=1) == wanted).double().mean())
 
 
 def recalls(frozen: Frozen, trained: Trained, triggers: Int[Tensor, " k"]) -> Recalls:

@@ -6,7 +6,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from ...models import allowed_positions, attention
+from emergence.models import allowed_positions, attention
+
 from .task import Batch
 
 

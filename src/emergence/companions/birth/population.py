@@ -13,7 +13,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from .memories import recall
+from emergence.analysis.recall import recall
+
 from .model import Frozen, Trained, logits
 
 PARTS = "W_{OV}^2", "W_{KQ}^2", "W_{KQ}^1"

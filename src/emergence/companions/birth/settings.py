@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from ...preset import Preset
+from emergence.preset import Preset
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from ... import resuming
-from ...probes import first_reached
-from ...training import generator
+from emergence.running import loop
+from emergence.running.devices import generator
+
 from . import fast, memories, task
 from .bigrams import Bigrams
 from .model import Frozen, Trained, initial
@@ -63,7 +63,7 @@ def train(
     rows: list[tuple[float, float]] = []  # loss and accuracy
     found: list[tuple[int, Sequence[Any]]] = []
     pool: list[Tensor] = []
-    for step in resuming.steps(
+    for step in loop.steps(
         train,
         label,
         n_steps,
@@ -112,11 +112,3 @@ def train(
 def accuracy_on(record: Record, batch: task.Batch) -> float:
     """Accuracy at the scored positions of sequences that were not trained on."""
     return fast.loss_and_gradient(record.frozen, record.trained, batch).accuracy
-
-
-def settled(
-    probed: Int[np.ndarray, " probes"], curves: Float[np.ndarray, "runs probes"], level: float
-) -> Float[np.ndarray, " runs"]:
-    """The first step from which on a curve stays at its level or above; infinity if none."""
-    least_to_come = np.minimum.accumulate(curves[:, ::-1], axis=1)[:, ::-1]
-    return first_reached(probed, least_to_come, level)

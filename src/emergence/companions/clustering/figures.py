@@ -8,7 +8,8 @@ from matplotlib.axes import Axes
 from matplotlib.colors import hsv_to_rgb
 from torch import Tensor
 
-from ...plotting import COLOURS
+from emergence.plotting.style import COLOURS
+
 from .markers import markers, normalise, places
 
 SHADES = {

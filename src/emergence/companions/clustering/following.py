@@ -9,7 +9,7 @@ from torch import Tensor
 
 from .energy import forces
 from .markers import scale, shape_only
-from .network import Network, Record
+from .model import Network, Record
 from .pairwise import descent, likeness, relabelled_likeness
 
 

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from .energy import forces
 from .markers import incidence, markers, places, shape_only
-from .network import Network, losses, marker_losses
+from .model import Network, losses, marker_losses
 
 
 def pair_forces(

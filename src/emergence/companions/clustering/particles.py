@@ -7,7 +7,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from ...progress import steps as counted
+from emergence.running.progress import steps as counted
+
 from .energy import forces
 from .markers import normalise
 

@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass, field, replace
 
-from ...preset import Preset
-from .network import Training
+from emergence.preset import Preset
+
+from .model import Training
 from .particles import Simulation
 
 

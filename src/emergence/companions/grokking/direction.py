@@ -8,12 +8,12 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from emergence.progress import steps as counted
+from emergence.running.progress import steps as counted
 
-from .addition import Samples, split, stacked
 from .manifold import free_directions, gram, norm_minimising
-from .network import Layers, accuracy, descent, hidden, predicted, start
+from .model import Layers, accuracy, descent, hidden, predicted, start
 from .settings import Direction
+from .task import Samples, split, stacked
 
 Reading = Literal["sum", "samples", "entries"]  # what the squared errors are divided by
 

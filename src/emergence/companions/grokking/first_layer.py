@@ -6,10 +6,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from emergence.progress import steps as counted
+from emergence.running.progress import steps as counted
 
-from .addition import Samples, Split
-from .network import Layers, accuracy, gated, hidden
+from .model import Layers, accuracy, gated, hidden
+from .task import Samples, Split
 
 
 class Optimum(NamedTuple):

@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from .network import Layers, gated, hidden
+from .model import Layers, gated, hidden
 
 RIDGE = 1e-11  # of the largest diagonal entry of J J^T: far below its least eigenvalue
 

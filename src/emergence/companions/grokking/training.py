@@ -6,11 +6,11 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from emergence.progress import steps as counted
+from emergence.running.progress import steps as counted
 
-from .addition import Samples, Split, split
-from .network import Layers, accuracy, descent, start
+from .model import Layers, accuracy, descent, start
 from .settings import RealTraining, Simulation
+from .task import Samples, Split, split
 
 
 class Instance(NamedTuple):

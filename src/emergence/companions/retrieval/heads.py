@@ -13,7 +13,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from ...probes import first_reached
+from emergence.analysis.curves import first_reached
+
 from .task import Batch
 
 

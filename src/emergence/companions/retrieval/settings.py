@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass
 
-from ...preset import Preset
+from emergence.preset import Preset
+
 from .model import Architecture
 from .task import Mode
-from .train import RetrievalTraining
+from .training import RetrievalTraining
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from itertools import combinations_with_replacement, product
 import numpy as np
 from jaxtyping import UInt8
 
-from .network import Network, run
+from .model import Network, run
 from .wiring import Wiring, add_program, add_start
 
 RULE = 110

@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
-from .network import LINKS, Network, Private, Shared, Unit
+from .model import LINKS, Network, Private, Shared, Unit
 
 
 def encode(network: Network) -> list[int]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import UInt8
 
-from .network import Network
+from .model import Network
 from .wiring import Wiring, add_start, add_toggle
 
 

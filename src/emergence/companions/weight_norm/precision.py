@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from .network import Network
+from .model import Network
 
 SATURATING = ("begun", "start", "held", "copy")  # min(1, max(0, sum)); `out` is a threshold
 

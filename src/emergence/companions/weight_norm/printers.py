@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from .network import Network
+from .model import Network
 from .wiring import Wiring, add_program, add_start, add_toggle
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from ...preset import Preset
+from emergence.preset import Preset
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Float, Int, Real, UInt8
 from scipy.stats import rankdata
 
-from ...progress import steps as counted
+from emergence.running.progress import steps as counted
 
 
 class Rows(NamedTuple):

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from .network import Link, Network, Private, Shared, Unit
+from .model import Link, Network, Private, Shared, Unit
 
 End = str | tuple[str, int]  # a species' unit 0, or a species and an index
 

@@ -1,0 +1,232 @@
+"""Execute chapters in parallel, each in its own process, and keep what they produce."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+import nbformat
+import psutil
+
+from bookbuild.errors import BookError
+from bookbuild.reporting import progress as beacon
+from bookbuild.reporting import provenance, report
+from bookbuild.results import cache, executed
+from bookbuild.results.snapshot import sources
+from bookbuild.results.store import reason
+from bookbuild.settings import Settings, core_count
+from bookbuild.source.chapters import BOOK, Chapter
+
+from .display import Display
+
+WORKER = "bookbuild.execution.worker"
+KERNEL = "python3"
+LOG_FILE = "log.txt"
+FAILURE_FILE = "failure.json"
+SECONDS_BETWEEN_LOOKS = 0.1
+
+
+@dataclass
+class Run:
+    """A chapter that is being executed."""
+
+    chapter: Chapter
+    key: str
+    folder: Path
+    process: subprocess.Popen[bytes]
+    started: float = field(default_factory=time.monotonic)
+
+    @property
+    def output(self) -> Path:
+        """The folder of what becomes the chapter's entry."""
+        return self.folder / "entry"
+
+    def progress(self) -> dict[str, object] | None:
+        """Return the newest progress record, if there is one."""
+        try:
+            lines = (self.folder / "progress.jsonl").read_text(encoding="utf-8").splitlines()
+            return json.loads(lines[-1])
+        except (OSError, ValueError, IndexError):
+            return None
+
+    def kill(self) -> None:
+        """Kill the process, its kernel and whatever the kernel started."""
+        try:
+            processes = [psutil.Process(self.process.pid)]
+            processes += processes[0].children(recursive=True)
+        except psutil.NoSuchProcess:
+            return
+        for process in processes:
+            try:
+                process.kill()
+            except psutil.NoSuchProcess:
+                continue
+        self.process.wait()
+
+
+def execute(
+    wanted: Sequence[tuple[Chapter, str]], settings: Settings, display: Display
+) -> tuple[dict[str, executed.Entry], list[str]]:
+    """Execute chapters, each with its key; return the entries by chapter and the failures.
+
+    The chapters that took longest before, or declare so, start first. An exception, an interrupt
+    among them, kills what is running; finished chapters stay in the store.
+    """
+    seconds = executed.earlier_seconds(settings)
+    waiting = sorted(wanted, key=lambda pair: -seconds.get(pair[0].name, 60 * pair[0].minutes))
+    running: list[Run] = []
+    entries: dict[str, executed.Entry] = {}
+    failures: list[str] = []
+    try:
+        while waiting or running:
+            while waiting and len(running) < settings.jobs:
+                chapter, key = waiting.pop(0)
+                try:
+                    running.append(_start(chapter, key, settings))
+                except OSError as error:
+                    failures.append(f"Chapter {chapter.name} cannot be started: {reason(error)}.")
+                    continue
+                display.start(chapter.name)
+            for run in [run for run in running if run.process.poll() is not None]:
+                running.remove(run)
+                elapsed = time.monotonic() - run.started
+                failure = _failure(run, settings)
+                if not failure:
+                    try:
+                        entries[run.chapter.name] = _finish(run, settings, elapsed)
+                    except BookError as error:
+                        failure = str(error)
+                if failure:
+                    failures.append(failure)
+                display.done(run.chapter.name, elapsed, failed=bool(failure))
+            for run in running:
+                display.progress(run.chapter.name, run.progress())
+            time.sleep(SECONDS_BETWEEN_LOOKS)
+    finally:
+        for run in running:
+            run.kill()
+            shutil.rmtree(run.folder, ignore_errors=True)
+    return entries, failures
+
+
+def _start(chapter: Chapter, key: str, settings: Settings) -> Run:
+    """Write a chapter's notebook and its order, and start its process."""
+    folder = settings.running / f"{os.getpid()}-{chapter.name.replace('/', '-')}"
+    shutil.rmtree(folder, ignore_errors=True)
+    (folder / "entry").mkdir(parents=True)
+    nbformat.write(chapter.notebook, folder / "input.ipynb")
+    order = {
+        "input": str(folder / "input.ipynb"),
+        "output": str(folder / "entry" / executed.NOTEBOOK_FILE),
+        "failure": str(folder / FAILURE_FILE),
+        "parameters": settings.parameters,
+        "kernel": KERNEL,
+        "folder": str(sources(settings).parent),
+        "timeout": settings.timeout,
+    }
+    (folder / "order.json").write_text(json.dumps(order), encoding="utf-8")
+    startup = folder / "ipython" / "profile_default" / "startup" / "memory.py"
+    startup.parent.mkdir(parents=True)
+    startup.write_text(cache.STARTUP, encoding="utf-8")
+    with (folder / LOG_FILE).open("wb") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", WORKER, str(folder / "order.json")],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            env=_environment(chapter, key, folder, settings),
+            # Ctrl-C reaches the build alone, which then kills its processes in order.
+            start_new_session=True,
+        )
+    return Run(chapter, key, folder, process)
+
+
+def _environment(chapter: Chapter, key: str, folder: Path, settings: Settings) -> dict[str, str]:
+    """Return the environment in which a chapter runs."""
+    up = "../" * len(Path(BOOK, chapter.name).parent.parts)
+    path = [str(sources(settings)), os.environ.get("PYTHONPATH", "")]
+    return os.environ | {
+        "PYTHONPATH": os.pathsep.join(filter(None, path)),
+        "PYTHONHASHSEED": "0",
+        "IPYTHONDIR": str(folder / "ipython"),
+        "OMP_NUM_THREADS": str(max(1, core_count() // settings.jobs)),
+        # glibc hands freed arrays back to the kernel; asking again for each training step's costs
+        # up to a third of the step in page faults, and small pages up to a fifth
+        "MALLOC_TRIM_THRESHOLD_": str(2**33),
+        "MALLOC_MMAP_THRESHOLD_": str(2**25),
+        "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",
+        report.OUTPUT: str(folder / "entry"),
+        report.FIGURES_URL: f"{up}{report.FIGURES_FOLDER}/{chapter.name}",
+        beacon.PROGRESS_FILE: str(folder / "progress.jsonl"),
+        provenance.COMMIT: provenance.commit(settings.root),
+        provenance.DEVICE: settings.device,
+        cache.ORDER: json.dumps(_memory(chapter, key, settings)),
+    }
+
+
+def _memory(chapter: Chapter, key: str, settings: Settings) -> dict[str, object]:
+    """Return what the chapter's process needs to remember: see bookbuild.results.cache."""
+    return {
+        "results": str(settings.results),
+        "sources": str(sources(settings)),
+        "device": settings.device,
+        "origin": {"chapter": chapter.name, **settings.parameters},
+        "checkpoints": str(settings.checkpoints / key),
+        "interval": settings.interval,
+    }
+
+
+def _failure(run: Run, settings: Settings) -> str:
+    """Return a sentence about a failed chapter and keep its remains, or nothing."""
+    kept = settings.failed / run.chapter.name
+    shutil.rmtree(kept, ignore_errors=True)
+    # A dead kernel leaves a notebook that claims to be complete: the return code alone counts.
+    if run.process.returncode == 0:
+        return ""
+    kept.mkdir(parents=True)
+    for path in (run.output / executed.NOTEBOOK_FILE, run.folder / LOG_FILE):
+        if path.is_file():
+            shutil.move(path, kept / path.name)
+    try:
+        told = json.loads((run.folder / FAILURE_FILE).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        told = {"cause": f"its process ended with code {run.process.returncode}"}
+    shutil.rmtree(run.folder, ignore_errors=True)
+    cell = f", cell {told['cell']} ({told['line']})" if "cell" in told else ""
+    where = kept.relative_to(settings.root)
+    return f"Chapter {run.chapter.name}{cell} failed: {told['cause']}; see {where}."
+
+
+def _finish(run: Run, settings: Settings, seconds: float) -> executed.Entry:
+    """Keep a chapter's outputs with their origin; raise BookError where that fails."""
+    path = run.output / executed.NOTEBOOK_FILE
+    notebook = nbformat.read(path, as_version=4)
+    for holder in (notebook, *notebook.cells):
+        holder.metadata.pop("papermill", None)  # it names folders of this machine
+    nbformat.write(notebook, path)
+    origin = {
+        "chapter": run.chapter.name,
+        **settings.parameters,
+        "commit": provenance.commit(settings.root),
+        "versions": provenance.versions(),
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "seconds": round(seconds, 1),
+    }
+    entry = executed.store(settings, run.key, origin, run.output)
+    shutil.rmtree(settings.checkpoints / run.key, ignore_errors=True)
+    shutil.rmtree(run.folder, ignore_errors=True)
+    return entry
+
+
+def tidy(settings: Settings) -> None:
+    """Remove what builds that were killed left behind; other builds may be running."""
+    for folder in settings.running.glob("*-*"):
+        owner = folder.name.partition("-")[0]
+        if not (owner.isdecimal() and psutil.pid_exists(int(owner))):
+            shutil.rmtree(folder, ignore_errors=True)

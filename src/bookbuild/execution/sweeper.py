@@ -1,0 +1,85 @@
+"""Compute a sweep in a process of its own: python -m bookbuild.execution.sweeper ORDER."""
+
+import json
+import logging
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+import torch
+
+from bookbuild.errors import BookError
+from bookbuild.results.cache import StoredCache
+from emergence.running import cache, sweep
+from emergence.running.executors import SCHEDULER
+
+from .sweeps import read_grid
+from .worker import die_with_parent
+
+SECONDS_BETWEEN_LINES = 1.0
+
+
+class Lines(logging.Handler):
+    """Print how many runs are done, a line a second at most."""
+
+    def __init__(self, label: str) -> None:
+        super().__init__()
+        self.label, self.total, self.known = label, 0, 0
+        self._last = float("-inf")
+        self._opened = False
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Print a line about the sweep; the steps of a single run are of no interest here."""
+        if getattr(record, "experiment", None) != self.label:
+            return
+        step, self.total = record.step, record.total  # type: ignore[attr-defined]
+        if not self._opened:
+            self.known, self._opened = step, True
+        now = time.monotonic()
+        if step == self.total or now - self._last >= SECONDS_BETWEEN_LINES:
+            self._last = now
+            print(f"{self.label}: {step} of {self.total} runs", flush=True)
+
+
+def main(order: str) -> int:
+    """Compute what an order asks for; return 0, or 1 after a sentence about what is wrong."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    die_with_parent()
+    asked = json.loads(order)
+    settings = asked["memory"]
+    path = Path(asked["path"])
+    lines = Lines(path.stem)
+    logger = logging.getLogger("emergence.running.progress")
+    logger.addHandler(lines)
+    logger.setLevel(logging.INFO)
+    torch.set_num_threads(asked["jobs"])
+    if asked["scheduler"]:
+        os.environ[SCHEDULER] = asked["scheduler"]
+    remembered = StoredCache(
+        Path(settings["results"]), Path(settings["sources"]), settings["device"], {}
+    )
+    started = time.monotonic()
+    try:
+        grid = read_grid(path, settings["device"])
+        with cache.attached(remembered):
+            sweep.run(grid.function, grid.configurations, label=path.stem)
+    except KeyboardInterrupt:
+        print("Cancelled.", file=sys.stderr)
+        return 1
+    except BookError as error:
+        print(error, file=sys.stderr)
+        return 1
+    except Exception as error:  # whatever a run may raise: the sweep has to name it
+        notes = "".join(f" ({note})" for note in getattr(error, "__notes__", ()))
+        print(f"{type(error).__name__}: {error}{notes}", file=sys.stderr)
+        return 1
+    computed = lines.total - lines.known
+    seconds = time.monotonic() - started
+    print(f"{computed} runs computed in {seconds:.0f} s, {lines.known} were in the store")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

@@ -1,0 +1,167 @@
+"""Read a declared grid of runs, and have it computed into the store."""
+
+import dataclasses
+import importlib
+import itertools
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, get_args, get_origin, get_type_hints
+
+import yaml
+
+from bookbuild.errors import BookError, raise_if_any
+from bookbuild.results.snapshot import frozen, sources
+from bookbuild.results.store import Store
+from bookbuild.settings import Settings
+
+from .execute import tidy
+
+FIELDS = {"function", "grid", "fixed"}
+MOST_RUNS = 1_000_000
+
+
+@dataclasses.dataclass(frozen=True)
+class Grid:
+    """A function of the science and the configurations it is to be applied to."""
+
+    function: Callable[[Any], Any]
+    configurations: list[Any]
+
+
+def read_grid(path: Path, device: str) -> Grid:
+    """Return the grid a file declares; raise BookError with a sentence for each fault.
+
+    The function takes one frozen dataclass. A field of it called device is set to the device.
+    """
+    try:
+        rows = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise BookError(f"{path} cannot be read: {' '.join(str(error).split())}.") from error
+    if not isinstance(rows, dict) or not isinstance(rows.get("grid"), dict):
+        raise BookError(f"{path} needs a 'function' and a 'grid' of lists.")
+    fixed = rows.get("fixed", {})
+    if not isinstance(fixed, dict):
+        raise BookError(f"{path}: 'fixed' is not a mapping.")
+    raise_if_any(f"{path}: unknown field {name!r}." for name in rows if name not in FIELDS)
+    function = _function(path, rows.get("function"))
+    kind = _configuration_class(path, function)
+    axes = rows["grid"]
+    raise_if_any(
+        f"{path}: {name!r} of the grid is not a list of values."
+        for name, values in axes.items()
+        if not isinstance(values, list) or not values
+    )
+    raise_if_any(f"{path}: {name!r} is both fixed and varied." for name in axes if name in fixed)
+    count = 1
+    for values in axes.values():
+        count *= len(values)
+    if count > MOST_RUNS:
+        raise BookError(f"{path} asks for {count} runs; more than {MOST_RUNS} is a slip.")
+    known = {field.name for field in dataclasses.fields(kind)}
+    given = fixed | ({"device": device} if "device" in known else {})
+    points = itertools.product(*axes.values())
+    return Grid(
+        function,
+        [_configured(path, kind, given | dict(zip(axes, p, strict=True))) for p in points],
+    )
+
+
+def _function(path: Path, name: Any) -> Callable[[Any], Any]:
+    """Return the function of `emergence` with this dotted name."""
+    module, _, attribute = str(name).rpartition(".")
+    if not module.startswith("emergence"):
+        raise BookError(f"{path}: 'function' names a function of emergence, not {name!r}.")
+    try:
+        function = getattr(importlib.import_module(module), attribute)
+    except (ImportError, AttributeError) as error:
+        raise BookError(f"{path}: there is no function {name!r}.") from error
+    return function
+
+
+def _configuration_class(path: Path, function: Callable[[Any], Any]) -> type[Any]:
+    """Return the dataclass that a function takes."""
+    hints = get_type_hints(function) if callable(function) else {}
+    hints.pop("return", None)
+    kinds = list(hints.values())
+    if len(kinds) != 1 or not dataclasses.is_dataclass(kinds[0]):
+        raise BookError(f"{path}: {function!r} does not take one dataclass, its configuration.")
+    return kinds[0]
+
+
+def _configured(path: Path, kind: type[Any], values: Mapping[str, Any]) -> Any:
+    """Return a configuration; raise BookError for an unknown, missing or mistyped setting."""
+    hints = get_type_hints(kind)
+    checked = {}
+    for name, value in values.items():
+        if name not in hints:
+            raise BookError(f"{path}: {kind.__name__} has no setting {name!r}.")
+        try:
+            checked[name] = _typed(hints[name], value)
+        except TypeError:
+            raise BookError(
+                f"{path}: {name!r} is of type {_name(hints[name])}, not {value!r:.40}."
+            ) from None
+    try:
+        return kind(**checked)
+    except (TypeError, ValueError) as error:
+        raise BookError(f"{path}: {' '.join(str(error).split())}.") from error
+
+
+def _typed(hint: Any, value: Any) -> Any:
+    """Return a value as its hint has it; raise TypeError if it is something else."""
+    if get_origin(hint) is tuple:
+        kinds = get_args(hint)
+        if not isinstance(value, list):
+            raise TypeError
+        if kinds[-1] is Ellipsis:
+            kinds = kinds[:1] * len(value)
+        if len(kinds) != len(value):
+            raise TypeError
+        return tuple(_typed(kind, item) for kind, item in zip(kinds, value, strict=True))
+    if hint is float and type(value) is int:
+        return float(value)
+    if type(value) is not hint:
+        raise TypeError
+    return value
+
+
+def _name(hint: Any) -> str:
+    return hint.__name__ if isinstance(hint, type) and not get_args(hint) else str(hint)
+
+
+def run_sweep(path: Path, settings: Settings, scheduler: str | None) -> None:
+    """Compute what a file declares and the store lacks; raise BookError where that fails.
+
+    A process of its own does it, on sources that an edit cannot reach.
+    """
+    tidy(settings)
+    Store(settings.results).check()
+    with frozen(settings) as settings:
+        order = {
+            "path": str(path),
+            "scheduler": scheduler,
+            "jobs": settings.jobs,
+            "memory": {
+                "results": str(settings.results),
+                "sources": str(sources(settings)),
+                "device": settings.device,
+                "origin": {},
+            },
+        }
+        path_ = [str(sources(settings)), os.environ.get("PYTHONPATH", "")]
+        process = subprocess.Popen(
+            [sys.executable, "-m", "bookbuild.execution.sweeper", json.dumps(order)],
+            env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, path_))},
+        )
+        try:
+            code = process.wait()
+        except BaseException:
+            process.terminate()
+            process.wait()
+            raise
+    if code:
+        raise BookError("The sweep is not complete; what is finished is kept.")

@@ -1,0 +1,100 @@
+"""Execute one notebook in a process of its own: python -m bookbuild.execution.worker order.json."""
+
+import json
+import os
+import sys
+import tempfile
+import threading
+import time
+import traceback
+from pathlib import Path
+
+import nbformat
+import papermill
+import psutil
+from jupyter_client.kernelspec import NoSuchKernel
+from nbclient.exceptions import CellTimeoutError, DeadKernelError
+from papermill.exceptions import PapermillExecutionError
+from traitlets.config import Config
+
+
+def main(order_file: str) -> int:
+    """Execute the notebook an order names; return 0, or 1 with the cause in the file it names."""
+    path = Path(order_file)
+    order = json.loads(path.read_text(encoding="utf-8"))
+    die_with_parent()
+    with tempfile.TemporaryDirectory(prefix="kernel-") as folder:
+        os.environ["JUPYTER_RUNTIME_DIR"] = folder
+        try:
+            _execute(order, f"{folder}/kernel")
+        except Exception as error:  # whatever it is, the build has to name it
+            failure = _where(Path(order["output"])) | {"cause": _cause(error, order["timeout"])}
+            Path(order["failure"]).write_text(json.dumps(failure), encoding="utf-8")
+            traceback.print_exc()
+            return 1
+    return 0
+
+
+def _execute(order: dict[str, object], socket: str) -> None:
+    """Run papermill over sockets: kernels that start at once may draw the same TCP ports."""
+    papermill.execute_notebook(
+        order["input"],
+        order["output"],
+        parameters=order["parameters"],
+        cwd=order["folder"],
+        kernel_name=order["kernel"],
+        progress_bar=False,
+        log_output=True,
+        execution_timeout=order["timeout"],
+        config=Config({"KernelManager": {"transport": "ipc", "ip": socket}}),
+    )
+
+
+def _where(notebook_file: Path) -> dict[str, object]:
+    """Return the number and first line of the last code cell that was started."""
+    if not notebook_file.is_file():
+        return {}
+    cells = [
+        cell
+        for cell in nbformat.read(notebook_file, as_version=4).cells
+        if cell.cell_type == "code" and "injected-parameters" not in cell.metadata.get("tags", [])
+    ]
+    started = [
+        number
+        for number, cell in enumerate(cells, start=1)
+        if cell.metadata.get("papermill", {}).get("start_time")
+    ]
+    if not started:
+        return {}
+    source = cells[started[-1] - 1].source.strip()
+    return {"cell": started[-1], "line": source.partition("\n")[0]}
+
+
+def _cause(error: Exception, timeout: object) -> str:
+    """Return what went wrong, on one line."""
+    if isinstance(error, PapermillExecutionError):
+        return f"{error.ename}: {error.evalue.strip().partition(chr(10))[0]}"
+    if isinstance(error, CellTimeoutError):
+        return f"it took longer than the time-out of {timeout} s"
+    if isinstance(error, DeadKernelError):
+        return "its kernel died"
+    if isinstance(error, NoSuchKernel):
+        return f"there is no Jupyter kernel {error.name!r} on this machine: run make env"
+    return f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"
+
+
+def die_with_parent() -> None:
+    """End this process and its children once the one that started it is gone, even by kill -9."""
+    threading.Thread(target=_watch, args=(os.getppid(),), daemon=True).start()
+
+
+def _watch(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(1)
+    for child in psutil.Process().children(recursive=True):
+        child.kill()
+    os._exit(1)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

@@ -1,0 +1,106 @@
+"""Write the verdicts as MyST pages: counts and headline claims, and the whole table."""
+
+import html
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+
+from bookbuild.source.chapters import Chapter
+
+from .claims import Finding, count
+
+KINDS = {"paper": "The paper", "new": "Beyond the paper", "companion": "Companions"}
+TABLE_HEAD = (
+    '<table class="ledger">\n<thead><tr><th scope="col">Claim</th><th scope="col">Measured</th>'
+    '<th scope="col">Expected</th><th scope="col">Verdict</th></tr></thead>\n<tbody>'
+)
+
+
+def measure_anchor(key: str) -> str:
+    """Return the anchor of the cell that measured something."""
+    return f"measure-{key}"
+
+
+def verdict_summary(findings: Sequence[Finding], *, up: str = "") -> str:
+    """Return the counts as badges, and the headline claims; `up` leads to the verdict page."""
+    badges = (
+        f'<a class="verdict {_slug(verdict)}" href="{up}verdicts.html?verdict={_slug(verdict)}">'
+        f"<b>{n}</b> {verdict}</a>"
+        for verdict, n in count(findings).items()
+    )
+    lines = ['<div class="verdict-counts">', *badges, "</div>"]
+    for kind, title in KINDS.items():
+        rows = [f for f in findings if f.claim.kind == kind and f.claim.headline]
+        if rows:
+            lines += [f'<p class="headline-kind">{title}</p>', '<ul class="headline-claims">']
+            lines += [_headline(finding, up) for finding in rows]
+            lines.append("</ul>")
+    return "\n".join(lines) + "\n"
+
+
+def verdict_table(findings: Sequence[Finding], chapters: Sequence[Chapter]) -> str:
+    """Return a table of all findings for each chapter, in the order of the book."""
+    order = {chapter.name: place for place, chapter in enumerate(chapters)}
+    titles = {chapter.name: chapter.title for chapter in chapters}
+    ordered = sorted(findings, key=lambda finding: order[finding.claim.chapter])
+    lines: list[str] = []
+    for name, rows in groupby(ordered, key=lambda finding: finding.claim.chapter):
+        lines += [f"## {titles[name]}", "", TABLE_HEAD]
+        for finding in rows:
+            lines += _row(finding)
+        lines += ["</tbody></table>", ""]
+    return "\n".join(lines)
+
+
+def made_by(origin: Mapping[str, object]) -> str:
+    """Return the small print below an executed page."""
+    versions = origin["versions"]
+    assert isinstance(versions, Mapping)
+    parts = [
+        f"profile {origin['profile']}",
+        f"device {origin['device']}",
+        f"seed {origin['seed']}",
+        f"commit {origin['commit']}",
+        *(f"{name} {versions[name]}" for name in ("python", "torch") if name in versions),
+        f"executed {str(origin['date'])[:10]}",
+    ]
+    return f'<p class="made-by">This page: {html.escape(" · ".join(parts))}</p>'
+
+
+def _headline(finding: Finding, up: str) -> str:
+    """Return a headline claim, its verdict leading to the row."""
+    link = f'href="{up}verdicts.html#claim-{finding.claim.id}"'
+    return f"<li>{_badge(finding, 'a', link)} {html.escape(finding.claim.headline)}</li>"
+
+
+def _row(finding: Finding) -> list[str]:
+    """Return the lines of one row; statement and reason are Markdown between HTML."""
+    claim = finding.claim
+    measured = expected = "—"
+    if finding.measured is not None:
+        link = f"{claim.chapter}.html#{measure_anchor(claim.measure)}"
+        measured = f'<a href="{link}">{html.escape(str(finding.measured))}</a>'
+        expected = html.escape(str(claim.expectation))
+    return [
+        f'<tr id="claim-{claim.id}" data-kind="{claim.kind}" '
+        f'data-verdict="{_slug(finding.verdict)}"><td>',
+        f'<p class="source">{html.escape(claim.source)}</p>',
+        "",
+        claim.statement,
+        "",
+        '<div class="why">',
+        "",
+        claim.why or claim.not_testable,
+        "",
+        "</div></td>",
+        f'<td data-label="Measured">{measured}</td><td data-label="Expected">{expected}</td>',
+        f"<td>{_badge(finding, 'span')}</td></tr>",
+    ]
+
+
+def _badge(finding: Finding, tag: str, attributes: str = "") -> str:
+    kind = f'class="verdict {_slug(finding.verdict)}"'
+    return f"<{tag} {kind} {attributes}>{finding.verdict}</{tag}>".replace(" >", ">")
+
+
+def _slug(verdict: str) -> str:
+    return verdict.replace(" ", "-")

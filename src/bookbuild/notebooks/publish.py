@@ -1,0 +1,162 @@
+"""Write notebooks where readers find them: the published branch, or beside the chapters."""
+
+import shutil
+import subprocess
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import nbformat
+
+from bookbuild.errors import BookError
+from bookbuild.results.executed import Entry
+from bookbuild.settings import Settings
+from bookbuild.source.addresses import NOTEBOOKS_BRANCH, Addresses
+from bookbuild.source.chapters import BOOK, Chapter
+
+from .prose import Prose, read_citations
+from .reader import Stored, reader_notebook
+
+# What a page needs and Colab lacks; torch, numpy and the rest of Colab stay as they are.
+COLAB_LACKS = ("jaxtyping", "python-flint")
+COLAB_OPENING = """\
+# On Colab: fetch this book at the commit of this page and install it. Elsewhere: nothing.
+import os
+import subprocess
+import sys
+
+if "COLAB_RELEASE_TAG" in os.environ:
+    book = os.path.expanduser("~/{folder}")
+    install = [sys.executable, "-m", "pip", "install", "--quiet"]
+    if not os.path.isdir(book):
+        subprocess.run(["git", "clone", "--quiet", "{repository}", book], check=True)
+    subprocess.run(["git", "-C", book, "checkout", "--quiet", "{commit}"], check=True)
+    subprocess.run([*install, {requirements}], check=True)
+    subprocess.run([*install, "--no-deps", book], check=True)
+    os.chdir(book)"""
+HOME_OPENING = """\
+# paths in this book start at its root
+%cd -q {root}"""
+
+
+def write_branch(
+    out: Path, chapters: Iterable[Chapter], entries: Mapping[str, Entry], settings: Settings
+) -> None:
+    """Write the tree of the published branch: executed notebooks, a README, the licence.
+
+    Raises BookError where the folder is not empty, and where files were changed since the commit,
+    which is the one that the notebooks install.
+    """
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise BookError(f"{out} is not an empty folder; the notebooks need a new one.")
+    commit = _commit(settings.root)
+    addresses = Addresses.read(settings.root)
+    opening = COLAB_OPENING.format(
+        folder=f"{addresses.name}-{commit[:12]}",
+        repository=addresses.repository,
+        commit=commit,
+        requirements=", ".join(f'"{pin}"' for pin in _pins(settings.root, COLAB_LACKS)),
+    )
+    known = {chapter.name: chapter for chapter in chapters}
+
+    def link(name: str) -> str:
+        return addresses.colab(name) if name in known else addresses.source(name)
+
+    citations = read_citations(settings.root / BOOK / "references.bib")
+    for name, chapter in known.items():
+        stored = Stored.of_entry(entries[name])
+        prose = Prose(link, stored.numbers, citations)
+        source = addresses.source(name, commit)
+        made = reader_notebook(chapter, stored, opening=opening, prose=prose, source=source)
+        _write(out / BOOK / f"{name}.ipynb", made)
+    (out / "README.md").write_text(_readme(addresses, commit, known, settings), encoding="utf-8")
+    shutil.copy(settings.root / "LICENSE", out)
+
+
+def write_beside(chapters: Iterable[Chapter], published: str | None, root: Path) -> dict[str, bool]:
+    """Write a notebook beside each chapter; return for each whether it has stored outputs.
+
+    They come from the published branch at a commit of the local repository, wherever the code of
+    the chapter is still the one that made them.
+    """
+    addresses = Addresses.read(root)
+    known = {chapter.name: chapter for chapter in chapters}
+    citations = read_citations(root / BOOK / "references.bib")
+    found: dict[str, bool] = {}
+    for name, chapter in known.items():
+        stored = _published(published, name, root) if published else None
+        if stored and not stored.fits(chapter):
+            stored = None
+        up = "../" * name.count("/")
+
+        def link(other: str, up: str = up) -> str:
+            return f"{up}{other}.ipynb" if other in known else addresses.source(other)
+
+        made = reader_notebook(
+            chapter,
+            stored,
+            opening=HOME_OPENING.format(root=root),
+            prose=Prose(link, stored.numbers if stored else {}, citations),
+            source=addresses.source(name),
+        )
+        _write(root / BOOK / f"{name}.ipynb", made)
+        found[name] = stored is not None
+    return found
+
+
+def _published(commit: str, name: str, root: Path) -> Stored | None:
+    """Return what the published branch stores for a chapter, or None where it has none."""
+    done = _git(root, "show", f"{commit}:{BOOK}/{name}.ipynb")
+    if done.returncode:
+        return None
+    return Stored.of_notebook(nbformat.reads(done.stdout, as_version=4))
+
+
+def _commit(root: Path) -> str:
+    """Return the commit of a working tree; raise BookError unless all files are committed."""
+    head = _git(root, "rev-parse", "HEAD")
+    if head.returncode:
+        raise BookError("The notebooks install a commit of this book, and this is no repository.")
+    if _git(root, "status", "--porcelain").stdout.strip():
+        raise BookError(
+            "The notebooks install the last commit, and files were changed since: commit first."
+        )
+    return head.stdout.strip()
+
+
+def _pins(root: Path, packages: Iterable[str]) -> list[str]:
+    """Return the lines of the lock file that pin the packages."""
+    lines = (root / "requirements.lock").read_text(encoding="utf-8").splitlines()
+    return [line for name in packages for line in lines if line.startswith(f"{name}==")]
+
+
+def _readme(
+    addresses: Addresses, commit: str, chapters: Mapping[str, Chapter], settings: Settings
+) -> str:
+    """Return the page that greets visitors of the branch."""
+    rows = (
+        f"- [{chapter.title}]({BOOK}/{name}.ipynb) · [Colab]({addresses.colab(name)})"
+        for name, chapter in chapters.items()
+    )
+    return "\n".join(
+        [
+            "# Executed notebooks",
+            "",
+            f"Made from [{addresses.branch}]({addresses.repository}) at commit `{commit}` by "
+            f"`make notebooks PROFILE={settings.profile} DEVICE={settings.device}`; nothing here "
+            f"is edited by hand. The branch `{NOTEBOOKS_BRANCH}` is replaced at each publication.",
+            "",
+            *rows,
+            "",
+        ]
+    )
+
+
+def _write(path: Path, notebook: nbformat.NotebookNode) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    nbformat.write(notebook, path)
+
+
+def _git(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["git", *arguments], cwd=root, capture_output=True, text=True, check=False
+    )

@@ -1,0 +1,233 @@
+"""The two functions a chapter calls: one reports a number, the other shows a figure."""
+
+import html
+import json
+import math
+import os
+import re
+import statistics
+import time
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from . import provenance
+
+OUTPUT = "BOOKBUILD_OUTPUT"
+FIGURES_URL = "BOOKBUILD_FIGURES_URL"
+INTERACTIVE_OUTPUT = "_build/interactive"
+MEASURES_FILE = "measures.json"
+FIGURES_FOLDER = "figures"
+FOLD_OPENING = '<details class="provenance">'
+KEY = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
+FIGURE_NAME = re.compile(r"[a-z0-9]+([_-][a-z0-9]+)*")
+
+Over = Literal["seeds", "interval"]
+
+_measures: dict[str, dict[str, Any]] = {}
+_last_figure = time.monotonic()
+
+
+def report(key: str, value: Any, *, over: Over | None = None, judged: bool = True) -> None:
+    """Record a measured number under a key unique in the book, and glue it for the prose.
+
+    The value is a number or a boolean, one number a seed (over="seeds") or a pair low, high
+    (over="interval"); judged=False says that the ledger has no claim about it. Infinity is a number
+    here: the time of a run that never gets there. Raises ValueError for a malformed or repeated
+    key, a value that is not a number or one that does not fit `over`.
+    """
+    if not KEY.fullmatch(key):
+        raise ValueError(f"measure key {key!r} is not lower-case snake_case")
+    # A reader who runs a cell again corrects a number; in the build a second report is a slip.
+    if key in _measures and OUTPUT in os.environ:
+        raise ValueError(f"measure {key!r} is reported twice in this chapter")
+    plain = _plain_measure(key, value, over)
+    _measures[key] = {"value": plain, "over": over, "judged": judged}
+    path = _output() / MEASURES_FILE
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(write_measures(_measures), encoding="utf-8")
+    for name, number in _glued(key, plain, over).items():
+        _glue(name, number)
+
+
+def show(
+    fig: Any,
+    name: str,
+    *,
+    data: Mapping[str, Any] | None = None,
+    preset: object = None,
+    seeds: Iterable[int] = (),
+) -> None:
+    """Save a figure as SVG and its data as JSON, display it with its provenance, and close it.
+
+    Raises ValueError for a name that cannot be a file name, TypeError for a preset that is
+    neither a dataclass nor a mapping.
+    """
+    from IPython.display import HTML, display
+    from matplotlib import pyplot
+
+    global _last_figure
+    if not FIGURE_NAME.fullmatch(name):
+        raise ValueError(f"figure name {name!r} is not made of lower-case words, digits, - and _")
+    now = time.monotonic()
+    settings = _settings(preset, seeds, seconds=now - _last_figure)
+    _last_figure = now
+    folder = _output() / FIGURES_FOLDER
+    folder.mkdir(parents=True, exist_ok=True)
+    with pyplot.rc_context({"svg.hashsalt": "emergence"}):
+        fig.savefig(folder / f"{name}.svg", metadata={"Date": None}, transparent=True)
+    arrays = {str(key): _plain_array(value) for key, value in (data or {}).items()}
+    document = {"figure": name, "settings": settings, "data": arrays}
+    (folder / f"{name}.json").write_text(json.dumps(document) + "\n", encoding="utf-8")
+    svg = (folder / f"{name}.svg").read_text(encoding="utf-8")
+    display({"image/svg+xml": svg, "text/plain": f"<figure {name}>"}, raw=True)
+    display(HTML(_provenance_fold(name, settings)))
+    pyplot.close(fig)
+
+
+def write_measures(measures: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return measures as strict JSON, which knows infinity only as a text."""
+    texts = {
+        key: {
+            **measure,
+            "value": _map(measure["value"], lambda x: x if math.isfinite(x) else str(x)),
+        }
+        for key, measure in measures.items()
+    }
+    return json.dumps(texts, indent=1, allow_nan=False) + "\n"
+
+
+def read_measures(text: str | bytes) -> dict[str, dict[str, Any]]:
+    """Return the measures that `write_measures` wrote."""
+    measures = json.loads(text)
+    return {
+        key: {
+            **measure,
+            "value": _map(measure["value"], lambda x: float(x) if isinstance(x, str) else x),
+        }
+        for key, measure in measures.items()
+    }
+
+
+def _map(value: Any, change: Callable[[Any], Any]) -> Any:
+    return [change(item) for item in value] if isinstance(value, list) else change(value)
+
+
+def _output() -> Path:
+    return Path(os.environ.get(OUTPUT, INTERACTIVE_OUTPUT))
+
+
+def _plain_measure(key: str, value: Any, over: Over | None) -> bool | float | list[float]:
+    """Return the value in Python's own types, checked."""
+    if over not in (None, "seeds", "interval"):
+        raise ValueError(f'measure {key!r}: over is None, "seeds" or "interval", not {over!r}')
+    if over is None:
+        return _number(key, value)
+    values = value.tolist() if hasattr(value, "tolist") else list(value)
+    numbers = [float(_number(key, item)) for item in values]
+    if over == "interval" and (len(numbers) != 2 or numbers[0] > numbers[1]):
+        raise ValueError(f"measure {key!r}: an interval is a pair low <= high, not {numbers}")
+    if not numbers:
+        raise ValueError(f"measure {key!r} has no seeds")
+    return numbers
+
+
+def _number(key: str, value: Any) -> bool | float:
+    """Return a Python float, infinity among them, or a bool for a truth value."""
+    item = value.item() if hasattr(value, "item") else value
+    if isinstance(item, bool):
+        return item
+    if not isinstance(item, int | float):
+        raise ValueError(f"measure {key!r} is a {type(value).__name__}, not a number")
+    if math.isnan(item):
+        raise ValueError(f"measure {key!r} is not a number (NaN)")
+    return float(item)
+
+
+def _glued(
+    key: str, value: bool | float | list[float], over: Over | None
+) -> dict[str, bool | float]:
+    """Return the numbers that the prose can quote, by glue key."""
+    if not isinstance(value, list):
+        return {key: value}
+    if over == "interval":
+        return {key: statistics.fmean(value), f"{key}_low": value[0], f"{key}_high": value[1]}
+    return {
+        key: statistics.fmean(value),
+        f"{key}_min": min(value),
+        f"{key}_max": max(value),
+        f"{key}_std": _spread(value),
+        f"{key}_n": len(value),
+    }
+
+
+def _spread(values: list[float]) -> float:
+    """Return the standard deviation; infinity where only some of the values are finite."""
+    if all(map(math.isfinite, values)):
+        return statistics.stdev(values) if len(values) > 1 else 0.0
+    return 0.0 if len(set(values)) == 1 else math.inf
+
+
+def _glue(name: str, number: bool | float) -> None:
+    """Glue the number where myst_nb and a notebook are at hand (Colab has no myst_nb)."""
+    try:
+        from IPython import get_ipython
+        from myst_nb import glue
+    except ImportError:
+        return
+    if get_ipython() is not None:
+        glue(name, number, display=False)
+
+
+def _plain_array(value: Any) -> Any:
+    """Return nested lists, numbers rounded to nine significant digits, None where not finite."""
+    import numpy as np
+
+    if hasattr(value, "detach"):
+        value = value.detach().cpu().numpy()
+    return _rounded(np.asarray(value).tolist())
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_rounded(item) for item in value]
+    if isinstance(value, float):
+        return float(f"{value:.9g}") if math.isfinite(value) else None
+    return value
+
+
+def _settings(preset: object, seeds: Iterable[int], *, seconds: float) -> dict[str, Any]:
+    """Return what made the figure."""
+    return {
+        "commit": provenance.commit(),
+        "preset": None if preset is None else type(preset).__name__,
+        "preset_fields": provenance.preset_fields(preset),
+        "seeds": [int(seed) for seed in seeds],
+        "device": provenance.device(),
+        "versions": provenance.versions(),
+        "seconds": round(seconds, 1),
+    }
+
+
+def _provenance_fold(name: str, settings: dict[str, Any]) -> str:
+    """Return the fold below a figure, as HTML."""
+    fields = ", ".join(f"{key}={value}" for key, value in settings["preset_fields"].items())
+    rows = {
+        "commit": settings["commit"],
+        "preset": f"{settings['preset']}({fields})" if settings["preset"] else "",
+        "seeds": ", ".join(map(str, settings["seeds"])),
+        "device": settings["device"],
+        "versions": ", ".join(f"{key} {value}" for key, value in settings["versions"].items()),
+        "wall time": f"{settings['seconds']:.1f} s",
+    }
+    items = [f"<dt>{key}</dt><dd>{html.escape(value)}</dd>" for key, value in rows.items() if value]
+    url = os.environ.get(FIGURES_URL)
+    if url:
+        links = (
+            f'<a href="{url}/{name}.{kind}" download>{kind.upper()}</a>' for kind in ("json", "svg")
+        )
+        items.append(f"<dt>download</dt><dd>{' · '.join(links)}</dd>")
+    return (
+        f"{FOLD_OPENING}<summary>How this figure was made</summary>"
+        f"<dl>{''.join(items)}</dl></details>"
+    )

@@ -1,0 +1,76 @@
+"""Executed chapters: how they are kept, and what is in them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbformat import NotebookNode
+
+from bookbuild.reporting.report import FIGURES_FOLDER, MEASURES_FILE, read_measures
+from bookbuild.settings import Settings
+
+from .store import Store
+
+NOTEBOOK_FILE = "notebook.ipynb"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An executed chapter: its files (notebook, measures, figures) and its origin.
+
+    The origin names chapter, profile, device, seed, commit, versions, date and seconds.
+    """
+
+    files: Mapping[str, bytes]
+    origin: Mapping[str, Any]
+
+    @property
+    def notebook(self) -> NotebookNode:
+        """The executed notebook."""
+        return nbformat.reads(self.files[NOTEBOOK_FILE].decode(), as_version=4)
+
+    @property
+    def measures(self) -> dict[str, dict[str, Any]]:
+        """What the chapter reported, by key."""
+        return read_measures(self.files.get(MEASURES_FILE, b"{}"))
+
+    @property
+    def figures(self) -> dict[str, bytes]:
+        """The figures and their data, by file name."""
+        start = f"{FIGURES_FOLDER}/"
+        return {
+            name.removeprefix(start): content
+            for name, content in self.files.items()
+            if name.startswith(start)
+        }
+
+    def write_figures(self, folder: Path) -> None:
+        """Write the figures and their data to a new folder, if there are any."""
+        for name, content in self.figures.items():
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+
+
+def find(settings: Settings, key: str) -> tuple[Entry | None, str]:
+    """Return the entry of a key, if there is a sound one, and a sentence if it is damaged."""
+    stored, remark = Store(settings.results).get(key)
+    return stored and Entry(stored.files, stored.origin), remark
+
+
+def store(settings: Settings, key: str, origin: Mapping[str, Any], folder: Path) -> Entry:
+    """Keep the files below a folder as the entry of a key; raise BookError if that fails."""
+    paths = sorted(path for path in folder.rglob("*") if path.is_file())
+    files = {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
+    stored = Store(settings.results).put(key, "chapter", origin["chapter"], origin, files)
+    return Entry(stored.files, stored.origin)
+
+
+def earlier_seconds(settings: Settings) -> dict[str, float]:
+    """Return how long each chapter took the last time it was executed in this profile."""
+    headers = (head for head in Store(settings.results).headers() if head["kind"] == "chapter")
+    origins = [head["origin"] for head in sorted(headers, key=lambda head: head["date"])]
+    ours = [origin for origin in origins if origin["profile"] == settings.profile]
+    return {origin["chapter"]: origin["seconds"] for origin in ours}

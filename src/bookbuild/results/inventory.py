@@ -1,0 +1,114 @@
+"""What is stored, and which of it does the current book need?"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from bookbuild.settings import Settings
+from bookbuild.source.chapters import Chapter, read_chapters, read_toc
+
+from .keys import chapter_key, task_key
+from .snapshot import sources
+from .store import OTHERS, Store
+
+WORTHLESS = ("damaged", "outdated")
+
+
+@dataclass(frozen=True)
+class Item:
+    """A stored file: what it is, how old and large, and whether it is still of use."""
+
+    key: str
+    name: str
+    made_for: str
+    seconds_old: float
+    size: int
+    state: str
+    path: Path
+
+
+def inventory(settings: Settings) -> list[Item]:
+    """Return everything that is stored, the newest first."""
+    chapters = read_chapters(settings.root, read_toc(settings.root))
+    known = {chapter.name: chapter for chapter in chapters}
+    items = [*_results(settings, known), *_checkpoints(settings, known)]
+    aside = (settings.results / OTHERS).glob("*")
+    items += [_item(path.stem, {}, path, "damaged") for path in aside]
+    return sorted(items, key=lambda item: item.seconds_old)
+
+
+def prune(settings: Settings) -> list[Item]:
+    """Remove what the current book does not need, whatever its profile; return what went."""
+    for store in (Store(settings.results), *_checkpoint_stores(settings)):
+        store.tidy()
+    gone = [item for item in inventory(settings) if item.state in WORTHLESS]
+    for item in gone:
+        item.path.unlink(missing_ok=True)
+    for folder in (*settings.checkpoints.glob("*"), settings.results / OTHERS):
+        if folder.is_dir() and not any(folder.iterdir()):
+            folder.rmdir()
+    return gone
+
+
+def readable_age(seconds: float) -> str:
+    """Return an age in its largest fitting unit."""
+    for unit, length in (("days", 86400), ("h", 3600), ("min", 60)):
+        if seconds >= 2 * length:
+            return f"{seconds / length:.0f} {unit}"
+    return f"{max(seconds, 0):.0f} s"
+
+
+def readable_size(size: int) -> str:
+    """Return a number of bytes in its largest fitting unit."""
+    for unit, length in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if size >= length:
+            return f"{size / length:.1f} {unit}"
+    return f"{size} B"
+
+
+def _results(settings: Settings, chapters: dict[str, Chapter]) -> Iterator[Item]:
+    store = Store(settings.results)
+    for key in store.listed():
+        stored, damage = store.get(key, mend=False)
+        header = {"name": stored.name, "origin": stored.origin} if stored else {}
+        current = stored is not None and _current_key(header["origin"], settings, chapters) == key
+        state = "damaged" if damage else "current" if current else "outdated"
+        yield _item(key, header, store.path(key), state)
+
+
+def _checkpoints(settings: Settings, chapters: dict[str, Chapter]) -> Iterator[Item]:
+    """Yield the states that interrupted chapters go on from."""
+    for store in _checkpoint_stores(settings):
+        for header in store.headers():
+            wanted = _current_key(header["origin"], settings, chapters)
+            state = "current" if wanted == store.folder.name else "outdated"
+            yield _item(header["key"], header, store.path(header["key"]), state)
+
+
+def _checkpoint_stores(settings: Settings) -> list[Store]:
+    return [Store(folder) for folder in sorted(settings.checkpoints.glob("*")) if folder.is_dir()]
+
+
+def _current_key(
+    origin: dict[str, Any], settings: Settings, chapters: dict[str, Chapter]
+) -> str | None:
+    """Return the key under which a result of this origin would be stored today, if any."""
+    if "task" not in origin:
+        chapter = chapters.get(origin["chapter"])
+        made = {name: origin[name] for name in ("profile", "device", "seed")}
+        return chapter and chapter_key(chapter, replace(settings, **made))
+    return task_key(origin["task"], origin["device"], sources(settings))
+
+
+def _item(key: str, header: dict[str, Any], path: Path, state: str) -> Item:
+    status = path.stat()
+    origin = header.get("origin", {})
+    shown = {name: origin[name] for name in ("profile", "device", "seed") if name in origin}
+    if "task" in origin:
+        settings = origin["task"]["configuration"]
+        shown |= settings if isinstance(settings, dict) else {"configuration": settings}
+    made_for = ", ".join(f"{name}={value}" for name, value in shown.items() if name)
+    age = datetime.now(UTC).timestamp() - status.st_mtime
+    return Item(key, header.get("name", "?"), made_for, age, status.st_size, state, path)

@@ -1,0 +1,35 @@
+"""Freeze the code and data of a build, so that an edit meanwhile cannot reach its chapters."""
+
+import dataclasses
+import os
+import shutil
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from bookbuild.settings import Settings
+from bookbuild.source.chapters import Chapter
+
+SOURCES = "src"
+
+
+@contextmanager
+def frozen(settings: Settings, chapters: Iterable[Chapter] = ()) -> Iterator[Settings]:
+    """Copy src and the data that chapters name; yield settings whose sources are the copy."""
+    target = settings.running / f"{os.getpid()}-sources"
+    shutil.rmtree(target, ignore_errors=True)
+    try:
+        shutil.copytree(
+            settings.root / SOURCES, target / SOURCES, ignore=shutil.ignore_patterns("__pycache__")
+        )
+        for name in {path.relative_to(settings.root) for item in chapters for path in item.data}:
+            (target / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(settings.root / name, target / name)
+        yield dataclasses.replace(settings, frozen=target)
+    finally:
+        shutil.rmtree(target, ignore_errors=True)
+
+
+def sources(settings: Settings) -> Path:
+    """Return the folder of the sources a build executes."""
+    return (settings.frozen or settings.root) / SOURCES

@@ -1,0 +1,68 @@
+"""Build the site from the stage, check it, and put it in its place."""
+
+import re
+import shutil
+import subprocess
+import sysconfig
+from collections.abc import Mapping
+from pathlib import Path
+
+from bookbuild.errors import BookError, raise_if_any
+from bookbuild.reporting.report import FIGURES_FOLDER
+from bookbuild.results.executed import Entry
+from bookbuild.settings import Settings
+
+from .checks import check_figures, check_notebooks, check_site
+from .launch_check import check_launch
+from .policy import add_policies
+
+PROBLEM = re.compile("WARNING|ERROR")
+ESCAPES = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def build_site(settings: Settings, entries: Mapping[str, Entry]) -> None:
+    """Build, check and publish the site; raise BookError with every warning or fault.
+
+    A site with faults stays below the stage, and an earlier sound site stays where it is.
+    """
+    raise_if_any(check_notebooks(settings.stage, (settings.root,)))
+    raise_if_any(check_figures(entries, (settings.root,)))
+    _run_sphinx(settings)
+    html = settings.stage / "_build" / "html"
+    for name, entry in entries.items():
+        entry.write_figures(html / FIGURES_FOLDER / name)
+    add_policies(html)
+    raise_if_any(check_site(html, whole=settings.part is None))
+    raise_if_any(check_launch(html, settings.root))
+    _replace(settings.site, html)
+
+
+def _replace(old: Path, new: Path) -> None:
+    """Put a folder in the place of another; a crash leaves one of them whole."""
+    aside = old.with_name(f"{old.name}-before")
+    shutil.rmtree(aside, ignore_errors=True)
+    if old.is_dir():
+        old.rename(aside)
+    new.rename(old)
+    shutil.rmtree(aside, ignore_errors=True)
+
+
+def _run_sphinx(settings: Settings) -> None:
+    """Run jupyter-book, strictly; raise BookError with its warnings."""
+    program = Path(sysconfig.get_path("scripts"), "jupyter-book")
+    done = subprocess.run(
+        [program, "build", settings.stage, "--all", "-W", "-n", "--keep-going"],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    log = settings.build / settings.profile / "site-log.txt"
+    text = ESCAPES.sub("", done.stdout)
+    log.write_text(text, encoding="utf-8")
+    if done.returncode:
+        stage = f"{settings.stage}/"
+        warnings = (line.replace(stage, "") for line in text.splitlines() if PROBLEM.search(line))
+        last = f"The site was not built; see {log.relative_to(settings.root)}."
+        raise BookError(*dict.fromkeys(warnings), last)

@@ -1,0 +1,163 @@
+"""Find the faults that a strict Sphinx build does not see."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import nbformat
+from bs4 import BeautifulSoup
+
+from bookbuild.results.executed import Entry
+
+from .secrets import private_parts
+
+LEAST_ALT = 20  # characters; a shorter text cannot state a finding
+REQUESTS = {
+    "script": "src",
+    "img": "src",
+    "iframe": "src",
+    "source": "src",
+    "video": "src",
+    "audio": "src",
+    "embed": "src",
+    "object": "data",
+}
+REQUESTING_LINKS = {"stylesheet", "icon", "manifest"}
+REQUESTING_LINKS |= {"preload", "modulepreload", "prefetch", "preconnect", "dns-prefetch"}
+CSS_REQUEST = re.compile(r"""(?:url\(\s*|@import\s+)["']?((?:https?:)?//[^"')\s]+)""")
+JS_REQUEST = re.compile(
+    r"""(?:\b(?:fetch|import|importScripts|Worker|WebSocket)\(\s*|\bfrom\s*|\.src\s*=\s*)"""
+    r"""["'`]((?:https?:|wss?:)?//[^"'`\s]+)"""
+)
+
+
+def check_notebooks(stage: Path, folders: Iterable[Path]) -> Iterator[str]:
+    """Yield a sentence for each error output, unexecuted cell and private part of an output."""
+    folders = tuple(folders)
+    for path in sorted(stage.rglob("*.ipynb")):
+        name = path.relative_to(stage).with_suffix("").as_posix()
+        notebook = nbformat.read(path, as_version=4)
+        code = (c for c in notebook.cells if c.cell_type == "code" and c.source.strip())
+        for number, cell in enumerate(code, start=1):
+            if cell.execution_count is None:
+                yield f"{name}: code cell {number} was not executed."
+            if any(output.output_type == "error" for output in cell.outputs):
+                yield f"{name}: code cell {number} ended in an error."
+            private = private_parts(str(cell.outputs), folders)
+            yield from (f"{name}: an output of code cell {number} {part}." for part in private)
+        private = private_parts(str(notebook.metadata), folders)
+        yield from (f"{name}: the metadata of the notebook {part}." for part in private)
+
+
+def check_figures(entries: Mapping[str, Entry], folders: Iterable[Path]) -> Iterator[str]:
+    """Yield a sentence for each private part of a figure or its data."""
+    folders = tuple(folders)
+    for chapter, entry in entries.items():
+        for name, content in entry.figures.items():
+            private = private_parts(content.decode(errors="replace"), folders)
+            yield from (f"{chapter}: the figure {name} {part}." for part in private)
+
+
+def check_site(site: Path, *, whole: bool = True) -> list[str]:
+    """Return a sentence for each fault of the built pages, style sheets and scripts.
+
+    A site of one part alone is not whole: what it links to or shows may be in another part.
+    """
+    site = site.resolve()
+    faults: list[str] = []
+    for path in sorted(site.rglob("*.html")):
+        if "_static" in path.relative_to(site).parts:
+            continue  # templates and examples that packages bring along
+        name = path.relative_to(site).as_posix()
+        soup = _soup(path)
+        found = [*_external_requests(soup), *_alt_faults(soup)]
+        if whole:
+            found += _unresolved(path, soup, site)
+        faults += (f"{name}: {fault}" for fault in found)
+    for path in sorted(site.rglob("*.css")):
+        faults += _requests(path, site, CSS_REQUEST)
+    for path in sorted(site.rglob("*.js")):
+        faults += _requests(path, site, JS_REQUEST)
+    return faults
+
+
+def _external_requests(soup: BeautifulSoup) -> Iterator[str]:
+    """Yield what a page would fetch from another server; links to follow by hand are fine."""
+    for tag, attribute in REQUESTS.items():
+        for element in soup.find_all(tag):
+            if _is_external(str(element.get(attribute, ""))):
+                yield f"it would request {element[attribute]}."
+    for link in soup.find_all("link", href=True):
+        if REQUESTING_LINKS & set(link.get("rel", [])) and _is_external(str(link["href"])):
+            yield f"it would request {link['href']}."
+    for style in soup.find_all("style"):
+        yield from (f"it would request {url}." for url in CSS_REQUEST.findall(style.text))
+    for script in soup.find_all("script"):
+        yield from (f"it would request {url}." for url in JS_REQUEST.findall(script.text))
+
+
+def _alt_faults(soup: BeautifulSoup) -> Iterator[str]:
+    """Yield the figures whose alt text is missing or trivial; the theme has images of its own."""
+    for image in soup.select("article img"):
+        alt = " ".join(str(image.get("alt", "")).split())
+        if len(alt) < LEAST_ALT or alt.endswith((".svg", ".png")):
+            source = str(image.get("src", ""))[:60]
+            yield f"the image {source} has no alt text that states its finding, only {alt!r}."
+
+
+def _unresolved(path: Path, soup: BeautifulSoup, site: Path) -> Iterator[str]:
+    """Yield the images and links of a page that lead to nothing in the site."""
+    for image in soup.find_all("img", src=True):
+        source = str(image["src"])
+        is_local = not source.startswith("data:") and not _is_external(source)
+        if is_local and not _target(path, urlsplit(source).path, site).is_file():
+            yield f"the image {source} is missing."
+    for link in soup.find_all("a", href=True):
+        yield from _link_faults(path, str(link["href"]), site)
+
+
+def _link_faults(path: Path, href: str, site: Path) -> Iterator[str]:
+    """Yield a link within the site whose page or anchor does not exist."""
+    parts = urlsplit(href)
+    if parts.scheme or parts.netloc:
+        return
+    target = _target(path, parts.path, site) if parts.path else path
+    if target.is_dir():
+        target /= "index.html"
+    if not target.is_file():
+        yield f"the link {href} leads nowhere."
+    elif target.suffix == ".html" and unquote(parts.fragment) not in _anchors(target):
+        yield f"the link {href} leads to an anchor that does not exist."
+
+
+def _requests(path: Path, site: Path, pattern: re.Pattern[str]) -> Iterator[str]:
+    """Yield what a style sheet or script would fetch from another server."""
+    text = path.read_text(encoding="utf-8", errors="replace")
+    name = path.relative_to(site).as_posix()
+    yield from (f"{name}: it would request {url}." for url in pattern.findall(text))
+
+
+def _is_external(url: str) -> bool:
+    return url.startswith(("http:", "https:", "//"))
+
+
+def _target(path: Path, url: str, site: Path) -> Path:
+    """Return the file an address within the site stands for."""
+    url = unquote(url)
+    return site / url.lstrip("/") if url.startswith("/") else (path.parent / url).resolve()
+
+
+@cache
+def _soup(path: Path) -> BeautifulSoup:
+    return BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
+
+
+@cache
+def _anchors(path: Path) -> frozenset[str]:
+    """Return the anchors of a page; the empty one is its top."""
+    soup = _soup(path)
+    ids = {str(element["id"]) for element in soup.find_all(id=True)}
+    names = {str(element["name"]) for element in soup.find_all("a", attrs={"name": True})}
+    return frozenset(ids | names | {"", "top"})

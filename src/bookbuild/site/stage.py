@@ -1,0 +1,184 @@
+"""Lay out everything the site is built from: executed notebooks, prose, verdicts, assets."""
+
+import copy
+import posixpath
+import re
+import shutil
+from collections.abc import Mapping, Sequence, Set
+from importlib.metadata import distribution
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import yaml
+from nbformat import NotebookNode
+from nbformat.v4 import new_markdown_cell
+
+from bookbuild.ledger.claims import Finding
+from bookbuild.ledger.pages import made_by, measure_anchor, verdict_summary, verdict_table
+from bookbuild.reporting.report import FIGURES_FOLDER, FOLD_OPENING
+from bookbuild.results.executed import Entry
+from bookbuild.settings import PARTS, Settings
+from bookbuild.source.chapters import BOOK, Chapter, is_notebook, tags
+
+SMOKE_NOTE = "Made by the smoke profile, at reduced sizes: no claim is judged here."
+MATHJAX_FILES = ("tex-mml-chtml.js", "output/chtml/fonts/woff-v2", "input/tex/extensions")
+# What Sphinx says about references to parts that are left out.
+ABSENT_PARTS = ("myst.xref_missing", "ref", "mystnb.glue_ref", "image.not_readable")
+LONG = 12  # lines of code that a page shows without being asked
+LINK = re.compile(r"(?<=\]\()([^)\s#:]+)\.md(?=[)#\s])")
+INJECTED = "injected-parameters"
+
+
+def stage(
+    settings: Settings,
+    toc: dict[str, Any],
+    chapters: Sequence[Chapter],
+    entries: Mapping[str, Entry],
+    findings: Sequence[Finding],
+) -> None:
+    """Write the stage afresh."""
+    shutil.rmtree(settings.stage, ignore_errors=True)
+    book = settings.stage / BOOK
+    shutil.copytree(settings.root / BOOK, book, ignore=_executable)
+    (settings.stage / "_toc.yml").write_text(yaml.safe_dump(toc, sort_keys=False), encoding="utf-8")
+    _write_config(settings)
+    _copy_mathjax(book / "_static" / "vendor" / "mathjax")
+    generated = book / "_generated"
+    generated.mkdir()
+    names = {chapter.name for chapter in chapters}
+    for path in book.rglob("*.md"):
+        folder = path.relative_to(book).parent
+        path.write_text(relink(path.read_text(encoding="utf-8"), folder, names), encoding="utf-8")
+    for chapter in chapters:
+        entry = entries[chapter.name]
+        path = book / f"{chapter.name}.ipynb"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        nbformat.write(_page(chapter, entry, names), path)
+        # Here other pages can include them.
+        entry.write_figures(generated / FIGURES_FOLDER / chapter.name)
+    for folder, up in ((book, ""), *((book / part, "../") for part in PARTS)):
+        if folder.is_dir():
+            # Pages of a part include the summary too, and see the verdict page one folder up.
+            (folder / "_generated").mkdir(exist_ok=True)
+            summary = verdict_summary(findings, up=up)
+            (folder / "_generated" / "verdict_summary.md").write_text(summary, encoding="utf-8")
+    (generated / "verdict_table.md").write_text(verdict_table(findings, chapters), encoding="utf-8")
+
+
+def graft(current: NotebookNode, executed: NotebookNode) -> NotebookNode:
+    """Return the current notebook with the outputs of an executed one, matched in order.
+
+    The cell that carries the parameters of the run is taken over, hidden behind a fold.
+    """
+    ran = [cell for cell in executed.cells if cell.cell_type == "code"]
+    injected = [cell for cell in ran if INJECTED in tags(cell)]
+    outputs = iter(cell for cell in ran if INJECTED not in tags(cell))
+    grafted = copy.deepcopy(current)
+    cells: list[NotebookNode] = []
+    for cell in grafted.cells:
+        cells.append(cell)
+        if cell.cell_type != "code":
+            continue
+        source = next(outputs)
+        cell.outputs, cell.execution_count = source.outputs, source.execution_count
+        if "parameters" in tags(cell):
+            cells += injected
+    for cell in injected:
+        cell.metadata.tags = [INJECTED, "hide-input"]
+        cell.metadata.mystnb = {
+            "code_prompt_show": "Parameters of this run",
+            "code_prompt_hide": "Parameters of this run",
+        }
+    grafted.cells = cells
+    return grafted
+
+
+def relink(text: str, folder: Path, names: Set[str]) -> str:
+    """Return a text whose links to chapters name the staged notebooks, not the sources."""
+
+    def swap(match: re.Match[str]) -> str:
+        name = posixpath.normpath((folder / match[1]).as_posix())
+        return f"{match[1]}.ipynb" if name in names else match[0]
+
+    return LINK.sub(swap, text)
+
+
+def glued_keys(cell: NotebookNode) -> list[str]:
+    """Return the keys that a code cell glued."""
+    metadata = (output.get("metadata", {}) for output in cell.get("outputs", []))
+    return [data["scrapbook"]["name"] for data in metadata if "scrapbook" in data]
+
+
+def _page(chapter: Chapter, entry: Entry, names: Set[str]) -> NotebookNode:
+    """Return a chapter with its outputs, an anchor above each cell that measured, its origin."""
+    notebook = graft(chapter.notebook, entry.notebook)
+    measures = entry.measures
+    cells: list[NotebookNode] = []
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            cell.source = relink(cell.source, Path(chapter.name).parent, names)
+        else:
+            fold_long_code(cell)
+        keys = [key for key in glued_keys(cell) if key in measures]
+        if keys:
+            anchors = (f'<div class="anchor" id="{measure_anchor(key)}"></div>' for key in keys)
+            cells.append(new_markdown_cell("\n".join(anchors), id=f"anchor-{cell.id}"))
+        cells.append(cell)
+        # In the cell's outputs the fold would become a second figure of the same name.
+        for fold in _take_folds(cell):
+            cells.append(new_markdown_cell(fold, id=f"fold-{cell.id}-{len(cells)}"))
+    cells.append(new_markdown_cell(made_by(entry.origin), id="made-by"))
+    notebook.cells = cells
+    return notebook
+
+
+def fold_long_code(cell: NotebookNode) -> None:
+    """Hide a long source behind a fold, unless the chapter has its own wish for the cell."""
+    wishes = any(tag.startswith(("hide", "remove")) for tag in tags(cell))
+    if not wishes and len(cell.source.splitlines()) > LONG:
+        cell.metadata.tags = [*tags(cell), "hide-input"]
+
+
+def _take_folds(cell: NotebookNode) -> list[str]:
+    """Remove the provenance folds from a cell's outputs and return them."""
+    outputs = cell.get("outputs", [])
+    html = [str(output.get("data", {}).get("text/html", "")) for output in outputs]
+    is_fold = [text.startswith(FOLD_OPENING) for text in html]
+    if any(is_fold):
+        cell.outputs = [item for item, fold in zip(outputs, is_fold, strict=True) if not fold]
+    return [text for text, fold in zip(html, is_fold, strict=True) if fold]
+
+
+def _executable(folder: str, names: list[str]) -> list[str]:
+    """Return the files that are not copied: chapters are staged as executed notebooks."""
+    pages = (name for name in names if name.endswith(".md"))
+    # notebooks beside the chapters are a reader's, see bookbuild.notebooks.publish
+    theirs = (name for name in names if name.endswith(".ipynb"))
+    return ["_generated", *theirs, *(name for name in pages if is_notebook(Path(folder, name)))]
+
+
+def _write_config(settings: Settings) -> None:
+    """Write the configuration, with a banner on every page of the smoke profile."""
+    text = (settings.root / "_config.yml").read_text(encoding="utf-8")
+    config = yaml.safe_load(text)
+    if settings.profile == "smoke":
+        config.setdefault("html", {})["announcement"] = SMOKE_NOTE
+    if settings.part:
+        options = config.setdefault("sphinx", {}).setdefault("config", {})
+        options["suppress_warnings"] = list(ABSENT_PARTS)
+    path = settings.stage / "_config.yml"
+    path.write_text(yaml.safe_dump(config, sort_keys=False), encoding="utf-8")
+
+
+def _copy_mathjax(target: Path) -> None:
+    """Copy what formulas need, so that pages ask no other server for it."""
+    package = distribution("sphinx-mathjax-offline")
+    source = Path(str(package.locate_file("sphinx-mathjax-offline/static/mathjax")))
+    for name in MATHJAX_FILES:
+        copied = target / name
+        copied.parent.mkdir(parents=True, exist_ok=True)
+        if (source / name).is_dir():
+            shutil.copytree(source / name, copied)
+        else:
+            shutil.copy2(source / name, copied)

@@ -1,0 +1,75 @@
+"""Say where a page of the book lies elsewhere: on GitHub, Colab and Binder."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import yaml
+
+from bookbuild.errors import BookError
+
+from .chapters import BOOK
+
+NOTEBOOKS_BRANCH = "notebooks"
+GITHUB = re.compile(r"https://github\.com/([\w.-]+)/([\w.-]+?)(?:\.git)?/?")
+
+
+@dataclass(frozen=True)
+class Addresses:
+    """The addresses that follow from a repository on GitHub, its branch and two services."""
+
+    owner: str
+    name: str
+    branch: str
+    colab_url: str
+    binder_url: str
+
+    @classmethod
+    def of(cls, repository: str, branch: str, services: Mapping[str, Any]) -> "Addresses":
+        """Return the addresses for values of _config.yml; raise BookError where one is unfit."""
+        match = GITHUB.fullmatch(repository)
+        if not match:
+            raise BookError(
+                f"repository.url in _config.yml is https://github.com/owner/name, not {repository}."
+            )
+        if not branch:
+            raise BookError("repository.branch in _config.yml is missing.")
+        for key in ("colab_url", "binderhub_url"):
+            if not str(services.get(key, "")).startswith("https://"):
+                raise BookError(f"launch_buttons.{key} in _config.yml is no https address.")
+        colab, binder = (services[key].rstrip("/") for key in ("colab_url", "binderhub_url"))
+        return cls(match[1], match[2], branch, colab, binder)
+
+    @classmethod
+    def read(cls, root: Path) -> "Addresses":
+        """Return the addresses of the book below a folder; raise BookError as `of` does."""
+        config = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))
+        repository = config.get("repository", {})
+        branch, services = repository.get("branch", ""), config.get("launch_buttons", {})
+        return cls.of(repository.get("url", ""), branch, services)
+
+    @property
+    def repository(self) -> str:
+        """The repository itself."""
+        return f"https://github.com/{self.owner}/{self.name}"
+
+    def colab(self, chapter: str) -> str:
+        """Where Colab opens a chapter: its executed notebook on the published branch."""
+        path = quote(f"{BOOK}/{chapter}.ipynb")
+        return f"{self.colab_url}/github/{self.owner}/{self.name}/blob/{NOTEBOOKS_BRANCH}/{path}"
+
+    def binder(self, chapter: str) -> str:
+        """Where Binder opens a chapter in JupyterLab: the notebook that postBuild writes."""
+        path = quote(f"lab/tree/{BOOK}/{chapter}.ipynb")
+        return f"{self.binder_url}/v2/gh/{self.owner}/{self.name}/{self.branch}?urlpath={path}"
+
+    def edit(self, page: str) -> str:
+        """Where the source of a page, a chapter or not, is edited."""
+        return f"{self.repository}/edit/{self.branch}/{quote(f'{BOOK}/{page}.md')}"
+
+    def source(self, page: str, commit: str = "") -> str:
+        """Where the source of a page is read, on the branch or at a commit."""
+        return f"{self.repository}/blob/{commit or self.branch}/{quote(f'{BOOK}/{page}.md')}"

@@ -1,0 +1,80 @@
+"""A Sphinx extension: scripts where a page needs them, and none that no page uses.
+
+Jupyter Book adds thebe's scripts always, twice over, and with an address of another server; the
+theme adds 1.5 MB of icons that its font has too, and the search index to every page.
+"""
+
+import re
+from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
+
+MOUNT = re.compile(r'data-explorable="([a-z]+)"')
+THEBE = re.compile(
+    r'<script type="text/x-thebe-config">.*?</script>\s*<script>kernelName = .*?</script>',
+    re.DOTALL,
+)
+SCRIPTS = {"book/verdicts": "verdicts.js"}
+
+
+def drop_unused(
+    app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
+) -> None:
+    """Take out thebe's files and settings, and MathJax where there is no formula."""
+    has_formula = doctree is not None and doctree.next_node(_is_formula)
+    unused = re.compile("thebe" if has_formula else "thebe|mathjax", re.IGNORECASE)
+    for kind in ("script_files", "css_files"):
+        context[kind] = [
+            file
+            for file in context.get(kind, [])
+            if not unused.search(f"{file} {getattr(file, 'attributes', {})}")
+        ]
+    context["body"] = THEBE.sub("", context.get("body", ""))
+
+
+def mend_roles(
+    app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: object
+) -> None:
+    """Let the entries of a bibliography be items of the list that they stand in."""
+    body = context.get("body", "")
+    context["body"] = body.replace('role="doc-biblioentry"', 'role="listitem"')
+
+
+def _is_formula(node: nodes.Node) -> bool:
+    return isinstance(node, nodes.math | nodes.math_block)
+
+
+def add_scripts(
+    app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
+) -> None:
+    """Give the verdicts their filter, and a page with the place of an explorable its module."""
+    if page in SCRIPTS:
+        app.add_js_file(SCRIPTS[page], type="module")
+    raw = doctree.findall(nodes.raw) if doctree else ()
+    names = [name for node in raw for name in MOUNT.findall(node.astext())]
+    for name in names:
+        app.add_js_file(f"explorables/{name}.js", type="module")
+    if names:
+        app.add_css_file("explorables/explorables.css")
+
+
+def without_scripts(head: str, *names: str) -> str:
+    """A part of a page's head without the scripts of these names."""
+    return re.sub(rf"<script[^>]*/?({'|'.join(names)})\.js[^>]*></script>", "", head)
+
+
+def offer_filter(
+    app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: object
+) -> None:
+    """Let `layout.html` take scripts away that the theme's own templates write."""
+    context["without_scripts"] = without_scripts
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Register all; thebe goes after everything that adds scripts."""
+    app.connect("html-page-context", add_scripts, priority=800)
+    app.connect("html-page-context", drop_unused, priority=900)
+    app.connect("html-page-context", mend_roles)
+    app.connect("html-page-context", offer_filter)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,45 @@
+"""What does the network of alpha, beta, gamma do with a context? Attention, answer and loss."""
+
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from jaxtyping import Float
+
+from emergence.models import allowed_positions, apply, attention, disentangled_output
+from emergence.subspace import HEAD, NAMES, PseudoParameters, embed
+from emergence.tasks import orthonormal_pairs
+
+
+class Circuit(NamedTuple):
+    """Attention of both layers, row looks at column; the answer along each symbol; the loss."""
+
+    layer1: Float[np.ndarray, "length length"]
+    layer2: Float[np.ndarray, "length length"]
+    output: Float[np.ndarray, " symbols"]
+    loss: float
+
+
+def circuit(alpha: float, beta: float, gamma: float, n_pairs: int, query: int) -> Circuit:
+    """The network of Eq. 1 on orthonormal inputs; `query` counts pairs from 0.
+
+    Raises ValueError for a query outside the context.
+    """
+    if not 0 <= query < n_pairs:
+        raise ValueError(f"the query must be in 0..{n_pairs - 1}, got {query}")
+    values = torch.zeros(len(NAMES), dtype=torch.float64)
+    values[HEAD] = torch.tensor([alpha, beta, gamma], dtype=torch.float64)
+    dim = 2 * n_pairs
+    weights = embed(PseudoParameters.unstack(values), dim)
+    # Which orthonormal vectors are drawn makes no difference.
+    batch = orthonormal_pairs(1, n_pairs, dim, generator=torch.Generator().manual_seed(0))
+    x = batch.inputs
+    x[:, -1, :dim] = x[:, 2 * query, :dim]
+    allowed = allowed_positions(x.shape[1], "strict", x.device)
+    layer1 = attention(apply(x, weights.w1) @ x.mT, allowed)
+    h1 = torch.cat([x, layer1 @ x], dim=-1)
+    layer2 = attention(apply(h1, weights.w2) @ h1.mT, allowed)
+    symbols = x[0, :-1, :dim]
+    answer = disentangled_output(weights, x)[0]
+    loss = float((answer - symbols[2 * query + 1]).square().sum())
+    return Circuit(layer1[0].numpy(), layer2[0].numpy(), (symbols @ answer).numpy(), loss)

@@ -1,0 +1,64 @@
+"""Key-query products and output matrix of the transformer of §2, in its own directions (Fig. 2)."""
+
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
+from torch.nn.functional import one_hot
+
+from emergence.fast import key_query_products
+from emergence.models import AttentionOnlyTransformer, Mask, allowed_positions, attention
+from emergence.tasks import TokenBatch
+
+
+class Products(NamedTuple):
+    """The complete behaviour of the transformer of §2 in its own directions (Fig. 2).
+
+    With E, P the embeddings and E', P' what the first head writes for them, rows are queries and
+    columns keys. `output` has a row a token and columns E, P, E', P' and what the second head
+    writes for these four.
+    """
+
+    layer1: Float[np.ndarray, "n n"]
+    layer2: Float[np.ndarray, "2*n 2*n"]
+    output: Float[np.ndarray, "vocabulary 4*n"]
+
+
+@torch.no_grad()
+def products(model: AttentionOnlyTransformer) -> Products:
+    """Key-query products and output matrix in the interpretable basis of §2.2."""
+
+    def written(layer: int, basis: Tensor) -> Tensor:
+        return model.project[layer] @ (model.value[layer] @ basis)
+
+    embeddings = torch.cat([model.tokens, model.positions], dim=1)
+    after_one = torch.cat([embeddings, written(0, embeddings)], dim=1)
+    after_two = torch.cat([after_one, written(1, after_one)], dim=1)
+    return Products(
+        *(
+            part.double().cpu().numpy()
+            for part in (
+                key_query_products(model, embeddings, 0),
+                key_query_products(model, after_one, 1),
+                model.output @ after_two,
+            )
+        )
+    )
+
+
+def logits(
+    description: Products, batch: TokenBatch, mask: Mask
+) -> Float[Tensor, "batch vocabulary"]:
+    """The query's logits from the three matrices alone: a token is its coefficients (§2.2)."""
+    layer1, layer2, output = (torch.from_numpy(part) for part in description)
+    vocabulary = len(output)
+    tokens = one_hot(batch.tokens, vocabulary)
+    positions = one_hot(batch.positions, len(layer1) - vocabulary)
+    stream = torch.cat([tokens, positions], dim=-1).to(output.dtype)
+    allowed = allowed_positions(batch.tokens.shape[1], mask, stream.device)
+    for scores in (layer1, layer2):
+        retrieved = attention(stream @ scores @ stream.mT, allowed) @ stream
+        stream = torch.cat([stream, retrieved], dim=-1)
+    return stream[:, -1] @ output.T

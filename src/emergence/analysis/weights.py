@@ -1,0 +1,45 @@
+"""Measures of trained weights: blocks, diagonals, and norms inside and outside the subspace."""
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from emergence.models import Weights
+from emergence.subspace import INDUCTION_HEAD, NAMES, embed, project
+
+
+def blocks(
+    matrix: Float[np.ndarray, "rows columns"], size: int
+) -> Float[np.ndarray, "block_rows block_columns size size"]:
+    """The square blocks of a matrix; ValueError if its sides are no multiples of the size."""
+    rows, columns = matrix.shape
+    if rows % size or columns % size:
+        raise ValueError(f"a {rows} x {columns} matrix has no blocks of size {size}")
+    return matrix.reshape(rows // size, size, columns // size, size).swapaxes(1, 2)  # a view
+
+
+def diagonal_share(block: Float[np.ndarray, "size size"], offset: int = 0) -> float:
+    """The part of a block's squared norm on its diagonal (0) or sub-diagonal (-1), in [0, 1]."""
+    return float((np.diagonal(block, offset) ** 2).sum() / (block**2).sum())
+
+
+def head_lead(pseudo: Float[Tensor, "*runs 19"]) -> Float[Tensor, "*runs"]:
+    """The least size among alpha_3, beta_2, gamma_3 over the greatest of the other sixteen."""
+    head = torch.tensor([name in INDUCTION_HEAD for name in NAMES])
+    return pseudo[..., head].abs().amin(dim=-1) / pseudo[..., ~head].abs().amax(dim=-1)
+
+
+def norms(weights: Weights) -> tuple[Float[Tensor, "*runs"], Float[Tensor, "*runs"]]:
+    """Frobenius norms inside and outside the 19-dimensional subspace."""
+    pseudo, outside = project(weights)
+    dim = weights.w3.shape[-1]
+    squares = (part.square().sum(dim=(-2, -1)) for part in embed(pseudo, dim))
+    return sum(squares).sqrt(), outside
+
+
+def contrast(weights: Weights) -> Float[Tensor, "*runs"]:
+    """Root mean square per direction, inside the subspace over outside it."""
+    inside, outside = norms(weights)
+    directions = sum(part.shape[-2] * part.shape[-1] for part in weights)
+    return inside / outside * ((directions - len(NAMES)) / len(NAMES)) ** 0.5

@@ -1,0 +1,126 @@
+"""The most pairs that a memory stores, found by search."""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from jaxtyping import Float
+
+from emergence.running.devices import generator
+
+from . import lemma
+from .model import draw, linear, mlp, stacked, train, train_adam
+from .settings import Settings
+
+
+class Bracket(NamedTuple):
+    """Stored up to `stored` pairs, not any more at `lost`."""
+
+    stored: int
+    lost: int
+
+    @property
+    def capacity(self) -> float:
+        """The geometric mean of both."""
+        return (self.stored * self.lost) ** 0.5
+
+
+def search(holds: Callable[[int], bool], guess: float, tolerance: float, floor: int = 1) -> Bracket:
+    """Where `holds` turns false, within a factor or to the next integer, from a guess.
+
+    Steps away from the guess grow until it is bracketed; then they are halved.
+    `floor` is known to hold and is not tried.
+    """
+    first = max(floor + 1, round(guess / tolerance**0.5))
+    factor = tolerance
+    if holds(first):
+        stored, lost = first, max(first + 1, round(first * factor))
+        while holds(lost):
+            factor **= 2
+            stored, lost = lost, max(lost + 1, round(lost * factor))
+    else:
+        lost, stored = first, max(floor, min(first - 1, round(first / factor)))
+        while stored > floor and not holds(stored):
+            factor **= 2
+            lost, stored = stored, max(floor, min(stored - 1, round(stored / factor)))
+    while lost > stored + 1 and lost > stored * tolerance * (1 + 1e-3) + 1:
+        middle = round((stored * lost) ** 0.5)
+        stored, lost = (middle, lost) if holds(middle) else (stored, middle)
+    return Bracket(stored, lost)
+
+
+def linear_capacity(
+    dim: int, seed: int, guess: float, settings: Settings, device: torch.device
+) -> Bracket:
+    """Of the linear memory, trained by L-BFGS."""
+    pairs = draw(int(4 * guess) + 8, dim, seed, device)
+
+    def holds(n: int) -> bool:
+        trained = train(
+            linear(dim), pairs.first(n), recall=settings.recall,
+            evaluations=settings.evaluations, patience=settings.patience,
+        )  # fmt: skip
+        return trained.recall >= settings.recall
+
+    return search(holds, guess, settings.tolerance)
+
+
+def published_recall(
+    n: int, dim: int, seeds: Sequence[int], settings: Settings, device: torch.device
+) -> Float[np.ndarray, " seeds"]:
+    """What the linear memory recalls of n pairs when the source's AdamW trains it."""
+    pairs = [draw(n, dim, seed, device) for seed in seeds]
+    return train_adam(
+        stacked(linear(dim), len(seeds)), pairs, recall=settings.recall,
+        learning_rate=settings.linear_rate, steps=settings.linear_steps,
+        patience=settings.linear_steps,
+    )  # fmt: skip
+
+
+def mlp_capacity(
+    dim: int,
+    width: int,
+    seeds: Sequence[int],
+    guess: float,
+    settings: Settings,
+    device: torch.device,
+) -> Bracket:
+    """The most pairs at which the mean recall of MLPs with `width` hidden units is high enough."""
+    everything = [draw(int(4 * guess) + 8, dim, seed, device) for seed in seeds]
+    streams = [generator(seed, torch.device("cpu")) for seed in seeds]
+    memory = mlp(dim, width, streams)
+
+    def holds(n: int) -> bool:
+        best = train_adam(
+            memory, [pairs.first(n) for pairs in everything], recall=settings.recall,
+            learning_rate=settings.mlp_rate, steps=settings.mlp_steps,
+            patience=settings.mlp_patience,
+        )  # fmt: skip
+        return float(best.mean()) >= settings.recall
+
+    return search(holds, guess, settings.mlp_tolerance)
+
+
+def hebbian_recall(n: int, dim: int, draws: int, seed: int, *, centred: bool = False) -> float:
+    """The mean recall of the Hebbian sum, or of one gradient step (`centred`), over draws."""
+    total = 0.0
+    identity = torch.arange(n)
+    for i in range(draws):
+        pairs = draw(n, dim, seed * draws + i, torch.device("cpu"))
+        u, e = pairs.u, pairs.e
+        w = lemma.one_step(u, e, identity, n) if centred else lemma.hebbian(u, e, identity)
+        total += lemma.recalled(w, u, e, identity)
+    return total / draws
+
+
+def hebbian_capacity(
+    dim: int, seed: int, guess: float, settings: Settings, *, centred: bool = False
+) -> Bracket:
+    """The most pairs at which the mean recall over draws is high enough."""
+
+    def holds(n: int) -> bool:
+        mean = hebbian_recall(n, dim, settings.draws, seed, centred=centred)
+        return mean >= settings.recall
+
+    return search(holds, guess, settings.tolerance)

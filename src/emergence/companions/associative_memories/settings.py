@@ -1,0 +1,57 @@
+"""The sizes at which the chapter on associative memories is run.
+
+The criterion, the widths of the linear memory and its source optimiser are those of the code of
+Nichani and others (2024); a comment says where ours differ.
+"""
+
+from dataclasses import dataclass
+
+from emergence.preset import Preset
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Widths and numbers of pairs, and how finely capacity is searched."""
+
+    lemma_pairs: int = 32  # N of the one-step lemma
+    lemma_widths: tuple[int, ...] = (32, 64, 128, 256, 512, 1024, 2048)  # d; exact or not
+    eta: float = 1.0  # a step from zero is linear in it
+    recall: float = 0.99  # share of the pairs that counts as stored
+    widths: tuple[int, ...] = (8, 16, 32, 64, 128)  # d of the linear memory; source: to 256
+    published_width: int = 32  # d at which the source's optimiser is tried as well
+    linear_rate: float = 1000.0  # source, AdamW
+    linear_steps: int = 4096  # source
+    # (d, m); source: d = 8 to 90, m = d, 2d, 4d
+    mlp_sizes: tuple[tuple[int, int], ...] = (
+        (8, 16), (8, 8), (12, 12), (8, 32), (16, 16), (12, 24), (16, 32),
+    )  # fmt: skip
+    mlp_rate: float = 0.03  # source, AdamW
+    mlp_steps: int = 4096  # source: 32768
+    mlp_patience: int = 512  # steps without a rise of any seed's best recall
+    mlp_tolerance: float = 1.06
+    hebbian_widths: tuple[int, ...] = (16, 32, 64, 128, 256)
+    draws: int = 20  # a Hebbian capacity is that of the mean recall over as many draws
+    tolerance: float = 1.03  # capacity is known within this factor; the fits need no more
+    evaluations: int = 1500  # of the loss and its gradient, at most
+    patience: int = 30  # evaluations without a fall of the loss by a hundredth end the training
+    samples: int = 4000  # of the statistical dimension: a standard error of 1%
+
+
+PRESET = {
+    "paper": Preset(Settings()),
+    "smoke": Preset(
+        Settings(
+            lemma_widths=(32, 64, 128, 256),
+            widths=(8, 16, 32),
+            published_width=16,
+            linear_steps=256,
+            mlp_sizes=((8, 16), (12, 12), (16, 16)),
+            mlp_steps=256,
+            hebbian_widths=(16, 32, 64),
+            draws=4,
+            evaluations=300,
+            samples=1000,
+        ),
+        2,
+    ),
+}

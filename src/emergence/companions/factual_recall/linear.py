@@ -1,0 +1,132 @@
+"""Linear attention on one-hot embeddings: what it learns first, and when.
+
+From the end token the logits are sum_t w_KQ(z_t) W_OV[:, z_t], so the model is a vector a = w_KQ
+and a matrix V = W_OV', applied to the counts of the tokens.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from emergence.running.progress import steps as counted
+
+from .task import Facts, counts, draw, even_answers
+
+
+class Record(NamedTuple):
+    """Measures on fresh sequences, a row a run: at which steps, losses, accuracies, distances.
+
+    `relation_loss` is -log of the probability of the relation's block of answers;
+    `from_prior` the mean total variation distance of the prediction from p(a|r).
+    """
+
+    steps: np.ndarray
+    loss: Float[np.ndarray, "runs times"]
+    relation_loss: Float[np.ndarray, "runs times"]
+    accuracy: Float[np.ndarray, "runs times"]
+    relation_accuracy: Float[np.ndarray, "runs times"]
+    from_prior: Float[np.ndarray, "runs times"]
+    attention: Float[np.ndarray, "runs times 3"]  # mean a of subjects, relations, noise
+
+
+def train(
+    facts: Facts,
+    seeds: Sequence[int],
+    *,
+    alpha: Sequence[float],
+    learning_rate: float,
+    batch_size: int,
+    steps: int,
+    every: int,
+    test_size: int,
+    device: torch.device,
+    label: str,
+) -> Record:
+    """SGD from constant initial weights alpha, one run a seed with its own data and alpha."""
+    streams = [torch.Generator(device).manual_seed(seed) for seed in seeds]
+    answers = even_answers(facts).to(device)
+    start = torch.tensor(list(alpha), device=device)
+    a = start[:, None].repeat(1, facts.vocabulary)
+    v = start[:, None, None].repeat(1, facts.vocabulary, facts.outputs)
+    test = _stack(facts, answers, test_size, streams)
+    times, rows = [], []
+    for step in counted(label, steps):
+        if step % every == 0:
+            times.append(step)
+            rows.append(_measures(facts, a, v, *test))
+        c, target = _stack(facts, answers, batch_size, streams)
+        residual = torch.softmax((c * a[:, None]) @ v, dim=2)
+        residual.scatter_add_(2, target[..., None], -torch.ones_like(residual[..., :1]))
+        pull = c.mT @ residual / -batch_size  # what each token says about the answer, unexplained
+        a, v = a + learning_rate * (pull * v).sum(2), v + learning_rate * pull * a[..., None]
+    stacked = np.stack(rows, axis=1)
+    return Record(np.array(times), *np.moveaxis(stacked[..., :5], 2, 0), stacked[..., 5:])
+
+
+def _stack(
+    facts: Facts, answers: Tensor, size: int, streams: list[torch.Generator]
+) -> tuple[Float[Tensor, "runs batch vocabulary"], Tensor]:
+    batches = [draw(facts, size, stream) for stream in streams]
+    targets = torch.stack([answers[batch.s, batch.r] for batch in batches])
+    return torch.stack([counts(facts, batch) for batch in batches]), targets
+
+
+def _measures(
+    facts: Facts, a: Tensor, v: Tensor, c: Tensor, target: Tensor
+) -> Float[np.ndarray, "runs 8"]:
+    """The fields of a record at one step."""
+    log_p = torch.log_softmax((c * a[:, None]) @ v, dim=2)
+    p = log_p.exp()
+    guess, block = p.argmax(dim=2), facts.answers
+    inside = p.unflatten(2, (facts.relations, block)).sum(3)
+    own = (target // block)[..., None]
+    of_relation = torch.arange(facts.outputs, device=p.device) // block == own
+    split = (facts.subjects, facts.relations, facts.noise)
+    columns = [
+        -log_p.gather(2, target[..., None]).mean((1, 2)),
+        -inside.gather(2, own).log().mean((1, 2)),
+        (guess == target).float().mean(1),
+        (guess // block == own[..., 0]).float().mean(1),
+        (p - of_relation / block).abs().sum(2).mean(1) / 2,
+        *(part.mean(1) for part in a[:, :-1].split(split, dim=1)),
+    ]
+    return torch.stack(columns, dim=1).double().cpu().numpy()
+
+
+class Rates(NamedTuple):
+    """Rates at which weights of relations and of subjects grow from small initial ones."""
+
+    relation: float
+    subject: float
+
+
+def growth_rates(facts: Facts) -> Rates:
+    """Per unit of flow time, at the saddle where nothing is known, for even answers.
+
+    The subjects' rate is the same on the plateau where p(a|r) is known. Raises ValueError where
+    the subjects cannot use all answers equally often.
+    """
+    s, r, d = facts.subjects, facts.relations, facts.answers
+    if s % d:
+        raise ValueError(f"{s} subjects cannot use {d} answers equally often")
+    return Rates(((1 - 1 / r) / d) ** 0.5 / r, ((1 - 1 / d) / r) ** 0.5 / s)
+
+
+def predicted_step(rate: float, alpha: float, learning_rate: float, level: float = 1.0) -> float:
+    """The step at which an attention weight that starts at alpha is at `level`.
+
+    At the saddle a token's a and the coordinate v of its values along their pull obey a' = rate v
+    and v' = rate a, with v = 0 at first because the pull sums to zero: a = alpha cosh(rate t).
+    In steps the growth is 1 + learning_rate * rate each.
+    """
+    return float(np.arccosh(level / alpha) / np.log1p(learning_rate * rate))
+
+
+def order_ratio(facts: Facts) -> float:
+    """Rate of the relations over that of the subjects: (S/R) sqrt((R - 1)/(D - 1))."""
+    rates = growth_rates(facts)
+    return rates.relation / rates.subject

@@ -1,0 +1,152 @@
+"""Training on fresh contexts, all runs at once: accuracy by hops and attention along the way."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple, get_args
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+from torch.nn.functional import cross_entropy
+
+from emergence.running import loop
+
+from . import task
+from .heads import sorted_maps
+from .model import Architecture, Parameters, answer, initial
+from .task import Batch, Mode
+
+
+@dataclass(frozen=True)
+class RetrievalTraining:
+    """Adam on the cross-entropy of the answer; the source's abstract names no setting.
+
+    Three chains, so that guessing among the ends is right one time in three. The rate rises over
+    `warm_up` steps and falls along a cosine to `final_share` of itself.
+    """
+
+    mode: Mode = "mix"
+    steps: int = 1500
+    architecture: Architecture = field(default_factory=Architecture)
+    n_hops: int = 4  # D; two layers of forward merging reach 3
+    n_chains: int = 3  # with fewer, counting symbols is a short cut
+    batch_size: int = 86  # contexts, each with a question a chain: 258 questions
+    learning_rate: float = 2e-3
+    warm_up: int = 200
+    final_share: float = 0.1
+    record_every: int = 10
+    test_size: int = 64  # fixed contexts a number of hops, at each record
+
+    def __post_init__(self) -> None:
+        if self.mode not in get_args(Mode):
+            raise ValueError(f"mode must be one of {get_args(Mode)}, got {self.mode!r}")
+        if min(self.steps, self.record_every, self.warm_up, self.n_hops) < 1:
+            raise ValueError(f"steps, record_every, warm_up and n_hops must be positive: {self}")
+
+    def rate(self, step: int) -> float:
+        """The learning rate of a step."""
+        fall = 0.5 * (1 + math.cos(math.pi * step / self.steps))
+        share = self.final_share + (1 - self.final_share) * fall
+        return self.learning_rate * share * min(1.0, (step + 1) / self.warm_up)
+
+    def draw(self, allowed: tuple[int, ...], size: int, stream: torch.Generator) -> Batch:
+        """Contexts of these settings that ask for the allowed numbers of hops."""
+        hops = task.draw(allowed, size, self.n_chains, generator=stream)
+        vocabulary = self.architecture.vocabulary
+        return task.chains(hops, n_hops=self.n_hops, vocabulary=vocabulary, generator=stream)
+
+
+class RetrievalRecord(NamedTuple):
+    """Accuracy on fixed contexts and mean sorted attention (D hops) after so many steps."""
+
+    steps: Int[Tensor, " times"]
+    accuracy: Float[Tensor, "runs times n_hops"]
+    maps: Float[Tensor, "runs times layers heads tokens n_hops"]
+    parameters: Parameters
+
+
+def train(
+    settings: RetrievalTraining,
+    seeds: Sequence[int],
+    *,
+    device: torch.device,
+    label: str = "training",
+) -> RetrievalRecord:
+    """Train one network a seed; each sees the data of its own seed only.
+
+    Raises ArithmeticError when a run diverges, ValueError without seeds.
+    """
+    if not seeds:
+        raise ValueError("training needs at least one seed")
+    streams = [torch.Generator(device).manual_seed(seed) for seed in seeds]
+    parameters = initial(settings.architecture, streams)
+    tests = contexts(settings, seeds, settings.test_size, device=device)
+    optimiser = torch.optim.Adam(parameters.tensors(), lr=settings.learning_rate, fused=True)
+    rows: list[tuple[int, Tensor, Tensor]] = []
+
+    def record(step: int) -> None:
+        rows.append((step, *examine(parameters, tests, settings.architecture.n_heads)))
+
+    for step in loop.steps(
+        train,
+        label,
+        settings.steps,
+        {"settings": settings, "seeds": seeds},
+        parameters=tuple(parameters.tensors()),
+        optimiser=optimiser,
+        streams=tuple(streams),
+        rows=rows,
+    ):
+        if step % settings.record_every == 0:
+            record(step)
+        allowed = task.levels(settings.mode, settings.n_hops, step / settings.steps)
+        batch = task.stacked(
+            [settings.draw(allowed, settings.batch_size, stream) for stream in streams]
+        )
+        loss = losses(parameters, batch, settings.architecture.n_heads)
+        if not torch.isfinite(loss).all():
+            raise ArithmeticError(f"{label}: the loss is not finite at step {step}")
+        for group in optimiser.param_groups:
+            group["lr"] = settings.rate(step)
+        optimiser.zero_grad()
+        loss.sum().backward()
+        optimiser.step()
+    record(settings.steps)
+    moments, accuracies, maps = zip(*rows, strict=True)
+    return RetrievalRecord(
+        torch.tensor(moments), torch.stack(accuracies, dim=1), torch.stack(maps, dim=1), parameters
+    )
+
+
+def losses(parameters: Parameters, batch: Batch, n_heads: int) -> Float[Tensor, " runs"]:
+    """The mean cross-entropy of each run's answers."""
+    logits = answer(parameters, batch, n_heads).logits
+    each = cross_entropy(logits.flatten(0, 2), batch.target.flatten(), reduction="none")
+    return each.view_as(batch.target).mean(dim=(1, 2))
+
+
+def contexts(
+    settings: RetrievalTraining, seeds: Sequence[int], size: int, *, device: torch.device
+) -> tuple[Batch, ...]:
+    """Contexts that ask for 1, 2, ... D hops, from streams that training never sees.
+
+    Seeds differ in their lower 32 bits, the only ones that PyTorch heeds on a processor.
+    """
+    streams = [torch.Generator(device).manual_seed(2**31 + seed) for seed in seeds]
+    return tuple(
+        task.stacked([settings.draw((hops,), size, stream) for stream in streams])
+        for hops in range(1, settings.n_hops + 1)
+    )
+
+
+@torch.no_grad()
+def examine(
+    parameters: Parameters, tests: Sequence[Batch], n_heads: int
+) -> tuple[Float[Tensor, "runs n_hops"], Float[Tensor, "runs layers heads tokens n_hops"]]:
+    """Accuracy on each of the tests, and the mean sorted attention on the last."""
+    right = []
+    for batch in tests:
+        result = answer(parameters, batch, n_heads)
+        right.append((result.logits.argmax(dim=-1) == batch.target).float().mean(dim=(1, 2)))
+    return torch.stack(right, dim=-1).cpu(), sorted_maps(result.attention, batch).cpu()

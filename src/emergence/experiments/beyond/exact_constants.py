@@ -1,0 +1,23 @@
+"""Constants of the emergence times: sizes of the flow, and of the rigorous bounds."""
+
+from dataclasses import dataclass
+
+from emergence.experiments.captions import preset
+
+
+@dataclass(frozen=True)
+class ExactConstants:
+    """Numbers of pairs N."""
+
+    sizes: tuple[int, ...] = tuple(2**k for k in range(4, 21))
+    large: int = 1024  # from which the next order of the collapse is judged
+    enclosed_pairs: tuple[int, ...] = (2, 3, 10, 100, 10**3, 10**4, 10**6)
+    boxes: int = 2000  # of an enclosure
+
+
+PRESET = preset(
+    paper=ExactConstants(),
+    smoke=ExactConstants(
+        sizes=tuple(2**k for k in range(4, 9)), large=64, enclosed_pairs=(2, 10), boxes=400
+    ),
+)

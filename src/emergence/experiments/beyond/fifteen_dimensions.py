@@ -1,0 +1,25 @@
+"""Theorem 1 taken at its word: all 19 pseudo-parameters free and nothing else (§4's sizes)."""
+
+from dataclasses import dataclass
+
+from emergence.experiments.captions import preset
+from emergence.subspace import NAMES
+from emergence.training.settings import MinimalTraining
+
+
+@dataclass(frozen=True)
+class FifteenDimensions:
+    """The training, and the fresh batches over which gradients are averaged at each moment."""
+
+    training: MinimalTraining
+    batches: int = 200
+
+
+PRESET = preset(
+    paper=FifteenDimensions(
+        MinimalTraining(4, 16, 512, 400, trained=NAMES, snapshots=(0, 10, 30, 60, 100, 200, 400))
+    ),
+    smoke=FifteenDimensions(
+        MinimalTraining(2, 8, 32, 30, trained=NAMES, snapshots=(0, 10, 30)), batches=20
+    ),
+)

@@ -1,0 +1,120 @@
+"""Parts of the head held or given, and random initial weights."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from emergence.experiments.emergence_steps import knows_labels_only
+from emergence.preset import Preset
+from emergence.subspace import INDUCTION_HEAD
+from emergence.training.settings import MinimalTraining, Part, TokenTraining
+
+
+@dataclass(frozen=True)
+class KnockIn:
+    """Beyond the paper: parts of the head held or given, and random initial weights."""
+
+    flow_pairs: tuple[int, ...] = (8, 16, 32, 64, 128, 256, 512, 1024)
+    labels_per_pair: int = 4  # K / N of the cross-entropy model
+    sampled_pairs: tuple[int, ...] = (4, 8, 16)
+    sampled_dim: int = 32  # orthonormal inputs need 2N
+    n_pairs: int = 8
+    dim: int = 16
+    batch_size: int = 256
+    limit: int = 120
+    saturated: float = 12.0  # e^12 outweighs the 2N - 2 other positions
+    noises: tuple[float, ...] = (0.1, 0.3, 1.0, 2.0, 4.0)  # sigma in units of 1/2D
+    large_noise: float = 2.0  # from which a start counts as large
+    noise_dims: tuple[int, ...] = (16, 32)
+    token_dim: int = 160  # an exact basis for the pieces needs 2 (V + block) + V = 130
+    token_pairs: int = 8
+    vocabulary: int = 32
+    block_size: int = 17
+    token_batch: int = 128
+    token_rate: float = 2e-3
+    token_limit: int = 400
+    embedding_norm: float = 4.0
+    embedding_scales: tuple[float, ...] = (0.02, 0.1, 0.2, 0.5)
+    scale_dim: int = 256
+    scale_rate: float = (
+        4e-3  # AdamW moves a product by rate times width: 0.001 at D = 2048 is 0.008
+    )
+    scale_steps: int = 250
+
+    def scalars(self, n_pairs: int, held: tuple[tuple[str, float], ...]) -> MinimalTraining:
+        """The three scalars on orthonormal data, some held, in steps of N/8 of flow time."""
+        named = dict(held)
+        return MinimalTraining(
+            n_pairs,
+            self.sampled_dim,
+            4,  # every batch gives the population gradient
+            16 * n_pairs,  # 2 N^2 of flow time, past the last emergence
+            learning_rate=n_pairs / 8 * self.sampled_dim**2,
+            data="orthonormal",
+            query="last",
+            trained=tuple(name for name in INDUCTION_HEAD if name not in named),
+            held=held,
+        )
+
+    def full(self, **changes: Any) -> MinimalTraining:
+        """The full model on Gaussian data, with these changes, ended soon after the head."""
+        middle = MinimalTraining(
+            self.n_pairs, self.dim, self.batch_size, self.limit, until_loss=0.35
+        )
+        return replace(middle, **changes)
+
+    def tokens(self, given: tuple[Part, ...] = ()) -> TokenTraining:
+        """The transformer with pieces of the head in place, ended when its loss is half ln N."""
+        return TokenTraining(
+            self.token_dim,
+            self.vocabulary,
+            self.block_size,
+            self.token_pairs,
+            self.token_batch,
+            self.token_limit,
+            self.token_rate,
+            embedding_scale=self.embedding_norm / self.token_dim**0.5,
+            given=given,
+            until_loss=knows_labels_only(self.token_pairs) / 2,
+        )
+
+    def scaled(self, embedding_scale: float) -> TokenTraining:
+        """The transformer of §2 at a smaller width with another scale of its embeddings."""
+        return replace(
+            self.tokens(),
+            dim=self.scale_dim,
+            learning_rate=self.scale_rate,
+            steps=self.scale_steps,
+            embedding_scale=embedding_scale,
+            until_loss=None,
+        )
+
+
+PRESET = {
+    "paper": Preset(KnockIn()),
+    "smoke": Preset(
+        KnockIn(
+            flow_pairs=(8, 16, 32),
+            sampled_pairs=(3,),
+            sampled_dim=8,
+            n_pairs=3,
+            dim=8,
+            batch_size=64,
+            limit=50,
+            noises=(0.1, 1.0),
+            large_noise=1.0,
+            noise_dims=(8,),
+            token_dim=64,
+            token_pairs=2,
+            vocabulary=8,
+            block_size=5,
+            token_batch=64,
+            token_rate=1e-2,
+            token_limit=80,
+            embedding_scales=(0.02, 0.5),
+            scale_dim=32,
+            scale_rate=1e-2,
+            scale_steps=40,
+        ),
+        2,
+    ),
+}

@@ -1,0 +1,116 @@
+"""The transformer of §2 and the full model of §4, one setting varied at a time."""
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from emergence.experiments.emergence_steps import knows_labels_only
+from emergence.preset import Preset
+from emergence.training.settings import MinimalTraining, Optimiser, TokenTraining
+
+
+@dataclass(frozen=True)
+class TransformerSweep:
+    """Beyond the paper: the transformer of §2 with N pairs, its vocabulary and block fixed.
+
+    Small widths, so that many runs are affordable. Embeddings start with the same norm at every
+    width; the book's run at D = 2048 has norm 2.3, and a larger one emerges sooner.
+    """
+
+    contexts: tuple[int, ...] = (2, 3, 4, 6, 8, 10)
+    sgd_contexts: tuple[int, ...] = (2, 3, 4, 5, 6, 7)  # descent takes longer
+    widths: tuple[int, ...] = (64, 128)
+    batch_sizes: tuple[int, ...] = (32, 64, 128, 256)
+    batch_pairs: int = 2  # N where the batch size varies
+    vocabularies: tuple[int, ...] = (8, 10, 12, 16, 48)
+    vocabulary_pairs: int = 4  # N where the vocabulary varies: all of the smallest is in a context
+    dim: int = 128
+    vocabulary: int = 48  # less than half of it is in a context
+    block_size: int = 21
+    batch_size: int = 64
+    embedding_norm: float = 4.0
+    adamw_rate: float = 3e-3
+    sgd_rate: float = 0.5  # a rate of 1 diverges when the head forms, 0.003 does not move
+    limit: int = 2000
+
+    def training(
+        self, n_pairs: int, *, dim: int, optimiser: Optimiser = "adamw", batch_size: int = 0
+    ) -> TokenTraining:
+        """One run, ended when its loss is half of ln N."""
+        return TokenTraining(
+            dim,
+            self.vocabulary,
+            self.block_size,
+            n_pairs,
+            batch_size or self.batch_size,
+            self.limit,
+            self.sgd_rate if optimiser == "sgd" else self.adamw_rate,
+            embedding_scale=self.embedding_norm / dim**0.5,
+            optimiser=optimiser,
+            until_loss=knows_labels_only(n_pairs) / 2,
+        )
+
+
+@dataclass(frozen=True)
+class MinimalSweep:
+    """Beyond the paper: the full 28 D^2 model on Gaussian data, one setting varied at a time."""
+
+    contexts: tuple[int, ...] = (2, 3, 4, 6, 8, 12, 16)
+    dims: tuple[int, ...] = (8, 12, 16, 24, 32)
+    learning_rates: tuple[float, ...] = (0.25, 0.5, 1.0, 2.0)
+    batch_sizes: tuple[int, ...] = (64, 128, 256, 512)
+    n_pairs: int = 8
+    dim: int = 16
+    batch_size: int = 256
+    limit: int = 400
+
+    def training(self, **changes: Any) -> MinimalTraining:
+        """The run in the middle of the sweeps, with these changes, ended soon after the head."""
+        middle = MinimalTraining(
+            self.n_pairs, self.dim, self.batch_size, self.limit, until_loss=0.35
+        )
+        return replace(middle, **changes)
+
+
+@dataclass(frozen=True)
+class RealTransformers:
+    """Both sweeps, and the sizes at which the reduced flow is held against its laws."""
+
+    minimal: MinimalSweep = field(default_factory=MinimalSweep)
+    transformer: TransformerSweep = field(default_factory=TransformerSweep)
+    tall: int = 2**12  # N of the three-halves law
+    crossing: tuple[int, ...] = (64, 1024)  # N of the crossover
+
+
+PRESET = {
+    "paper": Preset(RealTransformers()),
+    "smoke": Preset(
+        RealTransformers(
+            MinimalSweep(
+                contexts=(2, 3, 4),
+                dims=(4, 6, 8),
+                learning_rates=(0.5, 1.0, 2.0),
+                batch_sizes=(32, 64, 128),
+                n_pairs=3,
+                dim=8,
+                batch_size=64,
+                limit=60,
+            ),
+            TransformerSweep(
+                contexts=(2, 3, 4),
+                sgd_contexts=(2, 3, 4),
+                widths=(32,),
+                batch_sizes=(64, 96, 128),
+                vocabularies=(4, 16),
+                vocabulary_pairs=2,
+                dim=32,
+                vocabulary=16,
+                block_size=9,
+                adamw_rate=1e-2,
+                limit=150,
+            ),
+            tall=2**8,
+            crossing=(64,),
+        ),
+        2,
+    ),
+}

@@ -1,0 +1,56 @@
+"""The query asks for any pair: sizes of the flow and of training on data."""
+
+from dataclasses import dataclass
+
+from emergence.preset import Preset
+from emergence.subspace import INDUCTION_HEAD
+from emergence.training.settings import MinimalTraining
+
+
+@dataclass(frozen=True)
+class UniformQueries:
+    """Beyond the paper: the query asks for any pair; the flow, and the three scalars on data."""
+
+    flow_pairs: tuple[int, ...] = tuple(2**k for k in range(3, 14))
+    limit_pairs: tuple[int, ...] = tuple(2**k for k in range(3, 24))  # of the limiting flow
+    checked_pairs: tuple[int, ...] = (1, 2, 5, 12)
+    sampled_pairs: tuple[int, ...] = (4, 8, 16, 32)
+    dim: int = 64
+    batch_size: int = 64
+    far: int = 1024  # N from which the law is judged
+    place_pairs: int = 64  # N where the loss is followed place by place
+
+    def step_time(self, n_pairs: int) -> float:
+        """The flow time of one step: gamma needs N, so that sixteen steps make one."""
+        return n_pairs / 16
+
+    def training(self, n_pairs: int, end: float) -> MinimalTraining:
+        """The three scalars on orthonormal data up to this flow time."""
+        return MinimalTraining(
+            n_pairs,
+            self.dim,
+            self.batch_size,
+            int(end / self.step_time(n_pairs)) + 1,
+            learning_rate=self.step_time(n_pairs) * self.dim**2,
+            data="orthonormal",
+            query="uniform",
+            trained=INDUCTION_HEAD,
+        )
+
+
+PRESET = {
+    "paper": Preset(UniformQueries()),
+    "smoke": Preset(
+        UniformQueries(
+            flow_pairs=(4, 8, 16, 32, 64, 128),
+            limit_pairs=(4, 8, 16, 32, 64, 128),
+            checked_pairs=(1, 3),
+            sampled_pairs=(4,),
+            dim=8,
+            batch_size=32,
+            far=32,
+            place_pairs=8,
+        ),
+        2,
+    ),
+}

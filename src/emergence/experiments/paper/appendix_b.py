@@ -1,0 +1,15 @@
+"""The proof of Theorem 2 executed: the numbers of pairs at which its bounds are held."""
+
+from dataclasses import dataclass
+
+from emergence.experiments.captions import preset
+
+
+@dataclass(frozen=True)
+class TightBoundProof:
+    """Numbers of pairs N, from the one from which the bounds are proved."""
+
+    sizes: tuple[int, ...] = tuple(2**k for k in range(7, 21))
+
+
+PRESET = preset(paper=TightBoundProof(), smoke=TightBoundProof(sizes=(128, 256)))

@@ -1,0 +1,23 @@
+"""Figures 6 to 14: weights at three moments of training, for 4, 8 and 16 pairs."""
+
+from dataclasses import dataclass
+
+from emergence.experiments.captions import SMALL_WEIGHTS, preset, weights
+from emergence.training.settings import MinimalTraining
+
+
+@dataclass(frozen=True)
+class WeightsDuringTraining:
+    """One training a number of pairs, with the moments that the captions give."""
+
+    four: MinimalTraining  # Figures 6 to 8
+    eight: MinimalTraining  # Figures 9 to 11
+    sixteen: MinimalTraining  # Figures 12 to 14
+
+
+PRESET = preset(
+    paper=WeightsDuringTraining(
+        weights(4, 100, 200, 400), weights(8, 200, 400, 800), weights(16, 250, 500, 1000)
+    ),
+    smoke=WeightsDuringTraining(SMALL_WEIGHTS, SMALL_WEIGHTS, SMALL_WEIGHTS),
+)

@@ -1,0 +1,137 @@
+"""Figure 5: emergence times of the flow, and steps of training at App. F's settings."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from jaxtyping import Float
+
+from emergence.analysis.curves import first_reached
+from emergence.preset import Preset
+from emergence.subspace import INDUCTION_HEAD, NAMES
+from emergence.theory import EmergenceTimes, emergence_times
+from emergence.training.closed_form import train_closed
+from emergence.training.minimal import MinimalRecord, train_minimal
+from emergence.training.settings import MinimalTraining
+
+
+@dataclass(frozen=True)
+class EmergenceSweep:
+    """Figure 5: the gradient flow over many N, and sampled training at App. F's settings.
+
+    One step of the three scalars at learning rate L, with the mean over dimensions as the loss,
+    moves the flow by L/D (chapter F derives it). Orthonormal inputs
+    need D >= 2N, so D = 256 ends at N = 128; `sampled_pairs` are trained on data, the others by
+    the exact population gradient, to which the sampled one is equal on orthonormal inputs.
+    """
+
+    flow_pairs: tuple[int, ...] = tuple(2**k for k in range(2, 21))
+    descent_pairs: tuple[int, ...] = (4, 8, 16, 32, 64, 128)
+    sampled_pairs: tuple[int, ...] = (2, 4, 8, 16)
+    dim: int = 256
+    batch_size: int = 64
+    learning_rate: float = 100.0
+    thresholds: tuple[float, float, float] = (0.1, 0.1, 0.5)  # alpha, beta, gamma
+    small_pairs: int = 64  # the order of emergence is looked at for every N up to it
+    large_pairs: int = 64  # N from which powers are fitted
+    phase_pairs: tuple[int, ...] = tuple(2**k for k in range(4, 15))  # of speeds in each phase
+    shown_pairs: tuple[int, ...] = (4, 8)  # drawn in App. F
+
+    @property
+    def step_time(self) -> float:
+        """The flow time of one training step (chapter F)."""
+        return self.learning_rate / self.dim
+
+    def flow_times(self, n_pairs: int) -> EmergenceTimes:
+        """Emergence times of the gradient flow at App. F's thresholds, in flow time."""
+        return emergence_times(int(n_pairs), threshold=self.thresholds)
+
+    def training(self, n_pairs: int) -> MinimalTraining:
+        """Sampled training of the three scalars, a fifth longer than the flow needs."""
+        return MinimalTraining(
+            n_pairs,
+            self.dim,
+            self.batch_size,
+            steps=int(1.2 * self.flow_times(n_pairs).icl / self.step_time) + 10,
+            learning_rate=self.learning_rate * self.dim,  # scalars move D times as fast as weights
+            data="orthonormal",
+            query="last",
+            trained=INDUCTION_HEAD,
+        )
+
+    def point(self, n_pairs: int, seed: int, device: torch.device) -> "Point":
+        """Sampled training at one size from one seed."""
+        return Point(
+            n_pairs=n_pairs,
+            seed=seed,
+            device=device.type,
+            dim=self.dim,
+            batch_size=self.batch_size,
+            learning_rate=self.learning_rate,
+            thresholds=self.thresholds,
+        )
+
+    def exact_steps(self, n_pairs: int) -> Float[np.ndarray, "3"]:
+        """Steps until alpha, beta and gamma emerge in descent by the exact gradient."""
+        record = train_closed(self.training(n_pairs))
+        return _steps(record, self.thresholds)
+
+
+@dataclass(frozen=True)
+class Point:
+    """One training run of Figure 5; the defaults are App. F's."""
+
+    n_pairs: int
+    seed: int
+    device: str = "cpu"
+    dim: int = EmergenceSweep.dim
+    batch_size: int = EmergenceSweep.batch_size
+    learning_rate: float = EmergenceSweep.learning_rate
+    thresholds: tuple[float, float, float] = EmergenceSweep.thresholds
+
+
+def emergence_steps(point: Point) -> Float[np.ndarray, "3"]:
+    """Steps until alpha, beta and gamma emerge in training on sampled data; a run of a sweep."""
+    settings = EmergenceSweep(
+        dim=point.dim,
+        batch_size=point.batch_size,
+        learning_rate=point.learning_rate,
+        thresholds=point.thresholds,
+    )
+    record = train_minimal(
+        settings.training(point.n_pairs),
+        (point.seed,),
+        device=torch.device(point.device),
+        label=f"N = {point.n_pairs}, seed {point.seed}",
+    )
+    return _steps(record, point.thresholds)
+
+
+def _steps(record: MinimalRecord, thresholds: Sequence[float]) -> Float[np.ndarray, "3"]:
+    steps = record.steps.numpy()
+    return np.array(
+        [
+            first_reached(steps, record.pseudo[..., NAMES.index(name)].numpy(), level)[0]
+            for name, level in zip(INDUCTION_HEAD, thresholds, strict=True)
+        ]
+    )
+
+
+PRESET = {
+    "paper": Preset(EmergenceSweep()),
+    "smoke": Preset(
+        EmergenceSweep(
+            flow_pairs=(4, 8, 16, 32),
+            descent_pairs=(2, 4, 8),
+            sampled_pairs=(2, 4),
+            dim=32,
+            learning_rate=10.0,
+            small_pairs=8,
+            large_pairs=4,
+            phase_pairs=(4, 8, 16, 32),
+            shown_pairs=(2, 4),
+        ),
+        2,
+    ),
+}

@@ -1,0 +1,35 @@
+"""Figures from arrays. Importing this package sets the book's Matplotlib style."""
+
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+
+from .style import (
+    COLOURS,
+    DIVERGING,
+    colour,
+    dynamics,
+    heat_map,
+    power_law,
+    pseudo_curves,
+    seed_band,
+    symbol,
+    weight_maps,
+)
+from .ticks import plain_ticks
+
+__all__ = [
+    "COLOURS",
+    "DIVERGING",
+    "colour",
+    "dynamics",
+    "heat_map",
+    "plain_ticks",
+    "power_law",
+    "pseudo_curves",
+    "seed_band",
+    "symbol",
+    "weight_maps",
+]
+
+plt.style.use(Path(__file__).with_name("book.mplstyle"))

@@ -1,0 +1,111 @@
+"""Diagrams: Figure 1 (the induction head, the minimal architecture), the circuit's attention."""
+
+import matplotlib.pyplot as plt
+from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.figure import Figure
+from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
+
+from emergence.analysis.circuit import Circuit
+
+from .style import COLOURS, symbol
+
+INK = "#333333"
+ITEM, LABEL = "#DCE9F5", "#F9E3D2"
+
+
+def induction_head() -> Figure:
+    """Both panels of Figure 1."""
+    figure, (task, architecture) = plt.subplots(
+        1, 2, figsize=(10.2, 4.3), width_ratios=(2.15, 1), layout="constrained"
+    )
+    _draw_task(task)
+    _draw_architecture(architecture)
+    return figure
+
+
+def attention_maps(circuit: Circuit, tokens: str) -> Figure:
+    """Attention of both layers, row looks at column, with the tokens of the context as ticks."""
+    figure, axes = plt.subplots(1, 2, figsize=(7.6, 3.7))
+    for ax, weights, name, title in zip(
+        axes, circuit[:2], ("alpha", "beta"), ("layer 1", "layer 2"), strict=True
+    ):
+        shades = LinearSegmentedColormap.from_list(name, ["#ffffff", COLOURS[name]])
+        ax.imshow(weights, cmap=shades, vmin=0, vmax=1)
+        ax.grid(False)
+        ax.set_title(title)
+        ax.set_xticks(range(len(tokens)), tokens)
+        ax.set_yticks(range(len(tokens)), tokens)
+        ax.tick_params(length=0)
+    return figure
+
+
+def _box(ax: Axes, x: float, y: float, text: str, *, fill: str, width: float = 0.8) -> None:
+    """A rounded box of height 0.62 centred at (x, y)."""
+    shape = FancyBboxPatch(
+        (x - width / 2, y - 0.31), width, 0.62,
+        boxstyle="round,pad=0,rounding_size=0.12", fc=fill, ec=INK, lw=0.9,
+    )  # fmt: skip
+    ax.add_patch(shape)
+    ax.text(x, y, text, ha="center", va="center", fontsize=10, color=INK)
+
+
+def _arrow(ax: Axes, start: tuple[float, float], end: tuple[float, float], **style) -> None:
+    line = {"color": "#888888", "lw": 1.0, "shrinkA": 2, "shrinkB": 2} | style
+    arrow = FancyArrowPatch(start, end, arrowstyle="-|>", mutation_scale=11, **line)
+    ax.add_patch(arrow)
+
+
+def _draw_task(ax: Axes) -> None:
+    """The context at the bottom, what each label holds after layer 1, the answer on top."""
+    tokens = ["$a_1$", "$b_1$", "$a_2$", "$b_2$", "$a_3$", "$b_3$", "$a_2$"]
+    query, target = 6, 3
+    for x, token in enumerate(tokens):
+        _box(ax, x, 0, token, fill=LABEL if token.startswith("$b") else ITEM)
+        if x != query:
+            _arrow(ax, (x, 0.31), (x, 1.69))
+    for x in (1, 3, 5):
+        alpha = {"color": COLOURS["alpha"], "lw": 1.0 + 1.0 * (x == target)}
+        _arrow(ax, (x - 1, 0.31), (x - 0.1, 1.69), **alpha)
+        _box(ax, x, 2, f"{tokens[x]} | {tokens[x - 1]}", fill=LABEL, width=1.25)
+    for x in (0, 2, 4):
+        _box(ax, x, 2, tokens[x], fill=ITEM, width=0.6)
+    _arrow(ax, (query, 0.31), (query, 1.69))
+    _box(ax, query, 2, tokens[query], fill=ITEM, width=0.6)
+    _arrow(ax, (target + 0.2, 2.31), (query - 0.12, 3.69), color=COLOURS["beta"], lw=2.0)
+    _arrow(ax, (query, 2.31), (query, 3.69))
+    _box(ax, query, 4, f"{tokens[query]} | {tokens[target]}", fill=ITEM, width=1.25)
+    _arrow(ax, (query, 4.31), (query, 5.19), color=COLOURS["gamma"], lw=2.0)
+    _box(ax, query, 5.5, tokens[target], fill=LABEL)
+
+    ax.text(2.28, 1.0, symbol("alpha_3"), color=COLOURS["alpha"], fontsize=13, ha="right")
+    ax.text(4.4, 3.12, symbol("beta_2"), color=COLOURS["beta"], fontsize=13, ha="right")
+    ax.text(6.15, 4.62, symbol("gamma_3"), color=COLOURS["gamma"], fontsize=13)
+    ax.text(query, -0.62, "query", ha="center", fontsize=9, color=INK)
+    ax.text(query - 0.6, 5.5, "answer", ha="right", va="center", fontsize=9, color=INK)
+    for y, text in (
+        (1.0, "layer 1: each label\nretrieves its item"),
+        (3.0, "layer 2: the query finds the label\nthat has retrieved the same item"),
+        (4.75, "output: say that label"),
+    ):
+        ax.text(-0.55, y, text, fontsize=9, color="#666666", va="center", ha="right")
+    ax.set(xlim=(-3.6, 6.9), ylim=(-0.9, 6.0))
+    ax.axis("off")
+
+
+def _draw_architecture(ax: Axes) -> None:
+    """From X at the bottom to the output on top; concatenation instead of addition."""
+    rows = [(0, "$X$"), (2, "$H_1$"), (4, "$H_2$")]
+    for y, name in rows:
+        _box(ax, 0, y, name, fill=ITEM, width=1.0)
+    for y, weight in ((1, "$W^{(1)}$"), (3, "$W^{(2)}$")):
+        _box(ax, 1.6, y, f"attention {weight}", fill="none", width=2.1)
+        _arrow(ax, (0.35, y - 0.69), (1.2, y - 0.33))
+        _arrow(ax, (1.2, y + 0.33), (0.35, y + 0.69))
+        _arrow(ax, (0, y - 0.69), (0, y + 0.69))
+        ax.text(-0.12, y, "concatenate", fontsize=8, color="#666666", ha="right", va="center")
+    _arrow(ax, (0, 4.31), (0, 4.99))
+    ax.text(0.15, 4.65, "$W^{(3)}$", fontsize=10, color=INK, va="center")
+    _box(ax, 0, 5.3, r"$\tilde{Y}$", fill=LABEL, width=1.0)
+    ax.set(xlim=(-1.6, 2.9), ylim=(-0.9, 6.0))
+    ax.axis("off")

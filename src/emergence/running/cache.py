@@ -1,0 +1,119 @@
+"""Cache of finished results, and of states of long runs, attached by whoever runs a computation.
+
+Without one every computation starts from nothing. A cache must not change a result, only save the
+time of computing it again.
+"""
+
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Protocol, runtime_checkable
+
+
+@dataclasses.dataclass(frozen=True)
+class Task:
+    """What is computed: a function of a module, and its configuration in plain values."""
+
+    module: str
+    function: str
+    configuration: Any
+
+    @classmethod
+    def of(cls, function: Callable[..., Any], /, **configuration: Any) -> "Task":
+        """The task of a module's function; TypeError if it cannot be described."""
+        name = function.__qualname__
+        if "<" in name:
+            raise TypeError(f"a result is kept for functions of a module only, not for {name}")
+        return cls(function.__module__, name, plain(configuration))
+
+    def under(self, **conditions: Any) -> "Task":
+        """The same task under further conditions that decide its last bits."""
+        return dataclasses.replace(self, configuration=self.configuration | plain(conditions))
+
+
+@runtime_checkable
+class Checkpoint(Protocol):
+    """Where an interrupted computation goes on."""
+
+    def load(self) -> dict[str, Any] | None:
+        """The state offered last and kept, arrays in it as numpy arrays."""
+
+    def offer(self, state: Callable[[], dict[str, Any]], *, ended: bool) -> None:
+        """Offer to have a state kept; it is built only if it is wanted."""
+
+
+@runtime_checkable
+class Cache(Protocol):
+    """What a computation may ask and tell."""
+
+    def get(self, task: Task) -> Any:
+        """The result of a task; KeyError where it is not known."""
+
+    def put(self, task: Task, result: Any) -> None:
+        """Keep a result: arrays, numbers and texts, and lists and dicts of them."""
+
+    def checkpoint(self, task: Task) -> Checkpoint:
+        """The place for states of a task."""
+
+
+class NoCheckpoint:
+    """The checkpoint that keeps nothing."""
+
+    def load(self) -> None:
+        return None
+
+    def offer(self, state: Callable[[], dict[str, Any]], *, ended: bool) -> None:
+        pass
+
+
+class NoCache:
+    """The cache that keeps nothing."""
+
+    def get(self, task: Task) -> Any:
+        raise KeyError(task)
+
+    def put(self, task: Task, result: Any) -> None:
+        pass
+
+    def checkpoint(self, task: Task) -> Checkpoint:
+        return NoCheckpoint()
+
+
+NO_CACHE = NoCache()
+_cache: Cache = NO_CACHE
+
+
+def current() -> Cache:
+    """The cache in use."""
+    return _cache
+
+
+def attach(cache: Cache) -> None:
+    """Use this cache from now on, as one attaches a handler to a logger."""
+    global _cache
+    _cache = cache
+
+
+@contextmanager
+def attached(cache: Cache) -> Iterator[None]:
+    """Use a cache for a while."""
+    before = current()
+    attach(cache)
+    try:
+        yield
+    finally:
+        attach(before)
+
+
+def plain(value: Any) -> Any:
+    """A configuration in numbers, texts, lists and dicts; TypeError for what has no such form."""
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        named = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+        return {"": type(value).__qualname__, **plain(named)}
+    if isinstance(value, Mapping) and all(isinstance(name, str) for name in value):
+        return {name: plain(item) for name, item in value.items()}
+    if isinstance(value, Sequence):
+        return [plain(item) for item in value]
+    raise TypeError(f"a configuration cannot hold a {type(value).__name__}: {value!r}")

@@ -1,0 +1,142 @@
+"""The loop of every descent: told, checked, and resumed to the same bits when interrupted."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from . import cache, progress
+from .cache import Task
+
+Part = (
+    Tensor
+    | torch.Generator
+    | torch.optim.Optimizer
+    | torch.optim.lr_scheduler.LRScheduler
+    | tuple["Part", ...]
+    | list[Any]
+)
+
+
+def steps(
+    task: Task,
+    total: int,
+    label: str,
+    *,
+    ended: Callable[[], bool] | None = None,
+    **parts: Part,
+) -> Iterator[int]:
+    """The steps that are left of a descent, from the last state that the cache in use has kept.
+
+    The parts are all that a step changes and a later one, or the result, needs. Tensors, streams,
+    optimisers, schedulers and tuples of these are changed in place, and put back in place; a list
+    holds rows of measurements and gets them back, tensors in main memory. After a step at which
+    `ended` is true there is no other. Device and number of threads decide how products are
+    rounded, so they are added to the task: another number begins anew.
+    """
+    task = task.under(device=_device(parts), threads=torch.get_num_threads())
+    checkpoint = cache.current().checkpoint(task)
+    state = checkpoint.load()
+    first, over = 0, False
+    if state is not None:
+        first, over = state["step"], state["ended"]
+        for name, part in parts.items():
+            _put_back(part, state["parts"][name])
+    for step in range(first, total):
+        if over:
+            break
+        yield step
+        progress.tell(label, step + 1, total)
+        over = step + 1 == total or (ended is not None and ended())
+        checkpoint.offer(
+            lambda done=step + 1, over=over: {  # type: ignore[misc]  # defaults bind early
+                "step": done,
+                "ended": over,
+                "parts": {name: _taken(part) for name, part in parts.items()},
+            },
+            ended=over,
+        )
+
+
+def check_finite(loss: Tensor | float, label: str, step: int) -> None:
+    """Raise ArithmeticError for a loss, or losses, not all finite: the descent diverges."""
+    if not torch.isfinite(torch.as_tensor(loss)).all():
+        raise ArithmeticError(f"{label}: the loss is not finite at step {step}")
+
+
+def _device(parts: dict[str, Part]) -> str:
+    """The device of the first tensor or stream among the parts."""
+    waiting: list[Any] = list(parts.values())
+    for part in waiting:
+        if isinstance(part, Tensor | torch.Generator):
+            return str(part.device)
+        if isinstance(part, tuple):
+            waiting.extend(part)
+    return "cpu"
+
+
+def _taken(part: Any) -> Any:
+    """What there is to keep of a part."""
+    if isinstance(part, torch.Generator):
+        return part.get_state()
+    if isinstance(part, torch.optim.Optimizer):
+        return {
+            "rates": [group["lr"] for group in part.param_groups],
+            "moments": {str(i): dict(own) for i, own in part.state_dict()["state"].items()},
+        }
+    if isinstance(part, torch.optim.lr_scheduler.LRScheduler):
+        return part.state_dict()
+    if isinstance(part, tuple):
+        return [_taken(item) for item in part]
+    return _column(part) if isinstance(part, list) else part
+
+
+def _put_back(part: Part, kept: Any) -> None:
+    if isinstance(part, Tensor):
+        with torch.no_grad():
+            part.copy_(torch.as_tensor(kept))
+    elif isinstance(part, torch.Generator):
+        part.set_state(torch.as_tensor(kept))
+    elif isinstance(part, torch.optim.Optimizer):
+        moments = {
+            int(place): {name: _value(value) for name, value in own.items()}
+            for place, own in kept["moments"].items()
+        }
+        part.load_state_dict(part.state_dict() | {"state": moments})
+        for group, rate in zip(part.param_groups, kept["rates"], strict=True):
+            group["lr"] = rate
+    elif isinstance(part, torch.optim.lr_scheduler.LRScheduler):
+        part.load_state_dict(kept)
+    elif isinstance(part, tuple):
+        for item, of_item in zip(part, kept, strict=True):
+            _put_back(item, of_item)
+    else:
+        part[:] = _rows(kept)
+
+
+def _column(values: Sequence[Any]) -> Any:
+    """Values in a row: tensors of one shape as one array, tuples of one length by columns."""
+    first = values[0] if values else None
+    alike = all(type(value) is type(first) for value in values)
+    if alike and isinstance(first, Tensor) and len({(v.shape, v.dtype) for v in values}) == 1:
+        return {"stack": torch.stack(list(values))}
+    if alike and isinstance(first, tuple) and len({len(value) for value in values}) == 1:
+        # a named tuple comes back as a plain one
+        return {"columns": [_column(column) for column in zip(*values, strict=True)]}
+    return {"list": [_column(v) if isinstance(v, list | tuple) else v for v in values]}
+
+
+def _rows(kept: dict[str, Any]) -> list[Any]:
+    """The values that `_column` took apart."""
+    ((kind, content),) = kept.items()
+    if kind == "stack":
+        return list(torch.tensor(content).unbind())
+    if kind == "columns":
+        return list(zip(*map(_rows, content), strict=True))
+    return [tuple(_rows(v)) if isinstance(v, dict) else _value(v) for v in content]
+
+
+def _value(kept: Any) -> Any:
+    """A value as it was, with tensors for arrays."""
+    return torch.tensor(kept) if hasattr(kept, "dtype") else kept

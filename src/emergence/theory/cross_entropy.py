@@ -1,0 +1,72 @@
+"""The reduced model under cross-entropy, outside Theorem 2; this book's reading of Reddy (2024)."""
+
+from collections.abc import Callable
+
+import numpy as np
+from jaxtyping import Float
+
+from .flow import Query
+from .landscape import Landscape
+
+Rows = Float[np.ndarray, "queries places"]
+
+
+Loss = tuple[Float[np.ndarray, " queries"], Rows, Float[np.ndarray, " queries"]]
+
+
+def cross_entropy(
+    n_pairs: int, vocabulary: int, query: Query = "last", *, say_items: bool = False
+) -> Landscape:
+    """The same head with gamma times the attention on a label as its logit.
+
+    Words outside the context have logit 0. An item is no word, or one of the vocabulary with a
+    logit of its own if `say_items`, as in §2. Raises ValueError for too small a vocabulary.
+    """
+    is_word = np.ones(2 * n_pairs) if say_items else np.arange(2 * n_pairs) % 2
+    absent = vocabulary - is_word.sum()
+    if absent < 0:
+        raise ValueError(f"{n_pairs} pairs need {is_word.sum():.0f} words, got {vocabulary}")
+
+    def loss(gamma: float, seen: Rows, target: Rows) -> Loss:
+        logits = gamma * seen
+        top = np.maximum(0.0, logits.max(axis=1, keepdims=True))
+        share = is_word * np.exp(logits - top)
+        total = share.sum(axis=1, keepdims=True) + absent * np.exp(-top)
+        error = share / total - target
+        value = (np.log(total) + top)[:, 0] - (target * logits).sum(axis=1)
+        return value, gamma * error, (error * seen).sum(axis=1)
+
+    return _on_attention(n_pairs, query, loss)
+
+
+def _on_attention(
+    n_pairs: int, query: Query, loss: Callable[[float, Rows, Rows], Loss]
+) -> Landscape:
+    """A loss of the query's attention to the 2N positions, averaged over the queries.
+
+    Layer 1 as in App. B.3: a label pays e^alpha to its item and 1 to every other earlier position.
+    """
+    first = 1 if query == "uniform" else n_pairs
+    pair = np.arange(first, n_pairs + 1)[:, None]
+    place = np.arange(1, 2 * n_pairs + 1)[None, :]
+    target = (place == 2 * pair).astype(float)
+    holds = place > 2 * pair - 1  # positions after the queried item hold a part of it
+    is_label = place % 2 == 0
+    others = np.where(is_label, place - 2, np.maximum(place - 1, 1))
+
+    def parts(alpha: float, beta: float, gamma: float) -> tuple[float, ...]:
+        """The loss and its three derivatives."""
+        # divided by e^alpha, or a saturated alpha would overflow
+        rest = others * np.exp(-alpha * is_label)
+        total = rest + is_label
+        found = holds * np.where(target, 1.0, np.exp(-alpha * is_label)) / total
+        d_found = found * is_label * np.where(target, rest, -1.0) / total
+        scores = beta * found
+        seen = np.exp(scores - scores.max(axis=1, keepdims=True))
+        seen /= seen.sum(axis=1, keepdims=True)
+        value, d_seen, d_gamma = loss(gamma, seen, target)
+        d_scores = seen * (d_seen - (seen * d_seen).sum(axis=1, keepdims=True))
+        d_alpha, d_beta = beta * (d_scores * d_found).sum(axis=1), (d_scores * found).sum(axis=1)
+        return tuple(float(part.mean()) for part in (value, d_alpha, d_beta, d_gamma))
+
+    return Landscape(lambda *state: parts(*state)[0], lambda *state: parts(*state)[1:], n_pairs)

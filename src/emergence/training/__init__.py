@@ -1,0 +1,25 @@
+"""Training of both networks: full or constrained weights, several seeds at once, records.
+
+A run that is interrupted goes on, to the same bits, where whoever runs it attaches a cache.
+"""
+
+from .closed_form import train_closed
+from .minimal import MinimalRecord, gradient_samples, train_minimal
+from .settings import Data, Method, MinimalTraining, Optimiser, Part, TokenTraining
+from .transformer import TokenRecord, query_logits, train_tokens
+
+__all__ = [
+    "Data",
+    "Method",
+    "MinimalRecord",
+    "MinimalTraining",
+    "Optimiser",
+    "Part",
+    "TokenRecord",
+    "TokenTraining",
+    "gradient_samples",
+    "query_logits",
+    "train_closed",
+    "train_minimal",
+    "train_tokens",
+]

@@ -1,0 +1,72 @@
+"""A piece of the induction head given to the transformer of §2 before it is trained."""
+
+from collections.abc import Sequence
+from typing import get_args
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from emergence.models import AttentionOnlyTransformer
+
+from .settings import Part
+
+PARTS: tuple[Part, ...] = get_args(Part)
+
+
+@torch.no_grad()
+def install(model: AttentionOnlyTransformer, parts: Sequence[str], strength: float) -> None:
+    """Replace random matrices by those that do one step of §2.3 exactly; the rest is untouched.
+
+    `previous` makes each position of layer 1 look at the one before, `match` makes the query of
+    layer 2 look at what retrieved its token, `copy` makes the output say the token that layer 2
+    retrieved: each with the score or logit `strength` and nothing else. All of it may change in
+    training. Raises ValueError for an unknown part or a width too small for an exact basis.
+    """
+    if unknown := set(parts) - set(PARTS):
+        raise ValueError(f"part must be one of {PARTS}, got {sorted(unknown)[0]!r}")
+    if not parts:
+        return
+    embeddings = torch.cat([model.tokens, model.positions], dim=1)
+    dim, n_tokens = model.tokens.shape
+    written = model.project[0] @ (model.value[0] @ embeddings)
+    basis = torch.cat([embeddings, written], dim=1)
+    n = embeddings.shape[1]
+    if dim < basis.shape[1] + n_tokens:
+        raise ValueError(
+            f"an exact piece of the head needs a width of {basis.shape[1] + n_tokens}, got {dim}"
+        )
+    tokens, positions = slice(0, n_tokens), slice(n_tokens, n)
+    if "previous" in parts:
+        read = torch.linalg.pinv(embeddings)[positions]
+        _score(model, 0, read.roll(-1, dims=0)[:-1], read[:-1], strength)
+    if "match" in parts:
+        read = torch.linalg.pinv(basis)
+        _score(model, 1, read[tokens], read[n:][tokens], strength)
+    if "copy" in parts:
+        read = torch.linalg.pinv(basis)[tokens]
+        # written outside all that the stream holds, so that only the second head speaks
+        free = torch.linalg.qr(basis, mode="complete").Q[:, basis.shape[1] :][:, :n_tokens]
+        size = strength ** (1 / 3)  # shared evenly by value, projection and output
+        norm = float(torch.linalg.matrix_norm(read, 2))
+        model.value[1].copy_(size / norm * _padded(read, dim))
+        model.project[1].copy_(size * norm * _padded(free.T, dim).T)
+        model.output.copy_(size * free.T)
+
+
+def _score(
+    model: AttentionOnlyTransformer,
+    layer: int,
+    query: Float[Tensor, "rank dim"],
+    key: Float[Tensor, "rank dim"],
+    strength: float,
+) -> None:
+    """Make the scores of a layer strength * query(x) . key(y)."""
+    dim = model.tokens.shape[0]
+    size = (strength * dim**0.5) ** 0.5
+    model.query[layer].copy_(size * _padded(query, dim))
+    model.key[layer].copy_(size * _padded(key, dim))
+
+
+def _padded(rows: Float[Tensor, "rank dim"], dim: int) -> Float[Tensor, "dim dim"]:
+    return torch.cat([rows, rows.new_zeros(dim - len(rows), dim)])

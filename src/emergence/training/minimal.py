@@ -1,0 +1,146 @@
+"""Training of the disentangled transformer (§4, Apps. C, D): many seeds at once, with records."""
+
+from collections.abc import Sequence
+from typing import NamedTuple, get_args
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from emergence import fast, subspace, tasks
+from emergence.models import Weights
+from emergence.running import loop
+from emergence.running.cache import Task
+from emergence.running.devices import generator
+
+from .networks import Constrained, Full
+from .settings import Method, MinimalTraining
+
+SAMPLERS = {"gaussian": tasks.gaussian_pairs, "orthonormal": tasks.orthonormal_pairs}
+
+
+class MinimalRecord(NamedTuple):
+    """What training left behind; `steps` counts updates made before the measurement."""
+
+    steps: Int[Tensor, " times"]
+    pseudo: Float[Tensor, "seeds times 19"]
+    outside: Float[Tensor, "seeds times"]  # Frobenius norm outside the 19-dimensional subspace
+    loss: Float[Tensor, "seeds times"]  # of the fresh batch, hence a test loss
+    snapshots: dict[int, Weights]
+
+
+def train_minimal(
+    settings: MinimalTraining,
+    seeds: Sequence[int],
+    *,
+    device: torch.device,
+    method: Method = "fast",
+    dtype: torch.dtype = torch.float32,
+    label: str = "training",
+) -> MinimalRecord:
+    """Train one network per seed, all at once; each sees the data of its own seed only.
+
+    Raises ArithmeticError when a run diverges, ValueError without seeds or for another method.
+    """
+    if not seeds:
+        raise ValueError("training needs at least one seed")
+    check_method(method)
+    streams = [generator(seed, device) for seed in seeds]
+    network = (Constrained if settings.trained else Full)(settings, method)
+    parameters = network.start(streams, dtype)
+    least = torch.full((len(seeds),), torch.inf, dtype=dtype, device=device)
+    rows: list[tuple[int, Tensor, Tensor, Tensor]] = []  # step, coordinates, norm outside, loss
+    kept: list[tuple[int, Tensor, Tensor, Tensor]] = []  # step, W1, W2, W3
+
+    def keep(step: int) -> None:
+        if step in settings.snapshots:
+            w1, w2, w3 = (part.detach().cpu().clone() for part in network.weights(parameters))
+            kept.append((step, w1, w2, w3))
+
+    def emerged() -> bool:
+        return settings.until_loss is not None and bool(least.max() <= settings.until_loss)
+
+    task = Task.of(train_minimal, settings=settings, seeds=seeds, method=method, dtype=str(dtype))
+    for step in loop.steps(
+        task,
+        settings.steps,
+        label,
+        ended=emerged,
+        parameters=tuple(parameters),
+        streams=tuple(streams),
+        least=least,
+        rows=rows,
+        snapshots=kept,
+    ):
+        keep(step)
+        loss, gradient = minimal_step(
+            network, parameters, *stacked_batches(settings, streams, dtype)
+        )
+        loop.check_finite(loss, label, step)
+        if step % settings.record_every == 0:
+            rows.append((step, *network.coordinates(parameters), loss))
+        for parameter, moved in zip(parameters, network.descend(parameters, gradient), strict=True):
+            parameter.copy_(moved)
+        torch.minimum(least, loss, out=least)
+    if not emerged():
+        keep(settings.steps)
+    recorded, *columns = zip(*rows, strict=True)
+    pseudo, outside, losses = (
+        torch.stack([row.cpu() for row in column], dim=1) for column in columns
+    )
+    return MinimalRecord(
+        torch.tensor(recorded), pseudo, outside, losses,
+        {step: Weights(*weights) for step, *weights in kept},
+    )  # fmt: skip
+
+
+def minimal_step(
+    network: Full, parameters: Sequence[Tensor], inputs: Tensor, target: Tensor
+) -> tuple[Float[Tensor, " runs"], tuple[Tensor, ...]]:
+    """The mean squared error of each run on its batch, and the gradient of their sum."""
+    free = [parameter.detach().requires_grad_() for parameter in parameters]
+    error = network.output(free, inputs) - target
+    loss = error.square().mean(dim=(-2, -1))
+    return loss.detach(), torch.autograd.grad(loss.sum(), free)
+
+
+def stacked_batches(
+    settings: MinimalTraining, streams: Sequence[torch.Generator], dtype: torch.dtype
+) -> tuple[Float[Tensor, "runs batch length 2*dim"], Float[Tensor, "runs batch dim"]]:
+    """Inputs and targets of a fresh batch for every run."""
+    batches = [
+        SAMPLERS[settings.data](
+            settings.batch_size, settings.n_pairs, settings.dim,
+            generator=stream, query=settings.query, copies=settings.copies, dtype=dtype,
+        )
+        for stream in streams
+    ]  # fmt: skip
+    inputs, targets, _ = zip(*batches, strict=True)
+    return torch.stack(inputs), torch.stack(targets)
+
+
+def gradient_samples(
+    settings: MinimalTraining,
+    weights: Weights,
+    count: int,
+    *,
+    stream: torch.Generator,
+) -> Float[Tensor, "count 19"]:
+    """Coordinates of the gradient (Theorem 1) of `count` fresh batches at one run's weights."""
+    free = [part.to(stream.device).requires_grad_() for part in weights]
+    rows = []
+    for _ in range(count):
+        inputs, target = stacked_batches(settings, [stream], free[0].dtype)
+        output = fast.disentangled_output(
+            Weights(*free), inputs[0], mask=settings.mask, windows=settings.windows
+        )
+        loss = (output - target[0]).square().mean()
+        gradient = Weights(*torch.autograd.grad(loss, free))
+        rows.append(subspace.project(gradient)[0].stacked())
+    return torch.stack(rows).cpu()
+
+
+def check_method(method: str) -> None:
+    """Raise ValueError for what is no method."""
+    if method not in get_args(Method):
+        raise ValueError(f"method must be one of {get_args(Method)}, got {method!r}")

@@ -1,0 +1,134 @@
+"""Training of the attention-only transformer on token pairs (§2, App. E)."""
+
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+from torch.nn.functional import cross_entropy
+
+from emergence import fast, tasks
+from emergence.models import AttentionOnlyTransformer, Mask
+from emergence.running import loop
+from emergence.running.cache import Task
+from emergence.running.devices import generator
+
+from .knock_in import install
+from .minimal import check_method
+from .settings import Method, TokenTraining
+
+
+@runtime_checkable
+class Reader(Protocol):
+    """Reads the model every so many steps and after the last: a frozen dataclass, for a training
+    resumes only with the same one."""
+
+    @property
+    def every(self) -> int: ...
+
+    def __call__(self, model: AttentionOnlyTransformer) -> Any: ...
+
+
+class TokenRecord(NamedTuple):
+    """One run: loss and accuracy of each fresh batch before its update, and the trained model."""
+
+    loss: Float[Tensor, " steps"]
+    accuracy: Float[Tensor, " steps"]
+    model: AttentionOnlyTransformer
+    readings: dict[int, Any]  # by the number of updates before them
+
+
+def train_tokens(
+    settings: TokenTraining,
+    seed: int,
+    *,
+    device: torch.device,
+    method: Method = "fast",
+    read: Reader | None = None,
+    label: str = "training",
+) -> TokenRecord:
+    """Train the transformer of §2 on the negative log-likelihood of the query's label.
+
+    Raises ArithmeticError when the run diverges, ValueError for another method.
+    """
+    check_method(method)
+    stream = generator(seed, device)
+    model = AttentionOnlyTransformer(
+        settings.dim, settings.vocabulary, settings.block_size,
+        embedding_scale=settings.embedding_scale, generator=stream,
+    )  # fmt: skip
+    install(model, settings.given, settings.given_strength)
+    optimiser = token_optimiser(settings, model)
+    rows: list[tuple[Tensor, Tensor]] = []  # loss, accuracy
+    found: list[tuple[int, Any]] = []
+
+    def emerged() -> bool:
+        return settings.until_loss is not None and bool(rows[-1][0] <= settings.until_loss)
+
+    for step in loop.steps(
+        Task.of(train_tokens, settings=settings, seed=seed, method=method, read=read),
+        settings.steps,
+        label,
+        ended=emerged,
+        parameters=tuple(model.parameters()),
+        optimiser=optimiser,
+        stream=stream,
+        rows=rows,
+        found=found,
+    ):
+        if read is not None and step % read.every == 0:
+            found.append((step, read(model)))
+        rows.append(token_step(settings, model, optimiser, stream, method))
+        loop.check_finite(rows[-1][0], label, step)
+    if read is not None:
+        found.append((len(rows), read(model)))
+    losses, accuracies = (
+        torch.stack([row.cpu() for row in column]) for column in zip(*rows, strict=True)
+    )
+    return TokenRecord(losses, accuracies, model, dict(found))
+
+
+def token_optimiser(
+    settings: TokenTraining, model: AttentionOnlyTransformer
+) -> torch.optim.Optimizer:
+    """AdamW, or plain gradient descent."""
+    if settings.optimiser == "sgd":
+        return torch.optim.SGD(model.parameters(), lr=settings.learning_rate, fused=True)
+    return torch.optim.AdamW(
+        model.parameters(),
+        lr=settings.learning_rate,
+        weight_decay=settings.weight_decay,
+        fused=True,
+    )
+
+
+def token_step(
+    settings: TokenTraining,
+    model: AttentionOnlyTransformer,
+    optimiser: torch.optim.Optimizer,
+    stream: torch.Generator,
+    method: Method,
+) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
+    """One update on a fresh batch; loss and accuracy on it before."""
+    batch = tasks.token_pairs(
+        settings.batch_size, settings.n_pairs, settings.vocabulary, settings.block_size,
+        generator=stream,
+    )  # fmt: skip
+    logits = query_logits(model, batch, settings.mask, method)
+    loss = cross_entropy(logits, batch.target)
+    optimiser.zero_grad()
+    loss.backward()
+    optimiser.step()
+    return loss.detach(), (logits.argmax(dim=1) == batch.target).double().mean()
+
+
+def query_logits(
+    model: AttentionOnlyTransformer, batch: tasks.TokenBatch, mask: Mask, method: Method
+) -> Float[Tensor, "batch vocabulary"]:
+    """The logits at the query item, the only position that is trained."""
+    if method == "dense":
+        return model(batch.tokens, batch.positions, mask=mask)[:, -1]
+    last = slice(-1, None)
+    return fast.attention_only_logits(
+        model, batch.tokens, batch.positions, mask=mask, rows=last
+    ).squeeze(1)

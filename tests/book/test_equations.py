@@ -1,0 +1,30 @@
+"""The page from equation to code names functions and tests that exist, and every equation."""
+
+import ast
+import csv
+import importlib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+with (ROOT / "data" / "equations.csv").open(encoding="utf-8") as stream:
+    ROWS = list(csv.DictReader(stream))
+
+
+@pytest.mark.parametrize("name", sorted({row["function"] for row in ROWS if row["function"]}))
+def test_function_exists(name):
+    module, _, function = name.rpartition(".")
+    assert callable(getattr(importlib.import_module(module), function))
+
+
+@pytest.mark.parametrize("name", sorted({row["test"] for row in ROWS if row["test"]}))
+def test_test_exists(name):
+    path, _, function = name.partition("::")
+    tree = ast.parse((ROOT / path).read_text(encoding="utf-8"))
+    assert function in {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+
+
+def test_every_numbered_equation_is_listed():
+    listed = {row["equation"] for row in ROWS}
+    assert {f"Eq. {number}" for number in range(1, 16)} <= listed

@@ -1,0 +1,106 @@
+"""A planted bug turns a named row of the ledger red, by the chapter's own cells and the judge."""
+
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import pytest
+
+import bookbuild
+from bookbuild.ledger.claims import read_claims
+from bookbuild.ledger.expectations import Measured
+from bookbuild.source.chapters import read_chapter
+from emergence import models, tasks
+from emergence.running import devices
+
+ROOT = Path(__file__).parents[2]
+
+
+class Measure(Exception):
+    """Raised by `report` for the key in question: the rest of the chapter need not run."""
+
+
+def verdict(identity, monkeypatch):
+    """Run the chapter of a claim up to its measure, at smoke sizes, and judge that one claim."""
+    rows = {claim.id: claim for claim in read_claims(ROOT, every_chapter())}
+    claim = rows[identity]
+
+    def report(key, value, *, over=None, judged=True):
+        if key == claim.measure:
+            raise Measure(Measured(value, over))
+
+    monkeypatch.setattr(bookbuild, "report", report)
+    monkeypatch.setattr(bookbuild, "show", lambda figure, *_, **__: plt.close(figure))
+    space = {"__name__": "chapter"}
+    for cell in read_chapter(ROOT, claim.chapter).code:
+        try:
+            exec(compile(cell.source, claim.chapter, "exec"), space)
+        except Measure as found:
+            return claim.expectation.verdict(found.args[0])
+        if "parameters" in cell.metadata.get("tags", []):
+            space |= {"profile": "smoke", "device": "cpu"}
+    raise AssertionError(f"{claim.chapter} never reported {claim.measure}")
+
+
+def every_chapter():
+    return [f"{path.parent.name}/{path.stem}" for path in (ROOT / "book").glob("*/*.md")]
+
+
+def seeing_oneself(monkeypatch):
+    patch_mask(monkeypatch, lambda allowed: allowed | allowed.roll(-1, 0))
+
+
+def seeing_the_future(monkeypatch):
+    patch_mask(monkeypatch, lambda allowed: ~allowed)
+
+
+def patch_mask(monkeypatch, change):
+    original = models.allowed_positions
+    monkeypatch.setattr(
+        models, "allowed_positions", lambda *arguments: change(original(*arguments))
+    )
+
+
+def shifted_label(monkeypatch):
+    original = tasks._assemble
+
+    def shifted(items, labels, *rest):
+        batch = original(items, labels, *rest)
+        return batch._replace(target=original(items, labels.roll(1, dims=1), *rest).target)
+
+    monkeypatch.setattr(tasks, "_assemble", shifted)
+
+
+def shared_seed(monkeypatch):
+    original = devices.generator
+    monkeypatch.setattr(training, "generator", lambda seed, device: original(0, device))
+
+
+def transposed_w2(monkeypatch):
+    original = models.disentangled_output
+    monkeypatch.setattr(
+        models,
+        "disentangled_output",
+        lambda weights, *rest, **options: original(
+            weights._replace(w2=weights.w2.mT), *rest, **options
+        ),
+    )
+
+
+SABOTAGE = {
+    "strict-mask": seeing_oneself,
+    "causal-mask": seeing_the_future,
+    "equally-powerful": shifted_label,
+    "independent-runs": shared_seed,
+    "closed-form-loss": transposed_w2,
+}
+
+
+@pytest.mark.parametrize("identity", SABOTAGE)
+def test_row_is_green_without_a_bug(identity, monkeypatch):
+    assert verdict(identity, monkeypatch) == "reproduced"
+
+
+@pytest.mark.parametrize("identity", SABOTAGE)
+def test_row_turns_red(identity, monkeypatch):
+    SABOTAGE[identity](monkeypatch)
+    assert verdict(identity, monkeypatch) == "contradicted"

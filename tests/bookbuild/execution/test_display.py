@@ -1,0 +1,89 @@
+"""What is told while chapters run, and how the news leaves the kernel."""
+
+import io
+import json
+import logging
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from bookbuild.execution.display import LiveDisplay, PlainDisplay, choose_display
+from bookbuild.reporting import progress
+
+
+def record(experiment: str, step: int, time: float) -> dict[str, object]:
+    return {"experiment": experiment, "step": step, "total": 100, "time": time}
+
+
+def test_plain_lines_tell_start_progress_now_and_then_and_end() -> None:
+    now = 0.0
+    lines: list[str] = []
+    display = PlainDisplay(lines.append, clock=lambda: now)
+    display.start("paper/a")
+    display.progress("paper/a", None)
+    for step in range(0, 100, 10):
+        now = step
+        display.progress("paper/a", record("figure 4", step, step))
+    display.done("paper/a", 100.0, failed=False)
+    assert lines == [
+        "paper/a: started",
+        "paper/a: figure 4, step 20 of 100, about 80 s left",
+        "paper/a: figure 4, step 40 of 100, about 60 s left",
+        "paper/a: figure 4, step 60 of 100, about 40 s left",
+        "paper/a: figure 4, step 80 of 100, about 20 s left",
+        "paper/a: done in 100.0 s",
+    ]
+
+
+def test_the_time_left_is_that_of_the_current_experiment() -> None:
+    now = 0.0
+    lines: list[str] = []
+    display = PlainDisplay(lines.append, clock=lambda: now)
+    display.start("paper/a")
+    display.progress("paper/a", record("slow", 1, 0))
+    now = 30.0
+    display.progress("paper/a", record("quick", 0, 30))
+    now = 60.0
+    display.progress("paper/a", record("quick", 60, 60))
+    assert lines[1:] == [
+        "paper/a: quick, step 0 of 100",
+        "paper/a: quick, step 60 of 100, about 20 s left",
+    ]
+
+
+def test_a_terminal_gets_a_live_line_for_each_chapter() -> None:
+    console = Console(file=io.StringIO(), force_terminal=True, width=120)
+    display = choose_display(console)
+    assert isinstance(display, LiveDisplay)
+    with display:
+        display.start("paper/a")
+        display.progress("paper/a", record("figure 4", 30, 1.0))
+        display._progress.refresh()
+        display.done("paper/a", 2.0, failed=True)
+    text = console.file.getvalue()  # type: ignore[attr-defined]
+    assert "figure 4" in text
+    assert "30/100" in text
+    assert "failed after" in text
+
+
+def test_the_beacon_writes_what_matters_and_not_every_step(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "progress.jsonl"
+    monkeypatch.setenv(progress.PROGRESS_FILE, str(path))
+    monkeypatch.setattr(progress, "PROGRESS_LOGGER", "bookbuild.test")
+    progress.attach_from_environment()
+    progress.attach_from_environment()
+    log = logging.getLogger("bookbuild.test")
+    for experiment in ("first", "second"):
+        for step in range(1, 101):
+            log.info("", extra={"experiment": experiment, "step": step, "total": 100})
+    log.info("a line without an experiment")
+    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    assert [(line["experiment"], line["step"]) for line in lines] == [
+        ("first", 1),
+        ("first", 100),
+        ("second", 1),
+        ("second", 100),
+    ]

@@ -1,0 +1,115 @@
+"""Declared grids: what they mean, what is refused, and that the chapter finds what is finished."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+
+from bookbuild.errors import BookError
+from bookbuild.execution import sweeper
+from bookbuild.execution.sweeps import read_grid
+from bookbuild.results.cache import StoredCache
+from bookbuild.results.store import Store
+from bookbuild.settings import Settings
+from emergence.experiments import old_presets as presets
+from emergence.experiments.paper import full_dynamics
+from emergence.running import cache, sweep
+
+ROOT = Path(__file__).parents[3]
+GOOD = "function: emergence.experiments.paper.full_dynamics.emergence_steps\n"
+TINY = (
+    GOOD + "fixed: {dim: 8, batch_size: 4, learning_rate: 10}\ngrid: {n_pairs: [2], seed: [0, 1]}"
+)
+
+
+def test_figure_5_is_the_preset_of_the_paper() -> None:
+    grid = read_grid(ROOT / "data/sweeps/figure5.yml", "cpu")
+    preset = presets.load("figure-5", "paper")
+    settings = preset.settings
+    points = [
+        settings.point(n, seed, torch.device("cpu"))
+        for n in settings.sampled_pairs
+        for seed in preset.seeds()
+    ]
+    assert grid.configurations == points
+    assert grid.function is full_dynamics.emergence_steps
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("- 1", "needs a 'function' and a 'grid'"),
+        ("{", "cannot be read"),
+        ("function: os.system\ngrid: {x: [1]}", "names a function of emergence"),
+        (
+            "function: emergence.experiments.paper.full_dynamics.lost\ngrid: {x: [1]}",
+            "there is no function",
+        ),
+        (
+            "function: emergence.experiments.emergence_steps.knows_labels_only\ngrid: {x: [1]}",
+            "does not take one",
+        ),
+        (GOOD + "grid: {n_pairs: 2}", "'n_pairs' of the grid is not a list"),
+        (GOOD + "grid: {n_pears: [2]}", "Point has no setting 'n_pears'"),
+        (GOOD + "grid: {n_pairs: [2.5], seed: [0]}", "'n_pairs' is of type int, not 2.5"),
+        (GOOD + "grid: {n_pairs: [2]}", "missing .*argument: 'seed'"),
+        (GOOD + "grid: {n_pairs: [2]}\nmore: 1", "unknown field 'more'"),
+        (GOOD + "grid: {seed: [2]}\nfixed: {seed: 1}", "'seed' is both fixed and varied"),
+        (GOOD + "grid: {seed: [0]}\nfixed: {n_pairs: 2, thresholds: [1, 2]}", "is of type tuple"),
+        (GOOD + f"grid: {{seed: {list(range(1001))}, n_pairs: {[2] * 1000}}}", "is a slip"),
+    ],
+)
+def test_a_malformed_grid_is_refused(tmp_path: Path, text: str, reason: str) -> None:
+    path = tmp_path / "grid.yml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(BookError, match=reason):
+        read_grid(path, "cpu")
+
+
+def test_what_a_sweep_finished_is_not_computed_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "tiny.yml"
+    path.write_text(TINY, encoding="utf-8")
+    grid = read_grid(path, "cpu")
+    remembering = StoredCache(tmp_path / "results", ROOT / "src", "cpu", {})
+    with cache.attached(remembering):
+        first = sweep.run(grid.function, grid.configurations)
+        monkeypatch.setattr(figure5, "train_minimal", None)
+        again = sweep.run(grid.function, grid.configurations)
+    assert [a.tobytes() for a in again] == [a.tobytes() for a in first]
+    assert len(Store(tmp_path / "results").listed()) == 2
+
+
+def test_the_command_computes_then_reads_and_lists(
+    tmp_path: Path,
+    command: Callable[..., str],
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    for name in ("src", "book", "_toc.yml", "_config.yml"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    (tmp_path / "tiny.yml").write_text(TINY, encoding="utf-8")
+    path = [str(ROOT / "src"), os.environ.get("PYTHONPATH", "")]
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(path))
+    order = ("sweep", "tiny.yml", "--device", "cpu", "--jobs", "1")
+    assert command(tmp_path, *order) == ""
+    assert "2 runs computed in" in capfd.readouterr().out
+    assert command(tmp_path, *order) == ""
+    assert "0 runs computed" in capfd.readouterr().out
+    assert not list(Settings(tmp_path).running.glob("*"))
+    assert command(tmp_path, *order, "--scheduler", "tcp://127.0.0.1:9") == ""  # all is known
+
+
+def test_progress_is_that_of_the_sweep_not_of_a_run(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = sweeper.Lines("x")
+    for experiment, step, total in (("x", 1, 4), ("y", 9, 9)):
+        record = {"experiment": experiment, "step": step, "total": total}
+        lines.emit(logging.makeLogRecord(record))
+    assert (lines.known, lines.total) == (1, 4)
+    assert capsys.readouterr().out == "x: 1 of 4 runs\n"

@@ -1,0 +1,125 @@
+"""Every verdict rule."""
+
+import math
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from bookbuild.ledger.expectations import Expectation, Measured, number, read_expectation
+
+numbers = st.floats(-1e6, 1e6)
+pairs = st.tuples(numbers, numbers).map(sorted)
+seeds = st.lists(numbers, min_size=1, max_size=6)
+
+
+def expectations(form: str, low: float, high: float) -> Expectation:
+    bounds = {"within": [low, high], "at_least": low, "at_most": high}
+    return read_expectation({form: bounds[form]})
+
+
+def admits(form: str, low: float, high: float, value: float) -> bool:
+    return {
+        "within": low <= value <= high,
+        "at_least": value >= low,
+        "at_most": value <= high,
+    }[form]
+
+
+forms = st.sampled_from(["within", "at_least", "at_most"])
+
+
+@given(forms, pairs, numbers)
+def test_a_number_is_reproduced_or_contradicted(form: str, bounds: list[float], x: float) -> None:
+    verdict = expectations(form, *bounds).verdict(Measured(x, None))
+    assert verdict == ("reproduced" if admits(form, *bounds, x) else "contradicted")
+
+
+@given(forms, pairs, seeds)
+def test_seeds_that_disagree_reproduce_partly(
+    form: str, bounds: list[float], values: list[float]
+) -> None:
+    good = sum(admits(form, *bounds, x) for x in values)
+    expected = {0: "contradicted", len(values): "reproduced"}.get(good, "partly")
+    assert expectations(form, *bounds).verdict(Measured(values, "seeds")) == expected
+
+
+@given(forms, pairs, pairs)
+def test_an_interval_is_held_against_the_bounds(
+    form: str, bounds: list[float], interval: list[float]
+) -> None:
+    low = -math.inf if form == "at_most" else bounds[0]
+    high = math.inf if form == "at_least" else bounds[1]
+    inside = low <= interval[0] and interval[1] <= high
+    disjoint = interval[1] < low or interval[0] > high
+    expected = "reproduced" if inside else "contradicted" if disjoint else "partly"
+    assert expectations(form, *bounds).verdict(Measured(interval, "interval")) == expected
+
+
+@given(pairs, numbers)
+def test_an_interval_contains_a_number_or_not(interval: list[float], x: float) -> None:
+    verdict = read_expectation({"contains": x}).verdict(Measured(interval, "interval"))
+    assert verdict == ("reproduced" if interval[0] <= x <= interval[1] else "contradicted")
+
+
+@pytest.mark.parametrize(("value", "verdict"), [(True, "reproduced"), (False, "contradicted")])
+def test_a_truth_value_holds_or_not(value: bool, verdict: str) -> None:
+    assert read_expectation({"holds": True}).verdict(Measured(value, None)) == verdict
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        None,
+        {},
+        {"within": [1, 2], "at_least": 1},
+        {"near": 1},
+        {"within": [2, 1]},
+        {"within": 1},
+        {"at_least": "many"},
+        {"at_least": True},
+        {"at_most": float("nan")},
+        {"holds": False},
+        {"within": [1, None]},
+    ],
+)
+def test_a_malformed_expectation_is_refused(value: object) -> None:
+    with pytest.raises(ValueError, match=r"within|is no number for|exactly one of|always true"):
+        read_expectation(value)
+
+
+def test_a_number_that_yaml_takes_for_a_text_is_read() -> None:
+    assert read_expectation({"at_most": "1e-3"}) == Expectation("at_most", high=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("form", "measured", "fits"),
+    [
+        ("holds", Measured(1.0, None), False),
+        ("holds", Measured(True, None), True),
+        ("contains", Measured([1.0, 2.0], "seeds"), False),
+        ("contains", Measured([1.0, 2.0], "interval"), True),
+    ],
+)
+def test_an_expectation_fits_only_its_kind_of_measure(
+    form: str, measured: Measured, fits: bool
+) -> None:
+    bound = True if form == "holds" else 1
+    assert (read_expectation({form: bound}).misfit(measured) == "") is fits
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_a_number_is_written_to_four_digits(x: float) -> None:
+    assume(abs(x) > 1e-300 or x == 0)
+    assert float(number(x)) == pytest.approx(x, rel=1e-3)
+
+
+def test_a_run_that_never_gets_there_has_a_verdict() -> None:
+    never = Measured(math.inf, None)
+    assert expectations("at_most", 0, 5).verdict(never) == "contradicted"
+    assert expectations("within", 0, 5).verdict(never) == "contradicted"
+    assert expectations("at_least", 0, 5).verdict(never) == "reproduced"
+    some = Measured([4.0, math.inf], "seeds")
+    assert expectations("at_most", 0, 5).verdict(some) == "partly"
+    assert str(some) == "∞ (4 to ∞, n = 2)"
+    assert number(-math.inf) == "−∞"

@@ -1,0 +1,150 @@
+"""The two functions a chapter calls."""
+
+import dataclasses
+import json
+import math
+from pathlib import Path
+
+import matplotlib
+import numpy as np
+import pytest
+import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from matplotlib import pyplot as plt
+
+from bookbuild import report, show
+
+matplotlib.use("Agg")
+
+numbers = st.floats(allow_nan=False, allow_infinity=False, width=32)
+
+
+@dataclasses.dataclass(frozen=True)
+class Preset:
+    n_pairs: int = 4
+
+
+def measures(folder: Path) -> dict[str, dict[str, object]]:
+    return json.loads((folder / "measures.json").read_text(encoding="utf-8"))
+
+
+def test_scalars_of_all_libraries_become_python_numbers(output: Path) -> None:
+    report("a", 1)
+    report("b", np.float32(0.5))
+    report("c", torch.tensor(2.0), judged=False)
+    report("d", np.bool_(True))
+    report("e", torch.tensor([1.0, 2.0]), over="seeds")
+    report("f", (np.float64(1), 3), over="interval")
+    assert {key: row["value"] for key, row in measures(output).items()} == {
+        "a": 1.0,
+        "b": 0.5,
+        "c": 2.0,
+        "d": True,
+        "e": [1.0, 2.0],
+        "f": [1.0, 3.0],
+    }
+    assert [row["judged"] for row in measures(output).values()] == [True, True, False] + [True] * 3
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "over", "reason"),
+    [
+        ("x", float("nan"), None, r"not a number \(NaN\)"),
+        ("x", [1.0, float("nan")], "seeds", r"not a number \(NaN\)"),
+        ("x", "1", None, "not a number"),
+        ("x", [2.0, 1.0], "interval", "low <= high"),
+        ("x", [1.0], "interval", "low <= high"),
+        ("x", [], "seeds", "no seeds"),
+        ("x", 1.0, "runs", "over is"),
+        ("Loss", 1.0, None, "snake_case"),
+        ("loss-rate", 1.0, None, "snake_case"),
+    ],
+)
+def test_a_bad_measure_is_refused(
+    output: Path, key: str, value: object, over: str | None, reason: str
+) -> None:
+    with pytest.raises(ValueError, match=reason):
+        report(key, value, over=over)  # type: ignore[arg-type]
+    assert not (output / "measures.json").exists()
+
+
+def test_infinity_is_a_number_and_travels_as_strict_json(
+    output: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    glued: dict[str, float] = {}
+    monkeypatch.setattr(report, "_glue", glued.__setitem__)
+    report("never", math.inf)
+    report("times", [4.0, math.inf], over="seeds")
+    report("bounds", (-math.inf, 1.0), over="interval")
+    assert glued["never"] == glued["times_max"] == glued["times_std"] == math.inf
+    text = (output / "measures.json").read_text(encoding="utf-8")
+    json.loads(text, parse_constant=pytest.fail)
+    read = {key: row["value"] for key, row in report.read_measures(text).items()}
+    assert read == {"never": math.inf, "times": [4.0, math.inf], "bounds": [-math.inf, 1.0]}
+
+
+def test_a_key_is_reported_once(output: Path) -> None:
+    report("x", 1.0)
+    with pytest.raises(ValueError, match="twice"):
+        report("x", 2.0)
+    assert measures(output)["x"]["value"] == 1.0
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(values=st.lists(numbers, min_size=1, max_size=9))
+def test_the_glued_numbers_describe_the_seeds(
+    values: list[float], monkeypatch: pytest.MonkeyPatch, output: Path
+) -> None:
+    glued: dict[str, float] = {}
+    monkeypatch.setattr(report, "_glue", glued.__setitem__)
+    monkeypatch.setattr(report, "_measures", {})
+    report("x", values, over="seeds")
+    assert glued["x_min"] <= glued["x"] * (1 + 1e-12) + 1e-300 or glued["x"] < 0
+    assert (glued["x_min"], glued["x_max"], glued["x_n"]) == (min(values), max(values), len(values))
+    assert glued["x"] == pytest.approx(np.mean(values), abs=1e-6 * max(map(abs, values)) + 1e-300)
+    spread = np.std(values, ddof=1) if len(values) > 1 else 0.0
+    assert glued["x_std"] == pytest.approx(spread, rel=1e-6, abs=1e-6 * max(map(abs, values)))
+
+
+def draw() -> plt.Figure:
+    figure, axes = plt.subplots(figsize=(2, 1))
+    axes.plot([0, 1], [0, 1])
+    return figure
+
+
+def test_a_figure_is_saved_closed_and_the_same_each_time(
+    output: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    show(draw(), "fig-1", preset=Preset(), seeds=range(2))
+    first = (output / "figures" / "fig-1.svg").read_bytes()
+    show(draw(), "fig-1", preset=Preset(), seeds=range(2))
+    assert (output / "figures" / "fig-1.svg").read_bytes() == first
+    assert b"<dc:date>" not in first
+    assert not plt.get_fignums()
+
+
+def test_the_data_of_a_figure_keep_nine_digits_and_admit_gaps(output: Path) -> None:
+    data = {"x": torch.tensor([1 / 3, float("inf")], dtype=torch.float64), "n": np.arange(2)}
+    show(draw(), "fig-1", data=data, preset=Preset(), seeds=[7])
+    document = json.loads((output / "figures" / "fig-1.json").read_text(encoding="utf-8"))
+    assert document["data"] == {"x": [0.333333333, None], "n": [0, 1]}
+    assert document["settings"]["preset"] == "Preset"
+    assert document["settings"]["preset_fields"] == {"n_pairs": "4"}
+    assert document["settings"]["seeds"] == [7]
+    assert "numpy" in document["settings"]["versions"]
+
+
+def test_links_need_a_site(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = report._settings(Preset(), [1], seconds=1.0)
+    assert "<a " not in report._provenance_fold("f", made)
+    monkeypatch.setenv(report.FIGURES_URL, "../figures/a")
+    fold = report._provenance_fold("f", made)
+    assert 'href="../figures/a/f.svg"' in fold
+    assert "Preset(n_pairs=4)" in fold
+
+
+def test_a_figure_name_is_a_file_name(output: Path) -> None:
+    with pytest.raises(ValueError, match="figure name"):
+        show(draw(), "../x")
+    plt.close("all")

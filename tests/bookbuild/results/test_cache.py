@@ -1,0 +1,197 @@
+"""What the store remembers for the science: results to the bit, states of long runs."""
+
+import dataclasses
+import importlib.metadata
+import logging
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from bookbuild.results import cache as module
+from bookbuild.results import keys
+from bookbuild.results.cache import StoredCache
+from bookbuild.results.store import Store
+from bookbuild.results.values import from_files, to_files
+from emergence.running.cache import Task, attached
+from emergence.training.minimal import train_minimal
+from emergence.training.settings import MinimalTraining
+
+SOURCES = Path(module.__file__).parents[2]
+TASK = Task("emergence.analysis.curves", "first_reached", {"n_pairs": 4})
+CPU = torch.device("cpu")
+MINIMAL = MinimalTraining(2, 6, 8, 12)
+
+leaves = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text()
+    | arrays.arrays(
+        st.sampled_from([np.float64, np.float32, np.int64, np.uint8, np.bool_]),
+        arrays.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=4),
+    )
+)
+values = st.recursive(leaves, lambda one: st.lists(one) | st.dictionaries(st.text(), one))
+
+
+def alike(one: object, other: object) -> bool:
+    """Return whether two results are equal in type and in every bit."""
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, dict):
+        return list(one) == list(other) and all(alike(one[k], other[k]) for k in one)
+    if isinstance(one, list):
+        return len(one) == len(other) and all(map(alike, one, other))
+    if isinstance(one, np.ndarray | np.generic):
+        return (one.dtype, one.shape, one.tobytes()) == (other.dtype, other.shape, other.tobytes())
+    return one.hex() == other.hex() if isinstance(one, float) else one == other
+
+
+@given(values)
+def test_results_come_back_to_the_bit(value: object) -> None:
+    assert alike(from_files(to_files(value)), value)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [(1, 2), {1: 2}, object(), np.array([object()]), {"array": "0.npy"}, 1j, {"x": {1, 2}}],
+    ids=repr,
+)
+def test_what_would_not_come_back_the_same_is_refused(value: object) -> None:
+    with pytest.raises(TypeError):
+        to_files(value)
+
+
+@pytest.fixture
+def remembering(tmp_path: Path) -> StoredCache:
+    return StoredCache(tmp_path / "results", SOURCES, "cpu", {}, tmp_path / "states", 0.0)
+
+
+def test_a_kept_result_is_recalled_and_a_damaged_one_is_not(
+    remembering: StoredCache, caplog: pytest.LogCaptureFixture
+) -> None:
+    with pytest.raises(KeyError):
+        remembering.get(TASK)
+    remembering.put(TASK, {"steps": np.arange(3)})
+    assert remembering.get(TASK)["steps"].tolist() == [0, 1, 2]
+    path = Store(remembering.results).path(remembering.key(TASK))
+    path.write_bytes(path.read_bytes()[:-1])
+    with pytest.raises(KeyError):
+        remembering.get(TASK)
+    assert "is damaged: set aside" in caplog.text
+
+
+def test_keys_are_of_module_function_configuration_and_device(remembering: StoredCache) -> None:
+    changes = [
+        {"module": "emergence.preset"}, {"function": "other"}, {"configuration": {"n_pairs": 5}},
+    ]  # fmt: skip
+    keys = {remembering.key(dataclasses.replace(TASK, **change)) for change in ({}, *changes)}
+    keys.add(dataclasses.replace(remembering, device="cuda").key(TASK))
+    assert len(keys) == 5
+    assert remembering.key(TASK) == dataclasses.replace(remembering, interval=9).key(TASK)
+
+
+@pytest.mark.parametrize(
+    ("path", "changed"),
+    [("toy/square.py", True), ("toy/__init__.py", True), ("toy/line.py", False)],
+)
+def test_keys_change_with_the_modules_that_are_imported_alone(
+    tmp_path: Path, path: str, changed: bool
+) -> None:
+    keys = []
+    for number in range(2):  # folders of their own, for a process reads a module's sources once
+        src = tmp_path / str(number)
+        shutil.copytree(Path(__file__).parent / "toy" / "src", src)
+        if number:
+            (src / path).write_text((src / path).read_text() + "\n# edited\n")
+        task = Task("toy.square", "square", 3)
+        keys.append(StoredCache(tmp_path, src, "cpu", {}).key(task))
+    assert (keys[0] != keys[1]) == changed
+
+
+@pytest.mark.parametrize(("package", "changed"), [("numpy", True), ("papermill", False)])
+def test_keys_change_with_the_versions_that_are_imported_alone(
+    remembering: StoredCache, monkeypatch: pytest.MonkeyPatch, package: str, changed: bool
+) -> None:
+    before = remembering.key(TASK)
+    version = importlib.metadata.version
+    monkeypatch.setattr(
+        "bookbuild.reporting.provenance.version",
+        lambda name: "99" if name == package else version(name),
+    )
+    keys._fingerprint_of_module.cache_clear()
+    assert (remembering.key(TASK) != before) == changed
+    keys._fingerprint_of_module.cache_clear()
+
+
+def test_a_training_leaves_states_and_goes_on_from_them(
+    remembering: StoredCache, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    undisturbed = train_minimal(MINIMAL, (0,), device=CPU)
+    written: list[int] = []
+    original = Store.put
+
+    def put(store: Store, *arguments: object) -> object:
+        if len(written) == 5:
+            raise KeyboardInterrupt
+        written.append(1)
+        return original(store, *arguments)
+
+    monkeypatch.setattr(Store, "put", put)
+    monkeypatch.setattr(module, "SHARE", 0)
+    with attached(remembering):
+        with pytest.raises(KeyboardInterrupt):
+            train_minimal(MINIMAL, (0,), device=CPU)
+        assert len(list(remembering.checkpoints.iterdir())) == 1
+        monkeypatch.undo()
+        record = train_minimal(MINIMAL, (0,), device=CPU)
+    assert torch.equal(record.loss, undisturbed.loss)
+    assert torch.equal(record.pseudo, undisturbed.pseudo)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=5)
+@given(place=st.integers(0, 10**6))
+def test_a_damaged_state_is_not_gone_on_from(remembering: StoredCache, place: int) -> None:
+    undisturbed = train_minimal(MINIMAL, (0,), device=CPU)
+    with attached(remembering):
+        train_minimal(MINIMAL, (0,), device=CPU)
+        (path,) = remembering.checkpoints.glob("*.result")
+        content = bytearray(path.read_bytes())
+        content[place % len(content)] ^= 255
+        path.write_bytes(content)
+        assert torch.equal(train_minimal(MINIMAL, (0,), device=CPU).loss, undisturbed.loss)
+
+
+def test_a_full_disk_costs_the_state_and_not_the_run(
+    remembering: StoredCache, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with attached(remembering), caplog.at_level(logging.WARNING):
+        train_minimal(MINIMAL, (0,), device=CPU)
+    assert "could not be kept: no space left on device" in caplog.text
+
+
+def test_states_are_kept_at_intervals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [0.0]
+    monkeypatch.setattr(module.time, "monotonic", lambda: clock[0])
+    steps: list[int] = []
+    monkeypatch.setattr(Store, "put", lambda *_: steps.append(int(clock[0])))
+    checkpoint = module.StoredCheckpoint(Store(tmp_path), TASK, {}, interval=30.0)
+    for second in range(1, 101):
+        clock[0] = second
+        checkpoint.offer(dict, ended=second == 100)
+    assert steps == [30, 60, 90, 100]
+    steps.clear()
+    short = module.StoredCheckpoint(Store(tmp_path), TASK, {}, interval=30.0)
+    short.offer(dict, ended=True)  # ended at once: computing it again is cheaper than a file
+    assert steps == []

@@ -1,0 +1,116 @@
+"""What is listed, and what pruning keeps."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bookbuild.execution import lock
+from bookbuild.results.inventory import inventory, prune, readable_age, readable_size
+
+if TYPE_CHECKING:
+    from conftest import Toy
+
+LINE, SQUARE = "paper/01_line", "beyond/01_square"
+
+
+def states(toy: Toy) -> dict[str, str]:
+    return {item.name: item.state for item in inventory(toy.settings())}
+
+
+def test_results_are_listed_with_age_size_key_and_state(
+    toy: Toy, command: Callable[..., str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert states(toy) == {LINE: "current", SQUARE: "current"}
+    items = inventory(toy.settings())
+    assert all(item.size == item.path.stat().st_size for item in items)
+    assert command(toy.root, "results") == ""
+    listed = "".join(capsys.readouterr().out.split())
+    assert all(item.key[:8] in listed for item in items)
+
+
+@pytest.mark.usefixtures("without_site")
+def test_pruning_keeps_what_the_current_book_needs(toy: Toy, command: Callable[..., str]) -> None:
+    toy.build(profile="smoke")  # of another profile, and needed as well
+    toy.edit("src/toy/line.py", "2.0 * point", "3.0 * point")
+    assert states(toy) == {LINE: "outdated", SQUARE: "current"}
+    damaged = next(item for item in inventory(toy.settings()) if item.state == "outdated")
+    damaged.path.write_bytes(b"not a result")
+    assert command(toy.root, "prune") == ""
+    left = inventory(toy.settings())
+    assert [(item.name, item.state) for item in left] == [(SQUARE, "current")] * 2
+    toy.build()
+    assert toy.started() == {LINE}
+    assert prune(toy.settings()) == []
+
+
+def test_one_build_of_a_profile_at_a_time(toy: Toy, command: Callable[..., str]) -> None:
+    code = (
+        "import sys; from pathlib import Path; from bookbuild import lock;"
+        "from bookbuild.settings import Settings\n"
+        "with lock.held(Settings(Path.cwd())): print('held', flush=True); sys.stdin.read()"
+    )
+    order = [sys.executable, "-c", code]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen(order, cwd=toy.root, text=True, **pipes) as other:
+        assert other.stdout.readline() == "held\n"
+        message = (
+            f"Another build of the paper profile is running here (process {other.pid}): "
+            "wait until it has ended."
+        )
+        assert command(toy.root, "build", "--device", "cpu") == message
+        assert command(toy.root, "clean") == message
+        assert command(toy.root, "prune") == message
+        with lock.held(toy.settings(profile="smoke")):
+            pass
+        other.kill()
+    with lock.held(toy.settings()):  # nothing of a killed build is in the way
+        pass
+
+
+def test_a_folder_that_cannot_be_written_is_told_in_one_sentence(
+    toy: Toy, command: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read_only(*_: object, **__: object) -> None:
+        raise OSError(30, "Read-only file system")
+
+    toy.edit("src/toy/line.py", "2.0 * point", "3.0 * point")
+    with monkeypatch.context() as patch:
+        patch.setattr("bookbuild.results.store.write_whole", read_only)
+        told = command(toy.root, "build", "--device", "cpu")
+    assert told.startswith("No result can be kept in ")
+    assert told.endswith(": read-only file system.")
+    monkeypatch.setattr(os, "mkdir", read_only)
+    told = command(toy.root, "build", "--device", "cpu")
+    assert "Nothing can be written here" in told
+    assert "\n" not in told
+
+
+def test_ages_and_sizes_are_readable() -> None:
+    assert [readable_age(seconds) for seconds in (-1, 5, 400, 7200, 10**6)] == [
+        "0 s", "5 s", "7 min", "2 h", "12 days",
+    ]  # fmt: skip
+    assert [readable_size(n) for n in (9, 1500, 2_000_000, 3 * 10**9)] == [
+        "9 B", "1.5 kB", "2.0 MB", "3.0 GB",
+    ]  # fmt: skip
+
+
+def test_the_inventory_of_an_empty_book_is_empty(toy: Toy, command: Callable[..., str]) -> None:
+    assert command(toy.root, "clean") == ""
+    assert inventory(toy.settings()) == []
+    assert not Path(toy.root, "_build", "results").exists()
+
+
+def test_an_empty_store_says_so(
+    toy: Toy, tmp_path: Path, command: Callable[..., str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(toy.root, tmp_path / "new", ignore=shutil.ignore_patterns("_build"))
+    assert command(tmp_path / "new", "results") == ""
+    assert capsys.readouterr().out == "Nothing is stored yet.\n"

@@ -1,0 +1,120 @@
+"""The results store: what was written comes back, anything else is set aside."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from bookbuild.errors import BookError
+from bookbuild.results import store as module
+from bookbuild.results.store import Store
+
+KEY, OTHER = "0" * 32, "1" * 32
+FILES = {"notebook.ipynb": b"{}", "figures/a.svg": bytes(range(256))}
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    made = Store(tmp_path / "results")
+    made.put(KEY, "chapter", "paper/01_line", {"seed": 0}, FILES)
+    return made
+
+
+def test_a_result_comes_back_as_it_was_written(store: Store) -> None:
+    stored, remark = store.get(KEY)
+    assert stored is not None
+    assert (stored.files, stored.origin, stored.name) == (FILES, {"seed": 0}, "paper/01_line")
+    assert (remark, store.listed()) == ("", [KEY])
+    assert [header["name"] for header in store.headers()] == ["paper/01_line"]
+    assert store.get(OTHER) == (None, "")
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(place=st.integers(0, 10**6), bit=st.integers(0, 7))
+def test_every_flipped_bit_is_seen(store: Store, place: int, bit: int) -> None:
+    whole = store.path(KEY).read_bytes()
+    broken = bytearray(whole)
+    broken[place % len(whole)] ^= 1 << bit
+    store.path(KEY).write_bytes(broken)
+    stored, remark = store.get(KEY)
+    assert stored is None
+    assert remark == f"Stored result {KEY} is damaged: set aside in set-aside, computed again."
+    assert not store.path(KEY).exists()
+    store.path(KEY).write_bytes(whole)
+
+
+@pytest.mark.parametrize("length", [0, 1, 64, 65, 200])
+def test_a_result_cut_short_is_set_aside(store: Store, length: int) -> None:
+    store.path(KEY).write_bytes(store.path(KEY).read_bytes()[:length])
+    assert store.get(KEY)[0] is None
+    assert (store.folder / "set-aside" / f"{KEY}.result").stat().st_size == length
+
+
+def sealed(body: bytes) -> bytes:
+    return module._digest(body) + b"\n" + body
+
+
+def test_what_is_foreign_is_set_aside(store: Store) -> None:
+    os.link(store.path(KEY), store.path(OTHER))
+    assert "belongs to another key" in store.get(OTHER)[1]
+    for body in (b"", b"{}\n", b"[]\nPK", json.dumps({"key": OTHER}).encode() + b"\nzip"):
+        store.path(OTHER).write_bytes(sealed(body))
+        assert "is no result of this book" in store.get(OTHER)[1]
+
+
+def test_no_result_leads_out_of_its_folder(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("../x", "/etc/x", "a/../../x", "a//x", "", "a\\x"):
+        with pytest.raises(ValueError, match="cannot be the name"):
+            store.put(OTHER, "chapter", "x", {}, {name: b""})
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "_check_name", lambda name: None)
+        store.put(OTHER, "chapter", "x", {}, {"../x": b""})
+    assert "is no result of this book" in store.get(OTHER)[1]
+
+
+def test_what_a_killed_writer_left_is_removed_and_a_living_one_s_is_not(store: Store) -> None:
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    dead, living = (store.folder / f".{OTHER}.result.{pid}.part" for pid in (gone.pid, os.getpid()))
+    for path in (dead, living):
+        path.write_bytes(b"half")
+    assert store.listed() == [KEY]
+    assert store.tidy() == 4
+    assert (dead.exists(), living.exists()) == (False, True)
+
+
+def test_a_write_that_fails_leaves_what_was_there(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(handle: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(BookError) as caught:
+        store.put(KEY, "chapter", "paper/01_line", {"seed": 1}, FILES)
+    assert caught.value.problems == (
+        "The result of paper/01_line could not be kept: no space left on device.",
+    )
+    with pytest.raises(BookError, match=r"No result can be kept in .*: no space left on device"):
+        store.check()
+    monkeypatch.undo()
+    stored, _ = store.get(KEY)
+    assert stored is not None
+    assert stored.origin == {"seed": 0}
+    assert [path.name for path in store.folder.iterdir()] == [f"{KEY}.result"]
+
+
+def test_nothing_in_the_sources_unpickles() -> None:
+    sources = sorted((Path(module.__file__).parents[2]).rglob("*.py"))
+    assert len(sources) > 50
+    for path in sources:
+        text = path.read_text(encoding="utf-8")
+        assert "pickle" not in text.replace("allow_pickle=False", ""), path
+        assert "torch.load" not in text, path
+        loads = [line for line in text.splitlines() if "np.load(" in line or "np.save(" in line]
+        assert all("allow_pickle=False" in line for line in loads), path

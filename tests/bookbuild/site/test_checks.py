@@ -1,0 +1,98 @@
+"""Each fault that Sphinx does not see is found, and a sound page passes."""
+
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_notebook, new_output
+
+from bookbuild.site.checks import check_notebooks, check_site
+
+PAGE = """<html><head><link rel="stylesheet" href="book.css"></head><body><article>
+<a id="here" href="https://arxiv.org/abs/2511.01033">paper</a> <a href="#here">up</a>
+<a href="other.html#there">other</a> <a href="folder/">folder</a>
+<img src="plot.svg" alt="The loss falls to a half at once."> </article><img src="plot.svg">
+<script>fetch("local.json")</script></body></html>"""
+
+
+def site(folder: Path, page: str) -> Path:
+    (folder / "folder").mkdir()
+    for name in ("other.html", "folder/index.html"):
+        (folder / name).write_text('<p id="there"></p>', encoding="utf-8")
+    (folder / "plot.svg").write_text("<svg/>", encoding="utf-8")
+    (folder / "book.css").write_text("p { color: red }", encoding="utf-8")
+    (folder / "page.html").write_text(page, encoding="utf-8")
+    return folder
+
+
+def test_a_sound_page_passes(tmp_path: Path) -> None:
+    assert check_site(site(tmp_path, PAGE)) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "fault"),
+    [
+        ('href="book.css"', 'href="https://cdn.org/book.css"', "request https://cdn.org/book.css"),
+        ('<script>fetch("local', '<script>fetch("//cdn.org/local', "request //cdn.org/local.json"),
+        ("<script>", '<script src="http://cdn.org/x.js">', "request http://cdn.org/x.js"),
+        ("<script>", '<iframe src="https://a.org"></iframe><script>', "request https://a.org"),
+        ("</head>", "<style>p{background:url(https://a.org/b.png)}</style></head>", "a.org/b.png"),
+        ('src="plot.svg" alt', 'src="lost.svg" alt', "image lost.svg is missing"),
+        ('alt="The loss falls to a half at once."', "", "no alt text"),
+        ("The loss falls to a half at once.", "Figure", "no alt text"),
+        ("The loss falls to a half at once.", "_images/a_long_file_name.svg", "no alt text"),
+        ('"other.html#there"', '"lost.html"', "link lost.html leads nowhere"),
+        ('"other.html#there"', '"other.html#gone"', "anchor that does not exist"),
+        ('"#here"', '"#gone"', "anchor that does not exist"),
+    ],
+)
+def test_a_fault_is_found(tmp_path: Path, old: str, new: str, fault: str) -> None:
+    assert old in PAGE
+    faults = check_site(site(tmp_path, PAGE.replace(old, new, 1)))
+    assert len(faults) == 1
+    assert faults[0].startswith("page.html: ")
+    assert fault in faults[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("x.css", "@import 'https://a.org/x.css';"),
+        ("x.css", "@font-face { src: url(//a.org/x.woff) }"),
+        ("x.js", 'import("https://a.org/x.js")'),
+        ("x.js", 'import {a} from "https://a.org/x.js"'),
+        ("x.js", 'script.src = "https://a.org/x.js"'),
+    ],
+)
+def test_a_request_of_a_style_sheet_or_script_is_found(
+    tmp_path: Path, name: str, text: str
+) -> None:
+    folder = site(tmp_path, PAGE)
+    (folder / name).write_text(text, encoding="utf-8")
+    assert [fault.partition(":")[0] for fault in check_site(folder)] == [name]
+
+
+def faults_of(folder: Path, **cell: object) -> list[str]:
+    cells = [new_code_cell("1", execution_count=1), new_code_cell("2", **cell)]
+    nbformat.write(new_notebook(cells=cells), folder / "page.ipynb")
+    return list(check_notebooks(folder, [Path("/home/someone/book")]))
+
+
+def test_a_sound_notebook_passes(tmp_path: Path) -> None:
+    assert faults_of(tmp_path, execution_count=2) == []
+
+
+def test_an_unexecuted_cell_is_found(tmp_path: Path) -> None:
+    assert faults_of(tmp_path) == ["page: code cell 2 was not executed."]
+
+
+def test_an_error_output_is_found(tmp_path: Path) -> None:
+    error = new_output("error", ename="E", evalue="v", traceback=[])
+    (fault,) = faults_of(tmp_path, execution_count=2, outputs=[error])
+    assert fault == "page: code cell 2 ended in an error."
+
+
+def test_a_local_path_is_found(tmp_path: Path) -> None:
+    output = new_output("stream", text="see /home/someone/book/src/x.py")
+    told = faults_of(tmp_path, execution_count=2, outputs=[output])
+    assert "page: an output of code cell 2 names the local folder /home/someone/book/." in told

@@ -1,0 +1,76 @@
+"""What staging does to notebooks and prose."""
+
+from pathlib import Path
+
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+
+from bookbuild.site.stage import LONG, fold_long_code, glued_keys, graft, relink
+
+NAMES = {"paper/01_line", "beyond/01_square"}
+
+
+def test_outputs_are_grafted_onto_the_current_prose() -> None:
+    tagged = {"tags": ["parameters", "remove-cell"]}
+    output = new_output("stream", text="42")
+    current = new_notebook(
+        cells=[
+            new_code_cell("seed = 0", metadata=tagged),
+            new_markdown_cell("new prose"),
+            new_code_cell("42", metadata={"mystnb": {"image": {"alt": "new text"}}}),
+        ]
+    )
+    executed = new_notebook(
+        cells=[
+            new_code_cell("seed = 0", metadata=tagged, execution_count=1),
+            new_code_cell(
+                "seed = 3", metadata={"tags": ["injected-parameters"]}, execution_count=2
+            ),
+            new_markdown_cell("old prose"),
+            new_code_cell("42", execution_count=3, outputs=[output]),
+        ]
+    )
+    cells = graft(current, executed).cells
+    assert [cell.source for cell in cells] == ["seed = 0", "seed = 3", "new prose", "42"]
+    assert "hide-input" in cells[1].metadata.tags
+    assert (cells[3].execution_count, cells[3].outputs) == (3, [output])
+    assert cells[3].metadata.mystnb.image.alt == "new text"
+    assert current.cells[2].outputs == []
+
+
+def test_the_keys_a_cell_glued_are_found() -> None:
+    glued = new_output("display_data", metadata={"scrapbook": {"name": "slope"}})
+    assert glued_keys(new_code_cell(outputs=[glued, new_output("stream")])) == ["slope"]
+    assert glued_keys(new_markdown_cell()) == []
+
+
+@pytest.mark.parametrize(
+    ("folder", "text", "linked"),
+    [
+        (".", "[a](paper/01_line.md)", "[a](paper/01_line.ipynb)"),
+        ("paper", "[a](01_line.md#slope)", "[a](01_line.ipynb#slope)"),
+        ("paper", "[a](../beyond/01_square.md)", "[a](../beyond/01_square.ipynb)"),
+        ("paper", "[a](../verdicts.md)", "[a](../verdicts.md)"),
+        (".", "[a](https://github.com/x/paper/01_line.md)", None),
+        (".", "`paper/01_line.md`", None),
+    ],
+)
+def test_links_to_chapters_name_the_staged_notebook(
+    folder: str, text: str, linked: str | None
+) -> None:
+    assert relink(text, Path(folder), NAMES) == (linked or text)
+
+
+@pytest.mark.parametrize(
+    ("lines", "own", "seen"),
+    [
+        (LONG, [], []),
+        (LONG + 1, [], ["hide-input"]),
+        (LONG + 1, ["remove-cell"], ["remove-cell"]),
+        (LONG + 1, ["hide-cell"], ["hide-cell"]),
+    ],
+)
+def test_only_long_code_is_folded(lines: int, own: list[str], seen: list[str]) -> None:
+    cell = new_code_cell("\n".join(["x = 1"] * lines), metadata={"tags": own})
+    fold_long_code(cell)
+    assert cell.metadata.tags == seen

@@ -1,0 +1,291 @@
+"""Launch buttons lead to files that exist, and what they open runs."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import nbformat
+import pytest
+import yaml
+from bs4 import BeautifulSoup
+
+from bookbuild.errors import BookError
+from bookbuild.notebooks.publish import COLAB_LACKS
+from bookbuild.site.launch_check import check_launch
+from bookbuild.source.addresses import Addresses
+from bookbuild.source.chapters import read_chapters, read_toc, tags
+
+REPOSITORY = Path(__file__).parents[3]
+NAMES = ("paper/01_line", "beyond/01_square")
+SERVICES = ("colab.research.google.com", "mybinder.org", "github.com")
+
+
+def git(folder, *arguments):
+    identity = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false"]
+    done = subprocess.run(
+        ["git", *identity, *arguments], cwd=folder, capture_output=True, text=True, check=True
+    )
+    return done.stdout
+
+
+def tracked(root):
+    return set(git(root, "ls-files").splitlines())
+
+
+@pytest.fixture
+def committed(toy):
+    """The built toy book as a repository with a branch main."""
+    for name in (".gitignore", "requirements.lock", "LICENSE", "postBuild"):
+        (toy.root / name).write_bytes((REPOSITORY / name).read_bytes())
+    (toy.root / "postBuild").chmod(0o755)
+    git(toy.root, "init", "--quiet", "--initial-branch=main")
+    git(toy.root, "add", "--all")
+    git(toy.root, "commit", "--quiet", "--message=toy")
+    return toy
+
+
+@pytest.fixture
+def published(committed, command, tmp_path):
+    """The tree of the published branch, and the repository it was made from."""
+    out = tmp_path / "notebooks"
+    assert command(committed.root, "notebooks", "--device=cpu", str(out)) == ""
+    return out, committed
+
+
+def read(folder, name):
+    return nbformat.read(folder / "book" / f"{name}.ipynb", as_version=4)
+
+
+def code_of(notebook, tag):
+    return next(cell.source for cell in notebook.cells if tag in tags(cell))
+
+
+def test_every_button_of_the_built_pages_leads_into_the_tree_it_names(published):
+    out, toy = published
+    tree = tracked(toy.root)
+    pages = sorted((toy.settings().site / "book").rglob("*.html"))
+    assert len(pages) == 4
+    for path in pages:
+        page = path.relative_to(toy.settings().site).with_suffix("").as_posix()
+        soup = BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
+        links = [urlsplit(a["href"]) for a in soup.find_all("a", href=True)]
+        links = {link.netloc: link for link in links if link.netloc in SERVICES}
+        is_chapter = page.removeprefix("book/") in NAMES
+        assert set(links) == set(SERVICES if is_chapter else SERVICES[2:]), page
+        prefix = "/OWNER/emergence-of-induction-heads/edit/main/"
+        assert links["github.com"].path.removeprefix(prefix) in tree
+        if is_chapter:
+            prefix = "/github/OWNER/emergence-of-induction-heads/blob/notebooks/"
+            assert (out / links["colab.research.google.com"].path.removeprefix(prefix)).is_file()
+            binder = links["mybinder.org"]
+            assert binder.path == "/v2/gh/OWNER/emergence-of-induction-heads/main"
+            (opened,) = parse_qs(binder.query)["urlpath"]
+            source = opened.removeprefix("lab/tree/").removesuffix(".ipynb") + ".md"
+            assert opened.endswith(".ipynb")
+            assert source in tree
+
+
+def test_every_chapter_of_the_book_is_in_the_tree_its_buttons_name():
+    tree = tracked(REPOSITORY)
+    chapters = read_chapters(REPOSITORY, read_toc(REPOSITORY))
+    addresses = Addresses.read(REPOSITORY)
+    assert chapters
+    for chapter in chapters:
+        edited = addresses.edit(chapter.name)
+        path = edited.removeprefix(f"{addresses.repository}/edit/{addresses.branch}/")
+        assert path in tree
+
+
+def test_a_button_that_leads_nowhere_fails_the_build(toy):
+    site = toy.settings().site
+    assert list(check_launch(site, toy.root)) == []
+    page = site / "book" / "paper" / "01_line.html"
+    text = page.read_text(encoding="utf-8")
+    page.write_text(text.replace("/blob/notebooks/", "/blob/main/"), encoding="utf-8")
+    wrong, missing = check_launch(site, toy.root)
+    assert wrong.startswith("paper/01_line: a button leads to https://colab")
+    assert missing.startswith("paper/01_line: there is no button to https://colab")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("https://github.com/OWNER/", "https://example.org/OWNER/", "repository.url"),
+        ("  branch: main", "  branch: ''", "repository.branch"),
+        ("https://mybinder.org", "mybinder.org", "launch_buttons.binderhub_url"),
+    ],
+)
+def test_an_unfit_address_is_named(toy, old, new, message):
+    toy.edit("_config.yml", old, new)
+    with pytest.raises(BookError, match=message):
+        Addresses.read(toy.root)
+
+
+def test_all_addresses_follow_from_the_one_in_the_configuration(toy):
+    toy.edit("_config.yml", "github.com/OWNER/emergence-of-induction-heads", "github.com/a/b.git")
+    toy.edit("_config.yml", "branch: main", "branch: trunk")
+    addresses = Addresses.read(toy.root)
+    assert addresses.colab("x").endswith("/github/a/b/blob/notebooks/book/x.ipynb")
+    assert addresses.binder("x").endswith("/v2/gh/a/b/trunk?urlpath=lab/tree/book/x.ipynb")
+    assert addresses.edit("x") == "https://github.com/a/b/edit/trunk/book/x.md"
+    text = (REPOSITORY / "_config.yml").read_text(encoding="utf-8")
+    assert text.count("github.com") == 1
+
+
+def test_the_published_notebook_has_outputs_numbers_and_the_smoke_profile(published):
+    notebook = read(published[0], "paper/01_line")
+    nbformat.validate(notebook)
+    text = "\n".join(cell.source for cell in notebook.cells)
+    assert "{glue" not in text
+    slope = notebook.metadata["bookbuild"]["numbers"]["slope"]
+    assert f"The slope is {slope:.2f} for every seed." in text
+    assert 'profile = "smoke"' in code_of(notebook, "parameters")
+    assert "made by the paper profile on cpu" in notebook.cells[0].source
+    figures = read(published[0], "beyond/01_square").cells
+    data = [o.data for cell in figures for o in cell.get("outputs", []) if "data" in o]
+    assert any("image/svg+xml" in item for item in data)
+    assert not any("download</dt>" in item.get("text/html", "") for item in data)
+    outputs = [o for cell in (*notebook.cells, *figures) for o in cell.get("outputs", [])]
+    assert not any("scrapbook" in output.get("metadata", {}) for output in outputs)
+
+
+def test_notebooks_are_made_from_a_commit_alone(committed, command, tmp_path):
+    committed.edit("book/index.md", "#", "##")
+    told = command(committed.root, "notebooks", "--device=cpu", str(tmp_path / "out"))
+    assert "commit first" in told
+    assert not (tmp_path / "out").exists()
+
+
+def test_notebooks_overwrite_nothing(committed, command, tmp_path):
+    (tmp_path / "mine.txt").write_text("mine")
+    told = command(committed.root, "notebooks", "--device=cpu", str(tmp_path))
+    assert "is not an empty folder" in told
+
+
+@pytest.fixture
+def opening(published, monkeypatch, tmp_path):
+    """Run the first cell of a published notebook; git clones the toy, pip only records."""
+    out, toy = published
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("GIT_CONFIG_COUNT", "1")
+    monkeypatch.setenv("GIT_CONFIG_KEY_0", f"url.{toy.root}.insteadOf")
+    address = Addresses.read(toy.root).repository
+    monkeypatch.setenv("GIT_CONFIG_VALUE_0", address)
+    installs = []
+    run = subprocess.run
+
+    def recorded(arguments, **options):
+        if "pip" in arguments:
+            return installs.append(arguments)
+        return run(arguments, **options)
+
+    monkeypatch.setattr(subprocess, "run", recorded)
+    monkeypatch.chdir(tmp_path)
+    code = code_of(read(out, "paper/01_line"), "launch")
+    return lambda: (exec(code, {}), installs)[1]
+
+
+def test_on_colab_the_first_cell_installs_the_page_s_commit_and_nothing_large(
+    opening, published, monkeypatch
+):
+    head = git(published[1].root, "rev-parse", "HEAD")
+    git(published[1].root, "commit", "--quiet", "--allow-empty", "--message=later")
+    monkeypatch.setenv("COLAB_RELEASE_TAG", "release")
+    requirements, package = opening()
+    assert git(Path.cwd(), "rev-parse", "HEAD") == head
+    assert Path("data/points.csv").is_file()
+    assert package[-2:] == ["--no-deps", os.getcwd()]
+    assert [line.partition("==")[0] for line in requirements[5:]] == list(COLAB_LACKS)
+    assert len(opening()) == 4  # a second run is harmless
+
+
+def test_elsewhere_the_first_cell_does_nothing(opening, monkeypatch):
+    monkeypatch.delenv("COLAB_RELEASE_TAG", raising=False)
+    before = os.getcwd()
+    assert opening() == []
+    assert os.getcwd() == before
+
+
+@pytest.fixture
+def post_build(committed, tmp_path):
+    """Run postBuild in a fresh clone of the toy book; pip does nothing."""
+    shim = tmp_path / "bin" / "python"
+    shim.parent.mkdir()
+    shim.write_text(f'#!/bin/sh\n[ "$2" = pip ] && exit 0\nexec {sys.executable} "$@"\n')
+    shim.chmod(0o755)
+    clone = tmp_path / "clone"
+    git(tmp_path, "clone", "--quiet", str(committed.root), str(clone))
+    path = f"{shim.parent}:{os.environ['PATH']}"
+    source = os.pathsep.join([str(REPOSITORY / "src"), os.environ.get("PYTHONPATH", "")])
+
+    def run():
+        environment = os.environ | {"PATH": path, "PYTHONPATH": source}
+        done = subprocess.run(
+            ["./postBuild"], cwd=clone, env=environment, capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stderr
+        return clone, done.stdout + done.stderr
+
+    return run
+
+
+def publish(out, toy):
+    """Push the tree to the branch of the repository, as the workflow does."""
+    git(out, "init", "--quiet", "--initial-branch=notebooks")
+    git(out, "add", "--all")
+    git(out, "commit", "--quiet", "--message=notebooks")
+    git(out, "push", "--quiet", str(toy.root), "notebooks")
+
+
+def test_binder_opens_chapters_with_the_stored_outputs(published, post_build):
+    publish(*published)
+    clone, told = post_build()
+    assert "2 notebooks, 2 of them with stored outputs" in told
+    notebook = read(clone, "paper/01_line")
+    assert notebook.cells[1].source.endswith(f"%cd -q {clone}")
+    assert notebook.metadata["bookbuild"]["origin"]["profile"] == "paper"
+    assert 'profile = "smoke"' in code_of(notebook, "parameters")
+    assert git(clone, "status", "--porcelain") == ""
+    cells = read(clone, "beyond/01_square").cells
+    drawings = [o.data["image/svg+xml"] for c in cells for o in c.get("outputs", [])
+                if "image/svg+xml" in o.get("data", {})]  # fmt: skip
+    assert [drawing.count("background: #fff") for drawing in drawings] == [1]
+
+
+def test_binder_shows_no_outputs_of_other_code(published, post_build):
+    publish(*published)
+    toy = published[1]
+    toy.edit("book/paper/01_line.md", "line.slopes(points)", "line.slopes(points[:-1])")
+    git(toy.root, "commit", "--quiet", "--all", "--message=other code")
+    git(post_build()[0], "pull", "--quiet")
+    clone, told = post_build()
+    assert "2 notebooks, 1 of them with stored outputs" in told
+    notebook = read(clone, "paper/01_line")
+    assert "No outputs are stored here." in notebook.cells[0].source
+    assert not any(cell.get("outputs") for cell in notebook.cells)
+    assert any("The slope is … for every seed." in cell.source for cell in notebook.cells)
+
+
+def test_binder_opens_chapters_before_anything_is_published(post_build):
+    clone, told = post_build()
+    assert "no branch with executed notebooks yet" in told
+    assert "2 notebooks, 0 of them with stored outputs" in told
+    nbformat.validate(read(clone, "beyond/01_square"))
+
+
+def test_a_reader_s_notebooks_do_not_disturb_the_build(toy, command, without_site):
+    assert command(toy.root, "convert") == ""
+    (toy.root / "book" / "paper" / "mine.ipynb").write_text("{}")
+    toy.build()
+    staged = {path.name for path in (toy.settings().stage / "book" / "paper").iterdir()}
+    assert "01_line.ipynb" in staged
+    assert "mine.ipynb" not in staged
+    assert "launch" not in (toy.settings().stage / "book/paper/01_line.ipynb").read_text()
+
+
+def test_the_configuration_asks_the_theme_for_the_buttons():
+    config = yaml.safe_load((REPOSITORY / "_config.yml").read_text(encoding="utf-8"))
+    assert config["launch_buttons"]["thebe"] is False
+    assert "bookbuild.sphinx_extensions.launch" in config["sphinx"]["extra_extensions"]

@@ -1,0 +1,76 @@
+"""What is measured of trained models is what the formulas say."""
+
+import numpy as np
+import pytest
+import torch
+
+from emergence import analysis, tasks
+from emergence.models import AttentionOnlyTransformer, Weights
+from emergence.running import devices
+from emergence.subspace import INDUCTION_HEAD, NAMES, PseudoParameters, embed
+
+
+@pytest.mark.parametrize("mask", ["strict", "causal"])
+def test_the_three_matrices_describe_the_model(mask):
+    stream = devices.generator(3, torch.device("cpu"))
+    model = AttentionOnlyTransformer(40, 9, 11, embedding_scale=1.0, generator=stream).double()
+    batch = tasks.token_pairs(6, 3, 9, 11, generator=stream)
+    exact = model(batch.tokens, batch.positions, mask=mask)[:, -1].detach()
+    described = analysis.logits(analysis.products(model), batch, mask)
+    assert (described - exact).abs().max() <= 1e-12 * exact.abs().max()
+
+
+def test_blocks_are_a_view_of_the_matrix():
+    matrix = np.arange(24.0).reshape(4, 6)
+    tiles = analysis.blocks(matrix, 2)
+    assert np.array_equal(tiles[1, 2], matrix[2:4, 4:6])
+    tiles[0, 1] = 0
+    assert not matrix[:2, 2:4].any()
+    with pytest.raises(ValueError, match="no blocks"):
+        analysis.blocks(matrix, 4)
+
+
+def test_diagonal_share():
+    assert analysis.diagonal_share(np.eye(4)) == 1
+    assert analysis.diagonal_share(np.eye(4, k=-1), -1) == 1
+    assert analysis.diagonal_share(np.ones((4, 4)), -1) == pytest.approx(3 / 16)
+
+
+def test_head_lead_is_least_of_three_over_greatest_of_others():
+    values = torch.full((2, 19), 0.5)
+    values[:, [NAMES.index(name) for name in INDUCTION_HEAD]] = torch.tensor([2.0, -1.5, 3.0])
+    assert analysis.head_lead(values).tolist() == [3, 3]
+
+
+def test_norms_and_contrast_split_the_weights():
+    generator = torch.Generator().manual_seed(5)
+    inside = embed(PseudoParameters.unstack(torch.ones(19, dtype=torch.float64)), 4)
+    noise = [1e-3 * torch.randn(w.shape, generator=generator, dtype=w.dtype) for w in inside]
+    weights = Weights(*(w + n for w, n in zip(inside, noise, strict=True)))
+    within, outside = analysis.norms(weights)
+    total = sum(w.square().sum() for w in weights)
+    assert float(within**2 + outside**2) == pytest.approx(float(total), rel=1e-12)
+    assert float(within) == pytest.approx((19 * 4) ** 0.5, rel=1e-3)
+    assert float(analysis.contrast(weights)) == pytest.approx(4**0.5 / 1e-3, rel=0.1)
+
+
+def test_first_reached():
+    steps, curves = np.array([0, 2, 4]), np.array([[0.0, 0.5, 0.2], [0.1, 0.2, 0.3]])
+    assert analysis.first_reached(steps, curves, 0.5).tolist() == [2, np.inf]
+
+
+def test_exponent_of_a_power_law_and_its_interval():
+    x = 2.0 ** np.arange(8)
+    exact = analysis.exponent(x, 3 * x**-1.5)
+    assert exact.slope == pytest.approx(-1.5)
+    assert exact.high - exact.low < 1e-9
+    noise = np.exp(0.1 * np.random.default_rng(1).standard_normal((400, 8)))
+    fits = [analysis.exponent(x, x**2 * row) for row in noise]
+    assert 0.92 <= np.mean([fit.low <= 2 <= fit.high for fit in fits]) <= 0.98
+    with pytest.raises(ValueError, match="three points"):
+        analysis.exponent(x[:2], x[:2])
+
+
+def test_first_fallen_mirrors_first_reached():
+    steps, curves = np.array([0, 5, 10]), np.array([[3.0, 1.0, 0.2], [3.0, 2.0, 2.5]])
+    assert analysis.first_fallen(steps, curves, 1.0).tolist() == [5.0, np.inf]

@@ -1,0 +1,103 @@
+"""The one-step lemma against sums written out, autograd and finite differences."""
+
+import math
+
+import pytest
+import torch
+
+from emergence.companions.associative_memories import lemma
+
+
+@pytest.fixture
+def problem():
+    """Random embeddings, weights and joint distribution, with different numbers of z and y."""
+    stream = torch.Generator().manual_seed(0)
+    e = lemma.unit(5, 4, stream, torch.float64)
+    u = lemma.unit(3, 4, stream, torch.float64)
+    w = torch.randn(4, 4, generator=stream, dtype=torch.float64)
+    joint = torch.rand(5, 3, generator=stream, dtype=torch.float64)
+    return w, u, e, joint / joint.sum()
+
+
+def cross_entropy(w, u, e, joint):
+    """The loss in pure Python."""
+    total = 0.0
+    for z in range(len(e)):
+        logits = [float(u_k @ w @ e[z]) for u_k in u]
+        log_sum = math.log(sum(map(math.exp, logits)))
+        total -= sum(float(joint[z, k]) * (logits[k] - log_sum) for k in range(len(u)))
+    return total
+
+
+def test_gradient_is_the_slope_of_the_loss(problem):
+    w, u, e, joint = problem
+    found = lemma.gradient(w, u, e, joint)
+    for i, j in ((0, 0), (1, 3), (3, 2)):
+        sides = []
+        for sign in (1, -1):
+            moved = w.clone()
+            moved[i, j] += sign * 1e-5
+            sides.append(cross_entropy(moved, u, e, joint))
+        assert float(found[i, j]) == pytest.approx((sides[0] - sides[1]) / 2e-5, abs=1e-9)
+
+
+def test_gradient_is_autograds(problem, close):
+    close(lemma.gradient(*problem), lemma.autograd(*problem), 1e-13)
+
+
+def test_gradient_is_the_sum_of_the_lemma(problem, close):
+    w, u, e, joint = problem
+    total = torch.zeros(4, 4, dtype=torch.float64)
+    for z in range(5):
+        p_hat = torch.softmax(u @ w @ e[z], dim=0)
+        for k in range(3):
+            excess = p_hat[k] * joint[z].sum() - joint[z, k]
+            total += excess * torch.outer(u[k], e[z])
+    close(lemma.gradient(w, u, e, joint), total, 1e-13)
+
+
+def test_one_step_is_a_step_down_the_gradient_from_zero(close):
+    stream = torch.Generator().manual_seed(1)
+    e = lemma.unit(6, 8, stream, torch.float64)
+    u = lemma.unit(6, 8, stream, torch.float64)
+    f = torch.randperm(6, generator=stream)
+    joint = torch.zeros(6, 6, dtype=torch.float64)
+    joint[torch.arange(6), f] = 1 / 6
+    step = -0.7 * lemma.autograd(torch.zeros(8, 8, dtype=torch.float64), u, e, joint)
+    close(lemma.one_step(u, e, f, 0.7), step, 1e-13)
+
+
+def test_orthonormal_embeddings_store_exactly(close):
+    stream = torch.Generator().manual_seed(2)
+    e = lemma.orthonormal(6, 9, stream, torch.float64)
+    u = lemma.orthonormal(6, 9, stream, torch.float64)
+    f = torch.randperm(6, generator=stream)
+    w = lemma.one_step(u, e, f, 3.0)
+    wanted = torch.full((6, 6), -3 / 36, dtype=torch.float64)
+    wanted[f, torch.arange(6)] += 3 / 6
+    close(u @ w @ e.T, wanted, 1e-13)
+    assert lemma.recalled(w, u, e, f) == 1.0
+
+
+def test_the_step_is_the_hebbian_sum_around_its_mean(close):
+    stream = torch.Generator().manual_seed(3)
+    e, u = (lemma.unit(7, 5, stream, torch.float64) for _ in range(2))
+    f = torch.arange(7)
+    mean = torch.outer(u.mean(dim=0), e.sum(dim=0))
+    close(lemma.one_step(u, e, f, 7.0), lemma.hebbian(u, e, f) - mean, 1e-13)
+
+
+def test_too_many_orthonormal_embeddings_are_refused():
+    with pytest.raises(ValueError, match="cannot be orthonormal"):
+        lemma.orthonormal(5, 4, torch.Generator(), torch.float64)
+
+
+def test_logits_of_random_embeddings_stray_as_expected():
+    n, dim, draws = 6, 10, 2000
+    stream, f = torch.Generator().manual_seed(0), torch.arange(n)
+    ideal = torch.eye(n, dtype=torch.float64) - 1 / n
+    squares = []
+    for _ in range(draws):
+        u, e = (lemma.unit(n, dim, stream, torch.float64) for _ in range(2))
+        squares.append((u @ lemma.one_step(u, e, f, float(n)) @ e.T - ideal).square().mean())
+    assert float(torch.stack(squares).mean()) ** 0.5 == pytest.approx(lemma.stray(n, dim), rel=0.01)

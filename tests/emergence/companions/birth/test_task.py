@@ -1,0 +1,122 @@
+"""The counts are those of Shakespeare, and sequences follow the rule of the task."""
+
+import hashlib
+import math
+from collections import Counter
+
+import pytest
+import torch
+
+from emergence.companions.birth import baselines, bigrams, task
+from oracles.birth_counts import COUNTS, WRITTEN
+
+N = len(COUNTS.characters)
+
+
+def draw(batch_size=400, length=60, seed=0):
+    stream = torch.Generator().manual_seed(seed)
+    what = task.make(COUNTS, 5)
+    return what, task.sample(what, batch_size, length, generator=stream)
+
+
+def test_counts_are_the_stored_ones():
+    assert hashlib.sha256(WRITTEN.encode()).hexdigest() == bigrams.COUNTS_SHA256
+    assert N == 65
+    assert COUNTS.counts.sum() == 1_115_393  # one less than the characters of the text
+    assert "".join(COUNTS.characters[i] for i in COUNTS.most_frequent(5)) == " etoa"
+
+
+def test_damaged_counts_are_refused():
+    with pytest.raises(ValueError, match="checksum"):
+        bigrams.read(WRITTEN.replace("27643", "27644"))
+
+
+def test_count_by_hand():
+    found = bigrams.count("abba,ab\n")
+    pairs = Counter(["ab", "bb", "ba", "a,", ",a", "ab", "b\n"])
+    assert found.characters == "\n,ab"
+    for i, first in enumerate(found.characters):
+        for j, second in enumerate(found.characters):
+            assert found.counts[i, j] == pairs[first + second]
+
+
+def test_written_counts_come_back():
+    found = bigrams.count("to be, or not to be")
+    again = bigrams.read(bigrams.write(found), sha256=None)
+    assert again.characters == found.characters
+    assert (again.counts == found.counts).all()
+
+
+def test_entropy_by_sum():
+    total, entropy = int(COUNTS.counts.sum()), 0.0
+    for row in COUNTS.counts.tolist():
+        for value in row:
+            if value:
+                entropy -= value / total * math.log(value / sum(row))
+    assert COUNTS.entropy == pytest.approx(entropy, rel=1e-12)
+
+
+def test_triggers_have_one_successor_in_a_sequence():
+    what, batch = draw()
+    for tokens, targets in zip(batch.tokens.tolist(), batch.targets.tolist(), strict=True):
+        assert tokens[1:] == targets[:-1]
+        for q in what.triggers.tolist():
+            assert len({y for x, y in zip(tokens, targets, strict=True) if x == q}) <= 1
+
+
+def test_outputs_are_uniform():
+    _, batch = draw(6000, 12)
+    space = COUNTS.characters.index(" ")
+    outputs = [
+        row[x.index(space)]
+        for x, row in zip(batch.tokens.tolist(), batch.targets.tolist(), strict=True)
+        if space in x
+    ]
+    expected = len(outputs) / N
+    counts = Counter(outputs)
+    chi = sum((counts[i] - expected) ** 2 / expected for i in range(N))
+    assert abs(chi - (N - 1)) < 4 * (2 * (N - 1)) ** 0.5
+
+
+def test_other_tokens_follow_the_bigrams():
+    _, batch = draw(4000, 60)
+    q = COUNTS.characters.index("h")
+    after = batch.targets[batch.tokens == q]
+    found = torch.bincount(after, minlength=N).double() / len(after)
+    wanted = torch.from_numpy(COUNTS.conditional[q])
+    assert (found - wanted).abs().max() < 4 * (0.25 / len(after)) ** 0.5
+    assert not found[wanted == 0].any()
+
+
+def test_scored_where_a_trigger_was_seen_before():
+    what, batch = draw(50)
+    for tokens, scored in zip(batch.tokens.tolist(), batch.scored.tolist(), strict=True):
+        for t, token in enumerate(tokens):
+            assert scored[t] == (token in what.triggers.tolist() and token in tokens[:t])
+
+
+def test_same_seed_same_sequences():
+    assert all(map(torch.equal, draw(9)[1], draw(9)[1]))
+    assert not torch.equal(draw(9)[1].tokens, draw(9, seed=1)[1].tokens)
+
+
+def test_baselines_by_hand():
+    what, batch = draw(30)
+    right, excess, seen, likely, total = 0, 0, 0.0, 0, 0
+    for x, y, scored in zip(*(part.tolist() for part in batch), strict=True):
+        for t in (t for t, flag in enumerate(scored) if flag):
+            so_far = Counter(x[: t + 1])
+            best = min(range(N), key=lambda z: (-so_far[z], z))
+            mean = [(t + 1) * p for p in COUNTS.unigram.tolist()]
+            above = max(range(N), key=lambda z: (so_far[z] - mean[z]) / mean[z] ** 0.5)
+            known = {y[s] for s in range(t) if x[s] in what.triggers.tolist()}
+            right += best == y[t]
+            excess += above == y[t]
+            seen += (y[t] in known) / len(known)
+            likely += COUNTS.conditional[x[t]].argmax() == y[t]
+            total += 1
+    found = baselines.baselines(what, COUNTS, batch)
+    assert found.frequent == pytest.approx(right / total)
+    assert found.excess == pytest.approx(excess / total)
+    assert found.seen == pytest.approx(seen / total)
+    assert found.bigram == pytest.approx(likely / total)

@@ -1,0 +1,198 @@
+"""The network, its training and its pair forces, against loops, one training step and averages."""
+
+import math
+
+import pytest
+import torch
+from torch.nn import functional
+
+from emergence.companions.clustering import energy, following, markers, model, pairwise
+
+CPU = torch.device("cpu")
+
+
+def small(seed=0, runs=1, n=5, hidden=12, bias=0.3):
+    """Random networks in double precision, biases too."""
+    stream = torch.Generator().manual_seed(seed)
+    shapes = (n, 2), (2, hidden), (1, hidden), (hidden, n), (1, n)
+    parts = [torch.randn(runs, *s, generator=stream, dtype=torch.float64) for s in shapes]
+    return model.Network(parts[0], parts[1], bias * parts[2], parts[3] / 3, bias * parts[4])
+
+
+def marker_loss(weights, mark, total):
+    """The loss of one marker, for the four parameters of the layers of one network."""
+    first, first_bias, second, second_bias = weights
+    logits = torch.relu(mark @ first + first_bias[0]) @ second + second_bias[0]
+    return functional.cross_entropy(logits, total)
+
+
+def marker_force(weights, mark, total):
+    """-grad of that loss by the marker."""
+    mark = mark.clone().requires_grad_()
+    return -torch.autograd.grad(marker_loss(weights, mark, total), mark)[0]
+
+
+def layers(net, run=0):
+    return [part[run].clone().requires_grad_() for part in net[1:]]
+
+
+def test_losses_are_those_of_one_marker_at_a_time(close):
+    net = small(runs=2)
+    pairs = markers.markers(5)
+    expected = [
+        [
+            marker_loss(layers(net, run), net.embeddings[run, a] + net.embeddings[run, b], c).item()
+            for a, b, c in zip(*pairs, strict=True)
+        ]
+        for run in range(2)
+    ]
+    close(model.losses(net), torch.tensor(expected, dtype=torch.float64))
+
+
+@pytest.mark.parametrize("hidden_bias", [True, False])
+def test_pair_forces_are_what_a_training_step_does(hidden_bias, close):
+    net = small(bias=0.3 if hidden_bias else 0.0)
+    found = pairwise.pair_forces(net, hidden_bias=hidden_bias)[0]
+    marks = markers.places(net.embeddings)[0]
+    total = markers.markers(5).total
+    rate = 1e-5
+    for j in (0, 4, 11):
+        weights = layers(net)
+        steps = torch.autograd.grad(marker_loss(weights, marks[j], total[j]), weights)
+        if not hidden_bias:
+            steps = (steps[0], torch.zeros_like(steps[1]), *steps[2:])
+        both = [
+            [w.detach() + sign * rate * g for w, g in zip(weights, steps, strict=True)]
+            for sign in (-1, 1)
+        ]
+        for i in range(len(total)):
+            after, before = (marker_force(w, marks[i], total[i]) for w in both)
+            close((after - before) / (2 * rate), found[i, j], 1e-6)
+
+
+def test_the_networks_own_force_is_its_gradient(close):
+    net = small(runs=3)
+    counted = torch.rand(3, 15, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
+    free = net._replace(embeddings=net.embeddings.clone().requires_grad_())
+    loss = (model.losses(free) * counted).sum()
+    close(pairwise.descent(net, counted), -torch.autograd.grad(loss, free.embeddings)[0])
+
+
+def test_the_expected_pair_force_is_an_average_over_networks():
+    stream = torch.Generator().manual_seed(3)
+    place = torch.randn(5, 2, generator=stream, dtype=torch.float64)
+    given = place, 8, (0.25, 1e-6)  # small W_2: p is 1/n
+    mean = pairwise.mean_pair_forces(*given, count=8000, stream=stream, block=2000)
+    expected = pairwise.expected_pair_forces(*given)
+    assert float((mean - expected).norm() / expected.norm()) < 0.02
+    few = [
+        pairwise.mean_pair_forces(*given, count=30, stream=stream.manual_seed(1), block=block)
+        for block in (15, 15)
+    ]
+    assert torch.equal(*few)
+
+
+@pytest.mark.parametrize("hidden_bias", [True, False])
+def test_trained_pair_forces_are_pair_forces(hidden_bias, close):
+    net = small(runs=2, bias=0.3 if hidden_bias else 0.0)
+    found = pairwise.pair_forces(net, hidden_bias=hidden_bias)
+    for j in (0, 7):
+        given = {"partner": j, "rate": 1e-5, "hidden_bias": hidden_bias}
+        close(pairwise.trained_pair_forces(net, **given), found[:, :, j], 1e-6)
+
+
+def test_a_relabelled_force_is_that_of_other_numbers():
+    stream = torch.Generator().manual_seed(0)
+    place = torch.randn(2, 5, 2, generator=stream, dtype=torch.float64)
+    setting = (0.5, 0.5, 0.1)
+    order = torch.randperm(5, generator=torch.Generator().manual_seed(7))
+    given = {"count": 1, "stream": torch.Generator().manual_seed(7)}
+    moved = torch.stack([energy.forces(run[order], *setting) for run in place])
+    force = torch.zeros_like(place)
+    for new, old in enumerate(order.tolist()):
+        force[:, old] = moved[:, new]
+    found = pairwise.relabelled_likeness(force, place, setting, **given)
+    assert torch.allclose(found, torch.ones(2).double())
+
+
+def test_forces_linear_in_the_partner_cancel():
+    """Over ordered pairs each sum has the same total marker, 2 sum E, wherever the embeddings."""
+    n = 7
+    place = torch.randn(n, 2, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    totals = [sum(place[a] + place[(m - a) % n] for a in range(n)) for m in range(n)]
+    for total in totals:
+        assert torch.allclose(total, 2 * place.sum(dim=0))
+
+
+def test_likeness_ignores_motion_and_growth():
+    stream = torch.Generator().manual_seed(0)
+    place = torch.randn(3, 6, 2, generator=stream, dtype=torch.float64)
+    force = energy.forces(place, 0.5, 0.5)
+    other = 4 * force + torch.tensor([1.0, -2.0]) + 3 * markers.normalise(place)
+    assert torch.allclose(pairwise.likeness(force, other, place), torch.ones(3).double())
+    assert torch.allclose(pairwise.likeness(force, -other, place), -torch.ones(3).double())
+
+
+def test_training_is_that_of_each_seed_alone():
+    settings = model.Training(residues=5, hidden=8, epochs=30, records=3, snapshots=(0, 10))
+    both = model.train(settings, (0, 1), device=CPU)
+    alone = model.train(settings, (1,), device=CPU)
+    assert torch.allclose(both.final.second[1], alone.final.second[0], atol=1e-5)
+    assert torch.equal(both.trained[1], alone.trained[0])
+    assert both.epochs.tolist() == [0, 10, 20, 30]
+    assert both.accuracy.shape == both.loss.shape == both.scores.grid.shape == (4, 2)
+    assert set(both.snapshots) == {0, 10}
+    assert (both.loss[-1] < both.loss[0]).all()
+
+
+def test_only_trained_pairs_are_trained():
+    settings = model.Training(residues=5, hidden=8, epochs=1)
+    net, trained = model.start(settings, (4,))
+    assert int((~trained).sum()) == round(0.2 * 15)
+    after = model.train(settings, (4,), device=CPU)
+    weights = trained / trained.sum()
+    free = model.Network(*(part.clone().requires_grad_() for part in net))
+    (model.losses(free) * weights).sum().backward()
+    for part, old in zip(after.final, free, strict=True):
+        moved = (part - old.detach() * (1 - 0.01)).abs() > 1e-9  # weight decay aside
+        assert torch.equal(moved, old.grad != 0)
+
+
+def test_weight_decay_and_biases_are_where_they_are_asked_for():
+    settings = model.Training(residues=5, hidden=8, epochs=20, weight_decay=0.0)
+    frozen = model.train(
+        model.Training(residues=5, hidden=8, epochs=20, hidden_bias=False), (0,), device=CPU
+    )
+    assert not frozen.final.first_bias.any()
+    none = model.train(settings, (0,), device=CPU).final
+    same = model.train(
+        model.Training(residues=5, hidden=8, epochs=20, weight_decay=0.0, embedding_decay=1.0),
+        (0,),
+        device=CPU,
+    ).final
+    assert not torch.equal(none.embeddings, same.embeddings)
+    assert none.first_bias.any()
+
+
+def test_a_run_that_diverges_is_an_error():
+    settings = model.Training(residues=5, hidden=8, epochs=40, learning_rate=math.inf)
+    with pytest.raises(ArithmeticError, match="not finite"):
+        model.train(settings, (0,), device=CPU)
+
+
+def test_following_compares_at_every_snapshot():
+    settings = model.Training(residues=5, hidden=8, epochs=12, snapshots=(0, 6))
+    record = model.train(settings, (0, 1, 2), device=CPU)
+    tendencies = {"clustering": (0.0, 0.5, 0.0)}
+    stream = torch.Generator().manual_seed(0)
+    found = following.follow(record, tendencies, relabellings=2, stream=stream)
+    assert found.epochs.tolist() == [0, 6, 12]
+    end = model.Network(*(part.double() for part in record.final))
+    free = end._replace(embeddings=end.embeddings.clone().requires_grad_())
+    loss = ((model.losses(free) * record.trained).sum(dim=1) / record.trained.sum(dim=1)).sum()
+    force = -torch.autograd.grad(loss, free.embeddings)[0]
+    expected = pairwise.likeness(
+        force, energy.forces(end.embeddings, *tendencies["clustering"]), end.embeddings
+    )
+    assert torch.allclose(found.likeness["clustering"][-1], expected, atol=1e-5)
+    assert found.control["clustering"].shape == found.size.shape == (3, 3)

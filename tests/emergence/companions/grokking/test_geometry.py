@@ -1,0 +1,204 @@
+"""The toys, the tangent directions of the zero-loss set and the direction test."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import scipy.linalg
+import sympy as sp
+import torch
+
+from emergence.companions.grokking import PRESET, direction, manifold, model, task, toys
+from emergence.companions.grokking.model import Layers
+
+SETTINGS = replace(PRESET["smoke"].settings.direction, steps=60, n_measured=2)
+
+
+def vector(*values):
+    return torch.tensor(values, dtype=torch.float64)
+
+
+def test_descent_on_the_addition_toy_is_the_linear_map():
+    decay, rate = 0.1, 0.05
+    path = toys.descend(
+        toys.ADDITION.residual, vector(toys.ADDITION.starts[0]), decay, rate=rate, steps=40
+    )
+    hessian = 2 * np.ones((2, 2)) + 2 * decay * np.eye(2)
+    w = np.array(toys.ADDITION.starts[0])
+    for _ in range(40):
+        w = w - rate * (hessian @ w - 4)
+    assert path[-1, 0].numpy() == pytest.approx(w, rel=1e-12)
+
+
+@pytest.mark.parametrize("decay", [0.01, 0.2])
+def test_rates_are_the_eigenvalues_of_the_hessian(decay):
+    path = toys.descend(
+        toys.ADDITION.residual, vector(toys.ADDITION.starts[0]), decay, rate=0.1, steps=2000
+    )
+    slow, fast = np.linalg.eigvalsh(2 * np.ones((2, 2)) + 2 * decay * np.eye(2))
+    assert toys.rates(path[:, 0].numpy(), 0.1) == pytest.approx((fast, slow), rel=1e-9)
+
+
+def test_runs_with_decays_of_their_own():
+    both = vector(toys.ADDITION.starts[0], toys.ADDITION.starts[0])
+    together = toys.descend(toys.CURVE.residual, both, vector([0.0], [0.3]), rate=0.02, steps=9)
+    for i, decay in enumerate((0.0, 0.3)):
+        alone = toys.descend(toys.CURVE.residual, both[:1], decay, rate=0.02, steps=9)
+        assert torch.equal(together[:, i], alone[:, 0])
+
+
+def test_closest_point_of_the_parabola():
+    at = vector(1.5, 0.3)
+    x = np.linspace(-2, 2, 400_001)
+    best = x[np.argmin((x - 1.5) ** 2 + (x**2 - 0.3) ** 2)]
+    found = toys.closest(toys.PARABOLA.residual, at)
+    assert found.numpy() == pytest.approx([best, best**2], abs=1e-5)
+
+
+def test_closest_point_says_when_it_fails():
+    with pytest.raises(ArithmeticError, match="no nearest point"):
+        toys.closest(lambda w: w[..., 0] ** 2 + w[..., 1] ** 2 + 1, vector(0.7, 0.2))
+
+
+def test_orthogonality_constant_of_the_parabola():
+    x = sp.symbols("x", positive=True)
+    size = sp.sqrt(1 + 4 * x**2)  # |grad (y - x^2)|, and the length element along the parabola
+    law = sp.diff(sp.log(size), x) / size
+    for foot in (0.2, 1.0, 3.0):
+        measured = toys.orthogonality_constant(toys.PARABOLA.residual, vector(foot, foot**2))
+        assert measured == pytest.approx(float(law.subs(x, foot)), rel=1e-12)
+
+
+def test_tangential_cosine_by_hand():
+    foot, d = 0.7, 0.05
+    size = (1 + 4 * foot**2) ** 0.5
+    x, _ = foot - d * 2 * foot / size, 0  # the normal is (-2x, 1) / size
+    gradient = np.array([-2 * x, 1.0])
+    expected = abs(gradient @ [1, 2 * foot]) / size / np.linalg.norm(gradient)
+    found = toys.tangential_cosine(toys.PARABOLA.residual, vector(foot, foot**2), d)
+    assert found == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.fixture
+def near_zero_loss():
+    stream = torch.Generator().manual_seed(2)
+    data = task.split(5, 9, generator=stream).train
+    layers = model.start(5, 12, "torch", generator=stream)
+    held = torch.rand(9, 12, generator=stream) < 0.1
+    return data, layers, held
+
+
+def dense_jacobian(layers, inputs):
+    """d outputs / d weights by autograd."""
+    shapes = [part.shape for part in layers]
+    cut = shapes[0].numel()
+
+    def outputs(theta):
+        hidden = torch.relu(inputs @ theta[:cut].view(shapes[0]))
+        return (hidden @ theta[cut:].view(shapes[1])).flatten()
+
+    return torch.autograd.functional.jacobian(outputs, layers.flat()).numpy()
+
+
+def test_jacobian_products(near_zero_loss, close):
+    data, layers, _ = near_zero_loss
+    jacobian = dense_jacobian(layers, data.inputs)
+    stream = torch.Generator().manual_seed(5)
+    way = model.start(5, 12, "normal", generator=stream)
+    values = torch.randn(9, 5, generator=stream, dtype=torch.float64)
+    forward = manifold.jacobian_times(layers, data.inputs, way)
+    close(forward.flatten(), jacobian @ way.flat().numpy())
+    backward = manifold.jacobian_transposed(layers, data.inputs, values)
+    close(backward.flat(), jacobian.T @ values.flatten().numpy())
+    close(manifold.gram(layers, data.inputs), jacobian @ jacobian.T)
+
+
+def test_norm_minimising_direction_against_the_null_space(near_zero_loss, close):
+    data, layers, held = near_zero_loss
+    theta = model.start(5, 12, "normal", generator=torch.Generator().manual_seed(6))
+    rows = [dense_jacobian(layers, data.inputs)]
+    for sample, unit in held.nonzero().tolist():
+        row = torch.zeros(5, 12, dtype=torch.float64)
+        row[:, unit] = data.inputs[sample]
+        rows.append(np.append(row.flatten().numpy(), np.zeros(60))[None])
+    for constraints, free in (
+        (rows[0], None),
+        (np.concatenate(rows), manifold.free_directions(data.inputs, held)),
+    ):
+        basis = scipy.linalg.null_space(constraints)
+        expected = -basis @ (basis.T @ theta.flat().numpy())
+        found = manifold.norm_minimising(theta, layers, data.inputs, free)
+        close(found.flat(), expected, 1e-6)
+
+
+def test_directions_of_several_runs_at_once(near_zero_loss, close):
+    data, layers, held = near_zero_loss
+    other = model.start(5, 12, "torch", generator=torch.Generator().manual_seed(8))
+    runs = Layers(*(torch.stack(pair) for pair in zip(layers, other, strict=True)))
+    inputs = data.inputs.expand(2, -1, -1)
+    free = manifold.free_directions(inputs, torch.stack([held, ~held]))
+    together = manifold.norm_minimising(runs, runs, inputs, free).flat()
+    for i, (one, mask) in enumerate(((layers, held), (other, ~held))):
+        alone = manifold.free_directions(data.inputs, mask)
+        close(together[i], manifold.norm_minimising(one, one, data.inputs, alone).flat(), 1e-9)
+
+
+def test_readings_divide_the_loss():
+    assert [direction.divisor(r, 59, 11) for r in ("sum", "samples", "entries")] == [1, 59, 649]
+
+
+def test_unknown_reading(unchecked):
+    with pytest.raises(ValueError, match="reading must be one of"):
+        direction.divisor("median", 59, 11)
+
+
+def test_follow_is_gradient_descent_of_torch():
+    settings = replace(SETTINGS, steps=40, n_measured=1)
+    found = direction.follow(settings, [4], ["entries"], label="test")
+    stream = torch.Generator().manual_seed(4)
+    data = task.split(5, 12, generator=stream)
+    free = [part.requires_grad_() for part in model.start(5, 32, "torch", generator=stream)]
+    optimiser = torch.optim.SGD(free, lr=1.0, weight_decay=1e-4)
+    states = []
+    for _ in range(41):
+        states.append(torch.cat([part.detach().flatten() for part in free]))
+        outputs = torch.relu(data.train.inputs @ free[0]) @ free[1]
+        loss = (outputs - data.train.targets).square().mean()
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+    assert found.steps.tolist() == [40]
+    assert float(found.train_loss) == pytest.approx(float(loss.detach()), rel=1e-9)
+    # the direction, from a point pulled by an optimiser with momentum
+    free = [part.clone().requires_grad_() for part in _unflat(states[40])]
+    optimiser = torch.optim.SGD(free, lr=1.0, momentum=0.9)
+    for _ in range(settings.pull_steps):
+        outputs = torch.relu(data.train.inputs @ free[0]) @ free[1]
+        optimiser.zero_grad()
+        (outputs - data.train.targets).square().mean().backward()
+        optimiser.step()
+    near = Layers(*(part.detach() for part in free))
+    basis = scipy.linalg.null_space(dense_jacobian(near, data.train.inputs))
+    tangent = -basis @ (basis.T @ states[40].numpy())
+    update = (states[40] - states[40 - settings.window]).numpy()
+    expected = update @ tangent / np.linalg.norm(update) / np.linalg.norm(tangent)
+    assert float(found.cosine) == pytest.approx(expected, abs=1e-6)
+
+
+def _unflat(theta):
+    return theta[: 5 * 32].view(5, 32), theta[5 * 32 :].view(32, 5)
+
+
+def test_same_seed_same_start_in_every_reading():
+    record = direction.follow(SETTINGS, [0, 1], ["entries", "samples"], label="test")
+    again = direction.follow(SETTINGS, [1], ["samples"], label="test")
+    assert record.train_loss.shape == (2, 2, len(record.steps))
+    assert torch.allclose(record.train_loss[1, 1], again.train_loss[0, 0], rtol=1e-9)
+    assert not torch.allclose(record.train_loss[0], record.train_loss[1])
+
+
+def test_measured_steps_end_with_the_run():
+    wanted = direction.measured_steps(PRESET["paper"].settings.direction)
+    assert wanted[0] == 40
+    assert wanted[-1] == 42_000
+    assert wanted == sorted(set(wanted))

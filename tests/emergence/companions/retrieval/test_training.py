@@ -1,0 +1,112 @@
+"""Training: what a run depends on, what it records, and that it learns the shortest chains."""
+
+import math
+from dataclasses import replace
+
+import pytest
+import torch
+
+from emergence.companions.retrieval import PRESET, training
+from emergence.companions.retrieval.model import Architecture
+from emergence.preset import choose
+
+CPU = torch.device("cpu")
+TINY = training.RetrievalTraining(
+    steps=6,
+    architecture=Architecture(2, 2, 16, 16, 12),
+    n_hops=2,
+    n_chains=2,
+    batch_size=16,
+    warm_up=3,
+    record_every=4,
+    test_size=32,
+)
+
+
+def test_a_run_depends_on_its_own_seed_only(close):
+    both, alone, again = (
+        training.train(TINY, seeds, device=CPU) for seeds in ((0, 1), (1,), (0, 1))
+    )
+    pairs = zip(both.parameters.tensors(), alone.parameters.tensors(), strict=True)
+    for one, other in pairs:
+        close(one[1], other[0], 1e-4)  # batched products round differently
+    for one, other in zip(both.parameters.tensors(), again.parameters.tensors(), strict=True):
+        assert torch.equal(one, other)
+
+
+def test_records_start_untrained_and_end_trained():
+    record = training.train(TINY, (0, 1), device=CPU)
+    assert record.steps.tolist() == [0, 4, 6]
+    assert record.accuracy.shape == (2, 3, 2)
+    assert record.maps.shape == (2, 3, 2, 2, 3, 2)
+    tests = training.contexts(TINY, (0, 1), TINY.test_size, device=CPU)
+    accuracy, maps = training.examine(record.parameters, tests, 2)
+    assert torch.equal(accuracy, record.accuracy[:, -1])
+    torch.testing.assert_close(maps, record.maps[:, -1], equal_nan=True)
+    assert [set(test.hops.flatten().tolist()) for test in tests] == [{1}, {2}]
+
+
+def test_tests_are_not_training_data():
+    seen = TINY.draw((1,), 32, torch.Generator().manual_seed(0))
+    tests = training.contexts(TINY, (0,), 32, device=CPU)
+    assert not torch.equal(tests[0].keys[0], seen.keys)
+
+
+def test_rate_rises_and_falls():
+    settings = replace(TINY, steps=1000, warm_up=200, learning_rate=1.0)
+    assert settings.rate(0) == pytest.approx(1 / 200)
+    half_way = 0.1 + 0.9 * (1 + math.cos(math.pi / 2)) / 2
+    assert settings.rate(500) == pytest.approx(half_way)
+    assert settings.rate(1000) == pytest.approx(0.1)
+
+
+def test_untrained_loss_is_that_of_a_wild_guess_and_one_hop_is_learnt():
+    """One hop with one layer is look-up, which a small network learns in seconds."""
+    settings = replace(
+        TINY, architecture=Architecture(1, 1, 32, 32, 12), n_hops=1, steps=250, batch_size=32,
+        warm_up=20, learning_rate=1e-2, record_every=250, test_size=200,
+    )  # fmt: skip
+    record = training.train(settings, (0,), device=CPU)
+    assert float(record.accuracy[0, 0, 0]) < 0.4
+    assert float(record.accuracy[0, -1, 0]) > 0.9
+
+
+def test_losses_are_cross_entropies():
+    streams = [torch.Generator().manual_seed(seed) for seed in (0, 1)]
+    parameters = training.initial(TINY.architecture, streams)
+    batch = training.contexts(TINY, (0, 1), 5, device=CPU)[1]
+    with torch.no_grad():
+        given = training.answer(parameters, batch, 2).logits.softmax(-1)
+        right = given.gather(-1, batch.target[..., None]).squeeze(-1)
+        expected = -right.log().mean(dim=(1, 2))
+        torch.testing.assert_close(
+            training.losses(parameters, batch, 2), expected, atol=1e-5, rtol=1e-5
+        )
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [({"mode": "min"}, "mode must be one of"), ({"record_every": 0}, "must be positive")],
+)
+def test_bad_settings_raise_one_sentence(changes, message):
+    with pytest.raises(ValueError, match=message):
+        replace(TINY, **changes)
+
+
+def test_training_needs_a_seed():
+    with pytest.raises(ValueError, match="at least one seed"):
+        training.train(TINY, (), device=CPU)
+
+
+def test_a_diverged_run_says_so():
+    with pytest.raises(ArithmeticError, match=r"broken: the loss is not finite at step \d"):
+        training.train(replace(TINY, learning_rate=1e30), (0,), device=CPU, label="broken")
+
+
+def test_presets():
+    paper, smoke = (choose(PRESET, profile) for profile in ("paper", "smoke"))
+    assert paper.n_seeds == 5
+    assert smoke.settings.training(2, "mix").steps < 50
+    run = paper.settings.training(3, "max")
+    assert (run.mode, run.n_hops, run.architecture.n_layers) == ("max", 4, 3)

@@ -1,0 +1,133 @@
+"""Figures draw the arrays they are given, on the axes they are given."""
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+from emergence.plotting import style
+from emergence.subspace import INDUCTION_HEAD, NAMES
+
+RNG = np.random.default_rng(0)
+
+
+@pytest.fixture
+def ax():
+    figure, axes = plt.subplots()
+    yield axes
+    plt.close(figure)
+
+
+def lines(axes):
+    return [(line.get_xdata(), line.get_ydata(), line.get_color()) for line in axes.lines]
+
+
+@pytest.mark.parametrize(
+    ("name", "symbol"),
+    [("beta_2", r"$\beta_{2}$"), ("beta_12", r"$\beta_{12}$"), ("alpha", r"$\alpha$")],
+)
+def test_symbol(name, symbol):
+    assert style.symbol(name) == symbol
+
+
+def test_each_quantity_has_its_own_colour():
+    assert len(set(style.COLOURS.values())) == len(style.COLOURS)
+    assert style.colour("alpha_3") == style.colour("alpha") == style.COLOURS["alpha"]
+    assert style.colour("mystery") == style.COLOURS["other"]
+
+
+def test_heat_map_shows_the_matrix_centred_at_zero(ax):
+    matrix = RNG.standard_normal((4, 6)) + 2
+    assert style.heat_map(ax, matrix, blocks=(["1", "2"], ["a", "b", "c"]), title="W") is ax
+    (image,) = ax.images
+    assert np.array_equal(image.get_array(), matrix)
+    assert image.get_clim() == (-np.abs(matrix).max(), np.abs(matrix).max())
+    assert tuple(image.get_extent()) == (0, 6, 4, 0)  # row 0 at the top
+    assert [text.get_text() for text in ax.get_xticklabels()] == ["a", "b", "c"]
+    assert (ax.get_xticks().tolist(), ax.get_yticks().tolist()) == ([1, 3, 5], [1, 3])
+    assert [x[0] for x, y, _ in lines(ax) if list(x) != [0, 1]] == [2, 4]
+    assert [y[0] for x, y, _ in lines(ax) if list(x) == [0, 1]] == [2]
+    assert ax.get_title(loc="left") == "W"
+
+
+def test_heat_maps_can_share_a_scale(ax):
+    style.heat_map(ax, np.eye(2), limit=3.0)
+    assert ax.images[0].get_clim() == (-3.0, 3.0)
+    assert ax.get_xticks().size == ax.get_yticks().size == len(ax.lines) == 0
+
+
+def test_heat_map_of_zeros_draws(ax):
+    """Zero is where training starts."""
+    style.heat_map(ax, np.zeros((2, 2)))
+    ax.figure.canvas.draw()
+
+
+def test_seed_band_is_mean_and_range(ax):
+    x, runs = np.linspace(0, 1, 5), RNG.standard_normal((3, 5))
+    assert style.seed_band(ax, x, runs, name="beta_2", label="b", at=0.3, linestyle=":") is ax
+    ((drawn_x, drawn_y, colour),) = lines(ax)
+    assert np.array_equal(drawn_x, x)
+    assert np.array_equal(drawn_y, runs.mean(axis=0))
+    assert colour == style.COLOURS["beta"]
+    assert ax.lines[0].get_linestyle() == ":"
+    corners = ax.collections[0].get_paths()[0].vertices
+    for i, place in enumerate(x):
+        column = corners[corners[:, 0] == place, 1]
+        assert (column.min(), column.max()) == (runs[:, i].min(), runs[:, i].max())
+    (label,) = ax.texts
+    assert (label.get_text(), label.xy) == ("b", (x[1], runs.mean(axis=0)[1]))
+
+
+def test_seed_band_is_labelled_at_its_end(ax):
+    style.seed_band(ax, np.arange(3.0), np.ones((2, 3)), name="loss", label="loss")
+    assert ax.texts[0].xy == (2.0, 1.0)
+
+
+def test_pseudo_curves_draw_all_and_label_three(ax):
+    steps, values = np.arange(4.0), RNG.standard_normal((2, 4, 19))
+    assert style.pseudo_curves(ax, steps, values, NAMES, INDUCTION_HEAD) is ax
+    drawn = lines(ax)
+    assert len(drawn) == 19
+    for i, name in enumerate(NAMES):
+        colour = style.colour(name) if name in INDUCTION_HEAD else style.COLOURS["other"]
+        mean = values[:, :, i].mean(axis=0)
+        assert any(np.array_equal(y, mean) and c == colour for _, y, c in drawn)
+    assert [text.get_text() for text in ax.texts] == [style.symbol(n) for n in INDUCTION_HEAD]
+    assert ax.get_xlabel() == "training step"
+
+
+def test_weight_maps_show_the_three_matrices():
+    shapes = {"w1": (4, 4), "w2": (8, 8), "w3": (16, 2)}
+    weights = {name: RNG.standard_normal(shape) for name, shape in shapes.items()}
+    figure = style.weight_maps(weights, 2)
+    maps = [axes for axes in figure.axes if axes.images]
+    shown = [axes.images[0].get_array() for axes in maps]
+    for image, matrix in zip(shown, (weights["w1"], weights["w2"], weights["w3"].T), strict=True):
+        assert np.array_equal(image, matrix)
+    ticks = [len(axes.get_xticks()) for axes in maps], [len(axes.get_yticks()) for axes in maps]
+    assert ticks == ([2, 4, 8], [2, 4, 1])
+    plt.close(figure)
+
+
+def test_power_law_is_doubly_logarithmic(ax):
+    x = np.array([2.0, 4.0, 8.0])
+    assert style.power_law(ax, x, x**2, name="alpha", label="N^2") is ax
+    assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
+    ((drawn_x, drawn_y, colour),) = lines(ax)
+    assert np.array_equal(drawn_x, x)
+    assert np.array_equal(drawn_y, x**2)
+    assert colour == style.COLOURS["alpha"]
+    assert (ax.texts[0].get_text(), ax.texts[0].xy) == ("N^2", (8.0, 64.0))
+
+
+def test_the_same_data_give_the_same_file(tmp_path):
+    with mpl.rc_context({"svg.hashsalt": "book"}):
+        for name in ("one", "two"):
+            figure, axes = plt.subplots()
+            style.heat_map(axes, np.outer(np.arange(3.0), np.ones(3)), title="W")
+            style.seed_band(axes, np.arange(3.0), np.eye(3), name="alpha", label=r"$\alpha$")
+            figure.savefig(tmp_path / f"{name}.svg", metadata={"Date": None})
+            plt.close(figure)
+    one, two = ((tmp_path / f"{name}.svg").read_bytes() for name in ("one", "two"))
+    assert one == two
+    assert b"<text" not in one  # glyphs as paths: no font is needed to read the figure

@@ -1,0 +1,208 @@
+"""A run that is put down and taken up again ends in the same bits."""
+
+import dataclasses
+import logging
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from emergence.companions import two_accounts
+from emergence.companions.birth import bigrams
+from emergence.companions.birth import settings as birth
+from emergence.companions.birth import training as birth_training
+from emergence.companions.distributional import settings as noise
+from emergence.companions.distributional import training as noise_training
+from emergence.companions.retrieval import training as retrieval
+from emergence.companions.retrieval.model import Architecture
+from emergence.companions.retrieval.training import RetrievalTraining
+from emergence.companions.two_accounts import curves
+from emergence.running import cache, devices
+from emergence.running.cache import Task, plain
+from emergence.subspace import INDUCTION_HEAD
+from emergence.training.minimal import train_minimal
+from emergence.training.settings import MinimalTraining, TokenTraining
+from emergence.training.transformer import train_tokens
+
+ROOT = Path(__file__).parents[3]
+CPU = torch.device("cpu")
+MINIMAL = MinimalTraining(2, 6, 8, 12, snapshots=(0, 5, 12), record_every=3)
+TOKENS = TokenTraining(
+    dim=16, vocabulary=8, block_size=8, n_pairs=2, batch_size=16, steps=8, learning_rate=0.01
+)
+MINIMAL_KINDS = {
+    "full": MINIMAL,
+    "random": dataclasses.replace(MINIMAL, initial_scale=0.1),
+    "held": dataclasses.replace(MINIMAL, held=(("beta_2", 1.0),)),
+    "head": dataclasses.replace(MINIMAL, trained=INDUCTION_HEAD, data="orthonormal", query="last"),
+    "windows": dataclasses.replace(MINIMAL, windows=(2, None), copies=2),
+    "until": dataclasses.replace(MINIMAL, until_loss=1e9, snapshots=()),
+}
+TOKEN_KINDS = {
+    "adamw": TOKENS,
+    "sgd": dataclasses.replace(TOKENS, optimiser="sgd"),
+    "until": dataclasses.replace(TOKENS, until_loss=2.0),
+}
+
+RETRIEVAL = RetrievalTraining(
+    steps=10, n_hops=2, batch_size=4, warm_up=2, record_every=3, test_size=4,
+    architecture=Architecture(dim=8),
+)  # fmt: skip
+BIGRAMS = bigrams.read((ROOT / "data" / "shakespeare_bigrams.csv").read_text(encoding="ascii"))
+BIRTH = birth.Settings(length=16, dim=16, batch_size=4, steps=10, every=3)
+NOISE = noise.Settings(
+    length=16, dim=16, width=8, batch_size=8, steps=10, every=4, n_tested=8, counts=(0, 1)
+)
+
+
+def readings_of_the_stream():
+    found = curves.stream(two_accounts.Settings(stream=BIRTH), BIGRAMS, (1,), device=CPU)
+    return found.steps, found.readings, found.final
+
+
+COMPANIONS = {
+    "retrieval": lambda: retrieval.train(RETRIEVAL, (0, 1), device=CPU),
+    "birth": lambda: birth_training.train(BIRTH, BIGRAMS, 1, n_layers=2, device=CPU),
+    "accounts": readings_of_the_stream,
+    "noise": lambda: noise_training.train(NOISE, BIGRAMS, 1, device=CPU),
+}
+
+
+class Killed(Exception):
+    """What ends a run here."""
+
+
+class Notebook(cache.NoCache):
+    """A memory that keeps every state, as numpy arrays, and kills the run after some steps."""
+
+    def __init__(self, kill_after: int) -> None:
+        self.kill_after, self.states, self.tasks = kill_after, [], []
+
+    def checkpoint(self, task):
+        self.tasks.append(task)
+        return self
+
+    def load(self):
+        return self.states[-1] if self.states else None
+
+    def offer(self, state, *, ended):
+        self.states.append(arrays(state()))
+        if len(self.states) == self.kill_after:
+            raise Killed
+
+
+def arrays(value):
+    if isinstance(value, dict):
+        return {name: arrays(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [arrays(item) for item in value]
+    return value.detach().numpy().copy() if isinstance(value, torch.Tensor) else value
+
+
+def same(one, other):
+    for a, b in zip(one, other, strict=True):
+        if isinstance(a, torch.nn.Module):
+            a, b = a.state_dict(), b.state_dict()
+        if isinstance(a, dict):
+            assert a.keys() == b.keys()
+            a, b = ([*d.values()] for d in (a, b))
+        if isinstance(a, torch.Tensor | np.ndarray):
+            a, b = (torch.as_tensor(part) for part in (a, b))
+            assert a.shape == b.shape
+            assert a.dtype == b.dtype
+            assert a.detach().numpy().tobytes() == b.detach().numpy().tobytes()  # NaN as well
+        else:
+            same(a, b)
+
+
+def killed(train, settings, seeds, *, unless):
+    """Train until the memory kills the run, unless it may have ended before."""
+    try:
+        train(settings, seeds, device=CPU)
+    except Killed:
+        return
+    assert unless
+
+
+@pytest.mark.parametrize("kill_after", [1, 4, 5, 11])
+@pytest.mark.parametrize("kind", MINIMAL_KINDS)
+def test_a_killed_minimal_training_ends_in_the_same_bits(kind, kill_after):
+    settings = MINIMAL_KINDS[kind]
+    undisturbed = train_minimal(settings, (0, 1), device=CPU)
+    notebook = Notebook(kill_after)
+    with cache.attached(notebook):
+        killed(train_minimal, settings, (0, 1), unless=kind == "until")
+        same(train_minimal(settings, (0, 1), device=CPU), undisturbed)
+        same(train_minimal(settings, (0, 1), device=CPU), undisturbed)  # from its last state
+    assert [state["step"] for state in notebook.states] == list(range(1, len(notebook.states) + 1))
+
+
+@pytest.mark.parametrize("kill_after", [1, 3, 7])
+@pytest.mark.parametrize("kind", TOKEN_KINDS)
+def test_a_killed_token_training_ends_in_the_same_bits(kind, kill_after):
+    settings = TOKEN_KINDS[kind]
+    undisturbed = train_tokens(settings, 3, device=CPU)
+    with cache.attached(Notebook(kill_after)):
+        killed(train_tokens, settings, 3, unless=kind == "until")
+        same(train_tokens(settings, 3, device=CPU), undisturbed)
+
+
+@pytest.mark.parametrize("kill_after", [1, 7, 10])
+@pytest.mark.parametrize("train", COMPANIONS.values(), ids=COMPANIONS)
+def test_a_killed_training_of_a_companion_ends_in_the_same_bits(train, kill_after):
+    undisturbed = train()
+    notebook = Notebook(kill_after)
+    with cache.attached(notebook):
+        with pytest.raises(Killed):
+            train()
+        same(train(), undisturbed)
+        same(train(), undisturbed)  # from its last state
+    assert [state["step"] for state in notebook.states] == list(range(1, len(notebook.states) + 1))
+
+
+def test_a_state_lacks_nothing_that_matters():
+    """Had the stream of the data not been restored, the runs would differ."""
+    undisturbed = train_minimal(MINIMAL, (0,), device=CPU)
+    notebook = Notebook(4)
+    with cache.attached(notebook):
+        with pytest.raises(Killed):
+            train_minimal(MINIMAL, (0,), device=CPU)
+        fresh = devices.generator(0, CPU).get_state().numpy()
+        notebook.states[-1]["streams"] = [fresh]
+        assert not torch.equal(train_minimal(MINIMAL, (0,), device=CPU).loss, undisturbed.loss)
+
+
+def test_every_difference_of_a_training_is_in_its_task():
+    notebook = Notebook(0)
+    with cache.attached(notebook):
+        for settings in (MINIMAL, dataclasses.replace(MINIMAL, learning_rate=0.5)):
+            for seeds in ((0,), (1,)):
+                for method in ("fast", "dense"):
+                    for dtype in (torch.float32, torch.float64):
+                        notebook.states.clear()
+                        train_minimal(settings, seeds, device=CPU, method=method, dtype=dtype)
+    assert len(set(map(repr, notebook.tasks))) == len(notebook.tasks) == 16
+
+
+def test_progress_goes_on_where_the_run_does(caplog):
+    notebook = Notebook(4)
+    with cache.attached(notebook), caplog.at_level(logging.INFO, "emergence.running.progress"):
+        with pytest.raises(Killed):
+            train_minimal(MINIMAL, (0,), device=CPU)
+        train_minimal(MINIMAL, (0,), device=CPU)
+    steps = [record.step for record in caplog.records]
+    assert all(later >= before for before, later in pairwise(steps))
+    assert steps[-1] == MINIMAL.steps
+
+
+def test_configurations_are_plain_or_refused():
+    assert plain(MINIMAL)["n_pairs"] == 2
+    assert plain(MINIMAL)[""] == "MinimalTraining"
+    assert plain({"a": (1, None, 2.5)}) == {"a": [1, None, 2.5]}
+    for value in (np.zeros(2), {1: 2}, object(), {1, 2}):
+        with pytest.raises(TypeError, match="a configuration cannot hold"):
+            plain(value)
+    with pytest.raises(TypeError, match="functions of a module only"):
+        Task.of(lambda x: x, 1)

@@ -1,0 +1,246 @@
+"""Both networks against independent loops; causality, equivariance and gradients."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from jaxtyping import TypeCheckError
+
+from emergence import fast, models, tasks
+from emergence.models import AttentionOnlyTransformer, Weights
+from oracles import elementwise as oracle
+
+MASKS = ["strict", "causal"]
+masks = st.sampled_from(MASKS)
+sizes = st.integers(1, 4)
+seeds = st.integers(0, 2**31)
+run_shapes = st.sampled_from([(), (2,), (2, 3)])
+
+
+def stream(seed=0):
+    return torch.Generator().manual_seed(seed)
+
+
+def normal(*shape, generator):
+    return torch.randn(*shape, generator=generator, dtype=torch.float64)
+
+
+def gradients(weights, inputs, target, mask="strict", output=models.disentangled_output):
+    weights = Weights(*(weight.clone().requires_grad_() for weight in weights))
+    loss = (output(weights, inputs, mask=mask) - target).square().sum()
+    return Weights(*torch.autograd.grad(loss, weights))
+
+
+def transformer(seed=0, dim=6, vocabulary=7, block_size=12):
+    """In double precision, with attention far from uniform."""
+    model = AttentionOnlyTransformer(
+        dim, vocabulary, block_size, embedding_scale=1.0, generator=stream(seed)
+    ).double()
+    with torch.no_grad():
+        for query in model.query:
+            query *= 5
+    return model
+
+
+def token_batch(seed=0):
+    return tasks.token_pairs(5, 3, 7, 12, generator=stream(seed))
+
+
+def test_shapes_are_checked_in_the_tests():
+    with pytest.raises(TypeCheckError, match="allowed"):
+        models.attention(torch.zeros(3, 4), torch.ones(3, 3, dtype=torch.bool))
+
+
+# The disentangled transformer
+
+
+@given(n_pairs=sizes, half=st.integers(1, 3), runs=run_shapes, mask=masks, seed=seeds)
+def test_disentangled_output_is_equation_1(close, random_weights, n_pairs, half, runs, mask, seed):
+    generator, dim, batch = stream(seed), 2 * half, 2
+    weights = random_weights(generator, dim, runs)
+    inputs = normal(*runs, batch, 2 * n_pairs + 1, 2 * dim, generator=generator)
+    expected = np.empty((*runs, batch, dim))
+    for run in np.ndindex(*runs):
+        w1, w2, w3 = (weight[run].numpy() for weight in weights)
+        for i in range(batch):
+            x = inputs[run][i].numpy()
+            expected[(*run, i)] = oracle.output(w1, w2, w3, x, mask == "strict")
+    close(models.disentangled_output(weights, inputs, mask=mask), expected)
+
+
+@pytest.mark.parametrize("mask", MASKS)
+def test_autograd_is_the_finite_difference(close, random_weights, mask):
+    generator = stream(3)
+    weights, inputs = random_weights(generator, 2), normal(1, 5, 4, generator=generator)
+    target = normal(1, 2, generator=generator)
+    arrays = [weight.numpy() for weight in weights]
+    for k, gradient in enumerate(gradients(weights, inputs, target, mask)):
+
+        def loss(array, k=k):
+            parts = [*arrays[:k], array, *arrays[k + 1 :]]
+            return oracle.loss(*parts, inputs[0].numpy(), target[0].numpy(), mask == "strict")
+
+        assert gradient.abs().max() > 1e-2
+        close(gradient, oracle.finite_difference(loss, arrays[k], 1e-5), 1e-8)
+
+
+def rotation(rng, size):
+    return np.linalg.qr(rng.standard_normal((size, size)))[0]
+
+
+@pytest.mark.parametrize("form", ["diagonal", "antidiagonal"])
+@pytest.mark.parametrize("mask", MASKS)
+@pytest.mark.parametrize("output", [models.disentangled_output, fast.disentangled_output])
+def test_outputs_and_gradients_rotate_with_the_data(close, form, mask, output):
+    """Apps. A.6 and A.7: items and labels turned by E, positions by a block-orthogonal F."""
+    rng, n_pairs, dim = np.random.default_rng(5), 3, 6
+    structured = oracle.structured_weights(*(0.4 * rng.standard_normal(n) for n in (3, 12, 4)), dim)
+    weights = Weights(*map(torch.from_numpy, structured))
+    e, half = rotation(rng, dim), rotation(rng, dim // 2)
+    f = np.kron(np.eye(2) if form == "diagonal" else np.eye(2)[::-1], half)
+    a, b, p = rng.standard_normal((3, n_pairs, dim))
+    x, y = oracle.inputs_of(a, b, p, 1)
+    turned_x, turned_y = oracle.inputs_of(a @ e, b @ e, p @ f, 1)
+
+    def as_batch(array):
+        return torch.from_numpy(array)[None]
+
+    e, f = torch.from_numpy(e), torch.from_numpy(f)
+    z = output(weights, as_batch(x), mask=mask)
+    close(output(weights, as_batch(turned_x), mask=mask), z @ e)
+    pair = torch.block_diag(e, f)
+    by_rows = pair, torch.block_diag(pair, pair), torch.block_diag(pair, pair, pair, pair)
+    by_columns = pair, torch.block_diag(pair, pair), e
+    before = gradients(weights, as_batch(x), as_batch(y), mask, output)
+    after = gradients(weights, as_batch(turned_x), as_batch(turned_y), mask, output)
+    for old, new, rows, columns in zip(before, after, by_rows, by_columns, strict=True):
+        assert (old - new).abs().max() > 1e-2
+        close(new, rows.T @ old @ columns)
+
+
+# Attention and its masks
+
+
+@pytest.mark.parametrize("mask", ["strict", "causal"])
+def test_a_window_shows_that_many_positions_back(mask):
+    allowed = models.allowed_positions(6, mask, torch.device("cpu"), 2)
+    for row, seen in enumerate(allowed):
+        first = 1 if mask == "strict" else 0
+        back = [row - column for column in range(6) if seen[column]]
+        assert back == [b for b in range(2, first - 1, -1) if row - b >= 0]
+    with pytest.raises(ValueError, match="at least one position"):
+        models.allowed_positions(6, mask, torch.device("cpu"), 0)
+
+
+@pytest.mark.usefixtures("unchecked")
+def test_unknown_mask_raises():
+    with pytest.raises(ValueError, match="mask must be"):
+        models.allowed_positions(3, "loose", torch.device("cpu"))
+
+
+@given(length=st.integers(1, 6), mask=masks, seed=seeds)
+def test_attention_is_the_masked_softmax(close, length, mask, seed):
+    scores = 3 * normal(2, length, length, generator=stream(seed))
+    allowed = models.allowed_positions(length, mask, scores.device)
+    expected = [oracle.attention(s.numpy(), mask == "strict") for s in scores]
+    close(models.attention(scores, allowed), np.array(expected))
+
+
+@pytest.mark.parametrize(("mask", "first_hidden"), [("strict", 0), ("causal", 1)])
+@pytest.mark.parametrize("value", [50.0, -50.0, 1e30])
+def test_attention_ignores_what_it_may_not_see(mask, first_hidden, value):
+    scores = normal(6, 6, generator=stream())
+    allowed = models.allowed_positions(6, mask, scores.device)
+    before = models.attention(scores, allowed)
+    for row in range(6):
+        changed = scores.clone()
+        changed[row, row + first_hidden :] = value
+        assert torch.equal(models.attention(changed, allowed), before)
+    assert torch.all(before.triu(first_hidden) == 0)
+    rows_that_see = before[1 - first_hidden :].sum(dim=-1)
+    assert (rows_that_see - 1).abs().max() < 1e-14
+
+
+@pytest.mark.parametrize("output", [models.disentangled_output, fast.disentangled_output])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("scale", [0.0, 0.3, 100.0])
+def test_the_empty_first_row_is_harmless(random_weights, output, dtype, scale):
+    """Strict mask: position 1 retrieves zero; values and gradients stay finite at any scale."""
+    allowed = models.allowed_positions(4, "strict", torch.device("cpu"))
+    assert torch.all(models.attention(normal(4, 4, generator=stream()), allowed)[0] == 0)
+    generator = stream()
+    weights = random_weights(generator, 4, scale=scale, dtype=dtype)
+    batch = tasks.gaussian_pairs(3, 2, 4, generator=generator, dtype=dtype)
+    assert torch.isfinite(output(weights, batch.inputs)).all()
+    for gradient in gradients(weights, batch.inputs, batch.target, output=output):
+        assert torch.isfinite(gradient).all()
+
+
+# The attention-only transformer
+
+
+def loop_logits(model, tokens, positions, strict):
+    """The logits (length, vocabulary) of one sequence, position by position (§2.1)."""
+    p = {name: value.detach().numpy() for name, value in model.named_parameters()}
+    h = [p["tokens"][:, t] + p["positions"][:, i] for t, i in zip(tokens, positions, strict=True)]
+    for layer in "01":
+        query, key, value, project = (
+            p[f"{name}.{layer}"] for name in ("query", "key", "value", "project")
+        )
+        written = []
+        for i in range(len(h)):
+            seen = h[: i if strict else i + 1]
+            scores = np.array([(query @ h[i]) @ (key @ k) / np.sqrt(len(query)) for k in seen])
+            weights = np.exp(scores) / np.exp(scores).sum()
+            mixture = sum((w * k for w, k in zip(weights, seen, strict=True)), 0 * h[i])
+            written.append(project @ (value @ mixture))
+        h = [old + new for old, new in zip(h, written, strict=True)]
+    return np.array([p["output"] @ row for row in h])
+
+
+@pytest.mark.parametrize("mask", MASKS)
+def test_transformer_is_the_loop(close, mask):
+    model, batch = transformer(), token_batch()
+    sequences = zip(batch.tokens.tolist(), batch.positions.tolist(), strict=True)
+    expected = [loop_logits(model, *sequence, mask == "strict") for sequence in sequences]
+    close(model(batch.tokens, batch.positions, mask=mask).detach(), np.array(expected))
+
+
+@pytest.mark.parametrize("mask", MASKS)
+@pytest.mark.parametrize("logits", [AttentionOnlyTransformer.forward, fast.attention_only_logits])
+def test_transformer_is_causal(close, mask, logits):
+    """Changing a token changes no logit before it, and some logit at and after it."""
+    model, batch = transformer(), token_batch()
+    before = logits(model, batch.tokens, batch.positions, mask=mask)
+    for i in range(batch.tokens.shape[1]):
+        changed = batch.tokens.clone()
+        changed[:, i] = (changed[:, i] + 1) % 7
+        after = logits(model, changed, batch.positions, mask=mask)
+        assert torch.equal(after[:, :i], before[:, :i])
+        assert (after - before)[:, i:].abs().amax(dim=(0, 2)).min() > 1e-6
+
+
+def test_strict_first_position_only_sees_itself(close):
+    model, batch = transformer(), token_batch()
+    first = (model.tokens[:, batch.tokens[:, 0]] + model.positions[:, batch.positions[:, 0]]).T
+    close(model(batch.tokens, batch.positions, mask="strict")[:, 0], first @ model.output.T)
+
+
+def test_transformer_starts_as_documented():
+    dim = 64
+    model, again = (
+        AttentionOnlyTransformer(dim, 32, 32, embedding_scale=0.1, generator=stream(1))
+        for _ in range(2)
+    )
+    for embedding in (model.tokens, model.positions):
+        deviation = 0.1 / (2 * embedding.numel()) ** 0.5
+        assert abs(embedding.std() - 0.1) < 5 * deviation
+    bound = dim**-0.5
+    linear = [p for name, p in model.named_parameters() if name not in ("tokens", "positions")]
+    assert len(linear) == 9
+    for matrix in linear:
+        assert 0.99 * bound < matrix.abs().max() <= bound
+        assert abs(matrix.mean()) < 5 * bound / (3 * matrix.numel()) ** 0.5
+    pairs = zip(model.parameters(), again.parameters(), strict=True)
+    assert all(torch.equal(one, two) for one, two in pairs)

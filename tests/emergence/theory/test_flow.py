@@ -1,0 +1,288 @@
+"""The closed forms of App. B against the model, symbols, autograd and an integrator of our own."""
+
+import math
+from functools import cache
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from emergence import models, tasks, theory
+from emergence.subspace import INDUCTION_HEAD, NAMES, PseudoParameters, embed
+from oracles import elementwise as oracle
+from oracles import taylor
+
+SOME_N = [1, 2, 3, 10]
+states = st.tuples(st.floats(-2, 4), st.floats(-2, 4), st.floats(-2, 2))
+counts = st.integers(1, 8)
+
+
+def model_loss(state, n_pairs, seed=0):
+    """The loss of the dense network on orthonormal inputs, from a tensor (alpha, beta, gamma)."""
+    values = torch.zeros(19, dtype=torch.float64)
+    values = values.index_put((torch.tensor([NAMES.index(n) for n in INDUCTION_HEAD]),), state)
+    generator, dim = torch.Generator().manual_seed(seed), 2 * n_pairs + 2
+    batch = tasks.orthonormal_pairs(3, n_pairs, dim, generator=generator)
+    weights = embed(PseudoParameters.unstack(values), dim)
+    error = models.disentangled_output(weights, batch.inputs) - batch.target
+    losses = error.square().sum(dim=-1)
+    assert losses.max() - losses.min() < 1e-12  # any orthonormal inputs give the same
+    return losses.mean()
+
+
+def velocity(state, n_pairs):
+    """The three rates of App. B.5, as printed."""
+    alpha, beta, gamma = state
+    big = math.exp(alpha) + 2 * n_pairs - 2
+    s = math.exp(beta * math.exp(alpha) / big)
+    r = s + 2 * n_pairs - 1
+    push = gamma / r**2 - gamma**2 * (s - 1) / r**3
+    shared = 2 * (2 * n_pairs - 1) * s * math.exp(alpha)
+    return np.array([
+        beta * (2 * n_pairs - 2) * shared / big**2 * push,
+        shared / big * push,
+        2 * s / r - 2 * gamma * (s**2 + 2 * n_pairs - 1) / r**2,
+    ])  # fmt: skip
+
+
+def runge_kutta(state, h, n_pairs):
+    k1 = velocity(state, n_pairs)
+    k2 = velocity(state + h / 2 * k1, n_pairs)
+    k3 = velocity(state + h / 2 * k2, n_pairs)
+    k4 = velocity(state + h * k3, n_pairs)
+    return state + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
+
+
+@cache
+def flow(n_pairs):
+    """Fixed small steps (error far below 1e-9) until everything has emerged."""
+    h, states = 0.01 * n_pairs, [np.zeros(3)]
+    while min(heights(states[-1], n_pairs, 0.6)) < 0:
+        states.append(runge_kutta(states[-1], h, n_pairs))
+    return h, states
+
+
+def heights(state, n_pairs, level):
+    """How far alpha, beta, gamma are above their level, and the loss of App. B.3 below 1/2."""
+    alpha, beta, gamma = state
+    s = math.exp(beta * math.exp(alpha) / (math.exp(alpha) + 2 * n_pairs - 2))
+    r, rest = s + 2 * n_pairs - 1, 2 * n_pairs - 1
+    loss = gamma**2 * (s**2 + rest) / r**2 - 2 * gamma * s / r + 1
+    return alpha - level, beta - level, gamma - level, 0.5 - loss
+
+
+def crossing(n_pairs, which, level):
+    """When the flow first has height zero: the step that crosses it, then bisection within."""
+    h, states = flow(n_pairs)
+    after = next(i for i, s in enumerate(states) if heights(s, n_pairs, level)[which] >= 0)
+    step, low, high = after - 1, 0.0, h
+    for _ in range(50):
+        middle = (low + high) / 2
+        reached = heights(runge_kutta(states[step], middle, n_pairs), n_pairs, level)[which] >= 0
+        low, high = (low, middle) if reached else (middle, high)
+    return step * h + high
+
+
+# Loss and gradient
+
+
+@given(state=states, n_pairs=counts)
+def test_loss_is_that_of_the_model_and_of_the_symbols(state, n_pairs):
+    loss = theory.reduced_loss(*state, n_pairs)
+    assert loss == pytest.approx(oracle.enumerated_loss(*state, n_pairs, n_pairs - 1), rel=1e-12)
+    model = model_loss(torch.tensor(state, dtype=torch.float64), n_pairs)
+    assert loss == pytest.approx(float(model), rel=1e-12)
+
+
+@given(state=states, n_pairs=counts)
+def test_gradient_is_autograd_and_the_finite_difference(state, n_pairs):
+    gradient = theory.reduced_gradient(*state, n_pairs)
+    leaf = torch.tensor(state, dtype=torch.float64, requires_grad=True)
+    (expected,) = torch.autograd.grad(model_loss(leaf, n_pairs), leaf)
+    scale = float(expected.abs().max()) + 1
+    assert gradient == pytest.approx(expected.tolist(), rel=1e-12, abs=1e-12 * scale)
+
+    def loss(array):
+        return oracle.enumerated_loss(*array, n_pairs, n_pairs - 1)
+
+    numeric = oracle.finite_difference(loss, np.array(state), 1e-5)
+    assert gradient == pytest.approx(numeric, rel=1e-7, abs=1e-8 * scale)
+
+
+@given(state=states, n_pairs=counts)
+def test_signal_and_retrieval(state, n_pairs):
+    alpha, beta, _ = state
+    found = math.exp(alpha) / (math.exp(alpha) + 2 * n_pairs - 2)
+    assert theory.retrieval(alpha, n_pairs) == pytest.approx(found, rel=1e-14)
+    assert theory.signal(alpha, beta, n_pairs) == pytest.approx(math.exp(beta * found), rel=1e-14)
+
+
+@pytest.mark.parametrize("seen", [theory.reduced_loss, theory.reduced_gradient])
+def test_arrays_broadcast(seen):
+    alpha, beta = np.linspace(-1, 2, 3)[:, None], np.linspace(0, 3, 4)
+    n_pairs = np.array([1, 2, 5, 7])
+    table = np.array(seen(alpha, beta, 0.7, n_pairs))
+    assert table.shape[-2:] == (3, 4)
+    for i, j in np.ndindex(3, 4):
+        single = seen(float(alpha[i, 0]), float(beta[j]), 0.7, int(n_pairs[j]))
+        assert table[..., i, j] == pytest.approx(single, rel=1e-14, abs=1e-16)
+
+
+def test_scalars_give_floats():
+    state = (0.1, 0.2, 0.3)
+    values = theory.reduced_loss(*state, 4), *theory.reduced_gradient(*state, 4)
+    values += theory.first_integral(0.1, 0.2, 4), *theory.emergence_times(4)
+    assert [type(value) for value in values] == [float] * 10
+
+
+@pytest.mark.parametrize("n_pairs", [0, -1])
+def test_no_pairs_raise(n_pairs):
+    calls = [
+        lambda: theory.reduced_loss(0.0, 0.0, 0.0, n_pairs),
+        lambda: theory.reduced_gradient(0.0, 0.0, 0.0, n_pairs),
+        lambda: theory.reduced_loss(0.0, 0.0, 0.0, np.array([3, n_pairs])),
+        lambda: theory.gradient_flow(n_pairs, 1.0),
+        lambda: theory.gradient_descent(n_pairs, 0.1, 2),
+        lambda: theory.emergence_times(n_pairs),
+    ]
+    for call in calls:
+        with pytest.raises(ValueError, match="at least one pair"):
+            call()
+
+
+@pytest.mark.usefixtures("unchecked")
+def test_bad_questions_raise():
+    with pytest.raises(ValueError, match="forward in time"):
+        theory.gradient_flow(3, -1.0)
+    with pytest.raises(ValueError, match="query must be"):
+        theory.gradient_flow(3, 1.0, query="first")
+    with pytest.raises(ValueError, match="query must be"):
+        theory.emergence_times(3, query="first")
+    for threshold in (0.0, (0.5, -0.1, 0.5)):
+        with pytest.raises(ValueError, match="threshold must be positive"):
+            theory.emergence_times(3, threshold=threshold)
+
+
+# The flow
+
+
+@pytest.mark.parametrize("n_pairs", SOME_N[1:])
+def test_flow_is_that_of_our_integrator(n_pairs):
+    h, states = flow(n_pairs)
+    every = max(1, len(states) // 20)
+    times = h * np.arange(len(states))[::every]
+    trajectory = theory.gradient_flow(n_pairs, float(times[-1]), times=times)
+    assert np.array_equal(trajectory.t, times)
+    expected = np.array(states[::every])
+    assert pytest.approx(expected, rel=1e-7, abs=1e-8) == np.array(trajectory[1:4]).T
+    losses = [oracle.enumerated_loss(*state, n_pairs, n_pairs - 1) for state in expected]
+    assert trajectory.loss == pytest.approx(losses, rel=1e-7)
+
+
+def test_flow_starts_where_it_is_told():
+    """From a state of its own it goes on as before."""
+    whole = theory.gradient_flow(3, 9.0, times=np.array([4.0, 9.0]))
+    start = tuple(float(values[0]) for values in whole[1:4])
+    rest = theory.gradient_flow(3, 5.0, start=start)
+    assert [values[-1] for values in rest[1:]] == pytest.approx(
+        [values[-1] for values in whole[1:]], rel=1e-8
+    )
+    zero = theory.gradient_flow(3, 9.0)
+    assert [values[0] for values in zero] == [0, 0, 0, 0, 1]
+    assert zero.t[-1] == 9.0
+
+
+@pytest.mark.parametrize("n_pairs", SOME_N)
+def test_small_steps_of_descent_approach_the_flow(n_pairs):
+    """Richardson: half the step, half the error; the extrapolation agrees to second order."""
+    end = 2.0 * n_pairs**2
+    exact = np.array([values[-1] for values in theory.gradient_flow(n_pairs, end)[1:]])
+    coarse, fine = (
+        np.array([values[-1] for values in theory.gradient_descent(n_pairs, end / k, k)[1:]])
+        for k in (800, 1600)
+    )
+    moved = exact != 0
+    assert moved.sum() == (3 if n_pairs == 1 else 4)  # alpha rests for a single pair
+    ratio = (coarse - exact)[moved] / (fine - exact)[moved]
+    assert ratio == pytest.approx(np.full(moved.sum(), 2.0), rel=0.03)
+    assert 2 * fine - coarse == pytest.approx(exact, abs=0.03 * np.abs(fine - exact).max())
+
+
+def test_descent_starts_at_zero_and_counts_its_steps():
+    path = theory.gradient_descent(3, 0.5, 2)
+    assert path.t.tolist() == [0.0, 0.5, 1.0]
+    assert [path.alpha[0], path.beta[0], path.gamma[0], path.loss[0]] == [0, 0, 0, 1]
+    assert (path.alpha[1], path.beta[1]) == (0, 0)
+    assert path.gamma[1] == pytest.approx(0.5 * 2 / 6)  # dL/dgamma = -2/(2N) at zero
+
+
+@pytest.mark.parametrize("n_pairs", [1, 2, 3, 10, 64])
+def test_first_integral_is_zero_along_the_flow(n_pairs):
+    path = theory.gradient_flow(n_pairs, 8.0 * n_pairs**2)
+    terms = np.expm1(path.alpha) + (2 * n_pairs - 2) * path.alpha
+    rest = theory.first_integral(path.alpha, path.beta, n_pairs)
+    assert np.abs(rest).max() <= 1e-9 * max(terms.max(), 1.0)
+    if n_pairs > 1:
+        assert path.beta[-1] > 0.5
+    off_the_flow = math.e - 1 + (2 * n_pairs - 2) - 4 * (n_pairs - 1)
+    assert theory.first_integral(1.0, 2.0, n_pairs) == pytest.approx(off_the_flow)
+
+
+# Emergence times
+
+
+@pytest.mark.parametrize("n_pairs", SOME_N[1:])
+@pytest.mark.parametrize("level", [0.5, 0.1])
+def test_emergence_times_are_those_of_our_integrator(n_pairs, level):
+    times = theory.emergence_times(n_pairs, threshold=level)
+    expected = [crossing(n_pairs, which, level) for which in range(4)]
+    assert (*times[:3], times.collapse) == pytest.approx(expected, rel=1e-9)
+    assert times.icl == max(times[:3])
+
+
+@pytest.mark.parametrize("n_pairs", [2, 10, 1000])
+def test_emergence_times_are_those_of_forty_digits(n_pairs):
+    times = theory.emergence_times(n_pairs)
+    expected = taylor.emergence_times(n_pairs, 0.5)
+    assert (*times[:3], times.collapse) == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("n_pairs", [2, 3, 4, 8, 16, 64])
+def test_order_of_emergence(n_pairs):
+    """Theorem 2: gamma, then beta, then alpha."""
+    times = theory.emergence_times(n_pairs)
+    assert 0 < times.gamma < times.beta < times.alpha == times.icl
+
+
+def test_emergence_grows_as_theorem_2_says():
+    """Twice the pairs: twice T_gamma, four times T_alpha, T_beta, t_ICL; also where N is huge."""
+    short, long = theory.emergence_times(2**19), theory.emergence_times(2**20)
+    ratios = [b / a for a, b in zip(short, long, strict=True)]
+    assert ratios == pytest.approx([4, 4, 2, 4, 4], rel=1e-4)
+
+
+def test_each_parameter_has_its_own_threshold():
+    own = theory.emergence_times(6, threshold=(0.1, 0.3, 0.5))
+    for i, level in enumerate((0.1, 0.3, 0.5)):
+        assert own[i] == pytest.approx(theory.emergence_times(6, threshold=level)[i], rel=1e-8)
+    assert own.icl == max(own[:3])
+    assert own.collapse == pytest.approx(theory.emergence_times(6).collapse, rel=1e-8)
+
+
+def test_what_is_never_reached_takes_for_ever():
+    """One pair needs no first layer: alpha rests. And gamma ends at 1, hence never at 2."""
+    times = theory.emergence_times(1)
+    assert times.alpha == times.icl == math.inf
+    assert max(times.beta, times.gamma, times.collapse) < 10
+    assert theory.emergence_times(2, threshold=(0.5, 0.5, 2.0)).gamma == math.inf
+
+
+@pytest.mark.parametrize("n_pairs", [2, 9])
+def test_gradient_descent_leaves_the_first_integral_as_predicted(n_pairs):
+    end = 1.5 * n_pairs**2
+    drift = theory.first_integral_drift(n_pairs, end)
+    run = theory.gradient_descent(n_pairs, end / 4000, 4000)
+    left = theory.first_integral(run.alpha[-1], run.beta[-1], n_pairs)
+    assert left / (end / 4000) == pytest.approx(drift, rel=5e-3)

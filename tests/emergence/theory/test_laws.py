@@ -1,0 +1,114 @@
+"""Asymptotic laws for uniform queries, repeated pairs and windows against integrated flows."""
+
+import math
+
+import numpy as np
+import pytest
+import sympy as sp
+
+from emergence import theory
+from emergence.proofs import residuals as steps
+from emergence.proofs.beyond import contexts as symbols
+from emergence.proofs.beyond import speeds
+from emergence.theory import contexts, laws, limits
+
+NAMES = "alpha", "beta", "gamma"
+
+
+DERIVATIONS = [
+    symbols.uniform_residuals, symbols.bursty_residuals, speeds.leading_speeds,
+    speeds.three_halves, speeds.knock_in, speeds.cross_entropy,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("residuals", DERIVATIONS)
+def test_every_step_is_an_identity(residuals):
+    assert steps.failed(residuals()) == 0
+
+
+def test_a_failed_step_is_counted_and_shown():
+    left_over = {"fine": sp.Integer(0), "wrong": sp.Symbol("x") / 2}
+    assert steps.failed(left_over) == 1
+    assert "| wrong | x/2 |" in steps.as_table(left_over)
+
+
+# Uniform queries
+
+
+@pytest.mark.parametrize("n_pairs", [64, 256])
+def test_uniform_emergence_is_that_of_the_limiting_flow(n_pairs):
+    times = theory.emergence_times(n_pairs, query="uniform")
+    alpha, beta = laws.uniform_times(n_pairs)
+    assert max(abs(times.alpha - alpha), abs(times.beta - beta)) < 0.3 * n_pairs
+    assert times.gamma == pytest.approx(n_pairs * math.log(2), rel=1e-3)
+    assert times.alpha == pytest.approx(laws.uniform_law("alpha")(n_pairs), rel=0.06)
+
+
+def test_uniform_law_is_the_limiting_flow_for_huge_n():
+    """Its relative error falls as 1/log^2 N."""
+    for i, name in enumerate(("alpha", "beta")):
+        law = laws.uniform_law(name)
+        errors = [laws.uniform_times(n)[i] / law(n) - 1 for n in (math.exp(40), math.exp(80))]
+        assert errors[0] / errors[1] == pytest.approx(4, rel=0.07)
+        assert abs(errors[1]) < 1e-4
+        assert law.leading == pytest.approx(getattr(limits.leading(1), name), rel=1e-12)
+    with pytest.raises(ValueError, match="gamma emerges"):
+        laws.uniform_law("gamma")
+
+
+def test_uniform_sums_are_the_sums():
+    """The Hurwitz zeta functions against adding up 200,000 pairs."""
+    half, beta, n = 0.7, 0.9, 200_000
+    w = half / (np.arange(n) + half)
+    logs = half * math.log(n)
+    first, second = laws.uniform_excess(half, beta)
+    assert first == pytest.approx(np.sum(w * np.exp(beta * w)) - logs - 0.5, abs=1e-5)
+    assert second == pytest.approx(np.sum(w * (1 - w) * np.exp(beta * w)) - logs, abs=1e-5)
+
+
+def test_information_finds_the_law():
+    sizes = 2.0 ** np.arange(4, 12)
+    truth = {
+        "c N^2": 3 * sizes**2, "c N^p": 3 * sizes**1.7,
+        "c N^2/log N": 3 * sizes**2 / np.log(sizes),
+        "c N^2/(log N + d)": 3 * sizes**2 / (np.log(sizes) + 2.5),
+    }  # fmt: skip
+    noise = np.exp(1e-4 * np.random.default_rng(0).standard_normal(len(sizes)))
+    for law, times in truth.items():
+        found = laws.information(sizes, times * noise)
+        assert min(found, key=found.get) == law
+    with pytest.raises(ValueError, match="six sizes"):
+        laws.information(sizes[:5], sizes[:5])
+
+
+# Contexts
+
+
+@pytest.mark.parametrize("copies", [2, 5])
+@pytest.mark.parametrize("name", NAMES)
+def test_bursty_times_approach_their_law(copies, name):
+    far, near = (
+        getattr(theory.times_in(contexts.bursty(k, copies)), name)
+        / laws.bursty_time(name, k, copies)
+        - 1
+        for k in (24, 96)
+    )
+    assert abs(near) < 0.012
+    assert abs(near) < abs(far) / 3.5 or abs(near) < 1e-4
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_one_copy_is_no_burst(name):
+    once = laws.bursty_time(name, 50, 1)
+    assert once == pytest.approx(getattr(limits.leading(50), name), rel=1e-9)
+    assert laws.repetition(1) == (1, 0)
+
+
+def test_windows_take_the_place_of_the_context():
+    for windows in ((64, 1024), (1023, 64), (256, 256)):
+        times = theory.times_in(contexts.windowed(512, *windows))
+        for name in NAMES:
+            law = laws.windowed_time(name, *windows)
+            assert getattr(times, name) == pytest.approx(law, rel=3 / min(windows))
+    whole = theory.times_in(contexts.windowed(9, 100, 100))
+    assert whole == pytest.approx(theory.emergence_times(9), rel=1e-9)

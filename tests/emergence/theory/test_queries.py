@@ -1,0 +1,165 @@
+"""Uniform queries, repeated pairs, windows: closed forms against oracles and the network."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from emergence import models, tasks, theory
+from emergence.subspace import INDUCTION_HEAD, NAMES, PseudoParameters, embed
+from emergence.theory import contexts
+from oracles import elementwise as oracle
+from oracles.contexts import context_loss
+
+states = st.tuples(st.floats(-2, 4), st.floats(-2, 4), st.floats(-2, 2))
+counts = st.integers(1, 9)
+
+
+def mean_loss(state, n_pairs):
+    return np.mean([oracle.enumerated_loss(*state, n_pairs, q) for q in range(n_pairs)])
+
+
+def assert_gradient(landscape, loss, state):
+    gradient = landscape.gradient(*state)
+    numeric = oracle.finite_difference(lambda y: loss(*y), np.array(state), 1e-5)
+    assert gradient == pytest.approx(numeric, rel=1e-7, abs=1e-8 * (1 + np.abs(numeric).max()))
+
+
+@given(state=states, n_pairs=counts)
+def test_uniform_loss_is_the_mean_over_queries(state, n_pairs):
+    assert theory.uniform_loss(*state, n_pairs) == pytest.approx(
+        mean_loss(state, n_pairs), rel=1e-12
+    )
+
+
+@given(state=states, n_pairs=counts)
+def test_uniform_gradient_is_the_finite_difference(state, n_pairs):
+    numeric = oracle.finite_difference(lambda y: mean_loss(y, n_pairs), np.array(state), 1e-5)
+    scale = 1 + np.abs(numeric).max()
+    gradient = theory.uniform_gradient(*state, n_pairs)
+    assert gradient == pytest.approx(numeric, rel=1e-7, abs=1e-8 * scale)
+
+
+@pytest.mark.parametrize("n_pairs", [1, 2, 5])
+@pytest.mark.parametrize("state", [(0.0, 0.0, 1.0), (1.3, 2.1, 0.8), (-0.7, 3.0, 1.2)])
+def test_uniform_loss_is_that_of_the_network(state, n_pairs):
+    """The network on orthonormal inputs, every query in turn, values and gradient."""
+    leaf = torch.tensor(state, dtype=torch.float64, requires_grad=True)
+    values = torch.zeros(19, dtype=torch.float64)
+    values = values.index_put((torch.tensor([NAMES.index(n) for n in INDUCTION_HEAD]),), leaf)
+    dim = 2 * n_pairs + 2
+    generator = torch.Generator().manual_seed(0)
+    batch = tasks.orthonormal_pairs(1, n_pairs, dim, generator=generator)
+    inputs = batch.inputs.repeat(n_pairs, 1, 1)
+    inputs[:, -1, :dim] = inputs[0, :-1:2, :dim]
+    targets = inputs[0, 1::2, :dim]
+    output = models.disentangled_output(embed(PseudoParameters.unstack(values), dim), inputs)
+    loss = (output - targets).square().sum(dim=-1).mean()
+    assert theory.uniform_loss(*state, n_pairs) == pytest.approx(loss.item(), rel=1e-12)
+    (gradient,) = torch.autograd.grad(loss, leaf)
+    expected = pytest.approx(gradient.tolist(), rel=1e-11, abs=1e-13)
+    assert theory.uniform_gradient(*state, n_pairs) == expected
+
+
+def test_a_single_pair_has_one_query():
+    state = 0.4, 1.2, 0.9
+    assert theory.uniform_loss(*state, 1) == pytest.approx(theory.reduced_loss(*state, 1))
+    assert theory.emergence_times(1, query="uniform").beta == pytest.approx(
+        theory.emergence_times(1).beta, rel=1e-9
+    )
+
+
+@pytest.mark.parametrize("n_pairs", [2, 7])
+def test_uniform_flow_descends_the_uniform_loss(n_pairs):
+    """Its speed is the gradient, and small steps of descent approach it."""
+    end = float(n_pairs**2)
+    flow = theory.gradient_flow(n_pairs, end, query="uniform")
+    final = np.array([values[-1] for values in flow[1:]])
+    coarse, fine = (
+        np.array([p[-1] for p in theory.gradient_descent(n_pairs, end / k, k, query="uniform")[1:]])
+        for k in (400, 800)
+    )
+    assert 2 * fine - coarse == pytest.approx(final, abs=0.05 * np.abs(fine - final).max())
+    assert flow.loss[-1] == pytest.approx(theory.uniform_loss(*final[:3], n_pairs), rel=1e-12)
+
+
+# Contexts with repeated pairs
+
+
+window = st.none() | st.integers(1, 20)
+
+
+@given(
+    state=states,
+    order=st.lists(st.integers(0, 4), min_size=1, max_size=9),
+    which=st.integers(0, 8),
+    windows=st.tuples(window, window),
+)
+def test_context_loss_is_enumerated(state, order, which, windows):
+    query = order[which % len(order)]
+
+    def loss(*y):
+        return context_loss(*y, order, query, windows)
+
+    landscape = contexts.landscape(np.array(order), query, windows)
+    assert landscape.loss(*state) == pytest.approx(loss(*state), rel=1e-12)
+    assert_gradient(landscape, loss, state)
+
+
+@given(state=states, n_pairs=counts)
+def test_any_query_of_distinct_pairs_is_the_uniform_query(state, n_pairs):
+    landscape = contexts.any_query(np.arange(n_pairs))
+    assert landscape.loss(*state) == pytest.approx(theory.uniform_loss(*state, n_pairs), rel=1e-12)
+    expected = pytest.approx(theory.uniform_gradient(*state, n_pairs), rel=1e-10, abs=1e-12)
+    assert landscape.gradient(*state) == expected
+
+
+@given(state=states, n_pairs=counts)
+def test_a_context_without_repeats_is_the_paper_s(state, n_pairs):
+    landscape = contexts.bursty(n_pairs, 1)
+    assert landscape.loss(*state) == pytest.approx(theory.reduced_loss(*state, n_pairs), rel=1e-12)
+    expected = pytest.approx(theory.reduced_gradient(*state, n_pairs), rel=1e-11, abs=1e-12)
+    assert landscape.gradient(*state) == expected
+
+
+def test_contexts_repeat_as_they_say():
+    assert contexts.cyclic(3, 2).tolist() == [0, 1, 2, 0, 1, 2]
+    assert contexts.blocks(3, 2).tolist() == [0, 0, 1, 1, 2, 2]
+    with pytest.raises(ValueError, match="not in the context"):
+        contexts.landscape(np.array([0, 1]), 2)
+
+
+# Windows
+
+
+def test_a_window_of_nothing_raises():
+    with pytest.raises(ValueError, match="at least one position"):
+        contexts.windowed(3, 0, 4)
+
+
+def test_context_oracle_is_the_oracle():
+    for q in range(4):
+        assert context_loss(0.7, 1.1, 0.9, range(4), q) == pytest.approx(
+            oracle.enumerated_loss(0.7, 1.1, 0.9, 4, q), rel=1e-14
+        )
+        assert not math.isnan(context_loss(0.7, 1.1, 0.9, range(4), q, (1, 1)))
+
+
+@pytest.mark.parametrize("windows", [(3, 5), (2, 11), (4, None)])
+@pytest.mark.parametrize("copies", [1, 2])
+def test_contexts_are_those_of_the_network(windows, copies):
+    """Copies and windows in the network, the query for the last pair."""
+    state, n_pairs = (1.3, 2.1, 0.8), 4
+    values = torch.zeros(19, dtype=torch.float64)
+    values[[NAMES.index(n) for n in INDUCTION_HEAD]] = torch.tensor(state, dtype=torch.float64)
+    weights = embed(PseudoParameters.unstack(values), 8)
+    generator = torch.Generator().manual_seed(1)
+    batch = tasks.orthonormal_pairs(3, n_pairs, 8, generator=generator, copies=copies)
+    limited = models.disentangled_output(weights, batch.inputs, windows=windows)
+    order = contexts.cyclic(n_pairs // copies, copies)
+    expected = context_loss(*state, order, n_pairs // copies - 1, windows)
+    losses = (limited - batch.target).square().sum(dim=-1).tolist()
+    assert losses == pytest.approx([expected] * 3, rel=1e-12)

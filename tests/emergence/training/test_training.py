@@ -1,0 +1,442 @@
+"""Training loops against one another, against finite differences and against the theory."""
+
+import dataclasses
+import logging
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from emergence import analysis, models, tasks, theory, training
+from emergence.models import Weights
+from emergence.running import devices
+from emergence.subspace import INDUCTION_HEAD, NAMES, PseudoParameters, embed
+from emergence.training import minimal
+from emergence.training.minimal import train_minimal
+from emergence.training.settings import MinimalTraining, TokenTraining
+from emergence.training.transformer import train_tokens
+from oracles import elementwise as oracle
+
+CPU = torch.device("cpu")
+TINY = MinimalTraining(n_pairs=2, dim=4, batch_size=8, steps=20, learning_rate=0.5)
+ORTHONORMAL = {"data": "orthonormal", "query": "last", "trained": INDUCTION_HEAD}
+TOKENS = TokenTraining(
+    dim=32, vocabulary=8, block_size=8, n_pairs=2, batch_size=64, steps=80, learning_rate=0.005,
+    embedding_scale=0.5,
+)  # fmt: skip
+
+
+def change(**changes):
+    return dataclasses.replace(TINY, **changes)
+
+
+def train(settings, seeds=(0,), **options):
+    return train_minimal(settings, seeds, device=CPU, **({"dtype": torch.float64} | options))
+
+
+def index(*names):
+    return [NAMES.index(name) for name in names]
+
+
+def batches(settings, seed):
+    """The batches that a run with this seed sees."""
+    stream = devices.generator(seed, CPU)
+    draw = {"gaussian": tasks.gaussian_pairs, "orthonormal": tasks.orthonormal_pairs}
+    for _ in range(settings.steps):
+        yield draw[settings.data](
+            settings.batch_size, settings.n_pairs, settings.dim,
+            generator=stream, query=settings.query,
+        )  # fmt: skip
+
+
+# The disentangled transformer
+
+
+@pytest.mark.parametrize(
+    "change_of",
+    [{}, {"mask": "causal"}, {"query": "last"}, {"initial_scale": 0.2}, ORTHONORMAL,
+     {"trained": ("alpha_3", "gamma_3"), "held": (("beta_2", 0.7),)}],
+)  # fmt: skip
+def test_dense_and_fast_training_agree(close, change_of):
+    settings = change(**change_of, snapshots=(20,))
+    dense, fast = (train(settings, (0, 1), method=name) for name in ("dense", "fast"))
+    assert dense.loss.std() > 1e-3
+    for one, two in zip(dense[1:4], fast[1:4], strict=True):
+        close(two, one, 1e-9)
+    for one, two in zip(dense.snapshots[20], fast.snapshots[20], strict=True):
+        close(two, one, 1e-9)
+
+
+def test_the_closed_form_is_training_without_data(close):
+    """On orthonormal inputs every batch gives the population gradient."""
+    settings = change(**ORTHONORMAL, steps=40, learning_rate=12.0, record_every=3)
+    fast, closed = (train(settings, (0, 1), method=name) for name in ("fast", "closed"))
+    assert fast.pseudo[:, -1, index(*INDUCTION_HEAD)].min() > 0.01
+    for one, two in zip(closed[:4], fast[:4], strict=True):
+        close(one, two, 1e-9)
+
+
+@pytest.mark.parametrize(
+    "change_of",
+    [{"data": "gaussian"}, {"query": "uniform"}, {"mask": "causal"}, {"trained": ()},
+     {"snapshots": (3,)}, {"until_loss": 0.5},
+     {"trained": ("beta_2", "gamma_3"), "held": (("alpha_3", 1.0),)}],
+)  # fmt: skip
+def test_the_closed_form_refuses_what_it_does_not_cover(change_of):
+    with pytest.raises(ValueError, match="closed form is for orthonormal"):
+        train(change(**(ORTHONORMAL | change_of)), method="closed")
+
+
+def test_seeds_trained_together_do_not_mix(close):
+    """Each run of [0, 1, 2] is the run of its seed alone, and the runs differ."""
+    settings = change(steps=8, snapshots=(8,))
+    together = train(settings, (0, 1, 2))
+    for i in range(3):
+        alone = train(settings, (i,))
+        for one, two in zip(together[1:4], alone[1:4], strict=True):
+            close(one[i], two[0])
+        for one, two in zip(together.snapshots[8], alone.snapshots[8], strict=True):
+            close(one[i], two[0])
+    assert (together.loss[0] - together.loss[1]).abs().min() > 1e-6
+
+
+def test_the_same_seed_gives_the_same_bits():
+    first, second = (train(change(steps=8), dtype=torch.float32) for _ in range(2))
+    assert all(torch.equal(one, two) for one, two in zip(first[:4], second[:4], strict=True))
+    assert first.pseudo.dtype == torch.float32
+
+
+@pytest.mark.parametrize("mask", ["strict", "causal"])
+@pytest.mark.parametrize("method", ["dense", "fast"])
+def test_a_step_goes_down_the_gradient(close, mask, method):
+    """W(6) = W(5) - L dL/dW, with the loss of the oracle and its finite differences."""
+    settings = MinimalTraining(2, 2, 3, 6, learning_rate=0.7, mask=mask, snapshots=(0, 5, 6))
+    record = train(settings, (4,), method=method)
+    before, after = ([w[0].numpy() for w in record.snapshots[k]] for k in (5, 6))
+    *_, batch = batches(settings, 4)
+    assert all(torch.all(weight == 0) for weight in record.snapshots[0])
+
+    def loss(weights):
+        pairs = zip(batch.inputs.numpy(), batch.target.numpy(), strict=True)
+        losses = [oracle.loss(*weights, x, y, mask == "strict") for x, y in pairs]
+        return np.mean(losses) / settings.dim
+
+    assert float(record.loss[0, 5]) == pytest.approx(loss(before), rel=1e-12)
+    for k in range(3):
+
+        def along(array, k=k):
+            return loss([*before[:k], array, *before[k + 1 :]])
+
+        gradient = oracle.finite_difference(along, before[k], 1e-4)
+        assert np.abs(gradient).max() > 1e-3
+        close((before[k] - after[k]) / 0.7, gradient, 1e-5)
+
+
+@pytest.mark.parametrize("trained", [INDUCTION_HEAD, ("gamma_1", "gamma_4", "beta_7", "alpha_1")])
+def test_constrained_training_moves_what_it_names(close, trained):
+    """Projecting the gradient is descent in the named coordinates, slowed by |I|^2 = |M|^2 = D."""
+    settings = change(trained=trained, snapshots=(20,), learning_rate=2.0)
+    record = train(settings, (3,))
+    idle = [i for i, name in enumerate(NAMES) if name not in trained]
+    assert torch.all(record.pseudo[..., idle] == 0)
+    assert record.outside.max() < 1e-14
+    values = torch.zeros(19, dtype=torch.float64)
+    moving = torch.tensor([float(name in trained) for name in NAMES], dtype=torch.float64)
+    for step, batch in enumerate(batches(settings, 3)):
+        close(record.pseudo[0, step], values)
+        leaf = values.clone().requires_grad_()
+        output = models.disentangled_output(
+            embed(PseudoParameters.unstack(leaf), settings.dim), batch.inputs
+        )
+        (gradient,) = torch.autograd.grad((output - batch.target).square().mean(), leaf)
+        values = values - 2.0 / settings.dim * moving * gradient
+    assert (values.abs() > 1e-6).sum() == len(trained)
+    final = embed(PseudoParameters.unstack(values), settings.dim)
+    for one, two in zip(record.snapshots[20], final, strict=True):
+        close(one[0], two)
+
+
+def test_constrained_training_on_orthonormal_inputs_is_the_reduced_descent(close):
+    """A step of L is flow time L/D^2: the loss is a mean over D entries, and |M|^2 = |I|^2 = D."""
+    settings = change(**ORTHONORMAL, n_pairs=3, dim=6, learning_rate=0.6 * 36, steps=120)
+    record = train(settings, (0, 1))
+    path = theory.gradient_descent(3, 0.6, 119)
+    assert path.beta[-1] > 3  # the induction head has formed
+    expected = torch.from_numpy(np.stack([path.alpha, path.beta, path.gamma], axis=-1))
+    for run in range(2):
+        close(record.pseudo[run][:, index(*INDUCTION_HEAD)], expected, 1e-10)
+        close(record.loss[run] * settings.dim, torch.from_numpy(path.loss), 1e-10)
+
+
+@pytest.mark.parametrize("method", ["dense", "fast"])
+def test_records_say_when(method):
+    """A record is of the weights before its step, a snapshot of those after so many updates."""
+    settings = change(steps=7, record_every=3, snapshots=(0, 3, 7))
+    record = train(settings, (0, 1), method=method)
+    assert record.steps.tolist() == [0, 3, 6]
+    assert record.pseudo.shape == (2, 3, 19)
+    assert record.outside.shape == record.loss.shape == (2, 3)
+    assert sorted(record.snapshots) == [0, 3, 7]
+    assert [len(weight) for weight in record.snapshots[3]] == [2, 2, 2]
+    in_full = train(change(steps=7), (0, 1), method=method)
+    for thinned, full in zip(record[1:4], in_full[1:4], strict=True):
+        assert torch.equal(thinned, full[:, ::3])
+    diagonal = record.snapshots[3].w3[:, 4 * 4 : 5 * 4].diagonal(dim1=-2, dim2=-1)
+    assert torch.allclose(diagonal.mean(dim=-1), record.pseudo[:, 1, NAMES.index("gamma_3")])
+
+
+HELD = (("beta_2", 0.7), ("gamma_4", -0.2))
+
+
+@pytest.mark.parametrize("trained", [(), ("alpha_3", "gamma_3")])
+@pytest.mark.parametrize("method", ["dense", "fast"])
+def test_held_parameters_stay_and_the_others_learn(close, method, trained):
+    record = train(change(held=HELD, trained=trained), (0, 1), method=method)
+    for name, value in HELD:
+        close(
+            record.pseudo[..., NAMES.index(name)], torch.full((2, 20), value, dtype=torch.float64)
+        )
+    moved = record.pseudo[:, -1] - record.pseudo[:, 0]
+    assert moved[:, index("alpha_3", "gamma_3")].abs().min() > 1e-4
+
+
+def test_holding_moves_nothing_else(close):
+    """One update of a held run is the free update from the same weights, without one coordinate."""
+    once = {"steps": 1, "snapshots": (0, 1), "initial_scale": 0.3, "learning_rate": 2.0}
+    held = train(change(held=(("beta_2", 0.7),), **once))
+    start = Weights(*(w[0] for w in held.snapshots[0]))
+    (batch,) = batches_after_the_weights(change(**once), 0)
+    leaves = [w.clone().requires_grad_() for w in start]
+    output = models.disentangled_output(Weights(*leaves), batch.inputs)
+    gradient = torch.autograd.grad((output - batch.target).square().mean(), leaves)
+    gap = torch.zeros(19, dtype=torch.float64)
+    gap[NAMES.index("beta_2")] = 1.0
+    unit = embed(PseudoParameters.unstack(gap), 4)
+    for before, after, slope, direction in zip(
+        start, held.snapshots[1], gradient, unit, strict=True
+    ):
+        along = (slope * direction).sum() / direction.square().sum().clamp(min=1)
+        close(after[0], before - 2.0 * (slope - along * direction))
+
+
+def batches_after_the_weights(settings, seed):
+    """The batches of a run whose random weights came first from the same stream."""
+    stream = devices.generator(seed, CPU)
+    for shape in ((8, 8), (16, 16), (32, 4)):
+        torch.randn(shape, generator=stream, dtype=torch.float64)
+    for _ in range(settings.steps):
+        yield tasks.gaussian_pairs(
+            settings.batch_size, settings.n_pairs, settings.dim,
+            generator=stream, query=settings.query,
+        )  # fmt: skip
+
+
+def test_random_weights_have_their_scale_and_their_seed():
+    settings = change(dim=16, steps=1, snapshots=(0,), initial_scale=0.3)
+    weights = train(settings, (0, 1)).snapshots[0]
+    for weight in weights:
+        assert float(weight.std()) == pytest.approx(0.3, rel=0.05)
+        assert not torch.equal(weight[0], weight[1])
+    assert torch.equal(train(settings, (1,)).snapshots[0].w2[0], weights.w2[1])
+
+
+def test_training_ends_once_every_run_is_below_the_level():
+    settings = MinimalTraining(2, 8, 64, 60, until_loss=0.6)
+    record = train(settings, (0, 1), dtype=torch.float32)
+    in_full = train(dataclasses.replace(settings, until_loss=None), (0, 1), dtype=torch.float32)
+    ended = len(record.steps)
+    assert 1 < ended < 60
+    assert torch.equal(record.loss, in_full.loss[:, :ended])
+    assert record.loss.amin(dim=1).max() <= 0.6
+    assert record.loss[:, :-1].amin(dim=1).max() > 0.6
+
+
+def test_outside_is_the_norm_left_by_the_structured_weights():
+    record = train(change(snapshots=(5,)))
+    parts = [w[0].numpy() for w in record.snapshots[5]]
+    alpha, beta, gamma = record.pseudo[0, 5].split([3, 12, 4])
+    inside = oracle.structured_weights(alpha.tolist(), beta.tolist(), gamma.tolist(), 4)
+    left = sum(((w - s) ** 2).sum() for w, s in zip(parts, inside, strict=True)) ** 0.5
+    assert float(record.outside[0, 5]) == pytest.approx(left, rel=1e-12)
+    assert left > 1e-3
+
+
+def test_a_run_that_diverges_says_so():
+    with pytest.raises(ArithmeticError, match=r"wild: the loss is not finite at step \d"):
+        train(change(learning_rate=1e6), label="wild", dtype=torch.float32)
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"data": "images"}, "data must be one of"),
+        ({"trained": ("delta_1",)}, "'delta_1'"),
+        ({"snapshots": (21,)}, "snapshot at step 21"),
+        ({"snapshots": (-1,)}, "snapshot at step -1"),
+        ({"held": (("delta_1", 1.0),)}, "'delta_1'"),
+        ({"held": (("beta_2", 1.0),), "trained": ("beta_2",)}, "both trained and held"),
+        ({"initial_scale": -0.1}, "initial_scale must"),
+        ({"initial_scale": 0.1, "trained": ("beta_2",)}, "initial_scale must"),
+    ],
+)
+def test_bad_settings_raise(changes, message):
+    with pytest.raises(ValueError, match=message):
+        change(**changes)
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize(
+    "changes",
+    [{"query": "first"}, {"mask": "loose"}, {"dim": 5}, {"data": "orthonormal", "dim": 2}],
+)
+def test_what_cannot_be_trained_raises(changes):
+    with pytest.raises(ValueError, match=r"must be|D >= 2N"):
+        train(change(**changes))
+
+
+def test_each_step_is_reported(caplog):
+    caplog.set_level(logging.INFO, logger="emergence.running.progress")
+    train(change(steps=3), label="ours")
+    train_tokens(dataclasses.replace(TOKENS, steps=2), 0, device=CPU, label="tokens")
+    told = [(r.experiment, r.step, r.total) for r in caplog.records if hasattr(r, "experiment")]
+    assert told == [("ours", i, 3) for i in (1, 2, 3)] + [("tokens", i, 2) for i in (1, 2)]
+
+
+# The attention-only transformer
+
+
+@pytest.fixture
+def double_precision():
+    torch.set_default_dtype(torch.float64)
+    yield
+    torch.set_default_dtype(torch.float32)
+
+
+@pytest.mark.usefixtures("double_precision")
+@pytest.mark.parametrize("mask", ["causal", "strict"])
+def test_dense_and_fast_token_training_agree(close, mask):
+    settings = dataclasses.replace(TOKENS, mask=mask, steps=20)
+    dense, fast = (train_tokens(settings, 1, device=CPU, method=name) for name in ("dense", "fast"))
+    close(fast.loss, dense.loss, 1e-9)
+    assert torch.equal(fast.accuracy, dense.accuracy)
+    for one, two in zip(fast.model.parameters(), dense.model.parameters(), strict=True):
+        close(one, two, 1e-9)
+
+
+def test_token_training_learns_from_the_context():
+    """From log 8 (any token) far below log 2 (either of the two labels in the context)."""
+    record = train_tokens(TOKENS, 0, device=CPU)
+    assert record.loss.shape == record.accuracy.shape == (80,)
+    assert abs(float(record.loss[0]) - math.log(8)) < 0.5
+    assert float(record.loss[-10:].mean()) < math.log(2) / 2
+    assert float(record.accuracy[:5].mean()) < 0.3
+    assert float(record.accuracy[-10:].mean()) > 0.9
+
+
+def test_token_training_that_diverges_says_so():
+    wild = dataclasses.replace(TOKENS, steps=5, learning_rate=1e30)
+    with pytest.raises(ArithmeticError, match=r"wild: the loss is not finite at step \d"):
+        train_tokens(wild, 0, device=CPU, label="wild")
+
+
+def test_token_record_is_of_the_batch_before_its_update():
+    """The first loss and accuracy, from the initial model on the first batch."""
+    stream = devices.generator(5, CPU)
+    model = models.AttentionOnlyTransformer(32, 8, 8, embedding_scale=0.5, generator=stream)
+    batch = tasks.token_pairs(64, 2, 8, 8, generator=stream)
+    record = train_tokens(dataclasses.replace(TOKENS, steps=2), 5, device=CPU)
+    logits = model(batch.tokens, batch.positions)[:, -1].detach().double().numpy()
+    log_sums = np.log(np.exp(logits).sum(axis=1))
+    losses = log_sums - logits[np.arange(64), batch.target.numpy()]
+    assert float(record.loss[0]) == pytest.approx(losses.mean(), rel=1e-5)
+    assert float(record.accuracy[0]) == np.mean(logits.argmax(axis=1) == batch.target.numpy())
+    again = train_tokens(dataclasses.replace(TOKENS, steps=2), 5, device=CPU)
+    other = train_tokens(dataclasses.replace(TOKENS, steps=2), 6, device=CPU)
+    assert torch.equal(record.loss, again.loss)
+    assert not torch.equal(record.loss, other.loss)
+
+
+def test_first_adam_step_moves_each_weight_by_the_learning_rate():
+    """AdamW: decay by L times 0.1, then L times the gradient's sign."""
+    settings = dataclasses.replace(TOKENS, steps=1, learning_rate=0.01, weight_decay=0.1)
+    stream = devices.generator(5, CPU)
+    model = models.AttentionOnlyTransformer(32, 8, 8, embedding_scale=0.5, generator=stream)
+    trained = train_tokens(settings, 5, device=CPU).model
+    for old, new in zip(model.parameters(), trained.parameters(), strict=True):
+        moved = (new - old * (1 - 0.01 * 0.1)).detach().abs() / 0.01
+        assert torch.all(moved < 1.001)
+        assert moved.median() > 0.99
+
+
+def test_plain_descent_goes_down_the_gradient(close):
+    settings = dataclasses.replace(TOKENS, steps=1, learning_rate=0.3, optimiser="sgd")
+    stream = devices.generator(5, CPU)
+    model = models.AttentionOnlyTransformer(32, 8, 8, embedding_scale=0.5, generator=stream)
+    batch = tasks.token_pairs(64, 2, 8, 8, generator=stream)
+    logits = training.query_logits(model, batch, "causal", "fast")
+    torch.nn.functional.cross_entropy(logits, batch.target).backward()
+    trained = train_tokens(settings, 5, device=CPU).model
+    for old, new in zip(model.parameters(), trained.parameters(), strict=True):
+        close(new, old - 0.3 * old.grad, 1e-5)
+
+
+def test_token_training_ends_at_its_level():
+    record = train_tokens(dataclasses.replace(TOKENS, until_loss=1.0), 0, device=CPU)
+    in_full = train_tokens(TOKENS, 0, device=CPU)
+    assert 1 < len(record.loss) < 80
+    assert torch.equal(record.loss, in_full.loss[: len(record.loss)])
+    assert record.loss[-1] <= 1.0 < record.loss[:-1].min()
+
+
+def test_a_given_piece_is_in_place_before_the_first_step():
+    settings = dataclasses.replace(
+        TOKENS, dim=48, steps=1, learning_rate=0.0, weight_decay=0.0, given=("previous",)
+    )
+    scores = analysis.products(train_tokens(settings, 0, device=CPU).model).layer1
+    assert np.diagonal(scores[8:, 8:], -1) == pytest.approx(8.0, abs=1e-3)
+
+
+@pytest.mark.usefixtures("unchecked")
+def test_an_unknown_optimiser_raises():
+    with pytest.raises(ValueError, match="optimiser must be one of"):
+        TokenTraining(optimiser="rmsprop")
+
+
+# Devices
+
+
+def test_resolve_device(monkeypatch):
+    for has_cuda, automatic in ((False, "cpu"), (True, "cuda")):
+        monkeypatch.setattr(torch.cuda, "is_available", lambda has_cuda=has_cuda: has_cuda)
+        assert devices.resolve_device("auto").type == automatic
+        assert devices.resolve_device("cpu").type == "cpu"
+    assert devices.resolve_device("cuda").type == "cuda"
+
+
+def test_device_that_is_not_there_raises(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    with pytest.raises(ValueError, match="no CUDA device"):
+        devices.resolve_device("cuda")
+    with pytest.raises(ValueError, match="must be auto, cpu or cuda, got 'tpu'"):
+        devices.resolve_device("tpu")
+
+
+def test_generator_is_the_stream_of_its_seed():
+    one, two, other = (torch.randn(5, generator=devices.generator(s, CPU)) for s in (3, 3, 4))
+    assert torch.equal(one, two)
+    assert not torch.equal(one, other)
+
+
+def test_gradient_samples_are_the_step_that_training_takes(close):
+    """The first batch of a stream gives the coordinates by which training moves."""
+    settings = change(steps=3, snapshots=(2,), trained=NAMES)
+    record = train(settings, (5,))
+    stream = devices.generator(5, CPU)
+    for _ in range(2):  # the batches of steps 0 and 1
+        minimal.stacked_batches(settings, [stream], torch.float64)
+    weights = Weights(*(part[0] for part in record.snapshots[2]))
+    sample = training.gradient_samples(settings, weights, 1, stream=stream)
+    longer = train(dataclasses.replace(settings, steps=4), (5,))
+    close(longer.pseudo[0, 3] - longer.pseudo[0, 2], -settings.learning_rate * sample[0])
