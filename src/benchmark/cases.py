@@ -5,12 +5,14 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import torch
-from torch.nn.functional import cross_entropy
 
-from emergence import tasks, training
+from emergence import tasks
 from emergence.models import AttentionOnlyTransformer
 from emergence.running import devices
-from emergence.training.settings import Method, TokenTraining
+from emergence.training.minimal import minimal_step
+from emergence.training.networks import Full
+from emergence.training.settings import Method, MinimalTraining, TokenTraining
+from emergence.training.transformer import token_optimiser, token_step
 
 Step = Callable[[], object]
 LEARNING_RATE = 1e-3  # the weights stay as drawn
@@ -44,23 +46,9 @@ class Section2:
             settings.dim, settings.vocabulary, settings.block_size,
             embedding_scale=settings.embedding_scale, generator=stream,
         )  # fmt: skip
-        optimiser = torch.optim.AdamW(
-            model.parameters(), lr=settings.learning_rate, weight_decay=settings.weight_decay,
-            fused=True,
-        )  # fmt: skip
-
-        def step() -> None:  # a batch of its own: one learnt by heart leaves denormal gradients
-            batch = tasks.token_pairs(
-                settings.batch_size, settings.n_pairs, settings.vocabulary, settings.block_size,
-                generator=stream,
-            )  # fmt: skip
-            logits = training.query_logits(model, batch, settings.mask, method)
-            loss = cross_entropy(logits, batch.target)
-            optimiser.zero_grad()
-            loss.backward()
-            optimiser.step()
-
-        return step
+        optimiser = token_optimiser(settings, model)
+        # a batch of its own each time: one learnt by heart leaves denormal gradients
+        return lambda: token_step(settings, model, optimiser, stream, method)
 
     def array_bytes(self) -> int:
         """AdamW reads weights, gradients and two moments, and writes all but the gradients."""
@@ -84,20 +72,16 @@ class Section4:
     def step(self, method: Method, device: torch.device) -> Step:
         stream = devices.generator(0, device)
         batch = self.sample(stream)
-        weights = [
-            (0.05 * torch.randn(1, *shape, generator=stream, device=device)).requires_grad_()
-            for shape in (
-                (2 * self.dim, 2 * self.dim), (4 * self.dim, 4 * self.dim), (8 * self.dim, self.dim)
-            )
-        ]  # fmt: skip
+        settings = MinimalTraining(
+            self.n_pairs, self.dim, self.batch_size, 1, LEARNING_RATE, initial_scale=0.05
+        )
+        network = Full(settings, method)
+        weights = network.start([stream], torch.float32)
         inputs, target = batch.inputs[None], batch.target[None]
 
         def step() -> None:
-            output = training.OUTPUTS[method](training.Weights(*weights), inputs)
-            gradient = torch.autograd.grad((output - target).square().mean(), weights)
-            with torch.no_grad():
-                for weight, slope in zip(weights, gradient, strict=True):
-                    weight -= LEARNING_RATE * slope
+            _, gradient = minimal_step(network, weights, inputs, target)
+            network.descend(weights, gradient)
 
         return step
 

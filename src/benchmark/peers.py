@@ -43,14 +43,14 @@ def transformer_lens(case: Section2, device: torch.device) -> Step:
         )
     )  # fmt: skip
     with torch.no_grad():
-        theirs.embed.W_E.copy_(ours.tokens.T)
-        theirs.pos_embed.W_pos.copy_(ours.positions.T)
-        theirs.unembed.W_U.copy_(ours.output.T)
+        theirs.embed.W_E.copy_(ours.W_E.T)
+        theirs.pos_embed.W_pos.copy_(ours.W_pos.T)
+        theirs.unembed.W_U.copy_(ours.W_U.T)
         theirs.unembed.b_U.zero_()
         for i, block in enumerate(theirs.blocks):
-            for name, part in (("W_Q", ours.query), ("W_K", ours.key), ("W_V", ours.value)):
+            for name, part in (("W_Q", ours.W_Q), ("W_K", ours.W_K), ("W_V", ours.W_V)):
                 getattr(block.attn, name)[0].copy_(part[i].T)
-            block.attn.W_O[0].copy_(ours.project[i].T)
+            block.attn.W_O[0].copy_(ours.W_O[i].T)
     batch = tasks.token_pairs(
         settings.batch_size, settings.n_pairs, settings.vocabulary, 2 * settings.n_pairs + 1,
         generator=stream,

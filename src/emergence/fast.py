@@ -181,15 +181,15 @@ def attention_only_logits(
     them (§2.2). Every matrix is applied to those basis columns once instead of to each token, and
     a token is the vector of its coefficients; gradients of the full matrices follow by autograd.
     """
-    embeddings = torch.cat([model.tokens, model.positions], dim=1)
-    n_tokens = model.tokens.shape[1]
+    embeddings = torch.cat([model.W_E, model.W_pos], dim=1)
+    n_tokens = model.W_E.shape[1]
     x = embeddings.new_zeros(*tokens.shape, embeddings.shape[1])
     x.scatter_(-1, tokens[..., None], 1.0)
     x.scatter_(-1, n_tokens + positions[..., None], 1.0)
 
     allowed = allowed_positions(tokens.shape[1], mask, tokens.device)
     pattern = attention(x @ key_query_products(model, embeddings, 0) @ x.mT, allowed)
-    written = _times_few(model.project[0], _times_few(model.value[0], embeddings))
+    written = _times_few(model.W_O[0], _times_few(model.W_V[0], embeddings))
     basis = torch.cat([embeddings, written], dim=1)
 
     # Layer 2 is needed at the wanted rows only. Its keys are [X | TX], with T the pattern of
@@ -201,15 +201,15 @@ def attention_only_logits(
     retrieved = torch.cat([w @ x, w @ pattern @ x], dim=-1)
 
     # Multiplied from the left, the last three matrices meet as many rows as there are tokens.
-    read = model.output @ model.project[1] @ model.value[1]
-    return wanted @ (model.output @ basis).T + retrieved @ (read @ basis).T
+    read = model.W_U @ model.W_O[1] @ model.W_V[1]
+    return wanted @ (model.W_U @ basis).T + retrieved @ (read @ basis).T
 
 
 def key_query_products(
     model: AttentionOnlyTransformer, basis: Float[Tensor, "dim columns"], layer: int
 ) -> Float[Tensor, "columns columns"]:
     """Scores between basis vectors: entry (i, j) is what i, the query, pays to j, the key."""
-    query, key = model.query[layer], model.key[layer]
+    query, key = model.W_Q[layer], model.W_K[layer]
     return _times_few(query, basis).T @ _times_few(key, basis) * query.shape[0] ** -0.5
 
 

@@ -67,6 +67,7 @@ def apply(
 class AttentionOnlyTransformer(nn.Module):
     """Two attention layers of one head each and an output layer, without MLP, norm or bias (§2.1).
 
+    W_E and W_pos are the paper's E and P, W_U its W_o; W_Q, W_K, W_V, W_O have a matrix a layer.
     Linear maps start at PyTorch's default, U(-1/sqrt(D), 1/sqrt(D)); token and positional
     embeddings at N(0, embedding_scale^2). The paper gives neither.
     """
@@ -82,17 +83,17 @@ class AttentionOnlyTransformer(nn.Module):
     ) -> None:
         super().__init__()
         make = {"generator": generator, "device": generator.device}
-        self.tokens = nn.Parameter(embedding_scale * torch.randn(dim, vocabulary, **make))
-        self.positions = nn.Parameter(embedding_scale * torch.randn(dim, block_size, **make))
+        self.W_E = nn.Parameter(embedding_scale * torch.randn(dim, vocabulary, **make))
+        self.W_pos = nn.Parameter(embedding_scale * torch.randn(dim, block_size, **make))
         bound = dim**-0.5
 
         def linear(rows: int) -> nn.Parameter:
             return nn.Parameter((2 * torch.rand(rows, dim, **make) - 1) * bound)
 
-        self.query, self.key, self.value, self.project = (
+        self.W_Q, self.W_K, self.W_V, self.W_O = (
             nn.ParameterList(linear(dim) for _ in range(2)) for _ in range(4)
         )
-        self.output = linear(vocabulary)
+        self.W_U = linear(vocabulary)
 
     def forward(
         self,
@@ -103,10 +104,8 @@ class AttentionOnlyTransformer(nn.Module):
     ) -> Float[Tensor, "batch length vocabulary"]:
         """Next-token logits at every position, computed token by token."""
         allowed = allowed_positions(tokens.shape[1], mask, tokens.device)
-        stream = self.tokens.T[tokens] + self.positions.T[positions]
-        for query, key, value, project in zip(
-            self.query, self.key, self.value, self.project, strict=True
-        ):
-            scores = (stream @ query.T) @ (stream @ key.T).mT * query.shape[0] ** -0.5
-            stream = stream + attention(scores, allowed) @ stream @ value.T @ project.T
-        return stream @ self.output.T
+        stream = self.W_E.T[tokens] + self.W_pos.T[positions]
+        for w_q, w_k, w_v, w_o in zip(self.W_Q, self.W_K, self.W_V, self.W_O, strict=True):
+            scores = (stream @ w_q.T) @ (stream @ w_k.T).mT * w_q.shape[0] ** -0.5
+            stream = stream + attention(scores, allowed) @ stream @ w_v.T @ w_o.T
+        return stream @ self.W_U.T

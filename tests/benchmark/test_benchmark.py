@@ -13,6 +13,7 @@ from benchmark.__main__ import main
 from benchmark.cases import Section2, Section4
 from benchmark.footprint import peak
 from benchmark.timing import spread, take_turns
+from emergence.training.settings import TokenTraining
 
 CPU = torch.device("cpu")
 
@@ -36,7 +37,7 @@ def test_steps_take_turns_for_as_long_as_the_slowest_takes(monkeypatch):
 
 def test_counted_operations():
     """The products of a dense step of §2, counted by hand: see the terms."""
-    case, settings = Section2(8), report.training.TokenTraining(dim=8)
+    case, settings = Section2(8), TokenTraining(dim=8)
     tokens = settings.batch_size * (2 * settings.n_pairs + 1)
     length = 2 * settings.n_pairs + 1
     maps = 8 * 2 * tokens * 8 * 8 * 3  # eight matrices; forward, by input, by weight

@@ -141,5 +141,5 @@ def test_key_query_products_are_attention_scores(close, layer):
     products = fast.key_query_products(model, basis, layer)
     for i in range(4):
         for j in range(4):
-            query, key = model.query[layer] @ basis[:, i], model.key[layer] @ basis[:, j]
+            query, key = model.W_Q[layer] @ basis[:, i], model.W_K[layer] @ basis[:, j]
             close(products[i, j], query.dot(key) / 6**0.5)

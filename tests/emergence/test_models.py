@@ -38,7 +38,7 @@ def transformer(seed=0, dim=6, vocabulary=7, block_size=12):
         dim, vocabulary, block_size, embedding_scale=1.0, generator=stream(seed)
     ).double()
     with torch.no_grad():
-        for query in model.query:
+        for query in model.W_Q:
             query *= 5
     return model
 
@@ -183,11 +183,9 @@ def test_the_empty_first_row_is_harmless(random_weights, output, dtype, scale):
 def loop_logits(model, tokens, positions, strict):
     """The logits (length, vocabulary) of one sequence, position by position (§2.1)."""
     p = {name: value.detach().numpy() for name, value in model.named_parameters()}
-    h = [p["tokens"][:, t] + p["positions"][:, i] for t, i in zip(tokens, positions, strict=True)]
+    h = [p["W_E"][:, t] + p["W_pos"][:, i] for t, i in zip(tokens, positions, strict=True)]
     for layer in "01":
-        query, key, value, project = (
-            p[f"{name}.{layer}"] for name in ("query", "key", "value", "project")
-        )
+        query, key, value, project = (p[f"{name}.{layer}"] for name in ("W_Q", "W_K", "W_V", "W_O"))
         written = []
         for i in range(len(h)):
             seen = h[: i if strict else i + 1]
@@ -196,7 +194,7 @@ def loop_logits(model, tokens, positions, strict):
             mixture = sum((w * k for w, k in zip(weights, seen, strict=True)), 0 * h[i])
             written.append(project @ (value @ mixture))
         h = [old + new for old, new in zip(h, written, strict=True)]
-    return np.array([p["output"] @ row for row in h])
+    return np.array([p["W_U"] @ row for row in h])
 
 
 @pytest.mark.parametrize("mask", MASKS)
@@ -223,8 +221,8 @@ def test_transformer_is_causal(close, mask, logits):
 
 def test_strict_first_position_only_sees_itself(close):
     model, batch = transformer(), token_batch()
-    first = (model.tokens[:, batch.tokens[:, 0]] + model.positions[:, batch.positions[:, 0]]).T
-    close(model(batch.tokens, batch.positions, mask="strict")[:, 0], first @ model.output.T)
+    first = (model.W_E[:, batch.tokens[:, 0]] + model.W_pos[:, batch.positions[:, 0]]).T
+    close(model(batch.tokens, batch.positions, mask="strict")[:, 0], first @ model.W_U.T)
 
 
 def test_transformer_starts_as_documented():
@@ -233,11 +231,11 @@ def test_transformer_starts_as_documented():
         AttentionOnlyTransformer(dim, 32, 32, embedding_scale=0.1, generator=stream(1))
         for _ in range(2)
     )
-    for embedding in (model.tokens, model.positions):
+    for embedding in (model.W_E, model.W_pos):
         deviation = 0.1 / (2 * embedding.numel()) ** 0.5
         assert abs(embedding.std() - 0.1) < 5 * deviation
     bound = dim**-0.5
-    linear = [p for name, p in model.named_parameters() if name not in ("tokens", "positions")]
+    linear = [p for name, p in model.named_parameters() if name not in ("W_E", "W_pos")]
     assert len(linear) == 9
     for matrix in linear:
         assert 0.99 * bound < matrix.abs().max() <= bound

@@ -31,9 +31,9 @@ def products(model: AttentionOnlyTransformer) -> Products:
     """Key-query products and output matrix in the interpretable basis of §2.2."""
 
     def written(layer: int, basis: Tensor) -> Tensor:
-        return model.project[layer] @ (model.value[layer] @ basis)
+        return model.W_O[layer] @ (model.W_V[layer] @ basis)
 
-    embeddings = torch.cat([model.tokens, model.positions], dim=1)
+    embeddings = torch.cat([model.W_E, model.W_pos], dim=1)
     after_one = torch.cat([embeddings, written(0, embeddings)], dim=1)
     after_two = torch.cat([after_one, written(1, after_one)], dim=1)
     return Products(
@@ -42,7 +42,7 @@ def products(model: AttentionOnlyTransformer) -> Products:
             for part in (
                 key_query_products(model, embeddings, 0),
                 key_query_products(model, after_one, 1),
-                model.output @ after_two,
+                model.W_U @ after_two,
             )
         )
     )

@@ -28,7 +28,6 @@ __all__ = [
     "Landscape",
     "Rates",
     "Trajectory",
-    "cross_entropy",
     "crossover_time",
     "descent_in",
     "emergence_times",

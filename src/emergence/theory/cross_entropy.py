@@ -14,7 +14,7 @@ Rows = Float[np.ndarray, "queries places"]
 Loss = tuple[Float[np.ndarray, " queries"], Rows, Float[np.ndarray, " queries"]]
 
 
-def cross_entropy(
+def landscape(
     n_pairs: int, vocabulary: int, query: Query = "last", *, say_items: bool = False
 ) -> Landscape:
     """The same head with gamma times the attention on a label as its logit.

@@ -27,9 +27,9 @@ def install(model: AttentionOnlyTransformer, parts: Sequence[str], strength: flo
         raise ValueError(f"part must be one of {PARTS}, got {sorted(unknown)[0]!r}")
     if not parts:
         return
-    embeddings = torch.cat([model.tokens, model.positions], dim=1)
-    dim, n_tokens = model.tokens.shape
-    written = model.project[0] @ (model.value[0] @ embeddings)
+    embeddings = torch.cat([model.W_E, model.W_pos], dim=1)
+    dim, n_tokens = model.W_E.shape
+    written = model.W_O[0] @ (model.W_V[0] @ embeddings)
     basis = torch.cat([embeddings, written], dim=1)
     n = embeddings.shape[1]
     if dim < basis.shape[1] + n_tokens:
@@ -49,9 +49,9 @@ def install(model: AttentionOnlyTransformer, parts: Sequence[str], strength: flo
         free = torch.linalg.qr(basis, mode="complete").Q[:, basis.shape[1] :][:, :n_tokens]
         size = strength ** (1 / 3)  # shared evenly by value, projection and output
         norm = float(torch.linalg.matrix_norm(read, 2))
-        model.value[1].copy_(size / norm * _padded(read, dim))
-        model.project[1].copy_(size * norm * _padded(free.T, dim).T)
-        model.output.copy_(size * free.T)
+        model.W_V[1].copy_(size / norm * _padded(read, dim))
+        model.W_O[1].copy_(size * norm * _padded(free.T, dim).T)
+        model.W_U.copy_(size * free.T)
 
 
 def _score(
@@ -62,10 +62,10 @@ def _score(
     strength: float,
 ) -> None:
     """Make the scores of a layer strength * query(x) . key(y)."""
-    dim = model.tokens.shape[0]
+    dim = model.W_E.shape[0]
     size = (strength * dim**0.5) ** 0.5
-    model.query[layer].copy_(size * _padded(query, dim))
-    model.key[layer].copy_(size * _padded(key, dim))
+    model.W_Q[layer].copy_(size * _padded(query, dim))
+    model.W_K[layer].copy_(size * _padded(key, dim))
 
 
 def _padded(rows: Float[Tensor, "rank dim"], dim: int) -> Float[Tensor, "dim dim"]:

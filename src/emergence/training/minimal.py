@@ -79,8 +79,7 @@ def train_minimal(
         loop.check_finite(loss, label, step)
         if step % settings.record_every == 0:
             rows.append((step, *network.coordinates(parameters), loss))
-        for parameter, moved in zip(parameters, network.descend(parameters, gradient), strict=True):
-            parameter.copy_(moved)
+        network.descend(parameters, gradient)
         torch.minimum(least, loss, out=least)
     if not emerged():
         keep(settings.steps)
@@ -106,7 +105,7 @@ def minimal_step(
 
 def stacked_batches(
     settings: MinimalTraining, streams: Sequence[torch.Generator], dtype: torch.dtype
-) -> tuple[Float[Tensor, "runs batch length 2*dim"], Float[Tensor, "runs batch dim"]]:
+) -> tuple[Float[Tensor, "runs batch length width"], Float[Tensor, "runs batch dim"]]:
     """Inputs and targets of a fresh batch for every run."""
     batches = [
         SAMPLERS[settings.data](

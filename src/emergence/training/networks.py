@@ -60,9 +60,13 @@ class Full:
         pseudo, outside = project(self.weights(parameters))
         return pseudo.stacked(), outside
 
-    def descend(self, parameters: Sequence[Tensor], gradient: Sequence[Tensor]) -> list[Tensor]:
-        rate = self.settings.learning_rate
-        return self._hold([p - rate * g for p, g in zip(parameters, gradient, strict=True)])
+    def descend(self, parameters: Sequence[Tensor], gradient: Sequence[Tensor]) -> None:
+        """Move the parameters down the gradient, in place."""
+        for parameter, slope in zip(parameters, gradient, strict=True):
+            parameter -= self.settings.learning_rate * slope
+        if self.settings.held:
+            for parameter, kept in zip(parameters, self._hold(parameters), strict=True):
+                parameter.copy_(kept)
 
 
 class Constrained(Full):
@@ -89,12 +93,12 @@ class Constrained(Full):
     def coordinates(self, parameters: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
         return parameters[0].detach().clone(), parameters[0].new_zeros(len(parameters[0]))
 
-    def descend(self, parameters: Sequence[Tensor], gradient: Sequence[Tensor]) -> list[Tensor]:
+    def descend(self, parameters: Sequence[Tensor], gradient: Sequence[Tensor]) -> None:
         free = torch.tensor([float(name in self.settings.trained) for name in NAMES])
         # A pseudo-parameter's matrix has squared norm D, so its coordinate of the gradient is 1/D
         # of the derivative.
         rate = self.settings.learning_rate / self.settings.dim
-        return [parameters[0] - rate * free.to(parameters[0]) * gradient[0]]
+        parameters[0].sub_(rate * free.to(parameters[0]) * gradient[0])
 
 
 def _put(pseudo: Tensor, values: Sequence[tuple[str, float]]) -> Tensor:

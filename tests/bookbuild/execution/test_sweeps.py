@@ -16,7 +16,6 @@ from bookbuild.execution.sweeps import read_grid
 from bookbuild.results.cache import StoredCache
 from bookbuild.results.store import Store
 from bookbuild.settings import Settings
-from emergence.experiments import old_presets as presets
 from emergence.experiments.paper import full_dynamics
 from emergence.running import cache, sweep
 
@@ -29,7 +28,7 @@ TINY = (
 
 def test_figure_5_is_the_preset_of_the_paper() -> None:
     grid = read_grid(ROOT / "data/sweeps/figure5.yml", "cpu")
-    preset = presets.load("figure-5", "paper")
+    preset = full_dynamics.PRESET["paper"]
     settings = preset.settings
     points = [
         settings.point(n, seed, torch.device("cpu"))

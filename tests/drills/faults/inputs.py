@@ -13,10 +13,17 @@ from bookbuild.execution.sweeps import read_grid
 from bookbuild.ledger.claims import judge, read_claims
 from bookbuild.settings import DEVICES, PARTS, PROFILES, one_of, whole_number
 from drills.faults.row import Row
-from emergence.experiments import old_presets as presets
+from emergence.experiments.beyond import effective_context, knock_in, uniform_queries
+from emergence.experiments.paper import emergence, full_dynamics, induction_heads
 from emergence.experiments.paper.full_dynamics import Point
 
 CHAPTER = "paper/01_line"
+PRESETS = {
+    module.__name__: module.PRESET
+    for module in (
+        induction_heads, emergence, full_dynamics, uniform_queries, effective_context, knock_in
+    )
+}  # fmt: skip
 FORMS = ("within", "at_least", "at_most", "contains", "holds")
 
 
@@ -134,9 +141,9 @@ def preset(values: tuple[str, str, Any]) -> None:
     """Override a setting of a preset; ValueError is how the science refuses."""
     name, field, value = values
     try:
-        made = presets.load(name, "smoke").override(**{field: value})
+        made = PRESETS[name]["smoke"].override(**{field: value})
         assert type(getattr(made.settings, field)) is type(
-            getattr(presets.load(name, "smoke").settings, field)
+            getattr(PRESETS[name]["smoke"].settings, field)
         )
     except ValueError as error:
         raise BookError(str(error)) from error
@@ -188,7 +195,7 @@ def generated(count: int, folder: Path) -> list[Row]:
             mostly(st.sampled_from(PROFILES), word), mostly(st.sampled_from(DEVICES), word),
             mostly(st.sampled_from(PARTS), word), seeds,
         ), parameters),
-        ("generated presets", st.tuples(st.sampled_from(list(presets.PRESETS)), fields, setting),
+        ("generated presets", st.tuples(st.sampled_from(list(PRESETS)), fields, setting),
          preset),
         ("generated ledgers", st.tuples(mostly(ledgers, junk), measures), ledger(folder)),
         ("generated sweep files", grids | sound_grids | junk, grid(folder)),

@@ -6,14 +6,14 @@ import torch
 
 from emergence import models, tasks, theory
 from emergence.subspace import INDUCTION_HEAD, NAMES, PseudoParameters, embed
-from emergence.theory import Rates, limits
+from emergence.theory import Rates, cross_entropy, limits
 
 POINTS = [(0.0, 0.0, 0.0), (0.3, 0.7, 0.9), (2.5, 1.5, 1.3), (-0.5, 0.4, -0.2)]
 LANDSCAPES = {
     "last": theory.landscape_of(5),
     "uniform": theory.landscape_of(5, "uniform"),
-    "labels": theory.cross_entropy(5, 9),
-    "words": theory.cross_entropy(5, 12, "uniform", say_items=True),
+    "labels": cross_entropy.landscape(5, 9),
+    "words": cross_entropy.landscape(5, 12, "uniform", say_items=True),
 }
 
 
@@ -117,14 +117,14 @@ def test_crossover_solves_its_equation(ratio):
 
 
 def test_cross_entropy_law():
-    times = theory.times_in(theory.cross_entropy(512, 2048), end=1e6, low_loss=1.0)
+    times = theory.times_in(cross_entropy.landscape(512, 2048), end=1e6, low_loss=1.0)
     assert times.gamma < times.beta < times.alpha
     leading = 4 * np.sqrt(limits.gauss(1.0) / 0.75) * 512**1.5
     assert times.alpha == pytest.approx(leading, rel=0.02)
 
 
 def test_nothing_moves_when_the_context_holds_every_word():
-    at_zero = theory.cross_entropy(4, 4).gradient(0.0, 0.0, 0.0)
+    at_zero = cross_entropy.landscape(4, 4).gradient(0.0, 0.0, 0.0)
     assert at_zero == pytest.approx((0, 0, 0), abs=1e-15)
     with pytest.raises(ValueError, match="5 pairs need 10 words, got 9"):
-        theory.cross_entropy(5, 9, say_items=True)
+        cross_entropy.landscape(5, 9, say_items=True)

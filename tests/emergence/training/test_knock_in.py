@@ -46,7 +46,7 @@ def test_copy_is_the_diagonal_of_what_the_second_head_retrieved():
 def test_other_matrices_stay():
     plain, given = (dict(model(parts).named_parameters()) for parts in ((), ("previous",)))
     changed = {name for name in plain if not torch.equal(plain[name], given[name])}
-    assert changed == {"query.0", "key.0"}
+    assert changed == {"W_Q.0", "W_K.0"}
 
 
 def test_all_pieces_answer_most_queries_untrained():

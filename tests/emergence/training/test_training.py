@@ -13,6 +13,7 @@ from emergence.models import Weights
 from emergence.running import devices
 from emergence.subspace import INDUCTION_HEAD, NAMES, PseudoParameters, embed
 from emergence.training import minimal
+from emergence.training.closed_form import train_closed
 from emergence.training.minimal import train_minimal
 from emergence.training.settings import MinimalTraining, TokenTraining
 from emergence.training.transformer import train_tokens
@@ -71,7 +72,7 @@ def test_dense_and_fast_training_agree(close, change_of):
 def test_the_closed_form_is_training_without_data(close):
     """On orthonormal inputs every batch gives the population gradient."""
     settings = change(**ORTHONORMAL, steps=40, learning_rate=12.0, record_every=3)
-    fast, closed = (train(settings, (0, 1), method=name) for name in ("fast", "closed"))
+    fast, closed = train(settings, (0, 1)), train_closed(settings, 2)
     assert fast.pseudo[:, -1, index(*INDUCTION_HEAD)].min() > 0.01
     for one, two in zip(closed[:4], fast[:4], strict=True):
         close(one, two, 1e-9)
@@ -85,7 +86,7 @@ def test_the_closed_form_is_training_without_data(close):
 )  # fmt: skip
 def test_the_closed_form_refuses_what_it_does_not_cover(change_of):
     with pytest.raises(ValueError, match="closed form is for orthonormal"):
-        train(change(**(ORTHONORMAL | change_of)), method="closed")
+        train_closed(change(**(ORTHONORMAL | change_of)))
 
 
 def test_seeds_trained_together_do_not_mix(close):

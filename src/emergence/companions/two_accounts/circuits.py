@@ -39,14 +39,14 @@ def minimal(weights: Weights) -> Head:
 @torch.no_grad()
 def tokens(model: AttentionOnlyTransformer) -> Head:
     """The transformer of §2, in its embeddings of this moment: it trains them, too."""
-    embeddings, positions = model.tokens.T, model.positions.T
-    written = embeddings @ (model.project[0] @ model.value[0]).T
+    embeddings, positions = model.W_E.T, model.W_pos.T
+    written = embeddings @ (model.W_O[0] @ model.W_V[0]).T
     first, second = (
         query.T @ key * query.shape[0] ** -0.5
-        for query, key in zip(model.query, model.key, strict=True)
+        for query, key in zip(model.W_Q, model.W_K, strict=True)
     )
     return Head(
-        Memory((model.project[1] @ model.value[1]).T, embeddings, model.output),
+        Memory((model.W_O[1] @ model.W_V[1]).T, embeddings, model.W_U),
         Memory(second, embeddings, written),
         Memory(first, positions[1:], positions[:-1]),
     )
