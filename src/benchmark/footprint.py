@@ -6,6 +6,7 @@ CASE is 2 and D, or 4 and N, D, B, separated by commas.
 import subprocess
 import sys
 from pathlib import Path
+from typing import cast
 
 import torch
 
@@ -35,7 +36,8 @@ def growth(case: Case, method: Method, device: torch.device) -> int | None:
         return None
     Path("/proc/self/clear_refs").write_text("5")  # the peak starts anew
     step()
-    return _resident("VmHWM") - before
+    highest = _resident("VmHWM")
+    return None if highest is None else highest - before
 
 
 def _resident(field: str) -> int | None:
@@ -49,11 +51,11 @@ def _resident(field: str) -> int | None:
 
 def main(sizes: str, method: Method, device: str) -> None:
     section, *numbers = map(int, sizes.split(","))
-    case = Section2(*numbers) if section == 2 else Section4(*numbers)
+    case: Case = Section2(*numbers) if section == 2 else Section4(*numbers)
     measured = growth(case, method, torch.device(device))
     if measured is not None:
         print(measured)
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main(sys.argv[1], cast(Method, sys.argv[2]), sys.argv[3])

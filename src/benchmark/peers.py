@@ -8,10 +8,10 @@ from collections.abc import Callable
 import torch
 from torch.nn.functional import cross_entropy, scaled_dot_product_attention
 
-from emergence import models, tasks, training
+from emergence import models, tasks
 from emergence.models import AttentionOnlyTransformer
 from emergence.running import devices
-from emergence.training.settings import TokenTraining
+from emergence.training.settings import Method, TokenTraining
 
 from .cases import Section2, Section4, Step
 
@@ -69,15 +69,15 @@ def transformer_lens(case: Section2, device: torch.device) -> Step:
     return step
 
 
-def compiled(case: Section4, method: training.Method, device: torch.device) -> Step:
-    """A step of §4 through torch.compile."""
+def with_compiler(case: Section4, method: Method, device: torch.device) -> dict[str, Step]:
+    """A step of §4 as it is, and through torch.compile."""
     reference = case.step(method, device)
     try:
         step = torch.compile(reference)
         step()
     except Exception as error:
         raise NotMeasured(f"torch.compile failed: {type(error).__name__}") from error
-    return step
+    return {"ours": case.step(method, device), "theirs": step}
 
 
 def attention_steps(case: Section4, device: torch.device) -> dict[str, Step]:

@@ -1,6 +1,7 @@
 """The measurements of one run as rows: what was timed, what it implies, or why it was not."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from emergence import analysis, theory
 from emergence.running import devices
+from emergence.training.settings import Method
 
 from . import peers
 from .cases import Case, Section2, Section4, Step
@@ -20,6 +22,7 @@ SECTION4 = ((4, 16, 512), (16, 16, 512), (32, 16, 512), (16, 32, 256), (64, 64, 
 PAIRS = (10, 10**3, 10**5, 10**6)
 OVER_PAIRS = tuple(Section4(n, 16, 128) for n in (8, 16, 32, 64))
 OVER_DIMENSIONS = tuple(Section4(16, d, 128) for d in (16, 32, 64, 128))
+METHODS: tuple[Method, ...] = ("dense", "fast")
 Row = dict[str, Any]
 
 
@@ -36,7 +39,7 @@ def steps(case: Case, machine: Mapping[str, Any], device: torch.device, budget: 
     The floor is the fast step's products at the rate of a large product, plus its arrays once at
     the rate of a copy.
     """
-    both = {method: case.step(method, device) for method in ("dense", "fast")}
+    both = {method: case.step(method, device) for method in METHODS}
     counted = {method: operations(step) for method, step in both.items()}
     times = take_turns(both, device, budget)
     floor = counted["fast"] / machine["product_rate"] + case.array_bytes() / machine["copy_rate"]
@@ -51,7 +54,7 @@ def steps(case: Case, machine: Mapping[str, Any], device: torch.device, budget: 
         "array_bytes": case.array_bytes(),
         "floor": floor,
         "over_floor": float(np.median(times["fast"])) / floor,
-        "peak_bytes": {method: peak(case, method, device) for method in both},
+        "peak_bytes": {method: peak(case, method, device) for method in METHODS},
     }
 
 
@@ -71,11 +74,11 @@ def emergence(n_pairs: int, budget: float) -> Row:
 
 def scaling(cases: tuple[Section4, ...], over: str, device: torch.device, budget: float) -> Row:
     """Time of a step of §4 against one size, with the exponents of a fit."""
-    medians: dict[str, list[float]] = {"dense": [], "fast": []}
+    medians: dict[Method, list[float]] = {method: [] for method in METHODS}
     for case in cases:
-        both = {method: case.step(method, device) for method in medians}
-        for method, values in take_turns(both, device, budget).items():
-            medians[method].append(float(np.median(values)))
+        times = take_turns({m: case.step(m, device) for m in METHODS}, device, budget)
+        for method in METHODS:
+            medians[method].append(float(np.median(times[method])))
     sizes = np.array([getattr(case, over) for case in cases])
     fits = {m: analysis.exponent(sizes, np.array(v))._asdict() for m, v in medians.items()}
     return {"over": over, "sizes": sizes.tolist(), "medians": medians, "exponents": fits}
@@ -99,14 +102,11 @@ def tried(device: torch.device, budget: float, quick: bool) -> list[Row]:
         *(
             _against(
                 f"torch.compile, {method}, {small.name}",
-                lambda method=method: {
-                    "ours": small.step(method, device),
-                    "theirs": peers.compiled(small, method, device),
-                },
+                partial(peers.with_compiler, small, method, device),
                 device,
                 budget,
             )
-            for method in ("dense", "fast")
+            for method in METHODS
         ),
         _against(
             f"scaled_dot_product_attention, layer 1, {small.name}",

@@ -56,7 +56,7 @@ def test_what_cannot_be_measured_says_why(monkeypatch):
     def refuse(*_):
         raise peers.NotMeasured("no such thing here")
 
-    for name in ("transformer_lens", "compiled", "attention_steps"):
+    for name in ("transformer_lens", "with_compiler", "attention_steps"):
         monkeypatch.setattr(peers, name, refuse)
     rows = report.tried(CPU, 0.0, quick=True)
     assert [row["not_measured"] for row in rows] == ["no such thing here"] * 4

@@ -37,9 +37,9 @@ def versions(packages: tuple[str, ...] = ("torch", "numpy", "matplotlib")) -> di
 def device() -> str:
     """Return the device the chapter was told to use, with the name of the GPU if it is one."""
     torch = sys.modules.get("torch")
-    has_cuda = torch is not None and torch.cuda.is_available()
-    name = os.environ.get(DEVICE, "cuda" if has_cuda else "cpu")
-    return f"{name} ({torch.cuda.get_device_name()})" if has_cuda and name != "cpu" else name
+    gpu = torch.cuda.get_device_name() if torch and torch.cuda.is_available() else ""
+    name = os.environ.get(DEVICE, "cuda" if gpu else "cpu")
+    return f"{name} ({gpu})" if gpu and name != "cpu" else name
 
 
 def preset_fields(preset: object) -> dict[str, str]:

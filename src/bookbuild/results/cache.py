@@ -84,7 +84,7 @@ class StoredCheckpoint:
         stored, remark = self._store.get(self._key)
         if remark:
             log.warning(remark)
-        return stored and from_files(stored.files)
+        return from_files(stored.files) if stored else None
 
     def offer(self, state: Callable[[], dict[str, Any]], *, ended: bool) -> None:
         """Keep a state when it is time; a disk that is full costs the state, not the run."""

@@ -57,7 +57,7 @@ class Entry:
 def find(settings: Settings, key: str) -> tuple[Entry | None, str]:
     """Return the entry of a key, if there is a sound one, and a sentence if it is damaged."""
     stored, remark = Store(settings.results).get(key)
-    return stored and Entry(stored.files, stored.origin), remark
+    return Entry(stored.files, stored.origin) if stored else None, remark
 
 
 def store(settings: Settings, key: str, origin: Mapping[str, Any], folder: Path) -> Entry:

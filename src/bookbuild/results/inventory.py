@@ -72,8 +72,8 @@ def _results(settings: Settings, chapters: dict[str, Chapter]) -> Iterator[Item]
     store = Store(settings.results)
     for key in store.listed():
         stored, damage = store.get(key, mend=False)
-        header = {"name": stored.name, "origin": stored.origin} if stored else {}
-        current = stored is not None and _current_key(header["origin"], settings, chapters) == key
+        header: dict[str, Any] = {"name": stored.name, "origin": stored.origin} if stored else {}
+        current = bool(header) and _current_key(header["origin"], settings, chapters) == key
         state = "damaged" if damage else "current" if current else "outdated"
         yield _item(key, header, store.path(key), state)
 
@@ -98,7 +98,7 @@ def _current_key(
     if "task" not in origin:
         chapter = chapters.get(origin["chapter"])
         made = {name: origin[name] for name in ("profile", "device", "seed")}
-        return chapter and chapter_key(chapter, replace(settings, **made))
+        return chapter_key(chapter, replace(settings, **made)) if chapter else None
     return task_key(origin["task"], origin["device"], sources(settings))
 
 

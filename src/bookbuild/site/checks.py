@@ -90,7 +90,9 @@ def _external_requests(soup: BeautifulSoup) -> Iterator[str]:
             if _is_external(str(element.get(attribute, ""))):
                 yield f"it would request {element[attribute]}."
     for link in soup.find_all("link", href=True):
-        if REQUESTING_LINKS & set(link.get("rel", [])) and _is_external(str(link["href"])):
+        if REQUESTING_LINKS & set(link.get_attribute_list("rel")) and _is_external(
+            str(link["href"])
+        ):
             yield f"it would request {link['href']}."
     for style in soup.find_all("style"):
         yield from (f"it would request {url}." for url in CSS_REQUEST.findall(style.text))

@@ -34,8 +34,10 @@ def norms(weights: Weights) -> tuple[Float[Tensor, "*runs"], Float[Tensor, "*run
     """Frobenius norms inside and outside the 19-dimensional subspace."""
     pseudo, outside = project(weights)
     dim = weights.w3.shape[-1]
-    squares = (part.square().sum(dim=(-2, -1)) for part in embed(pseudo, dim))
-    return sum(squares).sqrt(), outside
+    inside = outside.new_zeros(())
+    for part in embed(pseudo, dim):
+        inside = inside + part.square().sum(dim=(-2, -1))
+    return inside.sqrt(), outside
 
 
 def contrast(weights: Weights) -> Float[Tensor, "*runs"]:

@@ -1,5 +1,7 @@
 """Diagrams: Figure 1 (the induction head, the minimal architecture), the circuit's attention."""
 
+from typing import Any
+
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
@@ -50,8 +52,8 @@ def _box(ax: Axes, x: float, y: float, text: str, *, fill: str, width: float = 0
     ax.text(x, y, text, ha="center", va="center", fontsize=10, color=INK)
 
 
-def _arrow(ax: Axes, start: tuple[float, float], end: tuple[float, float], **style) -> None:
-    line = {"color": "#888888", "lw": 1.0, "shrinkA": 2, "shrinkB": 2} | style
+def _arrow(ax: Axes, start: tuple[float, float], end: tuple[float, float], **style: Any) -> None:
+    line: dict[str, Any] = {"color": "#888888", "lw": 1.0, "shrinkA": 2, "shrinkB": 2} | style
     arrow = FancyArrowPatch(start, end, arrowstyle="-|>", mutation_scale=11, **line)
     ax.add_patch(arrow)
 

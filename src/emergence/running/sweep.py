@@ -58,9 +58,9 @@ def run(
                     ) from error
     finally:
         torch.set_num_threads(threads)
-    for place, error in failures.items():
-        error.add_note(f"{label}: at {wanted[place]!r}; {len(failures)} of {len(wanted)} failed")
-        raise error
+    for place, failure in failures.items():
+        failure.add_note(f"{label}: at {wanted[place]!r}; {len(failures)} of {len(wanted)} failed")
+        raise failure
     return [results[place] for place in wanted]
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -28,7 +29,7 @@ class Full:
         shapes = (2 * dim, 2 * dim), (4 * dim, 4 * dim), (8 * dim, dim)
 
         def draw(shape: tuple[int, int], stream: torch.Generator) -> Tensor:
-            options = {"device": stream.device, "dtype": dtype}
+            options: dict[str, Any] = {"device": stream.device, "dtype": dtype}
             if not scale:  # and leave the stream to the data alone
                 return torch.zeros(shape, **options)
             return scale * torch.randn(shape, generator=stream, **options)
@@ -36,10 +37,10 @@ class Full:
         runs = [[draw(shape, stream) for shape in shapes] for stream in streams]
         return self._hold([torch.stack(parts) for parts in zip(*runs, strict=True)])
 
-    def _hold(self, parameters: list[Tensor]) -> list[Tensor]:
+    def _hold(self, parameters: Sequence[Tensor]) -> list[Tensor]:
         """Move the held pseudo-parameters to their values, the rest of the weights untouched."""
         if not self.settings.held:
-            return parameters
+            return list(parameters)
         pseudo = project(self.weights(parameters))[0].stacked()
         gap = _put(pseudo, self.settings.held) - pseudo
         shift = embed(PseudoParameters.unstack(gap), self.settings.dim)

@@ -86,7 +86,7 @@ def _flip(letter: sp.Symbol) -> sp.Symbol:
 
 def _terms(expression: sp.Expr) -> list[tuple[sp.Expr, list[sp.Symbol]]]:
     """Coefficient and letters of each summand, powers written out."""
-    terms = []
+    terms: list[tuple[sp.Expr, list[sp.Symbol]]] = []
     if expression == 0:
         return terms
     for term in sp.Add.make_args(sp.expand(expression)):

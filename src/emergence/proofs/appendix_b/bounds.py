@@ -6,7 +6,7 @@ then proves an inequality on a whole box of alpha, beta, gamma and x, the limit 
 """
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from flint import arb, ctx
@@ -23,7 +23,7 @@ class Inequality(NamedTuple):
     printed: str  # the estimate in the paper, LaTeX
     explicit: str  # what is proved instead, LaTeX
     box: Box  # alpha, beta, gamma
-    margin: Callable[[Point], object]
+    margin: Callable[[Point], Any]
 
 
 def exp(value):
