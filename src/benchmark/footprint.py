@@ -27,10 +27,10 @@ def growth(case: Case, method: Method, device: torch.device) -> int | None:
     """The same in this process, which must be fresh."""
     step = case.step(method, device)
     if device.type == "cuda":
-        before = torch.cuda.memory_allocated()
+        allocated = torch.cuda.memory_allocated()
         torch.cuda.reset_peak_memory_stats()
         step()
-        return torch.cuda.max_memory_allocated() - before
+        return torch.cuda.max_memory_allocated() - allocated
     before = _resident("VmRSS")
     if before is None:
         return None

@@ -2,13 +2,15 @@
 
 import time
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import torch
 from jaxtyping import Float
 
 from .cases import Step
+
+Name = TypeVar("Name", bound=str)
 
 MOST_REPEATS = 41
 ROUNDS = 10  # of quick steps
@@ -45,8 +47,8 @@ def seconds(step: Step, device: torch.device, least: float) -> float:
 
 
 def take_turns(
-    steps: Mapping[str, Step], device: torch.device, budget: float
-) -> dict[str, Float[np.ndarray, " repeats"]]:
+    steps: Mapping[Name, Step], device: torch.device, budget: float
+) -> dict[Name, Float[np.ndarray, " repeats"]]:
     """Time each step in turn, round after round, so that a drift of the machine meets all alike.
 
     The number of rounds, at least three, is what `budget` seconds allow. In a round each step is
@@ -54,7 +56,7 @@ def take_turns(
     """
     least = budget / (ROUNDS * len(steps))
 
-    def one_round(least: float) -> dict[str, float]:
+    def one_round(least: float) -> dict[Name, float]:
         return {name: seconds(step, device, least) for name, step in steps.items()}
 
     least = max(least, *one_round(least).values())

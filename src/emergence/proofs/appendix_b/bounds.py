@@ -13,7 +13,7 @@ from flint import arb, ctx
 
 Interval = tuple[float, float]
 Box = dict[str, Interval]
-Point = dict[str, object]  # arb balls or floats
+Point = dict[str, Any]  # arb balls or floats
 
 
 class Inequality(NamedTuple):

@@ -1,0 +1,1 @@
+"""Execution of chapters and of declared sweeps, each in a process of its own."""

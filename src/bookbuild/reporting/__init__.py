@@ -1,0 +1,1 @@
+"""What a chapter's kernel imports: reports of numbers and figures, provenance, progress."""

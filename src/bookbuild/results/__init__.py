@@ -1,0 +1,1 @@
+"""Results as they are kept: keys, sealed files, the cache of the science, an inventory."""

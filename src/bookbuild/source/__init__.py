@@ -1,0 +1,1 @@
+"""Chapters as they are written, and the addresses that lead to them."""

@@ -1,0 +1,1 @@
+"""Extensions of Sphinx: theme, launch buttons, folded proofs."""

@@ -1,0 +1,1 @@
+"""The proof of Theorem 2: the reduced loss derived, its inequalities with constants."""

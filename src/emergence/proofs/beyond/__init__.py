@@ -1,0 +1,1 @@
+"""The proofs of the chapters beyond the paper, and rigorous enclosures of times."""

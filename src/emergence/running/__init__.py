@@ -1,0 +1,1 @@
+"""How computations run: devices, progress, cache, the loop of descent, executors, sweeps."""
