@@ -92,8 +92,11 @@ audit: env  ## look the locked packages up among the known vulnerabilities
 site-test: env  ## drive the built smoke site in Chromium
 	@$(BIN)/python -m pytest tests/site
 
-lint: env  ## check style
-	@$(BIN)/ruff check
+lint: env  ## check style, format, types and the floors
+	@$(BIN)/ruff check --quiet
+	@$(BIN)/ruff format --check --quiet
+	@$(BIN)/lint-imports --no-logo
+	@$(BIN)/mypy
 
 clean:  ## remove what was built; .venv stays
 	rm -rf _build
