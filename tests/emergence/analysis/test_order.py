@@ -1,8 +1,8 @@
-"""Rising and finite."""
+"""Orders that rise and are finite, and levels that are kept."""
 
 import numpy as np
 
-from emergence.analysis.curves import in_order
+from emergence.analysis.curves import in_order, settled
 
 
 def test_in_order():
@@ -13,3 +13,9 @@ def test_in_order():
 def test_what_never_happens_is_in_no_order():
     times = np.array([[1.0, 2.0, np.inf], [np.inf, np.inf, np.inf]])
     assert in_order(times).tolist() == [0, 0]
+
+
+def test_settled_is_the_last_crossing():
+    steps = np.array([0, 5, 10, 15, 20])
+    curves = np.array([[0.9, 0.1, 0.6, 0.7, 0.8], [0.0, 0.9, 0.9, 0.9, 0.1], [1.0] * 5])
+    assert settled(steps, curves, 0.5).tolist() == [10, np.inf, 0]

@@ -9,12 +9,16 @@ import numpy as np
 import pytest
 import torch
 
-from emergence.companions import two_accounts
+from emergence.companions import factual_recall, two_accounts
+from emergence.companions.associative_memories import training as memories
 from emergence.companions.birth import bigrams
 from emergence.companions.birth import settings as birth
 from emergence.companions.birth import training as birth_training
 from emergence.companions.distributional import settings as noise
 from emergence.companions.distributional import training as noise_training
+from emergence.companions.factual_recall import capacity, linear
+from emergence.companions.factual_recall.model import Shape
+from emergence.companions.factual_recall.task import Facts
 from emergence.companions.retrieval import training as retrieval
 from emergence.companions.retrieval.model import Architecture
 from emergence.companions.retrieval.training import RetrievalTraining
@@ -51,22 +55,49 @@ RETRIEVAL = RetrievalTraining(
     architecture=Architecture(dim=8),
 )  # fmt: skip
 BIGRAMS = bigrams.read((ROOT / "data" / "shakespeare_bigrams.csv").read_text(encoding="ascii"))
-BIRTH = birth.Settings(length=16, dim=16, batch_size=4, steps=10, every=3)
+BIRTH = birth.Settings(length=16, dim=16, batch_size=4, steps=10, steps_one_layer=10, every=3)
 NOISE = noise.Settings(
     length=16, dim=16, width=8, batch_size=8, steps=10, every=4, n_tested=8, counts=(0, 1)
 )
+FACTS = Facts(8, 4, 4, 8, 12)
+CAPACITY = factual_recall.Settings(capacity_steps=12, capacity_every=3)
+ADAM = memories.AdamTraining(
+    dim=8, width=8, n_pairs=40, n_drawn=40, learning_rate=0.03, steps=40, patience=8,
+    least_recall=1.1, every=4,
+)  # fmt: skip
+ACCOUNTS = two_accounts.Settings(stream=BIRTH, tokens=dataclasses.replace(TOKENS, steps=10))
 
 
-def readings_of_the_stream():
-    found = curves.stream(two_accounts.Settings(stream=BIRTH), BIGRAMS, (1,), device=CPU)
+def facts_by_linear_attention():
+    return linear.train(
+        FACTS, (0, 1), alpha=(0.1, 0.2), learning_rate=0.3, batch_size=8, steps=10, every=3,
+        test_size=16, device=CPU, label="facts",
+    )  # fmt: skip
+
+
+def facts_stored(**changes):
+    settings = dataclasses.replace(CAPACITY, **changes)
+    return (capacity.best_recall(Shape(8, 2, 2, 16), FACTS, (0, 1), settings, CPU),)
+
+
+def both_probes(found):
     return found.steps, found.readings, found.final
 
 
 COMPANIONS = {
     "retrieval": lambda: retrieval.train(RETRIEVAL, (0, 1), device=CPU),
     "birth": lambda: birth_training.train(BIRTH, BIGRAMS, 1, n_layers=2, device=CPU),
-    "accounts": readings_of_the_stream,
+    "birth, one layer": lambda: birth_training.train(BIRTH, BIGRAMS, 1, n_layers=1, device=CPU),
     "noise": lambda: noise_training.train(NOISE, BIGRAMS, 1, device=CPU),
+    "facts": facts_by_linear_attention,
+    "facts stored": facts_stored,
+    "facts stored, until": lambda: facts_stored(capacity_steps=200, least_recall=0.5),
+    "pairs": lambda: (memories.train_adam(ADAM, (0, 1), device=CPU),),
+    "pairs, linear": lambda: (
+        memories.train_adam(dataclasses.replace(ADAM, width=None), (0, 1), device=CPU),
+    ),
+    "accounts, tokens": lambda: both_probes(curves.tokens(ACCOUNTS, (1,), device=CPU)),
+    "accounts, stream": lambda: both_probes(curves.stream(ACCOUNTS, BIGRAMS, (1,), device=CPU)),
 }
 
 
@@ -170,7 +201,7 @@ def test_a_state_lacks_nothing_that_matters():
         with pytest.raises(Killed):
             train_minimal(MINIMAL, (0,), device=CPU)
         fresh = devices.generator(0, CPU).get_state().numpy()
-        notebook.states[-1]["streams"] = [fresh]
+        notebook.states[-1]["parts"]["streams"] = [fresh]
         assert not torch.equal(train_minimal(MINIMAL, (0,), device=CPU).loss, undisturbed.loss)
 
 

@@ -1,7 +1,7 @@
 """Weights as associative memories: what one gradient step stores, and how much fits.
 
-`lemma` is the closed form of a gradient step, `memory` defines and trains linear and MLP memories,
-`capacity` searches for the most pairs they store, `limits` predicts it.
+`lemma` is the closed form of a gradient step, `model` has linear and MLP networks, `training` their
+training; `capacity` searches for the most pairs they store, `limits` predicts it.
 """
 
 from .settings import PRESET, Settings

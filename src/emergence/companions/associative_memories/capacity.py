@@ -1,4 +1,4 @@
-"""The most pairs that a memory stores, found by search."""
+"""Capacity: the most pairs that a network, or a Hebbian sum, stores, found by search."""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -7,11 +7,10 @@ import numpy as np
 import torch
 from jaxtyping import Float
 
-from emergence.running.devices import generator
-
 from . import lemma
-from .model import draw, linear, mlp, stacked, train, train_adam
+from .model import draw, linear
 from .settings import Settings
+from .training import AdamTraining, train, train_adam
 
 
 class Bracket(NamedTuple):
@@ -53,15 +52,15 @@ def search(holds: Callable[[int], bool], guess: float, tolerance: float, floor: 
 def linear_capacity(
     dim: int, seed: int, guess: float, settings: Settings, device: torch.device
 ) -> Bracket:
-    """Of the linear memory, trained by L-BFGS."""
+    """Of the linear network, trained by L-BFGS."""
     pairs = draw(int(4 * guess) + 8, dim, seed, device)
 
     def holds(n: int) -> bool:
         trained = train(
-            linear(dim), pairs.first(n), recall=settings.recall,
+            linear(dim), pairs.first(n), least_recall=settings.least_recall,
             evaluations=settings.evaluations, patience=settings.patience,
         )  # fmt: skip
-        return trained.recall >= settings.recall
+        return trained.recall >= settings.least_recall
 
     return search(holds, guess, settings.tolerance)
 
@@ -69,13 +68,13 @@ def linear_capacity(
 def published_recall(
     n: int, dim: int, seeds: Sequence[int], settings: Settings, device: torch.device
 ) -> Float[np.ndarray, " seeds"]:
-    """What the linear memory recalls of n pairs when the source's AdamW trains it."""
-    pairs = [draw(n, dim, seed, device) for seed in seeds]
-    return train_adam(
-        stacked(linear(dim), len(seeds)), pairs, recall=settings.recall,
-        learning_rate=settings.linear_rate, steps=settings.linear_steps,
-        patience=settings.linear_steps,
+    """What the linear network recalls of n pairs when the source's AdamW trains it."""
+    training = AdamTraining(
+        dim=dim, width=None, n_pairs=n, n_drawn=n, learning_rate=settings.linear_rate,
+        steps=settings.linear_steps, patience=settings.linear_steps,
+        least_recall=settings.least_recall,
     )  # fmt: skip
+    return train_adam(training, seeds, device=device)
 
 
 def mlp_capacity(
@@ -87,17 +86,15 @@ def mlp_capacity(
     device: torch.device,
 ) -> Bracket:
     """The most pairs at which the mean recall of MLPs with `width` hidden units is high enough."""
-    everything = [draw(int(4 * guess) + 8, dim, seed, device) for seed in seeds]
-    streams = [generator(seed, torch.device("cpu")) for seed in seeds]
-    memory = mlp(dim, width, streams)
 
     def holds(n: int) -> bool:
-        best = train_adam(
-            memory, [pairs.first(n) for pairs in everything], recall=settings.recall,
+        training = AdamTraining(
+            dim=dim, width=width, n_pairs=n, n_drawn=int(4 * guess) + 8,
             learning_rate=settings.mlp_rate, steps=settings.mlp_steps,
-            patience=settings.mlp_patience,
+            patience=settings.mlp_patience, least_recall=settings.least_recall,
         )  # fmt: skip
-        return float(best.mean()) >= settings.recall
+        best = train_adam(training, seeds, device=device)
+        return float(best.mean()) >= settings.least_recall
 
     return search(holds, guess, settings.mlp_tolerance)
 
@@ -121,6 +118,6 @@ def hebbian_capacity(
 
     def holds(n: int) -> bool:
         mean = hebbian_recall(n, dim, settings.draws, seed, centred=centred)
-        return mean >= settings.recall
+        return mean >= settings.least_recall
 
     return search(holds, guess, settings.tolerance)

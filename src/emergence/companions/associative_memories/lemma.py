@@ -1,4 +1,4 @@
-"""Gradients as memories: a step of cross-entropy on F_W(z)_k = u_k' W e_z in closed form."""
+"""Gradients as associative memories: a step of cross-entropy on u_k' W e_z in closed form."""
 
 import torch
 from jaxtyping import Float, Int

@@ -1,6 +1,6 @@
-"""The sizes at which the chapter on associative memories is run.
+"""Settings of the chapter on associative memories, in both profiles.
 
-The criterion, the widths of the linear memory and its source optimiser are those of the code of
+The criterion, the widths of the linear network and its source optimiser are those of the code of
 Nichani and others (2024); a comment says where ours differ.
 """
 
@@ -16,8 +16,8 @@ class Settings:
     lemma_pairs: int = 32  # N of the one-step lemma
     lemma_widths: tuple[int, ...] = (32, 64, 128, 256, 512, 1024, 2048)  # d; exact or not
     eta: float = 1.0  # a step from zero is linear in it
-    recall: float = 0.99  # share of the pairs that counts as stored
-    widths: tuple[int, ...] = (8, 16, 32, 64, 128)  # d of the linear memory; source: to 256
+    least_recall: float = 0.99  # share of the pairs at which they count as stored
+    widths: tuple[int, ...] = (8, 16, 32, 64, 128)  # d of the linear network; source: to 256
     published_width: int = 32  # d at which the source's optimiser is tried as well
     linear_rate: float = 1000.0  # source, AdamW
     linear_steps: int = 4096  # source

@@ -1,4 +1,4 @@
-"""What can be answered without matching a trigger with its earlier occurrence?"""
+"""Baselines: accuracies of guesses that match no trigger with its earlier occurrence."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""Which character follows which: the bigram counts of tiny Shakespeare."""
+"""Bigram counts of tiny Shakespeare: how often one character follows another."""
 
 import hashlib
 from typing import NamedTuple
@@ -32,6 +32,11 @@ class Bigrams(NamedTuple):
         share = self.counts / self.counts.sum()
         seen = self.counts > 0
         return float(-(share[seen] * np.log(self.conditional[seen])).sum())
+
+    @property
+    def sha256(self) -> str:
+        """The checksum of the written counts."""
+        return hashlib.sha256(write(self).encode()).hexdigest()
 
     def most_frequent(self, count: int) -> Int[np.ndarray, " count"]:
         """The numbers of the most frequent characters, most frequent first."""

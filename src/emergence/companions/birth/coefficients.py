@@ -1,4 +1,4 @@
-"""Forward and backward through one or two layers, for a group of sequences, on coefficients.
+"""Forward and backward passes of one or two layers, for a group of sequences, on coefficients.
 
 Z is the one-hot matrix of a sequence's tokens, K the scores of the n embeddings as queries against
 the keys that are there. Rows of tokens come first in every table, rows of positions after them.

@@ -1,4 +1,4 @@
-"""Loss and gradient exactly, with no vector of length d for any token.
+"""Fast loss and gradient: exact, with no vector of length d for any token.
 
 A token is the vector of its coefficients in the basis of `tables`. Before layer 1 two of them
 are 1; after it a row has, beyond these, its attention weights and their sums by token. The loss

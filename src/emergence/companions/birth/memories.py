@@ -1,4 +1,4 @@
-"""Which memories does a matrix hold? The recall R of a target memory sum_i u_i e_i^T."""
+"""Recalls of the three target memories sum_i u_i e_i^T, and what chance would recall."""
 
 from typing import NamedTuple
 

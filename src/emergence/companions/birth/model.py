@@ -1,4 +1,4 @@
-"""The simplified transformer (Bietti et al. 2023, §4.2), one or two layers, as it is written."""
+"""The simplified transformer (Bietti et al. 2023, §4.2) of one or two layers, as it is written."""
 
 from typing import NamedTuple
 

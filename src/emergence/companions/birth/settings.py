@@ -1,4 +1,4 @@
-"""The sizes at which the bigram task is run."""
+"""Settings of the chapter on the birth of a transformer, in both profiles."""
 
 from dataclasses import dataclass, replace
 

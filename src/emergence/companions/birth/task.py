@@ -1,4 +1,4 @@
-"""The task: bigrams of Shakespeare, but five triggers have a new successor in every sequence."""
+"""The bigram task: Shakespeare, but five triggers have a new successor in every sequence."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""Descent with momentum on scored positions, by the fast method."""
+"""Training of the simplified transformer: momentum descent on scored positions."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -9,6 +9,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from emergence.running import loop
+from emergence.running.cache import Task
 from emergence.running.devices import generator
 
 from . import fast, memories, task
@@ -26,7 +27,7 @@ class Record(NamedTuple):
     loss: Float[np.ndarray, " steps"]
     accuracy: Float[np.ndarray, " steps"]
     probed: Int[np.ndarray, " probes"]
-    recalls: Float[np.ndarray, "probes ..."]  # what was read, by default `memories.Recalls`
+    readings: Float[np.ndarray, "probes ..."]  # by default `memories.Recalls`
     frozen: Frozen
     trained: Trained
 
@@ -59,21 +60,21 @@ def train(
         momentum=settings.momentum,
         weight_decay=settings.weight_decay,
     )
-    readings = read or memories.recalls
+    reader = read or memories.recalls
     rows: list[tuple[float, float]] = []  # loss and accuracy
     found: list[tuple[int, Sequence[Any]]] = []
     pool: list[Tensor] = []
     for step in loop.steps(
-        train,
-        label,
+        Task.of(
+            train,
+            settings=settings,
+            bigrams=bigrams.sha256,
+            seed=seed,
+            n_layers=n_layers,
+            read=read,
+        ),
         n_steps,
-        {
-            "settings": settings,
-            "seed": seed,
-            "layers": n_layers,
-            "device": str(device),
-            "read": read,
-        },
+        label,
         trained=tuple(free),
         optimiser=optimiser,
         stream=stream,
@@ -82,22 +83,17 @@ def train(
         found=found,
     ):
         if n_layers == 2 and step % settings.every == 0:
-            found.append((step, readings(frozen, trained, what.triggers)))
+            found.append((step, reader(frozen, trained, what.triggers)))
         if step % POOL == 0:
             pool[:] = task.sample(
                 what, POOL * settings.batch_size, settings.length, generator=stream
             )
         first = step % POOL * settings.batch_size
         batch = task.Batch(*(part[first : first + settings.batch_size].to(device) for part in pool))
-        loss, accuracy, gradient = fast.loss_and_gradient(frozen, trained, batch)
-        if not np.isfinite(loss):
-            raise ArithmeticError(f"{label}: the loss is not finite at step {step}")
-        for part, pull in zip(free, (*gradient.kq, gradient.o), strict=True):
-            part.grad = pull
-        optimiser.step()
-        rows.append((loss, accuracy))
+        rows.append(momentum_step(frozen, trained, optimiser, batch))
+        loop.check_finite(rows[-1][0], label, step)
     if n_layers == 2:
-        found.append((n_steps, readings(frozen, trained, what.triggers)))
+        found.append((n_steps, reader(frozen, trained, what.triggers)))
     losses, accuracies = np.array(rows).T
     return Record(
         losses,
@@ -107,6 +103,17 @@ def train(
         frozen,
         trained,
     )
+
+
+def momentum_step(
+    frozen: Frozen, trained: Trained, optimiser: torch.optim.Optimizer, batch: task.Batch
+) -> tuple[float, float]:
+    """One update; loss and accuracy on its batch before."""
+    loss, accuracy, gradient = fast.loss_and_gradient(frozen, trained, batch)
+    for part, pull in zip((*trained.kq, trained.o), (*gradient.kq, gradient.o), strict=True):
+        part.grad = pull
+    optimiser.step()
+    return loss, accuracy
 
 
 def accuracy_on(record: Record, batch: task.Batch) -> float:

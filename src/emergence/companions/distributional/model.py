@@ -1,4 +1,4 @@
-"""Two layers of attention, a feed-forward layer after each; the last can be truncated."""
+"""A transformer of two layers with feed-forward parts, the last of which can be truncated."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""The sizes at which the toy and the noisy bigram task are run."""
+"""Settings of the chapter on distributional associations, in both profiles."""
 
 from dataclasses import dataclass, replace
 

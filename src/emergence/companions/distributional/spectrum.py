@@ -1,4 +1,4 @@
-"""In which singular values of the last layer does the noise lie?"""
+"""Answers by singular values of the last layer: which of them hold the noise."""
 
 from typing import Literal, NamedTuple
 

@@ -1,4 +1,4 @@
-"""How many samples until one step of descent puts the noise token above all other tokens?
+"""The toy: samples needed for one step of descent to put the noise token above all others.
 
 A context of T tokens, uniform among N, ends with the trigger. The target is the noise token with
 probability alpha, else a token of the context. The feed-forward layer sees the trigger; attention,

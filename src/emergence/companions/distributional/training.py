@@ -1,4 +1,4 @@
-"""Training on the noisy task, and what the model says with and without its last layer."""
+"""Training on the noisy task, and tests of the model with and without its last layer."""
 
 from typing import NamedTuple
 
@@ -10,6 +10,8 @@ from torch.nn.functional import cross_entropy
 
 from emergence.companions.birth.bigrams import Bigrams
 from emergence.running import loop
+from emergence.running.cache import Task
+from emergence.running.devices import generator
 
 from . import task
 from .model import FeedForward, Model, before_last, draw, logits, truncated
@@ -43,7 +45,7 @@ def tests(
     settings: Settings, bigrams: Bigrams, seed: int, device: torch.device
 ) -> list[task.Batch]:
     """Sequences that no training sees: with noise, and without."""
-    stream = torch.Generator(device).manual_seed(TEST_SEED + seed)
+    stream = generator(TEST_SEED + seed, device)
     what = task.make(bigrams, device)
     return [
         task.sample(what, settings.n_tested, settings.length, alpha, generator=stream)
@@ -81,10 +83,15 @@ def measured(
 
 
 def train(
-    settings: Settings, bigrams: Bigrams, seed: int, *, device: torch.device, label: str = "noise"
+    settings: Settings,
+    bigrams: Bigrams,
+    seed: int,
+    *,
+    device: torch.device,
+    label: str = "training",
 ) -> Record:
     """Train one model by momentum descent; raises ArithmeticError when the run diverges."""
-    stream = torch.Generator(device).manual_seed(seed)
+    stream = generator(seed, device)
     what = task.make(bigrams, device)
     trigger = int(what.triggers[0])
     batches = tests(settings, bigrams, seed, device)
@@ -101,10 +108,9 @@ def train(
     losses: list[float] = []
     found: list[tuple[int, list[tuple[float, float]]]] = []
     for step in loop.steps(
-        train,
-        label,
+        Task.of(train, settings=settings, bigrams=bigrams.sha256, seed=seed),
         settings.steps,
-        {"settings": settings, "seed": seed, "device": str(device)},
+        label,
         trained=tuple(free),
         optimiser=optimiser,
         stream=stream,
@@ -116,18 +122,24 @@ def train(
         batch = task.sample(
             what, settings.batch_size, settings.length, settings.alpha, generator=stream
         )
-        at, real = task.rows_of(task.repeated(batch, trigger))
-        wanted = batch.targets.gather(1, at)[real]
-        loss = cross_entropy(logits(model, batch.tokens, at)[real], wanted)
-        if not torch.isfinite(loss):
-            raise ArithmeticError(f"{label}: the loss is not finite at step {step}")
-        optimiser.zero_grad()
-        loss.backward()
-        optimiser.step()
-        losses.append(float(loss.detach()))
+        losses.append(momentum_step(model, optimiser, batch, trigger))
+        loop.check_finite(losses[-1], label, step)
     found.append((settings.steps, measured(model, settings, batches, trigger)))
     for part in free:
         part.requires_grad_(False)
     noise, clean = np.array([shares for _, shares in found]).transpose(2, 0, 1)
     probed = np.array([step for step, _ in found], dtype=int)
     return Record(np.array(losses), probed, noise, clean, model)
+
+
+def momentum_step(
+    model: Model, optimiser: torch.optim.Optimizer, batch: task.Batch, trigger: int
+) -> float:
+    """One update; the loss before, where the trigger occurs again."""
+    at, real = task.rows_of(task.repeated(batch, trigger))
+    wanted = batch.targets.gather(1, at)[real]
+    loss = cross_entropy(logits(model, batch.tokens, at)[real], wanted)
+    optimiser.zero_grad()
+    loss.backward()
+    optimiser.step()
+    return float(loss.detach())

@@ -1,4 +1,4 @@
-"""How many facts the transformer stores, and which parameters store them."""
+"""Capacity of the transformer: how many facts it stores, and what each parameter is worth."""
 
 import math
 from collections.abc import Sequence
@@ -6,16 +6,19 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from scipy import stats
 from scipy.optimize import curve_fit
 from torch import Tensor
 
 from emergence.companions.associative_memories.capacity import Bracket, search
-from emergence.companions.associative_memories.loss import scored
+from emergence.companions.associative_memories.loss import Scored, scored
+from emergence.running import loop
+from emergence.running.cache import Task
+from emergence.running.devices import generator
 
 from . import task
-from .model import Parameters, Shape, initial, retrieved
+from .model import Frozen, Parameters, Shape, initial, retrieved
 from .settings import Settings
 from .task import Facts
 
@@ -30,9 +33,10 @@ def best_recall(
 ) -> Float[np.ndarray, " seeds"]:
     """The best share of facts that each run answers rightly, with fresh noise, during training.
 
-    Each step sees every fact once. AdamW without weight decay, the rate falling to zero.
+    Each step sees every fact once. AdamW without weight decay, the rate falling to zero. Training
+    ends early when the mean over runs is `least_recall`. Raises ArithmeticError if a run diverges.
     """
-    streams = [torch.Generator(device).manual_seed(seed) for seed in seeds]
+    streams = [generator(seed, device) for seed in seeds]
     answers = [task.random_answers(facts, stream) for stream in streams]
     frozen, start = initial(shape, facts, streams)
     parameters = Parameters(*(part.requires_grad_() for part in start))
@@ -40,20 +44,44 @@ def best_recall(
         parameters, lr=settings.capacity_rate, weight_decay=0.0, fused=True
     )
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, settings.capacity_steps)
-    best = torch.zeros(len(seeds), dtype=torch.float64)
+    best = torch.zeros(len(seeds), dtype=torch.float64, device=device)
     target = torch.stack([known.flatten() for known in answers])
-    for step in range(settings.capacity_steps):
-        x = retrieved(shape, frozen, parameters, _all_facts(facts, streams))
-        now = scored(x, frozen.u, target)
-        if step % settings.capacity_every == 0:  # of noise that no step has seen
-            best = torch.maximum(best, now.right.double().mean(dim=1).cpu())
-            if best.mean() >= settings.recall:
-                break
-        optimiser.zero_grad()
-        x.backward(now.gradient)
-        optimiser.step()
+    label = f"{facts.subjects * facts.relations} facts, {shape.parameters} parameters"
+    for step in loop.steps(
+        Task.of(best_recall, shape=shape, facts=facts, seeds=seeds, settings=settings),
+        settings.capacity_steps,
+        label,
+        ended=lambda: bool(best.mean() >= settings.least_recall),
+        parameters=tuple(parameters),
+        optimiser=optimiser,
+        schedule=schedule,
+        streams=tuple(streams),
+        best=best,
+    ):
+        batch = _all_facts(facts, streams)
+        now = adamw_step(shape, frozen, parameters, optimiser, batch, target)
         schedule.step()
-    return best.numpy()
+        loop.check_finite(now.loss, label, step)
+        if step % settings.capacity_every == 0:  # of noise that no step has seen
+            torch.maximum(best, now.right.double().mean(dim=1), out=best)
+    return best.cpu().numpy()
+
+
+def adamw_step(
+    shape: Shape,
+    frozen: Frozen,
+    parameters: Parameters,
+    optimiser: torch.optim.Optimizer,
+    counts: Float[Tensor, "runs batch vocabulary"],
+    target: Int[Tensor, "runs batch"],
+) -> Scored:
+    """One update of every run; what it scores on its batch before."""
+    x = retrieved(shape, frozen, parameters, counts)
+    now = scored(x, frozen.u, target)
+    optimiser.zero_grad()
+    x.backward(now.gradient)
+    optimiser.step()
+    return now
 
 
 def _all_facts(
@@ -70,7 +98,8 @@ def capacity(
 
     def holds(n: int) -> bool:
         facts = square(n, settings.answers, settings.length)
-        return float(best_recall(shape, facts, seeds, settings, device).mean()) >= settings.recall
+        best = best_recall(shape, facts, seeds, settings, device)
+        return float(best.mean()) >= settings.least_recall
 
     return search(holds, guess, settings.capacity_tolerance, floor=4)
 

@@ -1,4 +1,4 @@
-"""Linear attention on one-hot embeddings: what it learns first, and when.
+"""Linear attention on one-hot embeddings: its training, and a prediction of what it learns when.
 
 From the end token the logits are sum_t w_KQ(z_t) W_OV[:, z_t], so the model is a vector a = w_KQ
 and a matrix V = W_OV', applied to the counts of the tokens.
@@ -9,10 +9,12 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
 
-from emergence.running.progress import steps as counted
+from emergence.running import loop
+from emergence.running.cache import Task
+from emergence.running.devices import generator
 
 from .task import Facts, counts, draw, even_answers
 
@@ -46,25 +48,49 @@ def train(
     device: torch.device,
     label: str,
 ) -> Record:
-    """SGD from constant initial weights alpha, one run a seed with its own data and alpha."""
-    streams = [torch.Generator(device).manual_seed(seed) for seed in seeds]
+    """SGD from constant initial weights alpha, one run a seed with its own data and alpha.
+
+    Raises ArithmeticError when a run diverges.
+    """
+    streams = [generator(seed, device) for seed in seeds]
     answers = even_answers(facts).to(device)
     start = torch.tensor(list(alpha), device=device)
     a = start[:, None].repeat(1, facts.vocabulary)
     v = start[:, None, None].repeat(1, facts.vocabulary, facts.outputs)
     test = _stack(facts, answers, test_size, streams)
-    times, rows = [], []
-    for step in counted(label, steps):
+    rows: list[tuple[int, Tensor]] = []  # step, measures
+    task = Task.of(
+        train, facts=facts, seeds=seeds, alpha=alpha, learning_rate=learning_rate,
+        batch_size=batch_size, steps=steps, every=every, test_size=test_size,
+    )  # fmt: skip
+    for step in loop.steps(
+        task, steps, label, parameters=(a, v), streams=tuple(streams), rows=rows
+    ):
         if step % every == 0:
-            times.append(step)
-            rows.append(_measures(facts, a, v, *test))
-        c, target = _stack(facts, answers, batch_size, streams)
-        residual = torch.softmax((c * a[:, None]) @ v, dim=2)
-        residual.scatter_add_(2, target[..., None], -torch.ones_like(residual[..., :1]))
-        pull = c.mT @ residual / -batch_size  # what each token says about the answer, unexplained
-        a, v = a + learning_rate * (pull * v).sum(2), v + learning_rate * pull * a[..., None]
-    stacked = np.stack(rows, axis=1)
+            rows.append((step, _measures(facts, a, v, *test)))
+        loss = sgd_step(a, v, *_stack(facts, answers, batch_size, streams), learning_rate)
+        loop.check_finite(loss, label, step)
+    times, measures = zip(*rows, strict=True)
+    stacked = torch.stack(measures, dim=1).numpy()
     return Record(np.array(times), *np.moveaxis(stacked[..., :5], 2, 0), stacked[..., 5:])
+
+
+def sgd_step(
+    a: Float[Tensor, "runs vocabulary"],
+    v: Float[Tensor, "runs vocabulary outputs"],
+    c: Float[Tensor, "runs batch vocabulary"],
+    target: Int[Tensor, "runs batch"],
+    learning_rate: float,
+) -> Float[Tensor, " runs"]:
+    """One update in place; the cross-entropy of each run before, cut off where p underflows."""
+    residual = torch.softmax((c * a[:, None]) @ v, dim=2)
+    p = residual.gather(2, target[..., None]).clamp(min=torch.finfo(residual.dtype).tiny)
+    residual.scatter_add_(2, target[..., None], -torch.ones_like(residual[..., :1]))
+    pull = c.mT @ residual / -c.shape[1]  # what each token says about the answer, unexplained
+    up_a, up_v = learning_rate * (pull * v).sum(2), learning_rate * pull * a[..., None]
+    a += up_a
+    v += up_v
+    return -p.log().mean((1, 2))
 
 
 def _stack(
@@ -77,8 +103,8 @@ def _stack(
 
 def _measures(
     facts: Facts, a: Tensor, v: Tensor, c: Tensor, target: Tensor
-) -> Float[np.ndarray, "runs 8"]:
-    """The fields of a record at one step."""
+) -> Float[Tensor, "runs 8"]:
+    """The fields of a record at one step, in main memory."""
     log_p = torch.log_softmax((c * a[:, None]) @ v, dim=2)
     p = log_p.exp()
     guess, block = p.argmax(dim=2), facts.answers
@@ -94,7 +120,7 @@ def _measures(
         (p - of_relation / block).abs().sum(2).mean(1) / 2,
         *(part.mean(1) for part in a[:, :-1].split(split, dim=1)),
     ]
-    return torch.stack(columns, dim=1).double().cpu().numpy()
+    return torch.stack(columns, dim=1).double().cpu()
 
 
 class Rates(NamedTuple):

@@ -1,4 +1,4 @@
-"""One layer of softmax attention and an MLP on frozen random embeddings, exactly and cheaply.
+"""The transformer: softmax attention and an MLP on frozen random embeddings, exact and cheap.
 
 There are no positions and only the end token asks, so a token's score and value depend on which
 token it is and not on where it stands. With C the counts of the tokens, E the embeddings and

@@ -1,4 +1,4 @@
-"""When does a recorded run know what?"""
+"""Phases of a recorded run: when relation and answer are known, and the plateau between."""
 
 from typing import NamedTuple
 

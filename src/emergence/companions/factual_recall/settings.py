@@ -1,4 +1,4 @@
-"""The sizes at which the chapter on factual recall is run.
+"""Settings of the chapter on factual recall, in both profiles.
 
 Values are those of the code of Nichani and others (2024); a comment says where ours differ.
 """
@@ -32,7 +32,7 @@ class Settings:
 
     answers: int = 8
     length: int = 32
-    recall: float = 0.99
+    least_recall: float = 0.99  # share of the facts at which they count as stored
     shapes: tuple[Shape, ...] = (  # source: d = 8 to 90, H d_h and m from d/4 to 4d, H = 8
         Shape(12, 8, 1, 12), Shape(16, 8, 1, 8), Shape(16, 8, 2, 16), Shape(16, 8, 1, 32),
         Shape(16, 8, 4, 8), Shape(16, 8, 1, 64), Shape(16, 8, 4, 32),
@@ -57,7 +57,7 @@ PRESET = {
             shapes=(Shape(6, 2, 1, 6), Shape(8, 2, 2, 16), Shape(12, 2, 4, 32)),
             answers=4,
             length=12,
-            recall=0.8,
+            least_recall=0.8,
             guess=0.08,
             capacity_steps=160,
         ),

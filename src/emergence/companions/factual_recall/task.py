@@ -1,4 +1,4 @@
-"""Sequences with a subject, a relation and noise in random order, and an end token."""
+"""The factual recall task: a subject, a relation and noise in random order, and an end token."""
 
 from dataclasses import dataclass
 from typing import NamedTuple

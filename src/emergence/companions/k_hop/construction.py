@@ -1,4 +1,4 @@
-"""Which weights compose k functions? Pointer doubling in one-hot addresses, without any error.
+"""A network that composes k functions by pointer doubling in one-hot addresses, without error.
 
 The context gives f_1 .. f_k on {0 .. N - 1}. An address (i, v) stands for a value v to which f_i is
 applied next; (k + 1, v) is an answer v. There is a token for each address: its near end is the

@@ -1,4 +1,4 @@
-"""When is each number of hops learned, and in which order?"""
+"""Steps at which each number of hops is learned."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""How well did the source's own trained networks compose? Sanford, Hsu and Telgarsky (2024).
+"""Published errors of the source's own trained networks: Sanford, Hsu and Telgarsky (2024).
 
 Shares of wrong answers after 100,000 steps, rounded to three decimals, from `local/errors.json` of
 github.com/chsanford/hop-induction-heads at commit fe393eb (networks that saw fresh data in each

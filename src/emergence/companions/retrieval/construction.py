@@ -1,4 +1,4 @@
-"""Does attention attain the count? An explicit network with hard-wired weights.
+"""An explicit network with hard-wired weights that attains the count of `spans`.
 
 A token's state is two one-hot symbols, the ends of the span that it knows (`spans`). One head looks
 for the fact whose span begins where its own ends and takes over that far end; a second one, left

@@ -1,4 +1,4 @@
-"""Can a language model do it? Scores of any causal model of `transformers`, an optional extra.
+"""Scores of the prompts by any causal language model of `transformers`, an optional extra.
 
 A prompt is answered by the candidate that makes the whole text likeliest, so nothing depends on
 where a tokeniser draws the line between prompt and candidate. `transformers` is imported here only.

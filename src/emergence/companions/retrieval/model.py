@@ -1,4 +1,4 @@
-"""Which network? A small pre-LN transformer without mask or positions, many runs at once.
+"""A small pre-LN transformer without mask or positions, many runs at once.
 
 Facts enter as e_key + e_value with tables of their own; a query is a fact whose key is missing.
 All tokens look at all facts, and none at a query, as where the question comes last: so one context

@@ -1,4 +1,4 @@
-"""What does one ask a language model? The retrieval problem in two forms of plain text.
+"""Prompts for a language model: the retrieval problem in two forms of plain text.
 
 `assignments` is the source's first form: variables, the last of which holds a number. `conditional`
 is its second: people who live with one another, depending on what they are. Names, decoys and the

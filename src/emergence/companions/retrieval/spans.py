@@ -1,4 +1,4 @@
-"""How many layers does a chain need? Counting what a token can know, without any training.
+"""Layers that a chain needs, by counting what a token can know, without any training.
 
 A token knows a span [low, high] of its chain: fact j starts with [j - 1, j], the query for d with
 [d, d]. In a layer it may look at every fact whose span meets its own and then knows the union.

@@ -1,4 +1,4 @@
-"""Which data? The retrieval problem: facts that form chains, in random order, and questions.
+"""The retrieval problem: facts that form chains, in random order, and questions.
 
 A fact is a pair (key, value), read "key = value". Fact j of a chain, j = 1 .. D, has the value that
 is the key of fact j - 1; the value of fact 1 is the end of the chain. Asked for the key of fact d,

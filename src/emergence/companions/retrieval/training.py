@@ -1,4 +1,4 @@
-"""Training on fresh contexts, all runs at once: accuracy by hops and attention along the way."""
+"""Training on the retrieval problem, all runs at once, with accuracy by hops and attention."""
 
 import math
 from collections.abc import Sequence
@@ -11,6 +11,8 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from emergence.running import loop
+from emergence.running.cache import Task
+from emergence.running.devices import generator
 
 from . import task
 from .heads import sorted_maps
@@ -79,7 +81,7 @@ def train(
     """
     if not seeds:
         raise ValueError("training needs at least one seed")
-    streams = [torch.Generator(device).manual_seed(seed) for seed in seeds]
+    streams = [generator(seed, device) for seed in seeds]
     parameters = initial(settings.architecture, streams)
     tests = contexts(settings, seeds, settings.test_size, device=device)
     optimiser = torch.optim.Adam(parameters.tensors(), lr=settings.learning_rate, fused=True)
@@ -89,10 +91,9 @@ def train(
         rows.append((step, *examine(parameters, tests, settings.architecture.n_heads)))
 
     for step in loop.steps(
-        train,
-        label,
+        Task.of(train, settings=settings, seeds=seeds),
         settings.steps,
-        {"settings": settings, "seeds": seeds},
+        label,
         parameters=tuple(parameters.tensors()),
         optimiser=optimiser,
         streams=tuple(streams),
@@ -104,19 +105,26 @@ def train(
         batch = task.stacked(
             [settings.draw(allowed, settings.batch_size, stream) for stream in streams]
         )
-        loss = losses(parameters, batch, settings.architecture.n_heads)
-        if not torch.isfinite(loss).all():
-            raise ArithmeticError(f"{label}: the loss is not finite at step {step}")
         for group in optimiser.param_groups:
             group["lr"] = settings.rate(step)
-        optimiser.zero_grad()
-        loss.sum().backward()
-        optimiser.step()
+        loss = adam_step(parameters, optimiser, batch, settings.architecture.n_heads)
+        loop.check_finite(loss, label, step)
     record(settings.steps)
     moments, accuracies, maps = zip(*rows, strict=True)
     return RetrievalRecord(
         torch.tensor(moments), torch.stack(accuracies, dim=1), torch.stack(maps, dim=1), parameters
     )
+
+
+def adam_step(
+    parameters: Parameters, optimiser: torch.optim.Optimizer, batch: Batch, n_heads: int
+) -> Float[Tensor, " runs"]:
+    """One update of every run; its loss on its batch before."""
+    loss = losses(parameters, batch, n_heads)
+    optimiser.zero_grad()
+    loss.sum().backward()
+    optimiser.step()
+    return loss.detach()
 
 
 def losses(parameters: Parameters, batch: Batch, n_heads: int) -> Float[Tensor, " runs"]:
@@ -133,7 +141,7 @@ def contexts(
 
     Seeds differ in their lower 32 bits, the only ones that PyTorch heeds on a processor.
     """
-    streams = [torch.Generator(device).manual_seed(2**31 + seed) for seed in seeds]
+    streams = [generator(2**31 + seed, device) for seed in seeds]
     return tuple(
         task.stacked([settings.draw((hops,), size, stream) for stream in streams])
         for hops in range(1, settings.n_hops + 1)

@@ -1,4 +1,4 @@
-"""When is a part there? Two moments by each probe, and whether the probes agree on them."""
+"""Arrivals: the steps at which a part of the head is there by each probe, and how they agree."""
 
 from typing import Literal
 

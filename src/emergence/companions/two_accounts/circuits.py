@@ -1,4 +1,4 @@
-"""Where are the three memories of the induction head? In each of three models, by name."""
+"""The three associative memories of the induction head in each of three models, by name."""
 
 from typing import NamedTuple
 
@@ -10,15 +10,15 @@ from emergence.companions.birth.model import Frozen, Trained
 from emergence.models import AttentionOnlyTransformer, Weights
 from emergence.tasks import swap_halves
 
-from .readings import Memory
+from .readings import AssociativeMemory
 
 
 class Head(NamedTuple):
     """One entry a part of the head, in the order in which both accounts have them emerge."""
 
-    output: Memory  # gamma_3, W_OV^2
-    match: Memory  # beta_2, W_KQ^2
-    previous: Memory  # alpha_3, W_KQ^1
+    output: AssociativeMemory  # gamma_3, W_OV^2
+    match: AssociativeMemory  # beta_2, W_KQ^2
+    previous: AssociativeMemory  # alpha_3, W_KQ^1
 
 
 def minimal(weights: Weights) -> Head:
@@ -30,9 +30,9 @@ def minimal(weights: Weights) -> Head:
     dim = weights.w3.shape[-1]
     axes = torch.eye(dim, dtype=weights.w3.dtype, device=weights.w3.device)
     return Head(
-        Memory(weights.w3[4 * dim : 5 * dim], axes, axes),
-        Memory(weights.w2[:dim, 2 * dim : 3 * dim], axes, axes),
-        Memory(weights.w1[dim:, dim:], swap_halves(axes), axes),
+        AssociativeMemory(weights.w3[4 * dim : 5 * dim], axes, axes),
+        AssociativeMemory(weights.w2[:dim, 2 * dim : 3 * dim], axes, axes),
+        AssociativeMemory(weights.w1[dim:, dim:], swap_halves(axes), axes),
     )
 
 
@@ -46,9 +46,9 @@ def tokens(model: AttentionOnlyTransformer) -> Head:
         for query, key in zip(model.W_Q, model.W_K, strict=True)
     )
     return Head(
-        Memory((model.W_O[1] @ model.W_V[1]).T, embeddings, model.W_U),
-        Memory(second, embeddings, written),
-        Memory(first, positions[1:], positions[:-1]),
+        AssociativeMemory((model.W_O[1] @ model.W_V[1]).T, embeddings, model.W_U),
+        AssociativeMemory(second, embeddings, written),
+        AssociativeMemory(first, positions[1:], positions[:-1]),
     )
 
 
@@ -61,13 +61,13 @@ def stream(frozen: Frozen, trained: Trained, triggers: Int[Tensor, " k"]) -> Hea
     scale = frozen.e.shape[-1] ** -0.5
     asking, early = frozen.e[triggers], frozen.p[: max(2, len(frozen.p) // 4)]
     return Head(
-        Memory(trained.o.T, frozen.e @ frozen.v.T, frozen.u),
-        Memory(trained.kq[1] * scale, asking, asking @ frozen.ov1.T),
-        Memory(trained.kq[0] * scale, early[1:], early[:-1]),
+        AssociativeMemory(trained.o.T, frozen.e @ frozen.v.T, frozen.u),
+        AssociativeMemory(trained.kq[1] * scale, asking, asking @ frozen.ov1.T),
+        AssociativeMemory(trained.kq[0] * scale, early[1:], early[:-1]),
     )
 
 
-def planted(memory: Memory, strength: float) -> Float[Tensor, "n m"]:
+def planted(memory: AssociativeMemory, strength: float) -> Float[Tensor, "n m"]:
     """The outer-product sum of a memory, so large that the mean score is `strength`."""
     target = memory.target
-    return target * strength / Memory(target, *memory[1:]).table.diagonal().mean()
+    return target * strength / AssociativeMemory(target, *memory[1:]).table.diagonal().mean()

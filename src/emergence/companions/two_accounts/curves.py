@@ -1,4 +1,4 @@
-"""Training with both probes at hand: three models, one kind of record."""
+"""Curves of both probes during the training of three models."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -13,11 +13,9 @@ from emergence.companions.birth import task
 from emergence.companions.birth.bigrams import Bigrams
 from emergence.companions.birth.model import Frozen, Trained
 from emergence.companions.birth.training import train
-from emergence.models import Weights
-from emergence.running.devices import generator
-from emergence.running.progress import steps as counted
+from emergence.models import AttentionOnlyTransformer, Weights
 from emergence.training.minimal import train_minimal
-from emergence.training.transformer import TokenRun
+from emergence.training.transformer import train_tokens
 
 from . import circuits
 from .circuits import Head
@@ -52,8 +50,19 @@ def _curves(runs: Sequence[dict[int, Sequence[Any]]], head: Head, final: list[fl
 
 
 @dataclass(frozen=True)
-class _Both:
-    """Both probes of the three memories, for the training of chapter 07."""
+class TokenReader:
+    """Reads both probes of the three memories in the transformer of §2."""
+
+    every: int
+    few: int
+
+    def __call__(self, model: AttentionOnlyTransformer) -> list[Reading]:
+        return _read(circuits.tokens(model), self.few)
+
+
+@dataclass(frozen=True)
+class StreamReader:
+    """Reads both probes of the three memories in the model of bigrams."""
 
     few: int
 
@@ -79,19 +88,16 @@ def minimal(settings: Settings, seeds: Sequence[int], *, device: torch.device) -
 
 def tokens(settings: Settings, seeds: Sequence[int], *, device: torch.device) -> Curves:
     """The transformer of §2 by AdamW."""
-    what, runs, final = settings.tokens, [], []
-    for seed in seeds:
-        label, found = f"tokens, seed {seed}", {}
-        run = TokenRun(what, generator(seed, device), "fast", label)
-        for step in counted(label, what.steps):
-            if step % settings.every_token == 0:
-                found[step] = _read(circuits.tokens(run.model), settings.few)
-            run.advance()
-        head = circuits.tokens(run.model)
-        found[what.steps] = _read(head, settings.few)
-        runs.append(found)
-        final.append(float(run.record().accuracy[-20:].mean()))
-    return _curves(runs, head, final)
+    reader = TokenReader(settings.every_token, settings.few)
+    records = [
+        train_tokens(
+            settings.tokens, seed, device=device, read=reader, label=f"tokens, seed {seed}"
+        )
+        for seed in seeds
+    ]
+    head = circuits.tokens(records[0].model)
+    final = [float(record.accuracy[-20:].mean()) for record in records]
+    return _curves([record.readings for record in records], head, final)
 
 
 def stream(
@@ -100,10 +106,10 @@ def stream(
     """The model of bigrams in context, by descent with momentum."""
     records = [
         train(settings.stream, bigrams, seed, n_layers=2, device=device,
-              label=f"stream, seed {seed}", read=_Both(settings.few))
+              label=f"stream, seed {seed}", read=StreamReader(settings.few))
         for seed in seeds
     ]  # fmt: skip
     triggers = task.make(bigrams, settings.stream.n_triggers, device).triggers
     head = circuits.stream(records[0].frozen, records[0].trained, triggers)
-    runs = [dict(zip(r.probed.tolist(), r.recalls.tolist(), strict=True)) for r in records]
+    runs = [dict(zip(r.probed.tolist(), r.readings.tolist(), strict=True)) for r in records]
     return _curves(runs, head, [float(r.accuracy[-20:].mean()) for r in records])

@@ -1,4 +1,4 @@
-"""One memory, two probes: how far a matrix lies along its associations, and how many it recalls.
+"""Both probes of one associative memory: coefficient along its associations, and recall.
 
 A memory is a list of associations between vectors, `left` with `right` (a query with its key, an
 input with its output), and a matrix W that is to hold them. Both accounts look at the same table
@@ -18,7 +18,7 @@ from emergence.analysis.recall import recall
 NODES = 48  # of the Gauss-Hermite rule, for which the integrand is smooth enough at this number
 
 
-class Memory(NamedTuple):
+class AssociativeMemory(NamedTuple):
     """M associations and the matrix that is to hold them."""
 
     weight: Float[Tensor, "n m"]
@@ -47,9 +47,9 @@ class Reading(NamedTuple):
     predicted: float  # the recall to expect if all else in W were isotropic noise
 
 
-def read(memory: Memory, few: int) -> Reading:
+def read(memory: AssociativeMemory, few: int) -> Reading:
     """Both probes of a memory, in double precision; recalls of the lesser M or `few` candidates."""
-    weight, left, right = memory = Memory(*(part.detach().double() for part in memory))
+    weight, left, right = memory = AssociativeMemory(*(part.detach().double() for part in memory))
     table, target = memory.table, memory.target
     square = float(target.square().sum())
     coefficient = float(table.trace()) / square

@@ -1,4 +1,4 @@
-"""The sizes at which both probes are read on the three models. All of it is ours."""
+"""Settings of the chapter on two accounts, in both profiles. All of it is ours."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Which parts of the head can be learnt while others are missing? Pulls of the gradient, by stage.
+"""Pulls of the gradient on each part of the head, by stage of what is in place already.
 
 A pull is minus the gradient's component along a memory's outer-product sum: what one step of
 descent adds to the memory.
@@ -21,13 +21,13 @@ from emergence.training.minimal import gradient_samples, train_minimal
 from emergence.training.settings import MinimalTraining
 
 from . import circuits
-from .readings import Memory
+from .readings import AssociativeMemory
 from .settings import Settings
 
 STAGES = 4  # nothing, output, output and match, all three in place
 
 
-def along(memory: Memory) -> float:
+def along(memory: AssociativeMemory) -> float:
     """The component of the matrix along its outer-product sum of norm 1."""
     return float(memory.table.trace() / memory.target.norm())
 

@@ -1,90 +1,15 @@
-"""Training, the search for capacity, and its prediction, against independent oracles."""
+"""The search for capacity, and its prediction, against independent oracles."""
 
 import numpy as np
 import pytest
 import torch
-from scipy.optimize import linprog, minimize
+from scipy.optimize import minimize
 
 from emergence.companions.associative_memories import capacity, limits
-from emergence.companions.associative_memories.model import (
-    draw,
-    linear,
-    mlp,
-    stacked,
-    train,
-    train_adam,
-)
+from emergence.companions.associative_memories.model import draw
 from emergence.companions.associative_memories.settings import PRESET
 
 CPU = torch.device("cpu")
-
-
-def separable(pairs):
-    """Whether some W gives every pair a margin of 1: a linear programme."""
-    e, u = pairs.e.double().numpy(), pairs.u.double().numpy()
-    rows = [
-        -np.outer(u[z] - u[k], e[z]).ravel() for z in range(len(e)) for k in range(len(e)) if k != z
-    ]
-    size = e.shape[1] ** 2
-    found = linprog(np.zeros(size), A_ub=rows, b_ub=-np.ones(len(rows)), bounds=(None, None))
-    return found.status == 0
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_training_stores_all_pairs_just_where_that_is_possible(seed):
-    everything = draw(20, 4, seed, CPU)
-    possible = {n: separable(everything.first(n)) for n in range(4, 16)}
-    assert any(possible.values())
-    assert not all(possible.values())
-    for n, expected in possible.items():
-        found = train(linear(4), everything.first(n), recall=1.0, evaluations=3000, patience=200)
-        assert (found.recall == 1.0) == expected
-
-
-def test_training_returns_the_parameters_with_the_recall_it_names():
-    pairs = draw(40, 16, 0, CPU)
-    found = train(linear(16), pairs, recall=0.99, evaluations=200, patience=30)
-    logits = pairs.e @ found.parameters[0].T @ pairs.u.T
-    assert float((logits.argmax(1) == torch.arange(40)).float().mean()) == found.recall == 1.0
-
-
-def test_beyond_capacity_training_finds_the_least_loss():
-    pairs = draw(30, 4, 1, CPU)
-    found = train(linear(4), pairs, recall=1.1, evaluations=3000, patience=200)
-    e, u = pairs.e.double().numpy(), pairs.u.double().numpy()
-
-    def loss(flat):
-        logits = e @ flat.reshape(4, 4).T @ u.T
-        return np.mean(np.log(np.exp(logits).sum(axis=1)) - np.diagonal(logits))
-
-    assert found.loss == pytest.approx(minimize(loss, np.zeros(16)).fun, rel=1e-4)
-
-
-def test_the_first_pairs_do_not_depend_on_how_many_are_drawn():
-    assert torch.equal(draw(50, 8, 3, CPU).first(20).e, draw(20, 8, 3, CPU).e)
-    assert not torch.equal(draw(20, 8, 3, CPU).u, draw(20, 8, 4, CPU).u)
-    assert not torch.equal(draw(20, 8, 3, CPU).u, draw(20, 8, 3, CPU).e)
-
-
-def test_runs_trained_together_do_not_see_each_other():
-    pairs = [draw(30, 8, seed, CPU) for seed in range(2)]
-    streams = [torch.Generator().manual_seed(i) for i in range(2)]
-    memory = mlp(8, 8, streams)
-    options = {"recall": 1.1, "learning_rate": 0.03, "steps": 65, "patience": 1000}
-    together = train_adam(memory, pairs, **options)
-    alone = train_adam(
-        memory._replace(start=[part[1:] for part in memory.start]), pairs[1:], **options
-    )
-    assert together[1] == pytest.approx(alone[0], abs=1 / 30)
-    assert together.max() > 0.3
-
-
-def test_adam_stores_a_few_pairs_with_either_memory():
-    pairs = [draw(16, 8, seed, CPU) for seed in range(2)]
-    options = {"recall": 1.0, "learning_rate": 0.03, "steps": 1000, "patience": 1000}
-    streams = [torch.Generator().manual_seed(i) for i in range(2)]
-    assert train_adam(stacked(linear(8), 2), pairs, **options).tolist() == [1.0, 1.0]
-    assert train_adam(mlp(8, 16, streams), pairs, **options).tolist() == [1.0, 1.0]
 
 
 @pytest.mark.parametrize("border", [2, 7, 50, 1000, 10**5])

@@ -21,6 +21,7 @@ def draw(batch_size=400, length=60, seed=0):
 
 def test_counts_are_the_stored_ones():
     assert hashlib.sha256(WRITTEN.encode()).hexdigest() == bigrams.COUNTS_SHA256
+    assert COUNTS.sha256 == bigrams.COUNTS_SHA256
     assert N == 65
     assert COUNTS.counts.sum() == 1_115_393  # one less than the characters of the text
     assert "".join(COUNTS.characters[i] for i in COUNTS.most_frequent(5)) == " etoa"

@@ -66,12 +66,6 @@ def test_onset_is_three_deviations_above_chance():
         assert level == pytest.approx(hits.mean() + 3 * hits.std(), rel=0.02)
 
 
-def test_settled_is_the_last_crossing():
-    steps = np.array([0, 5, 10, 15, 20])
-    curves = np.array([[0.9, 0.1, 0.6, 0.7, 0.8], [0.0, 0.9, 0.9, 0.9, 0.1], [1.0] * 5])
-    assert training.settled(steps, curves, 0.5).tolist() == [10, np.inf, 0]
-
-
 @pytest.mark.parametrize("n_layers", [1, 2])
 def test_same_seed_same_run(n_layers):
     first, again, other = (

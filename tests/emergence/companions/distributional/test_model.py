@@ -1,5 +1,6 @@
 """Causality, truncation, the noisy sampler and what is scored."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ from emergence.companions.birth import bigrams
 from emergence.companions.birth import model as birth
 from emergence.companions.distributional import PRESET, model, spectrum, task, training
 
-ROOT = Path(__file__).parents[5]
+ROOT = Path(__file__).parents[4]
 COUNTS = bigrams.read((ROOT / "data/shakespeare_bigrams.csv").read_text(encoding="ascii"))
 WHAT = task.make(COUNTS)
 TRIGGER = int(WHAT.triggers[0])
@@ -166,3 +167,9 @@ def test_training_learns_noise_and_repeats():
     assert runs[0].loss[-5:].mean() < runs[0].loss[:5].mean()
     assert runs[0].noise.shape == (3, len(settings.shares) + 1)
     assert runs[0].noise[-1, -1] > 0.3 > runs[0].noise[0, -1]
+
+
+def test_a_diverged_run_says_so():
+    settings = replace(PRESET["smoke"].settings, learning_rate=1e30)
+    with pytest.raises(ArithmeticError, match=r"broken: the loss is not finite at step \d"):
+        training.train(settings, COUNTS, 0, device=torch.device("cpu"), label="broken")

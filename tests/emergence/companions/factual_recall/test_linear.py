@@ -91,6 +91,24 @@ def test_a_step_is_autograds():
     assert after != pytest.approx(before, rel=1e-3)
 
 
+def test_a_step_tells_the_loss_before_it(close):
+    a, v = torch.full((2, 13), 0.5), torch.randn(2, 13, 6, generator=stream())
+    batches = [task.draw(SMALL, 16, stream(seed)) for seed in (0, 1)]
+    c = torch.stack([task.counts(SMALL, batch) for batch in batches])
+    target = torch.stack([task.even_answers(SMALL)[batch.s, batch.r] for batch in batches])
+    logits = (c * a[:, None]) @ v
+    expected = torch.stack(
+        [torch.nn.functional.cross_entropy(*pair) for pair in zip(logits, target, strict=True)]
+    )
+    close(linear.sgd_step(a, v, c, target, 0.1), expected, 1e-5)
+
+
+def test_a_run_may_err_badly_but_not_diverge():
+    run(SMALL, alpha=[300.0, 300.0], steps=1)  # some p underflow
+    with pytest.raises(ArithmeticError, match=r"test: the loss is not finite at step \d"):
+        run(SMALL, learning_rate=1e30, steps=20)
+
+
 def test_measures_at_the_start_are_those_of_ignorance():
     record = run(Facts(), steps=1, alpha=[1e-5, 1e-5], test_size=2048)
     assert record.loss[:, 0] == pytest.approx(math.log(32), abs=1e-4)

@@ -122,6 +122,12 @@ def test_few_facts_are_stored_and_many_are_not():
     assert many.max() < 0.7
 
 
+def test_a_diverged_run_says_so():
+    settings = replace(PRESET["smoke"].settings, capacity_rate=1e30)
+    with pytest.raises(ArithmeticError, match=r"9 facts, .* the loss is not finite at step \d"):
+        capacity.best_recall(SHAPE, capacity.square(6, 4, 8), [0, 1], settings, CPU)
+
+
 def test_interchangeability_is_recovered_from_made_up_capacities():
     attention, mlp = (
         np.array([500.0, 1000, 2000, 500, 1000]),

@@ -47,7 +47,7 @@ def test_stream_training_is_that_of_chapter_7():
     found = curves.stream(TINY, COUNTS, (2,), device=CPU)
     record = train(TINY.stream, COUNTS, 2, n_layers=2, device=CPU)
     assert found.final[0] == pytest.approx(record.accuracy[-20:].mean())
-    wanted = memories.Recalls(*record.recalls[-1])
+    wanted = memories.Recalls(*record.readings[-1])
     assert found.of("recall")[:, 0, -1] == pytest.approx([wanted.ov2, wanted.kq2, wanted.kq1_early])
 
 

@@ -7,10 +7,10 @@ import pytest
 import torch
 
 from emergence.analysis.products import products
+from emergence.analysis.recall import recall
 from emergence.analysis.weights import blocks
-from emergence.companions.birth import memories
 from emergence.companions.two_accounts import arrivals, circuits, curves, readings
-from emergence.companions.two_accounts.readings import Memory, Reading, read
+from emergence.companions.two_accounts.readings import AssociativeMemory, Reading, read
 from emergence.models import AttentionOnlyTransformer
 from emergence.subspace import INDUCTION_HEAD, NAMES, project
 
@@ -18,7 +18,7 @@ from emergence.subspace import INDUCTION_HEAD, NAMES, project
 def drawn(size=7, n=20, m=24, seed=0):
     stream = torch.Generator().manual_seed(seed)
     make = {"generator": stream, "dtype": torch.float64}
-    return Memory(
+    return AssociativeMemory(
         torch.randn(n, m, **make), torch.randn(size, n, **make), torch.randn(size, m, **make)
     )
 
@@ -37,7 +37,7 @@ def test_recall_among_few_is_the_mean_over_all_choices(candidates):
 
 def test_recall_among_all_is_the_recall():
     table = drawn(seed=3).table
-    assert readings.recall_among(table, 100) == pytest.approx(memories.recall(table))
+    assert readings.recall_among(table, 100) == pytest.approx(recall(table))
 
 
 def test_coefficient_is_the_orthogonal_projection():
