@@ -1,4 +1,4 @@
-"""Which network? The disentangled transformer (Eq. 1) and the attention-only one (§2.1)."""
+"""The disentangled transformer (Eq. 1) and the attention-only transformer (§2.1)."""
 
 from typing import Literal, NamedTuple, get_args
 
@@ -11,7 +11,13 @@ Windows = tuple[int | None, int | None]  # how many positions back a row of laye
 
 
 class Weights(NamedTuple):
-    """The 28 D^2 weights of Eq. 1; leading dimensions, if any, count independent runs."""
+    """The 28 D^2 weights of the disentangled transformer (Eq. 1), of one network or several runs.
+
+    Attributes:
+        w1: layer 1's scores between two rows of width 2D.
+        w2: layer 2's scores between two rows of width 4D.
+        w3: the output, from a row of width 8D.
+    """
 
     w1: Float[Tensor, "*runs 2*dim 2*dim"]
     w2: Float[Tensor, "*runs 4*dim 4*dim"]
@@ -21,9 +27,23 @@ class Weights(NamedTuple):
 def allowed_positions(
     length: int, mask: Mask, device: torch.device, window: int | None = None
 ) -> Bool[Tensor, "length length"]:
-    """Who may look at whom: `strict` excludes the position itself (App. B.2).
+    """The attention mask: which position, a row, may look at which, a column (App. B.2).
 
-    A window limits how many positions back a row sees; ValueError for one of none.
+    Args:
+        length: number of positions.
+        mask: `strict`, a position does not see itself, or `causal`, it does.
+        device: where the mask lives.
+        window: how many positions back a row sees, >= 1; None for all.
+
+    Returns:
+        True where the row may look at the column.
+
+    Raises:
+        ValueError: for an unknown mask or an empty window.
+
+    Example:
+        >>> models.allowed_positions(3, "strict", torch.device("cpu")).int().tolist()
+        [[0, 0, 0], [1, 0, 0], [1, 1, 0]]
     """
     if mask not in get_args(Mask):
         raise ValueError(f"mask must be one of {get_args(Mask)}, got {mask!r}")
@@ -37,7 +57,20 @@ def allowed_positions(
 def attention(
     scores: Float[Tensor, "*any queries keys"], allowed: Bool[Tensor, "queries keys"]
 ) -> Float[Tensor, "*any queries keys"]:
-    """Softmax over the allowed keys; a query that may look at nothing retrieves the zero vector."""
+    """The softmax over the allowed keys (Eq. 1).
+
+    Args:
+        scores: what each query pays to each key, before the mask.
+        allowed: the mask, as from `models.allowed_positions`.
+
+    Returns:
+        Shares of attention: a row sums to 1, or is 0 where the query may look at nothing.
+
+    Example:
+        >>> mask = torch.tensor([[False, False], [True, True]])
+        >>> models.attention(torch.zeros(2, 2), mask).tolist()
+        [[0.0, 0.0], [0.5, 0.5]]
+    """
     lowest = torch.finfo(scores.dtype).min  # finite, so that an empty row gives no NaN
     return scores.masked_fill(~allowed, lowest).softmax(dim=-1) * allowed
 
@@ -49,7 +82,26 @@ def disentangled_output(
     mask: Mask = "strict",
     windows: Windows = (None, None),
 ) -> Float[Tensor, "*runs batch dim"]:
-    """The prediction at the query item, computed as Eq. 1 is written."""
+    """The prediction of the disentangled transformer, computed as Eq. 1 is written.
+
+    Args:
+        weights: the 28 D^2 weights, of one network or of several runs.
+        inputs: sequences of 2N + 1 rows of width 2D (Eqs. 3, 4), of the device and type of the
+            weights; each run has its own.
+        mask: `strict`, a position does not see itself (App. B.2), or `causal`, it does.
+        windows: how many positions back a row of layer 1 and 2 sees, >= 1 each; None for all.
+
+    Returns:
+        The prediction at the query item, the last row; differentiable in weights and inputs.
+
+    Raises:
+        ValueError: for an unknown mask or an empty window.
+
+    Example:
+        >>> zero = models.Weights(torch.zeros(8, 8), torch.zeros(16, 16), torch.zeros(32, 4))
+        >>> models.disentangled_output(zero, torch.ones(1, 5, 8)).tolist()
+        [[0.0, 0.0, 0.0, 0.0]]
+    """
     x = inputs
     first, second = (allowed_positions(x.shape[-2], mask, x.device, w) for w in windows)
     h1 = torch.cat([x, attention(apply(x, weights.w1) @ x.mT, first) @ x], dim=-1)
@@ -60,16 +112,43 @@ def disentangled_output(
 def apply(
     rows: Float[Tensor, "*runs batch length n"], weight: Float[Tensor, "*runs n m"]
 ) -> Float[Tensor, "*runs batch length m"]:
-    """Multiply every row by its run's matrix: one large product a run."""
+    """Every row times the matrix of its run: one large product a run.
+
+    Args:
+        rows: sequences of rows, each run its own.
+        weight: a matrix a run.
+
+    Returns:
+        The rows that come out.
+
+    Example:
+        >>> models.apply(torch.ones(1, 2, 3), 2 * torch.eye(3)).tolist()
+        [[[2.0, 2.0, 2.0], [2.0, 2.0, 2.0]]]
+    """
     return (rows.flatten(-3, -2) @ weight).unflatten(-2, rows.shape[-3:-1])
 
 
 class AttentionOnlyTransformer(nn.Module):
     """Two attention layers of one head each and an output layer, without MLP, norm or bias (§2.1).
 
-    W_E and W_pos are the paper's E and P, W_U its W_o; W_Q, W_K, W_V, W_O have a matrix a layer.
-    Linear maps start at PyTorch's default, U(-1/sqrt(D), 1/sqrt(D)); token and positional
-    embeddings at N(0, embedding_scale^2). The paper gives neither.
+    Its parameters are the token embedding W_E (dim, vocabulary) and the positional embedding W_pos
+    (dim, block_size), the paper's E and P, in each layer W_Q, W_K, W_V and W_O (dim, dim), and the output W_U
+    (vocabulary, dim); columns are embedded, rows read. The paper gives no initial values: linear
+    maps start at PyTorch's default, U(-1/sqrt(D), 1/sqrt(D)), embeddings at
+    N(0, embedding_scale^2).
+
+    Args:
+        dim: width D of the residual stream, >= 1.
+        vocabulary: number of tokens N_E.
+        block_size: number of positions N_P.
+        embedding_scale: standard deviation of the entries of both embeddings.
+        generator: source of the random numbers; its device is that of the weights.
+
+    Example:
+        >>> stream = torch.Generator().manual_seed(0)
+        >>> model = models.AttentionOnlyTransformer(8, 4, 5, embedding_scale=1.0, generator=stream)
+        >>> sum(parameter.numel() for parameter in model.parameters())  # 8 D^2 + (2 N_E + N_P) D
+        616
     """
 
     def __init__(
@@ -102,7 +181,26 @@ class AttentionOnlyTransformer(nn.Module):
         *,
         mask: Mask = "causal",
     ) -> Float[Tensor, "batch length vocabulary"]:
-        """Next-token logits at every position, computed token by token."""
+        """Logits of the next token at every position, computed token by token.
+
+        Args:
+            tokens: tokens, whole numbers from 0 to `vocabulary` - 1.
+            positions: places in the block, from 0 to `block_size` - 1.
+            mask: `causal`, a position sees itself and what precedes it, or `strict`, not itself.
+
+        Returns:
+            A logit for each token of the vocabulary at each position.
+
+        Raises:
+            ValueError: for an unknown mask.
+
+        Example:
+            >>> stream = torch.Generator().manual_seed(0)
+            >>> sizes = {"dim": 8, "vocabulary": 4, "block_size": 5, "embedding_scale": 1.0}
+            >>> model = models.AttentionOnlyTransformer(**sizes, generator=stream)
+            >>> tuple(model(torch.tensor([[0, 1, 0]]), torch.arange(3)[None]).shape)
+            (1, 3, 4)
+        """
         allowed = allowed_positions(tokens.shape[1], mask, tokens.device)
         stream = self.W_E.T[tokens] + self.W_pos.T[positions]
         for w_q, w_k, w_v, w_o in zip(self.W_Q, self.W_K, self.W_V, self.W_O, strict=True):

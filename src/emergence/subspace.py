@@ -1,4 +1,4 @@
-"""The 19 pseudo-parameters of Theorem 1: embed them in the weights, project weights onto them."""
+"""The 19 pseudo-parameters of Theorem 1, embedded in the weights and projected from them."""
 
 from typing import NamedTuple
 
@@ -20,34 +20,78 @@ BETA_BLOCKS = (
 GAMMA_BLOCKS = ((0, 0, False), (2, 0, False), (4, 0, False), (6, 0, False))
 _LAYOUT = ((ALPHA_BLOCKS, 2, 2), (BETA_BLOCKS, 4, 4), (GAMMA_BLOCKS, 8, 1))
 
+#: The 19 pseudo-parameters in order, from `alpha_1` to `gamma_4` (Theorem 1).
 NAMES = tuple(
     f"{letter}_{i}"
     for letter, n in (("alpha", 3), ("beta", 12), ("gamma", 4))
     for i in range(1, n + 1)
 )
+#: The three that make the induction head (§5).
 INDUCTION_HEAD = ("alpha_3", "beta_2", "gamma_3")
 HEAD = [NAMES.index(name) for name in INDUCTION_HEAD]  # its places among the 19
 
 
 class PseudoParameters(NamedTuple):
-    """Coordinates in the 19-dimensional subspace; leading dimensions count independent runs."""
+    """The coordinates in the 19-dimensional subspace (Theorem 1), of one network or several runs.
+
+    Attributes:
+        alpha: alpha_1 to alpha_3, of layer 1 (Eq. 6).
+        beta: beta_1 to beta_12, of layer 2 (Eq. 7).
+        gamma: gamma_1 to gamma_4, of the output (Eq. 8).
+    """
 
     alpha: Float[Tensor, "*runs 3"]
     beta: Float[Tensor, "*runs 12"]
     gamma: Float[Tensor, "*runs 4"]
 
     def stacked(self) -> Float[Tensor, "*runs 19"]:
-        """All 19 values in the order of `NAMES`."""
+        """The 19 values in the order of `subspace.NAMES`.
+
+        Returns:
+            The values side by side.
+
+        Example:
+            >>> head = subspace.PseudoParameters(torch.ones(3), torch.ones(12), torch.zeros(4))
+            >>> int(head.stacked().sum())
+            15
+        """
         return torch.cat(list(self), dim=-1)
 
     @classmethod
     def unstack(cls, values: Float[Tensor, "*runs 19"]) -> "PseudoParameters":
-        """The inverse of `stacked`."""
+        """The pseudo-parameters with these values, the inverse of `stacked`.
+
+        Args:
+            values: the 19 values in the order of `subspace.NAMES`.
+
+        Returns:
+            The values by layer.
+
+        Example:
+            >>> subspace.PseudoParameters.unstack(torch.arange(19.0)).alpha.tolist()
+            [0.0, 1.0, 2.0]
+        """
         return cls(*values.split([3, 12, 4], dim=-1))
 
 
 def embed(pseudo: PseudoParameters, dim: int) -> Weights:
-    """The weights of Eqs. 6-8 with these pseudo-parameters; ValueError for an odd D."""
+    """The weights with these pseudo-parameters (Eqs. 6-8).
+
+    Args:
+        pseudo: the 19 coordinates, of one network or of several runs.
+        dim: dimension D of an item, label or position, even and >= 2.
+
+    Returns:
+        Weights of blocks that are multiples of the identity or of M; differentiable.
+
+    Raises:
+        ValueError: for a dimension out of its range.
+
+    Example:
+        >>> head = subspace.PseudoParameters(torch.ones(3), torch.ones(12), torch.ones(4))
+        >>> subspace.embed(head, 2).w1.int().tolist()
+        [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 1], [0, 0, 1, 1]]
+    """
     if dim < 2 or dim % 2:
         raise ValueError(f"the dimension D must be even and positive (Eq. 2), got {dim}")
     return Weights(
@@ -56,7 +100,23 @@ def embed(pseudo: PseudoParameters, dim: int) -> Weights:
 
 
 def project(weights: Weights) -> tuple[PseudoParameters, Float[Tensor, "*runs"]]:
-    """The nearest pseudo-parameters, and the Frobenius norm of what they leave out."""
+    """The pseudo-parameters whose weights are nearest to given ones (Theorem 1).
+
+    Args:
+        weights: any weights of Eq. 1, of one network or of several runs.
+
+    Returns:
+        The pseudo-parameters, and the Frobenius norm of what they leave out: 0 inside the subspace.
+
+    Raises:
+        ValueError: for weights of an odd D.
+
+    Example:
+        >>> head = subspace.PseudoParameters(torch.ones(3), torch.ones(12), torch.ones(4))
+        >>> found, outside = subspace.project(subspace.embed(head, 2))
+        >>> found.alpha.tolist(), round(float(outside), 6)
+        ([1.0, 1.0, 1.0], 0.0)
+    """
     dim = weights.w3.shape[-1]
     pseudo = PseudoParameters(
         *(_project_blocks(w, *layout, dim) for w, layout in zip(weights, _LAYOUT, strict=True))

@@ -1,4 +1,4 @@
-"""Which data? Gaussian, orthonormal and token item-label pairs (§3.2, Assumption 7, App. E)."""
+"""Gaussian, orthonormal and token item-label pairs (§3.2, Assumption 7, App. E)."""
 
 from typing import Literal, NamedTuple, get_args
 
@@ -10,15 +10,27 @@ Query = Literal["uniform", "last"]
 
 
 class Batch(NamedTuple):
-    """Sequences of §3.2: N item-label pairs, then one query item; `query` counts pairs from 0."""
+    """Sequences of N item-label pairs and a query item, with the label to predict (§3.2).
 
-    inputs: Float[Tensor, "batch length width"]  # length 2N + 1, width 2D
+    Attributes:
+        inputs: 2N + 1 rows of width 2D, content and position side by side (Eqs. 3, 4).
+        target: the label of the queried item.
+        query: the pair that the query asks for, counted from 0.
+    """
+
+    inputs: Float[Tensor, "batch length width"]
     target: Float[Tensor, "batch dim"]
     query: Int[Tensor, " batch"]
 
 
 class TokenBatch(NamedTuple):
-    """Sequences of App. E: 2N distinct tokens in pairs, then one of the items again."""
+    """Sequences of 2N distinct tokens in pairs and one of the items again (App. E).
+
+    Attributes:
+        tokens: 2N + 1 tokens, from 0 to `vocabulary` - 1.
+        positions: where each token stands in the block, from 0 to `block_size` - 1.
+        target: the label of the queried item, a token.
+    """
 
     tokens: Int[Tensor, "batch length"]
     positions: Int[Tensor, "batch length"]
@@ -26,7 +38,18 @@ class TokenBatch(NamedTuple):
 
 
 def swap_halves(vectors: Float[Tensor, "*any dim"]) -> Float[Tensor, "*any dim"]:
-    """Multiply row vectors by M of Eq. 2, which swaps the two halves of a vector."""
+    """Row vectors times M, which swaps the two halves of a vector (Eq. 2).
+
+    Args:
+        vectors: rows of even width D; an odd one is not refused.
+
+    Returns:
+        The rows with their halves swapped.
+
+    Example:
+        >>> tasks.swap_halves(torch.tensor([1.0, 2.0, 3.0, 4.0])).tolist()
+        [3.0, 4.0, 1.0, 2.0]
+    """
     return vectors.roll(vectors.shape[-1] // 2, dims=-1)
 
 
@@ -40,9 +63,27 @@ def gaussian_pairs(
     copies: int = 1,
     dtype: torch.dtype = torch.float64,
 ) -> Batch:
-    """Items, labels, positions with independent N(0, 1) entries (Eq. 5); ValueError for odd D.
+    """Sequences whose items, labels and positions have independent N(0, 1) entries (Eq. 5).
 
-    With `copies` the context has N / copies distinct pairs, all in turn and then again.
+    Args:
+        batch_size: number of sequences, >= 1.
+        n_pairs: pairs N in a sequence, >= 1.
+        dim: dimension D of an item, label or position, even and >= 2.
+        generator: source of the random numbers; its device is that of the batch.
+        query: which pair the query asks for, `uniform` any or `last` (App. B).
+        copies: how often each distinct pair comes, a divisor of N: all in turn, then again (§7.2).
+        dtype: floating-point type of inputs and target.
+
+    Returns:
+        A fresh batch, inputs of shape (batch_size, 2N + 1, 2D).
+
+    Raises:
+        ValueError: for a number out of its range or an unknown query rule.
+
+    Example:
+        >>> batch = tasks.gaussian_pairs(5, 3, 4, generator=torch.Generator().manual_seed(0))
+        >>> tuple(batch.inputs.shape), tuple(batch.target.shape)
+        ((5, 7, 8), (5, 4))
     """
     _check(batch_size, n_pairs, dim, copies)
     items, labels, positions = torch.randn(
@@ -62,9 +103,28 @@ def orthonormal_pairs(
     copies: int = 1,
     dtype: torch.dtype = torch.float64,
 ) -> Batch:
-    """Items and labels orthonormal, and so are the p_i with the Mp_j (Assumption 7).
+    """Sequences with orthonormal items and labels, and orthonormal p_i and Mp_j (Assumption 7).
 
-    `copies` as for Gaussian pairs. Raises ValueError for an odd D or D < 2N.
+    Args:
+        batch_size: number of sequences, >= 1.
+        n_pairs: pairs N in a sequence, >= 1.
+        dim: dimension D of an item, label or position, even and >= 2N.
+        generator: source of the random numbers; its device is that of the batch.
+        query: which pair the query asks for, `last` (App. B) or `uniform` any.
+        copies: how often each distinct pair comes, a divisor of N: all in turn, then again (§7.2).
+        dtype: floating-point type of inputs and target.
+
+    Returns:
+        A fresh batch, inputs of shape (batch_size, 2N + 1, 2D), isotropically drawn.
+
+    Raises:
+        ValueError: for a number out of its range or an unknown query rule.
+
+    Example:
+        >>> stream = torch.Generator().manual_seed(0)
+        >>> items = tasks.orthonormal_pairs(1, 3, 6, generator=stream).inputs[0, 0:6:2, :6]
+        >>> torch.allclose(items @ items.T, torch.eye(3, dtype=torch.float64))
+        True
     """
     _check(batch_size, n_pairs, dim, copies)
     if dim < 2 * n_pairs:
@@ -87,9 +147,27 @@ def token_pairs(
     *,
     generator: torch.Generator,
 ) -> TokenBatch:
-    """2N distinct tokens in pairs and a query item, at a random place in the block (App. E).
+    """Sequences of 2N distinct tokens in pairs and a query, at a random place (App. E).
 
-    Raises ValueError if the vocabulary or the block is too small.
+    Args:
+        batch_size: number of sequences.
+        n_pairs: pairs N in a sequence, >= 1.
+        vocabulary: number of tokens N_E, >= 2N.
+        block_size: number of positions N_P, >= 2N + 1.
+        generator: source of the random numbers; its device is that of the batch.
+
+    Returns:
+        A fresh batch: any pair may be asked for, and each sequence starts at a place of its own.
+
+    Raises:
+        ValueError: if the vocabulary or the block is too small.
+
+    Example:
+        >>> stream = torch.Generator().manual_seed(0)
+        >>> tokens, positions, target = tasks.token_pairs(1, 2, 8, 5, generator=stream)
+        >>> at = tokens[0, :4].tolist().index(int(tokens[0, 4]))
+        >>> positions.tolist(), bool(tokens[0, at + 1] == target[0])
+        ([[0, 1, 2, 3, 4]], True)
     """
     length = 2 * n_pairs + 1
     if vocabulary < 2 * n_pairs:

@@ -1,4 +1,4 @@
-"""Have many configurations computed, by whatever executor, and lose none that is finished."""
+"""Sweeps: a function at many configurations, by any executor, losing none that is finished."""
 
 import functools
 import hashlib
@@ -28,12 +28,32 @@ def run(
     *,
     label: str = "sweep",
 ) -> list[Any]:
-    """The results of a function at each configuration, in their order.
+    """The results of a function at each configuration: the book's sweeps, as in App. F.
 
-    Without an executor, those of `default_executor`. What the memory in use knows is not computed
-    again, what is finished is kept at once, and workers that are lost are replaced. A run uses one
-    thread, so that results do not depend on the executor. When configurations fail, the others are
-    finished first; then the first error is raised. An interrupt cancels what has not started.
+    What the cache in use has is not computed again, what is finished is kept at once, and workers
+    that are lost are replaced. A run uses one thread, so that results do not depend on the
+    executor. When configurations fail, the others are finished first. An interrupt cancels what
+    has not started.
+
+    Args:
+        function: the run, of one argument; importable by its name where other processes run it.
+        configurations: one argument a run, often frozen dataclasses; any number.
+        executor: of `concurrent.futures`, left open; None for processes here, or for the Dask
+            cluster that `SCHEDULER` names.
+        label: what messages call the sweep.
+
+    Returns:
+        The results in the order of the configurations.
+
+    Raises:
+        Exception: the first error of a configuration, with a note that names it.
+        RuntimeError: when workers are lost again and again, or have other sources or versions.
+
+    Example:
+        >>> from concurrent.futures import ThreadPoolExecutor
+        >>> with ThreadPoolExecutor(1) as pool:
+        ...     sweep.run(abs, [-1, -2], pool)
+        [1, 2]
     """
     wanted = dict(enumerate(configurations))
     results = dict(_known(function, wanted))

@@ -1,26 +1,18 @@
 """Closed forms of §6 and App. B, their gradient flows, and emergence times.
 
 `reduced` has the loss when the query asks for the last pair, `uniform` when it asks for any,
-`contexts` for repeated pairs and for layers that see a window; `flow` goes down all of them.
-`laws` says when parameters emerge for many pairs.
+`contexts` for repeated pairs and for layers that see a window; `flow` goes down all of them,
+`times` says when parameters emerge, and `emergence` does both by the number of pairs.
+`laws` has the times for many pairs.
 """
 
-from .flow import (
-    EmergenceTimes,
-    Rates,
-    Trajectory,
-    descent_in,
-    emergence_times,
-    flow_in,
-    gradient_descent,
-    gradient_flow,
-    landscape_of,
-    times_in,
-)
+from .emergence import emergence_times, gradient_descent, gradient_flow, landscape_of
+from .flow import Rates, Trajectory, descent_in, flow_in
 from .gaussian import crossover_time, first_steps, gaussian_rates
 from .integral import first_integral, first_integral_drift
 from .landscape import Landscape
 from .reduced import reduced_gradient, reduced_loss, retrieval, signal
+from .times import EmergenceTimes, times_in
 from .uniform import uniform_gradient, uniform_loss
 
 __all__ = [

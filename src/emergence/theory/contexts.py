@@ -10,11 +10,12 @@ import math
 import numpy as np
 from jaxtyping import Int
 
+from emergence.models import Windows
+
 from .landscape import Landscape
 from .reduced import check_pairs
 
 Order = Int[np.ndarray, " places"]
-Windows = tuple[int | None, int | None]
 
 
 def cyclic(n_distinct: int, copies: int) -> Order:

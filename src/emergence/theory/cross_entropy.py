@@ -5,7 +5,8 @@ from collections.abc import Callable
 import numpy as np
 from jaxtyping import Float
 
-from .flow import Query
+from emergence.tasks import Query
+
 from .landscape import Landscape
 
 Rows = Float[np.ndarray, "queries places"]

@@ -3,22 +3,52 @@
 import numpy as np
 from scipy.integrate import simpson
 
-from .flow import gradient_flow
-from .reduced import plain, reduced_gradient
+from .emergence import gradient_flow
+from .reduced import Values, plain, reduced_gradient
 
 
-def first_integral(alpha, beta, n_pairs):
-    """e^alpha - 1 + (2N - 2) alpha - (N - 1) beta^2, which is 0 along the flow from zero."""
+def first_integral(alpha: Values, beta: Values, n_pairs: Values) -> Values:
+    """The first integral e^alpha - 1 + (2N - 2) alpha - (N - 1) beta^2 of the flow (this book).
+
+    Args:
+        alpha: alpha_3, any; floats or arrays that broadcast.
+        beta: beta_2, any.
+        n_pairs: pairs N in the context, >= 1.
+
+    Returns:
+        The first integral, constant along the flow and 0 from zero; a float for numbers.
+
+    Example:
+        >>> path = theory.gradient_flow(4, 100.0)
+        >>> bool(abs(theory.first_integral(path.alpha, path.beta, 4)).max() < 1e-6)
+        True
+    """
     alpha, beta = np.asarray(alpha, dtype=float), np.asarray(beta, dtype=float)
     return plain(np.expm1(alpha) + (2 * n_pairs - 2) * alpha - (n_pairs - 1) * beta**2)
 
 
 def first_integral_drift(n_pairs: int, t_max: float) -> float:
-    """What gradient descent makes of the first integral by time t_max, per unit learning rate.
+    """The drift of the first integral under gradient descent, per unit learning rate (this book).
 
-    The second order of a step, half the Hessian of the integral at the velocity, summed along the
-    flow; the first order vanishes.
+    Args:
+        n_pairs: pairs N in the context, >= 1.
+        t_max: flow time at unit learning rate up to which it adds up, > 0.
+
+    Returns:
+        The first integral at t_max over the learning rate, for small ones.
+
+    Raises:
+        ValueError: for N < 1 or a negative t_max.
+        ArithmeticError: when the solver gives up.
+
+    Example:
+        >>> run = theory.gradient_descent(4, 1e-3, 20_000)
+        >>> left = theory.first_integral(run.alpha[-1], run.beta[-1], 4) / 1e-3
+        >>> round(left / theory.first_integral_drift(4, 20.0), 2)
+        1.0
     """
+    # The second order of a step, half the Hessian of the integral at the velocity, summed along
+    # the flow; the first order vanishes.
     flow = gradient_flow(n_pairs, t_max, times=np.linspace(0, t_max, 4001))
     d_alpha, d_beta, _ = reduced_gradient(flow.alpha, flow.beta, flow.gamma, n_pairs)
     second_order = np.exp(flow.alpha) * d_alpha**2 - 2 * (n_pairs - 1) * d_beta**2

@@ -4,11 +4,13 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+from jaxtyping import Real
 from scipy.integrate import quad, solve_ivp
 from scipy.optimize import brentq, minimize_scalar
 from scipy.special import digamma, zeta
 
 from .limits import gauss
+from .reduced import Values
 
 POWERS = np.arange(2, 40)  # of a retrieval in exp(beta w): the terms fall like 1/(j - 1)!
 FACTORIALS = np.array([math.factorial(j - 1) for j in POWERS], dtype=float)
@@ -68,7 +70,7 @@ class LogLaw(NamedTuple):
     def shift(self) -> float:
         return -self.next / self.leading
 
-    def __call__(self, n_pairs):
+    def __call__(self, n_pairs: Values) -> Values:
         n = np.asarray(n_pairs, dtype=float)
         return n**2 * self.leading / (np.log(n) + self.shift)
 
@@ -152,7 +154,9 @@ def windowed_time(name: str, window_1: int, window_2: int, threshold: float = 0.
 # Which law do measured times follow?
 
 
-def information(n_pairs, times) -> dict[str, float]:
+def information(
+    n_pairs: Real[np.ndarray, " sizes"], times: Real[np.ndarray, " sizes"]
+) -> dict[str, float]:
     """Akaike's corrected criterion of four laws for T(N), least for the best; c, d, p are fitted.
 
     Residuals of log T count as independent and normal. Raises ValueError for fewer than six sizes.

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 
-from .flow import EmergenceTimes
+from .times import EmergenceTimes
 
 
 def leading(n_pairs: int) -> EmergenceTimes:

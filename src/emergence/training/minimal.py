@@ -20,12 +20,20 @@ SAMPLERS = {"gaussian": tasks.gaussian_pairs, "orthonormal": tasks.orthonormal_p
 
 
 class MinimalRecord(NamedTuple):
-    """What training left behind; `steps` counts updates made before the measurement."""
+    """The measurements of a training of the disentangled transformer (§4, Apps. C, D).
+
+    Attributes:
+        steps: updates made before each measurement.
+        pseudo: the 19 pseudo-parameters in the order of `subspace.NAMES`.
+        outside: Frobenius norm of the weights outside the 19-dimensional subspace.
+        loss: mean squared error of the fresh batch, a mean over dimensions, hence a test loss.
+        snapshots: the weights of all runs, by the number of updates before them.
+    """
 
     steps: Int[Tensor, " times"]
     pseudo: Float[Tensor, "seeds times 19"]
-    outside: Float[Tensor, "seeds times"]  # Frobenius norm outside the 19-dimensional subspace
-    loss: Float[Tensor, "seeds times"]  # of the fresh batch, hence a test loss
+    outside: Float[Tensor, "seeds times"]
+    loss: Float[Tensor, "seeds times"]
     snapshots: dict[int, Weights]
 
 
@@ -38,9 +46,28 @@ def train_minimal(
     dtype: torch.dtype = torch.float32,
     label: str = "training",
 ) -> MinimalRecord:
-    """Train one network per seed, all at once; each sees the data of its own seed only.
+    """Train one disentangled transformer a seed, all at once (§4, Apps. C, D).
 
-    Raises ArithmeticError when a run diverges, ValueError without seeds or for another method.
+    Args:
+        settings: what is trained, on which data, for how long.
+        seeds: one network each, which sees the data of its own seed only; at least one.
+        device: where it is trained.
+        method: `fast`, or `dense` as Eq. 1 is written: the same but for rounding.
+        dtype: floating-point type of weights and data.
+        label: what messages call the training.
+
+    Returns:
+        Measurements at every `record_every` updates, in main memory.
+
+    Raises:
+        ArithmeticError: when a run diverges.
+        ValueError: without seeds, for an unknown method or data out of their range.
+
+    Example:
+        >>> settings = training.MinimalTraining(n_pairs=2, dim=8, batch_size=16, steps=3)
+        >>> record = training.train_minimal(settings, [0, 1], device=torch.device("cpu"))
+        >>> record.steps.tolist(), tuple(record.pseudo.shape)
+        ([0, 1, 2], (2, 3, 19))
     """
     if not seeds:
         raise ValueError("training needs at least one seed")
@@ -125,7 +152,24 @@ def gradient_samples(
     *,
     stream: torch.Generator,
 ) -> Float[Tensor, "count 19"]:
-    """Coordinates of the gradient (Theorem 1) of `count` fresh batches at one run's weights."""
+    """The coordinates in the 19-dimensional subspace of the gradients of fresh batches (Theorem 1).
+
+    Args:
+        settings: data, batch size, mask and windows.
+        weights: the weights of one network; each batch has its gradient there.
+        count: number of batches, >= 1.
+        stream: source of the random numbers; its device is that of the computation.
+
+    Returns:
+        The 19 coordinates of each gradient, in main memory; the loss is a mean over dimensions.
+
+    Example:
+        >>> settings = training.MinimalTraining(n_pairs=2, dim=4, batch_size=16, steps=1)
+        >>> zero = models.Weights(torch.zeros(8, 8), torch.zeros(16, 16), torch.zeros(32, 4))
+        >>> stream = torch.Generator().manual_seed(0)
+        >>> tuple(training.gradient_samples(settings, zero, 5, stream=stream).shape)
+        (5, 19)
+    """
     free = [part.to(stream.device).requires_grad_() for part in weights]
     rows = []
     for _ in range(count):

@@ -15,13 +15,35 @@ Part = Literal["previous", "match", "copy"]  # of the induction head, as `knock_
 
 @dataclass(frozen=True)
 class MinimalTraining:
-    """Stochastic gradient descent of the disentangled transformer (§4, Apps. C, D).
+    """The settings of stochastic gradient descent of the disentangled transformer (§4, Apps. C, D).
 
-    The loss is the mean over batch and dimensions. `trained` names the pseudo-parameters that
-    may move; empty means all 28 D^2 weights. They start at zero, or where all weights are free
-    at N(0, initial_scale^2); those `held` stay at a value of their own. Pairs come in `copies`
-    (`tasks`), and layers see `windows` (`models`). `snapshots` are steps whose weights are kept.
-    Training ends early once every run has had a batch loss of at most `until_loss`.
+    The loss is the mean over batch and dimensions, and parameters start at zero.
+
+    Args:
+        n_pairs: pairs N in a sequence, >= 1.
+        dim: dimension D of an item, label or position, even; for orthonormal data >= 2N.
+        batch_size: fresh sequences a step, >= 1.
+        steps: number of updates, >= 1.
+        learning_rate: > 0.
+        data: `gaussian` (Eq. 5) or `orthonormal` (Assumption 7).
+        query: which pair the query asks for, `uniform` any or `last`.
+        copies: how often each distinct pair comes in a sequence, a divisor of N (§7.2).
+        mask: `strict`, a position does not see itself (App. B.2), or `causal`, it does.
+        windows: how many positions back a row of layer 1 and 2 sees, >= 1 each; None for all.
+        trained: names of the pseudo-parameters that may move; empty for all 28 D^2 weights.
+        snapshots: numbers of updates, 0 to `steps`, after which weights are kept.
+        record_every: number of updates between measurements, >= 1.
+        initial_scale: standard deviation of the initial weights, >= 0, and 0 where only
+            pseudo-parameters are free.
+        held: names of pseudo-parameters, none of them trained, and the values they stay at.
+        until_loss: training ends once every run has had a batch loss this low; None for never.
+
+    Raises:
+        ValueError: for a setting out of its range or an unknown name.
+
+    Example:
+        >>> training.MinimalTraining(n_pairs=4, dim=8, batch_size=16, steps=100).learning_rate
+        1.0
     """
 
     n_pairs: int
@@ -61,10 +83,30 @@ class MinimalTraining:
 
 @dataclass(frozen=True)
 class TokenTraining:
-    """Training of the attention-only transformer on token pairs (§2, App. E).
+    """The settings of training of the attention-only transformer on token pairs (§2, App. E).
 
-    Stochastic gradient descent has neither momentum nor weight decay. Parts of the circuit that
-    are `given` start in place. Training ends early after a batch loss of at most `until_loss`.
+    Args:
+        dim: width D of the residual stream, >= 1.
+        vocabulary: number of tokens N_E, >= 2N.
+        block_size: number of positions N_P, >= 2N + 1.
+        n_pairs: pairs N in a sequence, >= 1.
+        batch_size: fresh sequences a step, >= 1.
+        steps: number of updates, >= 1.
+        learning_rate: > 0.
+        weight_decay: of AdamW, >= 0; gradient descent has none.
+        embedding_scale: standard deviation of the initial entries of both embeddings.
+        mask: `causal`, a position sees itself and what precedes it, or `strict`, not itself.
+        optimiser: `adamw`, or `sgd` without momentum.
+        given: parts of the induction head that start in place: `previous`, `match`, `copy`.
+        given_strength: size of their scores and logits, > 0.
+        until_loss: training ends after a batch loss this low; None for never.
+
+    Raises:
+        ValueError: for an unknown optimiser.
+
+    Example:
+        >>> training.TokenTraining(n_pairs=4).batch_size
+        512
     """
 
     dim: int = 2048

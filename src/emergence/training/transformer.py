@@ -30,12 +30,19 @@ class Reader(Protocol):
 
 
 class TokenRecord(NamedTuple):
-    """One run: loss and accuracy of each fresh batch before its update, and the trained model."""
+    """The measurements of one training of the attention-only transformer (§2, App. E).
+
+    Attributes:
+        loss: cross-entropy of the query's label in nats, on each fresh batch before its update.
+        accuracy: share of the batch whose label has the highest logit.
+        model: the trained network.
+        readings: what the reader returned, by the number of updates before it.
+    """
 
     loss: Float[Tensor, " steps"]
     accuracy: Float[Tensor, " steps"]
     model: AttentionOnlyTransformer
-    readings: dict[int, Any]  # by the number of updates before them
+    readings: dict[int, Any]
 
 
 def train_tokens(
@@ -47,9 +54,28 @@ def train_tokens(
     read: Reader | None = None,
     label: str = "training",
 ) -> TokenRecord:
-    """Train the transformer of §2 on the negative log-likelihood of the query's label.
+    """Train the attention-only transformer on the label of the query (§2, App. E).
 
-    Raises ArithmeticError when the run diverges, ValueError for another method.
+    Args:
+        settings: the network, its data, the optimiser, for how long.
+        seed: of the initial weights and of the data, one stream.
+        device: where it is trained.
+        method: `fast`, or `dense` token by token: the same but for rounding.
+        read: called with the model every so many updates and after the last; None for nothing.
+        label: what messages call the training.
+
+    Returns:
+        Loss and accuracy at each update, in main memory, and the trained network.
+
+    Raises:
+        ArithmeticError: when the run diverges.
+        ValueError: for an unknown method or data out of their range.
+
+    Example:
+        >>> settings = training.TokenTraining(dim=16, batch_size=8, steps=3)
+        >>> record = training.train_tokens(settings, 0, device=torch.device("cpu"))
+        >>> len(record.loss), record.readings
+        (3, {})
     """
     check_method(method)
     stream = generator(seed, device)
@@ -125,7 +151,27 @@ def token_step(
 def query_logits(
     model: AttentionOnlyTransformer, batch: tasks.TokenBatch, mask: Mask, method: Method
 ) -> Float[Tensor, "batch vocabulary"]:
-    """The logits at the query item, the only position that is trained."""
+    """The logits at the query item, the only position that is trained (App. E).
+
+    Args:
+        model: the network.
+        batch: sequences, on the device of the network.
+        mask: `causal`, a position sees itself and what precedes it, or `strict`, not itself.
+        method: `fast`, or `dense` token by token.
+
+    Returns:
+        A logit for each token of the vocabulary.
+
+    Raises:
+        ValueError: for an unknown mask.
+
+    Example:
+        >>> stream = torch.Generator().manual_seed(0)
+        >>> model = models.AttentionOnlyTransformer(8, 4, 5, embedding_scale=1.0, generator=stream)
+        >>> batch = tasks.token_pairs(3, 2, 4, 5, generator=stream)
+        >>> tuple(training.query_logits(model, batch, "causal", "fast").shape)
+        (3, 4)
+    """
     if method == "dense":
         return model(batch.tokens, batch.positions, mask=mask)[:, -1]
     last = slice(-1, None)

@@ -1,24 +1,12 @@
-"""The same networks, exactly, at a fraction of the cost."""
-
-import math
+"""The disentangled transformer of Eq. 1, computed from the query's row of layer 2 alone."""
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from .models import (
-    AttentionOnlyTransformer,
-    Mask,
-    Weights,
-    Windows,
-    allowed_positions,
-    apply,
-    attention,
-)
-from .tasks import swap_halves
-
-ROW_BLOCKS = 4  # of a large matrix that meets a few columns
+from emergence.models import Mask, Weights, Windows, allowed_positions, apply, attention
+from emergence.tasks import swap_halves
 
 
 def disentangled_output(
@@ -28,9 +16,30 @@ def disentangled_output(
     mask: Mask = "strict",
     windows: Windows = (None, None),
 ) -> Float[Tensor, "*runs batch dim"]:
-    """The prediction of Eq. 1 from the query's row of layer 2 alone.
+    """The prediction of Eq. 1 from the query's row of layer 2 alone, at a fraction of the cost.
 
-    Differentiable once, and with respect to the weights; ValueError if inputs ask for a gradient.
+    Args:
+        weights: the 28 D^2 weights, of one network or of several runs.
+        inputs: sequences of 2N + 1 rows of width 2D (Eqs. 3, 4), of the device and type of the
+            weights; each run has its own.
+        mask: `strict`, a position does not see itself (App. B.2), or `causal`, it does.
+        windows: how many positions back a row of layer 1 and 2 sees, >= 1 each; None for all.
+
+    Returns:
+        The prediction at the query item: `models.disentangled_output`, rounded otherwise.
+        Differentiable once, and with respect to the weights.
+
+    Raises:
+        ValueError: if the inputs ask for a gradient, for an unknown mask or an empty window.
+
+    Example:
+        >>> stream = torch.Generator().manual_seed(0)
+        >>> inputs = tasks.gaussian_pairs(3, 2, 4, generator=stream).inputs
+        >>> head = subspace.PseudoParameters(torch.ones(3), torch.ones(12), torch.ones(4))
+        >>> weights = models.Weights(*(part.double() for part in subspace.embed(head, 4)))
+        >>> dense = models.disentangled_output(weights, inputs)
+        >>> torch.allclose(fast.disentangled_output(weights, inputs), dense)
+        True
     """
     if inputs.requires_grad:
         raise ValueError(
@@ -145,9 +154,26 @@ def induction_head_output(
 ) -> Float[Tensor, "*runs batch dim"]:
     """The prediction of Eq. 1 where only alpha_3, beta_2 and gamma_3 are not zero (§6).
 
-    Positions alone steer layer 1, contents alone layer 2 and the output: no weight is formed.
-    Differentiable once, and with respect to the three; ValueError if inputs ask for a gradient.
+    Args:
+        pseudo: alpha_3, beta_2 and gamma_3, of one network or of several runs.
+        inputs: sequences of 2N + 1 rows of width 2D (Eqs. 3, 4), of the device and type of the
+            pseudo-parameters; each run has its own.
+        mask: `strict`, a position does not see itself (App. B.2), or `causal`, it does.
+
+    Returns:
+        The prediction at the query item. Differentiable once, and with respect to the three.
+
+    Raises:
+        ValueError: if the inputs ask for a gradient, or for an unknown mask.
+
+    Example:
+        >>> stream = torch.Generator().manual_seed(0)
+        >>> batch = tasks.orthonormal_pairs(3, 2, 4, generator=stream)
+        >>> head = torch.tensor([20.0, 40.0, 1.0], dtype=torch.float64)  # all attention in place
+        >>> torch.allclose(fast.induction_head_output(head, batch.inputs), batch.target)
+        True
     """
+    # Positions alone steer layer 1, contents alone layer 2 and the output: no weight is formed.
     if inputs.requires_grad:
         raise ValueError(
             "the fast method has no gradient for inputs; use models.disentangled_output"
@@ -165,73 +191,3 @@ def induction_head_output(
     allowed = allowed_positions(inputs.shape[-2], mask, inputs.device)
     w = attention(beta * found, allowed[-1:, : found.shape[-1]])
     return (gamma * (w @ content)).squeeze(-2)
-
-
-def attention_only_logits(
-    model: AttentionOnlyTransformer,
-    tokens: Int[Tensor, "batch length"],
-    positions: Int[Tensor, "batch length"],
-    *,
-    mask: Mask = "causal",
-    rows: slice = slice(None),
-) -> Float[Tensor, "batch rows vocabulary"]:
-    """The logits of `AttentionOnlyTransformer` at the positions in `rows`, in its own subspace.
-
-    The residual stream never leaves the span of the embeddings and of what the heads make of
-    them (§2.2). Every matrix is applied to those basis columns once instead of to each token, and
-    a token is the vector of its coefficients; gradients of the full matrices follow by autograd.
-    """
-    embeddings = torch.cat([model.W_E, model.W_pos], dim=1)
-    n_tokens = model.W_E.shape[1]
-    x = embeddings.new_zeros(*tokens.shape, embeddings.shape[1])
-    x.scatter_(-1, tokens[..., None], 1.0)
-    x.scatter_(-1, n_tokens + positions[..., None], 1.0)
-
-    allowed = allowed_positions(tokens.shape[1], mask, tokens.device)
-    pattern = attention(x @ key_query_products(model, embeddings, 0) @ x.mT, allowed)
-    written = _times_few(model.W_O[0], _times_few(model.W_V[0], embeddings))
-    basis = torch.cat([embeddings, written], dim=1)
-
-    # Layer 2 is needed at the wanted rows only. Its keys are [X | TX], with T the pattern of
-    # layer 1, which only multiplies vectors over positions, as in `disentangled_output`.
-    wanted = torch.cat([x[:, rows], pattern[:, rows] @ x], dim=-1)
-    to_x, to_tx = (wanted @ key_query_products(model, basis, 1)).chunk(2, dim=-1)
-    scores = to_x @ x.mT + to_tx @ x.mT @ pattern.mT
-    w = attention(scores, allowed[rows])
-    retrieved = torch.cat([w @ x, w @ pattern @ x], dim=-1)
-
-    # Multiplied from the left, the last three matrices meet as many rows as there are tokens.
-    read = model.W_U @ model.W_O[1] @ model.W_V[1]
-    return wanted @ (model.W_U @ basis).T + retrieved @ (read @ basis).T
-
-
-def key_query_products(
-    model: AttentionOnlyTransformer, basis: Float[Tensor, "dim columns"], layer: int
-) -> Float[Tensor, "columns columns"]:
-    """Scores between basis vectors: entry (i, j) is what i, the query, pays to j, the key."""
-    query, key = model.W_Q[layer], model.W_K[layer]
-    return _times_few(query, basis).T @ _times_few(key, basis) * query.shape[0] ** -0.5
-
-
-def _times_few(
-    matrix: Float[Tensor, "dim dim"], columns: Float[Tensor, "dim few"]
-) -> Float[Tensor, "dim few"]:
-    """A large square matrix times a few columns, in the layouts that BLAS multiplies fastest.
-
-    These are blocks of rows forward, and a product from the left in the gradient of the columns.
-    """
-    return _TimesFew.apply(matrix, columns)
-
-
-class _TimesFew(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, matrix, columns):
-        ctx.save_for_backward(matrix, columns)
-        n_blocks = math.gcd(len(matrix), ROW_BLOCKS)
-        blocks = matrix.unflatten(0, (n_blocks, -1))
-        return torch.bmm(blocks, columns.expand(n_blocks, -1, -1)).flatten(0, 1)
-
-    @staticmethod
-    def backward(ctx, d_product):
-        matrix, columns = ctx.saved_tensors
-        return d_product @ columns.T, (d_product.T @ matrix).T

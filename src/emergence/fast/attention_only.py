@@ -1,0 +1,122 @@
+"""The attention-only transformer of §2, computed in the span of its embeddings."""
+
+import math
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from emergence.models import AttentionOnlyTransformer, Mask, allowed_positions, attention
+
+ROW_BLOCKS = 4  # of a large matrix that meets a few columns
+
+
+def attention_only_logits(
+    model: AttentionOnlyTransformer,
+    tokens: Int[Tensor, "batch length"],
+    positions: Int[Tensor, "batch length"],
+    *,
+    mask: Mask = "causal",
+    rows: slice = slice(None),
+) -> Float[Tensor, "batch rows vocabulary"]:
+    """The logits of `AttentionOnlyTransformer` at some positions, from its own subspace (§2.2).
+
+    Args:
+        model: the network of §2.1, on the device of the tokens.
+        tokens: tokens, whole numbers from 0 to `vocabulary` - 1.
+        positions: places in the block, from 0 to `block_size` - 1.
+        mask: `causal`, a position sees itself and what precedes it, or `strict`, not itself.
+        rows: the positions wanted, a slice of 0 to `length` - 1.
+
+    Returns:
+        Logits of the next token: what the network returns at these positions, rounded otherwise.
+        Differentiable, as often as wanted, with respect to the weights.
+
+    Raises:
+        ValueError: for an unknown mask.
+
+    Example:
+        >>> stream = torch.Generator().manual_seed(0)
+        >>> model = models.AttentionOnlyTransformer(8, 4, 5, embedding_scale=1.0, generator=stream)
+        >>> batch = tasks.token_pairs(3, 2, 4, 5, generator=stream)
+        >>> last = slice(-1, None)
+        >>> logits = fast.attention_only_logits(model, batch.tokens, batch.positions, rows=last)
+        >>> torch.allclose(logits, model(batch.tokens, batch.positions)[:, last], atol=1e-5)
+        True
+    """
+    # The residual stream never leaves the span of the embeddings and of what the heads make of
+    # them. Every matrix is applied to those basis columns once instead of to each token, and a
+    # token is the vector of its coefficients; gradients of the full matrices follow by autograd.
+    embeddings = torch.cat([model.W_E, model.W_pos], dim=1)
+    n_tokens = model.W_E.shape[1]
+    x = embeddings.new_zeros(*tokens.shape, embeddings.shape[1])
+    x.scatter_(-1, tokens[..., None], 1.0)
+    x.scatter_(-1, n_tokens + positions[..., None], 1.0)
+
+    allowed = allowed_positions(tokens.shape[1], mask, tokens.device)
+    pattern = attention(x @ key_query_products(model, embeddings, 0) @ x.mT, allowed)
+    written = _times_few(model.W_O[0], _times_few(model.W_V[0], embeddings))
+    basis = torch.cat([embeddings, written], dim=1)
+
+    # Layer 2 is needed at the wanted rows only. Its keys are [X | TX], with T the pattern of
+    # layer 1, which only multiplies vectors over positions, as in `disentangled_output`.
+    wanted = torch.cat([x[:, rows], pattern[:, rows] @ x], dim=-1)
+    to_x, to_tx = (wanted @ key_query_products(model, basis, 1)).chunk(2, dim=-1)
+    scores = to_x @ x.mT + to_tx @ x.mT @ pattern.mT
+    w = attention(scores, allowed[rows])
+    retrieved = torch.cat([w @ x, w @ pattern @ x], dim=-1)
+
+    # Multiplied from the left, the last three matrices meet as many rows as there are tokens.
+    read = model.W_U @ model.W_O[1] @ model.W_V[1]
+    return wanted @ (model.W_U @ basis).T + retrieved @ (read @ basis).T
+
+
+def key_query_products(
+    model: AttentionOnlyTransformer, basis: Float[Tensor, "dim columns"], layer: int
+) -> Float[Tensor, "columns columns"]:
+    """The attention scores of a layer between vectors of the residual stream (§2.2).
+
+    Args:
+        model: the network of §2.1.
+        basis: vectors of the residual stream, one a column.
+        layer: 0 or 1.
+
+    Returns:
+        Entry (i, j) is the score of vector i, the query, with vector j, the key, after the
+        division by the square root of D.
+
+    Raises:
+        IndexError: for a layer that the network does not have.
+
+    Example:
+        >>> stream = torch.Generator().manual_seed(0)
+        >>> model = models.AttentionOnlyTransformer(8, 4, 5, embedding_scale=1.0, generator=stream)
+        >>> tuple(fast.key_query_products(model, torch.eye(8)[:, :3], 0).shape)
+        (3, 3)
+    """
+    query, key = model.W_Q[layer], model.W_K[layer]
+    return _times_few(query, basis).T @ _times_few(key, basis) * query.shape[0] ** -0.5
+
+
+def _times_few(
+    matrix: Float[Tensor, "dim dim"], columns: Float[Tensor, "dim few"]
+) -> Float[Tensor, "dim few"]:
+    """A large square matrix times a few columns, in the layouts that BLAS multiplies fastest.
+
+    These are blocks of rows forward, and a product from the left in the gradient of the columns.
+    """
+    return _TimesFew.apply(matrix, columns)
+
+
+class _TimesFew(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, matrix, columns):
+        ctx.save_for_backward(matrix, columns)
+        n_blocks = math.gcd(len(matrix), ROW_BLOCKS)
+        blocks = matrix.unflatten(0, (n_blocks, -1))
+        return torch.bmm(blocks, columns.expand(n_blocks, -1, -1)).flatten(0, 1)
+
+    @staticmethod
+    def backward(ctx, d_product):
+        matrix, columns = ctx.saved_tensors
+        return d_product @ columns.T, (d_product.T @ matrix).T
