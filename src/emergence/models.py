@@ -132,10 +132,9 @@ class AttentionOnlyTransformer(nn.Module):
     """Two attention layers of one head each and an output layer, without MLP, norm or bias (§2.1).
 
     Its parameters are the token embedding W_E (dim, vocabulary) and the positional embedding W_pos
-    (dim, block_size), the paper's E and P, in each layer W_Q, W_K, W_V and W_O (dim, dim), and the output W_U
-    (vocabulary, dim); columns are embedded, rows read. The paper gives no initial values: linear
-    maps start at PyTorch's default, U(-1/sqrt(D), 1/sqrt(D)), embeddings at
-    N(0, embedding_scale^2).
+    (dim, block_size), the paper's E and P; in each layer W_Q, W_K, W_V and W_O (dim, dim); and the
+    output W_U (vocabulary, dim), its W_o. The paper gives no initial values: linear maps start at
+    PyTorch's default, U(-1/sqrt(D), 1/sqrt(D)), embeddings at N(0, embedding_scale^2).
 
     Args:
         dim: width D of the residual stream, >= 1.
