@@ -1,4 +1,4 @@
-"""What does the network of alpha, beta, gamma do with a context? Attention, answer and loss."""
+"""Attention, answer and loss of the network of alpha, beta, gamma on one context."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""Where do the runs of a sweep happen? Here in one process, in several, or on a Dask cluster."""
+"""Executors for the runs of a sweep: this process, several processes here, or a Dask cluster."""
 
 import multiprocessing
 import os

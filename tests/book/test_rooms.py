@@ -1,0 +1,140 @@
+"""The rooms of the house: the map in the README, sizes, one loop, one pattern of settings."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from bookbuild.source.chapters import read_chapters, read_toc
+
+ROOT = Path(__file__).parents[2]
+SRC = ROOT / "src"
+SCIENCE = SRC / "emergence"
+MODULES = sorted(path for path in SRC.rglob("*.py"))
+CHAPTERS = [chapter for chapter in read_chapters(ROOT, read_toc(ROOT)) if chapter.code]
+GRADIENTS = {"backward", "grad", "descent", "loss_and_gradient", "minimal_step", "token_step"}
+# Loops that take gradients and are no training: what they do instead.
+NO_TRAINING = {
+    "emergence/training/minimal.py: gradient_samples": "averages at weights that stay",
+    "emergence/companions/two_accounts/stages.py: stream": "averages at weights that stay",
+}
+
+
+def tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def headline(path: Path) -> str:
+    """The first line of a module's docstring."""
+    return (ast.get_docstring(tree(path)) or "").partition("\n")[0]
+
+
+def rooms() -> dict[str, str]:
+    """Folders and modules that have a line in the README, with what they say of themselves."""
+    found = {}
+    for top in ("emergence", "bookbuild", "benchmark"):
+        package = SRC / top
+        found[f"src/{top}"] = package / "__init__.py"
+        if top == "benchmark":
+            continue
+        for path in sorted(package.iterdir()):
+            if (path / "__init__.py").is_file():
+                found[f"src/{top}/{path.name}"] = path / "__init__.py"
+            elif path.suffix == ".py" and not path.stem.startswith("__"):
+                found[f"src/{top}/{path.name}"] = path
+    return {
+        name: (ast.get_docstring(tree(path)) or "").partition("\n")[0]
+        for name, path in found.items()
+    }
+
+
+def test_the_map_in_the_readme_has_every_room_and_what_it_says_of_itself() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    listed = dict(re.findall(r"^\| `(src/[\w./]+)` \| (.+) \|$", readme, re.MULTILINE))
+    assert listed == rooms()
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SRC)))
+def test_every_module_says_what_it_is(path: Path) -> None:
+    assert headline(path), "a docstring is missing"
+    assert "?" not in headline(path), "a statement, not a riddle"
+
+
+def test_modules_are_small_and_folders_are_not_crowded() -> None:
+    for path in MODULES:
+        assert len(path.read_text(encoding="utf-8").splitlines()) <= 250, path
+    for folder in {path.parent for path in MODULES}:
+        modules = [path for path in folder.glob("*.py") if path.stem != "__init__"]
+        assert len(modules) <= 12, folder
+
+
+def test_importing_the_science_only_defines() -> None:
+    """Nothing happens on import outside `plotting`, so that keys may look through packages."""
+    allowed = (
+        ast.Import | ast.ImportFrom | ast.FunctionDef | ast.ClassDef | ast.Assign | ast.AnnAssign
+    )
+    for path in SCIENCE.rglob("*.py"):
+        if SCIENCE / "plotting" in path.parents:
+            continue
+        for node in tree(path).body:
+            docstring = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+            assert docstring or isinstance(node, allowed), f"{path}, line {node.lineno}"
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda chapter: chapter.name)
+def test_a_chapter_only_chooses_its_preset_by_the_profile(chapter) -> None:
+    for cell in chapter.code:
+        code = ast.parse(cell.source)
+        chosen = {
+            id(argument)
+            for call in ast.walk(code)
+            if isinstance(call, ast.Call) and getattr(call.func, "id", "") == "choose"
+            for argument in call.args
+        }
+        for node in ast.walk(code):
+            if isinstance(node, ast.Name) and node.id == "profile":
+                assert isinstance(node.ctx, ast.Store) or id(node) in chosen, cell.source
+
+
+def called(node: ast.AST) -> set[str]:
+    """The last names of what is called below a node."""
+    calls = (found.func for found in ast.walk(node) if isinstance(found, ast.Call))
+    return {getattr(func, "attr", getattr(func, "id", "")) for func in calls}
+
+
+def functions(path: Path) -> Iterator[ast.FunctionDef]:
+    yield from (node for node in ast.walk(tree(path)) if isinstance(node, ast.FunctionDef))
+
+
+def counted_descents() -> set[str]:
+    """Functions outside `running` with a loop of their own that takes gradients."""
+    found = set()
+    for path in SCIENCE.rglob("*.py"):
+        if SCIENCE / "running" in path.parents:
+            continue
+        for function in functions(path):
+            for loop in ast.walk(function):
+                counts = isinstance(loop, ast.For) and "range" in called(loop.iter)
+                if (counts or isinstance(loop, ast.While)) and called(loop) & GRADIENTS:
+                    found.add(f"{path.relative_to(SRC)}: {function.name}")
+    return found
+
+
+def test_there_is_one_loop_of_descent() -> None:
+    assert counted_descents() == set(NO_TRAINING)
+
+
+def test_every_descent_looks_whether_its_loss_is_finite() -> None:
+    loops = [
+        (path, function)
+        for path in SCIENCE.rglob("*.py")
+        if SCIENCE / "running" not in path.parents
+        for function in functions(path)
+        for loop in ast.walk(function)
+        if isinstance(loop, ast.For) and "steps" in called(loop.iter)
+    ]
+    assert len(loops) > 10
+    for path, function in loops:
+        assert "check_finite" in called(function), f"{path}: {function.name}"
