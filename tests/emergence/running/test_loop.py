@@ -149,7 +149,7 @@ def same(one, other):
 
 
 def killed(train, settings, seeds, *, unless):
-    """Train until the memory kills the run, unless it may have ended before."""
+    """Train until the cache kills the run, unless it may have ended before."""
     try:
         train(settings, seeds, device=CPU)
     except Killed:
@@ -236,4 +236,4 @@ def test_configurations_are_plain_or_refused():
         with pytest.raises(TypeError, match="a configuration cannot hold"):
             plain(value)
     with pytest.raises(TypeError, match="functions of a module only"):
-        Task.of(lambda x: x, 1)
+        Task.of(lambda x: x, x=1)

@@ -19,16 +19,16 @@ POINTS = [SMALL.point(n, seed, torch.device("cpu")) for n in (2, 3) for seed in 
 
 
 class Remembering(cache.NoCache):
-    """A memory in a dict."""
+    """A cache in a dict."""
 
     def __init__(self) -> None:
         self.known, self.asked = {}, 0
 
-    def recall(self, task):
+    def get(self, task):
         self.asked += 1
         return self.known[repr(task)]
 
-    def keep(self, task, result):
+    def put(self, task, result):
         self.known[repr(task)] = result
 
 
