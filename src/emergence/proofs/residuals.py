@@ -1,4 +1,4 @@
-"""A derivation as named expressions that must vanish: how many do not, and a table of them."""
+"""Residuals: steps of a derivation as named expressions that must vanish, counted and tabled."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""Does a network in training follow the particles' forces? Its own force beside theirs."""
+"""Likeness of a network's force on its embeddings to the particles' forces, over training."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -9,8 +9,9 @@ from torch import Tensor
 
 from .energy import forces
 from .markers import scale, shape_only
-from .model import Network, Record
+from .model import Network
 from .pairwise import descent, likeness, relabelled_likeness
+from .training import Record
 
 
 class Following(NamedTuple):

@@ -1,4 +1,4 @@
-"""Modular addition in the plane: every unordered pair of residues is a marker, with a sum."""
+"""Markers of modular addition in the plane: unordered pairs of residues, each with a sum."""
 
 from functools import cache
 from typing import NamedTuple

@@ -1,40 +1,15 @@
 """The network of the source: two-dimensional embeddings, constant attention, one hidden layer."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float
 from torch import Tensor
 from torch.nn import functional
 
-from emergence.running.progress import steps as counted
-
 from .markers import markers, places
-from .scores import Scores, scores
-
-
-@dataclass(frozen=True)
-class Training:
-    """Full-batch AdamW on all pairs but those held out.
-
-    N = 17 residues and 64 hidden units are the source's. The rest is ours: PyTorch's uniform
-    weights, biases from zero, and small embeddings, so that what is seen at the end has formed
-    in training. Weight decay acts on all parameters unless `embedding_decay` says another.
-    """
-
-    residues: int = 17
-    hidden: int = 64
-    held_out: float = 0.2
-    epochs: int = 2000
-    learning_rate: float = 0.01
-    weight_decay: float = 1.0
-    embedding_decay: float | None = None
-    embedding_scale: float = 0.3
-    hidden_bias: bool = True  # without, the biases of the hidden layer stay zero
-    records: int = 20
-    snapshots: tuple[int, ...] = ()
+from .settings import Training
 
 
 class Network(NamedTuple):
@@ -45,18 +20,6 @@ class Network(NamedTuple):
     first_bias: Float[Tensor, "runs 1 hidden"]
     second: Float[Tensor, "runs hidden n"]
     second_bias: Float[Tensor, "runs 1 n"]
-
-
-class Record(NamedTuple):
-    """What training left behind; a snapshot is the network after so many epochs."""
-
-    epochs: Int[Tensor, " times"]
-    loss: Float[Tensor, "times runs"]  # of the trained pairs
-    accuracy: Float[Tensor, "times runs"]  # of the held-out pairs
-    scores: Scores  # times runs
-    trained: Bool[Tensor, "runs markers"]
-    snapshots: dict[int, Network]
-    final: Network
 
 
 def start(settings: Training, seeds: Sequence[int]) -> tuple[Network, Bool[Tensor, "runs markers"]]:
@@ -106,60 +69,3 @@ def marker_losses(
 def losses(network: Network) -> Float[Tensor, "runs markers"]:
     """The cross-entropy of each pair of residues."""
     return marker_losses(places(network.embeddings), network[1:])
-
-
-def train(
-    settings: Training, seeds: Sequence[int], *, device: torch.device, label: str = "network"
-) -> Record:
-    """Train a network a seed, all at once; ArithmeticError when a run diverges."""
-    network, trained = start(settings, seeds)
-    network = Network(*(part.to(device).requires_grad_() for part in network))
-    weights = (trained / trained.sum(dim=-1, keepdim=True)).to(device)
-    decay = settings.weight_decay
-    of_embeddings = decay if settings.embedding_decay is None else settings.embedding_decay
-    network.first_bias.requires_grad_(settings.hidden_bias)
-    optimiser = torch.optim.AdamW(
-        [
-            {"params": [network.embeddings], "weight_decay": of_embeddings},
-            {"params": [p for p in network[1:] if p.requires_grad], "weight_decay": decay},
-        ],
-        lr=settings.learning_rate,
-        fused=True,
-    )
-    every = max(1, settings.epochs // settings.records)
-    rows, kept = [], {}
-    for epoch in counted(label, settings.epochs):
-        if epoch in settings.snapshots:
-            kept[epoch] = _copy(network)
-        if epoch % every == 0:
-            rows.append((epoch, *_measure(network, trained.to(device))))
-        optimiser.zero_grad()
-        (losses(network) * weights).sum().backward()
-        optimiser.step()
-    rows.append((settings.epochs, *_measure(network, trained.to(device))))
-    epochs, loss, accuracy, *shapes = zip(*rows, strict=True)
-    if not torch.stack(loss).isfinite().all():
-        raise ArithmeticError(f"{label}: the loss is not finite")
-    return Record(
-        torch.tensor(epochs),
-        torch.stack(loss),
-        torch.stack(accuracy),
-        Scores(*(torch.stack(column) for column in shapes)),
-        trained,
-        kept,
-        _copy(network),
-    )
-
-
-def _copy(network: Network) -> Network:
-    return Network(*(part.detach().clone().cpu() for part in network))
-
-
-@torch.no_grad()
-def _measure(network: Network, trained: Bool[Tensor, "runs markers"]) -> tuple[Tensor, ...]:
-    """Loss of the trained pairs, accuracy on the held-out ones, both scores and the base rate."""
-    total = markers(network.embeddings.shape[-2]).total.to(trained.device)
-    right = logits(network).argmax(dim=-1) == total
-    loss = (losses(network) * trained).sum(dim=-1) / trained.sum(dim=-1)
-    accuracy = (right & ~trained).sum(dim=-1) / (~trained).sum(dim=-1)
-    return tuple(part.cpu() for part in (loss, accuracy, *scores(network.embeddings)))

@@ -1,4 +1,4 @@
-"""What one marker does to another through the network that both train.
+"""Pair forces: what one marker does to another through the network that both train.
 
 A step of gradient descent on the loss of marker j changes the hidden layer, and with it the force
 on marker i. Per unit of learning rate the change is F_ij = grad_{s_i} <grad_w l_i, grad_w l_j>,

@@ -1,25 +1,17 @@
 """The particle simulation: embeddings alone, moved by the forces of `energy`, no network."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from emergence.running.progress import steps as counted
+from emergence.running import loop
+from emergence.running.cache import Task
 
 from .energy import forces
 from .markers import normalise
-
-
-@dataclass(frozen=True)
-class Simulation:
-    """Descent of U by Adam from random places; rate and steps are ours, N the source's demo's."""
-
-    residues: int = 17
-    steps: int = 1500
-    learning_rate: float = 0.02
+from .settings import Simulation
 
 
 def start(n: int, seeds: Sequence[int]) -> Float[Tensor, "seeds n 2"]:
@@ -45,9 +37,13 @@ def simulate(
     """
     embeddings = start(settings.residues, seeds).to(device, dtype)
     adam = torch.optim.Adam([embeddings], lr=settings.learning_rate)
-    for _ in counted(label, settings.steps):
-        embeddings.grad = -forces(embeddings, mix, width, core)
+    task = Task.of(
+        simulate, settings=settings, seeds=seeds, mix=mix, width=width, core=core, dtype=str(dtype)
+    )
+    for step in loop.steps(task, settings.steps, label, embeddings=embeddings, optimiser=adam):
+        force = forces(embeddings, mix, width, core)
+        loop.check_finite(force, label, step)  # as U is, whose gradient it is
+        embeddings.grad = -force
         adam.step()
-    if not torch.isfinite(embeddings).all():
-        raise ArithmeticError(f"{label}: a place is not finite")
+    loop.check_finite(embeddings, label, settings.steps)
     return normalise(embeddings).cpu()

@@ -1,4 +1,4 @@
-"""Is it a circle, is it a grid? Two scores of embeddings; thresholds and radius are ours."""
+"""Circle score and grid score of embeddings; thresholds and radius are ours."""
 
 from typing import NamedTuple
 

@@ -1,5 +1,6 @@
-"""Does training go where the theory says? Its steps against the direction of Eq. 29 (App. D)."""
+"""Updates of training compared with the norm-minimising direction of Eq. 29 (App. D)."""
 
+import math
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
@@ -8,7 +9,8 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from emergence.running.progress import steps as counted
+from emergence.running import loop
+from emergence.running.cache import Task
 
 from .manifold import free_directions, gram, norm_minimising
 from .model import Layers, accuracy, descent, hidden, predicted, start
@@ -53,28 +55,40 @@ def follow(
     """Train one network a reading and seed, all at once, and measure its updates (App. D).
 
     The same seed has the same pairs and the same start in each reading.
+    Raises ArithmeticError when a run diverges.
     """
     train, test, layers, scale = _networks(settings, seeds, readings)
-    wanted, rows = measured_steps(settings), []
-    recent: list[Layers] = []
-    switches: list[Bool[Tensor, "*runs n hidden"]] = []
+    wanted = measured_steps(settings)
+    rows: list[tuple[Tensor, ...]] = []
+    recent: list[tuple[Tensor, ...]] = []  # weights before the last steps, and at this one
+    switches: list[Bool[Tensor, "*runs n hidden"]] = []  # which inputs of units were positive
     control = torch.Generator().manual_seed(seeds[0])
-    for k in counted(label, settings.steps + 1):
-        if wanted and wanted[0] - k <= settings.switch_window:
-            recent = [*recent[-settings.window :], layers]
-            on = hidden(layers.embeddings, train.inputs) > 0
-            switches = [*switches[-settings.switch_window :], on]
-        if wanted and k == wanted[0]:
+    for k in loop.steps(
+        Task.of(follow, settings=settings, seeds=seeds, readings=readings),
+        settings.steps + 1,
+        label,
+        layers=layers,
+        recent=recent,
+        switches=switches,
+        control=control,
+        rows=rows,
+    ):
+        due = wanted[len(rows)] if len(rows) < len(wanted) else math.inf
+        if due - k <= settings.switch_window:
+            recent.append(tuple(part.clone() for part in layers))
+            switches.append(hidden(layers.embeddings, train.inputs) > 0)
+            del recent[: -settings.window - 1], switches[: -settings.switch_window - 1]
+        if k == due:
             seen = torch.stack(switches)
             held = seen.any(dim=0) & ~seen.all(dim=0)
-            update = layers.moved(recent[0], -1.0)
+            update = layers.moved(Layers(*recent[0]), -1.0)
             rows.append(_measure(settings, layers, update, held, scale, train, test, control))
-            wanted = wanted[1:]
-        gradient = descent(layers, train).gradient
+        residual, gradient = descent(layers, train)
+        loop.check_finite(residual.square().sum(dim=(-2, -1)), label, k)
         force = Layers(*(scale * g for g in gradient)).moved(layers, settings.weight_decay)
-        layers = layers.moved(force, -settings.learning_rate)
+        layers.move(force, -settings.learning_rate)
     columns = (torch.stack(column, dim=-1) for column in zip(*rows, strict=True))
-    return Record(torch.tensor(measured_steps(settings)), *columns)
+    return Record(torch.tensor(wanted), *columns)
 
 
 def _networks(
@@ -98,6 +112,8 @@ def pulled(
 ) -> Layers:
     """A point near Z: descent with momentum and no weight decay from here (App. D)."""
     speed = Layers(*(torch.zeros_like(part) for part in layers))
+    # part of one measurement, hence of one step of `follow`, which is redone as a whole when it
+    # was interrupted: states of its own would never be read
     for _ in range(settings.pull_steps):
         gradient = Layers(*(scale * g for g in descent(layers, data).gradient))
         speed = gradient.moved(speed, settings.momentum)

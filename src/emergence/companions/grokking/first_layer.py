@@ -1,4 +1,4 @@
-"""How does the first layer move while the second is optimal? The closed form of §6 and §7."""
+"""Dynamics of the first layer while the second is optimal, in closed form (§6, §7)."""
 
 from typing import NamedTuple
 
@@ -6,10 +6,13 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from emergence.running.progress import steps as counted
+from emergence.running import loop
+from emergence.running.cache import Task
 
 from .model import Layers, accuracy, gated, hidden
-from .task import Samples, Split
+from .settings import Simulation
+from .task import Samples
+from .training import instance
 
 
 class Optimum(NamedTuple):
@@ -76,32 +79,32 @@ def _velocity(embeddings: Tensor, data: Samples, best: Optimum) -> Tensor:
 
 
 def simulate(
-    embeddings: Float[Tensor, "p hidden"],
-    data: Split,
+    settings: Simulation,
+    seed: int,
     *,
-    step: float,
-    steps: int,
-    log_every: int,
     ridge: float = 0.0,
     label: str = "predicted gradients",
 ) -> Path:
-    """Follow E <- E + step Delta E for so many steps (§7.3)."""
-    rows = []
-    for k in counted(label, steps + 1):
+    """Follow E <- E + step Delta E from the embeddings of `instance` (§7.3).
+
+    Raises ArithmeticError when the run diverges, or where the training pairs cannot be fitted.
+    """
+    data, (embeddings, _) = instance(settings, seed)
+    rows: list[tuple[Tensor, ...]] = []
+    for k in loop.steps(
+        Task.of(simulate, settings=settings, seed=seed, ridge=ridge),
+        settings.steps + 1,
+        label,
+        embeddings=embeddings,
+        rows=rows,
+    ):
         best = optimum(embeddings, data.train, ridge)
-        if k % log_every == 0:
+        value = _cost(embeddings, data.train, best)
+        loop.check_finite(value, label, k)
+        if k % settings.log_every == 0:
+            clock = torch.tensor(k * settings.step, dtype=torch.float64)
             layers = Layers(embeddings, best.second_layer())
-            error = best.active @ layers.output - data.train.targets
-            value = _cost(embeddings, data.train, best)
-            score = accuracy(layers, data.test)
-            rows.append(
-                (
-                    torch.tensor(k * step, dtype=torch.float64),
-                    score,
-                    value,
-                    error.abs().max(),
-                    embeddings,
-                )
-            )
-        embeddings = embeddings + step * _velocity(embeddings, data.train, best)
+            error = (best.active @ layers.output - data.train.targets).abs().max()
+            rows.append((clock, accuracy(layers, data.test), value, error, embeddings.clone()))
+        embeddings.add_(settings.step * _velocity(embeddings, data.train, best))
     return Path(*(torch.stack(column) for column in zip(*rows, strict=True)))

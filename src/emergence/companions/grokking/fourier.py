@@ -1,4 +1,4 @@
-"""What do the embeddings look like? Their Fourier components over 0 to p - 1 (§7.3.2)."""
+"""Fourier components of the embeddings over the numbers 0 to p - 1, and their geometry (§7.3.2)."""
 
 import torch
 from jaxtyping import Complex, Float

@@ -1,4 +1,4 @@
-"""Where can the weights move at zero loss? Tangent directions of the set Z (§4.5, App. D)."""
+"""Tangent directions of the zero-loss set Z, and the norm-minimising one (§4.5, App. D)."""
 
 import torch
 from jaxtyping import Bool, Float

@@ -1,4 +1,4 @@
-"""Which network? Two layers without biases, f(X) = relu(X E) W, and its gradients (§7.2)."""
+"""The network of §7.2: two layers without biases, f(X) = relu(X E) W, and its gradients."""
 
 from typing import Literal, NamedTuple
 
@@ -22,6 +22,11 @@ class Layers(NamedTuple):
     def moved(self, direction: "Layers", by: float | Tensor) -> "Layers":
         """These layers after a step in a direction."""
         return Layers(*(part + by * step for part, step in zip(self, direction, strict=True)))
+
+    def move(self, direction: "Layers", by: float | Tensor) -> None:
+        """Take a step in a direction, in place."""
+        for part, step in zip(self, direction, strict=True):
+            part.add_(by * step)
 
 
 class Descent(NamedTuple):

@@ -1,4 +1,4 @@
-"""Which data? All unordered pairs of numbers and their sum modulo p (§7.1)."""
+"""The task of §7.1: all unordered pairs of numbers with their sum modulo p."""
 
 from collections.abc import Sequence
 from typing import NamedTuple

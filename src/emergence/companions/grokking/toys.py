@@ -1,4 +1,4 @@
-"""Models small enough to see: loss landscapes of two or three weights (§3)."""
+"""Toy models of two or three weights, whose loss landscapes can be drawn (§3)."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -8,12 +8,16 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from emergence.running import loop
+from emergence.running.cache import Task
+
 Residual = Callable[[Float[Tensor, "*runs d"]], Float[Tensor, "*runs"]]
 
 
 class Toy(NamedTuple):
     """A model with one sample: its residual f - y, so that L is its square, and its starts."""
 
+    name: str
     residual: Residual
     starts: tuple[tuple[float, ...], ...]
 
@@ -22,18 +26,29 @@ def _leaky(x: Tensor) -> Tensor:
     return torch.nn.functional.leaky_relu(x, 0.1)
 
 
-ADDITION = Toy(lambda w: w[..., 0] + w[..., 1] - 2, ((-1.0, 1.0),))  # §3.1
+ADDITION = Toy("addition", lambda w: w[..., 0] + w[..., 1] - 2, ((-1.0, 1.0),))  # §3.1
 # the starts of the others are not stated
 THREE = Toy(
+    "three weights",
     lambda w: w.sum(dim=-1) - 3,  # §3.2
     ((-1.0, 1.0, 0.5), (2.5, -1.0, 0.0), (0.0, 0.5, 4.0), (-0.5, 3.0, 2.5)),
 )
-CURVE = Toy(lambda w: w[..., 0] * w[..., 1] - 1, ((2.5, 0.0), (0.1, 2.0), (2.8, 1.2)))  # §3.3
-CROSS = Toy(lambda w: w[..., 0] * w[..., 1], ((2.0, 1.0), (-0.6, 1.8), (1.2, -1.5)))  # §3.3
+CURVE = Toy(
+    "curve",
+    lambda w: w[..., 0] * w[..., 1] - 1,  # §3.3
+    ((2.5, 0.0), (0.1, 2.0), (2.8, 1.2)),
+)
+CROSS = Toy(
+    "cross",
+    lambda w: w[..., 0] * w[..., 1],  # §3.3
+    ((2.0, 1.0), (-0.6, 1.8), (1.2, -1.5)),
+)
 LEAKY = Toy(
-    lambda w: _leaky(w[..., 0] + w[..., 1]) - 2, ((0.2, 2.6), (-1.5, 0.5), (2.8, 0.4))
-)  # §3.3
-PARABOLA = Toy(lambda w: w[..., 1] - w[..., 0] ** 2, ())  # §3.4, weights x and y
+    "leaky ReLU",
+    lambda w: _leaky(w[..., 0] + w[..., 1]) - 2,  # §3.3
+    ((0.2, 2.6), (-1.5, 0.5), (2.8, 0.4)),
+)
+PARABOLA = Toy("parabola", lambda w: w[..., 1] - w[..., 0] ** 2, ())  # §3.4, weights x and y
 
 
 def slope(residual: Residual, at: Float[Tensor, "*runs d"]) -> Float[Tensor, "*runs d"]:
@@ -43,18 +58,30 @@ def slope(residual: Residual, at: Float[Tensor, "*runs d"]) -> Float[Tensor, "*r
 
 
 def descend(
-    residual: Residual,
+    toy: Toy,
     start: Float[Tensor, "runs d"],
     decay: float | Float[Tensor, "runs 1"],
     *,
     rate: float,
     steps: int,
 ) -> Float[Tensor, "times runs d"]:
-    """Gradient descent on L_lambda (Eq. 1), the start included."""
+    """Gradient descent on L_lambda (Eq. 1), the start included; ArithmeticError if it diverges."""
+    label = f"toy: {toy.name}"
+    task = Task.of(
+        descend,
+        toy=toy.name,
+        start=start.tolist(),
+        dtype=str(start.dtype),
+        decay=decay if isinstance(decay, float) else decay.tolist(),
+        rate=rate,
+        steps=steps,
+    )
     path = [start]
-    for _ in range(steps):
+    for step in loop.steps(task, steps, label, path=path):
         at = path[-1]
-        push = 2 * residual(at).unsqueeze(-1) * slope(residual, at) + 2 * decay * at
+        error = toy.residual(at)
+        loop.check_finite(error, label, step)  # whose square the loss is
+        push = 2 * error.unsqueeze(-1) * slope(toy.residual, at) + 2 * decay * at
         path.append(at - rate * push)
     return torch.stack(path)
 

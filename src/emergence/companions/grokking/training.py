@@ -1,4 +1,4 @@
-"""And the network itself? Gradient descent on L_lambda for both layers, on the clock 2 lambda t."""
+"""Training of both layers by gradient descent on L_lambda, on the clock 2 lambda t."""
 
 from typing import NamedTuple
 
@@ -6,7 +6,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from emergence.running.progress import steps as counted
+from emergence.running import loop
+from emergence.running.cache import Task
 
 from .model import Layers, accuracy, descent, start
 from .settings import RealTraining, Simulation
@@ -42,15 +43,16 @@ def instance(settings: Simulation, seed: int) -> Instance:
 
 
 def train(
-    layers: Layers,
-    data: Split,
+    simulation: Simulation,
     settings: RealTraining,
+    seed: int,
     *,
     dtype: torch.dtype = torch.float32,
     label: str = "real training",
 ) -> Trained:
     """Full-batch gradient descent with momentum on L_lambda of Eq. 13, for all weights.
 
+    Data and initial weights are the `instance` of the simulation that it is compared with.
     With momentum m a step of size eta moves the clock by 2 lambda eta / (1 - m), divided by the
     slowdown of the first layer, by whose motion we count.
     Raises ArithmeticError when the run diverges.
@@ -59,27 +61,29 @@ def train(
     tick = 2 * settings.decay * rates[0] / (1 - settings.momentum)
     steps = round(settings.clock / tick)
     log_every = max(1, round(settings.log_every / tick))
-    train_data = Samples(*(part.to(dtype) for part in data.train))
-    test_data = Samples(*(part.to(dtype) for part in data.test))
+    data, layers = instance(simulation, seed)
+    train_data, test_data = (Samples(*(part.to(dtype) for part in side)) for side in data)
     layers = Layers(*(part.to(dtype) for part in layers))
     speed = Layers(*(torch.zeros_like(part) for part in layers))
-    rows = []
-    for k in counted(label, steps + 1):
+    rows: list[tuple[Tensor, ...]] = []
+    for k in loop.steps(
+        Task.of(train, simulation=simulation, settings=settings, seed=seed, dtype=str(dtype)),
+        steps + 1,
+        label,
+        layers=layers,
+        speed=speed,
+        rows=rows,
+    ):
         residual, gradient = descent(layers, train_data)
+        loss = residual.square().sum()
+        loop.check_finite(loss, label, k)
         if k % log_every == 0:
-            loss = residual.square().sum().double()
-            if not torch.isfinite(loss):
-                raise ArithmeticError(f"{label}: the loss is not finite at step {k}")
+            clock = torch.tensor(k * tick, dtype=torch.float64)
             scores = accuracy(layers, test_data), accuracy(layers, train_data)
-            rows.append(
-                (
-                    torch.tensor(k * tick, dtype=torch.float64),
-                    *scores,
-                    loss,
-                    layers.embeddings.double(),
-                )
-            )
+            embeddings = layers.embeddings.to(torch.float64, copy=True)
+            rows.append((clock, *scores, loss.double(), embeddings))
         force = gradient.moved(layers, 2 * settings.decay)
-        speed = force.moved(speed, settings.momentum)
-        layers = Layers(*(w - rate * v for w, v, rate in zip(layers, speed, rates, strict=True)))
+        for weight, velocity, push, rate in zip(layers, speed, force, rates, strict=True):
+            velocity.mul_(settings.momentum).add_(push)
+            weight.sub_(rate * velocity)
     return Trained(*(torch.stack(column) for column in zip(*rows, strict=True)))

@@ -1,6 +1,6 @@
 """Neural weight norm and Kolmogorov complexity: looped networks of ternary weights.
 
-`network` defines and runs them, `wiring` builds them; `printers`, `cell` and `permutations` are
+`model` defines and runs them, `wiring` builds them; `printers`, `cell` and `permutations` are
 upper bounds on weight, `codec` the lower one; `small` enumerates, `precision` leaves the grid.
 """
 

@@ -1,4 +1,4 @@
-"""A network in bits: the non-zero weights by their addresses, and how long that can be.
+"""The code of a network in bits: its non-zero weights by their addresses, and length bounds.
 
 Private weights are numbered by their connection, sorted, and the gaps are written in Rice's code,
 so that an address costs about log2 W bits instead of the 2 log2 W of its two ends.

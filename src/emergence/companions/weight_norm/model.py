@@ -1,4 +1,4 @@
-"""What is a looped network of fixed precision, what does it print, and what does it weigh?
+"""Looped networks of fixed precision: their parameters, what they print, what they weigh.
 
 Units are 0 or 1 and weights are -1, 0 or 1. All units start at 0, but for a constant one, and step
 together: a unit is 1 if its weighted inputs sum to more than 0. Only weights that are not 0 are

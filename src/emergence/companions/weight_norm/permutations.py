@@ -1,4 +1,4 @@
-"""Where the logarithm is needed: networks whose addresses spell permutations."""
+"""Networks whose addresses spell permutations: why the bound needs its logarithm."""
 
 import math
 from collections.abc import Sequence

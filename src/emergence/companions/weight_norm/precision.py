@@ -1,4 +1,4 @@
-"""What precision has to do with it: norms on a grid, and one real weight that holds any string."""
+"""Norms of weights on a grid, and a network off it: one real weight holds any string."""
 
 from collections.abc import Sequence
 from fractions import Fraction

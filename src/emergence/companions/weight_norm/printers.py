@@ -1,4 +1,4 @@
-"""What do simple strings weigh? Printers of any string, of a periodic one, and of zeros."""
+"""Networks that print a given string: any one, a periodic one, zeros before a one."""
 
 from collections.abc import Sequence
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""The sizes at which the chapter on weight norm is run. All ours: only an abstract is known."""
+"""Settings of the weight-norm chapter. All sizes are ours: only an abstract is known."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Every small looped network: what it prints, and the prior over strings that this gives.
+"""Enumeration of all small looped networks, and the prior over strings that they give.
 
 Networks of ternary weights on a few units with biases, all starting at 0; unit 0 prints at every
 step. A unit's row of weights matters through its truth table alone, so a network runs as a walk
@@ -10,10 +10,12 @@ from itertools import product
 from typing import NamedTuple
 
 import numpy as np
+import torch
 from jaxtyping import Float, Int, Real, UInt8
 from scipy.stats import rankdata
 
-from emergence.running.progress import steps as counted
+from emergence.running import loop
+from emergence.running.cache import Task
 
 
 class Rows(NamedTuple):
@@ -62,7 +64,9 @@ def counts(units: int, most: int, n_bits: int) -> Int[np.ndarray, "weights strin
     rows = all_rows(units)
     table = np.zeros((most + 1, 2**n_bits), dtype=np.int64)
     batches = list(networks(rows, units, most))
-    for i in counted("small networks", len(batches)):
+    task = Task.of(counts, units=units, most=most, n_bits=n_bits)
+    shared = torch.from_numpy(table)  # the same memory
+    for i in loop.steps(task, len(batches), "small networks", table=shared):
         weights, chosen = batches[i]
         table[weights] += np.bincount(walk(rows, chosen, n_bits), minlength=2**n_bits)
     return table

@@ -1,7 +1,8 @@
-"""Theorem 1 without sampling: data whose expectation is a finite sum, and training on it."""
+"""Data whose expectation is a finite sum, and descent on it: Theorem 1 without sampling."""
 
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+import hashlib
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 
 import torch
 from jaxtyping import Float
@@ -9,10 +10,21 @@ from torch import Tensor
 
 from emergence.fast import disentangled_output
 from emergence.models import Weights
+from emergence.running import loop
+from emergence.running.cache import Task
 from emergence.subspace import NAMES, PseudoParameters, embed, project
 from emergence.tasks import gaussian_pairs, swap_halves
 
-Sampler = Callable[[int], tuple[Tensor, Tensor]]  # step -> inputs and targets of every run
+Sequences = tuple[Tensor, Tensor]  # inputs and targets of every run
+
+
+class Fresh(NamedTuple):
+    """Fresh Gaussian sequences in every step, as `gaussian` draws them."""
+
+    streams: tuple[torch.Generator, ...]
+    batch_size: int
+    n_pairs: int
+    dim: int
 
 
 class Group(NamedTuple):
@@ -115,18 +127,45 @@ def mean_gradient(
     return Weights(*torch.autograd.grad(loss.sum(), weights)), loss.detach()
 
 
-def descend(start: Weights, data: Sampler, steps: int, learning_rate: float) -> Descent:
-    """Gradient descent on what `data` gives at each step."""
-    weights, coordinates, losses = start, [project(start)], []
-    for step in range(steps):
-        gradient, loss = mean_gradient(weights, *data(step))
-        weights = Weights(*(w - learning_rate * g for w, g in zip(weights, gradient, strict=True)))
-        coordinates.append(project(weights))
+def descend(
+    start: Weights,
+    data: Sequences | Fresh,
+    steps: int,
+    learning_rate: float,
+    *,
+    label: str = "descent",
+) -> Descent:
+    """Gradient descent on the same sequences in every step, or on fresh ones.
+
+    Raises ArithmeticError when a run diverges.
+    """
+    weights = Weights(*(w.clone() for w in start))
+    coordinates, losses = [_coordinates(weights)], []
+    streams = data.streams if isinstance(data, Fresh) else ()
+    for step in loop.steps(
+        Task.of(
+            descend,
+            start=_digest(start),
+            data=_described(data),
+            steps=steps,
+            learning_rate=learning_rate,
+        ),
+        steps,
+        label,
+        weights=weights,
+        streams=streams,
+        coordinates=coordinates,
+        losses=losses,
+    ):
+        batch = gaussian(*data) if isinstance(data, Fresh) else data
+        gradient, loss = mean_gradient(weights, *batch)
+        loop.check_finite(loss, label, step)
+        for w, g in zip(weights, gradient, strict=True):
+            w.sub_(learning_rate * g)
+        coordinates.append(_coordinates(weights))
         losses.append(loss)
-    pseudo, outside = zip(*coordinates, strict=True)
-    return Descent(
-        torch.stack(outside), torch.stack([p.stacked() for p in pseudo]), torch.stack(losses)
-    )
+    outside, pseudo = (torch.stack(column) for column in zip(*coordinates, strict=True))
+    return Descent(outside, pseudo, torch.stack(losses))
 
 
 def give_query_position(inputs: Tensor, generator: torch.Generator) -> Tensor:
@@ -169,6 +208,29 @@ def all_signs(n_pairs: int, dim: int) -> tuple[Tensor, Tensor]:
         inputs.append(torch.cat([pairs, query[:, None]], dim=1))
         targets.append(labels[:, q])
     return torch.cat(inputs), torch.cat(targets)
+
+
+def _coordinates(weights: Weights) -> tuple[Tensor, Tensor]:
+    """The norm outside the 19 dimensions, and the pseudo-parameters."""
+    pseudo, outside = project(weights)
+    return outside, pseudo.stacked()
+
+
+def _described(data: Sequences | Fresh) -> list[Any]:
+    """Data in plain values, by which the task of a descent is known."""
+    if isinstance(data, Fresh):
+        streams, *sizes = data
+        return [_digest([stream.get_state() for stream in streams]), *sizes]
+    return [_digest(data)]
+
+
+def _digest(tensors: Iterable[Tensor]) -> str:
+    """A checksum that stands for tensors."""
+    found = hashlib.sha256()
+    for tensor in tensors:
+        found.update(f"{tensor.dtype} {tuple(tensor.shape)} ".encode())
+        found.update(tensor.cpu().contiguous().numpy().tobytes())
+    return found.hexdigest()
 
 
 def _products(one: Tensor, two: Tensor) -> Tensor:

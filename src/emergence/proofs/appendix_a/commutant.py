@@ -1,4 +1,4 @@
-"""What do the rotations of App. A leave fixed? Propositions 1-4, for small k and for every k."""
+"""Matrices that the rotations of App. A leave fixed: Propositions 1-4, for small k and every k."""
 
 from collections.abc import Callable, Iterable
 

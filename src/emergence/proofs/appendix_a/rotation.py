@@ -1,4 +1,4 @@
-"""Does the real model do what App. A says? Its passes before and after a rotation of the data."""
+"""Passes of the real model before and after a rotation of its data, against App. A."""
 
 from typing import Literal, NamedTuple
 

@@ -1,4 +1,4 @@
-"""Where App. A prints something else than it means: both forms, measured on the real model."""
+"""Misprints of App. A: the printed and the meant form, both measured on the real model."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""Why is the gradient structured? A.5-A.7 as algebra: every identity a remainder that must be 0."""
+"""Structure of the gradient (A.5-A.7) as algebra: every identity a remainder that must be 0."""
 
 import sympy as sp
 

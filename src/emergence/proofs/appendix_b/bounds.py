@@ -1,4 +1,4 @@
-"""App. B.6-B.8 with numbers: every O-term replaced by a bound, and the N from which it holds.
+"""Bounds in place of the O-terms of App. B.6-B.8, each proved for all N from some N0 on.
 
 Speeds are multiplied by the power of N that the paper gives them and written in x = 1/N, so that
 "for all N >= N0" is "for all x in [0, 1/N0]". Interval arithmetic (Arb, through python-flint)

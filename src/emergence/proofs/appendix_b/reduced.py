@@ -1,4 +1,4 @@
-"""App. B derived: the closed-form loss from the architecture, for a symbolic number of pairs N.
+"""The closed-form loss of App. B, derived from the architecture for a symbolic number of pairs N.
 
 Inputs are orthonormal (Assumption 7), the query asks for pair N (Assumption 8), the mask is
 strict (App. B.2). Every inner product is then a Kronecker delta, and every sum over positions a

@@ -1,7 +1,8 @@
-"""Steps behind the laws at other speeds (chapters on real transformers and knock-in tests).
+"""The steps behind the laws at other speeds, each as a residual that must vanish.
 
-Each is an expression that must vanish. F = 2N - 1 counts layer 2's rivals, f is the retrieval of
-layer 1, s = exp(beta f); A is the integral of exp(-u^2/2) from 0 to beta.
+They belong to the chapters on real transformers and knock-in tests. F = 2N - 1 counts layer 2's
+rivals, f is the retrieval of layer 1, s = exp(beta f); A is the integral of exp(-u^2/2) from 0 to
+beta.
 """
 
 import sympy as sp

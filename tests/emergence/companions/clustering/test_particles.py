@@ -8,8 +8,9 @@ import pytest
 import torch
 
 from emergence.companions.clustering import energy, markers, particles, scores, symbolic
-from emergence.companions.clustering.settings import PRESET
+from emergence.companions.clustering.settings import PRESET, Simulation
 from emergence.preset import choose
+from interruption import assert_resumes
 
 SIZES = (2, 5, 8, 17)
 SETTINGS = [(0.0, 0.5, 0.0), (1.0, 0.5, 0.0), (1.0, 0.5, 0.3), (0.3, 0.2, 0.5)]  # mix, width, core
@@ -179,12 +180,25 @@ def test_the_spectrum_holds_all_variance(n, close):
 def test_particles_descend_and_repeat(setting):
     mix, width, core = setting
     given = {"mix": mix, "width": width, "core": core, "device": torch.device("cpu")}
-    settings = particles.Simulation(residues=7, steps=80)
+    settings = Simulation(residues=7, steps=80)
     ends = particles.simulate(settings, (0, 1), **given)
     assert ends.shape == (2, 7, 2)
     assert torch.allclose(ends[1:], particles.simulate(settings, (1,), **given), atol=1e-3)
     before = particles.start(7, (0, 1))
     assert (energy.energy(ends, *setting) < energy.energy(before, *setting)).all()
+
+
+@pytest.mark.parametrize("kill_after", [1, 9])
+def test_a_killed_simulation_ends_in_the_same_bits(kill_after):
+    given = {"mix": 0.5, "width": 0.5, "core": 0.3, "device": torch.device("cpu")}
+    settings = Simulation(residues=7, steps=12)
+    assert_resumes(lambda: [particles.simulate(settings, (0, 1), **given)], kill_after)
+
+
+def test_particles_that_diverge_are_an_error():
+    given = {"mix": 0.5, "width": 0.5, "core": 0.3, "device": torch.device("cpu")}
+    with pytest.raises(ArithmeticError, match="not finite"):
+        particles.simulate(Simulation(5, steps=3, learning_rate=math.inf), (0,), **given)
 
 
 def test_presets_are_named():

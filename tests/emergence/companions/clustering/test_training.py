@@ -6,7 +6,9 @@ import pytest
 import torch
 from torch.nn import functional
 
-from emergence.companions.clustering import energy, following, markers, model, pairwise
+from emergence.companions.clustering import energy, following, markers, model, pairwise, training
+from emergence.companions.clustering.settings import Training
+from interruption import assert_resumes
 
 CPU = torch.device("cpu")
 
@@ -134,9 +136,9 @@ def test_likeness_ignores_motion_and_growth():
 
 
 def test_training_is_that_of_each_seed_alone():
-    settings = model.Training(residues=5, hidden=8, epochs=30, records=3, snapshots=(0, 10))
-    both = model.train(settings, (0, 1), device=CPU)
-    alone = model.train(settings, (1,), device=CPU)
+    settings = Training(residues=5, hidden=8, epochs=30, records=3, snapshots=(0, 10))
+    both = training.train(settings, (0, 1), device=CPU)
+    alone = training.train(settings, (1,), device=CPU)
     assert torch.allclose(both.final.second[1], alone.final.second[0], atol=1e-5)
     assert torch.equal(both.trained[1], alone.trained[0])
     assert both.epochs.tolist() == [0, 10, 20, 30]
@@ -146,10 +148,10 @@ def test_training_is_that_of_each_seed_alone():
 
 
 def test_only_trained_pairs_are_trained():
-    settings = model.Training(residues=5, hidden=8, epochs=1)
+    settings = Training(residues=5, hidden=8, epochs=1)
     net, trained = model.start(settings, (4,))
     assert int((~trained).sum()) == round(0.2 * 15)
-    after = model.train(settings, (4,), device=CPU)
+    after = training.train(settings, (4,), device=CPU)
     weights = trained / trained.sum()
     free = model.Network(*(part.clone().requires_grad_() for part in net))
     (model.losses(free) * weights).sum().backward()
@@ -159,14 +161,14 @@ def test_only_trained_pairs_are_trained():
 
 
 def test_weight_decay_and_biases_are_where_they_are_asked_for():
-    settings = model.Training(residues=5, hidden=8, epochs=20, weight_decay=0.0)
-    frozen = model.train(
-        model.Training(residues=5, hidden=8, epochs=20, hidden_bias=False), (0,), device=CPU
+    settings = Training(residues=5, hidden=8, epochs=20, weight_decay=0.0)
+    frozen = training.train(
+        Training(residues=5, hidden=8, epochs=20, hidden_bias=False), (0,), device=CPU
     )
     assert not frozen.final.first_bias.any()
-    none = model.train(settings, (0,), device=CPU).final
-    same = model.train(
-        model.Training(residues=5, hidden=8, epochs=20, weight_decay=0.0, embedding_decay=1.0),
+    none = training.train(settings, (0,), device=CPU).final
+    same = training.train(
+        Training(residues=5, hidden=8, epochs=20, weight_decay=0.0, embedding_decay=1.0),
         (0,),
         device=CPU,
     ).final
@@ -175,14 +177,23 @@ def test_weight_decay_and_biases_are_where_they_are_asked_for():
 
 
 def test_a_run_that_diverges_is_an_error():
-    settings = model.Training(residues=5, hidden=8, epochs=40, learning_rate=math.inf)
+    settings = Training(residues=5, hidden=8, epochs=40, learning_rate=math.inf)
     with pytest.raises(ArithmeticError, match="not finite"):
-        model.train(settings, (0,), device=CPU)
+        training.train(settings, (0,), device=CPU)
+
+
+@pytest.mark.parametrize("kill_after", [1, 5, 6, 11])
+@pytest.mark.parametrize("hidden_bias", [True, False])
+def test_a_killed_training_ends_in_the_same_bits(hidden_bias, kill_after):
+    settings = Training(
+        residues=5, hidden=8, epochs=12, records=3, snapshots=(0, 5), hidden_bias=hidden_bias
+    )
+    assert_resumes(lambda: training.train(settings, (0, 1), device=CPU), kill_after)
 
 
 def test_following_compares_at_every_snapshot():
-    settings = model.Training(residues=5, hidden=8, epochs=12, snapshots=(0, 6))
-    record = model.train(settings, (0, 1, 2), device=CPU)
+    settings = Training(residues=5, hidden=8, epochs=12, snapshots=(0, 6))
+    record = training.train(settings, (0, 1, 2), device=CPU)
     tendencies = {"clustering": (0.0, 0.5, 0.0)}
     stream = torch.Generator().manual_seed(0)
     found = following.follow(record, tendencies, relabellings=2, stream=stream)

@@ -10,6 +10,7 @@ import torch
 
 from emergence.companions.grokking import PRESET, direction, manifold, model, task, toys
 from emergence.companions.grokking.model import Layers
+from interruption import assert_resumes
 
 SETTINGS = replace(PRESET["smoke"].settings.direction, steps=60, n_measured=2)
 
@@ -20,9 +21,7 @@ def vector(*values):
 
 def test_descent_on_the_addition_toy_is_the_linear_map():
     decay, rate = 0.1, 0.05
-    path = toys.descend(
-        toys.ADDITION.residual, vector(toys.ADDITION.starts[0]), decay, rate=rate, steps=40
-    )
+    path = toys.descend(toys.ADDITION, vector(toys.ADDITION.starts[0]), decay, rate=rate, steps=40)
     hessian = 2 * np.ones((2, 2)) + 2 * decay * np.eye(2)
     w = np.array(toys.ADDITION.starts[0])
     for _ in range(40):
@@ -32,19 +31,29 @@ def test_descent_on_the_addition_toy_is_the_linear_map():
 
 @pytest.mark.parametrize("decay", [0.01, 0.2])
 def test_rates_are_the_eigenvalues_of_the_hessian(decay):
-    path = toys.descend(
-        toys.ADDITION.residual, vector(toys.ADDITION.starts[0]), decay, rate=0.1, steps=2000
-    )
+    path = toys.descend(toys.ADDITION, vector(toys.ADDITION.starts[0]), decay, rate=0.1, steps=2000)
     slow, fast = np.linalg.eigvalsh(2 * np.ones((2, 2)) + 2 * decay * np.eye(2))
     assert toys.rates(path[:, 0].numpy(), 0.1) == pytest.approx((fast, slow), rel=1e-9)
 
 
 def test_runs_with_decays_of_their_own():
     both = vector(toys.ADDITION.starts[0], toys.ADDITION.starts[0])
-    together = toys.descend(toys.CURVE.residual, both, vector([0.0], [0.3]), rate=0.02, steps=9)
+    together = toys.descend(toys.CURVE, both, vector([0.0], [0.3]), rate=0.02, steps=9)
     for i, decay in enumerate((0.0, 0.3)):
-        alone = toys.descend(toys.CURVE.residual, both[:1], decay, rate=0.02, steps=9)
+        alone = toys.descend(toys.CURVE, both[:1], decay, rate=0.02, steps=9)
         assert torch.equal(together[:, i], alone[:, 0])
+
+
+@pytest.mark.parametrize("kill_after", [1, 7])
+@pytest.mark.parametrize("decay", [0.1, vector([0.1], [0.2], [0.3])], ids=["one", "each"])
+def test_a_killed_descent_of_a_toy_ends_in_the_same_bits(decay, kill_after):
+    starts = vector(*toys.LEAKY.starts)
+    assert_resumes(lambda: toys.descend(toys.LEAKY, starts, decay, rate=0.02, steps=9), kill_after)
+
+
+def test_a_toy_that_diverges_is_an_error():
+    with pytest.raises(ArithmeticError, match="toy: curve: the loss is not finite"):
+        toys.descend(toys.CURVE, vector(*toys.CURVE.starts), 0.1, rate=10.0, steps=40)
 
 
 def test_closest_point_of_the_parabola():
@@ -195,6 +204,21 @@ def test_same_seed_same_start_in_every_reading():
     assert record.train_loss.shape == (2, 2, len(record.steps))
     assert torch.allclose(record.train_loss[1, 1], again.train_loss[0, 0], rtol=1e-9)
     assert not torch.allclose(record.train_loss[0], record.train_loss[1])
+
+
+@pytest.mark.parametrize("kill_after", [1, 39, 40, 41, 55])
+def test_a_killed_direction_test_ends_in_the_same_bits(kill_after):
+    """Measured at steps 40 and 60: killed before the first, around it, and between them."""
+    assert_resumes(
+        lambda: direction.follow(SETTINGS, (0, 1), ("entries", "samples"), label="test"),
+        kill_after,
+    )
+
+
+def test_a_direction_test_that_diverges_is_an_error():
+    wild = replace(SETTINGS, weight_decay=1e9)
+    with pytest.raises(ArithmeticError, match="test: the loss is not finite"):
+        direction.follow(wild, (0,), ("samples",), label="test")
 
 
 def test_measured_steps_end_with_the_run():

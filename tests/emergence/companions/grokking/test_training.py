@@ -10,6 +10,7 @@ import torch
 
 from emergence.companions.grokking import PRESET, first_layer, fourier, model, task, training
 from emergence.companions.grokking.model import Layers
+from interruption import assert_resumes
 
 SMALL = PRESET["smoke"].settings.simulation  # p = 7, hidden 48, 19 of 28 pairs
 
@@ -137,7 +138,7 @@ def test_too_few_units_cannot_fit(problem):
 
 def test_simulation_descends_and_never_forgets(problem):
     data, layers = problem
-    path = first_layer.simulate(layers.embeddings, data, step=1e-3, steps=60, log_every=20)
+    path = first_layer.simulate(replace(SMALL, step=1e-3, steps=60, log_every=20), 3)
     assert path.clock.tolist() == pytest.approx([0, 0.02, 0.04, 0.06])
     assert (path.cost.diff() < 0).all()
     assert float(path.residual.max()) < 1e-9
@@ -150,7 +151,7 @@ def test_simulation_descends_and_never_forgets(problem):
 def test_real_training_is_descent_with_momentum(problem, close):
     data, layers = problem
     settings = replace(PRESET["smoke"].settings.real, log_every=0.0, clock=0.004, slowdown=4.0)
-    found = training.train(layers, data, settings, dtype=torch.float64)
+    found = training.train(SMALL, settings, 3, dtype=torch.float64)
     rate, m, decay = settings.learning_rate, settings.momentum, settings.decay
     free = [part.clone().requires_grad_() for part in layers]
     optimiser = torch.optim.SGD(
@@ -166,11 +167,24 @@ def test_real_training_is_descent_with_momentum(problem, close):
     close(found.embeddings[-1], free[0])
 
 
-def test_real_training_says_when_it_diverges(problem):
-    data, layers = problem
+def test_real_training_says_when_it_diverges():
     wild = replace(PRESET["smoke"].settings.real, learning_rate=1e3, clock=1e6, log_every=1.0)
     with pytest.raises(ArithmeticError, match="not finite"):
-        training.train(layers, data, wild)
+        training.train(SMALL, wild, 3)
+
+
+@pytest.mark.parametrize("kill_after", [1, 12, 20])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_a_killed_real_training_ends_in_the_same_bits(dtype, kill_after):
+    settings = replace(PRESET["smoke"].settings.real, log_every=0.006, clock=0.05, slowdown=2.0)
+    assert_resumes(lambda: training.train(SMALL, settings, 3, dtype=dtype), kill_after)
+
+
+@pytest.mark.parametrize("kill_after", [1, 12, 20])
+@pytest.mark.parametrize("ridge", [0.0, 0.3])
+def test_a_killed_simulation_ends_in_the_same_bits(ridge, kill_after):
+    settings = replace(SMALL, steps=20, log_every=5)
+    assert_resumes(lambda: first_layer.simulate(settings, 3, ridge=ridge), kill_after)
 
 
 def test_instances_repeat():

@@ -9,6 +9,7 @@ from scipy.stats import spearmanr
 
 from emergence.companions.weight_norm import small
 from emergence.companions.weight_norm.model import Network, Private, Unit, printed
+from interruption import assert_resumes
 
 
 def brute_force(units, most, n_bits):
@@ -31,6 +32,11 @@ def brute_force(units, most, n_bits):
 @pytest.mark.parametrize(("units", "most", "n_bits"), [(1, 2, 4), (2, 6, 6), (3, 3, 5)])
 def test_counts_are_those_of_brute_force(units, most, n_bits):
     assert small.counts(units, most, n_bits).tolist() == brute_force(units, most, n_bits)
+
+
+@pytest.mark.parametrize("kill_after", [1, 5])
+def test_a_killed_enumeration_ends_in_the_same_counts(kill_after):
+    assert_resumes(lambda: small.counts(2, 6, 6), kill_after)
 
 
 def test_every_network_is_counted_once():

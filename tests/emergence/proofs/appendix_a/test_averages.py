@@ -1,10 +1,15 @@
 """Theorem 1 without sampling error, by finite averages, and what leaves when an assumption goes."""
 
+import contextlib
+
 import pytest
 import torch
 
+from emergence.models import Weights
 from emergence.proofs.appendix_a import averages
+from emergence.running import cache
 from emergence.subspace import NAMES, project
+from interruption import Interrupting, Killed, assert_resumes
 
 IDLE = [NAMES.index(f"beta_{i}") for i in (3, 4, 5, 6)]
 
@@ -20,7 +25,7 @@ def turned(dim=4, count=2, group=None):
 
 def outside(data, start=None, steps=8, rate=0.25):
     start = averages.zero_weights(2, 4) if start is None else start
-    return averages.descend(start, lambda _: data, steps, rate)
+    return averages.descend(start, data, steps, rate)
 
 
 @pytest.mark.parametrize("size", [1, 2, 4, 8])
@@ -124,9 +129,8 @@ def test_one_rotation_for_contents_and_positions_is_not_enough():
 
 
 def test_sampled_batches_leave():
-    source = streams()
     found = averages.descend(
-        averages.zero_weights(2, 4), lambda _: averages.gaussian(source, 64, 2, 4), 5, 0.25
+        averages.zero_weights(2, 4), averages.Fresh(tuple(streams()), 64, 2, 4), 5, 0.25
     )
     assert found.outside[-1].min() > 0.01
 
@@ -143,8 +147,52 @@ def test_independent_signs_are_enough():
     """Not isotropic, yet inside: invariance under a finite group is all that the proof uses."""
     inputs, target = averages.all_signs(2, 2)
     assert len(inputs) == 2 * 2**12
-    found = averages.descend(
-        averages.zero_weights(1, 2), lambda _: (inputs[None], target[None]), 10, 0.5
-    )
+    found = averages.descend(averages.zero_weights(1, 2), (inputs[None], target[None]), 10, 0.5)
     assert found.outside.max() < 1e-12
     assert found.pseudo[-1, 0].norm() > 0.1
+
+
+def sampled():
+    return averages.Fresh(tuple(streams()), 8, 2, 4)
+
+
+@pytest.mark.parametrize("kill_after", [1, 7])
+@pytest.mark.parametrize("data", [turned, sampled])
+def test_a_killed_descent_ends_in_the_same_bits(data, kill_after):
+    assert_resumes(lambda: outside(data()), kill_after)
+
+
+def test_a_killed_descent_leaves_the_streams_where_they_would_be():
+    left = []
+    for kill_after in (0, 3):
+        with cache.attached(Interrupting(kill_after)):
+            for _ in range(2):
+                data = sampled()
+                with contextlib.suppress(Killed):
+                    outside(data)
+        left.append([stream.get_state() for stream in data.streams])
+    assert all(map(torch.equal, *left))
+
+
+def test_a_descent_is_known_by_its_data_and_start():
+    interrupting = Interrupting(0)
+    zero = averages.zero_weights(2, 4)
+    ones = Weights(*(torch.ones_like(w) for w in zero))
+    one_rotation = averages.one_rotation(averages.pauli_group(4))
+    with cache.attached(interrupting):
+        for start in (zero, ones):
+            for data in (
+                turned(),
+                turned(group=one_rotation),
+                averages.Fresh(tuple(streams()), 8, 2, 4),
+                averages.Fresh(tuple(streams(first=5)), 8, 2, 4),
+                averages.Fresh(tuple(streams()), 9, 2, 4),
+            ):
+                interrupting.states.clear()
+                averages.descend(start, data, 2, 1e-3)
+    assert len(set(map(repr, interrupting.tasks))) == len(interrupting.tasks) == 10
+
+
+def test_a_descent_that_diverges_is_an_error():
+    with pytest.raises(ArithmeticError, match="the loss is not finite"):
+        outside(turned(), steps=40, rate=1e9)

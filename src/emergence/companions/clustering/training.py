@@ -1,0 +1,96 @@
+"""Training of the networks: full-batch AdamW on the trained pairs, a network a seed."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from emergence.running import loop
+from emergence.running.cache import Task
+
+from .markers import markers
+from .model import Network, logits, losses, start
+from .scores import Scores, scores
+from .settings import Training
+
+
+class Record(NamedTuple):
+    """What training left behind; a snapshot is the network after so many epochs."""
+
+    epochs: Int[Tensor, " times"]
+    loss: Float[Tensor, "times runs"]  # of the trained pairs
+    accuracy: Float[Tensor, "times runs"]  # of the held-out pairs
+    scores: Scores  # times runs
+    trained: Bool[Tensor, "runs markers"]
+    snapshots: dict[int, Network]
+    final: Network
+
+
+def train(
+    settings: Training, seeds: Sequence[int], *, device: torch.device, label: str = "network"
+) -> Record:
+    """Train a network a seed, all at once; ArithmeticError when a run diverges."""
+    network, trained = start(settings, seeds)
+    network = Network(*(part.to(device).requires_grad_() for part in network))
+    weights = (trained / trained.sum(dim=-1, keepdim=True)).to(device)
+    decay = settings.weight_decay
+    of_embeddings = decay if settings.embedding_decay is None else settings.embedding_decay
+    network.first_bias.requires_grad_(settings.hidden_bias)
+    optimiser = torch.optim.AdamW(
+        [
+            {"params": [network.embeddings], "weight_decay": of_embeddings},
+            {"params": [p for p in network[1:] if p.requires_grad], "weight_decay": decay},
+        ],
+        lr=settings.learning_rate,
+        fused=True,
+    )
+    every = max(1, settings.epochs // settings.records)
+    rows: list[tuple] = []  # epoch, and what `_measure` finds
+    kept: list[tuple] = []  # epoch, and the parameters
+    for epoch in loop.steps(
+        Task.of(train, settings=settings, seeds=seeds),
+        settings.epochs,
+        label,
+        network=network,
+        optimiser=optimiser,
+        rows=rows,
+        kept=kept,
+    ):
+        if epoch in settings.snapshots:
+            kept.append((epoch, *_copy(network)))
+        if epoch % every == 0:
+            rows.append((epoch, *_measure(network, trained.to(device))))
+        optimiser.zero_grad()
+        loss = (losses(network) * weights).sum()
+        loop.check_finite(loss.detach(), label, epoch)
+        loss.backward()
+        optimiser.step()
+    last = _measure(network, trained.to(device))
+    loop.check_finite(last[0], label, settings.epochs)
+    epochs, *columns = zip(*rows, (settings.epochs, *last), strict=True)
+    trained_loss, accuracy, *shapes = (torch.stack(column) for column in columns)
+    return Record(
+        torch.tensor(epochs),
+        trained_loss,
+        accuracy,
+        Scores(*shapes),
+        trained,
+        {epoch: Network(*parts) for epoch, *parts in kept},
+        _copy(network),
+    )
+
+
+def _copy(network: Network) -> Network:
+    return Network(*(part.detach().clone().cpu() for part in network))
+
+
+@torch.no_grad()
+def _measure(network: Network, trained: Bool[Tensor, "runs markers"]) -> tuple[Tensor, ...]:
+    """Loss of the trained pairs, accuracy on the held-out ones, both scores and the base rate."""
+    total = markers(network.embeddings.shape[-2]).total.to(trained.device)
+    right = logits(network).argmax(dim=-1) == total
+    loss = (losses(network) * trained).sum(dim=-1) / trained.sum(dim=-1)
+    accuracy = (right & ~trained).sum(dim=-1) / (~trained).sum(dim=-1)
+    return tuple(part.cpu() for part in (loss, accuracy, *scores(network.embeddings)))

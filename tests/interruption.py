@@ -1,0 +1,68 @@
+"""A cache that interrupts a computation, and the check that one goes on to the same bits."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from emergence.running import cache
+
+
+class Killed(Exception):
+    """What ends a run here."""
+
+
+class Interrupting(cache.NoCache):
+    """A cache that keeps every state, as numpy arrays, and kills the run after some of them."""
+
+    def __init__(self, kill_after: int) -> None:
+        self.kill_after, self.states, self.tasks = kill_after, [], []
+
+    def checkpoint(self, task):
+        self.tasks.append(task)
+        return self
+
+    def load(self):
+        return self.states[-1] if self.states else None
+
+    def offer(self, state, *, ended):
+        self.states.append(_arrays(state()))
+        if len(self.states) == self.kill_after:
+            raise Killed
+
+
+def assert_resumes(run: Callable[[], Any], kill_after: int) -> None:
+    """Assert that a run killed after so many steps, and one that has ended, give the same bits."""
+    undisturbed = _bits(run())
+    interrupting = Interrupting(kill_after)
+    with cache.attached(interrupting):
+        with pytest.raises(Killed):
+            run()
+        assert _bits(run()) == undisturbed
+        assert _bits(run()) == undisturbed  # from its last state
+    steps = [state["step"] for state in interrupting.states]
+    assert steps == list(range(1, len(steps) + 1))
+    assert kill_after < len(steps)
+    assert len(set(map(repr, interrupting.tasks))) == 1
+
+
+def _bits(value: Any) -> Any:
+    """A result, arrays by their bytes: NaN is equal to itself."""
+    if isinstance(value, torch.Tensor):
+        value = value.detach().numpy()
+    if isinstance(value, np.ndarray):
+        return value.dtype.str, value.shape, value.tobytes()
+    if isinstance(value, Mapping):
+        return {name: _bits(item) for name, item in value.items()}
+    return [_bits(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def _arrays(value: Any) -> Any:
+    """A state as a store would give it back."""
+    if isinstance(value, dict):
+        return {name: _arrays(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_arrays(item) for item in value]
+    return value.detach().numpy().copy() if isinstance(value, torch.Tensor) else value
