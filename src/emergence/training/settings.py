@@ -10,7 +10,6 @@ from emergence.tasks import Query
 Data = Literal["gaussian", "orthonormal"]
 Method = Literal["fast", "dense"]
 Optimiser = Literal["adamw", "sgd"]
-Part = Literal["previous", "match", "copy"]  # of the induction head, as `knock_in` installs them
 
 
 @dataclass(frozen=True)
@@ -63,8 +62,8 @@ class MinimalTraining:
 class TokenTraining:
     """Training of the attention-only transformer on token pairs (§2, App. E).
 
-    Stochastic gradient descent has neither momentum nor weight decay. Parts of the circuit that
-    are `given` start in place. Training ends early after a batch loss of at most `until_loss`.
+    Stochastic gradient descent has neither momentum nor weight decay. Training ends early after a
+    batch loss of at most `until_loss`.
     """
 
     dim: int = 2048
@@ -78,8 +77,6 @@ class TokenTraining:
     embedding_scale: float = 0.05  # decides whether 300 steps suffice: book/beyond/07_knock_in.md
     mask: Mask = "causal"
     optimiser: Optimiser = "adamw"
-    given: tuple[Part, ...] = ()
-    given_strength: float = 8.0  # in logits: e^8 outweighs all other entries of a context
     until_loss: float | None = None
 
     def __post_init__(self) -> None:

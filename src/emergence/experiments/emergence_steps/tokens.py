@@ -8,7 +8,7 @@ from jaxtyping import Float
 
 from emergence.analysis.curves import first_fallen
 from emergence.training.settings import TokenTraining
-from emergence.training.transformer import train_tokens
+from emergence.training.transformer import Start, train_tokens
 
 
 def knows_labels_only(n_pairs: int) -> float:
@@ -17,7 +17,12 @@ def knows_labels_only(n_pairs: int) -> float:
 
 
 def token_steps(
-    settings: TokenTraining, seeds: Sequence[int], *, device: torch.device, label: str
+    settings: TokenTraining,
+    seeds: Sequence[int],
+    *,
+    device: torch.device,
+    label: str,
+    start: Start | None = None,
 ) -> Float[np.ndarray, " seeds"]:
     """The first step at which the batch loss is at most half of ln N.
 
@@ -27,7 +32,7 @@ def token_steps(
 
     def one(seed: int) -> float:
         try:
-            record = train_tokens(settings, seed, device=device, label=label)
+            record = train_tokens(settings, seed, device=device, start=start, label=label)
         except ArithmeticError:
             return np.inf
         steps = np.arange(len(record.loss))
