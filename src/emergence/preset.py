@@ -35,6 +35,11 @@ class Preset:
         return replace(self, settings=replace(self.settings, **changes))
 
 
+def preset(*, paper: Any, smoke: Any) -> dict[str, Preset]:
+    """Settings in both profiles: five seeds in the paper's, two in the other."""
+    return {"paper": Preset(paper), "smoke": Preset(smoke, 2)}
+
+
 def choose(preset: Mapping[str, Preset], profile: str) -> Preset:
     """The preset in this profile; ValueError for an unknown one."""
     if profile not in PROFILES:

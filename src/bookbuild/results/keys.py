@@ -13,6 +13,7 @@ from bookbuild.settings import Settings
 from bookbuild.source.chapters import Chapter, tags
 
 from .imports import find_imports
+from .parsed import code_digest
 from .snapshot import SOURCES, sources
 
 RENDERING = ("ipykernel", "myst-nb")  # a chapter's outputs depend on them without an import
@@ -49,13 +50,20 @@ def _fingerprint_of_module(module: str, src: Path) -> tuple[dict[str, str], dict
 
 
 def fingerprint(code: Iterable[str], src: Path) -> tuple[dict[str, str], dict[str, str]]:
-    """Return the checksums of all modules some code imports, and versions of its packages."""
+    """Return what stands for the sources some code depends on, and versions of its packages.
+
+    A module's part is a digest of its code, so that a comment or a docstring changes no key, unless
+    the code shows sources: then every byte counts.
+    """
     imports = find_imports(code, src)
     files = {f"{SOURCES}/{path.relative_to(src).as_posix()}": path for path in imports.files}
-    return (
-        {name: _sha256(path) for name, path in files.items()},
-        versions(_distributions(imports.packages)),
-    )
+    parts = {
+        name: _sha256(path)
+        if imports.shown or path.suffix != ".py"
+        else code_digest(path.read_bytes())
+        for name, path in files.items()
+    }
+    return parts | dict(imports.names), versions(_distributions(imports.packages))
 
 
 def digest(ingredients: Mapping[str, Any]) -> str:

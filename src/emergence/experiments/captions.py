@@ -1,9 +1,7 @@
 """Trainings as the captions of Apps. C and D give them, and their tiny counterparts."""
 
 from dataclasses import replace
-from typing import Any
 
-from emergence.preset import Preset
 from emergence.subspace import INDUCTION_HEAD
 from emergence.training.settings import MinimalTraining
 
@@ -33,8 +31,3 @@ SMALL_DYNAMICS = MinimalTraining(2, 8, 64, 90, record_every=2)
 def constrained(settings: MinimalTraining) -> MinimalTraining:
     """The same training with only alpha_3, beta_2 and gamma_3 free (Fig. 4, bottom)."""
     return replace(settings, trained=INDUCTION_HEAD)
-
-
-def preset(*, paper: Any, smoke: Any) -> dict[str, Preset]:
-    """Settings in both profiles: five seeds in the paper's, two in the other."""
-    return {"paper": Preset(paper), "smoke": Preset(smoke, 2)}

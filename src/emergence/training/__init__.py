@@ -5,7 +5,7 @@ A run that is interrupted goes on, to the same bits, where whoever runs it attac
 
 from .closed_form import train_closed
 from .minimal import MinimalRecord, gradient_samples, train_minimal
-from .settings import Data, Method, MinimalTraining, Optimiser, Part, TokenTraining
+from .settings import Data, Method, MinimalTraining, Optimiser, TokenTraining
 from .transformer import TokenRecord, query_logits, train_tokens
 
 __all__ = [
@@ -14,7 +14,6 @@ __all__ = [
     "MinimalRecord",
     "MinimalTraining",
     "Optimiser",
-    "Part",
     "TokenRecord",
     "TokenTraining",
     "gradient_samples",

@@ -1,7 +1,8 @@
 """A piece of the induction head given to the transformer of §2 before it is trained."""
 
 from collections.abc import Sequence
-from typing import get_args
+from dataclasses import dataclass
+from typing import Literal, get_args
 
 import torch
 from jaxtyping import Float
@@ -9,9 +10,20 @@ from torch import Tensor
 
 from emergence.models import AttentionOnlyTransformer
 
-from .settings import Part
-
+Part = Literal["previous", "match", "copy"]
 PARTS: tuple[Part, ...] = get_args(Part)
+
+
+@dataclass(frozen=True)
+class Given:
+    """Parts of the head that are in place before the first step of `train_tokens`."""
+
+    parts: tuple[Part, ...]
+    strength: float = 8.0  # in logits: e^8 outweighs all other entries of a context
+
+    def __call__(self, model: AttentionOnlyTransformer) -> None:
+        """Put them in place."""
+        install(model, self.parts, self.strength)
 
 
 @torch.no_grad()

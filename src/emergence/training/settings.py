@@ -10,7 +10,6 @@ from emergence.tasks import Query
 Data = Literal["gaussian", "orthonormal"]
 Method = Literal["fast", "dense"]
 Optimiser = Literal["adamw", "sgd"]
-Part = Literal["previous", "match", "copy"]  # of the induction head, as `knock_in` installs them
 
 
 @dataclass(frozen=True)
@@ -97,8 +96,6 @@ class TokenTraining:
         embedding_scale: standard deviation of the initial entries of both embeddings.
         mask: `causal`, a position sees itself and what precedes it, or `strict`, not itself.
         optimiser: `adamw`, or `sgd` without momentum.
-        given: parts of the induction head that start in place: `previous`, `match`, `copy`.
-        given_strength: size of their scores and logits, > 0.
         until_loss: training ends after a batch loss this low; None for never.
 
     Raises:
@@ -120,8 +117,6 @@ class TokenTraining:
     embedding_scale: float = 0.05  # decides whether 300 steps suffice: book/beyond/07_knock_in.md
     mask: Mask = "causal"
     optimiser: Optimiser = "adamw"
-    given: tuple[Part, ...] = ()
-    given_strength: float = 8.0  # in logits: e^8 outweighs all other entries of a context
     until_loss: float | None = None
 
     def __post_init__(self) -> None:

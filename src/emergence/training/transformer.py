@@ -13,7 +13,6 @@ from emergence.running import loop
 from emergence.running.cache import Task
 from emergence.running.devices import generator
 
-from .knock_in import install
 from .minimal import check_method
 from .settings import Method, TokenTraining
 
@@ -27,6 +26,14 @@ class Reader(Protocol):
     def every(self) -> int: ...
 
     def __call__(self, model: AttentionOnlyTransformer) -> Any: ...
+
+
+@runtime_checkable
+class Start(Protocol):
+    """Changes the model before the first step: a frozen dataclass, for a training resumes only with
+    the same one. That of `knock_in` puts parts of the head in place."""
+
+    def __call__(self, model: AttentionOnlyTransformer) -> None: ...
 
 
 class TokenRecord(NamedTuple):
@@ -51,6 +58,7 @@ def train_tokens(
     *,
     device: torch.device,
     method: Method = "fast",
+    start: Start | None = None,
     read: Reader | None = None,
     label: str = "training",
 ) -> TokenRecord:
@@ -83,7 +91,8 @@ def train_tokens(
         settings.dim, settings.vocabulary, settings.block_size,
         embedding_scale=settings.embedding_scale, generator=stream,
     )  # fmt: skip
-    install(model, settings.given, settings.given_strength)
+    if start:
+        start(model)
     optimiser = token_optimiser(settings, model)
     rows: list[tuple[Tensor, Tensor]] = []  # loss, accuracy
     found: list[tuple[int, Any]] = []
@@ -92,7 +101,7 @@ def train_tokens(
         return settings.until_loss is not None and bool(rows[-1][0] <= settings.until_loss)
 
     for step in loop.steps(
-        Task.of(train_tokens, settings=settings, seed=seed, method=method, read=read),
+        Task.of(train_tokens, settings=settings, seed=seed, method=method, start=start, read=read),
         settings.steps,
         label,
         ended=emerged,

@@ -12,7 +12,7 @@ from emergence import analysis, models, tasks, theory, training
 from emergence.models import Weights
 from emergence.running import devices
 from emergence.subspace import INDUCTION_HEAD, NAMES, PseudoParameters, embed
-from emergence.training import minimal
+from emergence.training import knock_in, minimal
 from emergence.training.closed_form import train_closed
 from emergence.training.minimal import train_minimal
 from emergence.training.settings import MinimalTraining, TokenTraining
@@ -392,10 +392,9 @@ def test_token_training_ends_at_its_level():
 
 
 def test_a_given_piece_is_in_place_before_the_first_step():
-    settings = dataclasses.replace(
-        TOKENS, dim=48, steps=1, learning_rate=0.0, weight_decay=0.0, given=("previous",)
-    )
-    scores = analysis.products(train_tokens(settings, 0, device=CPU).model).layer1
+    settings = dataclasses.replace(TOKENS, dim=48, steps=1, learning_rate=0.0, weight_decay=0.0)
+    start = knock_in.Given(("previous",))
+    scores = analysis.products(train_tokens(settings, 0, device=CPU, start=start).model).layer1
     assert np.diagonal(scores[8:, 8:], -1) == pytest.approx(8.0, abs=1e-3)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from emergence.experiments.emergence_steps import knows_labels_only
 from emergence.preset import Preset
 from emergence.subspace import INDUCTION_HEAD
-from emergence.training.settings import MinimalTraining, Part, TokenTraining
+from emergence.training.settings import MinimalTraining, TokenTraining
 
 
 @dataclass(frozen=True)
@@ -62,8 +62,8 @@ class KnockIn:
         )
         return replace(middle, **changes)
 
-    def tokens(self, given: tuple[Part, ...] = ()) -> TokenTraining:
-        """The transformer with pieces of the head in place, ended when its loss is half ln N."""
+    def tokens(self) -> TokenTraining:
+        """The transformer of §2, ended when its loss is half ln N."""
         return TokenTraining(
             self.token_dim,
             self.vocabulary,
@@ -73,7 +73,6 @@ class KnockIn:
             self.token_limit,
             self.token_rate,
             embedding_scale=self.embedding_norm / self.token_dim**0.5,
-            given=given,
             until_loss=knows_labels_only(self.token_pairs) / 2,
         )
 

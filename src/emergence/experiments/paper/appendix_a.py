@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from emergence.experiments.captions import preset
+from emergence.preset import preset
 
 
 @dataclass(frozen=True)

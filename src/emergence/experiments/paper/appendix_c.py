@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from emergence.experiments.captions import SMALL_WEIGHTS, preset, weights
+from emergence.experiments.captions import SMALL_WEIGHTS, weights
+from emergence.preset import preset
 from emergence.training.settings import MinimalTraining
 
 

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from emergence.experiments.captions import SMALL_DYNAMICS, dynamics, preset
+from emergence.experiments.captions import SMALL_DYNAMICS, dynamics
+from emergence.preset import preset
 from emergence.training.settings import MinimalTraining
 
 

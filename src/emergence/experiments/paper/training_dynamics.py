@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from emergence.experiments import captions
+from emergence.preset import preset
 from emergence.training.settings import MinimalTraining
 
 
@@ -16,7 +17,7 @@ class TrainingDynamics:
     batch_sizes: tuple[int, ...] = (128, 256, 512, 1024, 2048)  # of trainings
 
 
-PRESET = captions.preset(
+PRESET = preset(
     paper=TrainingDynamics(captions.weights(4, 100, 200, 400)),
     smoke=TrainingDynamics(
         captions.SMALL_WEIGHTS, smallest_batch=8, doublings=4, batch_sizes=(16, 32, 64)
