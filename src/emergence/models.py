@@ -64,7 +64,7 @@ def attention(
         allowed: the mask, as from `models.allowed_positions`.
 
     Returns:
-        Shares of attention: a row sums to 1, or is 0 where the query may look at nothing.
+        Shares of attention; a row sums to 1, or is 0 where the query may look at nothing.
 
     Example:
         >>> mask = torch.tensor([[False, False], [True, True]])
@@ -112,7 +112,7 @@ def disentangled_output(
 def apply(
     rows: Float[Tensor, "*runs batch length n"], weight: Float[Tensor, "*runs n m"]
 ) -> Float[Tensor, "*runs batch length m"]:
-    """Every row times the matrix of its run: one large product a run.
+    """Every row times the matrix of its run, in one large product a run (Eq. 1).
 
     Args:
         rows: sequences of rows, each run its own.

@@ -106,7 +106,7 @@ def project(weights: Weights) -> tuple[PseudoParameters, Float[Tensor, "*runs"]]
         weights: any weights of Eq. 1, of one network or of several runs.
 
     Returns:
-        The pseudo-parameters, and the Frobenius norm of what they leave out: 0 inside the subspace.
+        The pseudo-parameters, and the Frobenius norm of what they leave out, 0 in the subspace.
 
     Raises:
         ValueError: for weights of an odd D.

@@ -157,7 +157,7 @@ def token_pairs(
         generator: source of the random numbers; its device is that of the batch.
 
     Returns:
-        A fresh batch: any pair may be asked for, and each sequence starts at a place of its own.
+        A fresh batch; any pair may be asked for, and each sequence starts at a place of its own.
 
     Raises:
         ValueError: if the vocabulary or the block is too small.

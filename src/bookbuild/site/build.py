@@ -1,5 +1,6 @@
 """Build the site from the stage, check it, and put it in its place."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -50,8 +51,11 @@ def _replace(old: Path, new: Path) -> None:
 def _run_sphinx(settings: Settings) -> None:
     """Run jupyter-book, strictly; raise BookError with its warnings."""
     program = Path(sysconfig.get_path("scripts"), "jupyter-book")
+    # the reference documents the code of this book, wherever the package is installed from
+    path = [str(settings.root / "src"), os.environ.get("PYTHONPATH", "")]
     done = subprocess.run(
         [program, "build", settings.stage, "--all", "-W", "-n", "--keep-going"],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, path))},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

@@ -29,7 +29,7 @@ def attention_only_logits(
         rows: the positions wanted, a slice of 0 to `length` - 1.
 
     Returns:
-        Logits of the next token: what the network returns at these positions, rounded otherwise.
+        Logits of the next token, what the network returns at these positions but for rounding.
         Differentiable, as often as wanted, with respect to the weights.
 
     Raises:

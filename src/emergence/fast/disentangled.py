@@ -26,7 +26,7 @@ def disentangled_output(
         windows: how many positions back a row of layer 1 and 2 sees, >= 1 each; None for all.
 
     Returns:
-        The prediction at the query item: `models.disentangled_output`, rounded otherwise.
+        The prediction at the query item, that of `models.disentangled_output` but for rounding.
         Differentiable once, and with respect to the weights.
 
     Raises:

@@ -24,7 +24,7 @@ def gradient_flow(
         n_pairs: pairs N in the context, >= 1.
         t_max: flow time at which the path ends, >= 0.
         query: which pair the query asks for, `last` (App. B) or `uniform` any.
-        start: alpha, beta, gamma at time 0.
+        start: alpha, beta, gamma at time 0, zero unless given.
         times: increasing flow times from 0 to t_max; None for where the solver stepped.
 
     Returns:

@@ -65,8 +65,8 @@ def flow_in(
     Args:
         landscape: the loss and its gradient.
         t_max: flow time at which the path ends, >= 0.
-        rates: factor of each parameter's speed.
-        start: alpha, beta, gamma at time 0.
+        rates: factor of each parameter's speed, 1 unless given.
+        start: alpha, beta, gamma at time 0, zero unless given.
         times: increasing flow times from 0 to t_max; None for where the solver stepped.
 
     Returns:
@@ -97,8 +97,8 @@ def descent_in(
     Args:
         landscape: the loss and its gradient.
         steps: number of updates, >= 0.
-        rates: learning rate of each parameter.
-        start: alpha, beta, gamma before the first update.
+        rates: learning rate of each parameter, 1 unless given.
+        start: alpha, beta, gamma before the first update, zero unless given.
 
     Returns:
         The path of steps + 1 states, the last after all updates; t counts updates.

@@ -35,7 +35,7 @@ def crossover_time(n_pairs: float, dim: float, area: float) -> float:
         area: the integral of e^(-u^2/2) up to the threshold, > 0.
 
     Returns:
-        The time in steps at learning rate 1: of order N^(3/2) below N = D^2, and N^2 above.
+        The time in steps at learning rate 1, of order N^(3/2) below N = D^2, and N^2 above.
 
     Example:
         >>> round(theory.crossover_time(64.0, 64.0, 1.0) / 64**1.5, 2)  # near 2 for small N/D^2

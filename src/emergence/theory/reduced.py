@@ -64,7 +64,7 @@ def reduced_loss(alpha: Values, beta: Values, gamma: Values, n_pairs: Values) ->
         n_pairs: pairs N in the context, >= 1.
 
     Returns:
-        The squared norm of the error, summed over dimensions: 1 at zero. A float for numbers.
+        The squared norm of the error, summed over dimensions, 1 at zero; a float for numbers.
 
     Raises:
         ValueError: for N < 1.

@@ -44,9 +44,9 @@ def times_in(
 
     Args:
         landscape: the loss and its gradient.
-        rates: factor of each parameter's speed; one with rate 0 stays at its start, so that its
-            time is 0 or infinity, and `icl` is the last of the others.
-        start: alpha, beta, gamma at time 0.
+        rates: factor of each parameter's speed, 1 unless given; one with rate 0 stays at its
+            start, so that its time is 0 or infinity, and `icl` is the last of the others.
+        start: alpha, beta, gamma at time 0, zero unless given.
         threshold: > 0, one value for all or one each for alpha, beta, gamma.
         low_loss: the loss at which it has collapsed, between 0 and 1.
         end: flow time after which nothing counts as reached; None for long after Theorem 2's N^2.

@@ -24,7 +24,7 @@ def uniform_loss(alpha: float, beta: float, gamma: float, n_pairs: int) -> float
         n_pairs: pairs N in the context, >= 1; takes a time of order N.
 
     Returns:
-        The mean over queries of the squared norm of the error: 1 at zero.
+        The mean over queries of the squared norm of the error, 1 at zero.
 
     Raises:
         ValueError: for N < 1.
