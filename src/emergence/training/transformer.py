@@ -69,6 +69,7 @@ def train_tokens(
         seed: of the initial weights and of the data, one stream.
         device: where it is trained.
         method: `fast`, or `dense` token by token: the same but for rounding.
+        start: called with the model before the first update, as `knock_in.Given`; None for nothing.
         read: called with the model every so many updates and after the last; None for nothing.
         label: what messages call the training.
 
