@@ -6,7 +6,6 @@
 `laws` has the times for many pairs.
 """
 
-from .cross_entropy import cross_entropy
 from .emergence import emergence_times, gradient_descent, gradient_flow, landscape_of
 from .flow import Rates, Trajectory, descent_in, flow_in
 from .gaussian import crossover_time, first_steps, gaussian_rates
