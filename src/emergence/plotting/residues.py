@@ -1,16 +1,14 @@
-"""Panels of the chapter: embeddings, markers, and counts of runs with an interval."""
+"""Embeddings and markers of residues in the plane, and shares of runs with an interval."""
 
 from collections.abc import Sequence
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from matplotlib.axes import Axes
 from matplotlib.colors import hsv_to_rgb
 from torch import Tensor
 
-from emergence.plotting.style import COLOURS
-
-from .markers import markers, normalise, places
+from .style import COLOURS
 
 SHADES = {
     "circle": "#B0457E",
@@ -40,11 +38,10 @@ def _bare(ax: Axes, extent: float) -> None:
 
 
 def embedding_panel(ax: Axes, embeddings: Float[Tensor, "n 2"]) -> Axes:
-    """Normalised embeddings, each with its residue on the side away from the centre."""
+    """Embeddings, each with its residue on the side away from the centre."""
     n = len(embeddings)
-    normal = normalise(embeddings)
-    _bare(ax, 1.25 * float(normal.abs().max()))
-    for a, (x, y) in enumerate(normal.tolist()):
+    _bare(ax, 1.25 * float(embeddings.abs().max()))
+    for a, (x, y) in enumerate(embeddings.tolist()):
         ax.plot(x, y, "o", ms=5, color=residue_colour(a, n))
         out = 9 / max((x * x + y * y) ** 0.5, 1e-6)
         ax.annotate(
@@ -54,15 +51,16 @@ def embedding_panel(ax: Axes, embeddings: Float[Tensor, "n 2"]) -> Axes:
     return ax
 
 
-def marker_panel(ax: Axes, embeddings: Float[Tensor, "n 2"], *, sum_: int) -> Axes:
-    """The markers of normalised embeddings; those of one sum are ringed."""
-    n = len(embeddings)
-    total = markers(n).total
-    marks = places(normalise(embeddings))
+def marker_panel(
+    ax: Axes, marks: Float[Tensor, "markers 2"], total: Int[Tensor, " markers"], *, sum_: int
+) -> Axes:
+    """Markers, coloured by the sum each stands for; those of one sum are ringed."""
+    n = int(total.max()) + 1
     _bare(ax, 1.15 * float(marks.abs().max()))
-    ax.scatter(*marks.T, c=[residue_colour(m, n) for m in total.tolist()], s=11, linewidths=0)
-    ringed = marks[total == sum_]
-    ax.plot(*ringed.T, "o", ms=8, mfc="none", mec="#222222", mew=0.9)
+    x, y = marks.T
+    ax.scatter(x, y, c=[residue_colour(m, n) for m in total.tolist()], s=11, linewidths=0)
+    x, y = marks[total == sum_].T
+    ax.plot(x, y, "o", ms=8, mfc="none", mec="#222222", mew=0.9)
     return ax
 
 
