@@ -1,1 +1,1 @@
-"""The proofs, executed: of Appendices A and B and beyond, each step one that a test can turn red."""
+"""The proofs of Appendices A and B and beyond, executed: each step one that a test can turn red."""

@@ -35,7 +35,8 @@ def landscape(
         ValueError: for too small a vocabulary.
 
     Example:
-        >>> round(theory.cross_entropy(4, 32).loss(0.0, 0.0, 0.0), 6)  # log 32
+        >>> from emergence.theory import cross_entropy
+        >>> round(cross_entropy.landscape(4, 32).loss(0.0, 0.0, 0.0), 6)  # log 32
         3.465736
     """
     is_word = np.ones(2 * n_pairs) if say_items else np.arange(2 * n_pairs) % 2
