@@ -18,7 +18,7 @@ GRADIENTS = {"backward", "grad", "descent", "loss_and_gradient", "minimal_step",
 # Loops that take gradients and are no training: what they do instead.
 NO_TRAINING = {
     "emergence/training/minimal.py: gradient_samples": "averages at weights that stay",
-    "emergence/companions/grokking/direction.py: pulled": "a measurement: its argument stands there",
+    "emergence/companions/grokking/direction.py: pulled": "a measurement, argued there",
     "emergence/companions/two_accounts/stages.py: stream": "averages at weights that stay",
 }
 
