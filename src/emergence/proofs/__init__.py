@@ -1,1 +1,1 @@
-"""The proofs of Appendices A and B, executed: each step a function that a test can turn red."""
+"""The proofs, executed: of Appendices A and B and beyond, each step one that a test can break."""

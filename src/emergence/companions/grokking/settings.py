@@ -22,7 +22,7 @@ class Toys:
 
 @dataclass(frozen=True)
 class Direction:
-    """§4.6, App. D: does a training step go where the theory says?"""
+    """§4.6, App. D: training steps against the direction that the theory predicts."""
 
     modulus: int = 11
     hidden: int = 128
