@@ -110,7 +110,10 @@ class TestWhatIsExecuted:
         ("path", "old", "new", "changed"),
         [
             ("src/toy/square.py", "x * x", "x**2", {SQUARE}),
-            ("src/toy/__init__.py", "stand-in", "dummy", {LINE, SQUARE}),
+            ("src/toy/square.py", "A square", "The square", set()),
+            ("src/toy/square.py", "x * x", "x * x  # or x**2", set()),
+            ("src/toy/__init__.py", "stand-in", "dummy", set()),
+            ("src/toy/__init__.py", "package.", 'package."""\nprint("""', {LINE, SQUARE}),
             ("data/points.csv", "4.0", "5.0", {LINE}),
             ("book/paper/01_line.md", "slopes(points)", "slopes(points[:2])", {LINE}),
             ("book/paper/01_line.md", "[parameters, remove-cell]", "[parameters]", {LINE}),

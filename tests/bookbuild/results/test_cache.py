@@ -23,6 +23,7 @@ from emergence.training.minimal import train_minimal
 from emergence.training.settings import MinimalTraining
 
 SOURCES = Path(module.__file__).parents[2]
+TOY = Path(__file__).parents[1] / "toy" / "src"
 TASK = Task("emergence.analysis.curves", "first_reached", {"n_pairs": 4})
 CPU = torch.device("cpu")
 MINIMAL = MinimalTraining(2, 6, 8, 12)
@@ -99,18 +100,26 @@ def test_keys_are_of_module_function_configuration_and_device(remembering: Store
 
 
 @pytest.mark.parametrize(
-    ("path", "changed"),
-    [("toy/square.py", True), ("toy/__init__.py", True), ("toy/line.py", False)],
+    ("path", "edit", "changed"),
+    [
+        ("toy/square.py", "EDITED = 1", True),
+        ("toy/square.py", "# edited", False),
+        ("toy/__init__.py", "EDITED = 1", True),
+        ("toy/__init__.py", "from .line import slopes", False),  # which square does not use
+        ("toy/line.py", "EDITED = 1", False),
+        ("toy/style.csv", "1", True),
+    ],
 )
-def test_keys_change_with_the_modules_that_are_imported_alone(
-    tmp_path: Path, path: str, changed: bool
+def test_keys_change_with_the_code_that_is_imported_alone(
+    tmp_path: Path, path: str, edit: str, changed: bool
 ) -> None:
     keys = []
     for number in range(2):  # folders of their own, for a process reads a module's sources once
         src = tmp_path / str(number)
-        shutil.copytree(Path(__file__).parent / "toy" / "src", src)
+        shutil.copytree(TOY, src)
         if number:
-            (src / path).write_text((src / path).read_text() + "\n# edited\n")
+            with (src / path).open("a", encoding="utf-8") as stream:
+                stream.write(f"\n{edit}\n")
         task = Task("toy.square", "square", 3)
         keys.append(StoredCache(tmp_path, src, "cpu", {}).key(task))
     assert (keys[0] != keys[1]) == changed
