@@ -1,4 +1,4 @@
-"""Read a declared grid of runs, and have it computed into the store."""
+"""Declared grids of runs, and their computation into the store."""
 
 import dataclasses
 import importlib
@@ -11,16 +11,15 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, get_args, get_origin, get_type_hints
 
-import yaml
-
 from bookbuild.errors import BookError, raise_if_any
 from bookbuild.results.snapshot import frozen, sources
 from bookbuild.results.store import Store
+from bookbuild.schema import faults, load
 from bookbuild.settings import Settings
 
 from .execute import tidy
 
-FIELDS = {"function", "grid", "fixed"}
+SCHEMA = Path(__file__).with_name("grid.schema.json")
 MOST_RUNS = 1_000_000
 
 
@@ -37,24 +36,11 @@ def read_grid(path: Path, device: str) -> Grid:
 
     The function takes one frozen dataclass. A field of it called device is set to the device.
     """
-    try:
-        rows = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise BookError(f"{path} cannot be read: {' '.join(str(error).split())}.") from error
-    if not isinstance(rows, dict) or not isinstance(rows.get("grid"), dict):
-        raise BookError(f"{path} needs a 'function' and a 'grid' of lists.")
-    fixed = rows.get("fixed", {})
-    if not isinstance(fixed, dict):
-        raise BookError(f"{path}: 'fixed' is not a mapping.")
-    raise_if_any(f"{path}: unknown field {name!r}." for name in rows if name not in FIELDS)
-    function = _function(path, rows.get("function"))
+    declared = load(path, path)
+    raise_if_any(f"{path}: {fault.clause}." for fault in faults(declared, SCHEMA))
+    axes, fixed = declared["grid"], declared.get("fixed", {})
+    function = _function(path, declared["function"])
     kind = _configuration_class(path, function)
-    axes = rows["grid"]
-    raise_if_any(
-        f"{path}: {name!r} of the grid is not a list of values."
-        for name, values in axes.items()
-        if not isinstance(values, list) or not values
-    )
     raise_if_any(f"{path}: {name!r} is both fixed and varied." for name in axes if name in fixed)
     count = 1
     for values in axes.values():
@@ -70,16 +56,13 @@ def read_grid(path: Path, device: str) -> Grid:
     )
 
 
-def _function(path: Path, name: Any) -> Callable[[Any], Any]:
+def _function(path: Path, name: str) -> Callable[[Any], Any]:
     """Return the function of `emergence` with this dotted name."""
-    module, _, attribute = str(name).rpartition(".")
-    if not module.startswith("emergence"):
-        raise BookError(f"{path}: 'function' names a function of emergence, not {name!r}.")
+    module, _, attribute = name.rpartition(".")
     try:
-        function = getattr(importlib.import_module(module), attribute)
+        return getattr(importlib.import_module(module), attribute)
     except (ImportError, AttributeError) as error:
         raise BookError(f"{path}: there is no function {name!r}.") from error
-    return function
 
 
 def _configuration_class(path: Path, function: Callable[[Any], Any]) -> type[Any]:

@@ -1,15 +1,13 @@
-"""Read the claims, hold them against what the chapters reported, and judge them."""
+"""The ledger: claims, what the chapters measured of them, and the verdicts."""
 
-import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-import yaml
-
-from bookbuild.errors import BookError, raise_if_any
+from bookbuild.errors import raise_if_any
+from bookbuild.schema import faults, load
 
 from .expectations import Expectation, Measured, read_expectation
 
@@ -17,10 +15,7 @@ Kind = Literal["paper", "new", "companion"]
 Verdict = Literal["reproduced", "partly", "contradicted", "not testable here", "not judged"]
 
 LEDGER = Path("data/claims.yml")
-ALWAYS = {"id", "source", "statement", "kind", "chapter"}
-TESTED = {"measure", "expect", "why"}
-ALLOWED = ALWAYS | TESTED | {"not_testable", "headline"}
-IDENTIFIER = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+SCHEMA = Path(__file__).with_name("claims.schema.json")
 
 
 @dataclass(frozen=True)
@@ -50,25 +45,11 @@ class Finding:
 
 def read_claims(root: Path, chapters: Sequence[str]) -> list[Claim]:
     """Return the rows of the ledger; raise BookError with a sentence for each malformed one."""
-    try:
-        rows = yaml.safe_load((root / LEDGER).read_text(encoding="utf-8")) or []
-    except (OSError, yaml.YAMLError) as error:
-        raise BookError(f"{LEDGER} cannot be read: {' '.join(str(error).split())}.") from error
-    if not isinstance(rows, list):
-        raise BookError(f"{LEDGER} is not a list of rows.")
-    names = [_name(number, row) for number, row in enumerate(rows, start=1)]
-    problems = [
-        f"{LEDGER}, {name}: {problem}."
-        for name, row in zip(names, rows, strict=True)
-        for problem in _row_problems(row, chapters)
-    ]
-    ids = (row.get("id") for row in rows if isinstance(row, dict))
-    counts = Counter(name for name in ids if isinstance(name, str))
-    problems += [
-        f"{LEDGER}, row {name!r}: the id is used {times} times."
-        for name, times in counts.items()
-        if times > 1
-    ]
+    rows = load(root / LEDGER, LEDGER) or []
+    found = faults(rows, SCHEMA, depth=1)
+    problems = [f"{_place(rows, fault.path)}: {fault.clause}." for fault in found]
+    if isinstance(rows, list):
+        problems += _beyond_schema(rows, {fault.path[:2] for fault in found}, chapters)
     raise_if_any(problems)
     return [_claim(row) for row in rows]
 
@@ -109,42 +90,37 @@ def count(findings: Sequence[Finding]) -> dict[Verdict, int]:
     }
 
 
-def _name(number: int, row: Any) -> str:
-    """Return how a message names a row."""
+def _place(rows: Any, path: Sequence[int | str]) -> str:
+    """Return how a message names the row that a path leads to, or the ledger as a whole."""
+    if not path:
+        return str(LEDGER)
+    row = rows[path[0]]
     has_id = isinstance(row, dict) and isinstance(row.get("id"), str)
-    return f"row {row['id']!r}" if has_id else f"row {number}"
+    return f"{LEDGER}, row {row['id']!r}" if has_id else f"{LEDGER}, row {int(path[0]) + 1}"
 
 
-def _row_problems(row: Any, chapters: Sequence[str]) -> Iterator[str]:
-    """Yield what is wrong with a row."""
-    if not isinstance(row, dict):
-        yield "it is not a mapping of fields"
-        return
-    yield from (f"unknown field {name!r}" for name in row if name not in ALLOWED)
-    needed = ALWAYS | ({"not_testable"} if "not_testable" in row else TESTED)
-    yield from (f"the field {name!r} is missing" for name in sorted(needed - row.keys()))
-    texts = sorted((row.keys() & ALLOWED) - {"expect"})
-    yield from (
-        f"the field {name!r} is not a text"
-        for name in texts
-        if not (isinstance(row[name], str) and row[name].strip())
-    )
-    if "$" in str(row.get("headline", "")):
-        yield "the headline has a formula, and the landing page sets none"
-    if "not_testable" in row:
-        idle = sorted(TESTED & row.keys())
-        yield from (f"{name!r} does not go with 'not_testable'" for name in idle)
-    if not IDENTIFIER.fullmatch(str(row.get("id", "x"))):
-        yield "the id is not kebab-case"
-    if row.get("kind", "new") not in get_args(Kind):
-        yield f"the kind {row['kind']!r} is none of {', '.join(get_args(Kind))}"
-    if "chapter" in row and row["chapter"] not in chapters:
-        yield f"there is no chapter {row['chapter']!r}"
-    if "expect" in row:
-        try:
-            read_expectation(row["expect"])
-        except ValueError as error:
-            yield str(error)
+def _beyond_schema(
+    rows: Sequence[Any], at_fault: Set[tuple[int | str, ...]], chapters: Sequence[str]
+) -> Iterator[str]:
+    """Yield what is wrong with fields that fit the schema, and ids that rows share."""
+    times: Counter[str] = Counter()
+    for number, row in enumerate(rows):
+        if not isinstance(row, dict):
+            continue
+        place = _place(rows, (number,))
+        sound = {name: row[name] for name in row if (number, name) not in at_fault}
+        if "chapter" in sound and sound["chapter"] not in chapters:
+            yield f"{place}: there is no chapter {sound['chapter']!r}."
+        if "expect" in sound:
+            try:
+                read_expectation(sound["expect"])
+            except ValueError as error:
+                yield f"{place}: {error}."
+        if "id" in sound:
+            times[sound["id"]] += 1
+    for name in times:
+        if times[name] > 1:
+            yield f"{LEDGER}, row {name!r}: the id is used {times[name]} times."
 
 
 def _claim(row: Mapping[str, Any]) -> Claim:

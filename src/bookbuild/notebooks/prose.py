@@ -1,21 +1,21 @@
-"""Turn MyST prose into the plain Markdown that Colab and JupyterLab render."""
+"""Plain Markdown, as Colab and JupyterLab render it, from the book's MyST prose."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.parse import unquote
 
 from pybtex.database import Person, parse_file
 from pybtex.richtext import Text
 
-ROLE = re.compile(r"\{([\w:-]+)\}`([^`]+)`")
-LINK = re.compile(r"(?<=\]\()([^)\s#:]+)\.md(?:#[^)\s]*)?(?=[)\s])")
-LABEL_LINK = re.compile(r"\[([^\]]*)\]\(#[^)\s]*\)")
-FENCE = re.compile(r"\s*(`{3,}|:{3,})(?:\{([\w:-]+)\})?\s*(.*)")
-LABEL = re.compile(r"\([\w.:-]+\)=\s*")
-OPTION = re.compile(r":[\w-]+:.*")
+from .syntax import Directive, Link, Role, Target, read
+
+PAGE = re.compile(r"([^:#]+)\.md(?:#.*)?")  # the address of another page, with or without a label
+NOT_QUOTING = re.compile(r"[^>\s]")
 TITLE_TARGET = re.compile(r"\s*<[^>]*>$")
 UNKNOWN_NUMBER = "…"
+CODE = ("code", "code-block", "sourcecode")
 ON_THE_PAGE = ("include", "figure", "image", "bibliography")
 
 
@@ -32,19 +32,66 @@ class Prose:
 
         Links are relative to a folder of the book. A number that is not known is an ellipsis.
         """
-        lines = "\n".join(_without_directives(iter(text.splitlines())))
-        linked = LINK.sub(lambda match: self.link(_join(folder, match[1])), lines)
-        return ROLE.sub(self._role, LABEL_LINK.sub(r"\1", linked))
+        source = "".join(f"{line}\n" for line in text.replace("\0", "\ufffd").splitlines())
+        pieces, after = [], 0
+        for start, end, new in sorted(self._edits(source, folder)):
+            pieces += [source[after:start], new]
+            after = end
+        return "".join([*pieces, source[after:]]).removesuffix("\n")
 
-    def _role(self, match: re.Match[str]) -> str:
-        role, content = match.groups()
-        if role.startswith("glue"):
-            key, _, spec = content.partition(":")
+    def _edits(self, source: str, folder: str) -> Iterator[tuple[int, int, str]]:
+        """Yield what is to be replaced, from one character up to another, and by what."""
+        for part in read(source):
+            match part:
+                case Directive():
+                    lines = self._directive(part, folder)
+                    if source[part.end :].partition("\n")[0].strip("> \t"):
+                        lines.append("")  # or what follows would count as quoted
+                    yield part.start, part.end, _laid_out(part.opening, lines)
+                case Target():
+                    yield part.start, part.end, _laid_out(part.opening, [])
+                case Link():
+                    yield from self._link(part, folder)
+                case Role():
+                    yield part.start, part.end, self._role(part)
+
+    def _directive(self, part: Directive, folder: str) -> list[str]:
+        """Return the lines of a directive: a quotation under its title, code or a formula."""
+        if part.name == "raw":
+            return []
+        if part.name in ON_THE_PAGE:
+            return ["*(Shown on the page of the book.)*"]
+        if part.name == "math":
+            return ["$$", *part.body.splitlines(), "$$"]
+        if part.name in CODE:
+            fence = part.fence.replace(":", "`")
+            return [f"{fence}{part.title}", *part.body.splitlines(), fence]
+        heading = self.plain(part.title, folder) or part.name.rpartition(":")[2].capitalize()
+        body = self.plain(part.body, folder).splitlines()
+        return [f"> **{heading}.**", ">", *(f"> {line}".rstrip() for line in body)]
+
+    def _link(self, part: Link, folder: str) -> Iterator[tuple[int, int, str]]:
+        """Yield the edits that lead a link to a page elsewhere, or take one to a label away."""
+        page = PAGE.fullmatch(unquote(part.address))
+        if page:
+            quoted = part.title.replace('"', r"\"")
+            title = f' "{quoted}"' if quoted else ""
+            yield part.text_end, part.end, f"]({self.link(_join(folder, page[1]))}{title})"
+        elif part.address.startswith("#"):
+            yield part.start, part.start + 1, ""
+            yield part.text_end, part.end, ""
+
+    def _role(self, part: Role) -> str:
+        """Return what a role shows."""
+        if part.name.startswith("glue"):
+            key, _, spec = part.content.partition(":")
             return format(self.numbers[key], spec) if key in self.numbers else UNKNOWN_NUMBER
-        if role.startswith("cite"):
-            keys = (key.strip() for key in content.split(","))
+        if part.name.startswith("cite"):
+            keys = (key.strip() for key in part.content.split(","))
             return f"[{'; '.join(self.citations.get(key, key) for key in keys)}]"
-        return TITLE_TARGET.sub("", content)
+        if part.name == "math":
+            return f"${part.content}$"
+        return TITLE_TARGET.sub("", part.content)
 
 
 def read_citations(path: Path) -> dict[str, str]:
@@ -74,44 +121,9 @@ def _join(folder: str, path: str) -> str:
     return "/".join(parts)
 
 
-def _without_directives(lines: Iterator[str]) -> Iterator[str]:
-    """Yield the lines with directives as quotations under their title; code blocks stay."""
-    for line in lines:
-        match = FENCE.fullmatch(line)
-        if match and match[2]:
-            yield from _quoted(match[2], match[3], list(_until(match[1], lines)))
-        elif match and match[1][0] == "`":
-            yield from (line, *_until(match[1], lines), match[1])
-        elif not LABEL.fullmatch(line):
-            yield line
-
-
-def _until(fence: str, lines: Iterator[str]) -> Iterator[str]:
-    """Yield the lines up to the one that closes a fence."""
-    for line in lines:
-        if line.strip().startswith(fence) and not line.strip().strip(fence[0]):
-            return
-        yield line
-
-
-def _quoted(name: str, title: str, body: list[str]) -> Iterator[str]:
-    """Yield a directive as Markdown."""
-    if name in ON_THE_PAGE:
-        yield "*(Shown on the page of the book.)*"
-        return
-    if name == "math":
-        yield from ("$$", *_without_options(body), "$$")
-        return
-    heading = title.strip() or name.rpartition(":")[2].capitalize()
-    yield f"> **{heading}.**"
-    yield ">"
-    inner = _without_directives(iter(_without_options(body)))
-    yield from (f"> {line}".rstrip() for line in inner)
-
-
-def _without_options(body: Iterable[str]) -> list[str]:
-    """Return the body of a directive without its options and the blank line after them."""
-    lines = list(body)
-    while lines and (OPTION.fullmatch(lines[0]) or not lines[0].strip()):
-        lines.pop(0)
-    return lines
+def _laid_out(opening: str, lines: list[str]) -> str:
+    """Return the lines of a block, as far in and as deeply quoted as its opening is."""
+    first, *further = lines or [""]
+    margin = NOT_QUOTING.sub(" ", opening)
+    laid = [opening + first, *(margin + line for line in further)]
+    return "".join(f"{line.rstrip()}\n" for line in laid) if lines or opening.strip() else ""

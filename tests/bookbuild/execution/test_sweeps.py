@@ -42,9 +42,15 @@ def test_figure_5_is_the_preset_of_the_paper() -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("- 1", "needs a 'function' and a 'grid'"),
+        ("- 1", r"it is not a mapping of fields: \[1\]"),
+        (GOOD, "the field 'grid' is missing"),
+        ("grid: {x: [1]}", "the field 'function' is missing"),
+        (GOOD + "grid: {}\nfixed: 1", "'fixed' is not a mapping of fields: 1"),
         ("{", "cannot be read"),
-        ("function: os.system\ngrid: {x: [1]}", "names a function of emergence"),
+        (
+            "function: os.system\ngrid: {x: [1]}",
+            "does not name a function of emergence: 'os",
+        ),
         (
             "function: emergence.experiments.paper.full_dynamics.lost\ngrid: {x: [1]}",
             "there is no function",
@@ -53,7 +59,7 @@ def test_figure_5_is_the_preset_of_the_paper() -> None:
             "function: emergence.experiments.emergence_steps.knows_labels_only\ngrid: {x: [1]}",
             "does not take one",
         ),
-        (GOOD + "grid: {n_pairs: 2}", "'n_pairs' of the grid is not a list"),
+        (GOOD + "grid: {n_pairs: 2}", "'grid.n_pairs' is not a list of values: 2"),
         (GOOD + "grid: {n_pears: [2]}", "Point has no setting 'n_pears'"),
         (GOOD + "grid: {n_pairs: [2.5], seed: [0]}", "'n_pairs' is of type int, not 2.5"),
         (GOOD + "grid: {n_pairs: [2]}", "missing .*argument: 'seed'"),

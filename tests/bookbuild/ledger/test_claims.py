@@ -1,13 +1,17 @@
 """The ledger: its rows, and how they meet what the chapters report."""
 
+import dataclasses
+import json
+import math
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 import yaml
 
 from bookbuild.errors import BookError
-from bookbuild.ledger.claims import Claim, count, judge, read_claims
+from bookbuild.ledger.claims import SCHEMA, Claim, Kind, count, judge, read_claims
+from bookbuild.ledger.expectations import Form
 
 CHAPTER = "paper/01_line"
 ROW = {
@@ -44,16 +48,21 @@ def without(*names: str) -> dict[str, Any]:
         ([without("why")], "'why' is missing"),
         ([without("measure", "expect", "why")], "'measure' is missing"),
         ([ROW | {"not_testable": "too large"}], "does not go with 'not_testable'"),
-        ([ROW | {"id": "A slope"}], "not kebab-case"),
-        ([ROW | {"kind": "old"}], "the kind 'old'"),
+        ([ROW | {"id": "A slope"}], "'id' is not in kebab-case: 'A slope'"),
+        ([ROW | {"kind": "old"}], "'kind' is none of paper, new, companion: 'old'"),
         ([ROW | {"chapter": "paper/9"}], "there is no chapter 'paper/9'"),
-        ([ROW | {"expect": {"near": 2}}], "'expect' is exactly one of"),
+        ([ROW | {"expect": {"near": 2}}], "'expect' is not exactly one of within"),
         ([ROW | {"statement": ""}], "'statement' is not a text"),
         ([ROW | {"headline": True}], "'headline' is not a text"),
-        ([ROW | {"headline": "$N^2$ steps"}], "the headline has a formula"),
+        ([ROW | {"headline": "$N^2$ steps"}], "'headline' has a formula"),
+        ([ROW | {"headline": " "}], "'headline' is not a text"),
+        ([ROW | {"id": "a\n"}], "not in kebab-case"),
+        ([ROW | {"expect": {"within": [2, 1]}}], "'within' are the wrong way round"),
+        ([ROW | {"expect": {"at_most": math.inf}}], "'at_most' is not finite"),
         ([ROW, ROW], "the id is used 2 times"),
-        (["text"], "row 1: it is not a mapping"),
-        ({"a": 1}, "not a list of rows"),
+        (["text"], "row 1: it is not a mapping of fields: 'text'"),
+        ([{1: 2}], "unknown field 1"),
+        ({"a": 1}, "claims.yml: it is not a list of rows"),
     ],
 )
 def test_a_malformed_row_is_named_with_its_fault(tmp_path: Path, rows: object, reason: str) -> None:
@@ -67,9 +76,41 @@ def test_all_problems_are_told_at_once(tmp_path: Path) -> None:
     assert len(caught.value.problems) == 2
 
 
-def test_a_ledger_that_is_no_yaml_is_refused(tmp_path: Path) -> None:
+def test_a_row_with_one_fault_has_one_sentence(tmp_path: Path) -> None:
+    faulty = [
+        {"id": ""},
+        {"headline": 1},
+        {"expect": {}},
+        {"expect": {"holds": 1}},
+        {"expect": {"within": [1, "x"]}},
+        {"chapter": []},
+    ]
+    with pytest.raises(BookError) as caught:
+        read(tmp_path, [ROW | {"id": f"row-{n}"} | faulty[n] for n in range(len(faulty))])
+    assert [problem.partition(": ")[2] for problem in caught.value.problems] == [
+        "the field 'id' is not in kebab-case: ''.",
+        "the field 'headline' is not a text: 1.",
+        "the field 'expect' is not exactly one of within, at_least, at_most, contains, holds.",
+        "the field 'expect.holds' can only be true: 1.",
+        "the field 'expect.within[1]' is no number: 'x'.",
+        "the field 'chapter' is not a text: [].",
+    ]
+
+
+def test_the_types_name_what_the_schema_allows() -> None:
+    schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
+    parts = schema["$defs"]
+    assert get_args(Kind) == tuple(parts["claim"]["properties"]["kind"]["enum"])
+    assert get_args(Form) == tuple(parts["expectation"]["properties"])
+    assert parts["claim"]["properties"].keys() - {"expect"} == {
+        field.name for field in dataclasses.fields(Claim)
+    } - {"expectation"}
+
+
+@pytest.mark.parametrize("content", [b"- [", b"\xff", b"- 2001-13-13"])
+def test_a_ledger_that_is_no_yaml_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "data").mkdir()
-    (tmp_path / "data" / "claims.yml").write_text("- [", encoding="utf-8")
+    (tmp_path / "data" / "claims.yml").write_bytes(content)
     with pytest.raises(BookError, match="cannot be read"):
         read_claims(tmp_path, [CHAPTER])
 

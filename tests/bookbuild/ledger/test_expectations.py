@@ -1,12 +1,20 @@
 """Every verdict rule."""
 
 import math
+from typing import Any
 
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from bookbuild.ledger.claims import SCHEMA
 from bookbuild.ledger.expectations import Expectation, Measured, number, read_expectation
+from bookbuild.schema import faults
+
+ROW = {
+    **{"id": "a", "source": "§1", "statement": "A claim.", "kind": "paper", "chapter": "paper/1"},
+    **{"measure": "a", "why": "Because."},
+}
 
 numbers = st.floats(-1e6, 1e6)
 pairs = st.tuples(numbers, numbers).map(sorted)
@@ -74,22 +82,43 @@ def test_a_truth_value_holds_or_not(value: bool, verdict: str) -> None:
         {},
         {"within": [1, 2], "at_least": 1},
         {"near": 1},
-        {"within": [2, 1]},
         {"within": 1},
+        {"within": [1]},
         {"at_least": "many"},
         {"at_least": True},
-        {"at_most": float("nan")},
+        {"at_least": "1e-3 "},
         {"holds": False},
+        {"holds": 1},
         {"within": [1, None]},
     ],
 )
-def test_a_malformed_expectation_is_refused(value: object) -> None:
-    with pytest.raises(ValueError, match=r"within|is no number for|exactly one of|always true"):
+def test_the_schema_refuses_a_malformed_expectation(value: object) -> None:
+    (fault,) = faults([ROW | {"expect": value}], SCHEMA, depth=1)
+    assert fault.path[:2] == (0, "expect")
+    assert "'expect" in fault.clause
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"within": [2, 1]},
+        {"at_most": float("nan")},
+        {"at_least": -math.inf},
+        {"contains": "1e999"},
+        {"at_most": 10**400},
+    ],
+)
+def test_impossible_bounds_are_refused(value: Any) -> None:
+    assert not faults([ROW | {"expect": value}], SCHEMA)
+    with pytest.raises(ValueError, match=r"wrong way round|is not finite"):
         read_expectation(value)
 
 
-def test_a_number_that_yaml_takes_for_a_text_is_read() -> None:
-    assert read_expectation({"at_most": "1e-3"}) == Expectation("at_most", high=1e-3)
+@pytest.mark.parametrize("text", ["1e-3", "-2", "+1.5E+3", ".5", "7."])
+def test_a_number_that_yaml_takes_for_a_text_is_read(text: str) -> None:
+    expect: Any = {"at_most": text}
+    assert not faults([ROW | {"expect": expect}], SCHEMA)
+    assert read_expectation(expect) == Expectation("at_most", high=float(text))
 
 
 @pytest.mark.parametrize(

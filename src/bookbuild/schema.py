@@ -1,0 +1,78 @@
+"""Validation of YAML files by JSON Schema, with one sentence for each fault."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import ValidationError
+
+from bookbuild.errors import BookError
+
+MESSAGE = "errorMessage"  # in a schema: what a wrong value is or is not; editors show it as well
+TYPES = {"object": "a mapping of fields", "array": "a list", "string": "a text"}
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What is wrong, as a clause, and where: rows and fields from the outside in."""
+
+    path: tuple[int | str, ...]
+    clause: str
+
+
+def load(path: Path, name: object) -> Any:
+    """Return the document in a YAML file; raise BookError, with its name, for an unreadable one."""
+    try:
+        return yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, yaml.YAMLError) as error:
+        raise BookError(f"{name} cannot be read: {' '.join(str(error).split())}.") from error
+
+
+def faults(document: Any, schema: Path, *, depth: int = 0) -> list[Fault]:
+    """Return where a document departs from a schema.
+
+    The clauses name a field by its path below `depth`, which is 1 where the document is a list of
+    rows and the caller names the row.
+    """
+    found = (
+        Fault(tuple(error.absolute_path), clause)
+        for error in _validator(schema).iter_errors(document)
+        for clause in _clauses(error, depth)
+    )
+    return list(dict.fromkeys(found))
+
+
+@cache
+def _validator(schema: Path) -> Draft202012Validator:
+    return Draft202012Validator(json.loads(schema.read_text(encoding="utf-8")))
+
+
+def _clauses(error: ValidationError, depth: int) -> Iterator[str]:
+    """Yield what is wrong at one place by one keyword of the schema."""
+    rule, value = error.validator_value, error.instance
+    if MESSAGE in error.schema:
+        yield _about(error, depth, error.schema[MESSAGE])
+    elif error.validator == "required":
+        yield from (f"the field {name!r} is missing" for name in rule if name not in value)
+    elif error.validator == "additionalProperties":
+        unknown = (name for name in value if name not in error.schema["properties"])
+        yield from (f"unknown field {name!r:.40}" for name in unknown)
+    elif error.validator == "enum":
+        yield _about(error, depth, f"is none of {', '.join(rule)}")
+    else:
+        assert error.validator == "type", f"the schema lacks an {MESSAGE} for {error.validator}"
+        yield _about(error, depth, f"is not {TYPES[rule]}")
+
+
+def _about(error: ValidationError, depth: int, message: str) -> str:
+    """Return a clause about a field or the whole, with the value where that helps."""
+    names = list(error.absolute_path)[depth:]
+    path = "".join(f".{name}" if isinstance(name, str) else f"[{name}]" for name in names)
+    subject = f"the field '{path.removeprefix('.')}'" if names else "it"
+    telling = error.validator != "not" and not isinstance(error.instance, dict)
+    return f"{subject} {message}{f': {error.instance!r:.40}' if telling else ''}"
