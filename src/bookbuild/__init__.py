@@ -1,4 +1,4 @@
-"""Turn the chapters of the book into executed notebooks, a judged ledger and a site."""
+"""Build system of the book: executed chapters, a judged ledger, a site, and notebooks."""
 
 from .reporting.progress import attach_from_environment
 from .reporting.report import report, show

@@ -1,4 +1,4 @@
-"""Run the command line."""
+"""Entry point of the command line."""
 
 from .cli import main
 

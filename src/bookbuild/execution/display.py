@@ -1,4 +1,4 @@
-"""Show how the execution goes: a live table on a terminal, plain lines elsewhere."""
+"""Display of the execution: a live table on a terminal, plain lines elsewhere."""
 
 import time
 from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""Execute chapters in parallel, each in its own process, and keep what they produce."""
+"""Execution of chapters in parallel, each in its own process; what they produce is kept."""
 
 import json
 import os
@@ -15,8 +15,7 @@ import nbformat
 import psutil
 
 from bookbuild.errors import BookError
-from bookbuild.reporting import progress as beacon
-from bookbuild.reporting import provenance, report
+from bookbuild.reporting import progress, provenance, report
 from bookbuild.results import cache, executed
 from bookbuild.results.snapshot import sources
 from bookbuild.results.store import reason
@@ -131,7 +130,7 @@ def _start(chapter: Chapter, key: str, settings: Settings) -> Run:
         "timeout": settings.timeout,
     }
     (folder / "order.json").write_text(json.dumps(order), encoding="utf-8")
-    startup = folder / "ipython" / "profile_default" / "startup" / "memory.py"
+    startup = folder / "ipython" / "profile_default" / "startup" / "cache.py"
     startup.parent.mkdir(parents=True)
     startup.write_text(cache.STARTUP, encoding="utf-8")
     with (folder / LOG_FILE).open("wb") as log:
@@ -163,15 +162,15 @@ def _environment(chapter: Chapter, key: str, folder: Path, settings: Settings) -
         "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",
         report.OUTPUT: str(folder / "entry"),
         report.FIGURES_URL: f"{up}{report.FIGURES_FOLDER}/{chapter.name}",
-        beacon.PROGRESS_FILE: str(folder / "progress.jsonl"),
+        progress.PROGRESS_FILE: str(folder / "progress.jsonl"),
         provenance.COMMIT: provenance.commit(settings.root),
         provenance.DEVICE: settings.device,
-        cache.ORDER: json.dumps(_memory(chapter, key, settings)),
+        cache.ORDER: json.dumps(_cache_order(chapter, key, settings)),
     }
 
 
-def _memory(chapter: Chapter, key: str, settings: Settings) -> dict[str, object]:
-    """Return what the chapter's process needs to remember: see bookbuild.results.cache."""
+def _cache_order(chapter: Chapter, key: str, settings: Settings) -> dict[str, object]:
+    """Return what attaches the cache in the chapter's process: see bookbuild.results.cache."""
     return {
         "results": str(settings.results),
         "sources": str(sources(settings)),

@@ -1,4 +1,4 @@
-"""Let one build at a time write the site of a profile."""
+"""Lock that lets one build at a time write the site of a profile."""
 
 import os
 from collections.abc import Iterator

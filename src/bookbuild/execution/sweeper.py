@@ -1,4 +1,4 @@
-"""Compute a sweep in a process of its own: python -m bookbuild.execution.sweeper ORDER."""
+"""Process that computes a sweep: python -m bookbuild.execution.sweeper ORDER."""
 
 import json
 import logging
@@ -48,7 +48,7 @@ def main(order: str) -> int:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     die_with_parent()
     asked = json.loads(order)
-    settings = asked["memory"]
+    settings = asked["cache"]
     path = Path(asked["path"])
     lines = Lines(path.stem)
     logger = logging.getLogger("emergence.running.progress")
@@ -57,13 +57,13 @@ def main(order: str) -> int:
     torch.set_num_threads(asked["jobs"])
     if asked["scheduler"]:
         os.environ[SCHEDULER] = asked["scheduler"]
-    remembered = StoredCache(
+    stored = StoredCache(
         Path(settings["results"]), Path(settings["sources"]), settings["device"], {}
     )
     started = time.monotonic()
     try:
         grid = read_grid(path, settings["device"])
-        with cache.attached(remembered):
+        with cache.attached(stored):
             sweep.run(grid.function, grid.configurations, label=path.stem)
     except KeyboardInterrupt:
         print("Cancelled.", file=sys.stderr)

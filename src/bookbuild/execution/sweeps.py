@@ -128,7 +128,7 @@ def run_sweep(path: Path, settings: Settings, scheduler: str | None) -> None:
             "path": str(path),
             "scheduler": scheduler,
             "jobs": settings.jobs,
-            "memory": {
+            "cache": {
                 "results": str(settings.results),
                 "sources": str(sources(settings)),
                 "device": settings.device,

@@ -1,4 +1,4 @@
-"""Execute one notebook in a process of its own: python -m bookbuild.execution.worker order.json."""
+"""Process that executes one notebook: python -m bookbuild.execution.worker order.json."""
 
 import json
 import os

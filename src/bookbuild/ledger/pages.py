@@ -1,4 +1,4 @@
-"""Write the verdicts as MyST pages: counts and headline claims, and the whole table."""
+"""The verdicts as MyST pages: counts and headline claims, and the whole table."""
 
 import html
 from collections.abc import Mapping, Sequence

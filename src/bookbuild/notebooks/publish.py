@@ -1,4 +1,4 @@
-"""Write notebooks where readers find them: the published branch, or beside the chapters."""
+"""Notebooks where readers find them: on the published branch, or beside the chapters."""
 
 import shutil
 import subprocess

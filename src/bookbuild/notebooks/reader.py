@@ -1,4 +1,4 @@
-"""Make the notebook of a chapter that a reader opens on Colab, Binder or at home."""
+"""The notebook of a chapter that a reader opens on Colab, Binder or at home."""
 
 import ast
 import copy

@@ -1,4 +1,4 @@
-"""Carry progress from a running chapter to the process that executes it."""
+"""Handler that carries progress from a running chapter to the process that executes it."""
 
 import json
 import logging
@@ -11,8 +11,8 @@ PROGRESS_FILE = "BOOKBUILD_PROGRESS"
 SECONDS_BETWEEN_LINES = 0.5
 
 
-class Beacon(logging.Handler):
-    """Append each progress record as one JSON line to a file, a few lines a second at most."""
+class ProgressFile(logging.Handler):
+    """Handler that appends each progress record to a file, a JSON line, a few a second at most."""
 
     def __init__(self, path: Path) -> None:
         super().__init__()
@@ -37,9 +37,9 @@ class Beacon(logging.Handler):
 
 
 def attach_from_environment() -> None:
-    """Attach a beacon where the executing process named a file for it; do nothing elsewhere."""
+    """Attach a handler where the executing process named a file for it; do nothing elsewhere."""
     path = os.environ.get(PROGRESS_FILE)
     logger = logging.getLogger(PROGRESS_LOGGER)
-    if path and not any(isinstance(handler, Beacon) for handler in logger.handlers):
-        logger.addHandler(Beacon(Path(path)))
+    if path and not any(isinstance(handler, ProgressFile) for handler in logger.handlers):
+        logger.addHandler(ProgressFile(Path(path)))
         logger.setLevel(logging.INFO)

@@ -1,4 +1,4 @@
-"""Say what made a result: commit, versions, device, preset."""
+"""What made a result: commit, versions, device, preset."""
 
 import dataclasses
 import os

@@ -1,4 +1,4 @@
-"""Remember for `emergence`: results of sweeps in the store, states of long runs beside it."""
+"""Cache for `emergence`: results of sweeps in the store, states of long runs beside it."""
 
 import dataclasses
 import json

@@ -1,4 +1,4 @@
-"""What is stored, and which of it does the current book need?"""
+"""Inventory of the store: what is kept, and which of it the current book needs."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""Freeze the code and data of a build, so that an edit meanwhile cannot reach its chapters."""
+"""Frozen copy of a build's code and data, so that an edit meanwhile cannot reach its chapters."""
 
 import dataclasses
 import os

@@ -1,4 +1,4 @@
-"""Turn results into named byte strings and back: JSON for the structure, .npy for the arrays."""
+"""Encoding of results as named byte strings: JSON for the structure, .npy for the arrays."""
 
 import io
 import json

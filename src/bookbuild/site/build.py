@@ -1,4 +1,4 @@
-"""Build the site from the stage, check it, and put it in its place."""
+"""The site: built from the stage, checked, and put in its place."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""Find the faults that a strict Sphinx build does not see."""
+"""Checks for the faults that a strict Sphinx build does not see."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping

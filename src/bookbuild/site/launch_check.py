@@ -1,4 +1,4 @@
-"""Find launch and edit buttons of built pages that lead nowhere, or are missing."""
+"""Check of launch and edit buttons on built pages: none leads nowhere, none is missing."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Print the whole built site into one PDF, with a headless Chromium."""
+"""One PDF of the whole built site, printed by a headless Chromium."""
 
 import subprocess
 import tempfile

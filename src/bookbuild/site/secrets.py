@@ -1,4 +1,4 @@
-"""Find what is nobody else's business in texts that are to be published."""
+"""Search for secrets and local folders in texts that are to be published."""
 
 import os
 import re

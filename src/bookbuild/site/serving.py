@@ -1,4 +1,4 @@
-"""Serve a folder on this machine."""
+"""Web server of a folder, for this machine alone."""
 
 import threading
 from collections.abc import Iterator

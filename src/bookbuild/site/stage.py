@@ -1,4 +1,4 @@
-"""Lay out everything the site is built from: executed notebooks, prose, verdicts, assets."""
+"""The stage, everything the site is built from: executed notebooks, prose, verdicts, assets."""
 
 import copy
 import posixpath

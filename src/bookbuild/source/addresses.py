@@ -1,4 +1,4 @@
-"""Say where a page of the book lies elsewhere: on GitHub, Colab and Binder."""
+"""Addresses of the book's pages elsewhere: on GitHub, Colab and Binder."""
 
 import re
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Read the table of contents and the chapters it lists."""
+"""The table of contents and the chapters it lists."""
 
 import ast
 import hashlib

@@ -67,7 +67,7 @@ def test_a_terminal_gets_a_live_line_for_each_chapter() -> None:
     assert "failed after" in text
 
 
-def test_the_beacon_writes_what_matters_and_not_every_step(
+def test_the_file_has_what_matters_and_not_every_step(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "progress.jsonl"
