@@ -34,7 +34,7 @@ class Lines(logging.Handler):
         """Print a line about the sweep; the steps of a single run are of no interest here."""
         if getattr(record, "experiment", None) != self.label:
             return
-        step, self.total = record.step, record.total  # type: ignore[attr-defined]
+        step, self.total = record.__dict__["step"], record.__dict__["total"]
         if not self._opened:
             self.known, self._opened = step, True
         now = time.monotonic()

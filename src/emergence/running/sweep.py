@@ -85,7 +85,7 @@ def run(
 
 
 def _known(function: Callable[[Any], Any], wanted: Mapping[int, Any]) -> Iterator[tuple[int, Any]]:
-    """The results that the memory in use has, by place."""
+    """The results that the cache in use has, by place."""
     known = cache.current()
     if known is cache.NO_CACHE:
         return
