@@ -71,19 +71,6 @@ def test_modules_are_small_and_folders_are_not_crowded() -> None:
         assert len(modules) <= 12, folder
 
 
-def test_importing_the_science_only_defines() -> None:
-    """Nothing happens on import outside `plotting`, so that keys may look through packages."""
-    allowed = (
-        ast.Import | ast.ImportFrom | ast.FunctionDef | ast.ClassDef | ast.Assign | ast.AnnAssign
-    )
-    for path in SCIENCE.rglob("*.py"):
-        if SCIENCE / "plotting" in path.parents:
-            continue
-        for node in tree(path).body:
-            docstring = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-            assert docstring or isinstance(node, allowed), f"{path}, line {node.lineno}"
-
-
 @pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda chapter: chapter.name)
 def test_a_chapter_only_chooses_its_preset_by_the_profile(chapter) -> None:
     for cell in chapter.code:
