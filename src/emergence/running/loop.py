@@ -1,6 +1,7 @@
 """The loop of every descent: told, checked, and resumed to the same bits when interrupted."""
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import torch
@@ -49,20 +50,19 @@ def steps(
         yield step
         progress.tell(label, step + 1, total)
         over = step + 1 == total or (ended is not None and ended())
-        checkpoint.offer(
-            lambda done=step + 1, over=over: {  # type: ignore[misc]  # defaults bind early
-                "step": done,
-                "ended": over,
-                "parts": {name: _taken(part) for name, part in parts.items()},
-            },
-            ended=over,
-        )
+        checkpoint.offer(partial(_state, step + 1, over, parts), ended=over)
 
 
 def check_finite(loss: Tensor | float, label: str, step: int) -> None:
     """Raise ArithmeticError for a loss, or losses, not all finite: the descent diverges."""
     if not torch.isfinite(torch.as_tensor(loss)).all():
         raise ArithmeticError(f"{label}: the loss is not finite at step {step}")
+
+
+def _state(step: int, ended: bool, parts: dict[str, Part]) -> dict[str, Any]:
+    """What a checkpoint keeps: how far the descent is, and its parts."""
+    taken = {name: _taken(part) for name, part in parts.items()}
+    return {"step": step, "ended": ended, "parts": taken}
 
 
 def _device(parts: dict[str, Part]) -> str:

@@ -60,7 +60,8 @@ def marker_panel(ax: Axes, embeddings: Float[Tensor, "n 2"], *, sum_: int) -> Ax
     total = markers(n).total
     marks = places(normalise(embeddings))
     _bare(ax, 1.15 * float(marks.abs().max()))
-    ax.scatter(*marks.T, c=[residue_colour(m, n) for m in total.tolist()], s=11, linewidths=0)
+    x, y = marks.T
+    ax.scatter(x, y, c=[residue_colour(m, n) for m in total.tolist()], s=11, linewidths=0)
     ringed = marks[total == sum_]
     ax.plot(*ringed.T, "o", ms=8, mfc="none", mec="#222222", mew=0.9)
     return ax

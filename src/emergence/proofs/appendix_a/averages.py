@@ -140,7 +140,8 @@ def descend(
     Raises ArithmeticError when a run diverges.
     """
     weights = Weights(*(w.clone() for w in start))
-    coordinates, losses = [_coordinates(weights)], []
+    coordinates = [_coordinates(weights)]
+    losses: list[Tensor] = []
     streams = data.streams if isinstance(data, Fresh) else ()
     for step in loop.steps(
         Task.of(
