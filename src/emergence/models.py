@@ -1,6 +1,6 @@
 """The disentangled transformer (Eq. 1) and the attention-only transformer (§2.1)."""
 
-from typing import Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -160,7 +160,7 @@ class AttentionOnlyTransformer(nn.Module):
         generator: torch.Generator,
     ) -> None:
         super().__init__()
-        make = {"generator": generator, "device": generator.device}
+        make: dict[str, Any] = {"generator": generator, "device": generator.device}
         self.W_E = nn.Parameter(embedding_scale * torch.randn(dim, vocabulary, **make))
         self.W_pos = nn.Parameter(embedding_scale * torch.randn(dim, block_size, **make))
         bound = dim**-0.5

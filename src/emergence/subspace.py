@@ -122,7 +122,8 @@ def project(weights: Weights) -> tuple[PseudoParameters, Float[Tensor, "*runs"]]
         *(_project_blocks(w, *layout, dim) for w, layout in zip(weights, _LAYOUT, strict=True))
     )
     outside = [w - inside for w, inside in zip(weights, embed(pseudo, dim), strict=True)]
-    return pseudo, sum(part.square().sum(dim=(-2, -1)) for part in outside).sqrt()
+    squares = (part.square().sum(dim=(-2, -1)) for part in outside)
+    return pseudo, sum(squares, weights.w3.new_zeros(())).sqrt()
 
 
 def _embed_blocks(

@@ -32,9 +32,10 @@ class Lines(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Print a line about the sweep; the steps of a single run are of no interest here."""
-        if getattr(record, "experiment", None) != self.label:
+        told = vars(record)  # with what the loop passed as `extra`
+        if told.get("experiment") != self.label:
             return
-        step, self.total = record.__dict__["step"], record.__dict__["total"]
+        step, self.total = told["step"], told["total"]
         if not self._opened:
             self.known, self._opened = step, True
         now = time.monotonic()

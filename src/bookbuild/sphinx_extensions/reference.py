@@ -7,7 +7,6 @@ import ast
 import inspect
 import re
 import textwrap
-from types import UnionType
 from typing import Any
 
 from docutils import nodes
@@ -35,7 +34,7 @@ def write_signature(
     result = definition.returns
     if isinstance(result, ast.Constant) and isinstance(result.value, str):
         return f"({ast.unparse(definition.args)})", result.value
-    return f"({ast.unparse(definition.args)})", result and ast.unparse(result)
+    return f"({ast.unparse(definition.args)})", None if result is None else ast.unparse(result)
 
 
 def _fields(definition: ast.ClassDef) -> ast.arguments:
@@ -70,13 +69,13 @@ def link_entries(app: Sphinx, doctree: nodes.document, page: str) -> None:
     for literal in list(doctree.findall(nodes.literal)):
         name = literal.astext().removeprefix(f"{PACKAGE}.")
         entry = entries.get(f"{PACKAGE}.{name}") if "." in name else None
-        if entry is None or _within(literal, nodes.reference | nodes.title):
+        if entry is None or _within(literal, (nodes.reference, nodes.title)):
             continue
         link = make_refnode(app.builder, page, entry.docname, entry.node_id, literal.deepcopy())
         literal.replace_self(link)
 
 
-def _within(node: nodes.Node, kinds: UnionType) -> bool:
+def _within(node: nodes.Node, kinds: tuple[type[nodes.Node], ...]) -> bool:
     """Return whether a node is part of one of these kinds."""
     while node.parent is not None:
         node = node.parent

@@ -71,8 +71,8 @@ def _on_attention(
     is_label = place % 2 == 0
     others = np.where(is_label, place - 2, np.maximum(place - 1, 1))
 
-    def parts(alpha: float, beta: float, gamma: float) -> tuple[float, ...]:
-        """The loss and its three derivatives."""
+    def parts(alpha: float, beta: float, gamma: float) -> tuple[float, tuple[float, float, float]]:
+        """The loss and its gradient."""
         # divided by e^alpha, or a saturated alpha would overflow
         rest = others * np.exp(-alpha * is_label)
         total = rest + is_label
@@ -84,6 +84,7 @@ def _on_attention(
         value, d_seen, d_gamma = loss(gamma, seen, target)
         d_scores = seen * (d_seen - (seen * d_seen).sum(axis=1, keepdims=True))
         d_alpha, d_beta = beta * (d_scores * d_found).sum(axis=1), (d_scores * found).sum(axis=1)
-        return tuple(float(part.mean()) for part in (value, d_alpha, d_beta, d_gamma))
+        gradient = float(d_alpha.mean()), float(d_beta.mean()), float(d_gamma.mean())
+        return float(value.mean()), gradient
 
-    return Landscape(lambda *state: parts(*state)[0], lambda *state: parts(*state)[1:], n_pairs)
+    return Landscape(lambda *state: parts(*state)[0], lambda *state: parts(*state)[1], n_pairs)

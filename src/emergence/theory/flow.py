@@ -86,7 +86,8 @@ def flow_in(
         raise ValueError(f"the flow runs forward in time, got t_max = {t_max}")
     solution = solve(velocity_in(landscape, rates), t_max, start, t_eval=times)
     losses = [landscape.loss(*state) for state in solution.y.T.tolist()]
-    return Trajectory(solution.t, *solution.y, np.array(losses))
+    alpha, beta, gamma = solution.y
+    return Trajectory(solution.t, alpha, beta, gamma, np.array(losses))
 
 
 def descent_in(
@@ -113,7 +114,8 @@ def descent_in(
     for _ in range(steps):
         states.append(states[-1] + np.array(velocity(0.0, states[-1])))
     losses = [landscape.loss(*state.tolist()) for state in states]
-    return Trajectory(np.arange(steps + 1.0), *np.array(states).T, np.array(losses))
+    alpha, beta, gamma = np.array(states).T
+    return Trajectory(np.arange(steps + 1.0), alpha, beta, gamma, np.array(losses))
 
 
 def velocity_in(landscape: Landscape, rates: Rates) -> Velocity:

@@ -99,8 +99,8 @@ def reduced_gradient(
         [0.0, 0.0, -0.25]
     """
     alpha, beta, gamma = _arrays(alpha, beta, gamma, n_pairs)
-    gradient = _gradient(alpha, beta, gamma, n_pairs, np.exp)
-    return tuple(plain(part) for part in gradient)
+    d_alpha, d_beta, d_gamma = _gradient(alpha, beta, gamma, n_pairs, np.exp)
+    return plain(d_alpha), plain(d_beta), plain(d_gamma)
 
 
 def landscape(n_pairs: int) -> Landscape:
@@ -119,7 +119,9 @@ def _loss(alpha: Any, beta: Any, gamma: Any, n_pairs: Any, exp: Callable) -> Any
     return gamma**2 * (target**2 + (2 * n_pairs - 1) * others**2) - 2 * gamma * target + 1
 
 
-def _gradient(alpha: Any, beta: Any, gamma: Any, n_pairs: Any, exp: Callable) -> tuple:
+def _gradient(
+    alpha: Any, beta: Any, gamma: Any, n_pairs: Any, exp: Callable
+) -> tuple[Any, Any, Any]:
     found, target, others = _attention(alpha, beta, n_pairs, exp)
     rivals = 2 * n_pairs - 1
     # dL/dlog(s): with r = s + F and F rivals, s dL/ds = 2F (gamma^2 (s - 1)/r - gamma) s/r^2
@@ -128,7 +130,7 @@ def _gradient(alpha: Any, beta: Any, gamma: Any, n_pairs: Any, exp: Callable) ->
     return push * beta * found * (1 - found), push * found, d_gamma
 
 
-def _attention(alpha: Any, beta: Any, n_pairs: Any, exp: Callable) -> tuple:
+def _attention(alpha: Any, beta: Any, n_pairs: Any, exp: Callable) -> tuple[Any, Any, Any]:
     """Layer 1's attention of the last label to its item; layer 2's to the target, to each rival."""
     found = 1 / (1 + (2 * n_pairs - 2) * exp(-alpha))
     exponent, rivals = beta * found, 2 * n_pairs - 1

@@ -82,7 +82,8 @@ def times_in(
     velocity = velocity_in(landscape, rates)
     steps = _steps(velocity, start, end, heights, done)
     times = [_first_crossing(steps, i, heights, velocity) for i in range(4)]
-    return EmergenceTimes(*times[:3], icl=max(times[i] for i in free), collapse=times[3])
+    alpha, beta, gamma, collapse = times
+    return EmergenceTimes(alpha, beta, gamma, icl=max(times[i] for i in free), collapse=collapse)
 
 
 class _Step(NamedTuple):

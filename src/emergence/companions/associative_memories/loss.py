@@ -43,4 +43,4 @@ def scored(
         rights.append((wanted > others)[..., 0])
         weights.scatter_(2, own, -rest).div_(total * n)  # -rest/total is p - 1 without cancelling
         gradients.append(weights @ u)
-    return Scored(sum(losses) / n, torch.cat(gradients, 1), torch.cat(rights, 1))
+    return Scored(sum(losses, h.new_zeros(())) / n, torch.cat(gradients, 1), torch.cat(rights, 1))

@@ -11,7 +11,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn.functional import one_hot
 
-from .tables import Tables
+from .tables import OneLayerTables, Tables
 
 
 class Rows(NamedTuple):
@@ -26,7 +26,7 @@ class Rows(NamedTuple):
 class OneLayer:
     """Only the scored rows attend."""
 
-    def __init__(self, present: Tables, straight: Float[Tensor, "N m"]) -> None:
+    def __init__(self, present: Tables | OneLayerTables, straight: Float[Tensor, "N m"]) -> None:
         self.n_tokens, self.n = len(straight), len(present.kq1)
         length = self.n - self.n_tokens
         self.future = torch.full_like(present.kq1[:length, :length], -torch.inf).triu(1)
@@ -61,9 +61,9 @@ class OneLayer:
         d_keys.index_add_(0, places, d_scores)
         self._keys_backward(d_keys.view(len(self.tokens), self.n, -1))
 
-    def gradient(self) -> Tables:
+    def gradient(self) -> Tables | OneLayerTables:
         """The sum over all groups."""
-        return Tables(self._first(), None, self.d_out.T)
+        return OneLayerTables(self._first(), self.d_out.T)
 
     def _keys(self, tokens: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """The tokens, Z and K; the mask is in the rows of positions."""
@@ -88,7 +88,6 @@ class TwoLayers(OneLayer):
 
     def __init__(self, present: Tables, straight: Float[Tensor, "N m"]) -> None:
         super().__init__(present, straight)
-        assert present.kq2 is not None
         self.query = torch.cat([present.kq2, self.straight], dim=1)  # and the direct logits
         self.d_query = torch.zeros_like(self.query)
 

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from .coefficients import OneLayer, Rows, TwoLayers
 from .model import Frozen, Measured, Trained
-from .tables import Tables, direct, tables
+from .tables import OneLayerTables, Tables, direct, tables
 from .task import Batch
 
 GROUP = 8  # sequences at once
@@ -23,23 +23,24 @@ def loss_and_gradient(frozen: Frozen, trained: Trained, batch: Batch) -> Measure
     free = [part.detach().requires_grad_() for part in (*trained.kq, trained.o)]
     with torch.enable_grad():
         own = tables(frozen, Trained(tuple(free[:-1]), free[-1]))
-    present = Tables(*(None if part is None else part.detach() for part in own))
+    present = type(own)(*(part.detach() for part in own))
     loss, accuracy, gradient = table_gradient(present, direct(frozen, len(trained.kq)), batch)
-    pairs = [(a, b) for a, b in zip(own, gradient, strict=True) if a is not None]
-    found = torch.autograd.grad([a for a, _ in pairs], free, [b for _, b in pairs])
+    found = torch.autograd.grad([*own], free, [*gradient])
     return Measured(loss, accuracy, Trained(tuple(found[:-1]), found[-1]))
 
 
 @torch.no_grad()
 def table_gradient(
-    present: Tables, straight: Float[Tensor, "N m"], batch: Batch
-) -> tuple[float, float, Tables]:
+    present: Tables | OneLayerTables, straight: Float[Tensor, "N m"], batch: Batch
+) -> tuple[float, float, Tables | OneLayerTables]:
     """Loss, accuracy and the gradient with respect to the tables."""
     counts = batch.scored.sum(dim=1)
     total = int(counts.sum())
     if not total:
         raise ValueError("no position of the batch is scored")
-    group = (OneLayer if present.kq2 is None else TwoLayers)(present, straight)
+    group = (
+        TwoLayers(present, straight) if isinstance(present, Tables) else OneLayer(present, straight)
+    )
     order = counts.argsort()
     order = order[counts[order] > 0]
     loss, hits = straight.new_zeros(()), counts.new_zeros(())

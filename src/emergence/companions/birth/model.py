@@ -1,6 +1,6 @@
 """The simplified transformer (Bietti et al. 2023, §4.2) of one or two layers, as it is written."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from jaxtyping import Float, Int
@@ -45,7 +45,7 @@ def initial(
     """
     if n_layers not in (1, 2):
         raise ValueError(f"the model has one or two layers, got {n_layers}")
-    make = {"generator": generator, "device": generator.device}
+    make: dict[str, Any] = {"generator": generator, "device": generator.device}
 
     def linear(rows: int) -> Tensor:
         return (2 * torch.rand(rows, dim, **make) - 1) * dim**-0.5

@@ -14,14 +14,18 @@ from .model import Frozen, Trained
 
 
 class Tables(NamedTuple):
-    """The trained part of the network; rows are queries (outputs), columns keys.
-
-    The model of one layer has n columns everywhere and no second table.
-    """
+    """The trained part of a network of two layers; rows are queries (outputs), columns keys."""
 
     kq1: Float[Tensor, "n n"]
-    kq2: Float[Tensor, "m m"] | None
+    kq2: Float[Tensor, "m m"]
     out: Float[Tensor, "N m"]  # logits of what the last layer retrieves
+
+
+class OneLayerTables(NamedTuple):
+    """The trained part of a network of one layer, over the n embeddings alone."""
+
+    kq1: Float[Tensor, "n n"]
+    out: Float[Tensor, "N n"]
 
 
 def bases(frozen: Frozen) -> tuple[Float[Tensor, "n d"], Float[Tensor, "2*n d"]]:
@@ -30,15 +34,15 @@ def bases(frozen: Frozen) -> tuple[Float[Tensor, "n d"], Float[Tensor, "2*n d"]]
     return x, torch.cat([x, x @ frozen.ov1.T])
 
 
-def tables(frozen: Frozen, trained: Trained) -> Tables:
+def tables(frozen: Frozen, trained: Trained) -> Tables | OneLayerTables:
     """All inner products that occur; differentiable."""
     x, both = bases(frozen)
-    last = x if len(trained.kq) == 1 else both
     scale = x.shape[-1] ** -0.5
-    second = None if len(trained.kq) == 1 else both @ trained.kq[1] @ both.T * scale
-    return Tables(
-        x @ trained.kq[0] @ x.T * scale, second, frozen.u @ (trained.o @ (frozen.v @ last.T))
-    )
+    first = x @ trained.kq[0] @ x.T * scale
+    if len(trained.kq) == 1:
+        return OneLayerTables(first, frozen.u @ (trained.o @ (frozen.v @ x.T)))
+    second = both @ trained.kq[1] @ both.T * scale
+    return Tables(first, second, frozen.u @ (trained.o @ (frozen.v @ both.T)))
 
 
 def direct(frozen: Frozen, n_layers: int) -> Float[Tensor, "N m"]:

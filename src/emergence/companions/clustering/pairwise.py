@@ -133,8 +133,8 @@ def likeness(
     embeddings: Float[Tensor, "runs n 2"],
 ) -> Float[Tensor, " runs"]:
     """The cosine between two forces, as far as they change the shape of the embeddings."""
-    parts = (shape_only(part, embeddings).flatten(1) for part in (force, other))
-    return torch.cosine_similarity(*parts, dim=-1)
+    ours, theirs = (shape_only(part, embeddings).flatten(1) for part in (force, other))
+    return torch.cosine_similarity(ours, theirs, dim=-1)
 
 
 def relabelled_likeness(

@@ -1,6 +1,7 @@
 """Settings of the clustering chapter, in both profiles."""
 
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from emergence.preset import Preset
 
@@ -57,7 +58,7 @@ class Clustering:
     relabellings: int = 10  # of the control
     kernel_networks: int = 400  # over which the pair force of a fresh network is averaged
 
-    def arm(self, weight_decay: float, **changes: object) -> Training:
+    def arm(self, weight_decay: float, **changes: Any) -> Training:
         """A training of the chapter."""
         kept = tuple(epoch for epoch in self.snapshots if epoch < self.training.epochs)
         return replace(self.training, weight_decay=weight_decay, snapshots=kept, **changes)

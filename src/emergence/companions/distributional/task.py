@@ -1,6 +1,6 @@
 """The noisy bigram task: one trigger, whose output gives way to a noise token now and then."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -49,7 +49,7 @@ def sample(
     """
     n, device = task.n_tokens, generator.device
     outputs = torch.randint(n - 1, (batch_size,), generator=generator, device=device)
-    make = {"generator": generator, "device": device, "dtype": torch.float64}
+    make: dict[str, Any] = {"generator": generator, "device": device, "dtype": torch.float64}
     uniform = torch.rand(length + 1, batch_size, **make)
     noisy = torch.rand(length + 1, batch_size, **make) < alpha
     z = torch.empty(length + 1, batch_size, dtype=torch.long, device=device)

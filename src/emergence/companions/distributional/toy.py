@@ -6,7 +6,7 @@ uniform before training, sees the mean of the context.
 """
 
 from math import ceil, exp, log
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import torch
 from jaxtyping import Float, Int
@@ -26,7 +26,7 @@ def sample(
     n_tokens: int, length: int, alpha: float, trials: int, count: int, *, generator: torch.Generator
 ) -> Samples:
     """Draw `count` samples for each trial."""
-    make = {"generator": generator, "device": generator.device}
+    make: dict[str, Any] = {"generator": generator, "device": generator.device}
     contexts = torch.randint(n_tokens, (trials, count, length), **make)
     place = torch.randint(length, (trials, count, 1), **make)
     answers = contexts.gather(2, place).squeeze(2)

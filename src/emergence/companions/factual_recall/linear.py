@@ -72,7 +72,15 @@ def train(
         loop.check_finite(loss, label, step)
     times, measures = zip(*rows, strict=True)
     stacked = torch.stack(measures, dim=1).numpy()
-    return Record(np.array(times), *np.moveaxis(stacked[..., :5], 2, 0), stacked[..., 5:])
+    return Record(
+        steps=np.array(times),
+        loss=stacked[..., 0],
+        relation_loss=stacked[..., 1],
+        accuracy=stacked[..., 2],
+        relation_accuracy=stacked[..., 3],
+        from_prior=stacked[..., 4],
+        attention=stacked[..., 5:],
+    )
 
 
 def sgd_step(

@@ -8,7 +8,7 @@ All arrays have a leading axis of independent runs.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from jaxtyping import Float
@@ -70,7 +70,7 @@ def initial(
     dtype: torch.dtype = torch.float32,
 ) -> tuple[Frozen, Parameters]:
     """The source's initial values, one run a stream."""
-    kind = {"device": streams[0].device, "dtype": dtype}
+    kind: dict[str, Any] = {"device": streams[0].device, "dtype": dtype}
 
     def normal(rows: int, columns: int, fan: int) -> Tensor:
         parts = [torch.randn(rows, columns, generator=s, **kind) for s in streams]

@@ -1,6 +1,6 @@
 """The network of §7.2: two layers without biases, f(X) = relu(X E) W, and its gradients."""
 
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import torch
 from jaxtyping import Float
@@ -42,7 +42,9 @@ def start(
     """Initial weights: PyTorch's uniform ones, or normal ones of the same order (App. D; ours)."""
     shapes = (modulus, hidden), (hidden, modulus)
     draw = torch.rand if kind == "torch" else torch.randn
-    options = {"generator": generator, "device": generator.device, "dtype": torch.float64}
+    options: dict[str, Any] = {
+        "generator": generator, "device": generator.device, "dtype": torch.float64
+    }  # fmt: skip
     parts = (draw(*shape, **options) for shape in shapes)
     if kind == "torch":
         parts = (2 * part - 1 for part in parts)

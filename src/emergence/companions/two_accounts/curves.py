@@ -1,6 +1,6 @@
 """Curves of both probes during the training of three models."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -40,7 +40,7 @@ def _read(head: Head, few: int) -> list[Reading]:
     return [read(memory, few) for memory in head]
 
 
-def _curves(runs: Sequence[dict[int, Sequence[Any]]], head: Head, final: list[float]) -> Curves:
+def _curves(runs: Sequence[Mapping[int, Sequence[Any]]], head: Head, final: list[float]) -> Curves:
     return Curves(
         np.array([*runs[0]]),
         np.array([[*run.values()] for run in runs], dtype=float),

@@ -78,13 +78,14 @@ def stream(
         task.sample(chain, what.batch_size, what.length, generator=draw)
         for _ in range(max(1, settings.pull_batches // 4))  # embeddings are averaged over seeds
     ]
+    nothing = frozen.ov1.new_zeros(())
     pulls, cosines = [], []
     for count in range(STAGES):
         trained = planted_head(frozen, chain.triggers, settings.planted, count)
         gradients = [fast.loss_and_gradient(frozen, trained, batch).gradient for batch in batches]
         mean = Trained(
-            tuple(sum(g.kq[i] for g in gradients) / -len(batches) for i in range(2)),
-            sum(g.o for g in gradients) / -len(batches),
+            tuple(sum((g.kq[i] for g in gradients), nothing) / -len(batches) for i in range(2)),
+            sum((g.o for g in gradients), nothing) / -len(batches),
         )
         head = circuits.stream(frozen, mean, chain.triggers)
         norms = [max(float(memory.weight.norm()), 1e-30) for memory in head]

@@ -52,8 +52,8 @@ def decode(bits: Iterable[int]) -> Network:
     private, address = [], -1
     for _ in range(count):
         address += 1 + _read_rice(stream, rest)
-        ends = (Unit(*divmod(end, cells)) for end in divmod(address, units))
-        private.append(Private(*ends, 2 * _next(stream) - 1))
+        to, of = (Unit(*divmod(end, cells)) for end in divmod(address, units))
+        private.append(Private(to, of, 2 * _next(stream) - 1))
     if next(stream, None) is not None:
         raise ValueError("bits are left over")
     return Network(frozenset(private), frozenset(shared), tapes)

@@ -24,7 +24,8 @@ OFFSET = {"each": 0, "left": -1, "right": 1}
 ONE, OUT, GATE = 0, 1, 2  # species whose unit 0 is constant, is printed, says when to print
 
 
-class Unit(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Unit:
     """A unit: its species and its index."""
 
     species: int
@@ -62,7 +63,7 @@ class Network:
     names: tuple[str, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
-        if any(weight.sign not in (-1, 1) for weight in (*self.private, *self.shared)):
+        if any(weight.sign not in (-1, 1) for weight in self.weights):
             raise ValueError("a listed weight is -1 or 1")
         if len({weight[:2] for weight in self.private}) < len(self.private):
             raise ValueError("a connection has one private weight")
@@ -84,6 +85,11 @@ class Network:
             raise ValueError(f"{weight} needs an order, and cells have none")
         if weight.link == "pool" and weight.source in self.tapes:
             raise ValueError(f"{weight} sums an endless tape")
+
+    @property
+    def weights(self) -> tuple[Private | Shared, ...]:
+        """All weights that are not 0, private ones first."""
+        return (*self.private, *self.shared)
 
     @property
     def weight_count(self) -> int:
@@ -119,7 +125,9 @@ def tidy(network: Network) -> Network:
 
     return Network(
         frozenset(Private(moved(t), moved(s), sign) for t, s, sign in network.private),
-        frozenset(Shared(species[t], species[s], *rest) for t, s, *rest in network.shared),
+        frozenset(
+            Shared(species[t], species[s], link, sign) for t, s, link, sign in network.shared
+        ),
         frozenset(species[tape] for tape in network.tapes if tape in species),
         tuple(network.names[old] for old in sorted(species) if old < len(network.names)),
     )

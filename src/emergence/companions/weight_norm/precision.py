@@ -14,7 +14,7 @@ SATURATING = ("begun", "start", "held", "copy")  # min(1, max(0, sum)); `out` is
 
 def values(network: Network) -> Float[np.ndarray, " weights"]:
     """The non-zero weights of a network."""
-    return np.array([float(w.sign) for w in (*network.private, *network.shared)])
+    return np.array([float(w.sign) for w in network.weights])
 
 
 def power_sum(weights: Float[np.ndarray, " weights"], p: float) -> float:
