@@ -69,8 +69,8 @@ def _configuration_class(path: Path, function: Callable[[Any], Any]) -> type[Any
     """Return the dataclass that a function takes."""
     hints = get_type_hints(function) if callable(function) else {}
     hints.pop("return", None)
-    kinds = list(hints.values())
-    if len(kinds) != 1 or not dataclasses.is_dataclass(kinds[0]):
+    kinds = [kind for kind in hints.values() if isinstance(kind, type)]
+    if len(hints) != 1 or not kinds or not dataclasses.is_dataclass(kinds[0]):
         raise BookError(f"{path}: {function!r} does not take one dataclass, its configuration.")
     return kinds[0]
 

@@ -166,9 +166,9 @@ def _unmatched_measures(
             if not measure["judged"] and key in claimed:
                 yield f"Measure {key!r} of chapter {chapter} has a claim, but is not to be judged."
     for claim in claims:
-        measure = reported.get(claim.chapter, {}).get(claim.measure)
-        if claim.expectation is None or measure is None:
+        found = reported.get(claim.chapter, {}).get(claim.measure)
+        if claim.expectation is None or found is None:
             continue
-        misfit = claim.expectation.misfit(Measured(measure["value"], measure["over"]))
+        misfit = claim.expectation.misfit(Measured(found["value"], found["over"]))
         if misfit:
             yield f"{LEDGER}, row {claim.id!r}: {misfit}."

@@ -83,8 +83,12 @@ def read(text: str) -> Iterator[Directive | Target | Link | Role]:
         line = text[starts[first] : starts[first + 1]]
         match = DIRECTIVE.fullmatch(token.info.strip()) if "fence" in token.type else None
         if match:
+            name, title = match.groups()
             yield Directive(
-                *(starts[first], starts[last], *match.groups()),
+                starts[first],
+                starts[last],
+                name=name,
+                title=title,
                 body=_without_options(token.content),
                 fence=token.markup,
                 opening=line[: line.index(token.markup)],
