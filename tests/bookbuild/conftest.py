@@ -24,7 +24,7 @@ class Toy:
         self.lines: list[str] = []
 
     def settings(self, **changes: object) -> Settings:
-        return Settings(self.root, **({"jobs": 2} | changes))  # type: ignore[arg-type]
+        return Settings(self.root, **({"jobs": 2} | changes))
 
     def build(self, **changes: object) -> Result:
         self.lines.clear()

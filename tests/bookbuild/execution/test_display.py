@@ -61,7 +61,7 @@ def test_a_terminal_gets_a_live_line_for_each_chapter() -> None:
         display.progress("paper/a", record("figure 4", 30, 1.0))
         display._progress.refresh()
         display.done("paper/a", 2.0, failed=True)
-    text = console.file.getvalue()  # type: ignore[attr-defined]
+    text = console.file.getvalue()
     assert "figure 4" in text
     assert "30/100" in text
     assert "failed after" in text

@@ -85,7 +85,7 @@ def test_what_a_sweep_finished_is_not_computed_again(
     remembering = StoredCache(tmp_path / "results", ROOT / "src", "cpu", {})
     with cache.attached(remembering):
         first = sweep.run(grid.function, grid.configurations)
-        monkeypatch.setattr(figure5, "train_minimal", None)
+        monkeypatch.setattr(full_dynamics, "train_minimal", None)
         again = sweep.run(grid.function, grid.configurations)
     assert [a.tobytes() for a in again] == [a.tobytes() for a in first]
     assert len(Store(tmp_path / "results").listed()) == 2

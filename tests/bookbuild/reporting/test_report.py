@@ -65,7 +65,7 @@ def test_a_bad_measure_is_refused(
     output: Path, key: str, value: object, over: str | None, reason: str
 ) -> None:
     with pytest.raises(ValueError, match=reason):
-        report(key, value, over=over)  # type: ignore[arg-type]
+        report(key, value, over=over)
     assert not (output / "measures.json").exists()
 
 

@@ -87,7 +87,7 @@ def _scaled(matrix: sp.MatrixBase) -> sp.MatrixBase:
 
 # Every k: the paper's argument with symbolic indices and with blocks as letters.
 
-i, j, l, k = sp.symbols("i j l k", integer=True, positive=True)  # noqa: E741
+i, j, l, k = sp.symbols("i j l k", integer=True, positive=True)  # noqa: E741  the letters of App. A
 A = sp.IndexedBase("A")
 
 
