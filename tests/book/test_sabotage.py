@@ -11,6 +11,7 @@ from bookbuild.ledger.expectations import Measured
 from bookbuild.source.chapters import read_chapter
 from emergence import models, tasks
 from emergence.running import devices
+from emergence.training import minimal, transformer
 
 ROOT = Path(__file__).parents[2]
 
@@ -72,7 +73,8 @@ def shifted_label(monkeypatch):
 
 def shared_seed(monkeypatch):
     original = devices.generator
-    monkeypatch.setattr(training, "generator", lambda seed, device: original(0, device))
+    for module in (minimal, transformer):
+        monkeypatch.setattr(module, "generator", lambda seed, device: original(0, device))
 
 
 def transposed_w2(monkeypatch):

@@ -13,7 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from matplotlib import pyplot as plt
 
-from bookbuild import report, show
+from bookbuild.reporting import report as module
+from bookbuild.reporting.report import report, show
 
 matplotlib.use("Agg")
 
@@ -73,14 +74,14 @@ def test_infinity_is_a_number_and_travels_as_strict_json(
     output: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     glued: dict[str, float] = {}
-    monkeypatch.setattr(report, "_glue", glued.__setitem__)
+    monkeypatch.setattr(module, "_glue", glued.__setitem__)
     report("never", math.inf)
     report("times", [4.0, math.inf], over="seeds")
     report("bounds", (-math.inf, 1.0), over="interval")
     assert glued["never"] == glued["times_max"] == glued["times_std"] == math.inf
     text = (output / "measures.json").read_text(encoding="utf-8")
     json.loads(text, parse_constant=pytest.fail)
-    read = {key: row["value"] for key, row in report.read_measures(text).items()}
+    read = {key: row["value"] for key, row in module.read_measures(text).items()}
     assert read == {"never": math.inf, "times": [4.0, math.inf], "bounds": [-math.inf, 1.0]}
 
 
@@ -97,8 +98,8 @@ def test_the_glued_numbers_describe_the_seeds(
     values: list[float], monkeypatch: pytest.MonkeyPatch, output: Path
 ) -> None:
     glued: dict[str, float] = {}
-    monkeypatch.setattr(report, "_glue", glued.__setitem__)
-    monkeypatch.setattr(report, "_measures", {})
+    monkeypatch.setattr(module, "_glue", glued.__setitem__)
+    monkeypatch.setattr(module, "_measures", {})
     report("x", values, over="seeds")
     assert glued["x_min"] <= glued["x"] * (1 + 1e-12) + 1e-300 or glued["x"] < 0
     assert (glued["x_min"], glued["x_max"], glued["x_n"]) == (min(values), max(values), len(values))
@@ -136,10 +137,10 @@ def test_the_data_of_a_figure_keep_nine_digits_and_admit_gaps(output: Path) -> N
 
 
 def test_links_need_a_site(monkeypatch: pytest.MonkeyPatch) -> None:
-    made = report._settings(Preset(), [1], seconds=1.0)
-    assert "<a " not in report._provenance_fold("f", made)
-    monkeypatch.setenv(report.FIGURES_URL, "../figures/a")
-    fold = report._provenance_fold("f", made)
+    made = module._settings(Preset(), [1], seconds=1.0)
+    assert "<a " not in module._provenance_fold("f", made)
+    monkeypatch.setenv(module.FIGURES_URL, "../figures/a")
+    fold = module._provenance_fold("f", made)
     assert 'href="../figures/a/f.svg"' in fold
     assert "Preset(n_pairs=4)" in fold
 

@@ -53,7 +53,7 @@ def test_pruning_keeps_what_the_current_book_needs(toy: Toy, command: Callable[.
 
 def test_one_build_of_a_profile_at_a_time(toy: Toy, command: Callable[..., str]) -> None:
     code = (
-        "import sys; from pathlib import Path; from bookbuild import lock;"
+        "import sys; from pathlib import Path; from bookbuild.execution import lock;"
         "from bookbuild.settings import Settings\n"
         "with lock.held(Settings(Path.cwd())): print('held', flush=True); sys.stdin.read()"
     )
