@@ -269,30 +269,17 @@ class TestFailures:
 
 COUNTING = """
 import os
-from emergence.running.cache import Task, go_through
+from emergence.running import loop
+from emergence.running.cache import Task
 
-class Counting:
-    step, ended, seen = 0, False, []
-    def advance(self):
-        self.step += 1
-        self.seen = [*self.seen, (self.step, os.getpid())]
-        self.ended = self.step == 6
-    def state(self):
-        return {"step": self.step, "seen": [list(pair) for pair in self.seen]}
-    def restore(self, state):
-        self.step, self.seen = state["step"], state["seen"]
-
-class Killed(Counting):
-    def advance(self):
-        super().advance()
-        if self.step == 4 and not os.path.exists(SIGN):
-            open(SIGN, "w").close()
-            os.kill(os.getpid(), 9)
-
-run = Killed()
-go_through(run, Task("toy", "count", 6), total=6, label="count")
-report("steps", run.step)
-report("processes", len({pid for _, pid in run.seen}))
+seen = []
+for step in loop.steps(Task("toy", "count", {}), 6, "count", seen=seen):
+    seen.append((step, os.getpid()))
+    if step == 4 and not os.path.exists(SIGN):
+        open(SIGN, "w").close()
+        os.kill(os.getpid(), 9)
+report("steps", len(seen))
+report("processes", len({process for _, process in seen}))
 """
 
 

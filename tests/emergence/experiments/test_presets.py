@@ -17,7 +17,7 @@ from emergence.experiments.paper import (
     induction_heads,
     training_dynamics,
 )
-from emergence.preset import PROFILES, choose
+from emergence.preset import PROFILES, choose, preset
 
 MODULES = [
     module
@@ -112,7 +112,7 @@ def test_seeds_count_from_the_first():
 
 
 def load(**changes):
-    return choose(captions.preset(paper=FIGURE_3, smoke=FIGURE_3), "paper").override(**changes)
+    return choose(preset(paper=FIGURE_3, smoke=FIGURE_3), "paper").override(**changes)
 
 
 @pytest.mark.usefixtures("unchecked")
