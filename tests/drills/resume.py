@@ -2,7 +2,8 @@
 
 Each chapter is executed twice in the smoke profile. The first time every loop is followed, and its
 state is kept as after a random step and as at its end. The second time every loop begins with the
-state of the random step, as after a kill, and must end with the same bits; so must all judged measures.
+state of the random step, as after a kill, and must end with the same bits; so must all measures
+that are judged.
 Prints a row a chapter and ends with 1 if anything is lost.
 """
 
