@@ -120,14 +120,16 @@ def _put_back(part: Part, kept: Any) -> None:
 
 def _column(values: Sequence[Any]) -> Any:
     """Values in a row: tensors of one shape as one array, tuples of one length by columns."""
-    first = values[0] if values else None
-    alike = all(type(value) is type(first) for value in values)
-    if alike and isinstance(first, Tensor) and len({(v.shape, v.dtype) for v in values}) == 1:
+    if _alike(values, Tensor, lambda value: (value.shape, value.dtype)):
         return {"stack": torch.stack(list(values))}
-    if alike and isinstance(first, tuple) and len({len(value) for value in values}) == 1:
-        # a named tuple comes back as a plain one
+    if _alike(values, tuple, len):  # a named tuple comes back as a plain one
         return {"columns": [_column(column) for column in zip(*values, strict=True)]}
     return {"list": [_column(v) if isinstance(v, list | tuple) else v for v in values]}
+
+
+def _alike(values: Sequence[Any], kind: type, form: Callable[[Any], Any]) -> bool:
+    """Whether there are values, all of this kind and of one form."""
+    return all(isinstance(value, kind) for value in values) and len(set(map(form, values))) == 1
 
 
 def _rows(kept: dict[str, Any]) -> list[Any]:
