@@ -119,15 +119,15 @@ def _put_back(part: Part, kept: Any) -> None:
 
 
 def _column(values: Sequence[Any]) -> Any:
-    """Values in a row: tensors of one shape as one array, tuples of one length by columns."""
+    """Values in a row: tensors of one shape as one array, rows of one length by columns."""
     if _alike(values, Tensor, lambda value: (value.shape, value.dtype)):
         return {"stack": torch.stack(list(values))}
-    if _alike(values, tuple, len):  # a named tuple comes back as a plain one
+    if _alike(values, list | tuple, len):  # they come back as plain tuples
         return {"columns": [_column(column) for column in zip(*values, strict=True)]}
     return {"list": [_column(v) if isinstance(v, list | tuple) else v for v in values]}
 
 
-def _alike(values: Sequence[Any], kind: type, form: Callable[[Any], Any]) -> bool:
+def _alike(values: Sequence[Any], kind: Any, form: Callable[[Any], Any]) -> bool:
     """Whether there are values, all of this kind and of one form."""
     return all(isinstance(value, kind) for value in values) and len(set(map(form, values))) == 1
 
