@@ -37,9 +37,10 @@ def versions(packages: tuple[str, ...] = ("torch", "numpy", "matplotlib")) -> di
 def device() -> str:
     """Return the device the chapter was told to use, with the name of the GPU if it is one."""
     torch = sys.modules.get("torch")
-    gpu = torch.cuda.get_device_name() if torch and torch.cuda.is_available() else ""
-    name = os.environ.get(DEVICE, "cuda" if gpu else "cpu")
-    return f"{name} ({gpu})" if gpu and name != "cpu" else name
+    if torch is None or not torch.cuda.is_available():
+        return os.environ.get(DEVICE, "cpu")
+    name = os.environ.get(DEVICE, "cuda")
+    return name if name == "cpu" else f"{name} ({torch.cuda.get_device_name()})"
 
 
 def preset_fields(preset: object) -> dict[str, str]:

@@ -107,8 +107,8 @@ def _item(key: str, header: dict[str, Any], path: Path, state: str) -> Item:
     origin = header.get("origin", {})
     shown = {name: origin[name] for name in ("profile", "device", "seed") if name in origin}
     if "task" in origin:
-        settings = origin["task"]["configuration"]
-        shown |= settings if isinstance(settings, dict) else {"configuration": settings}
+        for name, value in origin["task"]["configuration"].items():
+            shown |= value if isinstance(value, dict) else {name: value}
     made_for = ", ".join(f"{name}={value}" for name, value in shown.items() if name)
     age = datetime.now(UTC).timestamp() - status.st_mtime
     return Item(key, header.get("name", "?"), made_for, age, status.st_size, state, path)

@@ -1,1 +1,1 @@
-"""Extensions of Sphinx: theme, launch buttons, folded proofs."""
+"""Extensions of Sphinx: theme, launch buttons, folded proofs, the reference of the code."""

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
-from emergence.preset import Preset
+from emergence.preset import preset
 from emergence.training.settings import MinimalTraining
 
 
@@ -29,20 +29,17 @@ class EffectiveContext:
         return replace(middle, **changes)
 
 
-PRESET = {
-    "paper": Preset(EffectiveContext()),
-    "smoke": Preset(
-        EffectiveContext(
-            distinct=(4, 8, 16),
-            copies=(1, 2),
-            window_pairs=32,
-            windows=(8, 16, 32),
-            n_pairs=4,
-            dim=8,
-            batch_size=64,
-            limit=100,
-            trained_windows=(2, 4),
-        ),
-        2,
+PRESET = preset(
+    paper=EffectiveContext(),
+    smoke=EffectiveContext(
+        distinct=(4, 8, 16),
+        copies=(1, 2),
+        window_pairs=32,
+        windows=(8, 16, 32),
+        n_pairs=4,
+        dim=8,
+        batch_size=64,
+        limit=100,
+        trained_windows=(2, 4),
     ),
-}
+)

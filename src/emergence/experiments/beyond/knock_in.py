@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from emergence.experiments.emergence_steps import knows_labels_only
-from emergence.preset import Preset
+from emergence.preset import preset
 from emergence.subspace import INDUCTION_HEAD
 from emergence.training.settings import MinimalTraining, TokenTraining
 
@@ -88,32 +88,29 @@ class KnockIn:
         )
 
 
-PRESET = {
-    "paper": Preset(KnockIn()),
-    "smoke": Preset(
-        KnockIn(
-            flow_pairs=(8, 16, 32),
-            sampled_pairs=(3,),
-            sampled_dim=8,
-            n_pairs=3,
-            dim=8,
-            batch_size=64,
-            limit=50,
-            noises=(0.1, 1.0),
-            large_noise=1.0,
-            noise_dims=(8,),
-            token_dim=64,
-            token_pairs=2,
-            vocabulary=8,
-            block_size=5,
-            token_batch=64,
-            token_rate=1e-2,
-            token_limit=80,
-            embedding_scales=(0.02, 0.5),
-            scale_dim=32,
-            scale_rate=1e-2,
-            scale_steps=40,
-        ),
-        2,
+PRESET = preset(
+    paper=KnockIn(),
+    smoke=KnockIn(
+        flow_pairs=(8, 16, 32),
+        sampled_pairs=(3,),
+        sampled_dim=8,
+        n_pairs=3,
+        dim=8,
+        batch_size=64,
+        limit=50,
+        noises=(0.1, 1.0),
+        large_noise=1.0,
+        noise_dims=(8,),
+        token_dim=64,
+        token_pairs=2,
+        vocabulary=8,
+        block_size=5,
+        token_batch=64,
+        token_rate=1e-2,
+        token_limit=80,
+        embedding_scales=(0.02, 0.5),
+        scale_dim=32,
+        scale_rate=1e-2,
+        scale_steps=40,
     ),
-}
+)

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from emergence.experiments.emergence_steps import knows_labels_only
-from emergence.preset import Preset
+from emergence.preset import preset
 from emergence.training.settings import MinimalTraining, Optimiser, TokenTraining
 
 
@@ -81,36 +81,33 @@ class RealTransformers:
     crossing: tuple[int, ...] = (64, 1024)  # N of the crossover
 
 
-PRESET = {
-    "paper": Preset(RealTransformers()),
-    "smoke": Preset(
-        RealTransformers(
-            MinimalSweep(
-                contexts=(2, 3, 4),
-                dims=(4, 6, 8),
-                learning_rates=(0.5, 1.0, 2.0),
-                batch_sizes=(32, 64, 128),
-                n_pairs=3,
-                dim=8,
-                batch_size=64,
-                limit=60,
-            ),
-            TransformerSweep(
-                contexts=(2, 3, 4),
-                sgd_contexts=(2, 3, 4),
-                widths=(32,),
-                batch_sizes=(64, 96, 128),
-                vocabularies=(4, 16),
-                vocabulary_pairs=2,
-                dim=32,
-                vocabulary=16,
-                block_size=9,
-                adamw_rate=1e-2,
-                limit=150,
-            ),
-            tall=2**8,
-            crossing=(64,),
+PRESET = preset(
+    paper=RealTransformers(),
+    smoke=RealTransformers(
+        MinimalSweep(
+            contexts=(2, 3, 4),
+            dims=(4, 6, 8),
+            learning_rates=(0.5, 1.0, 2.0),
+            batch_sizes=(32, 64, 128),
+            n_pairs=3,
+            dim=8,
+            batch_size=64,
+            limit=60,
         ),
-        2,
+        TransformerSweep(
+            contexts=(2, 3, 4),
+            sgd_contexts=(2, 3, 4),
+            widths=(32,),
+            batch_sizes=(64, 96, 128),
+            vocabularies=(4, 16),
+            vocabulary_pairs=2,
+            dim=32,
+            vocabulary=16,
+            block_size=9,
+            adamw_rate=1e-2,
+            limit=150,
+        ),
+        tall=2**8,
+        crossing=(64,),
     ),
-}
+)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from emergence.preset import Preset
+from emergence.preset import preset
 from emergence.subspace import INDUCTION_HEAD
 from emergence.training.settings import MinimalTraining
 
@@ -38,19 +38,16 @@ class UniformQueries:
         )
 
 
-PRESET = {
-    "paper": Preset(UniformQueries()),
-    "smoke": Preset(
-        UniformQueries(
-            flow_pairs=(4, 8, 16, 32, 64, 128),
-            limit_pairs=(4, 8, 16, 32, 64, 128),
-            checked_pairs=(1, 3),
-            sampled_pairs=(4,),
-            dim=8,
-            batch_size=32,
-            far=32,
-            place_pairs=8,
-        ),
-        2,
+PRESET = preset(
+    paper=UniformQueries(),
+    smoke=UniformQueries(
+        flow_pairs=(4, 8, 16, 32, 64, 128),
+        limit_pairs=(4, 8, 16, 32, 64, 128),
+        checked_pairs=(1, 3),
+        sampled_pairs=(4,),
+        dim=8,
+        batch_size=32,
+        far=32,
+        place_pairs=8,
     ),
-}
+)

@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Float
 
 from emergence.analysis.curves import first_reached
-from emergence.preset import Preset
+from emergence.preset import preset
 from emergence.subspace import INDUCTION_HEAD, NAMES
 from emergence.theory import EmergenceTimes, emergence_times
 from emergence.training.closed_form import train_closed
@@ -118,20 +118,17 @@ def _steps(record: MinimalRecord, thresholds: Sequence[float]) -> Float[np.ndarr
     )
 
 
-PRESET = {
-    "paper": Preset(EmergenceSweep()),
-    "smoke": Preset(
-        EmergenceSweep(
-            flow_pairs=(4, 8, 16, 32),
-            descent_pairs=(2, 4, 8),
-            sampled_pairs=(2, 4),
-            dim=32,
-            learning_rate=10.0,
-            small_pairs=8,
-            large_pairs=4,
-            phase_pairs=(4, 8, 16, 32),
-            shown_pairs=(2, 4),
-        ),
-        2,
+PRESET = preset(
+    paper=EmergenceSweep(),
+    smoke=EmergenceSweep(
+        flow_pairs=(4, 8, 16, 32),
+        descent_pairs=(2, 4, 8),
+        sampled_pairs=(2, 4),
+        dim=32,
+        learning_rate=10.0,
+        small_pairs=8,
+        large_pairs=4,
+        phase_pairs=(4, 8, 16, 32),
+        shown_pairs=(2, 4),
     ),
-}
+)
