@@ -107,6 +107,10 @@ def test_the_command_computes_then_reads_and_lists(
     assert "2 runs computed in" in capfd.readouterr().out
     assert command(tmp_path, *order) == ""
     assert "0 runs computed" in capfd.readouterr().out
+    assert command(tmp_path, "results") == ""
+    listed = capfd.readouterr().out
+    assert "n_pairs=2, seed=0" in listed
+    assert "n_pairs=2, seed=1" in listed
     assert not list(Settings(tmp_path).running.glob("*"))
     assert command(tmp_path, *order, "--scheduler", "tcp://127.0.0.1:9") == ""  # all is known
 
