@@ -45,10 +45,7 @@ def rooms() -> dict[str, str]:
                 found[f"src/{top}/{path.name}"] = path / "__init__.py"
             elif path.suffix == ".py" and not path.stem.startswith("__"):
                 found[f"src/{top}/{path.name}"] = path
-    return {
-        name: (ast.get_docstring(tree(path)) or "").partition("\n")[0]
-        for name, path in found.items()
-    }
+    return {name: headline(path) for name, path in found.items()}
 
 
 def test_the_map_in_the_readme_has_every_room_and_what_it_says_of_itself() -> None:
