@@ -87,10 +87,9 @@ def test_the_landing_page_is_light_and_quick(visits, address, browser):
 def test_search_finds_the_first_integral(address, browser):
     page = browser.new_page()
     page.goto(f"{address}search.html?q=first+integral")
-    page.wait_for_selector("#search-results li a")
-    links = page.eval_on_selector_all("#search-results li a", "links => links.map((a) => a.href)")
+    # results are listed one after another
+    page.wait_for_selector("#search-results a[href^='book/explore.html']", state="attached")
     page.close()
-    assert any(link.startswith(f"{address}book/explore.html") for link in links)
 
 
 def test_every_page_has_a_policy(visits, site):
