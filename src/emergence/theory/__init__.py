@@ -3,14 +3,17 @@
 `reduced` has the loss when the query asks for the last pair, `uniform` when it asks for any,
 `contexts` for repeated pairs and for layers that see a window; `flow` goes down all of them,
 `times` says when parameters emerge, and `emergence` does both by the number of pairs.
-`laws` has the times for many pairs.
+`laws` has the times for many pairs. `full` is all 19 pseudo-parameters at once, and `predicted`
+what training on Gaussian data does by them.
 """
 
 from .emergence import emergence_times, gradient_descent, gradient_flow, landscape_of
 from .flow import Rates, Trajectory, descent_in, flow_in
+from .full import full_gradient, full_loss
 from .gaussian import crossover_time, first_steps, gaussian_rates
 from .integral import first_integral, first_integral_drift
 from .landscape import Landscape
+from .predicted import predicted_steps
 from .reduced import reduced_gradient, reduced_loss, retrieval, signal
 from .times import EmergenceTimes, times_in
 from .uniform import uniform_gradient, uniform_loss
@@ -27,10 +30,13 @@ __all__ = [
     "first_integral_drift",
     "first_steps",
     "flow_in",
+    "full_gradient",
+    "full_loss",
     "gaussian_rates",
     "gradient_descent",
     "gradient_flow",
     "landscape_of",
+    "predicted_steps",
     "reduced_gradient",
     "reduced_loss",
     "retrieval",

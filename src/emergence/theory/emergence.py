@@ -1,12 +1,15 @@
-"""Gradient flow, gradient descent and emergence times of the reduced model (§6, App. B)."""
+"""Gradient flow, descent and emergence times of the reduced and of the full model (§6, App. B)."""
+
+from typing import Literal, get_args
 
 from emergence.tasks import Query
 
-from . import reduced, uniform
-from .flow import ZERO, Array, Rates, State, Trajectory, descent_in, flow_in
+from . import full, reduced, uniform
+from .flow import Array, Point, Rates, State, Trajectory, descent_in, flow_in
 from .landscape import Landscape
 from .times import EmergenceTimes, times_in
 
+Model = Literal["reduced", "full"]  # the three parameters of §6, or the 19 of Theorem 1
 LOSSES = {"last": reduced.landscape, "uniform": uniform.landscape}
 
 
@@ -15,23 +18,25 @@ def gradient_flow(
     t_max: float,
     *,
     query: Query = "last",
-    start: State = ZERO,
+    model: Model = "reduced",
+    start: Point | None = None,
     times: Array | None = None,
 ) -> Trajectory:
-    """The gradient flow of the reduced model (App. B.5).
+    """The gradient flow of the reduced model (App. B.5), or of all 19 pseudo-parameters.
 
     Args:
         n_pairs: pairs N in the context, >= 1.
         t_max: flow time at which the path ends, >= 0.
         query: which pair the query asks for, `last` (App. B) or `uniform` any.
-        start: alpha, beta, gamma at time 0, zero unless given.
+        model: `reduced`, the three parameters of §6, or `full`, all 19 of Theorem 1.
+        start: the parameters at time 0, three or 19, zero unless given.
         times: increasing flow times from 0 to t_max; None for where the solver stepped.
 
     Returns:
         The path in flow time at unit learning rate, integrated to a relative tolerance of 1e-12.
 
     Raises:
-        ValueError: for N < 1, a negative t_max, times outside or an unknown query rule.
+        ValueError: for N < 1, a negative t_max, times outside, an unknown query rule or model.
         ArithmeticError: when the solver gives up.
 
     Example:
@@ -39,25 +44,31 @@ def gradient_flow(
         >>> path.loss.round(3).tolist()
         [1.0, 0.005, 0.002]
     """
-    return flow_in(landscape_of(n_pairs, query), t_max, start=start, times=times)
+    return flow_in(landscape_of(n_pairs, query, model=model), t_max, start=start, times=times)
 
 
 def gradient_descent(
-    n_pairs: int, learning_rate: float, steps: int, *, query: Query = "last"
+    n_pairs: int,
+    learning_rate: float,
+    steps: int,
+    *,
+    query: Query = "last",
+    model: Model = "reduced",
 ) -> Trajectory:
-    """Gradient descent of the reduced model from zero, on the population loss (App. B.5).
+    """Gradient descent from zero on the population loss of either model (App. B.5).
 
     Args:
         n_pairs: pairs N in the context, >= 1.
-        learning_rate: > 0, the same for the three parameters.
+        learning_rate: > 0, the same for all parameters.
         steps: number of updates, >= 0.
         query: which pair the query asks for, `last` (App. B) or `uniform` any.
+        model: `reduced`, the three parameters of §6, or `full`, all 19 of Theorem 1.
 
     Returns:
         The path of steps + 1 states; t is flow time, learning rate times updates.
 
     Raises:
-        ValueError: for N < 1 or an unknown query rule.
+        ValueError: for N < 1, an unknown query rule or model.
 
     Example:
         >>> path = theory.gradient_descent(4, 0.5, 2)
@@ -65,18 +76,23 @@ def gradient_descent(
         ([0.0, 0.5, 1.0], 0.125)
     """
     rates = Rates(learning_rate, learning_rate, learning_rate)
-    path = descent_in(landscape_of(n_pairs, query), steps, rates=rates)
+    path = descent_in(landscape_of(n_pairs, query, model=model), steps, rates=rates)
     return path._replace(t=learning_rate * path.t)
 
 
 def emergence_times(
-    n_pairs: int, *, query: Query = "last", threshold: float | State = 0.5
+    n_pairs: int,
+    *,
+    query: Query = "last",
+    threshold: float | State = 0.5,
+    model: Model = "reduced",
 ) -> EmergenceTimes:
-    """The emergence times of the reduced model (Definitions 1 and 3, Theorem 2).
+    """The emergence times of the reduced or of the full model (Definitions 1 and 3, Theorem 2).
 
     Args:
         n_pairs: pairs N in the context, >= 1.
         query: which pair the query asks for, `last` (App. B) or `uniform` any.
+        model: `reduced`, the three parameters of §6, or `full`, all 19 of Theorem 1.
         threshold: > 0, one value for all or one each for alpha, beta, gamma.
 
     Returns:
@@ -84,7 +100,7 @@ def emergence_times(
         value never reached.
 
     Raises:
-        ValueError: for N < 1, a threshold that is not positive or an unknown query rule.
+        ValueError: for N < 1, a threshold that is not positive, an unknown query rule or model.
         ArithmeticError: when the solver gives up.
 
     Example:
@@ -93,27 +109,35 @@ def emergence_times(
         True
         >>> round(times.alpha / 100**2, 3)  # 1.711 for large N
         1.718
+        >>> times = theory.emergence_times(16, model="full")
+        >>> times.gamma < times.alpha < times.beta
+        True
     """
-    return times_in(landscape_of(n_pairs, query), threshold=threshold)
+    return times_in(landscape_of(n_pairs, query, model=model), threshold=threshold)
 
 
-def landscape_of(n_pairs: int, query: Query = "last") -> Landscape:
-    """The population loss of the reduced model on orthonormal inputs (App. B.3).
+def landscape_of(n_pairs: int, query: Query = "last", *, model: Model = "reduced") -> Landscape:
+    """The population loss of the reduced or of the full model on orthonormal inputs (App. B.3).
 
     Args:
         n_pairs: pairs N in the context, >= 1.
         query: which pair the query asks for, `last` (App. B) or `uniform` any.
+        model: `reduced`, the three parameters of §6, or `full`, all 19 of Theorem 1.
 
     Returns:
         The loss and its gradient, at one point at a time.
 
     Raises:
-        ValueError: for N < 1 or an unknown query rule.
+        ValueError: for N < 1, an unknown query rule or model.
 
     Example:
         >>> theory.landscape_of(4).loss(0.0, 0.0, 0.0)
         1.0
     """
+    if model not in get_args(Model):
+        raise ValueError(f"model must be one of {get_args(Model)}, got {model!r}")
     if query not in LOSSES:
         raise ValueError(f"query must be one of {tuple(LOSSES)}, got {query!r}")
+    if model == "full":
+        return full.landscape(n_pairs, query)
     return LOSSES[query](n_pairs)

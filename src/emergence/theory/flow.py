@@ -11,8 +11,8 @@ from .landscape import Landscape
 
 Array = Float[np.ndarray, " times"]
 State = tuple[float, float, float]
+Point = Sequence[float] | Float[np.ndarray, " parameters"]
 Velocity = Callable[[float, np.ndarray], list[float]]
-ZERO: State = (0.0, 0.0, 0.0)
 # gamma relaxes in a time of N, the rest takes N^2: the flow is stiff, hence LSODA.
 TOLERANCES = {"rtol": 1e-12, "atol": 1e-18}  # alpha begins at 1 / 2N^2
 
@@ -21,9 +21,9 @@ class Rates(NamedTuple):
     """How fast each parameter goes down its slope: gradient flow has unit rates (App. B.5).
 
     Attributes:
-        alpha: rate of alpha_3, >= 0; 0 holds the parameter at its start.
-        beta: rate of beta_2.
-        gamma: rate of gamma_3.
+        alpha: rate of alpha_3, >= 0, or of all of layer 1; 0 holds a parameter at its start.
+        beta: rate of beta_2, or of all of layer 2.
+        gamma: rate of gamma_3, or of the whole output.
     """
 
     alpha: float = 1.0
@@ -43,6 +43,7 @@ class Trajectory(NamedTuple):
         beta: beta_2.
         gamma: gamma_3.
         loss: the population loss, 1 at zero.
+        points: all parameters at these times, a row a time.
     """
 
     t: Array
@@ -50,14 +51,15 @@ class Trajectory(NamedTuple):
     beta: Array
     gamma: Array
     loss: Array
+    points: Float[np.ndarray, "times parameters"]
 
 
 def flow_in(
     landscape: Landscape,
     t_max: float,
     *,
-    rates: Rates = UNIT,
-    start: State = ZERO,
+    rates: Rates | Point = UNIT,
+    start: Point | None = None,
     times: Array | None = None,
 ) -> Trajectory:
     """The gradient flow of App. B.5 in any landscape, at any rates.
@@ -65,8 +67,8 @@ def flow_in(
     Args:
         landscape: the loss and its gradient.
         t_max: flow time at which the path ends, >= 0.
-        rates: factor of each parameter's speed, 1 unless given.
-        start: alpha, beta, gamma at time 0, zero unless given.
+        rates: factor of speed of each layer's parameters or of each parameter, 1 unless given.
+        start: the parameters at time 0, zero unless given.
         times: increasing flow times from 0 to t_max; None for where the solver stepped.
 
     Returns:
@@ -84,22 +86,25 @@ def flow_in(
     """
     if t_max < 0:
         raise ValueError(f"the flow runs forward in time, got t_max = {t_max}")
-    solution = solve(velocity_in(landscape, rates), t_max, start, t_eval=times)
-    losses = [landscape.loss(*state) for state in solution.y.T.tolist()]
-    alpha, beta, gamma = solution.y
-    return Trajectory(solution.t, alpha, beta, gamma, np.array(losses))
+    begin = begin_in(landscape, start)
+    solution = solve(velocity_in(landscape, rates), t_max, begin, t_eval=times)
+    return _trajectory(landscape, solution.t, solution.y.T)
 
 
 def descent_in(
-    landscape: Landscape, steps: int, *, rates: Rates = UNIT, start: State = ZERO
+    landscape: Landscape,
+    steps: int,
+    *,
+    rates: Rates | Point = UNIT,
+    start: Point | None = None,
 ) -> Trajectory:
     """Gradient descent on the population loss in any landscape, at any rates (App. B.5).
 
     Args:
         landscape: the loss and its gradient.
         steps: number of updates, >= 0.
-        rates: learning rate of each parameter, 1 unless given.
-        start: alpha, beta, gamma before the first update, zero unless given.
+        rates: learning rate of each layer's parameters or of each parameter, 1 unless given.
+        start: the parameters before the first update, zero unless given.
 
     Returns:
         The path of steps + 1 states, the last after all updates; t counts updates.
@@ -110,22 +115,37 @@ def descent_in(
         ([0.0, 1.0, 2.0], 0.25)
     """
     velocity = velocity_in(landscape, rates)
-    states = [np.array(start, dtype=float)]
+    points = [np.array(begin_in(landscape, start))]
     for _ in range(steps):
-        states.append(states[-1] + np.array(velocity(0.0, states[-1])))
-    losses = [landscape.loss(*state.tolist()) for state in states]
-    alpha, beta, gamma = np.array(states).T
-    return Trajectory(np.arange(steps + 1.0), alpha, beta, gamma, np.array(losses))
+        points.append(points[-1] + np.array(velocity(0.0, points[-1])))
+    return _trajectory(landscape, np.arange(steps + 1.0), np.array(points))
 
 
-def velocity_in(landscape: Landscape, rates: Rates) -> Velocity:
+def velocity_in(landscape: Landscape, rates: Rates | Point) -> Velocity:
     """The right-hand side of the flow."""
+    each = rate_of_each(landscape, rates)
 
     def velocity(_t: float, state: np.ndarray) -> list[float]:
         slope = landscape.gradient(*state.tolist())
-        return [-rate * part for rate, part in zip(rates, slope, strict=True)]
+        return [-rate * part for rate, part in zip(each, slope, strict=True)]
 
     return velocity
+
+
+def rate_of_each(landscape: Landscape, rates: Rates | Point) -> list[float]:
+    """The rate of every parameter, from one a layer or from themselves.
+
+    Raises ValueError for another number.
+    """
+    each = np.repeat(rates, landscape.groups).tolist() if len(rates) == 3 else list(rates)
+    if len(each) != sum(landscape.groups):
+        raise ValueError(f"need 3 rates or {sum(landscape.groups)}, got {len(each)}")
+    return each
+
+
+def begin_in(landscape: Landscape, start: Point | None) -> list[float]:
+    """Where a path begins, zero unless given."""
+    return [0.0] * sum(landscape.groups) if start is None else [float(part) for part in start]
 
 
 def solve(velocity: Velocity, t_max: float, start: Sequence[float], **options: Any) -> Any:
@@ -133,3 +153,9 @@ def solve(velocity: Velocity, t_max: float, start: Sequence[float], **options: A
     if not solution.success:
         raise ArithmeticError(f"the gradient flow stopped: {solution.message}")
     return solution
+
+
+def _trajectory(landscape: Landscape, times: Array, points: np.ndarray) -> Trajectory:
+    alpha, beta, gamma = points[:, list(landscape.head)].T
+    losses = np.array([landscape.loss(*point) for point in points.tolist()])
+    return Trajectory(times, alpha, beta, gamma, losses, points)

@@ -7,7 +7,18 @@ import numpy as np
 from scipy.integrate import LSODA
 from scipy.optimize import brentq
 
-from .flow import TOLERANCES, UNIT, ZERO, Rates, State, Velocity, solve, velocity_in
+from .flow import (
+    TOLERANCES,
+    UNIT,
+    Point,
+    Rates,
+    State,
+    Velocity,
+    begin_in,
+    rate_of_each,
+    solve,
+    velocity_in,
+)
 from .landscape import Landscape
 
 Heights = Callable[[list[float]], list[float]]  # above their levels, from a state
@@ -34,8 +45,8 @@ class EmergenceTimes(NamedTuple):
 def times_in(
     landscape: Landscape,
     *,
-    rates: Rates = UNIT,
-    start: State = ZERO,
+    rates: Rates | Point = UNIT,
+    start: Point | None = None,
     threshold: float | State = 0.5,
     low_loss: float = 0.5,
     end: float | None = None,
@@ -44,9 +55,10 @@ def times_in(
 
     Args:
         landscape: the loss and its gradient.
-        rates: factor of each parameter's speed, 1 unless given; one with rate 0 stays at its
-            start, so that its time is 0 or infinity, and `icl` is the last of the others.
-        start: alpha, beta, gamma at time 0, zero unless given.
+        rates: factor of speed of each layer's parameters or of each parameter, 1 unless given; one
+            with rate 0 stays at its start, so that its time is 0 or infinity, and `icl` is the
+            last of the others.
+        start: the parameters at time 0, zero unless given.
         threshold: > 0, one value for all or one each for alpha, beta, gamma.
         low_loss: the loss at which it has collapsed, between 0 and 1.
         end: flow time after which nothing counts as reached; None for long after Theorem 2's N^2.
@@ -67,11 +79,13 @@ def times_in(
     levels = np.broadcast_to(np.asarray(threshold, dtype=float), 3).tolist()
     if not min(levels) > 0:
         raise ValueError(f"a threshold must be positive, got {threshold}")
-    free = [i for i in range(3) if rates[i]]
+    each = rate_of_each(landscape, rates)
+    free = [i for i, place in enumerate(landscape.head) if each[place]]
 
     def heights(state: list[float]) -> list[float]:
         """Of alpha, beta, gamma and the negative loss above their levels."""
-        above = [value - level for value, level in zip(state, levels, strict=True)]
+        head = [state[place] for place in landscape.head]
+        above = [value - level for value, level in zip(head, levels, strict=True)]
         return [*above, low_loss - landscape.loss(*state)]
 
     def done(heights: list[float]) -> bool:
@@ -80,7 +94,7 @@ def times_in(
     # Everything happens within a few N^2 (Theorem 2); higher thresholds take exponentially longer.
     end = end or 10 * landscape.pairs**2 * np.exp(2 * max(0.5, *levels)) + 10
     velocity = velocity_in(landscape, rates)
-    steps = _steps(velocity, start, end, heights, done)
+    steps = _steps(velocity, begin_in(landscape, start), end, heights, done)
     times = [_first_crossing(steps, i, heights, velocity) for i in range(4)]
     alpha, beta, gamma, collapse = times
     return EmergenceTimes(alpha, beta, gamma, icl=max(times[i] for i in free), collapse=collapse)
@@ -96,14 +110,14 @@ class _Step(NamedTuple):
 
 def _steps(
     velocity: Velocity,
-    start: State,
+    start: list[float],
     end: float,
     heights: Heights,
     done: Callable[[list[float]], bool],
 ) -> list[_Step]:
     """The solver's own steps from `start`, up to the first at which all is done."""
-    solver = LSODA(velocity, 0.0, np.array(start, dtype=float), end, **TOLERANCES)
-    steps = [_Step(0.0, list(start), heights(list(start)))]
+    solver = LSODA(velocity, 0.0, np.array(start), end, **TOLERANCES)
+    steps = [_Step(0.0, start, heights(start))]
     while solver.status == "running" and not done(steps[-1].heights):
         message = solver.step()
         state = solver.y.tolist()

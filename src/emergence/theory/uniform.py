@@ -57,7 +57,8 @@ def uniform_gradient(
         >>> [round(part, 6) for part in theory.uniform_gradient(0.0, 0.0, 0.0, 4)]  # -2/2N
         [0.0, 0.0, -0.25]
     """
-    return landscape(n_pairs).gradient(alpha, beta, gamma)
+    by_alpha, by_beta, by_gamma = landscape(n_pairs).gradient(alpha, beta, gamma)
+    return by_alpha, by_beta, by_gamma
 
 
 def landscape(n_pairs: int) -> Landscape:
