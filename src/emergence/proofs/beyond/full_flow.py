@@ -1,0 +1,114 @@
+"""The steps behind `theory.full.laws`, each as a residual that must vanish.
+
+e stands for e^alpha_3, m for the number of rows, s and t for rows of the context.
+"""
+
+import sympy as sp
+
+E, K, N, M = sp.symbols("e k N m", positive=True)
+T, B, G = sp.symbols("t b g", positive=True)
+
+
+def recency_residuals() -> dict[str, sp.Expr]:
+    """How the query for the last pair drives alpha_3 without any beta."""
+    label = 1 / (2 * K + E)
+    own = E * label
+    # what rows pass on: to item k, and on the mean to the 2k rows before it, from up to label k
+    to_item, to_earlier = own, (2 * K - 1 + 1 + (1 - own)) / (2 * K)
+    term = 2 * K * (2 * K + 1) * E / (2 * K + E) ** 3
+    z = 1 + E / 2
+
+    def closed(pairs: sp.Expr) -> sp.Expr:
+        """The sum of the terms over e, for k = 1 .. pairs - 1."""
+        shift = pairs + E / 2
+        return (
+            (sp.digamma(shift) - sp.digamma(z)) / 2
+            + (2 * E - 1) / 4 * (sp.polygamma(1, shift) - sp.polygamma(1, z))
+            + E * (E - 1) / 16 * (sp.polygamma(2, shift) - sp.polygamma(2, z))
+        )
+
+    more = sp.expand_func(closed(N + 1)) - sp.expand_func(closed(N))
+    return {
+        "a label's attention to its item, by alpha": sp.simplify(
+            E * sp.diff(own, E) - own * (1 - own)
+        ),
+        "to each row before it, by alpha": sp.simplify(E * sp.diff(label, E) + own * label),
+        "what item k lacks beside the rows before it": sp.simplify(
+            to_earlier - to_item - (1 + label - own)
+        ),
+        "term k of the push": sp.simplify(own * (1 - own) * (1 + label - own) - term),
+        "their sum, one pair more": sp.simplify(more - term.subs(K, N) / E),
+        "their sum, one pair": sp.simplify(closed(sp.Integer(1))),
+        **{f"the push of the network, N = {n}": _pushed(n) for n in (2, 3)},
+    }
+
+
+def quick_residuals() -> dict[str, sp.Expr]:
+    """The quick phase of the output: the landscape on the clock t/N and its path from zero."""
+    # a row m after rows 0 .. m - 1 passes 1/m on to each; their sum was m - 1
+    squares = 2 * (M - 1) / M + M / M**2
+    root = sp.sqrt(2)
+    fade, c, s = sp.exp(-2 * T), sp.cosh(root * T), sp.sinh(root * T)
+    last = 1 - fade * (c + s / root), -1 + fade * (c + root * s)
+    any_pair = sp.Rational(1, 2) - fade * c / 2, fade * s / root
+
+    def left_over(path: tuple[sp.Expr, sp.Expr], wanted: int) -> list[sp.Expr]:
+        """Of gamma' = 1 - 2 gamma - gamma_4 and gamma_4' = wanted - 2 gamma - 2 gamma_4."""
+        gamma, gamma_4 = path
+        return [
+            sp.simplify((sp.diff(gamma, T) - (1 - 2 * gamma - gamma_4)).rewrite(sp.exp)),
+            sp.simplify((sp.diff(gamma_4, T) - (wanted - 2 * gamma - 2 * gamma_4)).rewrite(sp.exp)),
+            gamma.subs(T, 0),
+            gamma_4.subs(T, 0),
+        ]
+
+    return {
+        "squares of what is passed on, one row more": sp.simplify(squares - (2 - 1 / M)),
+        **{f"output, last pair, {i}": r for i, r in enumerate(left_over(last, 0))},
+        **{f"output, any pair, {i}": r for i, r in enumerate(left_over(any_pair, 1))},
+    }
+
+
+def slow_residuals() -> dict[str, sp.Expr]:
+    """The slow flow in the leading order."""
+    grown = sp.exp(B**2 / 2)
+    gamma = sp.sqrt(sp.Rational(1, 4) + B**2 / 2)
+    alpha = sp.Symbol("alpha", positive=True)
+    log_n = sp.Symbol("L", positive=True)
+    # uniform queries, on the clock t log N/2N^2: alpha' = g b e, beta' = g e, gamma' = b e/2
+    speeds = G * B * E, G * E, B * E / 2
+    # last pair, on the clock t/4N^2: alpha' = e (L + 2 g b), beta' = 2 g e, gamma' = b e
+    last = E * (log_n + 2 * G * B), 2 * G * E, B * E
+    wait = 4 / log_n * (1 - sp.exp(-alpha))
+    return {
+        "any pair: alpha - beta^2/2 stays": sp.simplify(speeds[0] - B * speeds[1]),
+        "any pair: gamma^2 - beta^2/2 stays": sp.simplify(2 * G * speeds[2] - B * speeds[1]),
+        "any pair: beta's speed": sp.simplify(speeds[1].subs({E: grown, G: gamma}) - gamma * grown),
+        "last pair: gamma^2 - beta^2/2 stays": sp.simplify(2 * G * last[2] - B * last[1]),
+        "last pair: the time to alpha": sp.simplify(
+            sp.diff(wait, alpha) - 4 / (sp.exp(alpha) * log_n)
+        ),
+        "last pair: beta by alpha": sp.simplify((last[1] / last[0]).subs(B, 0) - 2 * G / log_n),
+    }
+
+
+def _pushed(n: int) -> sp.Expr:
+    """-dL/dalpha_3 of the network itself at beta = 0 for n pairs, less the sum that is claimed."""
+    gamma_2, gamma_3, gamma_4 = sp.symbols("gamma_2:5")
+    rows = 2 * n
+
+    def paid(row: int, to: int) -> sp.Expr:
+        """Layer 1's attention."""
+        if row % 2 == 0:
+            return sp.Rational(1, row) if to < row else sp.Integer(0)
+        held = E if to == row - 1 else 1
+        return held / (row - 1 + E) if to < row else sp.Integer(0)
+
+    share = sp.Rational(1, rows)
+    output = [
+        (gamma_2 + gamma_3) * share + gamma_4 * share * sum(paid(row, to) for row in range(rows))
+        for to in range(rows)
+    ]
+    loss = sum(value**2 for value in output) - 2 * output[rows - 1] + 1
+    claimed = sum(2 * k * (2 * k + 1) * E / (2 * k + E) ** 3 for k in range(1, n))
+    return sp.simplify(-E * sp.diff(loss, E) - gamma_4**2 / (2 * n**2) * claimed)
