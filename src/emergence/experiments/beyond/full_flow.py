@@ -1,0 +1,79 @@
+"""All nineteen pseudo-parameters: sizes of their flow, and training of all weights against it."""
+
+from dataclasses import dataclass
+
+from emergence.preset import preset
+from emergence.tasks import Query
+from emergence.training.settings import MinimalTraining
+
+
+@dataclass(frozen=True)
+class Orthonormal:
+    """Training of all weights on orthonormal inputs, in steps of a length in flow time.
+
+    A batch's own covariance limits the step: more than 2/(1 + sqrt(D/B))^2, and W3's first block,
+    which gamma_1 is the mean of, runs away.
+    """
+
+    n_pairs: int
+    batch_size: int
+    step: float  # of flow time
+
+    @property
+    def dim(self) -> int:
+        return 2 * self.n_pairs
+
+    def training(self, query: Query, end: float) -> MinimalTraining:
+        """All 28 D^2 weights up to this flow time: 1/D^2 of the rate reaches a coordinate."""
+        return MinimalTraining(
+            self.n_pairs,
+            self.dim,
+            self.batch_size,
+            int(end / self.step) + 1,
+            learning_rate=self.step * self.dim**2,
+            data="orthonormal",
+            query=query,
+        )
+
+
+@dataclass(frozen=True)
+class FullFlow:
+    """The flow of the full model over N, with parameters frozen, and trainings of all weights."""
+
+    checked_pairs: tuple[int, ...] = (1, 2, 3, 5, 8)
+    flow_pairs: tuple[int, ...] = (
+        *range(2, 17), 20, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512,
+    )  # fmt: skip
+    followed_pairs: int = 64  # N whose curves are drawn
+    frozen_pairs: int = 16  # N of the flows with parameters frozen
+    far: int = 64  # N from which the laws are judged
+    orthonormal: tuple[Orthonormal, ...] = (
+        Orthonormal(4, 256, 0.4), Orthonormal(8, 256, 0.3), Orthonormal(16, 256, 0.25),
+    )  # fmt: skip
+    ladder: tuple[Orthonormal, ...] = (
+        Orthonormal(8, 64, 0.3), Orthonormal(8, 256, 0.3), Orthonormal(8, 1024, 0.3),
+    )  # fmt: skip
+    gaussian_pairs: tuple[int, ...] = (2, 4, 8, 16, 32, 64)
+    dim: int = 32
+    batch_size: int = 256
+
+    def gaussian(self, n_pairs: int, steps: int) -> MinimalTraining:
+        """All weights on Gaussian data, as in §4."""
+        return MinimalTraining(n_pairs, self.dim, self.batch_size, steps)
+
+
+PRESET = preset(
+    paper=FullFlow(),
+    smoke=FullFlow(
+        checked_pairs=(1, 3),
+        flow_pairs=(2, 4, 8, 16, 32),
+        followed_pairs=8,
+        frozen_pairs=4,
+        far=16,
+        orthonormal=(Orthonormal(2, 32, 0.2),),
+        ladder=(Orthonormal(2, 16, 0.2), Orthonormal(2, 32, 0.2)),
+        gaussian_pairs=(2, 4),
+        dim=8,
+        batch_size=32,
+    ),
+)
