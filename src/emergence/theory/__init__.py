@@ -3,17 +3,16 @@
 `reduced` has the loss when the query asks for the last pair, `uniform` when it asks for any,
 `contexts` for repeated pairs and for layers that see a window; `flow` goes down all of them,
 `times` says when parameters emerge, and `emergence` does both by the number of pairs.
-`laws` has the times for many pairs. `full` is all 19 pseudo-parameters at once, and `predicted`
-what training on Gaussian data does by them.
+`laws` has the times for many pairs. `full` is all 19 pseudo-parameters at once,
+and `gaussian` counts the steps that training on Gaussian data takes.
 """
 
 from .emergence import emergence_times, gradient_descent, gradient_flow, landscape_of
 from .flow import Rates, Trajectory, descent_in, flow_in
 from .full import full_gradient, full_loss
-from .gaussian import crossover_time, first_steps, gaussian_rates
+from .gaussian import PredictedSteps, crossover_time, first_steps, gaussian_rates, predicted_steps
 from .integral import first_integral, first_integral_drift
 from .landscape import Landscape
-from .predicted import predicted_steps
 from .reduced import reduced_gradient, reduced_loss, retrieval, signal
 from .times import EmergenceTimes, times_in
 from .uniform import uniform_gradient, uniform_loss
@@ -21,6 +20,7 @@ from .uniform import uniform_gradient, uniform_loss
 __all__ = [
     "EmergenceTimes",
     "Landscape",
+    "PredictedSteps",
     "Rates",
     "Trajectory",
     "crossover_time",

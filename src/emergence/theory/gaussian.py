@@ -1,9 +1,30 @@
-"""The reduced model at the rates of Gaussian data, where parameters move at unlike speeds."""
+"""The rates of Gaussian data, where parameters move at unlike speeds, and steps at them (§4)."""
+
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float
 
-from .flow import Rates, Trajectory
+from emergence.tasks import Query
+
+from .emergence import Model, landscape_of
+from .flow import Rates, Trajectory, descent_in
+
+
+class PredictedSteps(NamedTuple):
+    """Numbers of updates of a training on Gaussian data (§4); infinity for never.
+
+    Attributes:
+        alpha: taken when D alpha_3 first is at least 1/2.
+        beta: when D beta_2 is.
+        gamma: when gamma_3 is.
+        loss: when the loss, a mean over dimensions, first is at most 1/2.
+    """
+
+    alpha: float
+    beta: float
+    gamma: float
+    loss: float
 
 
 def gaussian_rates(dim: float, learning_rate: float = 1.0) -> Rates:
@@ -67,3 +88,46 @@ def first_steps(run: Trajectory, level: float = 0.5) -> Float[np.ndarray, " 4"]:
     levels = np.array([level, level, level, -level])[:, None]
     reached = curves >= levels
     return np.where(reached.any(axis=1), reached.argmax(axis=1), np.inf)
+
+
+def predicted_steps(
+    n_pairs: int,
+    dim: int,
+    *,
+    learning_rate: float = 1.0,
+    query: Query = "uniform",
+    model: Model = "full",
+    limit: int = 10_000,
+) -> PredictedSteps:
+    """The steps of descent on the population loss at the rates of Gaussian data (§4).
+
+    Inputs with independent N(0, 1) entries are taken as orthogonal, of squared norm D: overlaps,
+    of relative size 1/sqrt(D), are left out. In the units of the scores, D alpha and D beta, one
+    step of rate l moves those by l D and the output by l/D times their slopes.
+
+    Args:
+        n_pairs: pairs N in the context, >= 1.
+        dim: dimension D of an item, label or position, > 0.
+        learning_rate: of the network's training, > 0; its loss is a mean over dimensions.
+        query: which pair the query asks for, `uniform` any or `last`.
+        model: `full`, all 19 pseudo-parameters, or `reduced`, the three of §6.
+        limit: updates after which nothing counts as reached.
+
+    Returns:
+        The number of updates before each threshold is passed; infinity for never.
+
+    Raises:
+        ValueError: for N < 1, an unknown query rule or model.
+
+    Example:
+        >>> [int(steps) for steps in theory.predicted_steps(8, 16)]
+        [33, 19, 41, 39]
+    """
+    landscape = landscape_of(n_pairs, query, model=model)
+    rates = gaussian_rates(float(dim), learning_rate)
+    steps = min(64, limit)
+    while True:
+        found = first_steps(descent_in(landscape, steps, rates=rates))
+        if steps == limit or np.isfinite(found).all():
+            return PredictedSteps(*found.tolist())
+        steps = min(2 * steps, limit)

@@ -50,8 +50,8 @@ def uniform_times(n_pairs: float | int, threshold: float = 0.5) -> tuple[float, 
         first, second = uniform_excess(half, state[1])
         return [state[1] * (half * size + second), half * size + first]
 
-    alpha_emerges = _Emergence(0, threshold, terminal=True)
-    beta_emerges = _Emergence(1, threshold, terminal=False)
+    alpha_emerges = Emergence(0, threshold, terminal=True)
+    beta_emerges = Emergence(1, threshold, terminal=False)
     solution = solve_ivp(
         velocity, (0, 100), (0.0, 0.0), events=(alpha_emerges, beta_emerges),
         rtol=1e-10, atol=1e-12, method="DOP853",
@@ -60,7 +60,7 @@ def uniform_times(n_pairs: float | int, threshold: float = 0.5) -> tuple[float, 
     return t_alpha, t_beta
 
 
-class _Emergence(NamedTuple):
+class Emergence(NamedTuple):
     """An event of SciPy's solvers: a component of the state reaches the threshold."""
 
     component: int

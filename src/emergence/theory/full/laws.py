@@ -17,7 +17,7 @@ from scipy.special import digamma, polygamma
 
 from emergence.tasks import Query
 
-from ..laws import LogLaw, uniform_excess
+from ..laws import Emergence, LogLaw, State, uniform_excess
 
 Force = Callable[[float, float, float], tuple[float, float, float]]  # at alpha, beta, gamma
 
@@ -103,7 +103,7 @@ def quick_gamma(threshold: float = 0.5) -> float:
 
 
 def recency(alpha: float, n_pairs: int) -> float:
-    """The sum over pairs k of 2 2k (2k + 1)/(2k + e^alpha)^3, near log N: how recency drives alpha."""
+    """How recency drives alpha_3, near log N: the sum over k of 4k (2k + 1)/(2k + e^alpha)^3."""
     twice = 2.0 * np.arange(1, n_pairs)
     return float(2 * np.sum(twice * (twice + 1) / (twice + math.exp(alpha)) ** 3))
 
@@ -152,22 +152,23 @@ def _uniform_limit_force(e: float) -> Force:
     return force
 
 
+class _Both(NamedTuple):
+    """The event that alpha_3 and beta_2 have emerged, where SciPy's solver stops."""
+
+    threshold: float
+    terminal: bool = True
+
+    def __call__(self, _t: float, state: State) -> float:
+        return min(state[0], state[1]) - self.threshold
+
+
 def _passing(force: Force, start: tuple[float, ...], unit: float, threshold: float) -> SlowTimes:
     """When a flow in time t/unit passes the threshold, until both parameters have."""
 
-    def event(which: int) -> Callable:
-        def above(_t, state):
-            return state[which] - threshold
-
-        return above
-
-    def both(_t, state):
-        return min(state[0], state[1]) - threshold
-
-    both.terminal = True
+    emergences = [Emergence(which, threshold, terminal=False) for which in (0, 1)]
     path = solve_ivp(
         lambda _t, state: force(*state.tolist()), (0.0, 1e3), start,
-        events=[event(0), event(1), both], rtol=1e-10, atol=1e-12, method="DOP853",
+        events=[*emergences, _Both(threshold)], rtol=1e-10, atol=1e-12, method="DOP853",
     )  # fmt: skip
     alpha, beta = (unit * float(path.t_events[i][0]) for i in (0, 1))
     return SlowTimes(alpha, beta, float(path.y_events[0][0][2]))

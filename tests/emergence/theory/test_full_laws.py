@@ -1,0 +1,83 @@
+"""Laws of the full model's emergence times against integrated flows."""
+
+import math
+
+import numpy as np
+import pytest
+
+from emergence import theory
+from emergence.proofs import residuals as steps
+from emergence.proofs.beyond import full_flow as symbols
+from emergence.theory.full import laws
+
+QUERIES = "last", "uniform"
+
+
+@pytest.mark.parametrize(
+    "residuals", [symbols.recency_residuals, symbols.quick_residuals, symbols.slow_residuals]
+)
+def test_every_step_is_an_identity(residuals):
+    assert steps.failed(residuals()) == 0
+
+
+@pytest.mark.parametrize("query", QUERIES)
+def test_the_slow_flow_gives_the_times_of_all_nineteen(query):
+    times = theory.emergence_times(128, query=query, model="full")
+    slow = laws.slow_times(128, query)
+    assert slow.alpha == pytest.approx(times.alpha, rel=0.01)
+    assert slow.beta == pytest.approx(times.beta, rel=0.02)
+    three = theory.emergence_times(128, query=query)
+    assert abs(three.alpha / times.alpha - 1) > 0.2
+
+
+@pytest.mark.parametrize("query", QUERIES)
+def test_the_log_law_is_the_limit_of_the_slow_flow(query):
+    """Its error falls as 1/log^2 N: by four where log N doubles."""
+    for name in ("alpha", "beta"):
+        law = laws.log_law(name, query)
+        errors = [getattr(laws.slow_times(n, query), name) / law(n) - 1 for n in (2**9, 2**18)]
+        assert abs(errors[1]) < abs(errors[0]) / 2
+        assert abs(errors[1]) * math.log(2**18) ** 2 < 12
+
+
+def test_constants():
+    assert laws.log_law("alpha", "last").leading == pytest.approx(4 * (1 - math.exp(-0.5)))
+    assert laws.log_law("beta", "last").leading == 4
+    grid = np.linspace(0, 1, 20001)
+    inside = np.exp(-(grid**2) / 2) / np.sqrt(0.25 + grid**2 / 2)
+    assert laws.uniform_leading(1.0) == pytest.approx(2 * np.trapezoid(inside, grid), rel=1e-7)
+    with pytest.raises(ValueError, match="alpha and beta"):
+        laws.log_law("gamma", "last")
+
+
+def test_recency_is_the_slope_of_the_loss_by_alpha():
+    """With a flat layer 2, whatever the output but for gamma_1: exact at any N."""
+    for n_pairs, alpha, gammas in ((5, 0.3, (0.7, 0.2, -0.9)), (9, 1.4, (1.0, 1.0, -1.0))):
+        point = np.zeros(19)
+        point[2], point[16:] = alpha, gammas
+        claimed = gammas[2] ** 2 * math.exp(alpha) * laws.recency(alpha, n_pairs) / 4 / n_pairs**2
+        assert -theory.full_gradient(point, n_pairs)[2] == pytest.approx(claimed, rel=1e-12)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.7, 3.0, 11.9, 12.1])
+def test_recency_beyond_the_logarithm(alpha):
+    n_pairs = 2_000_000
+    left = laws.recency(alpha, n_pairs) - math.log(n_pairs) - laws.recency_excess(alpha)
+    assert abs(left) < 2 * math.exp(alpha) / n_pairs + 1e-5
+
+
+@pytest.mark.parametrize("query", QUERIES)
+def test_the_output_is_quick(query):
+    n_pairs = 400
+    at = n_pairs * np.linspace(0, 4, 9)
+    path = theory.gradient_flow(n_pairs, at[-1], query=query, model="full", times=at)
+    gamma, gamma_4 = laws.quick_output(at / n_pairs, query)
+    np.testing.assert_allclose(path.gamma, gamma, atol=0.015)
+    np.testing.assert_allclose(path.points[:, 18], gamma_4, atol=0.015)
+    assert gamma[0] == gamma_4[0] == 0
+
+
+def test_gamma_emerges_in_a_time_of_n_for_the_last_pair():
+    times = theory.emergence_times(256, model="full")
+    assert times.gamma / 256 == pytest.approx(laws.quick_gamma(), rel=0.005)
+    assert laws.quick_gamma() == pytest.approx(0.93371, abs=1e-4)
