@@ -58,7 +58,7 @@ def test_the_flow_from_any_start_is_that_of_python(modules, n_pairs, query, star
     setting = {"n": n_pairs, "query": query, "start": start, "parts": parts}
     found = np.array(call(modules, "flow", f"(() => {at})()", setting))
     flow = theory.gradient_flow(n_pairs, found[-1, 0], query=query, start=start, times=found[:, 0])
-    assert found[:, 1:] == pytest.approx(np.stack(flow[1:], axis=1), rel=1e-6, abs=1e-9)
+    assert found[:, 1:] == pytest.approx(np.stack(flow[1:5], axis=1), rel=1e-6, abs=1e-9)
 
 
 @pytest.mark.parametrize("n_pairs", [2, 7, 1000])
@@ -136,48 +136,51 @@ def test_the_table_shows_the_times(explore):
 
 
 def test_emergence_answers_to_the_keyboard(explore):
-    summary = explore.locator(f"{EMERGENCE} [role=status]")
-    size = explore.get_by_label("Pairs in the context, N")
+    mount = explore.locator(EMERGENCE)
+    summary = mount.locator("[role=status]")
+    size = mount.get_by_label("Pairs in the context, N")
     size.focus()
     explore.keyboard.press("End")
     wait_until_says(summary, "1,000,000")
     assert "10¹²" in summary.text_content()
-    explore.get_by_label("the last pair").focus()
+    mount.get_by_label("the last pair").focus()
     explore.keyboard.press("ArrowRight")
     wait_until_says(summary, "N = 512")
-    exact = explore.get_by_label("N, exactly")
+    exact = mount.get_by_label("N, exactly")
     exact.fill("10")
     exact.press("Enter")
     wait_until_says(summary, "N = 10,")
-    time = explore.get_by_label("Look at time")
-    before = explore.locator(f"{EMERGENCE} .ex-reading").text_content()
+    time = mount.get_by_label("Look at time")
+    before = mount.locator(".ex-reading").text_content()
     time.focus()
     explore.keyboard.press("Home")
-    after = explore.locator(f"{EMERGENCE} .ex-reading").text_content()
+    after = mount.locator(".ex-reading").text_content()
     assert before != after
     assert "α = 0.000" in after
     assert time.get_attribute("aria-valuetext").startswith("0, alpha 0.00, beta 0.00, gamma 0.00")
 
 
 def test_emergence_answers_to_the_mouse(explore):
-    reading = explore.locator(f"{EMERGENCE} .ex-reading")
+    mount = explore.locator(EMERGENCE)
+    reading = mount.locator(".ex-reading")
     before = reading.text_content()
-    explore.locator(f"{EMERGENCE} .ex-curves").click(position={"x": 60, "y": 100})
+    mount.locator(".ex-curves").click(position={"x": 60, "y": 100})
     assert reading.text_content() != before
-    explore.get_by_text("logarithmic", exact=True).click()
-    wait_until_says(explore.locator(f"{EMERGENCE} .ex-curves"), "10⁴")
-    explore.locator(f"{EMERGENCE} summary").click()
-    explore.get_by_label("Threshold of α").fill("1")
-    row = explore.locator(f"{EMERGENCE} tr[data-event=alpha] td").first
+    mount.get_by_text("logarithmic", exact=True).click()
+    wait_until_says(mount.locator(".ex-curves"), "10⁴")
+    mount.locator("summary").click()
+    mount.get_by_label("Threshold of α").fill("1")
+    row = mount.locator("tr[data-event=alpha] td").first
     expected = theory.emergence_times(64, threshold=(1.0, 0.5, 0.5)).alpha
     wait_until_says(row, f"{expected:,.1f}")
-    explore.get_by_text("Back to the paper's setting").click()
+    mount.get_by_text("Back to the paper's setting").click()
     wait_until_says(row, "7,054.6")
 
 
 def test_the_flow_hands_its_network_to_the_circuit(explore):
-    explore.get_by_label("Look at time").fill("0")
-    explore.get_by_text("Show this network in the circuit").click()
+    mount = explore.locator(EMERGENCE)
+    mount.get_by_label("Look at time").fill("0")
+    mount.get_by_text("Show this network in the circuit").click()
     sentence = explore.locator(f"{CIRCUIT} [role=status]")
     wait_until_says(sentence, "everywhere alike")
 
@@ -222,8 +225,8 @@ def test_less_motion_where_it_is_asked_for(address, browser):
     page.goto(f"{address}book/explore.html")
     page.wait_for_selector(f"{EMERGENCE} table tbody tr")
     reading = page.locator(f"{EMERGENCE} .ex-reading")
-    page.get_by_label("Look at time").fill("0")
-    page.get_by_text("Next event").click()
+    page.locator(EMERGENCE).get_by_label("Look at time").fill("0")
+    page.locator(EMERGENCE).get_by_text("Next event").click()
     gamma = re.search(r"γ = ([\d.]+)", reading.text_content())
     assert float(gamma[1]) == pytest.approx(0.5, abs=0.01)
     assert page.evaluate("() => document.documentElement.scrollWidth") <= 360
@@ -234,7 +237,7 @@ def test_the_modules_carry_no_style_and_no_handler_in_markup(site):
     """A content-security policy without 'unsafe-inline' is to come."""
     page = (site / "book" / "explore.html").read_text(encoding="utf-8")
     mounts = re.findall(r'<div class="explorable".*?</figure>', page, flags=re.DOTALL)
-    assert len(mounts) == 2
+    assert len(mounts) == 3
     for mount in mounts:
         assert "<script" not in mount
         assert not re.search(r"\son\w+=", mount)

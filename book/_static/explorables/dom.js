@@ -130,9 +130,10 @@ export function number(value, digits = 4) {
   return minus(value.toLocaleString("en", { maximumSignificantDigits: Math.max(digits, exponent + 1) }));
 }
 
-/** A number with fixed decimals and a true minus sign. */
+/** A number with fixed decimals and a true minus sign, which zero has not. */
 export function fixed(value, decimals = 2) {
-  return minus(value.toFixed(decimals));
+  const text = value.toFixed(decimals);
+  return Number(text) === 0 ? text.replace("-", "") : minus(text);
 }
 
 function minus(text) {

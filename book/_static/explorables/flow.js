@@ -32,18 +32,31 @@ export function gradientFlow(nPairs, options = {}) {
     ...thresholds.map((level, i) => (y) => y[i] - level),
     (y) => 0.5 - loss(y),
   ];
-  const reached = ({ y }) => heights.every((height) => height(y) >= 0);
   // As in Python: thresholds above 1/2 take exponentially longer.
   const latest = 10 * nPairs ** 2 * Math.exp(2 * Math.max(0.5, ...thresholds, ...start.map(Math.abs))) + 10;
-  const firstStep = 0.01 * nPairs;
+  const { crossings, ...path } = follow(velocity, { start, heights, latest, firstStep: 0.01 * nPairs });
+  return { nPairs, query, start, thresholds, loss, ...path, times: named(crossings) };
+}
+
+/**
+ * Go along a flow until all `heights` that can be are reached, and a little on.
+ * @param {(y: number[]) => number[]} velocity
+ * @param {object} setting
+ * @param {number[]} setting.start the state at t = 0
+ * @param {((y: number[]) => number)[]} setting.heights of events, reached where they are at least 0
+ * @param {number} setting.latest when to give up
+ * @param {number} setting.firstStep well within the fastest time of the flow
+ * @returns its nodes, its velocity, its end, and when each height is reached first, or Infinity
+ */
+export function follow(velocity, { start, heights, latest, firstStep }) {
+  const reached = ({ y }) => heights.every((height) => height(y) >= 0);
   const nodes = integrate(velocity, { t: 0, y: start }, { end: latest, done: reached, firstStep });
   const last = nodes.at(-1);
   // Nothing is timed after this, and rounding of gamma - 1 forbids more digits at large N.
   const end = MARGIN * last.t + firstStep;
   const tail = integrate(velocity, last, { end, done: () => false, firstStep, precision: DRAWN });
   const crossings = heights.map((height) => firstCrossing(velocity, nodes, height));
-  nodes.push(...tail.slice(1));
-  return { nPairs, query, start, thresholds, nodes, velocity, loss, end, times: named(crossings) };
+  return { nodes: [...nodes, ...tail.slice(1)], velocity, end, crossings };
 }
 
 /** Emergence times of Definitions 1 and 3: {alpha, beta, gamma, icl, collapse}, as in Python. */

@@ -27,24 +27,33 @@ function jacobian(velocity, y, now) {
 /** Factor 1 - h J by Gauss with row exchange; returns a function that solves for a right side. */
 function factor(jacobianMatrix, h) {
   const n = jacobianMatrix.length;
-  const rows = jacobianMatrix.map((row, i) => row.map((value, j) => (i === j ? 1 : 0) - h * value));
+  const rows = jacobianMatrix.map((row, i) => Float64Array.from(row, (value, j) => Number(i === j) - h * value));
   const order = rows.map((_, i) => i);
   for (let k = 0; k < n; k++) {
     let best = k;
     for (let i = k + 1; i < n; i++) if (Math.abs(rows[i][k]) > Math.abs(rows[best][k])) best = i;
     [rows[k], rows[best]] = [rows[best], rows[k]];
     [order[k], order[best]] = [order[best], order[k]];
+    const pivot = rows[k];
     for (let i = k + 1; i < n; i++) {
-      rows[i][k] /= rows[k][k];
-      for (let j = k + 1; j < n; j++) rows[i][j] -= rows[i][k] * rows[k][j];
+      const row = rows[i];
+      const part = row[k] /= pivot[k];
+      for (let j = k + 1; j < n; j++) row[j] -= part * pivot[j];
     }
   }
   return (right) => {
-    const x = order.map((i) => right[i]);
-    for (let i = 0; i < n; i++) for (let j = 0; j < i; j++) x[i] -= rows[i][j] * x[j];
+    const x = new Float64Array(n);
+    for (let i = 0; i < n; i++) {
+      const row = rows[i];
+      let value = right[order[i]];
+      for (let j = 0; j < i; j++) value -= row[j] * x[j];
+      x[i] = value;
+    }
     for (let i = n - 1; i >= 0; i--) {
-      for (let j = i + 1; j < n; j++) x[i] -= rows[i][j] * x[j];
-      x[i] /= rows[i][i];
+      const row = rows[i];
+      let value = x[i];
+      for (let j = i + 1; j < n; j++) value -= row[j] * x[j];
+      x[i] = value / row[i];
     }
     return x;
   };
@@ -76,7 +85,7 @@ function step(velocity, node, h, { columns }) {
     const size = Math.max(Math.abs(value), Math.abs(node.y[i]));
     return Math.abs(value - lower[i]) / (0.01 + size);
   });
-  return { y, error: Math.max(...errors) };
+  return { y, error: Math.max(0, ...errors) };
 }
 
 function makeNode(velocity, t, y) {

@@ -1,0 +1,122 @@
+/** The explorable of the full model: the flow of all pseudo-parameters, any of which may be frozen. */
+
+import { choice, fit, fixed, html, number, oncePerFrame, svg } from "./dom.js";
+import { curvePoints, timeAxis } from "./emergence-view.js";
+import { emergenceTimes } from "./flow.js";
+import { fullFlow, HEAD, LATEST, stateAt } from "./full-flow.js";
+import { mainControls, subsetControls } from "./nineteen-controls.js";
+import { curvesOf, fullChart, MARGINS, quietNames, SYMBOL, timesTable } from "./nineteen-view.js";
+import { playback } from "./playback.js";
+
+const HEIGHT = 460; // of the picture, in pixels
+
+function show(mount) {
+  const state = { nPairs: 16, query: "last", scale: "linear", frozen: [] };
+  let flow; // the last one computed
+  let view; // how it is drawn: time axis and its range in pixels
+
+  const recompute = oncePerFrame(() => {
+    flow = fullFlow(state.nPairs, state);
+    summary.textContent = inWords(flow);
+    const caption = html("caption", {}, "Emergence times, beside those of the three parameters alone");
+    table.replaceChildren(caption, ...timesTable(flow, emergenceTimes(state.nPairs, state)));
+    redraw();
+  });
+  const redraw = oncePerFrame(() => {
+    const width = mount.clientWidth;
+    if (width === 0) return;
+    const range = [MARGINS.left, width - MARGINS.right];
+    const x = timeAxis(flow, state.scale, range);
+    const points = curvePoints(flow, x, range);
+    const curves = curvesOf(flow, points);
+    view = { x, range, curves };
+    fit(picture, width, HEIGHT);
+    picture.replaceChildren(fullChart(flow, points, curves, x, width, HEIGHT), cursor);
+    note.textContent = quietNames(curves);
+    time.refresh();
+    moveCursor();
+  });
+  const timeAt = (at) => Math.max(0, view.x.map.invert(along(view.range, at)));
+
+  const time = playback({
+    at: 0.5,
+    format: (at) => (view ? number(timeAt(at)) : ""),
+    spoken: (at) => (view ? [number(timeAt(at)), ...valuesAt(timeAt(at)).map(({ text }) => text)].join(", ") : ""),
+    moved: () => moveCursor(),
+    next: (at) => {
+      const later = Object.values(flow.times).filter((t) => t < Infinity && t > timeAt(at) * (1 + 1e-6));
+      return later.length ? across(view.range, view.x.map(Math.min(...later))) : 0;
+    },
+  });
+  const scale = choice({
+    legend: "Time axis", value: state.scale, options: { linear: "linear", log: "logarithmic" },
+    change: (value) => {
+      state.scale = value;
+      redraw();
+    },
+  });
+
+  const point = (event) => {
+    if (event.type === "pointermove" && event.buttons === 0) return;
+    time.pause();
+    time.go(across(view.range, event.clientX - picture.getBoundingClientRect().left));
+  };
+  const picture = svg("svg", {
+    role: "img", "aria-label": "Curves of all pseudo-parameters that move, and of the loss, against flow time",
+    class: "ex-curves", pointerdown: point, pointermove: point,
+  });
+  const cursor = svg("line", { class: "ex-cursor", y1: 24, y2: HEIGHT - 38 });
+  const reading = html("p", { class: "ex-reading" });
+  function valuesAt(t) {
+    const y = stateAt(flow, Math.min(t, flow.end));
+    const values = view.curves.map(({ label, quantity, of }) => ({ quantity, text: `${label} = ${fixed(y[of], 3)}` }));
+    return [...values, { quantity: "loss", text: `loss = ${fixed(flow.loss(y), 3)}` }];
+  }
+  function moveCursor() {
+    const at = view.x.map(Math.min(timeAt(time.at()), flow.end));
+    cursor.setAttribute("x1", at);
+    cursor.setAttribute("x2", at);
+    reading.replaceChildren(...valuesAt(timeAt(time.at())).map(({ quantity, text }) => html(
+      "span", { class: `q-${quantity}` }, html("span", { class: "ex-swatch", "aria-hidden": "true" }), `${text} `,
+    )));
+  }
+
+  const summary = html("p", { class: "ex-summary", role: "status" });
+  const note = html("p", { class: "ex-note" });
+  const table = html("table", { class: "ex-times" });
+  mount.replaceChildren(
+    html("div", { class: "ex-controls" }, ...mainControls(state, recompute), scale.root),
+    subsetControls(state, recompute),
+    summary,
+    picture,
+    note,
+    html("div", { class: "ex-time" }, time.play, time.slider, reading),
+    html("div", { class: "ex-scroll", tabindex: 0, role: "region", "aria-label": "Times of all parameters" }, table),
+  );
+  mount.classList.add("ex-live");
+  recompute();
+  new ResizeObserver(() => flow && redraw()).observe(mount);
+}
+
+/** The point at a share of a range, and the share of a point. */
+const along = ([start, end], share) => start + share * (end - start);
+const across = ([start, end], pixel) => (pixel - start) / (end - start);
+
+function inWords({ nPairs, names, times }) {
+  const order = Object.keys(HEAD).sort((a, b) => times[a] - times[b]);
+  const reached = order.filter((event) => times[event] < Infinity);
+  const events = reached.map((event, i) => `${SYMBOL[event]} ${i ? "" : "emerges "}at ${number(times[event])}`);
+  const missing = order.filter((event) => times[event] === Infinity).map((event) =>
+    `${SYMBOL[event]} ${names.includes(HEAD[event]) ? `not by ${LATEST} N²` : "is frozen"}`);
+  const fall = times.collapse < Infinity
+    ? `The loss falls to ½ at ${number(times.collapse)}.` : `The loss stays above ½ until ${LATEST} N².`;
+  return `With N = ${nPairs}, ${[...events, ...missing].join(", ")}.${verdict(reached)} ${fall}`;
+}
+
+/** Whether three parameters emerge in the order of Theorem 2. */
+function verdict(order) {
+  if (order.length < 3) return "";
+  return order.join() === "gamma,beta,alpha" ? " This is the order of Theorem 2." : " Theorem 2 has the order γ₃, β₂, α₃.";
+}
+
+for (const mount of document.querySelectorAll("[data-explorable=nineteen]")) show(mount);

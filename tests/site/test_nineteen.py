@@ -1,0 +1,237 @@
+"""The explorable of the nineteen curves: Python's flow, and answers to its readers."""
+
+import math
+import re
+
+import numpy as np
+import pytest
+
+from browser import call
+from emergence import theory
+from emergence.subspace import INDUCTION_HEAD, NAMES
+
+MOUNT = "[data-explorable=nineteen]"
+EVENTS = ("alpha", "beta", "gamma", "collapse")
+OTHERS = [name for name in NAMES if name not in INDUCTION_HEAD]
+FROZEN = {
+    "all free": [],
+    "the paper's three": OTHERS,
+    "a head and its twin": ["gamma_3", "beta_9"],
+    "no shortcut": ["gamma_2", "gamma_4"],
+}
+
+
+def rates_without(frozen):
+    return [0.0 if name in frozen else 1.0 for name in NAMES]
+
+
+def flow_times(modules, n_pairs, query, frozen):
+    setting = [n_pairs, {"query": query, "frozen": frozen}]
+    times = call(modules, "full-flow", "m.fullFlow(...x).times", setting)
+    return [times[event] for event in EVENTS]
+
+
+@pytest.fixture
+def mount(explore):
+    """The explorable on its page, ready."""
+    explore.wait_for_selector(f"{MOUNT} table tbody tr")
+    return explore.locator(MOUNT)
+
+
+def says(place, text):
+    """Wait until an element shows a text."""
+    from playwright.sync_api import expect
+
+    expect(place).to_contain_text(text, timeout=30_000)
+
+
+def test_names_are_those_of_python(modules):
+    assert call(modules, "full", "m.NAMES") == list(NAMES)
+
+
+@pytest.mark.parametrize("query", ["last", "uniform"])
+@pytest.mark.parametrize("n_pairs", [2, 3, 7, 64])
+def test_loss_and_gradient_are_those_of_python(modules, n_pairs, query):
+    points = np.random.default_rng(n_pairs).normal(size=(5, 19)) * [[0.1], [0.5], [1], [1.5], [2]]
+    expression = "x[0].map((y) => m.landscape(m.chancesOf(x[1], x[2]))(y))"
+    found = call(modules, "full", expression, [points.tolist(), query, n_pairs])
+    for point, at in zip(points, found, strict=True):
+        assert at["loss"] == pytest.approx(theory.full_loss(point, n_pairs, query=query), rel=1e-12)
+        expected = theory.full_gradient(point, n_pairs, query=query)
+        size = np.abs(expected).max()
+        assert np.array(at["gradient"]) == pytest.approx(expected, rel=1e-12, abs=1e-12 * size)
+
+
+@pytest.mark.parametrize("frozen", FROZEN.values(), ids=FROZEN)
+@pytest.mark.parametrize(("n_pairs", "query"), [(2, "uniform"), (5, "last"), (9, "last")])
+def test_the_flow_is_that_of_python(modules, n_pairs, query, frozen):
+    at = "{ const flow = m.fullFlow(x.n, x); return [flow.names, x.parts.map((part) =>"
+    at += " [part * flow.end, flow.loss(m.stateAt(flow, part * flow.end)),"
+    at += " ...m.stateAt(flow, part * flow.end)])]; }"
+    parts = [0.001, 0.1, 0.5, 0.85]
+    setting = {"n": n_pairs, "query": query, "frozen": frozen, "parts": parts}
+    names, rows = call(modules, "full-flow", f"(() => {at})()", setting)
+    found = np.array(rows)
+    landscape = theory.landscape_of(n_pairs, query, model="full")
+    times = np.array([0.0, *found[:, 0]])
+    flow = theory.flow_in(landscape, times[-1], rates=rates_without(frozen), times=times)
+    assert found[:, 1] == pytest.approx(flow.loss[1:], rel=1e-6)
+    states = np.zeros((len(parts), 19))
+    states[:, [NAMES.index(name) for name in names]] = found[:, 2:]
+    assert states == pytest.approx(flow.points[1:], rel=1e-6, abs=1e-9)
+
+
+@pytest.mark.parametrize("frozen", FROZEN.values(), ids=FROZEN)
+@pytest.mark.parametrize(("n_pairs", "query"), [(2, "last"), (5, "uniform"), (8, "last")])
+def test_times_are_those_of_python(modules, n_pairs, query, frozen):
+    landscape = theory.landscape_of(n_pairs, query, model="full")
+    rates, end = rates_without(frozen), 10 * n_pairs**2
+    expected = theory.times_in(landscape, rates=rates, end=end)
+    found = flow_times(modules, n_pairs, query, frozen)
+    assert found == pytest.approx([getattr(expected, event) for event in EVENTS], rel=1e-6)
+
+
+@pytest.mark.parametrize("query", ["last", "uniform"])
+@pytest.mark.parametrize("n_pairs", [2, 30, 64])
+def test_the_papers_three_alone_are_the_three_parameter_model(modules, n_pairs, query):
+    expected = theory.emergence_times(n_pairs, query=query)
+    found = flow_times(modules, n_pairs, query, OTHERS)
+    assert found == pytest.approx([getattr(expected, event) for event in EVENTS], rel=1e-6)
+
+
+def test_nothing_emerges_where_all_are_frozen(modules):
+    assert flow_times(modules, 8, "last", list(NAMES)) == [math.inf] * 4
+
+
+@pytest.mark.parametrize("n_pairs", [2, 9, 10, 64])
+def test_alpha_is_first_from_ten_pairs_on_and_not_without_gamma_4(modules, n_pairs):
+    alpha, beta, gamma, _ = flow_times(modules, n_pairs, "last", [])
+    assert gamma < min(alpha, beta)
+    assert (alpha < beta) == (n_pairs >= 10)
+    for frozen in (["gamma_4"], ["gamma_2", "gamma_4"]):
+        alpha, beta, gamma, _ = flow_times(modules, n_pairs, "last", frozen)
+        assert gamma < beta < alpha
+    alpha, beta, gamma, _ = flow_times(modules, n_pairs, "uniform", [])
+    assert gamma < beta < alpha
+
+
+def test_what_the_page_says_of_sixteen_pairs(modules):
+    free = flow_times(modules, 16, "last", [])
+    three = flow_times(modules, 16, "last", OTHERS)
+    five = flow_times(modules, 16, "last", [n for n in OTHERS if n not in ("gamma_2", "gamma_4")])
+    assert five[0] < five[1]
+    assert np.all(np.array(flow_times(modules, 16, "last", ["gamma_4"])) > three)
+    without = flow_times(modules, 16, "last", ["gamma_2", "gamma_4"])
+    assert without == pytest.approx(three, rel=0.03)
+    held = flow_times(modules, 16, "last", ["beta_2"])
+    assert held[0] < math.inf
+    assert held[3] / free[3] == pytest.approx(2.5, abs=0.05)
+    assert flow_times(modules, 16, "last", ["beta_2", "gamma_4"])[0] == math.inf
+    any_pair, alone = (flow_times(modules, 16, "uniform", frozen)[2] for frozen in ([], OTHERS))
+    assert any_pair / alone == pytest.approx(4, abs=0.05)
+
+
+@pytest.mark.parametrize("query", ["last", "uniform"])
+def test_a_flow_takes_few_steps(modules, query):
+    """A recomputation follows the slider."""
+    expression = "m.fullFlow(64, {query: x}).nodes.length"
+    assert call(modules, "full-flow", expression, query) < 300
+
+
+def test_the_table_shows_the_times(mount):
+    mount.get_by_label("Pairs in the context, N").fill("6")
+    says(mount.locator("[role=status]"), "With N = 6,")
+    full, alone = theory.emergence_times(6, model="full"), theory.emergence_times(6)
+    for event in EVENTS:
+        unit = 6 if event == "gamma" else 36
+        time, other = getattr(full, event), getattr(alone, event)
+        cells = mount.locator(f"tr[data-event={event}] td").all_text_contents()
+        shown = [float(cell.split()[0].replace(",", "")) for cell in cells]
+        assert shown == pytest.approx([time, time / unit, other / unit, time / other], rel=2e-3)
+
+
+def test_it_answers_to_the_keyboard(mount, explore):
+    summary, picture = mount.locator("[role=status]"), mount.locator(".ex-curves")
+    says(summary, "With N = 16, γ₃ emerges at 14.54, α₃ at 175.3, β₂ at 200.9.")
+    says(summary, "Theorem 2 has the order γ₃, β₂, α₃. The loss falls to ½ at 321.5.")
+    mount.get_by_label("Pairs in the context, N").focus()
+    explore.keyboard.press("Home")
+    says(summary, "With N = 2, ")
+    assert "the order of Theorem 2." in summary.text_content()
+    says(picture, "β₈ = β₁₁")
+    mount.get_by_label("the last pair").focus()
+    explore.keyboard.press("ArrowRight")
+    says(summary, "γ₃ emerges at 2.072")
+    mount.get_by_label("γ₃").focus()
+    explore.keyboard.press("Space")
+    says(summary, "γ₃ is frozen")
+    assert mount.locator("tr[data-event=gamma] td").first.text_content() == "frozen"
+    assert mount.locator("[data-curve=γ₃]").count() == 0
+    mount.get_by_role("button", name="All free").focus()
+    explore.keyboard.press("Enter")
+    says(summary, "γ₃ emerges at 2.072")
+    time = mount.get_by_label("Look at time")
+    time.focus()
+    explore.keyboard.press("Home")
+    assert "γ₃ = 0.000" in mount.locator(".ex-reading").text_content()
+    assert "γ₃ = 0.000" in time.get_attribute("aria-valuetext")
+
+
+def test_it_answers_to_the_mouse(mount):
+    summary, picture = mount.locator("[role=status]"), mount.locator(".ex-curves")
+    curves = mount.locator("[data-curve]")
+    assert curves.count() == 12  # of fourteen that move, two pairs of twins as one each
+    reading = mount.locator(".ex-reading")
+    before = reading.text_content()
+    picture.click(position={"x": 90, "y": 100})
+    assert reading.text_content() != before
+    mount.get_by_text("logarithmic", exact=True).click()
+    says(picture, "10²")
+    three = mount.get_by_role("button", name="Only the paper's three")
+    three.click()
+    says(summary, "This is the order of Theorem 2.")
+    assert three.get_attribute("aria-pressed") == "true"
+    assert curves.count() == 3
+    assert mount.locator("tbody td:last-child").all_text_contents() == ["1.000"] * 4
+    mount.get_by_role("button", name="The three with γ₂ and γ₄").click()
+    says(summary, "Theorem 2 has the order")
+    assert three.get_attribute("aria-pressed") == "false"
+    assert curves.count() == 5
+    mount.get_by_role("button", name="Without γ₄").click()
+    says(mount.locator("tr[data-event=alpha]"), "2.807 N²")
+    mount.get_by_label("β₂", exact=True).uncheck()
+    says(summary, "α₃ not by 10 N², β₂ is frozen. The loss stays above ½ until 10 N².")
+    assert mount.locator("tr[data-event=alpha] td").first.text_content() == "> 10 N²"
+    assert mount.locator(".ex-button[aria-pressed=true]").count() == 0
+
+
+def test_one_of_two_twins_goes_its_own_way(mount):
+    mount.get_by_label("β₉").uncheck()
+    says(mount.locator(".ex-reading"), "β₇ = ")
+    assert mount.locator("[data-curve='β₇']").count() == 1
+    assert mount.get_by_label("β₃").is_disabled()
+
+
+def test_without_scripts_a_figure_stands_in_its_place(address, browser):
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(f"{address}book/explore.html")
+    image = page.locator(f"{MOUNT} figure img")
+    assert image.is_visible()
+    assert len(image.get_attribute("alt")) > 40
+    assert page.locator(f"{MOUNT} figcaption").is_visible()
+    assert page.locator(f"{MOUNT} input").count() == 0
+    context.close()
+
+
+def test_less_motion_where_it_is_asked_for(address, browser):
+    page = browser.new_page(reduced_motion="reduce", viewport={"width": 360, "height": 740})
+    page.goto(f"{address}book/explore.html")
+    mount = page.locator(MOUNT)
+    page.wait_for_selector(f"{MOUNT} table tbody tr")
+    mount.get_by_label("Look at time").fill("0")
+    mount.get_by_text("Next event").click()
+    gamma = re.search(r"γ₃ = ([\d.]+)", mount.locator(".ex-reading").text_content())
+    assert float(gamma[1]) == pytest.approx(0.5, abs=0.01)
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= 360
+    page.close()
