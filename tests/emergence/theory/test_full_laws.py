@@ -22,19 +22,20 @@ def test_every_step_is_an_identity(residuals):
 
 @pytest.mark.parametrize("query", QUERIES)
 def test_the_slow_flow_gives_the_times_of_all_nineteen(query):
-    times = theory.emergence_times(128, query=query, model="full")
-    slow = laws.slow_times(128, query)
-    assert slow.alpha == pytest.approx(times.alpha, rel=0.01)
-    assert slow.beta == pytest.approx(times.beta, rel=0.02)
-    three = theory.emergence_times(128, query=query)
+    times = theory.emergence_times(40, query=query, model="full")
+    slow = laws.slow_times(40, query)
+    assert slow.alpha == pytest.approx(times.alpha, rel=0.03)
+    assert slow.beta == pytest.approx(times.beta, rel=0.06)
+    three = theory.emergence_times(40, query=query)
     assert abs(three.alpha / times.alpha - 1) > 0.2
 
 
-@pytest.mark.parametrize("query", QUERIES)
-def test_the_log_law_is_the_limit_of_the_slow_flow(query):
+@pytest.mark.parametrize(
+    ("name", "query"), [("alpha", "last"), ("alpha", "uniform"), ("beta", "uniform")]
+)
+def test_the_log_law_is_the_limit_of_the_slow_flow(name, query):
     """Its error falls as 1/log^2 N: by four where log N doubles."""
-    for name in ("alpha", "beta"):
-        law = laws.log_law(name, query)
+    if law := laws.log_law(name, query):
         errors = [getattr(laws.slow_times(n, query), name) / law(n) - 1 for n in (2**9, 2**18)]
         assert abs(errors[1]) < abs(errors[0]) / 2
         assert abs(errors[1]) * math.log(2**18) ** 2 < 12
@@ -42,12 +43,12 @@ def test_the_log_law_is_the_limit_of_the_slow_flow(query):
 
 def test_constants():
     assert laws.log_law("alpha", "last").leading == pytest.approx(4 * (1 - math.exp(-0.5)))
-    assert laws.log_law("beta", "last").leading == 4
     grid = np.linspace(0, 1, 20001)
     inside = np.exp(-(grid**2) / 2) / np.sqrt(0.25 + grid**2 / 2)
     assert laws.uniform_leading(1.0) == pytest.approx(2 * np.trapezoid(inside, grid), rel=1e-7)
-    with pytest.raises(ValueError, match="alpha and beta"):
-        laws.log_law("gamma", "last")
+    for name in ("beta", "gamma"):
+        with pytest.raises(ValueError, match=f"no law for '{name}'"):
+            laws.log_law(name, "last")
 
 
 def test_recency_is_the_slope_of_the_loss_by_alpha():
@@ -68,16 +69,16 @@ def test_recency_beyond_the_logarithm(alpha):
 
 @pytest.mark.parametrize("query", QUERIES)
 def test_the_output_is_quick(query):
-    n_pairs = 400
+    n_pairs = 200
     at = n_pairs * np.linspace(0, 4, 9)
     path = theory.gradient_flow(n_pairs, at[-1], query=query, model="full", times=at)
     gamma, gamma_4 = laws.quick_output(at / n_pairs, query)
-    np.testing.assert_allclose(path.gamma, gamma, atol=0.015)
-    np.testing.assert_allclose(path.points[:, 18], gamma_4, atol=0.015)
+    np.testing.assert_allclose(path.gamma, gamma, atol=0.025)
+    np.testing.assert_allclose(path.points[:, 18], gamma_4, atol=0.025)
     assert gamma[0] == gamma_4[0] == 0
 
 
 def test_gamma_emerges_in_a_time_of_n_for_the_last_pair():
-    times = theory.emergence_times(256, model="full")
-    assert times.gamma / 256 == pytest.approx(laws.quick_gamma(), rel=0.005)
+    path = theory.gradient_flow(200, 200 * laws.quick_gamma(), model="full")
+    assert path.gamma[-1] == pytest.approx(0.5, abs=0.005)
     assert laws.quick_gamma() == pytest.approx(0.93371, abs=1e-4)

@@ -49,24 +49,24 @@ def slow_times(n_pairs: int, query: Query, threshold: float = 0.5) -> SlowTimes:
     """
     force = {"last": _last_force, "uniform": _uniform_force}[query](n_pairs)
     start = (0.0, 0.0, 1.0 if query == "last" else 0.5)
-    return _passing(force, start, n_pairs**2, threshold)
+    return _passing(force, start, float(n_pairs**2), threshold)
 
 
 def log_law(name: str, query: Query, threshold: float = 0.5) -> LogLaw:
     """The law T = N^2/log N (leading + next/log N) of T_alpha or T_beta in the full model.
 
-    Raises ValueError for another name.
+    Raises ValueError for T_beta of the last pair, 4 N^2/log N: a power of N near -.2 comes before
+    its next order at any size of use.
     """
-    if name not in ("alpha", "beta"):
-        raise ValueError(f"there is a law for alpha and beta, got {name!r}")
+    if name not in ("alpha", "beta") or (name, query) == ("beta", "last"):
+        raise ValueError(f"there is no law for {name!r} with query = {query!r}")
     if query == "last":
-        end = threshold if name == "alpha" else math.inf
-        next_term = -4 * quad(lambda a: math.exp(-a) * recency_excess(a), 0, end)[0]
-        return LogLaw(-4 * math.expm1(-end), next_term)
+        lost = quad(lambda a: math.exp(-a) * recency_excess(a), 0, threshold)[0]
+        return LogLaw(-4 * math.expm1(-threshold), -4 * lost)
 
     def scaled(e: float) -> float:
         """The time over N^2/log N where 1/log N is e."""
-        times = _passing(_uniform_limit_force(e), (0.0, 0.0, 0.5), 1, threshold)
+        times = _passing(_uniform_limit_force(e), (0.0, 0.0, 0.5), 1.0, threshold)
         return times.alpha if name == "alpha" else times.beta
 
     # the flow is smooth in e through 0: a central difference of fourth order
