@@ -101,6 +101,11 @@ def three_for_nineteen(monkeypatch):
     monkeypatch.setattr(theory, "landscape_of", lambda *arguments, model: original(*arguments))
 
 
+def last_for_any(monkeypatch):
+    original = theory.landscape_of
+    monkeypatch.setattr(theory, "landscape_of", lambda n_pairs, _query: original(n_pairs, "last"))
+
+
 SABOTAGE = {
     "strict-mask": seeing_oneself,
     "causal-mask": seeing_the_future,
@@ -109,6 +114,7 @@ SABOTAGE = {
     "closed-form-loss": transposed_w2,
     "order-lemma": half_the_gamma,
     "curve-by-full-orthonormal": three_for_nineteen,
+    "uniform-step-two": last_for_any,
 }
 
 
