@@ -9,7 +9,8 @@ import bookbuild
 from bookbuild.ledger.claims import read_claims
 from bookbuild.ledger.expectations import Measured
 from bookbuild.source.chapters import read_chapter
-from emergence import models, tasks
+from emergence import models, tasks, theory
+from emergence.proofs.appendix_b import reduced
 from emergence.running import devices
 from emergence.training import minimal, transformer
 
@@ -88,12 +89,32 @@ def transposed_w2(monkeypatch):
     )
 
 
+def half_the_gamma(monkeypatch):
+    original = reduced.derive_loss
+    monkeypatch.setattr(
+        reduced, "derive_loss", lambda: original().subs(reduced.GAMMA, reduced.GAMMA / 2)
+    )
+
+
+def three_for_nineteen(monkeypatch):
+    original = theory.landscape_of
+    monkeypatch.setattr(theory, "landscape_of", lambda *arguments, model: original(*arguments))
+
+
+def last_for_any(monkeypatch):
+    original = theory.landscape_of
+    monkeypatch.setattr(theory, "landscape_of", lambda n_pairs, _query: original(n_pairs, "last"))
+
+
 SABOTAGE = {
     "strict-mask": seeing_oneself,
     "causal-mask": seeing_the_future,
     "equally-powerful": shifted_label,
     "independent-runs": shared_seed,
     "closed-form-loss": transposed_w2,
+    "order-lemma": half_the_gamma,
+    "curve-by-full-orthonormal": three_for_nineteen,
+    "uniform-step-two": last_for_any,
 }
 
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 from jaxtyping import Float, Real
@@ -85,6 +85,15 @@ class LogLaw(NamedTuple):
         n = np.asarray(n_pairs, dtype=float)
         return n**2 * self.leading / (np.log(n) + self.shift)
 
+    def turning(self) -> float:
+        """The N of the least T log N/N^2, with gamma's delay of N added to T; shift must be > 0."""
+
+        def rise(size: float) -> float:  # over log N
+            law = self.leading * self.shift / (size + self.shift) ** 2
+            return law - (size - 1) * math.exp(-size)
+
+        return math.exp(brentq(rise, 2.5, 50.0))
+
 
 def uniform_law(name: str, threshold: float = 0.5) -> LogLaw:
     """T_alpha or T_beta under uniform queries: 2 I(b) N^2/log N and what comes next.
@@ -117,16 +126,31 @@ def uniform_law(name: str, threshold: float = 0.5) -> LogLaw:
 # Repeated pairs: K distinct ones, each shown B times in turn
 
 
-def repetition(copies: int) -> tuple[float, float]:
+RepeatOrder = Literal["cyclic", "blocks"]  # all pairs in turn, or a pair's copies in a row
+
+
+def repetition(copies: int, order: RepeatOrder = "cyclic") -> tuple[float, float]:
     """H and k of the bursty flow beta' = H (e^alpha + k) / 2NK, alpha' = beta H e^alpha / 2NK.
 
-    H = 1 + 1/2 + .. + 1/B; k = (log B! + B - B log B)/H - 1, between -0.13 and -1/2 from B = 2 on.
+    In turn H = 1 + 1/2 + .. + 1/B and k = (log B! + B - B log B)/H - 1, between -0.13 and -1/2
+    from B = 2 on; in blocks H = 1 and k = (B - 1)/2. Raises ValueError for another order.
     """
+    if order not in get_args(RepeatOrder):
+        raise ValueError(f"order must be one of {get_args(RepeatOrder)}, got {order!r}")
+    if order == "blocks":
+        return 1.0, (copies - 1) / 2
     harmonic = sum(1 / c for c in range(1, copies + 1))
     return harmonic, (math.lgamma(copies + 1) + copies - copies * math.log(copies)) / harmonic - 1
 
 
-def bursty_time(name: str, n_distinct: int, copies: int, threshold: float = 0.5) -> float:
+def bursty_time(
+    name: str,
+    n_distinct: int,
+    copies: int,
+    threshold: float = 0.5,
+    *,
+    order: RepeatOrder = "cyclic",
+) -> float:
     """The leading emergence time for many distinct pairs: K log 2 for gamma, else of order NK.
 
     With dalpha/dbeta = beta e^alpha/(e^alpha + k), hence alpha + k (1 - e^-alpha) = beta^2/2, the
@@ -134,7 +158,7 @@ def bursty_time(name: str, n_distinct: int, copies: int, threshold: float = 0.5)
     """
     if name == "gamma":
         return -n_distinct * math.log1p(-threshold)
-    harmonic, k = repetition(copies)
+    harmonic, k = repetition(copies, order)
 
     def half_square(alpha):  # beta^2/2
         return alpha - k * math.expm1(-alpha)

@@ -5,6 +5,7 @@ Threshold 1/2, the query asks for the last pair. Chapter "Exact constants" deriv
 
 import math
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 from scipy.integrate import solve_ivp
@@ -29,7 +30,7 @@ def leading(n_pairs: int) -> EmergenceTimes:
 def expansion(n_pairs: int) -> EmergenceTimes:
     """With the next order: relative error O(1/N^2), O(1/N^4) for gamma.
 
-    The collapse is exact but for a relative O(1/(N sqrt(log N))).
+    The collapse, by matched expansions, lacks a relative O(1/(N sqrt(log N))).
     """
     first = leading(n_pairs)
     alpha = first.alpha + n_pairs * (3 - math.exp(-0.5) - 2 * gauss(1.0))
@@ -48,28 +49,59 @@ def gauss(beta: float) -> float:
 
 
 def collapse_correction(n_pairs: int) -> float:
-    """What follows sqrt(2 pi) N^2 in the collapse time, in units of N.
-
-    `late` is the beta at which alpha begins to matter: e^(beta^2/2) beta = 2N.
-    """
-    late = brentq(lambda b: b * b / 2 + math.log(b) - math.log(2 * n_pairs), 1e-6, 60.0)
+    """What follows sqrt(2 pi) N^2 in the collapse time, in units of N, up to O(1/late)."""
+    late = late_beta(n_pairs)
     return 1 - math.sqrt(2 * math.pi) + 2 * late - late**2 + inner_constant()
 
 
-@cache
-def inner_constant() -> float:
-    """When the last phase ends, counted from its asymptote -1/x - 2 ln x at early times.
+def late_beta(n_pairs: float | int) -> float:
+    """The beta at which alpha begins to matter: e^(beta^2/2) beta = 2N."""
+    return brentq(lambda b: b * b / 2 + math.log(b) - math.log(2 * n_pairs), 1e-6, 60.0)
 
-    In time v = t/N, x = beta g and gamma obey dx/dv = x^2 e^x gamma and dgamma/dv = e^x - gamma;
-    x is the independent variable here.
+
+class LastPhase(NamedTuple):
+    """When the last phase ends, a constant and its next order in 1/late."""
+
+    constant: float
+    next: float
+
+
+def inner_constant() -> float:
+    """When the last phase ends, counted from its asymptote -1/x - 2 ln x at early times."""
+    return last_phase().constant
+
+
+@cache
+def last_phase() -> LastPhase:
+    """The end of the last phase for many pairs, and what it has over `late` beside that.
+
+    In time v = t/N, with b for `late`, x = beta g and gamma obey dx/dv = x^2 e^x gamma (1 - 2x/b)
+    and dgamma/dv = e^x - gamma, up to O(1/b^2). At early times v = -1/x - 2 ln x + (2 ln x + 2)/b,
+    as the time of the slow phase says. Here x is the independent variable.
     """
-    start = 1e-4
-    series = 1 + start - start**2 / 2, -1 / start - 2 * math.log(start) + 3 * start
+    x = 1e-3
+    log = math.log(x)
+    series = (
+        1 + x - x**2 / 2 - 5 * x**3 / 6,
+        -1 / x - 2 * log + 3 * x - 5 * x**2 / 3,
+        2 * x**3,
+        2 * log + 2 - 4 * x,
+    )
 
     def slope(x, state):
-        gamma = state[0]
-        return [(1 - gamma * np.exp(-x)) / (x * x * gamma), np.exp(-x) / (x * x * gamma)]
+        """Of gamma, v, and their next orders."""
+        gamma, _, gamma_next, _ = state
+        shrunk = np.exp(-x)
+        pace = shrunk / (x * x * gamma)  # dv/dx
+        rise = (1 - gamma * shrunk) / (x * x * gamma)
+        by_gamma = -pace - rise / gamma
+        return [
+            rise,
+            pace,
+            2 * x * rise + by_gamma * gamma_next,
+            pace * (2 * x - gamma_next / gamma),
+        ]
 
     # At x = 50 what is left of the time is below 1e-20.
-    run = solve_ivp(slope, (start, 50.0), series, method="LSODA", rtol=1e-11, atol=1e-12)
-    return float(run.y[1, -1])
+    run = solve_ivp(slope, (x, 50.0), series, method="LSODA", rtol=1e-11, atol=1e-12)
+    return LastPhase(float(run.y[1, -1]), float(run.y[3, -1]))

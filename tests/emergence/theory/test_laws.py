@@ -97,11 +97,32 @@ def test_bursty_times_approach_their_law(copies, name):
     assert abs(near) < abs(far) / 3.5 or abs(near) < 1e-4
 
 
+@pytest.mark.parametrize("copies", [2, 4])
+@pytest.mark.parametrize("name", NAMES)
+def test_times_in_blocks_approach_their_law(copies, name):
+    far, near = (
+        getattr(theory.times_in(contexts.landscape(contexts.blocks(k, copies), k - 1)), name)
+        / laws.bursty_time(name, k, copies, order="blocks")
+        - 1
+        for k in (24, 96)
+    )
+    assert abs(near) < 0.012
+    assert abs(near) < abs(far) / 3.5 or abs(near) < 1e-4
+
+
+def test_the_law_turns_where_its_rise_equals_the_fall_of_the_delay():
+    law = laws.uniform_law("alpha")
+    n = law.turning() * np.exp([-0.1, 0.0, 0.1])
+    in_units = (law(n) + n) * np.log(n) / n**2
+    assert in_units.argmin() == 1
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_one_copy_is_no_burst(name):
     once = laws.bursty_time(name, 50, 1)
     assert once == pytest.approx(getattr(limits.leading(50), name), rel=1e-9)
     assert laws.repetition(1) == (1, 0)
+    assert laws.repetition(1, "blocks") == (1, 0)
 
 
 def test_windows_take_the_place_of_the_context():

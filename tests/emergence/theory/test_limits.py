@@ -4,10 +4,14 @@ import math
 
 import pytest
 import sympy as sp
+from flint import arb
+from scipy.integrate import solve_ivp
+from scipy.optimize import brentq
+from scipy.special import erfcx
 
 from emergence import theory
-from emergence.proofs.beyond import asymptotics
-from emergence.proofs.beyond.enclosures import enclose
+from emergence.proofs.beyond import asymptotics, enclosures
+from emergence.proofs.beyond.enclosures import enclose, printed
 from emergence.theory import limits
 
 # the relative error that is left, by name: N to this power
@@ -25,10 +29,45 @@ def test_expansions_leave_the_stated_order(name):
 
 def test_collapse_lies_within_the_stated_order():
     n_pairs = 4096
-    late = math.sqrt(2 * math.log(2 * n_pairs))
     exact = theory.emergence_times(n_pairs).collapse
-    assert abs(limits.expansion(n_pairs).collapse - exact) < n_pairs / late
+    assert abs(limits.expansion(n_pairs).collapse - exact) < 0.07 * n_pairs  # the next order
     assert abs(limits.leading(n_pairs).collapse - exact) > 5 * n_pairs
+
+
+def last_phase_at(b):
+    """How long the last phase lasts beside -b^2 + 2b, at a finite b = `late` and for N to infinity.
+
+    With d = e^alpha/2N: beta^2/2 = log(2N d) + d, x = beta d/(1 + d), and by step 5 the slow phase
+    has taken 2 beta - beta^2 less the tail of the Gaussian. d is what varies.
+    """
+    size, x_start = b * b / 2 + math.log(b), 1e-3
+
+    def beta(log_d):
+        return math.sqrt(2 * (size + log_d + math.exp(log_d)))
+
+    def x(log_d):
+        return beta(log_d) / (1 + math.exp(-log_d))
+
+    def slope(log_d, state):
+        wait = (1 + math.exp(log_d)) * math.exp(-x(log_d)) / (state[0] * x(log_d))
+        return [(math.exp(x(log_d)) - state[0]) * wait, wait]
+
+    start = brentq(lambda log_d: x(log_d) - x_start, math.log(x_start / b) - 1, 0)
+    d = math.exp(start)
+    tail = math.sqrt(math.pi / 2) * erfcx(beta(start) / math.sqrt(2)) / (d * math.exp(d))
+    time = 2 * beta(start) - beta(start) ** 2 - tail + 3 * x_start
+    end = brentq(lambda log_d: x(log_d) - 0.9 * b, start, 6)
+    run = solve_ivp(
+        slope, (start, end), (1 + x_start, time), method="LSODA", rtol=1e-11, atol=1e-12
+    )
+    return run.y[1, -1] - (2 * b - b * b)
+
+
+@pytest.mark.parametrize("late", [20, 40, 80])
+def test_the_last_phase_ends_as_its_next_order_says(late):
+    phase = limits.last_phase()
+    left = late**2 * (last_phase_at(late) - phase.constant - phase.next / late)
+    assert left == pytest.approx(1.25, abs=0.05)  # the order after that, the same for all
 
 
 def test_gauss_is_the_integral():
@@ -63,6 +102,25 @@ def test_bounds_narrow_with_the_steps():
     few, many = (enclose(5, steps) for steps in (200, 800))
     assert few.alpha[0] < many.alpha[0] < many.alpha[1] < few.alpha[1]
     assert (many.alpha[1] - many.alpha[0]) < 0.4 * (few.alpha[1] - few.alpha[0])
+
+
+@pytest.mark.parametrize("n_pairs", [2, 3, 10**6])
+def test_alpha_is_one_half_between_the_two_values_of_beta(n_pairs):
+    low, high = enclosures._around_half_alpha(n_pairs)
+    assert enclosures._alpha(arb(low), n_pairs) < 0.5 < enclosures._alpha(arb(high), n_pairs)
+
+
+def test_values_of_beta_on_one_side_are_refused(monkeypatch):
+    monkeypatch.setattr(enclosures, "SLACK", -1e-12)
+    with pytest.raises(ArithmeticError, match="no bracket for beta"):
+        enclose(5, 100)
+
+
+def test_printed_bounds_round_outward():
+    low, high = 693147.1805599252, 693147.1805599257
+    assert printed((low, high), 10**6) == "0.69314 to 0.69315"
+    assert printed((low, high), 1, digits=1) == "693147.1 to 693147.2"
+    assert printed((0.5, 0.5), 1, digits=1) == "0.5 to 0.5"
 
 
 def test_bounds_need_two_pairs():

@@ -18,6 +18,8 @@ class UniformQueries:
     dim: int = 64
     batch_size: int = 64
     far: int = 1024  # N from which the law is judged
+    step_pairs: tuple[int, ...] = (2**8, 2**12, 2**16)  # where the error of the speeds is taken
+    least_pairs: tuple[int, ...] = tuple(range(32, 193, 4))  # around the least T log N/N^2
     place_pairs: int = 64  # N where the loss is followed place by place
 
     def step_time(self, n_pairs: int) -> float:
@@ -48,6 +50,8 @@ PRESET = preset(
         dim=8,
         batch_size=32,
         far=32,
+        step_pairs=(2**4, 2**8),
+        least_pairs=(32, 64, 128),
         place_pairs=8,
     ),
 )

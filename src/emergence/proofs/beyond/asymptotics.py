@@ -5,6 +5,7 @@ import sympy as sp
 E = sp.Symbol("e", positive=True)  # 1/N
 B, U, V = sp.symbols("b u v", positive=True)  # beta, beta or time/N along the way
 W = sp.Symbol("w", positive=True)  # e^(b^2/2)
+C, Y, GAMMA = sp.symbols("c y gamma", positive=True)
 ORDER = 4  # of the polynomials in e
 
 
@@ -36,6 +37,18 @@ def residuals() -> dict[str, sp.Expr]:
     alpha_there = beta_half**2 / 2 - E * (root - 1) / 2  # w is root to this order
 
     rise = sp.integrate(1 - sp.exp(-V), (V, 0, U))  # of beta, in units of 1/2N
+    # while gamma rises, beta = e c/2 with c of order one and x = e^2 y
+    early_retrieval = _series(E / (2 - E))  # alpha = O(e^2) changes it by O(e^3)
+    x_early = E / 2 * C * early_retrieval
+    stated_x = E**2 / 4 * C * (1 + E / 2)
+    y = E**2 * Y
+    others_early = _series(E / (2 + E * y))
+    target_early = sp.expand((1 + y) * others_early)  # y^2 is O(e^4)
+    norm_early = sp.expand(target_early**2 + (2 / E - 1) * others_early**2)
+    speed_early = sp.expand(2 * (target_early - GAMMA * norm_early) / E)
+    push_early = GAMMA - GAMMA**2 * (target_early - others_early)
+    beta_early = 2 * (2 / E - 1) * target_early * others_early * early_retrieval * push_early / E
+    both = (1 - E / 2) * stated_x - E**2 / 4 * C
     lag = sp.integrate(sp.expand(sp.exp(V - U) * (V - 1 + sp.exp(-V))), (V, 0, U)) / 4
     shift = -2 * lag.subs(U, sp.log(2))  # gamma rises at the speed 1/2 there
     return {
@@ -44,6 +57,10 @@ def residuals() -> dict[str, sp.Expr]:
         "time to a beta": sp.simplify(sp.diff(time, U) - wait),
         "beta where alpha is one half": _up_to(alpha_there - sp.Rational(1, 2), 1),
         "delay while gamma rises": sp.limit(rise - U, U, sp.oo) + 1,
+        "speed of beta while gamma rises": _up_to(beta_early - E / 2 * GAMMA, 2),
+        "x while gamma rises": _up_to(x_early - stated_x, 3),
+        "speed of gamma while it rises": _up_to(speed_early - 1 + GAMMA - (1 - E / 2) * y, 3),
+        "the two terms in e^3": _up_to(both, 3),
         "next order of gamma": sp.simplify(shift + 3 * sp.log(2) / 4 - sp.Rational(1, 2)),
     }
 

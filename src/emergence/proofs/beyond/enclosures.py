@@ -9,13 +9,15 @@ afterwards beta is, and the time that passes is the step over the enclosed speed
 import itertools
 import math
 from collections.abc import Iterator
+from decimal import Decimal
+from fractions import Fraction
 from typing import NamedTuple
 
 from flint import arb, ctx
 
 PRECISION = 80  # bits; the steps, not rounding, decide the width
 SLACK = 1e-12  # relative, around numbers that no float is equal to
-RISE = 2.0  # the time, in units of N, for which time is the independent variable
+RISE = 2  # the time, in units of N, for which time is the independent variable
 
 
 class Enclosures(NamedTuple):
@@ -42,12 +44,11 @@ def enclose(n_pairs: int, steps: int = 2000) -> Enclosures:
     if n_pairs < 2:
         raise ValueError(f"emergence takes at least two pairs, got {n_pairs}")
     ctx.prec = PRECISION
-    half_alpha = math.sqrt((math.expm1(0.5) + n_pairs - 1) / (n_pairs - 1))
-    marks = 0.5, half_alpha * (1 - SLACK), half_alpha * (1 + SLACK)
+    marks = 0.5, *_around_half_alpha(n_pairs)
     low: dict[str, float] = {}
     high: dict[str, float] = {}
 
-    beta, gamma, wait = arb(0), arb(0), arb(RISE * n_pairs / steps)
+    beta, gamma, wait = arb(0), arb(0), arb(RISE * n_pairs) / steps
     for step in range(steps):
         over, beta, following = _rise(beta, gamma, wait, n_pairs)
         _note_half(low, high, wait * step, gamma, following, over)
@@ -57,6 +58,8 @@ def enclose(n_pairs: int, steps: int = 2000) -> Enclosures:
     rest = (beta.upper() - beta) / _speed(over, gamma.union(over.p / over.norm), n_pairs)
     gamma = _relaxed(gamma, over.p / over.norm, 2 * over.norm * rest)
     time = RISE * n_pairs + rest
+    if not (_loss(over, gamma) > 0.5):
+        raise ArithmeticError(f"the loss may have fallen while gamma rose, N = {n_pairs}")
     betas = _grid(float(here.beta), steps, marks)
     while len(high) < 4 and here.p < 0.9:
         there = _state(next(betas), n_pairs)
@@ -70,7 +73,7 @@ def enclose(n_pairs: int, steps: int = 2000) -> Enclosures:
             low["alpha"] = _floats(time_there)[0]
         if there.beta == marks[2]:
             high["alpha"] = _floats(time_there)[1]
-        loss = gamma_there**2 * there.norm - 2 * gamma_there * there.p + 1
+        loss = _loss(there, gamma_there)
         if "collapse" not in low and loss.lower() <= 0.5:
             low["collapse"] = _floats(time)[0]
         if "collapse" not in high and loss.upper() <= 0.5:
@@ -79,6 +82,13 @@ def enclose(n_pairs: int, steps: int = 2000) -> Enclosures:
     return Enclosures(
         **{name: (low[name], high.get(name, math.inf)) for name in Enclosures._fields}
     )
+
+
+def printed(bounds: tuple[float, float], unit: int, digits: int = 5) -> str:
+    """Bounds over a unit to so many decimals, the lower rounded down and the upper up."""
+    low, high = (Fraction(end) / unit * 10**digits for end in bounds)
+    ends = Decimal(math.floor(low)), Decimal(math.ceil(high))
+    return " to ".join(f"{end.scaleb(-digits):.{digits}f}" for end in ends)
 
 
 def _rise(beta: arb, gamma: arb, wait: arb, n_pairs: int) -> tuple[_State, arb, arb]:
@@ -144,6 +154,24 @@ def _state(beta: float | arb, n_pairs: int) -> _State:
     signal = (b * retrieval).exp()
     p, o = signal / (signal + others), 1 / (signal + others)
     return _State(b, retrieval, p, o, p**2 + others * o**2)
+
+
+def _loss(state: _State, gamma: arb) -> arb:
+    """The loss of App. B.3."""
+    return gamma**2 * state.norm - 2 * gamma * state.p + 1
+
+
+def _around_half_alpha(n_pairs: int) -> tuple[float, float]:
+    """Two values of beta, alpha below one half at the first and above at the second.
+
+    At a given alpha the first integral falls with beta, so its signs there prove it.
+    """
+    root = math.sqrt((math.expm1(0.5) + n_pairs - 1) / (n_pairs - 1))
+    ends = root * (1 - SLACK), root * (1 + SLACK)
+    left = [arb(0.5).expm1() + (n_pairs - 1) - (n_pairs - 1) * arb(beta) ** 2 for beta in ends]
+    if not (left[0] > 0 > left[1]):
+        raise ArithmeticError(f"no bracket for beta at alpha = 1/2, N = {n_pairs}")
+    return ends
 
 
 def _alpha(beta: arb, n_pairs: int) -> arb:
