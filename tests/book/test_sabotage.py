@@ -1,5 +1,6 @@
 """A planted bug turns a named row of the ledger red, by the chapter's own cells and the judge."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -9,8 +10,9 @@ import bookbuild
 from bookbuild.ledger.claims import read_claims
 from bookbuild.ledger.expectations import Measured
 from bookbuild.source.chapters import read_chapter
-from emergence import models, tasks
+from emergence import models, tasks, training
 from emergence.running import devices
+from emergence.subspace import NAMES
 from emergence.training import minimal, transformer
 
 ROOT = Path(__file__).parents[2]
@@ -88,12 +90,21 @@ def transposed_w2(monkeypatch):
     )
 
 
+def gamma_4_held(monkeypatch):
+    original = training.predict_minimal
+    rest = tuple(name for name in NAMES if name != "gamma_4")
+    monkeypatch.setattr(
+        training, "predict_minimal", lambda settings: original(replace(settings, trained=rest))
+    )
+
+
 SABOTAGE = {
     "strict-mask": seeing_oneself,
     "causal-mask": seeing_the_future,
     "equally-powerful": shifted_label,
     "independent-runs": shared_seed,
     "closed-form-loss": transposed_w2,
+    "figure-15-predicted-nineteen": gamma_4_held,
 }
 
 
