@@ -1,5 +1,6 @@
 """A planted bug turns a named row of the ledger red, by the chapter's own cells and the judge."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -9,9 +10,10 @@ import bookbuild
 from bookbuild.ledger.claims import read_claims
 from bookbuild.ledger.expectations import Measured
 from bookbuild.source.chapters import read_chapter
-from emergence import models, tasks, theory
+from emergence import models, tasks, theory, training
 from emergence.proofs.appendix_b import reduced
 from emergence.running import devices
+from emergence.subspace import NAMES
 from emergence.training import minimal, transformer
 
 ROOT = Path(__file__).parents[2]
@@ -106,6 +108,14 @@ def last_for_any(monkeypatch):
     monkeypatch.setattr(theory, "landscape_of", lambda n_pairs, _query: original(n_pairs, "last"))
 
 
+def gamma_4_held(monkeypatch):
+    original = training.predict_minimal
+    rest = tuple(name for name in NAMES if name != "gamma_4")
+    monkeypatch.setattr(
+        training, "predict_minimal", lambda settings: original(replace(settings, trained=rest))
+    )
+
+
 SABOTAGE = {
     "strict-mask": seeing_oneself,
     "causal-mask": seeing_the_future,
@@ -115,6 +125,7 @@ SABOTAGE = {
     "order-lemma": half_the_gamma,
     "curve-by-full-orthonormal": three_for_nineteen,
     "uniform-step-two": last_for_any,
+    "figure-15-predicted-nineteen": gamma_4_held,
 }
 
 

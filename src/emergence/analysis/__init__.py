@@ -1,5 +1,6 @@
 """Measures of what training left behind: curves, weights, the circuit, key-query products."""
 
+from .agreement import Agreement, agreement, as_table, gap
 from .circuit import Circuit, circuit
 from .curves import (
     Exponent,
@@ -16,10 +17,13 @@ from .recall import recall
 from .weights import blocks, contrast, diagonal_share, head_lead, norms
 
 __all__ = [
+    "Agreement",
     "Circuit",
     "Exponent",
     "PowerLaw",
     "Products",
+    "agreement",
+    "as_table",
     "blocks",
     "circuit",
     "contrast",
@@ -27,6 +31,7 @@ __all__ = [
     "exponent",
     "first_fallen",
     "first_reached",
+    "gap",
     "head_lead",
     "in_order",
     "logits",

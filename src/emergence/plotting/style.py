@@ -7,6 +7,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from jaxtyping import Float, Real
 from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
 plt.style.use(Path(__file__).with_name("book.mplstyle"))
@@ -94,20 +95,35 @@ def seed_band(
     return ax
 
 
+def predicted_curve(
+    ax: Axes, x: Real[np.ndarray, " times"], curve: Float[np.ndarray, " times"], *, name: str
+) -> Axes:
+    """What theory says of a measured quantity: dashed, a darker shade of its colour."""
+    shade = [0.55 * part for part in to_rgb(colour(name))]
+    ax.plot(x, curve, "--", color=shade, lw=1.3)
+    return ax
+
+
 def pseudo_curves(
     ax: Axes,
     steps: Real[np.ndarray, " times"],
     values: Float[np.ndarray, "seeds times 19"],
     names: Sequence[str],
     highlight: Sequence[str],
+    predicted: Float[np.ndarray, "times 19"] | None = None,
 ) -> Axes:
-    """All pseudo-parameters against training steps, the highlighted ones coloured and labelled."""
+    """All pseudo-parameters against training steps, the highlighted ones coloured and labelled.
+
+    What is predicted for the highlighted ones is dashed.
+    """
     for i, name in enumerate(names):
         if name not in highlight:
             ax.plot(steps, values[..., i].mean(axis=0), color=COLOURS["other"], lw=0.8, alpha=0.8)
     for name in highlight:
-        curve = values[..., list(names).index(name)]
-        seed_band(ax, steps, curve, name=name, label=symbol(name))
+        i = list(names).index(name)
+        seed_band(ax, steps, values[..., i], name=name, label=symbol(name))
+        if predicted is not None:
+            predicted_curve(ax, steps, predicted[:, i], name=name)
     ax.set_xlabel("training step")
     ax.set_ylabel("pseudo-parameter")
     return ax
@@ -120,14 +136,22 @@ def dynamics(
     ],
     names: Sequence[str],
     highlight: Sequence[str],
+    predicted: Mapping[str, tuple[Float[np.ndarray, "times 19"], Float[np.ndarray, " times"]]]
+    | None = None,
 ) -> Figure:
-    """A row a training: its pseudo-parameters on the left, its loss on the right (Fig. 4)."""
+    """A row a training: its pseudo-parameters on the left, its loss on the right (Fig. 4).
+
+    A training named in `predicted` has the predicted curves on the same axes.
+    """
     figure, axes = plt.subplots(
         len(trainings), 2, figsize=(9.2, 2.8 * len(trainings)), sharex=True, squeeze=False
     )
     for row, (title, (pseudo, loss)) in zip(axes, trainings.items(), strict=True):
-        pseudo_curves(row[0], steps, pseudo, names, highlight)
+        expected = (predicted or {}).get(title, (None, None))
+        pseudo_curves(row[0], steps, pseudo, names, highlight, expected[0])
         seed_band(row[1], steps, loss, name="loss")
+        if expected[1] is not None:
+            predicted_curve(row[1], steps, expected[1], name="loss")
         row[0].set_title(title)
         row[1].set(ylabel="loss", ylim=(0, None), xlabel="training step")
     return figure

@@ -5,6 +5,7 @@ A run that is interrupted goes on, to the same bits, where whoever runs it attac
 
 from .closed_form import train_closed
 from .minimal import MinimalRecord, gradient_samples, train_minimal
+from .predicted import Prediction, predict_minimal
 from .settings import Data, Method, MinimalTraining, Optimiser, TokenTraining
 from .transformer import TokenRecord, query_logits, train_tokens
 
@@ -14,9 +15,11 @@ __all__ = [
     "MinimalRecord",
     "MinimalTraining",
     "Optimiser",
+    "Prediction",
     "TokenRecord",
     "TokenTraining",
     "gradient_samples",
+    "predict_minimal",
     "query_logits",
     "train_closed",
     "train_minimal",

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from emergence import analysis, training
+from emergence import analysis, theory, training
 from emergence.experiments import emergence_steps
 from emergence.training.settings import MinimalTraining, TokenTraining
 
@@ -43,6 +43,16 @@ def test_minimal_steps_have_a_column_for_each_and_the_loss():
     assert found.shape == (2, 4)
     assert found[0, 3] == (record.loss[0] <= 0.5).nonzero()[0].item()
     assert np.all(found[:, 1] < found[:, 0])  # beta before alpha on Gaussian data
+
+
+def test_predicted_steps_are_those_of_theory_and_hold_what_is_held():
+    settings, levels = MinimalTraining(8, 16, 1, 60), (0.5 / 16, 0.5 / 16, 0.5)
+    found = emergence_steps.predicted_minimal_steps(settings, levels=levels)
+    assert tuple(found) == tuple(theory.predicted_steps(8, 16))
+    given = dataclasses.replace(settings, held=(("gamma_3", 1.0),))
+    sooner = emergence_steps.predicted_minimal_steps(given, levels=levels)
+    assert sooner[2] == 0
+    assert np.all(sooner[[0, 1, 3]] < found[[0, 1, 3]])
 
 
 def test_scaling_fits_complete_sizes_and_counts_the_others():

@@ -4,6 +4,7 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from matplotlib.colors import to_rgb
 
 from emergence.plotting import style
 from emergence.subspace import INDUCTION_HEAD, NAMES
@@ -94,6 +95,22 @@ def test_pseudo_curves_draw_all_and_label_three(ax):
         assert any(np.array_equal(y, mean) and c == colour for _, y, c in drawn)
     assert [text.get_text() for text in ax.texts] == [style.symbol(n) for n in INDUCTION_HEAD]
     assert ax.get_xlabel() == "training step"
+
+
+def test_predicted_curves_are_dashed_beside_their_own(ax):
+    """Of the highlighted ones alone, in a darker shade, and only where there is a prediction."""
+    steps, values, law = np.arange(4.0), RNG.standard_normal((2, 4, 19)), RNG.random((4, 19))
+    style.pseudo_curves(ax, steps, values, NAMES, INDUCTION_HEAD, law)
+    dashed = [line for line in ax.lines if line.get_linestyle() == "--"]
+    assert len(ax.lines) == 22
+    for name, line in zip(INDUCTION_HEAD, dashed, strict=True):
+        assert np.array_equal(line.get_ydata(), law[:, NAMES.index(name)])
+        assert sum(to_rgb(line.get_color())) < sum(to_rgb(style.colour(name)))
+    runs = dict.fromkeys(("one", "two"), (values, values[..., 0]))
+    figure = style.dynamics(steps, runs, NAMES, INDUCTION_HEAD, {"two": (law, law[:, 0])})
+    assert [len(ax.lines) for ax in figure.axes] == [19, 1, 22, 2]
+    assert np.array_equal(figure.axes[3].lines[1].get_ydata(), law[:, 0])
+    plt.close(figure)
 
 
 def test_weight_maps_show_the_three_matrices():

@@ -89,6 +89,45 @@ def test_the_closed_form_refuses_what_it_does_not_cover(change_of):
         train_closed(change(**(ORTHONORMAL | change_of)))
 
 
+@pytest.mark.parametrize(
+    "change_of",
+    [{}, {"learning_rate": 0.3}, {"trained": INDUCTION_HEAD},
+     {"trained": ("alpha_3", "gamma_3"), "held": (("beta_2", 0.2),)}],
+)  # fmt: skip
+def test_the_prediction_is_training_on_orthogonal_inputs(change_of, close, monkeypatch):
+    """Without overlaps, and with the last query, each batch has the gradient of the population."""
+
+    def stretched(batch_size, n_pairs, dim, **options):
+        inputs, target, query = tasks.orthonormal_pairs(batch_size, n_pairs, dim, **options)
+        return tasks.Batch(inputs * dim**0.5, target * dim**0.5, query)
+
+    settings = MinimalTraining(3, 12, 2, 40, query="last", trained=NAMES)
+    settings = dataclasses.replace(settings, **change_of)
+    monkeypatch.setitem(minimal.SAMPLERS, "gaussian", stretched)
+    record, path = train(settings), training.predict_minimal(settings)
+    assert np.abs(path.pseudo[-1, index(*settings.trained)]).max() > 0.1
+    close(record.pseudo[0], torch.tensor(path.pseudo[record.steps]), 1e-9)
+    close(record.loss[0], torch.tensor(path.loss[record.steps]), 1e-9)
+
+
+def test_the_prediction_has_the_steps_of_theory():
+    settings = MinimalTraining(8, 16, 1, 60)
+    path = training.predict_minimal(settings)
+    first = [int((16 * path.pseudo[:, i] < 0.5).sum()) for i in index("alpha_3", "beta_2")]
+    expected = theory.predicted_steps(8, 16)
+    assert [*first, int((path.loss > 0.5).sum())] == [expected.alpha, expected.beta, expected.loss]
+
+
+@pytest.mark.parametrize(
+    "change_of",
+    [{"data": "orthonormal"}, {"mask": "causal"}, {"copies": 2}, {"windows": (None, 2)},
+     {"initial_scale": 0.1}],
+)  # fmt: skip
+def test_the_prediction_refuses_what_it_does_not_cover(change_of):
+    with pytest.raises(ValueError, match="prediction is for Gaussian"):
+        training.predict_minimal(change(**change_of))
+
+
 def test_seeds_trained_together_do_not_mix(close):
     """Each run of [0, 1, 2] is the run of its seed alone, and the runs differ."""
     settings = change(steps=8, snapshots=(8,))

@@ -61,6 +61,7 @@ class MinimalSweep:
     n_pairs: int = 8
     dim: int = 16
     batch_size: int = 256
+    fine_rate: float = 0.25  # where a remainder of some percent is measured: four times the steps
     limit: int = 400
 
     def training(self, **changes: Any) -> MinimalTraining:
@@ -92,6 +93,7 @@ PRESET = preset(
             n_pairs=3,
             dim=8,
             batch_size=64,
+            fine_rate=0.5,
             limit=60,
         ),
         TransformerSweep(

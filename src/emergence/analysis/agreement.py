@@ -1,0 +1,70 @@
+"""Trainings against what is predicted of them: up to emergence, and at the end."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from emergence.subspace import NAMES
+
+from .curves import first_fallen
+
+
+class Agreement(NamedTuple):
+    """How far trained networks are from their prediction, a value a seed (Figs. 4, 15, 16).
+
+    Attributes:
+        half_loss: the step at which the loss first is at most 1/2, measured over predicted.
+        nineteen: the largest difference of a coordinate while D alpha_3 is predicted to be at most
+            1/2, over the largest coordinate predicted there.
+        end: the mean loss over the last fifth of the steps, minus the predicted one.
+        head: alpha_3 after the last recorded step, measured over predicted.
+    """
+
+    half_loss: Float[np.ndarray, " seeds"]
+    nineteen: Float[np.ndarray, " seeds"]
+    end: Float[np.ndarray, " seeds"]
+    head: Float[np.ndarray, " seeds"]
+
+
+def agreement(
+    steps: Int[np.ndarray, " times"],
+    measured: tuple[Float[np.ndarray, "seeds times 19"], Float[np.ndarray, "seeds times"]],
+    predicted: tuple[Float[np.ndarray, "times 19"], Float[np.ndarray, " times"]],
+    dim: int,
+) -> Agreement:
+    """Hold trained coordinates and losses against the predicted ones at the same steps."""
+    (pseudo, loss), (expected, expected_loss) = measured, predicted
+    three = NAMES.index("alpha_3")
+    before = dim * expected[:, three] <= 0.5
+    apart = np.abs(pseudo - expected)[:, before].max(axis=(1, 2))
+    tail = slice(-(len(steps) // 5), None)
+    (half,) = first_fallen(steps, expected_loss[None], 0.5)
+    return Agreement(
+        first_fallen(steps, loss, 0.5) / half,
+        apart / np.abs(expected[before]).max(),
+        (loss - expected_loss)[:, tail].mean(axis=1),
+        pseudo[:, -1, three] / expected[-1, three],
+    )
+
+
+def gap(
+    measured: Float[np.ndarray, "seeds 19"], predicted: Float[np.ndarray, "19"]
+) -> Float[np.ndarray, " seeds"]:
+    """The largest difference of a coordinate over the largest predicted one (Figs. 6 to 14)."""
+    return np.abs(measured - predicted).max(axis=1) / np.abs(predicted).max()
+
+
+def as_table(
+    columns: Mapping[int, tuple[Float[np.ndarray, "seeds 19"], Float[np.ndarray, "19"]]],
+    symbols: Sequence[str],
+) -> str:
+    """The nineteen at several steps in Markdown: means over seeds, and what is predicted."""
+    head = "".join(f" step {step} | predicted |" for step in columns)
+    rows = [
+        f"| {symbol} |"
+        + "".join(f" {runs[:, i].mean():.3f} | {law[i]:.3f} |" for runs, law in columns.values())
+        for i, symbol in enumerate(symbols)
+    ]
+    return "\n".join([f"| |{head}", "|---|" + "---:|---:|" * len(columns), *rows])
