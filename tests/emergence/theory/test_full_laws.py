@@ -4,11 +4,12 @@ import math
 
 import numpy as np
 import pytest
+import torch
 
-from emergence import theory
+from emergence import models, subspace, tasks, theory
 from emergence.proofs import residuals as steps
 from emergence.proofs.beyond import full_flow as symbols
-from emergence.theory.full import laws
+from emergence.theory.full import laws, overlaps
 
 QUERIES = "last", "uniform"
 
@@ -82,3 +83,35 @@ def test_gamma_emerges_in_a_time_of_n_for_the_last_pair():
     path = theory.gradient_flow(200, 200 * laws.quick_gamma(), model="full")
     assert path.gamma[-1] == pytest.approx(0.5, abs=0.005)
     assert laws.quick_gamma() == pytest.approx(0.93371, abs=1e-4)
+
+
+def test_overlaps_cost_what_sampling_says():
+    """(L_D - L) D goes to L_1; differences from 16 to 64 dimensions are of the next order."""
+    point = 0.8 * torch.randn(19, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    limit = theory.full_loss(point.tolist(), 2, query="uniform")
+    cost = float(overlaps.overlap_loss(point, 2, "uniform"))
+    stream = torch.Generator().manual_seed(1)
+    measured = []
+    for dim in (16, 64):
+        scale = torch.tensor([dim] * 15 + [1] * 4)
+        weights = subspace.embed(subspace.PseudoParameters.unstack(point / scale), dim)
+        losses = []
+        for _ in range(30):
+            batch = tasks.gaussian_pairs(2000, 2, dim, generator=stream)
+            error = models.disentangled_output(weights, batch.inputs) - batch.target
+            losses.append(float(error.square().mean()))
+        measured.append((np.mean(losses) - limit) * dim)
+    assert measured[0] == pytest.approx(cost, rel=0.2)
+    assert measured[1] == pytest.approx(cost, rel=0.15)
+    assert (4 * measured[1] - measured[0]) / 3 == pytest.approx(cost, rel=0.2)
+
+
+def test_the_order_of_overlaps_vanishes_for_wide_vectors():
+    point = np.random.default_rng(0).normal(size=19)
+    for query in QUERIES:
+        exact = theory.full_gradient(point, 3, query=query)
+        near, far = (overlaps.landscape(3, dim, query) for dim in (10, 10**9))
+        np.testing.assert_allclose(far.gradient(*point), exact, atol=1e-7)
+        step = 1e-5 * np.eye(19)[2]
+        slope = (near.loss(*(point + step)) - near.loss(*(point - step))) / 2e-5
+        assert near.gradient(*point)[2] == pytest.approx(slope, rel=1e-6)

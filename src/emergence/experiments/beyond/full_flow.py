@@ -56,6 +56,17 @@ class FullFlow:
     gaussian_pairs: tuple[int, ...] = (2, 4, 8, 16, 32, 64)
     dim: int = 32
     batch_size: int = 256
+    overlap_pairs: int = 8  # N where overlaps are followed, in steps half as long
+    overlap_rate: float = 0.5
+    overlap_dims: tuple[int, ...] = (8, 16, 32, 64)
+    overlap_from: int = 16  # D from which the order 1/D is judged
+    overlap_batch: int = 512
+
+    def overlapping(self, dim: int, steps: int) -> MinimalTraining:
+        """All weights on Gaussian data of this dimension, in large batches."""
+        return MinimalTraining(
+            self.overlap_pairs, dim, self.overlap_batch, steps, learning_rate=self.overlap_rate
+        )
 
     def gaussian(self, n_pairs: int, steps: int) -> MinimalTraining:
         """All weights on Gaussian data, as in §4."""
@@ -75,5 +86,8 @@ PRESET = preset(
         gaussian_pairs=(2, 4),
         dim=8,
         batch_size=32,
+        overlap_pairs=2,
+        overlap_dims=(8, 16),
+        overlap_batch=64,
     ),
 )
