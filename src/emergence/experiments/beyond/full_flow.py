@@ -54,11 +54,12 @@ class FullFlow:
         Orthonormal(8, 64, 0.3), Orthonormal(8, 256, 0.3), Orthonormal(8, 1024, 0.3),
     )  # fmt: skip
     gaussian_pairs: tuple[int, ...] = (2, 4, 8, 16, 32, 64)
+    gaussian_from: int = 8  # N from which steps are fine enough to judge by
     dim: int = 32
     batch_size: int = 256
     overlap_pairs: int = 8  # N where overlaps are followed, in steps half as long
     overlap_rate: float = 0.5
-    overlap_dims: tuple[int, ...] = (8, 16, 32, 64)
+    overlap_dims: tuple[int, ...] = (16, 32, 64)
     overlap_from: int = 16  # D from which the order 1/D is judged
     overlap_batch: int = 512
 
@@ -84,6 +85,7 @@ PRESET = preset(
         orthonormal=(Orthonormal(2, 32, 0.2),),
         ladder=(Orthonormal(2, 16, 0.2), Orthonormal(2, 32, 0.2)),
         gaussian_pairs=(2, 4),
+        gaussian_from=2,
         dim=8,
         batch_size=32,
         overlap_pairs=2,
