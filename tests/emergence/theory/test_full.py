@@ -36,6 +36,7 @@ def test_loss_and_gradient_are_those_of_the_dense_model(n_pairs, query):
         np.testing.assert_allclose(found, gradient, atol=1e-12)
 
 
+@pytest.mark.usefixtures("unchecked")
 def test_the_three_parameters_alone_are_the_reduced_model():
     """Frozen sixteen: loss, gradient and emergence times of §6 come back."""
     rates = np.zeros(19)
@@ -53,6 +54,7 @@ def test_the_three_parameters_alone_are_the_reduced_model():
         )
 
 
+@pytest.mark.usefixtures("unchecked")  # for speed: many short calls
 @pytest.mark.parametrize("query", QUERIES)
 @pytest.mark.parametrize("n_pairs", [2, 4])
 def test_times_are_those_of_an_independent_integration(n_pairs, query):
@@ -76,6 +78,7 @@ def test_times_are_those_of_an_independent_integration(n_pairs, query):
     np.testing.assert_allclose([float(t[0]) for t in path.t_events], times[:3], rtol=1e-6)
 
 
+@pytest.mark.usefixtures("unchecked")
 def test_parameters_without_effect_stay_and_twins_agree():
     path = theory.gradient_flow(5, 60.0, query="uniform", model="full")
     assert path.points.shape[1] == 19
@@ -85,6 +88,7 @@ def test_parameters_without_effect_stay_and_twins_agree():
     np.testing.assert_array_equal(path.alpha, path.points[:, 2])
 
 
+@pytest.mark.usefixtures("unchecked")
 def test_the_order_of_the_theorem_fails_from_nine_or_so_pairs():
     for n_pairs, order in ((4, "gamma beta alpha"), (16, "gamma alpha beta")):
         times = theory.emergence_times(n_pairs, model="full")._asdict()

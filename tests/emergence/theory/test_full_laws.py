@@ -21,6 +21,7 @@ def test_every_step_is_an_identity(residuals):
     assert steps.failed(residuals()) == 0
 
 
+@pytest.mark.usefixtures("unchecked")  # for speed: many short calls
 @pytest.mark.parametrize("query", QUERIES)
 def test_the_slow_flow_gives_the_times_of_all_nineteen(query):
     times = theory.emergence_times(40, query=query, model="full")
@@ -31,6 +32,7 @@ def test_the_slow_flow_gives_the_times_of_all_nineteen(query):
     assert abs(three.alpha / times.alpha - 1) > 0.2
 
 
+@pytest.mark.usefixtures("unchecked")  # for speed: many short calls
 @pytest.mark.parametrize(
     ("name", "query"), [("alpha", "last"), ("alpha", "uniform"), ("beta", "uniform")]
 )
@@ -68,6 +70,7 @@ def test_recency_beyond_the_logarithm(alpha):
     assert abs(left) < 2 * math.exp(alpha) / n_pairs + 1e-5
 
 
+@pytest.mark.usefixtures("unchecked")  # for speed: many short calls
 @pytest.mark.parametrize("query", QUERIES)
 def test_the_output_is_quick(query):
     n_pairs = 200
@@ -79,6 +82,7 @@ def test_the_output_is_quick(query):
     assert gamma[0] == gamma_4[0] == 0
 
 
+@pytest.mark.usefixtures("unchecked")
 def test_gamma_emerges_in_a_time_of_n_for_the_last_pair():
     path = theory.gradient_flow(200, 200 * laws.quick_gamma(), model="full")
     assert path.gamma[-1] == pytest.approx(0.5, abs=0.005)
