@@ -85,7 +85,7 @@ def test_the_flow_is_that_of_python(modules, n_pairs, query, frozen):
 @pytest.mark.parametrize(("n_pairs", "query"), [(2, "last"), (5, "uniform"), (8, "last")])
 def test_times_are_those_of_python(modules, n_pairs, query, frozen):
     landscape = theory.landscape_of(n_pairs, query, model="full")
-    rates, end = rates_without(frozen), 10 * n_pairs**2
+    rates, end = rates_without(frozen), 10.0 * n_pairs**2
     expected = theory.times_in(landscape, rates=rates, end=end)
     found = flow_times(modules, n_pairs, query, frozen)
     assert found == pytest.approx([getattr(expected, event) for event in EVENTS], rel=1e-6)
