@@ -52,20 +52,19 @@ def quick_residuals() -> dict[str, sp.Expr]:
     last = 1 - fade * (c + s / root), -1 + fade * (c + root * s)
     any_pair = sp.Rational(1, 2) - fade * c / 2, fade * s / root
 
-    def left_over(path: tuple[sp.Expr, sp.Expr], wanted: int) -> list[sp.Expr]:
+    def left_over(path: tuple[sp.Expr, sp.Expr], wanted: int) -> dict[str, sp.Expr]:
         """Of gamma' = 1 - 2 gamma - gamma_4 and gamma_4' = wanted - 2 gamma - 2 gamma_4."""
         gamma, gamma_4 = path
-        return [
-            sp.simplify((sp.diff(gamma, T) - (1 - 2 * gamma - gamma_4)).rewrite(sp.exp)),
-            sp.simplify((sp.diff(gamma_4, T) - (wanted - 2 * gamma - 2 * gamma_4)).rewrite(sp.exp)),
-            gamma.subs(T, 0),
-            gamma_4.subs(T, 0),
-        ]
+        speeds = 1 - 2 * gamma - gamma_4, wanted - 2 * gamma - 2 * gamma_4
+        return {
+            f"speed of {name}": sp.simplify((sp.diff(value, T) - speed).rewrite(sp.exp))
+            for name, value, speed in zip(("gamma_3", "gamma_4"), path, speeds, strict=True)
+        } | {"start": sp.Abs(gamma.subs(T, 0)) + sp.Abs(gamma_4.subs(T, 0))}
 
     return {
         "squares of what is passed on, one row more": sp.simplify(squares - (2 - 1 / M)),
-        **{f"output, last pair, {i}": r for i, r in enumerate(left_over(last, 0))},
-        **{f"output, any pair, {i}": r for i, r in enumerate(left_over(any_pair, 1))},
+        **{f"output, last pair: {step}": rest for step, rest in left_over(last, 0).items()},
+        **{f"output, any pair: {step}": rest for step, rest in left_over(any_pair, 1).items()},
     }
 
 
