@@ -23,17 +23,15 @@ Force = Callable[[float, float, float], tuple[float, float, float]]  # at alpha,
 
 
 class SlowTimes(NamedTuple):
-    """Times at which the slow flow passes the threshold, and gamma_3 when alpha_3 does.
+    """Times at which the slow flow passes the threshold.
 
     Attributes:
         alpha: in flow time at unit learning rate.
         beta: likewise.
-        gamma_then: gamma_3 at the time of alpha_3.
     """
 
     alpha: float
     beta: float
-    gamma_then: float
 
 
 def slow_times(n_pairs: int, query: Query, threshold: float = 0.5) -> SlowTimes:
@@ -171,4 +169,4 @@ def _passing(force: Force, start: tuple[float, ...], unit: float, threshold: flo
         events=[*emergences, _Both(threshold)], rtol=1e-10, atol=1e-12, method="DOP853",
     )  # fmt: skip
     alpha, beta = (unit * float(path.t_events[i][0]) for i in (0, 1))
-    return SlowTimes(alpha, beta, float(path.y_events[0][0][2]))
+    return SlowTimes(alpha, beta)
