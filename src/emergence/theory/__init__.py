@@ -8,7 +8,7 @@ and `gaussian` counts the steps that training on Gaussian data takes.
 """
 
 from .emergence import emergence_times, gradient_descent, gradient_flow, landscape_of
-from .flow import Rates, Trajectory, descent_in, flow_in
+from .flow import Path, Rates, Trajectory, descent_in, flow_in
 from .full import full_gradient, full_loss
 from .gaussian import PredictedSteps, crossover_time, first_steps, gaussian_rates, predicted_steps
 from .integral import first_integral, first_integral_drift
@@ -20,6 +20,7 @@ from .uniform import uniform_gradient, uniform_loss
 __all__ = [
     "EmergenceTimes",
     "Landscape",
+    "Path",
     "PredictedSteps",
     "Rates",
     "Trajectory",

@@ -5,7 +5,7 @@ from typing import Literal, get_args
 from emergence.tasks import Query
 
 from . import full, reduced, uniform
-from .flow import Array, Point, Rates, State, Trajectory, descent_in, flow_in
+from .flow import Array, Path, Point, Rates, State, descent_in, flow_in
 from .landscape import Landscape
 from .times import EmergenceTimes, times_in
 
@@ -21,7 +21,7 @@ def gradient_flow(
     model: Model = "reduced",
     start: Point | None = None,
     times: Array | None = None,
-) -> Trajectory:
+) -> Path:
     """The gradient flow of the reduced model (App. B.5), or of all 19 pseudo-parameters.
 
     Args:
@@ -54,7 +54,7 @@ def gradient_descent(
     *,
     query: Query = "last",
     model: Model = "reduced",
-) -> Trajectory:
+) -> Path:
     """Gradient descent from zero on the population loss of either model (App. B.5).
 
     Args:

@@ -43,7 +43,6 @@ class Trajectory(NamedTuple):
         beta: beta_2.
         gamma: gamma_3.
         loss: the population loss, 1 at zero.
-        points: all parameters at these times, a row a time.
     """
 
     t: Array
@@ -51,7 +50,24 @@ class Trajectory(NamedTuple):
     beta: Array
     gamma: Array
     loss: Array
+
+
+class Path(Trajectory):
+    """A trajectory that keeps every parameter of its landscape: five arrays, and a table beside.
+
+    Attributes:
+        points: all parameters at these times, a row a time.
+    """
+
     points: Float[np.ndarray, "times parameters"]
+
+    @classmethod
+    def through(cls, landscape: Landscape, t: Array, points: np.ndarray) -> "Path":
+        """The path through these points, with the loss at each."""
+        losses = np.array([landscape.loss(*point) for point in points.tolist()])
+        path = cls(t, *points[:, list(landscape.head)].T, losses)
+        path.points = points
+        return path
 
 
 def flow_in(
@@ -61,7 +77,7 @@ def flow_in(
     rates: Rates | Point = UNIT,
     start: Point | None = None,
     times: Array | None = None,
-) -> Trajectory:
+) -> Path:
     """The gradient flow of App. B.5 in any landscape, at any rates.
 
     Args:
@@ -88,7 +104,7 @@ def flow_in(
         raise ValueError(f"the flow runs forward in time, got t_max = {t_max}")
     begin = begin_in(landscape, start)
     solution = solve(velocity_in(landscape, rates), t_max, begin, t_eval=times)
-    return _trajectory(landscape, solution.t, solution.y.T)
+    return Path.through(landscape, solution.t, solution.y.T)
 
 
 def descent_in(
@@ -97,7 +113,7 @@ def descent_in(
     *,
     rates: Rates | Point = UNIT,
     start: Point | None = None,
-) -> Trajectory:
+) -> Path:
     """Gradient descent on the population loss in any landscape, at any rates (App. B.5).
 
     Args:
@@ -118,7 +134,7 @@ def descent_in(
     points = [np.array(begin_in(landscape, start))]
     for _ in range(steps):
         points.append(points[-1] + np.array(velocity(0.0, points[-1])))
-    return _trajectory(landscape, np.arange(steps + 1.0), np.array(points))
+    return Path.through(landscape, np.arange(steps + 1.0), np.array(points))
 
 
 def velocity_in(landscape: Landscape, rates: Rates | Point) -> Velocity:
@@ -153,9 +169,3 @@ def solve(velocity: Velocity, t_max: float, start: Sequence[float], **options: A
     if not solution.success:
         raise ArithmeticError(f"the gradient flow stopped: {solution.message}")
     return solution
-
-
-def _trajectory(landscape: Landscape, times: Array, points: np.ndarray) -> Trajectory:
-    alpha, beta, gamma = points[:, list(landscape.head)].T
-    losses = np.array([landscape.loss(*point) for point in points.tolist()])
-    return Trajectory(times, alpha, beta, gamma, losses, points)
