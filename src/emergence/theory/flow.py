@@ -64,8 +64,9 @@ class Path(Trajectory):
     @classmethod
     def through(cls, landscape: Landscape, t: Array, points: np.ndarray) -> "Path":
         """The path through these points, with the loss at each."""
+        alpha, beta, gamma = points[:, list(landscape.head)].T
         losses = np.array([landscape.loss(*point) for point in points.tolist()])
-        path = cls(t, *points[:, list(landscape.head)].T, losses)
+        path = cls(t, alpha, beta, gamma, losses)
         path.points = points
         return path
 
