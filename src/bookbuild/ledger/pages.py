@@ -6,10 +6,15 @@ from itertools import groupby
 
 from bookbuild.source.chapters import Chapter
 
-from .claims import Finding, count
+from .claims import Finding, Kind, Verdict, count
 from .expectations import Holding
 
-KINDS = {"paper": "The paper", "new": "Beyond the paper", "companion": "Companions"}
+KINDS: dict[Kind, str] = {
+    "paper": "Claims of the paper",
+    "new": "New results",
+    "companion": "Companions",
+    "erratum": "Errata of the paper",
+}
 SHOWN = 4  # settings that fail: more of them stand behind a fold
 TABLE_HEAD = (
     '<table class="ledger">\n<thead><tr><th scope="col">Claim</th><th scope="col">Measured</th>'
@@ -23,13 +28,8 @@ def measure_anchor(key: str) -> str:
 
 
 def verdict_summary(findings: Sequence[Finding], *, up: str = "") -> str:
-    """Return the counts as badges, and the headline claims; `up` leads to the verdict page."""
-    badges = (
-        f'<a class="verdict {_slug(verdict)}" href="{up}verdicts.html?verdict={_slug(verdict)}">'
-        f"<b>{n}</b> {verdict}</a>"
-        for verdict, n in count(findings).items()
-    )
-    lines = ['<div class="verdict-counts">', *badges, "</div>"]
+    """Return the counts of each kind, and the headline claims; `up` leads to the verdict page."""
+    lines = [verdict_counts(findings, up=up)]
     for kind, title in KINDS.items():
         rows = [f for f in findings if f.claim.kind == kind and f.claim.headline]
         if rows:
@@ -37,6 +37,16 @@ def verdict_summary(findings: Sequence[Finding], *, up: str = "") -> str:
             lines += [_headline(finding, up) for finding in rows]
             lines.append("</ul>")
     return "\n".join(lines) + "\n"
+
+
+def verdict_counts(findings: Sequence[Finding], *, up: str = "") -> str:
+    """Return the verdicts of each kind as a row of badges, which filter the verdict page."""
+    lines = ['<dl class="verdict-counts">']
+    for kind, verdicts in count(findings).items():
+        lines.append(f"<dt>{KINDS[kind]}</dt><dd>")
+        lines += [_count(kind, verdict, n, up) for verdict, n in verdicts.items() if n]
+        lines.append("</dd>")
+    return "\n".join([*lines, "</dl>"])
 
 
 def verdict_table(findings: Sequence[Finding], chapters: Sequence[Chapter]) -> str:
@@ -66,6 +76,15 @@ def made_by(origin: Mapping[str, object]) -> str:
         f"executed {str(origin['date'])[:10]}",
     ]
     return f'<p class="made-by">This page: {html.escape(" · ".join(parts))}</p>'
+
+
+def _count(kind: Kind, verdict: Verdict, n: int, up: str) -> str:
+    """Return the number of claims of a kind that have a verdict, leading to them."""
+    query = f"kind={kind}&amp;verdict={_slug(verdict)}"
+    return (
+        f'<a class="verdict {_slug(verdict)}" href="{up}verdicts.html?{query}">'
+        f"<b>{n}</b> {verdict}</a>"
+    )
 
 
 def _headline(finding: Finding, up: str) -> str:

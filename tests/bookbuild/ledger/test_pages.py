@@ -7,7 +7,7 @@ from nbformat.v4 import new_notebook
 
 from bookbuild.ledger.claims import Claim, Finding
 from bookbuild.ledger.expectations import Measured, read_expectation
-from bookbuild.ledger.pages import verdict_table
+from bookbuild.ledger.pages import KINDS, verdict_counts, verdict_table
 from bookbuild.source.chapters import Chapter
 
 CHAPTER = "paper/01_line"
@@ -23,6 +23,15 @@ def row(expect: dict[Any, Any], value: Any, over: Any, *, judged: bool = True) -
 
 def chapter() -> Chapter:
     return Chapter(CHAPTER, "Line", new_notebook(), ())
+
+
+def test_no_number_adds_kinds_up() -> None:
+    claims = [Claim(f"a-{kind}", "§1", "A.", kind, CHAPTER, not_testable="No.") for kind in KINDS]
+    text = verdict_counts([Finding(claim, None, "not testable here") for claim in claims], up="../")
+    assert text.count("<b>1</b>") == len(KINDS) == text.count("<dt>")
+    assert "<b>4</b>" not in text
+    link = '<a class="verdict not-testable-here" href="../verdicts.html?kind=erratum&amp;verdict='
+    assert link in text.partition("<dt>Errata of the paper</dt>")[2]
 
 
 def test_a_row_over_settings_says_where_it_fails() -> None:
