@@ -7,7 +7,7 @@ PORT ?= 8000
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-options := PYTHON PROFILE DEVICE SEED JOBS PART TIMEOUT CHAPTER PORT THREADS TORCH_INDEX CONFIG SCHEDULER
+options := PYTHON PROFILE DEVICE SEED SEEDS JOBS PART TIMEOUT CHAPTER PORT THREADS TORCH_INDEX CONFIG SCHEDULER
 given := $(foreach setting,$(MAKEOVERRIDES),$(firstword $(subst =, ,$(setting))))
 unknown := $(filter-out $(options),$(given))
 ifneq ($(unknown),)
@@ -18,14 +18,14 @@ run_options := --profile '$(PROFILE)' --device '$(DEVICE)' \
 	$(if $(SEED),--seed '$(SEED)') $(if $(JOBS),--jobs '$(JOBS)') $(if $(TIMEOUT),--timeout '$(TIMEOUT)')
 part_option := $(if $(PART),--part '$(PART)')
 
-.PHONY: help env reproduce book chapter notebooks serve sweep results prune bench rehearse test faults audit site-test lint clean
+.PHONY: help env reproduce book chapter notebooks serve sweep robust foreseen results prune bench rehearse test faults audit site-test lint clean
 
 help:  ## list the targets and options
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 	@echo
 	@echo 'PROFILE=paper|smoke  DEVICE=auto|cpu|cuda  PART=paper|beyond|companions  SEED=n  JOBS=n'
 	@echo 'TIMEOUT=seconds a cell  CHAPTER=paper/05_emergence  PORT=n  THREADS=n'
-	@echo 'CONFIG=data/sweeps/figure5.yml  SCHEDULER=tcp://host:port'
+	@echo 'CONFIG=data/sweeps/figure5.yml  SEEDS=n  SCHEDULER=tcp://host:port'
 	@echo 'PYTHON=interpreter  TORCH_INDEX=url   for make env'
 
 env: $(STAMP)  ## create .venv with the locked packages
@@ -57,6 +57,13 @@ notebooks: env  ## write the tree of the notebooks branch to _build/<profile>/no
 sweep: env  ## compute a declared grid of runs: CONFIG=data/sweeps/figure5.yml SCHEDULER=tcp://...
 	@$(BIN)/python -m bookbuild sweep --device '$(DEVICE)' $(if $(JOBS),--jobs '$(JOBS)') \
 		$(if $(SCHEDULER),--scheduler '$(SCHEDULER)') '$(CONFIG)'
+
+robust: env  ## measure the ledger at other first seeds into data/robust.json: SEEDS=3 PART= SCHEDULER=
+	@$(BIN)/python -m bookbuild robust $(run_options) $(part_option) $(if $(SEEDS),--seeds '$(SEEDS)') \
+		$(if $(SCHEDULER),--scheduler '$(SCHEDULER)')
+
+foreseen: env  ## record in data/foreseen.json whether each expectation was written before its measure
+	@cd tests && PYTHONPATH=../src ../$(BIN)/python -m drills.foreseen
 
 results: env  ## list what is stored: age, size, key, and whether the book still needs it
 	@$(BIN)/python -m bookbuild results

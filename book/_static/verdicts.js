@@ -1,4 +1,4 @@
-// Filters for the table of verdicts: by section, kind and verdict. Without scripts all rows stand.
+// Filters for the table of verdicts. Without scripts all rows stand.
 const rows = [...document.querySelectorAll("table.ledger tbody tr")];
 const sections = [...new Set(rows.map((row) => row.closest("section")))];
 const title = (section) => section.querySelector("h2").firstChild.textContent.trim();
@@ -17,13 +17,20 @@ function choice(name, label, options) {
   return element("label", { for: select.id }, `${label} `, select);
 }
 
-const distinct = (key) => [...new Set(rows.map((row) => row.dataset[key]))];
+const names = {
+  paper: "claims of the paper", new: "new results", companion: "companions", erratum: "errata",
+  before: "before the measure", together: "not told", after: "after the measure",
+  changed: "changed since", steady: "steady", flips: "flips", earlier: "earlier edition",
+};
+const distinct = (key) => [...new Set(rows.map((row) => row.dataset[key]))].filter(Boolean);
+const filters = [["kind", "Kind"], ["verdict", "Verdict"], ["foreseen", "Expectation"], ["seeds", "Seeds"]]
+  .filter(([key]) => distinct(key).length);
 const form = element(
   "form",
   { class: "ledger-filter", "aria-label": "Filter the verdicts" },
   choice("section", "Section", sections.map((section) => [section.id, title(section)])),
-  choice("kind", "Kind", distinct("kind").map((kind) => [kind, kind])),
-  choice("verdict", "Verdict", distinct("verdict").map((verdict) => [verdict, words(verdict)])),
+  ...filters.map(([key, label]) =>
+    choice(key, label, distinct(key).map((value) => [value, names[value] ?? words(value)]))),
 );
 const count = element("output", { "aria-live": "polite" });
 form.append(count);
@@ -34,8 +41,7 @@ function apply() {
   for (const row of rows) {
     const fits =
       (!wanted.section || row.closest("section").id === wanted.section) &&
-      (!wanted.kind || row.dataset.kind === wanted.kind) &&
-      (!wanted.verdict || row.dataset.verdict === wanted.verdict);
+      filters.every(([key]) => !wanted[key] || row.dataset[key] === wanted[key]);
     row.hidden = !fits;
     shown += fits;
   }

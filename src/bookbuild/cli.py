@@ -18,14 +18,14 @@ from .errors import BookError
 from .execution.display import choose_display
 from .execution.lock import nothing_runs
 from .execution.sweeps import read_grid, run_sweep
-from .ledger.claims import count
-from .ledger.pages import KINDS
+from .ledger.counts import told_verdicts
 from .notebooks.publish import write_beside, write_branch
 from .pipeline import Result, build_book, run_chapters
 from .results.executed import NOTEBOOK_FILE
 from .results.inventory import inventory, readable_age, readable_size
 from .results.inventory import prune as remove_unneeded
 from .results.store import reason, write_whole
+from .robust import first_seeds, run_robust
 from .settings import (
     CELL_TIMEOUT,
     DEVICES,
@@ -88,6 +88,19 @@ def chapter(name: str, **options: str) -> None:
     path = settings.executed / f"{name}.ipynb"
     write_whole(path, entry.files[NOTEBOOK_FILE])
     _tell(f"executed notebook: {path.relative_to(settings.root)}")
+
+
+@commands.command()
+@_run_options
+@click.option("--part", help=", ".join(PARTS))
+@click.option("--seeds", default="3", show_default=True, help="how many other first seeds")
+@click.option("--scheduler", help="address of a Dask scheduler, tcp://host:port")
+def robust(part: str | None, seeds: str, scheduler: str | None, **options: str) -> None:
+    """Measure the ledger again at other first seeds, and record what each row does there."""
+    settings = _settings(part=part, **options)
+    wanted = first_seeds(whole_number("SEEDS", seeds, least=1))
+    path = run_robust(settings, wanted, choose_display(console), _tell, scheduler)
+    _tell(f"measured at the first seeds {', '.join(map(str, wanted))}: {path}")
 
 
 @commands.command()
@@ -214,16 +227,13 @@ def _settings(part: str | None, **options: str) -> Settings:
 
 def _print_result(result: Result, settings: Settings) -> None:
     """Print the verdicts, the claims that did not hold, the time spent and the site's place."""
-    counts = count(result.findings)
-    table = Table("", *(verdict for verdict in next(iter(counts.values()), {})))
-    for kind, verdicts in counts.items():
-        table.add_row(KINDS[kind], *map(str, verdicts.values()))
+    (head, *rows), amiss = told_verdicts(result.findings)
+    table = Table(*head)
+    for row in rows:
+        table.add_row(*row)
     console.print(table)
-    for verdict in ("contradicted", "partly"):
-        for finding in result.findings:
-            if finding.verdict == verdict:
-                claim = finding.claim
-                _tell(f"{verdict}: {claim.id} ({KINDS[claim.kind]}; {claim.source})")
+    for line in amiss:
+        _tell(line)
     _tell(
         f"{result.executed} chapters executed in {result.seconds_executed:.0f} s, "
         f"{result.cached} from the store ({result.seconds_cached:.0f} s saved)"

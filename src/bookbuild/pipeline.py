@@ -8,8 +8,11 @@ from .execution import lock
 from .execution.display import Display
 from .execution.execute import execute, tidy
 from .ledger.claims import Finding, judge, read_claims
+from .ledger.foreseen import read_record
+from .ledger.records import Records
+from .ledger.robust import Rerun, read_robust, told, with_reruns
 from .results import executed as cache
-from .results.keys import chapter_key
+from .results.keys import chapter_edition, chapter_key
 from .results.snapshot import frozen
 from .results.store import Store
 from .settings import Settings
@@ -41,16 +44,30 @@ def _build(settings: Settings, display: Display, tell: Callable[[str], None]) ->
     every = read_chapters(settings.root, read_toc(settings.root)) if settings.part else chapters
     # A slip in the ledger is told before minutes are spent on the chapters.
     claims = read_claims(settings.root, [chapter.name for chapter in every])
+    foreseen = read_record(settings.root)
     names = {chapter.name for chapter in chapters}
     claims = [claim for claim in claims if claim.chapter in names]
     found, made = run_chapters(chapters, settings, display, tell)
     entries = found | made
     reported = {name: entries[name].measures for name in sorted(entries)}
     findings = judge(claims, reported, judged=settings.profile == "paper")
-    stage(settings, toc, chapters, entries, findings)
+    reruns = _reruns(findings, chapters, settings)
+    findings = with_reruns(findings, reruns)
+    stage(settings, toc, chapters, entries, findings, Records(foreseen, reruns))
     tell("building the site")
     build_site(settings, entries)
     return Result(findings, len(made), _seconds(made), len(found), _seconds(found))
+
+
+def _reruns(
+    findings: Sequence[Finding], chapters: Sequence[Chapter], settings: Settings
+) -> dict[str, Rerun]:
+    """Return what the stored run at other first seeds says of each row that it knows."""
+    stored = read_robust(settings.root)
+    known = [chapter for chapter in chapters if chapter.name in stored]
+    editions = {chapter.name: chapter_edition(chapter, settings) for chapter in known}
+    reruns = {finding.claim.id: told(finding, stored, editions) for finding in findings}
+    return {name: rerun for name, rerun in reruns.items() if rerun is not None}
 
 
 def run_chapters(

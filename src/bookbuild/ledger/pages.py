@@ -1,4 +1,4 @@
-"""The verdicts as MyST pages: counts and headline claims, and the whole table."""
+"""The table of verdicts as a MyST page, and what stands below an executed one."""
 
 import html
 from collections.abc import Mapping, Sequence
@@ -6,15 +6,13 @@ from itertools import groupby
 
 from bookbuild.source.chapters import Chapter
 
-from .claims import Finding, Kind, Verdict, count
+from .claims import Finding
+from .counts import STATES, badge, slug
 from .expectations import Holding
+from .foreseen import Foreseen
+from .records import Records
+from .robust import Rerun
 
-KINDS: dict[Kind, str] = {
-    "paper": "Claims of the paper",
-    "new": "New results",
-    "companion": "Companions",
-    "erratum": "Errata of the paper",
-}
 SHOWN = 4  # settings that fail: more of them stand behind a fold
 TABLE_HEAD = (
     '<table class="ledger">\n<thead><tr><th scope="col">Claim</th><th scope="col">Measured</th>'
@@ -27,29 +25,9 @@ def measure_anchor(key: str) -> str:
     return f"measure-{key}"
 
 
-def verdict_summary(findings: Sequence[Finding], *, up: str = "") -> str:
-    """Return the counts of each kind, and the headline claims; `up` leads to the verdict page."""
-    lines = [verdict_counts(findings, up=up)]
-    for kind, title in KINDS.items():
-        rows = [f for f in findings if f.claim.kind == kind and f.claim.headline]
-        if rows:
-            lines += [f'<p class="headline-kind">{title}</p>', '<ul class="headline-claims">']
-            lines += [_headline(finding, up) for finding in rows]
-            lines.append("</ul>")
-    return "\n".join(lines) + "\n"
-
-
-def verdict_counts(findings: Sequence[Finding], *, up: str = "") -> str:
-    """Return the verdicts of each kind as a row of badges, which filter the verdict page."""
-    lines = ['<dl class="verdict-counts">']
-    for kind, verdicts in count(findings).items():
-        lines.append(f"<dt>{KINDS[kind]}</dt><dd>")
-        lines += [_count(kind, verdict, n, up) for verdict, n in verdicts.items() if n]
-        lines.append("</dd>")
-    return "\n".join([*lines, "</dl>"])
-
-
-def verdict_table(findings: Sequence[Finding], chapters: Sequence[Chapter]) -> str:
+def verdict_table(
+    findings: Sequence[Finding], chapters: Sequence[Chapter], records: Records
+) -> str:
     """Return a table of all findings for each chapter, in the order of the book."""
     order = {chapter.name: place for place, chapter in enumerate(chapters)}
     titles = {chapter.name: chapter.title for chapter in chapters}
@@ -58,7 +36,7 @@ def verdict_table(findings: Sequence[Finding], chapters: Sequence[Chapter]) -> s
     for name, rows in groupby(ordered, key=lambda finding: finding.claim.chapter):
         lines += [f"## {titles[name]}", "", TABLE_HEAD]
         for finding in rows:
-            lines += _row(finding)
+            lines += _row(finding, records)
         lines += ["</tbody></table>", ""]
     return "\n".join(lines)
 
@@ -78,32 +56,19 @@ def made_by(origin: Mapping[str, object]) -> str:
     return f'<p class="made-by">This page: {html.escape(" · ".join(parts))}</p>'
 
 
-def _count(kind: Kind, verdict: Verdict, n: int, up: str) -> str:
-    """Return the number of claims of a kind that have a verdict, leading to them."""
-    query = f"kind={kind}&amp;verdict={_slug(verdict)}"
-    return (
-        f'<a class="verdict {_slug(verdict)}" href="{up}verdicts.html?{query}">'
-        f"<b>{n}</b> {verdict}</a>"
-    )
-
-
-def _headline(finding: Finding, up: str) -> str:
-    """Return a headline claim, its verdict leading to the row."""
-    link = f'href="{up}verdicts.html#claim-{finding.claim.id}"'
-    return f"<li>{_badge(finding, 'a', link)} {html.escape(finding.claim.headline)}</li>"
-
-
-def _row(finding: Finding) -> list[str]:
+def _row(finding: Finding, records: Records) -> list[str]:
     """Return the lines of one row; statement and reason are Markdown between HTML."""
     claim = finding.claim
+    state, rerun = records.state(finding), records.reruns.get(claim.id)
     measured = expected = "—"
     if finding.measured is not None:
         link = f"{claim.chapter}.html#{measure_anchor(claim.measure)}"
         measured = _measured(finding, link)
-        expected = html.escape(str(claim.expectation))
+        expected = html.escape(str(claim.expectation)) + _foreseen(state)
     return [
         f'<tr id="claim-{claim.id}" data-kind="{claim.kind}" '
-        f'data-verdict="{_slug(finding.verdict)}"><td>',
+        f'data-verdict="{slug(finding.verdict)}" data-foreseen="{state.state if state else ""}" '
+        f'data-seeds="{rerun.steadiness if rerun else ""}"><td>',
         f'<p class="source">{html.escape(claim.source)}</p>',
         "",
         claim.statement,
@@ -114,7 +79,7 @@ def _row(finding: Finding) -> list[str]:
         "",
         "</div></td>",
         f'<td data-label="Measured">{measured}</td><td data-label="Expected">{expected}</td>',
-        f"<td>{_badge(finding, 'span')}</td></tr>",
+        f"<td>{badge(finding, 'span')}{_robust(rerun)}</td></tr>",
     ]
 
 
@@ -134,6 +99,29 @@ def _measured(finding: Finding, link: str) -> str:
     return f'<a href="{link}">{html.escape(told)}</a>{_failing(holding)}'
 
 
+def _foreseen(state: Foreseen | None) -> str:
+    """Return when the expectation was written, and what it was before."""
+    if state is None:
+        return ""
+    was = "".join(f"; it was {html.escape(str(earlier))}" for earlier in state.was)
+    return f'<p class="foreseen">{STATES[state.state]}{was}</p>'
+
+
+def _robust(rerun: Rerun | None) -> str:
+    """Return at how many other first seeds a row holds, and which verdicts it has elsewhere."""
+    if rerun is None:
+        return ""
+    text = f"holds at {rerun.holds} of {len(rerun.seeds)} other first seeds"
+    match rerun.steadiness:
+        case "earlier":
+            text = f"from an earlier edition: {text}"
+        case "flips":
+            pairs = zip(rerun.seeds, rerun.verdicts, strict=True)
+            told = (f"{verdict} from {seed}" for seed, verdict in pairs)
+            text = f"flips: {rerun.own} here, {', '.join(told)}"
+    return f'<p class="robust">{text}</p>'
+
+
 def _failing(holding: Holding) -> str:
     """Return the settings in which a claim fails, behind a fold where there are many."""
     if not holding.failing:
@@ -149,12 +137,3 @@ def _failing(holding: Holding) -> str:
         f'<details class="failing"><summary>fails in {n} settings</summary>'
         f"<ul>{items}</ul></details>"
     )
-
-
-def _badge(finding: Finding, tag: str, attributes: str = "") -> str:
-    kind = f'class="verdict {_slug(finding.verdict)}"'
-    return f"<{tag} {kind} {attributes}>{finding.verdict}</{tag}>".replace(" >", ">")
-
-
-def _slug(verdict: str) -> str:
-    return verdict.replace(" ", "-")

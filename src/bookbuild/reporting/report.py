@@ -5,13 +5,13 @@ import json
 import math
 import os
 import re
-import statistics
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any
 
 from . import provenance
+from .measures import Over, glued, plain_measure, write_measures
 
 OUTPUT = "BOOKBUILD_OUTPUT"
 FIGURES_URL = "BOOKBUILD_FIGURES_URL"
@@ -22,8 +22,6 @@ FOLD_OPENING = '<details class="provenance">'
 KEY = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 FIGURE_NAME = re.compile(r"[a-z0-9]+([_-][a-z0-9]+)*")
 
-Over = Literal["seeds", "interval", "settings"]
-Plain = bool | float | list[float]
 
 _measures: dict[str, dict[str, Any]] = {}
 _last_figure = time.monotonic()
@@ -43,12 +41,12 @@ def report(key: str, value: Any, *, over: Over | None = None, judged: bool = Tru
     # A reader who runs a cell again corrects a number; in the build a second report is a slip.
     if key in _measures and OUTPUT in os.environ:
         raise ValueError(f"measure {key!r} is reported twice in this chapter")
-    plain = _plain_measure(key, value, over)
+    plain = plain_measure(key, value, over)
     _measures[key] = {"value": plain, "over": over, "judged": judged}
     path = _output() / MEASURES_FILE
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(write_measures(_measures), encoding="utf-8")
-    for name, number in _glued(key, plain, over).items():
+    for name, number in glued(key, plain, over).items():
         _glue(name, number)
 
 
@@ -87,127 +85,8 @@ def show(
     pyplot.close(fig)
 
 
-def write_measures(measures: Mapping[str, Mapping[str, Any]]) -> str:
-    """Return measures as strict JSON, which knows infinity only as a text."""
-    texts = {
-        key: {
-            **measure,
-            "value": _map(measure["value"], lambda x: x if math.isfinite(x) else str(x)),
-        }
-        for key, measure in measures.items()
-    }
-    return json.dumps(texts, indent=1, allow_nan=False) + "\n"
-
-
-def read_measures(text: str | bytes) -> dict[str, dict[str, Any]]:
-    """Return the measures that `write_measures` wrote."""
-    measures = json.loads(text)
-    return {
-        key: {
-            **measure,
-            "value": _map(measure["value"], lambda x: float(x) if isinstance(x, str) else x),
-        }
-        for key, measure in measures.items()
-    }
-
-
-def _map(value: Any, change: Callable[[Any], Any]) -> Any:
-    if isinstance(value, dict):
-        return {name: _map(item, change) for name, item in value.items()}
-    return [change(item) for item in value] if isinstance(value, list) else change(value)
-
-
 def _output() -> Path:
     return Path(os.environ.get(OUTPUT, INTERACTIVE_OUTPUT))
-
-
-def _plain_measure(key: str, value: Any, over: Over | None) -> Plain | dict[str, Plain]:
-    """Return the value in Python's own types, checked."""
-    if over not in (None, *get_args(Over)):
-        choices = ", ".join(map(repr, get_args(Over)))
-        raise ValueError(f"measure {key!r}: over is None or one of {choices}, not {over!r}")
-    if over is None:
-        return _number(key, value)
-    if over == "settings":
-        return _plain_settings(key, value)
-    values = value.tolist() if hasattr(value, "tolist") else list(value)
-    numbers = [float(_number(key, item)) for item in values]
-    if over == "interval" and (len(numbers) != 2 or numbers[0] > numbers[1]):
-        raise ValueError(f"measure {key!r}: an interval is a pair low <= high, not {numbers}")
-    if not numbers:
-        raise ValueError(f"measure {key!r} has no seeds")
-    return numbers
-
-
-def _plain_settings(key: str, value: Any) -> dict[str, Plain]:
-    """Return the value of each setting in Python's own types, checked."""
-    if not isinstance(value, Mapping) or not value:
-        raise ValueError(f"measure {key!r}: over settings, it maps at least one name to a value")
-    plain: dict[str, Plain] = {}
-    for name, item in value.items():
-        if not isinstance(name, str) or not name.strip():
-            raise ValueError(f"measure {key!r}: the name of a setting is a text, not {name!r}")
-        values = item.tolist() if hasattr(item, "tolist") else item
-        if isinstance(values, list | tuple):
-            if not values:
-                raise ValueError(f"measure {key!r} has no seeds in the setting {name!r}")
-            plain[name] = [_number(key, one) for one in values]
-        else:
-            plain[name] = _number(key, values)
-    if len({isinstance(atom, bool) for atom in _atoms(plain)}) > 1:
-        raise ValueError(f"measure {key!r} is a truth value in some settings, a number in others")
-    return plain
-
-
-def _atoms(value: Mapping[str, Plain]) -> list[bool | float]:
-    """Return all values of all settings and seeds."""
-    return [
-        atom for item in value.values() for atom in (item if isinstance(item, list) else [item])
-    ]
-
-
-def _number(key: str, value: Any) -> bool | float:
-    """Return a Python float, infinity among them, or a bool for a truth value."""
-    item = value.item() if hasattr(value, "item") else value
-    if isinstance(item, bool):
-        return item
-    if not isinstance(item, int | float):
-        raise ValueError(f"measure {key!r} is a {type(value).__name__}, not a number")
-    if math.isnan(item):
-        raise ValueError(f"measure {key!r} is not a number (NaN)")
-    return float(item)
-
-
-def _glued(key: str, value: Plain | dict[str, Plain], over: Over | None) -> dict[str, bool | float]:
-    """Return the numbers that the prose can quote, by glue key.
-
-    Over settings there is no single number of the key's own name; what a chapter wants to say of
-    one setting, it reports or glues itself.
-    """
-    if isinstance(value, dict):
-        atoms = _atoms(value)
-        number: dict[str, bool | float] = {f"{key}_settings": len(value)}
-        if isinstance(atoms[0], bool):
-            return number
-        return {**number, f"{key}_min": min(atoms), f"{key}_max": max(atoms)}
-    if not isinstance(value, list):
-        return {key: value}
-    if over == "interval":
-        return {key: statistics.fmean(value), f"{key}_low": value[0], f"{key}_high": value[1]}
-    return {
-        key: statistics.fmean(value),
-        f"{key}_min": min(value),
-        f"{key}_max": max(value),
-        f"{key}_std": _spread(value),
-        f"{key}_n": len(value),
-    }
-
-
-def _spread(values: list[float]) -> float:
-    """Return the standard deviation; infinity where only some of the values are finite."""
-    if all(map(math.isfinite, values)):
-        return statistics.stdev(values) if len(values) > 1 else 0.0
-    return 0.0 if len(set(values)) == 1 else math.inf
 
 
 def _glue(name: str, number: bool | float) -> None:

@@ -8,7 +8,8 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
-from bookbuild.reporting.report import FIGURES_FOLDER, MEASURES_FILE, read_measures
+from bookbuild.reporting.measures import read_measures
+from bookbuild.reporting.report import FIGURES_FOLDER, MEASURES_FILE
 from bookbuild.settings import Settings
 
 from .store import Store

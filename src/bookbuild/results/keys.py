@@ -35,6 +35,19 @@ def chapter_key(chapter: Chapter, settings: Settings) -> str:
     )
 
 
+def chapter_edition(chapter: Chapter, settings: Settings) -> str:
+    """Return what changes when a chapter's code or data do, on any device, for any seed."""
+    src = sources(settings)
+    code, _ = fingerprint((cell.source for cell in chapter.code), src)
+    data = (path.relative_to(settings.root) for path in chapter.data)
+    return digest(
+        {
+            "cells": [cell.source for cell in chapter.code],
+            "files": code | {path.as_posix(): _sha256(src.parent / path) for path in data},
+        }
+    )
+
+
 def task_key(task: Mapping[str, Any], device: str, src: Path) -> str:
     """Return the key of what a function of src makes of a configuration on a class of devices.
 

@@ -15,13 +15,14 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell
 
 from bookbuild.ledger.claims import Finding
-from bookbuild.ledger.pages import (
-    made_by,
-    measure_anchor,
+from bookbuild.ledger.counts import (
+    foreseen_counts,
+    robust_counts,
     verdict_counts,
     verdict_summary,
-    verdict_table,
 )
+from bookbuild.ledger.pages import made_by, measure_anchor, verdict_table
+from bookbuild.ledger.records import Records
 from bookbuild.reporting.report import FIGURES_FOLDER, FOLD_OPENING
 from bookbuild.results.executed import Entry
 from bookbuild.settings import PARTS, Settings
@@ -42,6 +43,7 @@ def stage(
     chapters: Sequence[Chapter],
     entries: Mapping[str, Entry],
     findings: Sequence[Finding],
+    records: Records,
 ) -> None:
     """Write the stage afresh."""
     shutil.rmtree(settings.stage, ignore_errors=True)
@@ -69,8 +71,13 @@ def stage(
             (folder / "_generated").mkdir(exist_ok=True)
             summary = verdict_summary(findings, up=up)
             (folder / "_generated" / "verdict_summary.md").write_text(summary, encoding="utf-8")
-    (generated / "verdict_counts.md").write_text(verdict_counts(findings), encoding="utf-8")
-    (generated / "verdict_table.md").write_text(verdict_table(findings, chapters), encoding="utf-8")
+    for name, text in {
+        "verdict_counts": verdict_counts(findings),
+        "foreseen_counts": foreseen_counts(findings, records),
+        "robust_counts": robust_counts(findings, records),
+        "verdict_table": verdict_table(findings, chapters, records),
+    }.items():
+        (generated / f"{name}.md").write_text(text, encoding="utf-8")
 
 
 def graft(current: NotebookNode, executed: NotebookNode) -> NotebookNode:

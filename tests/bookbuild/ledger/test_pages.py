@@ -6,8 +6,10 @@ import pytest
 from nbformat.v4 import new_notebook
 
 from bookbuild.ledger.claims import Claim, Finding
+from bookbuild.ledger.counts import KINDS, verdict_counts
 from bookbuild.ledger.expectations import Measured, read_expectation
-from bookbuild.ledger.pages import KINDS, verdict_counts, verdict_table
+from bookbuild.ledger.pages import verdict_table
+from bookbuild.ledger.records import Records
 from bookbuild.source.chapters import Chapter
 
 CHAPTER = "paper/01_line"
@@ -18,7 +20,7 @@ def row(expect: dict[Any, Any], value: Any, over: Any, *, judged: bool = True) -
     expectation, measured = read_expectation(expect), Measured(value, over)
     claim = Claim("a", "§1", "A.", "paper", CHAPTER, "slope", expectation, "Because.")
     verdict = expectation.verdict(measured) if judged else "not judged"
-    return verdict_table([Finding(claim, measured, verdict)], [chapter()])
+    return verdict_table([Finding(claim, measured, verdict)], [chapter()], Records())
 
 
 def chapter() -> Chapter:

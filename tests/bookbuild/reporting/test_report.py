@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from matplotlib import pyplot as plt
 
 from bookbuild.reporting import report as module
+from bookbuild.reporting.measures import read_measures
 from bookbuild.reporting.report import report, show
 
 matplotlib.use("Agg")
@@ -89,7 +90,7 @@ def test_infinity_is_a_number_and_travels_as_strict_json(
     assert glued["never"] == glued["times_max"] == glued["times_std"] == math.inf
     text = (output / "measures.json").read_text(encoding="utf-8")
     json.loads(text, parse_constant=pytest.fail)
-    read = {key: row["value"] for key, row in module.read_measures(text).items()}
+    read = {key: row["value"] for key, row in read_measures(text).items()}
     assert read == {"never": math.inf, "times": [4.0, math.inf], "bounds": [-math.inf, 1.0]}
 
 
@@ -103,7 +104,7 @@ def test_settings_travel_by_name_and_glue_their_number_and_extremes(
     report("y", {"one": True, "two": np.array([True, False])}, over="settings")
     text = (output / "measures.json").read_text(encoding="utf-8")
     json.loads(text, parse_constant=pytest.fail)
-    read = module.read_measures(text)
+    read = read_measures(text)
     assert read["x"]["value"] == {"B = 64": 1.0, "B = 256": [2.0, math.inf], "a": [0.0, 3.0]}
     assert list(read["x"]["value"]) == list(grid)
     assert read["x"]["over"] == "settings"

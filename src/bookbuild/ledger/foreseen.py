@@ -1,0 +1,72 @@
+"""The record of what was foreseen: did an expectation stand before its measure was computed?
+
+The record is derived from the history of the repository by `tests/drills/foreseen.py`, and stored,
+because Binder, Colab and shallow clones have no history.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from bookbuild.errors import raise_if_any
+from bookbuild.schema import faults, load
+
+from .claims import Claim
+from .expectations import Expectation, read_expectation
+
+State = Literal["before", "together", "after", "changed"]
+
+RECORD = Path("data/foreseen.json")
+SCHEMA = Path(__file__).with_name("foreseen.schema.json")
+
+
+@dataclass(frozen=True)
+class Foreseen:
+    """When an expectation was written, relative to the first report of its measure.
+
+    `together`: both came in one commit, or on parallel branches, and the order cannot be told.
+    `changed`: it was another one, `was`, when the measure existed already.
+    """
+
+    state: State
+    expectation: Expectation
+    was: tuple[Expectation, ...] = ()
+
+
+def read_record(root: Path) -> dict[str, Foreseen]:
+    """Return the record by the id of its rows, empty where there is none; raise BookError."""
+    if not (root / RECORD).is_file():
+        return {}
+    document = load(root / RECORD, RECORD)
+    raise_if_any(f"{RECORD}: {fault.clause}." for fault in faults(document, SCHEMA))
+    return {
+        name: Foreseen(
+            row["foreseen"],
+            read_expectation(row["expect"]),
+            tuple(map(read_expectation, row.get("was", ()))),
+        )
+        for name, row in document["rows"].items()
+    }
+
+
+def unmarked(claims: Sequence[Claim], record: Mapping[str, Foreseen]) -> Iterator[str]:
+    """Yield a sentence for each row whose expectation is not the one on record."""
+    for claim in claims:
+        if claim.expectation is None:
+            continue
+        known = record.get(claim.id)
+        if known is None:
+            yield f"Row {claim.id!r} is not in {RECORD}: run make foreseen, and commit the file."
+        elif known.expectation != claim.expectation:
+            yield (
+                f"Row {claim.id!r} expects {claim.expectation}, and {RECORD} says "
+                f"{known.expectation}: a changed expectation is marked as changed by make foreseen;"
+                " run it, and commit the file."
+            )
+    ids = {claim.id for claim in claims if claim.expectation is not None}
+    yield from (
+        f"{RECORD} has a row {name!r}, the ledger has none: run make foreseen, and commit the file."
+        for name in record
+        if name not in ids
+    )

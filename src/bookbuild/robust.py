@@ -1,0 +1,211 @@
+"""The ledger at other first seeds: chapters executed again, and what their rows measured."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import BrokenExecutor, Executor, as_completed
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from .errors import BookError, raise_if_any
+from .execution import lock
+from .execution.display import Display
+from .ledger.claims import Claim, judge, read_claims
+from .ledger.robust import RECORD, row_of
+from .pipeline import run_chapters
+from .results import executed
+from .results.executed import Entry
+from .results.keys import chapter_edition, chapter_key
+from .results.store import Store, write_whole
+from .settings import Settings
+from .source.chapters import Chapter, read_chapters, read_toc
+
+APART = 100  # between first seeds; a chapter counts its seeds from the first, and uses fewer
+
+
+def first_seeds(count: int) -> tuple[int, ...]:
+    """Return other first seeds, whose seeds meet neither each other nor those from zero."""
+    return tuple(APART * place for place in range(1, count + 1))
+
+
+def record_path(settings: Settings) -> Path:
+    """Return where the run is written: in data/ for the paper profile, which is judged."""
+    if settings.profile == "paper":
+        return settings.root / RECORD
+    return settings.build / settings.profile / RECORD.name
+
+
+def run_robust(
+    settings: Settings,
+    seeds: Sequence[int],
+    display: Display,
+    tell: Callable[[str], None],
+    scheduler: str | None = None,
+) -> Path:
+    """Execute the chapters with judged rows at each first seed; write what they measured.
+
+    What the store has is not executed again, and what is finished is kept at once, so that a run
+    that was killed goes on. The record keeps chapters of other parts as they are. With the address
+    of a Dask scheduler each execution goes to a worker, which needs this repository with the same
+    sources and versions. Raises BookError with a sentence for each execution that failed, once the others are recorded.
+    """
+    every = read_chapters(settings.root, read_toc(settings.root))
+    claims = read_claims(settings.root, [chapter.name for chapter in every])
+    judged = {claim.chapter for claim in claims if claim.expectation is not None}
+    part = read_chapters(settings.root, read_toc(settings.root, settings.part))
+    chapters = [chapter for chapter in part if chapter.name in judged]
+    editions = {chapter.name: chapter_edition(chapter, settings) for chapter in chapters}
+    entries: dict[int, dict[str, Entry]] = {}
+    problems: list[str] = []
+    with lock.held(settings):
+        for seed in seeds:
+            tell(f"first seed {seed}")
+            at_seed = replace(settings, seed=seed)
+            if scheduler is not None:
+                with _cluster(scheduler) as executor:
+                    problems += _submit(chapters, at_seed, executor, tell)
+            else:
+                try:
+                    run_chapters(chapters, at_seed, display, tell)
+                except BookError as error:
+                    problems += error.problems
+            found = {c.name: executed.find(at_seed, chapter_key(c, at_seed))[0] for c in chapters}
+            entries[seed] = {name: entry for name, entry in found.items() if entry is not None}
+    # what was edited meanwhile is of no one edition
+    same = [c for c in chapters if chapter_edition(c, settings) == editions[c.name]]
+    path = record_path(settings)
+    _write(path, settings, same, claims, entries)
+    raise_if_any(problems)
+    return path
+
+
+def _write(
+    path: Path,
+    settings: Settings,
+    chapters: Sequence[Chapter],
+    claims: Sequence[Claim],
+    entries: Mapping[int, Mapping[str, Entry]],
+) -> None:
+    """Write the record: chapters executed at every first seed anew, all others as they were."""
+    stored: dict[str, Any] = {}
+    if path.is_file():
+        stored = json.loads(path.read_text(encoding="utf-8"))["chapters"]
+    for chapter in chapters:
+        runs = {
+            seed: found[chapter.name] for seed, found in entries.items() if chapter.name in found
+        }
+        if len(runs) == len(entries):
+            stored[chapter.name] = _chapter(chapter, settings, claims, runs)
+    document = {"profile": settings.profile, "chapters": dict(sorted(stored.items()))}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, _compact(document).encode())
+
+
+def _compact(document: Mapping[str, Any]) -> str:
+    """Return the record as JSON, one line a row."""
+    rows = {
+        f"@{name}@{row}": content
+        for name, chapter in document["chapters"].items()
+        for row, content in chapter["rows"].items()
+    }
+    chapters = {
+        name: chapter | {"rows": {row: f"@{name}@{row}" for row in chapter["rows"]}}
+        for name, chapter in document["chapters"].items()
+    }
+    text = json.dumps({**document, "chapters": chapters}, indent=1)
+    for mark, content in rows.items():
+        text = text.replace(json.dumps(mark), json.dumps(content, allow_nan=False))
+    return text + "\n"
+
+
+def _chapter(
+    chapter: Chapter, settings: Settings, claims: Sequence[Claim], runs: Mapping[int, Entry]
+) -> dict[str, Any]:
+    """Return what is recorded of a chapter."""
+    rows = [claim for claim in claims if claim.chapter == chapter.name and claim.expectation]
+    judged = settings.profile == "paper"
+    findings = [
+        judge(rows, {chapter.name: entry.measures}, judged=judged) for entry in runs.values()
+    ]
+    last = list(runs.values())[-1].origin
+    return {
+        "commit": last["commit"],
+        "device": last["device"],
+        "edition": chapter_edition(chapter, settings),
+        "seconds": round(sum(entry.origin["seconds"] for entry in runs.values()), 1),
+        "seeds": list(runs),
+        "rows": {of[0].claim.id: row_of(of) for of in zip(*findings, strict=True)},
+    }
+
+
+@contextmanager
+def _cluster(scheduler: str) -> Iterator[Executor]:
+    """Yield the workers of a scheduler; raise BookError where it cannot be reached."""
+    from emergence.running.executors import default_executor  # with PyTorch, which takes a while
+
+    try:
+        with default_executor(scheduler) as executor:
+            yield executor
+    except ConnectionError as error:
+        raise BookError(f"SCHEDULER: {error}.") from error
+
+
+def _submit(
+    chapters: Sequence[Chapter],
+    settings: Settings,
+    executor: Executor,
+    tell: Callable[[str], None],
+) -> list[str]:
+    """Have workers execute what the store lacks; keep it here, and return what failed."""
+    problems = []
+    waiting = {}
+    for chapter in chapters:
+        key = chapter_key(chapter, settings)
+        if executed.find(settings, key)[0] is None:
+            options = {"device": settings.device, "timeout": settings.timeout}
+            order = (chapter.name, key, settings.profile, settings.seed, options)
+            waiting[executor.submit(execute_here, *order)] = (chapter.name, key)
+    for future in as_completed(waiting):
+        name, key = waiting[future]
+        try:
+            origin, files = future.result()
+        except BrokenExecutor as error:
+            raise BookError(
+                f"Chapter {name}: its worker was lost; run the command again."
+            ) from error
+        except Exception as error:  # whatever a worker may raise: it has to be named
+            problems.append(f"Chapter {name} at first seed {settings.seed} failed: {error}")
+            continue
+        Store(settings.results).put(key, "chapter", name, origin, files)
+        tell(f"{name}: done")
+    return problems
+
+
+def execute_here(
+    name: str, key: str, profile: str, seed: int, options: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """Execute a chapter on this machine, a worker; return its origin and its files.
+
+    Raises RuntimeError where the sources or versions differ, or the chapter fails.
+    """
+    root = Path(__file__).resolve().parents[2]
+    settings = Settings(root, profile=profile, seed=seed, device=options["device"])
+    chapters = {chapter.name: chapter for chapter in read_chapters(root, read_toc(root))}
+    if name not in chapters or chapter_key(chapters[name], settings) != key:
+        raise RuntimeError("the worker has other sources or versions than this machine.")
+    arguments = {"profile": profile, "seed": seed, "jobs": 1, **options}
+    given = [text for k, value in arguments.items() for text in (f"--{k}", str(value))]
+    done = subprocess.run(
+        [sys.executable, "-m", "bookbuild", "chapter", *given, name],
+        cwd=root,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    entry, _ = executed.find(settings, key)
+    if done.returncode or entry is None:
+        raise RuntimeError(done.stderr.strip() or f"it ended with code {done.returncode}.")
+    return dict(entry.origin), dict(entry.files)
