@@ -50,7 +50,8 @@ def run_robust(
     What the store has is not executed again, and what is finished is kept at once, so that a run
     that was killed goes on. The record keeps chapters of other parts as they are. With the address
     of a Dask scheduler each execution goes to a worker, which needs this repository with the same
-    sources and versions. Raises BookError with a sentence for each execution that failed, once the others are recorded.
+    sources and versions. Raises BookError with a sentence for each execution that failed, once the
+    others are recorded.
     """
     every = read_chapters(settings.root, read_toc(settings.root))
     claims = read_claims(settings.root, [chapter.name for chapter in every])

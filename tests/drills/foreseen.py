@@ -283,6 +283,10 @@ def record(root: Path, *, anew: bool) -> dict[str, Any]:
             continue
         told = state(trail, history)
         was = [dict(one) for one in trail.was]
+        if name in known and history.reported_before(WORKTREE, trail.names):
+            # the record remembers what a shallow history may not
+            earlier = [*known[name].get("was", ()), known[name]["expect"]]
+            told, was = "changed", earlier + [one for one in was if one not in map(_plain, earlier)]
         rows[name] = {"foreseen": told, "expect": expect} | ({"was": was} if was else {})
     return {"commit": _git(root, "rev-parse", "--short=12", "HEAD").strip(), "rows": rows}
 

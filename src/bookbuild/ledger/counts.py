@@ -22,9 +22,9 @@ STATES: dict[State, str] = {
     "changed": "changed after the measure",
 }
 STEADINESS: dict[Steadiness, str] = {
-    "steady": "the same verdict at every other first seed",
-    "flips": "another verdict at another first seed",
-    "earlier": "rerun in an earlier edition only",
+    "steady": "steady",
+    "flips": "flip",
+    "earlier": "from an earlier edition",
 }
 
 
@@ -57,7 +57,10 @@ def foreseen_counts(findings: Sequence[Finding], records: Records) -> str:
     rows = [
         (
             KINDS[kind],
-            [(f"kind={kind}&amp;foreseen={s}", counts[kind, s], STATES[s]) for s in STATES],
+            [
+                (f"kind={kind}&amp;foreseen={s}", counts[kind, s], STATES[s].partition(":")[0])
+                for s in STATES
+            ],
         )
         for kind in KINDS
     ]

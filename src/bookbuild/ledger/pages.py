@@ -64,7 +64,7 @@ def _row(finding: Finding, records: Records) -> list[str]:
     if finding.measured is not None:
         link = f"{claim.chapter}.html#{measure_anchor(claim.measure)}"
         measured = _measured(finding, link)
-        expected = html.escape(str(claim.expectation)) + _foreseen(state)
+        expected = html.escape(str(claim.expectation))
     return [
         f'<tr id="claim-{claim.id}" data-kind="{claim.kind}" '
         f'data-verdict="{slug(finding.verdict)}" data-foreseen="{state.state if state else ""}" '
@@ -77,9 +77,9 @@ def _row(finding: Finding, records: Records) -> list[str]:
         "",
         claim.why or claim.not_testable,
         "",
-        "</div></td>",
+        f"</div>{_foreseen(state)}{_robust(rerun)}</td>",
         f'<td data-label="Measured">{measured}</td><td data-label="Expected">{expected}</td>',
-        f"<td>{badge(finding, 'span')}{_robust(rerun)}</td></tr>",
+        f"<td>{badge(finding, 'span')}</td></tr>",
     ]
 
 
@@ -104,14 +104,14 @@ def _foreseen(state: Foreseen | None) -> str:
     if state is None:
         return ""
     was = "".join(f"; it was {html.escape(str(earlier))}" for earlier in state.was)
-    return f'<p class="foreseen">{STATES[state.state]}{was}</p>'
+    return f'<p class="foreseen">Expectation: {STATES[state.state]}{was}.</p>'
 
 
 def _robust(rerun: Rerun | None) -> str:
     """Return at how many other first seeds a row holds, and which verdicts it has elsewhere."""
     if rerun is None:
         return ""
-    text = f"holds at {rerun.holds} of {len(rerun.seeds)} other first seeds"
+    text = f"holds at {rerun.holds} of {len(rerun.seeds)}"
     match rerun.steadiness:
         case "earlier":
             text = f"from an earlier edition: {text}"
@@ -119,7 +119,7 @@ def _robust(rerun: Rerun | None) -> str:
             pairs = zip(rerun.seeds, rerun.verdicts, strict=True)
             told = (f"{verdict} from {seed}" for seed, verdict in pairs)
             text = f"flips: {rerun.own} here, {', '.join(told)}"
-    return f'<p class="robust">{text}</p>'
+    return f'<p class="robust">Other first seeds: {text}.</p>'
 
 
 def _failing(holding: Holding) -> str:

@@ -6,21 +6,30 @@ import pytest
 from nbformat.v4 import new_notebook
 
 from bookbuild.ledger.claims import Claim, Finding
-from bookbuild.ledger.counts import KINDS, verdict_counts
+from bookbuild.ledger.counts import KINDS, foreseen_counts, robust_counts, verdict_counts
 from bookbuild.ledger.expectations import Measured, read_expectation
+from bookbuild.ledger.foreseen import Foreseen
 from bookbuild.ledger.pages import verdict_table
 from bookbuild.ledger.records import Records
+from bookbuild.ledger.robust import Rerun, with_reruns
 from bookbuild.source.chapters import Chapter
 
 CHAPTER = "paper/01_line"
 
 
-def row(expect: dict[Any, Any], value: Any, over: Any, *, judged: bool = True) -> str:
+def row(
+    expect: dict[Any, Any],
+    value: Any,
+    over: Any,
+    *,
+    judged: bool = True,
+    records: Records = Records(),  # noqa: B008
+) -> str:
     """Return the table of one claim, measured as told."""
     expectation, measured = read_expectation(expect), Measured(value, over)
     claim = Claim("a", "§1", "A.", "paper", CHAPTER, "slope", expectation, "Because.")
     verdict = expectation.verdict(measured) if judged else "not judged"
-    return verdict_table([Finding(claim, measured, verdict)], [chapter()], Records())
+    return verdict_table([Finding(claim, measured, verdict)], [chapter()], records)
 
 
 def chapter() -> Chapter:
@@ -34,6 +43,75 @@ def test_no_number_adds_kinds_up() -> None:
     assert "<b>4</b>" not in text
     link = '<a class="verdict not-testable-here" href="../verdicts.html?kind=erratum&amp;verdict='
     assert link in text.partition("<dt>Errata of the paper</dt>")[2]
+
+
+def rerun(own: Any, *verdicts: Any, current: bool = True) -> Rerun:
+    seeds = tuple(100 * (1 + place) for place in range(len(verdicts)))
+    return Rerun(seeds, (Measured(2.0, None),) * len(verdicts), verdicts, own, current)
+
+
+@pytest.mark.parametrize(
+    ("stored", "slug", "told"),
+    [
+        (rerun("reproduced", *["reproduced"] * 3), "steady", "holds at 3 of 3"),
+        (rerun("contradicted", *["contradicted"] * 3), "steady", "holds at 0 of 3"),
+        (
+            rerun("reproduced", "reproduced", "contradicted", "partly"),
+            "flips",
+            "flips: reproduced here, reproduced from 100, contradicted from 200, partly from 300",
+        ),
+        (
+            rerun("reproduced", "contradicted", current=False),
+            "earlier",
+            "from an earlier edition: holds at 0 of 1",
+        ),
+    ],
+)
+def test_a_row_says_at_how_many_other_seeds_it_holds(stored: Rerun, slug: str, told: str) -> None:
+    text = row({"at_least": 1}, 2.0, None, records=Records(reruns={"a": stored}))
+    assert f'<p class="robust">Other first seeds: {told}.</p>' in text
+    assert f'data-seeds="{slug}"' in text
+    assert "other first seed" not in row({"at_least": 1}, 2.0, None).lower()
+
+
+def test_a_row_that_flips_is_partly_at_best() -> None:
+    claim = Claim("a", "§1", "A.", "paper", CHAPTER, "slope", read_expectation({"at_least": 1}))
+    own = [Finding(claim, Measured(2.0, None), "reproduced")]
+    flips = rerun("reproduced", "reproduced", "contradicted")
+    stale = rerun("reproduced", "contradicted", current=False)
+    assert with_reruns(own, {"a": flips})[0].verdict == "partly"
+    assert with_reruns(own, {"a": rerun("reproduced", "partly")})[0].verdict == "partly"
+    assert with_reruns(own, {"a": stale}) == own == with_reruns(own, {})
+
+
+@pytest.mark.parametrize(
+    ("known", "told"),
+    [
+        (Foreseen("before", read_expectation({"at_least": 1})), "written before the measure"),
+        (
+            Foreseen(
+                "changed", read_expectation({"at_least": 1}), (read_expectation({"at_least": 3}),)
+            ),
+            "changed after the measure; it was at least 3",
+        ),
+        (Foreseen("before", read_expectation({"at_least": 2})), ""),  # another expectation
+    ],
+)
+def test_a_row_says_when_its_expectation_was_written(known: Foreseen, told: str) -> None:
+    text = row({"at_least": 1}, 2.0, None, records=Records(foreseen={"a": known}))
+    assert (f'<p class="foreseen">Expectation: {told}.</p>' in text) is bool(told)
+    assert f'data-foreseen="{known.state if told else ""}"' in text
+
+
+def test_expectations_are_counted_by_when_they_were_written() -> None:
+    claim = Claim("a", "§1", "A.", "new", CHAPTER, "slope", read_expectation({"at_least": 1}))
+    findings = [Finding(claim, Measured(2.0, None), "reproduced")]
+    known = {"a": Foreseen("together", read_expectation({"at_least": 1}))}
+    text = foreseen_counts(findings, Records(foreseen=known))
+    assert 'verdicts.html?kind=new&amp;foreseen=together"><b>1</b> not told</a>' in text
+    text = robust_counts(findings, Records(reruns={"a": rerun("reproduced", "partly")}))
+    assert 'verdicts.html?kind=new&amp;seeds=flips"><b>1</b> flip</a>' in text
+    assert foreseen_counts(findings, Records()) == robust_counts(findings, Records()) == ""
 
 
 def test_a_row_over_settings_says_where_it_fails() -> None:

@@ -1,0 +1,36 @@
+"""All authors of the paper are named wherever it is credited."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+from pybtex.database import parse_file
+
+ROOT = Path(__file__).parents[2]
+AUTHORS = [
+    "Tiberiu Musat", "Tiago Pimentel", "Lorenzo Noci",
+    "Alessandro Stolfo", "Mrinmaya Sachan", "Thomas Hofmann",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("page", ["README.md", "book/index.md"])
+def test_a_page_names_all_authors_and_the_version(page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    assert all(author in text for author in AUTHORS)
+    assert "anonymous submission of September 2025" in text
+
+
+def test_the_citation_file_names_all_authors() -> None:
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert {"cff-version", "title", "message", "authors"} <= citation.keys()
+    (paper,) = citation["references"]
+    names = [f"{one['given-names']} {one['family-names']}" for one in paper["authors"]]
+    assert names == AUTHORS
+
+
+def test_no_reference_leaves_authors_out() -> None:
+    entries = parse_file(ROOT / "book" / "references.bib").entries
+    people = entries["paper"].persons["author"]
+    assert [f"{one.first_names[0]} {one.last_names[0]}" for one in people] == AUTHORS
+    for key, entry in entries.items():
+        assert not any(str(one) == "others" for one in entry.persons.get("author", [])), key
