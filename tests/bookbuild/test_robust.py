@@ -1,4 +1,4 @@
-"""The ledger at other first seeds: executed, recorded, resumed, shown, and not believed if stale."""
+"""The ledger at other first seeds: executed, recorded, resumed, and not believed if stale."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 """The built site of the smoke profile, served, and a browser; each page is opened once."""
 
+import json
 import os
 import subprocess
 import sys
@@ -50,6 +51,12 @@ def address(site):
     """The address of the site, on a free port of this machine."""
     with served(site) as url:
         yield url
+
+
+@pytest.fixture(scope="session")
+def foreseen():
+    """The rows of the record of when expectations were written."""
+    return json.loads((ROOT / "data" / "foreseen.json").read_text(encoding="utf-8"))["rows"]
 
 
 @pytest.fixture(scope="session")

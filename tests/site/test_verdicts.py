@@ -44,6 +44,23 @@ def test_filters_combine_and_empty_sections_go(verdicts, claims):
     assert "kind=new" in page.url
 
 
+def test_rows_are_found_by_when_their_expectation_was_written(verdicts, foreseen):
+    page = verdicts("?foreseen=changed")
+    assert page.get_by_label("Expectation").input_value() == "changed"
+    assert shown(page) == sum(row["foreseen"] == "changed" for row in foreseen.values())
+
+
+def test_kinds_are_counted_apart(verdicts, claims):
+    page = verdicts()
+    numbers = page.locator("dl.verdict-counts").first.locator("dt").all_text_contents()
+    assert numbers == ["Claims of the paper", "New results", "Companions", "Errata of the paper"]
+    link = page.locator("dl.verdict-counts a[href*='kind=erratum']").first
+    told = int(link.locator("b").text_content())
+    link.click()
+    page.wait_for_selector("form.ledger-filter output")
+    assert shown(page) == told == sum(claim["kind"] == "erratum" for claim in claims)
+
+
 def test_an_address_sets_the_filter(verdicts, claims):
     page = verdicts("?kind=new")
     assert page.get_by_label("Kind").input_value() == "new"

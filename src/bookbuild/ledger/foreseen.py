@@ -1,4 +1,4 @@
-"""The record of what was foreseen: did an expectation stand before its measure was computed?
+"""The record of what was foreseen: whether an expectation stood before its measure.
 
 The record is derived from the history of the repository by `tests/drills/foreseen.py`, and stored,
 because Binder, Colab and shallow clones have no history.
