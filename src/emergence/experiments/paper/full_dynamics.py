@@ -37,7 +37,7 @@ class EmergenceSweep:
     large_pairs: int = 64  # N from which powers are fitted
     phase_pairs: tuple[int, ...] = tuple(2**k for k in range(4, 15))  # of speeds in each phase
     shown_pairs: tuple[int, ...] = (4, 8)  # drawn in App. F
-    gaussian_dims: tuple[int, ...] = tuple(2**k for k in range(7, 14))  # D, Gaussian for orthonormal
+    gaussian_dims: tuple[int, ...] = tuple(2**k for k in range(7, 14))  # D of Gaussian inputs
     gaussian_pairs: int = 4  # their N
     gaussian_batches: int = 8  # of 64 sequences, a D
 
