@@ -14,10 +14,6 @@ class Silence:
         setting: the field of the training's settings.
         why: why it is open.
         candidates: values by what the book calls them, each a usual choice.
-
-    Example:
-        >>> Silence("mask", "App. E names none.", {"strict": "strict"}).setting
-        'mask'
     """
 
     setting: str
@@ -37,7 +33,7 @@ MAPS = Silence(
 )
 MASK = Silence(
     "mask",
-    "App. E names no mask. Autoregressive attention is causal as a rule, strict in App. B.2.",
+    "App. E names no mask. It is causal as a rule, and strict in App. B.2.",
     {"causal mask": "causal", "strict mask": "strict"},
 )
 SCORES = Silence(
