@@ -3,9 +3,10 @@
 from typing import NamedTuple
 
 import numpy as np
+import torch
 from jaxtyping import Bool, Float
 
-from emergence.models import Mask
+from emergence.models import Mask, allowed_positions
 
 from .products import Products
 from .weights import blocks
@@ -47,40 +48,45 @@ class Dominance(NamedTuple):
 
 
 def reached(vocabulary: int, block_size: int, length: int, mask: Mask) -> Products:
-    """Which entries of the three matrices of Figure 2 take part in the answer to a query.
+    """Which entries of the three matrices of Figure 2 take part in the answer to some query.
 
     A sequence is a run of `length` positions, placed anywhere in the block, and its last token asks
-    (App. E). So positions further apart than a sequence never meet, later ones are masked, and the
-    query is never at one of the first positions.
+    (App. E). So positions further apart than a sequence never meet, later ones are masked, one with
+    a single key has no choice, and the query is never at one of the first positions.
 
     Args:
         vocabulary: number of tokens N_E.
-        block_size: number of positions N_P, the same.
-        length: positions of a sequence, 2N + 1, at most `block_size`.
+        block_size: number of positions N_P, at least `length`.
+        length: positions of a sequence, 2N + 1 with N >= 2.
         mask: `causal` or `strict`.
 
     Returns:
         Three matrices, true where an entry can be reached.
 
     Raises:
-        ValueError: if the numbers of tokens and of positions differ.
+        ValueError: for an unknown mask.
     """
-    if vocabulary != block_size:
-        raise ValueError(f"the blocks are square only if {vocabulary} = {block_size}")
-    n = vocabulary
-    back = np.subtract.outer(np.arange(n), np.arange(n))  # how far a query is behind its key
-    near = np.abs(back) < length
-    seen = near & (back >= (0 if mask == "causal" else 1))
-    asks = np.arange(n) >= length - 1
-    layer1, layer2 = (np.ones((k * n, k * n), dtype=bool) for k in (2, 4))
-    output = np.ones((n, 8 * n), dtype=bool)
-    blocks(layer1, n)[1, 1] = seen
-    second = blocks(layer2, n)
-    second[1] &= asks[:, None]  # the positions that a query can have, in all four blocks
-    for row in (1, 3):
-        second[row, 1] &= seen if row == 1 else near  # what a query has retrieved lies near too
-        second[row, 3] &= seen if row == 1 else near
-    blocks(output, n)[0, 1] &= asks[None]
+    sees = allowed_positions(length, mask, torch.device("cpu")).numpy()
+    any_token = np.ones(vocabulary, dtype=bool)
+    n = vocabulary + block_size
+    layer1, layer2 = (np.zeros((k * n, k * n), dtype=bool) for k in (1, 2))
+    output = np.zeros((vocabulary, 4 * n), dtype=bool)
+
+    def at(places: np.ndarray) -> np.ndarray:
+        """The directions of all tokens and of these positions."""
+        return np.concatenate([any_token, np.isin(np.arange(block_size), places)])
+
+    for start in range(block_size - length + 1):
+        places = start + np.arange(length)
+        for i, keys in enumerate(sees):
+            if keys.sum() > 1:
+                layer1 |= np.outer(at(places[i]), at(places[keys]))
+        keys = sees[-1]
+        behind_keys = places[sees[keys].any(axis=0)]  # where layer 1 may have looked from a key
+        query = np.concatenate([at(places[-1]), at(places[keys])])
+        found = np.concatenate([at(places[keys]), at(behind_keys)])
+        layer2 |= np.outer(query, found)
+        output |= np.concatenate([query, found])
     return Products(layer1, layer2, output)
 
 
@@ -119,6 +125,7 @@ def dominance(
         if (there := np.diagonal(counted[i, j], k)).any()
     }
     mine = strength.pop(band)
+    next_one = max(strength.values())
 
     inside = counted[band.row, band.column]
     block = np.where(inside, tiles[band.row, band.column], -np.inf)
@@ -129,7 +136,7 @@ def dominance(
     squares = np.where(reach, matrix, 0.0) ** 2
     block_squares = blocks(squares, size)[band.row, band.column].sum()
     return Dominance(
-        lead=float(mine / max(strength.values())),
+        lead=float(mine / next_one) if next_one else np.inf,
         decides=float(first[wanted].mean()),
         brightest=float((sizes[on_band] >= limit).mean()),
         band_share=float(squares[on_band].sum() / block_squares),

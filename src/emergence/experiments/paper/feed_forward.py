@@ -111,7 +111,9 @@ def train_mlp(run: MLPRun) -> dict[str, Any]:
 # grows, for AdamW moves a product of matrices by about rate times width; the embeddings keep their
 # norm of about 2.3.
 PRESET = preset(
-    paper=TokenTraining(dim=128, batch_size=128, steps=160, learning_rate=4e-3, embedding_scale=0.2),
+    paper=TokenTraining(
+        dim=128, batch_size=128, steps=160, learning_rate=4e-3, embedding_scale=0.2,
+    ),
     smoke=TokenTraining(
         dim=32, vocabulary=8, block_size=8, n_pairs=2, batch_size=32, steps=60,
         learning_rate=1e-2, embedding_scale=0.5,
