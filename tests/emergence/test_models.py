@@ -266,7 +266,7 @@ def test_unknown_initial_maps_raise():
 def test_unscaled_scores_are_those_of_larger_queries(close):
     one, other = (
         AttentionOnlyTransformer(
-            16, 7, 9, embedding_scale=1.0, scaled=scaled, generator=stream(1)
+            16, 7, 12, embedding_scale=1.0, scaled=scaled, generator=stream(1)
         ).double()
         for scaled in (True, False)
     )
