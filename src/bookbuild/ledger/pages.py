@@ -7,8 +7,10 @@ from itertools import groupby
 from bookbuild.source.chapters import Chapter
 
 from .claims import Finding, count
+from .expectations import Holding
 
 KINDS = {"paper": "The paper", "new": "Beyond the paper", "companion": "Companions"}
+SHOWN = 4  # settings that fail: more of them stand behind a fold
 TABLE_HEAD = (
     '<table class="ledger">\n<thead><tr><th scope="col">Claim</th><th scope="col">Measured</th>'
     '<th scope="col">Expected</th><th scope="col">Verdict</th></tr></thead>\n<tbody>'
@@ -78,7 +80,7 @@ def _row(finding: Finding) -> list[str]:
     measured = expected = "—"
     if finding.measured is not None:
         link = f"{claim.chapter}.html#{measure_anchor(claim.measure)}"
-        measured = f'<a href="{link}">{html.escape(str(finding.measured))}</a>'
+        measured = _measured(finding, link)
         expected = html.escape(str(claim.expectation))
     return [
         f'<tr id="claim-{claim.id}" data-kind="{claim.kind}" '
@@ -95,6 +97,39 @@ def _row(finding: Finding) -> list[str]:
         f'<td data-label="Measured">{measured}</td><td data-label="Expected">{expected}</td>',
         f"<td>{_badge(finding, 'span')}</td></tr>",
     ]
+
+
+def _measured(finding: Finding, link: str) -> str:
+    """Return what was measured, in how many settings or seeds it holds, and where it fails."""
+    assert finding.measured is not None
+    assert finding.claim.expectation is not None
+    told = str(finding.measured)
+    holding = finding.claim.expectation.holding(finding.measured)
+    if finding.verdict == "not judged" or holding is None:
+        return f'<a href="{link}">{html.escape(told)}</a>'
+    if holding.unit == "seeds":
+        remark = f'<p class="holding">{holding}</p>' if finding.verdict == "partly" else ""
+        return f'<a href="{link}">{html.escape(told)}</a>{remark}'
+    extent = finding.measured.extent
+    told = f"{holding}, {extent}" if extent else str(holding)
+    return f'<a href="{link}">{html.escape(told)}</a>{_failing(holding)}'
+
+
+def _failing(holding: Holding) -> str:
+    """Return the settings in which a claim fails, behind a fold where there are many."""
+    if not holding.failing:
+        return ""
+    items = "".join(
+        f"<li>{html.escape(f'{name}: {measured}')}</li>"
+        for name, measured in holding.failing.items()
+    )
+    if len(holding.failing) <= SHOWN:
+        return f'<div class="failing">fails in<ul>{items}</ul></div>'
+    n = len(holding.failing)
+    return (
+        f'<details class="failing"><summary>fails in {n} settings</summary>'
+        f"<ul>{items}</ul></details>"
+    )
 
 
 def _badge(finding: Finding, tag: str, attributes: str = "") -> str:

@@ -120,7 +120,9 @@ def _page(chapter: Chapter, entry: Entry, names: Set[str]) -> NotebookNode:
             cell.source = relink(cell.source, Path(chapter.name).parent, names)
         else:
             fold_long_code(cell)
-        keys = [key for key in glued_keys(cell) if key in measures]
+        glued = glued_keys(cell)
+        # a measure over settings glues no number of its own name
+        keys = [key for key in measures if key in glued or f"{key}_settings" in glued]
         if keys:
             anchors = (f'<div class="anchor" id="{measure_anchor(key)}"></div>' for key in keys)
             cells.append(new_markdown_cell("\n".join(anchors), id=f"anchor-{cell.id}"))

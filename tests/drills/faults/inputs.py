@@ -85,6 +85,15 @@ measures = st.dictionaries(
             "over": st.just("seeds"),
             "judged": st.booleans(),
         }
+    )
+    | st.fixed_dictionaries(
+        {
+            "value": st.dictionaries(
+                text, st.floats(allow_nan=False) | st.booleans(), min_size=1, max_size=3
+            ),
+            "over": st.just("settings"),
+            "judged": st.booleans(),
+        }
     ),
 )
 axis = st.lists(st.integers(-2, 9) | st.floats() | text, max_size=3) | junk
