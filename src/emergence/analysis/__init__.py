@@ -14,19 +14,21 @@ from .curves import (
 )
 from .products import Products, logits, products
 from .recall import recall
-from .weights import blocks, contrast, diagonal_share, head_lead, norms
+from .structure import FORBIDDEN, Structure, plant, presence, structure
+from .weights import blocks, diagonal_share, head_lead, norms
 
 __all__ = [
+    "FORBIDDEN",
     "Agreement",
     "Circuit",
     "Exponent",
     "PowerLaw",
     "Products",
+    "Structure",
     "agreement",
     "as_table",
     "blocks",
     "circuit",
-    "contrast",
     "diagonal_share",
     "exponent",
     "first_fallen",
@@ -36,8 +38,11 @@ __all__ = [
     "in_order",
     "logits",
     "norms",
+    "plant",
     "power_law",
+    "presence",
     "products",
     "recall",
     "settled",
+    "structure",
 ]

@@ -8,6 +8,7 @@ Theorem 1. Turned runs are therefore an exact null for whatever a run holds outs
 direction of its own, a diagonal has.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -19,9 +20,9 @@ from emergence.models import Weights
 from emergence.subspace import embed, project
 from emergence.tasks import swap_halves
 
-#: What is read in each block: the multiples of I and M, of the diagonals beside I, and of a
-#: constant, and the squared norm of all.
-READINGS = ("I", "M", "sub-diagonal", "super-diagonal", "mean", "norm")
+#: What is read in each block: its mean along I, M and the diagonals beside I, its mean, and its size,
+#: the root mean square of what several runs have in common.
+READINGS = ("I", "M", "sub-diagonal", "super-diagonal", "mean", "size")
 #: The 28 blocks: matrix, block row and block column, counted from 1; odd ones are contents.
 BLOCKS = tuple(
     (matrix, row, column)
@@ -29,19 +30,26 @@ BLOCKS = tuple(
     for row in range(1, rows + 1)
     for column in range(1, columns + 1)
 )
+#: The places where Theorem 1 has zeros: a block, counted from 0, and 0 for I or 1 for M.
+FORBIDDEN = tuple(
+    (block, reading)
+    for block, (_, row, column) in enumerate(BLOCKS)
+    for reading in (0, 1)
+    if not (row % 2 == column % 2 and (reading == 0 or row % 2 == 0))
+)
 CHUNK = 50  # turns at once: some twenty megabytes at D = 16
 
 
 class Structure(NamedTuple):
-    """What several runs hold outside the structure, by block and reading (Theorem 1).
+    """What runs hold outside the structure, by block and reading (Theorem 1).
 
     Attributes:
-        found: means over the runs, in multiples of I, M, the diagonals and a constant; the last
-            column is the squared norm of the mean block. Zero where the theorem allows the reading.
-        scale: standard deviations of the same readings over turned runs; zero where allowed.
+        found: readings of the mean over runs; zero where the theorem allows any value.
+        scale: standard deviations of the same readings of turned runs; zero where allowed.
         size: how far the most remarkable reading stands out, in standard deviations.
+        worst: which one that is.
         limit: what the most remarkable reading of turned runs exceeds with chance `level`.
-        smallest: the multiple of I or M in all runs that, in the worst place, would stand out
+        smallest: the multiple of I or M in all runs that, even in the noisiest block, stands out
             beyond the limit with probability 0.95.
         chance: how often turned runs hold a reading as remarkable as the runs themselves.
     """
@@ -49,6 +57,7 @@ class Structure(NamedTuple):
     found: Float[np.ndarray, "28 6"]
     scale: Float[np.ndarray, "28 6"]
     size: float
+    worst: str
     limit: float
     smallest: float
     chance: float
@@ -58,40 +67,38 @@ class Structure(NamedTuple):
         """The most remarkable reading over its limit: above 1 the structure is violated."""
         return self.size / self.limit
 
-    def worst(self) -> str:
-        """The most remarkable reading in words."""
-        block, reading = np.unravel_index(_sizes(self.found, self.scale).argmax(), self.found.shape)
-        matrix, row, column = BLOCKS[block]
-        return f"{READINGS[reading]} of block ({row}, {column}) of W{matrix}"
-
 
 def structure(
     weights: Weights, *, generator: torch.Generator, turns: int = 1999, level: float = 0.005
 ) -> Structure:
-    """Compare every block of trained weights, a run a seed, with runs turned at random.
+    """Compare every block of trained weights, a run a seed, with the same runs turned at random.
+
+    With ten figures, a level of 0.005 keeps the chance of one false alarm in all below 0.05: the
+    limit is on the greatest of all readings of a figure, whatever their correlations.
 
     Raises ValueError where there are too few turns to know the limit.
     """
-    if turns * level < 5:
-        raise ValueError(f"a level of {level} needs {5 / level:.0f} turns, got {turns}")
+    if turns * level < 4:
+        raise ValueError(f"a level of {level} needs {4 / level:.0f} turns, got {turns}")
     rest = outside_blocks(weights)
-    found = _readings(rest)
+    found = _readings(rest)[0]
     null = torch.cat([_readings(part) for part in turned(rest, turns, generator)])
     centre, scale = null.mean(dim=0), null.std(dim=0)
-    centre[:, :-1] = 0  # by symmetry; only a squared norm has a mean
-    free = scale > 1e-6 * scale.max(dim=0).values  # what is left of an allowed reading is rounding
+    centre[:, :-1] = 0  # by symmetry; only a size has a mean
+    # What the theorem allows has been taken away up to rounding, and one run keeps its size.
+    free = scale > 1e-4 * rest.square().mean().sqrt()
     scale = torch.where(free, scale, 0.0)
-    sizes = _sizes((null - centre).numpy(), scale.numpy()).max(axis=(1, 2))
-    size = float(_sizes((found[0] - centre).numpy(), scale.numpy()).max())
-    limit = float(np.quantile(sizes, 1 - level))
-    diagonal = scale[:, :2].max()
+    most = _sizes(null - centre, scale).amax(dim=(-2, -1))
+    sizes = _sizes(found - centre, scale)
+    limit = float(most.quantile(1 - level))
     return Structure(
-        np.where(free, found[0], 0.0),
+        torch.where(free, found, 0.0).numpy(),
         scale.numpy(),
-        size,
+        float(sizes.max()),
+        _name(int(sizes.argmax())),
         limit,
-        float(diagonal) * (limit + 1.645),
-        float((1 + (sizes >= size).sum()) / (1 + turns)),
+        float(scale[:, :2].max()) * (limit + 1.645),
+        float((1 + (most >= sizes.max()).sum()) / (1 + turns)),
     )
 
 
@@ -122,24 +129,27 @@ def turned(
 
 
 def _readings(blocks: Float[Tensor, "*any runs 28 D D"]) -> Float[Tensor, "any 28 6"]:
-    """The six readings of every block, of the mean over runs."""
+    """The six readings of every block of the mean over runs, all in units of a weight."""
     mean = blocks.mean(dim=-4)
-    dim = mean.shape[-1]
-    along = [
-        mean.diagonal(offset, -2, -1).mean(dim=-1) for offset in (0, -1, 1)
-    ]
-    swapped = swap_halves(mean).diagonal(0, -2, -1).mean(dim=-1)
-    level, square = mean.mean(dim=(-2, -1)), mean.square().sum(dim=(-2, -1)) / dim
-    found = torch.stack([along[0], swapped, *along[1:], level, square], dim=-1)
+    diagonals = [mean.diagonal(offset, -2, -1).mean(dim=-1) for offset in (0, -1, 1)]
+    diagonals.insert(1, swap_halves(mean).diagonal(0, -2, -1).mean(dim=-1))
+    overall, size = mean.mean(dim=(-2, -1)), mean.square().mean(dim=(-2, -1)).sqrt()
+    found = torch.stack([*diagonals, overall, size], dim=-1)
     return found.reshape(-1, len(BLOCKS), len(READINGS))
 
 
 def _sizes(
-    apart: Float[np.ndarray, "*any 28 6"], scale: Float[np.ndarray, "28 6"]
-) -> Float[np.ndarray, "*any 28 6"]:
-    """How many standard deviations readings are apart; a squared norm counts upwards only."""
-    sizes = np.divide(apart, scale, out=np.zeros_like(apart), where=scale > 0)
-    return np.concatenate([np.abs(sizes[..., :-1]), sizes[..., -1:]], axis=-1)
+    apart: Float[Tensor, "*any 28 6"], scale: Float[Tensor, "28 6"]
+) -> Float[Tensor, "*any 28 6"]:
+    """How many standard deviations readings are apart; of a size only upwards."""
+    sizes = torch.where(scale > 0, apart / scale.clamp_min(1e-30), 0.0)
+    return torch.cat([sizes[..., :-1].abs(), sizes[..., -1:]], dim=-1)
+
+
+def _name(place: int) -> str:
+    """A reading in words, from its place among all."""
+    matrix, row, column = BLOCKS[place // len(READINGS)]
+    return f"{READINGS[place % len(READINGS)]} of block ({row}, {column}) of W{matrix}"
 
 
 def _tiles(
@@ -167,3 +177,41 @@ def _commuting(
     even, odd = (_orthogonal(shape, dim // 2, generator) for _ in range(2))
     near, far = (even + odd) / 2, (even - odd) / 2
     return torch.cat([torch.cat([near, far], -1), torch.cat([far, near], -1)], dim=-2)
+
+
+def presence(
+    pseudo: Float[Tensor, "runs 19"], expected: Float[np.ndarray, "19"], smallest: float
+) -> tuple[float, int]:
+    """Whether the pseudo-parameters that theory expects are there, and how many it expects.
+
+    Args:
+        pseudo: the 19 pseudo-parameters of trained runs.
+        expected: what descent inside the 19 dimensions makes of them.
+        smallest: what noise cannot hide, as of `structure`.
+
+    Returns:
+        The least mean over runs, with the sign expected, over `smallest`, among the
+        pseudo-parameters expected to be at least twice `smallest`, 0 if there are none; and the
+        number of these.
+    """
+    visible = np.abs(expected) >= 2 * smallest
+    there = pseudo.mean(dim=0).numpy() * np.sign(expected) / smallest
+    return float(there[visible].min(initial=np.inf)) if visible.any() else 0.0, int(visible.sum())
+
+
+def plant(
+    weights: Weights, places: Sequence[tuple[int, int]], size: float
+) -> Weights:
+    """The same weights with a multiple of I or M more in each place: a block and 0 for I, 1 for M.
+
+    For showing what `structure` sees: any place that Theorem 1 forbids, as from `FORBIDDEN`.
+    """
+    parts = [part.clone() for part in weights]
+    dim = weights.w3.shape[-1]
+    identity = torch.eye(dim, dtype=parts[0].dtype)
+    for block, reading in places:
+        matrix, row, column = BLOCKS[block]
+        rows, columns = (slice((k - 1) * dim, k * dim) for k in (row, column))
+        unit = swap_halves(identity) if reading else identity
+        parts[matrix - 1][..., rows, columns] += size * unit
+    return Weights(*parts)
