@@ -12,6 +12,7 @@ from .curves import (
     power_law,
     settled,
 )
+from .noise import Amplified, amplified, interval, squared_mean
 from .products import Products, logits, products
 from .recall import recall
 from .structure import FORBIDDEN, Structure, plant, presence, structure
@@ -20,12 +21,14 @@ from .weights import blocks, diagonal_share, head_lead, norms
 __all__ = [
     "FORBIDDEN",
     "Agreement",
+    "Amplified",
     "Circuit",
     "Exponent",
     "PowerLaw",
     "Products",
     "Structure",
     "agreement",
+    "amplified",
     "as_table",
     "blocks",
     "circuit",
@@ -36,6 +39,7 @@ __all__ = [
     "gap",
     "head_lead",
     "in_order",
+    "interval",
     "logits",
     "norms",
     "plant",
@@ -44,5 +48,6 @@ __all__ = [
     "products",
     "recall",
     "settled",
+    "squared_mean",
     "structure",
 ]

@@ -57,7 +57,9 @@ def gap(
 
 
 def as_table(
-    columns: Mapping[int, tuple[Float[np.ndarray, "seeds 19"], *tuple[Float[np.ndarray, "19"], ...]]],
+    columns: Mapping[
+        int, tuple[Float[np.ndarray, "seeds 19"], *tuple[Float[np.ndarray, "19"], ...]]
+    ],
     symbols: Sequence[str],
     beside: Sequence[str] = ("predicted",),
 ) -> str:

@@ -20,8 +20,8 @@ from emergence.models import Weights
 from emergence.subspace import embed, project
 from emergence.tasks import swap_halves
 
-#: What is read in each block: its mean along I, M and the diagonals beside I, its mean, and its size,
-#: the root mean square of what several runs have in common.
+#: What is read in each block: its mean along I, M and the diagonals beside I, its mean over all
+#: entries, and its size, the root mean square of what several runs have in common.
 READINGS = ("I", "M", "sub-diagonal", "super-diagonal", "mean", "size")
 #: The 28 blocks: matrix, block row and block column, counted from 1; odd ones are contents.
 BLOCKS = tuple(
@@ -199,9 +199,7 @@ def presence(
     return float(there[visible].min(initial=np.inf)) if visible.any() else 0.0, int(visible.sum())
 
 
-def plant(
-    weights: Weights, places: Sequence[tuple[int, int]], size: float
-) -> Weights:
+def plant(weights: Weights, places: Sequence[tuple[int, int]], size: float) -> Weights:
     """The same weights with a multiple of I or M more in each place: a block and 0 for I, 1 for M.
 
     For showing what `structure` sees: any place that Theorem 1 forbids, as from `FORBIDDEN`.
