@@ -55,12 +55,13 @@ def contents(
     """
     overlap, unequal = CONTENTS[kind]
     dim, pairs = settings.dim, settings.n_pairs
-    make = {"generator": generator, "query": "uniform", "dtype": torch.float32}
-    batch = tasks.gaussian_pairs(size, pairs, dim, **make)
+    dtype = torch.float32
+    batch = tasks.gaussian_pairs(size, pairs, dim, generator=generator, dtype=dtype)
     rows = batch.inputs[:, :-1, :dim].clone()
     lengths = rows.norm(dim=-1, keepdim=True) if unequal else dim**0.5
     if not overlap:
-        rows = tasks.orthonormal_pairs(size, pairs, dim, **make).inputs[:, :-1, :dim]
+        units = tasks.orthonormal_pairs(size, pairs, dim, generator=generator, dtype=dtype)
+        rows = units.inputs[:, :-1, :dim]
     rows = rows / rows.norm(dim=-1, keepdim=True) * lengths
     every, item = torch.arange(size, device=generator.device), 2 * batch.query
     inputs = batch.inputs.clone()
