@@ -14,13 +14,17 @@ from .curves import (
     settled,
 )
 from .dominance import HEAD_BANDS, Band, Dominance, dominance, reached
+from .noise import Amplified, amplified, interval, squared_mean
 from .products import Products, logits, products
 from .recall import recall
-from .weights import blocks, contrast, diagonal_share, head_lead, norms
+from .structure import FORBIDDEN, Structure, plant, presence, structure
+from .weights import blocks, diagonal_share, head_lead, norms
 
 __all__ = [
+    "FORBIDDEN",
     "HEAD_BANDS",
     "Agreement",
+    "Amplified",
     "Attended",
     "Band",
     "Circuit",
@@ -28,12 +32,13 @@ __all__ = [
     "Exponent",
     "PowerLaw",
     "Products",
+    "Structure",
     "agreement",
+    "amplified",
     "as_table",
     "attended",
     "blocks",
     "circuit",
-    "contrast",
     "diagonal_share",
     "dominance",
     "exponent",
@@ -42,11 +47,16 @@ __all__ = [
     "gap",
     "head_lead",
     "in_order",
+    "interval",
     "logits",
     "norms",
+    "plant",
     "power_law",
+    "presence",
     "products",
     "reached",
     "recall",
     "settled",
+    "squared_mean",
+    "structure",
 ]

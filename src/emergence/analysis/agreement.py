@@ -57,14 +57,21 @@ def gap(
 
 
 def as_table(
-    columns: Mapping[int, tuple[Float[np.ndarray, "seeds 19"], Float[np.ndarray, "19"]]],
+    columns: Mapping[
+        int, tuple[Float[np.ndarray, "seeds 19"], *tuple[Float[np.ndarray, "19"], ...]]
+    ],
     symbols: Sequence[str],
+    beside: Sequence[str] = ("predicted",),
 ) -> str:
-    """The nineteen at several steps in Markdown: means over seeds, and what is predicted."""
-    head = "".join(f" step {step} | predicted |" for step in columns)
+    """The nineteen at several steps in Markdown: means over seeds, and what stands beside them."""
+    head = "".join(f" step {step} |" + "".join(f" {name} |" for name in beside) for step in columns)
     rows = [
         f"| {symbol} |"
-        + "".join(f" {runs[:, i].mean():.3f} | {law[i]:.3f} |" for runs, law in columns.values())
+        + "".join(
+            "".join(f" {value:.3f} |" for value in (runs[:, i].mean(), *(law[i] for law in others)))
+            for runs, *others in columns.values()
+        )
         for i, symbol in enumerate(symbols)
     ]
-    return "\n".join([f"| |{head}", "|---|" + "---:|---:|" * len(columns), *rows])
+    rule = "|---|" + "---:|" * (1 + len(beside)) * len(columns)
+    return "\n".join([f"| |{head}", rule, *rows])

@@ -38,10 +38,3 @@ def norms(weights: Weights) -> tuple[Float[Tensor, "*runs"], Float[Tensor, "*run
     for part in embed(pseudo, dim):
         inside = inside + part.square().sum(dim=(-2, -1))
     return inside.sqrt(), outside
-
-
-def contrast(weights: Weights) -> Float[Tensor, "*runs"]:
-    """Root mean square per direction, inside the subspace over outside it."""
-    inside, outside = norms(weights)
-    directions = sum(part.shape[-2] * part.shape[-1] for part in weights)
-    return inside / outside * ((directions - len(NAMES)) / len(NAMES)) ** 0.5

@@ -141,11 +141,12 @@ def dynamics(
 ) -> Figure:
     """A row a training: its pseudo-parameters on the left, its loss on the right (Fig. 4).
 
-    A training named in `predicted` has the predicted curves on the same axes.
+    Rows share one scale. A training named in `predicted` has the predicted curves on the same axes.
     """
     figure, axes = plt.subplots(
-        len(trainings), 2, figsize=(9.2, 2.8 * len(trainings)), sharex=True, squeeze=False
-    )
+        len(trainings), 2, figsize=(9.2, 2.8 * len(trainings)), sharex=True, sharey="col",
+        squeeze=False,
+    )  # fmt: skip
     for row, (title, (pseudo, loss)) in zip(axes, trainings.items(), strict=True):
         expected = (predicted or {}).get(title, (None, None))
         pseudo_curves(row[0], steps, pseudo, names, highlight, expected[0])

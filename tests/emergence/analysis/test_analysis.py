@@ -42,7 +42,7 @@ def test_head_lead_is_least_of_three_over_greatest_of_others():
     assert analysis.head_lead(values).tolist() == [3, 3]
 
 
-def test_norms_and_contrast_split_the_weights():
+def test_norms_split_the_weights():
     generator = torch.Generator().manual_seed(5)
     inside = embed(PseudoParameters.unstack(torch.ones(19, dtype=torch.float64)), 4)
     noise = [1e-3 * torch.randn(w.shape, generator=generator, dtype=w.dtype) for w in inside]
@@ -51,7 +51,6 @@ def test_norms_and_contrast_split_the_weights():
     total = sum(w.square().sum() for w in weights)
     assert float(within**2 + outside**2) == pytest.approx(float(total), rel=1e-12)
     assert float(within) == pytest.approx((19 * 4) ** 0.5, rel=1e-3)
-    assert float(analysis.contrast(weights)) == pytest.approx(4**0.5 / 1e-3, rel=0.1)
 
 
 def test_first_reached():

@@ -31,7 +31,7 @@ def paper(module):
 
 
 FIGURE_3 = paper(training_dynamics).training
-DYNAMICS = paper(emergence), paper(appendix_d).figure_15, paper(appendix_d).figure_16
+DYNAMICS = paper(emergence).training, paper(appendix_d).figure_15, paper(appendix_d).figure_16
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,41 @@
 """Figure 4: the 19 pseudo-parameters and the loss, all weights free or three parameters."""
 
+from dataclasses import dataclass, replace
+
 from emergence.experiments.captions import SMALL_DYNAMICS, dynamics
 from emergence.preset import preset
+from emergence.training.settings import MinimalTraining
 
-PRESET = preset(paper=dynamics(16, 32, 400), smoke=SMALL_DYNAMICS)
+
+@dataclass(frozen=True)
+class Emergence:
+    """Figure 4's training, and the same with batches larger than printed."""
+
+    training: MinimalTraining
+    double: MinimalTraining
+    fourfold: MinimalTraining  # drawn beside Figure 4
+    largest: MinimalTraining  # for what is left without noise
+    larger_seeds: int = 2
+    largest_seeds: int = 1
+    level: int = 80  # a step just before the loss falls
+
+
+def _all(training: MinimalTraining, halfway: int, largest: int, level: int) -> Emergence:
+    """Weights are kept halfway, where trainings end that are not drawn."""
+    kept = replace(training, snapshots=(halfway,))
+
+    def larger(times: int, steps: int) -> MinimalTraining:
+        return replace(kept, batch_size=times * training.batch_size, steps=steps)
+
+    return Emergence(
+        kept,
+        larger(2, halfway),
+        larger(4, training.steps),
+        larger(largest, halfway + training.record_every),
+        level=level,
+    )
+
+
+PRESET = preset(
+    paper=_all(dynamics(16, 32, 400), 200, 16, 80), smoke=_all(SMALL_DYNAMICS, 44, 4, 20)
+)
