@@ -78,7 +78,7 @@ def pushes(
     generator: torch.Generator,
 ) -> Float[Tensor, "19"]:
     """Minus the gradient of the mean loss over dimensions by the 19, on one batch of contents."""
-    free = pseudo.to(generator.device, torch.float32).requires_grad_()
+    free = pseudo.detach().clone().to(generator.device, torch.float32).requires_grad_()
     batch = contents(kind, settings, size, generator=generator)
     network = Weights(*embed(PseudoParameters.unstack(free), settings.dim))
     loss = (disentangled_output(network, batch.inputs) - batch.target).square().mean()
