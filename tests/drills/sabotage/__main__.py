@@ -18,6 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from queue import SimpleQueue
 
 from bookbuild.ledger.claims import read_claims
+from bookbuild.settings import core_count
 from bookbuild.source.chapters import read_chapters, read_toc
 
 from . import record
@@ -32,7 +33,7 @@ def main() -> int:
     parser.add_argument("--part", choices=("paper", "beyond", "companions"))
     parser.add_argument("--chapter", nargs="*", default=[])
     parser.add_argument("--fault", nargs="*", default=[], help="these faults alone")
-    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=core_count())
     parser.add_argument("--minutes", type=float, help="begin no trial after so long")
     parser.add_argument("--list", action="store_true", help="execute nothing; bring up to date")
     asked = parser.parse_args()
