@@ -79,6 +79,9 @@ def test_what_a_fault_makes_of_a_row(sound, faulty, expected):
 def test_seeds_that_disagree_are_worse_than_agreeing_ones():
     assert fate(CLAIM, trial([0.5, 0.6], "seeds"), trial([0.5, 2.0], "seeds")) == "turned"
     assert fate(CLAIM, trial([0.5, 2.0], "seeds"), trial([0.5, 0.6], "seeds")) == "moved"
+    two_of_three = trial([0.5, 0.6, 2.0], "seeds")
+    assert fate(CLAIM, two_of_three, trial([0.5, 3.0, 2.0], "seeds")) == "turned"
+    assert fate(CLAIM, two_of_three, trial([3.0, 0.6, 0.5], "seeds")) == "moved"
 
 
 def test_the_sharpest_fault_comes_first():
@@ -104,7 +107,7 @@ def test_record_drops_what_is_gone_and_lists_what_is_new(tmp_path):
     fault = in_chapter("a/b", "slip", "wrong", "x", "y")
     gone = replace(CLAIM, id="gone")
     found = summary([CLAIM, silent, gone], sound, [(fault, trial(2.0))])
-    record.write("a/b", found, partial=False, file=file)
+    record.write("a/b", found, file)
     new = replace(CLAIM, id="new")
     assert record.settle([CLAIM, silent, new], {}, file) == {"a/b": ["silent"]}
     kept = json.loads(file.read_text(encoding="utf-8"))

@@ -20,10 +20,8 @@ def read(file: Path = FILE) -> dict[str, Any]:
     return json.loads(file.read_text(encoding="utf-8"))
 
 
-def write(chapter: str, found: Mapping[str, Any], *, partial: bool, file: Path = FILE) -> None:
-    """Put what was found of a chapter in the place of what was known; not if it is a part of it."""
-    if partial:
-        return
+def write(chapter: str, found: Mapping[str, Any], file: Path = FILE) -> None:
+    """Put what was found of a chapter in the place of what was known."""
     result = read(file)
     result["chapters"][chapter] = found
     _store(result, file)

@@ -1,6 +1,7 @@
 """What trials say of the rows of a chapter: which turned, which were not reached, which stayed."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 from bookbuild.errors import BookError
@@ -29,16 +30,30 @@ def fate(claim: Claim, sound: Trial, faulty: Trial) -> Fate:
     """What a fault makes of a row.
 
     A row has turned when its verdict is worse than without the fault, or another where there is no
-    worse. It has moved when its measure is another and its verdict is not worse.
+    worse; one that holds partly also when it holds in fewer seeds or settings. It has moved when
+    its measure is another and it has not turned.
     """
     before, after = verdict(claim, sound), verdict(claim, faulty)
     if before is None or after is None:
         return "not reached"
-    worst = before == "contradicted"
-    if RANK[after] > RANK[before] or (worst and after != before):
+    if RANK[after] > RANK[before] or (before == "contradicted" and after != before):
+        return "turned"
+    if before == after == "partly" and holding(claim, faulty) < holding(claim, sound):
         return "turned"
     values = (trial.measures[claim.measure]["value"] for trial in (sound, faulty))
     return "same" if len({repr(value) for value in values}) == 1 else "moved"
+
+
+def holding(claim: Claim, trial: Trial) -> float:
+    """In which part of the seeds or settings of a measure the expectation holds, from 0 to 1."""
+    value = trial.measures[claim.measure]["value"]
+    parts = value.values() if isinstance(value, Mapping) else value
+    singles = [one for part in parts for one in (part if isinstance(part, list) else [part])]
+    alone = (
+        replace(trial, measures={claim.measure: {"value": one, "over": None, "judged": True}})
+        for one in singles
+    )
+    return sum(verdict(claim, one) == "reproduced" for one in alone) / len(singles)
 
 
 def summary(
