@@ -19,6 +19,7 @@ from .execution.display import choose_display
 from .execution.lock import nothing_runs
 from .execution.sweeps import read_grid, run_sweep
 from .ledger.claims import count
+from .ledger.pages import KINDS
 from .notebooks.publish import write_beside, write_branch
 from .pipeline import Result, build_book, run_chapters
 from .results.executed import NOTEBOOK_FILE
@@ -213,14 +214,16 @@ def _settings(part: str | None, **options: str) -> Settings:
 
 def _print_result(result: Result, settings: Settings) -> None:
     """Print the verdicts, the claims that did not hold, the time spent and the site's place."""
-    table = Table("verdict", "claims")
-    for verdict, number in count(result.findings).items():
-        table.add_row(verdict, str(number))
+    counts = count(result.findings)
+    table = Table("", *(verdict for verdict in next(iter(counts.values()), {})))
+    for kind, verdicts in counts.items():
+        table.add_row(KINDS[kind], *map(str, verdicts.values()))
     console.print(table)
     for verdict in ("contradicted", "partly"):
         for finding in result.findings:
             if finding.verdict == verdict:
-                _tell(f"{verdict}: {finding.claim.id} ({finding.claim.source})")
+                claim = finding.claim
+                _tell(f"{verdict}: {claim.id} ({KINDS[claim.kind]}; {claim.source})")
     _tell(
         f"{result.executed} chapters executed in {result.seconds_executed:.0f} s, "
         f"{result.cached} from the store ({result.seconds_cached:.0f} s saved)"

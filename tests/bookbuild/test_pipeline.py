@@ -56,7 +56,9 @@ def test_the_first_build_makes_a_judged_site(built_once: tuple[Toy, Result]) -> 
     assert "profile paper · device cpu · seed 0" in page(toy, LINE)
     assert 'href="paper/01_line.html#measure-slope"' in page(toy, "verdicts")
     assert 'id="measure-slope"' in page(toy, LINE)
-    assert "<b>1</b> contradicted" in page(toy, "index")
+    for name in ("index", "verdicts"):
+        assert 'verdicts.html?kind=new&amp;verdict=contradicted"><b>1</b> contra' in page(toy, name)
+        assert 'verdicts.html?kind=paper&amp;verdict=reproduced"><b>1</b> repro' in page(toy, name)
     assert "Fig. 1" not in page(toy, SQUARE)
     assert "<summary>How this figure was made</summary>" in page(toy, SQUARE)
     assert (toy.settings().site / "figures" / SQUARE / "square.svg").is_file()

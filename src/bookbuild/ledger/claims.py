@@ -11,7 +11,7 @@ from bookbuild.schema import faults, load
 
 from .expectations import Expectation, Measured, read_expectation
 
-Kind = Literal["paper", "new", "companion"]
+Kind = Literal["paper", "new", "companion", "erratum"]
 Verdict = Literal["reproduced", "partly", "contradicted", "not testable here", "not judged"]
 
 LEDGER = Path("data/claims.yml")
@@ -80,13 +80,21 @@ def judge(
     return findings
 
 
-def count(findings: Sequence[Finding]) -> dict[Verdict, int]:
-    """Return how many findings have each verdict, the four verdicts always among them."""
-    counts = Counter(finding.verdict for finding in findings)
+def count(findings: Sequence[Finding]) -> dict[Kind, dict[Verdict, int]]:
+    """Return how many findings of each kind have each verdict.
+
+    Kinds are never added up: a result of this book says nothing about the paper. The kinds are
+    those that occur, the verdicts those that occur in any of them, each in its fixed order.
+    """
+    counts = Counter((finding.claim.kind, finding.verdict) for finding in findings)
+    kinds = {kind for kind, _ in counts}
+    verdicts = {verdict for _, verdict in counts}
     return {
-        verdict: counts[verdict]
-        for verdict in get_args(Verdict)
-        if counts[verdict] or verdict != "not judged"
+        kind: {
+            verdict: counts[kind, verdict] for verdict in get_args(Verdict) if verdict in verdicts
+        }
+        for kind in get_args(Kind)
+        if kind in kinds
     }
 
 

@@ -11,20 +11,63 @@ Form = Literal["within", "at_least", "at_most", "contains", "holds"]
 
 @dataclass(frozen=True)
 class Measured:
-    """What a chapter reported: a number or a boolean, one number a seed, or an interval."""
+    """What a chapter reported: a number or a boolean, one a seed, an interval, or one a setting.
 
-    value: bool | float | list[float]
-    over: Literal["seeds", "interval"] | None
+    Over settings, `value` maps the name of each setting to a number, a boolean or a list of seeds.
+    """
+
+    value: bool | float | list[float] | Mapping[str, bool | float | list[float]]
+    over: Literal["seeds", "interval", "settings"] | None
+
+    @property
+    def settings(self) -> dict[str, "Measured"]:
+        """What was measured in each setting; empty for a measure that is not over settings."""
+        if not isinstance(self.value, Mapping):
+            return {}
+        return {
+            name: Measured(value, "seeds" if isinstance(value, list) else None)
+            for name, value in self.value.items()
+        }
+
+    @property
+    def atoms(self) -> list[bool | float]:
+        """All single values: of every setting, and of every seed."""
+        if isinstance(self.value, Mapping):
+            return [atom for part in self.settings.values() for atom in part.atoms]
+        return list(self.value) if isinstance(self.value, list) else [self.value]
 
     def __str__(self) -> str:
+        if isinstance(self.value, Mapping):
+            settings = f"{len(self.value)} setting{'s' * (len(self.value) > 1)}"
+            return f"{settings}, {self.extent}" if self.extent else settings
         if isinstance(self.value, bool):
             return "holds" if self.value else "does not hold"
         if not isinstance(self.value, list):
             return number(self.value)
         if self.over == "interval":
             return f"{number(self.value[0])} to {number(self.value[1])}"
-        mean, low, high = statistics.fmean(self.value), min(self.value), max(self.value)
-        return f"{number(mean)} ({number(low)} to {number(high)}, n = {len(self.value)})"
+        if isinstance(self.value[0], bool):
+            return f"holds in {sum(self.value)} of {len(self.value)} seeds"
+        return f"{number(statistics.fmean(self.value))} ({self.extent}, n = {len(self.value)})"
+
+    @property
+    def extent(self) -> str:
+        """The lowest and the highest of several numbers; nothing for truth values."""
+        low, high = min(self.atoms), max(self.atoms)
+        return "" if isinstance(low, bool) else f"{number(low)} to {number(high)}"
+
+
+@dataclass(frozen=True)
+class Holding:
+    """In how many settings, or seeds, an expectation holds, and what failed by its name."""
+
+    holds: int
+    of: int
+    unit: Literal["settings", "seeds"]
+    failing: Mapping[str, Measured]  # the settings in which a seed fails
+
+    def __str__(self) -> str:
+        return f"holds in {self.holds} of {self.of} {self.unit}"
 
 
 @dataclass(frozen=True)
@@ -50,17 +93,22 @@ class Expectation:
 
     def misfit(self, measured: Measured) -> str:
         """Return why the expectation cannot be applied to the measure, or nothing."""
-        if (self.form == "holds") != isinstance(measured.value, bool):
+        if any((self.form == "holds") != isinstance(atom, bool) for atom in measured.atoms):
             return f"the expectation {self.form!r} does not fit the measured value {measured}"
         if self.form == "contains" and measured.over != "interval":
             return "the expectation 'contains' needs a measured interval"
         return ""
 
     def verdict(self, measured: Measured) -> Literal["reproduced", "partly", "contradicted"]:
-        """Return the verdict: partly where seeds disagree or an interval straddles a bound."""
+        """Return the verdict: partly where seeds disagree or an interval straddles a bound.
+
+        Over settings, it is reproduced if it holds in every seed of every one, contradicted if in
+        no seed of any, and partly else.
+        """
         value = measured.value
-        if isinstance(value, bool):
-            return "reproduced" if value else "contradicted"
+        if isinstance(value, Mapping):
+            verdicts = {self.verdict(part) for part in measured.settings.values()}
+            return verdicts.pop() if len(verdicts) == 1 else "partly"
         if not isinstance(value, list):
             return "reproduced" if self._admits(value) else "contradicted"
         if self.form == "contains":
@@ -72,7 +120,20 @@ class Expectation:
             return "reproduced"
         return "partly" if any(admitted) else "contradicted"
 
+    def holding(self, measured: Measured) -> Holding | None:
+        """Return in how many settings, or in how many seeds, it holds; None for a single value."""
+        if measured.over == "settings":
+            parts = measured.settings
+            failing = {name: m for name, m in parts.items() if self.verdict(m) != "reproduced"}
+            return Holding(len(parts) - len(failing), len(parts), "settings", failing)
+        if measured.over == "seeds":
+            admitted = [self._admits(atom) for atom in measured.atoms]
+            return Holding(sum(admitted), len(admitted), "seeds", {})
+        return None
+
     def _admits(self, value: float) -> bool:
+        if self.form == "holds":
+            return value is True
         return self.low <= value <= self.high
 
 

@@ -6,9 +6,16 @@ from itertools import groupby
 
 from bookbuild.source.chapters import Chapter
 
-from .claims import Finding, count
+from .claims import Finding, Kind, Verdict, count
+from .expectations import Holding
 
-KINDS = {"paper": "The paper", "new": "Beyond the paper", "companion": "Companions"}
+KINDS: dict[Kind, str] = {
+    "paper": "Claims of the paper",
+    "new": "New results",
+    "companion": "Companions",
+    "erratum": "Errata of the paper",
+}
+SHOWN = 4  # settings that fail: more of them stand behind a fold
 TABLE_HEAD = (
     '<table class="ledger">\n<thead><tr><th scope="col">Claim</th><th scope="col">Measured</th>'
     '<th scope="col">Expected</th><th scope="col">Verdict</th></tr></thead>\n<tbody>'
@@ -21,13 +28,8 @@ def measure_anchor(key: str) -> str:
 
 
 def verdict_summary(findings: Sequence[Finding], *, up: str = "") -> str:
-    """Return the counts as badges, and the headline claims; `up` leads to the verdict page."""
-    badges = (
-        f'<a class="verdict {_slug(verdict)}" href="{up}verdicts.html?verdict={_slug(verdict)}">'
-        f"<b>{n}</b> {verdict}</a>"
-        for verdict, n in count(findings).items()
-    )
-    lines = ['<div class="verdict-counts">', *badges, "</div>"]
+    """Return the counts of each kind, and the headline claims; `up` leads to the verdict page."""
+    lines = [verdict_counts(findings, up=up)]
     for kind, title in KINDS.items():
         rows = [f for f in findings if f.claim.kind == kind and f.claim.headline]
         if rows:
@@ -35,6 +37,16 @@ def verdict_summary(findings: Sequence[Finding], *, up: str = "") -> str:
             lines += [_headline(finding, up) for finding in rows]
             lines.append("</ul>")
     return "\n".join(lines) + "\n"
+
+
+def verdict_counts(findings: Sequence[Finding], *, up: str = "") -> str:
+    """Return the verdicts of each kind as a row of badges, which filter the verdict page."""
+    lines = ['<dl class="verdict-counts">']
+    for kind, verdicts in count(findings).items():
+        lines.append(f"<dt>{KINDS[kind]}</dt><dd>")
+        lines += [_count(kind, verdict, n, up) for verdict, n in verdicts.items() if n]
+        lines.append("</dd>")
+    return "\n".join([*lines, "</dl>"])
 
 
 def verdict_table(findings: Sequence[Finding], chapters: Sequence[Chapter]) -> str:
@@ -66,6 +78,15 @@ def made_by(origin: Mapping[str, object]) -> str:
     return f'<p class="made-by">This page: {html.escape(" · ".join(parts))}</p>'
 
 
+def _count(kind: Kind, verdict: Verdict, n: int, up: str) -> str:
+    """Return the number of claims of a kind that have a verdict, leading to them."""
+    query = f"kind={kind}&amp;verdict={_slug(verdict)}"
+    return (
+        f'<a class="verdict {_slug(verdict)}" href="{up}verdicts.html?{query}">'
+        f"<b>{n}</b> {verdict}</a>"
+    )
+
+
 def _headline(finding: Finding, up: str) -> str:
     """Return a headline claim, its verdict leading to the row."""
     link = f'href="{up}verdicts.html#claim-{finding.claim.id}"'
@@ -78,7 +99,7 @@ def _row(finding: Finding) -> list[str]:
     measured = expected = "—"
     if finding.measured is not None:
         link = f"{claim.chapter}.html#{measure_anchor(claim.measure)}"
-        measured = f'<a href="{link}">{html.escape(str(finding.measured))}</a>'
+        measured = _measured(finding, link)
         expected = html.escape(str(claim.expectation))
     return [
         f'<tr id="claim-{claim.id}" data-kind="{claim.kind}" '
@@ -95,6 +116,39 @@ def _row(finding: Finding) -> list[str]:
         f'<td data-label="Measured">{measured}</td><td data-label="Expected">{expected}</td>',
         f"<td>{_badge(finding, 'span')}</td></tr>",
     ]
+
+
+def _measured(finding: Finding, link: str) -> str:
+    """Return what was measured, in how many settings or seeds it holds, and where it fails."""
+    assert finding.measured is not None
+    assert finding.claim.expectation is not None
+    told = str(finding.measured)
+    holding = finding.claim.expectation.holding(finding.measured)
+    if finding.verdict == "not judged" or holding is None:
+        return f'<a href="{link}">{html.escape(told)}</a>'
+    if holding.unit == "seeds":
+        remark = f'<p class="holding">{holding}</p>' if finding.verdict == "partly" else ""
+        return f'<a href="{link}">{html.escape(told)}</a>{remark}'
+    extent = finding.measured.extent
+    told = f"{holding}, {extent}" if extent else str(holding)
+    return f'<a href="{link}">{html.escape(told)}</a>{_failing(holding)}'
+
+
+def _failing(holding: Holding) -> str:
+    """Return the settings in which a claim fails, behind a fold where there are many."""
+    if not holding.failing:
+        return ""
+    items = "".join(
+        f"<li>{html.escape(f'{name}: {measured}')}</li>"
+        for name, measured in holding.failing.items()
+    )
+    if len(holding.failing) <= SHOWN:
+        return f'<div class="failing">fails in<ul>{items}</ul></div>'
+    n = len(holding.failing)
+    return (
+        f'<details class="failing"><summary>fails in {n} settings</summary>'
+        f"<ul>{items}</ul></details>"
+    )
 
 
 def _badge(finding: Finding, tag: str, attributes: str = "") -> str:

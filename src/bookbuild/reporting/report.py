@@ -9,7 +9,7 @@ import statistics
 import time
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from . import provenance
 
@@ -22,7 +22,8 @@ FOLD_OPENING = '<details class="provenance">'
 KEY = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 FIGURE_NAME = re.compile(r"[a-z0-9]+([_-][a-z0-9]+)*")
 
-Over = Literal["seeds", "interval"]
+Over = Literal["seeds", "interval", "settings"]
+Plain = bool | float | list[float]
 
 _measures: dict[str, dict[str, Any]] = {}
 _last_figure = time.monotonic()
@@ -31,10 +32,11 @@ _last_figure = time.monotonic()
 def report(key: str, value: Any, *, over: Over | None = None, judged: bool = True) -> None:
     """Record a measured number under a key unique in the book, and glue it for the prose.
 
-    The value is a number or a boolean, one number a seed (over="seeds") or a pair low, high
-    (over="interval"); judged=False says that the ledger has no claim about it. Infinity is a number
-    here: the time of a run that never gets there. Raises ValueError for a malformed or repeated
-    key, a value that is not a number or one that does not fit `over`.
+    The value is a number or a boolean, one number a seed (over="seeds"), a pair low, high
+    (over="interval"), or a mapping from the name of each setting to a number, a boolean or a list
+    of either, one a seed (over="settings"). judged=False says that the ledger has no claim about
+    it. Infinity is a number here: the time of a run that never gets there. Raises ValueError for a
+    malformed or repeated key, a value that is not a number or one that does not fit `over`.
     """
     if not KEY.fullmatch(key):
         raise ValueError(f"measure key {key!r} is not lower-case snake_case")
@@ -110,6 +112,8 @@ def read_measures(text: str | bytes) -> dict[str, dict[str, Any]]:
 
 
 def _map(value: Any, change: Callable[[Any], Any]) -> Any:
+    if isinstance(value, dict):
+        return {name: _map(item, change) for name, item in value.items()}
     return [change(item) for item in value] if isinstance(value, list) else change(value)
 
 
@@ -117,12 +121,15 @@ def _output() -> Path:
     return Path(os.environ.get(OUTPUT, INTERACTIVE_OUTPUT))
 
 
-def _plain_measure(key: str, value: Any, over: Over | None) -> bool | float | list[float]:
+def _plain_measure(key: str, value: Any, over: Over | None) -> Plain | dict[str, Plain]:
     """Return the value in Python's own types, checked."""
-    if over not in (None, "seeds", "interval"):
-        raise ValueError(f'measure {key!r}: over is None, "seeds" or "interval", not {over!r}')
+    if over not in (None, *get_args(Over)):
+        choices = ", ".join(map(repr, get_args(Over)))
+        raise ValueError(f"measure {key!r}: over is None or one of {choices}, not {over!r}")
     if over is None:
         return _number(key, value)
+    if over == "settings":
+        return _plain_settings(key, value)
     values = value.tolist() if hasattr(value, "tolist") else list(value)
     numbers = [float(_number(key, item)) for item in values]
     if over == "interval" and (len(numbers) != 2 or numbers[0] > numbers[1]):
@@ -130,6 +137,33 @@ def _plain_measure(key: str, value: Any, over: Over | None) -> bool | float | li
     if not numbers:
         raise ValueError(f"measure {key!r} has no seeds")
     return numbers
+
+
+def _plain_settings(key: str, value: Any) -> dict[str, Plain]:
+    """Return the value of each setting in Python's own types, checked."""
+    if not isinstance(value, Mapping) or not value:
+        raise ValueError(f"measure {key!r}: over settings, it maps at least one name to a value")
+    plain: dict[str, Plain] = {}
+    for name, item in value.items():
+        if not isinstance(name, str) or not name.strip():
+            raise ValueError(f"measure {key!r}: the name of a setting is a text, not {name!r}")
+        values = item.tolist() if hasattr(item, "tolist") else item
+        if isinstance(values, list | tuple):
+            if not values:
+                raise ValueError(f"measure {key!r} has no seeds in the setting {name!r}")
+            plain[name] = [_number(key, one) for one in values]
+        else:
+            plain[name] = _number(key, values)
+    if len({isinstance(atom, bool) for atom in _atoms(plain)}) > 1:
+        raise ValueError(f"measure {key!r} is a truth value in some settings, a number in others")
+    return plain
+
+
+def _atoms(value: Mapping[str, Plain]) -> list[bool | float]:
+    """Return all values of all settings and seeds."""
+    return [
+        atom for item in value.values() for atom in (item if isinstance(item, list) else [item])
+    ]
 
 
 def _number(key: str, value: Any) -> bool | float:
@@ -144,10 +178,18 @@ def _number(key: str, value: Any) -> bool | float:
     return float(item)
 
 
-def _glued(
-    key: str, value: bool | float | list[float], over: Over | None
-) -> dict[str, bool | float]:
-    """Return the numbers that the prose can quote, by glue key."""
+def _glued(key: str, value: Plain | dict[str, Plain], over: Over | None) -> dict[str, bool | float]:
+    """Return the numbers that the prose can quote, by glue key.
+
+    Over settings there is no single number of the key's own name; what a chapter wants to say of
+    one setting, it reports or glues itself.
+    """
+    if isinstance(value, dict):
+        atoms = _atoms(value)
+        number: dict[str, bool | float] = {f"{key}_settings": len(value)}
+        if isinstance(atoms[0], bool):
+            return number
+        return {**number, f"{key}_min": min(atoms), f"{key}_max": max(atoms)}
     if not isinstance(value, list):
         return {key: value}
     if over == "interval":

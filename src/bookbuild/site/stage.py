@@ -15,7 +15,13 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell
 
 from bookbuild.ledger.claims import Finding
-from bookbuild.ledger.pages import made_by, measure_anchor, verdict_summary, verdict_table
+from bookbuild.ledger.pages import (
+    made_by,
+    measure_anchor,
+    verdict_counts,
+    verdict_summary,
+    verdict_table,
+)
 from bookbuild.reporting.report import FIGURES_FOLDER, FOLD_OPENING
 from bookbuild.results.executed import Entry
 from bookbuild.settings import PARTS, Settings
@@ -63,6 +69,7 @@ def stage(
             (folder / "_generated").mkdir(exist_ok=True)
             summary = verdict_summary(findings, up=up)
             (folder / "_generated" / "verdict_summary.md").write_text(summary, encoding="utf-8")
+    (generated / "verdict_counts.md").write_text(verdict_counts(findings), encoding="utf-8")
     (generated / "verdict_table.md").write_text(verdict_table(findings, chapters), encoding="utf-8")
 
 
@@ -120,7 +127,9 @@ def _page(chapter: Chapter, entry: Entry, names: Set[str]) -> NotebookNode:
             cell.source = relink(cell.source, Path(chapter.name).parent, names)
         else:
             fold_long_code(cell)
-        keys = [key for key in glued_keys(cell) if key in measures]
+        glued = glued_keys(cell)
+        # a measure over settings glues no number of its own name
+        keys = [key for key in measures if key in glued or f"{key}_settings" in glued]
         if keys:
             anchors = (f'<div class="anchor" id="{measure_anchor(key)}"></div>' for key in keys)
             cells.append(new_markdown_cell("\n".join(anchors), id=f"anchor-{cell.id}"))

@@ -49,7 +49,7 @@ def without(*names: str) -> dict[str, Any]:
         ([without("measure", "expect", "why")], "'measure' is missing"),
         ([ROW | {"not_testable": "too large"}], "does not go with 'not_testable'"),
         ([ROW | {"id": "A slope"}], "'id' is not in kebab-case: 'A slope'"),
-        ([ROW | {"kind": "old"}], "'kind' is none of paper, new, companion: 'old'"),
+        ([ROW | {"kind": "old"}], "'kind' is none of paper, new, companion, erratum: 'old'"),
         ([ROW | {"chapter": "paper/9"}], "there is no chapter 'paper/9'"),
         ([ROW | {"expect": {"near": 2}}], "'expect' is not exactly one of within"),
         ([ROW | {"statement": ""}], "'statement' is not a text"),
@@ -148,9 +148,17 @@ def test_the_smoke_profile_matches_but_does_not_judge(tmp_path: Path) -> None:
 def test_a_claim_may_be_out_of_reach(tmp_path: Path) -> None:
     row = without("measure", "expect", "why") | {"not_testable": "No machine is that large."}
     findings = judge(read(tmp_path, [row]), {}, judged=True)
-    assert count(findings) == {
-        "reproduced": 0,
-        "partly": 0,
-        "contradicted": 0,
-        "not testable here": 1,
-    }
+    assert count(findings) == {"paper": {"not testable here": 1}}
+
+
+def test_kinds_are_counted_apart(tmp_path: Path) -> None:
+    kinds = ["erratum", "paper", "new", "paper"]
+    rows = [
+        ROW | {"id": f"row-{n}", "kind": kind, "measure": f"m{n}"} for n, kind in enumerate(kinds)
+    ]
+    values = [2.0, 9.0, 2.0, 2.0]
+    reported = {CHAPTER: {f"m{n}": measure(value) for n, value in enumerate(values)}}
+    counts = count(judge(read(tmp_path, rows), reported, judged=True))
+    assert list(counts) == ["paper", "new", "erratum"]
+    assert counts["paper"] == {"reproduced": 1, "contradicted": 1}
+    assert counts["new"] == counts["erratum"] == {"reproduced": 1, "contradicted": 0}

@@ -64,6 +64,43 @@ def test_an_interval_is_held_against_the_bounds(
     assert expectations(form, *bounds).verdict(Measured(interval, "interval")) == expected
 
 
+grids = st.dictionaries(st.text(min_size=1), numbers | seeds, min_size=1, max_size=5)
+
+
+@given(forms, pairs, grids)
+def test_settings_that_disagree_reproduce_partly(
+    form: str, bounds: list[float], grid: dict[str, float | list[float]]
+) -> None:
+    lists = {name: value if isinstance(value, list) else [value] for name, value in grid.items()}
+    fits = {name: [admits(form, *bounds, x) for x in values] for name, values in lists.items()}
+    some = any(any(row) for row in fits.values())
+    whole = all(all(row) for row in fits.values())
+    expected = "reproduced" if whole else "partly" if some else "contradicted"
+    expectation, measured = expectations(form, *bounds), Measured(grid, "settings")
+    assert expectation.verdict(measured) == expected
+    holding = expectation.holding(measured)
+    assert holding is not None
+    assert (holding.holds, holding.of) == (sum(all(row) for row in fits.values()), len(grid))
+    assert set(holding.failing) == {name for name, row in fits.items() if not all(row)}
+
+
+@pytest.mark.parametrize(
+    ("grid", "verdict", "told"),
+    [
+        ({"a": True, "b": [True, True]}, "reproduced", "holds in 2 of 2 settings"),
+        ({"a": True, "b": [True, False]}, "partly", "holds in 1 of 2 settings"),
+        ({"a": [True, False], "b": [False, True]}, "partly", "holds in 0 of 2 settings"),
+        ({"a": False, "b": [False]}, "contradicted", "holds in 0 of 2 settings"),
+    ],
+)
+def test_a_setting_counts_when_every_seed_of_it_holds(
+    grid: dict[str, bool | list[bool]], verdict: str, told: str
+) -> None:
+    expectation, measured = read_expectation({"holds": True}), Measured(grid, "settings")
+    assert expectation.verdict(measured) == verdict
+    assert str(expectation.holding(measured)) == told
+
+
 @given(pairs, numbers)
 def test_an_interval_contains_a_number_or_not(interval: list[float], x: float) -> None:
     verdict = read_expectation({"contains": x}).verdict(Measured(interval, "interval"))
@@ -128,12 +165,17 @@ def test_a_number_that_yaml_takes_for_a_text_is_read(text: str) -> None:
         ("holds", Measured(True, None), True),
         ("contains", Measured([1.0, 2.0], "seeds"), False),
         ("contains", Measured([1.0, 2.0], "interval"), True),
+        ("contains", Measured({"a": 1.0}, "settings"), False),
+        ("holds", Measured({"a": True, "b": [True, False]}, "settings"), True),
+        ("holds", Measured({"a": 1.0}, "settings"), False),
+        ("within", Measured({"a": True}, "settings"), False),
+        ("within", Measured({"a": 1.0, "b": [1.0, 2.0]}, "settings"), True),
     ],
 )
 def test_an_expectation_fits_only_its_kind_of_measure(
     form: str, measured: Measured, fits: bool
 ) -> None:
-    bound = True if form == "holds" else 1
+    bound = {"holds": True, "within": [0, 1]}.get(form, 1)
     assert (read_expectation({form: bound}).misfit(measured) == "") is fits
 
 

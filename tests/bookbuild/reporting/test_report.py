@@ -58,6 +58,14 @@ def test_scalars_of_all_libraries_become_python_numbers(output: Path) -> None:
         ("x", [1.0], "interval", "low <= high"),
         ("x", [], "seeds", "no seeds"),
         ("x", 1.0, "runs", "over is"),
+        ("x", 1.0, "settings", "maps at least one name"),
+        ("x", {}, "settings", "maps at least one name"),
+        ("x", {" ": 1.0}, "settings", "name of a setting is a text, not ' '"),
+        ("x", {4: 1.0}, "settings", "name of a setting is a text, not 4"),
+        ("x", {"B = 4": []}, "settings", "no seeds in the setting 'B = 4'"),
+        ("x", {"B = 4": [1.0, math.nan]}, "settings", r"not a number \(NaN\)"),
+        ("x", {"B = 4": True, "B = 8": 1.0}, "settings", "truth value in some settings"),
+        ("x", {"B = 4": [True, 1.0]}, "settings", "truth value in some settings"),
         ("Loss", 1.0, None, "snake_case"),
         ("loss-rate", 1.0, None, "snake_case"),
     ],
@@ -83,6 +91,24 @@ def test_infinity_is_a_number_and_travels_as_strict_json(
     json.loads(text, parse_constant=pytest.fail)
     read = {key: row["value"] for key, row in module.read_measures(text).items()}
     assert read == {"never": math.inf, "times": [4.0, math.inf], "bounds": [-math.inf, 1.0]}
+
+
+def test_settings_travel_by_name_and_glue_their_number_and_extremes(
+    output: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    glued: dict[str, float] = {}
+    monkeypatch.setattr(module, "_glue", glued.__setitem__)
+    grid = {"B = 64": np.float64(1), "B = 256": torch.tensor([2.0, math.inf]), "a": (0, 3)}
+    report("x", grid, over="settings")
+    report("y", {"one": True, "two": np.array([True, False])}, over="settings")
+    text = (output / "measures.json").read_text(encoding="utf-8")
+    json.loads(text, parse_constant=pytest.fail)
+    read = module.read_measures(text)
+    assert read["x"]["value"] == {"B = 64": 1.0, "B = 256": [2.0, math.inf], "a": [0.0, 3.0]}
+    assert list(read["x"]["value"]) == list(grid)
+    assert read["x"]["over"] == "settings"
+    assert read["y"]["value"] == {"one": True, "two": [True, False]}
+    assert glued == {"x_settings": 3, "x_min": 0.0, "x_max": math.inf, "y_settings": 2}
 
 
 def test_a_key_is_reported_once(output: Path) -> None:

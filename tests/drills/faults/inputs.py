@@ -45,7 +45,7 @@ claim = st.fixed_dictionaries(
         "id": st.from_regex(r"[a-z]{1,4}(-[a-z]{1,3})?", fullmatch=True) | junk,
         "source": st.just("Eq. 1") | junk,
         "statement": st.just("A claim.") | junk,
-        "kind": st.sampled_from(["paper", "new", "companion"]) | junk,
+        "kind": st.sampled_from(["paper", "new", "companion", "erratum"]) | junk,
         "chapter": st.just(CHAPTER) | junk,
     },
     optional={
@@ -62,7 +62,7 @@ sound_claim = st.fixed_dictionaries(
         "id": st.from_regex(r"[a-z]{1,6}", fullmatch=True),
         "source": st.just("Eq. 1"),
         "statement": st.just("A claim."),
-        "kind": st.sampled_from(["paper", "new", "companion"]),
+        "kind": st.sampled_from(["paper", "new", "companion", "erratum"]),
         "chapter": st.just(CHAPTER),
         "measure": st.sampled_from(["a", "b"]),
         "expect": st.dictionaries(st.sampled_from(FORMS), bound, min_size=1, max_size=1),
@@ -83,6 +83,15 @@ measures = st.dictionaries(
         {
             "value": st.lists(st.floats(allow_nan=False), min_size=1, max_size=4),
             "over": st.just("seeds"),
+            "judged": st.booleans(),
+        }
+    )
+    | st.fixed_dictionaries(
+        {
+            "value": st.dictionaries(
+                text, st.floats(allow_nan=False) | st.booleans(), min_size=1, max_size=3
+            ),
+            "over": st.just("settings"),
             "judged": st.booleans(),
         }
     ),

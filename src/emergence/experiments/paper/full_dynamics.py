@@ -37,6 +37,9 @@ class EmergenceSweep:
     large_pairs: int = 64  # N from which powers are fitted
     phase_pairs: tuple[int, ...] = tuple(2**k for k in range(4, 15))  # of speeds in each phase
     shown_pairs: tuple[int, ...] = (4, 8)  # drawn in App. F
+    gaussian_dims: tuple[int, ...] = tuple(2**k for k in range(7, 14))  # D, Gaussian for orthonormal
+    gaussian_pairs: int = 4  # their N
+    gaussian_batch: int = 256  # sequences a D
 
     @property
     def step_time(self) -> float:
@@ -130,5 +133,7 @@ PRESET = preset(
         large_pairs=4,
         phase_pairs=(4, 8, 16, 32),
         shown_pairs=(2, 4),
+        gaussian_dims=(2**7, 2**8, 2**9),
+        gaussian_batch=64,
     ),
 )

@@ -22,6 +22,10 @@ SECOND: Box = {"alpha": HALF, "beta": HALF, "gamma": (0.5, 1.5)}  # until beta e
 THIRD: Box = {"alpha": HALF, "beta": (0.5, 20.0), "gamma": (0.5, 1.5)}  # until alpha emerges, B.8
 EVERY: Box = {"alpha": HALF, "beta": (0.0, 20.0), "gamma": (0.0, 1.5)}  # all three phases
 BETA_LOW, BETA_HIGH, ALPHA_LOW = 1 / 5, 3 / 2, 1 / 10  # N^2 dbeta/dt and N^2 dalpha/dt
+ALPHA_LOW_AT_TWO = 1 / 12  # the same from N = 2 on, for beta up to BETA_EXACT
+# e^alpha - 1 + (2N - 2) alpha = (N - 1) beta^2 along the flow: while alpha <= 1/2,
+# beta^2 <= 1 + (sqrt(e) - 1)/(N - 1) <= sqrt(e) for every N >= 2
+BETA_EXACT = math.exp(1 / 4)
 
 
 def _with_gamma(box: Box, value: float) -> Box:
@@ -93,6 +97,21 @@ INEQUALITIES: dict[str, Inequality] = {
         _with_gamma(THIRD, 0.5), gamma_speed,
     ),
 }  # fmt: skip
+
+
+def with_beta_up_to(row: Inequality, ceiling: float) -> Inequality:
+    """The same estimate on a box that ends at this beta, if not before."""
+    low, high = row.box["beta"]
+    return row._replace(box={**row.box, "beta": (low, min(high, ceiling))})
+
+
+def for_every_n() -> dict[str, Inequality]:
+    """The chain with beta as far as the first integral lets it come, to be proved from N = 2 on."""
+    chain = {key: with_beta_up_to(row, BETA_EXACT) for key, row in INEQUALITIES.items()}
+    chain["alpha_lower"] = chain["alpha_lower"]._replace(
+        explicit=r"\dot\alpha > 1/12N^2", margin=lambda p: alpha_speed(p) - ALPHA_LOW_AT_TWO
+    )
+    return chain
 
 
 class TimeBounds(NamedTuple):

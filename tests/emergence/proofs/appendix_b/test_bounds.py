@@ -70,3 +70,24 @@ def test_times_lie_inside_their_bounds(n):
         time = getattr(times, name)
         assert low * (1 - 1e-9) <= time <= high * (1 + 1e-9)
     assert limits.beta_at_alpha < 20
+
+
+def test_the_first_integral_bounds_beta_at_the_emergence_of_alpha():
+    for n in (2, 3, 17):
+        times = theory.emergence_times(n)
+        beta = theory.gradient_flow(n, times.alpha).beta[-1]
+        assert 1 < beta <= inequalities.BETA_EXACT * (1 + 1e-9)
+    # at N = 2 the bound is attained
+    times = theory.emergence_times(2)
+    assert theory.gradient_flow(2, times.alpha).beta[-1] == pytest.approx(inequalities.BETA_EXACT)
+
+
+@pytest.mark.parametrize("key", INEQUALITIES)
+def test_with_that_bound_the_chain_holds_for_every_n(key):
+    assert bounds.prove(inequalities.for_every_n()[key], 2)
+
+
+@pytest.mark.parametrize(("ceiling", "holds"), [(1.5, True), (8.0, False)])
+def test_a_larger_box_takes_a_larger_n(ceiling, holds):
+    row = inequalities.with_beta_up_to(INEQUALITIES["beta_late"], ceiling)
+    assert bounds.prove(row, 3) is holds

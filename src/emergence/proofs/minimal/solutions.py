@@ -1,0 +1,137 @@
+"""Which weights solve the minimal task, for both masks and any query (Assumption 8, App. B.2).
+
+Inputs are orthonormal. The weights are alpha_3, beta_2 and gamma_3, and beta_1, by which the query
+looks for its own content. The others are zero. The loss is then a sum over rows, in closed form.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+
+from emergence.models import Mask
+
+
+class Contents(NamedTuple):
+    """What the query retrieves in layer 2, as shares of attention that sum to 1.
+
+    Attributes:
+        target: the share of the label asked for.
+        own: the share of the query's own content: its item, and under the causal mask itself.
+        others: the shares of the other items and labels.
+    """
+
+    target: float
+    own: float
+    others: Float[np.ndarray, " others"]
+
+    @property
+    def squares(self) -> float:
+        """The squared norm of what is retrieved."""
+        return self.target**2 + self.own**2 + float(np.square(self.others).sum())
+
+
+def held(alpha: float, n_pairs: int, asked: int, mask: Mask) -> Float[np.ndarray, " rows"]:
+    """How much of the item asked for each row holds after layer 1: 2N rows and the query's.
+
+    Args:
+        alpha: alpha_3, any.
+        n_pairs: pairs N, >= 1.
+        asked: the pair asked for, from 1 to N.
+        mask: `strict` or `causal`.
+    """
+    itself = 1 if mask == "causal" else 0
+    pair = np.arange(1, n_pairs + 1)
+    seen = 2 * pair - 2 + itself  # rows that the item of a pair sees; its label sees one more
+    labels = np.where(pair == asked, np.exp(alpha), 1.0) / (seen + np.exp(alpha))
+    items = np.where(seen > 0, 1 / np.maximum(seen, 1), 0.0)
+    items = np.where((pair > asked) | ((pair == asked) & (itself > 0)), items, 0.0)
+    query = (1 + itself) / (2 * n_pairs + itself)
+    rows = np.stack([items, np.where(pair >= asked, labels, 0.0)], axis=1).ravel()
+    return np.append(rows, query)
+
+
+def retrieved(
+    alpha: float, beta: float, n_pairs: int, asked: int, mask: Mask, *, beta_1: float = 0.0
+) -> Contents:
+    """What the query retrieves in layer 2 when it asks for this pair.
+
+    Args:
+        alpha: alpha_3, any.
+        beta: beta_2, by which the query looks for what a row holds.
+        n_pairs: pairs N, >= 1.
+        asked: the pair asked for, from 1 to N.
+        mask: `strict` or `causal`.
+        beta_1: by which the query looks for what a row is.
+    """
+    scores = beta * held(alpha, n_pairs, asked, mask)
+    item, label = 2 * asked - 2, 2 * asked - 1
+    scores[[item, -1]] += beta_1
+    if mask == "strict":
+        scores = scores[:-1]
+    shares = np.exp(scores - scores.max())
+    shares /= shares.sum()
+    own = shares[item] + (shares[-1] if mask == "causal" else 0.0)
+    others = np.delete(shares[: 2 * n_pairs], [item, label])
+    return Contents(float(shares[label]), float(own), others)
+
+
+def loss(
+    alpha: float,
+    beta: float,
+    gamma: float,
+    n_pairs: int,
+    *,
+    asked: int | None,
+    mask: Mask,
+    beta_1: float = 0.0,
+) -> float:
+    """The population loss, 1 at zero.
+
+    Args:
+        alpha: alpha_3, any.
+        beta: beta_2, any.
+        gamma: gamma_3, any.
+        n_pairs: pairs N, >= 1.
+        asked: the pair asked for, from 1 to N; None for any, equally often.
+        mask: `strict` or `causal`.
+        beta_1: any.
+    """
+    pairs = range(1, n_pairs + 1) if asked is None else (asked,)
+    contents = [retrieved(alpha, beta, n_pairs, q, mask, beta_1=beta_1) for q in pairs]
+    return float(np.mean([gamma**2 * c.squares - 2 * gamma * c.target + 1 for c in contents]))
+
+
+def lead(alpha: float, n_pairs: int, asked: int, mask: Mask, *, beta_1: float = 0.0) -> float:
+    """By how much the label asked for leads the next row, in scores of layer 2 at beta_2 = 1.
+
+    Where it is positive, growing beta_2 (and beta_1 in proportion) finds the label. Where it is
+    not, another content has at least its share at any beta_2 >= 0, and the loss is at least 1/2.
+    """
+    scores = held(alpha, n_pairs, asked, mask)
+    scores[[2 * asked - 2, -1]] += beta_1
+    if mask == "strict":
+        scores = scores[:-1]
+    return float(scores[2 * asked - 1] - np.delete(scores, 2 * asked - 1).max())
+
+
+def least_alpha(n_pairs: int, *, asked: int | None, mask: Mask) -> float:
+    """The alpha_3 above which large beta_2 solves the task, by bisection of `lead`.
+
+    Minus infinity if every alpha_3 does, infinity if none does, for alpha_3 from -30 to 30: beyond,
+    leads of the size of e^-alpha_3 are lost in rounding.
+    """
+    pairs = range(1, n_pairs + 1) if asked is None else (asked,)
+
+    def leads(alpha: float) -> bool:
+        return min(lead(alpha, n_pairs, q, mask) for q in pairs) > 0
+
+    low, high = -30.0, 30.0
+    if leads(low):
+        return -np.inf
+    if not leads(high):
+        return np.inf
+    while high - low > 1e-12:
+        middle = (low + high) / 2
+        low, high = (low, middle) if leads(middle) else (middle, high)
+    return high
