@@ -57,14 +57,16 @@ def _in_fork(order: dict[str, Any]) -> str:
             os._exit(code)
     handle = os.pidfd_open(child)
     try:
-        # one order at a time: what can be read now is the end of the process that orders
+        # one order at a time: what can be read before it is done is the end of who ordered it
         ended = select.select([handle, sys.stdin], [], [], order["timeout"])[0]
         if handle not in ended:
             os.kill(child, signal.SIGKILL)
         _, status = os.waitpid(child, 0)
     finally:
         os.close(handle)
-    if handle not in ended:
+    if sys.stdin in ended:
+        sys.exit(1)
+    if not ended:
         return "time-out"
     return "done" if status == 0 else "failed"
 
