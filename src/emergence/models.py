@@ -7,7 +7,9 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 Mask = Literal["strict", "causal"]
+Maps = Literal["default", "normal", "xavier"]
 Windows = tuple[int | None, int | None]  # how many positions back a row of layer 1 and 2 sees
+NORMAL_SCALE = 0.02  # of GPT-2's initial weights
 
 
 class Weights(NamedTuple):
@@ -142,6 +144,12 @@ class AttentionOnlyTransformer(nn.Module):
         block_size: number of positions N_P.
         embedding_scale: standard deviation of the entries of both embeddings.
         generator: source of the random numbers; its device is that of the weights.
+        maps: initial linear maps: PyTorch's `default`, `normal` as GPT-2's N(0, 0.02^2), or
+            `xavier`, N(0, 2 / (rows + columns)).
+        scaled: whether scores are divided by the square root of D.
+
+    Raises:
+        ValueError: for unknown initial maps.
 
     Example:
         >>> stream = torch.Generator().manual_seed(0)
@@ -158,15 +166,23 @@ class AttentionOnlyTransformer(nn.Module):
         *,
         embedding_scale: float,
         generator: torch.Generator,
+        maps: Maps = "default",
+        scaled: bool = True,
     ) -> None:
         super().__init__()
+        if maps not in get_args(Maps):
+            raise ValueError(f"maps must be one of {get_args(Maps)}, got {maps!r}")
+        self.score_scale = dim**-0.5 if scaled else 1.0
         make: dict[str, Any] = {"generator": generator, "device": generator.device}
         self.W_E = nn.Parameter(embedding_scale * torch.randn(dim, vocabulary, **make))
         self.W_pos = nn.Parameter(embedding_scale * torch.randn(dim, block_size, **make))
         bound = dim**-0.5
 
         def linear(rows: int) -> nn.Parameter:
-            return nn.Parameter((2 * torch.rand(rows, dim, **make) - 1) * bound)
+            if maps == "default":
+                return nn.Parameter((2 * torch.rand(rows, dim, **make) - 1) * bound)
+            scale = NORMAL_SCALE if maps == "normal" else (2 / (rows + dim)) ** 0.5
+            return nn.Parameter(scale * torch.randn(rows, dim, **make))
 
         self.W_Q, self.W_K, self.W_V, self.W_O = (
             nn.ParameterList(linear(dim) for _ in range(2)) for _ in range(4)
@@ -200,9 +216,40 @@ class AttentionOnlyTransformer(nn.Module):
             >>> tuple(model(torch.tensor([[0, 1, 0]]), torch.arange(3)[None]).shape)
             (1, 3, 4)
         """
+        return self.residual_stream(tokens, positions, mask=mask)[-1] @ self.W_U.T
+
+    def residual_stream(
+        self,
+        tokens: Int[Tensor, "batch length"],
+        positions: Int[Tensor, "batch length"],
+        *,
+        mask: Mask = "causal",
+    ) -> tuple[Float[Tensor, "batch length dim"], ...]:
+        """The residual stream before, between and after the two layers (§2.2), token by token.
+
+        Args:
+            tokens: tokens, whole numbers from 0 to `vocabulary` - 1.
+            positions: places in the block, from 0 to `block_size` - 1.
+            mask: `causal`, a position sees itself and what precedes it, or `strict`, not itself.
+
+        Returns:
+            Three arrays of vectors.
+
+        Raises:
+            ValueError: for an unknown mask.
+
+        Example:
+            >>> stream = torch.Generator().manual_seed(0)
+            >>> sizes = {"dim": 8, "vocabulary": 4, "block_size": 5, "embedding_scale": 1.0}
+            >>> model = models.AttentionOnlyTransformer(**sizes, generator=stream)
+            >>> len(model.residual_stream(torch.tensor([[0, 1, 0]]), torch.arange(3)[None]))
+            3
+        """
         allowed = allowed_positions(tokens.shape[1], mask, tokens.device)
         stream = self.W_E.T[tokens] + self.W_pos.T[positions]
+        found = [stream]
         for w_q, w_k, w_v, w_o in zip(self.W_Q, self.W_K, self.W_V, self.W_O, strict=True):
-            scores = (stream @ w_q.T) @ (stream @ w_k.T).mT * w_q.shape[0] ** -0.5
+            scores = (stream @ w_q.T) @ (stream @ w_k.T).mT * self.score_scale
             stream = stream + attention(scores, allowed) @ stream @ w_v.T @ w_o.T
-        return stream @ self.W_U.T
+            found.append(stream)
+        return tuple(found)

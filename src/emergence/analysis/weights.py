@@ -2,7 +2,7 @@
 
 import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Shaped
 from torch import Tensor
 
 from emergence.models import Weights
@@ -10,8 +10,8 @@ from emergence.subspace import INDUCTION_HEAD, NAMES, embed, project
 
 
 def blocks(
-    matrix: Float[np.ndarray, "rows columns"], size: int
-) -> Float[np.ndarray, "block_rows block_columns size size"]:
+    matrix: Shaped[np.ndarray, "rows columns"], size: int
+) -> Shaped[np.ndarray, "block_rows block_columns size size"]:
     """The square blocks of a matrix; ValueError if its sides are no multiples of the size."""
     rows, columns = matrix.shape
     if rows % size or columns % size:

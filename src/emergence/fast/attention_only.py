@@ -83,7 +83,7 @@ def key_query_products(
 
     Returns:
         Entry (i, j) is the score of vector i, the query, with vector j, the key, after the
-        division by the square root of D.
+        division by the square root of D where the network has it.
 
     Raises:
         IndexError: for a layer that the network does not have.
@@ -95,7 +95,7 @@ def key_query_products(
         (3, 3)
     """
     query, key = model.W_Q[layer], model.W_K[layer]
-    return _times_few(query, basis).T @ _times_few(key, basis) * query.shape[0] ** -0.5
+    return _times_few(query, basis).T @ _times_few(key, basis) * model.score_scale
 
 
 def _times_few(

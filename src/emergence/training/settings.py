@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from emergence.models import Mask, Windows
+from emergence.models import Maps, Mask, Windows
 from emergence.subspace import NAMES
 from emergence.tasks import Query
 
@@ -97,9 +97,12 @@ class TokenTraining:
         mask: `causal`, a position sees itself and what precedes it, or `strict`, not itself.
         optimiser: `adamw`, or `sgd` without momentum.
         until_loss: training ends after a batch loss this low; None for never.
+        maps: the initial linear maps: PyTorch's `default`, U(-1/sqrt(D), 1/sqrt(D)); `normal`,
+            GPT-2's N(0, 0.02^2); or `xavier`, N(0, 2 / (rows + columns)).
+        scaled: whether attention scores are divided by the square root of D.
 
     Raises:
-        ValueError: for an unknown optimiser.
+        ValueError: for an unknown optimiser or unknown initial maps.
 
     Example:
         >>> training.TokenTraining(n_pairs=4).batch_size
@@ -114,13 +117,17 @@ class TokenTraining:
     steps: int = 300
     learning_rate: float = 1e-3
     weight_decay: float = 0.01
-    embedding_scale: float = 0.05  # decides whether 300 steps suffice: book/beyond/07_knock_in.md
+    embedding_scale: float = 0.05  # App. E of the book shows others
     mask: Mask = "causal"
     optimiser: Optimiser = "adamw"
     until_loss: float | None = None
+    maps: Maps = "default"
+    scaled: bool = True
 
     def __post_init__(self) -> None:
         if self.optimiser not in get_args(Optimiser):
             raise ValueError(
                 f"optimiser must be one of {get_args(Optimiser)}, got {self.optimiser!r}"
             )
+        if self.maps not in get_args(Maps):
+            raise ValueError(f"maps must be one of {get_args(Maps)}, got {self.maps!r}")

@@ -88,10 +88,7 @@ def train_tokens(
     """
     check_method(method)
     stream = generator(seed, device)
-    model = AttentionOnlyTransformer(
-        settings.dim, settings.vocabulary, settings.block_size,
-        embedding_scale=settings.embedding_scale, generator=stream,
-    )  # fmt: skip
+    model = initial_transformer(settings, stream)
     if start:
         start(model)
     optimiser = token_optimiser(settings, model)
@@ -122,6 +119,17 @@ def train_tokens(
         torch.stack([row.cpu() for row in column]) for column in zip(*rows, strict=True)
     )
     return TokenRecord(losses, accuracies, model, dict(found))
+
+
+def initial_transformer(
+    settings: TokenTraining, stream: torch.Generator
+) -> AttentionOnlyTransformer:
+    """The network that a training with this stream starts from, on the stream's device."""
+    return AttentionOnlyTransformer(
+        settings.dim, settings.vocabulary, settings.block_size,
+        embedding_scale=settings.embedding_scale, maps=settings.maps, scaled=settings.scaled,
+        generator=stream,
+    )  # fmt: skip
 
 
 def token_optimiser(

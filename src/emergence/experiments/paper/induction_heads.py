@@ -1,9 +1,24 @@
-"""Figures 2 and 17: the transformer of §2, which App. E describes."""
+"""Figures 2 and 17: the transformer of §2, which App. E describes, in all it leaves open."""
 
-from emergence.preset import preset
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from emergence.analysis.dominance import HEAD_BANDS, Dominance, dominance, reached
+from emergence.analysis.products import Products
+from emergence.preset import choose, preset
 from emergence.training.settings import TokenTraining
 
-# App. E gives the sizes and the optimiser, but no initialisation: `TokenTraining` says ours.
+from .described import Run
+from .silences import MASK, TRANSFORMER, TRANSFORMER_PAIRS, variations
+
+LEARNT = 0.1  # of the loss of guessing: a mean over the last sixth of training below it
+LAST = 6
+
+# App. E gives the sizes and the optimiser, but no initialisation: `TokenTraining` says ours, and
+# `silences` the others.
 PRESET = preset(
     paper=TokenTraining(),
     smoke=TokenTraining(
@@ -12,8 +27,55 @@ PRESET = preset(
         block_size=8,
         n_pairs=2,
         batch_size=64,
-        steps=100,
+        steps=120,
         learning_rate=1e-2,
         embedding_scale=0.1,
     ),
 )
+
+
+def planned(profile: str, seed: int, device: torch.device) -> dict[str, list[Run]]:
+    """The runs of §2 by setting: all seeds in the base, one in each other setting (App. E).
+
+    Raises:
+        ValueError: for an unknown profile or a negative seed.
+    """
+    chosen = choose(PRESET, profile)
+    grid = (TRANSFORMER, TRANSFORMER_PAIRS) if profile == "paper" else ((MASK,), ())
+    base, seeds = chosen.settings, chosen.seeds(seed)
+    return {
+        name: [Run(settings, s, device.type) for s in (seeds if settings == base else seeds[:1])]
+        for name, settings in variations(base, *grid).items()
+    }
+
+
+def final(losses: Sequence[np.ndarray]) -> list[float]:
+    """The mean over the last sixth of training, of each run's loss or accuracy."""
+    return [float(loss[-max(1, len(loss) // LAST) :].mean()) for loss in losses]
+
+
+def learns(results: Sequence[Mapping[str, Any]], settings: TokenTraining) -> bool:
+    """Whether every run of a setting learns the task in time, as Figure 17 shows it.
+
+    Its loss over the last sixth of training is at most a tenth of that of guessing.
+    """
+    level = LEARNT * np.log(settings.vocabulary)
+    return all(loss <= level for loss in final([result["loss"] for result in results]))
+
+
+def picture(result: Mapping[str, Any], moment: int = -1) -> Products:
+    """Figure 2 of a run, at the end or at another of its moments."""
+    return Products(*(result[name][moment] for name in Products._fields))
+
+
+def dominances(description: Products, settings: TokenTraining) -> dict[str, Dominance]:
+    """How far the three bands of the head dominate Figure 2, by matrix."""
+    reach = reached(
+        settings.vocabulary, settings.block_size, 2 * settings.n_pairs + 1, settings.mask
+    )
+    return {
+        name: dominance(matrix, band, there, settings.vocabulary, columns=name == "output")
+        for name, matrix, band, there in zip(
+            Products._fields, description, HEAD_BANDS, reach, strict=True
+        )
+    }

@@ -1,0 +1,144 @@
+"""How far one band dominates a matrix of Figure 2: among entries that a sequence can reach."""
+
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float
+
+from emergence.models import Mask, allowed_positions
+
+from .products import Products
+from .weights import blocks
+
+
+class Band(NamedTuple):
+    """A diagonal (offset 0) or sub-diagonal (-1) of one block of a matrix, by row and column."""
+
+    row: int
+    column: int
+    offset: int
+
+
+# §2.3: layer 1 attends to the position before, layer 2 to the token that layer 1 has retrieved,
+# the output says the token that layer 2 has retrieved.
+HEAD_BANDS = Products(Band(1, 1, -1), Band(0, 2, 0), Band(0, 4, 0))
+
+
+class Dominance(NamedTuple):
+    """How far a band dominates its matrix, entries that no sequence reaches left out.
+
+    Attributes:
+        lead: root mean square of the band over that of the next diagonal or sub-diagonal of any
+            block.
+        decides: the part of the band's entries that are the largest of those they compete with in
+            their block: the keys of a query in an attention layer, the tokens of a column in the
+            output.
+        brightest: the part of as many largest entries of the matrix, by size, as the band has
+            entries, that lie on the band.
+        band_share: the band's part of the squared norm of its block.
+        block_share: the block's part of the squared norm of the matrix.
+    """
+
+    lead: float
+    decides: float
+    brightest: float
+    band_share: float
+    block_share: float
+
+
+def reached(vocabulary: int, block_size: int, length: int, mask: Mask) -> Products:
+    """Which entries of the three matrices of Figure 2 take part in the answer to some query.
+
+    A sequence is a run of `length` positions, placed anywhere in the block, and its last token asks
+    (App. E). So positions further apart than a sequence never meet, later ones are masked, one with
+    a single key has no choice, and the query is never at one of the first positions.
+
+    Args:
+        vocabulary: number of tokens N_E.
+        block_size: number of positions N_P, at least `length`.
+        length: positions of a sequence, 2N + 1 with N >= 2.
+        mask: `causal` or `strict`.
+
+    Returns:
+        Three matrices, true where an entry can be reached.
+
+    Raises:
+        ValueError: for an unknown mask.
+    """
+    sees = allowed_positions(length, mask, torch.device("cpu")).numpy()
+    any_token = np.ones(vocabulary, dtype=bool)
+    n = vocabulary + block_size
+    layer1, layer2 = (np.zeros((k * n, k * n), dtype=bool) for k in (1, 2))
+    output = np.zeros((vocabulary, 4 * n), dtype=bool)
+
+    def at(places: np.ndarray) -> np.ndarray:
+        """The directions of all tokens and of these positions."""
+        return np.concatenate([any_token, np.isin(np.arange(block_size), places)])
+
+    for start in range(block_size - length + 1):
+        places = start + np.arange(length)
+        for i, keys in enumerate(sees):
+            if keys.sum() > 1:
+                layer1 |= np.outer(at(places[i]), at(places[keys]))
+        keys = sees[-1]
+        behind_keys = places[sees[keys].any(axis=0)]  # where layer 1 may have looked from a key
+        query = np.concatenate([at(places[-1]), at(places[keys])])
+        found = np.concatenate([at(places[keys]), at(behind_keys)])
+        layer2 |= np.outer(query, found)
+        output |= np.concatenate([query, found])
+    return Products(layer1, layer2, output)
+
+
+def dominance(
+    matrix: Float[np.ndarray, "rows columns"],
+    band: Band,
+    reach: Bool[np.ndarray, "rows columns"],
+    size: int,
+    *,
+    columns: bool = False,
+) -> Dominance:
+    """How far a band dominates a matrix of square blocks.
+
+    Args:
+        matrix: a matrix of `Products`.
+        band: which diagonal of which block.
+        reach: which entries count, of those of the band at least one.
+        size: of the blocks.
+        columns: whether entries compete within a column, as tokens in the output, or a row.
+
+    Raises:
+        ValueError: if no entry of the band counts.
+    """
+    tiles, counted = blocks(matrix, size), blocks(reach, size)
+    on_band = np.zeros_like(reach)
+    blocks(on_band, size)[band.row, band.column] = np.eye(size, k=band.offset, dtype=bool)
+    on_band &= reach
+    n_band = int(on_band.sum())
+    if not n_band:
+        raise ValueError(f"no entry of {band} counts")
+
+    strength = {
+        Band(i, j, k): np.sqrt((np.diagonal(tiles[i, j], k)[there] ** 2).mean())
+        for i, j in np.ndindex(*tiles.shape[:2])
+        for k in (0, -1)
+        if (there := np.diagonal(counted[i, j], k)).any()
+    }
+    mine = strength.pop(band)
+    next_one = max(strength.values())
+
+    inside = counted[band.row, band.column]
+    block = np.where(inside, tiles[band.row, band.column], -np.inf)
+    wanted = blocks(on_band, size)[band.row, band.column]
+    first = block == block.max(axis=0 if columns else 1, keepdims=True)
+    sizes = np.where(reach, np.abs(matrix), -np.inf)
+    limit = np.sort(sizes, axis=None)[-n_band]
+    squares = np.where(reach, matrix, 0.0) ** 2
+    block_squares = blocks(squares, size)[band.row, band.column].sum()
+    return Dominance(
+        lead=float(mine / next_one) if next_one else np.inf,
+        decides=float(first[wanted].mean()),
+        brightest=float((sizes[on_band] >= limit).mean()),
+        band_share=float(squares[on_band].sum() / block_squares),
+        block_share=float(block_squares / squares.sum()),
+    )
