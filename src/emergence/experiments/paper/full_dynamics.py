@@ -37,9 +37,9 @@ class EmergenceSweep:
     large_pairs: int = 64  # N from which powers are fitted
     phase_pairs: tuple[int, ...] = tuple(2**k for k in range(4, 15))  # of speeds in each phase
     shown_pairs: tuple[int, ...] = (4, 8)  # drawn in App. F
-    gaussian_dims: tuple[int, ...] = tuple(2**k for k in range(7, 14))  # D, Gaussian for orthonormal
+    gaussian_dims: tuple[int, ...] = tuple(2**k for k in range(7, 14))  # D of Gaussian inputs
     gaussian_pairs: int = 4  # their N
-    gaussian_batch: int = 256  # sequences a D
+    gaussian_batches: int = 8  # of 64 sequences, a D
 
     @property
     def step_time(self) -> float:
@@ -134,6 +134,6 @@ PRESET = preset(
         phase_pairs=(4, 8, 16, 32),
         shown_pairs=(2, 4),
         gaussian_dims=(2**7, 2**8, 2**9),
-        gaussian_batch=64,
+        gaussian_batches=2,
     ),
 )

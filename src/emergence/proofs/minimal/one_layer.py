@@ -69,9 +69,7 @@ def matchings(batch: Batch) -> Float[Tensor, "pairs batch length width"]:
     return torch.stack(copies)
 
 
-def random_weights(
-    dim: int, heads: int, scale: float, generator: torch.Generator
-) -> OneLayer:
+def random_weights(dim: int, heads: int, scale: float, generator: torch.Generator) -> OneLayer:
     """Weights with independent N(0, scale^2) entries, in double precision."""
     shapes = (heads, dim, 2 * dim), (dim, dim), (heads, 2 * dim, dim)
     return OneLayer(

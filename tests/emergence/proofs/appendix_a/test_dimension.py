@@ -1,4 +1,4 @@
-"""Nineteen, counted by null spaces and by gradients; another mask of blocks gives another number."""
+"""Nineteen, counted by null spaces and by gradients; fewer turns leave another number."""
 
 import pytest
 import torch
@@ -13,9 +13,7 @@ def test_nineteen_dimensions_are_fixed(k):
 
 def test_fewer_rotations_leave_more(monkeypatch):
     """Without the swap of halves, the fixed matrices of a position are four instead of two."""
-    monkeypatch.setattr(
-        dimension, "block_orthogonal", lambda g: commutant.block_orthogonal(g)[:-1]
-    )
+    monkeypatch.setattr(dimension, "block_orthogonal", lambda g: commutant.block_orthogonal(g)[:-1])
     assert dimension.fixed_dimensions(2) == (5, 20, 4)
 
 
