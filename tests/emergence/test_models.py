@@ -242,3 +242,48 @@ def test_transformer_starts_as_documented():
         assert abs(matrix.mean()) < 5 * bound / (3 * matrix.numel()) ** 0.5
     pairs = zip(model.parameters(), again.parameters(), strict=True)
     assert all(torch.equal(one, two) for one, two in pairs)
+
+
+@pytest.mark.parametrize("maps", ["normal", "xavier"])
+def test_initial_maps_have_their_deviation(maps):
+    dim, vocabulary = 64, 32
+    options = {"embedding_scale": 0.1, "maps": maps}
+    model = AttentionOnlyTransformer(dim, vocabulary, 32, **options, generator=stream(1))
+    for name, matrix in model.named_parameters():
+        if name in ("W_E", "W_pos"):
+            continue
+        expected = 0.02 if maps == "normal" else (2 / sum(matrix.shape)) ** 0.5
+        assert abs(matrix.std() - expected) < 5 * expected / (2 * matrix.numel()) ** 0.5
+        assert matrix.abs().max() > 2.5 * expected  # not uniform
+
+
+@pytest.mark.usefixtures("unchecked")
+def test_unknown_initial_maps_raise():
+    with pytest.raises(ValueError, match="maps must be one of"):
+        AttentionOnlyTransformer(4, 4, 5, embedding_scale=1.0, maps="ones", generator=stream(1))
+
+
+def test_unscaled_scores_are_those_of_larger_queries(close):
+    one, other = (
+        AttentionOnlyTransformer(
+            16, 7, 12, embedding_scale=1.0, scaled=scaled, generator=stream(1)
+        ).double()
+        for scaled in (True, False)
+    )
+    batch = token_batch()
+    assert not torch.allclose(
+        one(batch.tokens, batch.positions), other(batch.tokens, batch.positions)
+    )
+    with torch.no_grad():
+        for query in one.W_Q:
+            query *= 4.0
+    for logits in (AttentionOnlyTransformer.forward, fast.attention_only_logits):
+        found = [logits(model, batch.tokens, batch.positions) for model in (one, other)]
+        close(*found)
+
+
+def test_residual_stream_begins_with_the_embeddings_and_ends_before_the_output(close):
+    model, batch = transformer(), token_batch()
+    first, _, last = model.residual_stream(batch.tokens, batch.positions)
+    close(first, model.W_E.T[batch.tokens] + model.W_pos.T[batch.positions])
+    close(last @ model.W_U.T, model(batch.tokens, batch.positions))

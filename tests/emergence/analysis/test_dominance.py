@@ -61,14 +61,16 @@ def test_a_band_alone_dominates_in_every_sense():
 
 def test_shares_and_counts_by_hand():
     matrix = with_band(2.0)
+    matrix[6, 5] = 2.5  # of the band
     matrix[5, 6] = 3.0  # beats the band's entry of its row, not of others
     matrix[0, 0] = -4.0  # in another block, the largest in size
     found = analysis.dominance(matrix, BAND, ALL, SIZE)
     assert found.decides == pytest.approx(2 / 3)
-    assert found.brightest == pytest.approx(0.0)
-    assert found.band_share == pytest.approx(12 / 21)
-    assert found.block_share == pytest.approx(21 / 37)
-    assert found.lead == pytest.approx(2.0 / 2.0)  # the diagonal of the first block: 4 / sqrt(4)
+    assert found.brightest == pytest.approx(1 / 3)  # 4, 3, and 2.5
+    band = 2 * 2.0**2 + 2.5**2
+    assert found.band_share == pytest.approx(band / (band + 9))
+    assert found.block_share == pytest.approx((band + 9) / (band + 9 + 16))
+    assert found.lead == pytest.approx((band / 3) ** 0.5 / 2)  # first block's diagonal: 4 / sqrt(4)
 
 
 def test_noise_does_not_dominate():

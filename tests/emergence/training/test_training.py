@@ -443,6 +443,24 @@ def test_an_unknown_optimiser_raises():
         TokenTraining(optimiser="rmsprop")
 
 
+@pytest.mark.usefixtures("unchecked")
+def test_unknown_initial_maps_raise():
+    with pytest.raises(ValueError, match="maps must be one of"):
+        TokenTraining(maps="ones")
+
+
+def test_training_starts_from_the_maps_and_with_the_scores_of_its_settings():
+    frozen = dataclasses.replace(TOKENS, steps=1, learning_rate=0.0, weight_decay=0.0)
+    for change_of in ({}, {"maps": "normal"}, {"maps": "xavier"}, {"scaled": False}):
+        trained = train_tokens(dataclasses.replace(frozen, **change_of), 5, device=CPU).model
+        model = models.AttentionOnlyTransformer(
+            32, 8, 8, embedding_scale=0.5, generator=devices.generator(5, CPU), **change_of
+        )
+        assert trained.score_scale == model.score_scale
+        for one, two in zip(trained.parameters(), model.parameters(), strict=True):
+            assert torch.equal(one, two)
+
+
 # Devices
 
 
