@@ -25,7 +25,7 @@ BETA_LOW, BETA_HIGH, ALPHA_LOW = 1 / 5, 3 / 2, 1 / 10  # N^2 dbeta/dt and N^2 da
 ALPHA_LOW_AT_TWO = 1 / 12  # the same from N = 2 on, for beta up to BETA_EXACT
 # e^alpha - 1 + (2N - 2) alpha = (N - 1) beta^2 along the flow: while alpha <= 1/2,
 # beta^2 <= 1 + (sqrt(e) - 1)/(N - 1) <= sqrt(e) for every N >= 2
-BETA_EXACT = math.exp(1 / 4)
+BETA_EXACT = math.e**0.25
 
 
 def _with_gamma(box: Box, value: float) -> Box:
