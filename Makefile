@@ -18,7 +18,7 @@ run_options := --profile '$(PROFILE)' --device '$(DEVICE)' \
 	$(if $(SEED),--seed '$(SEED)') $(if $(JOBS),--jobs '$(JOBS)') $(if $(TIMEOUT),--timeout '$(TIMEOUT)')
 part_option := $(if $(PART),--part '$(PART)')
 
-.PHONY: help env reproduce book chapter notebooks serve sweep robust foreseen results prune bench rehearse test faults audit site-test lint clean
+.PHONY: help env reproduce book chapter notebooks serve sweep robust foreseen results prune bench rehearse test faults sabotage audit site-test lint clean
 
 help:  ## list the targets and options
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -92,6 +92,10 @@ test: lint  ## check style and run all tests
 
 faults: env  ## kill processes, flip bits, fill disks; print what was noticed and lost (minutes)
 	@cd tests && PYTHONPATH=../src ../$(BIN)/python -m drills.faults $(if $(SEED),--seed '$(SEED)')
+
+sabotage: env  ## plant wrong implementations; list the claims that stay green (an hour): PART=, CHAPTER=, JOBS=
+	@cd tests && PYTHONPATH=../src ../$(BIN)/python -m drills.sabotage $(part_option) \
+		$(if $(CHAPTER),--chapter '$(CHAPTER)') $(if $(JOBS),--jobs '$(JOBS)')
 
 audit: env  ## look the locked packages up among the known vulnerabilities
 	@$(BIN)/python tests/drills/audit.py

@@ -1,0 +1,141 @@
+"""Plant every fault and write data/sabotage.json: python -m drills.sabotage [--part paper].
+
+Each chapter is executed in the paper profile, once as it is and once with each fault of the
+catalogue that is for it. A row of the ledger is sensitive if a fault makes its verdict worse. What
+has been tried is kept in _build/sabotage under the key of all that made it, so that the drill goes
+on where it was stopped, and does again only what an edit has touched.
+
+With --smoke the faults are tried at tiny sizes, to see that they can be executed and reach their
+chapters; verdicts mean nothing there.
+
+Ends with 1 if a row of a chapter that was tried stays green without an argument, if a fault no
+longer fits its source, or if one reaches nothing of its chapter.
+"""
+
+import argparse
+import contextlib
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from queue import SimpleQueue
+
+from bookbuild.ledger.claims import read_claims
+from bookbuild.settings import core_count
+from bookbuild.source.chapters import read_chapters, read_toc
+
+from . import record
+from .catalogue import ARGUED, FAULTS
+from .fault import ROOT, Fault, Stale
+from .trial import Executor, Settings, Trial, made, stored
+from .verdicts import summary
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--part", choices=("paper", "beyond", "companions"))
+    parser.add_argument("--chapter", nargs="*", default=[])
+    parser.add_argument("--fault", nargs="*", default=[], help="these faults alone")
+    parser.add_argument("--jobs", type=int, default=core_count())
+    parser.add_argument("--minutes", type=float, help="begin no trial after so long")
+    parser.add_argument("--smoke", action="store_true", help="tiny sizes, and nothing is judged")
+    parser.add_argument("--list", action="store_true", help="execute nothing; bring up to date")
+    asked = parser.parse_args()
+    toc = read_toc(ROOT)
+    claims = read_claims(ROOT, [chapter.name for chapter in read_chapters(ROOT, toc)])
+    rows = {claim.chapter for claim in claims if claim.expectation}
+    names = [
+        name
+        for name in (chapter.name for chapter in read_chapters(ROOT, toc))
+        if name in rows
+        and (not asked.part or name.startswith(f"{asked.part}/"))
+        and (not asked.chapter or name in asked.chapter)
+        and any(name in fault.chapters for fault in FAULTS)
+    ]
+    settings = Settings("smoke" if asked.smoke else "paper")
+    complaints: list[str] = []
+    deadline = time.monotonic() + 60 * (asked.minutes or float("inf"))
+    with executors(0 if asked.list else asked.jobs) as pool:
+        for name in names:
+            faults = [
+                fault
+                for fault in FAULTS
+                if name in fault.chapters and (not asked.fault or fault.name in asked.fault)
+            ]
+            trials = dict(pool.tried(name, [None, *faults], settings, deadline, complaints))
+            sound = trials.pop(None, None)
+            if sound is None:
+                continue
+            complaints += [
+                f"{fault.name} changes nothing that {name} executes."
+                for fault, trial in trials.items()
+                if trial.key == sound.key
+            ]
+            if not (asked.fault or asked.smoke):
+                record.write(name, summary(claims, sound, list(trials.items())))
+    print("\n".join(complaints), end="\n" if complaints else "")
+    if asked.smoke:
+        return 1 if complaints else 0
+    left = record.settle(claims, ARGUED)
+    print("\n".join(record.lines()))
+    return 1 if complaints or any(name in left for name in names) else 0
+
+
+class Pool:
+    """As many executors as there are jobs, each with one trial at a time."""
+
+    def __init__(self, executors: Sequence[Executor]) -> None:
+        self._free: SimpleQueue[Executor] = SimpleQueue()
+        for executor in executors:
+            self._free.put(executor)
+        self._count = len(executors)
+
+    def tried(
+        self,
+        chapter: str,
+        faults: Sequence[Fault | None],
+        settings: Settings,
+        deadline: float,
+        complaints: list[str],
+    ) -> Iterator[tuple[Fault | None, Trial]]:
+        """The trials of a chapter, from the store where they are there; the first one first."""
+
+        def one(fault: Fault | None) -> Trial | None:
+            try:
+                known = stored(chapter, fault, settings)
+                if known or not self._count or time.monotonic() > deadline:
+                    return known
+                executor = self._free.get()
+                try:
+                    trial = made(chapter, fault, settings, executor)
+                finally:
+                    self._free.put(executor)
+            except Stale as stale:
+                complaints.append(f"{stale}.")
+                return None
+            except RuntimeError as error:
+                complaints.append(str(error))
+                return None
+            print(f"{chapter}: {trial.fault}, {trial.seconds:.0f} s", file=sys.stderr, flush=True)
+            return trial
+
+        first, *others = faults
+        found = one(first)
+        if found is None:
+            return
+        yield first, found
+        with ThreadPoolExecutor(max(1, self._count)) as threads:
+            for fault, trial in zip(others, threads.map(one, others), strict=True):
+                if trial is not None:
+                    yield fault, trial
+
+
+@contextlib.contextmanager
+def executors(count: int) -> Iterator[Pool]:
+    """A pool of so many executors."""
+    with contextlib.ExitStack() as stack:
+        yield Pool([stack.enter_context(Executor()) for _ in range(count)])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,158 @@
+"""One trial: a chapter executed with a fault in it, or without; its measures are kept by key."""
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+from bookbuild.reporting.report import MEASURES_FILE, read_measures, write_measures
+from bookbuild.results.keys import digest, fingerprint
+from bookbuild.source.chapters import read_chapter, tags
+
+from .chapter import TOLD
+from .fault import ROOT, Fault, planted
+
+NONE = "none"  # the name of the trial without a fault
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How chapters are executed, and where trials are kept."""
+
+    profile: str = "paper"
+    seed: int = 0
+    timeout: float = 1800.0  # seconds a trial; a fault may keep a flow from ever ending
+    root: Path = ROOT
+    folder: Path = ROOT / "_build" / "sabotage"
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What a chapter reported, and where it raised."""
+
+    chapter: str
+    fault: str
+    key: str
+    measures: dict[str, dict[str, Any]]
+    errors: list[dict[str, Any]] = field(default_factory=list)
+    seconds: float = 0.0  # of CPU
+
+
+class Executor:
+    """A process that executes one chapter after another."""
+
+    def __enter__(self) -> Self:
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "drills.sabotage.chapter"],
+            cwd=Path(__file__).parents[2],
+            env=os.environ
+            | {
+                "PYTHONPATH": str(Path(__file__).parents[2]),
+                "PYTHONDONTWRITEBYTECODE": "1",
+                "PYTHONHASHSEED": "0",
+                "OMP_NUM_THREADS": "1",
+            },
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.kill()
+        self._process.communicate()
+
+    def execute(self, order: dict[str, Any]) -> str:
+        """How the execution ended: `done`, `time-out` or `failed`."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        print(json.dumps(order), file=self._process.stdin, flush=True)
+        return self._process.stdout.readline().strip() or "failed"
+
+
+def stored(chapter: str, fault: Fault | None, settings: Settings) -> Trial | None:
+    """The trial as it was last made, if nothing that made it has changed.
+
+    Raises Stale for a fault that does not fit its source.
+    """
+    file = _file(chapter, fault, settings)
+    if not file.is_file():
+        return None
+    kept = json.loads(file.read_text(encoding="utf-8"))
+    with planted(fault, settings.root) as folder:
+        if kept["key"] != key(chapter, folder, settings):
+            return None
+    return Trial(**kept | {"measures": read_measures(json.dumps(kept["measures"]))})
+
+
+def made(chapter: str, fault: Fault | None, settings: Settings, executor: Executor) -> Trial:
+    """Execute a chapter with a fault in it, or without, and keep what it reports.
+
+    Raises Stale for a fault that does not fit its source, RuntimeError where nothing can be
+    executed at all.
+    """
+    with (
+        planted(fault, settings.root) as folder,
+        tempfile.TemporaryDirectory(prefix="sabotage-") as name,
+    ):
+        output = Path(name)
+        ended = executor.execute(
+            {
+                "chapter": chapter,
+                "folder": str(folder),
+                "profile": settings.profile,
+                "seed": settings.seed,
+                "output": name,
+                "trainings": str(settings.folder / "trainings"),
+                "timeout": settings.timeout,
+            }
+        )
+        if ended == "failed":
+            log = (output / "log.txt").read_text(encoding="utf-8")
+            raise RuntimeError(f"{chapter} with {_name(fault)} cannot be executed:\n{log}")
+        told: dict[str, Any] = {
+            "errors": [{"cell": 0, "cause": "time-out"}],
+            "seconds": settings.timeout,
+        }
+        if ended == "done":
+            told = json.loads((output / TOLD).read_text(encoding="utf-8"))
+        reported = output / MEASURES_FILE
+        measures = read_measures(reported.read_text("utf-8")) if reported.is_file() else {}
+        trial = Trial(chapter, _name(fault), key(chapter, folder, settings), measures, **told)
+    file = _file(chapter, fault, settings)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    plain = asdict(trial) | {"measures": json.loads(write_measures(measures))}
+    fresh = file.with_suffix(".new")
+    fresh.write_text(json.dumps(plain, indent=1), encoding="utf-8")
+    fresh.replace(file)
+    return trial
+
+
+def key(chapter: str, folder: Path, settings: Settings) -> str:
+    """The key of what a chapter reports on the sources in a folder."""
+    read = read_chapter(folder, chapter)
+    files, versions = fingerprint((cell.source for cell in read.code), folder / "src")
+    data = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in read.data}
+    return digest(
+        {
+            "cells": [[cell.source, tags(cell)] for cell in read.code],
+            "files": files | data,
+            "versions": versions,
+            "profile": settings.profile,
+            "seed": settings.seed,
+        }
+    )
+
+
+def _name(fault: Fault | None) -> str:
+    return NONE if fault is None else fault.name
+
+
+def _file(chapter: str, fault: Fault | None, settings: Settings) -> Path:
+    place = settings.folder / settings.profile / chapter.replace("/", "-")
+    return place / f"{_name(fault)}.json"

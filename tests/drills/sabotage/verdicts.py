@@ -1,0 +1,100 @@
+"""What trials say of the rows of a chapter: which turned, which were not reached, which stayed."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Literal
+
+from bookbuild.errors import BookError
+from bookbuild.ledger.claims import Claim, judge
+
+from .fault import Fault
+from .trial import Trial
+
+RANK = {"reproduced": 0, "partly": 1, "contradicted": 2}
+Fate = Literal["turned", "not reached", "moved", "same"]
+
+
+def verdict(claim: Claim, trial: Trial) -> str | None:
+    """The verdict on a row, or None where its measure is missing or of a kind that cannot be."""
+    if claim.measure not in trial.measures:
+        return None
+    try:
+        reported = {trial.chapter: {claim.measure: trial.measures[claim.measure]}}
+        (finding,) = judge([claim], reported, judged=True)
+    except BookError:
+        return None
+    return finding.verdict
+
+
+def fate(claim: Claim, sound: Trial, faulty: Trial) -> Fate:
+    """What a fault makes of a row.
+
+    A row has turned when its verdict is worse than without the fault, or another where there is no
+    worse; one that holds partly also when it holds in fewer seeds or settings. It has moved when
+    its measure is another and it has not turned.
+    """
+    before, after = verdict(claim, sound), verdict(claim, faulty)
+    if before is None or after is None:
+        return "not reached"
+    if RANK[after] > RANK[before] or (before == "contradicted" and after != before):
+        return "turned"
+    if before == after == "partly" and holding(claim, faulty) < holding(claim, sound):
+        return "turned"
+    values = (trial.measures[claim.measure]["value"] for trial in (sound, faulty))
+    return "same" if len({repr(value) for value in values}) == 1 else "moved"
+
+
+def holding(claim: Claim, trial: Trial) -> float:
+    """In which part of the seeds or settings of a measure the expectation holds, from 0 to 1."""
+    value = trial.measures[claim.measure]["value"]
+    parts = value.values() if isinstance(value, Mapping) else value
+    singles = [one for part in parts for one in (part if isinstance(part, list) else [part])]
+    alone = (
+        replace(trial, measures={claim.measure: {"value": one, "over": None, "judged": True}})
+        for one in singles
+    )
+    return sum(verdict(claim, one) == "reproduced" for one in alone) / len(singles)
+
+
+def summary(
+    claims: Iterable[Claim], sound: Trial, faulty: Sequence[tuple[Fault, Trial]]
+) -> dict[str, Any]:
+    """The faults tried on a chapter, and for each of its rows what they made of it.
+
+    The faults of a row begin with the sharpest, that is the one that turns fewest rows: a fault
+    that turns all says little about each.
+    """
+    rows = [claim for claim in claims if claim.chapter == sound.chapter and claim.expectation]
+    fates = {
+        claim.id: {fault.name: fate(claim, sound, trial) for fault, trial in faulty}
+        for claim in rows
+    }
+    blunt = {
+        fault.name: sum(found[fault.name] == "turned" for found in fates.values())
+        for fault, _ in faulty
+    }
+    found: dict[str, Any] = {}
+    for claim in rows:
+        found[claim.id] = {"verdict": verdict(claim, sound)}
+        for name in ("turned", "not reached", "moved"):
+            by = sorted(
+                (f for f, what in fates[claim.id].items() if what == name),
+                key=lambda f: (blunt[f], f),
+            )
+            if by:
+                found[claim.id][name] = by
+    faults = {
+        fault.name: {
+            "says": fault.says,
+            "turned": blunt[fault.name],
+            "seconds": trial.seconds,
+            **({"errors": [e["cause"] for e in trial.errors]} if trial.errors else {}),
+        }
+        for fault, trial in faulty
+    }
+    return {"seconds": sound.seconds, "faults": faults, "rows": found}
+
+
+def green(rows: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """The rows that no fault has turned."""
+    return [name for name, row in rows.items() if "turned" not in row]

@@ -1,0 +1,148 @@
+"""The drill of planted faults: its catalogue fits the sources, and it tells what a fault does."""
+
+import json
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from bookbuild.ledger.claims import Claim
+from bookbuild.ledger.expectations import Expectation
+from bookbuild.source.chapters import read_chapters, read_toc
+from drills.sabotage import record
+from drills.sabotage.catalogue import FAULTS
+from drills.sabotage.fault import ROOT, Stale, in_chapter, planted
+from drills.sabotage.trial import Executor, Settings, Trial, made, stored
+from drills.sabotage.verdicts import fate, green, summary, verdict
+
+MINIMAL = "paper/03_minimal_formulation"
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
+def test_fault_fits_its_source(fault):
+    fault.check()
+    assert fault.old != fault.new
+
+
+def test_faults_have_names_of_their_own_and_chapters_that_exist():
+    assert Counter(fault.name for fault in FAULTS).most_common(1)[0][1] == 1
+    chapters = {chapter.name for chapter in read_chapters(ROOT, read_toc(ROOT))}
+    assert {name for fault in FAULTS for name in fault.chapters} <= chapters
+    assert all(fault.chapters for fault in FAULTS)
+
+
+@pytest.mark.parametrize("old", ["nobody wrote this", "import"])
+def test_a_fault_that_does_not_fit_is_stale(old):
+    with pytest.raises(Stale, match="slip"), planted(in_chapter(MINIMAL, "slip", "", old, "")):
+        pass
+
+
+def test_a_planted_folder_differs_in_the_fault_alone():
+    fault = next(fault for fault in FAULTS if fault.name == "causal-for-strict")
+    before = {path: path.read_bytes() for path in (ROOT / "src").rglob("*.py")}
+    with planted(fault) as folder:
+        changed = [
+            path.relative_to(ROOT)
+            for path in before
+            if (folder / path.relative_to(ROOT)).read_bytes() != before[path]
+        ]
+        assert [str(path) for path in changed] == ["src/emergence/models.py"]
+    assert before == {path: path.read_bytes() for path in before}
+    assert not folder.exists()
+
+
+CLAIM = Claim("row", "", "", "paper", "a/b", "key", Expectation("at_most", high=1.0))
+
+
+def trial(value, over=None, name="none"):
+    measures = {} if value is None else {"key": {"value": value, "over": over, "judged": True}}
+    return Trial("a/b", name, name, measures)
+
+
+@pytest.mark.parametrize(
+    ("sound", "faulty", "expected"),
+    [
+        (0.5, 2.0, "turned"),
+        (0.5, 0.7, "moved"),
+        (0.5, 0.5, "same"),
+        (0.5, None, "not reached"),
+        (0.5, True, "not reached"),  # a measure of another kind has no verdict
+        (0.5, float("inf"), "turned"),
+        (2.0, 0.5, "turned"),  # a contradicted row has no worse verdict
+        (2.0, 3.0, "moved"),
+    ],
+)
+def test_what_a_fault_makes_of_a_row(sound, faulty, expected):
+    assert fate(CLAIM, trial(sound), trial(faulty)) == expected
+
+
+def test_seeds_that_disagree_are_worse_than_agreeing_ones():
+    assert fate(CLAIM, trial([0.5, 0.6], "seeds"), trial([0.5, 2.0], "seeds")) == "turned"
+    assert fate(CLAIM, trial([0.5, 2.0], "seeds"), trial([0.5, 0.6], "seeds")) == "moved"
+    two_of_three = trial([0.5, 0.6, 2.0], "seeds")
+    assert fate(CLAIM, two_of_three, trial([0.5, 3.0, 2.0], "seeds")) == "turned"
+    assert fate(CLAIM, two_of_three, trial([3.0, 0.6, 0.5], "seeds")) == "moved"
+
+
+def test_the_sharpest_fault_comes_first():
+    other = replace(CLAIM, id="other", measure="second")
+    blunt, sharp = (
+        replace(in_chapter("a/b", name, "wrong", "x", "y")) for name in ("blunt", "sharp")
+    )
+    sound, all_turned, one_turned = trial(0.0), trial(2.0), trial(3.0)
+    for one, value in ((sound, 0.0), (all_turned, 2.0), (one_turned, 0.0)):
+        one.measures["second"] = {"value": value, "over": None, "judged": True}
+    found = summary([CLAIM, other], sound, [(blunt, all_turned), (sharp, one_turned)])
+    assert found["rows"]["row"]["turned"] == ["sharp", "blunt"]
+    assert found["rows"]["other"] == {"verdict": "reproduced", "turned": ["blunt"]}
+    assert found["faults"]["blunt"]["turned"] == 2
+    assert not green(found["rows"])
+
+
+def test_record_drops_what_is_gone_and_lists_what_is_new(tmp_path):
+    file = tmp_path / "sabotage.json"
+    silent = replace(CLAIM, id="silent", measure="second")
+    sound = trial(0.0)
+    sound.measures["second"] = {"value": 0.0, "over": None, "judged": True}
+    fault = in_chapter("a/b", "slip", "wrong", "x", "y")
+    gone = replace(CLAIM, id="gone")
+    found = summary([CLAIM, silent, gone], sound, [(fault, trial(2.0))])
+    record.write("a/b", found, file)
+    new = replace(CLAIM, id="new")
+    assert record.settle([CLAIM, silent, new], {}, file) == {"a/b": ["silent"]}
+    kept = json.loads(file.read_text(encoding="utf-8"))
+    assert list(kept["chapters"]["a/b"]["rows"]) == ["row", "silent"]
+    assert kept["untried"] == ["new"]
+    assert record.settle([CLAIM, silent, new], {"silent": "a reason"}, file) == {}
+    assert record.read(file)["argued"] == {"silent": "a reason"}
+    assert any("silent (not reached by 1): a reason" in line for line in record.lines(file))
+
+
+def test_a_trial_finds_the_fault_and_is_kept(tmp_path):
+    settings = Settings(profile="smoke", folder=tmp_path)
+    fault = next(fault for fault in FAULTS if fault.name == "causal-for-strict")
+    with Executor() as executor:
+        sound = made(MINIMAL, None, settings, executor)
+        faulty = made(MINIMAL, fault, settings, executor)
+        broken = made(
+            MINIMAL,
+            in_chapter(MINIMAL, "slip", "", "large = tasks", "large = slip"),
+            settings,
+            executor,
+        )
+    assert stored(MINIMAL, fault, settings) == faulty
+    assert sound.key != faulty.key
+    mask = Claim("m", "", "", "paper", MINIMAL, "self_attention", Expectation("at_most", high=0.0))
+    assert [verdict(mask, one) for one in (sound, faulty)] == ["reproduced", "contradicted"]
+    assert fate(mask, sound, faulty) == "turned"
+    # the cell that raises is named, and what follows it is reached
+    assert [error["cause"] for error in broken.errors] == ["NameError: name 'slip' is not defined"]
+    assert broken.measures["ideal_loss"]["value"] < 1e-12
+
+
+def test_a_trial_that_never_ends_is_ended(tmp_path):
+    settings = Settings(profile="smoke", folder=tmp_path, timeout=1.0)
+    endless = in_chapter(MINIMAL, "endless", "", "n_pairs, dim = 3, 8", "while True: pass")
+    with Executor() as executor:
+        trial = made(MINIMAL, endless, settings, executor)
+    assert trial.errors == [{"cell": 0, "cause": "time-out"}]
