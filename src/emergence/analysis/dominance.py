@@ -22,7 +22,7 @@ class Band(NamedTuple):
 
 # §2.3: layer 1 attends to the position before, layer 2 to the token that layer 1 has retrieved,
 # the output says the token that layer 2 has retrieved.
-HEAD_BANDS = Products(Band(1, 1, -1), Band(0, 2, 0), Band(0, 4, 0))
+HEAD_BANDS = {"layer1": Band(1, 1, -1), "layer2": Band(0, 2, 0), "output": Band(0, 4, 0)}
 
 
 class Dominance(NamedTuple):

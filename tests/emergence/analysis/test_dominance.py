@@ -118,7 +118,7 @@ def test_an_ideal_head_attends_where_it_should():
     batch = tasks.token_pairs(64, n_pairs, n, n, generator=torch.Generator().manual_seed(0))
     zero = Products(*(np.zeros(shape) for shape in shapes))
     ideal = Products(*(matrix.copy() for matrix in zero))
-    for matrix, (row, column, offset) in zip(ideal, HEAD_BANDS, strict=True):
+    for matrix, (row, column, offset) in zip(ideal, HEAD_BANDS.values(), strict=True):
         analysis.blocks(matrix, n)[row, column] = 60 * np.eye(n, k=offset)
     assert analysis.attended(ideal, batch, "strict") == pytest.approx((1.0, 1.0))
     uniform = analysis.attended(zero, batch, "strict")

@@ -78,8 +78,12 @@ def dominances(description: Products, settings: TokenTraining) -> dict[str, Domi
         settings.vocabulary, settings.block_size, 2 * settings.n_pairs + 1, settings.mask
     )
     return {
-        name: dominance(matrix, band, there, settings.vocabulary, columns=name == "output")
-        for name, matrix, band, there in zip(
-            Products._fields, description, HEAD_BANDS, reach, strict=True
+        name: dominance(
+            getattr(description, name),
+            band,
+            getattr(reach, name),
+            settings.vocabulary,
+            columns=name == "output",
         )
+        for name, band in HEAD_BANDS.items()
     }
