@@ -35,7 +35,7 @@ FORBIDDEN = tuple(
     (block, reading)
     for block in range(28)
     for reading in (0, 1)
-    if sum(BLOCKS[block][1:]) % 2 or (reading == 1 and BLOCKS[block][1] % 2)
+    if (BLOCKS[block][1] + BLOCKS[block][2]) % 2 or (reading == 1 and BLOCKS[block][1] % 2)
 )
 CHUNK = 50  # turns at once: some twenty megabytes at D = 16
 
