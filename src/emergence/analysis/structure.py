@@ -33,9 +33,9 @@ BLOCKS = tuple(
 #: The places where Theorem 1 has zeros: a block, counted from 0, and 0 for I or 1 for M.
 FORBIDDEN = tuple(
     (block, reading)
-    for block, (_, row, column) in enumerate(BLOCKS)
+    for block in range(28)
     for reading in (0, 1)
-    if not (row % 2 == column % 2 and (reading == 0 or row % 2 == 0))
+    if (BLOCKS[block][1] + BLOCKS[block][2]) % 2 or (reading == 1 and BLOCKS[block][1] % 2)
 )
 CHUNK = 50  # turns at once: some twenty megabytes at D = 16
 
