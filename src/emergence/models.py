@@ -210,9 +210,8 @@ class AttentionOnlyTransformer(nn.Module):
             ValueError: for an unknown mask.
 
         Example:
-            >>> stream = torch.Generator().manual_seed(0)
-            >>> sizes = {"dim": 8, "vocabulary": 4, "block_size": 5, "embedding_scale": 1.0}
-            >>> model = models.AttentionOnlyTransformer(**sizes, generator=stream)
+            >>> made = {"embedding_scale": 1.0, "generator": torch.Generator().manual_seed(0)}
+            >>> model = models.AttentionOnlyTransformer(8, 4, 5, **made)
             >>> tuple(model(torch.tensor([[0, 1, 0]]), torch.arange(3)[None]).shape)
             (1, 3, 4)
         """
@@ -235,13 +234,9 @@ class AttentionOnlyTransformer(nn.Module):
         Returns:
             Three arrays of vectors.
 
-        Raises:
-            ValueError: for an unknown mask.
-
         Example:
-            >>> stream = torch.Generator().manual_seed(0)
-            >>> sizes = {"dim": 8, "vocabulary": 4, "block_size": 5, "embedding_scale": 1.0}
-            >>> model = models.AttentionOnlyTransformer(**sizes, generator=stream)
+            >>> made = {"embedding_scale": 1.0, "generator": torch.Generator().manual_seed(0)}
+            >>> model = models.AttentionOnlyTransformer(8, 4, 5, **made)
             >>> len(model.residual_stream(torch.tensor([[0, 1, 0]]), torch.arange(3)[None]))
             3
         """

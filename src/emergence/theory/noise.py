@@ -9,12 +9,13 @@ Matrix = Float[np.ndarray, "8 8"]
 def output_noise(
     n_pairs: int, dim: int, batch_size: int, steps: int, *, learning_rate: float = 1.0
 ) -> Float[np.ndarray, " 8"]:
-    """The variance of an entry in each block of W3 while all attention is even.
+    """The variance of an entry in each block of W3 before emergence (chapter Batch noise).
 
-    W3 then learns by least squares, from eight features: the query's content and position, their
-    means over the rows before, and what layer 2 sees of content, position and these means. Its
-    target is nearly independent of them. With kappa = 2 lambda/D and C their covariance, the
-    noise S of a row of W3 obeys S -> (1 - kappa C) S (1 - kappa C) + kappa^2 C/B from zero.
+    While all attention is even W3 learns by least squares, from eight features: the query's
+    content and position, their means over the rows before, and what layer 2 sees of content,
+    position and these means. Its target is nearly independent of them. With kappa = 2 lambda/D
+    and C their covariance, the noise S of a row of W3 obeys S -> (1 - kappa C) S (1 - kappa C) +
+    kappa^2 C/B from zero.
 
     Args:
         n_pairs: pairs N in the context, >= 1.

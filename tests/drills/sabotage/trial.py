@@ -10,7 +10,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
-from bookbuild.reporting.report import MEASURES_FILE, read_measures, write_measures
+from bookbuild.reporting.measures import read_measures, write_measures
+from bookbuild.reporting.report import MEASURES_FILE
 from bookbuild.results.keys import digest, fingerprint
 from bookbuild.source.chapters import read_chapter, tags
 

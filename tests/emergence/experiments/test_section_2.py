@@ -57,7 +57,8 @@ def test_a_silence_about_no_setting_raises():
 
 
 def test_planned_runs_are_all_seeds_of_the_base_and_one_of_the_rest():
-    planned = induction_heads.planned("paper", 3, CPU)
+    preset, grid = induction_heads.PRESET["paper"], induction_heads.GRID["paper"].settings
+    planned = induction_heads.planned(preset, grid, 3, CPU)
     assert [run.seed for run in planned["base"]] == [3, 4, 5, 6, 7]
     assert all([run.seed for run in runs] == [3] for n, runs in planned.items() if n != "base")
     assert {run.settings.dim for runs in planned.values() for run in runs} == {2048}

@@ -1,5 +1,7 @@
 """The paper's two architectures in each other's weights (§3, §8), and Reddy's three parameters."""
 
+from dataclasses import dataclass
+
 import torch
 from jaxtyping import Float
 from torch import Tensor
@@ -12,8 +14,20 @@ from emergence.models import (
     attention,
     disentangled_output,
 )
+from emergence.preset import preset
 from emergence.subspace import HEAD, NAMES, PseudoParameters, embed
 from emergence.tasks import Batch
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Of the random networks that are written in each other's weights."""
+
+    dim: int
+    n_pairs: int
+
+
+PRESET = preset(paper=Sizes(64, 8), smoke=Sizes(16, 2))
 
 
 @torch.no_grad()

@@ -8,11 +8,11 @@ import torch
 
 from emergence.analysis.dominance import HEAD_BANDS, Dominance, dominance, reached
 from emergence.analysis.products import Products
-from emergence.preset import choose, preset
+from emergence.preset import Preset, preset
 from emergence.training.settings import TokenTraining
 
 from .described import Run
-from .silences import MASK, TRANSFORMER, TRANSFORMER_PAIRS, variations
+from .silences import MASK, TRANSFORMER, TRANSFORMER_PAIRS, Silence, variations
 
 LAST = 6  # the last sixth of training is its end
 
@@ -31,17 +31,17 @@ PRESET = preset(
         embedding_scale=0.1,
     ),
 )
+# Silences to vary one at a time, and pairs of them to vary together.
+Grid = tuple[Sequence[Silence], Sequence[tuple[Silence, Silence]]]
+GRID = preset(paper=(TRANSFORMER, TRANSFORMER_PAIRS), smoke=((MASK,), ()))
 
 
-def planned(profile: str, seed: int, device: torch.device) -> dict[str, list[Run]]:
+def planned(preset: Preset, grid: Grid, seed: int, device: torch.device) -> dict[str, list[Run]]:
     """The runs of §2 by setting: all seeds in the base, one in each other setting (App. E).
 
-    Raises:
-        ValueError: for an unknown profile or a negative seed.
+    Raises ValueError for a negative seed.
     """
-    chosen = choose(PRESET, profile)
-    grid = (TRANSFORMER, TRANSFORMER_PAIRS) if profile == "paper" else ((MASK,), ())
-    base, seeds = chosen.settings, chosen.seeds(seed)
+    base, seeds = preset.settings, preset.seeds(seed)
     return {
         name: [Run(settings, s, device.type) for s in (seeds if settings == base else seeds[:1])]
         for name, settings in variations(base, *grid).items()
