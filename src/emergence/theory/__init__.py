@@ -4,17 +4,15 @@
 `contexts` for repeated pairs and for layers that see a window; `flow` goes down all of them,
 `times` says when parameters emerge, and `emergence` does both by the number of pairs.
 `laws` has the times for many pairs. `full` is all 19 pseudo-parameters at once,
-and `gaussian` counts the steps that training on Gaussian data takes. `noise` has what finite
-batches leave in the output matrix at first.
+and `gaussian` counts the steps that training on Gaussian data takes.
 """
 
 from .emergence import emergence_times, gradient_descent, gradient_flow, landscape_of
 from .flow import Path, Rates, Trajectory, descent_in, flow_in
-from .full import full_gradient, full_loss
+from .full import full_gradient, full_loss, output_noise
 from .gaussian import PredictedSteps, crossover_time, first_steps, gaussian_rates, predicted_steps
 from .integral import first_integral, first_integral_drift
 from .landscape import Landscape
-from .noise import output_noise
 from .reduced import reduced_gradient, reduced_loss, retrieval, signal
 from .times import EmergenceTimes, times_in
 from .uniform import uniform_gradient, uniform_loss

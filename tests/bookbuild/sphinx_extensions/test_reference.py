@@ -16,7 +16,8 @@ from emergence import models, subspace, theory
         ("class", theory.Rates, ("(alpha: float=1.0, beta: float=1.0, gamma: float=1.0)", None)),
         ("class", models.AttentionOnlyTransformer, (
             "(dim: int, vocabulary: int, block_size: int, *, "
-            "embedding_scale: float, generator: torch.Generator)", None,
+            "embedding_scale: float, generator: torch.Generator, "
+            "maps: Maps='default', scaled: bool=True)", None,
         )),
         ("method", subspace.PseudoParameters.unstack, (
             "(values: Float[Tensor, '*runs 19'])", "PseudoParameters",

@@ -40,9 +40,9 @@ PRESET = preset(
         Setting(4, 16, 400, (128, 256, 512, 1024, 2048)),  # Figure 3's
     ),
     smoke=BatchNoise(
-        (Setting(2, 8, 30, (16, 32)), Setting(2, 4, 30, (16, 32))),
-        Setting(2, 8, 30, (16, 32)),
-        early=5,
+        (Setting(2, 4, 12, (16, 32)), Setting(2, 8, 12, (16, 32))),
+        Setting(2, 4, 12, (16, 32)),
+        early=4,
         draws=2,
         sequences=16,
     ),

@@ -24,7 +24,7 @@ def features(n_pairs, dim, count):
 
 @pytest.mark.usefixtures("unchecked")
 def test_covariance_is_that_of_what_the_output_reads():
-    from emergence.theory.noise import _covariance
+    from emergence.theory.full.noise import _covariance
 
     read = features(3, 2, 40_000)
     halves = read[..., :1] + read[..., 1:], read[..., :1] - read[..., 1:]  # eigenspaces of M
@@ -35,7 +35,7 @@ def test_covariance_is_that_of_what_the_output_reads():
 
 def test_noise_obeys_its_recursion():
     """Step by step, in an eigenspace of M, and halves of both."""
-    from emergence.theory.noise import _covariance
+    from emergence.theory.full.noise import _covariance
 
     n_pairs, dim, batch, rate = 4, 8, 32, 0.7
     kappa = 2 * rate / dim
