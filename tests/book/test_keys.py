@@ -25,7 +25,6 @@ TRAINS_TOKENS = {
 SECTION_2 = {"paper/02_induction_heads", "paper/E_details_section_2"}
 SHARED_SETTINGS = {
     "induction_heads": SECTION_2,
-    "described": SECTION_2,
     "silences": SECTION_2
     | {
         "paper/05_emergence",

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from emergence import analysis, models, tasks
-from emergence.experiments.paper import described, equal_power, feed_forward, induction_heads
+from emergence.experiments.paper import equal_power, induction_heads
 from emergence.experiments.paper.silences import (
     EMBEDDINGS,
     MASK,
@@ -16,6 +16,7 @@ from emergence.experiments.paper.silences import (
     Silence,
     variations,
 )
+from emergence.experiments.section_2 import described, feed_forward
 from emergence.models import AttentionOnlyTransformer, Weights
 from emergence.training.settings import TokenTraining
 

@@ -8,10 +8,10 @@ import torch
 
 from emergence.analysis.dominance import HEAD_BANDS, Dominance, dominance, reached
 from emergence.analysis.products import Products
+from emergence.experiments.section_2.described import Run
 from emergence.preset import Preset, preset
 from emergence.training.settings import TokenTraining
 
-from .described import Run
 from .silences import MASK, TRANSFORMER, TRANSFORMER_PAIRS, Silence, variations
 
 LAST = 6  # the last sixth of training is its end
