@@ -91,3 +91,9 @@ def test_with_that_bound_the_chain_holds_for_every_n(key):
 def test_a_larger_box_takes_a_larger_n(ceiling, holds):
     row = inequalities.with_beta_up_to(INEQUALITIES["beta_late"], ceiling)
     assert bounds.prove(row, 3) is holds
+
+
+def test_what_holds_from_no_n_on_is_said_to_begin_at_infinity():
+    row = INEQUALITIES["alpha_lower"]
+    wrong = row._replace(margin=lambda p: bounds.alpha_speed(p) - 1 / 6)
+    assert bounds.least_n(wrong) == (np.inf, False)
