@@ -1,5 +1,6 @@
 """Open pages of a built site in Chromium, and write down what is seen there."""
 
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
@@ -95,6 +96,21 @@ def visit(browser, address: str, name: str, screenshots: Path | None = None) -> 
             page.evaluate(UNFOLD)
     context.close()
     return found
+
+
+@contextmanager
+def watched(browser, url, *explorables):
+    """A page whose explorables are ready; no error may appear in its console meanwhile."""
+    page = browser.new_page(viewport=WIDE)
+    errors = []
+    page.on("console", lambda m: errors.append(m.text) if m.type == "error" else None)
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.goto(url)
+    for name in explorables:
+        page.wait_for_selector(f"[data-explorable={name}] table tbody tr", state="attached")
+    yield page
+    page.close()
+    assert errors == []
 
 
 def call(page, module, expression, argument=None):

@@ -7,10 +7,11 @@ from .errors import raise_if_any
 from .execution import lock
 from .execution.display import Display
 from .execution.execute import execute, tidy
-from .ledger.claims import Finding, judge, read_claims
+from .ledger.claims import Claim, Finding, judge, read_claims
 from .ledger.foreseen import read_record
 from .ledger.records import Records
 from .ledger.robust import Rerun, read_robust, told, with_reruns
+from .ledger.sabotage import Trial, read_sabotage, trial_of
 from .results import executed as cache
 from .results.keys import chapter_edition, chapter_key
 from .results.snapshot import frozen
@@ -53,7 +54,8 @@ def _build(settings: Settings, display: Display, tell: Callable[[str], None]) ->
     findings = judge(claims, reported, judged=settings.profile == "paper")
     reruns = _reruns(findings, chapters, settings)
     findings = with_reruns(findings, reruns)
-    stage(settings, toc, chapters, entries, findings, Records(foreseen, reruns))
+    records = Records(foreseen, reruns, _trials(claims, chapters, settings))
+    stage(settings, toc, chapters, entries, findings, records)
     tell("building the site")
     build_site(settings, entries)
     return Result(findings, len(made), _seconds(made), len(found), _seconds(found))
@@ -68,6 +70,20 @@ def _reruns(
     editions = {chapter.name: chapter_edition(chapter, settings) for chapter in known}
     reruns = {finding.claim.id: told(finding, stored, editions) for finding in findings}
     return {name: rerun for name, rerun in reruns.items() if rerun is not None}
+
+
+def _trials(
+    claims: Sequence[Claim], chapters: Sequence[Chapter], settings: Settings
+) -> dict[str, Trial]:
+    """Return what the stored drill of planted faults says of each judged row."""
+    record = read_sabotage(settings.root)
+    tried = [chapter for chapter in chapters if chapter.name in record["chapters"]]
+    editions = {chapter.name: chapter_edition(chapter, settings) for chapter in tried}
+    return {
+        claim.id: trial_of(claim, record, editions)
+        for claim in claims
+        if claim.expectation is not None
+    }
 
 
 def run_chapters(

@@ -107,7 +107,7 @@ def test_record_drops_what_is_gone_and_lists_what_is_new(tmp_path):
     fault = in_chapter("a/b", "slip", "wrong", "x", "y")
     gone = replace(CLAIM, id="gone")
     found = summary([CLAIM, silent, gone], sound, [(fault, trial(2.0))])
-    record.write("a/b", found, file)
+    record.write("a/b", "1", found, file)
     new = replace(CLAIM, id="new")
     assert record.settle([CLAIM, silent, new], {}, file) == {"a/b": ["silent"]}
     kept = json.loads(file.read_text(encoding="utf-8"))

@@ -11,7 +11,7 @@ import yaml
 
 from bookbuild.site.browser import FLAGS, program
 from bookbuild.site.serving import served
-from browser import missing, visit
+from browser import missing, visit, watched
 
 ROOT = Path(__file__).parents[2]
 SITE = ROOT / "_build" / "smoke" / "site"
@@ -103,13 +103,5 @@ def modules(address, browser):
 @pytest.fixture
 def explore(address, browser):
     """The page of the explorables, ready; no error may appear in its console."""
-    page = browser.new_page(viewport={"width": 1280, "height": 900})
-    errors = []
-    page.on("console", lambda m: errors.append(m.text) if m.type == "error" else None)
-    page.on("pageerror", lambda error: errors.append(str(error)))
-    page.goto(f"{address}book/explore.html")
-    page.wait_for_selector("[data-explorable=emergence] table tbody tr")
-    page.wait_for_selector("[data-explorable=circuit] table tbody tr", state="attached")
-    yield page
-    page.close()
-    assert errors == []
+    with watched(browser, f"{address}book/explore.html", "emergence", "circuit") as page:
+        yield page

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from browser import call
+from browser import call, watched
 from emergence.companions.clustering import energy, scores
 
 PAGE = "book/companions/03_clustering.html"
@@ -22,15 +22,8 @@ def places(n, seed=0):
 @pytest.fixture
 def page(address, browser):
     """The page of the explorable, ready; no error may appear in its console."""
-    opened = browser.new_page(viewport={"width": 1280, "height": 900})
-    errors = []
-    opened.on("console", lambda m: errors.append(m.text) if m.type == "error" else None)
-    opened.on("pageerror", lambda error: errors.append(str(error)))
-    opened.goto(f"{address}{PAGE}")
-    opened.wait_for_selector(f"{MOUNT} table tbody tr", state="attached")
-    yield opened
-    opened.close()
-    assert errors == []
+    with watched(browser, f"{address}{PAGE}", "clustering") as opened:
+        yield opened
 
 
 def says(page, text):
@@ -146,18 +139,6 @@ def test_a_sum_is_singled_out(page):
     page.wait_for_selector(f"{MOUNT} .ex-faint")
     assert faint.count() == 153 - 9
     assert "sum 4 stand out" in page.locator(f"{MOUNT} svg").last.text_content()
-
-
-def test_without_scripts_a_figure_stands_in_its_place(address, browser):
-    context = browser.new_context(java_script_enabled=False)
-    page = context.new_page()
-    page.goto(f"{address}{PAGE}")
-    image = page.locator(f"{MOUNT} figure img")
-    assert image.is_visible()
-    assert len(image.get_attribute("alt")) > 40
-    assert page.locator(f"{MOUNT} figcaption").is_visible()
-    assert page.locator(f"{MOUNT} input").count() == 0
-    context.close()
 
 
 def test_less_motion_where_it_is_asked_for(address, browser):

@@ -207,19 +207,6 @@ def test_the_circuit_answers_to_keyboard_and_mouse(explore):
     assert explore.locator(f"{CIRCUIT} tbody tr").count() == 6
 
 
-def test_without_scripts_a_figure_stands_in_its_place(address, browser):
-    context = browser.new_context(java_script_enabled=False)
-    page = context.new_page()
-    page.goto(f"{address}book/explore.html")
-    for mount in (EMERGENCE, CIRCUIT):
-        image = page.locator(f"{mount} figure img")
-        assert image.is_visible()
-        assert len(image.get_attribute("alt")) > 40
-        assert page.locator(f"{mount} figcaption").is_visible()
-        assert page.locator(f"{mount} input").count() == 0
-    context.close()
-
-
 def test_less_motion_where_it_is_asked_for(address, browser):
     page = browser.new_page(reduced_motion="reduce", viewport={"width": 360, "height": 740})
     page.goto(f"{address}book/explore.html")

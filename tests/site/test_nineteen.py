@@ -212,18 +212,6 @@ def test_one_of_two_twins_goes_its_own_way(mount):
     assert mount.get_by_label("β₃").is_disabled()
 
 
-def test_without_scripts_a_figure_stands_in_its_place(address, browser):
-    context = browser.new_context(java_script_enabled=False)
-    page = context.new_page()
-    page.goto(f"{address}book/explore.html")
-    image = page.locator(f"{MOUNT} figure img")
-    assert image.is_visible()
-    assert len(image.get_attribute("alt")) > 40
-    assert page.locator(f"{MOUNT} figcaption").is_visible()
-    assert page.locator(f"{MOUNT} input").count() == 0
-    context.close()
-
-
 def test_less_motion_where_it_is_asked_for(address, browser):
     page = browser.new_page(reduced_motion="reduce", viewport={"width": 360, "height": 740})
     page.goto(f"{address}book/explore.html")

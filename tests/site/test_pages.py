@@ -2,9 +2,17 @@
 
 from urllib.parse import unquote, urldefrag
 
+import pytest
+
 from browser import time_to_interactive
 
 MEGABYTE = 1_000_000
+EXPLORABLES = [
+    ("book/explore.html", "emergence"),
+    ("book/explore.html", "nineteen"),
+    ("book/explore.html", "circuit"),
+    ("book/companions/03_clustering.html", "clustering"),
+]
 
 
 def faults(visits, look):
@@ -43,6 +51,20 @@ def test_no_page_is_wider_than_the_window(visits):
 
 def test_every_image_is_loaded(visits):
     assert faults(visits, lambda visit: visit.seen["broken"]) == {}
+
+
+@pytest.mark.parametrize(("name", "explorable"), EXPLORABLES)
+def test_without_scripts_a_figure_stands_in_its_place(address, browser, name, explorable):
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(f"{address}{name}")
+    mount = page.locator(f"[data-explorable={explorable}]")
+    image = mount.locator("figure img")
+    assert image.is_visible()
+    assert len(image.get_attribute("alt")) > 40
+    assert mount.locator("figcaption").is_visible()
+    assert mount.locator("input").count() == 0
+    context.close()
 
 
 def test_pages_follow_the_colour_scheme_of_the_system(visits):

@@ -50,8 +50,6 @@ export function timeChart(flow, points, x, width, height) {
   const most = Math.max(1.8, 1.3 * Math.max(...flow.thresholds), 1.2 * Math.max(...flow.start));
   const y = { map: linear([least, most], [box.bottom, box.top]), ticks: ticks(least, most, 4), label: "α, β, γ" };
   const highest = Math.max(1, points[0].loss);
-  const lossMap = linear([0, highest], [low.bottom, low.top]);
-  const lossTicks = highest > 1 ? ticks(0, highest, 2) : ticks(0, 1, 2);
   const inner = freshId("clip");
   const curves = svg("g", { "clip-path": `url(#${inner})` });
   const marks = svg("g");
@@ -69,15 +67,20 @@ export function timeChart(flow, points, x, width, height) {
     const at = [x.map(t), y.map(Math.max(flow.thresholds[i], t === 0 ? flow.start[i] : -Infinity))];
     marks.append(dot(at, name), label([at[0] + 9, at[1] + 17], SYMBOLS[name], name));
   });
-  const loss = path(points.map((point) => [x.map(point.t), lossMap(point.loss)]), { class: "ex-curve q-loss" });
+  return aboveLoss(flow, points, { x, y, box, low, highest }, clip(inner, box), curves, marks);
+}
+
+/** A picture of curves with the loss below it, on one time axis, and the fall of the loss marked. */
+export function aboveLoss(flow, points, { x, y, box, low, highest }, ...above) {
+  const map = linear([0, highest], [low.bottom, low.top]);
+  const marks = highest > 1 ? ticks(0, highest, 2) : ticks(0, 1, 2);
+  const loss = path(points.map((point) => [x.map(point.t), map(point.loss)]), { class: "ex-curve q-loss" });
   const fallen = flow.times.collapse;
-  if (fallen <= flow.end) marks.append(dot([x.map(fallen), lossMap(0.5)], "loss"));
   return svg(
     "g", {},
-    clip(inner, box),
     axes({ box, x: { ...x, ticks: x.ticks.map((tick) => ({ ...tick, text: "" })), label: "" }, y }),
-    axes({ box: low, x, y: { map: lossMap, ticks: lossTicks, label: "loss", quantity: "loss" } }),
-    curves, loss, marks,
+    axes({ box: low, x, y: { map, ticks: marks, label: "loss", quantity: "loss" } }),
+    ...above, loss, ...(fallen <= flow.end ? [dot([x.map(fallen), map(0.5)], "loss")] : []),
   );
 }
 
@@ -190,7 +193,8 @@ function leadingTerm(name, value, { nPairs, query }) {
   return `${((value * Math.log(nPairs)) / nPairs ** 2).toFixed(4)} N²/ln N`;
 }
 
-function dot([x, y], quantity) {
+/** The mark of an event. */
+export function dot([x, y], quantity) {
   return svg("circle", { class: `ex-dot q-${quantity}`, cx: x, cy: y, r: 4.5 });
 }
 

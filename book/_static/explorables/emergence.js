@@ -1,12 +1,12 @@
 /** The explorable of the gradient flow: choose N, thresholds and a start, and watch. */
 
-import { button, choice, fit, fixed, html, number, oncePerFrame, svg } from "./dom.js";
+import { button, fit, fixed, html, number, oncePerFrame, svg } from "./dom.js";
 import { fineControls, paperSetting, sizeControls } from "./emergence-controls.js";
 import {
   PARAMETERS, SYMBOLS, curvePoints, planeChart, planeMaps, strayed, timeAxis, timeChart, timesTable,
 } from "./emergence-view.js";
 import { gradientFlow, stateAt } from "./flow.js";
-import { playback } from "./playback.js";
+import { flowTime, scaleChoice } from "./flow-time.js";
 
 const HEIGHT = 360; // of the curves, in pixels
 const TWO_COLUMNS = 640; // from this width on
@@ -31,35 +31,19 @@ function show(mount) {
     time.refresh();
     moveCursor();
   });
-  const timeAt = (at) => Math.max(0, view.x.map.invert(along(view.range, at)));
 
-  const time = playback({
+  const { time, now, point } = flowTime({
     at: 0.62,
-    format: (at) => (view ? number(timeAt(at)) : ""),
-    spoken: (at) => (view ? spoken(flow, timeAt(at)) : ""),
+    seen: () => view && { flow, ...view },
+    spoken: (t) => spoken(flow, t),
     moved: () => moveCursor(),
-    next: (at) => {
-      const later = Object.values(flow.times).filter((t) => t > timeAt(at) * (1 + 1e-6));
-      return later.length ? across(view.range, view.x.map(Math.min(...later))) : 0;
-    },
   });
-  const scale = choice({
-    legend: "Time axis", value: state.scale, options: { linear: "linear", log: "logarithmic" },
-    change: (value) => {
-      state.scale = value;
-      redraw();
-    },
-  });
+  const scale = scaleChoice(state, redraw);
   const hand = button("Show this network in the circuit", () => {
-    const [alpha, beta, gamma] = stateAt(flow, timeAt(time.at()));
+    const [alpha, beta, gamma] = stateAt(flow, now());
     document.dispatchEvent(new CustomEvent("circuit:show", { detail: { alpha, beta, gamma } }));
   });
 
-  const point = (event) => {
-    if (event.type === "pointermove" && event.buttons === 0) return;
-    time.pause();
-    time.go(across(view.range, event.clientX - curves.getBoundingClientRect().left));
-  };
   const curves = svg("svg", {
     role: "img", "aria-label": "Curves of alpha, beta, gamma and the loss against flow time",
     class: "ex-curves", pointerdown: point, pointermove: point,
@@ -69,7 +53,7 @@ function show(mount) {
   const spot = svg("circle", { class: "ex-spot", r: 6 });
   const reading = html("p", { class: "ex-reading" });
   function moveCursor() {
-    const t = Math.min(timeAt(time.at()), flow.end);
+    const t = Math.min(now(), flow.end);
     const y = stateAt(flow, t);
     place(cursor, { x1: view.x.map(t), x2: view.x.map(t), y1: 24, y2: HEIGHT - 38 });
     const { box, x: beta, y: alpha } = view.maps;
@@ -111,10 +95,6 @@ function draw(flow, scale, width, { curves, plane }) {
   plane.replaceChildren(planeChart(flow, points, maps));
   return { x, range, maps };
 }
-
-/** The point at a share of a range, and the share of a point. */
-const along = ([start, end], share) => start + share * (end - start);
-const across = ([start, end], pixel) => (pixel - start) / (end - start);
 
 function place(element, attributes) {
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);

@@ -1,7 +1,8 @@
 /** What the explorable of the full model draws: the curves with their names, and the table of times. */
 
-import { axes, clip, linear, path, ticks } from "./chart.js";
+import { clip, linear, path, ticks } from "./chart.js";
 import { freshId, html, number, svg } from "./dom.js";
+import { aboveLoss, dot } from "./emergence-view.js";
 import { HEAD, LATEST, TWINS } from "./full-flow.js";
 
 /** Beside the chart, in pixels; on the right stand the names of the curves. */
@@ -61,7 +62,6 @@ export function fullChart(flow, points, curves, x, width, height) {
     map: linear([least - 0.05, most + 0.05], [box.bottom, box.top]), ticks: ticks(least, most, 5),
     label: "pseudo-parameters",
   };
-  const lossMap = linear([0, 1], [low.bottom, low.top]);
   const inner = freshId("clip");
   const lines = svg("g", { "clip-path": `url(#${inner})` }, level(y.map(0.5), box));
   const marks = svg("g");
@@ -79,16 +79,8 @@ export function fullChart(flow, points, curves, x, width, height) {
       marks.append(dot([at, y.map(0.5)], quantity), svg("text", { class: `ex-label q-${quantity}`, ...place }, label));
     } else if (!quiet) ends.push({ label, quantity, at: line.at(-1)[1] });
   }
-  const loss = path(points.map((point) => [x.map(point.t), lossMap(point.loss)]), { class: "ex-curve q-loss" });
-  const fallen = flow.times.collapse;
-  if (fallen <= flow.end) marks.append(dot([x.map(fallen), lossMap(0.5)], "loss"));
-  return svg(
-    "g", {},
-    clip(inner, box),
-    axes({ box, x: { ...x, ticks: x.ticks.map((tick) => ({ ...tick, text: "" })), label: "" }, y }),
-    axes({ box: low, x, y: { map: lossMap, ticks: ticks(0, 1, 2), label: "loss", quantity: "loss" } }),
-    lines, loss, marks, ...names(ends, box),
-  );
+  const below = { x, y, box, low, highest: 1 };
+  return aboveLoss(flow, points, below, clip(inner, box), lines, marks, ...names(ends, box));
 }
 
 const rank = ({ quiet, event }) => (quiet ? 0 : event ? 2 : 1);
@@ -114,10 +106,6 @@ function names(ends, { right, top, bottom }) {
 
 function level(at, { left, right }) {
   return svg("line", { class: "ex-threshold", x1: left, x2: right, y1: at, y2: at });
-}
-
-function dot([x, y], quantity) {
-  return svg("circle", { class: `ex-dot q-${quantity}`, cx: x, cy: y, r: 4.5 });
 }
 
 /** The table of times, in flow time and in units of N or N^2, beside those of three parameters alone. */

@@ -1,12 +1,12 @@
 /** The explorable of the full model: the flow of all pseudo-parameters, any of which may be frozen. */
 
-import { choice, fit, fixed, html, number, oncePerFrame, svg } from "./dom.js";
+import { fit, fixed, html, number, oncePerFrame, svg } from "./dom.js";
 import { curvePoints, timeAxis } from "./emergence-view.js";
 import { emergenceTimes } from "./flow.js";
+import { flowTime, scaleChoice } from "./flow-time.js";
 import { fullFlow, HEAD, LATEST, stateAt } from "./full-flow.js";
 import { mainControls, subsetControls } from "./nineteen-controls.js";
 import { curvesOf, fullChart, MARGINS, quietNames, SYMBOL, timesTable } from "./nineteen-view.js";
-import { playback } from "./playback.js";
 
 const HEIGHT = 460; // of the picture, in pixels
 
@@ -36,31 +36,14 @@ function show(mount) {
     time.refresh();
     moveCursor();
   });
-  const timeAt = (at) => Math.max(0, view.x.map.invert(along(view.range, at)));
 
-  const time = playback({
+  const { time, now, point } = flowTime({
     at: 0.5,
-    format: (at) => (view ? number(timeAt(at)) : ""),
-    spoken: (at) => (view ? [number(timeAt(at)), ...valuesAt(timeAt(at)).map(({ text }) => text)].join(", ") : ""),
+    seen: () => view && { flow, ...view },
+    spoken: (t) => [number(t), ...valuesAt(t).map(({ text }) => text)].join(", "),
     moved: () => moveCursor(),
-    next: (at) => {
-      const later = Object.values(flow.times).filter((t) => t < Infinity && t > timeAt(at) * (1 + 1e-6));
-      return later.length ? across(view.range, view.x.map(Math.min(...later))) : 0;
-    },
   });
-  const scale = choice({
-    legend: "Time axis", value: state.scale, options: { linear: "linear", log: "logarithmic" },
-    change: (value) => {
-      state.scale = value;
-      redraw();
-    },
-  });
-
-  const point = (event) => {
-    if (event.type === "pointermove" && event.buttons === 0) return;
-    time.pause();
-    time.go(across(view.range, event.clientX - picture.getBoundingClientRect().left));
-  };
+  const scale = scaleChoice(state, redraw);
   const picture = svg("svg", {
     role: "img", "aria-label": "Curves of all pseudo-parameters that move, and of the loss, against flow time",
     class: "ex-curves", pointerdown: point, pointermove: point,
@@ -73,10 +56,10 @@ function show(mount) {
     return [...values, { quantity: "loss", text: `loss = ${fixed(flow.loss(y), 3)}` }];
   }
   function moveCursor() {
-    const at = view.x.map(Math.min(timeAt(time.at()), flow.end));
+    const at = view.x.map(Math.min(now(), flow.end));
     cursor.setAttribute("x1", at);
     cursor.setAttribute("x2", at);
-    reading.replaceChildren(...valuesAt(timeAt(time.at())).map(({ quantity, text }) => html(
+    reading.replaceChildren(...valuesAt(now()).map(({ quantity, text }) => html(
       "span", { class: `q-${quantity}` }, html("span", { class: "ex-swatch", "aria-hidden": "true" }), `${text} `,
     )));
   }
@@ -97,10 +80,6 @@ function show(mount) {
   recompute();
   new ResizeObserver(() => flow && redraw()).observe(mount);
 }
-
-/** The point at a share of a range, and the share of a point. */
-const along = ([start, end], share) => start + share * (end - start);
-const across = ([start, end], pixel) => (pixel - start) / (end - start);
 
 function inWords({ nPairs, names, times }) {
   const order = Object.keys(HEAD).sort((a, b) => times[a] - times[b]);

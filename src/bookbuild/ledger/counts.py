@@ -2,12 +2,14 @@
 
 import html
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from .claims import Finding, Kind, Verdict, count
 from .foreseen import State
 from .records import Records
 from .robust import Steadiness
+from .sabotage import Alertness
 
 KINDS: dict[Kind, str] = {
     "paper": "Claims of the paper",
@@ -25,6 +27,12 @@ STEADINESS: dict[Steadiness, str] = {
     "steady": "steady",
     "flips": "flip",
     "earlier": "from an earlier edition",
+}
+ALERTNESS: dict[Alertness, str] = {
+    "turned": "turned by a fault",
+    "argued": "argued for",
+    "green": "turned by none",
+    "untried": "untried",
 }
 
 
@@ -52,36 +60,24 @@ def verdict_counts(findings: Sequence[Finding], *, up: str = "") -> str:
 
 def foreseen_counts(findings: Sequence[Finding], records: Records) -> str:
     """Return, for each kind, how many expectations were written when; empty without a record."""
-    known = [(finding.claim.kind, records.state(finding)) for finding in findings]
-    counts = Counter((kind, told.state) for kind, told in known if told is not None)
-    rows = [
-        (
-            KINDS[kind],
-            [
-                (f"kind={kind}&amp;foreseen={s}", counts[kind, s], STATES[s].partition(":")[0])
-                for s in STATES
-            ],
-        )
-        for kind in KINDS
-    ]
-    return _neutral_counts(rows)
+    known = [(finding, records.state(finding)) for finding in findings]
+    counts = Counter((f.claim.kind, told.state) for f, told in known if told is not None)
+    names = {state: text.partition(":")[0] for state, text in STATES.items()}
+    return _neutral_counts("foreseen", names, counts)
 
 
 def robust_counts(findings: Sequence[Finding], records: Records) -> str:
     """Return, for each kind, how many rows hold at all other first seeds; empty without a run."""
-    counts = Counter(
-        (finding.claim.kind, records.reruns[finding.claim.id].steadiness)
-        for finding in findings
-        if finding.claim.id in records.reruns
-    )
-    rows = [
-        (
-            KINDS[kind],
-            [(f"kind={kind}&amp;seeds={s}", counts[kind, s], STEADINESS[s]) for s in STEADINESS],
-        )
-        for kind in KINDS
-    ]
-    return _neutral_counts(rows)
+    known = [(finding.claim, records.reruns.get(finding.claim.id)) for finding in findings]
+    counts = Counter((claim.kind, told.steadiness) for claim, told in known if told is not None)
+    return _neutral_counts("seeds", STEADINESS, counts)
+
+
+def sabotage_counts(findings: Sequence[Finding], records: Records) -> str:
+    """Return, for each kind, how many rows a planted fault has turned; empty without a record."""
+    known = [(finding.claim, records.trials.get(finding.claim.id)) for finding in findings]
+    counts = Counter((claim.kind, told.alertness) for claim, told in known if told is not None)
+    return _neutral_counts("faults", ALERTNESS, counts)
 
 
 def told_verdicts(findings: Sequence[Finding]) -> tuple[list[list[str]], list[str]]:
@@ -98,14 +94,17 @@ def told_verdicts(findings: Sequence[Finding]) -> tuple[list[list[str]], list[st
     return table, amiss
 
 
-def _neutral_counts(rows: Sequence[tuple[str, Sequence[tuple[str, int, str]]]]) -> str:
-    """Return rows of numbers, each with a query of the verdict page and what is counted."""
+def _neutral_counts(
+    what: str, names: Mapping[Any, str], counts: Mapping[tuple[Kind, Any], int]
+) -> str:
+    """Return the numbers of each kind, each leading to its rows by a query of the verdict page."""
     lines = []
-    for title, items in rows:
+    for kind, title in KINDS.items():
         badges = [
-            f'<a class="verdict" href="verdicts.html?{query}"><b>{n}</b> {what}</a>'
-            for query, n, what in items
-            if n
+            f'<a class="verdict" href="verdicts.html?kind={kind}&amp;{what}={state}">'
+            f"<b>{n}</b> {name}</a>"
+            for state, name in names.items()
+            if (n := counts.get((kind, state), 0))
         ]
         if badges:
             lines += [f"<dt>{title}</dt><dd>", *badges, "</dd>"]

@@ -12,6 +12,7 @@ from .expectations import Holding
 from .foreseen import Foreseen
 from .records import Records
 from .robust import Rerun
+from .sabotage import Trial
 
 SHOWN = 4  # settings that fail: more of them stand behind a fold
 TABLE_HEAD = (
@@ -60,6 +61,7 @@ def _row(finding: Finding, records: Records) -> list[str]:
     """Return the lines of one row; statement and reason are Markdown between HTML."""
     claim = finding.claim
     state, rerun = records.state(finding), records.reruns.get(claim.id)
+    trial = records.trials.get(claim.id)
     measured = expected = "—"
     if finding.measured is not None:
         link = f"{claim.chapter}.html#{measure_anchor(claim.measure)}"
@@ -68,7 +70,8 @@ def _row(finding: Finding, records: Records) -> list[str]:
     return [
         f'<tr id="claim-{claim.id}" data-kind="{claim.kind}" '
         f'data-verdict="{slug(finding.verdict)}" data-foreseen="{state.state if state else ""}" '
-        f'data-seeds="{rerun.steadiness if rerun else ""}"><td>',
+        f'data-seeds="{rerun.steadiness if rerun else ""}" '
+        f'data-faults="{trial.alertness if trial else ""}"><td>',
         f'<p class="source">{html.escape(claim.source)}</p>',
         "",
         claim.statement,
@@ -77,7 +80,7 @@ def _row(finding: Finding, records: Records) -> list[str]:
         "",
         claim.why or claim.not_testable,
         "",
-        f"</div>{_foreseen(state)}{_robust(rerun)}</td>",
+        f"</div>{_foreseen(state)}{_robust(rerun)}{_sabotage(trial)}</td>",
         f'<td data-label="Measured">{measured}</td><td data-label="Expected">{expected}</td>',
         f"<td>{badge(finding, 'span')}</td></tr>",
     ]
@@ -120,6 +123,18 @@ def _robust(rerun: Rerun | None) -> str:
             told = (f"{verdict} from {seed}" for seed, verdict in pairs)
             text = f"flips: {rerun.own} here, {', '.join(told)}"
     return f'<p class="robust">Other first seeds: {text}.</p>'
+
+
+def _sabotage(trial: Trial | None) -> str:
+    """Return how many planted faults turn a row, and the sharpest of them."""
+    if trial is None or trial.alertness == "untried":
+        return ""
+    text = trial.argument or f"none of {trial.tried} turns this row"
+    if trial.turned:
+        text = (
+            f"{len(trial.turned)} of {trial.tried} turn this row, the sharpest: {trial.turned[0]}"
+        )
+    return f'<p class="planted">Planted faults: {html.escape(text.rstrip("."))}.</p>'
 
 
 def _failing(holding: Holding) -> str:

@@ -1,4 +1,4 @@
-"""What is stored of the rows beside their claims: when they were written, how steady they are."""
+"""What is stored of the rows beside their claims: when written, how steady, how easily missed."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from .claims import Finding
 from .foreseen import Foreseen
 from .robust import Rerun
+from .sabotage import Trial
 
 
 @dataclass(frozen=True)
@@ -14,6 +15,7 @@ class Records:
 
     foreseen: Mapping[str, Foreseen] = field(default_factory=dict)
     reruns: Mapping[str, Rerun] = field(default_factory=dict)
+    trials: Mapping[str, Trial] = field(default_factory=dict)
 
     def state(self, finding: Finding) -> Foreseen | None:
         """Return when the expectation was written, if the record is about this very one."""

@@ -18,6 +18,7 @@ from bookbuild.ledger.claims import Finding
 from bookbuild.ledger.counts import (
     foreseen_counts,
     robust_counts,
+    sabotage_counts,
     verdict_counts,
     verdict_summary,
 )
@@ -75,6 +76,7 @@ def stage(
         "verdict_counts": verdict_counts(findings),
         "foreseen_counts": foreseen_counts(findings, records),
         "robust_counts": robust_counts(findings, records),
+        "sabotage_counts": sabotage_counts(findings, records),
         "verdict_table": verdict_table(findings, chapters, records),
     }.items():
         (generated / f"{name}.md").write_text(text, encoding="utf-8")

@@ -6,12 +6,19 @@ import pytest
 from nbformat.v4 import new_notebook
 
 from bookbuild.ledger.claims import Claim, Finding
-from bookbuild.ledger.counts import KINDS, foreseen_counts, robust_counts, verdict_counts
+from bookbuild.ledger.counts import (
+    KINDS,
+    foreseen_counts,
+    robust_counts,
+    sabotage_counts,
+    verdict_counts,
+)
 from bookbuild.ledger.expectations import Measured, read_expectation
 from bookbuild.ledger.foreseen import Foreseen
 from bookbuild.ledger.pages import verdict_table
 from bookbuild.ledger.records import Records
 from bookbuild.ledger.robust import Rerun, with_reruns
+from bookbuild.ledger.sabotage import trial_of
 from bookbuild.source.chapters import Chapter
 
 CHAPTER = "paper/01_line"
@@ -112,6 +119,41 @@ def test_expectations_are_counted_by_when_they_were_written() -> None:
     text = robust_counts(findings, Records(reruns={"a": rerun("reproduced", "partly")}))
     assert 'verdicts.html?kind=new&amp;seeds=flips"><b>1</b> flip</a>' in text
     assert foreseen_counts(findings, Records()) == robust_counts(findings, Records()) == ""
+
+
+RECORD = {
+    "chapters": {
+        CHAPTER: {
+            "edition": "1",
+            "faults": {"slip": {"says": "a factor is forgotten"}, "turn": {"says": "all is -1"}},
+            "rows": {"a": {"turned": ["slip"]}, "b": {"moved": ["slip"]}, "c": {}},
+        }
+    },
+    "argued": {"c": "It is counted by hand."},
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "edition", "alertness", "told"),
+    [
+        ("a", "1", "turned", "1 of 2 turn this row, the sharpest: a factor is forgotten"),
+        ("a", "2", "untried", ""),  # the chapter has been edited since
+        ("b", "1", "green", "none of 2 turns this row"),
+        ("c", "2", "argued", "It is counted by hand"),
+        ("d", "1", "untried", ""),
+    ],
+)
+def test_a_row_says_whether_a_planted_fault_turns_it(
+    name: str, edition: str, alertness: str, told: str
+) -> None:
+    claim = Claim(name, "§1", "A.", "new", CHAPTER, "slope", read_expectation({"at_least": 1}))
+    trial = trial_of(claim, RECORD, {CHAPTER: edition})
+    assert trial.alertness == alertness
+    text = row({"at_least": 1}, 2.0, None, records=Records(trials={"a": trial}))
+    assert f'data-faults="{alertness}"' in text
+    assert (f'<p class="planted">Planted faults: {told}.</p>' in text) is bool(told)
+    counts = sabotage_counts([Finding(claim, None, "reproduced")], Records(trials={name: trial}))
+    assert f"kind=new&amp;faults={alertness}" in counts
 
 
 def test_a_row_over_settings_says_where_it_fails() -> None:

@@ -20,8 +20,9 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from queue import SimpleQueue
 
+from bookbuild import settings as book
 from bookbuild.ledger.claims import read_claims
-from bookbuild.settings import core_count
+from bookbuild.results.keys import chapter_edition
 from bookbuild.source.chapters import read_chapters, read_toc
 
 from . import record
@@ -36,7 +37,7 @@ def main() -> int:
     parser.add_argument("--part", choices=("paper", "beyond", "companions"))
     parser.add_argument("--chapter", nargs="*", default=[])
     parser.add_argument("--fault", nargs="*", default=[], help="these faults alone")
-    parser.add_argument("--jobs", type=int, default=core_count())
+    parser.add_argument("--jobs", type=int, default=book.core_count())
     parser.add_argument("--minutes", type=float, help="begin no trial after so long")
     parser.add_argument("--smoke", action="store_true", help="tiny sizes, and nothing is judged")
     parser.add_argument("--list", action="store_true", help="execute nothing; bring up to date")
@@ -44,19 +45,19 @@ def main() -> int:
     toc = read_toc(ROOT)
     claims = read_claims(ROOT, [chapter.name for chapter in read_chapters(ROOT, toc)])
     rows = {claim.chapter for claim in claims if claim.expectation}
-    names = [
-        name
-        for name in (chapter.name for chapter in read_chapters(ROOT, toc))
-        if name in rows
-        and (not asked.part or name.startswith(f"{asked.part}/"))
-        and (not asked.chapter or name in asked.chapter)
-        and any(name in fault.chapters for fault in FAULTS)
-    ]
+    chapters = {
+        chapter.name: chapter
+        for chapter in read_chapters(ROOT, toc)
+        if chapter.name in rows
+        and (not asked.part or chapter.name.startswith(f"{asked.part}/"))
+        and (not asked.chapter or chapter.name in asked.chapter)
+        and any(chapter.name in fault.chapters for fault in FAULTS)
+    }
     settings = Settings("smoke" if asked.smoke else "paper")
     complaints: list[str] = []
     deadline = time.monotonic() + 60 * (asked.minutes or float("inf"))
     with executors(0 if asked.list else asked.jobs) as pool:
-        for name in names:
+        for name, chapter in chapters.items():
             faults = [
                 fault
                 for fault in FAULTS
@@ -72,13 +73,14 @@ def main() -> int:
                 if trial.key == sound.key
             ]
             if not (asked.fault or asked.smoke):
-                record.write(name, summary(claims, sound, list(trials.items())))
+                edition = chapter_edition(chapter, book.Settings(ROOT))
+                record.write(name, edition, summary(claims, sound, list(trials.items())))
     print("\n".join(complaints), end="\n" if complaints else "")
     if asked.smoke:
         return 1 if complaints else 0
     left = record.settle(claims, ARGUED)
     print("\n".join(record.lines()))
-    return 1 if complaints or any(name in left for name in names) else 0
+    return 1 if complaints or any(name in left for name in chapters) else 0
 
 
 class Pool:

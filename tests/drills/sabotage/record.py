@@ -20,10 +20,10 @@ def read(file: Path = FILE) -> dict[str, Any]:
     return json.loads(file.read_text(encoding="utf-8"))
 
 
-def write(chapter: str, found: Mapping[str, Any], file: Path = FILE) -> None:
-    """Put what was found of a chapter in the place of what was known."""
+def write(chapter: str, edition: str, found: Mapping[str, Any], file: Path = FILE) -> None:
+    """Put what was found of an edition of a chapter in the place of what was known."""
     result = read(file)
-    result["chapters"][chapter] = found
+    result["chapters"][chapter] = {"edition": edition, **found}
     _store(result, file)
 
 

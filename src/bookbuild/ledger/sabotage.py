@@ -1,0 +1,59 @@
+"""The stored drill of planted faults: which wrong implementations a row can tell from a right one.
+
+The drill is `tests/drills/sabotage`, which writes the record.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from bookbuild.errors import raise_if_any
+from bookbuild.schema import faults, load
+
+from .claims import Claim
+
+Alertness = Literal["turned", "argued", "green", "untried"]
+
+RECORD = Path("data/sabotage.json")
+SCHEMA = Path(__file__).with_name("sabotage.schema.json")
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What planted faults made of a row."""
+
+    turned: tuple[str, ...] = ()  # what was wrong where the verdict changed, the sharpest first
+    tried: int = 0  # faults planted in its chapter
+    argument: str = ""  # why none needs to turn it
+    current: bool = True  # whether the chapter's code is still the one that was tried
+
+    @property
+    def alertness(self) -> Alertness:
+        """Whether a fault turns the row; what was tried before an edit of its chapter is not."""
+        if self.argument and not self.turned:
+            return "argued"
+        if not (self.tried and self.current):
+            return "untried"
+        return "turned" if self.turned else "green"
+
+
+def read_sabotage(root: Path) -> dict[str, Any]:
+    """Return the record, one without chapters where there is none; raise BookError."""
+    if not (root / RECORD).is_file():
+        return {"chapters": {}, "argued": {}}
+    document = load(root / RECORD, RECORD)
+    raise_if_any(f"{RECORD}: {fault.clause}." for fault in faults(document, SCHEMA))
+    return document
+
+
+def trial_of(claim: Claim, record: Mapping[str, Any], editions: Mapping[str, str]) -> Trial:
+    """Return what the record says of a row."""
+    chapter = record["chapters"].get(claim.chapter)
+    row = chapter["rows"].get(claim.id) if chapter else None
+    argument = record["argued"].get(claim.id, "")
+    if chapter is None or row is None:
+        return Trial(argument=argument)
+    turned = tuple(chapter["faults"][name]["says"] for name in row.get("turned", ()))
+    current = editions.get(claim.chapter) == chapter["edition"]
+    return Trial(turned, len(chapter["faults"]), argument, current)
