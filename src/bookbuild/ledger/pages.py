@@ -19,6 +19,10 @@ TABLE_HEAD = (
     '<table class="ledger">\n<thead><tr><th scope="col">Claim</th><th scope="col">Measured</th>'
     '<th scope="col">Expected</th><th scope="col">Verdict</th></tr></thead>\n<tbody>'
 )
+RESULTS_HEAD = (
+    '<table class="ledger">\n<thead><tr><th scope="col">Result</th>'
+    '<th scope="col">Measured</th><th scope="col">Verdict</th></tr></thead>\n<tbody>'
+)
 
 
 def measure_anchor(key: str) -> str:
@@ -40,6 +44,27 @@ def verdict_table(
             lines += _row(finding, records)
         lines += ["</tbody></table>", ""]
     return "\n".join(lines)
+
+
+def results_table(findings: Sequence[Finding], *, up: str = "") -> str:
+    """Return statement, measurement and verdict of new results; `up` leads to the book's root."""
+    lines = [RESULTS_HEAD]
+    for finding in findings:
+        claim = finding.claim
+        if claim.kind != "new" or finding.measured is None:
+            continue
+        link = f"{up}{claim.chapter}.html#{measure_anchor(claim.measure)}"
+        row = f'href="{up}verdicts.html#claim-{claim.id}"'
+        measured = html.escape(str(finding.measured))
+        lines += [
+            "<tr><td>",
+            "",
+            claim.statement,
+            "",
+            f'</td><td data-label="Measured"><a href="{link}">{measured}</a></td>',
+            f"<td>{badge(finding, 'a', row)}</td></tr>",
+        ]
+    return "\n".join([*lines, "</tbody></table>"]) + "\n"
 
 
 def made_by(origin: Mapping[str, object]) -> str:

@@ -22,7 +22,7 @@ from bookbuild.ledger.counts import (
     verdict_counts,
     verdict_summary,
 )
-from bookbuild.ledger.pages import made_by, measure_anchor, verdict_table
+from bookbuild.ledger.pages import made_by, measure_anchor, results_table, verdict_table
 from bookbuild.ledger.records import Records
 from bookbuild.reporting.report import FIGURES_FOLDER, FOLD_OPENING
 from bookbuild.results.executed import Entry
@@ -72,6 +72,11 @@ def stage(
             (folder / "_generated").mkdir(exist_ok=True)
             summary = verdict_summary(findings, up=up)
             (folder / "_generated" / "verdict_summary.md").write_text(summary, encoding="utf-8")
+    for chapter in chapters:
+        path = generated / "results" / f"{chapter.name}.md"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        found = [finding for finding in findings if finding.claim.chapter == chapter.name]
+        path.write_text(results_table(found, up="../"), encoding="utf-8")
     for name, text in {
         "verdict_counts": verdict_counts(findings),
         "foreseen_counts": foreseen_counts(findings, records),

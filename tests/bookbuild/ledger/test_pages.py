@@ -15,7 +15,7 @@ from bookbuild.ledger.counts import (
 )
 from bookbuild.ledger.expectations import Measured, read_expectation
 from bookbuild.ledger.foreseen import Foreseen
-from bookbuild.ledger.pages import verdict_table
+from bookbuild.ledger.pages import results_table, verdict_table
 from bookbuild.ledger.records import Records
 from bookbuild.ledger.robust import Rerun, with_reruns
 from bookbuild.ledger.sabotage import trial_of
@@ -119,6 +119,18 @@ def test_expectations_are_counted_by_when_they_were_written() -> None:
     text = robust_counts(findings, Records(reruns={"a": rerun("reproduced", "partly")}))
     assert 'verdicts.html?kind=new&amp;seeds=flips"><b>1</b> flip</a>' in text
     assert foreseen_counts(findings, Records()) == robust_counts(findings, Records()) == ""
+
+
+def test_new_results_are_listed_with_what_was_measured() -> None:
+    def finding(kind: Any, name: str) -> Finding:
+        claim = Claim(name, "§1", f"Law of {name}.", kind, CHAPTER, "slope")
+        return Finding(claim, Measured(2.0, None), "reproduced")
+
+    text = results_table([finding("new", "lines"), finding("paper", "curves")], up="../")
+    assert "\n\nLaw of lines.\n\n" in text
+    assert f'<a href="../{CHAPTER}.html#measure-slope">2</a>' in text
+    assert 'href="../verdicts.html#claim-lines">reproduced</a>' in text
+    assert "curves" not in text
 
 
 RECORD = {
