@@ -1,6 +1,7 @@
 """The table of verdicts as a MyST page, and what stands below an executed one."""
 
 import html
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 
@@ -47,12 +48,16 @@ def verdict_table(
 
 
 def results_table(findings: Sequence[Finding], *, up: str = "") -> str:
-    """Return statement, measurement and verdict of new results; `up` leads to the book's root."""
-    lines = [RESULTS_HEAD]
-    for finding in findings:
+    """Return the new results among findings behind a fold, which says how they are judged.
+
+    `up` leads to the book's root.
+    """
+    new = [f for f in findings if f.claim.kind == "new" and f.measured is not None]
+    counts = Counter(finding.verdict for finding in new)
+    told = ", ".join(f"{n} {verdict}" for verdict, n in counts.most_common())
+    lines = [f'<details class="results"><summary>Measured: {told}</summary>', RESULTS_HEAD]
+    for finding in new:
         claim = finding.claim
-        if claim.kind != "new" or finding.measured is None:
-            continue
         link = f"{up}{claim.chapter}.html#{measure_anchor(claim.measure)}"
         row = f'href="{up}verdicts.html#claim-{claim.id}"'
         measured = html.escape(str(finding.measured))
@@ -64,7 +69,7 @@ def results_table(findings: Sequence[Finding], *, up: str = "") -> str:
             f'</td><td data-label="Measured"><a href="{link}">{measured}</a></td>',
             f"<td>{badge(finding, 'a', row)}</td></tr>",
         ]
-    return "\n".join([*lines, "</tbody></table>"]) + "\n"
+    return "\n".join([*lines, "</tbody></table>", "</details>"]) + "\n"
 
 
 def made_by(origin: Mapping[str, object]) -> str:

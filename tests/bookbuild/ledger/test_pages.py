@@ -130,6 +130,7 @@ def test_new_results_are_listed_with_what_was_measured() -> None:
     assert "\n\nLaw of lines.\n\n" in text
     assert f'<a href="../{CHAPTER}.html#measure-slope">2</a>' in text
     assert 'href="../verdicts.html#claim-lines">reproduced</a>' in text
+    assert "<summary>Measured: 1 reproduced</summary>" in text
     assert "curves" not in text
 
 
