@@ -3,6 +3,7 @@
 from .agreement import Agreement, agreement, as_table, gap
 from .attended import Attended, attended
 from .circuit import Circuit, circuit
+from .conserved import Balance, balances, drifts
 from .curves import (
     Exponent,
     PowerLaw,
@@ -26,6 +27,7 @@ __all__ = [
     "Agreement",
     "Amplified",
     "Attended",
+    "Balance",
     "Band",
     "Circuit",
     "Dominance",
@@ -37,10 +39,12 @@ __all__ = [
     "amplified",
     "as_table",
     "attended",
+    "balances",
     "blocks",
     "circuit",
     "diagonal_share",
     "dominance",
+    "drifts",
     "exponent",
     "first_fallen",
     "first_reached",
