@@ -2,11 +2,11 @@
 
 Chapter "Exact constants" proves that with e = 1/N, while the parameters rise,
 
-    T = N^2 S(e) - delta,  S(e) = B(e) + e gamma*(e),  0 <= delta <= `late(...)`,
+    T = N^2 S(e) - delta,  S(e) = B(e) + e gamma*(e),  0 <= delta <= N exp(-T/N) + `lag`/N,
 
-B the time on the slow manifold and gamma* its end. Both are analytic in e on [0, 1/2]. By Taylor's
-theorem S is its polynomial of degree two plus e^3 times a coefficient that interval arithmetic
-encloses on boxes of e. The curve is run through by u = sqrt(2 alpha), from 0 to `_end`.
+B the time on the slow manifold and gamma* the goal of gamma at its end. Both are analytic in e on
+[0, 1/2]. By Taylor's theorem S is its polynomial of degree two plus e^3 times a coefficient that
+interval arithmetic encloses on boxes of e. u = sqrt(2 alpha) runs along the curve, up to `_end`.
 """
 
 import math
@@ -103,6 +103,30 @@ def lag(name: Name, e: arb) -> arb:
     if not (e * (signal - 1) ** 2 < 2 and e * (signal + 1) < 2 and goal < 2):
         raise ArithmeticError(f"{name} is outside the range of the proof, e = {e}")
     return follows * goal + share * (excess**2 + follows * goal**2) / 2
+
+
+def rest_of(name: Name, n_pairs: int, times: tuple[float, float]) -> Bounds:
+    """Bounds of N (T - c2 N^2 - c1 N - c0) at one N from bounds of T."""
+    square, linear, known = constants(name)
+    return outward(n_pairs * (_ball(times) - n_pairs**2 * square - n_pairs * linear - known))
+
+
+def without_constant(name: Name, first: int, left: tuple[float, float]) -> Bounds:
+    """Bounds of T - c2 N^2 - c1 N for all N >= first from bounds `left` of what `rest` bounds."""
+    return outward(constants(name)[2] + arb(0).union(arb(1) / first) * _ball(left))
+
+
+def ordered(first: int, alpha: tuple[float, float], beta: tuple[float, float]) -> bool:
+    """Whether these rests prove N ln 2 < T_beta < T_alpha for all N >= first."""
+    e = arb(0).union(arb(1) / first)
+    last, middle = (
+        square + e * (linear + e * (known + e * _ball(left)))
+        for (square, linear, known), left in (
+            (constants("alpha"), alpha),
+            (constants("beta"), beta),
+        )
+    )
+    return bool(e * arb(2).log() < middle and middle < last)
 
 
 def gamma_rest() -> float:
@@ -208,6 +232,10 @@ def _rise(score: arb, e: arb) -> arb:
 
 def _coefficients(series: arb_series) -> list[arb]:
     return [series[k] for k in range(ctx.cap)]
+
+
+def _ball(ends: tuple[float, float]) -> arb:
+    return arb(ends[0]).union(arb(ends[1]))
 
 
 def _least(one: arb, two: arb) -> arb:

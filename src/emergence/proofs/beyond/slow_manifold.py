@@ -31,8 +31,7 @@ def residuals() -> dict[str, sp.Expr]:
         "speed of beta on the slow manifold": by_beta.subs(GAMMA, goal) - E**2 * settled,
         "the identity": by_beta / (E**2 * settled) + n_pairs * k * by_gamma - 1,
         "goal of gamma": goal - 1 - (1 - E / 2) * (S - 1) / M,
-        "slope of the goal": sp.diff(goal, S)
-        - (1 - E / 2) * (1 - E * (S - 1) ** 2 / 2) / M**2,
+        "slope of the goal": sp.diff(goal, S) - (1 - E / 2) * (1 - E * (S - 1) ** 2 / 2) / M**2,
         "gamma relaxes at least at the rate 1/N": M - D**2 - E * (1 - E / 2) * (S - 1) ** 2 / 2,
         "M below s": S - M - (S - 1) * (1 - E * (S + 1) / 2),
         "1 - k at most": 1 - k.subs(GAMMA, goal) - (1 - E / 2) * (S - 1) / S - E * (S - 1) / 2,
@@ -43,10 +42,13 @@ def residuals() -> dict[str, sp.Expr]:
         - (1 - GAMMA)
         - (1 - E / 2) * (S - 1) / D
         + GAMMA * E * (1 - E / 2) * (S - 1) ** 2 / (2 * D**2),
+    }
+    rise = {
         "lead of gamma": sp.diff(lead, V) + lead - (V - 1 + sp.exp(-V)),
         "lead of gamma at ln 2": lead.subs(V, sp.log(2)) - sp.log(2) * sp.Rational(3, 2) + 1,
     }
-    return {name: sp.simplify(left) for name, left in steps.items()} | _orders()
+    left = {name: sp.cancel(sp.together(step)) for name, step in steps.items()}
+    return left | {name: sp.simplify(step) for name, step in rise.items()} | _orders()
 
 
 def _orders() -> dict[str, sp.Expr]:
@@ -71,8 +73,9 @@ def _orders() -> dict[str, sp.Expr]:
     left = {"beta on the curve": _cut(beta**2) - _cut(square)}
     for k, time in enumerate(times):
         passed = wait.coeff(E, k).subs(GROWN, grown)
-        left[f"time to an alpha, order {k}"] = sp.simplify(sp.diff(time, U) - passed)
-        left[f"its start, order {k}"] = sp.limit(time, U, 0)
+        difference = sp.expand(sp.diff(time, U) - passed).subs({shrunk: 1 / GROWN, grown: GROWN})
+        left[f"time to an alpha, order {k}"] = sp.cancel(difference)
+        left[f"its start, order {k}"] = sp.series(time, U, 0, 1).removeO()
     return left | _ends(times, grown / 2)
 
 
