@@ -9,7 +9,6 @@ that k > q: sums over k, taken from the end, serve all q at once.
 import math
 
 import numpy as np
-from scipy.integrate import solve_ivp
 
 from .landscape import Landscape
 from .reduced import check_pairs
@@ -107,28 +106,6 @@ def landscape(n_pairs: int) -> Landscape:
         )
 
     return Landscape(loss, gradient, n_pairs)
-
-
-def runaway_time(n_pairs: int) -> float:
-    """When attention runs away while it is weak, over N^2: gamma at 1, all totals at 2N.
-
-    With h = e^alpha/2 and w = h/(q + h), on the clock t/N^2, beta' = sum over q of w e^(beta w),
-    less 1/2, and alpha' = beta times the sum of w (1 - w) e^(beta w). Both are infinite after a
-    finite time. beta is the independent variable; at 40 a part e^-40 of the time is left.
-    """
-    check_pairs(n_pairs)
-    places = np.arange(n_pairs)
-
-    def slope(beta, state):
-        """Of alpha and the time."""
-        own = 1 / (1 + 2 * places * math.exp(-state[0]))
-        pull = own * np.exp(beta * (own - 1))  # over e^beta
-        total, shrunk = pull.sum(), math.exp(-beta)
-        speed = total - shrunk / 2
-        return [beta * (total - own @ pull) / speed, shrunk / speed]
-
-    run = solve_ivp(slope, (0, 40), (0.0, 0.0), method="LSODA", rtol=1e-9, atol=1e-12)
-    return float(run.y[1, -1])
 
 
 def _after(*terms):

@@ -113,7 +113,8 @@ def rest_of(name: Name, n_pairs: int, times: tuple[float, float]) -> Bounds:
 
 def without_constant(name: Name, first: int, left: tuple[float, float]) -> Bounds:
     """Bounds of T - c2 N^2 - c1 N for all N >= first from bounds `left` of what `rest` bounds."""
-    return outward(constants(name)[2] + arb(0).union(arb(1) / first) * _ball(left))
+    low, high = min(left[0], 0.0), max(left[1], 0.0)  # over N they shrink towards 0
+    return outward(constants(name)[2] + (arb(low) / first).union(arb(high) / first))
 
 
 def ordered(first: int, alpha: tuple[float, float], beta: tuple[float, float]) -> bool:
