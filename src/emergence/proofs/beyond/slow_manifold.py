@@ -37,6 +37,11 @@ def residuals() -> dict[str, sp.Expr]:
         "1 - k at most": 1 - k.subs(GAMMA, goal) - (1 - E / 2) * (S - 1) / S - E * (S - 1) / 2,
         "beta by gamma": by_beta * D**2 / (E**2 * M)
         - (1 - E / 2) * (S * HALF / M) * GAMMA * (1 - GAMMA * h),
+        "loss": GAMMA**2 * (p**2 + (2 * n_pairs - 1) * o**2)
+        - 2 * GAMMA * p
+        + 1
+        - (1 - GAMMA * p) ** 2
+        - GAMMA**2 * (1 - p) * o,
         "slope of beta G": HALF + BETA * slope - HALF * (1 + (BETA * (1 - g)) ** 2),
         "push on gamma as it rises": n_pairs * by_gamma
         - (1 - GAMMA)
