@@ -5,11 +5,13 @@ import math
 import numpy as np
 import pytest
 import sympy as sp
+from scipy.integrate import solve_ivp
 
 from emergence import theory
 from emergence.proofs import residuals as steps
 from emergence.proofs.beyond import contexts as symbols
 from emergence.proofs.beyond import speeds
+from emergence.proofs.beyond.runaway import runaway_time
 from emergence.theory import contexts, laws, limits
 
 NAMES = "alpha", "beta", "gamma"
@@ -42,6 +44,34 @@ def test_uniform_emergence_is_that_of_the_limiting_flow(n_pairs):
     assert max(abs(times.alpha - alpha), abs(times.beta - beta)) < 0.3 * n_pairs
     assert times.gamma == pytest.approx(n_pairs * math.log(2), rel=1e-3)
     assert times.alpha == pytest.approx(laws.uniform_law("alpha")(n_pairs), rel=0.06)
+
+
+def test_attention_runs_away_when_the_loss_collapses():
+    """Integrated over time by another solver up to e^-12 of the end; the rest of order N log N."""
+    n_pairs, places = 256, np.arange(256)
+
+    def velocity(_t, state):
+        half = math.exp(state[0]) / 2
+        own = half / (places + half)
+        pull = own * np.exp(state[1] * own)
+        return [state[1] * (pull @ (1 - own)), pull.sum() - 0.5]
+
+    late = laws.Emergence(1, 12.0, terminal=True)
+    run = solve_ivp(
+        velocity, (0, 1), (0.0, 0.0), events=late, rtol=1e-10, atol=1e-12, method="Radau"
+    )
+    end = runaway_time(n_pairs)
+    assert run.t[-1] < end < run.t[-1] * (1 + 1e-5)
+    collapse = theory.emergence_times(n_pairs, query="uniform").collapse
+    assert abs(collapse - n_pairs**2 * end) < 0.2 * n_pairs * math.log(n_pairs)
+
+
+def test_the_shift_of_the_collapse_is_that_of_a_large_threshold():
+    shifts = [laws.uniform_law("beta", threshold=b).shift for b in (4.0, 5.0, 6.0)]
+    assert abs(shifts[2] - shifts[1]) < 0.03 * abs(shifts[1] - shifts[0])
+    size = math.log(2**14)
+    left = 1 - runaway_time(2**14) * (size + shifts[2]) / math.sqrt(2 * math.pi)
+    assert 1 < left * size**2 < 1.6
 
 
 def test_uniform_law_is_the_limiting_flow_for_huge_n():

@@ -13,11 +13,18 @@ class ExactConstants:
     large: int = 1024  # from which the next order of the collapse is judged
     enclosed_pairs: tuple[int, ...] = (2, 3, 10, 100, 10**3, 10**4, 10**6)
     boxes: int = 2000  # of an enclosure
+    first: int = 8  # from which the bounds for all N begin; below, one N at a time
+    slices: int = 100  # of the curve, in these bounds
+    shown: tuple[int, ...] = (2, 3, 4, 5, 6, 7, 8, 11, 16, 23, 32, 45, 64, 91, 128)
 
 
 PRESET = preset(
     paper=ExactConstants(),
     smoke=ExactConstants(
-        sizes=tuple(2**k for k in range(4, 9)), large=64, enclosed_pairs=(2, 10), boxes=400
+        sizes=tuple(2**k for k in range(4, 9)),
+        large=64,
+        enclosed_pairs=(2, 10),
+        boxes=400,
+        shown=(2, 5, 8, 32),
     ),
 )

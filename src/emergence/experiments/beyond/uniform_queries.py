@@ -20,6 +20,7 @@ class UniformQueries:
     far: int = 1024  # N from which the law is judged
     step_pairs: tuple[int, ...] = (2**8, 2**12, 2**16)  # where the error of the speeds is taken
     least_pairs: tuple[int, ...] = tuple(range(32, 193, 4))  # around the least T log N/N^2
+    runaway_pairs: tuple[int, ...] = tuple(2**k for k in range(10, 17, 2))  # of the run-away time
     place_pairs: int = 64  # N where the loss is followed place by place
 
     def step_time(self, n_pairs: int) -> float:
@@ -52,6 +53,7 @@ PRESET = preset(
         far=32,
         step_pairs=(2**4, 2**8),
         least_pairs=(32, 64, 128),
+        runaway_pairs=(64, 256, 1024),
         place_pairs=8,
     ),
 )
