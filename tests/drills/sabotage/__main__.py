@@ -18,6 +18,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from queue import SimpleQueue
 
 from bookbuild import settings as book
@@ -30,6 +31,8 @@ from .catalogue import ARGUED, FAULTS
 from .fault import ROOT, Fault, Stale
 from .trial import Executor, Settings, Trial, made, stored
 from .verdicts import summary
+
+LEAST, SLOWER = 120, 20  # seconds for any trial, and times what it takes without a fault
 
 
 def main() -> int:
@@ -126,6 +129,9 @@ class Pool:
         if found is None:
             return
         yield first, found
+        # a flow that a fault keeps from ending need not be waited for
+        patience = min(settings.timeout, LEAST + SLOWER * found.seconds)
+        settings = replace(settings, timeout=patience)
         with ThreadPoolExecutor(max(1, self._count)) as threads:
             for fault, trial in zip(others, threads.map(one, others), strict=True):
                 if trial is not None:
