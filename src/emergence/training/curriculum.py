@@ -51,9 +51,7 @@ def train_curriculum(
         task, settings.steps, label, weights=tuple(weights), streams=tuple(streams), rows=rows
     ):
         batches = [
-            tasks.gaussian_pairs(
-                settings.batch_size, n, dim, generator=stream, dtype=torch.float32
-            )
+            tasks.gaussian_pairs(settings.batch_size, n, dim, generator=stream, dtype=torch.float32)
             for stream in streams
         ]
         inputs = torch.stack([batch.inputs for batch in batches])

@@ -38,9 +38,7 @@ def pull_residuals(rows: int = 4) -> dict[str, sp.Expr]:
         "S, by a score": sp.cancel(by_score(square, 1) - 2 * paid[1] * (paid[1] - square)),
         "S, by a score, at even attention": by_score(square, 1).subs(even),
         "the same with two copies of each": by_score(pairs, 1).subs(even),
-        "cross-entropy, push at small gamma": sp.cancel(
-            by_score(speed, 0) - by_score(answer, 0)
-        ),
+        "cross-entropy, push at small gamma": sp.cancel(by_score(speed, 0) - by_score(answer, 0)),
         "cross-entropy, speed of gamma at zero": sp.cancel(
             speed.subs(even) - (1 - rows / words) / rows
         ),
@@ -83,12 +81,8 @@ def clock_residuals() -> dict[str, sp.Expr]:
         "gamma between bounds": sp.simplify(sp.diff(slower, T) - RHO / N * (R - S * slower)),
         # the area is convex in t, as gamma grows: T(c area) <= c T(area) for c >= 1
         "convexity of the area": sp.simplify(sp.diff(area, T, 2) - RHO / N * sp.exp(-u)),
-        "Gaussian units": sp.simplify(
-            (three_halves**2 / (2 * N)) - 2 * AREA * N**2 / LAMBDA
-        ),
-        "cross-entropy": sp.simplify(
-            KAPPA / (2 * N) * words**2 / 2 - 4 * AREA * N**2 / LAMBDA
-        ),
+        "Gaussian units": sp.simplify((three_halves**2 / (2 * N)) - 2 * AREA * N**2 / LAMBDA),
+        "cross-entropy": sp.simplify(KAPPA / (2 * N) * words**2 / 2 - 4 * AREA * N**2 / LAMBDA),
     }
 
 
@@ -110,9 +104,7 @@ def order_residuals(rows: int = 3) -> dict[str, sp.Expr]:
         return sum(a * value for a, value in zip(paid, values, strict=True))
 
     lead, gain = shares[0] - mean(shares), slopes[0] - mean(slopes)
-    spread = -sum(
-        a * (x - mean(shares)) * d for a, x, d in zip(paid, shares, slopes, strict=True)
-    )
+    spread = -sum(a * (x - mean(shares)) * d for a, x, d in zip(paid, shares, slopes, strict=True))
     return {
         "R, by beta": sp.cancel(by_beta(paid[0]) - paid[0] * lead),
         "R, by alpha": sp.cancel(by_alpha(paid[0]) - paid[0] * beta * gain),

@@ -76,7 +76,7 @@ def _corners(chances: Queries, threshold: float) -> Iterator[tuple[float, float]
     for slack in SLACKS:
         run = solve_ivp(
             lambda _t, point: climb(landscape, *point.tolist()),
-            (reached, slack * unit), state, method="LSODA", **TOLERANCES,
+            (reached, slack * unit), np.array(state), method="LSODA", **TOLERANCES,
         )  # fmt: skip
         if not run.success:
             return

@@ -8,9 +8,7 @@ from jaxtyping import Float, Int
 from ..landscape import Landscape
 
 
-def asked(
-    order: Int[np.ndarray, " places"], chances: Float[np.ndarray, " distinct"]
-) -> Landscape:
+def asked(order: Int[np.ndarray, " places"], chances: Float[np.ndarray, " distinct"]) -> Landscape:
     """The mean loss when the query asks for pair q with the chance `chances[q]` (this book).
 
     All queries at once, each in a time of order N: one attention matrix, a row a query.

@@ -52,9 +52,7 @@ def climb(landscape: Landscape, alpha: float, beta: float) -> Float[np.ndarray, 
     return (np.array(down[:2]) - np.array(up[:2])) / (2 * SMALL)
 
 
-def area_times(
-    landscape: Landscape, *, rates: Rates = UNIT, threshold: float = 0.5
-) -> AreaTimes:
+def area_times(landscape: Landscape, *, rates: Rates = UNIT, threshold: float = 0.5) -> AreaTimes:
     """The area law's times and areas, from two flows that do not know of each other (this book).
 
     On the clock of the area, alpha and beta follow `climb`, which knows data and no gamma. On the
@@ -158,8 +156,8 @@ def swept(
 
     start = [0.0] * (sum(landscape.groups) + 1)
     times, states = _crossings(velocity, start, (alpha, beta), threshold, end, relative)
-    swept = (float(state[-1]) if len(state) else math.inf for state in states)
-    return AreaTimes(*times, *swept)
+    areas = (float(state[-1]) if len(state) else math.inf for state in states)
+    return AreaTimes(*times, *areas)
 
 
 class _Crossing:
@@ -183,7 +181,7 @@ def _crossings(
     """When each component first reaches the level, and the states then; infinity for never."""
     events = [_Crossing((place,), level, terminal=False) for place in places]
     run = solve_ivp(
-        velocity, (0.0, end), start, method="LSODA", rtol=relative, atol=TOLERANCES["atol"],
+        velocity, (0.0, end), np.array(start), method="LSODA", rtol=relative, atol=TOLERANCES["atol"],
         events=[*events, _Crossing(places, level, terminal=True)],
     )  # fmt: skip
     if not run.success:
