@@ -1,10 +1,11 @@
 """The area law: the cases it is held to, and sizes of flows and trainings."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from emergence.preset import preset
+from emergence.tasks import Query
 from emergence.theory import cross_entropy, gaussian_rates
 from emergence.theory.area import asked
 from emergence.theory.flow import UNIT, Rates
@@ -43,7 +44,7 @@ class Case:
         """The loss of the three parameters, a closed formula."""
         if self.vocabulary is None:
             return asked(np.array(self.order), np.array(self.chances))
-        query = "last" if self.chances[-1] == 1 else "uniform"
+        query: Query = "last" if self.chances[-1] == 1 else "uniform"
         return cross_entropy.landscape(len(self.order), self.vocabulary, query)
 
     def rates(self, step: float = 1.0) -> Rates:
@@ -54,9 +55,10 @@ class Case:
 
     def training(self, step: float, steps: int, batch_size: int) -> AskedTraining:
         """The three parameters on sampled data."""
+        rates = self.rates(step)
         return AskedTraining(
             self.order, self.chances, self.dim, batch_size, steps,
-            tuple(self.rates(step)), "gaussian" if self.gaussian else "orthonormal",
+            (rates.alpha, rates.beta, rates.gamma), "gaussian" if self.gaussian else "orthonormal",
             self.vocabulary,
         )  # fmt: skip
 
@@ -115,8 +117,9 @@ class AreaLaw:
     full_pairs: tuple[int, ...] = (16, 32, 64)  # of the same with all nineteen
     ahead: float = 4.0  # how long the first pair is asked for, in units of N
     shared_pairs: tuple[int, ...] = (16, 64)  # of the area under the nineteen's gamma_3
-    trained: Curriculum = Curriculum(16, 32, 256, ahead=30, steps=60)  # Figure 4's N and D
-    plain: Curriculum = Curriculum(16, 32, 256, ahead=0, steps=115)
+    # Figure 4's N, D and B
+    trained: Curriculum = field(default_factory=lambda: Curriculum(16, 32, 256, 30, 60))
+    plain: Curriculum = field(default_factory=lambda: Curriculum(16, 32, 256, 0, 115))
 
 
 PRESET = preset(

@@ -181,7 +181,8 @@ def _crossings(
     """When each component first reaches the level, and the states then; infinity for never."""
     events = [_Crossing((place,), level, terminal=False) for place in places]
     run = solve_ivp(
-        velocity, (0.0, end), np.array(start), method="LSODA", rtol=relative, atol=TOLERANCES["atol"],
+        velocity, (0.0, end), np.array(start), method="LSODA",
+        rtol=relative, atol=TOLERANCES["atol"],
         events=[*events, _Crossing(places, level, terminal=True)],
     )  # fmt: skip
     if not run.success:
