@@ -98,7 +98,7 @@ def _within(chances: Queries, alpha: float, beta: float, cells: int) -> Bounds |
         return None
     more = max(box.answer[1] for box in boxes) - 1
     less = 1 - min(box.answer[0] for box in boxes) / max(box.square for box in boxes)
-    return Bounds((1 + more) * max(max(box.ratios) for box in boxes), more, less)
+    return Bounds(float((1 + more) * max(max(box.ratios) for box in boxes)), more, less)
 
 
 class _Cell:
