@@ -13,16 +13,17 @@ import torch
 
 from emergence import fast, models, subspace, tasks, theory, training
 from emergence.running import sweep
+from emergence.theory import area
 
 PAGE = Path(__file__).parents[2] / "book" / "reference.md"
-MODULES = (tasks, models, fast, subspace, theory, training, sweep)
+MODULES = (tasks, models, fast, subspace, theory, area, training, sweep)
 SOURCE = re.compile(
     r"§\d|Eqs?\. \d|Apps?\. [A-F]|Theorem|Definition|Assumption|chapter|this book", re.I
 )
 CONSTANTS = {"emergence.subspace.NAMES", "emergence.subspace.INDUCTION_HEAD"}
 NAMES = {
     "np": np, "torch": torch, "fast": fast, "models": models, "subspace": subspace,
-    "tasks": tasks, "theory": theory, "training": training, "sweep": sweep,
+    "tasks": tasks, "theory": theory, "training": training, "sweep": sweep, "area": area,
 }  # fmt: skip
 
 
