@@ -2,7 +2,7 @@
 
    alpha, beta, gamma stand for the paper's alpha_3, beta_2, gamma_3. Inputs are orthonormal, the
    mask is strict, the query asks for the last of N pairs. Everything here holds for every real
-   N >= 2, the integers among them; Network.v derives the loss from attention for integers. *)
+   N >= 2, the integers among them. *)
 
 Require Import Reals Lra.
 From Coquelicot Require Import Coquelicot.

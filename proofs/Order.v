@@ -83,6 +83,22 @@ Proof.
       apply Rmult_le_compat_r; [|lra]. left. apply Rinv_0_lt_compat. nra.
 Qed.
 
+Lemma beta_is_slow_until T : 0 <= T ->
+  (forall u, 0 <= u < T -> beta u <= 1 / 2 /\ gamma u <= 1 / 2) ->
+  beta T <= 7 / 10 / (N * (2 * N - 1)) * T.
+Proof.
+  intros HT Hsmall. set (k := 7 / 10 / (N * (2 * N - 1))).
+  assert (H : k * 0 - beta 0 <= k * T - beta T).
+  { apply (grows_where_the_speed_is_not_negative (fun u => k * u - beta u)
+      (fun u => k - speed_of_exponent N (alpha u) (beta u) (gamma u) * retrieval N (alpha u))); [|lra|].
+    - intros u Hu. pose proof (speed_of_beta N alpha beta gamma at_least_two flow u Hu) as D.
+      auto_derive; [eexists; eassumption|]. rewrite (derivative_is _ _ _ D). ring.
+    - intros u Hu. destruct (Hsmall u ltac:(lra)).
+      assert (speed_of_exponent N (alpha u) (beta u) (gamma u) * retrieval N (alpha u) <= k); [|lra].
+      apply beta_is_slow_at_first; lra. }
+  destruct flow as (_ & B0 & _). rewrite B0 in H. lra.
+Qed.
+
 (* gamma emerges before beta. *)
 Theorem gamma_before_beta (T_gamma T_beta : R) :
   emerges_at gamma T_gamma -> emerges_at beta T_beta -> T_gamma < T_beta.
@@ -91,23 +107,16 @@ Proof.
   destruct gamma_emerges as [T [HT [_ Hln]]].
   rewrite (emerges_once _ _ _ HT Hc) in Hln. clear T HT.
   destruct Hc as (_ & Ec & Bc). destruct Hb as (Hb0 & Eb & Bb).
-  set (k := 7 / 10 / (N * (2 * N - 1))).
-  assert (Hk : 0 < k) by (unfold k; apply Rdiv_lt_0_compat; nra).
-  assert (H : k * 0 - beta 0 <= k * T_beta - beta T_beta).
-  { apply (grows_where_the_speed_is_not_negative (fun u => k * u - beta u)
-      (fun u => k - speed_of_exponent N (alpha u) (beta u) (gamma u) * retrieval N (alpha u))); [|lra|].
-    - intros u Hu. pose proof (speed_of_beta N alpha beta gamma at_least_two flow u Hu) as D.
-      auto_derive; [eexists; eassumption|]. rewrite (derivative_is _ _ _ D). ring.
-    - intros u Hu. specialize (Bc u). specialize (Bb u).
-      assert (speed_of_exponent N (alpha u) (beta u) (gamma u) * retrieval N (alpha u) <= k); [|lra].
-      apply beta_is_slow_at_first; lra. }
-  destruct flow as (_ & B0 & _). rewrite B0, Eb in H.
+  assert (H : beta T_beta <= 7 / 10 / (N * (2 * N - 1)) * T_beta).
+  { apply beta_is_slow_until; [exact Hb0|].
+    intros u Hu. specialize (Bc u). specialize (Bb u). lra. }
   assert (Hl : ln 2 <= 7 / 10) by by_enclosure.
-  assert (HkT : k * T_beta <= 7 / 10 * (7 / 10) / 3).
-  { apply Rle_trans with (k * (N * (7 / 10))); [apply Rmult_le_compat_l; nra|].
-    unfold k. replace (7 / 10 / (N * (2 * N - 1)) * (N * (7 / 10)))
-      with (7 / 10 * (7 / 10) / (2 * N - 1)) by (field; lra).
-    apply Rmult_le_compat_l; [lra|]. apply Rinv_le_contravar; lra. }
+  assert (HkT : 7 / 10 / (N * (2 * N - 1)) * T_beta <= 7 / 10 * (7 / 10) / 3).
+  { apply Rle_trans with (7 / 10 / (N * (2 * N - 1)) * (N * (7 / 10))).
+    - apply Rmult_le_compat_l; [apply Rdiv_le_0_compat; nra|nra].
+    - replace (7 / 10 / (N * (2 * N - 1)) * (N * (7 / 10)))
+        with (7 / 10 * (7 / 10) / (2 * N - 1)) by (field; lra).
+      apply Rmult_le_compat_l; [lra|]. apply Rinv_le_contravar; lra. }
   lra.
 Qed.
 

@@ -1,4 +1,4 @@
-"""The Coq development in proofs/: its statements, its compilation, and the record of what it proves.
+"""The Coq development in proofs/: its statements, its compilation, and the record of both.
 
 `python -m emergence.proofs.formal`, which is `make prove`, compiles it and writes the record. It
 needs no package of Python, but Coq, Coquelicot and Interval.
@@ -25,7 +25,7 @@ REALS = frozenset({
     "Classical_Prop.classic",
     "FunctionalExtensionality.functional_extensionality_dep",
 })  # fmt: skip
-_THEOREM = re.compile(r"(?:^\(\* ((?:(?!\*\)).)*) \*\)\n)?^Theorem (\w+)(.*?)\nProof\.", re.M | re.S)
+_THEOREM = re.compile(r"^Theorem (\w+).*?(?=\nProof\.)", re.M | re.S)
 _DEFINITION = re.compile(r"^Definition (\w+).*?\.$", re.M | re.S)
 _CONTEXT = re.compile(r"^(?:Variables?|Hypothes[ie]s) .*?\.$", re.M | re.S)
 _ASSUMPTION = re.compile(r"^([\w.]+)\s*:", re.M)
@@ -40,7 +40,6 @@ class Statement(NamedTuple):
 
     name: str
     file: str
-    remark: str
     context: str  # the hypotheses of its section
     text: str
 
@@ -62,9 +61,8 @@ def statements(folder: Path = FOLDER) -> dict[str, Statement]:
     for path in files(folder):
         source = path.read_text(encoding="utf-8")
         context = "\n".join(match.group() for match in _CONTEXT.finditer(source))
-        for remark, name, rest in _THEOREM.findall(source):
-            text = f"Theorem {name}{rest}"
-            found[name] = Statement(name, path.name, " ".join(remark.split()), context, text)
+        for match in _THEOREM.finditer(source):
+            found[match[1]] = Statement(match[1], path.name, context, match[0])
     return found
 
 
@@ -92,7 +90,7 @@ def prove(folder: Path = FOLDER) -> dict[str, Any]:
         its statement and the axioms under it.
 
     Raises:
-        Unproved: for a source that does not compile, or a theorem that rests on more than the reals.
+        Unproved: where a source does not compile, or a theorem rests on more than the reals.
     """
     with tempfile.TemporaryDirectory() as name:
         place = Path(name)
@@ -138,6 +136,12 @@ def standing(folder: Path = FOLDER, record: Path = RECORD) -> dict[str, bool]:
         and set(theorems[name]["assumptions"]) <= REALS
         for name, statement in statements(folder).items()
     }
+
+
+def assumptions(record: Path = RECORD) -> dict[str, list[str]]:
+    """The axioms that each recorded theorem rests on, by `Print Assumptions`."""
+    theorems = json.loads(record.read_text(encoding="utf-8"))["theorems"]
+    return {name: entry["assumptions"] for name, entry in theorems.items()}
 
 
 def _sources(folder: Path) -> dict[str, str]:
