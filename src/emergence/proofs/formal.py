@@ -83,11 +83,11 @@ def missing() -> str:
 
 
 def prove(folder: Path = FOLDER) -> dict[str, Any]:
-    """Compile a copy of the development and ask Coq what each theorem rests on.
+    """Compile a copy of the development and ask Coq what its theorems rest on.
 
     Returns:
         The record: Coq's version, the SHA-256 of every source, and for each theorem the digest of
-        its statement and the axioms under it.
+        its statement and the axioms under it and the others of its file, which it cannot exceed.
 
     Raises:
         Unproved: where a source does not compile, or a theorem rests on more than the reals.
@@ -97,12 +97,9 @@ def prove(folder: Path = FOLDER) -> dict[str, Any]:
         for path in files(folder):
             _checked(_compile(place, path.stem, path.read_text(encoding="utf-8")), path.name)
         found = statements(folder)
-        rooms = " ".join(path.stem for path in files(folder))
-        asked = "".join(f'Goal True. idtac "@{name}". Abort.\nPrint Assumptions {name}.\n'
-                        for name in found)  # fmt: skip
-        script = f"From Emergence Require Import {rooms}.\n{asked}"
-        answer = _checked(_compile(place, "Asked", script), "Print Assumptions")
-    axioms = dict(_axioms(answer))
+        answer = _checked(_compile(place, "Asked", _question(found)), "Print Assumptions")
+    asked = dict(_axioms(answer))
+    axioms = {name: asked[statement.file] for name, statement in found.items()}
     raise_beyond_reals(axioms)
     return {
         "coq": _version(),
@@ -142,6 +139,22 @@ def assumptions(record: Path = RECORD) -> dict[str, list[str]]:
     """The axioms that each recorded theorem rests on, by `Print Assumptions`."""
     theorems = json.loads(record.read_text(encoding="utf-8"))["theorems"]
     return {name: entry["assumptions"] for name, entry in theorems.items()}
+
+
+def _question(found: Mapping[str, Statement]) -> str:
+    """Ask once for the theorems of each file: Coq walks through both libraries at each question."""
+    by_file: dict[str, list[str]] = {}
+    for name, statement in found.items():
+        by_file.setdefault(statement.file, []).append(name)
+    lines = [f"From Emergence Require Import {' '.join(name[:-2] for name in by_file)}."]
+    for file, names in by_file.items():
+        together = f"all_of_{file[:-2]}"
+        lines += [
+            f"Definition {together} := ({', '.join(f'@{name}' for name in [*names, 'I'])}).",
+            f'Goal True. idtac "@{file}". Abort.',
+            f"Print Assumptions {together}.",
+        ]
+    return "\n".join(lines) + "\n"
 
 
 def _sources(folder: Path) -> dict[str, str]:

@@ -89,7 +89,7 @@ def test_a_wrong_inequality_does_not_compile(copy):
 def test_an_axiom_that_proves_a_theorem_is_found(copy):
     with (copy / "Model.v").open("a", encoding="utf-8") as source:
         source.write("Axiom wish : 0 = 1.\nTheorem granted : 0 = 1.\nProof. exact wish. Qed.\n")
-    with pytest.raises(formal.Unproved, match=r"granted rests on Model\.wish"):
+    with pytest.raises(formal.Unproved, match=r"rests on (\w+\.)*wish"):
         formal.prove(copy)
 
 
