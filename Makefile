@@ -18,7 +18,7 @@ run_options := --profile '$(PROFILE)' --device '$(DEVICE)' \
 	$(if $(SEED),--seed '$(SEED)') $(if $(JOBS),--jobs '$(JOBS)') $(if $(TIMEOUT),--timeout '$(TIMEOUT)')
 part_option := $(if $(PART),--part '$(PART)')
 
-.PHONY: help env reproduce book chapter notebooks serve sweep robust foreseen results prune bench rehearse test faults sabotage audit site-test lint clean
+.PHONY: help env reproduce book chapter notebooks serve sweep robust foreseen prove results prune bench rehearse test faults sabotage audit site-test lint clean
 
 help:  ## list the targets and options
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -64,6 +64,9 @@ robust: env  ## measure the ledger at other first seeds into data/robust.json: S
 
 foreseen: env  ## record in data/foreseen.json whether each expectation was written before its measure
 	@cd tests && PYTHONPATH=../src ../$(BIN)/python -m drills.foreseen
+
+prove:  ## compile the Coq proofs in proofs/ and record what they rest on; needs Coq alone
+	@PYTHONPATH=src $(PYTHON) -m emergence.proofs.formal
 
 results: env  ## list what is stored: age, size, key, and whether the book still needs it
 	@$(BIN)/python -m bookbuild results

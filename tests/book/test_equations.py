@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from emergence.proofs import formal
+
 ROOT = Path(__file__).parents[2]
 with (ROOT / "data" / "equations.csv").open(encoding="utf-8") as stream:
     ROWS = list(csv.DictReader(stream))
@@ -23,6 +25,12 @@ def test_test_exists(name):
     path, _, function = name.partition("::")
     tree = ast.parse((ROOT / path).read_text(encoding="utf-8"))
     assert function in {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+
+
+def test_formal_theorems_exist():
+    named = {name for row in ROWS for name in (row["formal"] or "").split()}
+    assert named
+    assert named <= set(formal.statements(ROOT / formal.FOLDER))
 
 
 def test_every_numbered_equation_is_listed():

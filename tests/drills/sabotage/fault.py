@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[3]
-LINKED = ("data", "_toc.yml", "_config.yml")  # what a chapter reads besides sources
+LINKED = ("data", "proofs", "_toc.yml", "_config.yml")  # what a chapter reads besides sources
 
 
 class Stale(Exception):
