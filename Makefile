@@ -66,7 +66,7 @@ foreseen: env  ## record in data/foreseen.json whether each expectation was writ
 	@cd tests && PYTHONPATH=../src ../$(BIN)/python -m drills.foreseen
 
 prove:  ## compile the Coq proofs in proofs/ and record what they rest on; needs Coq alone
-	@PYTHONPATH=src $(PYTHON) -m emergence.proofs.formal
+	@PYTHONPATH=src $(PYTHON) -c 'from emergence.proofs import formal; formal.main()'
 
 results: env  ## list what is stored: age, size, key, and whether the book still needs it
 	@$(BIN)/python -m bookbuild results

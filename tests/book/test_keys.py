@@ -20,7 +20,8 @@ SRC = ROOT / "src"
 PRINTS_SOURCES = "paper/03_minimal_formulation"  # with their comments
 TRAINS_TOKENS = {
     "paper/02_induction_heads", "beyond/06_real_transformers", "beyond/07_knock_in",
-    "beyond/08_cost", "companions/10_two_accounts", "paper/E_details_section_2",
+    "beyond/02_first_integral", "beyond/08_cost", "companions/10_two_accounts",
+    "paper/E_details_section_2",
 }  # fmt: skip
 SECTION_2 = {"paper/02_induction_heads", "paper/E_details_section_2"}
 SHARED_SETTINGS = {

@@ -1,10 +1,9 @@
 """The Coq development in proofs/: its statements, its compilation, and the record of both.
 
-`python -m emergence.proofs.formal`, which is `make prove`, compiles it and writes the record. It
-needs no package of Python, but Coq, Coquelicot and Interval.
+`make prove` compiles it and writes the record. It needs no package of Python, but Coq, Coquelicot
+and Interval.
 """
 
-import argparse
 import hashlib
 import json
 import re
@@ -189,8 +188,6 @@ def _version() -> str:
 
 def main() -> None:
     """Compile the development, print what stands, and write the record."""
-    parser = argparse.ArgumentParser(description="Compile proofs/ and write data/proofs.json.")
-    parser.parse_args()
     if sentence := missing():
         sys.exit(sentence)
     try:
@@ -201,7 +198,3 @@ def main() -> None:
     for name, statement in statements().items():
         print(f"{statement.file}: {name}")
     print(f"{len(record['theorems'])} theorems proved, on the axioms of Coq's reals alone.")
-
-
-if __name__ == "__main__":
-    main()

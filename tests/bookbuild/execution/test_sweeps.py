@@ -97,7 +97,7 @@ def test_the_command_computes_then_reads_and_lists(
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    for name in ("src", "book", "data", "_toc.yml", "_config.yml"):
+    for name in ("src", "book", "data", "proofs", "_toc.yml", "_config.yml"):
         (tmp_path / name).symlink_to(ROOT / name)
     (tmp_path / "tiny.yml").write_text(TINY, encoding="utf-8")
     path = [str(ROOT / "src"), os.environ.get("PYTHONPATH", "")]

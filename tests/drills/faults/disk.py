@@ -30,7 +30,7 @@ def full(writes: int, folder: Path, dice: random.Random) -> Row:
         store = Store(folder / "results")
         kept: dict[str, bytes] = {}
         for number in range(writes):
-            key, content = f"{number:032x}", values.bytes(dice.randrange(1000, SIZE // 2))
+            key, content = f"{number:032x}", values.bytes(dice.randrange(SIZE // 4, SIZE // 2))
             row.tried += 1
             try:
                 store.put(key, "sweep", "x", {}, {"x": content})
