@@ -20,11 +20,11 @@ DEFINITIONS = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 # What is called where a module is imported, besides its own functions and classes, and those of
 # `emergence` that it imports: they make a value and leave everything else as it is.
 PURE = {
-    "Path", "TypeVar", "cache", "classmethod", "contextmanager", "dataclass", "dataclasses.dataclass",
-    "field", "frozenset", "functools.cache", "get_args", "math.factorial", "np.arange", "np.array",
-    "once_differentiable", "property", "range", "re.compile", "replace", "runtime_checkable", "slice",
-    "sp.IndexedBase", "sp.Matrix", "sp.Rational", "sp.Symbol", "sp.erf", "sp.erfi", "sp.sqrt",
-    "sp.symbols", "staticmethod", "torch.no_grad", "tuple",
+    "Path", "TypeVar", "cache", "classmethod", "contextmanager", "dataclass",
+    "dataclasses.dataclass", "field", "frozenset", "functools.cache", "get_args", "math.factorial",
+    "np.arange", "np.array", "once_differentiable", "property", "range", "re.compile", "replace",
+    "runtime_checkable", "slice", "sp.IndexedBase", "sp.Matrix", "sp.Rational", "sp.Symbol",
+    "sp.erf", "sp.erfi", "sp.sqrt", "sp.symbols", "staticmethod", "torch.no_grad", "tuple",
     "logging.getLogger",  # makes an entry in a register, where the next who asks finds the same
 }  # fmt: skip
 
