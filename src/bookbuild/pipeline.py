@@ -11,7 +11,7 @@ from .ledger.claims import Claim, Finding, judge, read_claims
 from .ledger.foreseen import read_record
 from .ledger.records import Records
 from .ledger.robust import Rerun, read_robust, told, with_reruns
-from .ledger.sabotage import Trial, read_sabotage, trial_of
+from .ledger.sabotage import Planted, read_sabotage, trial_of
 from .results import executed as cache
 from .results.keys import chapter_edition, chapter_key
 from .results.snapshot import frozen
@@ -74,7 +74,7 @@ def _reruns(
 
 def _trials(
     claims: Sequence[Claim], chapters: Sequence[Chapter], settings: Settings
-) -> dict[str, Trial]:
+) -> dict[str, Planted]:
     """Return what the stored drill of planted faults says of each judged row."""
     record = read_sabotage(settings.root)
     tried = [chapter for chapter in chapters if chapter.name in record["chapters"]]

@@ -13,7 +13,7 @@ from .expectations import Holding
 from .foreseen import Foreseen
 from .records import Records
 from .robust import Rerun
-from .sabotage import Trial
+from .sabotage import Planted
 
 SHOWN = 4  # settings that fail: more of them stand behind a fold
 TABLE_HEAD = (
@@ -155,7 +155,7 @@ def _robust(rerun: Rerun | None) -> str:
     return f'<p class="robust">Other first seeds: {text}.</p>'
 
 
-def _sabotage(trial: Trial | None) -> str:
+def _sabotage(trial: Planted | None) -> str:
     """Return how many planted faults turn a row, and the sharpest of them."""
     if trial is None or trial.alertness == "untried":
         return ""

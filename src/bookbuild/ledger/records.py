@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from .claims import Finding
 from .foreseen import Foreseen
 from .robust import Rerun
-from .sabotage import Trial
+from .sabotage import Planted
 
 
 @dataclass(frozen=True)
@@ -15,7 +15,7 @@ class Records:
 
     foreseen: Mapping[str, Foreseen] = field(default_factory=dict)
     reruns: Mapping[str, Rerun] = field(default_factory=dict)
-    trials: Mapping[str, Trial] = field(default_factory=dict)
+    trials: Mapping[str, Planted] = field(default_factory=dict)
 
     def state(self, finding: Finding) -> Foreseen | None:
         """Return when the expectation was written, if the record is about this very one."""

@@ -20,7 +20,7 @@ SCHEMA = Path(__file__).with_name("sabotage.schema.json")
 
 
 @dataclass(frozen=True)
-class Trial:
+class Planted:
     """What planted faults made of a row."""
 
     turned: tuple[str, ...] = ()  # what was wrong where the verdict changed, the sharpest first
@@ -47,13 +47,13 @@ def read_sabotage(root: Path) -> dict[str, Any]:
     return document
 
 
-def trial_of(claim: Claim, record: Mapping[str, Any], editions: Mapping[str, str]) -> Trial:
+def trial_of(claim: Claim, record: Mapping[str, Any], editions: Mapping[str, str]) -> Planted:
     """Return what the record says of a row."""
     chapter = record["chapters"].get(claim.chapter)
     row = chapter["rows"].get(claim.id) if chapter else None
     argument = record["argued"].get(claim.id, "")
     if chapter is None or row is None:
-        return Trial(argument=argument)
+        return Planted(argument=argument)
     turned = tuple(chapter["faults"][name]["says"] for name in row.get("turned", ()))
     current = editions.get(claim.chapter) == chapter["edition"]
-    return Trial(turned, len(chapter["faults"]), argument, current)
+    return Planted(turned, len(chapter["faults"]), argument, current)
