@@ -7,7 +7,7 @@ PORT ?= 8000
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-options := PYTHON PROFILE DEVICE SEED SEEDS JOBS PART TIMEOUT CHAPTER PORT THREADS TORCH_INDEX CONFIG SCHEDULER
+options := PYTHON PROFILE DEVICE SEED SEEDS JOBS PART RESULTS MINUTES DRAW TIMEOUT CHAPTER PORT THREADS TORCH_INDEX CONFIG SCHEDULER
 given := $(foreach setting,$(MAKEOVERRIDES),$(firstword $(subst =, ,$(setting))))
 unknown := $(filter-out $(options),$(given))
 ifneq ($(unknown),)
@@ -18,7 +18,7 @@ run_options := --profile '$(PROFILE)' --device '$(DEVICE)' \
 	$(if $(SEED),--seed '$(SEED)') $(if $(JOBS),--jobs '$(JOBS)') $(if $(TIMEOUT),--timeout '$(TIMEOUT)')
 part_option := $(if $(PART),--part '$(PART)')
 
-.PHONY: help env reproduce book chapter notebooks serve sweep robust foreseen prove results prune bench rehearse test faults sabotage audit site-test lint clean
+.PHONY: help env reproduce book archive verify chapter notebooks serve sweep robust foreseen prove results prune bench rehearse test faults sabotage audit site-test lint clean
 
 help:  ## list the targets and options
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -26,6 +26,7 @@ help:  ## list the targets and options
 	@echo 'PROFILE=paper|smoke  DEVICE=auto|cpu|cuda  PART=paper|beyond|companions  SEED=n  JOBS=n'
 	@echo 'TIMEOUT=seconds a cell  CHAPTER=paper/05_emergence  PORT=n  THREADS=n'
 	@echo 'CONFIG=data/sweeps/figure5.yml  SEEDS=n  SCHEDULER=tcp://host:port'
+	@echo 'RESULTS=file|folder|url  MINUTES=n  DRAW=n'
 	@echo 'PYTHON=interpreter  TORCH_INDEX=url   for make env'
 
 env: $(STAMP)  ## create .venv with the locked packages
@@ -45,7 +46,14 @@ $(STAMP): requirements.lock requirements.hashes pyproject.toml
 reproduce: book  ## create the environment, execute every chapter, build the site, judge the claims
 
 book: env  ## execute what changed, build the site, judge the claims
-	@$(BIN)/python -m bookbuild build $(run_options) $(part_option)
+	@$(BIN)/python -m bookbuild build $(run_options) $(part_option) $(if $(RESULTS),--results '$(RESULTS)')
+
+archive: env  ## pack the executed chapters and trainings into _build/release/results.zip
+	@$(BIN)/python -m bookbuild archive $(run_options)
+
+verify: env  ## compute a random sample of published results again: RESULTS=file|folder|url MINUTES=5 DRAW=n
+	@$(BIN)/python -m bookbuild verify --device '$(DEVICE)' --results '$(RESULTS)' \
+		$(if $(MINUTES),--minutes '$(MINUTES)') $(if $(DRAW),--draw '$(DRAW)') $(if $(JOBS),--jobs '$(JOBS)')
 
 chapter: env  ## execute one chapter: CHAPTER=paper/05_emergence
 	@$(BIN)/python -m bookbuild chapter $(run_options) '$(CHAPTER)'

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from .errors import raise_if_any
+from .errors import BookError, raise_if_any
 from .execution import lock
 from .execution.display import Display
 from .execution.execute import execute, tidy
@@ -13,6 +13,7 @@ from .ledger.records import Records
 from .ledger.robust import Rerun, read_robust, told, with_reruns
 from .ledger.sabotage import Planted, read_sabotage, trial_of
 from .results import executed as cache
+from .results.archive import Archive, open_archive
 from .results.keys import chapter_edition, chapter_key
 from .results.snapshot import frozen
 from .results.store import Store
@@ -93,22 +94,45 @@ def run_chapters(
     found: dict[str, cache.Entry] = {}
     missing: list[tuple[Chapter, str]] = []
     tidy(settings)
+    archive = _published(settings)
     with frozen(settings, chapters) as settings:
         for chapter in chapters:
             key = chapter_key(chapter, settings)
             entry, remark = cache.find(settings, key)
             if remark:
                 tell(remark)
+            if entry is None and archive:
+                entry, remark = archive.entry(chapter, settings)
+                if remark:
+                    tell(remark)
             if entry is None:
                 missing.append((chapter, key))
             else:
                 found[chapter.name] = entry
         if missing:
             Store(settings.results).check()
+            if archive:
+                names = ", ".join(chapter.name for chapter, _ in missing)
+                tell(f"not as published, and executed here: {names}")
+                archive.lend_trainings(settings)
         with display:
             made, failures = execute(missing, settings, display)
     raise_if_any(failures)
     return found, made
+
+
+def _published(settings: Settings) -> Archive | None:
+    """Return the archive whose results are used, if there is one; raise BookError for another."""
+    if settings.published is None:
+        return None
+    archive = open_archive(settings.published)
+    here, there = ((x.profile, x.seed) for x in (settings, archive))
+    if here != there:
+        raise BookError(
+            f"{settings.published} holds the {there[0]} profile at first seed {there[1]}, "
+            f"not the {here[0]} profile at {here[1]}."
+        )
+    return archive
 
 
 def _seconds(entries: dict[str, cache.Entry]) -> float:

@@ -38,6 +38,9 @@ class Settings:
     timeout: int = CELL_TIMEOUT
     interval: float = CHECKPOINT_INTERVAL
     frozen: Path | None = None  # where the sources are copied to while chapters run
+    published: Path | None = None  # archive of a published run, whose results are used
+    folder: str = "_build"  # of everything that is built
+    threads: int = 0  # of each chapter; 0: the cores, shared among the jobs
 
     @property
     def parameters(self) -> dict[str, str | int]:
@@ -45,9 +48,14 @@ class Settings:
         return {"profile": self.profile, "device": self.device, "seed": self.seed}
 
     @property
+    def threads_each(self) -> int:
+        """How many threads a chapter may use; its last bits depend on it."""
+        return self.threads or max(1, core_count() // self.jobs)
+
+    @property
     def build(self) -> Path:
         """The folder of everything that is built."""
-        return self.root / "_build"
+        return self.root / self.folder
 
     @property
     def results(self) -> Path:

@@ -7,12 +7,12 @@ timings, may differ. Ends with 1 if anything differs or is missing.
 """
 
 import argparse
-import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from bookbuild.results.contents import contents
 from bookbuild.results.executed import Entry
 from bookbuild.results.store import Store
 
@@ -31,18 +31,14 @@ def newest(folder: Path, profile: str) -> dict[str, Entry]:
     return found
 
 
-def contents(entry: Entry) -> dict[str, Any]:
+def comparable(entry: Entry) -> dict[str, Any]:
     """What is compared of a chapter, by a name that can be printed."""
-    found: dict[str, Any] = {
-        f"measure {key}": repr(measure["value"]) for key, measure in entry.measures.items()
+    drawings = {
+        f"drawing {name}": content
+        for name, content in entry.figures.items()
+        if not name.endswith(".json")
     }
-    for name, content in entry.figures.items():
-        if name.endswith(".json"):
-            data = json.loads(content)["data"]
-            found |= {f"array {name}: {key}": value for key, value in data.items()}
-        else:
-            found[f"drawing {name}"] = content
-    return found
+    return {name: repr(value) for name, value in contents(entry).items()} | drawings
 
 
 def differences(
@@ -53,7 +49,7 @@ def differences(
         if chapter not in before or chapter not in after:
             yield f"{chapter}: only {'before' if chapter in before else 'after'}"
             continue
-        one, other = contents(before[chapter]), contents(after[chapter])
+        one, other = comparable(before[chapter]), comparable(after[chapter])
         for name in sorted(one.keys() | other.keys()):
             if name.rpartition(" ")[2] in allowed:
                 continue
@@ -76,7 +72,7 @@ def main() -> int:
         sys.exit("One of the folders has no chapter of this profile.")
     counts: dict[str, int] = {}
     for entry in after.values():
-        for name in contents(entry):
+        for name in comparable(entry):
             kind = name.partition(" ")[0]
             counts[kind] = counts.get(kind, 0) + 1
     lines = list(differences(before, after, set(asked.allowed)))

@@ -17,9 +17,10 @@ import psutil
 from bookbuild.errors import BookError
 from bookbuild.reporting import progress, provenance, report
 from bookbuild.results import cache, executed
+from bookbuild.results.machine import machine
 from bookbuild.results.snapshot import sources
 from bookbuild.results.store import reason
-from bookbuild.settings import Settings, core_count
+from bookbuild.settings import Settings
 from bookbuild.source.chapters import BOOK, Chapter
 
 from .display import Display
@@ -154,7 +155,7 @@ def _environment(chapter: Chapter, key: str, folder: Path, settings: Settings) -
         "PYTHONPATH": os.pathsep.join(filter(None, path)),
         "PYTHONHASHSEED": "0",
         "IPYTHONDIR": str(folder / "ipython"),
-        "OMP_NUM_THREADS": str(max(1, core_count() // settings.jobs)),
+        "OMP_NUM_THREADS": str(settings.threads_each),
         # glibc hands freed arrays back to the kernel; asking again for each training step's costs
         # up to a third of the step in page faults, and small pages up to a fifth
         "MALLOC_TRIM_THRESHOLD_": str(2**33),
@@ -214,6 +215,8 @@ def _finish(run: Run, settings: Settings, seconds: float) -> executed.Entry:
         **settings.parameters,
         "commit": provenance.commit(settings.root),
         "versions": provenance.versions(),
+        "machine": machine(),
+        "threads": settings.threads_each,
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "seconds": round(seconds, 1),
     }

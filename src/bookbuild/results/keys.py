@@ -57,6 +57,12 @@ def task_key(task: Mapping[str, Any], device: str, src: Path) -> str:
     return digest({"task": task, "device": device, "files": code, "versions": packages})
 
 
+def task_edition(task: Mapping[str, Any], src: Path) -> str:
+    """Return what changes when a task or the code of its module does, whatever the versions."""
+    code, _ = _fingerprint_of_module(task["module"], src)
+    return digest({"task": task, "files": code})
+
+
 @cache
 def _fingerprint_of_module(module: str, src: Path) -> tuple[dict[str, str], dict[str, str]]:
     return fingerprint([f"import {module}"], src)

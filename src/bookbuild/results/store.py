@@ -69,7 +69,7 @@ class Store:
         """
         path = self.path(key)
         try:
-            return _opened(path.read_bytes(), key), ""
+            return opened(path.read_bytes(), key), ""
         except FileNotFoundError:
             return None, ""
         except OSError as error:
@@ -149,6 +149,26 @@ def reason(error: OSError) -> str:
     return text[:1].lower() + text[1:]
 
 
+def opened(content: bytes, key: str) -> Stored:
+    """Return what a file holds; raise DamagedError if not every byte of it is as written."""
+    digest, _, body = content.partition(b"\n")
+    if digest != _digest(body):
+        raise DamagedError("is damaged")
+    line, _, archived = body.partition(b"\n")
+    try:
+        header = json.loads(line)
+        with zipfile.ZipFile(io.BytesIO(archived)) as archive:
+            files = {name: archive.read(name) for name in archive.namelist()}
+        for name in files:
+            _check_name(name)
+        stored = Stored(**header, files=files)
+    except (zipfile.BadZipFile, TypeError, ValueError) as error:
+        raise DamagedError("is no result of this book") from error
+    if stored.key != key:
+        raise DamagedError("belongs to another key")
+    return stored
+
+
 def _sync_folder(folder: Path) -> None:
     """Make a renaming last; systems that cannot open folders do so by themselves."""
     with suppress(OSError):
@@ -169,26 +189,6 @@ def _sealed(stored: Stored) -> bytes:
             _check_name(name)
             archive.writestr(zipfile.ZipInfo(name), content)
     return _digest(body.getbuffer()) + b"\n" + body.getbuffer()
-
-
-def _opened(content: bytes, key: str) -> Stored:
-    """Return what a file holds; raise DamagedError if not every byte of it is as written."""
-    digest, _, body = content.partition(b"\n")
-    if digest != _digest(body):
-        raise DamagedError("is damaged")
-    line, _, archived = body.partition(b"\n")
-    try:
-        header = json.loads(line)
-        with zipfile.ZipFile(io.BytesIO(archived)) as archive:
-            files = {name: archive.read(name) for name in archive.namelist()}
-        for name in files:
-            _check_name(name)
-        stored = Stored(**header, files=files)
-    except (zipfile.BadZipFile, TypeError, ValueError) as error:
-        raise DamagedError("is no result of this book") from error
-    if stored.key != key:
-        raise DamagedError("belongs to another key")
-    return stored
 
 
 def _check_name(name: str) -> None:

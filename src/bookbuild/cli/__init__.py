@@ -1,0 +1,39 @@
+"""The command line: python -m bookbuild --help lists the commands."""
+
+import errno
+import signal
+import sys
+
+import click
+
+from bookbuild.errors import BookError
+from bookbuild.results.store import reason
+
+from . import book, published, stored
+from .options import commands
+
+__all__ = ["book", "commands", "main", "published", "stored"]
+
+NO_FAULT_OF_OURS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EFBIG)
+
+
+def main() -> None:
+    """Run the command line; end in one sentence for each problem, without a traceback."""
+    signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        commands(standalone_mode=False)
+    except BookError as error:
+        sys.exit(str(error))
+    except click.ClickException as error:
+        sys.exit(error.format_message())
+    except OSError as error:
+        if error.errno not in NO_FAULT_OF_OURS:
+            raise
+        where = f" ({error.filename})" if error.filename else ""
+        sys.exit(f"Nothing can be written here{where}: {reason(error)}. What was finished is kept.")
+    except (KeyboardInterrupt, click.Abort):
+        sys.exit("Interrupted; what was finished is kept and the next run goes on from there.")
+
+
+def _interrupt(*_: object) -> None:
+    raise KeyboardInterrupt

@@ -1,0 +1,85 @@
+"""Commands about published results: they are written, and checked."""
+
+import secrets
+from pathlib import Path
+
+import click
+
+from bookbuild.errors import raise_if_any
+from bookbuild.published.draw import ALTERED, chance, some
+from bookbuild.published.fetch import locate
+from bookbuild.published.verify import Grade, Report
+from bookbuild.published.verify import verify as verify_archive
+from bookbuild.results.archive import NAME, open_archive, write_archive
+from bookbuild.results.inventory import readable_size
+from bookbuild.settings import DEVICES, Settings, default_jobs, resolve_device, whole_number
+from bookbuild.source.chapters import read_chapters, read_toc
+
+from .options import commands, run_options, settings_of, tell
+
+GRADES: tuple[Grade, ...] = (
+    "equal to the bit",
+    "equal to 1%",
+    "same verdicts",
+    "differs",
+    "failed",
+)
+
+
+@commands.command()
+@run_options
+def archive(**options: str) -> None:
+    """Pack the executed chapters and their trainings, as a release carries them."""
+    settings = settings_of(part=None, **options)
+    chapters = read_chapters(settings.root, read_toc(settings.root))
+    path = settings.build / "release" / NAME
+    written = write_archive(path, chapters, settings)
+    size, trainings = readable_size(path.stat().st_size), len(written.of_kind("sweep"))
+    tell(f"{path}: {len(chapters)} chapters, {trainings} trainings, {size}")
+
+
+@commands.command()
+@click.option("--results", required=True, help="file, folder or address of published results")
+@click.option("--minutes", default="5", show_default=True, help="time for computing again")
+@click.option("--draw", help="number that decides what is drawn; a random one by default")
+@click.option("--device", default="auto", show_default=True, help=", ".join(DEVICES))
+@click.option("--jobs", default=str(default_jobs()), show_default=True, help="results at once")
+def verify(results: str, minutes: str, draw: str | None, device: str, jobs: str) -> None:
+    """Read published results whole, and compute a random sample of them again."""
+    settings = Settings(
+        Path.cwd(), device=resolve_device(device), jobs=whole_number("JOBS", jobs, least=1)
+    )
+    time = whole_number("MINUTES", minutes, least=1)
+    seed = secrets.randbelow(10**9) if draw is None else whole_number("DRAW", draw, least=0)
+    read_toc(settings.root)  # outside a book nothing is fetched
+    path = locate(results, settings.build / "published", tell)
+    report = verify_archive(settings, open_archive(path), time, seed, tell)
+    _print_report(report, seed)
+    raise_if_any(_wrong(report))
+
+
+def _print_report(report: Report, seed: int) -> None:
+    """Print what was drawn and what that says about the rest."""
+    drawn, count = len(report.outcomes), len(report.candidates)
+    if report.stale:
+        names = ", ".join(sorted({item.name for item in report.stale}))
+        tell(f"not compared, for their code or device is another here: {names}")
+    found = (f"{report.count(grade)} {grade}" for grade in GRADES if report.count(grade))
+    tell(f"drawn with DRAW={seed}: {drawn} of {count} results; {', '.join(found) or 'none fits'}")
+    tell(f"of {report.rows} judged rows of the ledger, {report.covered} were measured again")
+    if drawn:
+        altered = some(count)
+        tell(
+            f"if one published result in {ALTERED} were altered ({altered} of {count}, whichever), "
+            f"a draw of this size would meet one in {chance(count, drawn, altered):.0%} of cases"
+        )
+
+
+def _wrong(report: Report) -> list[str]:
+    """Return the sentences that end the command where something is wrong."""
+    if report.sound:
+        tell("verified: every stored byte is as published, and nothing that was drawn differs")
+        return []
+    wrong = report.count("differs") + report.count("failed")
+    last = f"Not verified: {len(report.damaged)} damaged, {wrong} that differ."
+    return [*report.damaged, last]

@@ -1,0 +1,55 @@
+"""Commands about what is stored."""
+
+import shutil
+from pathlib import Path
+
+import click
+
+from bookbuild.execution.lock import nothing_runs
+from bookbuild.execution.sweeps import read_grid, run_sweep
+from bookbuild.results.inventory import inventory, readable_age, readable_size
+from bookbuild.results.inventory import prune as remove_unneeded
+from bookbuild.settings import DEVICES, Settings, core_count, resolve_device, whole_number
+
+from .options import commands, tell
+
+
+@commands.command()
+@click.argument("config", type=click.Path(path_type=Path))
+@click.option("--device", default="auto", show_default=True, help=", ".join(DEVICES))
+@click.option("--jobs", default=str(core_count()), show_default=True, help="runs at once here")
+@click.option("--scheduler", help="address of a Dask scheduler, tcp://host:port")
+def sweep(config: Path, device: str, jobs: str, scheduler: str | None) -> None:
+    """Compute a declared grid of runs into the store: data/sweeps/figure5.yml."""
+    settings = Settings(
+        Path.cwd(), device=resolve_device(device), jobs=whole_number("JOBS", jobs, least=1)
+    )
+    read_grid(config, settings.device)  # a slip is told at once
+    run_sweep(config, settings, scheduler)
+
+
+@commands.command()
+def results() -> None:
+    """List what is stored: age, size, key, and whether the current book needs it."""
+    items = inventory(Settings(Path.cwd()))
+    if not items:
+        tell("Nothing is stored yet.")
+    for item in items:
+        age, size = readable_age(item.seconds_old), readable_size(item.size)
+        tell(f"{age:>8} {size:>9}  {item.state:8}  {item.key}  {item.name}  {item.made_for}")
+
+
+@commands.command()
+def prune() -> None:
+    """Remove what is stored and the current book does not need."""
+    with nothing_runs(Path.cwd()):
+        gone = remove_unneeded(Settings(Path.cwd()))
+    freed = readable_size(sum(item.size for item in gone))
+    tell(f"{len(gone)} stored results removed, {freed}")
+
+
+@commands.command()
+def clean() -> None:
+    """Remove everything that was built."""
+    with nothing_runs(Path.cwd()):
+        shutil.rmtree(Settings(Path.cwd()).build, ignore_errors=True)

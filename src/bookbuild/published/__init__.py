@@ -1,0 +1,1 @@
+"""Published results: fetched, and a random sample of them computed again."""

@@ -1,0 +1,44 @@
+"""A stored training computed again: from its plain configuration, to the same bits."""
+
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import pytest
+
+from bookbuild.errors import BookError
+from bookbuild.execution.retrain import configured, train_again
+from bookbuild.results.values import to_files
+from emergence.experiments.paper.full_dynamics import Point, emergence_steps
+from emergence.experiments.section_2.described import Run, describe
+from emergence.running.cache import Task
+from emergence.training.settings import TokenTraining
+
+SOURCES = Path(__file__).parents[3] / "src"
+POINT = Point(n_pairs=2, seed=1, device="cpu", dim=8, batch_size=8, learning_rate=4.0)
+
+
+def stored(function: object, configuration: object) -> dict[str, object]:
+    return asdict(Task.of(function, configuration=configuration))
+
+
+@pytest.mark.parametrize(
+    ("function", "configuration"),
+    [(emergence_steps, POINT), (describe, Run(TokenTraining(dim=64), 3, "cpu"))],
+)
+def test_a_configuration_is_made_again(function: object, configuration: object) -> None:
+    assert configured(stored(function, configuration)) == (function, configuration)
+
+
+def test_a_configuration_that_lost_a_setting_is_refused() -> None:
+    task = stored(emergence_steps, POINT)
+    task["configuration"]["configuration"]["colour"] = "red"
+    with pytest.raises(BookError, match="cannot be made again from what was stored"):
+        configured(task)
+
+
+def test_a_training_comes_out_to_the_same_bits_in_a_process_of_its_own() -> None:
+    found = train_again(stored(emergence_steps, POINT), SOURCES)
+    assert found == to_files(emergence_steps(POINT))
+    assert found != to_files(emergence_steps(replace(POINT, n_pairs=4)))
+    with pytest.raises(BookError, match=r"emergence_steps failed: .*Error"):
+        train_again(stored(emergence_steps, replace(POINT, n_pairs=0)), SOURCES)
