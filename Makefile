@@ -6,6 +6,7 @@ PORT ?= 8000
 
 BIN := .venv/bin
 STAMP := .venv/.installed
+AUDIT := .venv-audit/.installed
 
 options := PYTHON PROFILE DEVICE SEED SEEDS JOBS PART RESULTS MINUTES DRAW TIMEOUT CHAPTER PORT THREADS TORCH_INDEX CONFIG SCHEDULER
 given := $(foreach setting,$(MAKEOVERRIDES),$(firstword $(subst =, ,$(setting))))
@@ -18,7 +19,7 @@ run_options := --profile '$(PROFILE)' --device '$(DEVICE)' \
 	$(if $(SEED),--seed '$(SEED)') $(if $(JOBS),--jobs '$(JOBS)') $(if $(TIMEOUT),--timeout '$(TIMEOUT)')
 part_option := $(if $(PART),--part '$(PART)')
 
-.PHONY: help env reproduce book archive verify chapter notebooks serve sweep robust foreseen prove results prune bench rehearse test faults sabotage audit site-test lint clean
+.PHONY: help env reproduce book archive release verify chapter notebooks serve sweep robust foreseen prove results prune bench rehearse auditors test faults sabotage audit site-test lint clean
 
 help:  ## list the targets and options
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -50,6 +51,9 @@ book: env  ## execute what changed, build the site, judge the claims
 
 archive: env  ## pack the executed chapters and trainings into _build/release/results.zip
 	@$(BIN)/python -m bookbuild archive $(run_options)
+
+release: env  ## write site, results, notebooks, PDF and descriptions to _build/release
+	@$(BIN)/python -m bookbuild release $(run_options)
 
 verify: env  ## compute a random sample of published results again: RESULTS=file|folder|url MINUTES=5 DRAW=n
 	@$(BIN)/python -m bookbuild verify --device '$(DEVICE)' --results '$(RESULTS)' \
@@ -98,7 +102,14 @@ rehearse:  ## open the book's pages as Colab and Binder would; takes minutes: CH
 	@PYTHONPATH=tests $(BIN)/python -m drills.rehearsal.colab $(CHAPTER)
 	@PYTHONPATH=tests $(BIN)/python -m drills.rehearsal.binder $(CHAPTER)
 
-test: lint  ## check style and run all tests
+auditors: $(AUDIT)  ## create .venv-audit with what checks the descriptions of a release
+
+$(AUDIT): tests/drills/auditors/requirements.hashes
+	$(PYTHON) -m venv .venv-audit
+	.venv-audit/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
+	@touch $@
+
+test: lint auditors  ## check style and run all tests
 	@$(BIN)/python -m pytest
 
 faults: env  ## kill processes, flip bits, fill disks; print what was noticed and lost (minutes)

@@ -6,16 +6,19 @@ from pathlib import Path
 import click
 
 from bookbuild.errors import raise_if_any
+from bookbuild.execution.display import choose_display
 from bookbuild.published.draw import ALTERED, chance, some
 from bookbuild.published.fetch import locate
 from bookbuild.published.verify import Grade, Report
 from bookbuild.published.verify import verify as verify_archive
+from bookbuild.release.metadata import write_metadata
+from bookbuild.release.pack import release as write_release
 from bookbuild.results.archive import NAME, open_archive, write_archive
 from bookbuild.results.inventory import readable_size
 from bookbuild.settings import DEVICES, Settings, default_jobs, resolve_device, whole_number
 from bookbuild.source.chapters import read_chapters, read_toc
 
-from .options import commands, run_options, settings_of, tell
+from .options import commands, console, run_options, settings_of, tell
 
 GRADES: tuple[Grade, ...] = (
     "equal to the bit",
@@ -36,6 +39,24 @@ def archive(**options: str) -> None:
     written = write_archive(path, chapters, settings)
     size, trainings = readable_size(path.stat().st_size), len(written.of_kind("sweep"))
     tell(f"{path}: {len(chapters)} chapters, {trainings} trainings, {size}")
+
+
+@commands.command()
+@run_options
+def release(**options: str) -> None:
+    """Write all that a release consists of: site, results, notebooks, PDF, descriptions."""
+    settings = settings_of(part=None, **options)
+    folder = write_release(settings, choose_display(console), tell)
+    for path in sorted(folder.iterdir()):
+        size = readable_size(path.stat().st_size) if path.is_file() else ""
+        tell(f"{path.relative_to(settings.root)} {size}".strip())
+
+
+@commands.command()
+def metadata() -> None:
+    """Write codemeta.json and .zenodo.json from CITATION.cff."""
+    for path in write_metadata(Path.cwd()):
+        tell(f"written: {path.name}")
 
 
 @commands.command()

@@ -56,6 +56,11 @@ class Addresses:
         """The repository itself."""
         return f"https://github.com/{self.owner}/{self.name}"
 
+    @property
+    def site(self) -> str:
+        """Where GitHub Pages serves the site."""
+        return f"https://{self.owner.lower()}.github.io/{self.name}/"
+
     def colab(self, chapter: str) -> str:
         """Where Colab opens a chapter: its executed notebook on the published branch."""
         path = quote(f"{BOOK}/{chapter}.ipynb")

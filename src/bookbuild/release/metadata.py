@@ -1,0 +1,112 @@
+"""What describes the book to archives: codemeta.json and .zenodo.json, from CITATION.cff."""
+
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from bookbuild.errors import BookError
+from bookbuild.results.store import write_whole
+from bookbuild.source.addresses import Addresses
+
+SOURCE = "CITATION.cff"
+CODEMETA, ZENODO = "codemeta.json", ".zenodo.json"
+KEYWORDS = (
+    "induction heads",
+    "in-context learning",
+    "transformers",
+    "gradient flow",
+    "reproducibility",
+    "executable paper",
+)
+
+
+def citation(root: Path) -> dict[str, Any]:
+    """Return what CITATION.cff says; raise BookError where there is none."""
+    try:
+        return yaml.safe_load((root / SOURCE).read_text(encoding="utf-8"))
+    except (OSError, yaml.YAMLError) as error:
+        raise BookError(f"{SOURCE} cannot be read: {' '.join(str(error).split())}.") from error
+
+
+def paper(cited: dict[str, Any]) -> dict[str, Any]:
+    """Return the article that the book recomputes."""
+    return next(item for item in cited["references"] if item["type"] == "article")
+
+
+def article(cited: dict[str, Any]) -> dict[str, Any]:
+    """Return the paper as schema.org has articles."""
+    said = paper(cited)
+    return {
+        "@type": "ScholarlyArticle",
+        "@id": said["url"],
+        "name": said["title"],
+        "author": [
+            {"@type": "Person", "givenName": who["given-names"], "familyName": who["family-names"]}
+            for who in said["authors"]
+        ],
+        "datePublished": str(said["year"]),
+        "version": said["notes"],
+    }
+
+
+def codemeta(root: Path) -> dict[str, Any]:
+    """Return the book as CodeMeta 3.0 describes software."""
+    cited, addresses = citation(root), Addresses.read(root)
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    return {
+        "@context": "https://w3id.org/codemeta/3.0",
+        "@type": "SoftwareSourceCode",
+        "name": cited["title"],
+        "description": project["description"],
+        "version": cited["version"],
+        "license": f"https://spdx.org/licenses/{cited['license']}",
+        "author": [{"@type": "Organization", "name": who["name"]} for who in cited["authors"]],
+        "dateModified": str(cited["date-released"]),
+        "keywords": list(KEYWORDS),
+        "codeRepository": addresses.repository,
+        "issueTracker": f"{addresses.repository}/issues",
+        "continuousIntegration": f"{addresses.repository}/actions",
+        "url": addresses.site,
+        "programmingLanguage": [{"@type": "ComputerLanguage", "name": "Python"}],
+        "runtimePlatform": f"Python {project['requires-python']}",
+        "softwareRequirements": sorted(project["dependencies"]),
+        "developmentStatus": "active",
+        "referencePublication": article(cited),
+    }
+
+
+def zenodo(root: Path) -> dict[str, Any]:
+    """Return the book as Zenodo describes an upload."""
+    cited, addresses = citation(root), Addresses.read(root)
+    said = paper(cited)
+    return {
+        "title": cited["title"],
+        "upload_type": "software",
+        "description": f"<p>{codemeta(root)['description']}.</p><p>{said['notes']}</p>",
+        "creators": [{"name": who["name"]} for who in cited["authors"]],
+        "version": cited["version"],
+        "license": cited["license"],
+        "access_right": "open",
+        "keywords": list(KEYWORDS),
+        "related_identifiers": [
+            {
+                "identifier": said["url"],
+                "relation": "isSupplementTo",
+                "resource_type": "publication",
+            },
+            {"identifier": addresses.repository, "relation": "isDerivedFrom"},
+        ],
+    }
+
+
+def write_metadata(root: Path) -> list[Path]:
+    """Write both files; return where they lie."""
+    paths = []
+    for name, content in ((CODEMETA, codemeta(root)), (ZENODO, zenodo(root))):
+        text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+        write_whole(root / name, text.encode())
+        paths.append(root / name)
+    return paths

@@ -1,0 +1,63 @@
+"""One folder with everything a release consists of."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+from bookbuild.execution.display import Display
+from bookbuild.notebooks.publish import write_branch
+from bookbuild.pipeline import build_book, run_chapters
+from bookbuild.results.archive import NAME as RESULTS
+from bookbuild.results.archive import write_archive
+from bookbuild.settings import Settings
+from bookbuild.site import browser
+from bookbuild.site.pdf import write_pdf
+from bookbuild.source.chapters import listed_files, read_chapters, read_toc
+
+from . import appendix, crate
+from .metadata import CODEMETA, SOURCE, ZENODO
+
+SITE, NOTEBOOKS, PDF = "site.zip", "notebooks", "book.pdf"
+CHANGES = "CHANGELOG.md"
+PARTS = {
+    RESULTS: "Executed chapters and trainings, sealed, with a manifest",
+    SITE: "The site, to be unpacked and read without a server",
+    PDF: "The site in one file",
+    appendix.NAME: "Artifact appendix: hardware, minutes, a command for each claim",
+    SOURCE: "How to cite",
+    CODEMETA: "The book as CodeMeta describes software",
+    ZENODO: "The book as Zenodo describes an upload",
+    CHANGES: "What has changed",
+}
+
+
+def release(settings: Settings, display: Display, tell: Callable[[str], None]) -> Path:
+    """Build the book and write the release's folder; raise BookError where that fails.
+
+    The tree has no uncommitted change, for notebooks and provenance name the commit. Without a
+    browser there is no PDF, and a line says so.
+    """
+    folder = settings.build / "release"
+    shutil.rmtree(folder, ignore_errors=True)
+    toc = read_toc(settings.root)
+    chapters = read_chapters(settings.root, toc)
+    result = build_book(settings, display, tell)
+    found, made = run_chapters(chapters, settings, display, tell)
+    write_branch(folder / NOTEBOOKS, chapters, found | made, settings)
+    archive = write_archive(folder / RESULTS, chapters, settings)
+    shutil.make_archive(
+        str((folder / SITE).with_suffix("")), "zip", settings.site.parent, settings.site.name
+    )
+    if browser.program() is None:
+        tell("no PDF: there is no browser to print it")
+    else:
+        pages = [f"{name}.html" for name in listed_files(toc)]
+        write_pdf(settings.site, pages, folder / PDF)
+    for name in (SOURCE, CODEMETA, ZENODO, CHANGES):
+        shutil.copy2(settings.root / name, folder / name)
+    sizes = {x.name: x.stat().st_size for x in sorted(folder.iterdir()) if x.is_file()}
+    text = appendix.appendix(settings.root, archive, result.findings, sizes)
+    (folder / appendix.NAME).write_text(text, encoding="utf-8")
+    files = {name: text for name, text in PARTS.items() if (folder / name).is_file()}
+    crate.write_crate(folder, crate.crate(settings.root, archive, chapters, files))
+    return folder
