@@ -44,7 +44,8 @@ class Toy:
 def new_toy(root: Path) -> Toy:
     """Return a toy book that has never been built, with the configuration of the real one."""
     shutil.copytree(HERE / "toy", root)
-    shutil.copy(REPOSITORY / "_config.yml", root)
+    for name in ("_config.yml", "CITATION.cff"):
+        shutil.copy(REPOSITORY / name, root)
     shutil.copytree(REPOSITORY / "book" / "_static", root / "book" / "_static")
     return Toy(root)
 

@@ -7,8 +7,7 @@ from bookbuild.ledger.claims import Finding
 from bookbuild.ledger.counts import told_verdicts
 from bookbuild.results.archive import Archive
 from bookbuild.results.inventory import readable_size
-
-from .metadata import citation
+from bookbuild.source.citation import citation
 
 NAME = "artifact-appendix.md"
 

@@ -9,8 +9,7 @@ from typing import Any
 from bookbuild.results.archive import Archive, Item
 from bookbuild.source.addresses import Addresses
 from bookbuild.source.chapters import Chapter
-
-from .metadata import article, citation
+from bookbuild.source.citation import article, citation, licence
 
 NAME = "ro-crate-metadata.json"
 CONTEXT = "https://w3id.org/ro/crate/1.1/context"
@@ -34,7 +33,6 @@ def crate(
     items = [item for item in archive.of_kind("chapter") if item.name in known]
     sources = [_source(item, addresses) for item in items]
     outputs = {item.name: f"notebooks/book/{item.name}.ipynb" for item in items}
-    licence = f"https://spdx.org/licenses/{cited['license']}"
     author = {"@id": "#contributors"}
     published = max(item.made["date"] for item in items)
     return {
@@ -53,7 +51,7 @@ def crate(
                 "description": f"Results of {len(items)} executed chapters, with what made them.",
                 "version": cited["version"],
                 "datePublished": published,
-                "license": {"@id": licence},
+                "license": {"@id": licence(cited)},
                 "author": author,
                 "publisher": author,
                 "conformsTo": {"@id": PROFILE},
@@ -68,7 +66,7 @@ def crate(
                 "version": "0.5",
             },
             {
-                "@id": licence,
+                "@id": licence(cited),
                 "@type": "CreativeWork",
                 "name": cited["license"],
                 "description": "The licence of the book's code and text.",

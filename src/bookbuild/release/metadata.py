@@ -5,13 +5,10 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from bookbuild.errors import BookError
 from bookbuild.results.store import write_whole
 from bookbuild.source.addresses import Addresses
+from bookbuild.source.citation import article, citation, licence, paper
 
-SOURCE = "CITATION.cff"
 CODEMETA, ZENODO = "codemeta.json", ".zenodo.json"
 KEYWORDS = (
     "induction heads",
@@ -21,35 +18,6 @@ KEYWORDS = (
     "reproducibility",
     "executable paper",
 )
-
-
-def citation(root: Path) -> dict[str, Any]:
-    """Return what CITATION.cff says; raise BookError where there is none."""
-    try:
-        return yaml.safe_load((root / SOURCE).read_text(encoding="utf-8"))
-    except (OSError, yaml.YAMLError) as error:
-        raise BookError(f"{SOURCE} cannot be read: {' '.join(str(error).split())}.") from error
-
-
-def paper(cited: dict[str, Any]) -> dict[str, Any]:
-    """Return the article that the book recomputes."""
-    return next(item for item in cited["references"] if item["type"] == "article")
-
-
-def article(cited: dict[str, Any]) -> dict[str, Any]:
-    """Return the paper as schema.org has articles."""
-    said = paper(cited)
-    return {
-        "@type": "ScholarlyArticle",
-        "@id": said["url"],
-        "name": said["title"],
-        "author": [
-            {"@type": "Person", "givenName": who["given-names"], "familyName": who["family-names"]}
-            for who in said["authors"]
-        ],
-        "datePublished": str(said["year"]),
-        "version": said["notes"],
-    }
 
 
 def codemeta(root: Path) -> dict[str, Any]:
@@ -62,7 +30,7 @@ def codemeta(root: Path) -> dict[str, Any]:
         "name": cited["title"],
         "description": project["description"],
         "version": cited["version"],
-        "license": f"https://spdx.org/licenses/{cited['license']}",
+        "license": licence(cited),
         "author": [{"@type": "Organization", "name": who["name"]} for who in cited["authors"]],
         "dateModified": str(cited["date-released"]),
         "keywords": list(KEYWORDS),

@@ -13,9 +13,10 @@ from bookbuild.settings import Settings
 from bookbuild.site import browser
 from bookbuild.site.pdf import write_pdf
 from bookbuild.source.chapters import listed_files, read_chapters, read_toc
+from bookbuild.source.citation import SOURCE
 
 from . import appendix, crate
-from .metadata import CODEMETA, SOURCE, ZENODO
+from .metadata import CODEMETA, ZENODO
 
 SITE, NOTEBOOKS, PDF = "site.zip", "notebooks", "book.pdf"
 CHANGES = "CHANGELOG.md"

@@ -14,6 +14,7 @@ from bookbuild.results.executed import Entry
 from bookbuild.settings import Settings
 
 from .checks import check_figures, check_notebooks, check_site
+from .data import FOLDER, write_tables
 from .launch_check import check_launch
 from .policy import add_policies
 
@@ -31,7 +32,10 @@ def build_site(settings: Settings, entries: Mapping[str, Entry]) -> None:
     _run_sphinx(settings)
     html = settings.stage / "_build" / "html"
     for name, entry in entries.items():
-        entry.write_figures(html / FIGURES_FOLDER / name)
+        folder = html / FIGURES_FOLDER / name
+        entry.write_figures(folder)
+        write_tables(entry, folder)
+    shutil.copytree(settings.stage / FOLDER, html / FOLDER)
     add_policies(html)
     raise_if_any(check_site(html, whole=settings.part is None))
     raise_if_any(check_launch(html, settings.root))

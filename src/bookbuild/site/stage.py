@@ -27,7 +27,12 @@ from bookbuild.ledger.records import Records
 from bookbuild.reporting.report import FIGURES_FOLDER, FOLD_OPENING
 from bookbuild.results.executed import Entry
 from bookbuild.settings import PARTS, Settings
+from bookbuild.source.addresses import Addresses
 from bookbuild.source.chapters import BOOK, Chapter, is_notebook, tags
+from bookbuild.source.citation import SOURCE, citation
+
+from .card import NAME, write_card
+from .data import FOLDER, catalogue, write_ledger
 
 SMOKE_NOTE = "Made by the smoke profile, at reduced sizes: no claim is judged here."
 MATHJAX_FILES = ("tex-mml-chtml.js", "output/chtml/fonts/woff-v2", "input/tex/extensions")
@@ -52,6 +57,9 @@ def stage(
     shutil.copytree(settings.root / BOOK, book, ignore=_executable)
     (settings.stage / "_toc.yml").write_text(yaml.safe_dump(toc, sort_keys=False), encoding="utf-8")
     _write_config(settings)
+    shutil.copy2(settings.root / SOURCE, settings.stage / SOURCE)
+    write_card(book / "_static" / NAME, citation(settings.root)["title"], findings)
+    write_ledger(settings.stage / FOLDER, findings, records)
     _copy_mathjax(book / "_static" / "vendor" / "mathjax")
     generated = book / "_generated"
     generated.mkdir()
@@ -83,6 +91,7 @@ def stage(
         "robust_counts": robust_counts(findings, records),
         "sabotage_counts": sabotage_counts(findings, records),
         "verdict_table": verdict_table(findings, chapters, records),
+        "data_catalogue": catalogue(chapters, entries),
     }.items():
         (generated / f"{name}.md").write_text(text, encoding="utf-8")
 
@@ -185,10 +194,11 @@ def _write_config(settings: Settings) -> None:
     """Write the configuration, with a banner on every page of the smoke profile."""
     text = (settings.root / "_config.yml").read_text(encoding="utf-8")
     config = yaml.safe_load(text)
+    options = config.setdefault("sphinx", {}).setdefault("config", {})
+    options["html_baseurl"] = Addresses.read(settings.root).site
     if settings.profile == "smoke":
         config.setdefault("html", {})["announcement"] = SMOKE_NOTE
     if settings.part:
-        options = config.setdefault("sphinx", {}).setdefault("config", {})
         options["suppress_warnings"] = list(ABSENT_PARTS)
     path = settings.stage / "_config.yml"
     path.write_text(yaml.safe_dump(config, sort_keys=False), encoding="utf-8")

@@ -15,6 +15,7 @@ from bookbuild.execution.display import PlainDisplay
 from bookbuild.release import appendix, crate, metadata, pack
 from bookbuild.results.archive import open_archive
 from bookbuild.site import browser
+from bookbuild.source.citation import SOURCE, citation
 
 if TYPE_CHECKING:
     from conftest import Toy
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 REPOSITORY = Path(__file__).parents[3]
 AUDIT = REPOSITORY / ".venv-audit" / "bin"
 FILES = (".gitignore", "requirements.lock", "LICENSE", "postBuild", "pyproject.toml")
-FILES += (metadata.SOURCE, metadata.CODEMETA, metadata.ZENODO, pack.CHANGES)
+FILES += (SOURCE, metadata.CODEMETA, metadata.ZENODO, pack.CHANGES)
 AUTHORS = ("Musat", "Pimentel", "Noci", "Stolfo", "Sachan", "Hofmann")
 
 audited = pytest.mark.skipif(
@@ -76,7 +77,7 @@ def test_codemeta_says_what_it_has_to_in_its_own_terms() -> None:
 
 def test_without_a_citation_one_sentence_says_so(tmp_path: Path) -> None:
     with pytest.raises(BookError, match=r"CITATION\.cff cannot be read"):
-        metadata.citation(tmp_path)
+        citation(tmp_path)
 
 
 def test_a_release_has_every_part_and_names_it(released: Path, toy: Toy) -> None:
@@ -131,8 +132,8 @@ def test_the_citation_is_valid(tmp_path: Path) -> None:
         order = [AUDIT / "cffconvert", "--validate", "--infile", path]
         return subprocess.run(order, capture_output=True, check=False).returncode
 
-    assert audit(REPOSITORY / metadata.SOURCE) == 0
-    broken = tmp_path / metadata.SOURCE
-    text = (REPOSITORY / metadata.SOURCE).read_text(encoding="utf-8")
+    assert audit(REPOSITORY / SOURCE) == 0
+    broken = tmp_path / SOURCE
+    text = (REPOSITORY / SOURCE).read_text(encoding="utf-8")
     broken.write_text(text.replace("authors:", "writers:"), encoding="utf-8")
     assert audit(broken) != 0

@@ -1,0 +1,62 @@
+"""The ledger for machines: every row with its measure and its verdict, as JSON and as CSV."""
+
+import csv
+import io
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from .claims import Finding
+from .records import Records
+
+
+def ledger_rows(findings: Sequence[Finding], records: Records) -> list[dict[str, Any]]:
+    """Return each row as plain values; what is not known of it is None."""
+    return [_row(finding, records) for finding in findings]
+
+
+def ledger_json(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return the rows as JSON; infinity is a text."""
+    return json.dumps(rows, indent=1, ensure_ascii=False, default=str, allow_nan=False) + "\n"
+
+
+def ledger_csv(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return the rows as CSV; measures are JSON in their cells."""
+    stream = io.StringIO()
+    writer = csv.DictWriter(stream, rows[0] if rows else (), lineterminator="\n")
+    writer.writeheader()
+    for row in rows:
+        measured = json.dumps(row["measured"], ensure_ascii=False)
+        writer.writerow({**row, "measured": "" if row["measured"] is None else measured})
+    return stream.getvalue()
+
+
+def _row(finding: Finding, records: Records) -> dict[str, Any]:
+    claim, measured = finding.claim, finding.measured
+    state, rerun = records.state(finding), records.reruns.get(claim.id)
+    trial = records.trials.get(claim.id)
+    return {
+        "id": claim.id,
+        "kind": claim.kind,
+        "source": claim.source,
+        "statement": claim.statement,
+        "page": f"book/{claim.chapter}.html",
+        "measure": claim.measure or None,
+        "over": measured.over if measured else None,
+        "measured": _finite(measured.value) if measured else None,
+        "expected": str(claim.expectation) if claim.expectation else None,
+        "why": claim.why or claim.not_testable,
+        "verdict": finding.verdict,
+        "expectation_written": state.state if state else None,
+        "other_first_seeds": rerun.steadiness if rerun else None,
+        "planted_faults": trial.alertness if trial else None,
+    }
+
+
+def _finite(value: Any) -> Any:
+    """Return a measure in values that JSON has: infinity as a text."""
+    if isinstance(value, Mapping):
+        return {name: _finite(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_finite(item) for item in value]
+    return str(value) if value in (float("inf"), float("-inf")) else value

@@ -1,0 +1,92 @@
+"""Data beside the pages: the ledger and the data of each figure, and the page that lists them."""
+
+import csv
+import html
+import io
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from bookbuild.ledger.claims import Finding
+from bookbuild.ledger.records import Records
+from bookbuild.ledger.tables import ledger_csv, ledger_json, ledger_rows
+from bookbuild.reporting.report import FIGURES_FOLDER
+from bookbuild.results.executed import Entry
+from bookbuild.results.inventory import readable_size
+from bookbuild.source.chapters import Chapter
+
+FOLDER = "data"
+LEDGER = "ledger"
+
+
+def write_ledger(folder: Path, findings: Sequence[Finding], records: Records) -> None:
+    """Write the ledger as JSON and as CSV into a new folder."""
+    folder.mkdir()
+    rows = ledger_rows(findings, records)
+    for kind, text in (("json", ledger_json(rows)), ("csv", ledger_csv(rows))):
+        (folder / f"{LEDGER}.{kind}").write_text(text, encoding="utf-8")
+
+
+def write_tables(entry: Entry, folder: Path) -> None:
+    """Write the data of a chapter's figures as CSV, beside the JSON."""
+    for name, content in entry.figures.items():
+        if name.endswith(".json"):
+            text = figure_table(json.loads(content)["data"])
+            (folder / name).with_suffix(".csv").write_text(text, encoding="utf-8")
+
+
+def figure_table(data: Mapping[str, Any]) -> str:
+    """Return a figure's arrays as CSV: a line a number, with its array and its indices."""
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(("array", "index", "value"))
+    for name, array in data.items():
+        writer.writerows((name, " ".join(map(str, index)), value) for index, value in _flat(array))
+    return stream.getvalue()
+
+
+def catalogue(chapters: Sequence[Chapter], entries: Mapping[str, Entry]) -> str:
+    """Return the list of all data as MyST, for a page in the folder of the book."""
+    lines = [
+        '<table class="data-catalogue"><thead><tr><th>Data</th><th>Arrays</th><th>Files</th></tr>'
+        "</thead><tbody>",
+        "<tr><td>The ledger: every claim, its measure and its verdict</td><td></td>"
+        f"<td>{_links(f'../{FOLDER}/{LEDGER}', {'json': '', 'csv': ''})}</td></tr>",
+    ]
+    for chapter in chapters:
+        figures = entries[chapter.name].figures
+        for name in sorted(figures):
+            if not name.endswith(".json"):
+                continue
+            content = figures[name]
+            stem = name.removesuffix(".json")
+            data = json.loads(content)["data"]
+            place = f"../{FIGURES_FOLDER}/{chapter.name}/{stem}"
+            kinds = {"json": readable_size(len(content)), "csv": "", "svg": ""}
+            lines.append(
+                f'<tr><td><a href="{chapter.page}#{stem}">{html.escape(stem)}</a>, '
+                f"{html.escape(chapter.title)}</td><td>{_arrays(data)}</td>"
+                f"<td>{_links(place, kinds)}</td></tr>"
+            )
+    return "\n".join([*lines, "</tbody></table>"]) + "\n"
+
+
+def _arrays(data: Mapping[str, Any]) -> str:
+    return ", ".join(f"<code>{html.escape(name)}</code>" for name in data)
+
+
+def _links(place: str, kinds: Mapping[str, str]) -> str:
+    return " · ".join(
+        f'<a href="{place}.{kind}" download>{kind.upper()}</a>{f" ({size})" if size else ""}'
+        for kind, size in kinds.items()
+    )
+
+
+def _flat(value: Any, index: tuple[int, ...] = ()) -> Iterator[tuple[tuple[int, ...], Any]]:
+    """Yield each number of nested lists with its indices."""
+    if isinstance(value, list):
+        for place, item in enumerate(value):
+            yield from _flat(item, (*index, place))
+    else:
+        yield index, value

@@ -1,0 +1,44 @@
+"""CITATION.cff: who made the book, and which paper it recomputes."""
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from bookbuild.errors import BookError
+
+SOURCE = "CITATION.cff"
+
+
+def citation(root: Path) -> dict[str, Any]:
+    """Return what CITATION.cff says; raise BookError where there is none."""
+    try:
+        return yaml.safe_load((root / SOURCE).read_text(encoding="utf-8"))
+    except (OSError, yaml.YAMLError) as error:
+        raise BookError(f"{SOURCE} cannot be read: {' '.join(str(error).split())}.") from error
+
+
+def paper(cited: dict[str, Any]) -> dict[str, Any]:
+    """Return the article that the book recomputes."""
+    return next(item for item in cited["references"] if item["type"] == "article")
+
+
+def article(cited: dict[str, Any]) -> dict[str, Any]:
+    """Return the paper as schema.org has articles."""
+    said = paper(cited)
+    return {
+        "@type": "ScholarlyArticle",
+        "@id": said["url"],
+        "name": said["title"],
+        "author": [
+            {"@type": "Person", "givenName": who["given-names"], "familyName": who["family-names"]}
+            for who in said["authors"]
+        ],
+        "datePublished": str(said["year"]),
+        "version": said["notes"],
+    }
+
+
+def licence(cited: dict[str, Any]) -> str:
+    """Return the address of the licence."""
+    return f"https://spdx.org/licenses/{cited['license']}"
