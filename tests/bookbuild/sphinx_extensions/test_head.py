@@ -1,0 +1,60 @@
+"""What pages tell machines in their heads."""
+
+import json
+
+from bs4 import BeautifulSoup
+from docutils import nodes, utils
+
+from bookbuild.sphinx_extensions.head import LONGEST, description
+
+
+def page(*texts: str) -> nodes.document:
+    document = utils.new_document("page")
+    section = nodes.section()
+    section += [nodes.paragraph(text, text) for text in texts]
+    document += section
+    return document
+
+
+def test_a_description_is_what_a_page_finds_or_its_first_paragraph() -> None:
+    assert description(page("First one.", "What we find. It  holds.")) == "It holds."
+    assert description(page("First one.", "Second.")) == "First one."
+    assert description(utils.new_document("page")) == ""
+
+
+def test_a_long_description_ends_with_a_sentence() -> None:
+    text = "It holds at every size. " * 30
+    found = description(page(text))
+    assert len(found) <= LONGEST
+    assert found.endswith("every size.")
+    assert description(page("word " * 100)).endswith("word …")
+
+
+def test_every_page_has_its_metadata(built_once) -> None:
+    site = built_once[0].settings().site
+    pages = sorted((site / "book").rglob("*.html"))
+    assert len(pages) == 4
+    for path in pages:
+        head = BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser").head
+        said = {
+            tag.get("name") or tag.get("property"): tag["content"]
+            for tag in head.find_all("meta", content=True)
+        }
+        for key in (
+            "description",
+            "citation_title",
+            "citation_author",
+            "og:title",
+            "og:image",
+            "og:url",
+        ):
+            assert said[key], (path, key)
+        (canonical,) = head.find_all("link", rel="canonical")
+        address = f"/emergence-of-induction-heads/{path.relative_to(site).as_posix()}"
+        assert canonical["href"] == said["og:url"] == said["citation_public_url"]
+        assert canonical["href"].endswith(address)
+        (linked,) = head.find_all("script", type="application/ld+json")
+        data = json.loads(linked.string)
+        assert data["url"] == canonical["href"]
+        assert data["@type"] in ("Book", "Chapter")
+    assert (site / "_static" / "card.png").is_file()
