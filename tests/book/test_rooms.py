@@ -1,4 +1,4 @@
-"""The rooms of the house: the map in the README, sizes, one loop, one pattern of settings."""
+"""The rooms of the house: the map in the workshop, sizes, one loop, one pattern of settings."""
 
 import ast
 import re
@@ -33,7 +33,7 @@ def headline(path: Path) -> str:
 
 
 def rooms() -> dict[str, str]:
-    """Folders and modules that have a line in the README, with what they say of themselves."""
+    """Folders and modules that have a line in the workshop, with what they say of themselves."""
     found = {}
     for top in ("emergence", "bookbuild", "benchmark"):
         package = SRC / top
@@ -48,9 +48,9 @@ def rooms() -> dict[str, str]:
     return {name: headline(path) for name, path in found.items()}
 
 
-def test_the_map_in_the_readme_has_every_room_and_what_it_says_of_itself() -> None:
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    listed = dict(re.findall(r"^\| `(src/[\w./]+)` \| (.+) \|$", readme, re.MULTILINE))
+def test_the_map_in_the_workshop_has_every_room_and_what_it_says_of_itself() -> None:
+    workshop = (ROOT / "book" / "workshop.md").read_text(encoding="utf-8")
+    listed = dict(re.findall(r"^\| `(src/[\w./]+)` \| (.+) \|$", workshop, re.MULTILINE))
     assert listed == rooms()
 
 
