@@ -35,19 +35,19 @@ def encode(network: Network) -> list[Symbol]:
     entered = species  # the last target before this cell: where a chain goes on
     for at, here in enumerate(told):
         last = species
-        for count, (target, source, sign) in enumerate(here):
+        for count, (goal, origin, plus) in enumerate(here):
             symbols.append(_more(1, count, last))
-            symbols.append(Symbol(source.species, species, ("source", last, entered)))
-            last = source.species
-            way = 1 + (target.index > source.index) - (target.index < source.index)
+            symbols.append(Symbol(origin.species, species, ("source", last, entered)))
+            last = origin.species
+            way = 1 + (goal.index > origin.index) - (goal.index < origin.index)
             symbols.append(Symbol(way, 3, ("way", last)))
             if way != 1:
-                back = at - min(target.index, source.index)
+                back = at - min(goal.index, origin.index)
                 power = back.bit_length() - 1
                 symbols.append(Symbol(power, cells.bit_length(), ("power", last, way)))
                 symbols.append(Symbol(back - (1 << power), 1 << power))
-            symbols.append(Symbol(target.species, species, ("target", last, way)))
-            symbols.append(Symbol(int(sign > 0), 2, ("sign", last, target.species)))
+            symbols.append(Symbol(goal.species, species, ("target", last, way)))
+            symbols.append(Symbol(int(plus > 0), 2, ("sign", last, goal.species)))
         symbols.append(_more(0, len(here), last))
         entered = here[-1].target.species if here else species
     return symbols

@@ -92,7 +92,8 @@ def _add_and(
 
 def directly(once: Sequence[Command], loop: Sequence[Command], n_commands: int) -> list[int]:
     """What a program prints in so many commands, from the definition of the commands."""
-    queue, printed, at = [1], [], 0
+    queue, at = [1], 0
+    printed: list[int] = []
     program = [*once, *loop]
     for _ in range(n_commands):
         command = program[at]
