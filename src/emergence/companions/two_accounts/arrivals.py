@@ -10,7 +10,7 @@ from emergence.analysis.curves import settled
 
 from .curves import Curves
 
-Moment = Literal["begun", "half", "half of final"]
+Moment = Literal["begun", "half"]
 Probe = Literal["recall", "recall_few", "coefficient"]
 DEVIATIONS = 3.0  # a part has begun when chance does not explain what is seen of it
 
@@ -23,20 +23,15 @@ def arrivals(
     Begun is three standard deviations above chance: of recall, of as many blind guesses; of the
     coefficient, of a direction of white noise. Half is a recall of 1/2, and for the coefficient
     Definition 1: a mean score of 1/2, which for orthonormal vectors is the coefficient itself.
-    Half of final, for the coefficient alone, is half of its value at the end of training.
     """
     found, levels = curves.of(probe), [0.5] * 3
     if probe == "coefficient":
         if moment == "begun":
             found, levels = curves.of("contrast"), [DEVIATIONS] * 3
-        elif moment == "half":
-            found = curves.of("strength")
         else:
-            found = found / found[..., -1:]
+            found = curves.of("strength")
     elif moment == "begun":
         levels = [beyond_chance(m, few if probe == "recall_few" else m) for m in curves.sizes]
-    elif moment != "half":
-        raise ValueError(f"a recall has no moment {moment!r}: its final value is known, it is 1")
     return np.stack(
         [settled(curves.steps, part, level) for part, level in zip(found, levels, strict=True)]
     )
@@ -48,11 +43,19 @@ def beyond_chance(size: int, candidates: int) -> float:
     return chance + DEVIATIONS * (chance * (1 - chance) / size) ** 0.5
 
 
-def agreement(one: Float[np.ndarray, "3 seeds"], other: Float[np.ndarray, "3 seeds"]) -> float:
-    """Spearman's rank correlation of arrivals over all parts and seeds; 0 where all are equal."""
-    if min(len(np.unique(times)) for times in (one, other)) == 1:
-        return 0.0
-    return float(stats.spearmanr(one.ravel(), other.ravel()).statistic)
+def agreement_within(
+    one: Float[np.ndarray, "3 seeds"], other: Float[np.ndarray, "3 seeds"]
+) -> float:
+    """Rank correlation of arrivals among the seeds of a part, pooled over parts.
+
+    Ranks are centred within each part, so that an order of parts alone gives 0; so do arrivals
+    that are all equal within each part.
+    """
+    first, second = (
+        stats.rankdata(times, axis=1) - (times.shape[1] + 1) / 2 for times in (one, other)
+    )
+    size = float(np.sqrt((first**2).sum() * (second**2).sum()))
+    return float((first * second).sum()) / size if size else 0.0
 
 
 def translation_error(curves: Curves) -> float:

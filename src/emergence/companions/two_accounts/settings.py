@@ -15,6 +15,21 @@ STREAM = StreamSettings(length=64, steps=500)
 
 
 @dataclass(frozen=True)
+class SmallTimes:
+    """Gradient flow from zero on one batch of two models, small enough to integrate."""
+
+    n_pairs: int = 4
+    dim: int = 8
+    batch_size: int = 512
+    length: int = 32  # of the bigram model's contexts
+    stream_dim: int = 64
+    sequences: int = 32
+    first: float = 0.01  # times: at the first the theorem holds to a percent, at the last it fails
+    last: float = 10.0
+    n_times: int = 22
+
+
+@dataclass(frozen=True)
 class Settings:
     """Three trainings and how often they are read."""
 
@@ -25,6 +40,8 @@ class Settings:
     densely: int = 80  # steps of the minimal model read one by one, the others every fourth
     few: int = 5  # candidates of the recall that is comparable between memories: the triggers
     planted: float = 3.0  # score or logit of a planted memory: e^3 is twenty to one
+    small: SmallTimes = SmallTimes()
+    moment_batches: int = 12  # of the turning time; six give it to 5% (two seeds)
     pull_batches: int = 32  # batches whose gradients are averaged for a pull
 
     def read_at(self) -> tuple[int, ...]:
@@ -44,6 +61,9 @@ PRESET = {
             ),
             stream=StreamSettings(length=24, dim=64, batch_size=16, steps=20),
             densely=20,
+            small=SmallTimes(n_pairs=2, dim=4, batch_size=64, length=12, stream_dim=16,
+                             sequences=8, n_times=6),
+            moment_batches=2,
             pull_batches=4,
         ),
         2,

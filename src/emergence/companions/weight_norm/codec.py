@@ -78,13 +78,6 @@ def general_bound(weights: int) -> float:
     return weights * (3 * math.log2(weights) + LINEAR)
 
 
-def listed_length(network: Network) -> int:
-    """The bits of a plain list, both ends and the sign of each weight: about 2 W log2 W."""
-    width = _width(network.species_count * network.cell_count)
-    kinds = _width(len(LINKS) + 1)
-    return network.weight_count * (2 * width + kinds + 1)
-
-
 def _width(values: int) -> int:
     """Bits that tell so many values apart."""
     return (values - 1).bit_length()

@@ -1,31 +1,10 @@
-"""Norms of weights on a grid, and a network off it: one real weight holds any string."""
+"""A network off the grid: one real weight holds any string."""
 
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-from jaxtyping import Float
-
-from .model import Network
-
 SATURATING = ("begun", "start", "held", "copy")  # min(1, max(0, sum)); `out` is a threshold
-
-
-def values(network: Network) -> Float[np.ndarray, " weights"]:
-    """The non-zero weights of a network."""
-    return np.array([float(w.sign) for w in network.weights])
-
-
-def power_sum(weights: Float[np.ndarray, " weights"], p: float) -> float:
-    """The p-th power of the p-norm, the regulariser."""
-    return float((np.abs(weights) ** p).sum())
-
-
-def grid_bounds(weights: Float[np.ndarray, " weights"], p: float) -> tuple[float, float]:
-    """What one non-zero weight can add to `power_sum`: least and most, on the grid they lie on."""
-    size = np.abs(weights)
-    return float(size.min() ** p), float(size.max() ** p)
 
 
 def packed(bits: Sequence[int]) -> Fraction:

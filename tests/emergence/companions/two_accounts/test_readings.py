@@ -130,7 +130,6 @@ def test_arrivals_by_hand():
         for probe in ("recall", "coefficient", "recall_few")
         for moment in ("begun", "half")
     }
-    final = arrivals.arrivals(some, "coefficient", "half of final", few=5)[:, 0].tolist()
     assert times["recall", "half"] == [10, 20, np.inf]
     # chance 1/20 plus three standard deviations is 0.196
     assert times["recall", "begun"] == [10, np.inf, 10]
@@ -139,16 +138,17 @@ def test_arrivals_by_hand():
     assert times["recall_few", "half"] == [10, 0, np.inf]
     # chance 1/4, 1/5, 1/5: the levels are 0.90, 0.74 and 0.47
     assert times["recall_few", "begun"] == [20, np.inf, np.inf]
-    assert final == [10, 20, 0]
-    with pytest.raises(ValueError, match="recall has no moment"):
-        arrivals.arrivals(some, "recall", "half of final", few=5)
 
 
-def test_agreement():
-    times = np.array([[1.0, 5], [2, 2], [3, 9]])
-    assert arrivals.agreement(times, times**2) == pytest.approx(1)
-    assert arrivals.agreement(times, -times) == pytest.approx(-1)
-    assert arrivals.agreement(times, np.full((3, 2), np.inf)) == 0
+def test_agreement_within_parts_does_not_see_their_order():
+    times = np.array([[1.0, 5, 3], [20, 22, 29], [300, 100, 200]])
+    assert arrivals.agreement_within(times, times**2) == pytest.approx(1)
+    assert arrivals.agreement_within(times, -times) == pytest.approx(-1)
+    # parts in the same order, seeds within each unrelated: Spearman over all would be near 1
+    other = np.array([[5.0, 1, 3], [20, 22, 29], [100, 200, 300]])
+    within = [-1.0, 1.0, -0.5]
+    assert arrivals.agreement_within(times, other) == pytest.approx(np.mean(within))
+    assert arrivals.agreement_within(times, np.full((3, 3), np.inf)) == 0
 
 
 def test_translation_counts_all_readings_and_its_bias_the_undecided():

@@ -1,13 +1,12 @@
-"""One real weight that holds a string, and norms on a grid."""
+"""One real weight that holds a string."""
 
 from fractions import Fraction
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from emergence.companions.weight_norm import precision, printers
+from emergence.companions.weight_norm import precision
 
 bits = st.lists(st.integers(0, 1), min_size=1, max_size=80)
 
@@ -39,22 +38,3 @@ def test_digits_of_a_weight_are_bits_printed(string, digits):
 def test_a_cut_weight_loses_the_rest():
     string = [1, 0] * 40
     assert precision.recovered(string, 20) < 25
-
-
-@pytest.mark.parametrize("p", [0.5, 1.0, 2.0, 3.0])
-def test_norms_of_ternary_weights_are_their_number(p):
-    network = printers.zeros_then_one(77)
-    assert precision.power_sum(precision.values(network), p) == network.weight_count
-
-
-@given(
-    st.lists(st.integers(-128, 128).filter(bool), min_size=1), st.sampled_from((0.5, 1.0, 2.0, 3.0))
-)
-def test_norms_on_a_grid_are_their_number_up_to_constants(steps, p):
-    weights = np.array(steps) / 16
-    low, high = precision.grid_bounds(weights, p)
-    total = precision.power_sum(weights, p)
-    assert low * len(steps) <= total * (1 + 1e-12)
-    assert total <= high * len(steps) * (1 + 1e-12)
-    assert low >= 16.0**-p
-    assert high <= 8.0**p

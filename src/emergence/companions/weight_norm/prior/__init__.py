@@ -1,0 +1,1 @@
+"""The prior of weight decay: relabelled copies, exact shortest programs, trained networks."""

@@ -1,0 +1,116 @@
+"""A universal machine of constant weight: a cyclic tag system that prints, on a shared tape.
+
+The data are a queue of bits, at first a single 1. A program is a list of commands, some run once
+and the rest for ever. All but one look at the front of the queue and do nothing if it is 0.
+"""
+
+from collections.abc import Iterable, Sequence
+from itertools import chain
+from typing import Literal, get_args
+
+from .model import Network
+from .wiring import Wiring, add_start
+
+Command = Literal["del", "add0", "add1", "say0", "say1"]
+COMMANDS: tuple[Command, ...] = get_args(Command)
+PERIOD = 3  # steps a command
+TAPES = ("data", "end", "zero", "fill", "set", "back", "on", "off")
+
+
+def machine(once: Sequence[Command], loop: Sequence[Command]) -> Network:
+    """Runs `once`, then `loop` for ever: a weight a command and 51 more; ValueError for no loop.
+
+    The front of the queue is place 0 of the tape: deleting moves all data one place down.
+    """
+    if not loop:
+        raise ValueError("a program needs a loop")
+    wiring = Wiring(TAPES)
+    add_start(wiring)
+    end: tuple[str, int] | str = "start"
+    for k, command in enumerate([*once, *loop]):
+        wiring.wire((command, k), end)
+        end = ("wait", k)
+    wiring.wire((loop[0], len(once)), end)
+    for command in COMMANDS:
+        wiring.share("wait1", command)
+    wiring.share("wait", "wait1")
+    _add_signals(wiring)
+    _add_data(wiring)
+    _add_end(wiring)
+    return wiring.build()
+
+
+def _add_signals(wiring: Wiring) -> None:
+    """What the pulse in the program says, a step later; all but `delete` if the front is 1."""
+    wiring.share("delete", "del", "pool")
+    for signal, commands in (
+        ("append", ("add0", "add1")),
+        ("append1", ("add1",)),
+        ("gate", ("say0", "say1")),
+    ):
+        for command in commands:
+            wiring.share(signal, command, "pool")
+        wiring.wire(signal, "data")
+        wiring.wire(signal, "one", -1)
+    wiring.share("out", "say1", "pool")
+
+
+def _add_data(wiring: Wiring) -> None:
+    """A bit a place. It stays, takes its right neighbour's value, or is set beyond the end."""
+    wiring.wire("data", "start")
+    wiring.share("data", "data")
+    wiring.share("data", "fill")
+    wiring.share("data", "zero", sign=-1)
+    wiring.share("data", "set")
+    _add_and(wiring, "fill", "data", "right", "delete")
+    wiring.share("zero", "delete", "broadcast")
+    wiring.share("zero", "data", "right", -1)
+    _add_and(wiring, "set", "end", "left", "append1")
+
+
+def _add_end(wiring: Wiring) -> None:
+    """A mark at the last place of the queue."""
+    wiring.wire("end", "start")
+    wiring.share("end", "end")
+    wiring.share("end", "back")
+    wiring.share("end", "on")
+    wiring.share("end", "off", sign=-1)
+    _add_and(wiring, "back", "end", "right", "delete")
+    _add_and(wiring, "on", "end", "left", "append")
+    _add_and(wiring, "off", "end", "each", "delete")
+    wiring.share("off", "append", "broadcast")
+
+
+def _add_and(
+    wiring: Wiring, target: str, tape: str, link: Literal["left", "right", "each"], signal: str
+) -> None:
+    """On where the tape's neighbour and the signal are."""
+    wiring.share(target, tape, link)
+    wiring.share(target, signal, "broadcast")
+    wiring.share(target, "one", "broadcast", -1)
+
+
+def directly(once: Sequence[Command], loop: Sequence[Command], n_commands: int) -> list[int]:
+    """What a program prints in so many commands, from the definition of the commands."""
+    queue, at = [1], 0
+    printed: list[int] = []
+    program = [*once, *loop]
+    for _ in range(n_commands):
+        command = program[at]
+        if command == "del":
+            queue = queue[1:]
+        elif queue[:1] == [1]:
+            (queue if command.startswith("add") else printed).append(int(command[-1]))
+        at = at + 1 if at + 1 < len(program) else len(once)
+    return printed
+
+
+def from_cyclic_tag(
+    appendants: Iterable[Sequence[int]], spoken: Iterable[Sequence[int]]
+) -> list[Command]:
+    """The loop of a cyclic tag system: each appendant's bits, what it says, and one deletion."""
+    one = (
+        [*(COMMANDS[1 + bit] for bit in bits), *(COMMANDS[3 + bit] for bit in say), COMMANDS[0]]
+        for bits, say in zip(appendants, spoken, strict=True)
+    )
+    return list(chain.from_iterable(one))
