@@ -61,7 +61,8 @@ def test_waits_are_read_by_what_varies():
         return {"cell": cell, "runs": [{"rate": 0.5, "seed": 0, "steps": steps}]}
 
     cells = [entry(4, [1, None]), entry(2, [1, 3])]
-    found = token_grid.waits(cells, 0.5, lambda cell: True)
+    assert token_grid.waits(cells, 0.5, lambda cell: True).times.tolist() == [[1], [1]]
+    found = token_grid.waits(cells, 0.5, lambda cell: True, level=1)
     assert found.values.tolist() == [2, 4]
     assert found.times.tolist() == [[3], [np.inf]]
     with pytest.raises(ValueError, match="twice"):

@@ -11,7 +11,7 @@ from emergence.training.settings import Optimiser, TokenTraining
 from emergence.training.side_by_side import train_side_by_side
 
 Arm = Literal["proportional", "fixed", "batch", "narrow"]
-SHARES = (0.9, 0.75, 0.5)  # of ln N: emergence is the last
+SHARES = (0.9, 0.75, 0.5)  # of ln N: the head appears at the first and has formed at the last
 EMBEDDING_NORM = 4.0  # at every width; a larger one emerges sooner
 
 

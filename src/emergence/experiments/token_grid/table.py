@@ -31,7 +31,7 @@ def waits(
     which: Callable[[Stored], bool],
     *,
     by: str = "n_pairs",
-    level: int = -1,
+    level: int = 0,
 ) -> Waits:
     """The waits at one learning rate, by the value of one setting.
 

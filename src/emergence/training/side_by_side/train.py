@@ -55,7 +55,8 @@ def train_side_by_side(
     """Train a run a seed until its loss on a fixed set has passed all levels (§2, App. E).
 
     A run draws its start and its batches as `train_tokens` does with its seed. The fixed set is
-    the same for all runs of these settings.
+    the same for all runs of these settings. Runs leave when they are done, so nothing is kept of a
+    training that is killed: grids are stored cell by cell.
 
     Args:
         settings: network, data, optimiser and the limit of steps; causal mask, scaled scores. Its
