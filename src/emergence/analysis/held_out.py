@@ -4,9 +4,11 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Real
 
 DRAWS = 2000
+
+Sizes = Sequence[int] | Sequence[float] | Real[np.ndarray, " sizes"]
 
 
 class Slopes(NamedTuple):
@@ -71,7 +73,7 @@ def resampled(
     return np.take_along_axis(np.log(times)[None], chosen, axis=2).mean(axis=2)
 
 
-def local_slopes(sizes: Sequence[float], times: Float[np.ndarray, "sizes seeds"]) -> Slopes:
+def local_slopes(sizes: Sizes, times: Float[np.ndarray, "sizes seeds"]) -> Slopes:
     """The power of the time between each size and the next, with a bootstrap over seeds.
 
     Args:
@@ -116,7 +118,7 @@ def is_a_power(slopes: Slopes) -> bool:
 
 
 def held_out(
-    sizes: Sequence[float],
+    sizes: Sizes,
     times: Float[np.ndarray, "sizes seeds"],
     laws: Mapping[str, Float[np.ndarray, " sizes"] | None],
     seen: int,

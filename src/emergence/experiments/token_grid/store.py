@@ -12,15 +12,16 @@ import torch
 from .cells import SHARES, Cell, described, run
 from .grid import GRID
 
-COMMAND = "PYTHONPATH=src python -m emergence.experiments.token_grid data/token_grid.json"
+COMMAND = "PYTHONPATH=src python data/token_grid.py"
 
 
-def complete(path: Path, seconds: float = float("inf"), grid: Sequence[Cell] = GRID) -> None:
+def complete(path: Path, seconds: float | None = None, grid: Sequence[Cell] = GRID) -> None:
     """Run the cells that a file lacks, in order, and write it after each.
 
     Args:
         path: of the file, which need not exist.
-        seconds: of this process's time, after which no further cell is begun.
+        seconds: of this process's time, after which no further cell is begun; None for
+            no end.
         grid: cells.
     """
     torch.set_num_threads(1)
@@ -31,7 +32,7 @@ def complete(path: Path, seconds: float = float("inf"), grid: Sequence[Cell] = G
         if any(found["cell"] == described(cell) for found in cells):
             continue
         start = time.process_time()
-        if start > seconds:
+        if seconds is not None and start > seconds:
             break
         rows = run(cell, torch.device("cpu"))
         took = round(time.process_time() - start, 1)
