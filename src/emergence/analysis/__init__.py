@@ -15,6 +15,7 @@ from .curves import (
     settled,
 )
 from .dominance import HEAD_BANDS, Band, Dominance, dominance, reached
+from .held_out import Prediction, Slopes, held_out, is_a_power, local_slopes, resampled
 from .noise import Amplified, amplified, interval, squared_mean
 from .products import Products, logits, products
 from .recall import recall
@@ -33,7 +34,9 @@ __all__ = [
     "Dominance",
     "Exponent",
     "PowerLaw",
+    "Prediction",
     "Products",
+    "Slopes",
     "Structure",
     "agreement",
     "amplified",
@@ -50,8 +53,11 @@ __all__ = [
     "first_reached",
     "gap",
     "head_lead",
+    "held_out",
     "in_order",
     "interval",
+    "is_a_power",
+    "local_slopes",
     "logits",
     "norms",
     "plant",
@@ -60,6 +66,7 @@ __all__ = [
     "products",
     "reached",
     "recall",
+    "resampled",
     "settled",
     "squared_mean",
     "structure",

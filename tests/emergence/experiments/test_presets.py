@@ -146,15 +146,13 @@ def test_a_whole_number_may_stand_for_a_float():
 
 @pytest.mark.parametrize("profile", PROFILES)
 def test_sweeps_beyond_the_paper_can_be_trained(profile):
-    """Contexts fit the vocabulary and the block; only N varies; pieces of the head fit."""
+    """Contexts fit the vocabulary and the block; only V varies; pieces of the head fit."""
     sweep = choose(real_transformers.PRESET, profile).settings.transformer
-    for n in {*sweep.contexts, *sweep.sgd_contexts}:
-        assert 2 * n <= sweep.vocabulary
-        assert 2 * n + 1 <= sweep.block_size
-        run = sweep.training(n, dim=sweep.dim)
-        assert run == dataclasses.replace(
-            sweep.training(2, dim=sweep.dim), n_pairs=n, until_loss=run.until_loss
-        )
+    assert 2 * sweep.vocabulary_pairs + 1 <= sweep.block_size
+    for words in sweep.vocabularies:
+        assert 2 * sweep.vocabulary_pairs <= words
+        run = sweep.training(words)
+        assert run == dataclasses.replace(sweep.training(100), vocabulary=words)
     assert 2 * sweep.vocabulary_pairs == min(sweep.vocabularies)
     knock = choose(knock_in.PRESET, profile).settings
     needed = 2 * (knock.vocabulary + knock.block_size) + knock.vocabulary
@@ -165,8 +163,5 @@ def test_sweeps_beyond_the_paper_can_be_trained(profile):
 
 def test_contexts_of_the_paper_profile_are_many():
     """A power needs a range: six sizes of N at least, with five seeds."""
-    sweeps = paper(real_transformers)
-    transformer, minimal = sweeps.transformer, sweeps.minimal
-    for sizes in (transformer.contexts, transformer.sgd_contexts, minimal.contexts):
-        assert len(set(sizes)) >= 6
-    assert len(transformer.widths) >= 2
+    assert len(set(paper(real_transformers).minimal.contexts)) >= 6
+    assert paper(real_transformers).transformer.noisy[0] == 16

@@ -5,48 +5,42 @@ from typing import Any
 
 from emergence.experiments.emergence_steps import knows_labels_only
 from emergence.preset import preset
-from emergence.training.settings import MinimalTraining, Optimiser, TokenTraining
+from emergence.training.settings import MinimalTraining, TokenTraining
 
 
 @dataclass(frozen=True)
 class TransformerSweep:
-    """Beyond the paper: the transformer of §2 with N pairs, its vocabulary and block fixed.
+    """Beyond the paper: what the chapter trains of the transformer of §2, the stored grid aside.
 
-    Small widths, so that many runs are affordable. Embeddings start with the same norm at every
+    A small width, so that many runs are affordable. Embeddings start with the same norm at every
     width; the book's run at D = 2048 has norm 2.3, and a larger one emerges sooner.
     """
 
-    contexts: tuple[int, ...] = (2, 3, 4, 6, 8, 10)
-    sgd_contexts: tuple[int, ...] = (2, 3, 4, 5, 6, 7)  # descent takes longer
-    widths: tuple[int, ...] = (64, 128)
-    batch_sizes: tuple[int, ...] = (32, 64, 128, 256)
-    batch_pairs: int = 2  # N where the batch size varies
+    again: int = 2  # N of the stored cells that are trained again
+    hidden: int = 1  # sizes held out, the largest of the grid
+    noisy: tuple[int, ...] = (16, 64, 256)  # B at which the share of noise is measured
+    noise_seeds: tuple[int, ...] = (0, 1, 2)
     vocabularies: tuple[int, ...] = (8, 10, 12, 16, 48)
     vocabulary_pairs: int = 4  # N where the vocabulary varies: all of the smallest is in a context
-    dim: int = 128
-    vocabulary: int = 48  # less than half of it is in a context
+    dim: int = 64
     block_size: int = 21
     batch_size: int = 64
     embedding_norm: float = 4.0
     adamw_rate: float = 3e-3
-    sgd_rate: float = 0.5  # a rate of 1 diverges when the head forms, 0.003 does not move
     limit: int = 2000
 
-    def training(
-        self, n_pairs: int, *, dim: int, optimiser: Optimiser = "adamw", batch_size: int = 0
-    ) -> TokenTraining:
-        """One run, ended when its loss is half of ln N."""
+    def training(self, vocabulary: int) -> TokenTraining:
+        """One run under AdamW, ended when its loss is half of ln N."""
         return TokenTraining(
-            dim,
-            self.vocabulary,
+            self.dim,
+            vocabulary,
             self.block_size,
-            n_pairs,
-            batch_size or self.batch_size,
+            self.vocabulary_pairs,
+            self.batch_size,
             self.limit,
-            self.sgd_rate if optimiser == "sgd" else self.adamw_rate,
-            embedding_scale=self.embedding_norm / dim**0.5,
-            optimiser=optimiser,
-            until_loss=knows_labels_only(n_pairs) / 2,
+            self.adamw_rate,
+            embedding_scale=self.embedding_norm / self.dim**0.5,
+            until_loss=knows_labels_only(self.vocabulary_pairs) / 2,
         )
 
 
@@ -97,14 +91,11 @@ PRESET = preset(
             limit=60,
         ),
         TransformerSweep(
-            contexts=(2, 3, 4),
-            sgd_contexts=(2, 3, 4),
-            widths=(32,),
-            batch_sizes=(64, 96, 128),
+            noisy=(64, 256),
+            noise_seeds=(0,),
             vocabularies=(4, 16),
             vocabulary_pairs=2,
             dim=32,
-            vocabulary=16,
             block_size=9,
             adamw_rate=1e-2,
             limit=150,

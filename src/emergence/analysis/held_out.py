@@ -1,0 +1,178 @@
+"""Local powers between neighbouring sizes, and laws judged by the sizes that they did not see."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Float, Real
+
+DRAWS = 2000
+
+Sizes = Sequence[int] | Sequence[float] | Real[np.ndarray, " sizes"]
+
+
+class Slopes(NamedTuple):
+    """Powers between neighbours, with percentiles of a bootstrap over seeds.
+
+    Attributes:
+        at: geometric means of neighbouring sizes.
+        slope: of the mean log time against log size.
+        low: 2.5th percentile.
+        high: 97.5th percentile.
+    """
+
+    at: Float[np.ndarray, " gaps"]
+    slope: Float[np.ndarray, " gaps"]
+    low: Float[np.ndarray, " gaps"]
+    high: Float[np.ndarray, " gaps"]
+
+
+class Prediction(NamedTuple):
+    """What a law fitted to small sizes says of the large ones.
+
+    Attributes:
+        error: the largest |log(predicted / measured)| over the sizes held out.
+        low: 2.5th percentile of a bootstrap over seeds, those of the fit and those held out.
+        high: 97.5th percentile.
+        best: share of the bootstrap's draws in which no other law has a smaller error.
+        predicted: times at all sizes.
+    """
+
+    error: float
+    low: float
+    high: float
+    best: float
+    predicted: Float[np.ndarray, " sizes"]
+
+
+def resampled(
+    times: Float[np.ndarray, "sizes seeds"], draws: int = DRAWS, seed: int = 0
+) -> Float[np.ndarray, "draws sizes"]:
+    """Mean log times of draws of seeds with replacement, each size by itself.
+
+    Args:
+        times: finite times, a row a size.
+        draws: how many.
+        seed: of the draws.
+
+    Returns:
+        The logarithm of a geometric mean, a row a draw.
+
+    Raises:
+        ValueError: for a run that never emerged: its time is not known.
+
+    Example:
+        >>> analysis.resampled(np.array([[1.0, 1.0]]), draws=2).tolist()
+        [[0.0], [0.0]]
+    """
+    if not np.isfinite(times).all():
+        raise ValueError("a size with a run that never emerged has no mean time")
+    stream = np.random.default_rng(seed)
+    sizes, seeds = times.shape
+    chosen = stream.integers(seeds, size=(draws, sizes, seeds))
+    return np.take_along_axis(np.log(times)[None], chosen, axis=2).mean(axis=2)
+
+
+def local_slopes(sizes: Sizes, times: Float[np.ndarray, "sizes seeds"]) -> Slopes:
+    """The power of the time between each size and the next, with a bootstrap over seeds.
+
+    Args:
+        sizes: rising, two or more.
+        times: finite times, a row a size.
+
+    Returns:
+        A power a gap.
+
+    Raises:
+        ValueError: for fewer than two sizes or a run that never emerged.
+
+    Example:
+        >>> slopes = analysis.local_slopes([1, 2, 4], np.array([[1.0], [2.0], [8.0]]))
+        >>> slopes.slope.round(9).tolist()
+        [1.0, 2.0]
+    """
+    if len(sizes) < 2:
+        raise ValueError(f"a slope needs two sizes, got {len(sizes)}")
+    logs = np.log(np.asarray(sizes, dtype=float))
+    drawn = np.diff(resampled(times), axis=1) / np.diff(logs)
+    low, high = np.percentile(drawn, [2.5, 97.5], axis=0)
+    slope = np.diff(np.log(times).mean(axis=1)) / np.diff(logs)
+    return Slopes(np.exp((logs[1:] + logs[:-1]) / 2), slope, low, high)
+
+
+def is_a_power(slopes: Slopes) -> bool:
+    """Whether one power lies in the intervals of all local slopes.
+
+    Args:
+        slopes: as from `analysis.local_slopes`.
+
+    Returns:
+        False where the slopes contradict any single power: then none should be quoted.
+
+    Example:
+        >>> slopes = analysis.local_slopes([1, 2, 4], np.array([[1.0], [2.0], [8.0]]))
+        >>> analysis.is_a_power(slopes)
+        False
+    """
+    return bool(slopes.low.max() <= slopes.high.min())
+
+
+def held_out(
+    sizes: Sizes,
+    times: Float[np.ndarray, "sizes seeds"],
+    laws: Mapping[str, Float[np.ndarray, " sizes"] | None],
+    seen: int,
+) -> dict[str, Prediction]:
+    """Fit each law to the smallest sizes and score it on the others.
+
+    Args:
+        sizes: rising.
+        times: finite times, a row a size.
+        laws: the shape of each law at all sizes, known up to one factor; None for c N^p with
+            factor and power both fitted.
+        seen: how many of the smallest sizes are fitted.
+
+    Returns:
+        The score of each law.
+
+    Raises:
+        ValueError: for nothing to fit or nothing held out, or a run that never emerged.
+
+    Example:
+        >>> sizes, times = [1, 2, 4], np.array([[1.0], [2.0], [8.0]])
+        >>> found = analysis.held_out(sizes, times, {"N": np.array([1.0, 2.0, 4.0])}, seen=2)
+        >>> round(np.exp(found["N"].error), 6)
+        2.0
+    """
+    if not 1 <= seen < len(sizes):
+        raise ValueError(f"of {len(sizes)} sizes {seen} cannot be fitted and the rest held out")
+    at = np.log(np.asarray(sizes, dtype=float))
+    truth = np.log(times).mean(axis=1)
+    rows = np.concatenate([truth[None], resampled(times)])
+    guesses = {name: _fitted(at, rows, shape, seen) for name, shape in laws.items()}
+    errors = {name: np.abs(guess - rows)[:, seen:].max(axis=1) for name, guess in guesses.items()}
+    least = np.min([error[1:] for error in errors.values()], axis=0)
+    found = {}
+    for name, error in errors.items():
+        low, high = np.percentile(error[1:], [2.5, 97.5])
+        best = float((error[1:] <= least).mean())
+        found[name] = Prediction(
+            float(error[0]), float(low), float(high), best, np.exp(guesses[name][0])
+        )
+    return found
+
+
+def _fitted(
+    at: Float[np.ndarray, " sizes"],
+    rows: Float[np.ndarray, "draws sizes"],
+    shape: Float[np.ndarray, " sizes"] | None,
+    seen: int,
+) -> Float[np.ndarray, "draws sizes"]:
+    """The logarithm of a law, fitted by least squares to each row's first sizes."""
+    if shape is not None:
+        form = np.log(shape)
+        return form + (rows[:, :seen] - form[:seen]).mean(axis=1, keepdims=True)
+    centre = at[:seen].mean()
+    known = at[:seen] - centre
+    slope = rows[:, :seen] @ known / (known @ known)
+    return rows[:, :seen].mean(axis=1, keepdims=True) + slope[:, None] * (at - centre)

@@ -1,0 +1,43 @@
+"""The cells of the grid, cheapest first, so that an interrupted run leaves a whole smaller grid."""
+
+from .cells import Cell
+
+PER_PAIR = 4  # words a pair where the vocabulary grows with N: half of them are in the context
+FIXED = 64  # words of the fixed vocabulary: the two arms meet at N = 16
+ADAMW, SGD = (1.5e-3, 3e-3, 6e-3), (0.125, 0.25, 0.5)
+MIDDLE, MIDDLE_SGD = 3e-3, 0.25  # rates where another setting varies
+
+
+def proportional(n_pairs: int, *, every_rate: bool = False) -> tuple[Cell, Cell]:
+    """Both optimisers at V = 4N, to several times the wait of the slowest rate."""
+    words = PER_PAIR * n_pairs
+    adamw, sgd = (ADAMW, SGD) if every_rate else ((MIDDLE,), (MIDDLE_SGD,))
+    return (
+        Cell("proportional", n_pairs, words, "adamw", adamw, 400 * n_pairs),
+        Cell("proportional", n_pairs, words, "sgd", sgd, 600 * n_pairs),
+    )
+
+
+GRID = (
+    *proportional(2, every_rate=True),
+    *proportional(4, every_rate=True),
+    *(
+        Cell("batch", 4, 16, "adamw", (MIDDLE,), 3000, batch_size=size)
+        for size in (8, 16, 64, 128, 256)
+    ),
+    *(Cell("batch", 4, 16, "sgd", (MIDDLE_SGD,), 3000, batch_size=size) for size in (16, 128)),
+    *proportional(8, every_rate=True),
+    *proportional(16),
+    *(Cell("fixed", n, FIXED, "adamw", (MIDDLE,), 3000) for n in (8, 4)),
+    *(Cell("fixed", n, FIXED, "sgd", (MIDDLE_SGD,), 6000) for n in (8, 4)),
+    *(Cell("narrow", 16, FIXED, "adamw", (MIDDLE,), 1500, dim=dim) for dim in (4, 8)),
+    *proportional(6),
+    *proportional(3),
+    Cell("fixed", 2, FIXED, "adamw", (MIDDLE,), 3000),
+    *proportional(12),
+    # What two cores in an afternoon do not reach; the command runs them in this order.
+    *proportional(32),
+    *(Cell("fixed", n, PER_PAIR * 64, "adamw", (MIDDLE,), 30_000) for n in (8, 16, 32)),
+    *(Cell("narrow", 64, PER_PAIR * 64, "adamw", (MIDDLE,), 30_000, dim=dim) for dim in (4, 8)),
+    *proportional(64),
+)

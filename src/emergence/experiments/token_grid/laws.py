@@ -1,0 +1,51 @@
+"""The laws that compete for the transformer's wait, each a shape known up to one factor."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from jaxtyping import Float
+
+from emergence import theory
+from emergence.experiments.emergence_steps import knows_labels_only
+from emergence.theory import cross_entropy, limits
+
+Shape = Float[np.ndarray, " sizes"]
+
+
+def shapes(sizes: Sequence[int], words: Sequence[int], dim: int) -> dict[str, Shape | None]:
+    """The wait by each law at each size.
+
+    Args:
+        sizes: numbers of pairs N, >= 2.
+        words: the vocabulary at each.
+        dim: width D, which one of the laws knows.
+
+    Returns:
+        A shape a law, known up to one factor; None for the power with a free exponent.
+    """
+    n = np.asarray(sizes, dtype=float)
+
+    def flow(model: theory.emergence.Model) -> Shape:
+        return np.array(
+            [theory.emergence_times(k, query="uniform", model=model).collapse for k in sizes]
+        )
+
+    return {
+        "N^2": n**2,
+        "N^2/log N": n**2 / np.log(n),
+        "three scalars": flow("reduced"),
+        "nineteen": flow("full"),
+        "three-halves": np.array([theory.crossover_time(k, dim, limits.gauss(1.0)) for k in n]),
+        "cross-entropy": np.array(
+            [under_cross_entropy(k, v) for k, v in zip(sizes, words, strict=True)]
+        ),
+        "1/sqrt(N)": n**-0.5,
+        "free power": None,
+    }
+
+
+def under_cross_entropy(n_pairs: int, vocabulary: int) -> float:
+    """The flow time of the three scalars with cross-entropy and uniform queries to half of ln N."""
+    landscape = cross_entropy.landscape(n_pairs, vocabulary, "uniform", say_items=True)
+    level = knows_labels_only(n_pairs) / 2
+    return theory.times_in(landscape, end=1e6, low_loss=level).collapse

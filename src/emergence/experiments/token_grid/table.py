@@ -1,0 +1,82 @@
+"""Waits read off the stored grid: one setting varies, the others are fixed."""
+
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+
+from .cells import Cell, described
+
+Stored = dict[str, Any]
+
+
+class Waits(NamedTuple):
+    """Steps to a level of the loss.
+
+    Attributes:
+        values: of the setting that varies, rising.
+        times: a row a value, a column a seed; inf for a run that did not get there.
+        cells: what is stored of each value's settings.
+    """
+
+    values: Float[np.ndarray, " values"]
+    times: Float[np.ndarray, "values seeds"]
+    cells: list[Stored]
+
+
+def waits(
+    stored: Iterable[Stored],
+    rate: float,
+    which: Callable[[Stored], bool],
+    *,
+    by: str = "n_pairs",
+    level: int = 0,
+) -> Waits:
+    """The waits at one learning rate, by the value of one setting.
+
+    Args:
+        stored: cells, as from `token_grid.read`.
+        rate: learning rate.
+        which: takes the settings of a cell and says whether it counts; the name of the arm that
+            a cell was run for is no part of the question.
+        by: the setting that varies.
+        level: which share of ln N, an index of `SHARES`.
+
+    Returns:
+        The waits, sorted by that setting.
+
+    Raises:
+        ValueError: when nothing is stored, or two cells have the same value.
+    """
+    found: dict[float, tuple[list[float], Stored]] = {}
+    for entry in stored:
+        cell = entry["cell"]
+        if not which(cell) or rate not in cell["rates"]:
+            continue
+        if cell[by] in found:
+            raise ValueError(f"{by} = {cell[by]} is stored twice")
+        runs = [run["steps"][level] for run in entry["runs"] if run["rate"] == rate]
+        found[cell[by]] = ([np.inf if t is None else t for t in runs], cell)
+    if not found:
+        raise ValueError(f"nothing is stored at the rate {rate}")
+    values = sorted(found)
+    return Waits(
+        np.array(values, dtype=float),
+        np.array([found[v][0] for v in values]),
+        [found[v][1] for v in values],
+    )
+
+
+def not_run(stored: Iterable[Stored], grid: Iterable[Cell]) -> list[Cell]:
+    """The cells of a grid that are not stored.
+
+    Args:
+        stored: cells, as from `token_grid.read`.
+        grid: declared cells.
+
+    Returns:
+        Those that the command would run.
+    """
+    done = [entry["cell"] for entry in stored]
+    return [cell for cell in grid if described(cell) not in done]

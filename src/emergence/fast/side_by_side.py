@@ -1,0 +1,111 @@
+"""The answers of several attention-only transformers of §2 at once, one tensor program for all."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+from torch.nn.functional import embedding, scaled_dot_product_attention
+
+from emergence.models import AttentionOnlyTransformer
+
+
+class Stacked(NamedTuple):
+    """The weights of several attention-only transformers (§2.1), a run along the first axis.
+
+    Attributes:
+        tokens: W_E, transposed: a vector a token.
+        places: W_pos, transposed: a vector a place in the block.
+        queries: W_Q of the two layers.
+        keys: W_K of them.
+        values: W_V of them.
+        outputs: W_O of them.
+        unembedding: W_U.
+    """
+
+    tokens: Float[Tensor, "runs vocabulary dim"]
+    places: Float[Tensor, "runs block dim"]
+    queries: Float[Tensor, "runs 2 dim dim"]
+    keys: Float[Tensor, "runs 2 dim dim"]
+    values: Float[Tensor, "runs 2 dim dim"]
+    outputs: Float[Tensor, "runs 2 dim dim"]
+    unembedding: Float[Tensor, "runs vocabulary dim"]
+
+
+def stacked(models: Sequence[AttentionOnlyTransformer]) -> Stacked:
+    """Copies of the weights of networks of one shape, side by side (§2.1).
+
+    Args:
+        models: networks of the same dim, vocabulary and block.
+
+    Returns:
+        Their weights, none of them requiring a gradient.
+
+    Example:
+        >>> stream = torch.Generator().manual_seed(0)
+        >>> model = models.AttentionOnlyTransformer(8, 4, 5, embedding_scale=1.0, generator=stream)
+        >>> tuple(fast.stacked([model, model]).keys.shape)
+        (2, 2, 8, 8)
+    """
+
+    def of(*names: str) -> list[Tensor]:
+        return [
+            torch.stack([torch.stack(tuple(getattr(model, name))) for model in models]).detach()
+            for name in names
+        ]
+
+    def single(name: str) -> Tensor:
+        return torch.stack([getattr(model, name) for model in models]).detach()
+
+    return Stacked(
+        single("W_E").mT.contiguous(),
+        single("W_pos").mT.contiguous(),
+        *of("W_Q", "W_K", "W_V", "W_O"),
+        single("W_U"),
+    )
+
+
+def stacked_logits(
+    weights: Stacked,
+    tokens: Int[Tensor, "runs batch length"],
+    positions: Int[Tensor, "runs batch length"],
+) -> Float[Tensor, "runs batch vocabulary"]:
+    """The logits at the last position, each run on its own sequences, causal mask (§2.1).
+
+    Only the last position is asked, so all matrices of layer 2 meet one vector a sequence. In layer
+    1 queries and keys meet through one matrix, and values are mixed before they are multiplied.
+
+    Args:
+        weights: of the networks, scores divided by the square root of D.
+        tokens: tokens, whole numbers from 0 to `vocabulary` - 1.
+        positions: places in the block, from 0 to `block` - 1.
+
+    Returns:
+        Logits of the next token, what the networks return but for rounding; differentiable once.
+
+    Example:
+        >>> stream = torch.Generator().manual_seed(0)
+        >>> model = models.AttentionOnlyTransformer(8, 4, 5, embedding_scale=1.0, generator=stream)
+        >>> batch = tasks.token_pairs(3, 2, 4, 5, generator=stream)
+        >>> fast.stacked_logits(
+        ...     fast.stacked([model]), batch.tokens[None], batch.positions[None]
+        ... ).shape
+        torch.Size([1, 3, 4])
+    """
+    runs, vocabulary, dim = weights.tokens.shape
+    scale = dim**-0.5
+    run = torch.arange(runs, device=tokens.device)[:, None, None]
+    x = embedding(tokens + run * vocabulary, weights.tokens.flatten(0, 1))
+    x = x + embedding(positions + run * weights.places.shape[1], weights.places.flatten(0, 1))
+    score = weights.queries.mT @ weights.keys  # of both layers
+    write = weights.outputs @ weights.values
+    asked = (x.flatten(1, 2) @ score[:, 0]).view_as(x)
+    mixed = scaled_dot_product_attention(asked, x, x, is_causal=True, scale=scale)
+
+    last = x[:, :, -1] + mixed[:, :, -1] @ write[:, 0].mT
+    query = last @ score[:, 1] * scale
+    scores = x @ query[..., None] + mixed @ (query @ write[:, 0])[..., None]
+    share = scores.squeeze(-1).softmax(dim=-1).unsqueeze(-2)
+    found = (share @ x).squeeze(-2) + (share @ mixed).squeeze(-2) @ write[:, 0].mT
+    return (last + found @ write[:, 1].mT) @ weights.unembedding.mT

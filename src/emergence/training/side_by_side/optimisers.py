@@ -1,0 +1,55 @@
+"""SGD and AdamW of several runs at once, each with a rate of its own."""
+
+from collections.abc import Sequence
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from emergence.fast import Stacked
+from emergence.training.settings import TokenTraining
+
+BETAS, EPS = (0.9, 0.999), 1e-8  # PyTorch's defaults of AdamW
+
+
+class Descent:
+    """Plain SGD, or AdamW with PyTorch's defaults, on stacked weights; a rate a run.
+
+    Args:
+        settings: optimiser and weight decay; its learning rate is not used.
+        weights: changed in place by `step`, a run along the first axis.
+        rates: learning rates, one a run.
+    """
+
+    def __init__(
+        self, settings: TokenTraining, weights: Stacked, rates: Float[Tensor, " runs"]
+    ) -> None:
+        self.adamw = settings.optimiser == "adamw"
+        self.decay = settings.weight_decay
+        self.weights, self.rates, self.count = list(weights), rates, 0
+        self.first = [torch.zeros_like(w) for w in weights] if self.adamw else []
+        self.second = [torch.zeros_like(w) for w in weights] if self.adamw else []
+
+    @torch.no_grad()
+    def step(self, gradients: Sequence[Tensor]) -> None:
+        """One update of every run."""
+        self.count += 1
+        corrections = [1 - beta**self.count for beta in BETAS]
+        for i, (weight, gradient) in enumerate(zip(self.weights, gradients, strict=True)):
+            rate = self.rates.view(-1, *[1] * (weight.dim() - 1))
+            if not self.adamw:
+                weight.sub_(rate * gradient)
+                continue
+            first, second = self.first[i], self.second[i]
+            first.lerp_(gradient, 1 - BETAS[0])
+            second.mul_(BETAS[1]).addcmul_(gradient, gradient, value=1 - BETAS[1])
+            scale = (second / corrections[1]).sqrt_().add_(EPS)
+            weight.mul_(1 - self.decay * rate).sub_(rate / corrections[0] * first / scale)
+
+    def keep(self, runs: Int[Tensor, " kept"]) -> Stacked:
+        """Go on with these runs alone; their weights, fresh leaves of the graph."""
+        self.weights = [w.detach()[runs].clone().requires_grad_() for w in self.weights]
+        self.rates = self.rates[runs]
+        self.first = [m[runs] for m in self.first]
+        self.second = [v[runs] for v in self.second]
+        return Stacked(*self.weights)
