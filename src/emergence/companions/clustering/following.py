@@ -10,7 +10,7 @@ from torch import Tensor
 from .energy import forces
 from .markers import scale, shape_only
 from .model import Network
-from .pairwise import descent, likeness, relabelled_likeness
+from .pairwise import likeness, own_force, relabelled_likeness
 from .training import Record
 
 
@@ -23,7 +23,7 @@ class Following(NamedTuple):
     size: Float[Tensor, "times runs"]  # of what changes the shape, in units of its scale
 
 
-def follow(
+def compare_forces(
     record: Record,
     tendencies: Mapping[str, tuple[float, float, float]],
     *,
@@ -38,7 +38,7 @@ def follow(
     size = []
     for net in nets.values():
         net = Network(*(part.double() for part in net))
-        force, where = descent(net, counted), net.embeddings
+        force, where = own_force(net, counted), net.embeddings
         for name, setting in tendencies.items():
             like[name].append(likeness(force, forces(where, *setting), where))
             other = relabelled_likeness(force, where, setting, count=relabellings, stream=stream)

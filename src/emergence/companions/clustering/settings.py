@@ -38,6 +38,15 @@ class Simulation:
 
 
 @dataclass(frozen=True)
+class Derived:
+    """Descent of the energies of `derived` by Adam, from the networks' own starts; all ours."""
+
+    units: int = 64
+    steps: int = 1500
+    learning_rate: float = 0.02
+
+
+@dataclass(frozen=True)
 class Clustering:
     """Networks at several weight decays, particles at several mixes, and what is held back.
 

@@ -77,7 +77,7 @@ def test_the_networks_own_force_is_its_gradient(close):
     counted = torch.rand(3, 15, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
     free = net._replace(embeddings=net.embeddings.clone().requires_grad_())
     loss = (model.losses(free) * counted).sum()
-    close(pairwise.descent(net, counted), -torch.autograd.grad(loss, free.embeddings)[0])
+    close(pairwise.own_force(net, counted), -torch.autograd.grad(loss, free.embeddings)[0])
 
 
 def test_the_expected_pair_force_is_an_average_over_networks():
@@ -196,7 +196,7 @@ def test_following_compares_at_every_snapshot():
     record = training.train(settings, (0, 1, 2), device=CPU)
     tendencies = {"clustering": (0.0, 0.5, 0.0)}
     stream = torch.Generator().manual_seed(0)
-    found = following.follow(record, tendencies, relabellings=2, stream=stream)
+    found = following.compare_forces(record, tendencies, relabellings=2, stream=stream)
     assert found.epochs.tolist() == [0, 6, 12]
     end = model.Network(*(part.double() for part in record.final))
     free = end._replace(embeddings=end.embeddings.clone().requires_grad_())
