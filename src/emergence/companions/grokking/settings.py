@@ -132,6 +132,7 @@ class Settings:
     direction: Direction = Direction()
     simulation: Simulation = Simulation()
     ladder: Ladder = Ladder()
+    stride: int = 5  # of the one simulation that the chapter runs itself
     moduli: Moduli = Moduli()
     real: RealTraining = RealTraining()
     equal: RealTraining = RealTraining(decay=1.0, clock=2.5)  # large decay: ten times shorter
