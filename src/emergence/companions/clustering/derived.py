@@ -69,7 +69,8 @@ def motion(
         inner = hidden.mT @ hidden / total[:, None, None]
         inner.diagonal(dim1=-2, dim2=-1).add_(ridge)
         right = hidden.mT @ targets / total[:, None, None]
-        readout = torch.cholesky_solve(right, torch.linalg.cholesky(inner))
+        factor = torch.linalg.cholesky_ex(inner).L  # if that fails, the energy is not finite
+        readout = torch.cholesky_solve(right, factor)
         error = hidden @ readout - targets
         fit = error.square().sum(dim=(-2, -1)) / total
         energy = fit + ridge * readout.square().sum(dim=(-2, -1))

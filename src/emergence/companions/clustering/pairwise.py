@@ -5,13 +5,16 @@ on marker i. Per unit of learning rate the change is F_ij = grad_{s_i} <grad_w l
 with w all parameters but the embeddings: an interaction force between two markers.
 """
 
+from collections.abc import Callable
+
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from .energy import forces
 from .markers import incidence, markers, places, shape_only
 from .model import Network, forward, gradient, losses, marker_losses
+
+Field = Callable[[Float[Tensor, "runs n 2"]], Float[Tensor, "runs n 2"]]  # forces at places
 
 
 def pair_forces(
@@ -132,18 +135,18 @@ def likeness(
 def relabelled_likeness(
     force: Float[Tensor, "runs n 2"],
     embeddings: Float[Tensor, "runs n 2"],
-    setting: tuple[float, float, float],
+    field: Field,
     *,
     count: int,
     stream: torch.Generator,
 ) -> Float[Tensor, " runs"]:
     """The mean likeness to the particles' forces of residues given other numbers: a control.
 
-    `setting` is mix, width and core. Places stay, so what is left is what knows no addition.
+    Places stay, so what is left is what knows no addition.
     """
     found = []
     for _ in range(count):
         order = torch.randperm(embeddings.shape[1], generator=stream)
-        other = forces(embeddings[:, order], *setting)[:, order.argsort()]
+        other = field(embeddings[:, order])[:, order.argsort()]
         found.append(likeness(force, other, embeddings))
     return torch.stack(found).mean(dim=0)
