@@ -37,7 +37,9 @@ def main() -> None:
             "seeds": [f"{list(SEEDS)}; of the ladder {list(settings.ladder.seeds)}"],
         },
         "direction": stored.ladder(settings.ladder),
-        "network": {name: stored.runs_table(paths) for name, paths in (trained | predicted).items()},
+        "network": {
+            name: stored.runs_table(paths) for name, paths in (trained | predicted).items()
+        },
         "moduli": stored.moduli(simulation, settings.moduli),
         "settings": {"settings": asdict(replace(settings, ladder=None))},
     }

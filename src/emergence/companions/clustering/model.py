@@ -62,9 +62,7 @@ class Pass(NamedTuple):
         return -self.log_probability.gather(-1, _totals(self.log_probability)).squeeze(-1)
 
 
-def forward(
-    marks: Float[Tensor, "runs markers 2"], layers: Sequence[Tensor]
-) -> Pass:
+def forward(marks: Float[Tensor, "runs markers 2"], layers: Sequence[Tensor]) -> Pass:
     """A pass forward from markers; `layers` are the parameters after the embeddings."""
     first, first_bias, second, second_bias = layers
     unit = torch.baddbmm(first_bias, marks, first)
@@ -85,9 +83,7 @@ def losses(network: Network) -> Float[Tensor, "runs markers"]:
     return marker_losses(places(network.embeddings), network[1:])
 
 
-def gradient(
-    network: Network, found: Pass, counted: Float[Tensor, "runs markers"]
-) -> Network:
+def gradient(network: Network, found: Pass, counted: Float[Tensor, "runs markers"]) -> Network:
     """The gradient of the counted mean loss by all parameters, from a pass forward.
 
     In closed form: about three times as fast as autograd for networks of this size.

@@ -116,7 +116,9 @@ def mean_pair_forces(
     return total / count
 
 
-def own_force(network: Network, counted: Float[Tensor, "runs markers"]) -> Float[Tensor, "runs n 2"]:
+def own_force(
+    network: Network, counted: Float[Tensor, "runs markers"]
+) -> Float[Tensor, "runs n 2"]:
     """The network's own force on its embeddings, -grad_E of the counted mean loss."""
     found = forward(places(network.embeddings), network[1:])
     return -gradient(network, found, counted).embeddings

@@ -1,5 +1,6 @@
 """Pair forces measured in training: by distance and by angle, and pairs followed to their end."""
 
+import itertools
 from typing import NamedTuple
 
 import torch
@@ -11,7 +12,21 @@ from .model import Network
 from .pairwise import own_force, pair_forces
 
 DISTANCES = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0)  # edges, in units of the rms
-ANGLES = (0.0, 15.0, 30.0, 45.0, 60.0, 75.0, 90.0, 105.0, 120.0, 135.0, 150.0, 165.0, 180.1)  # degrees
+ANGLES = (
+    0.0,
+    15.0,
+    30.0,
+    45.0,
+    60.0,
+    75.0,
+    90.0,
+    105.0,
+    120.0,
+    135.0,
+    150.0,
+    165.0,
+    180.1,
+)  # degrees
 NEAR, FAR = 0.5, 1.5  # rms: markers that might meet, and markers that are apart
 
 
@@ -117,7 +132,7 @@ def _binned(
 ) -> Float[Tensor, "runs bins"]:
     inside = [
         _mean(values, kind & (place >= low) & (place < high))
-        for low, high in zip(edges, edges[1:], strict=False)
+        for low, high in itertools.pairwise(edges)
     ]
     return torch.stack(inside, dim=-1)
 

@@ -30,9 +30,9 @@ def pair_residuals() -> dict[str, sp.Expr]:
         force = 2 * (turned * along - toward) / own
         left_over[f"alignment force along {name}"] = -sp.diff(turned, along) - force
         # without a core it only turns: 2 sin 2D across the line from the centre
-        left_over[f"without a core, along {name}"] = (force - 2 * sine * across / (X**2 + Y**2)).subs(
-            R, 0
-        )
+        left_over[f"without a core, along {name}"] = (
+            force - 2 * sine * across / (X**2 + Y**2)
+        ).subs(R, 0)
     return {name: sp.simplify(left) for name, left in left_over.items()}
 
 

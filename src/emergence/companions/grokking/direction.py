@@ -13,7 +13,7 @@ from emergence.running import loop
 from emergence.running.cache import Task
 
 from .manifold import free_directions, gram, norm_minimising
-from .model import Layers, accuracy, predicted, preactivation, residual_and_gradient, start
+from .model import Layers, accuracy, preactivation, predicted, residual_and_gradient, start
 from .settings import Direction
 from .sliding import agreement, gates
 from .task import Samples, split, stacked
@@ -118,10 +118,11 @@ def pulled(
 ) -> Layers:
     """A point near Z: descent with momentum and no weight decay from here (App. D)."""
     speed = Layers(*(torch.zeros_like(part) for part in layers))
-    # part of one measurement, hence of one step of `measure_updates`, which is redone as a whole when it
-    # was interrupted: states of its own would never be read
+    # part of one measurement, hence of one step of `measure_updates`, which is redone as a whole
+    # when it was interrupted: states of its own would never be read
     for _ in range(settings.pull_steps):
-        gradient = Layers(*(scale * g for g in residual_and_gradient(layers, data, settings.activation).gradient))
+        found = residual_and_gradient(layers, data, settings.activation)
+        gradient = Layers(*(scale * g for g in found.gradient))
         speed = gradient.moved(speed, settings.momentum)
         layers = layers.moved(speed, -settings.learning_rate)
     return layers

@@ -101,9 +101,7 @@ def activity(
     return activation(preactivation(embeddings, inputs))
 
 
-def residual_and_gradient(
-    layers: Layers, data: Samples, activation: Activation = RELU
-) -> Gradient:
+def residual_and_gradient(layers: Layers, data: Samples, activation: Activation = RELU) -> Gradient:
     """Residual and gradient of L (Eq. 12)."""
     z = preactivation(layers.embeddings, data.inputs)
     active = activation(z)

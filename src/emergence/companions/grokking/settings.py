@@ -47,7 +47,6 @@ class Direction:
         """sigma of the hidden units."""
         return Activation(self.sharpness)
 
-
     def __post_init__(self) -> None:
         if self.n_measured < 2:
             raise ValueError(f"n_measured must be two at least, got {self.n_measured}")
@@ -146,7 +145,12 @@ PRESET = {
             Toys(steps=300, stability_decays=(0.05, 0.1, 0.2), stability_clock=1.0),
             Direction(modulus=5, hidden=32, n_test=3, steps=200, n_measured=4, pull_steps=10),
             Simulation(
-                modulus=7, hidden=48, steps=200, log_every=20, stride_from=100, embedding_std=7**-0.5
+                modulus=7,
+                hidden=48,
+                steps=200,
+                log_every=20,
+                stride_from=100,
+                embedding_std=7**-0.5,
             ),
             real=RealTraining(decay=0.3, clock=0.3, log_every=0.05),
             equal=RealTraining(decay=1.0, clock=0.3, log_every=0.05),

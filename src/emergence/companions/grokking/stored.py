@@ -120,7 +120,9 @@ def read(text: str) -> Table:
 
 def _arrays(part: Any) -> Any:
     if isinstance(part, dict):
-        return {name: value if name == "settings" else _arrays(value) for name, value in part.items()}
+        return {
+            name: value if name == "settings" else _arrays(value) for name, value in part.items()
+        }
     if isinstance(part, list) and part and not isinstance(part[0], str):
         return np.array(part, dtype=float)  # None becomes NaN
     return part

@@ -1,4 +1,4 @@
-"""Particles under derived forces, against autograd, sums over pairs and the kernel's closed form."""
+"""Particles under derived forces, against autograd, sums over pairs and closed forms."""
 
 import math
 

@@ -115,6 +115,7 @@ def test_trained_pair_forces_are_pair_forces(hidden_bias, close):
 def test_a_relabelled_force_is_that_of_other_numbers():
     stream = torch.Generator().manual_seed(0)
     place = torch.randn(2, 5, 2, generator=stream, dtype=torch.float64)
+
     def field(places):
         return energy.forces(places, 0.5, 0.5, 0.1)
 
@@ -213,9 +214,7 @@ def test_following_compares_at_every_snapshot():
     free = end._replace(embeddings=end.embeddings.clone().requires_grad_())
     loss = ((model.losses(free) * record.trained).sum(dim=1) / record.trained.sum(dim=1)).sum()
     force = -torch.autograd.grad(loss, free.embeddings)[0]
-    expected = pairwise.likeness(
-        force, tendencies["clustering"](end.embeddings), end.embeddings
-    )
+    expected = pairwise.likeness(force, tendencies["clustering"](end.embeddings), end.embeddings)
     assert torch.allclose(found.likeness["clustering"][-1], expected, atol=1e-5)
     assert found.control["clustering"].shape == found.size.shape == (3, 3)
 
