@@ -70,6 +70,7 @@ class Clustering:
     core: float = 0.3  # twice the radius at which markers count as one
     snapshots: tuple[int, ...] = (0, 10, 20, 50, 100, 200, 500, 1000)
     forming: tuple[int, int] = (10, 100)  # epochs in which the loss falls
+    settled: int = 200  # epochs after which biases have grown
     relabellings: int = 10  # of the control
     kernel_networks: int = 400  # over which the pair force of a fresh network is averaged
 
