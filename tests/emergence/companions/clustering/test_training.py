@@ -221,15 +221,15 @@ def test_following_compares_at_every_snapshot():
 
 def test_profiles_are_averages_over_pairs():
     """By loops over pairs, in places where every bin has some."""
-    net = small(runs=2, n=5)
+    net = small(runs=2, n=9)
     found = profiles.profile(net)
     force = pairwise.pair_forces(net)
     force = force / force.square().sum(dim=-1).mean(dim=(1, 2)).sqrt()[:, None, None, None]
     marks = markers.places(net.embeddings)
-    total = markers.markers(5).total.tolist()
+    total = markers.markers(9).total.tolist()
     rms = float(markers.scale(net.embeddings)[1])
     near, far, angle = [], [], []
-    for i, j in itertools.permutations(range(15), 2):
+    for i, j in itertools.permutations(range(45), 2):
         if total[i] != total[j]:
             continue
         gap = marks[1, j] - marks[1, i]
