@@ -14,7 +14,15 @@ SRC = ROOT / "src"
 SCIENCE = SRC / "emergence"
 MODULES = sorted(path for path in SRC.rglob("*.py"))
 CHAPTERS = [chapter for chapter in read_chapters(ROOT, read_toc(ROOT)) if chapter.code]
-GRADIENTS = {"backward", "grad", "descent", "loss_and_gradient", "minimal_step", "token_step"}
+GRADIENTS = {
+    "backward",
+    "grad",
+    "descent",
+    "residual_and_gradient",
+    "loss_and_gradient",
+    "minimal_step",
+    "token_step",
+}
 # Loops that take gradients and are no training: what they do instead.
 NO_TRAINING = {
     "emergence/training/minimal.py: gradient_samples": "averages at weights that stay",

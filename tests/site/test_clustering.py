@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from browser import call, watched
-from emergence.companions.clustering import energy, scores
+from emergence.companions.clustering import energy, model, scores
 
 PAGE = "book/companions/03_clustering.html"
 MOUNT = "[data-explorable=clustering]"
@@ -82,6 +82,62 @@ def test_starts_are_normal_and_repeat(modules):
     assert abs(np.corrcoef(np.array(first).T)[0, 1]) < 0.1
 
 
+def test_what_the_chapter_proposes_to_try_happens_at_the_first_start(modules):
+    code = "x.map((setting) => { const run = m.simulation(m.start(17, m.SEED));"
+    code += " for (let i = 0; i < 1500; i++) run.step(setting); return m.scores(run.points); })"
+    base = {"mix": 1.0, "width": 0.5, "core": 0.3, "rate": 0.02}
+    tried = [base, base | {"mix": 0.0}, base | {"core": 0.0}]
+    circle, grid, jam = call(modules, "particles", code, tried)
+    assert circle["isCircle"]
+    assert grid["isGrid"]
+    assert not jam["isCircle"]
+
+
+def test_the_network_of_the_page_is_that_of_python(modules):
+    """Loss, gradient and forty epochs of AdamW, from the page's own weights."""
+    code = "(() => { const w = m.startWeights(5, 3, 12), t = m.split(15, 0.2, 3);"
+    code += " const copy = JSON.parse(JSON.stringify(w)), g = m.gradient(w, t);"
+    code += " const run = m.training(w, t); for (let i = 0; i < 40; i++) run.step(x);"
+    code += " return [copy, t, g.loss, g.gradient, run.weights]; })()"
+    names = ["embeddings", "first", "firstBias", "second", "secondBias"]
+    start, trained, loss, slopes, end = call(modules, "adder", code, {"rate": 0.01, "decay": 1.0})
+    shapes = [(1, 5, 2), (1, 2, 12), (1, 1, 12), (1, 12, 5), (1, 1, 5)]
+    network = model.Network(*(
+        torch.tensor(start[name], dtype=torch.float64).reshape(shape).requires_grad_()
+        for name, shape in zip(names, shapes, strict=True)
+    ))  # fmt: skip
+    counted = torch.tensor([trained], dtype=torch.float64)
+    assert int(counted.sum()) == 12
+    counted = counted / counted.sum()
+    optimiser = torch.optim.AdamW(network, lr=0.01, weight_decay=1.0)
+    for epoch in range(40):
+        optimiser.zero_grad()
+        mean = (model.losses(network) * counted).sum()
+        mean.backward()
+        if epoch == 0:
+            assert loss == pytest.approx(float(mean.detach()), rel=1e-9)
+            for name, part in zip(names, network, strict=True):
+                found = np.array(slopes[name]).ravel()
+                assert found == pytest.approx(part.grad.numpy().ravel(), rel=1e-7, abs=1e-12)
+        optimiser.step()
+    for name, part in zip(names, network, strict=True):
+        found = np.array(end[name]).ravel()
+        assert found == pytest.approx(part.detach().numpy().ravel(), rel=1e-6, abs=1e-9)
+
+
+def test_a_network_trains_on_the_page(page):
+    mount = page.locator(MOUNT)
+    page.get_by_label("What moves").select_option("network")
+    says(page, "After 0 epochs of a network with 17 embeddings")
+    page.get_by_text("One step", exact=True).click()
+    says(page, "After 1 epochs")
+    assert "held-out accuracy" in mount.locator(".ex-reading").text_content()
+    assert page.get_by_label("Weight decay").is_visible()
+    assert not page.get_by_label("Core without direction").is_visible()
+    page.get_by_label("Pairs held out for validation").fill("0")
+    says(page, "After 0 epochs")
+
+
 def test_the_page_answers_to_the_keyboard(page):
     mount = page.locator(MOUNT)
     reading = mount.locator(".ex-reading")
@@ -90,7 +146,7 @@ def test_the_page_answers_to_the_keyboard(page):
     page.keyboard.press("Enter")
     says(page, "After 1 steps")
     assert "step 1 " in reading.text_content()
-    size = page.get_by_label("Particles", exact=True)
+    size = page.get_by_label("Residues", exact=True)
     size.focus()
     page.keyboard.press("Home")
     says(page, "After 0 steps of 3 particles")
@@ -101,12 +157,12 @@ def test_the_page_answers_to_the_keyboard(page):
     assert mix.get_attribute("aria-valuetext") == "0%"
     before = mount.locator("tbody").text_content()
     page.get_by_text("Next start", exact=True).click()
-    assert page.get_by_label("Seed").input_value() == "1"
+    assert page.get_by_label("Seed").input_value() == "3"
     page.wait_for_function(
         "([at, old]) => document.querySelector(at).textContent !== old",
         arg=[f"{MOUNT} tbody", before],
     )
-    page.get_by_label("Seed").fill("0")
+    page.get_by_label("Seed").fill("2")
     page.get_by_label("Seed").press("Enter")
     page.wait_for_function(
         "([at, old]) => document.querySelector(at).textContent === old",
@@ -116,7 +172,7 @@ def test_the_page_answers_to_the_keyboard(page):
 
 def test_it_plays_pauses_and_ends(page):
     play = page.locator(f"{MOUNT} .ex-run button").first
-    page.get_by_label("Particles", exact=True).fill("7")
+    page.get_by_label("Residues", exact=True).fill("7")
     assert play.text_content() == "Play"
     play.click()
     assert play.text_content() == "Pause"

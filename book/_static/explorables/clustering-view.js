@@ -78,8 +78,10 @@ export function particleTable(points) {
 }
 
 /** What there is to see, in words. */
-export function describe({ steps, points }, { circle, grid, frequency, isCircle, isGrid }) {
-  const after = `After ${number(steps, 6)} steps of ${points.length} particles`;
+export function describe({ steps, points }, { circle, grid, frequency, isCircle, isGrid }, kind = "particles") {
+  const after = kind === "particles"
+    ? `After ${number(steps, 6)} steps of ${points.length} particles`
+    : `After ${number(steps, 6)} epochs of a network with ${points.length} embeddings`;
   const percent = (share) => `${Math.round(100 * share)}%`;
   const details = `${percent(circle)} of their variance is one frequency (${frequency}), and ${percent(grid)} of the marker pairs of the same sum coincide.`;
   if (isCircle && isGrid) return `${after} they are a circle and a grid: ${details}`;

@@ -7,6 +7,9 @@
 
 /** @typedef {[number, number]} Point */
 
+/** The start at which all that the chapter proposes to try can be seen. */
+export const SEED = 2;
+
 const TINY = 1e-12; // of |s|^2: at the centre a marker has no angle
 const RADIUS = 0.15, GRID = 0.3, CIRCLE = 0.8; // of the scores
 
@@ -115,8 +118,8 @@ export function simulation(start) {
   return state;
 }
 
-/** Standard normal places; the same seed gives the same ones (mulberry32, Box and Muller). */
-export function start(n, seed) {
+/** Random numbers; the same seed gives the same ones (mulberry32, Box and Muller). */
+export function stream(seed) {
   let word = seed >>> 0;
   const uniform = () => {
     word = (word + 0x6d2b79f5) >>> 0;
@@ -124,10 +127,17 @@ export function start(n, seed) {
     t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
     return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
   };
-  return Array.from({ length: n }, () => {
+  const both = () => {
     const radius = Math.sqrt(-2 * Math.log(1 - uniform())), angle = 2 * Math.PI * uniform();
     return [radius * Math.cos(angle), radius * Math.sin(angle)];
-  });
+  };
+  return { uniform, both, normal: () => both()[0] };
+}
+
+/** Standard normal places. */
+export function start(n, seed) {
+  const { both } = stream(seed);
+  return Array.from({ length: n }, both);
 }
 
 /**

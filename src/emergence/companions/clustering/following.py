@@ -7,10 +7,9 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from .energy import forces
 from .markers import scale, shape_only
 from .model import Network
-from .pairwise import descent, likeness, relabelled_likeness
+from .pairwise import Field, likeness, own_force, relabelled_likeness
 from .training import Record
 
 
@@ -23,14 +22,14 @@ class Following(NamedTuple):
     size: Float[Tensor, "times runs"]  # of what changes the shape, in units of its scale
 
 
-def follow(
+def compare_forces(
     record: Record,
-    tendencies: Mapping[str, tuple[float, float, float]],
+    tendencies: Mapping[str, Field],
     *,
     relabellings: int,
     stream: torch.Generator,
 ) -> Following:
-    """Compare at every snapshot and at the end; a tendency is a mix, a width and a core."""
+    """Compare at every snapshot and at the end; a tendency says what force it has where."""
     counted = (record.trained / record.trained.sum(dim=-1, keepdim=True)).double()
     nets = record.snapshots | {int(record.epochs[-1]): record.final}
     like: dict[str, list[Tensor]] = {name: [] for name in tendencies}
@@ -38,10 +37,10 @@ def follow(
     size = []
     for net in nets.values():
         net = Network(*(part.double() for part in net))
-        force, where = descent(net, counted), net.embeddings
-        for name, setting in tendencies.items():
-            like[name].append(likeness(force, forces(where, *setting), where))
-            other = relabelled_likeness(force, where, setting, count=relabellings, stream=stream)
+        force, where = own_force(net, counted), net.embeddings
+        for name, field in tendencies.items():
+            like[name].append(likeness(force, field(where), where))
+            other = relabelled_likeness(force, where, field, count=relabellings, stream=stream)
             control[name].append(other)
         shape = shape_only(force, where).flatten(1).norm(dim=-1)
         size.append(shape / scale(where).flatten())

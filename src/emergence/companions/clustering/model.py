@@ -4,11 +4,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
-from torch.nn import functional
 
-from .markers import markers, places
+from .markers import incidence, markers, places
 from .settings import Training
 
 
@@ -44,28 +43,64 @@ def start(settings: Training, seeds: Sequence[int]) -> tuple[Network, Bool[Tenso
     return Network(*parts), trained
 
 
-def marker_logits(
-    marks: Float[Tensor, "runs markers 2"], layers: Sequence[Tensor]
-) -> Float[Tensor, "runs markers n"]:
-    """The logits of the sum at each marker; `layers` are the parameters after the embeddings."""
+class Pass(NamedTuple):
+    """One pass forward: all that losses, gradients and pair forces need of the network."""
+
+    marks: Float[Tensor, "runs markers 2"]
+    active: Float[Tensor, "runs markers hidden"]  # 1 where a unit is on, 0 elsewhere
+    hidden: Float[Tensor, "runs markers hidden"]
+    log_probability: Float[Tensor, "runs markers n"]
+
+    def error(self) -> Float[Tensor, "runs markers n"]:
+        """p - y, the gradient of each marker's loss by its logits."""
+        error = self.log_probability.exp()
+        total = _totals(error)
+        return error.scatter_add_(-1, total, error.new_tensor(-1.0).expand(total.shape))
+
+    def losses(self) -> Float[Tensor, "runs markers"]:
+        """The cross-entropy of each marker."""
+        return -self.log_probability.gather(-1, _totals(self.log_probability)).squeeze(-1)
+
+
+def forward(marks: Float[Tensor, "runs markers 2"], layers: Sequence[Tensor]) -> Pass:
+    """A pass forward from markers; `layers` are the parameters after the embeddings."""
     first, first_bias, second, second_bias = layers
-    return torch.baddbmm(second_bias, torch.baddbmm(first_bias, marks, first).relu(), second)
-
-
-def logits(network: Network) -> Float[Tensor, "runs markers n"]:
-    """The logits of the sum, for each pair of residues."""
-    return marker_logits(places(network.embeddings), network[1:])
+    unit = torch.baddbmm(first_bias, marks, first)
+    hidden = unit.relu()
+    logits = torch.baddbmm(second_bias, hidden, second)
+    return Pass(marks, (unit > 0).to(unit.dtype), hidden, logits.log_softmax(dim=-1))
 
 
 def marker_losses(
     marks: Float[Tensor, "runs markers 2"], layers: Sequence[Tensor]
 ) -> Float[Tensor, "runs markers"]:
     """The cross-entropy of each marker."""
-    out = marker_logits(marks, layers)
-    total = markers(out.shape[-1]).total.to(out.device)
-    return functional.cross_entropy(out.mT, total.expand(len(out), -1), reduction="none")
+    return forward(marks, layers).losses()
 
 
 def losses(network: Network) -> Float[Tensor, "runs markers"]:
     """The cross-entropy of each pair of residues."""
     return marker_losses(places(network.embeddings), network[1:])
+
+
+def gradient(network: Network, found: Pass, counted: Float[Tensor, "runs markers"]) -> Network:
+    """The gradient of the counted mean loss by all parameters, from a pass forward.
+
+    In closed form: about three times as fast as autograd for networks of this size.
+    """
+    error = found.error() * counted[..., None]
+    back = found.active * (error @ network.second.mT)
+    n = network.embeddings.shape[-2]
+    matrix = incidence(n, back.dtype, back.device)
+    return Network(
+        matrix.mT @ (back @ network.first.mT),
+        found.marks.mT @ back,
+        back.sum(dim=-2, keepdim=True),
+        found.hidden.mT @ error,
+        error.sum(dim=-2, keepdim=True),
+    )
+
+
+def _totals(like: Float[Tensor, "runs markers n"]) -> Int[Tensor, "runs markers 1"]:
+    total = markers(like.shape[-1]).total.to(like.device)
+    return total.expand(like.shape[0], -1)[..., None]

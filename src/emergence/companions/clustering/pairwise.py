@@ -5,25 +5,25 @@ on marker i. Per unit of learning rate the change is F_ij = grad_{s_i} <grad_w l
 with w all parameters but the embeddings: an interaction force between two markers.
 """
 
+from collections.abc import Callable
+
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from .energy import forces
 from .markers import incidence, markers, places, shape_only
-from .model import Network, losses, marker_losses
+from .model import Network, forward, gradient, losses, marker_losses
+
+Field = Callable[[Float[Tensor, "runs n 2"]], Float[Tensor, "runs n 2"]]  # forces at places
 
 
 def pair_forces(
     network: Network, *, hidden_bias: bool = True
 ) -> Float[Tensor, "runs markers markers 2"]:
     """F_ij on marker i from marker j; exact, but for kinks that a marker happens to sit on."""
-    marks = places(network.embeddings)
-    unit = torch.baddbmm(network.first_bias, marks, network.first)
-    active = (unit > 0).to(marks.dtype)
-    hidden = unit * active
-    probability = torch.baddbmm(network.second_bias, hidden, network.second).softmax(dim=-1)
-    error = probability - _targets(network)  # of the logits
+    found = forward(places(network.embeddings), network[1:])
+    marks, active, hidden, log_probability = found
+    probability, error = log_probability.exp(), found.error()  # the error of the logits
     back = active * (error @ network.second.mT)  # of the hidden units
     # derivatives by the marker: of the hidden units, of the errors, of what goes back
     by_hidden = active[..., None] * network.first.mT[:, None]
@@ -116,15 +116,12 @@ def mean_pair_forces(
     return total / count
 
 
-def descent(network: Network, counted: Float[Tensor, "runs markers"]) -> Float[Tensor, "runs n 2"]:
+def own_force(
+    network: Network, counted: Float[Tensor, "runs markers"]
+) -> Float[Tensor, "runs n 2"]:
     """The network's own force on its embeddings, -grad_E of the counted mean loss."""
-    marks = places(network.embeddings)
-    unit = torch.baddbmm(network.first_bias, marks, network.first)
-    error = torch.baddbmm(network.second_bias, unit.relu(), network.second).softmax(dim=-1)
-    error = (error - _targets(network)) * counted[..., None]
-    on_marks = -((error @ network.second.mT) * (unit > 0)) @ network.first.mT
-    n = network.embeddings.shape[-2]
-    return incidence(n, marks.dtype, marks.device).mT @ on_marks
+    found = forward(places(network.embeddings), network[1:])
+    return -gradient(network, found, counted).embeddings
 
 
 def likeness(
@@ -140,23 +137,18 @@ def likeness(
 def relabelled_likeness(
     force: Float[Tensor, "runs n 2"],
     embeddings: Float[Tensor, "runs n 2"],
-    setting: tuple[float, float, float],
+    field: Field,
     *,
     count: int,
     stream: torch.Generator,
 ) -> Float[Tensor, " runs"]:
     """The mean likeness to the particles' forces of residues given other numbers: a control.
 
-    `setting` is mix, width and core. Places stay, so what is left is what knows no addition.
+    Places stay, so what is left is what knows no addition.
     """
     found = []
     for _ in range(count):
         order = torch.randperm(embeddings.shape[1], generator=stream)
-        other = forces(embeddings[:, order], *setting)[:, order.argsort()]
+        other = field(embeddings[:, order])[:, order.argsort()]
         found.append(likeness(force, other, embeddings))
     return torch.stack(found).mean(dim=0)
-
-
-def _targets(network: Network) -> Float[Tensor, "markers n"]:
-    n = network.embeddings.shape[-2]
-    return torch.eye(n, dtype=network.first.dtype)[markers(n).total].to(network.first.device)

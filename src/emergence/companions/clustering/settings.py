@@ -38,6 +38,15 @@ class Simulation:
 
 
 @dataclass(frozen=True)
+class Derived:
+    """Descent of the energies of `derived` by Adam, from the networks' own starts; all ours."""
+
+    units: int = 64
+    steps: int = 1500
+    learning_rate: float = 0.02
+
+
+@dataclass(frozen=True)
 class Clustering:
     """Networks at several weight decays, particles at several mixes, and what is held back.
 
@@ -47,14 +56,21 @@ class Clustering:
     training: Training = field(default_factory=Training)
     simulation: Simulation = field(default_factory=Simulation)
     weight_decays: tuple[float, ...] = (0.0, 0.1, 0.3, 1.0)
-    scales: tuple[float, ...] = (0.1, 1.0)  # of the first embeddings, beside the chosen one
+    scales: tuple[float, ...] = (0.1,)  # of the first embeddings, beside the chosen one
+    rates: tuple[float, ...] = (0.003,)  # of learning, likewise
+    longer: int = 2  # times the epochs, likewise
+    derived: Derived = field(default_factory=Derived)
+    beta: float = 1.0  # biases over weights of the derived particles' units, in units of the rms
+    ridge: float = 0.1  # of their readout where there are biases
+    bare_ridge: float = 0.3  # and where there are none
     # mix, width of the energy as it stands, and the mixes with a core
-    plain: tuple[tuple[float, float], ...] = ((0.0, 0.5), (0.5, 0.3), (1.0, 0.5))
-    mixes: tuple[float, ...] = (0.25, 0.5, 0.75, 1.0)
+    plain: tuple[tuple[float, float], ...] = ((0.0, 0.5), (1.0, 0.5))
+    mixes: tuple[float, ...] = (0.5, 1.0)
     width: float = 0.5  # in units of the embeddings' rms, as the core
     core: float = 0.3  # twice the radius at which markers count as one
     snapshots: tuple[int, ...] = (0, 10, 20, 50, 100, 200, 500, 1000)
     forming: tuple[int, int] = (10, 100)  # epochs in which the loss falls
+    settled: int = 200  # epochs after which biases have grown
     relabellings: int = 10  # of the control
     kernel_networks: int = 400  # over which the pair force of a fresh network is averaged
 
@@ -72,6 +88,7 @@ PRESET = {
             Simulation(residues=7, steps=60),
             plain=((0.0, 0.5), (1.0, 0.5)),
             mixes=(0.5, 1.0),
+            derived=Derived(units=16, steps=40),
             snapshots=(0, 10, 20, 50),
             forming=(10, 50),
             relabellings=2,

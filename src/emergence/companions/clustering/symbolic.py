@@ -18,22 +18,22 @@ def pair_residuals() -> dict[str, sp.Expr]:
     angle = sp.atan2(Y, X) - sp.atan2(V, U)
     clear = (X**2 + Y**2) * (U**2 + V**2) / (own * other)
     sine = 2 * (Y * U - X * V) * (X * U + Y * V) / ((X**2 + Y**2) * (U**2 + V**2))
-    steps = {
+    left_over = {
         "C of angles and of vectors": turned - clear * sp.expand_trig(sp.cos(2 * angle)),
         "sin 2D of angles and of vectors": sine - sp.expand_trig(sp.sin(2 * angle)),
     }
     sides = (("x", X, U, X * c + Y * d, -Y), ("y", Y, V, X * d - Y * c, X))
     for name, along, partner, toward, across in sides:
-        steps[f"clustering force along {name}"] = (
+        left_over[f"clustering force along {name}"] = (
             -sp.diff(near, along) - near * (along - partner) / H**2
         )
         force = 2 * (turned * along - toward) / own
-        steps[f"alignment force along {name}"] = -sp.diff(turned, along) - force
+        left_over[f"alignment force along {name}"] = -sp.diff(turned, along) - force
         # without a core it only turns: 2 sin 2D across the line from the centre
-        steps[f"without a core, along {name}"] = (force - 2 * sine * across / (X**2 + Y**2)).subs(
-            R, 0
-        )
-    return {name: sp.simplify(left) for name, left in steps.items()}
+        left_over[f"without a core, along {name}"] = (
+            force - 2 * sine * across / (X**2 + Y**2)
+        ).subs(R, 0)
+    return {name: sp.simplify(left) for name, left in left_over.items()}
 
 
 def structure_residuals() -> dict[str, sp.Expr]:
@@ -48,20 +48,12 @@ def structure_residuals() -> dict[str, sp.Expr]:
     left = on_circle(a) + on_circle(b)
     half = step * (a + b) / 2
     radius = 2 * sp.cos(step * (a - b) / 2)
-    e = sp.symbols("E_a E_b E_c E_d")
-    share = 1 / n
     return {
-        "a + b = c + d mod n is a - c = d - b mod n": sp.Mod((a - c) - (d - b) + t * n, n),
-        "markers coincide where differences do": (e[0] + e[1] - e[2] - e[3])
-        - ((e[0] - e[2]) - (e[3] - e[1])),
         "circle: the marker of a, b": sp.simplify(
             sum((left - radius * sp.Matrix([sp.cos(half), sp.sin(half)])).applyfunc(sp.simplify))
         ),
         "circle: same-sum markers are collinear": sp.simplify(
             sp.sin(sp.expand(step * (c + d) / 2 - half))
-        ),
-        "equal weights: at p = 1/n same and different sums pull alike": sp.simplify(
-            share * (1 - share) - (1 - share) * share
         ),
     }
 

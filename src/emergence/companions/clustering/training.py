@@ -10,8 +10,8 @@ from torch import Tensor
 from emergence.running import loop
 from emergence.running.cache import Task
 
-from .markers import markers
-from .model import Network, logits, losses, start
+from .markers import markers, places
+from .model import Network, forward, gradient, start
 from .scores import Scores, scores
 from .settings import Training
 
@@ -33,15 +33,18 @@ def train(
 ) -> Record:
     """Train a network a seed, all at once; ArithmeticError when a run diverges."""
     network, trained = start(settings, seeds)
-    network = Network(*(part.to(device).requires_grad_() for part in network))
+    network = Network(*(part.to(device) for part in network))
     weights = (trained / trained.sum(dim=-1, keepdim=True)).to(device)
     decay = settings.weight_decay
     of_embeddings = decay if settings.embedding_decay is None else settings.embedding_decay
-    network.first_bias.requires_grad_(settings.hidden_bias)
+    free = [settings.hidden_bias or part is not network.first_bias for part in network]
     optimiser = torch.optim.AdamW(
         [
             {"params": [network.embeddings], "weight_decay": of_embeddings},
-            {"params": [p for p in network[1:] if p.requires_grad], "weight_decay": decay},
+            {
+                "params": [p for p, moves in zip(network[1:], free[1:], strict=True) if moves],
+                "weight_decay": decay,
+            },
         ],
         lr=settings.learning_rate,
         fused=True,
@@ -62,10 +65,11 @@ def train(
             kept.append((epoch, *_copy(network)))
         if epoch % every == 0:
             rows.append((epoch, *_measure(network, trained.to(device))))
-        optimiser.zero_grad()
-        loss = (losses(network) * weights).sum()
-        loop.check_finite(loss.detach(), label, epoch)
-        loss.backward()
+        found = forward(places(network.embeddings), network[1:])
+        loop.check_finite((found.losses() * weights).sum(), label, epoch)
+        slopes = gradient(network, found, weights)
+        for part, slope, moves in zip(network, slopes, free, strict=True):
+            part.grad = slope if moves else None
         optimiser.step()
     last = _measure(network, trained.to(device))
     loop.check_finite(last[0], label, settings.epochs)
@@ -86,11 +90,11 @@ def _copy(network: Network) -> Network:
     return Network(*(part.detach().clone().cpu() for part in network))
 
 
-@torch.no_grad()
 def _measure(network: Network, trained: Bool[Tensor, "runs markers"]) -> tuple[Tensor, ...]:
     """Loss of the trained pairs, accuracy on the held-out ones, both scores and the base rate."""
+    found = forward(places(network.embeddings), network[1:])
     total = markers(network.embeddings.shape[-2]).total.to(trained.device)
-    right = logits(network).argmax(dim=-1) == total
-    loss = (losses(network) * trained).sum(dim=-1) / trained.sum(dim=-1)
+    right = found.log_probability.argmax(dim=-1) == total
+    loss = (found.losses() * trained).sum(dim=-1) / trained.sum(dim=-1)
     accuracy = (right & ~trained).sum(dim=-1) / (~trained).sum(dim=-1)
     return tuple(part.cpu() for part in (loss, accuracy, *scores(network.embeddings)))

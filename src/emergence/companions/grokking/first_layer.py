@@ -1,5 +1,6 @@
 """Dynamics of the first layer while the second is optimal, in closed form (§6, §7)."""
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import torch
@@ -9,7 +10,7 @@ from torch import Tensor
 from emergence.running import loop
 from emergence.running.cache import Task
 
-from .model import Layers, accuracy, gated, hidden
+from .model import RELU, Layers, accuracy, activity
 from .settings import Simulation
 from .task import Samples
 from .training import instance
@@ -42,9 +43,17 @@ class Path(NamedTuple):
 def optimum(embeddings: Float[Tensor, "p hidden"], data: Samples, ridge: float = 0.0) -> Optimum:
     """Solve for the second layer; ridge = lambda is Eq. 15, 0 the limit of Eq. 18.
 
+    With a ridge and more pairs than units the system is solved in the space of the units,
+    ridge A = I - H (H^T H + ridge)^-1 H^T, which costs less by the square of their ratio.
     Raises ArithmeticError where the training pairs cannot be fitted: H H^T is singular.
     """
-    active = hidden(embeddings, data.inputs)
+    active = activity(embeddings, data.inputs)
+    pairs, units = active.shape
+    if ridge and pairs > units:
+        inner = active.T @ active
+        inner.diagonal().add_(ridge)
+        fitted = torch.cholesky_solve(active.T @ data.targets, torch.linalg.cholesky(inner))
+        return Optimum(active, (data.targets - active @ fitted) / ridge)
     gram = active @ active.T
     if ridge:
         gram.diagonal().add_(ridge)
@@ -74,7 +83,7 @@ def _cost(embeddings: Tensor, data: Samples, best: Optimum) -> Tensor:
 
 def _velocity(embeddings: Tensor, data: Samples, best: Optimum) -> Tensor:
     active, multipliers = best
-    pull = gated(multipliers @ (multipliers.T @ active), active)
+    pull = RELU.pulled_back(multipliers @ (multipliers.T @ active), active)
     return data.inputs.T @ pull - embeddings
 
 
@@ -87,13 +96,17 @@ def simulate(
 ) -> Path:
     """Follow E <- E + step Delta E from the embeddings of `instance` (§7.3).
 
+    With a stride, steps are larger once the steep start is over: the same flow at less cost.
     Raises ArithmeticError when the run diverges, or where the training pairs cannot be fitted.
     """
     data, (embeddings, _) = instance(settings, seed)
     rows: list[tuple[Tensor, ...]] = []
+    fine = min(settings.stride_from, settings.steps) if settings.stride > 1 else settings.steps
+    moments = [*range(fine), *range(fine, settings.steps + 1, settings.stride)]
+    sizes = [*(b - a for a, b in pairwise(moments)), settings.stride]
     for k in loop.steps(
         Task.of(simulate, settings=settings, seed=seed, ridge=ridge),
-        settings.steps + 1,
+        len(moments),
         label,
         embeddings=embeddings,
         rows=rows,
@@ -101,10 +114,10 @@ def simulate(
         best = optimum(embeddings, data.train, ridge)
         value = _cost(embeddings, data.train, best)
         loop.check_finite(value, label, k)
-        if k % settings.log_every == 0:
-            clock = torch.tensor(k * settings.step, dtype=torch.float64)
+        if moments[k] % settings.log_every == 0:
+            clock = torch.tensor(moments[k] * settings.step, dtype=torch.float64)
             layers = Layers(embeddings, best.second_layer())
             error = (best.active @ layers.output - data.train.targets).abs().max()
             rows.append((clock, accuracy(layers, data.test), value, error, embeddings.clone()))
-        embeddings.add_(settings.step * _velocity(embeddings, data.train, best))
+        embeddings.add_(sizes[k] * settings.step * _velocity(embeddings, data.train, best))
     return Path(*(torch.stack(column) for column in zip(*rows, strict=True)))

@@ -1,29 +1,38 @@
 """Tangent directions of the zero-loss set Z, and the norm-minimising one (§4.5, App. D)."""
 
+from typing import NamedTuple
+
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from .model import Layers, gated, hidden
+from .model import RELU, Activation, Layers, preactivation
 
 RIDGE = 1e-11  # of the largest diagonal entry of J J^T: far below its least eigenvalue
 
 
 def jacobian_times(
-    at: Layers, inputs: Float[Tensor, "*runs n p"], direction: Layers
+    at: Layers,
+    inputs: Float[Tensor, "*runs n p"],
+    direction: Layers,
+    activation: Activation = RELU,
 ) -> Float[Tensor, "*runs n p"]:
     """J v, the change of all outputs when the weights move."""
-    active = hidden(at.embeddings, inputs)
-    moved = gated(inputs @ direction.embeddings, active)
-    return moved @ at.output + active @ direction.output
+    z = preactivation(at.embeddings, inputs)
+    moved = activation.pulled_back(inputs @ direction.embeddings, z)
+    return moved @ at.output + activation(z) @ direction.output
 
 
 def jacobian_transposed(
-    at: Layers, inputs: Float[Tensor, "*runs n p"], values: Float[Tensor, "*runs n p"]
+    at: Layers,
+    inputs: Float[Tensor, "*runs n p"],
+    values: Float[Tensor, "*runs n p"],
+    activation: Activation = RELU,
 ) -> Layers:
     """J^T y, the direction in which the outputs change by most."""
-    active = hidden(at.embeddings, inputs)
-    return Layers(inputs.mT @ gated(values @ at.output.mT, active), active.mT @ values)
+    z = preactivation(at.embeddings, inputs)
+    to_hidden = activation.pulled_back(values @ at.output.mT, z)
+    return Layers(inputs.mT @ to_hidden, activation(z).mT @ values)
 
 
 def free_directions(
@@ -41,10 +50,12 @@ def gram(
     at: Layers,
     inputs: Float[Tensor, "*runs n p"],
     free: Float[Tensor, "*runs hidden p p"] | None = None,
+    activation: Activation = RELU,
 ) -> Float[Tensor, "*runs m m"]:
     """J Q J^T with the projector Q of the free directions (J J^T without), m = n p outputs."""
-    active = hidden(at.embeddings, inputs)
-    gate = (active > 0).to(inputs.dtype).mT.unsqueeze(-1)  # runs, hidden, n, 1
+    z = preactivation(at.embeddings, inputs)
+    active = activation(z)
+    gate = activation.slope(z).mT.unsqueeze(-1)  # runs, hidden, n, 1
     rows = gate * inputs.unsqueeze(-3)  # runs, hidden, n, p
     paired = (rows if free is None else rows @ free) @ rows.mT
     weights = at.output.unsqueeze(-1) * at.output.unsqueeze(-2)  # runs, hidden, p, p
@@ -55,29 +66,38 @@ def gram(
     return blocks.transpose(-3, -2).flatten(-4, -3).flatten(-2)
 
 
+class Projection(NamedTuple):
+    """-theta projected onto the tangent space of Z, and the multipliers m: J^T m is taken off."""
+
+    direction: Layers
+    multipliers: Float[Tensor, "*runs n p"]
+
+
 def norm_minimising(
     theta: Layers,
     at: Layers,
     inputs: Float[Tensor, "*runs n p"],
     free: Float[Tensor, "*runs hidden p p"] | None = None,
-) -> Layers:
-    """-theta projected onto the tangent space of Z at a point: (I - J^+ J)(-theta) of Eq. 29.
+    activation: Activation = RELU,
+) -> Projection:
+    """(I - J^+ J)(-theta) of Eq. 29, with J at a point of Z.
 
     With free directions the projection keeps to those as well.
     """
-    theta = _restricted(theta, free)
-    kernel = gram(at, inputs, free)
+    theta = restricted(theta, free)
+    kernel = gram(at, inputs, free, activation)
     diagonal = kernel.diagonal(dim1=-2, dim2=-1)
     # a network whose units are all dead has J = 0 on every input: no condition at all
     diagonal += RIDGE * diagonal.amax(dim=-1, keepdim=True) + torch.finfo(diagonal.dtype).tiny
-    change = jacobian_times(at, inputs, theta).flatten(-2).unsqueeze(-1)
+    change = jacobian_times(at, inputs, theta, activation).flatten(-2).unsqueeze(-1)
     multipliers = torch.cholesky_solve(change, torch.linalg.cholesky(kernel))
     multipliers = multipliers.squeeze(-1).unflatten(-1, inputs.shape[-2:])
-    normal = _restricted(jacobian_transposed(at, inputs, multipliers), free)
-    return normal.moved(theta, -1.0)
+    normal = restricted(jacobian_transposed(at, inputs, multipliers, activation), free)
+    return Projection(normal.moved(theta, -1.0), multipliers)
 
 
-def _restricted(direction: Layers, free: Tensor | None) -> Layers:
+def restricted(direction: Layers, free: Float[Tensor, "*runs hidden p p"] | None) -> Layers:
+    """The part of a direction that is free; all of it where nothing is held."""
     if free is None:
         return direction
     embeddings = torch.einsum("...kxy,...yk->...xk", free, direction.embeddings)

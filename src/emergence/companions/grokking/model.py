@@ -1,5 +1,7 @@
-"""The network of §7.2: two layers without biases, f(X) = relu(X E) W, and its gradients."""
+"""The network of §7.2: two layers without biases, f(X) = sigma(X E) W, and its gradients."""
 
+import math
+from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import torch
@@ -29,7 +31,39 @@ class Layers(NamedTuple):
             part.add_(by * step)
 
 
-class Descent(NamedTuple):
+@dataclass(frozen=True)
+class Activation:
+    """sigma(z) = z Phi(c z) with Phi the normal distribution's: ReLU but within about 1/c of 0.
+
+    An infinite sharpness c is ReLU, a kink; any other is smooth, as the theorems want it.
+    """
+
+    sharpness: float = math.inf
+
+    def __call__(self, z: Float[Tensor, "*any"]) -> Float[Tensor, "*any"]:
+        """sigma(z)."""
+        if math.isinf(self.sharpness):
+            return z.clamp(min=0)
+        return torch.nn.functional.gelu(self.sharpness * z) / self.sharpness
+
+    def pulled_back(
+        self, values: Float[Tensor, "*any"], z: Float[Tensor, "*any"]
+    ) -> Float[Tensor, "*any"]:
+        """The product of the values with sigma'(z), which is 0 for ReLU where z is 0."""
+        # autograd's own kernels: a product with a Boolean mask takes three times as long
+        if math.isinf(self.sharpness):
+            return torch.ops.aten.threshold_backward(values, z, 0)
+        return torch.ops.aten.gelu_backward(values, self.sharpness * z)
+
+    def slope(self, z: Float[Tensor, "*any"]) -> Float[Tensor, "*any"]:
+        """sigma'(z)."""
+        return self.pulled_back(torch.ones_like(z), z)
+
+
+RELU = Activation()
+
+
+class Gradient(NamedTuple):
     """The residual f - Y and the gradient of L, its sum of squares (Eq. 1)."""
 
     residual: Float[Tensor, "*runs n p"]
@@ -51,35 +85,41 @@ def start(
     return Layers(*(part * part.shape[0] ** -0.5 for part in parts))
 
 
-def hidden(
+def preactivation(
     embeddings: Float[Tensor, "*runs p hidden"], inputs: Float[Tensor, "*runs n p"]
 ) -> Float[Tensor, "*runs n hidden"]:
-    """H = relu(X E)."""
-    return (inputs @ embeddings).clamp_(min=0)
+    """Z = X E, what the hidden units get."""
+    return inputs @ embeddings
 
 
-def gated(
-    values: Float[Tensor, "*runs n hidden"], active: Float[Tensor, "*runs n hidden"]
+def activity(
+    embeddings: Float[Tensor, "*runs p hidden"],
+    inputs: Float[Tensor, "*runs n p"],
+    activation: Activation = RELU,
 ) -> Float[Tensor, "*runs n hidden"]:
-    """The values where a unit is active, 0 elsewhere: the product with relu'(X E)."""
-    # autograd's own kernel: a product with a Boolean mask takes three times as long
-    return torch.ops.aten.threshold_backward(values, active, 0)
+    """H = sigma(X E), what the hidden units give."""
+    return activation(preactivation(embeddings, inputs))
 
 
-def descent(layers: Layers, data: Samples) -> Descent:
+def residual_and_gradient(layers: Layers, data: Samples, activation: Activation = RELU) -> Gradient:
     """Residual and gradient of L (Eq. 12)."""
-    active = hidden(layers.embeddings, data.inputs)
+    z = preactivation(layers.embeddings, data.inputs)
+    active = activation(z)
     residual = active @ layers.output - data.targets
-    to_hidden = gated(residual @ layers.output.mT, active)
-    return Descent(residual, Layers(2 * data.inputs.mT @ to_hidden, 2 * active.mT @ residual))
+    to_hidden = activation.pulled_back(residual @ layers.output.mT, z)
+    return Gradient(residual, Layers(2 * data.inputs.mT @ to_hidden, 2 * active.mT @ residual))
 
 
-def predicted(layers: Layers, data: Samples) -> Float[Tensor, "*runs n p"]:
+def predicted(
+    layers: Layers, data: Samples, activation: Activation = RELU
+) -> Float[Tensor, "*runs n p"]:
     """The network's output."""
-    return hidden(layers.embeddings, data.inputs) @ layers.output
+    return activity(layers.embeddings, data.inputs, activation) @ layers.output
 
 
-def accuracy(layers: Layers, data: Samples) -> Float[Tensor, "*runs"]:
+def accuracy(
+    layers: Layers, data: Samples, activation: Activation = RELU
+) -> Float[Tensor, "*runs"]:
     """The share of samples whose largest output is the sum (§7.2)."""
-    right = predicted(layers, data).argmax(dim=-1) == data.targets.argmax(dim=-1)
+    right = predicted(layers, data, activation).argmax(dim=-1) == data.targets.argmax(dim=-1)
     return right.double().mean(dim=-1)

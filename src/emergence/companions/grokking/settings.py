@@ -1,8 +1,11 @@
 """Settings of the grokking chapter, in both profiles; where the source is silent, with a reason."""
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 
 from emergence.preset import Preset
+
+from .model import Activation
 
 
 @dataclass(frozen=True)
@@ -29,13 +32,56 @@ class Direction:
     n_test: int = 7
     learning_rate: float = 1.0
     weight_decay: float = 1e-4  # as torch.optim.SGD takes it: theta is added, not 2 theta
-    gentle_decay: float = 2e-5  # ours: does the limit of vanishing decay come nearer?
+    sharpness: float = math.inf  # c of the activation z Phi(c z); the source has ReLU
     window: int = 10  # an update is the change over this many steps
-    switch_window: int = 20  # ours: who switched of late sits on a kink; 400 give the same
+    switch_window: int = 100  # ours: who switched of late sits on a kink; 20 and 400 give the same
     pull_steps: int = 100
     momentum: float = 0.9  # of the pull alone
     steps: int = 42_000  # not stated; all held-out pairs are known by then in pilots
     n_measured: int = 36  # evenly spaced in log time, so that the early stages are seen
+    single: bool = True  # train in single precision, measure in double
+    thorough: bool = True  # with spectra of J J^T and random held inputs, half of the cost
+
+    @property
+    def activation(self) -> Activation:
+        """sigma of the hidden units."""
+        return Activation(self.sharpness)
+
+    def __post_init__(self) -> None:
+        if self.n_measured < 2:
+            raise ValueError(f"n_measured must be two at least, got {self.n_measured}")
+
+
+@dataclass(frozen=True)
+class Ladder:
+    """Ours: the direction test at other settings, one changed at a time; a long run, stored.
+
+    Every rung runs to the same clock, steps x learning rate x weight decay; the rung without
+    decay has no clock. Only the base is measured thoroughly.
+    """
+
+    base: Direction = Direction(n_measured=16)
+    sharpnesses: tuple[float, ...] = (10.0, 50.0, 250.0)
+    weight_decays: tuple[float, ...] = (0.0, 2e-4, 4e-4)
+    learning_rates: tuple[float, ...] = (0.5, 2.0)
+    steps_without_decay: int = 84_000  # as many as the longest of the others
+    seeds: tuple[int, ...] = (0, 1, 2)
+
+    def rungs(self) -> dict[str, Direction]:
+        """Settings by name, the base itself first."""
+        found = {"base": self.base}
+        base = replace(self.base, thorough=False)
+        for c in self.sharpnesses:
+            found[f"sharpness {c:g}"] = replace(base, sharpness=c)
+        for decay in self.weight_decays:
+            steps = self.steps_without_decay
+            if decay:
+                steps = round(base.steps * base.weight_decay / decay)
+            found[f"weight decay {decay:g}"] = replace(base, weight_decay=decay, steps=steps)
+        for rate in self.learning_rates:
+            steps = round(base.steps * base.learning_rate / rate)
+            found[f"learning rate {rate:g}"] = replace(base, learning_rate=rate, steps=steps)
+        return found
 
 
 @dataclass(frozen=True)
@@ -49,6 +95,8 @@ class Simulation:
     step: float = 1e-3
     steps: int = 5000
     log_every: int = 100
+    stride: int = 1  # steps are so many times larger once the steep start is over
+    stride_from: int = 500  # step from which they are; the source has no such thing
     ridge_step: float = 5e-3  # a finite weight decay has no steep start: larger steps suffice
 
 
@@ -65,12 +113,26 @@ class RealTraining:
 
 
 @dataclass(frozen=True)
+class Moduli:
+    """Ours: real training at several p, and its prediction at the same decay; stored."""
+
+    moduli: tuple[int, ...] = (23, 37, 53)
+    clocks: tuple[float, ...] = (5.0, 2.5, 2.5)  # the fewer numbers, the later
+    real: RealTraining = RealTraining(decay=1.0)
+    ridge_step: float = 1e-2
+    seeds: tuple[int, ...] = (0, 1, 2)
+
+
+@dataclass(frozen=True)
 class Settings:
     """All experiments of the chapter."""
 
     toys: Toys = Toys()
     direction: Direction = Direction()
     simulation: Simulation = Simulation()
+    ladder: Ladder = Ladder()
+    stride: int = 5  # of the one simulation that the chapter runs itself
+    moduli: Moduli = Moduli()
     real: RealTraining = RealTraining()
     equal: RealTraining = RealTraining(decay=1.0, clock=2.5)  # large decay: ten times shorter
     slowed: RealTraining = RealTraining(decay=1.0, clock=2.5, slowdown=10.0)
@@ -82,10 +144,17 @@ PRESET = {
         Settings(
             Toys(steps=300, stability_decays=(0.05, 0.1, 0.2), stability_clock=1.0),
             Direction(modulus=5, hidden=32, n_test=3, steps=200, n_measured=4, pull_steps=10),
-            Simulation(modulus=7, hidden=48, steps=200, log_every=20, embedding_std=7**-0.5),
-            RealTraining(decay=0.3, clock=0.3, log_every=0.05),
-            RealTraining(decay=1.0, clock=0.3, log_every=0.05),
-            RealTraining(decay=1.0, clock=0.3, log_every=0.05, slowdown=10.0),
+            Simulation(
+                modulus=7,
+                hidden=48,
+                steps=200,
+                log_every=20,
+                stride_from=100,
+                embedding_std=7**-0.5,
+            ),
+            real=RealTraining(decay=0.3, clock=0.3, log_every=0.05),
+            equal=RealTraining(decay=1.0, clock=0.3, log_every=0.05),
+            slowed=RealTraining(decay=1.0, clock=0.3, log_every=0.05, slowdown=10.0),
         ),
         2,
     ),

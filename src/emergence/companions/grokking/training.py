@@ -9,7 +9,7 @@ from torch import Tensor
 from emergence.running import loop
 from emergence.running.cache import Task
 
-from .model import Layers, accuracy, descent, start
+from .model import Layers, accuracy, residual_and_gradient, start
 from .settings import RealTraining, Simulation
 from .task import Samples, Split, split
 
@@ -28,6 +28,7 @@ class Trained(NamedTuple):
     accuracy: Float[Tensor, " times"]  # on the pairs held out
     memorised: Float[Tensor, " times"]  # accuracy on the training pairs
     loss: Float[Tensor, " times"]  # L without weight decay
+    norm: Float[Tensor, " times"]  # squared, of all weights
     embeddings: Float[Tensor, "times p hidden"]
 
 
@@ -74,14 +75,15 @@ def train(
         speed=speed,
         rows=rows,
     ):
-        residual, gradient = descent(layers, train_data)
+        residual, gradient = residual_and_gradient(layers, train_data)
         loss = residual.square().sum()
         loop.check_finite(loss, label, k)
         if k % log_every == 0:
             clock = torch.tensor(k * tick, dtype=torch.float64)
             scores = accuracy(layers, test_data), accuracy(layers, train_data)
             embeddings = layers.embeddings.to(torch.float64, copy=True)
-            rows.append((clock, *scores, loss.double(), embeddings))
+            norm = layers.flat().double().square().sum()
+            rows.append((clock, *scores, loss.double(), norm, embeddings))
         force = gradient.moved(layers, 2 * settings.decay)
         for weight, velocity, push, rate in zip(layers, speed, force, rates, strict=True):
             velocity.mul_(settings.momentum).add_(push)

@@ -1,12 +1,21 @@
 """The network, its training and its pair forces, against loops, one training step and averages."""
 
+import itertools
 import math
 
 import pytest
 import torch
 from torch.nn import functional
 
-from emergence.companions.clustering import energy, following, markers, model, pairwise, training
+from emergence.companions.clustering import (
+    energy,
+    following,
+    markers,
+    model,
+    pairwise,
+    profiles,
+    training,
+)
 from emergence.companions.clustering.settings import Training
 from interruption import assert_resumes
 
@@ -77,7 +86,7 @@ def test_the_networks_own_force_is_its_gradient(close):
     counted = torch.rand(3, 15, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
     free = net._replace(embeddings=net.embeddings.clone().requires_grad_())
     loss = (model.losses(free) * counted).sum()
-    close(pairwise.descent(net, counted), -torch.autograd.grad(loss, free.embeddings)[0])
+    close(pairwise.own_force(net, counted), -torch.autograd.grad(loss, free.embeddings)[0])
 
 
 def test_the_expected_pair_force_is_an_average_over_networks():
@@ -106,14 +115,17 @@ def test_trained_pair_forces_are_pair_forces(hidden_bias, close):
 def test_a_relabelled_force_is_that_of_other_numbers():
     stream = torch.Generator().manual_seed(0)
     place = torch.randn(2, 5, 2, generator=stream, dtype=torch.float64)
-    setting = (0.5, 0.5, 0.1)
+
+    def field(places):
+        return energy.forces(places, 0.5, 0.5, 0.1)
+
     order = torch.randperm(5, generator=torch.Generator().manual_seed(7))
     given = {"count": 1, "stream": torch.Generator().manual_seed(7)}
-    moved = torch.stack([energy.forces(run[order], *setting) for run in place])
+    moved = torch.stack([field(run[order]) for run in place])
     force = torch.zeros_like(place)
     for new, old in enumerate(order.tolist()):
         force[:, old] = moved[:, new]
-    found = pairwise.relabelled_likeness(force, place, setting, **given)
+    found = pairwise.relabelled_likeness(force, place, field, **given)
     assert torch.allclose(found, torch.ones(2).double())
 
 
@@ -194,16 +206,81 @@ def test_a_killed_training_ends_in_the_same_bits(hidden_bias, kill_after):
 def test_following_compares_at_every_snapshot():
     settings = Training(residues=5, hidden=8, epochs=12, snapshots=(0, 6))
     record = training.train(settings, (0, 1, 2), device=CPU)
-    tendencies = {"clustering": (0.0, 0.5, 0.0)}
+    tendencies = {"clustering": lambda places: energy.forces(places, 0.0, 0.5, 0.0)}
     stream = torch.Generator().manual_seed(0)
-    found = following.follow(record, tendencies, relabellings=2, stream=stream)
+    found = following.compare_forces(record, tendencies, relabellings=2, stream=stream)
     assert found.epochs.tolist() == [0, 6, 12]
     end = model.Network(*(part.double() for part in record.final))
     free = end._replace(embeddings=end.embeddings.clone().requires_grad_())
     loss = ((model.losses(free) * record.trained).sum(dim=1) / record.trained.sum(dim=1)).sum()
     force = -torch.autograd.grad(loss, free.embeddings)[0]
-    expected = pairwise.likeness(
-        force, energy.forces(end.embeddings, *tendencies["clustering"]), end.embeddings
-    )
+    expected = pairwise.likeness(force, tendencies["clustering"](end.embeddings), end.embeddings)
     assert torch.allclose(found.likeness["clustering"][-1], expected, atol=1e-5)
     assert found.control["clustering"].shape == found.size.shape == (3, 3)
+
+
+def test_profiles_are_averages_over_pairs():
+    """By loops over pairs, in places where every bin has some."""
+    net = small(runs=2, n=9)
+    found = profiles.profile(net)
+    force = pairwise.pair_forces(net)
+    force = force / force.square().sum(dim=-1).mean(dim=(1, 2)).sqrt()[:, None, None, None]
+    marks = markers.places(net.embeddings)
+    total = markers.markers(9).total.tolist()
+    rms = float(markers.scale(net.embeddings)[1])
+    near, far, angle = [], [], []
+    for i, j in itertools.permutations(range(45), 2):
+        if total[i] != total[j]:
+            continue
+        gap = marks[1, j] - marks[1, i]
+        pull = float(force[1, i, j] @ gap / gap.norm())
+        if gap.norm() < profiles.NEAR * rms:
+            near.append(pull)
+        if gap.norm() > profiles.FAR * rms:
+            far.append(pull)
+        bearing = [math.atan2(*marks[1, k].flip(0).tolist()) for k in (i, j)]
+        delta = (bearing[1] - bearing[0] + math.pi) % (2 * math.pi) - math.pi
+        if 45 <= abs(math.degrees(delta)) < 60:
+            x, y = marks[1, i].tolist()
+            turn = float(force[1, i, j] @ torch.tensor([-y, x]).double()) / math.hypot(x, y)
+            angle.append(math.copysign(1, delta) * turn)
+    expected = sum(near) / len(near) - sum(far) / len(far)
+    assert float(found.near.same[1]) == pytest.approx(expected)
+    assert float(found.turn.same[1, 3]) == pytest.approx(sum(angle) / len(angle))
+
+
+def test_a_force_that_only_aligns_has_its_second_harmonic_alone(monkeypatch):
+    """Planted pair forces |s_j| sin 2 delta across the marker: the fit finds them, and no other."""
+    net = small(runs=1, n=7)
+    marks = markers.places(net.embeddings)[0]
+    length = marks.norm(dim=-1)
+    across = torch.stack((-marks[:, 1], marks[:, 0]), dim=-1) / length[:, None]
+    bearing = torch.atan2(marks[:, 1], marks[:, 0])
+    delta = bearing[None] - bearing[:, None]
+    planted = across[:, None] * (length * (2 * delta).sin())[..., None]
+    monkeypatch.setattr(profiles, "pair_forces", lambda *_, **__: planted[None])
+    found = profiles.profile(net)
+    size = planted.square().sum(dim=-1).mean().sqrt()
+    expected = float(markers.scale(net.embeddings) / size)
+    for kind in (0, 1):
+        assert float(found.alignment[kind]) == pytest.approx(expected)
+        assert float(found.first[kind]) == pytest.approx(0, abs=1e-9)
+
+
+def test_pairs_that_meet_are_told_from_those_that_do_not():
+    """Two markers of one sum whose residues are moved together by the end."""
+    net = small(runs=1, n=5)
+    last = net._replace(embeddings=net.embeddings.clone())
+    counted = torch.ones(1, 15, dtype=torch.float64) / 15
+    stays = profiles.followed(net, last, counted, 1e-9)
+    assert float(stays.together) == 0
+    assert math.isnan(float(stays.closing_together))
+    everywhere = profiles.followed(net, last, counted, 1e9)
+    assert float(everywhere.together) == 1
+    assert float(everywhere.closing_together) == pytest.approx(float(stays.closing_apart))
+
+
+def test_the_size_of_biases_is_theirs_over_the_weights():
+    net = small(n=5)
+    twice = net._replace(first_bias=2 * net.first_bias, embeddings=3 * net.embeddings)
+    assert float(profiles.bias_size(twice) / profiles.bias_size(net)) == pytest.approx(2 / 3)

@@ -1,5 +1,6 @@
 """The toys, the tangent directions of the zero-loss set and the direction test."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -8,11 +9,21 @@ import scipy.linalg
 import sympy as sp
 import torch
 
-from emergence.companions.grokking import PRESET, direction, manifold, model, task, toys
+from emergence.companions.grokking import (
+    PRESET,
+    direction,
+    manifold,
+    model,
+    sliding,
+    task,
+    toys,
+)
 from emergence.companions.grokking.model import Layers
 from interruption import assert_resumes
 
-SETTINGS = replace(PRESET["smoke"].settings.direction, steps=60, n_measured=2)
+SETTINGS = replace(
+    PRESET["smoke"].settings.direction, steps=60, n_measured=2, switch_window=20, single=False
+)
 
 
 def vector(*values):
@@ -136,7 +147,7 @@ def test_norm_minimising_direction_against_the_null_space(near_zero_loss, close)
     ):
         basis = scipy.linalg.null_space(constraints)
         expected = -basis @ (basis.T @ theta.flat().numpy())
-        found = manifold.norm_minimising(theta, layers, data.inputs, free)
+        found = manifold.norm_minimising(theta, layers, data.inputs, free).direction
         close(found.flat(), expected, 1e-6)
 
 
@@ -146,10 +157,71 @@ def test_directions_of_several_runs_at_once(near_zero_loss, close):
     runs = Layers(*(torch.stack(pair) for pair in zip(layers, other, strict=True)))
     inputs = data.inputs.expand(2, -1, -1)
     free = manifold.free_directions(inputs, torch.stack([held, ~held]))
-    together = manifold.norm_minimising(runs, runs, inputs, free).flat()
+    together = manifold.norm_minimising(runs, runs, inputs, free).direction.flat()
     for i, (one, mask) in enumerate(((layers, held), (other, ~held))):
         alone = manifold.free_directions(data.inputs, mask)
-        close(together[i], manifold.norm_minimising(one, one, data.inputs, alone).flat(), 1e-9)
+        found = manifold.norm_minimising(one, one, data.inputs, alone).direction
+        close(together[i], found.flat(), 1e-9)
+
+
+@pytest.mark.parametrize("sharpness", [10.0, 250.0, math.inf])
+def test_the_activation_and_its_slope(sharpness, close):
+    activation = model.Activation(sharpness)
+    z = torch.linspace(-1, 1, 41, dtype=torch.float64) + 0.003
+    normal = torch.distributions.Normal(0.0, 1.0)
+    step = (z > 0).double() if math.isinf(sharpness) else normal.cdf(sharpness * z)
+    close(activation(z), z * step, 1e-12)
+    free = z.clone().requires_grad_()
+    close(activation.slope(z), torch.autograd.grad(activation(free).sum(), free)[0], 1e-12)
+
+
+def test_the_jacobian_of_a_smooth_network(near_zero_loss, close):
+    data, layers, _ = near_zero_loss
+    smooth = model.Activation(3.0)
+
+    def outputs(theta):
+        z = data.inputs @ theta[:60].view(5, 12)
+        hidden = z * torch.distributions.Normal(0.0, 1.0).cdf(3 * z)
+        return (hidden @ theta[60:].view(12, 5)).flatten()
+
+    jacobian = torch.autograd.functional.jacobian(outputs, layers.flat())
+    close(manifold.gram(layers, data.inputs, activation=smooth), jacobian @ jacobian.T)
+    theta = model.start(5, 12, "normal", generator=torch.Generator().manual_seed(6))
+    found = manifold.norm_minimising(theta, layers, data.inputs, None, smooth)
+    basis = scipy.linalg.null_space(jacobian.numpy())
+    close(found.direction.flat(), -basis @ (basis.T @ theta.flat().numpy()), 1e-6)
+    taken = jacobian.T @ found.multipliers.flatten()
+    close(found.direction.flat(), taken - theta.flat(), 1e-6)
+
+
+def test_filippov_gates_hold_the_inputs(near_zero_loss, close):
+    """With the predicted gates in place of 0 and 1, loss and decay leave the held inputs alone."""
+    data, layers, _ = near_zero_loss
+    held = torch.zeros(9, 12, dtype=torch.bool)
+    held[2, 3] = held[5, 3] = held[7, 8] = True
+    theta = model.start(5, 12, "normal", generator=torch.Generator().manual_seed(6))
+    free = manifold.free_directions(data.inputs, held)
+    projection = manifold.norm_minimising(theta, layers, data.inputs, free)
+    found = sliding.gates(theta, layers, data.inputs, held, free, projection)
+    assert bool((found.known == held).all())
+    z = data.inputs @ layers.embeddings
+    gate = torch.where(held, found.predicted, (z > 0).double())
+    push = projection.multipliers @ layers.output.mT
+    moved = data.inputs.T @ (gate * push) - theta.embeddings
+    close((data.inputs @ moved)[held], torch.zeros(3), 1e-6)
+    close(moved, projection.direction.embeddings, 1e-6)
+
+
+def test_agreement_of_shares():
+    known = torch.tensor([[True, True, True, True, False]])
+    predicted = torch.tensor([[0.05, 0.35, 0.95, 1.25, float("nan")]]).double()
+    measured = torch.tensor([[0.05, 0.35, 0.95, 0.65, 0.5]]).double()
+    found = sliding.agreement(sliding.Gates(predicted, known), measured)
+    assert float(found.inside) == pytest.approx(0.75)
+    spread = float((measured[0, :4] - 0.5).square().sum())
+    assert float(found.explained) == pytest.approx(1 - 0.35**2 / spread)
+    assert int(found.table.sum()) == 4
+    assert int(found.table[9, 6]) == 1
 
 
 def test_readings_divide_the_loss():
@@ -161,9 +233,9 @@ def test_unknown_reading(unchecked):
         direction.divisor("median", 59, 11)
 
 
-def test_follow_is_gradient_descent_of_torch():
-    settings = replace(SETTINGS, steps=40, n_measured=1)
-    found = direction.follow(settings, [4], ["entries"], label="test")
+def test_updates_are_gradient_descent_of_torch():
+    settings = replace(SETTINGS, steps=40)
+    found = direction.measure_updates(settings, [4], ["entries"], label="test")
     stream = torch.Generator().manual_seed(4)
     data = task.split(5, 12, generator=stream)
     free = [part.requires_grad_() for part in model.start(5, 32, "torch", generator=stream)]
@@ -199,8 +271,8 @@ def _unflat(theta):
 
 
 def test_same_seed_same_start_in_every_reading():
-    record = direction.follow(SETTINGS, [0, 1], ["entries", "samples"], label="test")
-    again = direction.follow(SETTINGS, [1], ["samples"], label="test")
+    record = direction.measure_updates(SETTINGS, [0, 1], ["entries", "samples"], label="test")
+    again = direction.measure_updates(SETTINGS, [1], ["samples"], label="test")
     assert record.train_loss.shape == (2, 2, len(record.steps))
     assert torch.allclose(record.train_loss[1, 1], again.train_loss[0, 0], rtol=1e-9)
     assert not torch.allclose(record.train_loss[0], record.train_loss[1])
@@ -210,7 +282,7 @@ def test_same_seed_same_start_in_every_reading():
 def test_a_killed_direction_test_ends_in_the_same_bits(kill_after):
     """Measured at steps 40 and 60: killed before the first, around it, and between them."""
     assert_resumes(
-        lambda: direction.follow(SETTINGS, (0, 1), ("entries", "samples"), label="test"),
+        lambda: direction.measure_updates(SETTINGS, (0, 1), ("entries", "samples"), label="test"),
         kill_after,
     )
 
@@ -218,11 +290,16 @@ def test_a_killed_direction_test_ends_in_the_same_bits(kill_after):
 def test_a_direction_test_that_diverges_is_an_error():
     wild = replace(SETTINGS, weight_decay=1e9)
     with pytest.raises(ArithmeticError, match="test: the loss is not finite"):
-        direction.follow(wild, (0,), ("samples",), label="test")
+        direction.measure_updates(wild, (0,), ("samples",), label="test")
+
+
+def test_one_measure_is_refused_for_it_would_be_the_first():
+    with pytest.raises(ValueError, match="n_measured must be two at least, got 1"):
+        replace(SETTINGS, n_measured=1)
 
 
 def test_measured_steps_end_with_the_run():
     wanted = direction.measured_steps(PRESET["paper"].settings.direction)
-    assert wanted[0] == 40
+    assert wanted[0] == 200
     assert wanted[-1] == 42_000
     assert wanted == sorted(set(wanted))

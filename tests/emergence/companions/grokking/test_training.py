@@ -68,7 +68,7 @@ def test_network_and_its_gradient(problem, close):
     free = [part.clone().requires_grad_() for part in layers]
     output = torch.relu(data.train.inputs @ free[0]) @ free[1]
     expected = torch.autograd.grad((output - data.train.targets).square().sum(), free)
-    found = model.descent(layers, data.train)
+    found = model.residual_and_gradient(layers, data.train)
     close(found.residual, slow - data.train.targets)
     for actual, wanted in zip(found.gradient, expected, strict=True):
         close(actual, wanted)
@@ -185,6 +185,31 @@ def test_a_killed_real_training_ends_in_the_same_bits(dtype, kill_after):
 def test_a_killed_simulation_ends_in_the_same_bits(ridge, kill_after):
     settings = replace(SMALL, steps=20, log_every=5)
     assert_resumes(lambda: first_layer.simulate(settings, 3, ridge=ridge), kill_after)
+
+
+def test_more_pairs_than_units_are_solved_in_the_units(problem, close):
+    data, layers = problem
+    few = layers.embeddings[:, :10]
+    found = first_layer.optimum(few, data.train, 0.3)
+    active = torch.relu(data.train.inputs @ few)
+    kernel = active @ active.T + 0.3 * torch.eye(len(active)).double()
+    close(found.multipliers, torch.linalg.solve(kernel, data.train.targets), 1e-9)
+
+
+def test_larger_steps_follow_the_same_flow():
+    fine = first_layer.simulate(replace(SMALL, steps=400, log_every=40), 3)
+    coarse = first_layer.simulate(replace(SMALL, steps=400, log_every=40, stride=4), 3)
+    assert coarse.clock.tolist() == pytest.approx(fine.clock.tolist())
+    assert torch.equal(coarse.cost[:3], fine.cost[:3])  # before step 100 they are the same
+    assert not torch.equal(coarse.cost, fine.cost)
+    assert torch.allclose(coarse.cost, fine.cost, rtol=2e-3)
+
+
+def test_the_norm_of_all_weights_is_recorded():
+    settings = replace(PRESET["smoke"].settings.real, log_every=0.0, clock=0.004)
+    found = training.train(SMALL, settings, 3, dtype=torch.float64)
+    start = training.instance(SMALL, 3).layers
+    assert float(found.norm[0]) == pytest.approx(sum(float((w**2).sum()) for w in start))
 
 
 def test_instances_repeat():

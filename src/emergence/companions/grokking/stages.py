@@ -1,0 +1,72 @@
+"""When a network groks, and what a curve is worth while it does: the readings of the chapter."""
+
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Float, Int
+
+KNOWN, CHANCE = 0.85, 0.15  # accuracies on held-out pairs: six of seven, one of seven
+
+
+class Stage(NamedTuple):
+    """The logs between which a network comes to know the held-out pairs, both ends included."""
+
+    first: int  # the last log at chance
+    last: int  # the first log at which they are known; both are -1 where this never happens
+
+    @property
+    def happens(self) -> bool:
+        """Whether the network groks at all."""
+        return self.last >= 0
+
+
+def grokking_stage(accuracy: Float[np.ndarray, " times"]) -> Stage:
+    """From the last log at chance to the first at which the held-out pairs are known.
+
+    By accuracy, for the test loss of a run that ends early has no full fall to be measured by.
+    """
+    known = np.flatnonzero(accuracy >= KNOWN)
+    if not known.size:
+        return Stage(-1, -1)
+    before = np.flatnonzero(accuracy[: known[0]] <= CHANCE)
+    return Stage(int(before[-1]) if before.size else 0, int(known[0]))
+
+
+def during(
+    values: Float[np.ndarray, " times"], steps: Int[np.ndarray, " times"], stage: Stage
+) -> float:
+    """The mean of a curve over the stage, weighted by time; NaN where there is no stage."""
+    if not stage.happens:
+        return float("nan")
+    inside = slice(stage.first, stage.last + 1)
+    weights = np.gradient(steps.astype(float))[inside]
+    return float(np.average(values[inside], weights=weights))
+
+
+def shortfall(values: Float[np.ndarray, " times"], stage: Stage) -> float:
+    """How far the greatest value within the stage is below the greatest of all."""
+    if not stage.happens:
+        return float("nan")
+    return float(np.nanmax(values) - np.nanmax(values[stage.first : stage.last + 1]))
+
+
+def known_after(accuracy: Float[np.ndarray, " times"], steps: Int[np.ndarray, " times"]) -> float:
+    """The step at which half of the held-out pairs are known, between logs by logarithm of time.
+
+    Infinite where that never happens.
+    """
+    above = np.flatnonzero(accuracy >= 0.5)
+    if not above.size:
+        return float("inf")
+    at = int(above[0])
+    if at == 0:
+        return float(steps[0])
+    low, high = accuracy[at - 1], accuracy[at]
+    share = (0.5 - low) / (high - low)
+    ratio = steps[at] / max(steps[at - 1], 1)
+    return float(max(steps[at - 1], 1) * ratio**share)
+
+
+def clock_spread(times: Float[np.ndarray, " rungs"]) -> float:
+    """The greatest of some times over the least, less one; infinite if one of them is."""
+    return float(np.max(times) / np.min(times) - 1)
