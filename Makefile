@@ -19,7 +19,7 @@ run_options := --profile '$(PROFILE)' --device '$(DEVICE)' \
 	$(if $(SEED),--seed '$(SEED)') $(if $(JOBS),--jobs '$(JOBS)') $(if $(TIMEOUT),--timeout '$(TIMEOUT)')
 part_option := $(if $(PART),--part '$(PART)')
 
-.PHONY: help env reproduce book archive release verify chapter notebooks serve sweep robust foreseen prove results prune bench rehearse auditors test faults sabotage audit site-test lint clean
+.PHONY: help env reproduce book archive release verify chapter notebooks serve sweep robust foreseen prove results prune bench peers rehearse auditors test faults sabotage audit site-test lint clean
 
 help:  ## list the targets and options
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -96,6 +96,10 @@ bench: env  ## time the fast methods against the dense ones: DEVICE=, THREADS=
 	@# as for chapters: glibc is to keep freed arrays, and to ask for huge pages
 	@MALLOC_TRIM_THRESHOLD_=8589934592 MALLOC_MMAP_THRESHOLD_=33554432 \
 		GLIBC_TUNABLES=glibc.malloc.hugetlb=1 $(BIN)/python -m benchmark --device '$(DEVICE)' $(if $(THREADS),--threads '$(THREADS)')
+
+peers: env  ## install TransformerLens and diffrax, let them compute what the book does, store it
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements.peers.lock
+	@$(BIN)/python -W ignore -m benchmark.witnesses
 
 rehearse:  ## open the book's pages as Colab and Binder would; takes minutes: CHAPTER=
 	@$(MAKE) notebooks PROFILE=smoke DEVICE=cpu

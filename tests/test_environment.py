@@ -55,6 +55,14 @@ def test_every_locked_file_but_pytorch_s_has_a_checksum():
             assert re.fullmatch(r" +--hash=sha256:[0-9a-f]{64}( \\)?", after), name
 
 
+def test_the_peers_are_locked_beside_the_rest():
+    peers = pins((ROOT / "requirements.peers.lock").read_text().splitlines())
+    asked = PROJECT["optional-dependencies"]["peers"]
+    assert {normalised(re.split(r"[<>=!~ ]", name)[0]) for name in asked} <= set(peers)
+    assert not set(peers) & set(LOCK)  # what the lock has stays as it is
+    assert int(peers["transformer-lens"].split(".")[0]) < 4
+
+
 def test_environment_yml_has_the_pins_of_the_lock():
     conda = yaml.safe_load((ROOT / "environment.yml").read_text())
     listed = next(entry["pip"] for entry in conda["dependencies"] if isinstance(entry, dict))

@@ -4,6 +4,7 @@ Each is checked against the reference before it is timed, and says why where it 
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch.nn.functional import cross_entropy, scaled_dot_product_attention
@@ -20,26 +21,21 @@ class NotMeasured(Exception):
     """Why something could not be measured."""
 
 
-def transformer_lens(case: Section2, device: torch.device) -> Step:
-    """A step of §2 by the attention-only model of TransformerLens, from the same weights.
+def as_hooked(ours: AttentionOnlyTransformer, block_size: int) -> Any:
+    """The attention-only model of TransformerLens with these weights; float32, as it is made.
 
-    Its sequences start at position 0, since it draws no offsets.
+    Raises NotMeasured where TransformerLens is not installed.
     """
     try:
         from transformer_lens import HookedTransformer, HookedTransformerConfig
     except ImportError as error:
         raise NotMeasured(f"TransformerLens is not installed ({error.name})") from error
-    settings = TokenTraining(dim=case.dim)
-    stream = devices.generator(0, device)
-    ours = AttentionOnlyTransformer(
-        case.dim, settings.vocabulary, settings.block_size,
-        embedding_scale=settings.embedding_scale, generator=stream,
-    )  # fmt: skip
+    dim, vocabulary = ours.W_E.shape
     theirs = HookedTransformer(
         HookedTransformerConfig(
-            n_layers=2, n_heads=1, d_model=case.dim, d_head=case.dim, attn_only=True,
-            n_ctx=settings.block_size, d_vocab=settings.vocabulary, normalization_type=None,
-            device=device.type,
+            n_layers=2, n_heads=1, d_model=dim, d_head=dim, attn_only=True,
+            n_ctx=block_size, d_vocab=vocabulary, normalization_type=None,
+            device=ours.W_E.device.type,
         )
     )  # fmt: skip
     with torch.no_grad():
@@ -51,6 +47,21 @@ def transformer_lens(case: Section2, device: torch.device) -> Step:
             for name, part in (("W_Q", ours.W_Q), ("W_K", ours.W_K), ("W_V", ours.W_V)):
                 getattr(block.attn, name)[0].copy_(part[i].T)
             block.attn.W_O[0].copy_(ours.W_O[i].T)
+    return theirs
+
+
+def transformer_lens(case: Section2, device: torch.device) -> Step:
+    """A step of §2 by the attention-only model of TransformerLens, from the same weights.
+
+    Its sequences start at position 0, since it draws no offsets.
+    """
+    settings = TokenTraining(dim=case.dim)
+    stream = devices.generator(0, device)
+    ours = AttentionOnlyTransformer(
+        case.dim, settings.vocabulary, settings.block_size,
+        embedding_scale=settings.embedding_scale, generator=stream,
+    )  # fmt: skip
+    theirs = as_hooked(ours, settings.block_size)
     batch = tasks.token_pairs(
         settings.batch_size, settings.n_pairs, settings.vocabulary, 2 * settings.n_pairs + 1,
         generator=stream,

@@ -21,7 +21,7 @@ PRINTS_SOURCES = "paper/03_minimal_formulation"  # with their comments
 TRAINS_TOKENS = {
     "paper/02_induction_heads", "beyond/06_real_transformers", "beyond/07_knock_in",
     "beyond/02_first_integral", "beyond/08_cost", "companions/10_two_accounts",
-    "paper/E_details_section_2",
+    "paper/E_details_section_2", "beyond/13_rival_laws",
 }  # fmt: skip
 SECTION_2 = {"paper/02_induction_heads", "paper/E_details_section_2"}
 SHARED_SETTINGS = {
@@ -87,13 +87,13 @@ def test_the_fast_method_reaches_those_that_train_by_it_or_check_it():
     training = reached("emergence/training/minimal", "emergence/training/transformer")
     checking = {"paper/A_structure_proof", "paper/errata"}
     assert reached("emergence/fast") == training | checking
-    assert len(training | checking) == 22
+    assert len(training | checking) == 23
 
 
 def test_the_law_of_uniform_queries_reaches_those_that_choose_between_the_laws():
     """All that take a flow or times by the number of pairs: the query they name is an argument."""
     assert reached("emergence/theory/uniform") <= reached("emergence/theory/flow")
-    assert len(reached("emergence/theory/uniform")) == 20
+    assert len(reached("emergence/theory/uniform")) == 21
 
 
 def test_executors_reach_the_chapters_that_sweep():

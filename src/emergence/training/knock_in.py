@@ -12,6 +12,7 @@ from emergence.models import AttentionOnlyTransformer
 
 Part = Literal["previous", "match", "copy"]
 PARTS: tuple[Part, ...] = get_args(Part)
+Sham = Literal["permuted", "rotated"]
 
 
 @dataclass(frozen=True)
@@ -20,23 +21,35 @@ class Given:
 
     parts: tuple[Part, ...]
     strength: float = 8.0  # in logits: e^8 outweighs all other entries of a context
+    sham: Sham | None = None  # weights of the same size that do not do the step
 
     def __call__(self, model: AttentionOnlyTransformer) -> None:
         """Put them in place."""
-        install(model, self.parts, self.strength)
+        install(model, self.parts, self.strength, sham=self.sham)
 
 
 @torch.no_grad()
-def install(model: AttentionOnlyTransformer, parts: Sequence[str], strength: float) -> None:
+def install(
+    model: AttentionOnlyTransformer,
+    parts: Sequence[str],
+    strength: float,
+    *,
+    sham: Sham | None = None,
+) -> None:
     """Replace random matrices by those that do one step of §2.3 exactly; the rest is untouched.
 
     `previous` makes each position of layer 1 look at the one before, `match` makes the query of
     layer 2 look at what retrieved its token, `copy` makes the output say the token that layer 2
     retrieved: each with the score or logit `strength` and nothing else. All of it may change in
-    training. Raises ValueError for an unknown part or a width too small for an exact basis.
+    training. A sham has the same singular values. `permuted` has the same rows in another order:
+    a position looks two back, the query looks for the token before its own in the vocabulary, the
+    output says the one after. `rotated` has the same rows turned into random directions. Raises
+    ValueError for an unknown part or sham, or a width too small for an exact basis.
     """
     if unknown := set(parts) - set(PARTS):
         raise ValueError(f"part must be one of {PARTS}, got {sorted(unknown)[0]!r}")
+    if sham is not None and sham not in get_args(Sham):
+        raise ValueError(f"sham must be one of {get_args(Sham)}, got {sham!r}")
     if not parts:
         return
     embeddings = torch.cat([model.W_E, model.W_pos], dim=1)
@@ -49,12 +62,14 @@ def install(model: AttentionOnlyTransformer, parts: Sequence[str], strength: flo
             f"an exact piece of the head needs a width of {basis.shape[1] + n_tokens}, got {dim}"
         )
     tokens, positions = slice(0, n_tokens), slice(n_tokens, n)
+    shift = int(sham == "permuted")
+    before = [part.clone() for part in model.parameters()]
     if "previous" in parts:
         read = torch.linalg.pinv(embeddings)[positions]
-        _score(model, 0, read.roll(-1, dims=0)[:-1], read[:-1], strength)
+        _score(model, 0, read.roll(-1, dims=0)[:-1], read[:-1].roll(shift, dims=0), strength)
     if "match" in parts:
         read = torch.linalg.pinv(basis)
-        _score(model, 1, read[tokens], read[n:][tokens], strength)
+        _score(model, 1, read[tokens], read[n:][tokens].roll(shift, dims=0), strength)
     if "copy" in parts:
         read = torch.linalg.pinv(basis)[tokens]
         # written outside all that the stream holds, so that only the second head speaks
@@ -63,7 +78,13 @@ def install(model: AttentionOnlyTransformer, parts: Sequence[str], strength: flo
         norm = float(torch.linalg.matrix_norm(read, 2))
         model.W_V[1].copy_(size / norm * _padded(read, dim))
         model.W_O[1].copy_(size * norm * _padded(free.T, dim).T)
-        model.W_U.copy_(size * free.T)
+        model.W_U.copy_(size * free.T.roll(shift, dims=0))
+    if sham == "rotated":
+        stream = torch.Generator().manual_seed(0)  # the same turn in every run
+        for part, old in zip(model.parameters(), before, strict=True):
+            if not torch.equal(part, old):
+                turn = torch.linalg.qr(torch.randn(dim, dim, generator=stream)).Q
+                part.copy_(part @ turn.to(part))
 
 
 def _score(

@@ -32,6 +32,11 @@ class KnockIn:
     token_batch: int = 128
     token_rate: float = 2e-3
     token_limit: int = 400
+    knock_pairs: tuple[int, ...] = (4, 12)  # of the full model, beside n_pairs
+    sham_pairs: int = 4  # of the transformer's shams
+    sham_limit: int = 110  # half as long again as with nothing given
+    knock_token_pairs: int = 12
+    large_seeds: int = 2
     embedding_norm: float = 4.0
     embedding_scales: tuple[float, ...] = (0.02, 0.1, 0.2, 0.5)
     scale_dim: int = 256
@@ -76,6 +81,28 @@ class KnockIn:
             until_loss=knows_labels_only(self.token_pairs) / 2,
         )
 
+    def token_size(self, n_pairs: int) -> TokenTraining:
+        """The transformer for another number of pairs, half of the vocabulary in a context.
+
+        Its width is what an exact basis needs, the rate times the width that of `tokens`.
+        """
+        vocabulary, block = 4 * n_pairs, 2 * n_pairs + 1
+        dim = 2 * (vocabulary + block) + vocabulary
+        return replace(
+            self.tokens(),
+            dim=dim,
+            vocabulary=vocabulary,
+            block_size=block,
+            n_pairs=n_pairs,
+            learning_rate=self.token_rate * self.token_dim / dim,
+            embedding_scale=self.embedding_norm / dim**0.5,
+            until_loss=knows_labels_only(n_pairs) / 2,
+        )
+
+    def sham_run(self) -> TokenTraining:
+        """The small transformer, ended where a sham has clearly not helped."""
+        return replace(self.token_size(self.sham_pairs), steps=self.sham_limit)
+
     def scaled(self, embedding_scale: float) -> TokenTraining:
         """The transformer of §2 at a smaller width with another scale of its embeddings."""
         return replace(
@@ -108,6 +135,11 @@ PRESET = preset(
         token_batch=64,
         token_rate=1e-2,
         token_limit=80,
+        knock_pairs=(2,),
+        sham_pairs=2,
+        sham_limit=100,
+        knock_token_pairs=3,
+        large_seeds=1,
         embedding_scales=(0.02, 0.5),
         scale_dim=32,
         scale_rate=1e-2,

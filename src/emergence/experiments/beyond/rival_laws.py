@@ -1,0 +1,141 @@
+"""Laws that others found for when attention emerges, in their systems and in ours."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.integrate import solve_ivp
+
+from emergence import theory
+from emergence.experiments.emergence_steps import knows_labels_only
+from emergence.preset import preset
+from emergence.theory import Rates, contexts
+from emergence.theory.landscape import Landscape
+from emergence.training.settings import TokenTraining
+
+SATURATED = 40.0  # layer 1 given: e^40 outweighs any context
+
+
+@dataclass(frozen=True)
+class RivalLaws:
+    """Sizes of the flows and of the trainings."""
+
+    lengths: tuple[int, ...] = (64, 128, 256, 512, 1024)  # 2N
+    dims: tuple[int, ...] = (64, 256, 1024, 4096)
+    length: int = 512  # where d varies
+    dim: int = 1024  # where the length varies
+    pairs: tuple[int, ...] = (32, 64, 128, 256)
+    copied_pairs: int = 64
+    copies: tuple[int, ...] = (1, 2, 4, 8, 16)
+    reddy_pairs: tuple[int, ...] = (8, 32, 128, 512)
+    labels_per_pair: int = 4
+    fast_output: float = 1000.0  # rate of gamma where the output is not what one waits for
+    batches: tuple[int, ...] = (16, 32, 64, 128, 256)
+    batch_pairs: int = 4
+    contexts: tuple[int, ...] = (2, 4, 8)
+    context_batch: int = 64
+    trained_seeds: int = 3
+
+    def tokens(self, n_pairs: int, batch_size: int) -> TokenTraining:
+        """The transformer of §2 in small; rate times width is that of the knock-in tests."""
+        vocabulary, block = 4 * n_pairs, 2 * n_pairs + 1
+        dim = 3 * vocabulary + 2 * block
+        return TokenTraining(
+            dim,
+            vocabulary,
+            block,
+            n_pairs,
+            batch_size,
+            steps=400,
+            learning_rate=0.32 / dim,
+            embedding_scale=4.0 / dim**0.5,
+            until_loss=knows_labels_only(n_pairs) / 2,
+        )
+
+
+PRESET = preset(
+    paper=RivalLaws(),
+    smoke=RivalLaws(
+        lengths=(16, 32, 64),
+        dims=(16, 64),
+        length=32,
+        dim=64,
+        pairs=(8, 16, 32),
+        copied_pairs=8,
+        copies=(1, 2, 4),
+        reddy_pairs=(8, 16),
+        batches=(16, 32),
+        batch_pairs=2,
+        contexts=(2, 3),
+    ),
+)
+
+
+def sparse_attention_time(length: int, dim: int, level: float = 0.5) -> float:
+    """When the score of the right place passes a level, in the two equations of Zucchet et al.
+
+    One softmax over `length` places, one of which is right, and a map in `dim` dimensions:
+    w' = a (sqrt d - a w) / d and, for the score s, s' = a (1 - a) w (sqrt d - a w) / d with
+    a = e^s / (e^s + length - 1), from zero. In their units of time; infinity for never.
+    """
+
+    def velocity(_t: Any, state: np.ndarray) -> list[float]:
+        aligned, score = state
+        share = 1 / (1 + (length - 1) * np.exp(-score))
+        error = (dim**0.5 - share * aligned) / dim
+        return [share * error, share * (1 - share) * aligned * error]
+
+    def reached(_t: Any, state: Any) -> float:
+        return float(state[1] - level)
+
+    reached.terminal = True  # type: ignore[attr-defined]
+    path = solve_ivp(
+        velocity, (0.0, 500.0 * length * dim**0.5), (0.0, 0.0),
+        events=reached, rtol=1e-10, atol=1e-12, method="LSODA",
+    )  # fmt: skip
+    return float(path.t_events[0][0]) if len(path.t_events[0]) else np.inf
+
+
+def one_step_time(landscape: Landscape, dim: int) -> float:
+    """When beta emerges with layer 1 given and an output that learns at the rate 1/dim.
+
+    Times two: their loss is half of the squared error.
+    """
+    times = theory.times_in(
+        landscape, end=100.0 * landscape.pairs * dim**0.5 + 100,
+        rates=Rates(0.0, 1.0, 1 / dim), start=(SATURATED, 0.0, 0.0),
+    )  # fmt: skip
+    return 2 * times.beta
+
+
+def whole_head_time(n_pairs: int, dim: int) -> float:
+    """When alpha emerges with nothing given and an output that learns at the rate 1/dim."""
+    end = 200.0 * n_pairs**1.5 * dim**0.5 + 20 * n_pairs**2
+    return theory.times_in(
+        theory.landscape_of(n_pairs), end=end, rates=Rates(1.0, 1.0, 1 / dim)
+    ).alpha
+
+
+def copied(n_places: int, copies: int) -> Landscape:
+    """N places filled with N / copies pairs in turn, the last of them asked for."""
+    distinct = n_places // copies
+    return contexts.landscape(contexts.cyclic(distinct, copies), distinct - 1)
+
+
+def adam_steps(n_pairs: int, *, rate: float = 0.01, steps: int = 4000) -> float:
+    """Steps until all three parameters have emerged under Adam on the population loss."""
+    landscape = theory.landscape_of(n_pairs)
+    state, mean, square = np.zeros(3), np.zeros(3), np.zeros(3)
+    for step in range(1, steps):
+        slope = np.array(landscape.gradient(*state.tolist()))
+        mean = 0.9 * mean + 0.1 * slope
+        square = 0.999 * square + 0.001 * slope**2
+        state -= rate * (mean / (1 - 0.9**step)) / (np.sqrt(square / (1 - 0.999**step)) + 1e-12)
+        if state.min() >= 0.5:
+            return float(step)
+    return np.inf
+
+
+def power(sizes: Any, values: Any) -> float:
+    """The fitted power of values in sizes."""
+    return float(np.polyfit(np.log(np.asarray(sizes)), np.log(np.asarray(values)), 1)[0])

@@ -1,0 +1,41 @@
+"""A sham that helps turns its row of the ledger."""
+
+from pathlib import Path
+
+import pytest
+
+from bookbuild.ledger.claims import read_claims
+from bookbuild.ledger.expectations import Measured
+from bookbuild.source.chapters import read_chapters, read_toc
+from emergence import theory
+
+ROOT = Path(__file__).parents[2]
+CHAPTERS = [chapter.name for chapter in read_chapters(ROOT, read_toc(ROOT))]
+ROWS = {claim.id: claim for claim in read_claims(ROOT, CHAPTERS)}
+
+
+def gain(beta):
+    """How much sooner alpha emerges with beta held at this value, at sixteen pairs."""
+    landscape = theory.landscape_of(16)
+    held = theory.times_in(landscape, rates=theory.Rates(beta=0.0), start=(0.0, beta, 0.0))
+    return theory.times_in(landscape).alpha / held.alpha
+
+
+def verdict(row, value, over):
+    return ROWS[row].expectation.verdict(Measured(value, over))
+
+
+def test_the_true_sham_of_the_flow_keeps_its_row():
+    assert verdict("sham-flow", {"beta": gain(-1.0)}, "settings") == "reproduced"
+
+
+def test_a_sham_of_the_flow_that_helps_turns_it():
+    planted = {"alpha": 0.6, "beta": gain(1.0)}
+    assert verdict("sham-flow", planted, "settings") in ("partly", "contradicted")
+    assert verdict("sham-flow", {"beta": gain(1.0)}, "settings") == "contradicted"
+
+
+@pytest.mark.parametrize("row", ["sham-gaussian", "sham-rotated", "sham-permuted"])
+def test_a_trained_sham_that_helps_as_the_step_does_turns_its_row(row):
+    assert verdict(row, [1.0] * 5, "seeds") == "reproduced"
+    assert verdict(row, [1.6] * 5, "seeds") == "contradicted"  # the least gain of a given step
