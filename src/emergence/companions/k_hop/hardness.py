@@ -58,11 +58,11 @@ def formula(n: int, k: int) -> Int[np.ndarray, "hidden hidden"]:
     questions = len(hidden) * n
     values = {
         key: questions * (Fraction(1, n) + excess(key, n))
-        for key in map(tuple, np.unique(agreements.reshape(-1, k), axis=0))
+        for key in map(tuple, np.unique(agreements.reshape(-1, k), axis=0).tolist())
     }
     if any(value.denominator != 1 for value in values.values()):
         raise ArithmeticError("a count of questions is not whole")
-    return np.array([[int(values[tuple(pair)]) for pair in row] for row in agreements])
+    return np.array([[int(values[tuple(pair)]) for pair in row] for row in agreements.tolist()])
 
 
 def bound(n: int, k: int) -> float:

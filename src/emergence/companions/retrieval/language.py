@@ -7,7 +7,6 @@ the same for all and left out of the score. `transformers` is imported here only
 
 import importlib.util
 from collections.abc import Callable, Sequence
-from os.path import commonprefix
 from pathlib import Path
 from typing import NamedTuple
 
@@ -72,7 +71,13 @@ def log_likelihoods(language: LanguageModel, texts: Sequence[str]) -> Float[Tens
     """
     device = next(language.model.parameters()).device
     encoded = [language.encode(text) for text in texts]
-    shared = max(1, len(commonprefix(encoded)))
+    shared = max(
+        1,
+        next(
+            (i for i, each in enumerate(zip(*encoded, strict=False)) if len({*each}) > 1),
+            min(map(len, encoded)),
+        ),
+    )
     if all(len(tokens) == shared + 1 for tokens in encoded):  # the prefix alone says all
         logits = _logits(language, torch.tensor([encoded[0][:shared]], device=device))[0, -1]
         last = torch.tensor([tokens[-1] for tokens in encoded], device=device)

@@ -104,9 +104,7 @@ class Cut(NamedTuple):
     head: int | None = None  # all heads of the layer where None
 
 
-def forward(
-    parameters: Parameters, batch: Batch, n_heads: int, cut: Cut | None = None
-) -> Answer:
+def forward(parameters: Parameters, batch: Batch, n_heads: int, cut: Cut | None = None) -> Answer:
     """Run each network on its own batch, with one look taken away where `cut` names it."""
     n_facts = batch.keys.shape[-1]
     stream = _looked_up(parameters.values, torch.cat([batch.values, batch.query], dim=-1))

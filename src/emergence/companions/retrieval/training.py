@@ -108,8 +108,9 @@ def train(
         rows.append((step, *examine(parameters, tests, n_heads), effects))
 
     def ended() -> bool:
-        asked = settings.asked(rows[-1][0])
-        if settings.until is None or asked != settings.stages[-1]:
+        last = rows[-1][0]
+        asked = settings.asked(last)
+        if settings.until is None or not last or asked != settings.stages[-1]:
             return False
         return bool((rows[-1][1][:, [hop - 1 for hop in asked]] >= settings.until).all())
 
