@@ -115,7 +115,7 @@ def gradient_shares(
     targets = one_hot(right, n).double() - 1 / n  # tuples, questions, N
     signal = torch.einsum("tqn,qw->twn", targets, inner) / len(inputs)  # by the second weights
     allowed = bound(n, k) * inner.square().mean(0)[:, None].expand(width, n)
-    shares.append((signal.var(0, correction=0) / allowed).flatten())
+    shares.append((signal.var(0, correction=0) / allowed)[allowed > 0])  # a dead unit has none
     for unit in range(width):  # by the first weights: derivative input * active * second
         derivative = inputs * active[:, unit : unit + 1]
         caught = torch.einsum("tqn,n,qi->ti", targets, second[unit], derivative) / len(inputs)
