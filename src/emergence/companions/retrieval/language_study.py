@@ -86,7 +86,8 @@ def head_scores(model: LanguageModel, made: Sequence[Prompt], *, length: int = 2
         place = len(model.encode(before)) - 1
         found.append(torch.stack([each[0, :, -1, place] for each in _attention(model, tokens)]))
     stream = torch.Generator().manual_seed(0)
-    vocabulary = model.model.get_input_embeddings().weight.shape[0]  # type: ignore[operator]
+    inner: Any = model.model
+    vocabulary = inner.get_input_embeddings().weight.shape[0]
     drawn = torch.randint(vocabulary // 2, (length,), generator=stream).tolist()
     maps = _attention(model, [*drawn, *drawn])
     offsets = [each[0].diagonal(1 - length, -2, -1)[..., 1:].mean(-1) for each in maps]
