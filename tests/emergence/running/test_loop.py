@@ -52,7 +52,7 @@ TOKEN_KINDS = {
 }
 
 RETRIEVAL = RetrievalTraining(
-    steps=10, n_hops=2, batch_size=4, warm_up=2, record_every=3, test_size=4,
+    stages=((1, 2),), steps=10, n_hops=2, batch_size=4, warm_up=2, record_every=3, test_size=4,
     architecture=Architecture(dim=8),
 )  # fmt: skip
 BIGRAMS = bigrams.read((ROOT / "data" / "shakespeare_bigrams.csv").read_text(encoding="ascii"))

@@ -67,9 +67,9 @@ def attend(
 
 
 class Reached(NamedTuple):
-    """Where each query stands after each layer: f_level is applied next, to value."""
+    """Where each query stands after each layer: f_place is applied next, to value."""
 
-    level: Int[Tensor, "layers_and_start batch n"]
+    place: Int[Tensor, "layers_and_start batch n"]
     value: Int[Tensor, "layers_and_start batch n"]
 
 

@@ -17,7 +17,7 @@ from .task import Batch
 OneHot = Float[Tensor, "batch length vocabulary"]
 
 
-def follow(
+def arrive(
     batch: Batch, n_layers: int, merging: Merging, *, vocabulary: int, sharpness: float = 60.0
 ) -> Int[Tensor, "batch chains"]:
     """The symbol at which each query arrives; `sharpness` is the score of a match, in logits."""

@@ -89,3 +89,16 @@ def emergence(
     curves = mass.transpose(0, 2, 3, 1)
     first = first_reached(steps, curves.reshape(-1, len(steps)), level).reshape(own.shape)
     return Emergence(own + 1, mass, first)
+
+
+def half_risen(
+    moments: Int[np.ndarray, " times"], mass: Float[np.ndarray, "runs times layers heads"]
+) -> Float[np.ndarray, "runs layers"]:
+    """When the first head of each layer is half way from its first to its last mass.
+
+    A level of its own for each head: one that stays diffuse is not late for that.
+    """
+    rise = (mass - mass[:, :1]) / (mass[:, -1:] - mass[:, :1])
+    runs, times, n_layers, n_heads = mass.shape
+    curves = rise.transpose(0, 2, 3, 1).reshape(-1, times)
+    return first_reached(moments, curves, 0.5).reshape(runs, n_layers, n_heads).min(axis=-1)

@@ -9,7 +9,7 @@ a leading axis of runs, each with its own weights.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import torch
 from jaxtyping import Float, Int
@@ -96,15 +96,24 @@ def initial(architecture: Architecture, streams: Sequence[torch.Generator]) -> P
     return Parameters(keys, values, layers, linear(d, vocabulary))
 
 
-def answer(parameters: Parameters, batch: Batch, n_heads: int) -> Answer:
-    """Run each network on its own batch."""
+class Cut(NamedTuple):
+    """A look that is taken away: attention of these rows of a layer, uniform over all facts."""
+
+    layer: int  # 1 .. L
+    rows: Literal["facts", "queries"]
+    head: int | None = None  # all heads of the layer where None
+
+
+def forward(parameters: Parameters, batch: Batch, n_heads: int, cut: Cut | None = None) -> Answer:
+    """Run each network on its own batch, with one look taken away where `cut` names it."""
     n_facts = batch.keys.shape[-1]
     stream = _looked_up(parameters.values, torch.cat([batch.values, batch.query], dim=-1))
     stream[:, :, :n_facts] += _looked_up(parameters.keys, batch.keys)
     length, maps = stream.shape[2], []
     for number, layer in enumerate(parameters.layers, start=1):
         rows = length - n_facts if number == len(parameters.layers) else length
-        heard, weights = _attend(layer, _normalised(stream), n_heads, n_facts, rows)
+        here = cut if cut is not None and cut.layer == number else None
+        heard, weights = _attend(layer, _normalised(stream), n_heads, n_facts, rows, here)
         stream = _added(stream[:, :, -rows:], heard, layer.merge)
         hidden = _flat(_normalised(stream)) @ layer.up + layer.up_bias
         stream = _added(stream, hidden.relu(), layer.down) + layer.down_bias[:, None]
@@ -144,6 +153,7 @@ def _attend(
     n_heads: int,
     n_facts: int,
     rows: int,
+    cut: Cut | None,
 ) -> tuple[Float[Tensor, "runs heard dim"], Float[Tensor, "runs batch heads rows facts"]]:
     """What the last `rows` tokens hear of the facts, heads side by side, with which weights."""
     n_runs, n_batch, _, dim = tokens.shape
@@ -156,5 +166,19 @@ def _attend(
     query = heads(tokens[:, :, -rows:], slice(dim)) * (dim // n_heads) ** -0.5
     key, value = heads(facts, slice(dim, 2 * dim)), heads(facts, slice(2 * dim, 3 * dim))
     weights = (query @ key.mT).softmax(dim=-1)
+    if cut is not None:
+        weights = _levelled(weights, cut, tokens.shape[2] - n_facts)
     heard = (weights @ value).transpose(1, 2).reshape(n_runs, n_batch * rows, dim)
     return heard, weights.view(n_runs, n_batch, n_heads, rows, n_facts)
+
+
+def _levelled(
+    weights: Float[Tensor, "all heads rows facts"], cut: Cut, n_queries: int
+) -> Float[Tensor, "all heads rows facts"]:
+    """Attention that is uniform in the rows and heads that are cut."""
+    weights = weights.clone()
+    split = weights.shape[2] - n_queries
+    rows = slice(split, None) if cut.rows == "queries" else slice(split)
+    heads = slice(None) if cut.head is None else slice(cut.head, cut.head + 1)
+    weights[:, heads, rows] = 1 / weights.shape[-1]
+    return weights

@@ -8,7 +8,7 @@ of all chains.
 
 from collections.abc import Callable, Sequence
 from string import ascii_uppercase
-from typing import NamedTuple, TypeVar
+from typing import Literal, NamedTuple, TypeVar, get_args
 
 import torch
 
@@ -20,44 +20,50 @@ PLACES = ("Wonderland", "Camelot", "Atlantis", "Avalon", "Lilliput", "Utopia", "
 # A class decides whom its members live with.
 RULES = (("wizard", "mother"), ("sailor", "teacher"), ("baker", "brother"), ("painter", "cousin"))
 
+Order = Literal["shuffled", "forward", "backward"]  # forward: what a fact needs stands before it
 Item = TypeVar("Item")
 
 
 class Prompt(NamedTuple):
-    """Text to continue; `answer` counts among the candidates."""
+    """Text to continue; `right` counts among the candidates."""
 
     text: str
     candidates: tuple[str, ...]
-    answer: int
+    right: int
 
 
-def assignments(n_hops: int, n_chains: int, *, generator: torch.Generator) -> Prompt:
+def assignments(
+    n_hops: int, n_chains: int, *, generator: torch.Generator, order: Order = "shuffled"
+) -> Prompt:
     """`A=7`, `B=A`, ... for each chain, shuffled, then the last variable of one chain.
 
-    Raises ValueError if there are too few letters or digits.
+    Raises ValueError if there are too few letters or digits, or for an unknown order.
     """
     _enough("letters", n_chains * n_hops, len(ascii_uppercase))
     _enough("digits", n_chains, 10)
     letters = _chosen(ascii_uppercase, n_chains * n_hops, generator)
     ends = _chosen("0123456789", n_chains, generator)
-    lines, last = [], []
+    lines: list[tuple[int, str]] = []  # each with its distance from the end
+    last = []
     for number, end in enumerate(ends):
         previous = end
-        for letter in letters[number * n_hops : (number + 1) * n_hops]:
-            lines.append(f"{letter}={previous}")
+        for hop, letter in enumerate(letters[number * n_hops : (number + 1) * n_hops]):
+            lines.append((hop, f"{letter}={previous}"))
             previous = letter
         last.append(previous)
-    answer = _below(n_chains, generator)
-    text = "\n".join([*_shuffled(lines, generator), f"{last[answer]}="])
-    return Prompt(text, tuple(ends), answer)
+    right = _below(n_chains, generator)
+    text = "\n".join([*_ordered(lines, order, generator), f"{last[right]}="])
+    return Prompt(text, tuple(ends), right)
 
 
-def conditional(n_hops: int, n_chains: int, *, generator: torch.Generator) -> Prompt:
+def conditional(
+    n_hops: int, n_chains: int, *, generator: torch.Generator, order: Order = "shuffled"
+) -> Prompt:
     """Who lives where? The first of a chain lives in a place, the others with somebody.
 
     Everybody but the first has two relatives, one in another chain, and lives with the one whom a
     rule for their class names. A chain of D facts has D people. Raises ValueError if there are too
-    few names or places, or fewer than two chains.
+    few names or places, fewer than two chains, or an unknown order.
     """
     if n_chains < 2:
         raise ValueError("a decoy needs a second chain")
@@ -66,20 +72,26 @@ def conditional(n_hops: int, n_chains: int, *, generator: torch.Generator) -> Pr
     names = _chosen(NAMES, n_chains * n_hops, generator)
     people = [names[i * n_hops : (i + 1) * n_hops] for i in range(n_chains)]
     places = _chosen(PLACES, n_chains, generator)
-    facts = [f"{name.capitalize()}s live with their {kin}s." for name, kin in RULES]
+    facts = [(0, f"{name.capitalize()}s live with their {kin}s.") for name, kin in RULES]
     for chain in range(n_chains):
-        facts.append(f"{people[chain][0]} lives in {places[chain]}.")
+        facts.append((0, f"{people[chain][0]} lives in {places[chain]}."))
         elsewhere = people[(chain + 1) % n_chains]
         for hop in range(1, n_hops):
             person = people[chain][hop]
             (kind, kin), (_, decoy) = _chosen(RULES, 2, generator)
-            facts.append(f"{person} is a {kind}.")
-            facts.append(f"{person}'s {kin} is {people[chain][hop - 1]}.")
-            facts.append(f"{person}'s {decoy} is {elsewhere[hop - 1]}.")
-    answer = _below(n_chains, generator)
-    question = f"Where does {people[answer][-1]} live? {people[answer][-1]} lives in"
-    text = " ".join([*_shuffled(facts, generator), question])
-    return Prompt(text, tuple(f" {place}" for place in places), answer)
+            facts.append((hop, f"{person} is a {kind}."))
+            facts.append((hop, f"{person}'s {kin} is {people[chain][hop - 1]}."))
+            facts.append((hop, f"{person}'s {decoy} is {elsewhere[hop - 1]}."))
+    right = _below(n_chains, generator)
+    question = f"Where does {people[right][-1]} live? {people[right][-1]} lives in"
+    text = " ".join([*_ordered(facts, order, generator), question])
+    return Prompt(text, tuple(f" {place}" for place in places), right)
+
+
+def with_examples(prompt: Prompt, examples: Sequence[Prompt]) -> Prompt:
+    """The prompt after solved examples, a blank line between each two."""
+    solved = [example.text + example.candidates[example.right] for example in examples]
+    return prompt._replace(text="\n\n".join([*solved, prompt.text]))
 
 
 FORMS: dict[str, Callable[..., Prompt]] = {
@@ -102,5 +114,13 @@ def _chosen(options: Sequence[Item], count: int, generator: torch.Generator) -> 
     return [options[i] for i in order]
 
 
-def _shuffled(items: list[str], generator: torch.Generator) -> list[str]:
-    return _chosen(items, len(items), generator)
+def _ordered(
+    facts: Sequence[tuple[int, str]], order: Order, generator: torch.Generator
+) -> list[str]:
+    """Facts, each with its distance from the end of its chain, in an order; ties are shuffled."""
+    if order not in get_args(Order):
+        raise ValueError(f"order must be one of {get_args(Order)}, got {order!r}")
+    mixed = _chosen(facts, len(facts), generator)
+    if order != "shuffled":
+        mixed.sort(key=lambda fact: fact[0], reverse=order == "backward")
+    return [text for _, text in mixed]

@@ -12,6 +12,7 @@ from jaxtyping import Int
 from torch import Tensor
 
 Mode = Literal["mix", "max", "curriculum"]
+Stages = tuple[tuple[int, ...], ...]
 
 
 class Batch(NamedTuple):
@@ -58,19 +59,19 @@ def chains(
     )
 
 
-def levels(mode: Mode, n_hops: int, progress: float) -> tuple[int, ...]:
-    """The hops that are asked for, equally often, once a share `progress` < 1 of training is done.
+def stages(mode: Mode, n_hops: int) -> Stages:
+    """The hops that are asked for, equally often, one stage of training after another.
 
-    `mix`: all up to D. `max`: D alone. `curriculum`: 1, then 1 and 2, then up to 4, 8, ..., D, each
-    for an equal share of training. Raises ValueError for an unknown mode.
+    `mix`: all up to D. `max`: D alone. `curriculum`: 1, then 1 and 2, then up to 4, 8, ..., D.
+    Raises ValueError for an unknown mode.
     """
     if mode == "mix":
-        return tuple(range(1, n_hops + 1))
+        return (tuple(range(1, n_hops + 1)),)
     if mode == "max":
-        return (n_hops,)
+        return ((n_hops,),)
     if mode == "curriculum":
-        stages = [2**i for i in range(n_hops.bit_length()) if 2**i < n_hops] + [n_hops]
-        return tuple(range(1, stages[int(progress * len(stages))] + 1))
+        ends = [2**i for i in range(n_hops.bit_length()) if 2**i < n_hops] + [n_hops]
+        return tuple(tuple(range(1, end + 1)) for end in ends)
     raise ValueError(f"mode must be one of {get_args(Mode)}, got {mode!r}")
 
 

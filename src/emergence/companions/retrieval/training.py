@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, get_args
+from typing import NamedTuple
 
 import torch
 from jaxtyping import Float, Int
@@ -15,9 +15,10 @@ from emergence.running.cache import Task
 from emergence.running.devices import generator
 
 from . import task
+from .ablation import cut_accuracies
 from .heads import sorted_maps
-from .model import Architecture, Parameters, answer, initial
-from .task import Batch, Mode
+from .model import Architecture, Parameters, forward, initial
+from .task import Batch, Stages
 
 
 @dataclass(frozen=True)
@@ -25,11 +26,13 @@ class RetrievalTraining:
     """Adam on the cross-entropy of the answer; the source's abstract names no setting.
 
     Three chains, so that guessing among the ends is right one time in three. The rate rises over
-    `warm_up` steps and falls along a cosine to `final_share` of itself.
+    `warm_up` steps and falls along a cosine to `final_share` of itself; a share of 1 keeps it.
     """
 
-    mode: Mode = "mix"
-    steps: int = 1500
+    stages: Stages = ((1, 2, 3, 4),)  # the hops asked for, a stage of training after another
+    stage_steps: int = 0  # of all stages but the last, which lasts until the end
+    steps: int = 1500  # at most
+    until: float | None = None  # ends once every run has this accuracy on all hops of the end
     architecture: Architecture = field(default_factory=Architecture)
     n_hops: int = 4  # D; two layers of forward merging reach 3
     n_chains: int = 3  # with fewer, counting symbols is a short cut
@@ -39,18 +42,26 @@ class RetrievalTraining:
     final_share: float = 0.1
     record_every: int = 10
     test_size: int = 64  # fixed contexts a number of hops, at each record
+    causal: bool = False  # whether each record takes every look away in turn
 
     def __post_init__(self) -> None:
-        if self.mode not in get_args(Mode):
-            raise ValueError(f"mode must be one of {get_args(Mode)}, got {self.mode!r}")
         if min(self.steps, self.record_every, self.warm_up, self.n_hops) < 1:
             raise ValueError(f"steps, record_every, warm_up and n_hops must be positive: {self}")
+        if not self.stages or not all(self.stages):
+            raise ValueError(f"every stage asks for some number of hops, got {self.stages}")
+        if len(self.stages) > 1 and self.stage_steps < 1:
+            raise ValueError("several stages need stage_steps")
 
     def rate(self, step: int) -> float:
         """The learning rate of a step."""
         fall = 0.5 * (1 + math.cos(math.pi * step / self.steps))
         share = self.final_share + (1 - self.final_share) * fall
         return self.learning_rate * share * min(1.0, (step + 1) / self.warm_up)
+
+    def asked(self, step: int) -> tuple[int, ...]:
+        """The hops asked for at a step."""
+        stage = step // self.stage_steps if self.stage_steps else 0
+        return self.stages[min(stage, len(self.stages) - 1)]
 
     def draw(self, allowed: tuple[int, ...], size: int, stream: torch.Generator) -> Batch:
         """Contexts of these settings that ask for the allowed numbers of hops."""
@@ -60,11 +71,15 @@ class RetrievalTraining:
 
 
 class RetrievalRecord(NamedTuple):
-    """Accuracy on fixed contexts and mean sorted attention (D hops) after so many steps."""
+    """Accuracy on fixed contexts and mean sorted attention (D hops) after so many steps.
 
-    steps: Int[Tensor, " times"]
+    `cut` is the accuracy with each look of `ablation.looks` taken away; no looks unless asked for.
+    """
+
+    moments: Int[Tensor, " times"]
     accuracy: Float[Tensor, "runs times n_hops"]
     maps: Float[Tensor, "runs times layers heads tokens n_hops"]
+    cut: Float[Tensor, "runs times looks n_hops"]
     parameters: Parameters
 
 
@@ -81,39 +96,48 @@ def train(
     """
     if not seeds:
         raise ValueError("training needs at least one seed")
+    n_heads = settings.architecture.n_heads
     streams = [generator(seed, device) for seed in seeds]
     parameters = initial(settings.architecture, streams)
     tests = contexts(settings, seeds, settings.test_size, device=device)
     optimiser = torch.optim.Adam(parameters.tensors(), lr=settings.learning_rate, fused=True)
-    rows: list[tuple[int, Tensor, Tensor]] = []
+    rows: list[tuple[int, Tensor, Tensor, Tensor]] = []
 
     def record(step: int) -> None:
-        rows.append((step, *examine(parameters, tests, settings.architecture.n_heads)))
+        effects = cut_accuracies(parameters, tests, n_heads, settings.causal)
+        rows.append((step, *examine(parameters, tests, n_heads), effects))
 
+    def ended() -> bool:
+        last = rows[-1][0]
+        asked = settings.asked(last)
+        if settings.until is None or not last or asked != settings.stages[-1]:
+            return False
+        return bool((rows[-1][1][:, [hop - 1 for hop in asked]] >= settings.until).all())
+
+    record(0)
     for step in loop.steps(
         Task.of(train, settings=settings, seeds=seeds),
         settings.steps,
         label,
+        ended=ended,
         parameters=tuple(parameters.tensors()),
         optimiser=optimiser,
         streams=tuple(streams),
         rows=rows,
     ):
-        if step % settings.record_every == 0:
-            record(step)
-        allowed = task.levels(settings.mode, settings.n_hops, step / settings.steps)
+        allowed = settings.asked(step)
         batch = task.stacked(
             [settings.draw(allowed, settings.batch_size, stream) for stream in streams]
         )
         for group in optimiser.param_groups:
             group["lr"] = settings.rate(step)
-        loss = adam_step(parameters, optimiser, batch, settings.architecture.n_heads)
+        loss = adam_step(parameters, optimiser, batch, n_heads)
         loop.check_finite(loss, label, step)
-    record(settings.steps)
-    moments, accuracies, maps = zip(*rows, strict=True)
-    return RetrievalRecord(
-        torch.tensor(moments), torch.stack(accuracies, dim=1), torch.stack(maps, dim=1), parameters
-    )
+        if (step + 1) % settings.record_every == 0 or step + 1 == settings.steps:
+            record(step + 1)
+    moments, *series = zip(*rows, strict=True)
+    accuracy, maps, cut = (torch.stack(each, dim=1) for each in series)
+    return RetrievalRecord(torch.tensor(moments), accuracy, maps, cut, parameters)
 
 
 def adam_step(
@@ -129,7 +153,7 @@ def adam_step(
 
 def losses(parameters: Parameters, batch: Batch, n_heads: int) -> Float[Tensor, " runs"]:
     """The mean cross-entropy of each run's answers."""
-    logits = answer(parameters, batch, n_heads).logits
+    logits = forward(parameters, batch, n_heads).logits
     each = cross_entropy(logits.flatten(0, 2), batch.target.flatten(), reduction="none")
     return each.view_as(batch.target).mean(dim=(1, 2))
 
@@ -155,6 +179,6 @@ def examine(
     """Accuracy on each of the tests, and the mean sorted attention on the last."""
     right = []
     for batch in tests:
-        result = answer(parameters, batch, n_heads)
+        result = forward(parameters, batch, n_heads)
         right.append((result.logits.argmax(dim=-1) == batch.target).float().mean(dim=(1, 2)))
     return torch.stack(right, dim=-1).cpu(), sorted_maps(result.attention, batch).cpu()

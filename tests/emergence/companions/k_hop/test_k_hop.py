@@ -1,14 +1,11 @@
-"""The construction against pure Python on all small contexts; orders of learning made by hand."""
+"""The construction against pure Python on all small contexts; the published table."""
 
 from itertools import product
 
-import numpy as np
 import pytest
 import torch
 
-from emergence.companions.k_hop import PRESET, construction, learning, published
-from emergence.companions.retrieval.training import RetrievalRecord
-from emergence.preset import choose
+from emergence.companions.k_hop import construction, published
 
 
 def by_hand(functions, x, hops):
@@ -29,7 +26,7 @@ def test_no_error_on_any_context(k, n):
     assert len(functions) == n ** (n * k)
     layers = (k - 1).bit_length() + 1
     found = construction.compose(functions, layers)
-    assert (found.level[-1] == k + 1).all()
+    assert (found.place[-1] == k + 1).all()
     expected = [[by_hand(f, x, k) for x in range(n)] for f in functions.tolist()]
     assert found.value[-1].tolist() == expected
     assert construction.composed(functions).tolist() == expected
@@ -42,7 +39,7 @@ def test_each_layer_doubles_the_level(k):
     found = construction.compose(functions, 4)
     for t in range(5):
         level = min(2**t, k + 1)
-        assert (found.level[t] == level).all()
+        assert (found.place[t] == level).all()
         expected = [[by_hand(f, x, level - 1) for x in range(3)] for f in functions.tolist()]
         assert found.value[t].tolist() == expected
 
@@ -101,29 +98,6 @@ def test_drawn_functions_and_permutations():
 def test_layers_outside_the_network_are_refused():
     with pytest.raises(ValueError, match="layer must be between 1 and 2, got 3"):
         construction.weights(3, 2, 4)
-
-
-def record_of(accuracy):
-    accuracy = torch.tensor(accuracy)
-    steps = torch.arange(accuracy.shape[1]) * 10
-    return RetrievalRecord(steps, accuracy, torch.empty(0, 0, 0, 0, 0, 0), None)
-
-
-def test_hops_are_learned_when_they_first_pass_the_level():
-    rising = [[0.3, 0.3, 0.3], [0.7, 0.3, 0.3], [0.9, 0.7, 0.4], [0.9, 0.5, 0.66]]
-    jumping = [[0.3, 0.3, 0.3], [0.9, 0.3, 0.9], [0.9, 0.9, 0.9], [0.9, 0.9, 0.9]]
-    record = record_of([rising, jumping])
-    times = learning.learned(record, (1, 2, 3), 0.65)
-    assert times.tolist() == [[10, 20, 30], [10, 20, 10]]
-    assert learning.learned(record, (3,), 0.7).tolist() == [[np.inf], [10]]
-
-
-def test_settings_fit_the_layers():
-    for profile in ("paper", "smoke"):
-        settings = choose(PRESET, profile).settings
-        assert construction.least_layers(settings.n_hops) <= settings.n_layers
-        assert settings.training("max", 2).n_hops == 2
-        assert settings.training("curriculum").n_hops == settings.n_hops
 
 
 def test_published_numbers():

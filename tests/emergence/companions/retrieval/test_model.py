@@ -7,7 +7,14 @@ import pytest
 import torch
 
 from emergence.companions.retrieval import task
-from emergence.companions.retrieval.model import Architecture, Layer, Parameters, answer, initial
+from emergence.companions.retrieval.model import (
+    Architecture,
+    Cut,
+    Layer,
+    Parameters,
+    forward,
+    initial,
+)
 
 SMALL = Architecture(n_layers=3, n_heads=2, dim=8, hidden=16, vocabulary=12)
 
@@ -29,7 +36,7 @@ def double(parameters):
     return Parameters(*map(free, parameters[:2]), layers, free(parameters.readout))
 
 
-def plain(parameters, run, keys, values, query, n_heads):
+def plain(parameters, run, keys, values, query, n_heads, cut=None):
     """One context of one run with one question, all rows of all layers, head by head."""
 
     def norm(x):
@@ -40,13 +47,16 @@ def plain(parameters, run, keys, values, query, n_heads):
     tokens = [key[k] + value[v] for k, v in zip(keys.tolist(), values.tolist(), strict=True)]
     x = torch.stack([*tokens, value[query]])
     maps = []
-    for layer in parameters.layers:
+    for number, layer in enumerate(parameters.layers, start=1):
         q, k, v = (norm(x) @ part for part in layer.attend[run].chunk(3, dim=1))
         width = x.shape[1] // n_heads
         heard = []
         for head in range(n_heads):
             part = slice(head * width, (head + 1) * width)
             weights = (q[:, part] @ k[:-1, part].T / math.sqrt(width)).softmax(-1)
+            if cut and cut.layer == number and cut.head in (None, head):
+                rows = [len(weights) - 1] if cut.rows == "queries" else range(len(weights) - 1)
+                weights[list(rows)] = 1 / weights.shape[1]
             maps.append(weights)
             heard.append(weights @ v[:-1, part])
         x = x + torch.cat(heard, dim=1) @ layer.merge[run]
@@ -64,7 +74,7 @@ def test_values_and_gradients_as_by_the_plain_network(n_layers, close):
         layer.up_bias.data.normal_(generator=streams[0])
         layer.down_bias.data.normal_(generator=streams[0])
     batch = batch_of((4, 5))
-    result = answer(parameters, batch, 2)
+    result = forward(parameters, batch, 2)
     expected = torch.empty(2, 3, 2, 12, dtype=torch.float64)
     for run, i, chain in np.ndindex(2, 3, 2):
         context = batch.keys[run, i], batch.values[run, i], batch.query[run, i, chain]
@@ -83,11 +93,25 @@ def test_values_and_gradients_as_by_the_plain_network(n_layers, close):
         close(one, other, 1e-10)
 
 
+@pytest.mark.parametrize(
+    "cut", [Cut(1, "facts"), Cut(2, "facts", 1), Cut(2, "queries"), Cut(3, "queries", 0)]
+)
+@torch.no_grad()
+def test_a_look_is_taken_away_as_from_the_plain_network(cut, close):
+    parameters = double(initial(SMALL, [torch.Generator().manual_seed(0)]))
+    batch = batch_of((4,))
+    found, whole = (forward(parameters, batch, 2, each).logits for each in (cut, None))
+    assert float((found - whole).abs().max()) > 1e-3
+    for i, chain in np.ndindex(3, 2):
+        context = batch.keys[0, i], batch.values[0, i], batch.query[0, i, chain]
+        close(found[0, i, chain], plain(parameters, 0, *context, 2, cut)[0])
+
+
 def test_runs_do_not_see_each_other(close):
     streams = [torch.Generator().manual_seed(seed) for seed in (0, 1)]
     parameters = double(initial(SMALL, streams))
     batch = batch_of((4, 5))
-    loss = answer(parameters, batch, 2).logits[0].sum()
+    loss = forward(parameters, batch, 2).logits[0].sum()
     for gradient in torch.autograd.grad(loss, parameters.tensors()):
         assert float(gradient[1].abs().max()) == 0
     alone = initial(SMALL, [torch.Generator().manual_seed(1)])
@@ -99,14 +123,14 @@ def test_the_order_of_facts_does_not_matter(close):
     batch = batch_of((4,))
     order = torch.tensor([3, 0, 5, 1, 4, 2])
     moved = batch._replace(keys=batch.keys[..., order], values=batch.values[..., order])
-    close(answer(parameters, moved, 2).logits, answer(parameters, batch, 2).logits, 1e-11)
+    close(forward(parameters, moved, 2).logits, forward(parameters, batch, 2).logits, 1e-11)
 
 
 def test_questions_of_a_context_do_not_see_each_other(close):
     parameters = double(initial(SMALL, [torch.Generator().manual_seed(0)]))
     batch = batch_of((4,))
     other = batch._replace(query=torch.stack([batch.query[..., 0], batch.target[..., 0]], dim=-1))
-    one, two = (answer(parameters, b, 2).logits for b in (batch, other))
+    one, two = (forward(parameters, b, 2).logits for b in (batch, other))
     close(one[:, :, 0], two[:, :, 0])
     assert float((one - two).detach()[:, :, 1].abs().max()) > 1e-3
 
@@ -115,7 +139,7 @@ def test_key_and_value_are_told_apart():
     parameters = double(initial(SMALL, [torch.Generator().manual_seed(0)]))
     batch = batch_of((4,))
     turned = batch._replace(keys=batch.values, values=batch.keys)
-    difference = answer(parameters, turned, 2).logits - answer(parameters, batch, 2).logits
+    difference = forward(parameters, turned, 2).logits - forward(parameters, batch, 2).logits
     assert float(difference.detach().abs().max()) > 1e-3
 
 

@@ -8,7 +8,7 @@ import sympy as sp
 import torch
 
 from emergence.companions.retrieval import spans, task
-from emergence.companions.retrieval.construction import follow
+from emergence.companions.retrieval.construction import arrive
 
 
 def knows_end(n_hops, n_layers, merging, n_chains=3, seed=0):
@@ -74,7 +74,7 @@ def test_a_network_attains_the_reach_and_no_more(merging, n_layers):
         symbols = 3 * (n_hops + 1)
         asked = torch.full((20, 3), n_hops)
         batch = task.chains(asked, n_hops=n_hops, vocabulary=symbols, generator=stream)
-        arrived = follow(batch, n_layers, merging, vocabulary=symbols)
+        arrived = arrive(batch, n_layers, merging, vocabulary=symbols)
         expected = batch.query.clone()
         for row in range(20):
             facts = dict(zip(batch.keys[row].tolist(), batch.values[row].tolist(), strict=True))

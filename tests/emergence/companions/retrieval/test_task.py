@@ -52,13 +52,12 @@ def test_same_seed_same_contexts():
     assert not torch.equal(one.keys, other.keys)
 
 
-def test_levels_of_each_mode():
-    assert task.levels("mix", 4, 0.0) == (1, 2, 3, 4)
-    assert task.levels("max", 4, 0.9) == (4,)
-    stages = [task.levels("curriculum", 6, share)[-1] for share in (0.0, 0.24, 0.26, 0.6, 0.99)]
-    assert stages == [1, 1, 2, 4, 6]
-    assert task.levels("curriculum", 4, 0.99) == (1, 2, 3, 4)
-    assert task.levels("curriculum", 1, 0.5) == (1,)
+def test_stages_of_each_mode():
+    assert task.stages("mix", 4) == ((1, 2, 3, 4),)
+    assert task.stages("max", 4) == ((4,),)
+    assert [stage[-1] for stage in task.stages("curriculum", 6)] == [1, 2, 4, 6]
+    assert task.stages("curriculum", 4)[-1] == (1, 2, 3, 4)
+    assert task.stages("curriculum", 1) == ((1,),)
 
 
 def test_hops_are_drawn_from_the_allowed_ones_alike():
@@ -82,7 +81,7 @@ def test_stacked_batches_keep_their_runs():
         (lambda: contexts(vocabulary=14), "3 chains of 4 facts need 15 symbols"),
         (lambda: contexts(hops=torch.tensor([[5]])), "hops must be between 1 and 4"),
         (lambda: contexts(hops=torch.tensor([[0]])), "hops must be between 1 and 4"),
-        (lambda: task.levels("min", 4, 0.0), "mode must be one of"),
+        (lambda: task.stages("min", 4), "mode must be one of"),
     ],
 )
 def test_bad_requests_raise_one_sentence(call, message):

