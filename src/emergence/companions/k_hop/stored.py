@@ -1,6 +1,6 @@
 """The stored cells of the phase diagram: read, and computed where they are missing.
 
-`python -m emergence.companions.k_hop.stored` computes the cells that the record lacks, in the order
+`data/companions/k_hop.py` computes the cells that the record lacks, in the order
 of `phases.CELLS`, and writes the record after each.
 """
 
@@ -18,8 +18,7 @@ import torch
 from . import phases
 from .phases import Cell, Measured
 
-RECORD = Path("data/k_hop.json")
-COMMAND = "python -m emergence.companions.k_hop.stored"
+COMMAND = "python data/companions/k_hop.py"
 
 
 def entry(measured: Measured) -> dict[str, Any]:
@@ -55,7 +54,7 @@ def written(found: Mapping[Cell, Measured]) -> str:
     return json.dumps(head, indent=1).removesuffix("\n}") + f',\n "cells": [\n{cells}\n ]\n}}\n'
 
 
-def main(record: Path = RECORD) -> None:
+def complete(record: Path) -> None:
     """Compute and store the cells that are missing."""
     torch.set_num_threads(1)  # more would add up in another order
     found = read(record.read_text(encoding="utf-8")) if record.is_file() else {}
@@ -68,7 +67,3 @@ def main(record: Path = RECORD) -> None:
         partial = record.with_suffix(".partial")
         partial.write_text(written(found), encoding="utf-8")
         os.replace(partial, record)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,6 +1,6 @@
 """A small language model on the prompts, by form, hops, order of facts and examples, and its heads.
 
-`python -m emergence.companions.retrieval.language_study` measures what the record lacks, with the
+`data/companions/language.py` measures what the record lacks, with the
 model of `make env EXTRAS=language`. The measures of heads need a model built as Llama is.
 """
 
@@ -21,8 +21,7 @@ from . import language, prompts
 from .language import LanguageModel
 from .prompts import Order, Prompt
 
-RECORD = Path("data/language.json")
-COMMAND = "python -m emergence.companions.retrieval.language_study"
+COMMAND = "python data/companions/language.py"
 
 
 @dataclass(frozen=True)
@@ -190,7 +189,7 @@ def read(text: str) -> tuple[dict[Condition, list[bool]], dict[str, Any]]:
     return found, kept["heads"]
 
 
-def main(record: Path = RECORD) -> None:
+def complete(record: Path) -> None:
     """Measure what the record lacks, and write it after each part."""
     torch.set_num_threads(1)
     path = language.bundled()
@@ -207,7 +206,3 @@ def main(record: Path = RECORD) -> None:
         partial = record.with_suffix(".partial")
         partial.write_text(written(found, heads), encoding="utf-8")
         os.replace(partial, record)
-
-
-if __name__ == "__main__":
-    main()

@@ -9,7 +9,7 @@ import pytest
 from emergence.companions.k_hop import phases, stored
 from emergence.companions.k_hop.phases import Cell, Measured
 
-RECORD = Path(__file__).parents[4] / "data" / "k_hop.json"
+RECORD = Path(__file__).parents[4] / "data" / "companions" / "k_hop.json"
 MADE = Measured(
     Cell(2, ((1, 2),), 30, n_seeds=2, n_hops=2, test_size=1),
     np.array([0, 10, 20]),

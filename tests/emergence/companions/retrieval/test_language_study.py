@@ -10,7 +10,7 @@ from torch import nn
 from emergence.companions.retrieval import language, language_study
 from emergence.companions.retrieval.language_study import Condition
 
-RECORD = Path(__file__).parents[4] / "data" / "language.json"
+RECORD = Path(__file__).parents[4] / "data" / "companions" / "language.json"
 
 
 def stored():
