@@ -1,0 +1,14 @@
+"""Every file of data/ is explained, and what is explained is there."""
+
+import re
+from pathlib import Path
+
+DATA = Path(__file__).parents[2] / "data"
+
+
+def test_the_readme_lists_every_file_and_its_command():
+    rows = re.findall(r"^\| `([\w./]+)` \| .+ \| (.+) \|$", (DATA / "README.md").read_text(), re.M)
+    scripts = [name for _, made in rows for name in re.findall(r"`([\w/]+\.py)`", made)]
+    files = {path.relative_to(DATA).as_posix() for path in DATA.rglob("*") if path.is_file()}
+    files = {name for name in files if "__pycache__" not in name}
+    assert {name for name, _ in rows} | set(scripts) | {"README.md"} == files
