@@ -13,6 +13,7 @@ from bookbuild.reporting.report import FIGURES_FOLDER
 from bookbuild.results.executed import Entry
 from bookbuild.settings import Settings
 
+from .cards import add_cards
 from .checks import check_figures, check_notebooks, check_site
 from .launch_check import check_launch
 from .policy import add_policies
@@ -33,6 +34,7 @@ def build_site(settings: Settings, entries: Mapping[str, Entry]) -> None:
     for name, entry in entries.items():
         entry.write_figures(html / FIGURES_FOLDER / name)
     add_policies(html)
+    add_cards(html.resolve())
     raise_if_any(check_site(html, whole=settings.part is None))
     raise_if_any(check_launch(html, settings.root))
     _replace(settings.site, html)
