@@ -40,14 +40,14 @@ def page(address, browser):
 
 def test_hovering_over_an_equation_s_number_shows_it(page):
     seen = page(AREA)
-    seen.locator("article a[href^='#equation-']").first.hover()
+    seen.locator("article a.reference[href^='#equation-']").first.hover()
     seen.wait_for_selector("#preview mjx-container")
     assert seen.locator("#preview [id], #preview a").count() == 0
 
 
 def test_focus_shows_and_escape_hides(page):
     seen = page(AREA)
-    link = seen.locator("article a[href^='#equation-']").first
+    link = seen.locator("article a.reference[href^='#equation-']").first
     seen.keyboard.press("Tab")  # so that focus is the keyboard's
     link.focus()
     preview = seen.wait_for_selector("#preview")
