@@ -53,7 +53,7 @@ def excerpt(article: Tag) -> str:
 def _plain(tag: Tag) -> Iterator[str]:
     for child in tag.children:
         if isinstance(child, Tag):
-            if child.name in SILENT or "headerlink" in child.get("class", []):
+            if child.name in SILENT or "headerlink" in child.get_attribute_list("class"):
                 continue
             anchor = child.get("id")
             yield f'<div id="{html.escape(str(anchor))}">' if anchor else " "
@@ -84,7 +84,9 @@ def _cards(article: Tag, anchors: set[str]) -> Iterator[tuple[str, Tag]]:
         place = places[anchor]
         figure = place if place.name == "figure" else place.find_parent("figure")
         card = figure or place
-        if isinstance(card, Tag) and (figure or CARDS.intersection(card.get("class", []))):
+        if isinstance(card, Tag) and (
+            figure or CARDS.intersection(card.get_attribute_list("class"))
+        ):
             yield anchor, card
 
 
