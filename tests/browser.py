@@ -2,11 +2,15 @@
 
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 from bookbuild.site.browser import PROGRAMS, program
+from bookbuild.site.scripts import TABLE, join
 
+MODULES = Path(__file__).parents[1] / "book" / "_static"
 WIDE, NARROW = {"width": 1280, "height": 900}, {"width": 390, "height": 800}
 LOADED = """async () => {
     document.querySelectorAll("img").forEach((image) => { image.loading = "eager"; });
@@ -30,8 +34,22 @@ LOOK = """() => ({
         .map((image) => image.src),
     ids: [...document.querySelectorAll("[id]")].map((element) => element.id),
     links: [...document.querySelectorAll("a[href]")].map((link) => link.href),
+    viewports: document.querySelectorAll("meta[name=viewport]").length,
+    titles: document.querySelectorAll("h1").length,
+    shift: window.shifts,
 })"""
 OVERFLOW = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
+# Lines of code that would have to be scrolled, folds open.
+CUT = """() => [...document.querySelectorAll("article .cell_input pre")]
+    .filter((code) => code.scrollWidth > code.clientWidth + 1)
+    .map((code) => code.textContent.slice(0, 80))"""
+# What moved although nobody touched it, as the browser weighs it.
+WATCH_SHIFTS = """
+    window.shifts = 0;
+    new PerformanceObserver((list) => {
+        for (const entry of list.getEntries()) if (!entry.hadRecentInput) shifts += entry.value;
+    }).observe({ type: "layout-shift", buffered: true });
+"""
 THEME = "() => document.documentElement.dataset.theme"
 UNFOLD = "() => document.querySelectorAll('details').forEach((fold) => { fold.open = true; })"
 # A formula is a hundred elements in the colour of its paragraph; MathML beside it speaks for it.
@@ -62,6 +80,7 @@ class Visit:
     rules: int = 0  # of accessibility, passed or not
     violations: list[str] = field(default_factory=list)
     themes: list[str] = field(default_factory=list)
+    cut: list[str] = field(default_factory=list)  # code that does not fit at 1280 pixels
 
 
 def visit(browser, address: str, name: str, screenshots: Path | None = None) -> Visit:
@@ -73,6 +92,7 @@ def visit(browser, address: str, name: str, screenshots: Path | None = None) -> 
     page.on("pageerror", lambda error: found.errors.append(str(error)))
     page.on("request", lambda request: _note_external(request.url, address, found.external))
     page.on("response", lambda response: _add_size(response, found))
+    page.add_init_script(WATCH_SHIFTS)
     page.goto(address + name, wait_until="load")
     page.evaluate(LOADED)
     page.wait_for_load_state("networkidle")
@@ -94,6 +114,7 @@ def visit(browser, address: str, name: str, screenshots: Path | None = None) -> 
         page.set_viewport_size(WIDE)
         if scheme == "light":
             page.evaluate(UNFOLD)
+            found.cut = page.evaluate(CUT)
     context.close()
     return found
 
@@ -114,10 +135,16 @@ def watched(browser, url, *explorables):
 
 
 def call(page, module, expression, argument=None):
-    """Evaluate an expression in `m`, a module of the page, and `x`, the argument."""
-    address = page.url.partition("book/")[0] + f"_static/explorables/{module}.js"
-    code = f"async ([address, x]) => {{ const m = await import(address); return {expression}; }}"
-    return page.evaluate(code, [address, argument])
+    """Evaluate an expression in `m`, an explorable's module, and `x`, the argument."""
+    name = f"explorables/{module}.js"
+    code = f"(x) => {{ {script_of(name)} const m = {TABLE}['{name}']; return {expression}; }}"
+    return page.evaluate(code, argument)
+
+
+@cache
+def script_of(name: str) -> str:
+    """A module as the site carries it, joined with all that it imports."""
+    return join(MODULES / name, MODULES)
 
 
 def time_to_interactive(browser, url: str) -> float:
@@ -147,4 +174,7 @@ def _note_external(url: str, address: str, external: list[str]) -> None:
 
 
 def _add_size(response, found: Visit) -> None:
+    address = urlsplit(response.url)
+    if address.scheme == "file":  # without headers
+        found.transferred += Path(unquote(address.path)).stat().st_size
     found.transferred += int(response.headers.get("content-length", 0))

@@ -1,4 +1,7 @@
-"""The built site of the smoke profile, served, and a browser; each page is opened once."""
+"""The built site of the smoke profile, served and in its folder, and a browser.
+
+Each page is opened once with either address.
+"""
 
 import json
 import os
@@ -46,9 +49,12 @@ def site():
     return SITE
 
 
-@pytest.fixture(scope="session")
-def address(site):
-    """The address of the site, on a free port of this machine."""
+@pytest.fixture(scope="session", params=["http", "file"])
+def address(request, site):
+    """The address of the site: on a free port of this machine, then as a folder on its disk."""
+    if request.param == "file":
+        yield f"{site.as_uri()}/"
+        return
     with served(site) as url:
         yield url
 
@@ -93,7 +99,7 @@ def visits(site, address, browser):
 
 @pytest.fixture(scope="session")
 def modules(address, browser):
-    """A page that can import the explorables' modules."""
+    """A page in which the explorables' modules can be called."""
     page = browser.new_page()
     page.goto(f"{address}book/explore.html")
     yield page

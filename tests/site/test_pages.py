@@ -7,6 +7,7 @@ import pytest
 from browser import time_to_interactive
 
 MEGABYTE = 1_000_000
+MOST_SHIFT = 0.1  # the bound below which Core Web Vitals call a page steady
 EXPLORABLES = [
     ("book/explore.html", "emergence"),
     ("book/explore.html", "nineteen"),
@@ -106,12 +107,31 @@ def test_the_landing_page_is_light_and_quick(visits, address, browser):
     assert min(waits) < 1000  # milliseconds; a busy machine may spoil two of three
 
 
-def test_search_finds_the_first_integral(address, browser):
+def test_search_finds_the_first_integral_and_quotes_it(address, browser):
     page = browser.new_page()
     page.goto(f"{address}search.html?q=first+integral")
     # results are listed one after another
-    page.wait_for_selector("#search-results a[href^='book/explore.html']", state="attached")
+    result = "#search-results li:has(a[href^='book/explore.html'])"
+    page.wait_for_selector(f"{result} a", state="attached")
+    page.wait_for_selector(f"{result} p.context:has-text('first integral')", state="attached")
     page.close()
+
+
+def test_a_page_has_one_viewport_and_one_title(visits):
+    def counts(visit):
+        pair = (visit.seen["viewports"], visit.seen["titles"])
+        return pair != (1, 1) and pair
+
+    assert faults(visits, counts) == {}
+
+
+def test_nothing_moves_while_a_page_loads(visits):
+    shifts = {name: round(visit.seen["shift"], 3) for name, visit in visits.items()}
+    assert {name: shift for name, shift in shifts.items() if shift > MOST_SHIFT} == {}
+
+
+def test_code_fits_into_the_window(visits):
+    assert faults(visits, lambda visit: visit.cut) == {}
 
 
 def test_every_page_has_a_policy(visits, site):

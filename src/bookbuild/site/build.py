@@ -13,6 +13,7 @@ from bookbuild.reporting.report import FIGURES_FOLDER
 from bookbuild.results.executed import Entry
 from bookbuild.settings import Settings
 
+from .cards import add_cards
 from .checks import check_figures, check_notebooks, check_site
 from .data import FOLDER, write_tables
 from .launch_check import check_launch
@@ -37,6 +38,7 @@ def build_site(settings: Settings, entries: Mapping[str, Entry]) -> None:
         write_tables(entry, folder)
     shutil.copytree(settings.stage / FOLDER, html / FOLDER)
     add_policies(html)
+    add_cards(html.resolve())
     raise_if_any(check_site(html, whole=settings.part is None))
     raise_if_any(check_launch(html, settings.root))
     _replace(settings.site, html)

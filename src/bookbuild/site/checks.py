@@ -71,7 +71,7 @@ def check_site(site: Path, *, whole: bool = True) -> list[str]:
         if "_static" in path.relative_to(site).parts:
             continue  # templates and examples that packages bring along
         name = path.relative_to(site).as_posix()
-        soup = _soup(path)
+        soup = parsed(path)
         found = [*_external_requests(soup), *_alt_faults(soup)]
         if whole:
             found += _unresolved(path, soup, site)
@@ -152,14 +152,15 @@ def _target(path: Path, url: str, site: Path) -> Path:
 
 
 @cache
-def _soup(path: Path) -> BeautifulSoup:
+def parsed(path: Path) -> BeautifulSoup:
+    """Return a page of a site that nothing writes any more, read once."""
     return BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
 
 
 @cache
 def _anchors(path: Path) -> frozenset[str]:
     """Return the anchors of a page; the empty one is its top."""
-    soup = _soup(path)
+    soup = parsed(path)
     ids = {str(element["id"]) for element in soup.find_all(id=True)}
     names = {str(element["name"]) for element in soup.find_all("a", attrs={"name": True})}
     return frozenset(ids | names | {"", "top"})

@@ -33,6 +33,7 @@ from bookbuild.source.citation import SOURCE, citation
 
 from .card import NAME, write_card
 from .data import FOLDER, catalogue, write_ledger
+from .scripts import join_all
 
 SMOKE_NOTE = "Made by the smoke profile, at reduced sizes: no claim is judged here."
 MATHJAX_FILES = ("tex-mml-chtml.js", "output/chtml/fonts/woff-v2", "input/tex/extensions")
@@ -60,6 +61,7 @@ def stage(
     shutil.copy2(settings.root / SOURCE, settings.stage / SOURCE)
     write_card(book / "_static" / NAME, citation(settings.root)["title"], findings)
     write_ledger(settings.stage / FOLDER, findings, records)
+    join_all(book / "_static")
     _copy_mathjax(book / "_static" / "vendor" / "mathjax")
     generated = book / "_generated"
     generated.mkdir()
@@ -150,6 +152,7 @@ def _page(chapter: Chapter, entry: Entry, names: Set[str]) -> NotebookNode:
             cell.source = relink(cell.source, Path(chapter.name).parent, names)
         else:
             fold_long_code(cell)
+    for cell in join_folds(notebook.cells):
         glued = glued_keys(cell)
         # a measure over settings glues no number of its own name
         keys = [key for key in measures if key in glued or f"{key}_settings" in glued]
@@ -170,6 +173,29 @@ def fold_long_code(cell: NotebookNode) -> None:
     wishes = any(tag.startswith(("hide", "remove")) for tag in tags(cell))
     if not wishes and len(cell.source.splitlines()) > LONG:
         cell.metadata.tags = [*tags(cell), "hide-input"]
+
+
+def join_folds(cells: Sequence[NotebookNode]) -> list[NotebookNode]:
+    """Return the cells, each fold of code that shows nothing joined with the one that follows."""
+    joined: list[NotebookNode] = []
+    for cell in cells:
+        last = joined[-1] if joined else None
+        if last and _is_fold(last) and _is_fold(cell) and not any(map(_is_shown, last.outputs)):
+            cell = copy.deepcopy(cell)
+            cell.source = f"{last.source}\n\n{cell.source}"
+            cell.outputs = [*last.outputs, *cell.outputs]
+            joined.pop()
+        joined.append(cell)
+    return joined
+
+
+def _is_fold(cell: NotebookNode) -> bool:
+    return cell.cell_type == "code" and "hide-input" in tags(cell)
+
+
+def _is_shown(output: NotebookNode) -> bool:
+    """Return whether a page shows an output; glued numbers stand elsewhere."""
+    return "scrapbook" not in output.get("metadata", {})
 
 
 def _take_folds(cell: NotebookNode) -> list[str]:

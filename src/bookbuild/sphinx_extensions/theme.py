@@ -15,7 +15,9 @@ THEBE = re.compile(
     r'<script type="text/x-thebe-config">.*?</script>\s*<script>kernelName = .*?</script>',
     re.DOTALL,
 )
-SCRIPTS = {"book/verdicts": "verdicts.js"}
+SCRIPTS = {"book/verdicts": "verdicts.js", "search": "search.js"}
+VIEWPORT = re.compile(r'<meta name="viewport"[^>]*>')
+TITLE = re.compile(r'(<div id="jb-print-docs-body"[^>]*>\s*)<h1>(.*?)</h1>', re.DOTALL)
 
 
 def drop_unused(
@@ -33,6 +35,23 @@ def drop_unused(
     context["body"] = THEBE.sub("", context.get("body", ""))
 
 
+def mend_head(
+    app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: object
+) -> None:
+    """Leave the viewport to Sphinx's own layout: docutils and the theme tell it again."""
+    context["metatags"] = without_viewport(context.get("metatags", ""))
+
+
+def without_viewport(head: str) -> str:
+    """A part of a page's head that does not speak of the viewport."""
+    return VIEWPORT.sub("", head)
+
+
+def without_title(body: str) -> str:
+    """A page's body whose second title, for paper alone, is no heading."""
+    return TITLE.sub(r'\1<p class="print-title">\2</p>', body)
+
+
 def mend_roles(
     app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: object
 ) -> None:
@@ -48,13 +67,13 @@ def _is_formula(node: nodes.Node) -> bool:
 def add_scripts(
     app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
 ) -> None:
-    """Give the verdicts their filter, and a page with the place of an explorable its module."""
+    """Give verdicts and search their script, and a page with the place of an explorable its own."""
     if page in SCRIPTS:
-        app.add_js_file(SCRIPTS[page], type="module")
+        app.add_js_file(SCRIPTS[page], defer="defer")
     raw = doctree.findall(nodes.raw) if doctree else ()
     names = [name for node in raw for name in MOUNT.findall(node.astext())]
     for name in names:
-        app.add_js_file(f"explorables/{name}.js", type="module")
+        app.add_js_file(f"explorables/{name}.js", defer="defer")
     if names:
         app.add_css_file("explorables/explorables.css")
 
@@ -67,14 +86,17 @@ def without_scripts(head: str, *names: str) -> str:
 def offer_filter(
     app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: object
 ) -> None:
-    """Let `layout.html` take scripts away that the theme's own templates write."""
+    """Let `layout.html` take away what the theme's own templates write too much."""
     context["without_scripts"] = without_scripts
+    context["without_viewport"] = without_viewport
+    context["without_title"] = without_title
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register all; thebe goes after everything that adds scripts."""
     app.connect("html-page-context", add_scripts, priority=800)
     app.connect("html-page-context", drop_unused, priority=900)
+    app.connect("html-page-context", mend_head)
     app.connect("html-page-context", mend_roles)
     app.connect("html-page-context", offer_filter)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

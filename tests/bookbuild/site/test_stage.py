@@ -3,9 +3,10 @@
 from pathlib import Path
 
 import pytest
+from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from bookbuild.site.stage import LONG, fold_long_code, glued_keys, graft, relink
+from bookbuild.site.stage import LONG, fold_long_code, glued_keys, graft, join_folds, relink
 
 NAMES = {"paper/01_line", "beyond/01_square"}
 
@@ -74,3 +75,23 @@ def test_only_long_code_is_folded(lines: int, own: list[str], seen: list[str]) -
     cell = new_code_cell("\n".join(["x = 1"] * lines), metadata={"tags": own})
     fold_long_code(cell)
     assert cell.metadata.tags == seen
+
+
+def folded(source: str, *outputs: object) -> NotebookNode:
+    """A cell of code behind a fold."""
+    return new_code_cell(source, metadata={"tags": ["hide-input"]}, outputs=list(outputs))
+
+
+def test_neighbouring_folds_are_joined_where_nothing_is_shown_between() -> None:
+    glued = new_output("display_data", metadata={"scrapbook": {"name": "slope"}})
+    shown = new_output("stream", text="42")
+    cells = join_folds([folded("a = 1"), folded("b = 2", glued), folded("c = 3", shown)])
+    assert [cell.source for cell in cells] == ["a = 1\n\nb = 2\n\nc = 3"]
+    assert cells[0].outputs == [glued, shown]
+
+
+def test_other_neighbours_stay_apart() -> None:
+    shown = new_output("stream", text="42")
+    cells = [folded("a", shown), folded("b"), new_markdown_cell("text"), folded("c")]
+    cells += [new_code_cell("d"), folded("e")]
+    assert join_folds(cells) == cells

@@ -3,7 +3,12 @@
 from docutils import nodes
 from docutils.utils import new_document
 
-from bookbuild.sphinx_extensions.theme import add_scripts, without_scripts
+from bookbuild.sphinx_extensions.theme import (
+    add_scripts,
+    without_scripts,
+    without_title,
+    without_viewport,
+)
 
 
 class App:
@@ -25,10 +30,10 @@ def page(text):
     return document
 
 
-def test_a_page_with_an_explorable_gets_its_module():
+def test_a_page_with_an_explorable_gets_its_script():
     app = App()
     add_scripts(app, "page", "", {}, page('<div class="explorable" data-explorable="circuit">'))
-    assert app.scripts == [("explorables/circuit.js", {"type": "module"})]
+    assert app.scripts == [("explorables/circuit.js", {"defer": "defer"})]
     assert app.styles == ["explorables/explorables.css"]
 
 
@@ -42,7 +47,26 @@ def test_other_pages_get_nothing():
 def test_the_verdicts_get_their_filter():
     app = App()
     add_scripts(app, "book/verdicts", "", {}, None)
-    assert app.scripts == [("verdicts.js", {"type": "module"})]
+    assert app.scripts == [("verdicts.js", {"defer": "defer"})]
+
+
+def test_the_search_gets_its_excerpts():
+    app = App()
+    add_scripts(app, "search", "", {}, None)
+    assert app.scripts == [("search.js", {"defer": "defer"})]
+
+
+def test_only_the_title_on_paper_is_no_heading():
+    paper = '<div id="jb-print-docs-body" class="onlyprint">\n    <h1>{}</h1>'
+    body = f"{paper.format('A')}<article><h1>A</h1>"
+    expected = '<p class="print-title">A</p><article><h1>A</h1>'
+    assert without_title(body).endswith(expected)
+    assert without_title("<article><h1>A</h1>") == "<article><h1>A</h1>"
+
+
+def test_a_second_viewport_is_taken_away():
+    head = '<meta name="viewport" content="width=device-width" /><meta name="x"/>'
+    assert without_viewport(head) == '<meta name="x"/>'
 
 
 def test_scripts_that_the_theme_writes_are_taken_away():

@@ -1,0 +1,150 @@
+"""Reading: previews of what a link leads to, folds that say what is in them, type of one size."""
+
+import re
+
+import pytest
+
+from browser import NARROW, UNFOLD, WIDE
+
+AREA, PAPER = "book/beyond/11_area_law.html", "book/paper/06_full_dynamics.html"
+SIZES = """() => {
+    const tall = (family, size) => {
+        const pen = document.createElement("canvas").getContext("2d");
+        pen.font = `1000px ${family}`;  // small sizes are rounded to pixels
+        const [small, capital] = ["x", "H"].map((c) => pen.measureText(c).actualBoundingBoxAscent);
+        return Math.sqrt(small * capital) * parseFloat(size) / 1000;
+    };
+    const text = getComputedStyle(document.querySelector("article p"));
+    const formula = document.querySelector("article p mjx-container mjx-math");
+    const size = getComputedStyle(formula.closest("mjx-container")).fontSize;
+    return [tall(text.fontFamily, text.fontSize), tall("MJXTEX", size), text.fontFamily];
+}"""
+
+
+@pytest.fixture
+def page(address, browser):
+    """Open pages of the site; no error may appear in the console."""
+    page = browser.new_page(viewport=WIDE)
+    errors = []
+    page.on("console", lambda m: errors.append(m.text) if m.type == "error" else None)
+    page.on("pageerror", lambda error: errors.append(str(error)))
+
+    def opened(name):
+        page.goto(address + name)
+        page.evaluate("async () => { await MathJax.startup.promise; await document.fonts.ready; }")
+        return page
+
+    yield opened
+    page.close()
+    assert errors == []
+
+
+def test_hovering_over_an_equation_s_number_shows_it(page):
+    seen = page(AREA)
+    seen.locator("article a.reference[href^='#equation-']").first.hover()
+    seen.wait_for_selector("#preview mjx-container")
+    assert seen.locator("#preview [id], #preview a").count() == 0
+
+
+def test_focus_shows_and_escape_hides(page):
+    seen = page(AREA)
+    link = seen.locator("article a.reference[href^='#equation-']").first
+    seen.keyboard.press("Tab")  # so that focus is the keyboard's
+    link.focus()
+    preview = seen.wait_for_selector("#preview")
+    assert link.get_attribute("aria-describedby") == "preview"
+    assert preview.get_attribute("role") == "tooltip"
+    seen.keyboard.press("Escape")
+    seen.wait_for_selector("#preview", state="hidden")
+    assert link.get_attribute("aria-describedby") is None
+
+
+def test_what_lies_on_another_page_is_shown_too(page, site):
+    link, name = linked_elsewhere(site, "proof")
+    seen = page(name)
+    seen.evaluate(UNFOLD)
+    seen.locator(f"article a[href='{link}']").first.hover()
+    seen.wait_for_selector("#preview .proof")
+
+
+def test_sources_and_figures_are_shown(page, site):
+    for kind in ("citation", "figure"):
+        link, name = linked_elsewhere(site, kind)
+        seen = page(name)
+        seen.evaluate(UNFOLD)
+        seen.locator(f"article a[href='{link}']").first.hover()
+        seen.wait_for_selector(f"#preview {'figure img' if kind == 'figure' else '.citation'}")
+
+
+def test_a_symbol_of_the_glossary_is_explained(page):
+    seen = page(PAPER)
+    seen.locator("article .symbol mjx-container").first.hover()
+    seen.wait_for_selector("#preview .symbol-card")
+
+
+def test_other_links_show_nothing(page):
+    seen = page(PAPER)
+    seen.locator("article h2 a.headerlink").first.hover(force=True)
+    seen.wait_for_timeout(500)
+    assert seen.locator("#preview").is_hidden()
+
+
+def test_steps_that_vanish_are_one_sentence_that_opens(page):
+    seen = page("book/beyond/02_first_integral.html")
+    fold = seen.locator("details.zeros").first
+    count, said = re.fullmatch(r"(\d+) steps(.*)", fold.locator("summary").inner_text()).groups()
+    assert said == ", all vanish"
+    assert fold.locator("tbody tr").count() == int(count)
+    assert not fold.locator("table").is_visible()
+    fold.locator("summary").click()
+    assert fold.locator("table").is_visible()
+
+
+def test_no_fold_of_code_follows_another_that_shows_nothing(page):
+    seen = page(PAPER)
+    lone = ".cell[class*=hide-input]:not(:has(.cell_output)) + .cell[class*=hide-input]"
+    assert seen.locator(lone).count() == 0
+
+
+def test_formulas_and_text_are_of_one_size_and_face(page):
+    """Their small letters and capitals differ in proportion; the mean of both is the size."""
+    text, formula, family = page(PAPER).evaluate(SIZES)
+    assert family.startswith('"Source Serif 4"')
+    assert formula == pytest.approx(text, rel=0.04)
+
+
+def test_the_faces_come_with_the_site(page):
+    loaded = "() => [...document.fonts].filter((f) => f.status === 'loaded').map((f) => f.family)"
+    faces = {face.strip('"') for face in page(PAPER).evaluate(loaded)}
+    assert {"Source Serif 4", "Source Sans 3", "Source Code Pro"} <= faces
+
+
+def test_a_formula_wider_than_a_phone_scrolls_and_shows_its_edge(page):
+    seen = page("book/paper/04_training_dynamics.html")
+    seen.set_viewport_size(NARROW)
+    wide = seen.evaluate("""() => [...document.querySelectorAll("article div.math mjx-container")]
+        .filter((formula) => formula.scrollWidth > formula.clientWidth)
+        .map((formula) => getComputedStyle(formula))
+        .map((style) => [style.overflowX, style.backgroundAttachment])""")
+    assert wide
+    assert {overflow for overflow, _ in wide} == {"auto"}
+    assert {attachment for _, attachment in wide} == {"local, local, scroll, scroll"}
+
+
+def linked_elsewhere(site, kind):
+    """A link of some page to something of a kind on another page, and the first page's name."""
+    from bs4 import BeautifulSoup
+
+    pages = {p: p.read_text(encoding="utf-8") for p in sorted((site / "book").rglob("*.html"))}
+    for path, text in pages.items():
+        if "MathJax" not in text:
+            continue
+        for link in re.findall(r'<a class="reference internal" href="([^"#]+\.html#[^"]+)"', text):
+            address, _, anchor = link.partition("#")
+            target = (path.parent / address).resolve()
+            if f'id="{anchor}"' not in pages.get(target, ""):
+                continue
+            place = BeautifulSoup(pages[target], "html.parser").find(id=anchor)
+            if kind in (place.name, *place.get("class", [])):
+                return link, path.relative_to(site).as_posix()
+    pytest.fail(f"no page links to a {kind} on another one")
