@@ -14,9 +14,9 @@ from bookbuild.results.executed import Entry
 from bookbuild.settings import Settings
 
 from .cards import add_cards
-from .checks import check_figures, check_notebooks, check_site
+from .checks.launch import check_launch
+from .checks.pages import check_figures, check_notebooks, check_site
 from .data import FOLDER, write_tables
-from .launch_check import check_launch
 from .policy import add_policies
 
 PROBLEM = re.compile("WARNING|ERROR")

@@ -16,7 +16,7 @@ from urllib.parse import unquote, urldefrag
 from bs4 import BeautifulSoup, Tag
 from bs4.element import Comment, NavigableString
 
-from .checks import parsed
+from .checks.pages import parsed
 
 FOLDER = Path("_static", "cards")
 CARDS = {"math", "proof", "admonition", "citation"}  # classes; figures are cards too

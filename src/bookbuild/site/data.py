@@ -64,8 +64,10 @@ def catalogue(chapters: Sequence[Chapter], entries: Mapping[str, Entry]) -> str:
             data = json.loads(content)["data"]
             place = f"../{FIGURES_FOLDER}/{chapter.name}/{stem}"
             kinds = {"json": readable_size(len(content)), "csv": "", "svg": ""}
+            # what is no figure of the page, such as the curves of an explorable, has no anchor
+            anchor = f"#{stem}" if stem.startswith("figure-") else ""
             lines.append(
-                f'<tr><td><a href="{chapter.page}#{stem}">{html.escape(stem)}</a>, '
+                f'<tr><td><a href="{chapter.page}{anchor}">{html.escape(stem)}</a>, '
                 f"{html.escape(chapter.title)}</td><td>{_arrays(data)}</td>"
                 f"<td>{_links(place, kinds)}</td></tr>"
             )

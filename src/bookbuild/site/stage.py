@@ -31,8 +31,8 @@ from bookbuild.source.addresses import Addresses
 from bookbuild.source.chapters import BOOK, Chapter, is_notebook, tags
 from bookbuild.source.citation import SOURCE, citation
 
-from .card import NAME, write_card
 from .data import FOLDER, catalogue, write_ledger
+from .picture import NAME, write_card
 from .scripts import join_all
 
 SMOKE_NOTE = "Made by the smoke profile, at reduced sizes: no claim is judged here."

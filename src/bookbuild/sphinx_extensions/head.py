@@ -9,8 +9,8 @@ from typing import Any
 from docutils import nodes
 from sphinx.application import Sphinx
 
-from bookbuild.site.card import HEIGHT, NAME, WIDTH
 from bookbuild.site.data import FOLDER, LEDGER
+from bookbuild.site.picture import HEIGHT, NAME, WIDTH
 from bookbuild.source.citation import article, citation, licence
 
 FINDING = "What we find."

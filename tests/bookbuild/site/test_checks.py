@@ -6,7 +6,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
-from bookbuild.site.checks import check_notebooks, check_site
+from bookbuild.site.checks.pages import check_notebooks, check_site
 
 PAGE = """<html><head><link rel="stylesheet" href="book.css"></head><body><article>
 <a id="here" href="https://arxiv.org/abs/2511.01033">paper</a> <a href="#here">up</a>

@@ -9,8 +9,8 @@ from pathlib import Path
 import nbformat
 
 from bookbuild.results.executed import Entry
-from bookbuild.site.card import HEIGHT, WIDTH, write_card
 from bookbuild.site.data import catalogue, figure_table, write_tables
+from bookbuild.site.picture import HEIGHT, WIDTH, write_card
 from bookbuild.source.chapters import Chapter
 
 DATA = {"x": [1.5, None], "grid": [[1, 2], [3, 4]], "n": 7}

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from bookbuild.results.executed import Entry
-from bookbuild.site.checks import check_figures
-from bookbuild.site.secrets import private_parts
+from bookbuild.site.checks.pages import check_figures
+from bookbuild.site.checks.private import private_parts
 
 ROOT = (Path("/srv/book"),)
 

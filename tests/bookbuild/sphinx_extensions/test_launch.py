@@ -13,7 +13,7 @@ from bs4 import BeautifulSoup
 
 from bookbuild.errors import BookError
 from bookbuild.notebooks.publish import COLAB_LACKS
-from bookbuild.site.launch_check import check_launch
+from bookbuild.site.checks.launch import check_launch
 from bookbuild.source.addresses import Addresses
 from bookbuild.source.chapters import read_chapters, read_toc, tags
 

@@ -11,7 +11,7 @@ from bs4 import BeautifulSoup
 
 from bookbuild.results.executed import Entry
 
-from .secrets import private_parts
+from .private import private_parts
 
 LEAST_ALT = 20  # characters; a shorter text cannot state a finding
 REQUESTS = {

@@ -1,0 +1,1 @@
+"""Checks of what is published: pages, buttons, and no private part."""
