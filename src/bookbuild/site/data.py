@@ -49,8 +49,8 @@ def figure_table(data: Mapping[str, Any]) -> str:
 def catalogue(chapters: Sequence[Chapter], entries: Mapping[str, Entry]) -> str:
     """Return the list of all data as MyST, for a page in the folder of the book."""
     lines = [
-        '<table class="ledger data-catalogue"><thead><tr><th>Data</th><th>Arrays</th><th>Files</th></tr>'
-        "</thead><tbody>",
+        '<table class="ledger data-catalogue"><thead>'
+        "<tr><th>Data</th><th>Arrays</th><th>Files</th></tr></thead><tbody>",
         "<tr><td>The ledger: every claim, its measure and its verdict</td><td></td>"
         f"<td>{_links(f'../{FOLDER}/{LEDGER}', {'json': '', 'csv': ''})}</td></tr>",
     ]
