@@ -19,7 +19,7 @@ run_options := --profile '$(PROFILE)' --device '$(DEVICE)' \
 	$(if $(SEED),--seed '$(SEED)') $(if $(JOBS),--jobs '$(JOBS)') $(if $(TIMEOUT),--timeout '$(TIMEOUT)')
 part_option := $(if $(PART),--part '$(PART)')
 
-.PHONY: help env reproduce book archive release verify chapter notebooks serve sweep robust foreseen prove results prune bench peers rehearse auditors test faults sabotage audit site-test lint clean
+.PHONY: help env reproduce book archive release verify chapter notebooks serve sweep robust foreseen prove results prune bench peers rehearse auditors test faults sabotage audit newest site-test lint clean
 
 help:  ## list the targets and options
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -135,6 +135,10 @@ sabotage: env  ## plant wrong implementations; list the claims that stay green (
 
 audit: env  ## look the locked packages up among the known vulnerabilities
 	@$(BIN)/python tests/drills/audit.py
+
+newest: env  ## build the smoke site with the newest Sphinx and compare it page by page (minutes)
+	@$(BIN)/python -m bookbuild build --profile smoke --device cpu
+	@cd tests && PYTHONPATH=../src ../$(BIN)/python -m drills.newest
 
 site-test: env  ## drive the built smoke site in Chromium
 	@$(BIN)/python -m pytest tests/site
