@@ -1,7 +1,7 @@
 """The second way to build the site: python -m drills.newest.
 
-Jupyter Book 1 holds Sphinx at version 7. Here the newest Sphinx, MyST-NB and theme that the registry
-serves build the stage of the smoke profile, in an environment of its own, .venv-newest, from the
+Jupyter Book 1 holds Sphinx at version 7. Here the newest Sphinx, MyST-NB and theme of the registry
+build the stage of the smoke profile, in an environment of its own, .venv-newest, from the
 configuration that `jupyter-book config sphinx` writes. Warnings are errors. The pages are then held
 against those of Jupyter Book: text, figures and links of each. Ends with 1 if one is missing or
 differs.
