@@ -83,8 +83,13 @@ class Visit:
     cut: list[str] = field(default_factory=list)  # code that does not fit at 1280 pixels
 
 
-def visit(browser, address: str, name: str, screenshots: Path | None = None) -> Visit:
-    """Open one page once, in both schemes and widths; folds are opened on the way."""
+def visit(
+    browser, address: str, name: str, screenshots: Path | None = None, brief: bool = False
+) -> Visit:
+    """Open one page once, in both schemes and widths; folds are opened on the way.
+
+    A brief visit is in the light scheme and wide alone, and without the rules of accessibility.
+    """
     found = Visit()
     context = browser.new_context(color_scheme="light", viewport=WIDE)  # with an empty cache
     page = context.new_page()
@@ -97,9 +102,9 @@ def visit(browser, address: str, name: str, screenshots: Path | None = None) -> 
     page.evaluate(LOADED)
     page.wait_for_load_state("networkidle")
     found.seen = page.evaluate(LOOK)
-    for scheme in ("light", "dark"):
+    for scheme in ("light",) if brief else ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
-        for size in (WIDE, NARROW):
+        for size in (WIDE,) if brief else (WIDE, NARROW):
             page.set_viewport_size(size)
             page.evaluate(SETTLED)
             found.overflow[f"{scheme}, {size['width']} px"] = page.evaluate(OVERFLOW)
@@ -108,7 +113,7 @@ def visit(browser, address: str, name: str, screenshots: Path | None = None) -> 
                 shot = screenshots / f"{Path(name).stem}-{scheme}.png"
                 page.screenshot(path=shot, full_page=True)
             # Either scheme and either width once, folded and unfolded.
-            if (scheme, size) in (("light", WIDE), ("dark", NARROW)):
+            if not brief and (scheme, size) in (("light", WIDE), ("dark", NARROW)):
                 _examine(page, found, scheme)
         found.themes.append(page.evaluate(THEME))
         page.set_viewport_size(WIDE)

@@ -91,19 +91,24 @@ def visits(site, address, browser):
         path.as_posix() for path in pages
         if path.parts[0] != "_static" and path.as_posix() != "index.html"
     )  # fmt: skip
+    # what does not depend on the address is looked at once
+    brief = address.startswith("file:")
     return {
-        name: visit(browser, address, name, SCREENSHOTS if name in KEY_PAGES else None)
+        name: visit(
+            browser, address, name, SCREENSHOTS if name in KEY_PAGES and not brief else None, brief
+        )
         for name in names
     }
 
 
 @pytest.fixture(scope="session")
-def modules(address, browser):
-    """A page in which the explorables' modules can be called."""
-    page = browser.new_page()
-    page.goto(f"{address}book/explore.html")
-    yield page
-    page.close()
+def modules(site, browser):
+    """A page in which the explorables' modules can be called; numbers know no address."""
+    with served(site) as url:
+        page = browser.new_page()
+        page.goto(f"{url}book/explore.html")
+        yield page
+        page.close()
 
 
 @pytest.fixture

@@ -68,6 +68,7 @@ def test_without_scripts_a_figure_stands_in_its_place(address, browser, name, ex
     context.close()
 
 
+@pytest.mark.parametrize("address", ["http"], indirect=True)
 def test_pages_follow_the_colour_scheme_of_the_system(visits):
     assert {tuple(visit.themes) for visit in visits.values()} == {("light", "dark")}
 
@@ -90,6 +91,7 @@ def test_every_link_within_the_site_leads_somewhere(visits, site, address):
     assert faults(visits, lost) == {}
 
 
+@pytest.mark.parametrize("address", ["http"], indirect=True)
 def test_no_serious_violation_of_accessibility(visits):
     assert min(visit.rules for visit in visits.values()) > 20
     assert faults(visits, lambda visit: visit.violations) == {}
