@@ -208,7 +208,7 @@ def test_it_answers_to_the_mouse(mount):
 def test_one_of_two_twins_goes_its_own_way(mount):
     mount.get_by_label("β₉").uncheck()
     says(mount.locator(".ex-reading"), "β₇ = ")
-    assert mount.locator("[data-curve='β₇']").count() == 1
+    mount.locator("[data-curve='β₇']").wait_for(state="attached")  # drawn after the text
     assert mount.get_by_label("β₃").is_disabled()
 
 
