@@ -22,7 +22,7 @@ from .store import SUFFIX, DamagedError, Kind, Store, Stored, opened, reason
 NAME = "results.zip"
 MANIFEST = "manifest.json"
 SCHEMA = Path(__file__).with_name("archive.schema.json")
-SAID = ("commit", "date", "machine", "threads", "versions", "seconds")  # of where a chapter ran
+SAID = ("commit", "date", "machine", "threads", "versions", "seconds")  # of where a result was made
 
 
 @dataclass(frozen=True)
@@ -128,12 +128,11 @@ def write_archive(path: Path, chapters: Sequence[Chapter], settings: Settings) -
         if stored is None:
             missing.append(f"Chapter {chapter.name} has not been executed: run make book first.")
             continue
-        made = {name: stored.origin[name] for name in SAID if name in stored.origin}
-        items.append(_item(store, stored, chapter_edition(chapter, settings), made))
+        items.append(_item(store, stored, chapter_edition(chapter, settings)))
     raise_if_any(missing)
     for stored in _trainings(store, settings):
         edition = task_edition(stored.origin["task"], sources(settings))
-        items.append(_item(store, stored, edition, {}))
+        items.append(_item(store, stored, edition))
     archive = Archive(
         path,
         settings.profile,
@@ -183,8 +182,9 @@ def _trainings(store: Store, settings: Settings) -> Iterator[Stored]:
                 yield stored
 
 
-def _item(store: Store, stored: Stored, edition: str, made: dict[str, Any]) -> tuple[Item, bytes]:
+def _item(store: Store, stored: Stored, edition: str) -> tuple[Item, bytes]:
     """Return the entry of a result in the manifest, and its bytes."""
+    made = {name: stored.origin[name] for name in SAID if name in stored.origin}
     content = store.path(stored.key).read_bytes()
     digest = hashlib.sha256(content).hexdigest()
     return Item(stored.key, stored.kind, stored.name, edition, digest, made), content

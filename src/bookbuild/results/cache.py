@@ -15,6 +15,7 @@ from emergence.running import cache
 from emergence.running.cache import Task
 
 from .keys import digest, task_key
+from .machine import machine
 from .store import Store
 from .values import from_files, to_files
 
@@ -53,9 +54,9 @@ class StoredCache:
 
     def put(self, task: Task, result: Any) -> None:
         """Store the result of a task; raise BookError where that fails."""
-        origin = {**self.origin, "device": self.device, "task": dataclasses.asdict(task)}
+        made = {"device": self.device, "machine": machine(), "task": dataclasses.asdict(task)}
         name = f"{task.module}.{task.function}"
-        Store(self.results).put(self.key(task), "sweep", name, origin, to_files(result))
+        Store(self.results).put(self.key(task), "sweep", name, self.origin | made, to_files(result))
 
     def checkpoint(self, task: Task) -> cache.Checkpoint:
         """Return the place for states of a task."""
