@@ -8,6 +8,7 @@ from .execution import lock
 from .execution.display import Display
 from .execution.execute import execute, tidy
 from .ledger.claims import Claim, Finding, judge, read_claims
+from .ledger.counts import told_verdicts
 from .ledger.foreseen import read_record
 from .ledger.records import Records
 from .ledger.robust import Rerun, read_robust, told, with_reruns
@@ -18,6 +19,7 @@ from .results.keys import chapter_edition, chapter_key
 from .results.snapshot import frozen
 from .results.store import Store
 from .settings import Settings
+from .site import seal
 from .site.build import build_site
 from .site.stage import stage
 from .source.chapters import Chapter, read_chapters, read_toc
@@ -25,13 +27,10 @@ from .source.chapters import Chapter, read_chapters, read_toc
 
 @dataclass(frozen=True)
 class Result:
-    """What a build did: the findings, and the seconds of execution spent now and saved."""
+    """What a build found, and what it says."""
 
     findings: list[Finding]
-    executed: int
-    seconds_executed: float
-    cached: int
-    seconds_cached: float
+    told: seal.Told
 
 
 def build_book(settings: Settings, display: Display, tell: Callable[[str], None]) -> Result:
@@ -40,8 +39,19 @@ def build_book(settings: Settings, display: Display, tell: Callable[[str], None]
         return _build(settings, display, tell)
 
 
+def renew_book(settings: Settings, display: Display, tell: Callable[[str], None]) -> seal.Told:
+    """Make the site unless it is what a build would make; errors are those of build_book."""
+    with lock.held(settings):
+        told = seal.unbroken(settings, seal.ingredients(settings))
+        if told and settings.published is None:
+            tell("nothing has changed since the site was built")
+            return told
+        return _build(settings, display, tell).told
+
+
 def _build(settings: Settings, display: Display, tell: Callable[[str], None]) -> Result:
     toc = read_toc(settings.root, settings.part)
+    made_from = seal.ingredients(settings)  # an edit from here on breaks the seal
     chapters = read_chapters(settings.root, toc)
     every = read_chapters(settings.root, read_toc(settings.root)) if settings.part else chapters
     # A slip in the ledger is told before minutes are spent on the chapters.
@@ -59,7 +69,11 @@ def _build(settings: Settings, display: Display, tell: Callable[[str], None]) ->
     stage(settings, toc, chapters, entries, findings, records)
     tell("building the site")
     build_site(settings, entries)
-    return Result(findings, len(made), _seconds(made), len(found), _seconds(found))
+    verdicts, amiss = told_verdicts(findings)
+    executed, cached = (len(made), _seconds(made)), (len(found), _seconds(found))
+    told = seal.Told(verdicts, amiss, *executed, *cached)
+    seal.put(settings, made_from, entries.values(), told)
+    return Result(findings, told)
 
 
 def _reruns(

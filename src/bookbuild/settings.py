@@ -2,6 +2,7 @@
 
 import os
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 from .errors import BookError
@@ -113,12 +114,22 @@ def resolve_device(name: str) -> str:
     one_of("DEVICE", name, DEVICES)
     if name == "cpu":
         return name
-    try:
+    has_cuda = _built_for_a_gpu()
+    if has_cuda:
         import torch
 
         has_cuda = torch.cuda.is_available()
-    except ImportError:
-        has_cuda = False
     if name == "cuda" and not has_cuda:
         raise BookError("DEVICE is 'cuda', but PyTorch finds no CUDA device on this machine.")
     return "cuda" if has_cuda else "cpu"
+
+
+def _built_for_a_gpu() -> bool:
+    """Return whether PyTorch is here in a build for GPUs; importing one for CPUs takes seconds."""
+    found = find_spec("torch")
+    folders = (found.submodule_search_locations if found else None) or ()
+    return any(
+        path.name.startswith(("libtorch_cuda", "torch_cuda", "libtorch_hip", "torch_hip"))
+        for folder in folders
+        for path in Path(folder, "lib").glob("*torch_*")
+    )

@@ -82,7 +82,7 @@ def test_two_builds_from_the_same_results_are_the_same_bytes(toy: Toy) -> None:
 
     first = site()
     shutil.rmtree(toy.settings().stage)
-    assert toy.build().executed == 0
+    assert toy.build().told.executed == 0
     second = site()
     assert {name for name in first.keys() | second if first.get(name) != second.get(name)} == set()
 
@@ -90,7 +90,7 @@ def test_two_builds_from_the_same_results_are_the_same_bytes(toy: Toy) -> None:
 def test_a_prose_edit_reaches_the_page_without_execution(toy: Toy) -> None:
     toy.edit("book/paper/01_line.md", "for every seed", "for each and every seed")
     result = toy.build()
-    assert (result.executed, result.cached) == (0, 2)
+    assert (result.told.executed, result.told.cached) == (0, 2)
     assert "for each and every seed" in page(toy, LINE)
     assert "2.00" in page(toy, LINE)
 
@@ -100,7 +100,7 @@ class TestWhatIsExecuted:
     def test_nothing_the_second_time(self, toy: Toy) -> None:
         result = toy.build()
         assert toy.started() == set()
-        assert (result.executed, result.cached) == (0, 2)
+        assert (result.told.executed, result.told.cached) == (0, 2)
 
     def test_what_imports_an_edited_module(self, toy: Toy) -> None:
         toy.edit("src/toy/line.py", "2.0 * point", "3.0 * point")

@@ -27,7 +27,7 @@ def newest(folder: Path, profile: str) -> dict[str, Entry]:
             stored, remark = store.get(head["key"], mend=False)
             if stored is None:
                 sys.exit(remark or f"{head['key']} is gone.")
-            found[head["name"]] = Entry(stored.files, stored.origin)
+            found[head["name"]] = Entry.of(stored)
     return found
 
 

@@ -11,15 +11,15 @@ from rich.table import Table
 
 from bookbuild.errors import BookError
 from bookbuild.execution.display import choose_display
-from bookbuild.ledger.counts import told_verdicts
 from bookbuild.notebooks.publish import write_beside, write_branch
-from bookbuild.pipeline import Result, build_book, run_chapters
+from bookbuild.pipeline import renew_book, run_chapters
 from bookbuild.published.fetch import locate
 from bookbuild.results.executed import NOTEBOOK_FILE
 from bookbuild.results.store import write_whole
 from bookbuild.robust import first_seeds, run_robust
 from bookbuild.settings import PARTS, PROFILES, Settings, one_of, whole_number
 from bookbuild.site.pdf import write_pdf
+from bookbuild.site.seal import Told
 from bookbuild.source.chapters import listed_files, read_chapter, read_chapters, read_toc
 
 from .options import commands, console, run_options, settings_of, tell
@@ -30,13 +30,12 @@ from .options import commands, console, run_options, settings_of, tell
 @click.option("--part", help=", ".join(PARTS))
 @click.option("--results", help="file, folder or address of published results, used where they fit")
 def build(part: str | None, results: str | None, **options: str) -> None:
-    """Execute what is missing, judge the ledger, build and check the site."""
+    """Execute what is missing, judge the ledger, build and check the site, if anything changed."""
     settings = settings_of(part=part, **options)
     if results is not None:
         published = locate(results, settings.build / "published", tell)
         settings = replace(settings, published=published)
-    result = build_book(settings, choose_display(console), tell)
-    _print_result(result, settings)
+    _print_told(renew_book(settings, choose_display(console), tell), settings)
 
 
 @commands.command()
@@ -118,17 +117,17 @@ def pdf(profile: str) -> None:
     tell(f"PDF: {target.relative_to(settings.root)} ({sheets} sheets)")
 
 
-def _print_result(result: Result, settings: Settings) -> None:
+def _print_told(told: Told, settings: Settings) -> None:
     """Print the verdicts, the claims that did not hold, the time spent and the site's place."""
-    (head, *rows), amiss = told_verdicts(result.findings)
+    head, *rows = told.verdicts
     table = Table(*head)
     for row in rows:
         table.add_row(*row)
     console.print(table)
-    for line in amiss:
+    for line in told.amiss:
         tell(line)
     tell(
-        f"{result.executed} chapters executed in {result.seconds_executed:.0f} s, "
-        f"{result.cached} from the store ({result.seconds_cached:.0f} s saved)"
+        f"{told.executed} chapters executed in {told.seconds_executed:.0f} s, "
+        f"{told.cached} from the store ({told.seconds_cached:.0f} s saved)"
     )
     tell(f"site: {(settings.site / 'index.html').relative_to(settings.root)}")

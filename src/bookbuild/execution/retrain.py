@@ -12,8 +12,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
-import torch
-
 from bookbuild.errors import BookError
 from bookbuild.results.keys import digest
 from bookbuild.results.store import Store
@@ -82,6 +80,8 @@ def main(order: str) -> int:
     asked = json.loads(order)
     task = asked["task"]
     die_with_parent()
+    import torch
+
     torch.set_num_threads(1)
     function, configuration = configured(task)
     files = to_files(function(configuration))

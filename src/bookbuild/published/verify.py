@@ -130,7 +130,7 @@ class _Check:
         made, failures = execute([(chapter, key)], settings, PlainDisplay(lambda _: None))
         if failures:
             return "failed", failures
-        before, after = Entry(stored.files, stored.origin), made[item.name]
+        before, after = Entry.of(stored), made[item.name]
         differences = list(different(contents(before), contents(after), 0.0))
         if not differences:
             return "equal to the bit", ()

@@ -85,7 +85,7 @@ class Archive:
             stored = self.stored(item)
         except DamagedError as damage:
             return None, f"The published result of {chapter.name} {damage}: executed here."
-        return Entry(stored.files, stored.origin), ""
+        return Entry.of(stored), ""
 
     def lend_trainings(self, settings: Settings, *, but: Sequence[Item] = ()) -> int:
         """Put sound trainings of today's code into the store; return how many.

@@ -12,20 +12,26 @@ from bookbuild.reporting.measures import read_measures
 from bookbuild.reporting.report import FIGURES_FOLDER, MEASURES_FILE
 from bookbuild.settings import Settings
 
-from .store import Store
+from .store import Store, Stored
 
 NOTEBOOK_FILE = "notebook.ipynb"
 
 
 @dataclass(frozen=True)
 class Entry:
-    """An executed chapter: its files (notebook, measures, figures) and its origin.
+    """An executed chapter: its files (notebook, measures, figures), its origin, its key.
 
     The origin names chapter, profile, device, seed, commit, versions, date and seconds.
     """
 
     files: Mapping[str, bytes]
     origin: Mapping[str, Any]
+    key: str = ""
+
+    @classmethod
+    def of(cls, stored: Stored) -> "Entry":
+        """The chapter that a stored result is."""
+        return cls(stored.files, stored.origin, stored.key)
 
     @property
     def notebook(self) -> NotebookNode:
@@ -58,15 +64,14 @@ class Entry:
 def find(settings: Settings, key: str) -> tuple[Entry | None, str]:
     """Return the entry of a key, if there is a sound one, and a sentence if it is damaged."""
     stored, remark = Store(settings.results).get(key)
-    return Entry(stored.files, stored.origin) if stored else None, remark
+    return Entry.of(stored) if stored else None, remark
 
 
 def store(settings: Settings, key: str, origin: Mapping[str, Any], folder: Path) -> Entry:
     """Keep the files below a folder as the entry of a key; raise BookError if that fails."""
     paths = sorted(path for path in folder.rglob("*") if path.is_file())
     files = {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
-    stored = Store(settings.results).put(key, "chapter", origin["chapter"], origin, files)
-    return Entry(stored.files, stored.origin)
+    return Entry.of(Store(settings.results).put(key, "chapter", origin["chapter"], origin, files))
 
 
 def earlier_seconds(settings: Settings) -> dict[str, float]:

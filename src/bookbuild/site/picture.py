@@ -4,9 +4,6 @@ import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
-
 from bookbuild.ledger.claims import Finding, count
 from bookbuild.ledger.counts import KINDS
 
@@ -17,6 +14,9 @@ PAPER, INK, FAINT = "#fbfaf7", "#1d2433", "#5b6478"
 
 def write_card(path: Path, title: str, findings: Sequence[Finding]) -> None:
     """Write the card: the title of the book, and its verdicts in numbers."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg  # a second of every command
+    from matplotlib.figure import Figure
+
     figure = Figure(figsize=(WIDTH / 100, HEIGHT / 100), dpi=100, facecolor=PAPER)
     FigureCanvasAgg(figure)
     figure.text(

@@ -3,23 +3,24 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from bs4 import BeautifulSoup
-
 from bookbuild.source.addresses import Addresses
 from bookbuild.source.chapters import BOOK, is_notebook
+
+from .pages import parsed
 
 
 def check_launch(site: Path, root: Path) -> Iterator[str]:
     """Yield a sentence for each page whose buttons are not those of its source."""
     addresses = Addresses.read(root)
     services = (addresses.colab_url, addresses.binder_url, f"{addresses.repository}/edit/")
-    for path in sorted((site / BOOK).rglob("*.html")):
-        page = path.relative_to(site / BOOK).with_suffix("").as_posix()
+    book = (site / BOOK).resolve()
+    for path in sorted(book.rglob("*.html")):
+        page = path.relative_to(book).with_suffix("").as_posix()
         source = root / BOOK / f"{page}.md"
         expected = {addresses.edit(page)} if source.is_file() else set()
         if expected and is_notebook(source):
             expected |= {addresses.colab(page), addresses.binder(page)}
-        soup = BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
+        soup = parsed(path)
         links = {str(link["href"]) for link in soup.select(".bd-header-article a[href]")}
         found = {link for link in links if link.startswith(services)}
         for link in sorted(found - expected):

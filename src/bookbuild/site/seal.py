@@ -1,0 +1,112 @@
+"""The seal of a site: what it was made from, so that a build that would change nothing ends here.
+
+It holds a digest of everything a build reads, where the results lie that it took and when they were
+written, a digest of the site, and what the build said. One of them amiss, and the site is built.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, replace
+from importlib.metadata import distributions
+from pathlib import Path
+from typing import Any
+
+from bookbuild.results.executed import Entry
+from bookbuild.results.keys import digest
+from bookbuild.results.store import Store, write_whole
+from bookbuild.settings import Settings
+
+NAME = "site-seal.json"
+UNREAD = {"tests", "__pycache__"}  # folders of the tree that no build reads, beside hidden ones
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a build says: verdicts as a table, what did not hold, chapters and their seconds."""
+
+    verdicts: list[list[str]]
+    amiss: list[str]
+    executed: int
+    seconds_executed: float
+    cached: int
+    seconds_cached: float
+
+
+def ingredients(settings: Settings) -> str:
+    """Return a digest of all that a build reads: options, packages, and files of the tree."""
+    packages = sorted({f"{found.name} {found.version}" for found in distributions()})
+    files = _tree(settings.root, settings.build)
+    return digest(
+        {
+            "options": settings.parameters | {"part": settings.part},
+            "packages": packages,
+            "files": _digest_of(sorted(files), settings.root),
+        }
+    )
+
+
+def put(settings: Settings, made_from: str, entries: Iterable[Entry], told: Told) -> None:
+    """Seal the site that has just been made."""
+    results = {entry.key: _written(settings, entry.key) for entry in entries}
+    seal = {"from": made_from, "site": _site(settings), "results": results, "told": asdict(told)}
+    write_whole(_path(settings), json.dumps(seal).encode())
+
+
+def unbroken(settings: Settings, made_from: str) -> Told | None:
+    """Return what was told of a site that a build would make again as it is."""
+    try:
+        seal = json.loads(_path(settings).read_bytes())
+        told, results = Told(**seal["told"]), dict(seal["results"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    found = {key: _written(settings, key) for key in results}
+    if seal.get("from") != made_from or found != results or None in found.values():
+        return None
+    if seal.get("site") != _site(settings):
+        return None
+    return replace(
+        told,
+        executed=0,
+        seconds_executed=0.0,
+        cached=told.executed + told.cached,
+        seconds_cached=told.seconds_executed + told.seconds_cached,
+    )
+
+
+def _path(settings: Settings) -> Path:
+    return settings.site.with_name(NAME)
+
+
+def _site(settings: Settings) -> str:
+    files = (path for path in settings.site.rglob("*") if path.is_file())
+    return _digest_of(sorted(files), settings.site)
+
+
+def _written(settings: Settings, key: str) -> list[Any] | None:
+    """Return how long a stored result is and when it was written; None without one."""
+    try:
+        found = Store(settings.results).path(key).stat()
+    except OSError:
+        return None
+    return [found.st_size, found.st_mtime_ns]
+
+
+def _tree(folder: Path, built: Path) -> Iterator[Path]:
+    """Yield the files of a tree that a build may read."""
+    for path in folder.iterdir():
+        if path == built or path.name.startswith(".") or path.name in UNREAD:
+            continue
+        if path.is_dir():
+            yield from _tree(path, built)
+        elif path.suffix != ".ipynb":  # a reader's, see bookbuild.notebooks.publish
+            yield path
+
+
+def _digest_of(files: Iterable[Path], folder: Path) -> str:
+    """Return one digest of files with their places."""
+    whole = hashlib.sha256()
+    for path in files:
+        name = path.relative_to(folder).as_posix()
+        whole.update(f"{name}\0{hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
+    return whole.hexdigest()
