@@ -3,8 +3,9 @@
 Jupyter Book 1 holds Sphinx at version 7. Here the newest Sphinx, MyST-NB and theme of the registry
 build the stage of the smoke profile, in an environment of its own, .venv-newest, from the
 configuration that `jupyter-book config sphinx` writes. Warnings are errors. The pages are then held
-against those of Jupyter Book: text, figures and links of each. Ends with 1 if one is missing or
-differs.
+against those of Jupyter Book: text, figures and links of each. Where there is a browser, each is
+opened from its folder too, and held to the rules of accessibility that hold for the others. Ends
+with 1 if a page is missing, differs or breaks one.
 """
 
 import re
@@ -17,6 +18,9 @@ from importlib.metadata import version
 from pathlib import Path
 
 from bs4 import BeautifulSoup, Tag
+
+from bookbuild.site.browser import FLAGS, program
+from browser import missing, visit
 
 ROOT = Path(__file__).parents[2]
 SMOKE = ROOT / "_build" / "smoke"
@@ -96,15 +100,35 @@ def differences(before: Path, after: Path) -> Iterator[str]:
         yield from (f"{name}: the link {link} in one alone" for link in sorted(links ^ links_))
 
 
+def violations(html: Path) -> Iterator[str]:
+    """A line for each page that breaks rules of accessibility, in either scheme."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=program(), args=list(FLAGS))
+        for path in sorted((html / "book").rglob("*.html")):
+            name = path.relative_to(html).as_posix()
+            seen = visit(chromium, f"{html.as_uri()}/", name)
+            if not seen.rules:
+                yield f"{name}: no rule was tried"
+            yield from (f"{name}: {violation}" for violation in seen.violations)
+        chromium.close()
+
+
 def main() -> int:
     if not (SMOKE / "site").is_dir():
         sys.exit("There is no site of the smoke profile yet: run make book PROFILE=smoke first.")
     prepare()
-    found = list(differences(SMOKE / "site", build()))
+    html = build()
+    found = list(differences(SMOKE / "site", html))
     pages = len(list((SMOKE / "site" / "book").rglob("*.html")))
-    print("\n".join(found))
-    print(f"{pages} pages built by the newest Sphinx, {len(found)} differences")
-    return 1 if found else 0
+    broken = [] if missing() else list(violations(html))
+    print("\n".join(found + broken))
+    print(
+        f"{pages} pages built by the newest Sphinx, {len(found)} differences, "
+        + (missing() or f"{len(broken)} break a rule of accessibility")
+    )
+    return 1 if found or broken else 0
 
 
 if __name__ == "__main__":

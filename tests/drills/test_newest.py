@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from drills.newest import differences, packages
+from browser import missing
+from drills.newest import differences, packages, violations
 
 PAGE = (
     "<article><h1>T<a class='headerlink' href='#t'>#</a></h1><p>{text} \\[ x \\]</p>"
@@ -42,3 +43,13 @@ def test_the_environment_has_sphinx_and_no_jupyter_book() -> None:
     assert "sphinx" in names
     assert not any("jupyter-book" in name for name in names)
     assert sum(name.startswith("torch") for name in names) == 1
+
+
+@pytest.mark.skipif(bool(missing()), reason=missing())
+def test_a_page_that_breaks_a_rule_of_accessibility_is_named(tmp_path: Path) -> None:
+    page = "<!doctype html><html lang='en'><title>T</title><main><h1>T</h1>{}</main></html>"
+    after = site(tmp_path, page.format("<img src='a.svg'/>"))
+    (after / "book" / "b.html").write_text(page.format("<p>Fine.</p>"))
+    found = list(violations(after))
+    assert {line.partition(":")[0] for line in found} == {"book/a.html"}
+    assert any("image-alt" in line for line in found)
