@@ -19,7 +19,7 @@ run_options := --profile '$(PROFILE)' --device '$(DEVICE)' \
 	$(if $(SEED),--seed '$(SEED)') $(if $(JOBS),--jobs '$(JOBS)') $(if $(TIMEOUT),--timeout '$(TIMEOUT)')
 part_option := $(if $(PART),--part '$(PART)')
 
-.PHONY: help env reproduce book archive release verify chapter notebooks serve sweep robust foreseen prove results prune bench peers rehearse auditors test faults sabotage audit newest site-test lint clean
+.PHONY: help env reproduce book archive release verify chapter notebooks serve sweep robust foreseen prove results prune bench peers rehearse emulate auditors test faults sabotage audit newest site-test lint clean
 
 help:  ## list the targets and options
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -132,6 +132,9 @@ faults: env  ## kill processes, flip bits, fill disks; print what was noticed an
 sabotage: env  ## plant wrong implementations; list the claims that stay green (an hour): PART=, CHAPTER=, JOBS=
 	@cd tests && PYTHONPATH=../src ../$(BIN)/python -m drills.sabotage $(part_option) \
 		$(if $(CHAPTER),--chapter '$(CHAPTER)') $(if $(JOBS),--jobs '$(JOBS)')
+
+emulate: env  ## run every chapter on an emulated GPU, also those that `make test` leaves out (minutes)
+	@EVERY_CHAPTER=1 $(BIN)/python -m pytest tests/device
 
 audit: env  ## look the locked packages up among the known vulnerabilities
 	@$(BIN)/python tests/drills/audit.py

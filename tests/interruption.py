@@ -55,7 +55,7 @@ def assert_resumes(run: Callable[[], Any], kill_after: int, *, ends_early: bool 
 def _bits(value: Any) -> Any:
     """A result, arrays by their bytes: NaN is equal to itself."""
     if isinstance(value, torch.Tensor):
-        value = value.detach().numpy()
+        value = value.detach().cpu().numpy()
     if isinstance(value, np.ndarray):
         return value.dtype.str, value.shape, value.tobytes()
     if isinstance(value, torch.nn.Module):
@@ -71,4 +71,4 @@ def _arrays(value: Any) -> Any:
         return {name: _arrays(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
         return [_arrays(item) for item in value]
-    return value.detach().numpy().copy() if isinstance(value, torch.Tensor) else value
+    return value.detach().cpu().numpy().copy() if isinstance(value, torch.Tensor) else value

@@ -21,9 +21,12 @@ def core_count() -> int:
     return os.cpu_count() or 1
 
 
-def default_jobs() -> int:
-    """Return how many chapters run at once by default: memory, not cores, sets the limit of 4."""
-    return min(core_count(), 4)
+def default_jobs(device: str) -> int:
+    """Return how many chapters run at once by default: one GPU has one at a time.
+
+    On a processor memory, not cores, sets the limit of 4.
+    """
+    return 1 if device == "cuda" else min(core_count(), 4)
 
 
 @dataclass(frozen=True)
@@ -50,8 +53,13 @@ class Settings:
 
     @property
     def threads_each(self) -> int:
-        """How many threads a chapter may use; its last bits depend on it."""
-        return self.threads or max(1, core_count() // self.jobs)
+        """How many threads a chapter may use; its last bits depend on it.
+
+        A chapter on a GPU has one: with more, a sweep would start processes, each with a copy of
+        CUDA on the same GPU.
+        """
+        shared = 1 if self.device == "cuda" else max(1, core_count() // self.jobs)
+        return self.threads or shared
 
     @property
     def build(self) -> Path:

@@ -245,6 +245,7 @@ class TestFailures:
             ("[parameters, remove-cell]", "[remove-cell]", "0 cells tagged parameters"),
             ("data/points.csv]", "data/lost.csv]", "reads data/lost.csv, which does not exist"),
             ("  data:", "  minutes: long\n  data:", "declares 'long' as its minutes"),
+            ("  data:", "  device: tpu\n  data:", "declares 'tpu' as its device"),
         ],
     )
     def test_a_malformed_chapter_is_refused(

@@ -83,6 +83,18 @@ def test_every_command_of_make_exists():
     assert called <= targets
 
 
+def test_a_runner_with_a_gpu_is_asked_for_one():
+    """With the device auto a GPU that is not found would be a build on the processor."""
+    workflow = yaml.safe_load((FOLDER / "publish.yml").read_text(encoding="utf-8"))
+    build = workflow["jobs"]["build"]
+    assert "GPU_RUNNER" in build["runs-on"]
+    assert build["env"]["ASKED"] == "${{ vars.GPU_RUNNER && 'cuda' || 'cpu' }}"
+    commands = [step.get("run", "") for step in build["steps"]]
+    executing = [c for c in commands if re.search(r"make (reproduce|book|release|notebooks)", c)]
+    assert len(executing) == 2
+    assert all('DEVICE="$ASKED"' in command for command in executing)
+
+
 def test_one_version_of_each_action():
     text = "\n".join(path.read_text(encoding="utf-8") for path in FILES)
     pins = set(re.findall(r"(actions/[\w-]+)@(\w+ # v[\d.]+)", text))

@@ -78,7 +78,7 @@ def digest(files: Files) -> str:
     return found.hexdigest()
 
 
-def executed(chapter: Chapter, profile: str) -> dict[str, Any]:
+def executed(chapter: Chapter, profile: str, device: str = "cpu") -> dict[str, Any]:
     """The judged measures of a chapter whose cells are run in this process."""
     from matplotlib import pyplot
 
@@ -90,7 +90,7 @@ def executed(chapter: Chapter, profile: str) -> dict[str, Any]:
         for cell in chapter.code:
             exec(compile(cell.source, chapter.name, "exec"), names)
             if "parameters" in cell.metadata.get("tags", []):
-                names |= {"profile": profile, "device": "cpu", "seed": 0}
+                names |= {"profile": profile, "device": device, "seed": 0}
     pyplot.close("all")
     # measures that are not judged may be times, which no two executions share
     return {key: m["value"] for key, m in report._measures.items() if m["judged"]}

@@ -29,7 +29,7 @@ def run_options(command: Any) -> Any:
     """Add the options that say how chapters are executed."""
     for name, default, text in (
         ("--timeout", str(CELL_TIMEOUT), "seconds a cell may take"),
-        ("--jobs", str(default_jobs()), "chapters executed at once"),
+        ("--jobs", None, "chapters executed at once; all cores, up to 4, or one on a GPU"),
         ("--seed", "0", "seed handed to the chapters"),
         ("--device", "auto", ", ".join(DEVICES)),
         ("--profile", "paper", ", ".join(PROFILES)),
@@ -38,14 +38,20 @@ def run_options(command: Any) -> Any:
     return command
 
 
+def jobs_of(given: str | None, default: int) -> int:
+    """Return how many jobs run at once; raise BookError for a number that is none."""
+    return default if given is None else whole_number("JOBS", given, least=1)
+
+
 def settings_of(part: str | None, **options: str) -> Settings:
     """Return the settings the options stand for; raise BookError for one that is wrong."""
+    device = resolve_device(options["device"])
     return Settings(
         root=Path.cwd(),
         profile=one_of("PROFILE", options["profile"], PROFILES),
-        device=resolve_device(options["device"]),
+        device=device,
         seed=whole_number("SEED", options["seed"], least=0),
-        jobs=whole_number("JOBS", options["jobs"], least=1),
+        jobs=jobs_of(options["jobs"], default_jobs(device)),
         part=part,
         timeout=whole_number("TIMEOUT", options["timeout"], least=1),
     )

@@ -19,7 +19,7 @@ from bookbuild.results.inventory import readable_size
 from bookbuild.settings import DEVICES, Settings, default_jobs, resolve_device, whole_number
 from bookbuild.source.chapters import read_chapters, read_toc
 
-from .options import commands, console, run_options, settings_of, tell
+from .options import commands, console, jobs_of, run_options, settings_of, tell
 
 GRADES: tuple[Grade, ...] = get_args(Grade)
 
@@ -59,12 +59,11 @@ def metadata() -> None:
 @click.option("--minutes", default="5", show_default=True, help="time for computing again")
 @click.option("--draw", help="number that decides what is drawn; a random one by default")
 @click.option("--device", default="auto", show_default=True, help=", ".join(DEVICES))
-@click.option("--jobs", default=str(default_jobs()), show_default=True, help="results at once")
-def verify(results: str, minutes: str, draw: str | None, device: str, jobs: str) -> None:
+@click.option("--jobs", help="results at once; all cores, up to 4, or one on a GPU")
+def verify(results: str, minutes: str, draw: str | None, device: str, jobs: str | None) -> None:
     """Read published results whole, and compute a random sample of them again."""
-    settings = Settings(
-        Path.cwd(), device=resolve_device(device), jobs=whole_number("JOBS", jobs, least=1)
-    )
+    device = resolve_device(device)
+    settings = Settings(Path.cwd(), device=device, jobs=jobs_of(jobs, default_jobs(device)))
     time = whole_number("MINUTES", minutes, least=1)
     seed = secrets.randbelow(10**9) if draw is None else whole_number("DRAW", draw, least=0)
     read_toc(settings.root)  # outside a book nothing is fetched

@@ -9,21 +9,21 @@ from bookbuild.execution.lock import nothing_runs
 from bookbuild.execution.sweeps import read_grid, run_sweep
 from bookbuild.results.inventory import inventory, readable_age, readable_size
 from bookbuild.results.inventory import prune as remove_unneeded
-from bookbuild.settings import DEVICES, Settings, core_count, resolve_device, whole_number
+from bookbuild.settings import DEVICES, Settings, core_count, resolve_device
 
-from .options import commands, tell
+from .options import commands, jobs_of, tell
 
 
 @commands.command()
 @click.argument("config", type=click.Path(path_type=Path))
 @click.option("--device", default="auto", show_default=True, help=", ".join(DEVICES))
-@click.option("--jobs", default=str(core_count()), show_default=True, help="runs at once here")
+@click.option("--jobs", help="runs at once here; all cores, or one on a GPU")
 @click.option("--scheduler", help="address of a Dask scheduler, tcp://host:port")
-def sweep(config: Path, device: str, jobs: str, scheduler: str | None) -> None:
+def sweep(config: Path, device: str, jobs: str | None, scheduler: str | None) -> None:
     """Compute a declared grid of runs into the store: data/sweeps/figure5.yml."""
-    settings = Settings(
-        Path.cwd(), device=resolve_device(device), jobs=whole_number("JOBS", jobs, least=1)
-    )
+    device = resolve_device(device)
+    most = 1 if device == "cuda" else core_count()
+    settings = Settings(Path.cwd(), device=device, jobs=jobs_of(jobs, most))
     read_grid(config, settings.device)  # a slip is told at once
     run_sweep(config, settings, scheduler)
 

@@ -17,7 +17,7 @@ import psutil
 from bookbuild.errors import BookError
 from bookbuild.reporting import progress, provenance, report
 from bookbuild.results import cache, executed
-from bookbuild.results.machine import machine
+from bookbuild.results.machine import gpu, machine
 from bookbuild.results.snapshot import sources
 from bookbuild.results.store import reason
 from bookbuild.settings import Settings
@@ -117,6 +117,7 @@ def execute(
 
 def _start(chapter: Chapter, key: str, settings: Settings) -> Run:
     """Write a chapter's notebook and its order, and start its process."""
+    settings = chapter.placed(settings)
     folder = settings.running / f"{os.getpid()}-{chapter.name.replace('/', '-')}"
     shutil.rmtree(folder, ignore_errors=True)
     (folder / "entry").mkdir(parents=True)
@@ -205,6 +206,7 @@ def _failure(run: Run, settings: Settings) -> str:
 
 def _finish(run: Run, settings: Settings, seconds: float) -> executed.Entry:
     """Keep a chapter's outputs with their origin; raise BookError where that fails."""
+    settings = run.chapter.placed(settings)
     path = run.output / executed.NOTEBOOK_FILE
     notebook = nbformat.read(path, as_version=4)
     for holder in (notebook, *notebook.cells):
@@ -216,6 +218,7 @@ def _finish(run: Run, settings: Settings, seconds: float) -> executed.Entry:
         "commit": provenance.commit(settings.root),
         "versions": provenance.versions(),
         "machine": machine(),
+        **({"gpu": gpu()} if settings.device == "cuda" else {}),
         "threads": settings.threads_each,
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "seconds": round(seconds, 1),

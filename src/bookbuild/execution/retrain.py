@@ -14,6 +14,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from bookbuild.errors import BookError
 from bookbuild.results.keys import digest
+from bookbuild.results.machine import pin
 from bookbuild.results.store import Store
 from bookbuild.results.values import to_files
 from emergence.running.cache import plain
@@ -21,14 +22,14 @@ from emergence.running.cache import plain
 from .worker import die_with_parent
 
 
-def train_again(task: Mapping[str, Any], sources: Path) -> dict[str, bytes]:
+def train_again(task: Mapping[str, Any], sources: Path, device: str = "cpu") -> dict[str, bytes]:
     """Compute a task in a process of its own, with one thread, as a sweep does.
 
     Raises BookError with the last line of what went wrong.
     """
     path = [str(sources), os.environ.get("PYTHONPATH", "")]
     with tempfile.TemporaryDirectory() as folder:
-        order = json.dumps({"task": task, "folder": folder})
+        order = json.dumps({"task": task, "folder": folder, "device": device})
         done = subprocess.run(
             [sys.executable, "-m", __name__, order],
             env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, path))},
@@ -83,6 +84,7 @@ def main(order: str) -> int:
     import torch
 
     torch.set_num_threads(1)
+    pin(asked["device"])
     function, configuration = configured(task)
     files = to_files(function(configuration))
     Store(Path(asked["folder"])).put(digest(task), "sweep", task["function"], {}, files)

@@ -12,6 +12,7 @@ import torch
 
 from bookbuild.errors import BookError
 from bookbuild.results.cache import StoredCache
+from bookbuild.results.machine import pin
 from emergence.running import cache, sweep
 from emergence.running.executors import SCHEDULER
 
@@ -56,6 +57,7 @@ def main(order: str) -> int:
     logger.addHandler(lines)
     logger.setLevel(logging.INFO)
     torch.set_num_threads(asked["jobs"])
+    pin(settings["device"])
     if asked["scheduler"]:
         os.environ[SCHEDULER] = asked["scheduler"]
     stored = StoredCache(

@@ -154,7 +154,7 @@ class _Check:
     def _training(self, item: Item) -> tuple[Grade, Sequence[str]]:
         stored = self.archive.stored(item)
         task, folder = stored.origin["task"], sources(self.settings)
-        files = train_again(task, folder)
+        files = train_again(task, folder, self.archive.device)
         before, after = ({"result": from_files(x)} for x in (stored.files, files))
         differences = list(different(before, after, 0.0))
         if not differences:

@@ -20,6 +20,7 @@ def appendix(
     made = [item.made for item in chapters.values()]
     minutes = sum(one["seconds"] for one in made) / 60
     machines = sorted({one.get("machine", "not recorded") for one in made})
+    machines += sorted({one["gpu"] for one in made if "gpu" in one})
     (head, *rows), _ = told_verdicts(findings)
     return "\n".join(
         [

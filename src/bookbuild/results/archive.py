@@ -22,7 +22,15 @@ from .store import SUFFIX, DamagedError, Kind, Store, Stored, opened, reason
 NAME = "results.zip"
 MANIFEST = "manifest.json"
 SCHEMA = Path(__file__).with_name("archive.schema.json")
-SAID = ("commit", "date", "machine", "threads", "versions", "seconds")  # of where a result was made
+SAID = (
+    "commit",
+    "date",
+    "machine",
+    "gpu",
+    "threads",
+    "versions",
+    "seconds",
+)  # of where a result was made
 
 
 @dataclass(frozen=True)

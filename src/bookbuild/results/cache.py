@@ -15,7 +15,7 @@ from emergence.running import cache
 from emergence.running.cache import Task
 
 from .keys import digest, task_key
-from .machine import machine
+from .machine import gpu, machine, pin
 from .store import Store
 from .values import from_files, to_files
 
@@ -55,6 +55,8 @@ class StoredCache:
     def put(self, task: Task, result: Any) -> None:
         """Store the result of a task; raise BookError where that fails."""
         made = {"device": self.device, "machine": machine(), "task": dataclasses.asdict(task)}
+        if self.device == "cuda":
+            made["gpu"] = gpu()
         name = f"{task.module}.{task.function}"
         Store(self.results).put(self.key(task), "sweep", name, self.origin | made, to_files(result))
 
@@ -104,10 +106,11 @@ class StoredCheckpoint:
 
 
 def attach_from_environment() -> None:
-    """Attach the cache that a build has ordered; do nothing elsewhere."""
+    """Attach the cache that a build has ordered, and pin its device; do nothing elsewhere."""
     order = os.environ.get(ORDER)
     if order:
         values = json.loads(order)
         for name in ("results", "sources", "checkpoints"):
             values[name] = values[name] and Path(values[name])
+        pin(values["device"])
         cache.attach(StoredCache(**values))

@@ -13,6 +13,7 @@ from bookbuild.settings import Settings
 from bookbuild.source.chapters import Chapter, tags
 
 from .imports import find_imports
+from .machine import gpu
 from .parsed import code_digest
 from .snapshot import SOURCES, sources
 
@@ -21,16 +22,17 @@ RENDERING = ("ipykernel", "myst-nb")  # a chapter's outputs depend on them witho
 
 def chapter_key(chapter: Chapter, settings: Settings) -> str:
     """Return the key of a chapter's outputs; its prose is not part of it."""
-    src = sources(settings)
+    src, placed = sources(settings), chapter.placed(settings)
     code, packages = fingerprint((cell.source for cell in chapter.code), src)
     data = (path.relative_to(settings.root) for path in chapter.data)
     return digest(
         {
             "chapter": chapter.name,
             "cells": [[cell.source, tags(cell)] for cell in chapter.code],
-            "parameters": settings.parameters,
+            "parameters": placed.parameters,
             "files": code | {path.as_posix(): _sha256(src.parent / path) for path in data},
             "versions": packages | versions(RENDERING),
+            **_of_gpu(placed.device),
         }
     )
 
@@ -49,12 +51,18 @@ def chapter_edition(chapter: Chapter, settings: Settings) -> str:
 
 
 def task_key(task: Mapping[str, Any], device: str, src: Path) -> str:
-    """Return the key of what a function of src makes of a configuration on a class of devices.
+    """Return the key of what a function of src makes of a configuration on a device.
 
     A process reads the sources of a module once: they are those that it executes.
     """
     code, packages = _fingerprint_of_module(task["module"], src)
-    return digest({"task": task, "device": device, "files": code, "versions": packages})
+    made = {"task": task, "device": device, "files": code, "versions": packages}
+    return digest(made | _of_gpu(device))
+
+
+def _of_gpu(device: str) -> dict[str, str]:
+    """Return which GPU computes, if one does; on a processor keys say nothing of it."""
+    return {"gpu": gpu()} if device == "cuda" else {}
 
 
 def task_edition(task: Mapping[str, Any], src: Path) -> str:

@@ -1,5 +1,6 @@
 """The machine a result was made on, as far as its last bits depend on it."""
 
+import os
 import platform
 from functools import cache
 from pathlib import Path
@@ -9,6 +10,33 @@ from pathlib import Path
 def machine() -> str:
     """Return the system and the model of the processor."""
     return f"{platform.system()} {platform.machine()}, {_processor()}"
+
+
+@cache
+def gpu() -> str:
+    """Return the model of the first GPU and the version of CUDA; a text that says so if none."""
+    try:
+        import torch
+    except ImportError:
+        return "no GPU"
+    if not torch.cuda.is_available():
+        return "no GPU"
+    return f"{torch.cuda.get_device_name()}, CUDA {torch.version.cuda}"
+
+
+def pin(device: str) -> None:
+    """Have a GPU give the same bits again; a processor with as many threads does so anyway.
+
+    Sums that atomic additions would put in any order take their deterministic kernels, cuBLAS has
+    one workspace, and float32 keeps all of its digits. An operation without such a kernel warns.
+    """
+    if device != "cuda":
+        return
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # read when cuBLAS starts
+    import torch
+
+    torch.use_deterministic_algorithms(True, warn_only=True)
+    torch.set_float32_matmul_precision("highest")  # no TF32
 
 
 def _processor() -> str:

@@ -3,7 +3,7 @@
 import ast
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +12,11 @@ import yaml
 from nbformat import NotebookNode
 
 from bookbuild.errors import BookError, raise_if_any
-from bookbuild.settings import PARTS, one_of
+from bookbuild.settings import PARTS, Settings, one_of
 
 BOOK = "book"
 PARAMETERS = ("profile", "device", "seed")
+ANY, CPU = "any", "cpu"  # where a chapter computes: on the device of the build, or never on a GPU
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,7 @@ class Chapter:
     """A page with code: its name such as paper/05_emergence, its notebook, its data files.
 
     Long chapters declare about how many minutes they take, to start first in a fresh checkout.
+    Those with nothing for a GPU declare the device cpu: no build computes them anywhere else.
     """
 
     name: str
@@ -30,6 +32,11 @@ class Chapter:
     notebook: NotebookNode
     data: tuple[Path, ...]
     minutes: float = 0
+    device: str = ANY
+
+    def placed(self, settings: Settings) -> Settings:
+        """Return the settings of a build, on the device that the chapter computes on."""
+        return replace(settings, device=CPU) if self.device == CPU else settings
 
     @property
     def code(self) -> list[NotebookNode]:
@@ -112,8 +119,11 @@ def _read(root: Path, path: Path) -> Chapter:
     minutes = declared.get("minutes", 0)
     if not isinstance(minutes, int | float):
         raise BookError(f"Chapter {name} declares {minutes!r} as its minutes, which is no number.")
+    device = declared.get("device", ANY)
+    if device not in (ANY, CPU):
+        raise BookError(f"Chapter {name} declares {device!r} as its device, not any or cpu.")
     _check_parameters(name, notebook)
-    return Chapter(name, _title(notebook, name), notebook, data, minutes)
+    return Chapter(name, _title(notebook, name), notebook, data, minutes, device)
 
 
 def _check_parameters(name: str, notebook: NotebookNode) -> None:

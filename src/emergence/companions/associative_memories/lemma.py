@@ -13,14 +13,16 @@ Weights = Float[Tensor, "d d"]
 
 def unit(z: int, dim: int, stream: torch.Generator, dtype: torch.dtype) -> Inputs:
     """Embeddings drawn uniformly from the unit sphere."""
-    return normalize(torch.randn(z, dim, generator=stream, dtype=dtype), dim=1)
+    drawn = torch.randn(z, dim, generator=stream, device=stream.device, dtype=dtype)
+    return normalize(drawn, dim=1)
 
 
 def orthonormal(z: int, dim: int, stream: torch.Generator, dtype: torch.dtype) -> Inputs:
     """Orthonormal embeddings; ValueError if there are more than dimensions."""
     if z > dim:
         raise ValueError(f"{z} embeddings cannot be orthonormal in {dim} dimensions")
-    return torch.linalg.qr(torch.randn(dim, z, generator=stream, dtype=dtype)).Q.T
+    drawn = torch.randn(dim, z, generator=stream, device=stream.device, dtype=dtype)
+    return torch.linalg.qr(drawn).Q.T
 
 
 def gradient(w: Weights, u: Outputs, e: Inputs, joint: Float[Tensor, "z k"]) -> Weights:
@@ -39,8 +41,8 @@ def autograd(w: Weights, u: Outputs, e: Inputs, joint: Float[Tensor, "z k"]) -> 
 def one_step(u: Outputs, e: Inputs, f: Labels, eta: float) -> Weights:
     """W after one step from 0 for y = f(z), z uniform: a centred Hebbian sum."""
     n = len(e)
-    memories = torch.zeros(len(u), n, dtype=u.dtype)
-    memories[f, torch.arange(n)] = 1.0
+    memories = u.new_zeros(len(u), n)
+    memories[f, torch.arange(n, device=u.device)] = 1.0
     return eta / n * u.T @ (memories - 1 / len(u)) @ e
 
 

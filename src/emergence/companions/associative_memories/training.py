@@ -120,7 +120,7 @@ def train_adam(
     stalled = torch.zeros((), dtype=torch.int64, device=device)  # steps without a rise
 
     def ended() -> bool:
-        return bool(best.mean() >= settings.least_recall) or bool(stalled >= settings.patience)
+        return bool((best.mean() >= settings.least_recall) | (stalled >= settings.patience))
 
     label = f"{settings.n_pairs} pairs, {'MLP' if settings.width else 'linear'}, AdamW"
     for step in loop.steps(

@@ -22,11 +22,12 @@ class Baselines(NamedTuple):
 
 def baselines(task: Task, bigrams: Bigrams, batch: Batch) -> Baselines:
     """Accuracies of four guesses, the third in expectation."""
-    hot = one_hot(batch.tokens, task.n_tokens).to(torch.float64)
-    frequency = torch.from_numpy(bigrams.unigram).to(hot)
-    conditional = torch.from_numpy(bigrams.conditional).to(hot)
-    counts = hot.cumsum(dim=1)
-    expected = torch.arange(1, counts.shape[1] + 1).to(hot)[:, None] * frequency
+    hot = one_hot(batch.tokens, task.n_tokens)
+    # whole numbers add up to the same on every device, in whatever order
+    counts = hot.cumsum(dim=1).to(torch.float64)
+    frequency = torch.from_numpy(bigrams.unigram).to(counts)
+    conditional = torch.from_numpy(bigrams.conditional).to(counts)
+    expected = torch.arange(1, counts.shape[1] + 1).to(counts)[:, None] * frequency
     chance = outputs_so_far(task, batch)
     wanted = batch.targets[..., None]
 

@@ -75,7 +75,7 @@ def expected_pair_forces(
     """
     marks = places(embeddings)
     n = len(embeddings)
-    total = markers(n).total
+    total = markers(n).total.to(marks.device)
     weights = (total[:, None] == total).to(marks.dtype) - 1 / n
     length = marks.norm(dim=-1)
     cosine = (marks @ marks.mT) / (length[:, None] * length)
@@ -105,7 +105,10 @@ def mean_pair_forces(
     while drawn < count:
         runs = min(block, count - drawn)
         first, second = (
-            variance**0.5 * torch.randn(runs, *shape, generator=stream, dtype=embeddings.dtype)
+            variance**0.5
+            * torch.randn(
+                runs, *shape, generator=stream, device=stream.device, dtype=embeddings.dtype
+            )
             for variance, shape in zip(variances, ((2, hidden), (hidden, n)), strict=True)
         )
         still = embeddings.new_zeros(runs, 1, hidden), embeddings.new_zeros(runs, 1, n)
@@ -148,7 +151,7 @@ def relabelled_likeness(
     """
     found = []
     for _ in range(count):
-        order = torch.randperm(embeddings.shape[1], generator=stream)
+        order = torch.randperm(embeddings.shape[1], generator=stream, device=stream.device)
         other = field(embeddings[:, order])[:, order.argsort()]
         found.append(likeness(force, other, embeddings))
     return torch.stack(found).mean(dim=0)

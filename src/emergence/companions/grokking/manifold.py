@@ -62,7 +62,8 @@ def gram(
     first = paired.flatten(-2).mT @ weights.flatten(-2)  # over hidden units
     n, p = inputs.shape[-2:]
     blocks = first.unflatten(-1, (p, p)).unflatten(-3, (n, n))  # n, n, p, p
-    blocks = blocks + (active @ active.mT)[..., None, None] * torch.eye(p, dtype=inputs.dtype)
+    identity = torch.eye(p, dtype=inputs.dtype, device=inputs.device)
+    blocks = blocks + (active @ active.mT)[..., None, None] * identity
     return blocks.transpose(-3, -2).flatten(-4, -3).flatten(-2)
 
 

@@ -28,14 +28,16 @@ class Weights(NamedTuple):
     copy: Float[Tensor, "dim dim"]  # W_OV
 
 
-def weights(layer: int, n_layers: int, n_addresses: int) -> Weights:
+def weights(
+    layer: int, n_layers: int, n_addresses: int, device: torch.device | None = None
+) -> Weights:
     """The weights of layer 1 .. L: two identities, each in one place of a block matrix."""
     if not 1 <= layer <= n_layers:
         raise ValueError(f"layer must be between 1 and {n_layers}, got {layer}")
-    identity = torch.eye(n_addresses, dtype=torch.float64)
+    identity = torch.eye(n_addresses, dtype=torch.float64, device=device)
 
     def block(row: int, column: int) -> Tensor:
-        place = torch.zeros(n_layers + 2, n_layers + 2, dtype=torch.float64)
+        place = identity.new_zeros(n_layers + 2, n_layers + 2)
         place[row, column] = 1
         return torch.kron(place, identity)
 
@@ -50,8 +52,9 @@ def embedded(functions: Functions, n_layers: int) -> Float[Tensor, "batch tokens
     answers = torch.arange(k * n, n_addresses, device=functions.device).expand(batch, n)
     starts = torch.arange(n, device=functions.device).expand(batch, n)
     far = torch.cat([(next_level + functions).flatten(1), answers, starts], dim=1)
-    stream = torch.zeros(batch, n_addresses + n, n_layers + 2, n_addresses, dtype=torch.float64)
-    stream[:, :n_addresses, 0] = torch.eye(n_addresses, dtype=torch.float64)
+    identity = torch.eye(n_addresses, dtype=torch.float64, device=functions.device)
+    stream = identity.new_zeros(batch, n_addresses + n, n_layers + 2, n_addresses)
+    stream[:, :n_addresses, 0] = identity
     stream[:, :, 1] = one_hot(far, n_addresses).double()
     return stream.flatten(2)
 
@@ -79,7 +82,7 @@ def compose(functions: Functions, n_layers: int) -> Reached:
     n_addresses = (k + 1) * n
     stream = embedded(functions, n_layers)
     for layer in range(1, n_layers + 1):
-        stream = attend(stream, weights(layer, n_layers, n_addresses))
+        stream = attend(stream, weights(layer, n_layers, n_addresses, stream.device))
     blocks = stream[:, n_addresses:].unflatten(2, (n_layers + 2, n_addresses))[:, :, 1:]
     address = blocks.argmax(dim=-1).permute(2, 0, 1)
     return Reached(address // n + 1, address % n)
@@ -99,8 +102,8 @@ def drawn(
     """Functions drawn uniformly from all, or from the permutations."""
     shape = (count, k, n)
     if permutations:
-        return torch.rand(shape, generator=generator).argsort(dim=-1)
-    return torch.randint(n, shape, generator=generator)
+        return torch.rand(shape, generator=generator, device=generator.device).argsort(dim=-1)
+    return torch.randint(n, shape, generator=generator, device=generator.device)
 
 
 def enough_layers(k: int) -> int:

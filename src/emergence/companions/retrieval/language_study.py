@@ -94,7 +94,8 @@ def head_scores(model: LanguageModel, made: Sequence[Prompt], *, length: int = 2
 
 
 def _attention(model: LanguageModel, tokens: list[int]) -> Sequence[Tensor]:
-    return model.model(input_ids=torch.tensor([tokens]), output_attentions=True).attentions
+    placed = torch.tensor([tokens], device=next(model.model.parameters()).device)
+    return model.model(input_ids=placed, output_attentions=True).attentions
 
 
 def without(

@@ -44,7 +44,7 @@ def chains(
     needed = n_chains * (n_hops + 1)
     if vocabulary < needed:
         raise ValueError(f"{n_chains} chains of {n_hops} facts need {needed} symbols")
-    if not 1 <= int(hops.min()) <= int(hops.max()) <= n_hops:
+    if ((hops < 1) | (hops > n_hops)).any():  # one look at the device
         raise ValueError(f"hops must be between 1 and {n_hops}")
     symbols = _permutations(batch, vocabulary, generator)[:, :needed]
     symbols = symbols.view(batch, n_chains, n_hops + 1)  # s_0, the end, to s_D of each chain

@@ -1,0 +1,80 @@
+"""Keys and settings of results that a GPU makes, on a machine that has none."""
+
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from bookbuild.cli.options import jobs_of
+from bookbuild.results import keys, machine
+from bookbuild.results.keys import chapter_key, task_key
+from bookbuild.settings import Settings, core_count, default_jobs
+from bookbuild.source.chapters import read_chapter
+
+ROOT = Path(__file__).parents[3]
+TASK = {"module": "emergence.preset", "function": "choose", "configuration": {}}
+PINNED = """
+import os, torch
+from bookbuild.results.cache import attach_from_environment
+attach_from_environment()
+print(torch.are_deterministic_algorithms_enabled(), os.environ.get("CUBLAS_WORKSPACE_CONFIG"),
+      torch.get_float32_matmul_precision())
+"""
+
+
+@pytest.fixture
+def of_gpu(monkeypatch: pytest.MonkeyPatch):
+    """The keys of a chapter and of a training, on a GPU of some name."""
+
+    def found(name: str, device: str = "cuda") -> tuple[str, str]:
+        monkeypatch.setattr(keys, "gpu", lambda: name)
+        chapter = read_chapter(ROOT, "paper/07_discussion")
+        return (
+            chapter_key(chapter, Settings(ROOT, device=device)),
+            task_key(TASK, device, ROOT / "src"),
+        )
+
+    return found
+
+
+def test_keys_say_which_gpu_and_on_a_processor_nothing_of_it(of_gpu) -> None:
+    one, other = of_gpu("one, CUDA 12.8"), of_gpu("other, CUDA 12.8")
+    assert not set(one) & set(other)
+    assert of_gpu("one, CUDA 12.8", "cpu") == of_gpu("other, CUDA 12.8", "cpu")
+    assert machine.gpu() == "no GPU" or "CUDA" in machine.gpu()
+
+
+def test_a_chapter_that_declares_cpu_is_the_same_on_every_device() -> None:
+    chapter = read_chapter(ROOT, "paper/01_introduction")
+    settings = Settings(ROOT, device="cuda")
+    assert chapter.placed(settings).parameters["device"] == "cpu"
+    assert chapter_key(chapter, settings) == chapter_key(chapter, Settings(ROOT))
+    elsewhere = replace(chapter, device="any")
+    assert elsewhere.placed(settings) == settings
+    assert chapter_key(elsewhere, settings) != chapter_key(chapter, settings)
+
+
+def test_a_gpu_has_one_chapter_at_a_time_in_one_process() -> None:
+    assert default_jobs("cuda") == 1
+    assert default_jobs("cpu") == min(core_count(), 4)
+    assert jobs_of(None, 3) == 3
+    assert jobs_of("2", 3) == 2
+    assert Settings(ROOT, device="cuda").threads_each == 1
+    assert Settings(ROOT).threads_each == core_count()
+
+
+@pytest.mark.parametrize(
+    ("device", "said"), [("cuda", "True :4096:8 highest"), ("cpu", "False None highest")]
+)
+def test_a_kernel_on_a_gpu_is_pinned(device: str, said: str, tmp_path: Path) -> None:
+    order = f'{{"results": "{tmp_path}", "sources": "{tmp_path}", "device": "{device}",'
+    order += ' "origin": {}, "checkpoints": null, "interval": 1}'
+    environment = {**os.environ, "BOOKBUILD_CACHE": order, "PYTHONPATH": str(ROOT / "src")}
+    environment.pop("CUBLAS_WORKSPACE_CONFIG", None)
+    done = subprocess.run(
+        [sys.executable, "-c", PINNED], env=environment, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == said

@@ -1,0 +1,274 @@
+"""CUDA without a GPU: tensors stay in main memory but have a device, and mixing devices fails.
+
+    with emulated() as cuda:
+        ...                     # device="cuda" works here; what would fail on a GPU fails
+    cuda.syncs                  # by file and line: how often the processor waited for the GPU
+    cuda.operations             # how many operations the GPU was given
+
+A tensor's device is noted on its storage, which views, detached copies and saved tensors share;
+arrays that PyTorch makes inside an operation bear no note and take that of what they meet.
+`_Calls` sees what Python asks for (device=, generator=), `_Operations` every operation of ATen,
+those of the backward pass among them. An operation without a deterministic kernel is refused, as
+PyTorch does where deterministic algorithms are asked for.
+
+What it does not see: memory, streams, speed, rounding (numbers are the processor's own, so no
+tolerance is tried), other orders of random numbers, kernels that CUDA lacks (but products of whole
+numbers), waits inside a library (decompositions and solvers), and other processes. It has not been
+held against a GPU.
+"""
+
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, nullcontext
+from functools import cache
+from typing import Any
+from unittest import mock
+
+import torch
+from torch import Tensor
+from torch.autograd.function import BackwardCFunction
+from torch.overrides import TorchFunctionMode, _get_current_function_mode
+from torch.utils._python_dispatch import TorchDispatchMode
+
+CPU, CUDA = "cpu", "cuda"
+DEVICES = {CPU: torch.device(CPU), CUDA: torch.device(CUDA, 0)}
+Base, functorch = torch._C.TensorBase, torch._C._functorch
+OWN = torch.__path__[0], __file__
+_wrapped, _of = functorch.is_functorch_wrapped_tensor, Base.untyped_storage
+INDEXED = {"index", "index_put", "index_put_", "_index_put_impl_", "_unsafe_index"}
+PRODUCTS = {"mm", "bmm", "addmm", "baddbmm", "mv", "addmv", "dot"}  # not of whole numbers
+WHOLE = {torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64}
+WAITS = {"_local_scalar_dense", "nonzero", "masked_select", "equal", "_unique2", "bincount"}
+UNORDERED = {"cumsum", "put_", "histc", "nll_loss2d_forward", "kthvalue"}  # sums in any order
+SET_GRADIENT, TAKE_OVER = Tensor.grad.__set__, (torch.as_tensor, torch.asarray)
+MIXED = "Expected all tensors to be on the same device, but found at least two devices"
+INDICES = "indices should be either on cpu or on the same device as the indexed tensor (cpu)"
+NO_ARRAY = "can't convert cuda:0 device type tensor to numpy. Use Tensor.cpu() to copy it first."
+
+
+def _storage(tensor: Tensor) -> torch.UntypedStorage:
+    while _wrapped(tensor):
+        tensor = functorch.get_unwrapped(tensor)
+    return _of(tensor)
+
+
+def noted(tensor: Tensor) -> str | None:
+    """The device noted for a tensor and all that share its storage, if any."""
+    return getattr(_storage(tensor), "device_note", None)
+
+
+def note(tensor: Tensor, device: str) -> Tensor:
+    """Note a device."""
+    _storage(tensor).device_note = device
+    return tensor
+
+
+def tensors(tree: Any, found: list[Tensor] | None = None) -> list[Tensor]:
+    """All tensors in nested tuples, lists and dicts, or the one that it is itself."""
+    found = [] if found is None else found
+    if isinstance(tree, Tensor):
+        found.append(tree)
+    elif isinstance(tree, tuple | list | dict):
+        for item in tree.values() if isinstance(tree, dict) else tree:
+            if isinstance(item, Tensor):
+                found.append(item)
+            elif isinstance(item, tuple | list | dict):
+                tensors(item, found)
+    return found
+
+
+class _Calls(TorchFunctionMode):
+    """What Python calls: a device asked for is noted, not handed on; streams must agree with it."""
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if func == SET_GRADIENT and len({noted(tensor) for tensor in tensors(args)} - {None}) == 2:
+            raise RuntimeError("assigned grad has data located on a different device")
+        asked, stream = None, None
+        if kwargs:
+            kwargs, stream = dict(kwargs), kwargs.get("generator")
+            asked = kwargs.pop("device", None)
+        if stream is not None:
+            device = _where(asked, args, kwargs)
+            if (has := stream.device.type) != device:
+                error = f"Expected a '{device}' device type for generator but found '{has}'"
+                raise RuntimeError(error)
+        out = func(*args, **(kwargs or {}))
+        if func in TAKE_OVER and noted(out):  # perhaps the argument itself
+            return out.to(_where(asked, args, kwargs))
+        if out is None or type(out) in (int, bool, torch.Size, torch.dtype):
+            return out
+        for tensor in tensors(out):
+            if asked is not None or noted(tensor) is None:
+                note(tensor, _where(asked, args, kwargs))
+        return out
+
+
+def _where(asked: Any, args: Any, kwargs: Any) -> str:
+    """The device that is asked for, or that of the arguments."""
+    if asked is not None:
+        return torch.device(asked).type
+    return CUDA if CUDA in {noted(tensor) for tensor in tensors((args, kwargs))} else CPU
+
+
+class _Operations(TorchDispatchMode):
+    """Every operation: its tensors must lie on one device, where its result lies as well."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.syncs: Counter[tuple[str, int]] = Counter()
+        self.operations = 0
+        self.default = CPU  # where a tensor is of which nothing is noted
+
+    @contextmanager
+    def unwatched(self) -> Iterator[None]:
+        """For a while only what Python calls is seen, five times as fast."""
+        self.__exit__(None, None, None)
+        self.default = CUDA
+        try:
+            yield
+        finally:
+            self.default = CPU
+            self.__enter__()
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        return False  # nothing here is compiled, and the detour takes a third of the time
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        if func.is_view:  # no kernel, and a storage that has its note
+            return func(*args, **kwargs)
+        with torch._C.DisableTorchFunction():
+            given = tensors(args)
+            tensors(kwargs, given)
+            device = self._device(func, args, given)
+            out = func(*args, **kwargs)
+            if device:
+                for tensor in tensors(out):
+                    if noted(tensor) is None:
+                        note(tensor, device)
+        return out
+
+    def _device(self, func: Any, args: Any, given: list[Tensor]) -> str | None:
+        """The one device of an operation; RuntimeError if there are two."""
+        found = {noted(tensor) for tensor in given}
+        found.discard(None)
+        if not found or found == {CPU}:
+            return CPU if found else None
+        self.operations += 1
+        name, pointwise, written = _known(func)
+        bound, waits = given, name in WAITS
+        if name in ("copy_", "_to_copy"):
+            bound = given[:1]
+        elif name in INDEXED:
+            indices = tensors(args[1])
+            if noted(args[0]) == CPU and CUDA in map(noted, indices):
+                raise RuntimeError(INDICES)
+            bound = given[:1] + [t for t in tensors(args[2:]) if t.dim() or noted(t) == CUDA]
+            waits = any(t.dtype == torch.bool or noted(t) != CUDA for t in indices)
+        elif pointwise and len(found) == 2:  # numbers that are only read may be anywhere
+            bound = given[:written] + [t for t in given if t.dim() or noted(t) == CUDA]
+        if len(found) == 2:
+            found = {noted(tensor) for tensor in bound} - {None}
+        if len(found) == 2:
+            raise RuntimeError(f"{MIXED}, cuda:0 and cpu! (in {func})")
+        if CUDA in found:
+            self._kernel(name, given)
+            if waits:
+                self.wait()
+        return found.pop() if found else None
+
+    def _kernel(self, name: str, given: list[Tensor]) -> None:
+        """Refuse an operation for which CUDA has no kernel, or none that is deterministic."""
+        dtype = given[-1].dtype
+        if name in PRODUCTS and dtype in WHOLE:
+            raise RuntimeError(f'"addmm_cuda" not implemented for {dtype}')
+        if name in UNORDERED and dtype not in WHOLE:
+            raise RuntimeError(f"{name} does not have a deterministic implementation")
+
+    def wait(self) -> None:
+        """Count that the processor waits for the GPU, under the line outside PyTorch it is at."""
+        frame = sys._getframe()
+        while frame.f_back and frame.f_code.co_filename.startswith(OWN):
+            frame = frame.f_back
+        self.syncs[frame.f_code.co_filename, frame.f_lineno] += 1
+
+
+@cache
+def _known(func: Any) -> tuple[str, bool, int]:
+    """The name of an operation, whether it goes entry by entry, and how many tensors it writes."""
+    name = func.overloadpacket.__name__
+    pointwise = torch.Tag.pointwise in func.tags or name.startswith("masked_fill")
+    return name, pointwise, int(func._schema.is_mutable)
+
+
+class _Moved(torch.autograd.Function):
+    """A copy on another device; its gradient comes back."""
+
+    @staticmethod
+    def forward(ctx: Any, tensor: Tensor, device: str) -> Tensor:
+        ctx.source = noted(tensor) or CPU
+        return note(tensor.clone(), device)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
+        return note(gradient.clone(), ctx.source), None
+
+
+class Generator(torch._C.Generator):
+    """A stream of random numbers that says it is on the device it was asked for."""
+
+    device = DEVICES[CPU]
+
+    def __new__(cls, device: Any = CPU) -> "Generator":
+        stream = super().__new__(cls)
+        stream.device = torch.device(device)
+        return stream
+
+
+@contextmanager
+def emulated() -> Iterator[_Operations]:
+    """Emulate one CUDA device, for `device="cuda"`."""
+    calls, operations, backward = _Calls(), _Operations(), BackwardCFunction.apply
+
+    def to(tensor: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        device, first = kwargs.pop("device", None), args[0] if args else kwargs.pop("other", None)
+        if isinstance(first, Tensor):
+            device, args = first.device, (first.dtype, *args[1:])
+        elif isinstance(first, str | int | torch.device):
+            device, args = first, (None, *args[1:])
+        out = Base.to(tensor, *args, **kwargs)
+        if device is None or torch.device(device).type == (noted(out) or CPU):
+            return out
+        operations.wait()
+        return _Moved.apply(out, torch.device(device).type)
+
+    def numpy(tensor: Tensor, *, force: bool = False) -> Any:
+        if tensor.is_cuda and not force:
+            raise TypeError(NO_ARRAY)
+        return Base.numpy(tensor, force=force)
+
+    def go_backward(ctx: Any, *args: Any) -> Any:  # PyTorch has left the mode by then
+        with nullcontext() if _get_current_function_mode() is calls else calls:
+            return backward(ctx, *args)
+
+    of_tensors: dict[str, Any] = {"to": to, "type_as": to, "numpy": numpy}
+    of_tensors |= {name: lambda tensor, *_, at=name, **__: to(tensor, at) for name in DEVICES}
+    of_tensors["device"] = property(lambda tensor: DEVICES[noted(tensor) or operations.default])
+    of_tensors["is_cuda"] = property(lambda tensor: noted(tensor) == CUDA)
+    of_tensors["is_cpu"] = property(lambda tensor: noted(tensor) != CUDA)
+    answers = {"is_available": True, "device_count": 1, "get_device_name": "emulated"}
+    answers |= dict.fromkeys(("current_device", "memory_allocated", "max_memory_allocated"), 0)
+    answers |= dict.fromkeys(("synchronize", "empty_cache", "reset_peak_memory_stats"))
+    of_cuda = {name: lambda *_, it=it, **__: it for name, it in answers.items()}
+    of_torch = {"Generator": Generator}  # and what no mode sees:
+    of_torch["from_numpy"] = lambda array, plain=torch.from_numpy: note(plain(array), CPU)
+    with ExitStack() as stack:
+        stack.enter_context(mock.patch.multiple(Tensor, **of_tensors))
+        stack.enter_context(mock.patch.multiple(torch.cuda, **of_cuda))
+        stack.enter_context(mock.patch.multiple(torch, **of_torch))
+        stack.enter_context(mock.patch.object(BackwardCFunction, "apply", go_backward))
+        stack.enter_context(operations)
+        stack.enter_context(calls)
+        yield operations

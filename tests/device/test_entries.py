@@ -1,0 +1,166 @@
+"""Public functions that take tensors compute where these lie, and give what they give elsewhere."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from device.emulate import emulated
+from device.trainings import BIGRAMS, TOKENS
+from emergence import analysis, fast, models, subspace, tasks, training
+from emergence.companions.associative_memories import lemma
+from emergence.companions.associative_memories import training as memories
+from emergence.companions.associative_memories.model import draw, linear
+from emergence.companions.birth import baselines
+from emergence.companions.birth import fast as birth
+from emergence.companions.birth import model as born
+from emergence.companions.birth import task as stream
+from emergence.companions.clustering import pairwise
+from emergence.companions.clustering.model import Network
+from emergence.companions.grokking import manifold
+from emergence.companions.grokking.model import Layers
+from emergence.companions.k_hop import construction
+from emergence.running.devices import generator, resolve_device
+
+CPU, CUDA = torch.device("cpu"), torch.device("cuda")
+pytestmark = pytest.mark.usefixtures("unchecked")
+
+
+def ramp(device: torch.device, *shape: int) -> torch.Tensor:
+    """The same numbers on every device."""
+    count = int(np.prod(shape))
+    return torch.linspace(-1, 1, count, dtype=torch.float64).sin().view(shape).to(device)
+
+
+def weights(device: torch.device, *runs: int) -> models.Weights:
+    return models.Weights(
+        ramp(device, *runs, 8, 8), ramp(device, *runs, 16, 16), ramp(device, *runs, 32, 4)
+    )
+
+
+def network(device: torch.device) -> models.AttentionOnlyTransformer:
+    return training.transformer.initial_transformer(TOKENS, generator(1, CPU)).to(device)
+
+
+def batch(device: torch.device) -> tasks.TokenBatch:
+    drawn = tasks.token_pairs(4, 2, 8, 8, generator=generator(0, CPU))
+    return type(drawn)(*(part.to(device) for part in drawn))
+
+
+def particles(device: torch.device) -> Network:
+    shapes = (3, 5, 2), (3, 2, 6), (3, 1, 6), (3, 6, 5), (3, 1, 5)
+    return Network(*(ramp(device, *shape) for shape in shapes))
+
+
+def sequences(device: torch.device) -> tuple[Any, Any]:
+    what = stream.make(BIGRAMS, 5, CPU)
+    drawn = stream.sample(what, 6, 16, generator=generator(0, CPU))
+    return tuple(type(x)(*(part.to(device) for part in x)) for x in (what, drawn))
+
+
+def birth_loss(method: Any, device: torch.device) -> Any:
+    frozen, trained = born.initial(65, 16, 8, 2, generator=generator(0, CPU))
+    frozen = type(frozen)(*(part.to(device) for part in frozen))
+    trained = born.Trained(tuple(part.to(device) for part in trained.kq), trained.o.to(device))
+    return method.loss_and_gradient(frozen, trained, sequences(device)[1])
+
+
+ENTRIES: dict[str, Callable[[torch.device], Any]] = {
+    "disentangled_output": lambda d: models.disentangled_output(weights(d), ramp(d, 3, 5, 8)),
+    "fast.disentangled_output": lambda d: fast.disentangled_output(weights(d), ramp(d, 3, 5, 8)),
+    "induction_head_output": lambda d: fast.induction_head_output(
+        ramp(d, 2, 3), ramp(d, 2, 3, 5, 8)
+    ),
+    "AttentionOnlyTransformer": lambda d: network(d)(batch(d).tokens, batch(d).positions),
+    "attention_only_logits": lambda d: fast.attention_only_logits(
+        network(d), batch(d).tokens, batch(d).positions
+    ),
+    "key_query_products": lambda d: fast.key_query_products(
+        network(d), ramp(d, 16, 3).float(), layer=1
+    ),
+    "stacked_logits": lambda d: fast.stacked_logits(
+        fast.stacked([network(d)]), batch(d).tokens[None], batch(d).positions[None]
+    ),
+    "query_logits": lambda d: training.query_logits(network(d), batch(d), "causal", "dense"),
+    "project": lambda d: subspace.project(weights(d)),
+    "embed": lambda d: subspace.embed(subspace.PseudoParameters.unstack(ramp(d, 19)), 4),
+    "norms": lambda d: analysis.norms(weights(d)),
+    "head_lead": lambda d: analysis.head_lead(ramp(d, 2, 19)),
+    "squared_mean": lambda d: analysis.squared_mean(ramp(d, 4, 5)),
+    "products": lambda d: analysis.products(network(d)),
+    "balances": lambda d: analysis.balances(network(d)),
+    "recall": lambda d: analysis.recall(ramp(d, 4, 4)),
+    "lemma.one_step": lambda d: lemma.one_step(
+        ramp(d, 3, 4), ramp(d, 5, 4), torch.arange(5, device=d) % 3, 0.1
+    ),
+    "lemma.gradient": lambda d: lemma.gradient(
+        ramp(d, 4, 4), ramp(d, 3, 4), ramp(d, 5, 4), ramp(d, 5, 3).abs()
+    ),
+    "memories.train": lambda d: memories.train(
+        linear(8), draw(4, 8, 0, d), least_recall=1.0, evaluations=5, patience=3
+    )[:3],
+    "k_hop.compose": lambda d: construction.compose(
+        torch.tensor([[[1, 2, 0], [2, 0, 1]]], device=d), 2
+    ),
+    "k_hop.composed": lambda d: construction.composed(torch.tensor([[[1, 0], [1, 1]]], device=d)),
+    "pair_forces": lambda d: pairwise.pair_forces(particles(d)),
+    "expected_pair_forces": lambda d: pairwise.expected_pair_forces(ramp(d, 5, 2), 6, (1.0, 2.0)),
+    "gram": lambda d: manifold.gram(Layers(ramp(d, 3, 4), ramp(d, 4, 3)), ramp(d, 5, 3)),
+    "norm_minimising": lambda d: manifold.norm_minimising(
+        Layers(ramp(d, 2, 6), ramp(d, 6, 2)), Layers(ramp(d, 2, 6), ramp(d, 6, 2)), ramp(d, 3, 2)
+    ),
+    "birth.fast": lambda d: birth_loss(birth, d),
+    "birth.model": lambda d: birth_loss(born, d),
+    "baselines": lambda d: baselines.baselines(sequences(d)[0], BIGRAMS, sequences(d)[1]),
+}  # fmt: skip
+DRAWN: dict[str, Callable[[torch.device], Any]] = {
+    "gaussian_pairs": lambda d: tasks.gaussian_pairs(3, 2, 4, generator=generator(0, d)),
+    "orthonormal_pairs": lambda d: tasks.orthonormal_pairs(3, 2, 8, generator=generator(0, d)),
+    "token_pairs": lambda d: tasks.token_pairs(3, 2, 8, 8, generator=generator(0, d)),
+    "lemma.unit": lambda d: lemma.unit(3, 4, generator(0, d), torch.float64),
+    "lemma.orthonormal": lambda d: lemma.orthonormal(3, 4, generator(0, d), torch.float64),
+    "k_hop.drawn": lambda d: construction.drawn(2, 2, 4, generator=generator(0, d)),
+    "k_hop.permutations": lambda d: construction.drawn(
+        2, 2, 4, generator=generator(0, d), permutations=True
+    ),
+    "mean_pair_forces": lambda d: pairwise.mean_pair_forces(
+        ramp(d, 5, 2), 6, (1.0, 2.0), count=2, stream=generator(0, d)
+    ),
+    "sample": lambda d: stream.sample(stream.make(BIGRAMS, 5, d), 2, 8, generator=generator(0, d)),
+}
+
+
+def numbers(found: Any) -> Iterator[Any]:
+    """All tensors and numbers of a result, in order."""
+    if isinstance(found, dict):
+        found = tuple(found.values())
+    if isinstance(found, tuple | list):
+        for item in found:
+            yield from numbers(item)
+    elif found is not None and not isinstance(found, str):
+        yield found
+
+
+@pytest.mark.parametrize("entry", ENTRIES | DRAWN)
+def test_a_function_computes_where_its_tensors_lie(entry):
+    compute = (ENTRIES | DRAWN)[entry]
+    here = list(numbers(compute(CPU)))
+    with emulated() as cuda:
+        there = list(numbers(compute(CUDA)))
+        kinds = {x.device.type for x in there if isinstance(x, torch.Tensor)}
+        there = [x.cpu() if isinstance(x, torch.Tensor) else x for x in there]
+    assert kinds <= {"cuda"}
+    assert cuda.operations
+    assert len(here) == len(there) > 0
+    for mine, other in zip(here, there, strict=True):
+        one, two = (torch.as_tensor(value).detach().numpy() for value in (mine, other))
+        assert np.array_equal(one, two)
+
+
+def test_the_device_that_is_asked_for_is_found():
+    with emulated():
+        assert resolve_device("auto") == resolve_device("cuda") == CUDA
+    with pytest.raises(ValueError, match="no CUDA device"):
+        resolve_device("cuda")
