@@ -14,6 +14,7 @@ from typing import Any
 
 from bookbuild.results.executed import Entry
 from bookbuild.results.keys import digest
+from bookbuild.results.machine import gpu
 from bookbuild.results.store import Store, write_whole
 from bookbuild.settings import Settings
 
@@ -40,6 +41,7 @@ def ingredients(settings: Settings) -> str:
     return digest(
         {
             "options": settings.parameters | {"part": settings.part},
+            "gpu": gpu() if settings.device == "cuda" else None,
             "packages": packages,
             "files": _digest_of(sorted(files), settings.root),
         }
