@@ -13,6 +13,8 @@ class Settings:
     dim: int = 128  # d, the source's 256
     batch_size: int = 64  # the source's 512
     n_triggers: int = 5  # k
+    random_triggers: bool = False  # each sequence draws its own; else the most frequent characters
+    released: tuple[int, int, int] = (0, 0, 0)  # steps from which W_OV^2, W_KQ^2, W_KQ^1 move
     steps: int = 1000
     steps_one_layer: int = 2000  # twice as many: it must not fail for want of time; ours
     learning_rate: float = 0.03
