@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import torch
 
-from emergence.companions.birth import attention, task
-from emergence.companions.birth.runs import cells, generic, record
+from emergence.companions.birth import attention, memories, task
+from emergence.companions.birth.runs import cells, generic, order, record
 from oracles.birth_counts import COUNTS
 
 FILE = Path(__file__).parents[4] / "data" / "companions" / "birth.json"
@@ -51,6 +51,7 @@ def test_the_generic_transformer_by_hand():
     assert torch.allclose(generic.logits(parts, tokens, 4)[0], wanted, atol=1e-4)
 
 
+@pytest.mark.usefixtures("unchecked")
 def test_the_generic_transformer_learns_and_repeats():
     longer = replace(SMALL, steps=40)
     first, again = (generic.train(longer, COUNTS, 0) for _ in range(2))
@@ -110,3 +111,46 @@ def test_a_stored_run_begins_as_it_is_stored(stored, key):
         assert found.recalls.ov2[:3] == pytest.approx(stored[key].recalls.ov2[:3], abs=0.02)
     assert found.loss == pytest.approx(stored[key].loss[:n_steps], rel=1e-3)
     assert np.abs(found.accuracy - stored[key].accuracy[:n_steps]).max() < 0.01
+
+
+def made(ov2, kq2, kq1, *, early=None, matched=None, drawn=True):
+    """A run whose recalls are given at steps 0, 10, ..."""
+    curves = [np.array(curve, dtype=float) for curve in (ov2, kq2, kq1, early or kq1)]
+    nothing = attention.Focus(*[np.zeros(len(ov2))] * 4)
+    settings = {"random_triggers": drawn, "n_triggers": 5, "length": 128}
+    return record.Run(
+        "made", 0, settings, np.zeros(1), np.zeros(1), {}, 10 * np.arange(len(ov2)),
+        memories.Recalls(*curves), nothing, np.array(matched or kq2, dtype=float), {},
+    )  # fmt: skip
+
+
+def test_arrivals_stay():
+    run = made([0, 0.6, 0.2, 1, 1], [0, 0, 0, 0.1, 0.8], [0, 0, 0, 0, 0])
+    found = order.arrivals(run)
+    assert found.begun == (10, 30, np.inf)
+    assert found.half == (30, 40, np.inf)
+    assert found.levels[0] == (10, 40, np.inf)  # a tenth beyond chance is more than .1
+    assert found.levels[8] == (30, np.inf, np.inf)
+
+
+def test_order_of_what_is_decided():
+    right = made([0, 1, 1, 1], [0, 0, 1, 1], [0, 0, 0, 1])
+    wrong = made([0, 1, 1, 1], [0, 0, 0, 1], [0, 0, 1, 1])
+    open_ = made([0, 1, 1, 1], [0, 0, 0, 0], [0, 0, 0, 0])
+    assert order.compare([right]) == (1, 1, 1, 1, 1)
+    assert order.compare([wrong]) == (0, 0, 0, 1, 0)
+    found = order.compare([open_])
+    assert found.output_first == 1
+    assert np.isnan([found.begun, found.half, found.levels, found.match_first]).all()
+    assert order.compare([right, wrong, open_]).levels == 0.5
+    assert order.follows((5.0, 5.0, 9.0)) is False
+    assert order.follows((5.0, np.inf, 9.0)) is False
+    assert order.follows((5.0, 9.0, np.inf)) is True
+
+
+def test_order_by_use_reads_other_curves():
+    run = made([0, 1, 1, 1], [0, 0, 0, 1], [0, 0, 1, 1], early=[0, 0, 0, 1], matched=[0, 0, 1, 1])
+    assert order.compare([run]).levels == 0
+    assert order.compare([run], by_use=True).levels == 1
+    few = made([0, 1, 1], [0.2, 0.2, 1], [0, 0, 1], drawn=False)
+    assert order.shares(few)["kq2"] == pytest.approx([0, 0, 1])  # a fifth is chance among five

@@ -103,7 +103,7 @@ def test_same_seed_same_sequences():
 
 def test_baselines_by_hand():
     what, batch = draw(30)
-    right, excess, seen, likely, total = 0, 0, 0.0, 0, 0
+    right, plain, excess, seen, likely, total = 0, 0, 0, 0.0, 0, 0
     for x, y, scored in zip(*(part.tolist() for part in batch), strict=True):
         for t in (t for t, flag in enumerate(scored) if flag):
             so_far = Counter(x[: t + 1])
@@ -112,12 +112,15 @@ def test_baselines_by_hand():
             above = max(range(N), key=lambda z: (so_far[z] - mean[z]) / mean[z] ** 0.5)
             known = {y[s] for s in range(t) if x[s] in what.triggers.tolist()}
             right += best == y[t]
+            others = [z for z in range(N) if z not in what.triggers.tolist()]
+            plain += min(others, key=lambda z: (-so_far[z], z)) == y[t]
             excess += above == y[t]
             seen += (y[t] in known) / len(known)
             likely += COUNTS.conditional[x[t]].argmax() == y[t]
             total += 1
     found = baselines.baselines(what, COUNTS, batch)
     assert found.frequent == pytest.approx(right / total)
+    assert found.plain == pytest.approx(plain / total)
     assert found.excess == pytest.approx(excess / total)
     assert found.seen == pytest.approx(seen / total)
     assert found.bigram == pytest.approx(likely / total)
@@ -126,6 +129,12 @@ def test_baselines_by_hand():
 def drawn_triggers(n=3, length=80, batch_size=200):
     what = task.make(COUNTS, n, random_triggers=True)
     return what, task.sample(what, batch_size, length, generator=torch.Generator().manual_seed(0))
+
+
+def test_guesses_are_for_shared_triggers():
+    what, batch = drawn_triggers()
+    with pytest.raises(ValueError, match="share"):
+        baselines.baselines(what, COUNTS, batch)
 
 
 def test_each_sequence_draws_its_own_triggers():
