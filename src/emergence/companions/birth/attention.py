@@ -44,7 +44,7 @@ def patterns(frozen: Frozen, trained: Trained, tokens: Int[Tensor, "batch T"]) -
 
 
 def followers(tokens: Int[Tensor, "batch T"]) -> Bool[Tensor, "batch T T"]:
-    """For each position, the positions up to it that an earlier occurrence of its token precedes."""
+    """For each position, those up to it that an earlier occurrence of its token precedes."""
     before = torch.nn.functional.pad(tokens[:, :-1], (1, 0), value=-1)
     return (tokens[:, :, None] == before[:, None, :]).tril()
 

@@ -162,7 +162,9 @@ def recall_after_first_step(frozen: Frozen, batch: Batch) -> float:
     The batch stands for the population: it is to be large.
     """
     n_tokens, n = len(frozen.e), len(frozen.e) + len(frozen.p)
-    zero = Tables(*(frozen.e.new_zeros(shape) for shape in ((n, n), (2 * n, 2 * n), (n_tokens, 2 * n))))
+    zero = Tables(
+        *(frozen.e.new_zeros(shape) for shape in ((n, n), (2 * n, 2 * n), (n_tokens, 2 * n)))
+    )
     gradient = table_gradient(zero, direct(frozen, 2), batch)[2].out
     gram = metric(frozen)
     moved = -gram.left.out @ gradient @ gram.right.out

@@ -56,8 +56,12 @@ def make(
     start = torch.from_numpy(bigrams.unigram.cumsum())
     n_known = len(rows) if random_triggers else n_triggers
     triggers = torch.from_numpy(bigrams.most_frequent(n_known)).sort().values
-    parts = (part.to(device) for part in (start, shifted.flatten(), triggers))
-    return Task(*parts, n_drawn=n_triggers if random_triggers else 0)
+    return Task(
+        start.to(device),
+        shifted.flatten().to(device),
+        triggers.to(device),
+        n_triggers if random_triggers else 0,
+    )
 
 
 def sample(task: Task, batch_size: int, length: int, *, generator: torch.Generator) -> Batch:
@@ -68,7 +72,9 @@ def sample(task: Task, batch_size: int, length: int, *, generator: torch.Generat
     n, device = task.n_tokens, generator.device
     triggers = _own_triggers(task, batch_size, generator)
     outputs = torch.full((batch_size, n), -1, device=device)
-    outputs.scatter_(1, triggers, torch.randint(n, triggers.shape, generator=generator, device=device))
+    outputs.scatter_(
+        1, triggers, torch.randint(n, triggers.shape, generator=generator, device=device)
+    )
     uniform = torch.rand(
         length + 1, batch_size, generator=generator, device=device, dtype=torch.float64
     )

@@ -48,9 +48,7 @@ def train(
     ArithmeticError when the run diverges.
     """
     stream = generator(seed, device)
-    what = task.make(
-        bigrams, settings.n_triggers, device, random_triggers=settings.random_triggers
-    )
+    what = task.make(bigrams, settings.n_triggers, device, random_triggers=settings.random_triggers)
     frozen, trained = initial(
         what.n_tokens, settings.length, settings.dim, n_layers, generator=stream
     )

@@ -101,9 +101,7 @@ def test_first_step_recalls_more_in_more_dimensions():
 
 def test_first_step_is_a_step_of_the_dense_network():
     """Its table is that of the dense gradient on the output matrix at zero weights."""
-    batch = task.sample(
-        task.make(COUNTS, 5), 60, 20, generator=torch.Generator().manual_seed(0)
-    )
+    batch = task.sample(task.make(COUNTS, 5), 60, 20, generator=torch.Generator().manual_seed(0))
     frozen, trained = model.initial(65, 20, 48, 2, generator=torch.Generator().manual_seed(1))
     zero = model.Trained(tuple(0 * kq for kq in trained.kq), 0 * trained.o)
     step = -model.loss_and_gradient(frozen, zero, batch).gradient.o

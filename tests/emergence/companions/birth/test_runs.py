@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from emergence.companions.birth import attention, memories, task
+from emergence.companions.birth import attention, task
 from emergence.companions.birth.runs import cells, generic, order, record
 from oracles.birth_counts import COUNTS
 
@@ -38,7 +38,9 @@ def test_the_generic_transformer_by_hand():
     x = parts.e[tokens[0]] + parts.p[:5]
 
     def normed(rows):
-        return (rows - rows.mean(1, keepdim=True)) / (rows.var(1, False, keepdim=True) + 1e-5).sqrt()
+        return (rows - rows.mean(1, keepdim=True)) / (
+            rows.var(1, False, keepdim=True) + 1e-5
+        ).sqrt()
 
     block, found = parts.blocks[0], []
     q, k, v = (normed(x) @ block.qkv.T).split(16, dim=1)
@@ -61,9 +63,7 @@ def test_the_generic_transformer_learns_and_repeats():
 
 def test_accuracies_are_taken_apart():
     """An answer that is right in stuck tails only."""
-    batch = task.sample(
-        task.make(COUNTS, 5), 300, 60, generator=torch.Generator().manual_seed(0)
-    )
+    batch = task.sample(task.make(COUNTS, 5), 300, 60, generator=torch.Generator().manual_seed(0))
     tails = task.stuck(batch.scored, 5)
     wanted = torch.where(tails, batch.targets, (batch.targets + 1) % 65)
     rows = iter(wanted.split(cells.CHUNK))
@@ -79,9 +79,9 @@ def test_a_run_goes_through_the_file_unchanged():
     assert back.settings == json.loads(json.dumps(asdict(tiny)))
     assert back.probed.tolist() == [0, 5, 6]
     assert len(back.loss) == 6
-    assert len(back.recalls) == 4
+    assert len(back.curves) == 9
     assert back.maps["kq2"].shape == (65, 65)
-    assert (back.matched <= 1).all()
+    assert (back.curves.matched <= 1).all()
     with pytest.raises(ValueError, match="readings a step"):
         record.read(record.written([entry | {"readings": entry["readings"][:-1]}]))
 
@@ -106,22 +106,21 @@ def test_a_stored_run_begins_as_it_is_stored(stored, key):
         entry = cells.measure(replace(cell, settings=replace(cell.settings, steps=n_steps)), COUNTS)
         (found,) = record.read(record.written([entry]))
         for name in attention.Focus._fields:
-            kept = getattr(stored[key].focus, name)[:3]
-            assert getattr(found.focus, name)[:3] == pytest.approx(kept, abs=2e-3)
-        assert found.recalls.ov2[:3] == pytest.approx(stored[key].recalls.ov2[:3], abs=0.02)
+            kept = getattr(stored[key].curves, name)[:3]
+            assert getattr(found.curves, name)[:3] == pytest.approx(kept, abs=2e-3)
+        assert found.curves.ov2[:3] == pytest.approx(stored[key].curves.ov2[:3], abs=0.02)
     assert found.loss == pytest.approx(stored[key].loss[:n_steps], rel=1e-3)
     assert np.abs(found.accuracy - stored[key].accuracy[:n_steps]).max() < 0.01
 
 
 def made(ov2, kq2, kq1, *, early=None, matched=None, drawn=True):
     """A run whose recalls are given at steps 0, 10, ..."""
-    curves = [np.array(curve, dtype=float) for curve in (ov2, kq2, kq1, early or kq1)]
-    nothing = attention.Focus(*[np.zeros(len(ov2))] * 4)
+    recalls = [np.array(curve, dtype=float) for curve in (ov2, kq2, kq1, early or kq1)]
+    looks = [np.zeros(len(ov2))] * 4
+    curves = record.Curves(*recalls, *looks, np.array(matched or kq2, dtype=float))
     settings = {"random_triggers": drawn, "n_triggers": 5, "length": 128}
-    return record.Run(
-        "made", 0, settings, np.zeros(1), np.zeros(1), {}, 10 * np.arange(len(ov2)),
-        memories.Recalls(*curves), nothing, np.array(matched or kq2, dtype=float), {},
-    )  # fmt: skip
+    steps = 10 * np.arange(len(ov2))
+    return record.Run("made", 0, settings, np.zeros(1), np.zeros(1), {}, steps, curves, {})
 
 
 def test_arrivals_stay():

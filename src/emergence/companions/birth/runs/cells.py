@@ -2,16 +2,15 @@
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import Any
 
 import torch
-from jaxtyping import Int
 from torch import Tensor
 
 from .. import model, tables, task
 from ..attention import RecallsAndFocus
 from ..bigrams import Bigrams
-from ..memories import Recalls
 from ..settings import Settings
 from ..training import train
 from . import generic
@@ -77,23 +76,28 @@ def measure(cell: Cell, bigrams: Bigrams) -> dict[str, Any]:
         "seed": cell.seed,
     }
     if isinstance(settings, Generic):
-        record = generic.train(settings, bigrams, cell.seed, label=cell.name)
-
-        def answer(tokens: Int[Tensor, "b T"]) -> Tensor:
-            return generic.logits(record.parts, tokens, settings.n_heads)
-    else:
-        read = RecallsAndFocus.of(what, task.Batch(*(part[:N_READ] for part in tested)))
-        record = train(
-            settings, bigrams, cell.seed, n_layers=2, device=torch.device("cpu"),
-            label=cell.name, read=read,
-        )  # fmt: skip
-
-        def answer(tokens: Int[Tensor, "b T"]) -> Tensor:
-            return model.logits(record.frozen, record.trained, tokens)
-
-        entry |= {"probed": record.probed.tolist(), "readings": _rounded(record.readings.T)}
-    entry |= {"accuracy": _rounded(record.accuracy), "loss": _rounded(record.loss)}
-    entry["tested"] = accuracies(answer, tested, settings.n_triggers)
+        layer = generic.train(settings, bigrams, cell.seed, label=cell.name)
+        curves = {"accuracy": _rounded(layer.accuracy), "loss": _rounded(layer.loss)}
+        answer = partial(generic.logits, layer.parts, n_heads=settings.n_heads)
+        return entry | curves | {"tested": accuracies(answer, tested, settings.n_triggers)}
+    record = train(
+        settings,
+        bigrams,
+        cell.seed,
+        n_layers=2,
+        device=torch.device("cpu"),
+        label=cell.name,
+        read=RecallsAndFocus.of(what, task.Batch(*(part[:N_READ] for part in tested))),
+    )
+    entry |= {
+        "probed": record.probed.tolist(),
+        "readings": _rounded(record.readings.T),
+        "accuracy": _rounded(record.accuracy),
+        "loss": _rounded(record.loss),
+        "tested": accuracies(
+            partial(model.logits, record.frozen, record.trained), tested, settings.n_triggers
+        ),
+    }
     if cell.name == "source":
         entry["maps"] = _maps(record.frozen, record.trained, what.n_tokens)
     return entry
@@ -123,11 +127,12 @@ def _maps(frozen: model.Frozen, trained: model.Trained, n_tokens: int) -> dict[s
     assert isinstance(found, tables.Tables)
     n = len(found.kq1)
     places = slice(n_tokens, n_tokens + len(frozen.p) // 4)
-    values = Recalls(
-        found.out[:, :n_tokens], found.kq2[:n_tokens, n : n + n_tokens],
-        found.kq1[places, places].tril(), torch.zeros(0),
-    )  # fmt: skip
-    return {name: _rounded(value.detach(), 2) for name, value in values._asdict().items() if len(value)}
+    values = {
+        "ov2": found.out[:, :n_tokens],
+        "kq2": found.kq2[:n_tokens, n : n + n_tokens],
+        "kq1": found.kq1[places, places].tril(),
+    }
+    return {name: _rounded(value.detach(), 2) for name, value in values.items()}
 
 
 def _rounded(values: Any, digits: int = 4) -> Any:

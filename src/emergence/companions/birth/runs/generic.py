@@ -61,7 +61,13 @@ class Parts(NamedTuple):
     @property
     def flat(self) -> list[Tensor]:
         """Every tensor once."""
-        return [self.e, self.p, *(part for block in self.blocks for part in block), self.norm, self.u]
+        return [
+            self.e,
+            self.p,
+            *(part for block in self.blocks for part in block),
+            self.norm,
+            self.u,
+        ]
 
 
 class Record(NamedTuple):
@@ -141,7 +147,9 @@ def train(settings: Generic, bigrams: Bigrams, seed: int, *, label: str = "train
         loss = functional.cross_entropy(out.flatten(0, 1), batch.targets.flatten())
         loss.backward()
         optimiser.step()
-        rows.append((loss.item(), float((out.argmax(dim=2) == batch.targets)[batch.scored].double().mean())))
+        rows.append(
+            (loss.item(), float((out.argmax(dim=2) == batch.targets)[batch.scored].double().mean()))
+        )
         loop.check_finite(rows[-1][0], label, step)
     losses, accuracies = np.array(rows).T
     return Record(losses, accuracies, parts)

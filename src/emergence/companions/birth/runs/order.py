@@ -1,5 +1,6 @@
 """In which order stored runs learn their memories: shares learnt, arrivals, pairs."""
 
+import itertools
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -8,7 +9,7 @@ from jaxtyping import Float
 
 from emergence.analysis.curves import settled
 
-from ..memories import Recalls, entries, learnt, onset
+from ..memories import entries, learnt
 from .record import Run
 
 N_TOKENS = 65
@@ -25,12 +26,16 @@ class Order(NamedTuple):
     match_first: float  # runs and levels: KQ2 before KQ1
 
 
-def _counts(run: Run, by_use: bool) -> Recalls:
+def _counts(run: Run, by_use: bool) -> dict[str, int]:
     """M of each memory of a run."""
     settings = run.settings
     asking = N_TOKENS if settings["random_triggers"] else settings["n_triggers"]
-    found = entries(N_TOKENS, asking, settings["length"])
-    return found._replace(kq1=found.kq1_early) if by_use else found
+    m = entries(N_TOKENS, asking, settings["length"])
+    return {
+        "ov2": int(m.ov2),
+        "kq2": int(m.kq2),
+        "kq1": int(m.kq1_early if by_use else m.kq1),
+    }
 
 
 def shares(run: Run, *, by_use: bool = False) -> dict[str, Float[np.ndarray, " probes"]]:
@@ -39,11 +44,11 @@ def shares(run: Run, *, by_use: bool = False) -> dict[str, Float[np.ndarray, " p
     `by_use` weighs what is used more: tokens by frequency in W_KQ^2, and of the positions in
     W_KQ^1 only the first quarter.
     """
-    m = _counts(run, by_use)
+    m, read = _counts(run, by_use), run.curves
     return {
-        "ov2": learnt(run.recalls.ov2, m.ov2),
-        "kq2": learnt(run.matched if by_use else run.recalls.kq2, m.kq2),
-        "kq1": learnt(run.recalls.kq1_early if by_use else run.recalls.kq1, m.kq1),
+        "ov2": learnt(read.ov2, m["ov2"]),
+        "kq2": learnt(read.matched if by_use else read.kq2, m["kq2"]),
+        "kq1": learnt(read.kq1_early if by_use else read.kq1, m["kq1"]),
     }
 
 
@@ -58,8 +63,8 @@ class Arrivals(NamedTuple):
 def arrivals(run: Run, *, by_use: bool = False) -> Arrivals:
     """From which step on each memory of a run stays above chance, half learnt, at each level."""
     m, of = _counts(run, by_use), shares(run, by_use=by_use)
-    least = onset(m)
-    chance = {name: float(learnt(np.array(getattr(least, name)), getattr(m, name))) for name in of}
+    # three standard deviations of the mean of M draws with probability 1/M, as a share
+    chance = {name: 3 / count / (1 - 1 / count) ** 0.5 for name, count in m.items()}
 
     def reached(levels: dict[str, float]) -> tuple[float, ...]:
         return tuple(
@@ -78,7 +83,7 @@ def follows(times: Sequence[float]) -> bool | None:
 
     A time that never came is later than one that came.
     """
-    for k, (one, other) in enumerate(zip(times, times[1:], strict=False)):
+    for k, (one, other) in enumerate(itertools.pairwise(times)):
         if one == other == np.inf:
             return None if all(time == np.inf for time in times[k:]) else False
         if not one < other:

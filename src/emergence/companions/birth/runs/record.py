@@ -14,17 +14,28 @@ import numpy as np
 import torch
 from jaxtyping import Float, Int
 
-from ..attention import Focus
 from ..bigrams import Bigrams
-from ..memories import Recalls
 from . import cells
 
 COMMAND = "PYTHONPATH=src python data/companions/birth.py"
-READINGS = 9  # of `attention.RecallsAndFocus`
+
+
+class Curves(NamedTuple):
+    """Readings of the simplified transformer during training, as `RecallsAndFocus` takes them."""
+
+    ov2: Float[np.ndarray, " probes"]
+    kq2: Float[np.ndarray, " probes"]
+    kq1: Float[np.ndarray, " probes"]
+    kq1_early: Float[np.ndarray, " probes"]
+    previous: Float[np.ndarray, " probes"]
+    previous_top: Float[np.ndarray, " probes"]
+    match: Float[np.ndarray, " probes"]
+    match_top: Float[np.ndarray, " probes"]
+    matched: Float[np.ndarray, " probes"]  # recall of W_KQ^2 by frequency
 
 
 class Run(NamedTuple):
-    """A stored run. Readings are there for the simplified transformer only."""
+    """A stored run; the generic transformer has no readings."""
 
     name: str
     seed: int
@@ -33,9 +44,7 @@ class Run(NamedTuple):
     accuracy: Float[np.ndarray, " steps"]
     tested: dict[str, float]  # as `cells.accuracies` gives it
     probed: Int[np.ndarray, " probes"]
-    recalls: Recalls  # curves
-    focus: Focus  # curves
-    matched: Float[np.ndarray, " probes"]  # recall of W_KQ^2 by frequency
+    curves: Curves
     maps: dict[str, Float[np.ndarray, "M M"]]
 
 
@@ -43,18 +52,24 @@ def read(text: str) -> list[Run]:
     """The runs of a record; ValueError for one with other readings than are taken."""
     found = []
     for entry in json.loads(text)["runs"]:
-        readings = np.array(entry.get("readings", np.zeros((READINGS, 0))), dtype=float)
-        if len(readings) != READINGS:
-            raise ValueError(f"a run has {len(readings)} readings a step, expected {READINGS}")
+        readings = np.array(entry.get("readings", np.zeros((len(Curves._fields), 0))), dtype=float)
+        if len(readings) != len(Curves._fields):
+            raise ValueError(
+                f"a run has {len(readings)} readings a step, expected {len(Curves._fields)}"
+            )
         found.append(
             Run(
-                entry["name"], entry["seed"], entry["settings"],
-                np.array(entry["loss"]), np.array(entry["accuracy"]), entry["tested"],
+                entry["name"],
+                entry["seed"],
+                entry["settings"],
+                np.array(entry["loss"]),
+                np.array(entry["accuracy"]),
+                entry["tested"],
                 np.array(entry.get("probed", []), dtype=int),
-                Recalls(*readings[:4]), Focus(*readings[4:8]), readings[8],
+                Curves(*readings),
                 {name: np.array(values) for name, values in entry.get("maps", {}).items()},
             )
-        )  # fmt: skip
+        )
     return found
 
 
