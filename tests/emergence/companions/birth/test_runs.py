@@ -74,7 +74,7 @@ def test_accuracies_are_taken_apart():
 
 def test_a_run_goes_through_the_file_unchanged():
     tiny = replace(cells.RANDOM, length=16, dim=16, batch_size=8, steps=6)
-    entry = cells.measure(cells.Cell("source", tiny, 0), COUNTS)
+    entry = cells.measure(cells.Cell(cells.SHOWN[0], tiny, cells.SHOWN[1]), COUNTS)
     (back,) = record.read(record.written([entry]))
     assert back.settings == json.loads(json.dumps(asdict(tiny)))
     assert back.probed.tolist() == [0, 5, 6]
