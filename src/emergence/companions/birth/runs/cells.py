@@ -23,15 +23,18 @@ CHUNK = 16  # sequences at once through the dense network
 # The order of emergence, at half the source's length and an eighth of its batch
 RANDOM = Settings(random_triggers=True, steps=600)
 # One run at the source's size; its steps are what time allowed, the source's are 1000
-SOURCE = replace(RANDOM, length=256, dim=256, batch_size=512, steps=300)
+SOURCE = replace(RANDOM, length=256, dim=256, batch_size=512, steps=140)
 RELEASES = {  # steps from which W_OV^2, W_KQ^2 and W_KQ^1 move; ours
     "from the output": (0, 100, 300),
     "previous first": (0, 300, 100),
     "output last": (300, 0, 0),
 }
 WIDTHS = 128, 256, 512
-N_SEEDS = 2
-SHOWN = "random 512", 1  # the run whose memories are stored whole
+DECIDING = (
+    "length", "dim", "batch_size", "n_triggers", "random_triggers", "released", "steps",
+    "learning_rate", "momentum", "weight_decay", "every",
+)  # fmt: skip
+SHOWN = "random 512", 0  # the run whose memories are stored whole
 
 
 @dataclass(frozen=True)
@@ -45,15 +48,12 @@ class Cell:
 
 def _cells() -> tuple[Cell, ...]:
     """All runs, in the order of computation."""
-    wide = [
-        [Cell(f"random {dim}", replace(RANDOM, dim=dim), seed) for dim in WIDTHS]
-        for seed in range(N_SEEDS)
-    ]
+    wide = {dim: replace(RANDOM, dim=dim) for dim in WIDTHS}
     return (
-        *wide[0],
+        *(Cell(f"random {dim}", wide[dim], 0) for dim in WIDTHS),
         Cell("generic", Generic(), 0),
-        *(Cell(name, replace(RANDOM, dim=256, released=at), 0) for name, at in RELEASES.items()),
-        *(cell for row in wide[1:] for cell in row),
+        *(Cell(name, replace(wide[256], released=at), 0) for name, at in RELEASES.items()),
+        Cell("random 128", wide[128], 1),  # the width at which embeddings overlap most, again
         Cell("source", SOURCE, 0),
     )
 
@@ -70,7 +70,7 @@ def measure(cell: Cell, bigrams: Bigrams) -> dict[str, Any]:
     entry: dict[str, Any] = {
         "name": cell.name,
         "kind": type(settings).__name__,
-        "settings": asdict(settings),
+        "settings": used(settings),
         "seed": cell.seed,
     }
     if isinstance(settings, Generic):
@@ -99,6 +99,12 @@ def measure(cell: Cell, bigrams: Bigrams) -> dict[str, Any]:
     if (cell.name, cell.seed) == SHOWN:
         entry["maps"] = _maps(record.frozen, record.trained, what.n_tokens)
     return entry
+
+
+def used(settings: Settings | Generic) -> dict[str, Any]:
+    """The settings that decide a run: of `Settings` those of task, network and descent."""
+    every = asdict(settings)
+    return every if isinstance(settings, Generic) else {name: every[name] for name in DECIDING}
 
 
 @torch.no_grad()
