@@ -1,4 +1,4 @@
-"""Diagrams: Figure 1 (the induction head, the minimal architecture), the circuit's attention."""
+"""Diagrams: Figure 1, the induction head as three memories, the circuit's attention."""
 
 from typing import Any
 
@@ -23,6 +23,39 @@ def induction_head() -> Figure:
     )
     _draw_task(task)
     _draw_architecture(architecture)
+    return figure
+
+
+def three_memories() -> Figure:
+    """The induction head of bigrams: which memory does which of its steps (Bietti et al. 2023)."""
+    figure, ax = plt.subplots(figsize=(7.6, 4.0), layout="constrained")
+    names = [r"$\cdots$", "$q$", "$o$", r"$\cdots$", "$q$"]
+    first, output, query = 1.5, 3.0, 6.0
+    for x, name in zip((0, first, output, 4.5, query), names, strict=True):
+        _box(ax, x, 0, name, fill=LABEL if name == "$o$" else ITEM)
+    _arrow(ax, (output, 0.31), (output, 1.69))
+    _arrow(ax, (query, 0.31), (query, 3.69))
+    _arrow(ax, (first, 0.31), (output - 0.2, 1.69), color=COLOURS["alpha"], lw=2.0)
+    _box(ax, output, 2, "$e_o\\;+\\;W_{OV}^1e_q$", fill=LABEL, width=2.1)
+    _arrow(ax, (output + 0.3, 2.31), (query - 0.3, 3.69), color=COLOURS["beta"], lw=2.0)
+    _box(ax, query, 4, "$e_q\\;+\\;W_{OV}^2e_o$", fill=ITEM, width=2.1)
+    _arrow(ax, (query, 4.31), (query, 5.19), color=COLOURS["gamma"], lw=2.0)
+    _box(ax, query, 5.5, "$o$", fill=LABEL)
+    for x, y, greek, text in (
+        (1.9, 1.15, "alpha", "$W_{KQ}^1$"),
+        (4.2, 3.25, "beta", "$W_{KQ}^2$"),
+        (6.2, 4.75, "gamma", "$W_{OV}^2$"),
+    ):
+        side = "left" if greek == "gamma" else "right"
+        ax.text(x, y, text, color=COLOURS[greek], fontsize=13, ha=side, va="center")
+    for y, text in (
+        (1.0, "layer 1: a position looks\nat the one before"),
+        (3.0, "layer 2: a trigger looks\nwhere layer 1 wrote it"),
+        (4.75, "output: say what is found"),
+    ):
+        ax.text(-0.7, y, text, fontsize=9, color="#666666", va="center", ha="right")
+    ax.set(xlim=(-4.2, 7.6), ylim=(-0.5, 6.0))
+    ax.axis("off")
     return figure
 
 

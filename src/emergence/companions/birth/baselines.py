@@ -15,13 +15,16 @@ class Baselines(NamedTuple):
     """Accuracies at scored positions; the definitions are ours."""
 
     frequent: float  # the token most frequent in the sequence so far
+    plain: float  # the same among those that are no triggers
     excess: float  # the token most above its frequency in Shakespeare, in standard deviations
     seen: float  # one of the tokens that have followed some trigger, at random
     bigram: float  # the likeliest successor of the trigger in Shakespeare
 
 
 def baselines(task: Task, bigrams: Bigrams, batch: Batch) -> Baselines:
-    """Accuracies of four guesses, the third in expectation."""
+    """Accuracies of five guesses, `seen` in expectation; ValueError where triggers are drawn."""
+    if task.n_drawn:
+        raise ValueError("the guesses are for triggers that all sequences share")
     hot = one_hot(batch.tokens, task.n_tokens)
     # whole numbers add up to the same on every device, in whatever order
     counts = hot.cumsum(dim=1).to(torch.float64)
@@ -36,6 +39,7 @@ def baselines(task: Task, bigrams: Bigrams, batch: Batch) -> Baselines:
 
     return Baselines(
         accuracy(counts),
+        accuracy(counts.index_fill(-1, task.triggers, -1)),
         accuracy((counts - expected) / expected.sqrt()),
         float(chance.gather(-1, wanted).squeeze(-1)[batch.scored].mean()),
         accuracy(conditional[batch.tokens]),

@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 import numpy as np
+import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
@@ -23,8 +24,7 @@ class Recalls(NamedTuple):
 def recalls(frozen: Frozen, trained: Trained, triggers: Int[Tensor, " k"]) -> Recalls:
     """The recalls of a model of two layers."""
     ov2 = frozen.e @ frozen.v.T @ trained.o.T @ frozen.u.T
-    asking = frozen.e[triggers]
-    kq2 = asking @ trained.kq[1] @ (asking @ frozen.ov1.T).T
+    kq2 = _match_scores(frozen, trained, triggers)
 
     def previous(count: int) -> float:
         positions = frozen.p[:count]
@@ -32,6 +32,26 @@ def recalls(frozen: Frozen, trained: Trained, triggers: Int[Tensor, " k"]) -> Re
 
     length = len(frozen.p)
     return Recalls(recall(ov2), recall(kq2), previous(length), previous(max(2, length // 4)))
+
+
+def _match_scores(
+    frozen: Frozen, trained: Trained, triggers: Int[Tensor, " k"]
+) -> Float[Tensor, "k k"]:
+    """What a trigger asks of what layer 1 wrote of each."""
+    asking = frozen.e[triggers]
+    return asking @ trained.kq[1] @ (asking @ frozen.ov1.T).T
+
+
+def matched(
+    frozen: Frozen,
+    trained: Trained,
+    triggers: Int[Tensor, " k"],
+    weights: Float[Tensor, " k"],
+) -> float:
+    """The recall of W_KQ^2 where triggers do not count alike, but by their weights."""
+    scores = _match_scores(frozen, trained, triggers)
+    hits = scores.argmax(dim=1) == torch.arange(len(scores), device=scores.device)
+    return float((hits * weights).sum() / weights.sum())
 
 
 def entries(n_tokens: int, n_triggers: int, length: int) -> Recalls:

@@ -15,7 +15,10 @@ from torch import Tensor
 
 from emergence.analysis.recall import recall
 
+from .fast import table_gradient
 from .model import Frozen, Trained, logits
+from .tables import Tables, direct, metric
+from .task import Batch
 
 PARTS = "W_{OV}^2", "W_{KQ}^2", "W_{KQ}^1"
 
@@ -151,3 +154,18 @@ def three_steps(
         loss, accuracy, _ = gradient(frozen, trained, tokens)
         steps.append(Step(PARTS[which], recalls(trained, n_tokens, length), loss, accuracy))
     return steps
+
+
+def recall_after_first_step(frozen: Frozen, batch: Batch) -> float:
+    """The recall of W_OV^2 after one step on it from zero weights, at uniform attention.
+
+    The batch stands for the population: it is to be large.
+    """
+    n_tokens, n = len(frozen.e), len(frozen.e) + len(frozen.p)
+    zero = Tables(
+        *(frozen.e.new_zeros(shape) for shape in ((n, n), (2 * n, 2 * n), (n_tokens, 2 * n)))
+    )
+    gradient = table_gradient(zero, direct(frozen, 2), batch)[2].out
+    gram = metric(frozen)
+    moved = -gram.left.out @ gradient @ gram.right.out
+    return recall(moved[:, :n_tokens].T)

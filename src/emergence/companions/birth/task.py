@@ -1,4 +1,7 @@
-"""The bigram task: Shakespeare, but five triggers have a new successor in every sequence."""
+"""The bigram task: Shakespeare, but five triggers have a new successor in every sequence.
+
+Triggers are the most frequent characters, or drawn anew for each sequence.
+"""
 
 from typing import NamedTuple
 
@@ -14,12 +17,18 @@ class Task(NamedTuple):
 
     start: Float[Tensor, " N"]
     chain: Float[Tensor, " N*N"]  # row i is shifted to the interval from i to i + 1
-    triggers: Int[Tensor, " k"]
+    triggers: Int[Tensor, " k"]  # all tokens that may be one
+    n_drawn: int = 0  # how many of them each sequence draws, by frequency; 0: it has them all
 
     @property
     def n_tokens(self) -> int:
         """N, the size of the vocabulary."""
         return len(self.start)
+
+    @property
+    def frequency(self) -> Float[Tensor, " N"]:
+        """Probabilities of a token at the start of a sequence."""
+        return self.start.diff(prepend=self.start.new_zeros(1))
 
 
 class Batch(NamedTuple):
@@ -30,14 +39,29 @@ class Batch(NamedTuple):
     scored: Bool[Tensor, "batch T"]  # a trigger that has occurred in the sequence before
 
 
-def make(bigrams: Bigrams, n_triggers: int, device: torch.device | None = None) -> Task:
-    """The task whose triggers are the most frequent characters, in the order of their numbers."""
+def make(
+    bigrams: Bigrams,
+    n_triggers: int,
+    device: torch.device | None = None,
+    *,
+    random_triggers: bool = False,
+) -> Task:
+    """The task whose triggers are the most frequent characters, in the order of their numbers.
+
+    With `random_triggers` any character may be one, and each sequence draws its own.
+    """
     rows = torch.from_numpy(bigrams.conditional.cumsum(axis=1))
     rows[:, -1] = 1  # rounding must not leave a gap at the end of a row
     shifted = rows + torch.arange(len(rows))[:, None]
     start = torch.from_numpy(bigrams.unigram.cumsum())
-    triggers = torch.from_numpy(bigrams.most_frequent(n_triggers)).sort().values
-    return Task(*(part.to(device) for part in (start, shifted.flatten(), triggers)))
+    n_known = len(rows) if random_triggers else n_triggers
+    triggers = torch.from_numpy(bigrams.most_frequent(n_known)).sort().values
+    return Task(
+        start.to(device),
+        shifted.flatten().to(device),
+        triggers.to(device),
+        n_triggers if random_triggers else 0,
+    )
 
 
 def sample(task: Task, batch_size: int, length: int, *, generator: torch.Generator) -> Batch:
@@ -46,9 +70,11 @@ def sample(task: Task, batch_size: int, length: int, *, generator: torch.Generat
     After any other token comes pi_b; the first token is drawn by frequency.
     """
     n, device = task.n_tokens, generator.device
+    triggers = _own_triggers(task, batch_size, generator)
     outputs = torch.full((batch_size, n), -1, device=device)
-    drawn = torch.randint(n, (batch_size, len(task.triggers)), generator=generator, device=device)
-    outputs[:, task.triggers] = drawn
+    outputs.scatter_(
+        1, triggers, torch.randint(n, triggers.shape, generator=generator, device=device)
+    )
     uniform = torch.rand(
         length + 1, batch_size, generator=generator, device=device, dtype=torch.float64
     )
@@ -59,12 +85,34 @@ def sample(task: Task, batch_size: int, length: int, *, generator: torch.Generat
         output = outputs.gather(1, z[t][:, None]).squeeze(1)
         z[t + 1] = torch.where(output >= 0, output, follower.clamp(0, n - 1))
     tokens = z[:-1].T.contiguous()
-    return Batch(tokens, z[1:].T.contiguous(), seen_before(tokens, task.triggers))
+    return Batch(tokens, z[1:].T.contiguous(), seen_before(tokens, triggers))
+
+
+def _own_triggers(
+    task: Task, batch_size: int, generator: torch.Generator
+) -> Int[Tensor, "batch k"]:
+    """The triggers of each sequence: all of the task's, or some drawn without replacement."""
+    everyone = task.triggers.expand(batch_size, -1)
+    if not task.n_drawn:
+        return everyone
+    frequency = task.frequency[task.triggers].expand(batch_size, -1)
+    drawn = torch.multinomial(frequency, task.n_drawn, generator=generator)
+    return everyone.gather(1, drawn)
 
 
 def seen_before(
-    tokens: Int[Tensor, "batch T"], triggers: Int[Tensor, " k"]
+    tokens: Int[Tensor, "batch T"], triggers: Int[Tensor, "#batch k"]
 ) -> Bool[Tensor, "batch T"]:
-    """Where a trigger stands that has occurred in the sequence before."""
-    hits = tokens[..., None] == triggers
+    """Where a trigger of its sequence stands that has occurred in the sequence before."""
+    hits = tokens[..., None] == triggers[:, None]
     return (hits & (hits.cumsum(dim=1) >= 2)).any(dim=-1)
+
+
+def stuck(scored: Bool[Tensor, "batch T"], n_triggers: int) -> Bool[Tensor, "batch T"]:
+    """Where a sequence goes round in a cycle of triggers, to its end.
+
+    An output that is itself a trigger has an output, and so on: k + 1 triggers in a row are a
+    cycle, which nothing leaves. Counted where each of them had occurred before.
+    """
+    last = scored.flip(1).cumprod(dim=1).flip(1).bool()
+    return last & (last.sum(dim=1, keepdim=True) > n_triggers)

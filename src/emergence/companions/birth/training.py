@@ -48,7 +48,7 @@ def train(
     ArithmeticError when the run diverges.
     """
     stream = generator(seed, device)
-    what = task.make(bigrams, settings.n_triggers, device)
+    what = task.make(bigrams, settings.n_triggers, device, random_triggers=settings.random_triggers)
     frozen, trained = initial(
         what.n_tokens, settings.length, settings.dim, n_layers, generator=stream
     )
@@ -90,7 +90,8 @@ def train(
             )
         first = step % POOL * settings.batch_size
         batch = task.Batch(*(part[first : first + settings.batch_size].to(device) for part in pool))
-        rows.append(momentum_step(frozen, trained, optimiser, batch))
+        moving = [step >= first for first in reversed(settings.released)]
+        rows.append(momentum_step(frozen, trained, optimiser, batch, moving))
         loop.check_finite(rows[-1][0], label, step)
     if n_layers == 2:
         found.append((n_steps, reader(frozen, trained, what.triggers)))
@@ -106,12 +107,22 @@ def train(
 
 
 def momentum_step(
-    frozen: Frozen, trained: Trained, optimiser: torch.optim.Optimizer, batch: task.Batch
+    frozen: Frozen,
+    trained: Trained,
+    optimiser: torch.optim.Optimizer,
+    batch: task.Batch,
+    moving: Sequence[bool] = (True, True, True),
 ) -> tuple[float, float]:
-    """One update; loss and accuracy on its batch before."""
+    """One update of the parts that move; loss and accuracy on its batch before.
+
+    What does not move has no momentum and no decay either. The parts are W_KQ^1, W_KQ^2, W_O^2;
+    those of one layer always move.
+    """
     loss, accuracy, gradient = fast.loss_and_gradient(frozen, trained, batch)
-    for part, pull in zip((*trained.kq, trained.o), (*gradient.kq, gradient.o), strict=True):
-        part.grad = pull
+    free, pulls = (*trained.kq, trained.o), (*gradient.kq, gradient.o)
+    moves = moving if len(free) == len(moving) else [True] * len(free)
+    for part, pull, moved in zip(free, pulls, moves, strict=True):
+        part.grad = pull if moved else None
     optimiser.step()
     return loss, accuracy
 

@@ -31,7 +31,7 @@ def make(bigrams: Bigrams, device: torch.device | None = None) -> birth.Task:
     rows = torch.cat([rows, torch.ones(n + 1, 1)], dim=1)
     shifted = (rows + torch.arange(n + 1)[:, None]).flatten()
     start = torch.cat([plain.start, torch.ones(1)])
-    return birth.Task(*(part.to(device) for part in (start, shifted, plain.triggers)))
+    return birth.Task(start.to(device), shifted.to(device), plain.triggers.to(device))
 
 
 def sample(

@@ -6,8 +6,9 @@ from fractions import Fraction
 import pytest
 import torch
 
-from emergence.companions.birth import model, population
+from emergence.companions.birth import model, population, task
 from emergence.companions.birth.model import Trained
+from oracles.birth_counts import COUNTS
 
 SIZES = 5.0, 20.0, 40.0
 
@@ -81,3 +82,29 @@ def test_attention_has_no_gradient_before_there_are_outputs():
     assert pulls[0].abs().max() > 0
     assert pulls[1].abs().max() == 0
     assert pulls[2].abs().max() == 0
+
+
+def test_first_step_recalls_more_in_more_dimensions():
+    """All of it in orthonormal embeddings, were there enough sequences; least in few dimensions."""
+    what = task.make(COUNTS, 5, random_triggers=True)
+    batch = task.sample(what, 400, 30, generator=torch.Generator().manual_seed(0))
+    axes = model.Frozen(*(part.float() for part in population.orthonormal(65, 30)))
+    found = [
+        population.recall_after_first_step(
+            model.initial(65, 30, dim, 2, generator=torch.Generator().manual_seed(1))[0], batch
+        )
+        for dim in (16, 1024)
+    ]
+    assert found[0] < 0.2 < 0.3 < found[1]
+    assert population.recall_after_first_step(axes, batch) > max(0.7, found[1])
+
+
+def test_first_step_is_a_step_of_the_dense_network():
+    """Its table is that of the dense gradient on the output matrix at zero weights."""
+    batch = task.sample(task.make(COUNTS, 5), 60, 20, generator=torch.Generator().manual_seed(0))
+    frozen, trained = model.initial(65, 20, 48, 2, generator=torch.Generator().manual_seed(1))
+    zero = model.Trained(tuple(0 * kq for kq in trained.kq), 0 * trained.o)
+    step = -model.loss_and_gradient(frozen, zero, batch).gradient.o
+    table = frozen.u @ step @ frozen.v @ frozen.e.T
+    expected = float((table.argmax(0) == torch.arange(65)).double().mean())
+    assert population.recall_after_first_step(frozen, batch) == expected

@@ -103,7 +103,7 @@ def test_same_seed_same_sequences():
 
 def test_baselines_by_hand():
     what, batch = draw(30)
-    right, excess, seen, likely, total = 0, 0, 0.0, 0, 0
+    right, plain, excess, seen, likely, total = 0, 0, 0, 0.0, 0, 0
     for x, y, scored in zip(*(part.tolist() for part in batch), strict=True):
         for t in (t for t, flag in enumerate(scored) if flag):
             so_far = Counter(x[: t + 1])
@@ -112,12 +112,67 @@ def test_baselines_by_hand():
             above = max(range(N), key=lambda z: (so_far[z] - mean[z]) / mean[z] ** 0.5)
             known = {y[s] for s in range(t) if x[s] in what.triggers.tolist()}
             right += best == y[t]
+            others = [z for z in range(N) if z not in what.triggers.tolist()]
+            plain += min(others, key=lambda z: (-so_far[z], z)) == y[t]
             excess += above == y[t]
             seen += (y[t] in known) / len(known)
             likely += COUNTS.conditional[x[t]].argmax() == y[t]
             total += 1
     found = baselines.baselines(what, COUNTS, batch)
     assert found.frequent == pytest.approx(right / total)
+    assert found.plain == pytest.approx(plain / total)
     assert found.excess == pytest.approx(excess / total)
     assert found.seen == pytest.approx(seen / total)
     assert found.bigram == pytest.approx(likely / total)
+
+
+def drawn_triggers(n=3, length=80, batch_size=200):
+    what = task.make(COUNTS, n, random_triggers=True)
+    return what, task.sample(what, batch_size, length, generator=torch.Generator().manual_seed(0))
+
+
+def test_guesses_are_for_shared_triggers():
+    what, batch = drawn_triggers()
+    with pytest.raises(ValueError, match="share"):
+        baselines.baselines(what, COUNTS, batch)
+
+
+def test_each_sequence_draws_its_own_triggers():
+    what, batch = drawn_triggers()
+    assert what.triggers.tolist() == list(range(N))
+    many = Counter()
+    for row, (tokens, scored) in enumerate(zip(batch.tokens, batch.scored, strict=True)):
+        own = set(tokens[scored].tolist())
+        assert len(own) <= 3
+        many.update(own)
+        for q in own:
+            places = (tokens == q).nonzero().flatten()
+            assert scored[places].tolist() == [False] + [True] * (len(places) - 1)
+            assert len(set(batch.targets[row][places].tolist())) == 1
+    assert len(many) > 15  # not the same for all
+    assert many.most_common(1)[0][0] == COUNTS.characters.index(" ")  # drawn by frequency
+
+
+def test_fixed_triggers_draw_as_ever():
+    """Stored runs and chapters rest on these sequences."""
+    _, batch = draw(2, 12)
+    text = ["".join(COUNTS.characters[i] for i in row) for row in batch.tokens.tolist()]
+    assert text == ["rapapikiseoq", " &CHadeZAMad"]
+
+
+def test_stuck_is_a_tail_of_triggers_longer_than_their_number():
+    rows = torch.tensor([[0, 1, 1, 0, 1, 1, 1], [1, 1, 1, 1, 1, 1, 0], [0, 0, 0, 0, 0, 1, 1]]) == 1
+    found = task.stuck(rows, 2)
+    assert found.tolist() == [[False] * 4 + [True] * 3, [False] * 7, [False] * 7]
+
+
+def test_stuck_sequences_repeat_to_the_end():
+    what, batch = draw(600, 128)
+    found = task.stuck(batch.scored, 5)
+    assert 0.02 < found.any(dim=1).double().mean() < 0.2
+    for tokens, tail in zip(batch.tokens, found, strict=True):
+        cycle = tokens[tail].tolist()
+        if cycle:
+            assert set(cycle) <= set(what.triggers.tolist())
+            period = next(k for k in range(1, 6) if cycle[-1 - k] == cycle[-1])
+            assert cycle[-period:] == cycle[-2 * period : -period] or len(cycle) < 2 * period

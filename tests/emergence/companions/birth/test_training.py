@@ -86,3 +86,22 @@ def test_diverging_run_is_an_error():
 def test_share_learnt_takes_chance_off():
     found = memories.learnt(np.array([0.2, 0.6, 1.0]), 5)
     assert found == pytest.approx([0.0, 0.5, 1.0])
+
+
+def test_a_part_moves_from_its_release_on():
+    """Until then it keeps every bit, without decay; the others move from the start."""
+    free = training.train(TINY, COUNTS, 0, n_layers=2, device=CPU)
+    for place, still in enumerate(("o", "kq2", "kq1")):
+        released = tuple(12 if i == place else 0 for i in range(3))
+        held = training.train(
+            replace(TINY, released=released), COUNTS, 0, n_layers=2, device=CPU
+        ).trained
+        start = model.initial(65, 20, 16, 2, generator=torch.Generator().manual_seed(0))[1]
+        pairs = {"o": (held.o, start.o), "kq2": (held.kq[1], start.kq[1]),
+                 "kq1": (held.kq[0], start.kq[0])}  # fmt: skip
+        assert {name: torch.equal(*pair) for name, pair in pairs.items()} == {
+            name: name == still for name in pairs
+        }
+    again = training.train(replace(TINY, released=(0, 0, 11)), COUNTS, 0, n_layers=2, device=CPU)
+    assert free.loss[0] == again.loss[0]
+    assert free.loss[-1] != again.loss[-1]

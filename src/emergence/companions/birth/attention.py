@@ -1,0 +1,103 @@
+"""Where trained layers look: at the position before, and at what followed the trigger earlier."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from emergence.models import allowed_positions, attention
+
+from . import memories
+from .model import Frozen, Trained
+from .task import Batch, Task
+
+
+class Focus(NamedTuple):
+    """Attention of the two layers where the circuit needs it; means over positions.
+
+    The source's code logs the two of argmax type, `previous_top` and `match_top`.
+    """
+
+    previous: float  # layer 1, one position after a scored trigger: share on the trigger
+    previous_top: float  # how often the trigger has the greatest share
+    match: float  # layer 2, at a scored trigger: share on what followed it earlier
+    match_top: float  # how often one of these positions has the greatest share
+
+
+class Patterns(NamedTuple):
+    """Attention of both layers; rows look at columns."""
+
+    first: Float[Tensor, "batch T T"]
+    second: Float[Tensor, "batch T T"]
+
+
+def patterns(frozen: Frozen, trained: Trained, tokens: Int[Tensor, "batch T"]) -> Patterns:
+    """Attention of a model of two layers, through every token."""
+    allowed = allowed_positions(tokens.shape[1], "causal", tokens.device)
+    scale = frozen.e.shape[1] ** -0.5
+    x = frozen.e[tokens] + frozen.p[: tokens.shape[1]]
+    first = attention(x @ trained.kq[0] @ x.mT * scale, allowed)
+    x = x + first @ x @ frozen.ov1.T
+    return Patterns(first, attention(x @ trained.kq[1] @ x.mT * scale, allowed))
+
+
+def followers(tokens: Int[Tensor, "batch T"]) -> Bool[Tensor, "batch T T"]:
+    """For each position, those up to it that an earlier occurrence of its token precedes."""
+    before = torch.nn.functional.pad(tokens[:, :-1], (1, 0), value=-1)
+    return (tokens[:, :, None] == before[:, None, :]).tril()
+
+
+def focus(
+    found: Patterns, tokens: Int[Tensor, "batch T"], scored: Bool[Tensor, "batch T"]
+) -> Focus:
+    """How much of the attention is where the circuit needs it; NaN if nothing is scored."""
+    wanted = followers(tokens)
+    previous = found.first[:, 1:].diagonal(dim1=1, dim2=2)[scored[:, :-1]]
+    previous_top = found.first[:, 1:].argmax(dim=2) == torch.arange(
+        scored.shape[1] - 1, device=scored.device
+    )
+    match = (found.second * wanted).sum(dim=2)[scored]
+    top = found.second.argmax(dim=2, keepdim=True)
+    match_top = wanted.gather(2, top).squeeze(2)[scored]
+    return Focus(
+        float(previous.mean()),
+        float(previous_top[scored[:, :-1]].double().mean()),
+        float(match.mean()),
+        float(match_top.double().mean()),
+    )
+
+
+@dataclass(frozen=True)
+class RecallsAndFocus:
+    """A reader for `training.train`: `memories.Recalls`, `Focus` on some sequences, and a ninth.
+
+    The last is the recall of W_KQ^2 weighted by the frequency of tokens. The sequences are plain
+    numbers, for a reader is part of the name of what it reads.
+    """
+
+    tokens: tuple[tuple[int, ...], ...]
+    scored: tuple[tuple[bool, ...], ...]
+    frequency: tuple[float, ...]
+
+    @classmethod
+    def of(cls, task: Task, batch: Batch) -> "RecallsAndFocus":
+        """The reader of these sequences."""
+        return cls(
+            tuple(map(tuple, batch.tokens.tolist())),
+            tuple(map(tuple, batch.scored.tolist())),
+            tuple(task.frequency[task.triggers].tolist()),
+        )
+
+    @torch.no_grad()
+    def __call__(
+        self, frozen: Frozen, trained: Trained, triggers: Int[Tensor, " k"]
+    ) -> tuple[float, ...]:
+        """What is read at one step."""
+        tokens = torch.tensor(self.tokens, device=frozen.e.device)
+        scored = torch.tensor(self.scored, device=frozen.e.device)
+        looks = focus(patterns(frozen, trained, tokens), tokens, scored)
+        weights = torch.tensor(self.frequency, device=frozen.e.device)
+        weighted = memories.matched(frozen, trained, triggers, weights)
+        return (*memories.recalls(frozen, trained, triggers), *looks, weighted)

@@ -1,0 +1,144 @@
+"""The runs that are stored, and what is measured of each."""
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from .. import model, tables, task
+from ..attention import RecallsAndFocus
+from ..bigrams import Bigrams
+from ..settings import Settings
+from ..training import train
+from . import generic
+from .generic import Generic
+
+N_READ = 32  # sequences on which attention is read
+TEST_SEED = 10**6  # the stream of sequences to test on, and to read
+CHUNK = 16  # sequences at once through the dense network
+
+# The order of emergence, at half the source's length and an eighth of its batch
+RANDOM = Settings(random_triggers=True, steps=600)
+# One run at the source's size; its steps are what time allowed, the source's are 1000
+SOURCE = replace(RANDOM, length=256, dim=256, batch_size=512, steps=140)
+RELEASES = {  # steps from which W_OV^2, W_KQ^2 and W_KQ^1 move; ours
+    "from the output": (0, 100, 300),
+    "previous first": (0, 300, 100),
+    "output last": (300, 0, 0),
+}
+WIDTHS = 128, 256, 512
+DECIDING = (
+    "length", "dim", "batch_size", "n_triggers", "random_triggers", "released", "steps",
+    "learning_rate", "momentum", "weight_decay", "every",
+)  # fmt: skip
+SHOWN = "random 512", 0  # the run whose memories are stored whole
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One run: its name, its settings, its seed."""
+
+    name: str
+    settings: Settings | Generic
+    seed: int
+
+
+def _cells() -> tuple[Cell, ...]:
+    """All runs, in the order of computation."""
+    wide = {dim: replace(RANDOM, dim=dim) for dim in WIDTHS}
+    return (
+        *(Cell(f"random {dim}", wide[dim], 0) for dim in WIDTHS),
+        Cell("generic", Generic(), 0),
+        *(Cell(name, replace(wide[256], released=at), 0) for name, at in RELEASES.items()),
+        Cell("random 128", wide[128], 1),  # the width at which embeddings overlap most, again
+        Cell("source", SOURCE, 0),
+    )
+
+
+CELLS = _cells()
+
+
+def measure(cell: Cell, bigrams: Bigrams) -> dict[str, Any]:
+    """The stored entry of a run: settings, curves, and accuracies on fresh sequences."""
+    settings = cell.settings
+    what = task.make(bigrams, settings.n_triggers, random_triggers=settings.random_triggers)
+    draw = torch.Generator().manual_seed(TEST_SEED + cell.seed)
+    tested = task.sample(what, 512, settings.length, generator=draw)
+    entry: dict[str, Any] = {
+        "name": cell.name,
+        "kind": type(settings).__name__,
+        "settings": used(settings),
+        "seed": cell.seed,
+    }
+    if isinstance(settings, Generic):
+        layer = generic.train(settings, bigrams, cell.seed, label=cell.name)
+        curves = {"accuracy": _rounded(layer.accuracy), "loss": _rounded(layer.loss)}
+        answer = partial(generic.logits, layer.parts, n_heads=settings.n_heads)
+        return entry | curves | {"tested": accuracies(answer, tested, settings.n_triggers)}
+    record = train(
+        settings,
+        bigrams,
+        cell.seed,
+        n_layers=2,
+        device=torch.device("cpu"),
+        label=cell.name,
+        read=RecallsAndFocus.of(what, task.Batch(*(part[:N_READ] for part in tested))),
+    )
+    entry |= {
+        "probed": record.probed.tolist(),
+        "readings": _rounded(record.readings.T),
+        "accuracy": _rounded(record.accuracy),
+        "loss": _rounded(record.loss),
+        "tested": accuracies(
+            partial(model.logits, record.frozen, record.trained), tested, settings.n_triggers
+        ),
+    }
+    if (cell.name, cell.seed) == SHOWN:
+        entry["maps"] = _maps(record.frozen, record.trained, what.n_tokens)
+    return entry
+
+
+def used(settings: Settings | Generic) -> dict[str, Any]:
+    """The settings that decide a run: of `Settings` those of task, network and descent."""
+    every = asdict(settings)
+    return every if isinstance(settings, Generic) else {name: every[name] for name in DECIDING}
+
+
+@torch.no_grad()
+def accuracies(
+    answer: Callable[[Tensor], Tensor], batch: task.Batch, n_triggers: int
+) -> dict[str, float]:
+    """Accuracy at all scored positions, and apart where sequences are stuck; their shares."""
+    found = [answer(tokens).argmax(dim=2) for tokens in batch.tokens.split(CHUNK)]
+    right = (torch.cat(found) == batch.targets).double()
+    stuck = task.stuck(batch.scored, n_triggers)
+    free = batch.scored & ~stuck
+    return {
+        "all": round(float(right[batch.scored].mean()), 4),
+        "free": round(float(right[free].mean()), 4),
+        "stuck": round(float(right[stuck].mean()), 4),
+        "stuck_sequences": round(float(stuck.any(dim=1).double().mean()), 4),
+        "stuck_positions": round(float(stuck.sum() / batch.scored.sum()), 4),
+    }
+
+
+def _maps(frozen: model.Frozen, trained: model.Trained, n_tokens: int) -> dict[str, Any]:
+    """The three memories of a run: the first quarter of positions, tokens, tokens."""
+    found = tables.tables(frozen, trained)
+    assert isinstance(found, tables.Tables)
+    n = len(found.kq1)
+    places = slice(n_tokens, n_tokens + len(frozen.p) // 4)
+    values = {
+        "ov2": found.out[:, :n_tokens],
+        "kq2": found.kq2[:n_tokens, n : n + n_tokens],
+        "kq1": found.kq1[places, places].tril(),
+    }
+    return {name: _rounded(value.detach(), 2) for name, value in values.items()}
+
+
+def _rounded(values: Any, digits: int = 4) -> Any:
+    """Numbers as they are stored."""
+    return torch.as_tensor(values, dtype=torch.float64).round(decimals=digits).tolist()
