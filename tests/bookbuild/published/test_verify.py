@@ -167,9 +167,9 @@ def test_a_build_takes_what_is_published_and_executes_the_rest(
     unbuilt: Toy, published: Path
 ) -> None:
     result = unbuilt.build(published=published)
-    assert (result.executed, result.cached) == (0, 2)
+    assert (result.told.executed, result.told.cached) == (0, 2)
     unbuilt.edit("src/toy/line.py", "2.0 * point", "3.0 * point")
-    assert unbuilt.build(published=published).executed == 1
+    assert unbuilt.build(published=published).told.executed == 1
     assert f"not as published, and executed here: {LINE}" in unbuilt.lines
     with pytest.raises(BookError, match="holds the paper profile at first seed 0, not the paper"):
         unbuilt.build(published=published, seed=7)
@@ -178,7 +178,7 @@ def test_a_build_takes_what_is_published_and_executes_the_rest(
 @pytest.mark.usefixtures("without_site")
 def test_a_build_does_not_take_a_damaged_chapter(unbuilt: Toy, published: Path) -> None:
     rewritten(published, lambda name, text: text if name == archives.MANIFEST else text[:-1])
-    assert unbuilt.build(published=published).executed == 2
+    assert unbuilt.build(published=published).told.executed == 2
     assert any("is not the one that the manifest names" in line for line in unbuilt.lines)
 
 

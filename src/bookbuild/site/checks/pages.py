@@ -130,7 +130,9 @@ def _link_faults(path: Path, href: str, site: Path) -> Iterator[str]:
         target /= "index.html"
     if not target.is_file():
         yield f"the link {href} leads nowhere."
-    elif target.suffix == ".html" and unquote(parts.fragment) not in _anchors(target):
+    elif target.suffix == ".html" and unquote(parts.fragment) not in _anchors(
+        target, target.stat().st_mtime_ns
+    ):
         yield f"the link {href} leads to an anchor that does not exist."
 
 
@@ -151,16 +153,20 @@ def _target(path: Path, url: str, site: Path) -> Path:
     return site / url.lstrip("/") if url.startswith("/") else (path.parent / url).resolve()
 
 
-@cache
 def parsed(path: Path) -> BeautifulSoup:
-    """Return a page of a site that nothing writes any more, read once."""
+    """Return a page of a site, read once as long as nothing writes it again."""
+    return _parsed(path, path.stat().st_mtime_ns)
+
+
+@cache
+def _parsed(path: Path, written: int) -> BeautifulSoup:
     return BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
 
 
 @cache
-def _anchors(path: Path) -> frozenset[str]:
+def _anchors(path: Path, written: int) -> frozenset[str]:
     """Return the anchors of a page; the empty one is its top."""
-    soup = parsed(path)
+    soup = _parsed(path, written)
     ids = {str(element["id"]) for element in soup.find_all(id=True)}
     names = {str(element["name"]) for element in soup.find_all("a", attrs={"name": True})}
     return frozenset(ids | names | {"", "top"})
