@@ -25,6 +25,7 @@ from emergence.companions.k_hop import construction
 from emergence.running.devices import generator, resolve_device
 
 CPU, CUDA = torch.device("cpu"), torch.device("cuda")
+PLACED = ("start", "chain", "triggers")  # of the task of bigrams
 pytestmark = pytest.mark.usefixtures("unchecked")
 
 
@@ -57,7 +58,8 @@ def particles(device: torch.device) -> Network:
 def sequences(device: torch.device) -> tuple[Any, Any]:
     what = stream.make(BIGRAMS, 5, CPU)
     drawn = stream.sample(what, 6, 16, generator=generator(0, CPU))
-    return tuple(type(x)(*(part.to(device) for part in x)) for x in (what, drawn))
+    what = what._replace(**{name: getattr(what, name).to(device) for name in PLACED})
+    return what, type(drawn)(*(part.to(device) for part in drawn))
 
 
 def birth_loss(method: Any, device: torch.device) -> Any:
