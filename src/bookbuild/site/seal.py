@@ -101,7 +101,7 @@ def _tree(folder: Path, built: Path) -> Iterator[Path]:
             continue
         if path.is_dir():
             yield from _tree(path, built)
-        elif path.suffix != ".ipynb":  # a reader's, see bookbuild.notebooks.publish
+        elif path.is_file() and path.suffix != ".ipynb":  # those are a reader's, see publish
             yield path
 
 

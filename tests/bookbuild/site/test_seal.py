@@ -83,6 +83,7 @@ def test_what_no_build_reads_does_not(toy, renew):
     for name in ("tests/test_it.py", "src/toy/__pycache__/x.pyc", "book/a.ipynb", ".hidden"):
         (toy.root / name).parent.mkdir(parents=True, exist_ok=True)
         (toy.root / name).write_text("new", encoding="utf-8")
+    (toy.root / "book" / "lost").symlink_to("nowhere")
     assert renew()
 
 
