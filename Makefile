@@ -19,7 +19,7 @@ run_options := --profile '$(PROFILE)' --device '$(DEVICE)' \
 	$(if $(SEED),--seed '$(SEED)') $(if $(JOBS),--jobs '$(JOBS)') $(if $(TIMEOUT),--timeout '$(TIMEOUT)')
 part_option := $(if $(PART),--part '$(PART)')
 
-.PHONY: help env reproduce book archive release verify chapter notebooks serve sweep robust foreseen prove results prune bench peers rehearse emulate auditors test faults sabotage audit newest site-test lint clean
+.PHONY: help env reproduce book archive release verify pdf chapter notebooks serve sweep robust foreseen prove results prune bench peers rehearse emulate auditors test faults sabotage audit newest site-test lint clean
 
 help:  ## list the targets and options
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -123,14 +123,14 @@ $(AUDIT): tests/drills/auditors/requirements.hashes
 	.venv-audit/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
 	@touch $@
 
-test: lint auditors  ## check style and run all tests
-	@$(BIN)/python -m pytest
+test: lint auditors  ## check style and run all tests, in JOBS processes
+	@$(BIN)/python -m pytest --numprocesses $(or $(JOBS),logical) --maxprocesses 4
 
 faults: env  ## kill processes, flip bits, fill disks; print what was noticed and lost (minutes)
 	@cd tests && PYTHONPATH=../src ../$(BIN)/python -m drills.faults $(if $(SEED),--seed '$(SEED)')
 
-sabotage: env  ## plant wrong implementations; list the claims that stay green (an hour): PART=, CHAPTER=, JOBS=
-	@cd tests && PYTHONPATH=../src ../$(BIN)/python -m drills.sabotage $(part_option) \
+sabotage: env  ## plant wrong implementations; list the claims that stay green (hours; minutes with PROFILE=smoke)
+	@cd tests && PYTHONPATH=../src ../$(BIN)/python -m drills.sabotage --profile '$(PROFILE)' $(part_option) \
 		$(if $(CHAPTER),--chapter '$(CHAPTER)') $(if $(JOBS),--jobs '$(JOBS)')
 
 emulate: env  ## run every chapter on an emulated GPU, also those that `make test` leaves out (minutes)

@@ -6,11 +6,19 @@ import pytest
 import torch
 from hypothesis import settings
 
+from addresses import ByAddress
+
 jaxtyping.install_import_hook("emergence", "beartype.beartype")
 mpl.use("Agg")
 torch.set_num_threads(1)
 settings.register_profile("fixed", derandomize=True, deadline=None, max_examples=20)
 settings.load_profile("fixed")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Which process runs which tests."""
+    return ByAddress(config, log)
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ from jsonschema.exceptions import ValidationError
 from bookbuild.errors import BookError
 
 MESSAGE = "errorMessage"  # in a schema: what a wrong value is or is not; editors show it as well
+LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # seven times as fast, where it is there
 TYPES = {"object": "a mapping of fields", "array": "a list", "string": "a text"}
 
 
@@ -28,7 +29,7 @@ class Fault:
 def load(path: Path, name: object) -> Any:
     """Return the document in a YAML file; raise BookError, with its name, for an unreadable one."""
     try:
-        return yaml.safe_load(path.read_text(encoding="utf-8"))
+        return yaml.load(path.read_text(encoding="utf-8"), LOADER)
     except (OSError, ValueError, yaml.YAMLError) as error:
         raise BookError(f"{name} cannot be read: {' '.join(str(error).split())}.") from error
 

@@ -13,9 +13,8 @@ import pytest
 
 from bookbuild.results.imports import Imports, find_imports
 from bookbuild.results.keys import fingerprint
-from bookbuild.source.chapters import Chapter, read_chapters, read_toc
+from this_book import ROOT, chapters
 
-ROOT = Path(__file__).parents[2]
 SRC = ROOT / "src"
 PRINTS_SOURCES = "paper/03_minimal_formulation"  # with their comments
 TRAINS_TOKENS = {
@@ -36,11 +35,6 @@ SHARED_SETTINGS = {
 }
 SWEEPS = {"paper/02_induction_heads", "paper/06_full_dynamics"}
 EXPERIMENTS = sorted((SRC / "emergence" / "experiments").glob("[bp]*/[!_]*.py"))
-
-
-@cache
-def chapters() -> list[Chapter]:
-    return read_chapters(ROOT, read_toc(ROOT))
 
 
 @cache

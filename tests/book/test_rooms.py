@@ -7,13 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from bookbuild.source.chapters import read_chapters, read_toc
+from this_book import ROOT, chapters
 
-ROOT = Path(__file__).parents[2]
 SRC = ROOT / "src"
 SCIENCE = SRC / "emergence"
 MODULES = sorted(path for path in SRC.rglob("*.py"))
-CHAPTERS = [chapter for chapter in read_chapters(ROOT, read_toc(ROOT)) if chapter.code]
+CHAPTERS = [chapter for chapter in chapters() if chapter.code]
 GRADIENTS = {
     "backward",
     "grad",

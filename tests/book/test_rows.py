@@ -6,15 +6,13 @@ import json
 import re
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 
 import pytest
 
-from bookbuild.ledger.claims import read_claims
-from bookbuild.source.chapters import read_chapter, read_chapters, read_toc
+from bookbuild.source.chapters import read_chapter
 from drills.sabotage.catalogue import ARGUED
+from this_book import ROOT, claims
 
-ROOT = Path(__file__).parents[2]
 STORED = ROOT / "data" / "sabotage.json"
 # Calls that measure nothing: Python's own, sizes as they are chosen, arrays as they are written.
 PLAIN = {
@@ -25,8 +23,7 @@ PLAIN = {
 
 @cache
 def judged_rows():
-    chapters = [chapter.name for chapter in read_chapters(ROOT, read_toc(ROOT))]
-    return {claim.id: claim for claim in read_claims(ROOT, chapters) if claim.expectation}
+    return {name: claim for name, claim in claims().items() if claim.expectation}
 
 
 @cache

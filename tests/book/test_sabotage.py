@@ -1,13 +1,11 @@
 """A planted bug turns a named row of the ledger red, by the chapter's own cells and the judge."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import matplotlib.pyplot as plt
 import pytest
 
 import bookbuild
-from bookbuild.ledger.claims import read_claims
 from bookbuild.ledger.expectations import Measured
 from bookbuild.source.chapters import read_chapter
 from emergence import models, tasks, theory, training
@@ -15,8 +13,7 @@ from emergence.proofs.appendix_b import reduced
 from emergence.running import devices
 from emergence.subspace import NAMES
 from emergence.training import minimal, transformer
-
-ROOT = Path(__file__).parents[2]
+from this_book import ROOT, claims
 
 
 class Measure(Exception):
@@ -25,8 +22,7 @@ class Measure(Exception):
 
 def verdict(identity, monkeypatch):
     """Run the chapter of a claim up to its measure, at smoke sizes, and judge that one claim."""
-    rows = {claim.id: claim for claim in read_claims(ROOT, every_chapter())}
-    claim = rows[identity]
+    claim = claims()[identity]
 
     def report(key, value, *, over=None, judged=True):
         if key == claim.measure:
@@ -43,10 +39,6 @@ def verdict(identity, monkeypatch):
         if "parameters" in cell.metadata.get("tags", []):
             space |= {"profile": "smoke", "device": "cpu"}
     raise AssertionError(f"{claim.chapter} never reported {claim.measure}")
-
-
-def every_chapter():
-    return [f"{path.parent.name}/{path.stem}" for path in (ROOT / "book").glob("*/*.md")]
 
 
 def seeing_oneself(monkeypatch):

@@ -1,17 +1,10 @@
 """A sham that helps turns its row of the ledger."""
 
-from pathlib import Path
-
 import pytest
 
-from bookbuild.ledger.claims import read_claims
 from bookbuild.ledger.expectations import Measured
-from bookbuild.source.chapters import read_chapters, read_toc
 from emergence import theory
-
-ROOT = Path(__file__).parents[2]
-CHAPTERS = [chapter.name for chapter in read_chapters(ROOT, read_toc(ROOT))]
-ROWS = {claim.id: claim for claim in read_claims(ROOT, CHAPTERS)}
+from this_book import claims
 
 
 def gain(beta):
@@ -22,7 +15,7 @@ def gain(beta):
 
 
 def verdict(row, value, over):
-    return ROWS[row].expectation.verdict(Measured(value, over))
+    return claims()[row].expectation.verdict(Measured(value, over))
 
 
 def test_the_true_sham_of_the_flow_keeps_its_row():

@@ -9,15 +9,14 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from bookbuild.source.chapters import ANY, CPU, Chapter, read_chapters, read_toc
+from bookbuild.source.chapters import ANY, CPU, Chapter
+from this_book import ROOT, chapters
 
-ROOT = Path(__file__).parents[2]
-CHAPTERS = read_chapters(ROOT, read_toc(ROOT))
+CHAPTERS = chapters()
 ELSEWHERE = [chapter for chapter in CHAPTERS if chapter.device == ANY]
 LONG = {
     "beyond/06_real_transformers", "beyond/07_knock_in", "beyond/09_full_flow",

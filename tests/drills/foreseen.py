@@ -26,6 +26,7 @@ import yaml
 from bookbuild.ledger.claims import LEDGER
 from bookbuild.ledger.expectations import read_expectation
 from bookbuild.ledger.foreseen import RECORD
+from bookbuild.schema import LOADER
 
 PATTERN = re.compile(r"\breport\(\s*f\"([^\"]+)\"")
 QUOTED = re.compile(r"\"([a-z0-9_]+)\"")
@@ -236,7 +237,7 @@ def _blobs(root: Path, names: Sequence[str]) -> dict[str, str]:
 def _rows(ledger: str) -> dict[str, Row]:
     """The judged rows of a ledger; none where it could not be read."""
     try:
-        rows = yaml.load(ledger, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        rows = yaml.load(ledger, LOADER)
     except yaml.YAMLError:
         return {}
     return {

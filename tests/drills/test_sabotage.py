@@ -3,17 +3,25 @@
 import json
 from collections import Counter
 from dataclasses import replace
+from fractions import Fraction
+from typing import NamedTuple
 
+import numpy as np
 import pytest
+import sympy
+import torch
 
 from bookbuild.ledger.claims import Claim
 from bookbuild.ledger.expectations import Expectation
-from bookbuild.source.chapters import read_chapters, read_toc
 from drills.sabotage import record
 from drills.sabotage.catalogue import FAULTS
+from drills.sabotage.disturbance import DRAWS, Disturbance
 from drills.sabotage.fault import ROOT, Stale, in_chapter, planted
 from drills.sabotage.trial import Executor, Settings, Trial, made, stored
 from drills.sabotage.verdicts import fate, green, summary, verdict
+from emergence import plotting, theory
+from emergence.training.settings import MinimalTraining
+from this_book import chapters
 
 MINIMAL = "paper/03_minimal_formulation"
 
@@ -26,8 +34,8 @@ def test_fault_fits_its_source(fault):
 
 def test_faults_have_names_of_their_own_and_chapters_that_exist():
     assert Counter(fault.name for fault in FAULTS).most_common(1)[0][1] == 1
-    chapters = {chapter.name for chapter in read_chapters(ROOT, read_toc(ROOT))}
-    assert {name for fault in FAULTS for name in fault.chapters} <= chapters
+    known = {chapter.name for chapter in chapters()}
+    assert {name for fault in FAULTS for name in fault.chapters} <= known
     assert all(fault.chapters for fault in FAULTS)
 
 
@@ -107,7 +115,10 @@ def test_record_drops_what_is_gone_and_lists_what_is_new(tmp_path):
     fault = in_chapter("a/b", "slip", "wrong", "x", "y")
     gone = replace(CLAIM, id="gone")
     found = summary([CLAIM, silent, gone], sound, [(fault, trial(2.0))])
-    record.write("a/b", "1", found, file)
+    record.write("a/b", {"edition": "1", "profile": "paper", **found}, file)
+    tiny = {"edition": "1", "profile": "smoke", **found, "rows": {}}
+    record.write("a/b", tiny, file)  # gives way
+    assert record.read(file)["chapters"]["a/b"]["rows"]
     new = replace(CLAIM, id="new")
     assert record.settle([CLAIM, silent, new], {}, file) == {"a/b": ["silent"]}
     kept = json.loads(file.read_text(encoding="utf-8"))
@@ -146,3 +157,74 @@ def test_a_trial_that_never_ends_is_ended(tmp_path):
     with Executor() as executor:
         trial = made(MINIMAL, endless, settings, executor)
     assert trial.errors == [{"cell": 0, "cause": "time-out"}]
+
+
+def disturbed(value, *, seed=0, share=1.0):
+    names = {"law": lambda: value}
+    names["law"].__module__ = "emergence.theory"
+    Disturbance(seed, share).apply(names)
+    return names["law"]
+
+
+class Pair(NamedTuple):
+    size: int
+    level: float
+
+
+@pytest.mark.parametrize(
+    "value",
+    [2.0, 0.0, 3, True, 1j, Fraction(1, 3), np.ones(3), np.zeros(3), np.arange(5), torch.ones(2, 2),
+     torch.tensor([True] * 20), Pair(3, 1.0), [1.0], {"a": (2.0,)}, sympy.Symbol("x"),
+     sympy.Integer(0),
+     np.array([Fraction(1, 2)], object)],
+    ids=repr,
+)  # fmt: skip
+def test_a_disturbed_result_is_another_of_its_kind(value):
+    off = disturbed(value)()
+    assert type(off) is type(value) or isinstance(value, sympy.Expr)
+    assert str(off) != str(value)
+
+
+def test_what_is_not_a_result_stays():
+    pair = disturbed(Pair(3, 1.0))()
+    assert pair.size == 3
+    for kept in ("text", None, float("inf"), MinimalTraining(2, 8, 4, 1), abs):
+        assert disturbed(kept)() == kept
+    labels = torch.tensor([0, 5, 5])
+    assert disturbed(labels)().max() <= 5
+    weights = torch.ones(2, requires_grad=True)
+    assert disturbed(weights)().requires_grad
+
+
+def test_the_lot_falls_on_a_share_of_the_functions():
+    drawn = [disturbed(1.0, seed=seed, share=0.25)() != 1.0 for seed in range(200)]
+    assert 30 < sum(drawn) < 70
+    assert disturbed(1.0, seed=3)() == disturbed(1.0, seed=3)()
+    assert disturbed(1.0, seed=3)() != disturbed(1.0, seed=4)()
+
+
+def test_a_chapter_sees_modules_disturbed_and_the_library_does_not():
+    spared = {"np": np, "plotting": plotting, "colour": plotting.colour}
+    names = {"theory": theory, "json": json, **spared}
+    Disturbance(0, 1.0).apply(names)
+    assert names["theory"].emergence_times(4).alpha != theory.emergence_times(4).alpha
+    assert names["theory"].Rates is theory.Rates
+    assert names["json"].loads("[1.5]") != json.loads("[1.5]") == [1.5]
+    assert {name: names[name] for name in spared} == spared
+
+
+def test_a_number_that_was_typed_stays_green(tmp_path):
+    constant = in_chapter(
+        MINIMAL, "typed", "",
+        "float(before.diagonal(dim1=-2, dim2=-1).abs().max())", "0.0",
+    )  # fmt: skip
+    rows = [
+        Claim(name, "", "", "paper", MINIMAL, name, Expectation("at_most", high=1e-9))
+        for name in ("self_attention", "ideal_loss")
+    ]
+    with planted(constant) as root, Executor() as executor:
+        settings = Settings(profile="smoke", root=root, folder=tmp_path)
+        sound, off = (made(MINIMAL, wrong, settings, executor) for wrong in (None, DRAWS[0]))
+        assert stored(MINIMAL, DRAWS[0], settings) == off
+        assert stored(MINIMAL, DRAWS[1], settings) is None
+    assert [fate(row, sound, off) for row in rows] == ["same", "turned"]

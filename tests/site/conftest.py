@@ -10,8 +10,10 @@ import sys
 from pathlib import Path
 
 import pytest
-import yaml
+from filelock import FileLock
 
+from addresses import ADDRESSES
+from bookbuild.schema import load
 from bookbuild.site.browser import FLAGS, program
 from bookbuild.site.serving import served
 from browser import missing, visit, watched
@@ -40,16 +42,18 @@ def site():
     if missing():
         pytest.skip(missing())
     path = os.pathsep.join(filter(None, (str(ROOT / "src"), os.environ.get("PYTHONPATH"))))
-    run = subprocess.run(
-        [sys.executable, "-m", "bookbuild", "build", "--profile", "smoke"],
-        cwd=ROOT, env=os.environ | {"PYTHONPATH": path}, capture_output=True, text=True,
-    )  # fmt: skip
+    SITE.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(SITE.parent / "site-tests.lock"):  # who comes second finds it built
+        run = subprocess.run(
+            [sys.executable, "-m", "bookbuild", "build", "--profile", "smoke"],
+            cwd=ROOT, env=os.environ | {"PYTHONPATH": path}, capture_output=True, text=True,
+        )  # fmt: skip
     if run.returncode:
         pytest.fail(f"The site was not built:\n{run.stdout[-3000:]}\n{run.stderr[-3000:]}")
     return SITE
 
 
-@pytest.fixture(scope="session", params=["http", "file"])
+@pytest.fixture(scope="session", params=ADDRESSES)
 def address(request, site):
     """The address of the site: on a free port of this machine, then as a folder on its disk."""
     if request.param == "file":
@@ -68,7 +72,7 @@ def foreseen():
 @pytest.fixture(scope="session")
 def claims():
     """The rows of the ledger."""
-    return yaml.safe_load((ROOT / "data" / "claims.yml").read_text(encoding="utf-8"))
+    return load(ROOT / "data" / "claims.yml", "data/claims.yml")
 
 
 @pytest.fixture(scope="session")

@@ -164,7 +164,8 @@ def _sabotage(trial: Planted | None) -> str:
         text = (
             f"{len(trial.turned)} of {trial.tried} turn this row, the sharpest: {trial.turned[0]}"
         )
-    return f'<p class="planted">Planted faults: {html.escape(text.rstrip("."))}.</p>'
+    sizes = " (tiny sizes)" if trial.tiny else ""
+    return f'<p class="planted">Planted faults{sizes}: {html.escape(text.rstrip("."))}.</p>'
 
 
 def _failing(holding: Holding) -> str:

@@ -27,6 +27,7 @@ class Planted:
     tried: int = 0  # faults planted in its chapter
     argument: str = ""  # why none needs to turn it
     current: bool = True  # whether the chapter's code is still the one that was tried
+    tiny: bool = False  # whether sizes were those of the smoke profile
 
     @property
     def alertness(self) -> Alertness:
@@ -56,4 +57,5 @@ def trial_of(claim: Claim, record: Mapping[str, Any], editions: Mapping[str, str
         return Planted(argument=argument)
     turned = tuple(chapter["faults"][name]["says"] for name in row.get("turned", ()))
     current = editions.get(claim.chapter) == chapter["edition"]
-    return Planted(turned, len(chapter["faults"]), argument, current)
+    tiny = chapter["profile"] == "smoke"
+    return Planted(turned, len(chapter["faults"]), argument, current, tiny)

@@ -138,6 +138,7 @@ RECORD = {
     "chapters": {
         CHAPTER: {
             "edition": "1",
+            "profile": "paper",
             "faults": {"slip": {"says": "a factor is forgotten"}, "turn": {"says": "all is -1"}},
             "rows": {"a": {"turned": ["slip"]}, "b": {"moved": ["slip"]}, "c": {}},
         }
@@ -167,6 +168,14 @@ def test_a_row_says_whether_a_planted_fault_turns_it(
     assert (f'<p class="planted">Planted faults: {told}.</p>' in text) is bool(told)
     counts = sabotage_counts([Finding(claim, None, "reproduced")], Records(trials={name: trial}))
     assert f"kind=new&amp;faults={alertness}" in counts
+
+
+def test_a_row_tried_at_tiny_sizes_says_so() -> None:
+    tiny = {"chapters": {CHAPTER: RECORD["chapters"][CHAPTER] | {"profile": "smoke"}}, "argued": {}}
+    claim = Claim("a", "§1", "A.", "new", CHAPTER, "slope", read_expectation({"at_least": 1}))
+    records = Records(trials={"a": trial_of(claim, tiny, {CHAPTER: "1"})})
+    text = row({"at_least": 1}, 2.0, None, records=records)
+    assert "Planted faults (tiny sizes): 1 of 2 turn this row" in text
 
 
 def test_a_row_over_settings_says_where_it_fails() -> None:

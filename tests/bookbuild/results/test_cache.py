@@ -63,7 +63,7 @@ def test_results_come_back_to_the_bit(value: object) -> None:
 @pytest.mark.parametrize(
     "value",
     [(1, 2), {1: 2}, object(), np.array([object()]), {"array": "0.npy"}, 1j, {"x": {1, 2}}],
-    ids=repr,
+    ids=["tuple", "number as key", "object", "array of objects", "place", "complex", "set"],
 )
 def test_what_would_not_come_back_the_same_is_refused(value: object) -> None:
     with pytest.raises(TypeError):

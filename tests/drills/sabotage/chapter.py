@@ -5,6 +5,7 @@ all have in common, PyTorch and the like, is imported once. An error ends its ce
 chapter, so that later rows are still reached where they can be. Figures are not drawn to files.
 """
 
+import ast
 import contextlib
 import importlib
 import io
@@ -83,6 +84,7 @@ def execute(order: dict[str, Any]) -> None:
 
     import bookbuild
     from bookbuild.source.chapters import read_chapter
+    from drills.sabotage.disturbance import Disturbance
     from drills.sabotage.memory import trainings
     from emergence.running import cache
 
@@ -90,6 +92,7 @@ def execute(order: dict[str, Any]) -> None:
     bookbuild.show = lambda figure, *_, **__: pyplot.close(figure)
     chapter = read_chapter(root, order["chapter"])
     names: dict[str, Any] = {"__name__": "chapter"}
+    disturbance = Disturbance(**order["disturbance"]) if order["disturbance"] else None
     errors: list[dict[str, Any]] = []
     started = time.process_time()
     with (
@@ -98,7 +101,11 @@ def execute(order: dict[str, Any]) -> None:
     ):
         for number, cell in enumerate(chapter.code, start=1):
             try:
-                exec(compile(cell.source, f"cell {number}", "exec"), names)
+                for statement in ast.parse(cell.source).body:
+                    code = ast.Module([statement], type_ignores=[])
+                    exec(compile(code, f"cell {number}", "exec"), names)
+                    if disturbance:
+                        disturbance.apply(names)
             except Exception as error:
                 traceback.print_exc()
                 cause = f"{type(error).__name__}: {error}".partition("\n")[0]

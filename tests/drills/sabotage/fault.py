@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from .disturbance import Disturbance
+
 ROOT = Path(__file__).parents[3]
 LINKED = ("data", "proofs", "_toc.yml", "_config.yml")  # what a chapter reads besides sources
 
@@ -51,7 +53,7 @@ def in_chapter(chapter: str, name: str, says: str, old: str, new: str) -> Fault:
 
 
 @contextmanager
-def planted(fault: Fault | None, root: Path = ROOT) -> Iterator[Path]:
+def planted(fault: Fault | Disturbance | None, root: Path = ROOT) -> Iterator[Path]:
     """A folder like the root, with the fault in it; sources are copies, data are linked.
 
     Raises Stale for a fault that does not fit.
@@ -64,7 +66,7 @@ def planted(fault: Fault | None, root: Path = ROOT) -> Iterator[Path]:
             )
         for part in LINKED:
             (folder / part).symlink_to(root / part)
-        if fault is not None:
+        if isinstance(fault, Fault):
             fault.check(root)
             file = folder / fault.file
             file.write_text(fault.changed(file.read_text(encoding="utf-8")), encoding="utf-8")

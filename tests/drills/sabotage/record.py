@@ -16,14 +16,21 @@ FILE = ROOT / "data" / "sabotage.json"
 def read(file: Path = FILE) -> dict[str, Any]:
     """The result as it is stored; an empty one where there is none."""
     if not file.is_file():
-        return {"profile": "paper", "chapters": {}, "argued": {}, "green": {}, "untried": []}
+        return {"chapters": {}, "argued": {}, "green": {}, "untried": []}
     return json.loads(file.read_text(encoding="utf-8"))
 
 
-def write(chapter: str, edition: str, found: Mapping[str, Any], file: Path = FILE) -> None:
-    """Put what was found of an edition of a chapter in the place of what was known."""
+def write(chapter: str, found: Mapping[str, Any], file: Path = FILE) -> None:
+    """Put what was found of an edition of a chapter in the place of what was known.
+
+    What was found at tiny sizes leaves a trial of the same edition in the paper profile as it is.
+    """
     result = read(file)
-    result["chapters"][chapter] = {"edition": edition, **found}
+    known = result["chapters"].get(chapter, {})
+    if (known.get("edition"), known.get("profile"), found["profile"]) != (
+        found["edition"], "paper", "smoke",
+    ):  # fmt: skip
+        result["chapters"][chapter] = found
     _store(result, file)
 
 
@@ -66,8 +73,8 @@ def lines(file: Path = FILE) -> list[str]:
     for name, chapter in result["chapters"].items():
         stayed = green(chapter["rows"])
         told.append(
-            f"{name}: {len(chapter['faults'])} faults, {len(chapter['rows'])} rows, "
-            f"{len(chapter['rows']) - len(stayed)} turned"
+            f"{name}, {chapter['profile']}: {len(chapter['faults'])} faults, "
+            f"{len(chapter['rows'])} rows, {len(chapter['rows']) - len(stayed)} turned"
         )
         for row in stayed:
             found = chapter["rows"][row]

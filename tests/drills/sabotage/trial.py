@@ -15,9 +15,14 @@ from bookbuild.reporting.report import MEASURES_FILE
 from bookbuild.results.keys import digest, fingerprint
 from bookbuild.source.chapters import read_chapter, tags
 
+from . import disturbance
 from .chapter import TOLD
+from .disturbance import Disturbance
 from .fault import ROOT, Fault, planted
 
+Wrong = Fault | Disturbance  # a slip in a source, or results that are off
+
+TIMED_OUT = {"cell": 0, "cause": "time-out"}  # the error of a trial that was ended
 NONE = "none"  # the name of the trial without a fault
 
 
@@ -27,7 +32,7 @@ class Settings:
 
     profile: str = "paper"
     seed: int = 0
-    timeout: float = 1800.0  # seconds a trial; a fault may keep a flow from ever ending
+    timeout: float = 3600.0  # seconds a trial; a fault may keep a flow from ever ending
     root: Path = ROOT
     folder: Path = ROOT / "_build" / "sabotage"
 
@@ -76,7 +81,7 @@ class Executor:
         return self._process.stdout.readline().strip() or "failed"
 
 
-def stored(chapter: str, fault: Fault | None, settings: Settings) -> Trial | None:
+def stored(chapter: str, fault: Wrong | None, settings: Settings) -> Trial | None:
     """The trial as it was last made, if nothing that made it has changed.
 
     Raises Stale for a fault that does not fit its source.
@@ -86,12 +91,12 @@ def stored(chapter: str, fault: Fault | None, settings: Settings) -> Trial | Non
         return None
     kept = json.loads(file.read_text(encoding="utf-8"))
     with planted(fault, settings.root) as folder:
-        if kept["key"] != key(chapter, folder, settings):
+        if kept["key"] != key(chapter, folder, settings, fault):
             return None
     return Trial(**kept | {"measures": read_measures(json.dumps(kept["measures"]))})
 
 
-def made(chapter: str, fault: Fault | None, settings: Settings, executor: Executor) -> Trial:
+def made(chapter: str, fault: Wrong | None, settings: Settings, executor: Executor) -> Trial:
     """Execute a chapter with a fault in it, or without, and keep what it reports.
 
     Raises Stale for a fault that does not fit its source, RuntimeError where nothing can be
@@ -111,20 +116,23 @@ def made(chapter: str, fault: Fault | None, settings: Settings, executor: Execut
                 "output": name,
                 "trainings": str(settings.folder / "trainings"),
                 "timeout": settings.timeout,
+                "disturbance": asdict(fault) if isinstance(fault, Disturbance) else None,
             }
         )
         if ended == "failed":
             log = (output / "log.txt").read_text(encoding="utf-8")
             raise RuntimeError(f"{chapter} with {_name(fault)} cannot be executed:\n{log}")
         told: dict[str, Any] = {
-            "errors": [{"cell": 0, "cause": "time-out"}],
+            "errors": [TIMED_OUT],
             "seconds": settings.timeout,
         }
         if ended == "done":
             told = json.loads((output / TOLD).read_text(encoding="utf-8"))
         reported = output / MEASURES_FILE
         measures = read_measures(reported.read_text("utf-8")) if reported.is_file() else {}
-        trial = Trial(chapter, _name(fault), key(chapter, folder, settings), measures, **told)
+        trial = Trial(
+            chapter, _name(fault), key(chapter, folder, settings, fault), measures, **told
+        )
     file = _file(chapter, fault, settings)
     file.parent.mkdir(parents=True, exist_ok=True)
     plain = asdict(trial) | {"measures": json.loads(write_measures(measures))}
@@ -134,13 +142,18 @@ def made(chapter: str, fault: Fault | None, settings: Settings, executor: Execut
     return trial
 
 
-def key(chapter: str, folder: Path, settings: Settings) -> str:
-    """The key of what a chapter reports on the sources in a folder."""
+def key(chapter: str, folder: Path, settings: Settings, fault: Wrong | None = None) -> str:
+    """The key of what a chapter reports on the sources in a folder, and of what disturbs it."""
     read = read_chapter(folder, chapter)
     files, versions = fingerprint((cell.source for cell in read.code), folder / "src")
     data = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in read.data}
+    disturbed = {}
+    if isinstance(fault, Disturbance):
+        code = Path(disturbance.__file__).read_text(encoding="utf-8")
+        disturbed = {"disturbance": asdict(fault) | {"code": code}}
     return digest(
-        {
+        disturbed
+        | {
             "cells": [[cell.source, tags(cell)] for cell in read.code],
             "files": files | data,
             "versions": versions,
@@ -150,10 +163,10 @@ def key(chapter: str, folder: Path, settings: Settings) -> str:
     )
 
 
-def _name(fault: Fault | None) -> str:
+def _name(fault: Wrong | None) -> str:
     return NONE if fault is None else fault.name
 
 
-def _file(chapter: str, fault: Fault | None, settings: Settings) -> Path:
+def _file(chapter: str, fault: Wrong | None, settings: Settings) -> Path:
     place = settings.folder / settings.profile / chapter.replace("/", "-")
     return place / f"{_name(fault)}.json"

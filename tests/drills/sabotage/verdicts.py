@@ -7,8 +7,7 @@ from typing import Any, Literal
 from bookbuild.errors import BookError
 from bookbuild.ledger.claims import Claim, judge
 
-from .fault import Fault
-from .trial import Trial
+from .trial import Trial, Wrong
 
 RANK = {"reproduced": 0, "partly": 1, "contradicted": 2}
 Fate = Literal["turned", "not reached", "moved", "same"]
@@ -57,7 +56,7 @@ def holding(claim: Claim, trial: Trial) -> float:
 
 
 def summary(
-    claims: Iterable[Claim], sound: Trial, faulty: Sequence[tuple[Fault, Trial]]
+    claims: Iterable[Claim], sound: Trial, faulty: Sequence[tuple[Wrong, Trial]]
 ) -> dict[str, Any]:
     """The faults tried on a chapter, and for each of its rows what they made of it.
 

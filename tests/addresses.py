@@ -1,0 +1,18 @@
+"""How the built site is reached, and where its tests run when there are several processes."""
+
+from xdist.scheduler import LoadScopeScheduling
+
+ADDRESSES = ("http", "file")
+
+
+class ByAddress(LoadScopeScheduling):
+    """Each test goes where there is time, but those of an address to one process.
+
+    It opens each page of the site once for all of them. Tests of the site that know no address, of
+    what explorables compute, are a third part.
+    """
+
+    def _split_scope(self, nodeid: str) -> str:
+        if not nodeid.startswith("tests/site/"):
+            return nodeid
+        return next((kind for kind in ADDRESSES if f"[{kind}" in nodeid), "site")

@@ -1,0 +1,181 @@
+"""Results that are off by a factor of two or three: what a chapter's cells get from the library.
+
+A planted fault is one slip that somebody thought of. A disturbance is none in particular: every
+function of `emergence` that a chapter calls, or a part of them drawn by lot, returns what it should
+times exp(u + v/2), u drawn for the whole array and v for each number of it, both standard normal;
+zeros and errors of rounding become numbers of a usual size, and truths are turned round. So does
+what reads stored records. Whole numbers in a record are sizes and stay; so does what the library
+itself calls, and functions that come out, a landscape's say, which a solver has to follow. A row
+whose verdict survives all draws judges a count or a constant, or is far from its bound: look.
+"""
+
+import copy
+import dataclasses
+import random
+from collections.abc import Callable, Iterator, Mapping
+from fractions import Fraction
+from functools import wraps
+from types import FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+import sympy
+import torch
+
+LIBRARY, READER = "emergence", "json"
+ROUNDING = 1e-6  # what is smaller stands for zero
+# they compute nothing that is judged: what draws, what chooses sizes and devices
+SPARED = tuple(f"{LIBRARY}.{room}" for room in ("plotting", "running", "preset"))
+
+
+@dataclasses.dataclass(frozen=True)
+class Disturbance:
+    """A draw of what is disturbed, and of how."""
+
+    seed: int
+    share: float  # of the functions called
+
+    @property
+    def name(self) -> str:
+        return f"disturbed-{self.seed}"
+
+    @property
+    def says(self) -> str:
+        which = "all" if self.share == 1 else "some"
+        return f"{which} results that the chapter gets are off by factors near 2 or 3 ({self.seed})"
+
+    def apply(self, names: dict[str, Any]) -> None:
+        """Put in the place of modules and functions of the library those that are disturbed."""
+        for name, value in list(names.items()):
+            if isinstance(value, ModuleType) and not isinstance(value, Disturbed):
+                if _of_library(value.__name__):
+                    names[name] = Disturbed(value, self)
+            elif type(value) is FunctionType and _of_library(value.__module__):
+                names[name] = self.disturbed(value)
+
+    def disturbed(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """The function with its results off, if the lot falls on it; else as it is."""
+        key = f"{self.seed} {function.__module__}.{function.__qualname__}"
+        if random.Random(key).random() >= self.share:
+            return function
+        # spawned by text, so that the noise of one function does not depend on the others
+        noise = Noise(np.random.default_rng(list(key.encode())))
+
+        @wraps(function)
+        def off(*args: Any, **options: Any) -> Any:
+            return noise.on(function(*args, **options))
+
+        off.__module__ = "disturbed"  # once is enough
+        return off
+
+
+# first everything, then less and less: where all is wrong, much is not reached
+DRAWS = (
+    Disturbance(0, 1.0),
+    *(Disturbance(seed, 1 / 3) for seed in range(1, 4)),
+    *(Disturbance(seed, 1 / 6) for seed in range(4, 12)),
+)
+
+
+class Disturbed(ModuleType):
+    """A module of the library as a chapter sees it, its functions disturbed."""
+
+    def __init__(self, module: ModuleType, disturbance: Disturbance) -> None:
+        super().__init__(module.__name__)
+        self._module, self._disturbance = module, disturbance
+
+    def __getattr__(self, name: str) -> Any:
+        found = {name: getattr(self._module, name)}
+        self._disturbance.apply(found)
+        setattr(self, name, found[name])
+        return found[name]
+
+
+@dataclasses.dataclass(frozen=True)
+class Noise:
+    """What puts numbers off, in any container."""
+
+    rng: np.random.Generator
+
+    def on(self, value: Any) -> Any:
+        """The value with every number in it off; what holds none is returned as it is."""
+        if type(value) is int:
+            return max(0, value + int(self.rng.choice([-1, 1])) * max(1, round(abs(value) / 2)))
+        return self._part(value)
+
+    def _part(self, value: Any) -> Any:
+        match value:
+            case torch.Tensor() | np.ndarray() | np.generic():
+                return self._array(value)
+            case bool():
+                return not value
+            case float() | complex():
+                factor = self._factor(()).item()
+                return factor * (value if abs(value) > ROUNDING else 1.0)
+            case Fraction():
+                return value * Fraction(3, 2) or Fraction(1)
+            case sympy.Expr():
+                return value * sympy.Rational(3, 2) or sympy.Integer(1)
+            case Mapping():
+                return {name: self._part(part) for name, part in value.items()}
+            case tuple() if hasattr(value, "_fields"):
+                off = type(value)._make(map(self._part, value))
+                if hasattr(value, "__dict__"):  # more than its fields
+                    vars(off).update(self._part(vars(value)))
+                return off
+            case list() | tuple() | set():
+                return type(value)(self._part(part) for part in value)
+            case Iterator():
+                return (self._part(part) for part in value)
+        if dataclasses.is_dataclass(value) and not _is_setting(value):
+            off = copy.copy(value)
+            for field in dataclasses.fields(value):
+                object.__setattr__(off, field.name, self._part(getattr(value, field.name)))
+            return off
+        return value
+
+    def _array(self, value: Any) -> Any:
+        """An array, or a tensor, with its graph if it has one."""
+        if isinstance(value, torch.Tensor):
+            parts = self._apart(value.detach().cpu().numpy())
+            factor, shift = (torch.from_numpy(part).to(value.device) for part in parts)
+            if value.dtype == torch.bool:
+                return value ^ torch.from_numpy(self._lots(value.shape)).to(value.device)
+            off = (value * factor + shift).to(value.dtype)
+            whole = not (off.is_floating_point() or off.is_complex())  # labels, or places
+            return off.clamp(max=value.max()) if whole else off
+        plain = np.asarray(value)
+        if plain.dtype.kind == "O":
+            return np.array([self.on(part) for part in plain.flat], object).reshape(plain.shape)
+        if plain.dtype.kind not in "biufc":
+            return value
+        factor, shift = self._apart(plain)
+        if plain.dtype.kind == "b":
+            return plain ^ self._lots(plain.shape)
+        off = plain * factor + shift
+        return (np.rint(off) if plain.dtype.kind in "iu" else off).astype(plain.dtype)
+
+    def _apart(self, plain: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """What to multiply by, and what to add where there is a zero."""
+        factor = self._factor(plain.shape)
+        finite = np.abs(plain[np.isfinite(plain)].astype(complex))
+        usual = np.sqrt(np.mean(finite**2)) if finite.size else 0.0
+        size = usual if usual > ROUNDING else 1.0
+        nothing = np.abs(plain.astype(complex)) <= ROUNDING * size
+        return factor, np.where(nothing, size * np.abs(np.log(factor)), 0.0)
+
+    def _lots(self, shape: tuple[int, ...]) -> np.ndarray:
+        return np.asarray(self.rng.random(shape) < 0.5)
+
+    def _factor(self, shape: tuple[int, ...]) -> Any:
+        return np.exp(self.rng.standard_normal() + np.asarray(self.rng.standard_normal(shape)) / 2)
+
+
+def _of_library(module: str) -> bool:
+    return module.split(".")[0] in (LIBRARY, READER) and not module.startswith(SPARED)
+
+
+def _is_setting(value: Any) -> bool:
+    """Whether a dataclass says what is to be computed, and is no result."""
+    module = type(value).__module__
+    return isinstance(value, type) or "settings" in module or ".experiments" in module
