@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from bookbuild.site.browser import PROGRAMS, program
+from bookbuild.site.browser import FLAGS, PROGRAMS, program
 from bookbuild.site.scripts import TABLE, join
 
 MODULES = Path(__file__).parents[1] / "book" / "_static"
@@ -66,6 +66,17 @@ def missing() -> str:
     if program() is None:
         return f"The site tests are skipped, for there is no browser ({', '.join(PROGRAMS)})."
     return ""
+
+
+@contextmanager
+def chromium():
+    """Chromium of this system, driven by Playwright, of which a process holds one at a time."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program(), args=list(FLAGS))
+        yield browser
+        browser.close()
 
 
 @dataclass

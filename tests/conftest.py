@@ -7,6 +7,7 @@ import torch
 from hypothesis import settings
 
 from addresses import ByAddress
+from browser import chromium, missing
 
 jaxtyping.install_import_hook("emergence", "beartype.beartype")
 mpl.use("Agg")
@@ -27,6 +28,15 @@ def unchecked():
     jaxtyping.config.update("jaxtyping_disable", True)
     yield
     jaxtyping.config.update("jaxtyping_disable", False)
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """A browser for all tests of a process."""
+    if missing():
+        pytest.skip(missing())
+    with chromium() as opened:
+        yield opened
 
 
 @pytest.fixture(scope="session")

@@ -19,8 +19,7 @@ from pathlib import Path
 
 from bs4 import BeautifulSoup, Tag
 
-from bookbuild.site.browser import FLAGS, program
-from browser import missing, visit
+from browser import chromium, missing, visit
 
 ROOT = Path(__file__).parents[2]
 SMOKE = ROOT / "_build" / "smoke"
@@ -100,19 +99,22 @@ def differences(before: Path, after: Path) -> Iterator[str]:
         yield from (f"{name}: the link {link} in one alone" for link in sorted(links ^ links_))
 
 
-def violations(html: Path) -> Iterator[str]:
+def violations(html: Path, browser) -> Iterator[str]:
     """A line for each page that breaks rules of accessibility, in either scheme."""
-    from playwright.sync_api import sync_playwright
+    for path in sorted((html / "book").rglob("*.html")):
+        name = path.relative_to(html).as_posix()
+        seen = visit(browser, f"{html.as_uri()}/", name)
+        if not seen.rules:
+            yield f"{name}: no rule was tried"
+        yield from (f"{name}: {violation}" for violation in seen.violations)
 
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=program(), args=list(FLAGS))
-        for path in sorted((html / "book").rglob("*.html")):
-            name = path.relative_to(html).as_posix()
-            seen = visit(chromium, f"{html.as_uri()}/", name)
-            if not seen.rules:
-                yield f"{name}: no rule was tried"
-            yield from (f"{name}: {violation}" for violation in seen.violations)
-        chromium.close()
+
+def reached(html: Path) -> list[str]:
+    """The same for a browser of its own; nothing where there is none."""
+    if missing():
+        return []
+    with chromium() as browser:
+        return list(violations(html, browser))
 
 
 def main() -> int:
@@ -122,7 +124,7 @@ def main() -> int:
     html = build()
     found = list(differences(SMOKE / "site", html))
     pages = len(list((SMOKE / "site" / "book").rglob("*.html")))
-    broken = [] if missing() else list(violations(html))
+    broken = reached(html)
     print("\n".join(found + broken))
     print(
         f"{pages} pages built by the newest Sphinx, {len(found)} differences, "

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from browser import missing
 from drills.newest import differences, packages, violations
 
 PAGE = (
@@ -45,11 +44,10 @@ def test_the_environment_has_sphinx_and_no_jupyter_book() -> None:
     assert sum(name.startswith("torch") for name in names) == 1
 
 
-@pytest.mark.skipif(bool(missing()), reason=missing())
-def test_a_page_that_breaks_a_rule_of_accessibility_is_named(tmp_path: Path) -> None:
+def test_a_page_that_breaks_a_rule_of_accessibility_is_named(tmp_path: Path, browser) -> None:
     page = "<!doctype html><html lang='en'><title>T</title><main><h1>T</h1>{}</main></html>"
     after = site(tmp_path, page.format("<img src='a.svg'/>"))
     (after / "book" / "b.html").write_text(page.format("<p>Fine.</p>"))
-    found = list(violations(after))
+    found = list(violations(after, browser))
     assert {line.partition(":")[0] for line in found} == {"book/a.html"}
     assert any("image-alt" in line for line in found)

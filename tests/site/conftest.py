@@ -1,4 +1,4 @@
-"""The built site of the smoke profile, served and in its folder, and a browser.
+"""The built site of the smoke profile, served and in its folder.
 
 Each page is opened once with either address.
 """
@@ -14,7 +14,6 @@ from filelock import FileLock
 
 from addresses import ADDRESSES
 from bookbuild.schema import load
-from bookbuild.site.browser import FLAGS, program
 from bookbuild.site.serving import served
 from browser import missing, visit, watched
 
@@ -73,17 +72,6 @@ def foreseen():
 def claims():
     """The rows of the ledger."""
     return load(ROOT / "data" / "claims.yml", "data/claims.yml")
-
-
-@pytest.fixture(scope="session")
-def browser(site):
-    """Chromium of this system, driven by Playwright."""
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=program(), args=list(FLAGS))
-        yield chromium
-        chromium.close()
 
 
 @pytest.fixture(scope="session")
