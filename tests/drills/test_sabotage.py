@@ -15,7 +15,7 @@ from bookbuild.ledger.claims import Claim
 from bookbuild.ledger.expectations import Expectation
 from drills.sabotage import record
 from drills.sabotage.catalogue import FAULTS
-from drills.sabotage.disturbance import DRAWS, Disturbance
+from drills.sabotage.disturbance import DRAWS, Disturbance, alone, heard, wrap
 from drills.sabotage.fault import ROOT, Stale, in_chapter, planted
 from drills.sabotage.trial import Executor, Settings, Trial, made, stored
 from drills.sabotage.verdicts import fate, green, summary, verdict
@@ -159,10 +159,13 @@ def test_a_trial_that_never_ends_is_ended(tmp_path):
     assert trial.errors == [{"cell": 0, "cause": "time-out"}]
 
 
-def disturbed(value, *, seed=0, share=1.0):
-    names = {"law": lambda: value}
-    names["law"].__module__ = "emergence.theory"
-    Disturbance(seed, share).apply(names)
+def disturbed(value, *, seed=0, share=1.0, only=""):
+    def law():
+        return value
+
+    law.__module__, law.__qualname__ = "emergence.theory", "law"
+    names = {"law": law}
+    wrap(names, Disturbance(seed, share, only).disturbed)
     return names["law"]
 
 
@@ -196,6 +199,24 @@ def test_what_is_not_a_result_stays():
     assert disturbed(weights)().requires_grad
 
 
+def test_one_function_alone_is_put_off_harder():
+    pairs = [disturbed(Pair(30, 1.0), seed=seed, only="theory.law")() for seed in range(20)]
+    assert all(size != 30 for size, _ in pairs)
+    assert 4 < sum(level < 0 for _, level in pairs) < 16
+    assert disturbed(1.0, only="theory.flow")() == 1.0
+
+
+def test_functions_that_are_called_are_heard_and_stay_as_they_are():
+    called = set()
+    names = {"theory": theory, "json": json, "np": np}
+    wrap(names, heard(called))
+    assert names["theory"].emergence_times(4) == theory.emergence_times(4)
+    assert names["json"].loads("[1.5]") == [1.5]
+    assert len(called) == 2
+    assert any(name.endswith("emergence_times") for name in called)
+    assert [draw.only for draw in alone(called)] == sorted(called)
+
+
 def test_the_lot_falls_on_a_share_of_the_functions():
     drawn = [disturbed(1.0, seed=seed, share=0.25)() != 1.0 for seed in range(200)]
     assert 30 < sum(drawn) < 70
@@ -206,7 +227,7 @@ def test_the_lot_falls_on_a_share_of_the_functions():
 def test_a_chapter_sees_modules_disturbed_and_the_library_does_not():
     spared = {"np": np, "plotting": plotting, "colour": plotting.colour}
     names = {"theory": theory, "json": json, **spared}
-    Disturbance(0, 1.0).apply(names)
+    wrap(names, Disturbance(0, 1.0).disturbed)
     assert names["theory"].emergence_times(4).alpha != theory.emergence_times(4).alpha
     assert names["theory"].Rates is theory.Rates
     assert names["json"].loads("[1.5]") != json.loads("[1.5]") == [1.5]

@@ -22,6 +22,7 @@ import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from itertools import chain
 from queue import SimpleQueue
 
 from bookbuild import settings as book
@@ -31,7 +32,7 @@ from bookbuild.source.chapters import read_chapters, read_toc
 
 from . import record
 from .catalogue import ARGUED, FAULTS
-from .disturbance import DRAWS
+from .disturbance import DRAWS, alone
 from .fault import ROOT, Stale
 from .trial import TIMED_OUT, Executor, Settings, Trial, Wrong, made, stored
 from .verdicts import green, summary
@@ -82,7 +83,7 @@ def main() -> int:
             if asked.fault:
                 continue
             found = summary(claims, sound, list(trials.items()))
-            for draw in DRAWS[: asked.draws]:
+            for draw in chain(DRAWS[: asked.draws], alone(sound.called)):
                 if not green(found["rows"]):
                     break
                 more = dict(pool.tried(name, [None, draw], settings, deadline, complaints))

@@ -73,7 +73,7 @@ def _in_fork(order: dict[str, Any]) -> str:
 
 
 def execute(order: dict[str, Any]) -> None:
-    """Execute a chapter on the sources of its folder; at the end write errors and CPU seconds."""
+    """Execute a chapter on the sources of its folder; at the end write what came of it."""
     root, output = Path(order["folder"]), Path(order["output"])
     os.chdir(root)
     sys.path.insert(0, str(root / "src"))
@@ -84,7 +84,7 @@ def execute(order: dict[str, Any]) -> None:
 
     import bookbuild
     from bookbuild.source.chapters import read_chapter
-    from drills.sabotage.disturbance import Disturbance
+    from drills.sabotage.disturbance import Disturbance, heard, wrap
     from drills.sabotage.memory import trainings
     from emergence.running import cache
 
@@ -92,7 +92,9 @@ def execute(order: dict[str, Any]) -> None:
     bookbuild.show = lambda figure, *_, **__: pyplot.close(figure)
     chapter = read_chapter(root, order["chapter"])
     names: dict[str, Any] = {"__name__": "chapter"}
-    disturbance = Disturbance(**order["disturbance"]) if order["disturbance"] else None
+    called: set[str] = set()
+    wrong = order["disturbance"]
+    change = Disturbance(**wrong).disturbed if wrong else heard(called)
     errors: list[dict[str, Any]] = []
     started = time.process_time()
     with (
@@ -104,15 +106,15 @@ def execute(order: dict[str, Any]) -> None:
                 for statement in ast.parse(cell.source).body:
                     code = ast.Module([statement], type_ignores=[])
                     exec(compile(code, f"cell {number}", "exec"), names)
-                    if disturbance:
-                        disturbance.apply(names)
+                    wrap(names, change)
             except Exception as error:
                 traceback.print_exc()
                 cause = f"{type(error).__name__}: {error}".partition("\n")[0]
                 errors.append({"cell": number, "cause": cause[:200]})
             if "parameters" in cell.metadata.get("tags", []):
                 names |= {"profile": order["profile"], "device": "cpu", "seed": order["seed"]}
-    told = {"errors": errors, "seconds": round(time.process_time() - started, 1)}
+    seconds = round(time.process_time() - started, 1)
+    told = {"errors": errors, "seconds": seconds, "called": sorted(called)}
     (output / TOLD).write_text(json.dumps(told), encoding="utf-8")
 
 

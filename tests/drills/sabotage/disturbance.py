@@ -5,14 +5,17 @@ function of `emergence` that a chapter calls, or a part of them drawn by lot, re
 times exp(u + v/2), u drawn for the whole array and v for each number of it, both standard normal;
 zeros and errors of rounding become numbers of a usual size, and truths are turned round. So does
 what reads stored records. Whole numbers in a record are sizes and stay; so does what the library
-itself calls, and functions that come out, a landscape's say, which a solver has to follow. A row
-whose verdict survives all draws judges a count or a constant, or is far from its bound: look.
+itself calls, and functions that come out, a landscape's say, which a solver has to follow.
+
+For rows that survive this, one function after another is put off alone, so that all before it is
+sound, and harder: half of the arrays change their sign, and whole numbers in records are off too. A
+row whose verdict survives even that judges a constant, or is far from its bound: look.
 """
 
 import copy
 import dataclasses
 import random
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
 from functools import wraps
 from types import FunctionType, ModuleType
@@ -28,44 +31,41 @@ ROUNDING = 1e-6  # what is smaller stands for zero
 SPARED = tuple(f"{LIBRARY}.{room}" for room in ("plotting", "running", "preset"))
 
 
+Library = Callable[..., Any]  # a function of it
+
+
 @dataclasses.dataclass(frozen=True)
 class Disturbance:
     """A draw of what is disturbed, and of how."""
 
     seed: int
     share: float  # of the functions called
+    only: str = ""  # the one function, instead of a share of all
 
     @property
     def name(self) -> str:
-        return f"disturbed-{self.seed}"
+        return f"off-{self.only}" if self.only else f"disturbed-{self.seed}"
 
     @property
     def says(self) -> str:
+        if self.only:
+            return f"what {self.only} returns has other signs, counts and sizes"
         which = "all" if self.share == 1 else "some"
         return f"{which} results that the chapter gets are off by factors near 2 or 3 ({self.seed})"
 
-    def apply(self, names: dict[str, Any]) -> None:
-        """Put in the place of modules and functions of the library those that are disturbed."""
-        for name, value in list(names.items()):
-            if isinstance(value, ModuleType) and not isinstance(value, Disturbed):
-                if _of_library(value.__name__):
-                    names[name] = Disturbed(value, self)
-            elif type(value) is FunctionType and _of_library(value.__module__):
-                names[name] = self.disturbed(value)
-
-    def disturbed(self, function: Callable[..., Any]) -> Callable[..., Any]:
+    def disturbed(self, function: Library) -> Library:
         """The function with its results off, if the lot falls on it; else as it is."""
-        key = f"{self.seed} {function.__module__}.{function.__qualname__}"
-        if random.Random(key).random() >= self.share:
+        called = name_of(function)
+        key = f"{self.seed} {called}"
+        if called != self.only if self.only else random.Random(key).random() >= self.share:
             return function
         # spawned by text, so that the noise of one function does not depend on the others
-        noise = Noise(np.random.default_rng(list(key.encode())))
+        noise = Noise(np.random.default_rng(list(key.encode())), hard=bool(self.only))
 
         @wraps(function)
         def off(*args: Any, **options: Any) -> Any:
             return noise.on(function(*args, **options))
 
-        off.__module__ = "disturbed"  # once is enough
         return off
 
 
@@ -77,16 +77,53 @@ DRAWS = (
 )
 
 
-class Disturbed(ModuleType):
-    """A module of the library as a chapter sees it, its functions disturbed."""
+def alone(called: Iterable[str]) -> Iterator[Disturbance]:
+    """Each of the functions that a chapter has called, one after another."""
+    return (Disturbance(0, 0.0, only) for only in sorted(called))
 
-    def __init__(self, module: ModuleType, disturbance: Disturbance) -> None:
+
+def name_of(function: Library) -> str:
+    """The name of a function and of the modules in which it lies, the library's left out."""
+    return f"{function.__module__}.{function.__qualname__}".removeprefix(f"{LIBRARY}.")
+
+
+def heard(called: set[str]) -> Callable[[Library], Library]:
+    """What notes the names of the functions that are called, and changes nothing."""
+
+    def noted(function: Library) -> Library:
+        @wraps(function)
+        def same(*args: Any, **options: Any) -> Any:
+            called.add(name_of(function))
+            return function(*args, **options)
+
+        return same
+
+    return noted
+
+
+def wrap(names: dict[str, Any], change: Callable[[Library], Library]) -> None:
+    """Change the functions of the library among some names, and those of its modules, once."""
+    for name, value in list(names.items()):
+        if isinstance(value, ModuleType) and not isinstance(value, Changed):
+            if _of_library(value.__name__):
+                names[name] = Changed(value, change)
+        elif type(value) is FunctionType and _of_library(value.__module__):
+            changed = change(value)
+            if changed is not value:
+                changed.__module__ = "changed"
+                names[name] = changed
+
+
+class Changed(ModuleType):
+    """A module of the library as a chapter sees it, its functions changed."""
+
+    def __init__(self, module: ModuleType, change: Callable[[Library], Library]) -> None:
         super().__init__(module.__name__)
-        self._module, self._disturbance = module, disturbance
+        self._module, self._change = module, change
 
     def __getattr__(self, name: str) -> Any:
         found = {name: getattr(self._module, name)}
-        self._disturbance.apply(found)
+        wrap(found, self._change)
         setattr(self, name, found[name])
         return found[name]
 
@@ -96,12 +133,14 @@ class Noise:
     """What puts numbers off, in any container."""
 
     rng: np.random.Generator
+    hard: bool = False  # signs too, and whole numbers in records
 
     def on(self, value: Any) -> Any:
         """The value with every number in it off; what holds none is returned as it is."""
-        if type(value) is int:
-            return max(0, value + int(self.rng.choice([-1, 1])) * max(1, round(abs(value) / 2)))
-        return self._part(value)
+        return self._count(value) if type(value) is int else self._part(value)
+
+    def _count(self, value: int) -> int:
+        return max(0, value + int(self.rng.choice([-1, 1])) * max(1, round(abs(value) / 2)))
 
     def _part(self, value: Any) -> Any:
         match value:
@@ -109,6 +148,8 @@ class Noise:
                 return self._array(value)
             case bool():
                 return not value
+            case int() if self.hard:
+                return self._count(value)
             case float() | complex():
                 factor = self._factor(()).item()
                 return factor * (value if abs(value) > ROUNDING else 1.0)
@@ -143,7 +184,7 @@ class Noise:
                 return value ^ torch.from_numpy(self._lots(value.shape)).to(value.device)
             off = (value * factor + shift).to(value.dtype)
             whole = not (off.is_floating_point() or off.is_complex())  # labels, or places
-            return off.clamp(max=value.max()) if whole else off
+            return off.abs().clamp(max=value.max()) if whole else off
         plain = np.asarray(value)
         if plain.dtype.kind == "O":
             return np.array([self.on(part) for part in plain.flat], object).reshape(plain.shape)
@@ -153,7 +194,7 @@ class Noise:
         if plain.dtype.kind == "b":
             return plain ^ self._lots(plain.shape)
         off = plain * factor + shift
-        return (np.rint(off) if plain.dtype.kind in "iu" else off).astype(plain.dtype)
+        return (np.rint(np.abs(off)) if plain.dtype.kind in "iu" else off).astype(plain.dtype)
 
     def _apart(self, plain: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """What to multiply by, and what to add where there is a zero."""
@@ -162,13 +203,15 @@ class Noise:
         usual = np.sqrt(np.mean(finite**2)) if finite.size else 0.0
         size = usual if usual > ROUNDING else 1.0
         nothing = np.abs(plain.astype(complex)) <= ROUNDING * size
-        return factor, np.where(nothing, size * np.abs(np.log(factor)), 0.0)
+        return factor, np.where(nothing, size * np.abs(np.log(np.abs(factor))), 0.0)
 
     def _lots(self, shape: tuple[int, ...]) -> np.ndarray:
         return np.asarray(self.rng.random(shape) < 0.5)
 
     def _factor(self, shape: tuple[int, ...]) -> Any:
-        return np.exp(self.rng.standard_normal() + np.asarray(self.rng.standard_normal(shape)) / 2)
+        sign = self.rng.choice([-1.0, 1.0]) if self.hard else 1.0
+        spread = np.asarray(self.rng.standard_normal(shape)) / 2
+        return sign * np.exp(self.rng.standard_normal() + spread)
 
 
 def _of_library(module: str) -> bool:

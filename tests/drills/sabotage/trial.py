@@ -47,6 +47,7 @@ class Trial:
     measures: dict[str, dict[str, Any]]
     errors: list[dict[str, Any]] = field(default_factory=list)
     seconds: float = 0.0  # of CPU
+    called: list[str] = field(default_factory=list)  # functions of the library, without a fault
 
 
 class Executor:
