@@ -12,6 +12,7 @@ from emergence.training.settings import TokenTraining
 from emergence.training.side_by_side import Descent, noise_share, train_side_by_side
 from emergence.training.side_by_side.train import update
 from emergence.training.transformer import initial_transformer
+from interruption import assert_resumes
 
 CPU = torch.device("cpu")
 SMALL = TokenTraining(16, 12, 9, 3, 16, 8, 3e-3, embedding_scale=1.0)
@@ -43,12 +44,11 @@ def test_a_run_is_the_training_with_its_seed_and_rate(optimiser, rate):
     rates = [rate, 2 * rate]
     models, streams = networks(settings)
     descent = Descent(settings, fast.stacked(models), torch.tensor(rates))
-    weights = descent.keep(torch.arange(2))
     for _ in range(settings.steps):
-        update(settings, weights, descent, streams)
+        update(settings, descent, torch.arange(2), streams)
     for run, seed in enumerate((5, 6)):
         alone = training.train_tokens(replace(settings, learning_rate=rates[run]), seed, device=CPU)
-        for mine, expected in zip(weights, fast.stacked([alone.model]), strict=True):
+        for mine, expected in zip(descent.weights, fast.stacked([alone.model]), strict=True):
             assert torch.allclose(mine[run], expected[0], atol=2e-5)
 
 
@@ -60,6 +60,20 @@ def test_a_run_does_not_know_who_trains_beside_it():
     alone = train_side_by_side(settings, [1], [0.01], levels=levels, device=CPU)
     assert np.allclose(both.steps[1], alone.steps[0], rtol=1e-3)
     assert np.isclose(both.taken[1], alone.taken[0])
+
+
+@pytest.mark.parametrize("kill_after", [1, 20, 45])
+@pytest.mark.parametrize("optimiser", ["adamw", "sgd"])
+def test_a_killed_training_ends_in_the_same_bits(optimiser, kill_after):
+    """One run leaves at once, for it diverges, one on the way, and one stays to the end."""
+    settings = replace(SMALL, n_pairs=2, vocabulary=8, block_size=5, steps=60, optimiser=optimiser)
+    rates = [1e6, 0.05, 1e-4]
+    assert_resumes(
+        lambda: train_side_by_side(
+            settings, [0, 1, 2], rates, levels=[1.01 * np.log(2), 0.6], device=CPU
+        ),
+        kill_after,
+    )
 
 
 def test_a_run_that_diverges_has_never_emerged():

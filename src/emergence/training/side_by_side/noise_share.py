@@ -57,7 +57,7 @@ def noise_share(
     weights = stacked([initial_transformer(settings, stream) for stream in streams])
     rates = torch.full((len(seeds),), settings.learning_rate, device=device)
     descent = Descent(settings, weights, rates)
-    weights = descent.keep(torch.arange(len(seeds), device=device))
+    runs = torch.arange(len(seeds), device=device)
     # of even and of odd steps: sums of g g' and of (g^2 + g'^2)/2 over two batches
     signal, square = ([[torch.zeros_like(w) for w in weights] for _ in range(2)] for _ in range(2))
     for step in loop.steps(
@@ -70,6 +70,7 @@ def noise_share(
         streams=tuple(streams + others),
     ):
         descent.count = step
+        weights = descent.of(runs)
         mine, other = (fresh_gradients(settings, weights, s) for s in (streams, others))
         loop.check_finite(mine[0], label, step)
         for at, (a, b) in enumerate(zip(mine, other, strict=True)):

@@ -17,7 +17,7 @@ class Descent:
 
     Args:
         settings: optimiser and weight decay; its learning rate is not used.
-        weights: changed in place by `step`, a run along the first axis.
+        weights: at the start, a run along the first axis.
         rates: learning rates, one a run.
     """
 
@@ -26,7 +26,8 @@ class Descent:
     ) -> None:
         self.adamw = settings.optimiser == "adamw"
         self.decay = settings.weight_decay
-        self.weights, self.rates, self.count = list(weights), rates, 0
+        self.weights = [w.detach().clone() for w in weights]
+        self.rates, self.count = rates, 0
         self.first = [torch.zeros_like(w) for w in weights] if self.adamw else []
         self.second = [torch.zeros_like(w) for w in weights] if self.adamw else []
 
@@ -46,10 +47,6 @@ class Descent:
             scale = (second / corrections[1]).sqrt_().add_(EPS)
             weight.mul_(1 - self.decay * rate).sub_(rate / corrections[0] * first / scale)
 
-    def keep(self, runs: Int[Tensor, " kept"]) -> Stacked:
-        """Go on with these runs alone; their weights, fresh leaves of the graph."""
-        self.weights = [w.detach()[runs].clone().requires_grad_() for w in self.weights]
-        self.rates = self.rates[runs]
-        self.first = [m[runs] for m in self.first]
-        self.second = [v[runs] for v in self.second]
-        return Stacked(*self.weights)
+    def of(self, runs: Int[Tensor, " chosen"]) -> Stacked:
+        """The weights of these runs, fresh leaves of the graph."""
+        return Stacked(*(w.detach()[runs].requires_grad_() for w in self.weights))

@@ -8,14 +8,15 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from emergence import tasks
 from emergence.fast import Stacked, stacked, stacked_logits
+from emergence.running import loop
+from emergence.running.cache import Task
 from emergence.running.devices import generator
-from emergence.running.progress import tell
 from emergence.training.settings import TokenTraining
 from emergence.training.transformer import initial_transformer
 
@@ -55,8 +56,8 @@ def train_side_by_side(
     """Train a run a seed until its loss on a fixed set has passed all levels (§2, App. E).
 
     A run draws its start and its batches as `train_tokens` does with its seed. The fixed set is
-    the same for all runs of these settings. Runs leave when they are done, so nothing is kept of a
-    training that is killed: grids are stored cell by cell.
+    the same for all runs of these settings. Runs leave when they are done. A training
+    that is killed goes on where it was, as far as the cache in use has kept it.
 
     Args:
         settings: network, data, optimiser and the limit of steps; causal mask, scaled scores. Its
@@ -90,48 +91,98 @@ def train_side_by_side(
     streams = [generator(seed, device) for seed in seeds]
     weights = stacked([initial_transformer(settings, stream) for stream in streams])
     descent = Descent(settings, weights, torch.tensor(rates, device=device))
-    weights = descent.keep(torch.arange(len(seeds), device=device))
     probe = _draw(settings, [generator(PROBE_SEED, device)], probes)
+    watch = _Watch.over(len(seeds), levels)
+    looks = _looks(settings.steps)
+    for step in loop.steps(
+        Task.of(
+            train_side_by_side,
+            settings=settings,
+            seeds=tuple(seeds),
+            rates=tuple(rates),
+            levels=tuple(levels),
+            probes=probes,
+        ),
+        settings.steps + 1,
+        label,
+        ended=lambda: not len(watch.runs),
+        weights=tuple(descent.weights),
+        moments=tuple(descent.first + descent.second),
+        watched=tuple(watch),
+        streams=tuple(streams),
+    ):
+        if step in looks:
+            runs = watch.runs
+            watch.note(runs, step, *_look(descent.of(runs), probe))
+        runs = watch.runs
+        if step < settings.steps and len(runs):
+            descent.count = step
+            update(settings, descent, runs, [streams[run] for run in runs])
+    return Emerged(*(part.numpy() for part in watch[1:]))
 
-    runs, goals = np.arange(len(seeds)), np.array(levels)
-    found = Emerged(np.full((len(runs), len(goals)), np.inf), *np.full((3, len(runs)), np.nan))
-    before, seen, next_look = np.full(len(runs), np.nan), 0, 0
-    for step in range(settings.steps + 1):
-        if step >= next_look or step == settings.steps:
-            loss, accuracy = _look(weights, probe)
-            found.loss[runs], found.accuracy[runs], found.taken[runs] = loss, accuracy, step
-            for i, run in enumerate(runs):
-                new = np.isinf(found.steps[run]) & (loss[i] <= goals)
-                if step:
-                    share = (before[run] - goals) / max(before[run] - loss[i], 1e-12)
-                    at = seen + np.clip(share, 0, 1) * (step - seen)
-                else:
-                    at = np.zeros(len(goals))
-                found.steps[run, new] = at[new]
-            before[runs], seen, next_look = loss, step, max(step + 1, int(step * GROWTH))
-            going = np.isfinite(loss) & np.isinf(found.steps[runs, -1])
-            if not going.all():
-                kept = np.flatnonzero(going)
-                runs, streams = runs[kept], [streams[i] for i in kept]
-                weights = descent.keep(torch.as_tensor(kept, device=device))
-            if not len(runs):
-                break
-        if step < settings.steps:
-            update(settings, weights, descent, streams)
-            tell(label, step + 1, settings.steps)
-    return found
+
+class _Watch(NamedTuple):
+    """What has been seen of all runs; those that have gone are looked at no more."""
+
+    goals: Float[Tensor, " levels"]
+    steps: Float[Tensor, "runs levels"]
+    loss: Float[Tensor, " runs"]
+    accuracy: Float[Tensor, " runs"]
+    taken: Float[Tensor, " runs"]  # at the last look
+
+    @classmethod
+    def over(cls, runs: int, levels: Sequence[float]) -> "_Watch":
+        goals = torch.tensor(levels, dtype=torch.float64)
+        never = torch.full((runs, len(goals)), torch.inf, dtype=torch.float64)
+        return cls(goals, never, *torch.full((3, runs), torch.nan, dtype=torch.float64))
+
+    @property
+    def runs(self) -> Int[Tensor, " going"]:
+        """Those that have neither passed all levels nor diverged."""
+        going = self.taken.isnan() | (self.loss.isfinite() & self.steps[:, -1].isinf())
+        return going.nonzero()[:, 0]
+
+    def note(
+        self,
+        runs: Int[Tensor, " looked"],
+        step: int,
+        loss: Float[Tensor, " looked"],
+        accuracy: Float[Tensor, " looked"],
+    ) -> None:
+        """Take down a look at these runs; between two looks the loss is on a line."""
+        for run, new in zip(runs, loss, strict=True):
+            passed = self.steps[run].isinf() & (new <= self.goals)
+            at = torch.zeros_like(self.goals)
+            if step:
+                before, seen = self.loss[run], self.taken[run]
+                share = (before - self.goals) / (before - new).clamp_min(1e-12)
+                at = seen + share.clamp(0, 1) * (step - seen)
+            self.steps[run, passed] = at[passed]
+        self.loss[runs], self.accuracy[runs], self.taken[runs] = loss, accuracy, float(step)
+
+
+def _looks(steps: int) -> set[int]:
+    """The steps before which the fixed set is looked at; the last is one."""
+    looks = [0]
+    while looks[-1] < steps:
+        looks.append(min(steps, max(looks[-1] + 1, int(looks[-1] * GROWTH))))
+    return set(looks)
 
 
 def update(
     settings: TokenTraining,
-    weights: Stacked,
     descent: Descent,
+    runs: Int[Tensor, " going"],
     streams: Sequence[torch.Generator],
-) -> Sequence[Tensor]:
-    """One update of every run on a fresh batch of its own; the gradients it took."""
-    gradients = fresh_gradients(settings, weights, streams)
+) -> None:
+    """One update of some runs on a fresh batch each; of the others nothing is asked any more."""
+    gradients = fresh_gradients(settings, descent.of(runs), streams)
+    if len(runs) < len(descent.rates):
+        gradients = [
+            torch.zeros_like(whole).index_copy_(0, runs, gradient)
+            for whole, gradient in zip(descent.weights, gradients, strict=True)
+        ]
     descent.step(gradients)
-    return gradients
 
 
 def fresh_gradients(
@@ -160,7 +211,7 @@ def _draw(
 @torch.no_grad()
 def _look(
     weights: Stacked, probe: tasks.TokenBatch
-) -> tuple[Float[np.ndarray, " runs"], Float[np.ndarray, " runs"]]:
+) -> tuple[Float[Tensor, " runs"], Float[Tensor, " runs"]]:
     """Loss and accuracy of every run on the fixed set."""
     rows = []
     for run in range(len(weights.tokens)):  # one at a time, for memory
@@ -168,6 +219,6 @@ def _look(
         logits = stacked_logits(one, probe.tokens, probe.positions)[0]
         target = probe.target[0]
         right = (logits.argmax(dim=1) == target).double().mean()
-        rows.append((float(cross_entropy(logits, target)), float(right)))
-    loss, accuracy = np.array(rows).T
+        rows.append(torch.stack([cross_entropy(logits, target).double(), right]))
+    loss, accuracy = torch.stack(rows, dim=1).cpu()
     return loss, accuracy
