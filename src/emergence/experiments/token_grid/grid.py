@@ -39,7 +39,7 @@ GRID = (
     *proportional(12),
     # What two cores in an afternoon do not reach; the command runs them in this order.
     *proportional(32),
+    *proportional(64),
     *(Cell("fixed", n, PER_PAIR * 64, "adamw", (MIDDLE,), 30_000) for n in (8, 16, 32)),
     *(Cell("narrow", 64, PER_PAIR * 64, "adamw", (MIDDLE,), 30_000, dim=dim) for dim in (4, 8)),
-    *proportional(64),
 )
