@@ -100,7 +100,7 @@ def test_the_sharpest_fault_comes_first():
     sound, all_turned, one_turned = trial(0.0), trial(2.0), trial(3.0)
     for one, value in ((sound, 0.0), (all_turned, 2.0), (one_turned, 0.0)):
         one.measures["second"] = {"value": value, "over": None, "judged": True}
-    found = summary([CLAIM, other], sound, [(blunt, all_turned), (sharp, one_turned)])
+    found = summary([CLAIM, other], sound, {blunt: all_turned, sharp: one_turned})
     assert found["rows"]["row"]["turned"] == ["sharp", "blunt"]
     assert found["rows"]["other"] == {"verdict": "reproduced", "turned": ["blunt"]}
     assert found["faults"]["blunt"]["turned"] == 2
@@ -114,11 +114,8 @@ def test_record_drops_what_is_gone_and_lists_what_is_new(tmp_path):
     sound.measures["second"] = {"value": 0.0, "over": None, "judged": True}
     fault = in_chapter("a/b", "slip", "wrong", "x", "y")
     gone = replace(CLAIM, id="gone")
-    found = summary([CLAIM, silent, gone], sound, [(fault, trial(2.0))])
-    record.write("a/b", {"edition": "1", "profile": "paper", **found}, file)
-    tiny = {"edition": "1", "profile": "smoke", **found, "rows": {}}
-    record.write("a/b", tiny, file)  # gives way
-    assert record.read(file)["chapters"]["a/b"]["rows"]
+    found = summary([CLAIM, silent, gone], sound, {fault: trial(2.0)})
+    record.write("a/b", record.joined(record.known("a/b", "1", file), found, "paper"), file)
     new = replace(CLAIM, id="new")
     assert record.settle([CLAIM, silent, new], {}, file) == {"a/b": ["silent"]}
     kept = json.loads(file.read_text(encoding="utf-8"))
@@ -127,6 +124,30 @@ def test_record_drops_what_is_gone_and_lists_what_is_new(tmp_path):
     assert record.settle([CLAIM, silent, new], {"silent": "a reason"}, file) == {}
     assert record.read(file)["argued"] == {"silent": "a reason"}
     assert any("silent (not reached by 1): a reason" in line for line in record.lines(file))
+
+
+def test_what_was_tried_before_is_added_to_and_tiny_sizes_give_way(tmp_path):
+    file = tmp_path / "sabotage.json"
+    other = replace(CLAIM, id="other", measure="second")
+    slip, draw = (in_chapter("a/b", name, "wrong", "x", "y") for name in ("slip", "draw"))
+    sound, faulty = trial(0.0), trial(2.0)
+    for one, value in ((sound, 0.0), (faulty, 0.0)):
+        one.measures["second"] = {"value": value, "over": None, "judged": True}
+
+    def add(edition, profile, faults):
+        before = record.known("a/b", edition, file)
+        found = summary([CLAIM, other], sound, faults)
+        record.write("a/b", record.joined(before, found, profile), file)
+        return record.read(file)["chapters"]["a/b"]
+
+    first = add("1", "smoke", {slip: faulty})
+    assert first["rows"]["row"]["turned"] == ["slip"]
+    assert first["faults"]["slip"]["profile"] == "smoke"
+    second = add("1", "paper", {slip: sound, draw: faulty})
+    assert second["rows"]["row"]["turned"] == ["draw"]  # at the paper's sizes the slip does not
+    third = add("1", "smoke", {slip: faulty})
+    assert third == second
+    assert list(add("2", "smoke", {slip: faulty})["faults"]) == ["slip"]  # another edition
 
 
 def test_a_trial_finds_the_fault_and_is_kept(tmp_path):

@@ -27,7 +27,7 @@ class Planted:
     tried: int = 0  # faults planted in its chapter
     argument: str = ""  # why none needs to turn it
     current: bool = True  # whether the chapter's code is still the one that was tried
-    tiny: bool = False  # whether sizes were those of the smoke profile
+    tiny: bool = False  # whether that was seen at the sizes of the smoke profile alone
 
     @property
     def alertness(self) -> Alertness:
@@ -57,5 +57,6 @@ def trial_of(claim: Claim, record: Mapping[str, Any], editions: Mapping[str, str
         return Planted(argument=argument)
     turned = tuple(chapter["faults"][name]["says"] for name in row.get("turned", ()))
     current = editions.get(claim.chapter) == chapter["edition"]
-    tiny = chapter["profile"] == "smoke"
+    told = row.get("turned") or chapter["faults"]
+    tiny = all(chapter["faults"][name]["profile"] == "smoke" for name in told)
     return Planted(turned, len(chapter["faults"]), argument, current, tiny)

@@ -138,9 +138,16 @@ RECORD = {
     "chapters": {
         CHAPTER: {
             "edition": "1",
-            "profile": "paper",
-            "faults": {"slip": {"says": "a factor is forgotten"}, "turn": {"says": "all is -1"}},
-            "rows": {"a": {"turned": ["slip"]}, "b": {"moved": ["slip"]}, "c": {}},
+            "faults": {
+                "slip": {"says": "a factor is forgotten", "profile": "paper"},
+                "turn": {"says": "all is -1", "profile": "smoke"},
+            },
+            "rows": {
+                "a": {"turned": ["slip"]},
+                "b": {"moved": ["slip"]},
+                "c": {},
+                "e": {"turned": ["turn"]},
+            },
         }
     },
     "argued": {"c": "It is counted by hand."},
@@ -171,9 +178,8 @@ def test_a_row_says_whether_a_planted_fault_turns_it(
 
 
 def test_a_row_tried_at_tiny_sizes_says_so() -> None:
-    tiny = {"chapters": {CHAPTER: RECORD["chapters"][CHAPTER] | {"profile": "smoke"}}, "argued": {}}
-    claim = Claim("a", "§1", "A.", "new", CHAPTER, "slope", read_expectation({"at_least": 1}))
-    records = Records(trials={"a": trial_of(claim, tiny, {CHAPTER: "1"})})
+    claim = Claim("e", "§1", "A.", "new", CHAPTER, "slope", read_expectation({"at_least": 1}))
+    records = Records(trials={"a": trial_of(claim, RECORD, {CHAPTER: "1"})})
     text = row({"at_least": 1}, 2.0, None, records=records)
     assert "Planted faults (tiny sizes): 1 of 2 turn this row" in text
 

@@ -8,7 +8,7 @@ from typing import Any
 from bookbuild.ledger.claims import Claim
 
 from .fault import ROOT
-from .verdicts import green
+from .verdicts import FATES, green
 
 FILE = ROOT / "data" / "sabotage.json"
 
@@ -20,17 +20,43 @@ def read(file: Path = FILE) -> dict[str, Any]:
     return json.loads(file.read_text(encoding="utf-8"))
 
 
-def write(chapter: str, found: Mapping[str, Any], file: Path = FILE) -> None:
-    """Put what was found of an edition of a chapter in the place of what was known.
+def known(chapter: str, edition: str, file: Path = FILE) -> dict[str, Any]:
+    """What the record has of this edition of a chapter."""
+    found = read(file)["chapters"].get(chapter, {})
+    if found.get("edition") == edition:
+        return dict(found)
+    return {"edition": edition, "seconds": 0.0, "faults": {}, "rows": {}}
 
-    What was found at tiny sizes leaves a trial of the same edition in the paper profile as it is.
+
+def joined(before: Mapping[str, Any], found: Mapping[str, Any], profile: str) -> dict[str, Any]:
+    """What was known of a chapter, and what has now been found of it in a profile.
+
+    A fault tried at tiny sizes gives way to the same fault at the paper's, and never the other way.
     """
+    faults, paper = dict(before["faults"]), profile == "paper"
+    known_at_paper = any(fault["profile"] == "paper" for fault in faults.values())
+    rows = {name: dict(row) for name, row in before["rows"].items()}
+    fresh = {
+        name for name in found["faults"] if paper or faults.get(name, {}).get("profile") != "paper"
+    }
+    faults |= {name: found["faults"][name] | {"profile": profile} for name in fresh}
+    for name, now in found["rows"].items():
+        row = rows.setdefault(name, {"verdict": now["verdict"]})
+        if paper or not known_at_paper:
+            row["verdict"] = now["verdict"]
+        for fate in FATES:
+            those = (set(row.pop(fate, ())) - fresh) | (set(now.get(fate, ())) & fresh)
+            if those:
+                # the sharpest fault, which turns fewest rows, comes first
+                row[fate] = sorted(those, key=lambda fault: (faults[fault]["turned"], fault))
+    seconds = found["seconds"] if paper or not known_at_paper else before["seconds"]
+    return {"edition": before["edition"], "seconds": seconds, "faults": faults, "rows": rows}
+
+
+def write(chapter: str, found: Mapping[str, Any], file: Path = FILE) -> None:
+    """Put what was found of a chapter in the place of what was known."""
     result = read(file)
-    known = result["chapters"].get(chapter, {})
-    if (known.get("edition"), known.get("profile"), found["profile"]) != (
-        found["edition"], "paper", "smoke",
-    ):  # fmt: skip
-        result["chapters"][chapter] = found
+    result["chapters"][chapter] = found
     _store(result, file)
 
 
@@ -73,16 +99,12 @@ def lines(file: Path = FILE) -> list[str]:
     for name, chapter in result["chapters"].items():
         stayed = green(chapter["rows"])
         told.append(
-            f"{name}, {chapter['profile']}: {len(chapter['faults'])} faults, "
+            f"{name}: {len(chapter['faults'])} faults, "
             f"{len(chapter['rows'])} rows, {len(chapter['rows']) - len(stayed)} turned"
         )
         for row in stayed:
             found = chapter["rows"][row]
-            said = ", ".join(
-                f"{what} by {len(found[what])}"
-                for what in ("not reached", "moved")
-                if what in found
-            )
+            said = ", ".join(f"{what} by {len(found[what])}" for what in FATES[1:] if what in found)
             reason = f": {result['argued'][row]}" if row in result["argued"] else ""
             told.append(f"  stays green: {row} ({said or 'never moved'}){reason}")
     told.append(f"{len(result['untried'])} rows untried")

@@ -1,6 +1,6 @@
 """What trials say of the rows of a chapter: which turned, which were not reached, which stayed."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -11,6 +11,7 @@ from .trial import Trial, Wrong
 
 RANK = {"reproduced": 0, "partly": 1, "contradicted": 2}
 Fate = Literal["turned", "not reached", "moved", "same"]
+FATES: tuple[Fate, ...] = ("turned", "not reached", "moved")  # those that a record tells
 
 
 def verdict(claim: Claim, trial: Trial) -> str | None:
@@ -55,9 +56,7 @@ def holding(claim: Claim, trial: Trial) -> float:
     return sum(verdict(claim, one) == "reproduced" for one in alone) / len(singles)
 
 
-def summary(
-    claims: Iterable[Claim], sound: Trial, faulty: Sequence[tuple[Wrong, Trial]]
-) -> dict[str, Any]:
+def summary(claims: Iterable[Claim], sound: Trial, faulty: Mapping[Wrong, Trial]) -> dict[str, Any]:
     """The faults tried on a chapter, and for each of its rows what they made of it.
 
     The faults of a row begin with the sharpest, that is the one that turns fewest rows: a fault
@@ -65,17 +64,17 @@ def summary(
     """
     rows = [claim for claim in claims if claim.chapter == sound.chapter and claim.expectation]
     fates = {
-        claim.id: {fault.name: fate(claim, sound, trial) for fault, trial in faulty}
+        claim.id: {fault.name: fate(claim, sound, trial) for fault, trial in faulty.items()}
         for claim in rows
     }
     blunt = {
         fault.name: sum(found[fault.name] == "turned" for found in fates.values())
-        for fault, _ in faulty
+        for fault in faulty
     }
     found: dict[str, Any] = {}
     for claim in rows:
         found[claim.id] = {"verdict": verdict(claim, sound)}
-        for name in ("turned", "not reached", "moved"):
+        for name in FATES:
             by = sorted(
                 (f for f, what in fates[claim.id].items() if what == name),
                 key=lambda f: (blunt[f], f),
@@ -89,7 +88,7 @@ def summary(
             "seconds": trial.seconds,
             **({"errors": [e["cause"] for e in trial.errors]} if trial.errors else {}),
         }
-        for fault, trial in faulty
+        for fault, trial in faulty.items()
     }
     return {"seconds": sound.seconds, "faults": faults, "rows": found}
 
