@@ -180,13 +180,13 @@ def test_a_trial_that_never_ends_is_ended(tmp_path):
     assert trial.errors == [{"cell": 0, "cause": "time-out"}]
 
 
-def disturbed(value, *, seed=0, share=1.0, only=""):
+def disturbed(value, *, seed=0, share=1.0, only="", how="off"):
     def law():
         return value
 
     law.__module__, law.__qualname__ = "emergence.theory", "law"
     names = {"law": law}
-    wrap(names, Disturbance(seed, share, only).disturbed)
+    wrap(names, Disturbance(seed, share, only, how).disturbed)
     return names["law"]
 
 
@@ -225,6 +225,9 @@ def test_one_function_alone_is_put_off_harder():
     assert all(size != 30 for size, _ in pairs)
     assert 4 < sum(level < 0 for _, level in pairs) < 16
     assert disturbed(1.0, only="theory.flow")() == 1.0
+    size, level = disturbed(Pair(30, 1.0), only="theory.law", how="none")()
+    assert (size, 0 < level < 1e-9) == (0, True)
+    assert np.abs(disturbed(np.arange(3.0), only="theory.law", how="none")()).max() < 1e-9
 
 
 def test_functions_that_are_called_are_heard_and_stay_as_they_are():
@@ -235,7 +238,8 @@ def test_functions_that_are_called_are_heard_and_stay_as_they_are():
     assert names["json"].loads("[1.5]") == [1.5]
     assert len(called) == 2
     assert any(name.endswith("emergence_times") for name in called)
-    assert [draw.only for draw in alone(called)] == sorted(called)
+    assert [draw.only for draw in alone(called)] == sorted(called) * 2
+    assert len({draw.name for draw in alone(called)}) == 4
 
 
 def test_the_lot_falls_on_a_share_of_the_functions():

@@ -8,8 +8,9 @@ what reads stored records. Whole numbers in a record are sizes and stay; so does
 itself calls, and functions that come out, a landscape's say, which a solver has to follow.
 
 For rows that survive this, one function after another is put off alone, so that all before it is
-sound, and harder: half of the arrays change their sign, and whole numbers in records are off too. A
-row whose verdict survives even that judges a constant, or is far from its bound: look.
+sound, and harder: half of the arrays change their sign, v is three times as wide, and whole numbers
+in records are off too; then the same function returns next to nothing. A row whose verdict survives
+even that judges a constant, or is far from its bound: look.
 """
 
 import copy
@@ -19,7 +20,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
 from functools import wraps
 from types import FunctionType, ModuleType
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 import sympy
@@ -27,11 +28,13 @@ import torch
 
 LIBRARY, READER = "emergence", "json"
 ROUNDING = 1e-6  # what is smaller stands for zero
+NOTHING = 1e-12  # of what it should be
 # they compute nothing that is judged: what draws, what chooses sizes and devices
 SPARED = tuple(f"{LIBRARY}.{room}" for room in ("plotting", "running", "preset"))
 
 
 Library = Callable[..., Any]  # a function of it
+How = Literal["off", "none"]  # a function alone: hard, or next to nothing
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,15 +44,19 @@ class Disturbance:
     seed: int
     share: float  # of the functions called
     only: str = ""  # the one function, instead of a share of all
+    how: How = "off"
 
     @property
     def name(self) -> str:
-        return f"off-{self.only}" if self.only else f"disturbed-{self.seed}"
+        return f"{self.how}-{self.only}" if self.only else f"disturbed-{self.seed}"
 
     @property
     def says(self) -> str:
         if self.only:
-            return f"what {self.only} returns has other signs, counts and sizes"
+            what = (
+                "has other signs, counts and sizes" if self.how == "off" else "is next to nothing"
+            )
+            return f"what {self.only} returns {what}"
         which = "all" if self.share == 1 else "some"
         return f"{which} results that the chapter gets are off by factors near 2 or 3 ({self.seed})"
 
@@ -60,7 +67,7 @@ class Disturbance:
         if called != self.only if self.only else random.Random(key).random() >= self.share:
             return function
         # spawned by text, so that the noise of one function does not depend on the others
-        noise = Noise(np.random.default_rng(list(key.encode())), hard=bool(self.only))
+        noise = Noise(np.random.default_rng(list(key.encode())), self.how if self.only else None)
 
         @wraps(function)
         def off(*args: Any, **options: Any) -> Any:
@@ -78,8 +85,9 @@ DRAWS = (
 
 
 def alone(called: Iterable[str]) -> Iterator[Disturbance]:
-    """Each of the functions that a chapter has called, one after another."""
-    return (Disturbance(0, 0.0, only) for only in sorted(called))
+    """Each of the functions that a chapter has called, one after another, either way."""
+    ways: tuple[How, ...] = get_args(How)
+    return (Disturbance(0, 0.0, only, how) for how in ways for only in sorted(called))
 
 
 def name_of(function: Library) -> str:
@@ -133,13 +141,15 @@ class Noise:
     """What puts numbers off, in any container."""
 
     rng: np.random.Generator
-    hard: bool = False  # signs too, and whole numbers in records
+    how: How | None = None  # as a function alone, with whole numbers in records too
 
     def on(self, value: Any) -> Any:
         """The value with every number in it off; what holds none is returned as it is."""
         return self._count(value) if type(value) is int else self._part(value)
 
     def _count(self, value: int) -> int:
+        if self.how == "none":
+            return 0
         return max(0, value + int(self.rng.choice([-1, 1])) * max(1, round(abs(value) / 2)))
 
     def _part(self, value: Any) -> Any:
@@ -148,11 +158,11 @@ class Noise:
                 return self._array(value)
             case bool():
                 return not value
-            case int() if self.hard:
+            case int() if self.how:
                 return self._count(value)
             case float() | complex():
                 factor = self._factor(()).item()
-                return factor * (value if abs(value) > ROUNDING else 1.0)
+                return factor * (value if abs(value) > ROUNDING or self.how == "none" else 1.0)
             case Fraction():
                 return value * Fraction(3, 2) or Fraction(1)
             case sympy.Expr():
@@ -203,14 +213,17 @@ class Noise:
         usual = np.sqrt(np.mean(finite**2)) if finite.size else 0.0
         size = usual if usual > ROUNDING else 1.0
         nothing = np.abs(plain.astype(complex)) <= ROUNDING * size
-        return factor, np.where(nothing, size * np.abs(np.log(np.abs(factor))), 0.0)
+        there = 0.0 if self.how == "none" else size * np.abs(np.log(np.abs(factor)))
+        return factor, np.where(nothing, there, 0.0)
 
     def _lots(self, shape: tuple[int, ...]) -> np.ndarray:
         return np.asarray(self.rng.random(shape) < 0.5)
 
     def _factor(self, shape: tuple[int, ...]) -> Any:
-        sign = self.rng.choice([-1.0, 1.0]) if self.hard else 1.0
-        spread = np.asarray(self.rng.standard_normal(shape)) / 2
+        if self.how == "none":
+            return np.full(shape, NOTHING)
+        sign, wide = (self.rng.choice([-1.0, 1.0]), 3.0) if self.how else (1.0, 1.0)
+        spread = wide * np.asarray(self.rng.standard_normal(shape)) / 2
         return sign * np.exp(self.rng.standard_normal() + spread)
 
 
