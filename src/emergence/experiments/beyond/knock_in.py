@@ -35,6 +35,7 @@ class KnockIn:
     knock_pairs: tuple[int, ...] = (4, 12)  # of the full model, beside n_pairs
     sham_pairs: int = 4  # of the transformer's shams
     sham_limit: int = 110  # half as long again as with nothing given
+    slower: tuple[int, ...] = (1, 2, 4, 8)  # parts of the rate
     knock_token_pairs: int = 12
     large_seeds: int = 2
     embedding_norm: float = 4.0
@@ -103,6 +104,11 @@ class KnockIn:
         """The small transformer, ended where a sham has clearly not helped."""
         return replace(self.token_size(self.sham_pairs), steps=self.sham_limit)
 
+    def at_part(self, times: int) -> TokenTraining:
+        """The small transformer at a part of its rate, with as many times the steps."""
+        small = self.token_size(self.sham_pairs)
+        return replace(small, learning_rate=small.learning_rate / times, steps=small.steps * times)
+
     def scaled(self, embedding_scale: float) -> TokenTraining:
         """The transformer of §2 at a smaller width with another scale of its embeddings."""
         return replace(
@@ -138,6 +144,7 @@ PRESET = preset(
         knock_pairs=(2,),
         sham_pairs=2,
         sham_limit=100,
+        slower=(1, 2),
         knock_token_pairs=3,
         large_seeds=1,
         embedding_scales=(0.02, 0.5),
