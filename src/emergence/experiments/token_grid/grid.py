@@ -8,15 +8,18 @@ ADAMW, SGD = (1.5e-3, 3e-3, 6e-3), (0.125, 0.25, 0.5)
 MIDDLE, MIDDLE_SGD = 3e-3, 0.25  # rates where another setting varies
 
 
-def proportional(n_pairs: int, *, every_rate: bool = False) -> tuple[Cell, Cell]:
-    """Both optimisers at V = 4N, to several times the wait of the slowest rate."""
+def proportional(
+    n_pairs: int, *, every_rate: bool = False, limits: tuple[int, int] = (400, 600)
+) -> tuple[Cell, Cell]:
+    """AdamW and SGD at V = 4N, to several times the wait of the slowest rate.
+
+    The limits are in steps a pair; waits grow with the square, so that many pairs need longer ones.
+    """
     words = PER_PAIR * n_pairs
     adamw, sgd = (ADAMW, SGD) if every_rate else ((MIDDLE,), (MIDDLE_SGD,))
-    # the wait of SGD grows with the square: 600 N would end before it at N = 64
-    most = max(600 * n_pairs, 40 * n_pairs**2) if n_pairs > 16 else 600 * n_pairs
     return (
-        Cell("proportional", n_pairs, words, "adamw", adamw, 400 * n_pairs),
-        Cell("proportional", n_pairs, words, "sgd", sgd, most),
+        Cell("proportional", n_pairs, words, "adamw", adamw, limits[0] * n_pairs),
+        Cell("proportional", n_pairs, words, "sgd", sgd, limits[1] * n_pairs),
     )
 
 
@@ -38,8 +41,8 @@ GRID = (
     Cell("fixed", 2, FIXED, "adamw", (MIDDLE,), 3000),
     *proportional(12),
     # What two cores in an afternoon do not reach; the command runs them in this order.
-    *proportional(32),
-    *proportional(64),
+    *proportional(32, limits=(400, 1280)),
+    *proportional(64, limits=(2560, 2560)),
     *(Cell("fixed", n, PER_PAIR * 64, "adamw", (MIDDLE,), 30_000) for n in (8, 16, 32)),
     *(Cell("narrow", 64, PER_PAIR * 64, "adamw", (MIDDLE,), 30_000, dim=dim) for dim in (4, 8)),
 )
