@@ -225,21 +225,25 @@ def test_one_function_alone_is_put_off_harder():
     assert all(size != 30 for size, _ in pairs)
     assert 4 < sum(level < 0 for _, level in pairs) < 16
     assert disturbed(1.0, only="theory.flow")() == 1.0
+    places = disturbed([1.0] * 200, only="theory.law", how="some")()
+    assert 20 < sum(place != 1.0 for place in places) < 60
     size, level = disturbed(Pair(30, 1.0), only="theory.law", how="none")()
     assert (size, 0 < level < 1e-9) == (0, True)
     assert np.abs(disturbed(np.arange(3.0), only="theory.law", how="none")()).max() < 1e-9
 
 
 def test_functions_that_are_called_are_heard_and_stay_as_they_are():
-    called = set()
+    called = {}
     names = {"theory": theory, "json": json, "np": np}
     wrap(names, heard(called))
     assert names["theory"].emergence_times(4) == theory.emergence_times(4)
     assert names["json"].loads("[1.5]") == [1.5]
     assert len(called) == 2
     assert any(name.endswith("emergence_times") for name in called)
-    assert [draw.only for draw in alone(called)] == sorted(called) * 2
-    assert len({draw.name for draw in alone(called)}) == 4
+    assert set(called.values()) == {True}  # a named tuple, a list
+    assert [draw.only for draw in alone(called)] == sorted(called) * 5
+    assert len({draw.name for draw in alone(called)}) == 10
+    assert len(list(alone(dict.fromkeys(called, False)))) == 4
 
 
 def test_the_lot_falls_on_a_share_of_the_functions():

@@ -90,6 +90,8 @@ def main() -> int:
             for draw in chain(DRAWS[: asked.draws], alone(sound.called)):
                 if not green(found["rows"]):
                     break
+                if known["faults"].get(draw.name, {}).get("profile") == asked.profile:
+                    continue
                 more = dict(pool.tried(name, [None, draw], settings, deadline, complaints))
                 trials |= {wrong: trial for wrong, trial in more.items() if wrong is not None}
                 found = record.joined(known, summary(claims, sound, trials), asked.profile)

@@ -1,8 +1,8 @@
 """Process that executes chapters of planted folders, an order a line: drills.sabotage.chapter.
 
 Each is executed in a fork that goes to its folder, whose sources then come first on the path; what
-all have in common, PyTorch and the like, is imported once. An error ends its cell and not the
-chapter, so that later rows are still reached where they can be. Figures are not drawn to files.
+all have in common, PyTorch and the like, is imported once. An error ends its statement and not
+the chapter, so that later rows are still reached where they can be. Figures are not drawn to files.
 """
 
 import ast
@@ -92,7 +92,7 @@ def execute(order: dict[str, Any]) -> None:
     bookbuild.show = lambda figure, *_, **__: pyplot.close(figure)
     chapter = read_chapter(root, order["chapter"])
     names: dict[str, Any] = {"__name__": "chapter"}
-    called: set[str] = set()
+    called: dict[str, bool] = {}
     wrong = order["disturbance"]
     change = Disturbance(**wrong).disturbed if wrong else heard(called)
     errors: list[dict[str, Any]] = []
@@ -102,19 +102,22 @@ def execute(order: dict[str, Any]) -> None:
         contextlib.redirect_stdout(io.StringIO()),
     ):
         for number, cell in enumerate(chapter.code, start=1):
-            try:
-                for statement in ast.parse(cell.source).body:
-                    code = ast.Module([statement], type_ignores=[])
+            for statement in ast.parse(cell.source).body:
+                code = ast.Module([statement], type_ignores=[])
+                try:
                     exec(compile(code, f"cell {number}", "exec"), names)
-                    wrap(names, change)
-            except Exception as error:
-                traceback.print_exc()
-                cause = f"{type(error).__name__}: {error}".partition("\n")[0]
-                errors.append({"cell": number, "cause": cause[:200]})
+                except Exception as error:
+                    traceback.print_exc()
+                    cause = f"{type(error).__name__}: {error}".partition("\n")[0]
+                    if (
+                        not errors or errors[-1]["cell"] != number
+                    ):  # what follows may follow from it
+                        errors.append({"cell": number, "cause": cause[:200]})
+                wrap(names, change)
             if "parameters" in cell.metadata.get("tags", []):
                 names |= {"profile": order["profile"], "device": "cpu", "seed": order["seed"]}
     seconds = round(time.process_time() - started, 1)
-    told = {"errors": errors, "seconds": seconds, "called": sorted(called)}
+    told = {"errors": errors, "seconds": seconds, "called": called}
     (output / TOLD).write_text(json.dumps(told), encoding="utf-8")
 
 

@@ -9,18 +9,19 @@ itself calls, and functions that come out, a landscape's say, which a solver has
 
 For rows that survive this, one function after another is put off alone, so that all before it is
 sound, and harder: half of the arrays change their sign, v is three times as wide, and whole numbers
-in records are off too; then the same function returns next to nothing. A row whose verdict survives
+in records are off too; then the same function returns next to nothing; and of one that returns a
+record, some numbers or arrays in it are off and the rest is sound. A row whose verdict survives
 even that judges a constant, or is far from its bound: look.
 """
 
 import copy
 import dataclasses
 import random
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from functools import wraps
 from types import FunctionType, ModuleType
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 import sympy
@@ -34,7 +35,14 @@ SPARED = tuple(f"{LIBRARY}.{room}" for room in ("plotting", "running", "preset")
 
 
 Library = Callable[..., Any]  # a function of it
-How = Literal["off", "none"]  # a function alone: hard, or next to nothing
+Leaf = torch.Tensor | np.ndarray | np.generic | float | complex | int
+How = Literal["off", "none", "some"]  # a function alone: hard, next to nothing, hard in places
+SAYS: dict[How, str] = {
+    "off": "has other signs, counts and sizes",
+    "none": "is next to nothing",
+    "some": "has other signs, counts and sizes in places",
+}
+PLACES = 0.2  # of the numbers and arrays of a record, those that are off
 
 
 @dataclasses.dataclass(frozen=True)
@@ -48,7 +56,9 @@ class Disturbance:
 
     @property
     def name(self) -> str:
-        return f"{self.how}-{self.only}" if self.only else f"disturbed-{self.seed}"
+        if not self.only:
+            return f"disturbed-{self.seed}"
+        return f"{self.how}-{self.only}" + (f"-{self.seed}" if self.how == "some" else "")
 
     @property
     def says(self) -> str:
@@ -84,10 +94,15 @@ DRAWS = (
 )
 
 
-def alone(called: Iterable[str]) -> Iterator[Disturbance]:
-    """Each of the functions that a chapter has called, one after another, either way."""
-    ways: tuple[How, ...] = get_args(How)
-    return (Disturbance(0, 0.0, only, how) for how in ways for only in sorted(called))
+def alone(called: Mapping[str, bool]) -> Iterator[Disturbance]:
+    """Each of the functions that a chapter has called, one after another, in all ways.
+
+    Of those that return records, three draws of the places that are off.
+    """
+    for how in ("off", "none"):
+        yield from (Disturbance(0, 0.0, only, how) for only in sorted(called))
+    records = sorted(only for only, record in called.items() if record)
+    yield from (Disturbance(seed, 0.0, only, "some") for seed in range(3) for only in records)
 
 
 def name_of(function: Library) -> str:
@@ -95,14 +110,16 @@ def name_of(function: Library) -> str:
     return f"{function.__module__}.{function.__qualname__}".removeprefix(f"{LIBRARY}.")
 
 
-def heard(called: set[str]) -> Callable[[Library], Library]:
-    """What notes the names of the functions that are called, and changes nothing."""
+def heard(called: dict[str, bool]) -> Callable[[Library], Library]:
+    """What notes which functions are called, and whether they return records; changes nothing."""
 
     def noted(function: Library) -> Library:
         @wraps(function)
         def same(*args: Any, **options: Any) -> Any:
-            called.add(name_of(function))
-            return function(*args, **options)
+            result = function(*args, **options)
+            whole = isinstance(result, Mapping | list | tuple) or dataclasses.is_dataclass(result)
+            called[name_of(function)] = whole or called.get(name_of(function), False)
+            return result
 
         return same
 
@@ -153,6 +170,8 @@ class Noise:
         return max(0, value + int(self.rng.choice([-1, 1])) * max(1, round(abs(value) / 2)))
 
     def _part(self, value: Any) -> Any:
+        if self.how == "some" and isinstance(value, Leaf) and self.rng.random() > PLACES:
+            return value
         match value:
             case torch.Tensor() | np.ndarray() | np.generic():
                 return self._array(value)

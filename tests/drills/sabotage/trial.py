@@ -47,7 +47,8 @@ class Trial:
     measures: dict[str, dict[str, Any]]
     errors: list[dict[str, Any]] = field(default_factory=list)
     seconds: float = 0.0  # of CPU
-    called: list[str] = field(default_factory=list)  # functions of the library, without a fault
+    # functions of the library, and whether they return records; without a fault
+    called: dict[str, bool] = field(default_factory=dict)
 
 
 class Executor:
