@@ -42,7 +42,7 @@ GRID = (
     *proportional(12),
     # What two cores in an afternoon do not reach; the command runs them in this order.
     *proportional(32, limits=(400, 1280)),
-    *proportional(64, limits=(2560, 2560)),
+    *proportional(64, limits=(400, 2560)),
     *(Cell("fixed", n, PER_PAIR * 64, "adamw", (MIDDLE,), 30_000) for n in (8, 16, 32)),
     *(Cell("narrow", 64, PER_PAIR * 64, "adamw", (MIDDLE,), 30_000, dim=dim) for dim in (4, 8)),
 )
