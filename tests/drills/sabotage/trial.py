@@ -20,7 +20,17 @@ from .chapter import TOLD
 from .disturbance import Disturbance
 from .fault import ROOT, Fault, planted
 
-Wrong = Fault | Disturbance  # a slip in a source, or results that are off
+
+@dataclass(frozen=True)
+class Sizes:
+    """The slip that a chapter is executed at other sizes than it says."""
+
+    name: str
+    says: str
+
+
+Wrong = Fault | Disturbance | Sizes  # a slip in a source, results that are off, sizes
+TINY = Sizes("tiny-sizes", "all sizes are those of the smoke profile")
 
 TIMED_OUT = {"cell": 0, "cause": "time-out"}  # the error of a trial that was ended
 NONE = "none"  # the name of the trial without a fault
