@@ -65,6 +65,9 @@ def test_waits_are_read_by_what_varies():
     found = token_grid.waits(cells, 0.5, lambda cell: True, level=1)
     assert found.values.tolist() == [2, 4]
     assert found.times.tolist() == [[3], [np.inf]]
+    emerged = found.emerged()
+    assert (emerged.values.tolist(), emerged.times.tolist()) == ([2], [[3]])
+    assert emerged.cells == [cells[1]["cell"]]
     with pytest.raises(ValueError, match="twice"):
         token_grid.waits([*cells, *cells], 0.5, lambda cell: True)
     with pytest.raises(ValueError, match="nothing"):

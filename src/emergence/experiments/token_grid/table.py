@@ -24,6 +24,11 @@ class Waits(NamedTuple):
     times: Float[np.ndarray, "values seeds"]
     cells: list[Stored]
 
+    def emerged(self) -> "Waits":
+        """The values at which every run emerged; the others are censored."""
+        kept = np.flatnonzero(np.isfinite(self.times).all(axis=1))
+        return Waits(self.values[kept], self.times[kept], [self.cells[i] for i in kept])
+
 
 def waits(
     stored: Iterable[Stored],
