@@ -48,5 +48,7 @@ class Descent:
             weight.mul_(1 - self.decay * rate).sub_(rate / corrections[0] * first / scale)
 
     def of(self, runs: Int[Tensor, " chosen"]) -> Stacked:
-        """The weights of these runs, fresh leaves of the graph."""
-        return Stacked(*(w.detach()[runs].requires_grad_() for w in self.weights))
+        """The weights of these runs, fresh leaves of the graph; as they lie where all go on."""
+        whole = len(runs) == len(self.rates)
+        rows = slice(None) if whole else runs.to(self.rates.device)
+        return Stacked(*(w.detach()[rows].requires_grad_() for w in self.weights))

@@ -93,7 +93,7 @@ def train_side_by_side(
     descent = Descent(settings, weights, torch.tensor(rates, device=device))
     probe = _draw(settings, [generator(PROBE_SEED, device)], probes)
     watch = _Watch.over(len(seeds), levels)
-    looks = _looks(settings.steps)
+    looks, going = _looks(settings.steps), None
     for step in loop.steps(
         Task.of(
             train_side_by_side,
@@ -112,12 +112,13 @@ def train_side_by_side(
         streams=tuple(streams),
     ):
         if step in looks:
-            runs = watch.runs
-            watch.note(runs, step, *_look(descent.of(runs), probe))
-        runs = watch.runs
-        if step < settings.steps and len(runs):
+            watch.note(watch.runs, step, *_look(descent.of(watch.runs), probe))
+            going = None
+        if going is None:  # after a look, or at the first step of a training that goes on
+            going = watch.runs
+        if step < settings.steps and len(going):
             descent.count = step
-            update(settings, descent, runs, [streams[run] for run in runs])
+            update(settings, descent, going, [streams[run] for run in going.tolist()])
     return Emerged(*(part.numpy() for part in watch[1:]))
 
 
@@ -178,8 +179,9 @@ def update(
     """One update of some runs on a fresh batch each; of the others nothing is asked any more."""
     gradients = fresh_gradients(settings, descent.of(runs), streams)
     if len(runs) < len(descent.rates):
+        rows = runs.to(descent.rates.device)
         gradients = [
-            torch.zeros_like(whole).index_copy_(0, runs, gradient)
+            torch.zeros_like(whole).index_copy_(0, rows, gradient)
             for whole, gradient in zip(descent.weights, gradients, strict=True)
         ]
     descent.step(gradients)
