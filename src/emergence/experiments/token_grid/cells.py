@@ -10,7 +10,7 @@ from emergence.experiments.emergence_steps import knows_labels_only
 from emergence.training.settings import Optimiser, TokenTraining
 from emergence.training.side_by_side import train_side_by_side
 
-Arm = Literal["proportional", "fixed", "batch", "narrow"]
+Arm = Literal["proportional", "fixed", "batch", "narrow", "slower"]
 SHARES = (0.9, 0.75, 0.5)  # of ln N: the head appears at the first and has formed at the last
 EMBEDDING_NORM = 4.0  # at every width; a larger one emerges sooner
 
@@ -20,7 +20,8 @@ class Cell:
     """Runs of one size: every rate with every seed, trained until they emerge or to the limit.
 
     Attributes:
-        arm: what the cell is part of: V = 4N, V fixed, batches varied, or D^2 below N.
+        arm: what the cell is part of: V = 4N, V fixed, batches varied, D^2 below N, or rates below
+            AdamW's middle one where pairs are many.
         n_pairs: pairs N.
         vocabulary: words V.
         optimiser: `adamw` or `sgd`.

@@ -7,6 +7,7 @@ FIXED = 64  # words of the fixed vocabulary: the two arms meet at N = 16
 WIDE = 256  # and of another, where half of the words are in the context at N = 64
 ADAMW, SGD = (1.5e-3, 3e-3, 6e-3), (0.125, 0.25, 0.5)
 MIDDLE, MIDDLE_SGD = 3e-3, 0.25  # rates where another setting varies
+SLOWER = MIDDLE / 4, MIDDLE / 2
 
 
 def proportional(
@@ -34,6 +35,11 @@ def narrow(n_pairs: int, dim: int, limit: int) -> Cell:
     return Cell("narrow", n_pairs, PER_PAIR * n_pairs, "adamw", rates, limit, dim=dim)
 
 
+def slower(n_pairs: int, rates: tuple[float, ...], limit: int) -> Cell:
+    """AdamW at V = 4N, at rates below the middle one."""
+    return Cell("slower", n_pairs, PER_PAIR * n_pairs, "adamw", rates, limit)
+
+
 GRID = (
     *proportional(2, every_rate=True),
     *proportional(4, every_rate=True),
@@ -59,4 +65,8 @@ GRID = (
     narrow(8, 4, 80_000),
     narrow(32, 8, 120_000),
     *(Cell("fixed", n, WIDE, "adamw", (MIDDLE,), 30_000) for n in (8, 16, 32)),
+    # is it the rate that keeps AdamW from 64 pairs?
+    slower(16, SLOWER, 20_000),
+    slower(32, SLOWER, 40_000),
+    *(slower(64, (rate,), 64_000) for rate in SLOWER),
 )
