@@ -1,9 +1,18 @@
 """All nineteen pseudo-parameters: sizes of their flow, and training of all weights against it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+import torch
+from jaxtyping import Float
+
+from emergence.experiments import emergence_steps
 from emergence.preset import preset
+from emergence.running import sweep
 from emergence.tasks import Query
+from emergence.theory import emergence_times
+from emergence.theory.emergence import Model
 from emergence.training.settings import MinimalTraining
 
 
@@ -72,6 +81,60 @@ class FullFlow:
     def gaussian(self, n_pairs: int, steps: int) -> MinimalTraining:
         """All weights on Gaussian data, as in §4."""
         return MinimalTraining(n_pairs, self.dim, self.batch_size, steps)
+
+
+@dataclass(frozen=True)
+class Flow:
+    """A gradient flow from zero: its pairs, its query rule, how many parameters move."""
+
+    n_pairs: int
+    query: Query
+    model: Model
+
+
+def flow_times(flow: Flow) -> Float[np.ndarray, "5"]:
+    """When the parameters emerge on a flow, as `theory.EmergenceTimes`; a run of a sweep."""
+    return np.array(emergence_times(flow.n_pairs, query=flow.query, model=flow.model))
+
+
+@dataclass(frozen=True)
+class Run:
+    """A training of all weights, its seed, and the levels at which alpha, beta, gamma count."""
+
+    settings: MinimalTraining
+    seed: int
+    device: str
+    levels: tuple[float, float, float]
+
+
+def first_steps(run: Run) -> Float[np.ndarray, "4"]:
+    """The first steps at which alpha, beta, gamma and the loss get there; a run of a sweep."""
+    return emergence_steps.minimal_steps(
+        run.settings,
+        (run.seed,),
+        device=torch.device(run.device),
+        label=f"N = {run.settings.n_pairs}, B = {run.settings.batch_size}, seed {run.seed}",
+        levels=run.levels,
+    )[0]
+
+
+def train_all(
+    trainings: Sequence[MinimalTraining],
+    seeds: Sequence[int],
+    device: torch.device,
+    *,
+    label: str,
+) -> Float[np.ndarray, "trainings seeds 4"]:
+    """The first steps of each training from each seed, at half of what theory scales by.
+
+    On Gaussian data that is D alpha_3 and D beta_2.
+    """
+    runs = []
+    for settings in trainings:
+        score = 0.5 / settings.dim if settings.data == "gaussian" else 0.5
+        runs += [Run(settings, seed, str(device), (score, score, 0.5)) for seed in seeds]
+    found = np.stack(sweep.run(first_steps, runs, label=label))
+    return found.reshape(len(trainings), len(seeds), 4)
 
 
 PRESET = preset(
