@@ -33,7 +33,10 @@ SHARED_SETTINGS = {
     },
     "full_dynamics": {"paper/06_full_dynamics", "paper/F_details_section_6"},
 }
-SWEEPS = {"paper/02_induction_heads", "paper/06_full_dynamics"}
+SWEEPS = {
+    "paper/02_induction_heads", "paper/06_full_dynamics", "beyond/09_full_flow",
+    "beyond/10_batch_noise",
+}  # fmt: skip
 EXPERIMENTS = sorted((SRC / "emergence" / "experiments").glob("[bp]*/[!_]*.py"))
 
 
