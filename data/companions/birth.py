@@ -6,16 +6,13 @@ from its last state, which lies under _build. About an hour on one core.
 
 from pathlib import Path
 
-from bookbuild.results.cache import StoredCache
+from bookbuild.results.cache import attached_for
 from emergence.companions.birth import bigrams
 from emergence.companions.birth.runs import record
-from emergence.running import cache
 
 ROOT = Path(__file__).parents[2]
 
 if __name__ == "__main__":
     text = (ROOT / "data" / "shakespeare_bigrams.csv").read_text(encoding="ascii")
-    build = ROOT / "_build"
-    states = StoredCache(build / "results", ROOT / "src", "cpu", {}, build / "birth")
-    with cache.attached(states):
+    with attached_for(ROOT, "birth"):
         record.complete(Path(__file__).with_suffix(".json"), bigrams.read(text))

@@ -8,16 +8,13 @@ from its last state, which lies under _build.
 
 from pathlib import Path
 
-from bookbuild.results.cache import StoredCache
+from bookbuild.results.cache import attached_for
 from emergence.companions.birth import bigrams
 from emergence.companions.distributional import stored
-from emergence.running import cache
 
 ROOT = Path(__file__).parents[2]
 
 if __name__ == "__main__":
     text = (ROOT / "data" / "shakespeare_bigrams.csv").read_text(encoding="ascii")
-    build = ROOT / "_build"
-    states = StoredCache(build / "results", ROOT / "src", "cpu", {}, build / "distributional")
-    with cache.attached(states):
+    with attached_for(ROOT, "distributional"):
         stored.complete(Path(__file__).with_suffix(".json"), bigrams.read(text))

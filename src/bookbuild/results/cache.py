@@ -6,6 +6,7 @@ import logging
 import os
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -103,6 +104,12 @@ class StoredCheckpoint:
             log.warning(str(error))
         self._last = time.monotonic()
         self._cost = self._last - now
+
+
+def attached_for(root: Path, name: str) -> AbstractContextManager[None]:
+    """A context for a script of `data/`: states of its runs are kept in `_build/<name>`."""
+    build = root / "_build"
+    return cache.attached(StoredCache(build / "results", root / "src", "cpu", {}, build / name))
 
 
 def attach_from_environment() -> None:

@@ -1,1 +1,1 @@
-"""How computations run: devices, progress, cache, the loop of descent, executors, sweeps."""
+"""How computations run: devices, progress, cache, loop of descent, executors, sweeps, records."""

@@ -18,7 +18,7 @@ from bookbuild.results import keys
 from bookbuild.results.cache import StoredCache
 from bookbuild.results.store import Store
 from bookbuild.results.values import from_files, to_files
-from emergence.running.cache import Task, attached
+from emergence.running.cache import NO_CACHE, Task, attached, current
 from emergence.training.minimal import train_minimal
 from emergence.training.settings import MinimalTraining
 
@@ -176,6 +176,17 @@ def test_a_damaged_state_is_not_gone_on_from(remembering: StoredCache, place: in
         content[place % len(content)] ^= 255
         path.write_bytes(content)
         assert torch.equal(train_minimal(MINIMAL, (0,), device=CPU).loss, undisturbed.loss)
+
+
+def test_a_script_keeps_its_states_in_a_folder_of_its_name(tmp_path: Path) -> None:
+    with module.attached_for(tmp_path, "made"):
+        current().checkpoint(TASK).offer(lambda: {"step": 1}, ended=False)
+        assert list(tmp_path.iterdir()) == []  # not yet due
+        found = current()
+    assert isinstance(found, StoredCache)
+    assert found.checkpoints == tmp_path / "_build" / "made"
+    assert (found.sources, found.device) == (tmp_path / "src", "cpu")
+    assert current() is NO_CACHE
 
 
 def test_a_full_disk_costs_the_state_and_not_the_run(

@@ -5,8 +5,6 @@
 """
 
 import json
-import os
-import platform
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,6 +14,7 @@ import torch
 from jaxtyping import Float, Int
 
 from emergence.companions.birth.bigrams import Bigrams
+from emergence.running import records
 
 from . import probes
 from .settings import Recipe
@@ -133,29 +132,17 @@ def read(text: str) -> list[Run]:
 
 def written(entries: list[dict[str, Any]]) -> str:
     """A record with its provenance, a line a run."""
-    head = {
-        "command": COMMAND,
-        "versions": {"python": platform.python_version(), "torch": torch.__version__},
-        "threads": 1,
-        "device": "cpu",
-    }
-    lines = ",\n".join("  " + json.dumps(entry) for entry in entries)
-    return json.dumps(head, indent=1).removesuffix("\n}") + f',\n "runs": [\n{lines}\n ]\n}}\n'
+    return records.written(COMMAND, "runs", entries, device="cpu")
 
 
-def complete(target: Path, bigrams: Bigrams) -> None:
+def complete(path: Path, bigrams: Bigrams) -> None:
     """Compute and store the runs that are missing."""
-    torch.set_num_threads(1)  # more would add up in another order
-    entries = json.loads(target.read_text(encoding="utf-8"))["runs"] if target.is_file() else []
+    entries = json.loads(records.text(path, "runs"))["runs"]
     known = {(entry["name"], entry["seed"]) for entry in entries}
-    for cell in CELLS:
-        if (cell.name, cell.seed) in known:
-            continue
+    for cell in records.missing(CELLS, known, key=lambda cell: (cell.name, cell.seed)):
         entries.append(measure(cell, bigrams))
         print(cell.name, cell.seed, entries[-1]["loss"][-1], flush=True)
-        partial = target.with_suffix(".partial")
-        partial.write_text(written(entries), encoding="utf-8")
-        os.replace(partial, target)
+        records.write(path, written(entries))
 
 
 def _rounded(values: Any, digits: int = 4) -> Any:

@@ -6,15 +6,14 @@ order, and writes the record after each.
 
 import json
 import math
-import os
-import platform
-import time
 from collections.abc import Mapping
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
 import torch
+
+from emergence.running import records
 
 from . import cells
 from .model import Shape
@@ -43,27 +42,13 @@ def read(text: str) -> dict[Trial, Outcome]:
 
 def written(found: Mapping[Trial, Outcome]) -> str:
     """A record with its provenance, a line a trial."""
-    head = {
-        "command": COMMAND,
-        "versions": {"python": platform.python_version(), "torch": torch.__version__},
-        "threads": 1,
-    }
-    lines = ",\n".join("  " + json.dumps(entry(*pair)) for pair in found.items())
-    return json.dumps(head, indent=1).removesuffix("\n}") + f',\n "trials": [\n{lines}\n ]\n}}\n'
+    return records.written(COMMAND, "trials", (entry(*pair) for pair in found.items()))
 
 
-def complete(record: Path, seconds: float = math.inf) -> None:
+def complete(path: Path, seconds: float = math.inf) -> None:
     """Run and store the trials that are missing; begin none after so many seconds."""
-    torch.set_num_threads(1)  # more would add up in another order
-    found = read(record.read_text(encoding="utf-8")) if record.is_file() else {}
-    begun = time.monotonic()
-    for trial in cells.CELLS:
-        if trial in found:
-            continue
-        if time.monotonic() - begun > seconds:
-            break
+    found = read(records.text(path, "trials"))
+    for trial in records.missing(cells.CELLS, found, seconds=seconds):
         found[trial] = run(trial, torch.device("cpu"))
         print(f"{trial.shape}, {trial.size}: {found[trial]}", flush=True)
-        partial = record.with_suffix(".partial")
-        partial.write_text(written(found), encoding="utf-8")
-        os.replace(partial, record)
+        records.write(path, written(found))

@@ -5,15 +5,14 @@ of `phases.CELLS`, and writes the record after each.
 """
 
 import json
-import os
-import platform
 from collections.abc import Mapping
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
+
+from emergence.running import records
 
 from . import phases
 from .phases import Cell, Measured
@@ -44,26 +43,15 @@ def read(text: str) -> dict[Cell, Measured]:
 
 def written(found: Mapping[Cell, Measured]) -> str:
     """A record with its provenance, a line a cell."""
-    head = {
-        "command": COMMAND,
-        "versions": {"python": platform.python_version(), "torch": torch.__version__},
-        "threads": 1,
-        "seeds": "0, 1, ... in each cell",
-    }
-    cells = ",\n".join("  " + json.dumps(entry(found[cell])) for cell in found)
-    return json.dumps(head, indent=1).removesuffix("\n}") + f',\n "cells": [\n{cells}\n ]\n}}\n'
+    entries = map(entry, found.values())
+    return records.written(COMMAND, "cells", entries, seeds="0, 1, ... in each cell")
 
 
-def complete(record: Path) -> None:
+def complete(path: Path) -> None:
     """Compute and store the cells that are missing."""
-    torch.set_num_threads(1)  # more would add up in another order
-    found = read(record.read_text(encoding="utf-8")) if record.is_file() else {}
-    for cell in phases.CELLS:
-        if cell in found:
-            continue
+    found = read(records.text(path, "cells"))
+    for cell in records.missing(phases.CELLS, found):
         found[cell] = phases.measure(cell)
         waits = found[cell].waits
         print(f"{cell.n_layers} layers, {cell.n_heads} heads, {cell.stages}: {waits}", flush=True)
-        partial = record.with_suffix(".partial")
-        partial.write_text(written(found), encoding="utf-8")
-        os.replace(partial, record)
+        records.write(path, written(found))

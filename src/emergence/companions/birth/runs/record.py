@@ -5,14 +5,13 @@ and writes the record after each.
 """
 
 import json
-import os
-import platform
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import torch
 from jaxtyping import Float, Int
+
+from emergence.running import records
 
 from ..bigrams import Bigrams
 from . import cells
@@ -75,26 +74,14 @@ def read(text: str) -> list[Run]:
 
 def written(entries: list[dict[str, Any]]) -> str:
     """A record with its provenance, a line a run."""
-    head = {
-        "command": COMMAND,
-        "versions": {"python": platform.python_version(), "torch": torch.__version__},
-        "threads": 1,
-        "device": "cpu",
-    }
-    lines = ",\n".join("  " + json.dumps(entry) for entry in entries)
-    return json.dumps(head, indent=1).removesuffix("\n}") + f',\n "runs": [\n{lines}\n ]\n}}\n'
+    return records.written(COMMAND, "runs", entries, device="cpu")
 
 
-def complete(target: Path, bigrams: Bigrams) -> None:
+def complete(path: Path, bigrams: Bigrams) -> None:
     """Compute and store the runs that are missing."""
-    torch.set_num_threads(1)  # more would add up in another order
-    entries = json.loads(target.read_text(encoding="utf-8"))["runs"] if target.is_file() else []
+    entries = json.loads(records.text(path, "runs"))["runs"]
     known = {(entry["name"], entry["seed"]) for entry in entries}
-    for cell in cells.CELLS:
-        if (cell.name, cell.seed) in known:
-            continue
+    for cell in records.missing(cells.CELLS, known, key=lambda cell: (cell.name, cell.seed)):
         entries.append(cells.measure(cell, bigrams))
         print(cell.name, cell.seed, entries[-1]["tested"], flush=True)
-        partial = target.with_suffix(".partial")
-        partial.write_text(written(entries), encoding="utf-8")
-        os.replace(partial, target)
+        records.write(path, written(entries))
