@@ -116,8 +116,8 @@ class RealTraining:
 class Moduli:
     """Ours: real training at several p, and its prediction at the same decay; stored."""
 
-    moduli: tuple[int, ...] = (23, 37, 53)
-    clocks: tuple[float, ...] = (5.0, 2.5, 2.5)  # the fewer numbers, the later
+    moduli: tuple[int, ...] = (23, 37, 53, 97)
+    clocks: tuple[float, ...] = (5.0, 2.5, 2.5, 2.5)  # the fewer numbers, the later
     real: RealTraining = RealTraining(decay=1.0)
     ridge_step: float = 1e-2
     seeds: tuple[int, ...] = (0, 1, 2)
@@ -136,6 +136,7 @@ class Settings:
     real: RealTraining = RealTraining()
     equal: RealTraining = RealTraining(decay=1.0, clock=2.5)  # large decay: ten times shorter
     slowed: RealTraining = RealTraining(decay=1.0, clock=2.5, slowdown=10.0)
+    slowed_little: RealTraining = RealTraining(decay=1.0, clock=2.5, slowdown=3.0)
 
 
 PRESET = {

@@ -1,22 +1,28 @@
 """Long runs of the grokking chapter, as tables for data/companions/grokking.json.
 
-`python data/companions/grokking.py` computes them anew; the chapter reads them, and recomputes a
-part to hold them against.
+`data/companions/grokking.py` computes the tables that the file lacks, and writes it after each; the
+chapter reads them, and recomputes a part to hold them against.
 """
 
 import json
-from collections.abc import Sequence
+import platform
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from emergence.running import records
+
 from . import direction, first_layer, fourier, training
-from .settings import Direction, Ladder, Moduli, RealTraining, Simulation
+from .settings import Direction, Moduli, RealTraining, Settings, Simulation
 
 Table = dict[str, Any]
+SEEDS = range(5)  # of the network at its first modulus
 FEATURES = ("norm_spread", "cosine_within", "cosine_between", "overlap_within", "overlap_between")
 
 
@@ -42,11 +48,6 @@ def rung_table(settings: Direction, record: direction.Record) -> Table:
     chosen = asdict(settings)
     chosen["sharpness"] = None if np.isinf(settings.sharpness) else settings.sharpness
     return {"settings": chosen, "steps": record.steps.tolist()} | curves
-
-
-def ladder(settings: Ladder) -> dict[str, Table]:
-    """All rungs of the direction ladder, by name."""
-    return {name: rung(each, settings.seeds, name) for name, each in settings.rungs().items()}
 
 
 def features(embeddings: Tensor) -> Table:
@@ -83,26 +84,70 @@ def isolated(simulation: Simulation, real: RealTraining) -> Simulation:
     )
 
 
-def moduli(simulation: Simulation, settings: Moduli) -> dict[str, Table]:
-    """Real training and its prediction at the same decay (Eq. 17), by modulus."""
-    found = {}
-    for p, clock in zip(settings.moduli, settings.clocks, strict=True):
-        own = replace(
-            simulation,
-            modulus=p,
-            embedding_std=p**-0.5,
-            ridge_step=settings.ridge_step,
-        )
-        rate = settings.real.learning_rate * simulation.modulus / p
-        real = replace(settings.real, clock=clock, learning_rate=rate)
-        trained = [training.train(own, real, s, label=f"p = {p}") for s in settings.seeds]
-        alone = isolated(own, real)
-        predicted = [
-            first_layer.simulate(alone, s, ridge=real.decay, label=f"p = {p}, predicted")
-            for s in settings.seeds
-        ]
-        found[str(p)] = {"real": runs_table(trained), "predicted": runs_table(predicted)}
+def modulus(simulation: Simulation, settings: Moduli, p: int, clock: float) -> Table:
+    """Real training at one modulus, and its prediction at the same decay (Eq. 17)."""
+    own = replace(
+        simulation,
+        modulus=p,
+        embedding_std=p**-0.5,
+        ridge_step=settings.ridge_step,
+    )
+    rate = settings.real.learning_rate * simulation.modulus / p
+    real = replace(settings.real, clock=clock, learning_rate=rate)
+    return {
+        "real": _trained(own, real, settings.seeds, f"p = {p}"),
+        "predicted": _predicted(own, real, settings.seeds, f"p = {p}, predicted"),
+    }
+
+
+def parts(settings: Settings) -> dict[tuple[str, str], Callable[[], Table]]:
+    """What computes each table that is stored, by its place in the file."""
+    simulation, sizes = settings.simulation, settings.moduli
+    found: dict[tuple[str, str], Callable[[], Table]] = {
+        ("direction", name): partial(rung, each, settings.ladder.seeds, name)
+        for name, each in settings.ladder.rungs().items()
+    }
+    found["network", "predicted"] = partial(_limit, simulation)
+    for name in ("real", "equal", "slowed", "slowed_little"):
+        found["network", name] = partial(_trained, simulation, getattr(settings, name), SEEDS, name)
+    for name, each in (("ridge", settings.real), ("ridge_equal", settings.equal)):
+        found["network", name] = partial(_predicted, simulation, each, SEEDS, name)
+    for p, clock in zip(sizes.moduli, sizes.clocks, strict=True):
+        found["moduli", str(p)] = partial(modulus, simulation, sizes, p, clock)
     return found
+
+
+def complete(path: Path, settings: Settings) -> None:
+    """Compute and store the tables that are missing."""
+    tables: Table = json.loads(path.read_text(encoding="ascii")) if path.is_file() else {}
+    tables["provenance"] = tables.get("provenance", {}) | {
+        "command": "python data/companions/grokking.py",
+        "versions": [f"python {platform.python_version()}", f"torch {torch.__version__}"],
+    }
+    every = parts(settings)
+    known = {(kind, name) for kind, part in tables.items() for name in part}
+    for kind, name in records.missing(every, known):
+        tables.setdefault(kind, {})[name] = every[kind, name]()
+        print(kind, name, flush=True)
+        records.write(path, write(tables))
+
+
+def _limit(simulation: Simulation) -> Table:
+    return runs_table([first_layer.simulate(simulation, seed) for seed in SEEDS])
+
+
+def _trained(simulation: Simulation, real: RealTraining, seeds: Sequence[int], label: str) -> Table:
+    return runs_table([training.train(simulation, real, seed, label=label) for seed in seeds])
+
+
+def _predicted(
+    simulation: Simulation, real: RealTraining, seeds: Sequence[int], label: str
+) -> Table:
+    """The isolated dynamics at the decay of a real training."""
+    alone = isolated(simulation, real)
+    return runs_table(
+        [first_layer.simulate(alone, seed, ridge=real.decay, label=label) for seed in seeds]
+    )
 
 
 def write(tables: Table) -> str:
