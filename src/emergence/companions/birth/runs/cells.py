@@ -22,8 +22,8 @@ CHUNK = 16  # sequences at once through the dense network
 
 # The order of emergence, at half the source's length and an eighth of its batch
 RANDOM = Settings(random_triggers=True, steps=600)
-# One run at the source's size; its steps are what time allowed, the source's are 1000
-SOURCE = replace(RANDOM, length=256, dim=256, batch_size=512, steps=140)
+# One run at the source's size
+SOURCE = replace(RANDOM, length=256, dim=256, batch_size=512, steps=1000)
 RELEASES = {  # steps from which W_OV^2, W_KQ^2 and W_KQ^1 move; ours
     "from the output": (0, 100, 300),
     "previous first": (0, 300, 100),
