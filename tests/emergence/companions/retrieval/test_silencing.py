@@ -83,3 +83,11 @@ def test_stored_answers_are_found_by_kind_and_count():
     strongest, draws = silencing.beside(found, "a", 2)
     assert strongest.tolist() == [False, False]
     assert draws.tolist() == [[True, False], [False, True]]
+
+
+def test_the_record_has_every_group_in_full():
+    shown = language_study.read(RECORD.read_text(encoding="utf-8"))[1]["shown"]
+    found = silencing.answers({"shown": shown})
+    ranked = {kind: torch.tensor(each) for kind, each in shown["scores"].items()}
+    assert list(found) == silencing.cuts(ranked)
+    assert {len(right) for right in found.values()} == {silencing.ANSWERED.n_prompts}
