@@ -5,7 +5,9 @@ The model is that of make env EXTRAS=language.
 
 from pathlib import Path
 
-from emergence.companions.retrieval import language_study
+from emergence.companions.retrieval import language_study, silencing
 
 if __name__ == "__main__":
-    language_study.complete(Path(__file__).with_suffix(".json"))
+    record = Path(__file__).with_suffix(".json")
+    language_study.complete(record)
+    silencing.complete(record)

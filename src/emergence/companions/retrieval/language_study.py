@@ -83,7 +83,8 @@ def head_scores(model: LanguageModel, made: Sequence[Prompt], *, length: int = 2
     for prompt in made:
         tokens = model.encode(prompt.text)
         fact = f"{prompt.text.splitlines()[-1]}{prompt.candidates[prompt.right]}"
-        before = prompt.text[: prompt.text.index(fact) + len(fact)]
+        own = prompt.text.rfind("\n\n") + 1  # where examples end: they may have the same fact
+        before = prompt.text[: prompt.text.index(fact, own) + len(fact)]
         place = len(model.encode(before)) - 1
         found.append(torch.stack([each[0, :, -1, place] for each in _attention(model, tokens)]))
     stream = torch.Generator().manual_seed(0)
