@@ -121,6 +121,8 @@ class Moduli:
     real: RealTraining = RealTraining(decay=1.0)
     ridge_step: float = 1e-2
     seeds: tuple[int, ...] = (0, 1, 2)
+    weak: RealTraining = RealTraining(decay=0.1, clock=2.0)  # at the two largest p
+    weak_seeds: tuple[int, ...] = (0,)
 
 
 @dataclass(frozen=True)

@@ -86,18 +86,27 @@ def isolated(simulation: Simulation, real: RealTraining) -> Simulation:
 
 def modulus(simulation: Simulation, settings: Moduli, p: int, clock: float) -> Table:
     """Real training at one modulus, and its prediction at the same decay (Eq. 17)."""
-    own = replace(
-        simulation,
-        modulus=p,
-        embedding_std=p**-0.5,
-        ridge_step=settings.ridge_step,
-    )
-    rate = settings.real.learning_rate * simulation.modulus / p
-    real = replace(settings.real, clock=clock, learning_rate=rate)
+    own, real = _at(simulation, p), _slowed(simulation, replace(settings.real, clock=clock), p)
+    own = replace(own, ridge_step=settings.ridge_step)
     return {
         "real": _trained(own, real, settings.seeds, f"p = {p}"),
         "predicted": _predicted(own, real, settings.seeds, f"p = {p}, predicted"),
     }
+
+
+def weakly(simulation: Simulation, settings: Moduli, p: int) -> Table:
+    """Real training at one modulus with a tenth of the decay."""
+    own, real = _at(simulation, p), _slowed(simulation, settings.weak, p)
+    return {"real": _trained(own, real, settings.weak_seeds, f"p = {p}, weak decay")}
+
+
+def _at(simulation: Simulation, p: int) -> Simulation:
+    return replace(simulation, modulus=p, embedding_std=p**-0.5)
+
+
+def _slowed(simulation: Simulation, real: RealTraining, p: int) -> RealTraining:
+    """The training with a rate that stays stable with more pairs."""
+    return replace(real, learning_rate=real.learning_rate * simulation.modulus / p)
 
 
 def parts(settings: Settings) -> dict[tuple[str, str], Callable[[], Table]]:
@@ -114,6 +123,8 @@ def parts(settings: Settings) -> dict[tuple[str, str], Callable[[], Table]]:
         found["network", name] = partial(_predicted, simulation, each, SEEDS, name)
     for p, clock in zip(sizes.moduli, sizes.clocks, strict=True):
         found["moduli", str(p)] = partial(modulus, simulation, sizes, p, clock)
+    for p in sizes.moduli[-2:]:
+        found["weak", str(p)] = partial(weakly, simulation, sizes, p)
     return found
 
 

@@ -5,7 +5,6 @@ group of the strongest heads stand random ones of the same layers. `data/compani
 measures what the record lacks.
 """
 
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,6 +13,8 @@ import numpy as np
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
+
+from emergence.running import records
 
 from . import language, language_study
 from .language import LanguageModel
@@ -90,22 +91,17 @@ def complete(record: Path) -> None:
     known = answers(heads)
     if shown["scores"] and known.keys() >= {*cuts(_tensors(shown["scores"]))}:
         return
-    torch.set_num_threads(1)
     path = language.bundled()
     if path is None:
         raise SystemExit("The model is missing: make env EXTRAS=language.")
     model = language.load(path.parent, path.name)
     shown["scores"] = shown["scores"] or ranking(model)
-    for cut in cuts(_tensors(shown["scores"])):
-        if cut in known:
-            continue
+    for cut in records.missing(cuts(_tensors(shown["scores"])), known):
         with language_study.without(model, cut.heads):
             right = language.right_answers(model, ANSWERED.prompts())
         shown["cuts"].append(cut._asdict() | {"right": "".join("01"[r] for r in right)})
         print(cut.kind, cut.n_heads, cut.draw, sum(right), flush=True)
-        partial = record.with_suffix(".partial")
-        partial.write_text(language_study.written(found, heads), encoding="utf-8")
-        os.replace(partial, record)
+        records.write(record, language_study.written(found, heads))
 
 
 def answers(heads: Mapping[str, Any]) -> dict[Cut, Bool[np.ndarray, " prompts"]]:
