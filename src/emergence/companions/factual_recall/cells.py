@@ -16,6 +16,8 @@ UNDER_THE_GUIDE = (
     (6, 40),
 )  # fmt: skip
 
+ALONE = 20, 1  # hardly an MLP; the draw decides whether all is stored, so there are three
+
 
 def cell(heads: int, width: int, dim: int = DIM) -> Trial:
     """A cell of the source's map, named by its width there, or its copy with dimension `dim`.
@@ -46,6 +48,7 @@ CELLS: tuple[Trial, ...] = (
     *(cell(8, width) for width in (36, 43, 62, 52)),
     *(cell(*place, dim) for place in UNDER_THE_GUIDE[:5] for dim in (16, DIM)),
     *(cell(12, 16, 16), cell(20, 1), cell(4, 128)),
+    *(replace(cell(*ALONE), seed=seed) for seed in (1, 2)),
     *(cell(6, 24, 16), cell(8, 8, 16), cell(8, 8), cell(6, 24), cell(12, 16)),
     *(cell(*place, dim) for place in UNDER_THE_GUIDE[7:] for dim in (16, DIM) if place != (8, 8)),
     *(control(*place, dim) for place in UNDER_THE_GUIDE[:2] for dim in (16, DIM)),
