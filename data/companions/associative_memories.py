@@ -2,7 +2,7 @@
 
 PYTHONPATH=src python data/companions/associative_memories.py
 
-The file is written after each capacity. About twenty minutes on one core.
+The file is written after each capacity. About four minutes on one core.
 """
 
 from pathlib import Path
