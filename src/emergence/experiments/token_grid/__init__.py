@@ -1,7 +1,7 @@
 """A grid of trainings of the transformer of §2, stored in data/token_grid.json."""
 
 from .cells import SHARES, Arm, Cell, described, run
-from .grid import ADAMW, FIXED, GRID, MIDDLE, MIDDLE_SGD, PER_PAIR, SGD, WIDE
+from .grid import ADAMW, FIXED, GRID, MIDDLE, MIDDLE_SGD, PER_PAIR, SGD, SLOWER, WIDE
 from .laws import shapes
 from .store import COMMAND, complete, read
 from .table import Waits, not_run, waits
@@ -16,6 +16,7 @@ __all__ = [
     "PER_PAIR",
     "SGD",
     "SHARES",
+    "SLOWER",
     "WIDE",
     "Arm",
     "Cell",
