@@ -1,18 +1,19 @@
 """All nineteen pseudo-parameters: sizes of their flow, and training of all weights against it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import torch
 from jaxtyping import Float
 
+from emergence import theory
 from emergence.experiments import emergence_steps
 from emergence.preset import preset
 from emergence.running import sweep
 from emergence.tasks import Query
-from emergence.theory import emergence_times
 from emergence.theory.emergence import Model
+from emergence.theory.full import overlaps
 from emergence.training.settings import MinimalTraining
 
 
@@ -85,16 +86,23 @@ class FullFlow:
 
 @dataclass(frozen=True)
 class Flow:
-    """A gradient flow from zero: its pairs, its query rule, how many parameters move."""
+    """A gradient flow from zero: its pairs, its query rule, and the rate of each parameter."""
 
     n_pairs: int
     query: Query
-    model: Model
+    model: Model = "full"
+    rates: tuple[float, ...] = (1.0, 1.0, 1.0)
 
 
 def flow_times(flow: Flow) -> Float[np.ndarray, "5"]:
     """When the parameters emerge on a flow, as `theory.EmergenceTimes`; a run of a sweep."""
-    return np.array(emergence_times(flow.n_pairs, query=flow.query, model=flow.model))
+    landscape = theory.landscape_of(flow.n_pairs, flow.query, model=flow.model)
+    return np.array(theory.times_in(landscape, rates=flow.rates))
+
+
+def all_times(flows: Iterable[Flow], *, label: str) -> list[theory.EmergenceTimes]:
+    """The emergence times of each flow."""
+    return [theory.EmergenceTimes(*found) for found in sweep.run(flow_times, flows, label=label)]
 
 
 @dataclass(frozen=True)
@@ -107,7 +115,7 @@ class Run:
     levels: tuple[float, float, float]
 
 
-def first_steps(run: Run) -> Float[np.ndarray, "4"]:
+def trained_steps(run: Run) -> Float[np.ndarray, "4"]:
     """The first steps at which alpha, beta, gamma and the loss get there; a run of a sweep."""
     return emergence_steps.minimal_steps(
         run.settings,
@@ -133,8 +141,26 @@ def train_all(
     for settings in trainings:
         score = 0.5 / settings.dim if settings.data == "gaussian" else 0.5
         runs += [Run(settings, seed, str(device), (score, score, 0.5)) for seed in seeds]
-    found = np.stack(sweep.run(first_steps, runs, label=label))
+    longest = sorted(range(len(runs)), key=lambda i: -_work(runs[i].settings))
+    found = np.empty((len(runs), 4))
+    found[longest] = sweep.run(trained_steps, [runs[i] for i in longest], label=label)
     return found.reshape(len(trainings), len(seeds), 4)
+
+
+def _work(settings: MinimalTraining) -> float:
+    """In proportion to what a training costs, about: the longest go first, so that none is left."""
+    tokens = settings.batch_size * settings.n_pairs
+    return settings.steps * tokens * (settings.n_pairs + settings.dim)
+
+
+def corrected_steps(settings: MinimalTraining) -> Float[np.ndarray, "4"]:
+    """The first steps of descent on the loss to the order 1/D; a run of a sweep."""
+    path = theory.descent_in(
+        overlaps.landscape(settings.n_pairs, settings.dim, settings.query),
+        settings.steps,
+        rates=theory.gaussian_rates(float(settings.dim), settings.learning_rate),
+    )
+    return theory.first_steps(path)
 
 
 PRESET = preset(
