@@ -29,7 +29,7 @@ RELEASES = {  # steps from which W_OV^2, W_KQ^2 and W_KQ^1 move; ours
     "previous first": (0, 300, 100),
     "output last": (300, 0, 0),
 }
-WIDTHS = 128, 256, 512
+WIDTHS = 128, 256, 512, 1024
 DECIDING = (
     "length", "dim", "batch_size", "n_triggers", "random_triggers", "released", "steps",
     "learning_rate", "momentum", "weight_decay", "every",
@@ -50,11 +50,12 @@ def _cells() -> tuple[Cell, ...]:
     """All runs, in the order of computation."""
     wide = {dim: replace(RANDOM, dim=dim) for dim in WIDTHS}
     return (
-        *(Cell(f"random {dim}", wide[dim], 0) for dim in WIDTHS),
+        *(Cell(f"random {dim}", wide[dim], 0) for dim in WIDTHS[:3]),
         Cell("generic", Generic(), 0),
         *(Cell(name, replace(wide[256], released=at), 0) for name, at in RELEASES.items()),
         Cell("random 128", wide[128], 1),  # the width at which embeddings overlap most, again
         Cell("source", SOURCE, 0),
+        Cell("random 1024", wide[1024], 0),
     )
 
 
