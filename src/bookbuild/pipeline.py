@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from .beside import side_by_side
 from .errors import BookError, raise_if_any
 from .execution import lock
 from .execution.display import Display
@@ -71,7 +72,8 @@ def _build(settings: Settings, display: Display, tell: Callable[[str], None]) ->
     build_site(settings, entries)
     verdicts, amiss = told_verdicts(findings)
     executed, cached = (len(made), _seconds(made)), (len(found), _seconds(found))
-    told = seal.Told(verdicts, amiss, *executed, *cached)
+    devices = side_by_side(chapters, entries, claims, settings)
+    told = seal.Told(verdicts, amiss, *executed, *cached, devices)
     seal.put(settings, made_from, entries.values(), told)
     return Result(findings, told)
 

@@ -118,12 +118,12 @@ def pdf(profile: str) -> None:
 
 
 def _print_told(told: Told, settings: Settings) -> None:
-    """Print the verdicts, the claims that did not hold, the time spent and the site's place."""
-    head, *rows = told.verdicts
-    table = Table(*head)
-    for row in rows:
-        table.add_row(*row)
-    console.print(table)
+    """Print verdicts, what a GPU did, claims that did not hold, the time and the site's place."""
+    for head, *rows in filter(None, (told.verdicts, told.devices)):
+        table = Table(*head)
+        for row in rows:
+            table.add_row(*row)
+        console.print(table)
     for line in told.amiss:
         tell(line)
     tell(

@@ -17,7 +17,7 @@ import psutil
 from bookbuild.errors import BookError
 from bookbuild.reporting import progress, provenance, report
 from bookbuild.results import cache, executed
-from bookbuild.results.machine import gpu, machine
+from bookbuild.results.machine import gpu, gpu_id, machine
 from bookbuild.results.snapshot import sources
 from bookbuild.results.store import reason
 from bookbuild.settings import Settings
@@ -29,7 +29,7 @@ WORKER = "bookbuild.execution.worker"
 KERNEL = "python3"
 LOG_FILE = "log.txt"
 FAILURE_FILE = "failure.json"
-MEMORY_FILE = "memory.txt"
+USAGE_FILE = "usage.json"
 SECONDS_BETWEEN_LOOKS = 0.1
 
 
@@ -127,7 +127,8 @@ def _start(chapter: Chapter, key: str, settings: Settings) -> Run:
         "input": str(folder / "input.ipynb"),
         "output": str(folder / "entry" / executed.NOTEBOOK_FILE),
         "failure": str(folder / FAILURE_FILE),
-        "memory": str(folder / MEMORY_FILE),
+        "usage": str(folder / USAGE_FILE),
+        "gpu": gpu_id() if settings.device == "cuda" else None,
         "parameters": settings.parameters,
         "kernel": KERNEL,
         "folder": str(sources(settings).parent),
@@ -224,7 +225,7 @@ def _finish(run: Run, settings: Settings, seconds: float) -> executed.Entry:
         "threads": settings.threads_each,
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "seconds": round(seconds, 1),
-        "memory": int((run.folder / MEMORY_FILE).read_text(encoding="utf-8")),  # bytes
+        **json.loads((run.folder / USAGE_FILE).read_text(encoding="utf-8")),
     }
     entry = executed.store(settings, run.key, origin, run.output)
     shutil.rmtree(settings.checkpoints / run.key, ignore_errors=True)

@@ -2,7 +2,6 @@
 
 import json
 import os
-import resource
 import sys
 import tempfile
 import threading
@@ -18,6 +17,8 @@ from nbclient.exceptions import CellTimeoutError, DeadKernelError
 from papermill.exceptions import PapermillExecutionError
 from traitlets.config import Config
 
+from .usage import watched
+
 
 def main(order_file: str) -> int:
     """Execute the notebook an order names; return 0, or 1 with the cause in the file it names."""
@@ -27,13 +28,14 @@ def main(order_file: str) -> int:
     with tempfile.TemporaryDirectory(prefix="kernel-") as folder:
         os.environ["JUPYTER_RUNTIME_DIR"] = folder
         try:
-            _execute(order, f"{folder}/kernel")
+            with watched(order["gpu"]) as used:
+                _execute(order, f"{folder}/kernel")
+                Path(order["usage"]).write_text(json.dumps(used()), encoding="utf-8")
         except Exception as error:  # whatever it is, the build has to name it
             failure = _where(Path(order["output"])) | {"cause": _cause(error, order["timeout"])}
             Path(order["failure"]).write_text(json.dumps(failure), encoding="utf-8")
             traceback.print_exc()
             return 1
-    Path(order["memory"]).write_text(str(_peak()), encoding="utf-8")
     return 0
 
 
@@ -50,12 +52,6 @@ def _execute(order: dict[str, object], socket: str) -> None:
         execution_timeout=order["timeout"],
         config=Config({"KernelManager": {"transport": "ipc", "ip": socket}}),
     )
-
-
-def _peak() -> int:
-    """Return the most bytes that the kernel, which has ended, held in memory at once."""
-    unit = 1 if sys.platform == "darwin" else 1024
-    return unit * resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
 
 
 def _where(notebook_file: Path) -> dict[str, object]:

@@ -31,6 +31,8 @@ SAID = (
     "versions",
     "seconds",
     "memory",
+    "gpu_memory",
+    "gpu_busy",
 )  # of where a result was made
 
 

@@ -21,8 +21,8 @@ NOTEBOOK_FILE = "notebook.ipynb"
 class Entry:
     """An executed chapter: its files (notebook, measures, figures), its origin, its key.
 
-    The origin names chapter, profile, device, seed, commit, versions, date, seconds and the
-    most bytes of memory.
+    The origin names chapter, profile, device, seed, commit, versions, date, seconds and what it
+    used: see `execution.usage`.
     """
 
     files: Mapping[str, bytes]

@@ -24,6 +24,16 @@ def gpu() -> str:
     return f"{torch.cuda.get_device_name()}, CUDA {torch.version.cuda}"
 
 
+def gpu_id() -> str | None:
+    """Return what the driver calls the first GPU: its UUID, or 0 where PyTorch does not tell it."""
+    import torch
+
+    if not torch.cuda.is_available():
+        return None
+    uuid = getattr(torch.cuda.get_device_properties(0), "uuid", None)
+    return f"GPU-{uuid}" if uuid else "0"
+
+
 def pin(device: str) -> None:
     """Have a GPU give the same bits again; a processor with as many threads does so anyway.
 

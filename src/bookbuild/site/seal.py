@@ -24,7 +24,8 @@ UNREAD = {"tests", "__pycache__"}  # folders of the tree that no build reads, be
 
 @dataclass(frozen=True)
 class Told:
-    """What a build says: verdicts as a table, what did not hold, chapters and their seconds."""
+    """What a build says: verdicts as a table, what did not hold, chapters and their seconds; on a
+    GPU a table of what each chapter took there."""
 
     verdicts: list[list[str]]
     amiss: list[str]
@@ -32,6 +33,7 @@ class Told:
     seconds_executed: float
     cached: int
     seconds_cached: float
+    devices: list[list[str]]
 
 
 def ingredients(settings: Settings) -> str:

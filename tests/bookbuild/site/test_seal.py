@@ -20,7 +20,7 @@ from bookbuild.source.chapters import read_chapter
 
 NOTHING = "nothing has changed since the site was built"
 PAGE = "index.html"
-WITHOUT = json.dumps({"told": asdict(seal.Told([], [], 0, 0, 0, 0)), "results": {}})
+WITHOUT = json.dumps({"told": asdict(seal.Told([], [], 0, 0, 0, 0, [])), "results": {}})
 
 
 @pytest.fixture

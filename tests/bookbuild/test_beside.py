@@ -1,0 +1,106 @@
+"""A book on a GPU beside the same on a processor: the toy book, told that it runs on a GPU."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bookbuild.beside import HEAD, UNKNOWN
+from bookbuild.pipeline import Result
+from bookbuild.site import seal
+
+if TYPE_CHECKING:
+    from conftest import Toy
+
+LINE, SQUARE = "paper/01_line", "beyond/01_square"
+EARLIER = 'report("square_of_three", square(3) + 0 * seed)'
+LATER = 'report("square_of_three", 7 if device == "cuda" else square(3) + 0 * seed)'
+# in place of the driver's own tool: two samples, 40% of the time in all, and at most 3 GiB
+DRIVER = """#!/bin/sh
+echo "$@" > "$DRIVER_WAS_ASKED"
+printf '60, 3072\\n20, 1024\\n'
+exec sleep 600
+"""
+
+
+@pytest.fixture
+def driver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Path]:
+    """Put a tool of the driver, with this text, on the path; return where it says what it got."""
+
+    def install(text: str) -> Path:
+        tool = tmp_path / "bin" / "nvidia-smi"
+        tool.parent.mkdir()
+        tool.write_text(text)
+        tool.chmod(0o755)
+        monkeypatch.setenv("PATH", f"{tool.parent}{os.pathsep}{os.environ['PATH']}")
+        monkeypatch.setenv("DRIVER_WAS_ASKED", str(tmp_path / "asked"))
+        monkeypatch.setattr("bookbuild.execution.execute.gpu_id", lambda: "GPU-7")
+        return tmp_path / "asked"
+
+    return install
+
+
+def rows(result: Result) -> dict[str, list[str]]:
+    """The columns of each chapter but the seconds."""
+    head, *table = result.told.devices
+    assert head == HEAD
+    return {name: cells for name, _, _, *cells in table}
+
+
+def written(toy: Toy) -> list[dict[str, str]]:
+    text = (toy.settings().site.parent / "devices.csv").read_text(encoding="utf-8")
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def test_both_devices_are_compared(
+    toy: Toy, driver: Callable[[str], Path], without_site: None
+) -> None:
+    toy.edit(f"book/{SQUARE}.md", EARLIER, LATER)
+    assert toy.build().told.devices == []
+    asked = driver(DRIVER)
+    result = toy.build(device="cuda")
+    assert toy.started() == {LINE, SQUARE}
+    assert "--id=GPU-7 " in asked.read_text()
+    assert rows(result) == {
+        LINE: ["40%", "3.2 GB", "1", "0", "0", "none"],
+        SQUARE: ["40%", "3.2 GB", "0", "0", "1", "square-of-three"],
+    }
+    lines = {(line["kind"], line["name"]): (line["cpu"], line["gpu"]) for line in written(toy)}
+    assert lines["measure", "square_of_three"] == ("9.0", "7.0")
+    assert lines["verdict", "square-of-three"] == ("contradicted", "reproduced")
+    assert lines["verdict", "line-slope"] == ("reproduced", "reproduced")
+
+
+def test_the_table_is_kept_with_the_seal(toy: Toy, driver: Callable[[str], Path]) -> None:
+    driver(DRIVER)
+    told = toy.build(device="cuda").told
+    settings = toy.settings(device="cuda")
+    again = seal.unbroken(settings, seal.ingredients(settings))
+    assert again
+    assert again.devices == told.devices
+
+
+@pytest.mark.parametrize(
+    "text", ["#!/bin/sh\nexit 9\n", "#!/bin/sh\necho '[N/A], [N/A]'\nexec sleep 600\n"]
+)
+def test_what_the_driver_does_not_tell_stays_open(
+    toy: Toy, driver: Callable[[str], Path], without_site: None, text: str
+) -> None:
+    driver(text)
+    assert {tuple(cells[:2]) for cells in rows(toy.build(device="cuda")).values()} == {
+        (UNKNOWN, UNKNOWN)
+    }
+
+
+def test_without_results_of_a_processor_nothing_is_compared(
+    unbuilt: Toy, without_site: None
+) -> None:
+    found = rows(unbuilt.build(device="cuda"))
+    assert found == dict.fromkeys((LINE, SQUARE), [UNKNOWN] * 6)
+    assert written(unbuilt) == []
