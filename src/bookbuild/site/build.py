@@ -13,6 +13,7 @@ from bookbuild.reporting.report import FIGURES_FOLDER
 from bookbuild.results.executed import Entry
 from bookbuild.settings import Settings
 
+from . import kept
 from .cards import add_cards
 from .checks.launch import check_launch
 from .checks.pages import check_figures, check_notebooks, check_site
@@ -31,6 +32,7 @@ def build_site(settings: Settings, entries: Mapping[str, Entry]) -> None:
     raise_if_any(check_notebooks(settings.stage, (settings.root,)))
     raise_if_any(check_figures(entries, (settings.root,)))
     _run_sphinx(settings)
+    kept.keep(settings)
     html = settings.stage / "_build" / "html"
     for name, entry in entries.items():
         folder = html / FIGURES_FOLDER / name
@@ -60,7 +62,7 @@ def _run_sphinx(settings: Settings) -> None:
     # the reference documents the code of this book, wherever the package is installed from
     path = [str(settings.root / "src"), os.environ.get("PYTHONPATH", "")]
     done = subprocess.run(
-        [program, "build", settings.stage, "--all", "-W", "-n", "--keep-going"],
+        [program, "build", settings.stage, "-W", "-n", "--keep-going"],
         env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, path))},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,

@@ -38,16 +38,20 @@ class Told:
 
 def ingredients(settings: Settings) -> str:
     """Return a digest of all that a build reads: options, packages, and files of the tree."""
-    packages = sorted({f"{found.name} {found.version}" for found in distributions()})
     files = _tree(settings.root, settings.build)
     return digest(
         {
             "options": settings.parameters | {"part": settings.part},
             "gpu": gpu() if settings.device == "cuda" else None,
-            "packages": packages,
-            "files": _digest_of(sorted(files), settings.root),
+            "packages": installed(),
+            "files": digest_of(sorted(files), settings.root),
         }
     )
+
+
+def installed() -> list[str]:
+    """Return the packages that are here, with their versions."""
+    return sorted({f"{found.name} {found.version}" for found in distributions()})
 
 
 def put(settings: Settings, made_from: str, entries: Iterable[Entry], told: Told) -> None:
@@ -84,7 +88,7 @@ def _path(settings: Settings) -> Path:
 
 def _site(settings: Settings) -> str:
     files = (path for path in settings.site.rglob("*") if path.is_file())
-    return _digest_of(sorted(files), settings.site)
+    return digest_of(sorted(files), settings.site)
 
 
 def _written(settings: Settings, key: str) -> list[Any] | None:
@@ -107,7 +111,7 @@ def _tree(folder: Path, built: Path) -> Iterator[Path]:
             yield path
 
 
-def _digest_of(files: Iterable[Path], folder: Path) -> str:
+def digest_of(files: Iterable[Path], folder: Path) -> str:
     """Return one digest of files with their places."""
     whole = hashlib.sha256()
     for path in files:
