@@ -13,8 +13,8 @@ from rich.table import Table
 
 from emergence.running.devices import resolve_device
 
-from . import report
-from .cases import Section2, Section4
+from . import report, trainings
+from .cases import Section2, Section4, section2_steps
 from .machine import describe
 
 console = Console()
@@ -44,7 +44,7 @@ def main(device: str, threads: int | None, output: Path | None, quick: bool) -> 
 def measure(device: torch.device, quick: bool) -> dict[str, Any]:
     """Every measurement of one run."""
     torch.backends.cuda.matmul.allow_tf32 = False
-    budget = 0.01 if quick else 4.0  # seconds a measurement
+    budget = 0.01 if quick else 2.0  # seconds a measurement
     machine = describe(device, budget, quick)
     section2 = [Section2(dim) for dim in ((16, 32, 64) if quick else report.SECTION2)]
     sizes = ((2, 4, 8), (3, 4, 8)) if quick else report.SECTION4
@@ -54,13 +54,18 @@ def measure(device: torch.device, quick: bool) -> dict[str, Any]:
     return {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "machine": machine,
-        "section2": [report.steps(case, machine, device, 3 * budget) for case in section2],
-        "section4": [report.steps(case, machine, device, 3 * budget) for case in section4],
+        "section2": report.compared(section2, machine, device, 3 * budget),
+        "section2_steps": section2_steps(),
+        "section4": report.compared(section4, machine, device, 3 * budget),
         "sampling": [report.sampling(case, device, budget) for case in section4],
         "emergence": [report.emergence(n, budget) for n in ((10,) if quick else report.PAIRS)],
         "scaling": [
             report.scaling(over_pairs, "n_pairs", device, budget),
             report.scaling(over_dim, "dim", device, budget),
+        ],
+        "trainings": [
+            trainings.row(name, *started, machine, device, budget)
+            for name, started in trainings.trainings("smoke" if quick else "paper").items()
         ],
         "tried": report.tried(device, budget, quick),
     }
@@ -84,6 +89,12 @@ def show(results: dict[str, Any]) -> None:
             f"{row['over_floor']:.2f}",
             " / ".join(_megabytes(row["peak_bytes"][m]) for m in ("dense", "fast")),
         )
+    console.print(table)
+    table = Table("a step of a chapter's training", "time", "GFLOP", "MB", "calls", "time/floor")
+    for row in results["trainings"]:
+        asked = row["operations"] / 1e9, row["bytes"] / 1e6, row["calls"]
+        counts = (f"{count:.3g}" for count in asked)
+        table.add_row(row["name"], _seconds(row["step"]), *counts, f"{row['over_floor']:.2f}")
     console.print(table)
     table = Table("the rest", "time", "against")
     for row in results["sampling"]:

@@ -7,7 +7,9 @@ from typing import Protocol
 import torch
 
 from emergence import tasks
+from emergence.experiments.paper import induction_heads
 from emergence.models import AttentionOnlyTransformer
+from emergence.preset import choose
 from emergence.running import devices
 from emergence.training.minimal import minimal_step
 from emergence.training.networks import Full
@@ -55,6 +57,13 @@ class Section2:
         settings = TokenTraining(dim=self.dim)
         columns = 2 * settings.vocabulary + settings.block_size
         return 7 * 4 * (8 * self.dim**2 + columns * self.dim)
+
+
+def section2_steps() -> int:
+    """The steps that the chapter on §2 takes in all its settings, at the paper's sizes."""
+    preset, grid = (choose(one, "paper") for one in (induction_heads.PRESET, induction_heads.GRID))
+    runs = induction_heads.planned(preset, grid.settings, 0, torch.device("cpu"))
+    return sum(run.settings.steps for planned in runs.values() for run in planned)
 
 
 @dataclass(frozen=True)

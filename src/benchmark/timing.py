@@ -14,6 +14,7 @@ Name = TypeVar("Name", bound=str)
 
 MOST_REPEATS = 41
 ROUNDS = 10  # of quick steps
+SLOW = 1.0  # seconds
 
 
 class Spread(NamedTuple):
@@ -31,17 +32,18 @@ def spread(values: Float[np.ndarray, " repeats"]) -> Spread:
     return Spread(float(median), float(low), float(high), len(values))
 
 
-def seconds(step: Step, device: torch.device, least: float) -> float:
+def seconds(step: Step, device: torch.device, least: float, warm: bool = True) -> float:
     """The wall time of one call among calls that take at least so long, as in training.
 
-    One more call before them refills the caches.
+    One more call before them, unless told otherwise, refills the caches.
     """
-    step()
-    _synchronise(device)
+    if warm:
+        step()
+        synchronise(device)
     start, calls = time.perf_counter(), 0
     while not calls or time.perf_counter() - start < least:
         step()
-        _synchronise(device)
+        synchronise(device)
         calls += 1
     return (time.perf_counter() - start) / calls
 
@@ -53,20 +55,26 @@ def take_turns(
 
     The number of rounds, at least three, is what `budget` seconds allow. In a round each step is
     repeated for as long as the slowest one takes, so that all meet the same stretch of the machine.
+    A step that takes longer than SLOW fills the caches itself.
     """
     least = budget / (ROUNDS * len(steps))
+    first = {name: seconds(step, device, least) for name, step in steps.items()}
+    least = max(least, *first.values())
 
-    def one_round(least: float) -> dict[Name, float]:
-        return {name: seconds(step, device, least) for name, step in steps.items()}
+    def one_round() -> dict[Name, float]:
+        return {
+            name: seconds(step, device, least, warm=first[name] < SLOW)
+            for name, step in steps.items()
+        }
 
-    least = max(least, *one_round(least).values())
     start = time.perf_counter()
-    rows = [one_round(least)]
+    rows = [one_round()]
     rounds = int(np.clip(budget / (time.perf_counter() - start), 2, MOST_REPEATS - 1))
-    rows += [one_round(least) for _ in range(rounds)]
+    rows += [one_round() for _ in range(rounds)]
     return {name: np.array([row[name] for row in rows]) for name in steps}
 
 
-def _synchronise(device: torch.device) -> None:
+def synchronise(device: torch.device) -> None:
+    """Wait for a GPU."""
     if device.type == "cuda":
         torch.cuda.synchronize()

@@ -31,8 +31,11 @@ def test_steps_take_turns_for_as_long_as_the_slowest_takes(monkeypatch):
         clock[0] += seconds
 
     times = take_turns({"a": lambda: step("a", 8.0), "b": lambda: step("b", 2.0)}, CPU, 0.0)
-    assert "".join(calls) == "aabb" + "aabbbbb" * 3  # the first of each is not timed
+    assert "".join(calls) == "aabb" + "abbbb" * 3  # the first of each is not timed
     assert {name: set(each) for name, each in times.items()} == {"a": {8.0}, "b": {2.0}}
+    calls.clear()
+    take_turns({"a": lambda: step("a", 0.5), "b": lambda: step("b", 0.25)}, CPU, 0.0)
+    assert "".join(calls) == "aabb" + "aabbb" * 3  # quick steps need warm caches in each round
 
 
 def test_counted_operations():

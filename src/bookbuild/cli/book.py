@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 from rich.table import Table
 
+from bookbuild.afresh import run_afresh
 from bookbuild.errors import BookError
 from bookbuild.execution.display import choose_display
 from bookbuild.notebooks.publish import write_beside, write_branch
@@ -65,6 +66,16 @@ def robust(part: str | None, seeds: str, scheduler: str | None, **options: str) 
     wanted = first_seeds(whole_number("SEEDS", seeds, least=1))
     path = run_robust(settings, wanted, choose_display(console), tell, scheduler)
     tell(f"measured at the first seeds {', '.join(map(str, wanted))}: {path}")
+
+
+@commands.command()
+@run_options
+@click.option("--part", help=", ".join(PARTS))
+def afresh(part: str | None, **options: str) -> None:
+    """Execute every chapter with no result to start from, and record how long each takes."""
+    path = run_afresh(settings_of(part=part, **options), choose_display(console), tell)
+    took = json.loads(path.read_text(encoding="utf-8"))
+    tell(f"{len(took['chapters'])} chapters in {took['seconds'] / 60:.1f} minutes: {path}")
 
 
 @commands.command()

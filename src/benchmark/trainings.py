@@ -1,0 +1,178 @@
+"""A step of each long training of the book, at the sizes of its chapter, beside its floor.
+
+Every training is a loop over `loop.steps`. Here that loop looks at each of so many steps and then
+ends the training: what is measured is the chapter's own code, sampling and records included.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext, suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import numpy as np
+import torch
+
+from emergence import training
+from emergence.companions import birth, distributional, factual_recall, retrieval
+from emergence.companions.birth import bigrams
+from emergence.companions.birth.training import train as train_birth
+from emergence.companions.clustering.settings import PRESET as CLUSTERING
+from emergence.companions.clustering.training import train as train_clustering
+from emergence.companions.distributional.training import train as train_distributional
+from emergence.companions.factual_recall import cells, linear, trials
+from emergence.companions.retrieval.training import train as train_retrieval
+from emergence.experiments.beyond import batch_noise, full_flow
+from emergence.experiments.paper import appendix_c, emergence
+from emergence.experiments.section_2 import feed_forward
+from emergence.preset import Preset, choose
+from emergence.running import loop
+
+from .operations import Operations
+from .timing import spread, synchronise
+
+BIGRAMS = Path("data", "shakespeare_bigrams.csv")
+FIRST = 3  # steps that are not looked at: arrays are made, and kept for the next step
+ROUNDS = 3  # at least
+
+Watch = Callable[[], AbstractContextManager[object]]
+Train = Callable[[torch.device], object]
+
+
+class _Enough(Exception):
+    """All steps that were asked for have been seen."""
+
+
+def trainings(profile: str) -> dict[str, tuple[int, Train]]:
+    """Every long training: after how many steps its work repeats, and how it is started."""
+
+    def of(preset: Mapping[str, Preset]) -> tuple[Any, tuple[int, ...]]:
+        chosen = choose(preset, profile)
+        return chosen.settings, chosen.seeds()
+
+    figures, seeds = of(emergence.PRESET)
+    moments, _ = of(appendix_c.PRESET)
+    mlp, _ = of(feed_forward.PRESET)
+    flow, _ = of(full_flow.PRESET)
+    noise, _ = of(batch_noise.PRESET)
+    chains, _ = of(retrieval.PRESET)
+    clusters, _ = of(CLUSTERING)
+    recall, _ = of(factual_recall.PRESET)
+    born, _ = of(birth.PRESET)
+    associations = distributional.Recipe()
+    if profile == "smoke":
+        associations = replace(associations, length=16, dim=16, width=16, batch_size=8)
+    counts = bigrams.read(BIGRAMS.read_text(encoding="ascii"))
+    n_pairs, widest = max(flow.gaussian_pairs), noise.widest()
+    law = widest.training(max(widest.batch_sizes))
+    return {
+        "§2.4, an MLP, N = 8, D = 128": (
+            1, lambda device: feed_forward.train_mlp(
+                feed_forward.MLPRun(mlp, 0, mlp=True, device=device.type)
+            ),
+        ),
+        "§5, Figure 4, five seeds": (
+            figures.training.record_every,
+            lambda device: training.train_minimal(figures.training, seeds, device=device),
+        ),
+        "App. C, 16 pairs": (
+            moments.sixteen.record_every,
+            lambda device: training.train_minimal(moments.sixteen, seeds, device=device),
+        ),
+        f"Full flow, N = {n_pairs}": (
+            1, lambda device: training.train_minimal(
+                flow.gaussian(n_pairs, 100), (0,), device=device
+            ),
+        ),
+        "Batch noise, its law": (
+            law.record_every, lambda device: training.follow_noise(
+                law, device=device, draws=noise.draws, sequences=noise.sequences
+            ),
+        ),
+        "Retrieval, three layers": (
+            chains.record_every,
+            lambda device: train_retrieval(chains.training(), seeds, device=device),
+        ),
+        "Clustering": (
+            1, lambda device: train_clustering(clusters.arm(1.0), seeds, device=device)
+        ),
+        "Factual recall, linear": (
+            recall.every, lambda device: linear.train(
+                recall.facts, seeds, alpha=[recall.alpha] * len(seeds),
+                learning_rate=recall.learning_rate, batch_size=recall.batch_size,
+                steps=recall.steps, every=recall.every, test_size=recall.test_size,
+                device=device, label="facts",
+            ),
+        ),
+        "Factual recall, a cell": (1, lambda device: trials.run(cells.CELLS[0], device)),
+        "Birth of a transformer": (
+            born.every,
+            lambda device: train_birth(born, counts, 0, n_layers=2, device=device),
+        ),
+        "Distributional associations": (
+            1, lambda device: train_distributional(associations, counts, 0, device=device)
+        ),
+    }  # fmt: skip
+
+
+def row(
+    name: str,
+    period: int,
+    train: Train,
+    machine: Mapping[str, Any],
+    device: torch.device,
+    budget: float,
+) -> dict[str, Any]:
+    """What a step takes and what it asks for, in the mean over a whole number of periods."""
+    operations = Operations()
+    _look(train, device, period, lambda: operations)
+    seen, clock = operations.seen, Clock(device)
+    _look(train, device, period, lambda: clock)
+    rounds = max(ROUNDS, round(budget / sum(clock.times)))
+    clock = Clock(device)
+    _look(train, device, rounds * period, lambda: clock)
+    whole = len(clock.times) // period  # fewer where the training is shorter
+    step = spread(np.reshape(clock.times[: whole * period], (whole, period)).mean(axis=1))
+    floor = sum(one.least(machine) for one in seen) / period
+    return {
+        "name": name,
+        "step": step._asdict(),
+        "operations": sum(one.flops for one in seen) / period,
+        "bytes": sum(one.bytes for one in seen) / period,
+        "calls": len(seen) / period,
+        "floor": floor,
+        "over_floor": step.median / floor,
+    }
+
+
+class Clock:
+    """The seconds of each step during which it is entered."""
+
+    def __init__(self, device: torch.device) -> None:
+        self.times: list[float] = []
+        self._device = device
+        self._start = 0.0
+
+    def __enter__(self) -> None:
+        self._start = time.perf_counter()
+
+    def __exit__(self, *_: object) -> None:
+        synchronise(self._device)
+        self.times.append(time.perf_counter() - self._start)
+
+
+def _look(train: Train, device: torch.device, count: int, watch: Watch) -> None:
+    """Start a training, look at so many steps or at all it has, and end it."""
+    steps = loop.steps
+
+    def few(*args: Any, **parts: Any) -> Iterator[int]:
+        for number, step in enumerate(steps(*args, **parts)):
+            if number == FIRST + count:
+                raise _Enough
+            with watch() if number >= FIRST else nullcontext():
+                yield step
+
+    with mock.patch.object(loop, "steps", few), suppress(_Enough):
+        train(device)

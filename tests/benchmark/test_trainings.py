@@ -1,0 +1,85 @@
+"""What a step of a training asks for, counted by hand, and where its loop is left."""
+
+import pytest
+import torch
+
+from benchmark import trainings
+from benchmark.operations import Operation, Operations
+from emergence.running import loop
+from emergence.running.cache import Task
+
+CPU = torch.device("cpu")
+MACHINE = {
+    "half_product_rate": 2e9, "product_rate": 1e9, "double_product_rate": 0.5e9,
+    "copy_rate": 1e6, "cached_rate": 1e7, "call": 1e-6,
+}  # fmt: skip
+
+
+def test_each_array_of_an_operation_is_counted_once():
+    left, right = torch.ones(4, 5), torch.ones(5, 6)
+    with Operations() as counted:
+        product = left @ right
+        product.T.view(6, 4)  # nothing is computed
+        product += product
+        torch.ones(()).expand(4, 6) + product.double()
+    assert counted.seen == [
+        Operation(2 * 4 * 5 * 6, 4 * (20 + 30 + 24), 4),
+        Operation(0, 4 * 24 * 2, 0),
+        Operation(0, 4, 0),
+        Operation(0, (4 + 8) * 24, 0),
+        Operation(0, 4 + (8 + 8) * 24, 0),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("operation", "seconds"),
+    [
+        (Operation(10**6, 10, 4), 1e-3),
+        (Operation(10**6, 10, 8), 2e-3),
+        (Operation(10**6, 10, 2), 5e-4),
+        (Operation(0, 10**5, 0), 1e-2),  # from the cache
+        (Operation(0, 10**6, 0), 1.0),
+        (Operation(1, 1, 4), 1e-6),
+    ],
+)
+def test_the_floor_is_the_longest_of_product_arrays_and_call(operation, seconds):
+    assert operation.least(MACHINE) == pytest.approx(seconds)
+
+
+def left_after(steps, period, budget):
+    """A training that records every other step: what is said of it, and its steps taken."""
+    taken = []
+
+    def train(device):
+        part = torch.ones(3, 3, device=device)
+        for step in loop.steps(Task("here", "train", {}), steps, "test", part=part):
+            taken.append(step)
+            for _ in range(2 if step % 2 else 1):
+                torch.mm(part, part)
+
+    found = trainings.row("it", period, train, MACHINE, CPU, budget)
+    return found, taken
+
+
+def test_a_step_is_the_mean_of_whole_periods():
+    found, taken = left_after(10**6, 2, 0.0)
+    assert found["calls"] == 1.5
+    assert found["operations"] == 1.5 * 2 * 27
+    assert found["bytes"] == 1.5 * 2 * 36  # the one array read, and the product
+    assert found["floor"] == pytest.approx(1.5 * 2 * 36 / MACHINE["cached_rate"])
+    assert found["over_floor"] == pytest.approx(found["step"]["median"] / found["floor"])
+    assert found["step"]["repeats"] == trainings.ROUNDS
+    # counted, timed once, timed in rounds; each time from the start
+    seen = [trainings.FIRST + count for count in (2, 2, 2 * trainings.ROUNDS)]
+    assert taken == [step for count in seen for step in range(count)]
+
+
+def test_a_short_training_is_seen_to_its_end():
+    found, _ = left_after(trainings.FIRST + 5, 2, 1.0)
+    assert found["step"]["repeats"] == 2
+
+
+def test_the_loop_is_as_before():
+    before = loop.steps
+    left_after(10, 1, 0.0)
+    assert loop.steps is before
