@@ -1,18 +1,19 @@
 """What an execution took: the memory of its kernel and, of a GPU, memory and share of the time."""
 
-import csv
 import resource
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from statistics import fmean
+from threading import Event, Thread
 
-SAMPLE = 250  # milliseconds between two looks at the GPU
+PERIOD = 1.0  # seconds between two looks at a GPU, each of which tells of as long at most
+PATIENCE = 10.0  # seconds for a look
 MEBIBYTE = 2**20
 
 Usage = dict[str, float]
+Look = tuple[str, str]  # percentage of the time, and mebibytes, or why they are not known
 
 
 @contextmanager
@@ -23,47 +24,39 @@ def watched(gpu: str | None) -> Iterator[Callable[[], Usage]]:
     most that anyone held on the GPU, `gpu_busy` the share of the time in which it computed. What
     the driver's own tool does not tell is left out.
     """
-    with tempfile.TemporaryFile("w+", encoding="utf-8") as log:
-        watch = _watch(gpu, log.fileno()) if gpu is not None else None
-
-        def used() -> Usage:
-            if watch:
-                watch.terminate()
-                watch.wait()
-            log.seek(0)
-            return {"memory": _peak(), **_of_gpu(log)}
-
-        try:
-            yield used
-        finally:
-            if watch:
-                watch.kill()
-                watch.wait()
-
-
-def _watch(gpu: str, log: int) -> subprocess.Popen[bytes] | None:
-    """Start the driver's tool; None where there is none."""
+    looks: list[Look] = []
+    over = Event()
+    watch = Thread(target=_watch, args=(gpu, looks, over), daemon=True)
+    if gpu is not None:
+        watch.start()
     try:
-        return subprocess.Popen(
-            [
-                "nvidia-smi",
-                f"--id={gpu}",
-                "--query-gpu=utilization.gpu,memory.used",
-                "--format=csv,noheader,nounits",
-                f"--loop-ms={SAMPLE}",
-            ],
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=subprocess.DEVNULL,
-        )
-    except OSError:
-        return None
+        yield lambda: {"memory": _peak(), **_of_gpu(looks)}
+    finally:
+        over.set()
 
 
-def _of_gpu(lines: Iterator[str]) -> Usage:
-    """Return what the samples say; a column of a GPU that does not tell it holds no numbers."""
-    rows = [row for row in csv.reader(lines, skipinitialspace=True) if len(row) == 2]
-    busy, held = ([float(row[i]) for row in rows if row[i].isdecimal()] for i in range(2))
+def _watch(gpu: str, looks: list[Look], over: Event) -> None:
+    """Look at a GPU until all is over or there is no tool to look with."""
+    command = ["nvidia-smi", f"--id={gpu}", "--query-gpu=utilization.gpu,memory.used"]
+    while not over.wait(PERIOD):
+        try:
+            told = subprocess.run(
+                [*command, "--format=csv,noheader,nounits"],
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                timeout=PATIENCE,
+                check=True,
+            )
+        except (OSError, subprocess.SubprocessError):
+            return
+        busy, _, held = told.stdout.strip().partition(", ")
+        looks.append((busy, held))
+
+
+def _of_gpu(looks: list[Look]) -> Usage:
+    """Return what the looks say; where a GPU does not tell something, there is no number."""
+    busy, held = ([float(look[i]) for look in looks if look[i].isdecimal()] for i in range(2))
     return ({"gpu_busy": fmean(busy) / 100} if busy else {}) | (
         {"gpu_memory": MEBIBYTE * max(held)} if held else {}
     )
