@@ -20,6 +20,8 @@ from drills.sabotage.fault import ROOT, Stale, in_chapter, planted
 from drills.sabotage.trial import Executor, Settings, Trial, made, stored
 from drills.sabotage.verdicts import fate, green, summary, verdict
 from emergence import plotting, theory
+from emergence.experiments.beyond import full_flow
+from emergence.running import cache, sweep
 from emergence.training.settings import MinimalTraining
 from this_book import chapters
 
@@ -261,6 +263,26 @@ def test_a_chapter_sees_modules_disturbed_and_the_library_does_not():
     assert names["theory"].Rates is theory.Rates
     assert names["json"].loads("[1.5]") != json.loads("[1.5]") == [1.5]
     assert {name: names[name] for name in spared} == spared
+
+
+def test_what_a_sweep_keeps_is_known_by_its_sources_and_its_disturbance():
+    """Else a fault beneath a sweep would meet what the sweep found without it."""
+    kept = []
+
+    class Notes(cache.NoCache):
+        def put(self, task, result):
+            kept.append((task.module, task.function))
+
+    for change in (heard({}), *(draw.disturbed for draw in (DRAWS[0], replace(DRAWS[0], seed=1)))):
+        names = {"flow_times": full_flow.flow_times}
+        for _ in range(2):  # after each statement of a chapter
+            wrap(names, change)
+        with cache.attached(Notes()):
+            sweep.run(names["flow_times"], [full_flow.Flow(2, "last")], label="flows")
+    assert kept == [
+        ("emergence.experiments.beyond.full_flow", name)
+        for name in ("flow_times", "flow_times, disturbed-0", "flow_times, disturbed-1")
+    ]
 
 
 def test_a_number_that_was_typed_stays_green(tmp_path):

@@ -30,6 +30,7 @@ import torch
 LIBRARY, READER = "emergence", "json"
 ROUNDING = 1e-6  # what is smaller stands for zero
 NOTHING = 1e-12  # of what it should be
+MARK = "changed_by_the_drill"  # attribute of a function
 # they compute nothing that is judged: what draws, what chooses sizes and devices
 SPARED = tuple(f"{LIBRARY}.{room}" for room in ("plotting", "running", "preset"))
 
@@ -83,6 +84,8 @@ class Disturbance:
         def off(*args: Any, **options: Any) -> Any:
             return noise.on(function(*args, **options))
 
+        # what a sweep keeps of it is found by no other
+        off.__qualname__ = f"{function.__qualname__}, {self.name}"
         return off
 
 
@@ -132,10 +135,14 @@ def wrap(names: dict[str, Any], change: Callable[[Library], Library]) -> None:
         if isinstance(value, ModuleType) and not isinstance(value, Changed):
             if _of_library(value.__name__):
                 names[name] = Changed(value, change)
-        elif type(value) is FunctionType and _of_library(value.__module__):
+        elif (
+            type(value) is FunctionType
+            and _of_library(value.__module__)
+            and MARK not in vars(value)
+        ):
             changed = change(value)
             if changed is not value:
-                changed.__module__ = "changed"
+                vars(changed)[MARK] = True
                 names[name] = changed
 
 
