@@ -78,13 +78,13 @@ class Section4:
     def name(self) -> str:
         return f"§4, N = {self.n_pairs}, D = {self.dim}, B = {self.batch_size}"
 
-    def step(self, method: Method, device: torch.device) -> Step:
+    def step(self, method: Method, device: torch.device, kind: Callable[..., Full] = Full) -> Step:
         stream = devices.generator(0, device)
         batch = self.sample(stream)
         settings = MinimalTraining(
             self.n_pairs, self.dim, self.batch_size, 1, LEARNING_RATE, initial_scale=0.05
         )
-        network = Full(settings, method)
+        network = kind(settings, method)
         weights = network.start([stream], torch.float32)
         inputs, target = batch.inputs[None], batch.target[None]
 
