@@ -82,8 +82,9 @@ def describe(run: Run) -> dict[str, Any]:
 def rounding_to_zero() -> Iterator[None]:
     """Have this thread round denormal numbers, those below 1e-38, to zero.
 
-    Attention that has saturated passes gradients back that are as small. They decide nothing,
-    and products of them take several times as long; where training is unstable, last bits differ. A processor without that option goes on as it is.
+    Attention that has saturated passes gradients back that are as small. They decide nothing, and
+    products of them take several times as long; where training is unstable, last bits differ. A
+    processor without that option goes on as it is.
     """
     torch.set_flush_denormal(True)
     try:
