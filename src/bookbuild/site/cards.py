@@ -5,16 +5,16 @@ page has two beside it, loaded when they are asked for: one with its text, anoth
 is linked to on it: equations, figures, theorems, sources. The glossary has a card for each row.
 """
 
-import html
+import copy
 import json
 import posixpath
 import re
 from collections.abc import Iterator, Mapping
+from html import escape
 from pathlib import Path
 from urllib.parse import unquote, urldefrag
 
-from bs4 import BeautifulSoup, Tag
-from bs4.element import Comment, NavigableString
+from lxml.html import HtmlElement, tostring
 
 from .checks.pages import parsed
 
@@ -34,7 +34,7 @@ def add_cards(site: Path) -> None:
     }
     wanted = _targets(pages)
     for name, page in pages.items():
-        article = page.select_one("article")
+        article = page.find(".//article")
         if article is None:
             continue
         stem = name.removesuffix(".html")
@@ -45,71 +45,78 @@ def add_cards(site: Path) -> None:
         _write(site / FOLDER / f"{stem}.js", stem, cards)
 
 
-def excerpt(article: Tag) -> str:
+def excerpt(article: HtmlElement) -> str:
     """Return the text of an article as HTML, with its anchors and nothing else."""
     return f'<div role="main">{SPACE.sub(" ", "".join(_plain(article)))}</div>'
 
 
-def _plain(tag: Tag) -> Iterator[str]:
-    for child in tag.children:
-        if isinstance(child, Tag):
-            if child.name in SILENT or "headerlink" in child.get_attribute_list("class"):
-                continue
+def _plain(tag: HtmlElement) -> Iterator[str]:
+    yield _text(tag.text)
+    for child in tag:
+        if _speaks(child):
             anchor = child.get("id")
-            yield f'<div id="{html.escape(str(anchor))}">' if anchor else " "
+            yield f'<div id="{escape(anchor)}">' if anchor else " "
             yield from _plain(child)
             yield "</div>" if anchor else " "
-        elif isinstance(child, NavigableString) and not isinstance(child, Comment):
-            yield html.escape(str(child), quote=False)
+        yield _text(child.tail)
 
 
-def _targets(pages: Mapping[str, BeautifulSoup]) -> dict[str, set[str]]:
+def _speaks(tag: HtmlElement) -> bool:
+    """Return whether a tag is one of text; a comment's name is no string."""
+    return isinstance(tag.tag, str) and tag.tag not in SILENT and "headerlink" not in tag.classes
+
+
+def _text(text: str | None) -> str:
+    return escape(text or "", quote=False)
+
+
+def _targets(pages: Mapping[str, HtmlElement]) -> dict[str, set[str]]:
     """Return the anchors of each page that other pages link to."""
     targets: dict[str, set[str]] = {}
     for name, page in pages.items():
-        for link in page.select('article a[href*="#"]'):
-            address, anchor = urldefrag(str(link["href"]))
+        for link in page.xpath('//article//a/@href[contains(., "#")]'):
+            address, anchor = urldefrag(link)
             if address and ":" not in address:
                 target = posixpath.normpath(posixpath.join(posixpath.dirname(name), address))
                 targets.setdefault(unquote(target), set()).add(unquote(anchor))
     return targets
 
 
-def _cards(article: Tag, anchors: set[str]) -> Iterator[tuple[str, Tag]]:
+def _cards(article: HtmlElement, anchors: set[str]) -> Iterator[tuple[str, HtmlElement]]:
     """Yield the parts of an article that anchors name, where they are such that fit on a card."""
-    places: dict[str, Tag] = {}
-    for place in article.find_all(id=True):
-        places.setdefault(str(place["id"]), place)
+    places: dict[str, HtmlElement] = {}
+    for place in article.xpath(".//*[@id]"):
+        places.setdefault(place.get("id"), place)
     for anchor in sorted(anchors & places.keys()):
         place = places[anchor]
-        figure = place if place.name == "figure" else place.find_parent("figure")
-        card = figure or place
-        if isinstance(card, Tag) and (
-            figure or CARDS.intersection(card.get_attribute_list("class"))
-        ):
-            yield anchor, card
+        figure = place if place.tag == "figure" else next(place.iterancestors("figure"), None)
+        if figure is not None or CARDS.intersection(place.classes):
+            yield anchor, place if figure is None else figure
 
 
-def _symbols(article: Tag) -> Iterator[tuple[str, str]]:
+def _symbols(article: HtmlElement) -> Iterator[tuple[str, str]]:
     """Yield the class of each symbol of the glossary, with its row: symbol and meaning."""
-    for row in article.select("tr:has(td)"):
-        cells = row.find_all("td")
-        marked = cells[0].select_one(".symbol")
-        if marked is not None:
-            inner = " ".join(cell.decode_contents() for cell in cells[:2])
-            for name in marked.get_attribute_list("class"):
-                if str(name).startswith("symbol-"):
-                    yield str(name), f'<div class="symbol-card">{inner}</div>'
+    for row in article.xpath(".//tr[td]"):
+        cells = row.findall("td")
+        for marked in cells[0].find_class("symbol")[:1]:
+            inner = " ".join(map(_inside, cells[:2]))
+            for name in marked.classes:
+                if name.startswith("symbol-"):
+                    yield name, f'<div class="symbol-card">{inner}</div>'
 
 
-def _moved(card: Tag, name: str) -> str:
+def _inside(tag: HtmlElement) -> str:
+    return _text(tag.text) + "".join(tostring(child, encoding="unicode") for child in tag)
+
+
+def _moved(card: HtmlElement, name: str) -> str:
     """Return a card's HTML with the addresses of its images as seen from the top of the site."""
-    copy = BeautifulSoup(str(card), "html.parser")
-    for image in copy.select("img[src]"):
-        source = str(image["src"])
+    moved = copy.deepcopy(card)
+    for image in moved.xpath("descendant-or-self::img[@src]"):
+        source = image.get("src")
         if not source.startswith("data:"):
-            image["src"] = posixpath.normpath(posixpath.join(posixpath.dirname(name), source))
-    return str(copy)
+            image.set("src", posixpath.normpath(posixpath.join(posixpath.dirname(name), source)))
+    return tostring(moved, encoding="unicode", with_tail=False)
 
 
 def _write(path: Path, name: str, content: object) -> None:

@@ -25,7 +25,8 @@ ROOT = (Path("/srv/book"),)
         ("https://me:word@host/x", "holds a password in an address"),
         ("File /home/anna/x.py", "holds a home folder"),
         ("File /Users/anna/x.py", "holds a home folder"),
-        (r"File C:\Users\anna\x.py", "holds a home folder"),
+        (r"File C:\Users\anna\x.py", "holds a home folder of Windows"),
+        (r"File C:\\Users\\anna\\x.py", "holds a home folder of Windows"),
         ("it is opensesame!", "holds the value of the environment variable BOOK_TOKEN"),
     ],
 )

@@ -20,8 +20,8 @@ def check_launch(site: Path, root: Path) -> Iterator[str]:
         expected = {addresses.edit(page)} if source.is_file() else set()
         if expected and is_notebook(source):
             expected |= {addresses.colab(page), addresses.binder(page)}
-        soup = parsed(path)
-        links = {str(link["href"]) for link in soup.select(".bd-header-article a[href]")}
+        heads = parsed(path).find_class("bd-header-article")
+        links = {href for head in heads for href in head.xpath(".//a/@href")}
         found = {link for link in links if link.startswith(services)}
         for link in sorted(found - expected):
             yield f"{page}: a button leads to {link}, which does not exist."

@@ -7,7 +7,8 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import nbformat
-from bs4 import BeautifulSoup
+from lxml import html
+from lxml.html import HtmlElement
 
 from bookbuild.results.executed import Entry
 
@@ -71,10 +72,10 @@ def check_site(site: Path, *, whole: bool = True) -> list[str]:
         if "_static" in path.relative_to(site).parts:
             continue  # templates and examples that packages bring along
         name = path.relative_to(site).as_posix()
-        soup = parsed(path)
-        found = [*_external_requests(soup), *_alt_faults(soup)]
+        page = parsed(path)
+        found = [*_external_requests(page), *_alt_faults(page)]
         if whole:
-            found += _unresolved(path, soup, site)
+            found += _unresolved(path, page, site)
         faults += (f"{name}: {fault}" for fault in found)
     for path in sorted(site.rglob("*.css")):
         faults += _requests(path, site, CSS_REQUEST)
@@ -83,41 +84,39 @@ def check_site(site: Path, *, whole: bool = True) -> list[str]:
     return faults
 
 
-def _external_requests(soup: BeautifulSoup) -> Iterator[str]:
+def _external_requests(page: HtmlElement) -> Iterator[str]:
     """Yield what a page would fetch from another server; links to follow by hand are fine."""
     for tag, attribute in REQUESTS.items():
-        for element in soup.find_all(tag):
-            if _is_external(str(element.get(attribute, ""))):
-                yield f"it would request {element[attribute]}."
-    for link in soup.find_all("link", href=True):
-        if REQUESTING_LINKS & set(link.get_attribute_list("rel")) and _is_external(
-            str(link["href"])
-        ):
-            yield f"it would request {link['href']}."
-    for style in soup.find_all("style"):
-        yield from (f"it would request {url}." for url in CSS_REQUEST.findall(style.text))
-    for script in soup.find_all("script"):
-        yield from (f"it would request {url}." for url in JS_REQUEST.findall(script.text))
+        for element in page.iter(tag):
+            if _is_external(element.get(attribute, "")):
+                yield f"it would request {element.get(attribute)}."
+    for link in page.iter("link"):
+        address = link.get("href", "")
+        if REQUESTING_LINKS.intersection(link.get("rel", "").split()) and _is_external(address):
+            yield f"it would request {address}."
+    for tag, pattern in (("style", CSS_REQUEST), ("script", JS_REQUEST)):
+        for element in page.iter(tag):
+            found = pattern.findall(element.text_content())
+            yield from (f"it would request {url}." for url in found)
 
 
-def _alt_faults(soup: BeautifulSoup) -> Iterator[str]:
+def _alt_faults(page: HtmlElement) -> Iterator[str]:
     """Yield the figures whose alt text is missing or trivial; the theme has images of its own."""
-    for image in soup.select("article img"):
-        alt = " ".join(str(image.get("alt", "")).split())
+    for image in page.xpath("//article//img"):
+        alt = " ".join(image.get("alt", "").split())
         if len(alt) < LEAST_ALT or alt.endswith((".svg", ".png")):
-            source = str(image.get("src", ""))[:60]
+            source = image.get("src", "")[:60]
             yield f"the image {source} has no alt text that states its finding, only {alt!r}."
 
 
-def _unresolved(path: Path, soup: BeautifulSoup, site: Path) -> Iterator[str]:
+def _unresolved(path: Path, page: HtmlElement, site: Path) -> Iterator[str]:
     """Yield the images and links of a page that lead to nothing in the site."""
-    for image in soup.find_all("img", src=True):
-        source = str(image["src"])
+    for source in page.xpath("//img/@src"):
         is_local = not source.startswith("data:") and not _is_external(source)
         if is_local and not _target(path, urlsplit(source).path, site).is_file():
             yield f"the image {source} is missing."
-    for link in soup.find_all("a", href=True):
-        yield from _link_faults(path, str(link["href"]), site)
+    for href in page.xpath("//a/@href"):
+        yield from _link_faults(path, href, site)
 
 
 def _link_faults(path: Path, href: str, site: Path) -> Iterator[str]:
@@ -153,20 +152,18 @@ def _target(path: Path, url: str, site: Path) -> Path:
     return site / url.lstrip("/") if url.startswith("/") else (path.parent / url).resolve()
 
 
-def parsed(path: Path) -> BeautifulSoup:
+def parsed(path: Path) -> HtmlElement:
     """Return a page of a site, read once as long as nothing writes it again."""
     return _parsed(path, path.stat().st_mtime_ns)
 
 
 @cache
-def _parsed(path: Path, written: int) -> BeautifulSoup:
-    return BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
+def _parsed(path: Path, written: int) -> HtmlElement:
+    parser = html.HTMLParser(encoding="utf-8", huge_tree=True)
+    return html.document_fromstring(path.read_bytes(), parser=parser)
 
 
 @cache
 def _anchors(path: Path, written: int) -> frozenset[str]:
     """Return the anchors of a page; the empty one is its top."""
-    soup = _parsed(path, written)
-    ids = {str(element["id"]) for element in soup.find_all(id=True)}
-    names = {str(element["name"]) for element in soup.find_all("a", attrs={"name": True})}
-    return frozenset(ids | names | {"", "top"})
+    return frozenset({*_parsed(path, written).xpath("//@id | //a/@name"), "", "top"})
