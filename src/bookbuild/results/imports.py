@@ -11,6 +11,7 @@ does all of a package that is passed around, read by `getattr`, or imported by `
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from IPython.core.inputtransformer2 import TransformerManager
@@ -39,16 +40,20 @@ class Imports:
 
 def find_imports(sources: Iterable[str], src: Path) -> Imports:
     """Return everything the sources use, directly or through modules of src."""
-    plain = TransformerManager()
-    code = parse_together(plain.transform_cell(text) for text in sources)
     closure = _Closure(src)
-    closure.follow(code)
+    closure.follow(parse_together(tuple(map(_without_magic, sources))))
     return Imports(
         tuple(sorted(closure.files)),
         dict(sorted(closure.names.items())),
         tuple(sorted(closure.packages)),
         closure.shown,
     )
+
+
+@cache
+def _without_magic(cell: str) -> str:
+    """Return a cell as Python, without what only a notebook understands."""
+    return TransformerManager().transform_cell(cell)
 
 
 @dataclass(frozen=True)

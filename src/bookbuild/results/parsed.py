@@ -62,7 +62,8 @@ def parse(content: bytes, package: str) -> Source:
     return _source(_tree(content), package)
 
 
-def parse_together(texts: Iterable[str]) -> Source:
+@cache
+def parse_together(texts: tuple[str, ...]) -> Source:
     """Return what texts import one after another; those with a slip are left out."""
     body: list[ast.stmt] = []
     for text in texts:

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sysconfig
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from bookbuild.errors import BookError, raise_if_any
@@ -20,6 +21,7 @@ from .checks.pages import check_figures, check_notebooks, check_site
 from .data import FOLDER, write_tables
 from .policy import add_policies
 
+SITE = Path(kept.MADE, "site")  # in the stage, until it is sound
 PROBLEM = re.compile("WARNING|ERROR")
 ESCAPES = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -31,14 +33,18 @@ def build_site(settings: Settings, entries: Mapping[str, Entry]) -> None:
     """
     raise_if_any(check_notebooks(settings.stage, (settings.root,)))
     raise_if_any(check_figures(entries, (settings.root,)))
-    _run_sphinx(settings)
+    html = settings.stage / SITE
+    shutil.rmtree(html, ignore_errors=True)  # one with faults, of a build before
+    with ThreadPoolExecutor() as beside:
+        sphinx = beside.submit(_run_sphinx, settings)
+        for name, entry in entries.items():
+            folder = html / FIGURES_FOLDER / name
+            entry.write_figures(folder)
+            write_tables(entry, folder)
+        shutil.copytree(settings.stage / FOLDER, html / FOLDER)
+        sphinx.result()
     kept.keep(settings)
-    html = settings.stage / "_build" / "html"
-    for name, entry in entries.items():
-        folder = html / FIGURES_FOLDER / name
-        entry.write_figures(folder)
-        write_tables(entry, folder)
-    shutil.copytree(settings.stage / FOLDER, html / FOLDER)
+    shutil.copytree(settings.stage / kept.MADE / kept.HTML, html, dirs_exist_ok=True)
     add_policies(html)
     add_cards(html.resolve())
     raise_if_any(check_site(html, whole=settings.part is None))

@@ -42,7 +42,7 @@ def figure_table(data: Mapping[str, Any]) -> str:
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(("array", "index", "value"))
     for name, array in data.items():
-        writer.writerows((name, " ".join(map(str, index)), value) for index, value in _flat(array))
+        writer.writerows((name, *entry) for entry in _flat(array))
     return stream.getvalue()
 
 
@@ -85,10 +85,13 @@ def _links(place: str, kinds: Mapping[str, str]) -> str:
     )
 
 
-def _flat(value: Any, index: tuple[int, ...] = ()) -> Iterator[tuple[tuple[int, ...], Any]]:
-    """Yield each number of nested lists with its indices."""
-    if isinstance(value, list):
-        for place, item in enumerate(value):
-            yield from _flat(item, (*index, place))
-    else:
-        yield index, value
+def _flat(value: Any, before: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield each number of nested lists with its indices, a space between them."""
+    if not isinstance(value, list):
+        yield before.rstrip(), value
+        return
+    for place, item in enumerate(value):
+        if isinstance(item, list):
+            yield from _flat(item, f"{before}{place} ")
+        else:
+            yield f"{before}{place}", item

@@ -1,7 +1,7 @@
-"""What Sphinx has read for the build before: pages that are as they were are not read again.
+"""What Sphinx has made for the build before: pages as they were are neither read nor written again.
 
-Sphinx goes by times of modification, so a staged file with the same bytes keeps its own. All pages
-are written anew, since what one says of another may have changed.
+Sphinx goes by times of modification, so a staged file with the same bytes keeps its own. What pages
+say of each other may have changed; of that `sphinx_extensions.settled` takes care.
 """
 
 import os
@@ -12,13 +12,15 @@ from pathlib import Path
 from bookbuild.results.keys import digest
 from bookbuild.results.snapshot import SOURCES
 from bookbuild.settings import Settings
+from bookbuild.source.chapters import BOOK
 
 from .seal import digest_of, installed
 
-MADE = "_build"  # what Sphinx makes in the stage: pages as it read them, and their images
+MADE = "_build"  # what Sphinx makes in the stage: pages as it read them, images, the site
 MADE_BY = "made-by"  # in it, once a build has succeeded
+HTML, STATIC = "html", "_static"  # the site, and what every page of it names by a checksum
 # of which Sphinx knows itself which page depends on them, or none is read with them
-FOLLOWED = {".md", ".ipynb", "_generated", "_static"}
+FOLLOWED = {".md", ".ipynb", "_generated", STATIC}
 
 
 def put_aside(settings: Settings) -> None:
@@ -34,6 +36,7 @@ def take_over(settings: Settings) -> None:
     mark = before / MADE / MADE_BY
     if mark.is_file() and mark.read_text(encoding="utf-8") == _made_by(settings):
         mark.unlink()  # a build that fails leaves warnings unsaid
+        _forget_html(before / MADE / HTML, same_static=_static(stage) == _static(before))
         for path in _files(stage):
             old = before / path.relative_to(stage)
             if old.is_file() and old.read_bytes() == path.read_bytes():
@@ -41,6 +44,12 @@ def take_over(settings: Settings) -> None:
                 os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
         (before / MADE).rename(stage / MADE)
     shutil.rmtree(before, ignore_errors=True)
+
+
+def _forget_html(html: Path, *, same_static: bool) -> None:
+    """Remove the pages where they were written for other files than there are now."""
+    # these files are copied anew; a page may name only those by checksum that were there before
+    shutil.rmtree(html / STATIC if same_static else html, ignore_errors=True)
 
 
 def keep(settings: Settings) -> None:
@@ -63,6 +72,10 @@ def _made_by(settings: Settings) -> str:
             "around": digest_of(sorted(around), stage),
         }
     )
+
+
+def _static(stage: Path) -> str:
+    return digest_of(sorted(filter(Path.is_file, (stage / BOOK / STATIC).rglob("*"))), stage)
 
 
 def _files(folder: Path) -> Iterator[Path]:
