@@ -68,6 +68,15 @@ def plain(value: Any) -> Any:
     return repr(value)
 
 
+def forget(app: Sphinx) -> list[Any]:
+    """Take words that no page holds any more out of the search's index; add no page."""
+    index = getattr(app.builder, "indexer", None)
+    for words in (index._mapping, index._title_mapping) if index else ():
+        for word in [word for word, pages in words.items() if not pages]:
+            del words[word]
+    return []
+
+
 def tidy(app: Sphinx, exception: Exception | None) -> None:
     """Remove the images that no page shows any more."""
     shown = {name for _, name in app.env.images.values()}
@@ -79,5 +88,6 @@ def tidy(app: Sphinx, exception: Exception | None) -> None:
 def setup(app: Sphinx) -> dict[str, bool]:
     """Look once all has been read and numbered, and again at the end."""
     app.connect("env-get-updated", outdated, priority=AFTER_NUMBERS)
+    app.connect("html-collect-pages", forget)
     app.connect("build-finished", tidy)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -39,7 +39,7 @@ def files(site: Path) -> dict[str, bytes]:
 
 
 def test_an_edited_page_alone_is_read_and_the_site_is_as_if_all_were(toy: Toy) -> None:
-    toy.edit(LINE, "The slope is", "(steep)=\n## Steep\n\nHere the slope is")
+    toy.edit(LINE, "The slope is", "(steep)=\n## Steep\n\nYonder the slope is")
     toy.edit(SQUARE, "See [", "```{index} square\n```\n\nAfter {ref}`steep`, see [")
     toy.build()
     toy.edit(LINE, "## Steep", "## Steep, and named anew")
@@ -48,7 +48,7 @@ def test_an_edited_page_alone_is_read_and_the_site_is_as_if_all_were(toy: Toy) -
     toy.edit(CLAIMS, "The line has no end.", "The line goes on.")
     toy.build()
     assert 0 < len(read(toy)) < 5
-    toy.edit(LINE, "Here the slope is", "There the slope is")
+    toy.edit(LINE, "Yonder the slope is", "The slope is")
     toy.build()
     found = files(toy.settings().site)
     assert b"named anew" in found["book/beyond/01_square.html"]
