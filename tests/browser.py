@@ -1,5 +1,7 @@
 """Open pages of a built site in Chromium, and write down what is seen there."""
 
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
@@ -7,6 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+from bookbuild.settings import core_count
 from bookbuild.site.browser import FLAGS, PROGRAMS, program
 from bookbuild.site.scripts import TABLE, join
 
@@ -52,10 +55,38 @@ WATCH_SHIFTS = """
 """
 THEME = "() => document.documentElement.dataset.theme"
 UNFOLD = "() => document.querySelectorAll('details').forEach((fold) => { fold.open = true; })"
+# Text of each look once: its colour and size, and all that is painted beneath it.
+LOOKS = """() => {
+    const beneath = new Map(), seen = new Set();
+    const ground = (element) => {
+        if (!element) return "";
+        if (!beneath.has(element)) {
+            const s = getComputedStyle(element);
+            const own = [s.backgroundColor, s.backgroundImage, s.opacity, s.filter, s.mixBlendMode];
+            const empty = own.join() === "rgba(0, 0, 0, 0),none,1,none,normal";
+            beneath.set(element, ground(element.parentElement) + (empty ? "" : `|${own}`));
+        }
+        return beneath.get(element);
+    };
+    const speaks = (element) => [...element.childNodes]
+        .some((part) => part.nodeType === Node.TEXT_NODE && part.textContent.trim());
+    document.querySelectorAll("[data-look]").forEach((one) => one.removeAttribute("data-look"));
+    for (const element of document.body.querySelectorAll("*")) {
+        if (!speaks(element) || !element.checkVisibility()) continue;
+        const s = getComputedStyle(element);
+        const look = [s.color, s.fontSize, s.fontWeight, s.textShadow, ground(element)].join();
+        if (!seen.has(look)) element.dataset.look = "";
+        seen.add(look);
+    }
+    return seen.size;
+}"""
 # A formula is a hundred elements in the colour of its paragraph; MathML beside it speaks for it.
 WITHOUT_FORMULAS = {"exclude": [["mjx-container"]]}
 # axe would read style sheets again, and look for those they import at the wrong address.
 QUIETLY = {"preload": False, "resultTypes": ["violations"]}
+# It looks for what lies beneath each word anew, which takes most of its time.
+CONTRAST = "color-contrast"
+ONE_LOOK = {"include": [["[data-look]"]], **WITHOUT_FORMULAS}
 INTERACTIVE = "() => performance.getEntriesByType('navigation')[0].domInteractive"
 
 
@@ -70,7 +101,7 @@ def missing() -> str:
 
 @contextmanager
 def chromium():
-    """Chromium of this system, driven by Playwright, of which a process holds one at a time."""
+    """Chromium of this system, driven by Playwright, of which a thread holds one at a time."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
@@ -135,6 +166,23 @@ def visit(
     return found
 
 
+def visit_all(
+    address: str, names: Iterable[str], screenshots: Mapping[str, Path], brief: bool
+) -> dict[str, Visit]:
+    """Open pages of a site, in a browser for each core."""
+    waiting, found = iter(list(names)), {}  # an iterator of a list hands each page out once
+
+    def go() -> None:
+        with chromium() as browser:
+            while name := next(waiting, None):
+                found[name] = visit(browser, address, name, screenshots.get(name), brief)
+
+    with ThreadPoolExecutor() as pool:
+        for done in [pool.submit(go) for _ in range(core_count())]:
+            done.result()
+    return found
+
+
 @contextmanager
 def watched(browser, url, *explorables):
     """A page whose explorables are ready; no error may appear in its console meanwhile."""
@@ -176,7 +224,12 @@ def time_to_interactive(browser, url: str) -> float:
 def _examine(page, found: Visit, scheme: str) -> None:
     from axe_playwright_python.sync_playwright import Axe
 
-    response = Axe().run(page, context=WITHOUT_FORMULAS, options=QUIETLY).response
+    but_contrast = QUIETLY | {"rules": {CONTRAST: {"enabled": False}}}
+    response = Axe().run(page, context=WITHOUT_FORMULAS, options=but_contrast).response
+    if page.evaluate(LOOKS):
+        contrast = Axe().run(page, context=ONE_LOOK, options=QUIETLY | {"runOnly": [CONTRAST]})
+        for kind in ("violations", "passes"):
+            response[kind] += contrast.response[kind]
     found.rules += len(response["violations"]) + len(response["passes"])
     for rule in response["violations"]:
         if rule["impact"] in ("serious", "critical"):

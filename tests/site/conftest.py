@@ -15,7 +15,7 @@ from filelock import FileLock
 from addresses import ADDRESSES
 from bookbuild.schema import load
 from bookbuild.site.serving import served
-from browser import missing, visit, watched
+from browser import missing, visit_all, watched
 
 ROOT = Path(__file__).parents[2]
 SITE = ROOT / "_build" / "smoke" / "site"
@@ -75,22 +75,19 @@ def claims():
 
 
 @pytest.fixture(scope="session")
-def visits(site, address, browser):
+def visits(site, address):
     """What was seen on every page, by its path in the site."""
-    pages = (path.relative_to(site) for path in site.rglob("*.html"))
     # index.html only leads on to book/index.html
-    names = sorted(
-        path.as_posix() for path in pages
-        if path.parts[0] != "_static" and path.as_posix() != "index.html"
-    )  # fmt: skip
+    pages = {
+        path.relative_to(site).as_posix(): path.stat().st_size
+        for path in site.rglob("*.html")
+        if path.relative_to(site).parts[0] not in ("_static", "index.html")
+    }
+    longest_first = sorted(pages, key=pages.__getitem__, reverse=True)
     # what does not depend on the address is looked at once
     brief = address.startswith("file:")
-    return {
-        name: visit(
-            browser, address, name, SCREENSHOTS if name in KEY_PAGES and not brief else None, brief
-        )
-        for name in names
-    }
+    shots = dict.fromkeys(() if brief else KEY_PAGES, SCREENSHOTS)
+    return visit_all(address, longest_first, shots, brief)
 
 
 @pytest.fixture(scope="session")
