@@ -55,7 +55,8 @@ WATCH_SHIFTS = """
 """
 THEME = "() => document.documentElement.dataset.theme"
 UNFOLD = "() => document.querySelectorAll('details').forEach((fold) => { fold.open = true; })"
-# Text of each look once: its colour and size, and all that is painted beneath it.
+# Text of each look once: its colour and size, and all that its ancestors paint beneath it. A
+# formula has the colour of its paragraph.
 LOOKS = """() => {
     const beneath = new Map(), seen = new Set();
     const ground = (element) => {
@@ -68,25 +69,23 @@ LOOKS = """() => {
         }
         return beneath.get(element);
     };
-    const speaks = (element) => [...element.childNodes]
-        .some((part) => part.nodeType === Node.TEXT_NODE && part.textContent.trim());
+    const speaks = (element) => element.matches("input, select, textarea") || [
+        ...element.childNodes,
+    ].some((part) => part.nodeType === Node.TEXT_NODE && part.textContent.trim());
     document.querySelectorAll("[data-look]").forEach((one) => one.removeAttribute("data-look"));
     for (const element of document.body.querySelectorAll("*")) {
         if (!speaks(element) || !element.checkVisibility()) continue;
+        if (element.closest("mjx-container")) continue;
         const s = getComputedStyle(element);
         const look = [s.color, s.fontSize, s.fontWeight, s.textShadow, ground(element)].join();
         if (!seen.has(look)) element.dataset.look = "";
         seen.add(look);
     }
-    return seen.size;
 }"""
-# A formula is a hundred elements in the colour of its paragraph; MathML beside it speaks for it.
-WITHOUT_FORMULAS = {"exclude": [["mjx-container"]]}
+# For the contrast of a text axe looks for all that lies beneath it, most of its time.
+BY_LOOKS = """;axe.configure({ rules: [{ id: "color-contrast", selector: "[data-look]" }] });"""
 # axe would read style sheets again, and look for those they import at the wrong address.
 QUIETLY = {"preload": False, "resultTypes": ["violations"]}
-# It looks for what lies beneath each word anew, which takes most of its time.
-CONTRAST = "color-contrast"
-ONE_LOOK = {"include": [["[data-look]"]], **WITHOUT_FORMULAS}
 INTERACTIVE = "() => performance.getEntriesByType('navigation')[0].domInteractive"
 
 
@@ -222,14 +221,11 @@ def time_to_interactive(browser, url: str) -> float:
 
 
 def _examine(page, found: Visit, scheme: str) -> None:
+    from axe_playwright_python.base import AXE_SCRIPT
     from axe_playwright_python.sync_playwright import Axe
 
-    but_contrast = QUIETLY | {"rules": {CONTRAST: {"enabled": False}}}
-    response = Axe().run(page, context=WITHOUT_FORMULAS, options=but_contrast).response
-    if page.evaluate(LOOKS):
-        contrast = Axe().run(page, context=ONE_LOOK, options=QUIETLY | {"runOnly": [CONTRAST]})
-        for kind in ("violations", "passes"):
-            response[kind] += contrast.response[kind]
+    page.evaluate(LOOKS)
+    response = Axe(AXE_SCRIPT + BY_LOOKS).run(page, options=QUIETLY).response
     found.rules += len(response["violations"]) + len(response["passes"])
     for rule in response["violations"]:
         if rule["impact"] in ("serious", "critical"):
