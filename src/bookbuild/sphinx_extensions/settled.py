@@ -79,6 +79,8 @@ def forget(app: Sphinx) -> list[Any]:
 
 def tidy(app: Sphinx, exception: Exception | None) -> None:
     """Remove the images that no page shows any more."""
+    if exception:
+        return
     shown = {name for _, name in app.env.images.values()}
     for path in Path(app.outdir, IMAGES).glob("*"):
         if path.name not in shown:
