@@ -1,1 +1,1 @@
-"""Extensions of Sphinx: theme, launch buttons, folded proofs, the reference of the code."""
+"""Sphinx extensions: theme, launch buttons, folded proofs, the reference, pages left as they are."""
