@@ -1,1 +1,1 @@
-"""Sphinx extensions: theme, launch buttons, folded proofs, the reference, pages left as they are."""
+"""Extensions of Sphinx: theme, launch buttons, folded proofs, the reference, untouched pages."""
