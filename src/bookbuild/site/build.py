@@ -36,13 +36,9 @@ def build_site(settings: Settings, entries: Mapping[str, Entry]) -> None:
     html = settings.stage / SITE
     shutil.rmtree(html, ignore_errors=True)  # one with faults, of a build before
     with ThreadPoolExecutor() as beside:
-        sphinx = beside.submit(_run_sphinx, settings)
-        for name, entry in entries.items():
-            folder = html / FIGURES_FOLDER / name
-            entry.write_figures(folder)
-            write_tables(entry, folder)
-        shutil.copytree(settings.stage / FOLDER, html / FOLDER)
-        sphinx.result()
+        data = beside.submit(_write_data, settings, entries, html)
+        _run_sphinx(settings)
+        data.result()
     kept.keep(settings)
     shutil.copytree(settings.stage / kept.MADE / kept.HTML, html, dirs_exist_ok=True)
     add_policies(html)
@@ -50,6 +46,15 @@ def build_site(settings: Settings, entries: Mapping[str, Entry]) -> None:
     raise_if_any(check_site(html, whole=settings.part is None))
     raise_if_any(check_launch(html, settings.root))
     _replace(settings.site, html)
+
+
+def _write_data(settings: Settings, entries: Mapping[str, Entry], site: Path) -> None:
+    """Write the figures of all chapters with their data, and the ledger."""
+    for name, entry in entries.items():
+        folder = site / FIGURES_FOLDER / name
+        entry.write_figures(folder)
+        write_tables(entry, folder)
+    shutil.copytree(settings.stage / FOLDER, site / FOLDER)
 
 
 def _replace(old: Path, new: Path) -> None:

@@ -47,8 +47,10 @@ def take_over(settings: Settings) -> None:
 
 
 def _forget_html(html: Path, *, same_static: bool) -> None:
-    """Remove the pages where they were written for other files than there are now."""
-    # these files are copied anew; a page may name only those by checksum that were there before
+    """Remove the static files, which Sphinx copies anew, and all pages where these are others now.
+
+    A page names such a file by its checksum only where it lay there before the page was written.
+    """
     shutil.rmtree(html / STATIC if same_static else html, ignore_errors=True)
 
 
