@@ -55,10 +55,10 @@ WATCH_SHIFTS = """
 """
 THEME = "() => document.documentElement.dataset.theme"
 UNFOLD = "() => document.querySelectorAll('details').forEach((fold) => { fold.open = true; })"
-# Text of each look once: its colour and size, and all that its ancestors paint beneath it. A
-# formula has the colour of its paragraph.
+# Three texts of each look: its colour and size, and all that its ancestors paint beneath it. Three,
+# for axe does not decide of a text that is covered. A formula has the colour of its paragraph.
 LOOKS = """() => {
-    const beneath = new Map(), seen = new Set();
+    const beneath = new Map(), seen = new Map();
     const ground = (element) => {
         if (!element) return "";
         if (!beneath.has(element)) {
@@ -78,8 +78,8 @@ LOOKS = """() => {
         if (element.closest("mjx-container")) continue;
         const s = getComputedStyle(element);
         const look = [s.color, s.fontSize, s.fontWeight, s.textShadow, ground(element)].join();
-        if (!seen.has(look)) element.dataset.look = "";
-        seen.add(look);
+        seen.set(look, (seen.get(look) ?? 0) + 1);
+        if (seen.get(look) <= 3) element.dataset.look = "";
     }
 }"""
 # For the contrast of a text axe looks for all that lies beneath it, most of its time.

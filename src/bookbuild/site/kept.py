@@ -31,7 +31,7 @@ def put_aside(settings: Settings) -> None:
 
 
 def take_over(settings: Settings) -> None:
-    """Let a new stage keep what was read for the one before, if that was whole and is still fit."""
+    """Let a new stage keep what was made for the one before, if that was whole and is still fit."""
     stage, before = settings.stage, _before(settings)
     mark = before / MADE / MADE_BY
     if mark.is_file() and mark.read_text(encoding="utf-8") == _made_by(settings):
@@ -55,7 +55,7 @@ def _forget_html(html: Path, *, same_static: bool) -> None:
 
 
 def keep(settings: Settings) -> None:
-    """Have the next build take over what was read for this one."""
+    """Have the next build take over what was made for this one."""
     (settings.stage / MADE / MADE_BY).write_text(_made_by(settings), encoding="utf-8")
 
 
