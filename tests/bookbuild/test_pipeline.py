@@ -345,8 +345,7 @@ def _sleeping_kernel(pid: int, sign: Path) -> psutil.Process:
     while not sign.exists():
         assert time.monotonic() < deadline, "the last cell was not reached"
         time.sleep(0.1)
-    below = psutil.Process(pid).children(recursive=True)
-    (kernel,) = (process for process in below if "ipykernel_launcher" in process.cmdline())
+    *_, kernel = psutil.Process(pid).children(recursive=True)  # each has borne the next
     return kernel
 
 

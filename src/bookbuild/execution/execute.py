@@ -3,8 +3,6 @@
 import json
 import os
 import shutil
-import subprocess
-import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -24,10 +22,10 @@ from bookbuild.settings import Settings
 from bookbuild.source.chapters import BOOK, Chapter
 
 from .display import Display
+from .nursery import Nurseries, Nursery
+from .worker import LOG_FILE, ORDER_FILE
 
-WORKER = "bookbuild.execution.worker"
 KERNEL = "python3"
-LOG_FILE = "log.txt"
 FAILURE_FILE = "failure.json"
 USAGE_FILE = "usage.json"
 SECONDS_BETWEEN_LOOKS = 0.1
@@ -40,8 +38,13 @@ class Run:
     chapter: Chapter
     key: str
     folder: Path
-    process: subprocess.Popen[bytes]
+    nursery: Nursery
     started: float = field(default_factory=time.monotonic)
+
+    @property
+    def code(self) -> int | None:
+        """The code with which the chapter's process ended, or None while it runs."""
+        return self.nursery.code(self.folder)
 
     @property
     def output(self) -> Path:
@@ -56,20 +59,6 @@ class Run:
         except (OSError, ValueError, IndexError):
             return None
 
-    def kill(self) -> None:
-        """Kill the process, its kernel and whatever the kernel started."""
-        try:
-            processes = [psutil.Process(self.process.pid)]
-            processes += processes[0].children(recursive=True)
-        except psutil.NoSuchProcess:
-            return
-        for process in processes:
-            try:
-                process.kill()
-            except psutil.NoSuchProcess:
-                continue
-        self.process.wait()
-
 
 def execute(
     wanted: Sequence[tuple[Chapter, str]], settings: Settings, display: Display
@@ -82,6 +71,7 @@ def execute(
     seconds = executed.earlier_seconds(settings)
     waiting = sorted(wanted, key=lambda pair: -seconds.get(pair[0].name, 60 * pair[0].minutes))
     running: list[Run] = []
+    nurseries = Nurseries(wanted, settings)
     entries: dict[str, executed.Entry] = {}
     failures: list[str] = []
     try:
@@ -89,12 +79,12 @@ def execute(
             while waiting and len(running) < settings.jobs:
                 chapter, key = waiting.pop(0)
                 try:
-                    running.append(_start(chapter, key, settings))
+                    running.append(_start(chapter, key, settings, nurseries))
                 except OSError as error:
                     failures.append(f"Chapter {chapter.name} cannot be started: {reason(error)}.")
                     continue
                 display.start(chapter.name)
-            for run in [run for run in running if run.process.poll() is not None]:
+            for run in [run for run in running if run.code is not None]:
                 running.remove(run)
                 elapsed = time.monotonic() - run.started
                 failure = _failure(run, settings)
@@ -110,14 +100,14 @@ def execute(
                 display.progress(run.chapter.name, run.progress())
             time.sleep(SECONDS_BETWEEN_LOOKS)
     finally:
+        nurseries.kill()
         for run in running:
-            run.kill()
             shutil.rmtree(run.folder, ignore_errors=True)
     return entries, failures
 
 
-def _start(chapter: Chapter, key: str, settings: Settings) -> Run:
-    """Write a chapter's notebook and its order, and start its process."""
+def _start(chapter: Chapter, key: str, settings: Settings, nurseries: Nurseries) -> Run:
+    """Write a chapter's notebook and its order, and have its process started."""
     settings = chapter.placed(settings)
     folder = settings.running / f"{os.getpid()}-{chapter.name.replace('/', '-')}"
     shutil.rmtree(folder, ignore_errors=True)
@@ -133,38 +123,22 @@ def _start(chapter: Chapter, key: str, settings: Settings) -> Run:
         "kernel": KERNEL,
         "folder": str(sources(settings).parent),
         "timeout": settings.timeout,
+        "environment": _environment(chapter, key, folder, settings),
     }
-    (folder / "order.json").write_text(json.dumps(order), encoding="utf-8")
+    (folder / ORDER_FILE).write_text(json.dumps(order), encoding="utf-8")
     startup = folder / "ipython" / "profile_default" / "startup" / "cache.py"
     startup.parent.mkdir(parents=True)
     startup.write_text(cache.STARTUP, encoding="utf-8")
-    with (folder / LOG_FILE).open("wb") as log:
-        process = subprocess.Popen(
-            [sys.executable, "-m", WORKER, str(folder / "order.json")],
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=subprocess.STDOUT,
-            env=_environment(chapter, key, folder, settings),
-            # Ctrl-C reaches the build alone, which then kills its processes in order.
-            start_new_session=True,
-        )
-    return Run(chapter, key, folder, process)
+    nursery = nurseries.of(settings)
+    nursery.bear(folder)
+    return Run(chapter, key, folder, nursery)
 
 
 def _environment(chapter: Chapter, key: str, folder: Path, settings: Settings) -> dict[str, str]:
-    """Return the environment in which a chapter runs."""
+    """Return what a chapter finds in its environment beside what all do."""
     up = "../" * len(Path(BOOK, chapter.name).parent.parts)
-    path = [str(sources(settings)), os.environ.get("PYTHONPATH", "")]
-    return os.environ | {
-        "PYTHONPATH": os.pathsep.join(filter(None, path)),
-        "PYTHONHASHSEED": "0",
+    return {
         "IPYTHONDIR": str(folder / "ipython"),
-        "OMP_NUM_THREADS": str(settings.threads_each),
-        # glibc hands freed arrays back to the kernel; asking again for each training step's costs
-        # up to a third of the step in page faults, and small pages up to a fifth
-        "MALLOC_TRIM_THRESHOLD_": str(2**33),
-        "MALLOC_MMAP_THRESHOLD_": str(2**25),
-        "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",
         report.OUTPUT: str(folder / "entry"),
         report.FIGURES_URL: f"{up}{report.FIGURES_FOLDER}/{chapter.name}",
         progress.PROGRESS_FILE: str(folder / "progress.jsonl"),
@@ -191,7 +165,7 @@ def _failure(run: Run, settings: Settings) -> str:
     kept = settings.failed / run.chapter.name
     shutil.rmtree(kept, ignore_errors=True)
     # A dead kernel leaves a notebook that claims to be complete: the return code alone counts.
-    if run.process.returncode == 0:
+    if run.code == 0:
         return ""
     kept.mkdir(parents=True)
     for path in (run.output / executed.NOTEBOOK_FILE, run.folder / LOG_FILE):
@@ -200,7 +174,7 @@ def _failure(run: Run, settings: Settings) -> str:
     try:
         told = json.loads((run.folder / FAILURE_FILE).read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        told = {"cause": f"its process ended with code {run.process.returncode}"}
+        told = {"cause": f"its process ended with code {run.code}"}
     shutil.rmtree(run.folder, ignore_errors=True)
     cell = f", cell {told['cell']} ({told['line']})" if "cell" in told else ""
     where = kept.relative_to(settings.root)

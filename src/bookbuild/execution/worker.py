@@ -1,4 +1,4 @@
-"""Process that executes one notebook: python -m bookbuild.execution.worker order.json."""
+"""Process that executes one notebook: python -m bookbuild.execution.worker FOLDER."""
 
 import json
 import os
@@ -17,19 +17,29 @@ from nbclient.exceptions import CellTimeoutError, DeadKernelError
 from papermill.exceptions import PapermillExecutionError
 from traitlets.config import Config
 
+from . import kernel
 from .usage import watched
 
+ORDER_FILE = "order.json"
+LOG_FILE = "log.txt"
 
-def main(order_file: str) -> int:
-    """Execute the notebook an order names; return 0, or 1 with the cause in the file it names."""
-    path = Path(order_file)
-    order = json.loads(path.read_text(encoding="utf-8"))
+
+def main(folder: str, *, forks: bool = False) -> int:
+    """Execute the notebook that the order in a folder names, in a kernel forked or started.
+
+    Returns 0, or 1 with the cause in the file that the order names.
+    """
+    order = json.loads(Path(folder, ORDER_FILE).read_text(encoding="utf-8"))
+    _redirect(Path(folder, LOG_FILE))
+    os.environ.update(order["environment"])
+    if forks:
+        kernel.fork()
     die_with_parent()
-    with tempfile.TemporaryDirectory(prefix="kernel-") as folder:
-        os.environ["JUPYTER_RUNTIME_DIR"] = folder
+    with tempfile.TemporaryDirectory(prefix="kernel-") as runtime:
+        os.environ["JUPYTER_RUNTIME_DIR"] = runtime
         try:
             with watched(order["gpu"]) as used:
-                _execute(order, f"{folder}/kernel")
+                _execute(order, f"{runtime}/kernel")
                 Path(order["usage"]).write_text(json.dumps(used()), encoding="utf-8")
         except Exception as error:  # whatever it is, the build has to name it
             failure = _where(Path(order["output"])) | {"cause": _cause(error, order["timeout"])}
@@ -37,6 +47,13 @@ def main(order_file: str) -> int:
             traceback.print_exc()
             return 1
     return 0
+
+
+def _redirect(log_file: Path) -> None:
+    """Take nothing in, and write what is told to a file."""
+    with Path(os.devnull).open("rb") as nothing, log_file.open("wb") as log:
+        for stream, target in ((sys.stdin, nothing), (sys.stdout, log), (sys.stderr, log)):
+            os.dup2(target.fileno(), stream.fileno())
 
 
 def _execute(order: dict[str, object], socket: str) -> None:

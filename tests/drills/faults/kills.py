@@ -27,6 +27,7 @@ MINIMAL = MinimalTraining(4, 16, 32, 150, snapshots=(7, 150))
 TOKENS = TokenTraining(dim=32, vocabulary=16, block_size=16, n_pairs=4, batch_size=32, steps=80)
 KEYS = [f"{number:032x}" for number in range(4)]
 CHAPTER = "paper/01_line"
+VICTIMS = ("build", "nursery", "worker", "kernel")
 
 
 def train(folder: Path, seed: int, interval: float) -> None:
@@ -133,7 +134,7 @@ def noted(folder: Path) -> list[int]:
 
 
 def executing(kills: int, folder: Path, dice: random.Random) -> Row:
-    """Kill builds, their workers or their kernels; the next build ends as if nothing had been."""
+    """Kill builds, or any process they start; the next build ends as if nothing had been."""
     row = Row("kill -9 during the execution of chapters")
     sys.path.insert(0, str(ROOT / "tests" / "bookbuild"))
     from conftest import new_toy
@@ -143,13 +144,13 @@ def executing(kills: int, folder: Path, dice: random.Random) -> Row:
     _build(folder).wait()
     duration = time.monotonic() - started
     whole = _measured(toy.settings().results)
-    victims = {"build": 0, "worker": 0, "kernel": 0}
+    victims = dict.fromkeys(VICTIMS, 0)
     while row.tried < kills:
         for path in toy.settings().results.glob("*.result"):
             path.unlink()
         build = _build(folder)
         deadline = time.monotonic() + dice.uniform(0, duration)
-        victim = dice.choice(list(victims))
+        victim = dice.choice(VICTIMS)
         target = None
         while build.poll() is None and (target is None or time.monotonic() < deadline):
             target = _process(build.pid, victim) or target
@@ -187,16 +188,13 @@ def _build(folder: Path) -> subprocess.Popen[str]:
 
 
 def _process(build: int, kind: str) -> psutil.Process | None:
-    """Return the build, its worker or its kernel."""
-    try:
-        root = psutil.Process(build)
-        if kind == "build":
-            return root
-        sign = {"worker": "bookbuild.execution.worker", "kernel": "ipykernel_launcher"}[kind]
-        below = root.children(recursive=True)
-        return next((p for p in below if sign in " ".join(p.cmdline())), None)
-    except psutil.NoSuchProcess:
-        return None
+    """Return the build, its nursery, or what that forked: the worker, and this the kernel."""
+    with suppress(psutil.NoSuchProcess):
+        line = [psutil.Process(build)]
+        below = line[0].children(recursive=True)
+        line += [process for process in below if "bookbuild.execution.nursery" in process.cmdline()]
+        return dict(zip(VICTIMS, line, strict=False)).get(kind)
+    return None
 
 
 def _kill(process: psutil.Process) -> None:

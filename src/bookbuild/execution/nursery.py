@@ -1,0 +1,157 @@
+"""Process that loads slow libraries once and forks the workers of chapters from itself.
+
+python -m bookbuild.execution.nursery LIBRARY ...; each line of its input is a folder with an order.
+"""
+
+import gc
+import importlib
+import os
+import select
+import subprocess
+import sys
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import psutil
+
+from bookbuild.results.imports import find_imports
+from bookbuild.results.snapshot import sources
+from bookbuild.settings import Settings
+from bookbuild.source.chapters import Chapter
+
+from . import worker
+
+COMMAND = [sys.executable, "-m", __name__]
+CODE_FILE = "code"
+INLINE = "module://matplotlib_inline.backend_inline"
+SECONDS_BETWEEN_LOOKS = 0.02
+# Loading one of these takes a third of a second or more, and changes nothing.
+SLOW = (
+    "matplotlib.pyplot", "scipy.integrate", "scipy.optimize", "scipy.stats", "sympy", "torch",
+)  # fmt: skip
+FORKS = sys.platform == "linux"  # elsewhere libraries do not survive it
+
+
+class Nursery:
+    """The build's end: it orders workers and learns how they end."""
+
+    def __init__(self, packages: Collection[str], environment: Mapping[str, str]) -> None:
+        """Start the process; what is slow of some packages is loaded before the first worker."""
+        slow = [name for name in SLOW if name.partition(".")[0] in packages]
+        orders, self._orders = os.pipe()
+        self._process = subprocess.Popen(
+            [*COMMAND, *slow],
+            stdin=orders,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env=environment,
+            # Ctrl-C reaches the build alone, which then kills its processes in order.
+            start_new_session=True,
+        )
+        os.close(orders)
+
+    def bear(self, folder: Path) -> None:
+        """Have a worker carry out the order in a folder; raise OSError where nobody listens."""
+        os.write(self._orders, os.fsencode(folder) + b"\n")
+
+    def code(self, folder: Path) -> int | None:
+        """Return the code with which the worker of a folder ended, or None while it runs."""
+        try:
+            return int((folder / CODE_FILE).read_text(encoding="utf-8"))
+        except (OSError, ValueError):  # it runs, or nobody is left who would tell
+            return self._process.poll()
+
+    def kill(self) -> None:
+        """Kill the process, the workers, their kernels, and whatever those started."""
+        with suppress(psutil.NoSuchProcess):
+            root = psutil.Process(self._process.pid)
+            for process in [root, *root.children(recursive=True)]:
+                with suppress(psutil.NoSuchProcess):
+                    process.kill()
+        self._process.wait()
+        os.close(self._orders)
+
+
+class Nurseries:
+    """The nurseries of a build: one for each number of threads."""
+
+    def __init__(self, wanted: Sequence[tuple[Chapter, str]], settings: Settings) -> None:
+        code = (cell.source for chapter, _ in wanted for cell in chapter.code)
+        self._packages = find_imports(code, sources(settings)).packages
+        self._nurseries: dict[int, Nursery] = {}
+
+    def of(self, settings: Settings) -> Nursery:
+        """Return the one for the threads that a chapter may use."""
+        threads = settings.threads_each
+        if threads not in self._nurseries:
+            self._nurseries[threads] = Nursery(self._packages, _common_environment(settings))
+        return self._nurseries[threads]
+
+    def kill(self) -> None:
+        """Kill them and all that they bore."""
+        for nursery in self._nurseries.values():
+            nursery.kill()
+
+
+def _common_environment(settings: Settings) -> dict[str, str]:
+    """Return the environment of all chapters that have as many threads."""
+    path = [str(sources(settings)), os.environ.get("PYTHONPATH", "")]
+    return os.environ | {
+        "PYTHONPATH": os.pathsep.join(filter(None, path)),
+        "PYTHONHASHSEED": "0",
+        "OMP_NUM_THREADS": str(settings.threads_each),
+        "MPLBACKEND": INLINE,  # as in every notebook; here it is read before there is one
+        # glibc hands freed arrays back to the kernel; asking again for each training step's costs
+        # up to a third of the step in page faults, and small pages up to a fifth
+        "MALLOC_TRIM_THRESHOLD_": str(2**33),
+        "MALLOC_MMAP_THRESHOLD_": str(2**25),
+        "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",
+    }
+
+
+def main(libraries: Collection[str]) -> int:
+    """Bear workers until the input ends, which it does with the build, however that ends."""
+    for name in libraries if FORKS else ():
+        with suppress(ImportError):  # who needs it will tell
+            importlib.import_module(name)
+    gc.freeze()  # so that no collection copies pages that are shared
+    folders: dict[int, str] = {}
+    unread = b""
+    while True:
+        if select.select([sys.stdin], [], [], SECONDS_BETWEEN_LOOKS)[0]:
+            read = os.read(sys.stdin.fileno(), 2**16)
+            if not read:
+                return 0
+            *lines, unread = (unread + read).split(b"\n")
+            for folder in map(os.fsdecode, lines):
+                folders[_born(folder)] = folder
+        _tell_the_ended(folders)
+
+
+def _born(folder: str) -> int:
+    """Return the number of a new worker, which ends as a process of its own would."""
+    number = os.fork()
+    if number:
+        return number
+    if FORKS:
+        code = worker.main(folder, forks=True)
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)  # a worker leaves nothing to tidy, and to take modules apart takes time
+    os.execv(sys.executable, [sys.executable, "-m", worker.__name__, folder])
+
+
+def _tell_the_ended(folders: dict[int, str]) -> None:
+    """Write down how workers have ended."""
+    while folders:
+        number, status = os.waitpid(-1, os.WNOHANG)
+        if not number:
+            return
+        with suppress(OSError):  # the build has gone, and its folders
+            code = os.waitstatus_to_exitcode(status)
+            Path(folders.pop(number), CODE_FILE).write_text(str(code), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
