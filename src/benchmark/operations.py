@@ -1,13 +1,17 @@
 """What some code asks of the machine, operation by operation, and the least time for that."""
 
+import time
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+import torch
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 from torch.utils.flop_counter import flop_registry
+
+from .timing import synchronise
 
 # by bytes of a number, what `machine.describe` calls the rate of products
 PRODUCTS = {2: "half_product_rate", 4: "product_rate", 8: "double_product_rate"}
@@ -21,6 +25,8 @@ class Operation:
     flops: int
     bytes: int
     width: int  # bytes of a number of a product
+    name: str = field(default="", compare=False)
+    seconds: float = field(default=0.0, compare=False)  # that it took
 
     def least(self, machine: Mapping[str, Any]) -> float:
         """Seconds that it takes at least, on a machine described by `machine.describe`.
@@ -36,15 +42,29 @@ class Operation:
 class Operations(TorchDispatchMode):
     """While it is active, keeps every operation but those that only look at an array anew."""
 
-    def __init__(self) -> None:
+    def __init__(self, device: torch.device) -> None:
         super().__init__()
         self.seen: list[Operation] = []
+        self._begun: list[int] = []  # how many had been seen whenever it became active
+        self._device = device
+
+    def __enter__(self) -> "Operations":
+        self._begun.append(len(self.seen))
+        return super().__enter__()
+
+    def whole(self, period: int) -> tuple[list[Operation], int]:
+        """What was seen in a whole number of periods, each so many times of being active."""
+        times = len(self._begun) // period * period
+        return self.seen[: [*self._begun, len(self.seen)][times]], times
 
     def __torch_dispatch__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
     ) -> Any:
         kwargs = kwargs or {}
+        start = time.perf_counter()
         out = func(*args, **kwargs)
+        synchronise(self._device)
+        seconds = time.perf_counter() - start
         written = [] if func.is_view else [*_tensors(out), *_mutated(func, args, kwargs)]
         if written:
             moved = [*_distinct(_tensors((args, kwargs))), *_distinct(written)]
@@ -54,6 +74,8 @@ class Operations(TorchDispatchMode):
                     count(*args, **kwargs, out_val=out) if count else 0,
                     sum(map(_bytes, moved)),
                     _tensors(out)[0].element_size() if count else 0,
+                    func.overloadpacket.__name__,
+                    seconds,
                 )
             )
         return out

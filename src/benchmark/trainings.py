@@ -5,7 +5,8 @@ ends the training: what is measured is the chapter's own code, sampling and reco
 """
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -30,12 +31,13 @@ from emergence.experiments.section_2 import feed_forward
 from emergence.preset import Preset, choose
 from emergence.running import loop
 
-from .operations import Operations
+from .operations import Operation, Operations
 from .timing import spread, synchronise
 
 BIGRAMS = Path("data", "shakespeare_bigrams.csv")
 FIRST = 3  # steps that are not looked at: arrays are made, and kept for the next step
 ROUNDS = 3  # at least
+NAMED = 3  # operations that lose most
 
 Watch = Callable[[], AbstractContextManager[object]]
 Train = Callable[[torch.device], object]
@@ -126,25 +128,36 @@ def row(
     budget: float,
 ) -> dict[str, Any]:
     """What a step takes and what it asks for, in the mean over a whole number of periods."""
-    operations = Operations()
-    _look(train, device, period, lambda: operations)
-    seen, clock = operations.seen, Clock(device)
+    clock = Clock(device)
     _look(train, device, period, lambda: clock)
     rounds = max(ROUNDS, round(budget / sum(clock.times)))
+    operations = Operations(device)
+    _look(train, device, ROUNDS * period, lambda: operations)
     clock = Clock(device)
     _look(train, device, rounds * period, lambda: clock)
     whole = len(clock.times) // period  # fewer where the training is shorter
     step = spread(np.reshape(clock.times[: whole * period], (whole, period)).mean(axis=1))
-    floor = sum(one.least(machine) for one in seen) / period
+    seen, steps = operations.whole(period)
+    floor = sum(one.least(machine) for one in seen) / steps
     return {
         "name": name,
         "step": step._asdict(),
-        "operations": sum(one.flops for one in seen) / period,
-        "bytes": sum(one.bytes for one in seen) / period,
-        "calls": len(seen) / period,
+        "operations": sum(one.flops for one in seen) / steps,
+        "bytes": sum(one.bytes for one in seen) / steps,
+        "calls": len(seen) / steps,
         "floor": floor,
         "over_floor": step.median / floor,
+        "within": sum(one.seconds for one in seen) / steps,
+        "lost": {name: lost / steps for name, lost in most_lost(seen, machine)},
     }
+
+
+def most_lost(seen: Iterable[Operation], machine: Mapping[str, Any]) -> list[tuple[str, float]]:
+    """The names that lose most, with the seconds that all of their name took above the least."""
+    lost: Counter[str] = Counter()
+    for one in seen:
+        lost[one.name] += one.seconds - one.least(machine)
+    return lost.most_common(NAMED)
 
 
 class Clock:

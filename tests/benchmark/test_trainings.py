@@ -17,7 +17,7 @@ MACHINE = {
 
 def test_each_array_of_an_operation_is_counted_once():
     left, right = torch.ones(4, 5), torch.ones(5, 6)
-    with Operations() as counted:
+    with Operations(CPU) as counted:
         product = left @ right
         product.T.view(6, 4)  # nothing is computed
         product += product
@@ -69,9 +69,37 @@ def test_a_step_is_the_mean_of_whole_periods():
     assert found["floor"] == pytest.approx(1.5 * 2 * 36 / MACHINE["cached_rate"])
     assert found["over_floor"] == pytest.approx(found["step"]["median"] / found["floor"])
     assert found["step"]["repeats"] == trainings.ROUNDS
-    # counted, timed once, timed in rounds; each time from the start
-    seen = [trainings.FIRST + count for count in (2, 2, 2 * trainings.ROUNDS)]
+    # timed once, counted in rounds, timed in rounds; each time from the start
+    rounds = 2 * trainings.ROUNDS
+    seen = [trainings.FIRST + count for count in (2, rounds, rounds)]
     assert taken == [step for count in seen for step in range(count)]
+
+
+def test_what_all_operations_of_a_name_lose_is_added():
+    seen = [
+        Operation(0, 10**6, 0, name, seconds)
+        for name, seconds in [("exp", 1.5), ("mul", 1.7), ("exp", 1.5), ("add", 1.1), ("sub", 1.0)]
+    ]
+    found = dict(trainings.most_lost(seen, MACHINE))
+    assert list(found) == ["exp", "mul", "add"]
+    assert found == pytest.approx({"exp": 1.0, "mul": 0.7, "add": 0.1})
+
+
+def test_what_an_operation_took_is_kept():
+    with Operations(CPU) as counted:
+        torch.ones(4).exp()
+    assert [one.name for one in counted.seen] == ["ones", "exp"]
+    assert min(one.seconds for one in counted.seen) > 0
+
+
+def test_only_whole_periods_are_counted():
+    counted = Operations(CPU)
+    for size in range(1, 6):
+        with counted:
+            torch.ones(size).exp()
+    seen, times = counted.whole(2)
+    assert times == 4
+    assert [one.bytes for one in seen] == [4, 8, 8, 16, 12, 24, 16, 32]
 
 
 def test_a_short_training_is_seen_to_its_end():

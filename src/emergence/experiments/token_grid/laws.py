@@ -1,6 +1,7 @@
 """The laws that compete for the transformer's wait, each a shape known up to one factor."""
 
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 from jaxtyping import Float
@@ -24,17 +25,11 @@ def shapes(sizes: Sequence[int], words: Sequence[int], dim: int) -> dict[str, Sh
         A shape a law, known up to one factor; None for the power with a free exponent.
     """
     n = np.asarray(sizes, dtype=float)
-
-    def flow(model: theory.emergence.Model) -> Shape:
-        return np.array(
-            [theory.emergence_times(k, query="uniform", model=model).collapse for k in sizes]
-        )
-
     return {
         "N^2": n**2,
         "N^2/log N": n**2 / np.log(n),
-        "three scalars": flow("reduced"),
-        "nineteen": flow("full"),
+        "three scalars": np.array([_collapse(k, "reduced") for k in sizes]),
+        "nineteen": np.array([_collapse(k, "full") for k in sizes]),
         "three-halves": np.array([theory.crossover_time(k, dim, limits.gauss(1.0)) for k in n]),
         "cross-entropy": np.array(
             [under_cross_entropy(k, v) for k, v in zip(sizes, words, strict=True)]
@@ -44,6 +39,13 @@ def shapes(sizes: Sequence[int], words: Sequence[int], dim: int) -> dict[str, Sh
     }
 
 
+@cache
+def _collapse(n_pairs: int, model: theory.emergence.Model) -> float:
+    """The flow time at which the loss of a flow with uniform queries has halved."""
+    return theory.emergence_times(n_pairs, query="uniform", model=model).collapse
+
+
+@cache
 def under_cross_entropy(n_pairs: int, vocabulary: int) -> float:
     """The flow time of the three scalars with cross-entropy and uniform queries to half of ln N."""
     landscape = cross_entropy.landscape(n_pairs, vocabulary, "uniform", say_items=True)
