@@ -168,7 +168,7 @@ def visit(
 def visit_all(
     address: str, names: Iterable[str], screenshots: Mapping[str, Path], brief: bool
 ) -> dict[str, Visit]:
-    """Open pages of a site, in a browser for each core."""
+    """Open pages of a site, in a browser for each core, and two more while others wait."""
     waiting, found = iter(list(names)), {}  # an iterator of a list hands each page out once
 
     def go() -> None:
@@ -177,7 +177,7 @@ def visit_all(
                 found[name] = visit(browser, address, name, screenshots.get(name), brief)
 
     with ThreadPoolExecutor() as pool:
-        for done in [pool.submit(go) for _ in range(core_count())]:
+        for done in [pool.submit(go) for _ in range(core_count() + 2)]:
             done.result()
     return found
 
