@@ -147,7 +147,6 @@ def row(
         "calls": len(seen) / steps,
         "floor": floor,
         "over_floor": step.median / floor,
-        "within": sum(one.seconds for one in seen) / steps,
         "lost": {name: lost / steps for name, lost in most_lost(seen, machine)},
     }
 
