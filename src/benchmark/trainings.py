@@ -5,7 +5,7 @@ ends the training: what is measured is the chapter's own code, sampling and reco
 """
 
 import time
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
@@ -153,10 +153,10 @@ def row(
 
 def most_lost(seen: Iterable[Operation], machine: Mapping[str, Any]) -> list[tuple[str, float]]:
     """The names that lose most, with the seconds that all of their name took above the least."""
-    lost: Counter[str] = Counter()
+    lost: defaultdict[str, float] = defaultdict(float)
     for one in seen:
         lost[one.name] += one.seconds - one.least(machine)
-    return lost.most_common(NAMED)
+    return sorted(lost.items(), key=lambda item: -item[1])[:NAMED]
 
 
 class Clock:

@@ -12,6 +12,7 @@ from ipykernel import kernelapp
 from jupyter_client.connect import KernelConnectionInfo
 from jupyter_client.provisioning import KernelProvisionerFactory, LocalProvisioner
 
+BOOK = __name__.partition(".")[0]
 LAUNCH = [sys.executable, "-m", "ipykernel_launcher"]
 
 
@@ -56,6 +57,8 @@ def _become_a_kernel(heard: int) -> None:
     os.chdir(folder)
     if not sys.flags.safe_path:
         del sys.path[0]  # where the build was started; Jupyter puts the kernel's folder there
+    for name in [name for name in sys.modules if name.partition(".")[0] == BOOK]:
+        del sys.modules[name]  # what it begins with, clocks among them, begins with the kernel
     kernelapp.launch_new_instance()
     sys.exit()
 

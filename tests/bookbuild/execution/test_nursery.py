@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 LINE, SQUARE = "paper/01_line", "beyond/01_square"
 TELLING = """
-import os, sys
+import logging, os, sys
 loaded = {name: name in sys.modules for name in ("scipy.stats", "torch")}
 import matplotlib, scipy.stats
 process = {
@@ -28,6 +28,9 @@ process = {
     "its own folder": os.environ["BOOKBUILD_OUTPUT"].endswith("-beyond-01_square/entry"),
     "a session": os.getsid(0) == os.getpid(),
     "nothing to read": sys.__stdin__.read() == "",
+    "progress, asked for where bookbuild begins": logging.getLogger(
+        "emergence.running.progress"
+    ).handlers != [],
     "hash seed": hash("emergence") == -3074898122222032432,
 }
 report("loaded", loaded, over="settings", judged=False)
