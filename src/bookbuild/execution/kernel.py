@@ -32,7 +32,6 @@ class Forked(psutil.Process):
 
     def launch(self, command: Sequence[str], environment: dict[str, str], folder: str) -> None:
         """Have the kernel begin, with the arguments of a command."""
-        environment = environment | {"JPY_PARENT_PID": str(os.getpid())}
         with os.fdopen(self._told, "w", encoding="utf-8") as stream:
             json.dump([command, environment, folder], stream)
 
@@ -51,7 +50,9 @@ def _become_a_kernel(heard: int) -> None:
         told = stream.read()
     if not told:  # no kernel was asked for
         sys.exit()
-    sys.argv, environment, folder = json.loads(told)
+    arguments, environment, folder = json.loads(told)
+    # A kernel ends with its parent, which Jupyter looks up in an environment that was another.
+    sys.argv = [*arguments, f"--IPKernelApp.parent_handle={os.getppid()}"]
     os.environ.clear()
     os.environ.update(environment)
     os.chdir(folder)

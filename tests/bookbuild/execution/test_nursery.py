@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sys
+import time
 from typing import TYPE_CHECKING
 
+import psutil
 import pytest
 
 from bookbuild.errors import BookError
@@ -68,9 +70,27 @@ def test_a_forked_chapter_is_like_a_started_one(toy: Toy, monkeypatch: pytest.Mo
     assert forked == started
 
 
-def test_a_killed_nursery_fails_its_chapters(toy: Toy) -> None:
-    append(toy, LINE, "import psutil\npsutil.Process().parent().parent().kill()")
+@pytest.mark.parametrize("victim", ["worker", "nursery"])
+def test_who_is_killed_takes_the_kernel_along(toy: Toy, victim: str) -> None:
+    kill = "process.parent().kill()" if victim == "worker" else "process.parent().parent().kill()"
+    told = toy.root / "kernel"
+    code = f"process = psutil.Process()\nPath({str(told)!r}).write_text(str(process.pid))\n{kill}"
+    append(toy, LINE, f"import psutil, time\nfrom pathlib import Path\n{code}\ntime.sleep(60)")
     with pytest.raises(BookError) as caught:
         toy.build(jobs=1)
     end = "failed: its process ended with code -9; see _build/paper/failed"
     assert f"Chapter {LINE} {end}/{LINE}." in caught.value.problems
+    assert ends(int(told.read_text()), seconds=10)
+
+
+def ends(number: int, *, seconds: float) -> bool:
+    """Whether a process ends in time."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        try:
+            if psutil.Process(number).status() == psutil.STATUS_ZOMBIE:
+                return True
+        except psutil.NoSuchProcess:
+            return True
+        time.sleep(0.1)
+    return False
