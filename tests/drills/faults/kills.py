@@ -172,7 +172,7 @@ def executing(kills: int, folder: Path, dice: random.Random) -> Row:
     row.check(_build(folder).wait() == 0, "the last build fails")
     row.check(_measured(toy.settings().results) == whole, "other numbers than undisturbed")
     row.check(not any(toy.settings().running.glob("*")), "leftovers in the folder of running ones")
-    row.remark = ", ".join(f"{count} {name}s" for name, count in victims.items())
+    row.remark = ", ".join(f"{name} {count} times" for name, count in victims.items())
     return row
 
 
