@@ -2,9 +2,11 @@
 
 import shutil
 import signal
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 
 from bookbuild.execution.display import PlainDisplay
@@ -35,10 +37,28 @@ class Toy:
         """Return the chapters that were executed in the last build."""
         return {line.removesuffix(": started") for line in self.lines if line.endswith(": started")}
 
+    def append(self, name: str, code: str) -> None:
+        """Append a cell to a chapter."""
+        with (self.root / "book" / f"{name}.md").open("a", encoding="utf-8") as stream:
+            stream.write(f"\n```{{code-cell}} ipython3\n{code}\n```\n")
+
     def edit(self, path: str, old: str, new: str) -> None:
         text = (self.root / path).read_text(encoding="utf-8")
         assert old in text
         (self.root / path).write_text(text.replace(old, new), encoding="utf-8")
+
+    @staticmethod
+    def ends(number: int, *, seconds: float) -> bool:
+        """Return whether a process ends in time."""
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            try:
+                if psutil.Process(number).status() == psutil.STATUS_ZOMBIE:
+                    return True
+            except psutil.NoSuchProcess:
+                return True
+            time.sleep(0.02)
+        return False
 
 
 def new_toy(root: Path) -> Toy:

@@ -39,11 +39,6 @@ def entry_of(toy: Toy, name: str) -> Path:
     return Store(toy.settings().results).path(key)
 
 
-def append_cell(toy: Toy, name: str, code: str) -> None:
-    with (toy.root / "book" / f"{name}.md").open("a", encoding="utf-8") as stream:
-        stream.write(f"\n```{{code-cell}} ipython3\n{code}\n```\n")
-
-
 def test_the_first_build_makes_a_judged_site(built_once: tuple[Toy, Result]) -> None:
     toy, result = built_once
     assert toy.started() == {LINE, SQUARE}
@@ -205,8 +200,8 @@ class TestFailures:
     def test_a_failed_cell_is_named_and_the_notebook_kept(
         self, toy: Toy, code: str, cause: str
     ) -> None:
-        append_cell(toy, LINE, code)
-        append_cell(toy, LINE, "print('never')")
+        toy.append(LINE, code)
+        toy.append(LINE, "print('never')")
         with pytest.raises(BookError) as caught:
             toy.build(timeout=3)
         first = code.partition("\n")[0]
@@ -231,7 +226,7 @@ class TestFailures:
         )
 
     def test_the_other_chapters_go_on(self, toy: Toy) -> None:
-        append_cell(toy, LINE, "1 / 0")
+        toy.append(LINE, "1 / 0")
         toy.edit("src/toy/square.py", "x * x", "x**2")
         with pytest.raises(BookError, match="ZeroDivisionError"):
             toy.build(jobs=1)
@@ -288,7 +283,7 @@ report("processes", len({process for _, process in seen}))
 
 @pytest.mark.usefixtures("without_site")
 def test_a_chapter_whose_kernel_is_killed_goes_on_from_its_last_state(toy: Toy) -> None:
-    append_cell(toy, LINE, COUNTING.replace("SIGN", repr(str(toy.root / "killed"))))
+    toy.append(LINE, COUNTING.replace("SIGN", repr(str(toy.root / "killed"))))
     with pytest.raises(BookError, match="its kernel died"):
         toy.build(interval=0.0)
     assert len(list(toy.settings().checkpoints.rglob("*.result"))) == 1
@@ -305,7 +300,7 @@ def test_a_chapter_whose_kernel_is_killed_goes_on_from_its_last_state(toy: Toy) 
 def test_a_killed_build_leaves_no_process_and_nothing_half_written(
     toy: Toy, how: signal.Signals
 ) -> None:
-    append_cell(toy, LINE, f"import time\nPath('{toy.root}/asleep').touch()\ntime.sleep(600)")
+    toy.append(LINE, f"import time\nPath('{toy.root}/asleep').touch()\ntime.sleep(600)")
     code = "from bookbuild.cli import main; main()"
     build = subprocess.Popen(
         [sys.executable, "-c", code, "chapter", LINE],
@@ -321,22 +316,9 @@ def test_a_killed_build_leaves_no_process_and_nothing_half_written(
     _, told = build.communicate(timeout=20)
     assert build.returncode != 0
     # An interrupted build kills its kernels itself; after kill -9 they notice within seconds.
-    assert _ends(kernel, seconds=10 if how is signal.SIGKILL else 0.3)
+    assert toy.ends(kernel.pid, seconds=10 if how is signal.SIGKILL else 0.3)
     assert "Traceback" not in told
     assert not entry_of(toy, LINE).exists()
-
-
-def _ends(process: psutil.Process, *, seconds: float) -> bool:
-    """Return whether a process ends in time."""
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        try:
-            if process.status() == psutil.STATUS_ZOMBIE:
-                return True
-        except psutil.NoSuchProcess:
-            return True
-        time.sleep(0.02)
-    return False
 
 
 def _sleeping_kernel(pid: int, sign: Path) -> psutil.Process:
@@ -355,7 +337,7 @@ def test_the_memory_of_a_chapter_is_recorded(toy: Toy, without_site: None) -> No
         assert entry is not None
         return int(entry.origin["memory"])
 
-    append_cell(toy, SQUARE, "held = bytes(b'1') * 500_000_000\ndel held")
+    toy.append(SQUARE, "held = bytes(b'1') * 500_000_000\ndel held")
     toy.build()
     assert 0 < memory(LINE) < 400e6
     assert memory(SQUARE) - memory(LINE) > 400e6

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import sys
-import time
 from typing import TYPE_CHECKING
 
-import psutil
 import pytest
 
 from bookbuild.errors import BookError
@@ -40,11 +38,6 @@ report("process", process, over="settings", judged=False)
 """
 
 
-def append(toy: Toy, name: str, code: str) -> None:
-    with (toy.root / "book" / f"{name}.md").open("a", encoding="utf-8") as stream:
-        stream.write(f"\n```{{code-cell}} ipython3\n{code}\n```\n")
-
-
 def reported(toy: Toy) -> dict[str, dict[str, object]]:
     """Build the book, and return what its second chapter reported."""
     toy.build()
@@ -57,7 +50,7 @@ def reported(toy: Toy) -> dict[str, dict[str, object]]:
 
 @pytest.mark.usefixtures("without_site")
 def test_a_forked_chapter_is_like_a_started_one(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
-    append(toy, SQUARE, TELLING)
+    toy.append(SQUARE, TELLING)
     forked = reported(toy)
     code = "import sys; from bookbuild.execution import nursery as n; n.FORKS = False"
     command = [sys.executable, "-c", f"{code}; sys.exit(n.main(sys.argv[1:]))"]
@@ -75,22 +68,9 @@ def test_who_is_killed_takes_the_kernel_along(toy: Toy, victim: str) -> None:
     kill = "process.parent().kill()" if victim == "worker" else "process.parent().parent().kill()"
     told = toy.root / "kernel"
     code = f"process = psutil.Process()\nPath({str(told)!r}).write_text(str(process.pid))\n{kill}"
-    append(toy, LINE, f"import psutil, time\nfrom pathlib import Path\n{code}\ntime.sleep(60)")
+    toy.append(LINE, f"import psutil, time\nfrom pathlib import Path\n{code}\ntime.sleep(60)")
     with pytest.raises(BookError) as caught:
         toy.build(jobs=1)
     end = "failed: its process ended with code -9; see _build/paper/failed"
     assert f"Chapter {LINE} {end}/{LINE}." in caught.value.problems
-    assert ends(int(told.read_text()), seconds=10)
-
-
-def ends(number: int, *, seconds: float) -> bool:
-    """Whether a process ends in time."""
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        try:
-            if psutil.Process(number).status() == psutil.STATUS_ZOMBIE:
-                return True
-        except psutil.NoSuchProcess:
-            return True
-        time.sleep(0.1)
-    return False
+    assert toy.ends(int(told.read_text()), seconds=10)
