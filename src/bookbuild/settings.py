@@ -72,11 +72,6 @@ class Settings:
         return self.build / "results"
 
     @property
-    def checkpoints(self) -> Path:
-        """The folder of states that interrupted chapters go on from."""
-        return self.build / "checkpoints"
-
-    @property
     def running(self) -> Path:
         """The folder of chapters that are being executed."""
         return self.build / "running"

@@ -1,129 +1,120 @@
-"""How far an edit reaches: the chapters that are executed anew for it.
+"""How far an edit reaches: the chapters that are executed anew for it, and whose records it ends.
 
-`python tests/book/test_keys.py emergence/fast emergence/models` prints chapters and minutes of all
-modules below these places.
+`python tests/book/test_keys.py emergence.fast.disentangled emergence.models:attention` prints
+chapters and minutes of all definitions below these places.
 """
 
+import re
 import shutil
 import sys
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
 import pytest
 
-from bookbuild.results.imports import Imports, find_imports
-from bookbuild.results.keys import fingerprint
+from bookbuild.results.definitions import Reached, reached_by_cells
+from bookbuild.results.keys import chapter_edition
+from bookbuild.settings import Settings
 from this_book import ROOT, chapters
 
 SRC = ROOT / "src"
 PRINTS_SOURCES = "paper/03_minimal_formulation"  # with their comments
 TRAINS_TOKENS = {
-    "paper/02_induction_heads", "beyond/06_real_transformers", "beyond/07_knock_in",
-    "beyond/02_first_integral", "beyond/08_cost", "companions/10_two_accounts",
-    "paper/E_details_section_2", "beyond/13_rival_laws",
+    "paper/02_induction_heads", "beyond/02_first_integral", "beyond/06_real_transformers",
+    "beyond/07_knock_in", "beyond/08_cost", "beyond/13_rival_laws", "companions/10_two_accounts",
 }  # fmt: skip
-SECTION_2 = {"paper/02_induction_heads", "paper/E_details_section_2"}
-SHARED_SETTINGS = {
-    "induction_heads": SECTION_2,
-    "silences": SECTION_2
-    | {
-        "paper/05_emergence",
-        "paper/C_weights_during_training",
-        "paper/D_training_dynamics",
-    },
-    "full_dynamics": {"paper/06_full_dynamics", "paper/F_details_section_6"},
-}
-SWEEPS = {
-    "paper/02_induction_heads", "paper/06_full_dynamics", "beyond/09_full_flow",
-    "beyond/10_batch_noise",
-}  # fmt: skip
-EXPERIMENTS = sorted((SRC / "emergence" / "experiments").glob("[bp]*/[!_]*.py"))
 
 
-@cache
-def dependencies() -> dict[str, Imports]:
+def every(src: Path = SRC, *, shown: bool = True) -> dict[str, Reached]:
+    """What each chapter depends on."""
     return {
-        chapter.name: find_imports((cell.source for cell in chapter.code), SRC)
+        chapter.name: reached_by_cells((cell.source for cell in chapter.code), src, shown=shown)
         for chapter in chapters()
     }
 
 
+@cache
+def dependencies() -> Mapping[str, Reached]:
+    return every()
+
+
 def reached(*places: str) -> set[str]:
-    """The chapters that depend on a module, or on one below a folder."""
-    parts = [(SRC / place).with_suffix("").parts for place in places]
+    """The chapters that depend on a definition, or on one of a module."""
     return {
         name
         for name, found in dependencies().items()
-        for path in found.files
-        if any(path.with_suffix("").parts[: len(place)] == place for place in parts)
-    }
+        if any(f"{digest}.".replace(":", ".").startswith(f"{place}.".replace(":", "."))
+               for digest in found.digests for place in places)
+    }  # fmt: skip
 
 
 def using(package: str) -> set[str]:
     return {name for name, found in dependencies().items() if package in found.packages}
 
 
-@cache
-def keys(src: Path) -> dict[str, object]:
-    """What stands in each chapter's key for sources and packages."""
-    return {
-        chapter.name: fingerprint((cell.source for cell in chapter.code), src)
-        for chapter in chapters()
-    }
-
-
 def test_parts_of_the_head_reach_the_chapter_that_gives_them():
-    assert reached("emergence/training/knock_in") == {"beyond/07_knock_in"}
+    assert reached("emergence.training.knock_in") == {"beyond/07_knock_in"}
 
 
 def test_the_training_of_section_2_reaches_those_that_train_or_time_it():
-    assert reached("emergence/training/transformer") == TRAINS_TOKENS
+    assert reached("emergence.training.transformer") == TRAINS_TOKENS
 
 
-def test_the_fast_method_reaches_those_that_train_by_it_or_check_it():
-    training = reached("emergence/training/minimal", "emergence/training/transformer")
-    checking = {"paper/A_structure_proof", "paper/errata"}
-    assert reached("emergence/fast") == training | checking
-    assert len(training | checking) == 23
+def test_a_method_reaches_those_that_use_it_and_not_those_that_use_its_neighbour():
+    training = reached("emergence.training.minimal:train_minimal")
+    dense = reached("emergence.models:AttentionOnlyTransformer")
+    assert training - dense
+    assert dense - training
 
 
-def test_the_law_of_uniform_queries_reaches_those_that_choose_between_the_laws():
-    """All that take a flow or times by the number of pairs: the query they name is an argument."""
-    assert reached("emergence/theory/uniform") <= reached("emergence/theory/flow")
-    assert len(reached("emergence/theory/uniform")) == 21
-
-
-def test_executors_reach_the_chapters_that_sweep():
-    assert reached("emergence/running/executors") == SWEEPS
-
-
-@pytest.mark.parametrize("path", EXPERIMENTS, ids=lambda path: path.stem)
-def test_settings_reach_the_chapters_of_their_experiment(path):
-    found = reached(path.relative_to(SRC).as_posix())
-    assert len(found) == 1 or found == SHARED_SETTINGS[path.stem]
+def test_where_something_is_computed_is_in_no_key():
+    assert reached("emergence.running.executors", "emergence.running.sweep") == set()
+    assert using("distributed") == set()
 
 
 def test_optional_packages_are_in_the_keys_of_those_that_run_them():
-    assert using("distributed") == set()
     assert using("transformers") == {"companions/01_retrieval"}
 
 
 def test_a_comment_anywhere_reaches_no_chapter_but_one_that_prints_it(tmp_path):
     src = copied(tmp_path)
     for path in src.rglob("*.py"):
-        path.write_bytes(b"# edited\n" + path.read_bytes() + b"\n\n# edited\n")
-    before, after = keys(SRC), keys(src)
-    assert {name for name in before if after[name] != before[name]} == {PRINTS_SOURCES}
+        path.write_bytes(re.sub(rb"(?m)^( +)return ", rb"\1# edited\n\1return ", path.read_bytes()))
+    before, after = dependencies(), every(src)
+    assert {n for n in before if after[n].code != before[n].code} == {PRINTS_SOURCES}
 
 
-def test_an_edit_of_code_changes_the_keys_of_those_it_reaches(tmp_path):
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("emergence/plotting/book.mplstyle", "", "lines.linewidth: 9"),
+        ("emergence/plotting/style.py", "aspect=25", "aspect=26"),
+        ("bookbuild/reporting/report.py", "over: Over | None = None", "over: Over | None = 1"),
+    ],
+)
+def test_what_draws_or_reports_ends_no_record(tmp_path, name, old, new):
     src = copied(tmp_path)
-    for name in ("training/knock_in.py", "running/executors.py"):
-        with (src / "emergence" / name).open("a", encoding="utf-8") as stream:
-            stream.write("\n\nEDITED = 1\n")
-    before, after = keys(SRC), keys(src)
-    expected = {"beyond/07_knock_in"} | SWEEPS
-    assert {name for name in before if after[name] != before[name]} == expected
+    text = (src / name).read_text(encoding="utf-8")
+    (src / name).write_text(text.replace(old, new) if old else f"{text}\n{new}\n")
+    shown = every(src)
+    assert {n for n, found in dependencies().items() if shown[n].code != found.code}
+    before, after = every(shown=False), every(src, shown=False)
+    assert {n for n in before if after[n].code != before[n].code} == set()
+
+
+def test_data_that_a_chapter_reads_end_its_record(tmp_path):
+    root = tmp_path / "root"
+    for part in ("src", "book", "data"):
+        shutil.copytree(ROOT / part, root / part, ignore=shutil.ignore_patterns("__pycache__"))
+    reader = next(chapter for chapter in chapters() if chapter.data)
+    before = chapter_edition(reader, Settings(ROOT))
+    copy = root / reader.data[0].relative_to(ROOT)
+    moved = [root / path.relative_to(ROOT) for path in reader.data]
+    there = type(reader)(**{**vars(reader), "data": tuple(moved)})
+    assert chapter_edition(there, Settings(root)) == before
+    copy.write_bytes(copy.read_bytes() + b" ")
+    assert chapter_edition(there, Settings(root)) != before
 
 
 def copied(folder: Path) -> Path:

@@ -281,19 +281,24 @@ report("processes", len({process for _, process in seen}))
 """
 
 
+def kinds(toy: Toy) -> list[str]:
+    return [head["kind"] for head in Store(toy.settings().results).headers()]
+
+
 @pytest.mark.usefixtures("without_site")
 def test_a_chapter_whose_kernel_is_killed_goes_on_from_its_last_state(toy: Toy) -> None:
     toy.append(LINE, COUNTING.replace("SIGN", repr(str(toy.root / "killed"))))
     with pytest.raises(BookError, match="its kernel died"):
         toy.build(interval=0.0)
-    assert len(list(toy.settings().checkpoints.rglob("*.result"))) == 1
+    assert kinds(toy).count("checkpoint") == 1
     with pytest.raises(BookError, match="has no claim"):
         toy.build(interval=0.0)
     entry, _ = executed.find(toy.settings(), entry_of(toy, LINE).stem)
     assert entry is not None
     values = {key: row["value"] for key, row in entry.measures.items()}
     assert (values["steps"], values["processes"]) == (6.0, 2.0)
-    assert not list(toy.settings().checkpoints.rglob("*.result"))
+    assert kinds(toy).count("checkpoint") == 0
+    assert kinds(toy).count("training") == 1  # for whoever asks for it again
 
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])

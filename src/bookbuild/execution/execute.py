@@ -123,7 +123,7 @@ def _start(chapter: Chapter, key: str, settings: Settings, nurseries: Nurseries)
         "kernel": KERNEL,
         "folder": str(sources(settings).parent),
         "timeout": settings.timeout,
-        "environment": _environment(chapter, key, folder, settings),
+        "environment": _environment(chapter, folder, settings),
     }
     (folder / ORDER_FILE).write_text(json.dumps(order), encoding="utf-8")
     startup = folder / "ipython" / "profile_default" / "startup" / "cache.py"
@@ -134,7 +134,7 @@ def _start(chapter: Chapter, key: str, settings: Settings, nurseries: Nurseries)
     return Run(chapter, key, folder, nursery)
 
 
-def _environment(chapter: Chapter, key: str, folder: Path, settings: Settings) -> dict[str, str]:
+def _environment(chapter: Chapter, folder: Path, settings: Settings) -> dict[str, str]:
     """Return what a chapter finds in its environment beside what all do."""
     up = "../" * len(Path(BOOK, chapter.name).parent.parts)
     return {
@@ -144,18 +144,17 @@ def _environment(chapter: Chapter, key: str, folder: Path, settings: Settings) -
         progress.PROGRESS_FILE: str(folder / "progress.jsonl"),
         provenance.COMMIT: provenance.commit(settings.root),
         provenance.DEVICE: settings.device,
-        cache.ORDER: json.dumps(_cache_order(chapter, key, settings)),
+        cache.ORDER: json.dumps(_cache_order(chapter, settings)),
     }
 
 
-def _cache_order(chapter: Chapter, key: str, settings: Settings) -> dict[str, object]:
+def _cache_order(chapter: Chapter, settings: Settings) -> dict[str, object]:
     """Return what attaches the cache in the chapter's process: see bookbuild.results.cache."""
     return {
         "results": str(settings.results),
         "sources": str(sources(settings)),
         "device": settings.device,
         "origin": {"chapter": chapter.name, **settings.parameters},
-        "checkpoints": str(settings.checkpoints / key),
         "interval": settings.interval,
     }
 
@@ -202,7 +201,6 @@ def _finish(run: Run, settings: Settings, seconds: float) -> executed.Entry:
         **json.loads((run.folder / USAGE_FILE).read_text(encoding="utf-8")),
     }
     entry = executed.store(settings, run.key, origin, run.output)
-    shutil.rmtree(settings.checkpoints / run.key, ignore_errors=True)
     shutil.rmtree(run.folder, ignore_errors=True)
     return entry
 

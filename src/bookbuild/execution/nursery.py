@@ -15,7 +15,7 @@ from pathlib import Path
 
 import psutil
 
-from bookbuild.results.imports import find_imports
+from bookbuild.results.definitions import reached_by_cells
 from bookbuild.results.snapshot import sources
 from bookbuild.settings import Settings
 from bookbuild.source.chapters import Chapter
@@ -78,7 +78,7 @@ class Nurseries:
 
     def __init__(self, wanted: Sequence[tuple[Chapter, str]], settings: Settings) -> None:
         code = (cell.source for chapter, _ in wanted for cell in chapter.code)
-        self._packages = find_imports(code, sources(settings)).packages
+        self._packages = reached_by_cells(code, sources(settings)).packages
         self._nurseries: dict[int, Nursery] = {}
 
     def of(self, settings: Settings) -> Nursery:

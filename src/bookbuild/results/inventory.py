@@ -33,7 +33,7 @@ def inventory(settings: Settings) -> list[Item]:
     """Return everything that is stored, the newest first."""
     chapters = read_chapters(settings.root, read_toc(settings.root))
     known = {chapter.name: chapter for chapter in chapters}
-    items = [*_results(settings, known), *_checkpoints(settings, known)]
+    items = list(_results(settings, known))
     aside = (settings.results / OTHERS).glob("*")
     items += [_item(path.stem, {}, path, "damaged") for path in aside]
     return sorted(items, key=lambda item: item.seconds_old)
@@ -41,14 +41,13 @@ def inventory(settings: Settings) -> list[Item]:
 
 def prune(settings: Settings) -> list[Item]:
     """Remove what the current book does not need, whatever its profile; return what went."""
-    for store in (Store(settings.results), *_checkpoint_stores(settings)):
-        store.tidy()
+    Store(settings.results).tidy()
     gone = [item for item in inventory(settings) if item.state in WORTHLESS]
     for item in gone:
         item.path.unlink(missing_ok=True)
-    for folder in (*settings.checkpoints.glob("*"), settings.results / OTHERS):
-        if folder.is_dir() and not any(folder.iterdir()):
-            folder.rmdir()
+    aside = settings.results / OTHERS
+    if aside.is_dir() and not any(aside.iterdir()):
+        aside.rmdir()
     return gone
 
 
@@ -76,19 +75,6 @@ def _results(settings: Settings, chapters: dict[str, Chapter]) -> Iterator[Item]
         current = bool(header) and _current_key(header["origin"], settings, chapters) == key
         state = "damaged" if damage else "current" if current else "outdated"
         yield _item(key, header, store.path(key), state)
-
-
-def _checkpoints(settings: Settings, chapters: dict[str, Chapter]) -> Iterator[Item]:
-    """Yield the states that interrupted chapters go on from."""
-    for store in _checkpoint_stores(settings):
-        for header in store.headers():
-            wanted = _current_key(header["origin"], settings, chapters)
-            state = "current" if wanted == store.folder.name else "outdated"
-            yield _item(header["key"], header, store.path(header["key"]), state)
-
-
-def _checkpoint_stores(settings: Settings) -> list[Store]:
-    return [Store(folder) for folder in sorted(settings.checkpoints.glob("*")) if folder.is_dir()]
 
 
 def _current_key(

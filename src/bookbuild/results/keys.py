@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
@@ -12,40 +12,41 @@ from bookbuild.reporting.provenance import versions
 from bookbuild.settings import Settings
 from bookbuild.source.chapters import Chapter, tags
 
-from .imports import find_imports
+from .definitions import Reached, reached_by, reached_by_cells, together
 from .machine import gpu
-from .parsed import code_digest
-from .snapshot import SOURCES, sources
+from .snapshot import sources
 
 RENDERING = ("ipykernel", "myst-nb")  # a chapter's outputs depend on them without an import
 
 
 def chapter_key(chapter: Chapter, settings: Settings) -> str:
     """Return the key of a chapter's outputs; its prose is not part of it."""
-    src, placed = sources(settings), chapter.placed(settings)
-    code, packages = fingerprint((cell.source for cell in chapter.code), src)
-    data = (path.relative_to(settings.root) for path in chapter.data)
+    placed = chapter.placed(settings)
+    reached = reached_by_cells((cell.source for cell in chapter.code), sources(settings))
     return digest(
         {
             "chapter": chapter.name,
             "cells": [[cell.source, tags(cell)] for cell in chapter.code],
             "parameters": placed.parameters,
-            "files": code | {path.as_posix(): _sha256(src.parent / path) for path in data},
-            "versions": packages | versions(RENDERING),
+            "code": reached.code,
+            "data": _data(chapter, settings),
+            "versions": _versions(reached) | versions(RENDERING),
             **_of_gpu(placed.device),
         }
     )
 
 
 def chapter_edition(chapter: Chapter, settings: Settings) -> str:
-    """Return what changes when a chapter's code or data do, on any device, for any seed."""
-    src = sources(settings)
-    code, _ = fingerprint((cell.source for cell in chapter.code), src)
-    data = (path.relative_to(settings.root) for path in chapter.data)
+    """Return what changes when the code or the data do that a chapter's numbers depend on.
+
+    Neither the device nor the seed counts, nor how something is drawn or reported.
+    """
+    cells = tuple(cell.source for cell in chapter.code)
     return digest(
         {
-            "cells": [cell.source for cell in chapter.code],
-            "files": code | {path.as_posix(): _sha256(src.parent / path) for path in data},
+            "cells": together(cells).code,
+            "code": reached_by_cells(cells, sources(settings), shown=False).code,
+            "data": _data(chapter, settings),
         }
     )
 
@@ -55,42 +56,20 @@ def task_key(task: Mapping[str, Any], device: str, src: Path) -> str:
 
     A process reads the sources of a module once: they are those that it executes.
     """
-    code, packages = _fingerprint_of_module(task["module"], src)
-    made = {"task": task, "device": device, "files": code, "versions": packages}
-    return digest(made | _of_gpu(device))
-
-
-def _of_gpu(device: str) -> dict[str, str]:
-    """Return which GPU computes, if one does; on a processor keys say nothing of it."""
-    return {"gpu": gpu()} if device == "cuda" else {}
+    reached = _reached(task["module"], task["function"], _pairs(task), src)
+    made = {"device": device, "code": reached.code, "versions": _versions(reached)}
+    return digest(_asked(task) | made | _of_gpu(device))
 
 
 def task_edition(task: Mapping[str, Any], src: Path) -> str:
-    """Return what changes when a task or the code of its module does, whatever the versions."""
-    code, _ = _fingerprint_of_module(task["module"], src)
-    return digest({"task": task, "files": code})
+    """Return what changes when a task or its code does, whatever the versions."""
+    reached = _reached(task["module"], task["function"], _pairs(task), src)
+    return digest(_asked(task) | {"code": reached.code})
 
 
-@cache
-def _fingerprint_of_module(module: str, src: Path) -> tuple[dict[str, str], dict[str, str]]:
-    return fingerprint([f"import {module}"], src)
-
-
-def fingerprint(code: Iterable[str], src: Path) -> tuple[dict[str, str], dict[str, str]]:
-    """Return what stands for the sources some code depends on, and versions of its packages.
-
-    A module's part is a digest of its code, so that a comment or a docstring changes no key, unless
-    the code shows sources: then every byte counts.
-    """
-    imports = find_imports(code, src)
-    files = {f"{SOURCES}/{path.relative_to(src).as_posix()}": path for path in imports.files}
-    parts = {
-        name: _sha256(path)
-        if imports.shown or path.suffix != ".py"
-        else code_digest(path.read_bytes())
-        for name, path in files.items()
-    }
-    return parts | dict(imports.names), versions(_distributions(imports.packages))
+def code_of(module: str, function: str, src: Path) -> str:
+    """Return a digest of a function of src and of all that it reaches."""
+    return _reached(module, function, (), src).code
 
 
 def digest(ingredients: Mapping[str, Any]) -> str:
@@ -99,14 +78,42 @@ def digest(ingredients: Mapping[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
+def _asked(task: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is asked of which function; in which module that lies does not matter."""
+    return {"function": task["function"], "configuration": task["configuration"]}
+
+
+def _pairs(task: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    return tuple((module, name) for module, name in task.get("classes", ()))
+
+
+def _of_gpu(device: str) -> dict[str, str]:
+    """Return which GPU computes, if one does; on a processor keys say nothing of it."""
+    return {"gpu": gpu()} if device == "cuda" else {}
+
+
+@cache
+def _reached(
+    module: str, function: str, classes: tuple[tuple[str, str], ...], src: Path
+) -> Reached:
+    return reached_by([(module, function), *classes], src)
+
+
+def _data(chapter: Chapter, settings: Settings) -> dict[str, str]:
+    """Return checksums of the data files of a chapter, as this build reads them."""
+    names = (path.relative_to(settings.root) for path in chapter.data)
+    return {name.as_posix(): _sha256(sources(settings).parent / name) for name in names}
+
+
+def _versions(reached: Reached) -> dict[str, str]:
+    """Return the versions of the distributions that provide the packages that were reached."""
+    provided = (_providers().get(package, []) for package in reached.packages)
+    return versions(tuple(sorted({name for names in provided for name in names})))
+
+
 @cache
 def _providers() -> dict[str, list[str]]:
     return dict(packages_distributions())
-
-
-def _distributions(packages: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the distributions that provide the packages."""
-    return tuple(sorted({name for package in packages for name in _providers().get(package, [])}))
 
 
 def _sha256(path: Path) -> str:

@@ -17,7 +17,8 @@ import psutil
 
 from bookbuild.errors import BookError
 
-Kind = Literal["chapter", "sweep", "checkpoint"]
+# of a training the last state is kept, of one that was interrupted a checkpoint
+Kind = Literal["chapter", "sweep", "training", "checkpoint", "trial"]
 
 SUFFIX = ".result"
 MEMBER = re.compile(r"[\w.-]+(/[\w.-]+)*")

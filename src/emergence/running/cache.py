@@ -5,26 +5,47 @@ time of computing it again.
 """
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, Protocol, runtime_checkable
+
+import torch
+from torch import Tensor
 
 
 @dataclasses.dataclass(frozen=True)
 class Task:
-    """What is computed: a function of a module, and its configuration in plain values."""
+    """What is computed: a function of a module, and its configuration in plain values.
+
+    Attributes:
+        module: of the function.
+        function: its qualified name.
+        configuration: its arguments by name, as `plain` describes them.
+        classes: of the values among them, each a module and a qualified name: what they do is part
+            of what is computed.
+    """
 
     module: str
     function: str
     configuration: Any
+    classes: tuple[tuple[str, str], ...] = ()
 
     @classmethod
     def of(cls, function: Callable[..., Any], /, **configuration: Any) -> "Task":
-        """The task of a module's function; TypeError if it cannot be described."""
-        name = function.__qualname__
+        """The task of a module's function; TypeError if it cannot be described.
+
+        A `functools.partial` stands for its function, with the arguments that it binds by name.
+        """
+        if isinstance(function, partial) and not function.args:
+            configuration = function.keywords | configuration
+            function = function.func
+        name = getattr(function, "__qualname__", repr(function))
         if "<" in name:
             raise TypeError(f"a result is kept for functions of a module only, not for {name}")
-        return cls(function.__module__, name, plain(configuration))
+        classes = tuple(sorted(set(_classes(configuration))))
+        return cls(function.__module__, name, plain(configuration), classes)
 
     def under(self, **conditions: Any) -> "Task":
         """The same task under further conditions that decide its last bits."""
@@ -106,9 +127,21 @@ def attached(cache: Cache) -> Iterator[None]:
 
 
 def plain(value: Any) -> Any:
-    """A configuration in numbers, texts, lists and dicts; TypeError for what has no such form."""
+    """A configuration in numbers, texts, lists and dicts; TypeError for what has no such form.
+
+    For tensors and streams of random numbers a checksum stands, and so it does for a value that has
+    one, as an attribute `sha256`.
+    """
     if value is None or isinstance(value, bool | int | float | str):
         return value
+    if isinstance(value, Tensor):
+        bits = value.detach().cpu().contiguous().reshape(-1).view(torch.uint8)
+        shape = f"{value.dtype} {list(value.shape)}"
+        return {"": shape, "sha256": hashlib.sha256(bits.numpy().data).hexdigest()}
+    if isinstance(value, torch.Generator):
+        return plain(value.get_state())
+    if isinstance(getattr(value, "sha256", None), str):
+        return {"": type(value).__qualname__, "sha256": value.sha256}
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         named = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
         return {"": type(value).__qualname__, **plain(named)}
@@ -117,3 +150,16 @@ def plain(value: Any) -> Any:
     if isinstance(value, Sequence):
         return [plain(item) for item in value]
     raise TypeError(f"a configuration cannot hold a {type(value).__name__}: {value!r}")
+
+
+def _classes(value: Any) -> Iterator[tuple[str, str]]:
+    """The classes of the dataclasses in a configuration."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        yield type(value).__module__, type(value).__qualname__
+        parts: Iterable[Any] = [getattr(value, field.name) for field in dataclasses.fields(value)]
+    elif isinstance(value, Mapping):
+        parts = value.values()
+    else:
+        parts = value if isinstance(value, Sequence) and not isinstance(value, str) else ()
+    for part in parts:
+        yield from _classes(part)

@@ -33,17 +33,23 @@ def steps(
     The parts are all that a step changes and a later one, or the result, needs. Tensors, streams,
     optimisers, schedulers and tuples of these are changed in place, and put back in place; a list
     holds rows of measurements and gets them back, tensors in main memory. After a step at which
-    `ended` is true there is no other. Device and number of threads decide how products are
-    rounded, so they are added to the task: another number begins anew.
+    `ended` is true there is no other, and the last state is kept as the result, without what only a
+    further step would need: optimisers and schedulers.
+
+    The tensors and streams that a descent starts from belong to its task, and so do the device and
+    the number of threads, which decide how products are rounded.
     """
-    task = task.under(device=_device(parts), threads=torch.get_num_threads())
+    if cache.current() is not cache.NO_CACHE:
+        start = [part for part in _leaves(parts) if isinstance(part, Tensor | torch.Generator)]
+        threads = torch.get_num_threads()
+        task = task.under(start=start, device=_device(start), threads=threads)
     checkpoint = cache.current().checkpoint(task)
     state = checkpoint.load()
     first, over = 0, False
     if state is not None:
         first, over = state["step"], state["ended"]
-        for name, part in parts.items():
-            _put_back(part, state["parts"][name])
+        for name, kept in state["parts"].items():
+            _put_back(parts[name], kept)
     for step in range(first, total):
         if over:
             break
@@ -61,22 +67,23 @@ def check_finite(loss: Tensor | float, label: str, step: int) -> None:
 
 def _state(step: int, ended: bool, parts: dict[str, Part]) -> dict[str, Any]:
     """What there is to keep after so many steps."""
-    return {
-        "step": step,
-        "ended": ended,
-        "parts": {name: _taken(part) for name, part in parts.items()},
-    }
+    steppers = torch.optim.Optimizer | torch.optim.lr_scheduler.LRScheduler
+    kept = {n: _taken(p) for n, p in parts.items() if not (ended and isinstance(p, steppers))}
+    return {"step": step, "ended": ended, "parts": kept}
 
 
-def _device(parts: dict[str, Part]) -> str:
-    """The device of the first tensor or stream among the parts."""
-    waiting: list[Any] = list(parts.values())
-    for part in waiting:
-        if isinstance(part, Tensor | torch.Generator):
-            return str(part.device)
+def _leaves(parts: dict[str, Part]) -> list[Any]:
+    """The parts, tuples of them taken apart."""
+    found: list[Any] = list(parts.values())
+    for part in found:
         if isinstance(part, tuple):
-            waiting.extend(part)
-    return "cpu"
+            found.extend(part)
+    return found
+
+
+def _device(start: Sequence[Tensor | torch.Generator]) -> str:
+    """The device of the first tensor or stream."""
+    return str(start[0].device) if start else "cpu"
 
 
 def _taken(part: Any) -> Any:

@@ -5,6 +5,7 @@ import importlib.metadata
 import logging
 import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,17 +15,17 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from bookbuild.results import cache as module
-from bookbuild.results import keys
 from bookbuild.results.cache import StoredCache
 from bookbuild.results.store import Store
 from bookbuild.results.values import from_files, to_files
-from emergence.running.cache import NO_CACHE, Task, attached, current
+from emergence.running.cache import Task, attached
 from emergence.training.minimal import train_minimal
 from emergence.training.settings import MinimalTraining
 
 SOURCES = Path(module.__file__).parents[2]
 TOY = Path(__file__).parents[1] / "toy" / "src"
 TASK = Task("emergence.analysis.curves", "first_reached", {"n_pairs": 4})
+TOY_TASK = Task("toy.square", "square", 3)
 CPU = torch.device("cpu")
 MINIMAL = MinimalTraining(2, 6, 8, 12)
 
@@ -72,7 +73,7 @@ def test_what_would_not_come_back_the_same_is_refused(value: object) -> None:
 
 @pytest.fixture
 def remembering(tmp_path: Path) -> StoredCache:
-    return StoredCache(tmp_path / "results", SOURCES, "cpu", {}, tmp_path / "states", 0.0)
+    return StoredCache(tmp_path / "results", SOURCES, "cpu", {}, 0.0)
 
 
 def test_a_kept_result_is_recalled_and_a_damaged_one_is_not(
@@ -89,9 +90,10 @@ def test_a_kept_result_is_recalled_and_a_damaged_one_is_not(
     assert "is damaged: set aside" in caplog.text
 
 
-def test_keys_are_of_module_function_configuration_and_device(remembering: StoredCache) -> None:
-    changes = [
-        {"module": "emergence.preset"}, {"function": "other"}, {"configuration": {"n_pairs": 5}},
+def test_keys_are_of_function_configuration_and_device(remembering: StoredCache) -> None:
+    changes: list[dict[str, Any]] = [
+        {"function": "first_fallen"}, {"configuration": {"n_pairs": 5}},
+        {"classes": (("emergence.training.settings", "MinimalTraining"),)},
     ]  # fmt: skip
     keys = {remembering.key(dataclasses.replace(TASK, **change)) for change in ({}, *changes)}
     keys.add(dataclasses.replace(remembering, device="cuda").key(TASK))
@@ -102,10 +104,11 @@ def test_keys_are_of_module_function_configuration_and_device(remembering: Store
 @pytest.mark.parametrize(
     ("path", "edit", "changed"),
     [
-        ("toy/square.py", "EDITED = 1", True),
+        ("toy/square.py", "square = abs", True),
         ("toy/square.py", "# edited", False),
-        ("toy/__init__.py", "EDITED = 1", True),
-        ("toy/__init__.py", "from .line import slopes", False),  # which square does not use
+        ("toy/square.py", "EDITED = 1", False),  # which square does not read
+        ("toy/__init__.py", "print()", True),
+        ("toy/__init__.py", "from .line import slopes", False),
         ("toy/line.py", "EDITED = 1", False),
         ("toy/style.csv", "1", True),
     ],
@@ -120,8 +123,7 @@ def test_keys_change_with_the_code_that_is_imported_alone(
         if number:
             with (src / path).open("a", encoding="utf-8") as stream:
                 stream.write(f"\n{edit}\n")
-        task = Task("toy.square", "square", 3)
-        keys.append(StoredCache(tmp_path, src, "cpu", {}).key(task))
+        keys.append(StoredCache(tmp_path, src, "cpu", {}).key(TOY_TASK))
     assert (keys[0] != keys[1]) == changed
 
 
@@ -135,9 +137,7 @@ def test_keys_change_with_the_versions_that_are_imported_alone(
         "bookbuild.reporting.provenance.version",
         lambda name: "99" if name == package else version(name),
     )
-    keys._fingerprint_of_module.cache_clear()
     assert (remembering.key(TASK) != before) == changed
-    keys._fingerprint_of_module.cache_clear()
 
 
 def test_a_training_leaves_states_and_goes_on_from_them(
@@ -158,7 +158,7 @@ def test_a_training_leaves_states_and_goes_on_from_them(
     with attached(remembering):
         with pytest.raises(KeyboardInterrupt):
             train_minimal(MINIMAL, (0,), device=CPU)
-        assert len(list(remembering.checkpoints.iterdir())) == 1
+        assert [head["kind"] for head in Store(remembering.results).headers()] == ["checkpoint"]
         monkeypatch.undo()
         record = train_minimal(MINIMAL, (0,), device=CPU)
     assert torch.equal(record.loss, undisturbed.loss)
@@ -171,22 +171,51 @@ def test_a_damaged_state_is_not_gone_on_from(remembering: StoredCache, place: in
     undisturbed = train_minimal(MINIMAL, (0,), device=CPU)
     with attached(remembering):
         train_minimal(MINIMAL, (0,), device=CPU)
-        (path,) = remembering.checkpoints.glob("*.result")
+        (path,) = remembering.results.glob("*.result")
         content = bytearray(path.read_bytes())
         content[place % len(content)] ^= 255
         path.write_bytes(content)
         assert torch.equal(train_minimal(MINIMAL, (0,), device=CPU).loss, undisturbed.loss)
 
 
-def test_a_script_keeps_its_states_in_a_folder_of_its_name(tmp_path: Path) -> None:
-    with module.attached_for(tmp_path, "made"):
-        current().checkpoint(TASK).offer(lambda: {"step": 1}, ended=False)
-        assert list(tmp_path.iterdir()) == []  # not yet due
-        found = current()
-    assert isinstance(found, StoredCache)
-    assert found.checkpoints == tmp_path / "_build" / "made"
-    assert (found.sources, found.device) == (tmp_path / "src", "cpu")
-    assert current() is NO_CACHE
+def test_an_ended_training_is_kept_and_found_where_nothing_it_needs_has_changed(
+    remembering: StoredCache, tmp_path: Path
+) -> None:
+    """A training that other code has made, or that starts elsewhere, is never taken for this."""
+
+    def taken(cache: StoredCache, seed: int = 0) -> int:
+        """How many steps are taken, instead of found."""
+        told: list[int] = []
+        listener = logging.Handler()
+        listener.emit = lambda record: told.append(1)  # type: ignore[method-assign]
+        logger = logging.getLogger("emergence.running.progress")
+        logger.addHandler(listener)
+        logger.setLevel(logging.INFO)
+        with attached(cache):
+            train_minimal(MINIMAL, (seed,), device=CPU)
+        logger.removeHandler(listener)
+        return len(told)
+
+    assert (taken(remembering), taken(remembering)) == (MINIMAL.steps, 0)
+    assert taken(remembering, seed=1) == MINIMAL.steps
+    (first, _) = Store(remembering.results).headers()
+    assert first["kind"] == "training"
+    stored, _ = Store(remembering.results).get(first["key"])
+    assert stored is not None
+    assert not any("moments" in name for name in stored.files)
+    for name, old, new, expected in (
+        ("training/minimal.py", "torch.autograd.grad(loss.sum()", "torch.autograd.grad(2 * loss.sum()",
+         MINIMAL.steps),
+        ("training/minimal.py", "    free = [", "    # a comment\n    free = [", 0),
+        ("training/curriculum.py", "settings.steps, label", "settings.steps + 1, label", 0),
+    ):  # fmt: skip
+        src = tmp_path / f"{new:.20}"
+        shutil.copytree(SOURCES, src, ignore=shutil.ignore_patterns("__pycache__"))
+        path = src / "emergence" / name
+        text = path.read_text(encoding="utf-8")
+        assert old in text
+        path.write_text(text.replace(old, new), encoding="utf-8")
+        assert taken(dataclasses.replace(remembering, sources=src)) == expected
 
 
 def test_a_full_disk_costs_the_state_and_not_the_run(
@@ -206,12 +235,13 @@ def test_states_are_kept_at_intervals(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr(module.time, "monotonic", lambda: clock[0])
     steps: list[int] = []
     monkeypatch.setattr(Store, "put", lambda *_: steps.append(int(clock[0])))
-    checkpoint = module.StoredCheckpoint(Store(tmp_path), TASK, {}, interval=30.0)
+    remembering = StoredCache(tmp_path, SOURCES, "cpu", {}, interval=30.0)
+    checkpoint = remembering.checkpoint(TASK)
     for second in range(1, 101):
         clock[0] = second
         checkpoint.offer(dict, ended=second == 100)
     assert steps == [30, 60, 90, 100]
     steps.clear()
-    short = module.StoredCheckpoint(Store(tmp_path), TASK, {}, interval=30.0)
+    short = remembering.checkpoint(TASK)
     short.offer(dict, ended=True)  # ended at once: computing it again is cheaper than a file
     assert steps == []

@@ -32,9 +32,7 @@ VICTIMS = ("build", "nursery", "worker", "kernel")
 
 def train(folder: Path, seed: int, interval: float) -> None:
     """Train both networks with states kept in a folder; leave a checksum of every bit."""
-    remembering = StoredCache(
-        folder / "results", ROOT / "src", "cpu", {}, folder / "states", interval
-    )
+    remembering = StoredCache(folder / "states", ROOT / "src", "cpu", {}, interval)
     with cache.attached(remembering):
         minimal = train_minimal(MINIMAL, (seed, seed + 1), device=CPU)
         tokens = train_tokens(TOKENS, seed, device=CPU)

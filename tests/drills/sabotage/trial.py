@@ -1,6 +1,5 @@
 """One trial: a chapter executed with a fault in it, or without; its measures are kept by key."""
 
-import hashlib
 import json
 import os
 import subprocess
@@ -10,10 +9,13 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
+from bookbuild import settings as book
+from bookbuild.reporting import provenance
 from bookbuild.reporting.measures import read_measures, write_measures
 from bookbuild.reporting.report import MEASURES_FILE
-from bookbuild.results.keys import digest, fingerprint
-from bookbuild.source.chapters import read_chapter, tags
+from bookbuild.results.keys import chapter_edition, digest
+from bookbuild.results.store import Store
+from bookbuild.source.chapters import read_chapter
 
 from . import disturbance
 from .chapter import TOLD
@@ -98,14 +100,14 @@ def stored(chapter: str, fault: Wrong | None, settings: Settings) -> Trial | Non
 
     Raises Stale for a fault that does not fit its source.
     """
-    file = _file(chapter, fault, settings)
-    if not file.is_file():
-        return None
-    kept = json.loads(file.read_text(encoding="utf-8"))
     with planted(fault, settings.root) as folder:
-        if kept["key"] != key(chapter, folder, settings, fault):
-            return None
-    return Trial(**kept | {"measures": read_measures(json.dumps(kept["measures"]))})
+        kept, remark = Store(settings.folder).get(key(chapter, folder, settings, fault))
+    if remark:
+        print(remark, file=sys.stderr)
+    if kept is None:
+        return None
+    told = json.loads(kept.files[TOLD]) | {"fault": _name(fault)}
+    return Trial(**told | {"measures": read_measures(kept.files[MEASURES_FILE])})
 
 
 def made(chapter: str, fault: Wrong | None, settings: Settings, executor: Executor) -> Trial:
@@ -145,20 +147,14 @@ def made(chapter: str, fault: Wrong | None, settings: Settings, executor: Execut
         trial = Trial(
             chapter, _name(fault), key(chapter, folder, settings, fault), measures, **told
         )
-    file = _file(chapter, fault, settings)
-    file.parent.mkdir(parents=True, exist_ok=True)
-    plain = asdict(trial) | {"measures": json.loads(write_measures(measures))}
-    fresh = file.with_suffix(".new")
-    fresh.write_text(json.dumps(plain, indent=1), encoding="utf-8")
-    fresh.replace(file)
+    files = {MEASURES_FILE: write_measures(measures), TOLD: json.dumps(asdict(trial))}
+    kept = {name: text.encode() for name, text in files.items()}
+    Store(settings.folder).put(trial.key, "trial", f"{chapter}: {trial.fault}", {}, kept)
     return trial
 
 
 def key(chapter: str, folder: Path, settings: Settings, fault: Wrong | None = None) -> str:
     """The key of what a chapter reports on the sources in a folder, and of what disturbs it."""
-    read = read_chapter(folder, chapter)
-    files, versions = fingerprint((cell.source for cell in read.code), folder / "src")
-    data = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in read.data}
     disturbed = {}
     if isinstance(fault, Disturbance):
         code = Path(disturbance.__file__).read_text(encoding="utf-8")
@@ -166,9 +162,9 @@ def key(chapter: str, folder: Path, settings: Settings, fault: Wrong | None = No
     return digest(
         disturbed
         | {
-            "cells": [[cell.source, tags(cell)] for cell in read.code],
-            "files": files | data,
-            "versions": versions,
+            "chapter": chapter,
+            "edition": chapter_edition(read_chapter(folder, chapter), book.Settings(folder)),
+            "versions": provenance.versions(),
             "profile": settings.profile,
             "seed": settings.seed,
         }
@@ -177,8 +173,3 @@ def key(chapter: str, folder: Path, settings: Settings, fault: Wrong | None = No
 
 def _name(fault: Wrong | None) -> str:
     return NONE if fault is None else fault.name
-
-
-def _file(chapter: str, fault: Wrong | None, settings: Settings) -> Path:
-    place = settings.folder / settings.profile / chapter.replace("/", "-")
-    return place / f"{_name(fault)}.json"

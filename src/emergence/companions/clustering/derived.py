@@ -93,8 +93,7 @@ def simulate_derived(
 ) -> Float[Tensor, "runs n 2"]:
     """Where particles end that start like networks and feel derived forces, normalised.
 
-    `seeds` name the starts, which the cache knows runs by. Raises ArithmeticError when a run
-    diverges.
+    `seeds` name the starts. Raises ArithmeticError when a run diverges.
     """
     embeddings = start.clone().to(device)
     embeddings = normalise(embeddings)
@@ -102,7 +101,9 @@ def simulate_derived(
     weights = directions(settings.units, beta).to(device, embeddings.dtype)
     adam = torch.optim.Adam([embeddings], lr=settings.learning_rate)
     task = Task.of(simulate_derived, settings=settings, seeds=seeds, beta=beta, ridge=ridge)
-    for step in loop.steps(task, settings.steps, label, embeddings=embeddings, optimiser=adam):
+    for step in loop.steps(
+        task, settings.steps, label, embeddings=embeddings, counted=rows, optimiser=adam
+    ):
         found = motion(embeddings, rows, weights, ridge)
         loop.check_finite(found.energy, label, step)
         embeddings.grad = -found.force

@@ -9,7 +9,6 @@ from jaxtyping import Float
 from torch import Tensor
 
 from emergence.running import loop
-from emergence.running.cache import Task
 
 Residual = Callable[[Float[Tensor, "*runs d"]], Float[Tensor, "*runs"]]
 
@@ -66,21 +65,11 @@ def descend(
     steps: int,
 ) -> Float[Tensor, "times runs d"]:
     """Gradient descent on L_lambda (Eq. 1), the start included; ArithmeticError if it diverges."""
-    label = f"toy: {toy.name}"
-    task = Task.of(
-        descend,
-        toy=toy.name,
-        start=start.tolist(),
-        dtype=str(start.dtype),
-        decay=decay if isinstance(decay, float) else decay.tolist(),
-        rate=rate,
-        steps=steps,
-    )
     path = [start]
-    for step in loop.steps(task, steps, label, path=path):
+    for step in range(steps):
         at = path[-1]
         error = toy.residual(at)
-        loop.check_finite(error, label, step)  # whose square the loss is
+        loop.check_finite(error, f"toy: {toy.name}", step)  # whose square the loss is
         push = 2 * error.unsqueeze(-1) * slope(toy.residual, at) + 2 * decay * at
         path.append(at - rate * push)
     return torch.stack(path)

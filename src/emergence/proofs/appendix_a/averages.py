@@ -1,8 +1,7 @@
 """Data whose expectation is a finite sum, and descent on it: Theorem 1 without sampling."""
 
-import hashlib
-from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import torch
 from jaxtyping import Float
@@ -144,13 +143,7 @@ def descend(
     losses: list[Tensor] = []
     streams = data.streams if isinstance(data, Fresh) else ()
     for step in loop.steps(
-        Task.of(
-            descend,
-            start=_digest(start),
-            data=_described(data),
-            steps=steps,
-            learning_rate=learning_rate,
-        ),
+        Task.of(descend, data=data, steps=steps, learning_rate=learning_rate),
         steps,
         label,
         weights=weights,
@@ -215,23 +208,6 @@ def _coordinates(weights: Weights) -> tuple[Tensor, Tensor]:
     """The norm outside the 19 dimensions, and the pseudo-parameters."""
     pseudo, outside = project(weights)
     return outside, pseudo.stacked()
-
-
-def _described(data: Sequences | Fresh) -> list[Any]:
-    """Data in plain values, by which the task of a descent is known."""
-    if isinstance(data, Fresh):
-        streams, *sizes = data
-        return [_digest([stream.get_state() for stream in streams]), *sizes]
-    return [_digest(data)]
-
-
-def _digest(tensors: Iterable[Tensor]) -> str:
-    """A checksum that stands for tensors."""
-    found = hashlib.sha256()
-    for tensor in tensors:
-        found.update(f"{tensor.dtype} {tuple(tensor.shape)} ".encode())
-        found.update(tensor.cpu().contiguous().numpy().tobytes())
-    return found.hexdigest()
 
 
 def _products(one: Tensor, two: Tensor) -> Tensor:

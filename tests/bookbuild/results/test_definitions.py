@@ -1,0 +1,237 @@
+"""What code depends on, found without running it."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from bookbuild.results.definitions import KEEPING, SHOWING, Reached, reached_by, reached_by_cells
+
+FILES = {
+    "pack/__init__.py": "",
+    "pack/style.mplstyle": "lines.linewidth: 2",
+    "pack/low.py": "import numpy as np\n\nx = np.pi\n\n\ndef alone():\n    return 1\n",
+    "pack/middle.py": "from . import low\n\n\ndef f():\n    return low.x\n",
+    "pack/lazy.py": "def f():\n    from pack.low import x\n\n    return x\n",
+    "pack/deep/__init__.py": "from ..middle import f\ng = 1",
+    "pack/deep/leaf.py": "leaf = 2",
+    "table.py": "def double(x):\n    return 2 * x\n\n\nTABLE = {'double': double}\nTABLE['x'] = 3\n",
+    "classes.py": "import pack.low\n\n\nclass A:\n    def go(self):\n        return pack.low.alone()\n",
+    # `room` only binds names; one of them is also a module's
+    "room/__init__.py": (
+        '"""A room."""\nfrom .one import f, g as h\nfrom .two import two\nfrom . import three\n'
+        "import pack.low as low\n__all__ = ['f', 'h', 'two']\n"
+    ),
+    "room/one.py": "f = g = 1\nunused = 2",
+    "room/two.py": "import scipy\ntwo = scipy.pi",
+    "room/three.py": "t = 3",
+    "room/four.py": "x = 4",
+    "room/inner/leaf.py": "x = 5",
+    # reaches `room` through another module
+    "through.py": "from room import f\nimport room as r\n",
+    "effect.py": "import os\nfrom pack.low import alone\nos.environ['X'] = str(alone())\ny = 1\n",
+    "imports_effect.py": "import effect\nz = 1\n",
+}
+LOW = {"pack.low:x"}
+ALL_OF_ROOM = LOW | {
+    "pack.low:alone", "room:__all__", "room.one:f", "room.one:g", "room.one:unused",
+    "room.two:two", "room.three:t", "room.four:x", "room.inner.leaf:x",
+}  # fmt: skip
+
+Edit = Callable[[str, str, str], None]
+
+
+@pytest.fixture
+def src(tmp_path: Path) -> Path:
+    write(tmp_path, FILES)
+    return tmp_path
+
+
+@pytest.fixture
+def edit(src: Path) -> Edit:
+    def change(name: str, old: str, new: str) -> None:
+        text = (src / name).read_text(encoding="utf-8")
+        assert text.count(old) == 1
+        (src / name).write_text(text.replace(old, new), encoding="utf-8")
+
+    return change
+
+
+def write(folder: Path, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
+def found(src: Path, *cells: str) -> set[str]:
+    return set(reached_by_cells(cells, src).digests)
+
+
+@pytest.mark.parametrize(
+    ("source", "places"),
+    [
+        ("import json", set()),
+        ("import pack", set()),
+        ("import pack.low", set()),
+        ("from pack import low\nlow.x", LOW),
+        ("from pack import low\nlow.x.real", LOW),
+        ("from pack.middle import f\nf()", LOW | {"pack.middle:f"}),
+        ("from pack.middle import f", set()),  # never read
+        ("from pack import lazy\nlazy.f", LOW | {"pack.lazy:f"}),
+        ("import pack.deep.leaf\npack.deep.leaf.leaf", {"pack.deep.leaf:leaf"}),
+        ("from pack import deep\ndeep.g", {"pack.deep:g"}),
+        ("from pack import deep\ndeep.f", LOW | {"pack.middle:f"}),
+        ("%matplotlib inline\nfrom pack.low import x\nx", LOW),
+        ("import pack.low\nthis is no code", set()),
+        ("import pack.lost\npack.lost.x", set()),
+        ("from table import TABLE\nTABLE['double']", {"table:TABLE", "table:double"}),
+        ("from classes import A\nA", {"classes:A", "pack.low:alone"}),
+        ("import effect", {"effect:*", "pack.low:alone"}),
+        ("import imports_effect", {"effect:*", "pack.low:alone"}),
+        ("from imports_effect import z\nz",
+         {"effect:*", "pack.low:alone", "imports_effect:z"}),
+        ("import room", set()),
+        ("from room import f\nf", {"room.one:f"}),
+        ("from room import f as x\nx", {"room.one:f"}),
+        ("import room\nroom.f(1)", {"room.one:f"}),
+        ("import room as r\nprint(r.h.real)", {"room.one:g"}),
+        ("import room as r\ndef x(y=r.f): pass", {"room.one:f"}),
+        ("def x():\n    import room\n    return room.f", {"room.one:f"}),
+        ("import room.four\nroom.four.x", {"room.four:x"}),
+        ("from room import three\nthree.t", {"room.three:t"}),
+        ("from room import two\ntwo", {"room.two:two"}),
+        ("from room.two import two\ntwo", {"room.two:two"}),
+        ("from room import low\nlow.x", LOW),
+        ("from room.inner import leaf\nleaf.x", {"room.inner.leaf:x"}),
+        ("import through\nthrough.f", {"room.one:f"}),
+        ("import through\nthrough.r.three.t", {"room.three:t"}),
+        ("from through import r\nr.three.t", {"room.three:t"}),
+    ],
+)  # fmt: skip
+def test_what_is_read_counts_and_nothing_else(src: Path, source: str, places: set[str]) -> None:
+    assert found(src, source) - {"table:*"} == places
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import room\nprint(room)",
+        "import room\ngetattr(room, 'f')",
+        "import room\nother = room\nother.f",
+        "import room\nvars(room)['f']",
+        "import room\nroom.__dict__['f']",
+        "import room\n[x for x in (room, 1)]",
+        "from room import *",
+    ],
+)
+def test_of_a_package_that_is_used_otherwise_all_counts(src: Path, source: str) -> None:
+    assert found(src, source) == ALL_OF_ROOM
+
+
+def test_cells_are_read_together(src: Path) -> None:
+    assert found(src, "import room", "room.f", "from room import three", "three.t") == {
+        "room.one:f",
+        "room.three:t",
+    }
+
+
+FROM_MIDDLE = "from pack.middle import f\nf()"
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "counts"),
+    [
+        ("pack/low.py", "np.pi", "np.e", True),
+        ("pack/low.py", "import numpy as np", "import cupy as np", True),
+        ("pack/low.py", "return 1", "return 2", False),  # of `alone`, which is not read
+        ("pack/low.py", "np.pi", "np.pi  # a constant", False),
+        ("pack/middle.py", "def f():", 'def f():\n    """Why."""', False),
+        ("pack/middle.py", "return low.x", "return low.x + 0", True),
+        ("pack/middle.py", "return low.x", "return low.alone()", True),
+        ("pack/middle.py", "def f", "\nunused = 1\n\n\ndef f", False),
+        ("pack/style.mplstyle", "2", "3", True),  # the code may read it
+    ],
+)
+def test_an_edit_counts_where_it_reaches(
+    src: Path, edit: Edit, name: str, old: str, new: str, counts: bool
+) -> None:
+    before = reached_by_cells([FROM_MIDDLE], src).code
+    edit(name, old, new)
+    assert (reached_by_cells([FROM_MIDDLE], src).code != before) is counts
+
+
+def test_a_definition_may_move_to_another_module(src: Path, edit: Edit) -> None:
+    before = reached_by([("pack.middle", "f")], src).code
+    write(src, {"pack/new.py": "from pack import low\n\n\ndef f():\n    return low.x\n"})
+    assert reached_by([("pack.new", "f")], src).code == before
+
+
+def test_another_definition_under_the_same_name_counts(src: Path, edit: Edit) -> None:
+    """Both are reached before and after, each by the other's name."""
+    write(src, {"one.py": "def f():\n    return 1\n", "two.py": "def f():\n    return 2\n"})
+    cells = ["from user import a, b\na, b"]
+    user = "from one import f\nfrom two import f as g\n\n\na = f()\nb = g()\n"
+    write(src, {"user.py": user})
+    before = reached_by_cells(cells, src)
+    write(src, {"user.py": user.replace("from one", "from TWO").replace("two", "one")})
+    edit("user.py", "TWO", "two")
+    after = reached_by_cells(cells, src)
+    assert before.digests.keys() == after.digests.keys()
+    assert before.code != after.code
+
+
+def test_definitions_that_name_each_other_are_followed_once(src: Path) -> None:
+    write(src, {"loop.py": "def a():\n    return b()\n\n\ndef b():\n    return a()\n"})
+    assert found(src, "import loop\nloop.a") == {"loop:a", "loop:b"}
+
+
+def test_what_only_keeps_or_draws_is_in_no_number(src: Path) -> None:
+    drawing, keeping = SHOWING[0], KEEPING[0]
+    for room in (drawing, keeping):
+        write(src, {f"{room.replace('.', '/')}.py": "def made():\n    return 1\n"})
+    cells = [
+        f"from {room} import made as m{i}\nm{i}()" for i, room in enumerate((drawing, keeping))
+    ]
+    assert found(src, *cells) == {f"{drawing}:made"}
+    assert set(reached_by_cells(cells, src, shown=False).digests) == set()
+
+
+def test_a_name_that_a_module_lacks_reaches_all_of_it(src: Path) -> None:
+    every = set(reached_by([("pack.low", "f, put off")], src).digests)
+    assert every == {"pack.low:x", "pack.low:alone"}
+    assert set(reached_by([("pack.low", "alone")], src).digests) == {"pack.low:alone"}
+
+
+def test_other_packages_are_found_where_they_are_read(src: Path) -> None:
+    def packages(*cells: str) -> tuple[str, ...]:
+        return reached_by_cells(cells, src).packages
+
+    assert packages("import os, torch\ntorch.ones", FROM_MIDDLE) == ("numpy", "torch")
+    assert packages("from room import f\nf") == ()
+    assert packages("from room import two\ntwo") == ("scipy",)
+
+
+@pytest.mark.parametrize(
+    ("source", "shown"),
+    [
+        ("f.__doc__", True),
+        ("import inspect", True),
+        ("from inspect import getsource", True),
+        ("help(len)", True),
+        ("getattr(len, '__doc__')", True),
+        ("len?", True),
+        ("f", False),
+        ("text = 'to help and inspect'", False),
+    ],
+)
+def test_comments_count_where_code_shows_sources(
+    src: Path, edit: Edit, source: str, shown: bool
+) -> None:
+    def reached(shown: bool = True) -> Reached:
+        return reached_by_cells([f"{FROM_MIDDLE}\n{source}"], src, shown=shown)
+
+    before, numbers = reached().code, reached(shown=False).code
+    edit("pack/middle.py", "return low.x", "return low.x  # why")
+    assert (reached().code != before) is shown
+    assert reached(shown=False).code == numbers
