@@ -13,21 +13,20 @@ they lie in: moving a function from one module to another changes nothing.
 import hashlib
 import json
 import sys
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from IPython.core.inputtransformer2 import TransformerManager
-
-from .modules import ALL, Definition, Module, parse, parse_together
+from .modules import CELLS, Definition, Module, Sources, together
+from .names import ALL
 
 RUNNING = "emergence.running"
 # Where a result is kept and where it is computed never changes it.
 KEEPING = tuple(f"{RUNNING}.{room}" for room in ("cache", "executors", "progress", "sweep"))
 # What draws, and what passes a number on, never makes one.
 SHOWING = ("emergence.plotting", "matplotlib", "bookbuild")
-CELLS = "cells of a chapter"
+CELLS_PLACE = f"{CELLS}:{ALL}"
 HARMLESS = {"__file__", "__name__", "__doc__"}
 
 Path_ = tuple[str, ...]  # attributes, one after another
@@ -39,11 +38,14 @@ class Reached:
 
     Attributes:
         digests: of each definition, by where it lies, such as `emergence.tasks:token_pairs`.
+        constants: the numbers and texts that stand in constants and classes, each as often as it
+            does: the sizes of a profile are among them.
         files: that lie beside the modules and may be read, such as a style sheet.
         packages: the outermost packages from elsewhere.
     """
 
     digests: Mapping[str, str]
+    constants: Mapping[str, int]
     files: tuple[Path, ...]
     packages: tuple[str, ...]
 
@@ -60,11 +62,11 @@ def reached_by_cells(cells: Iterable[str], src: Path, *, shown: bool = True) -> 
     Without what is shown, it is what their numbers depend on. Otherwise, where the code may show
     sources, comments and docstrings count.
     """
-    closure = _Closure(src, KEEPING if shown else (*KEEPING, *SHOWING), texts=shown)
-    closure.add(together(cells))
-    found = closure.followed((CELLS, ALL))
-    del found[f"{CELLS}:{ALL}"]
-    return Reached(found, closure.resources, tuple(sorted(closure.packages)))
+    sources = Sources(src, together(cells))
+    closure = _Closure(sources, KEEPING if shown else (*KEEPING, *SHOWING), texts=shown)
+    reached = closure.reached((CELLS, ALL))
+    digests = {place: one for place, one in reached.digests.items() if place != CELLS_PLACE}
+    return replace(reached, digests=digests)
 
 
 def reached_by(names: Iterable[tuple[str, str]], src: Path) -> Reached:
@@ -72,44 +74,40 @@ def reached_by(names: Iterable[tuple[str, str]], src: Path) -> Reached:
 
     Nothing of what draws or reports is followed. Where a module has no such name it counts whole.
     """
-    closure = _Closure(src, (*KEEPING, *SHOWING))
+    sources = Sources(src)
+    closure = _Closure(sources, (*KEEPING, *SHOWING))
     roots = [(name, *qualified.split(".")) for name, qualified in names]
     roots = [
-        root if (module := closure.find(root[0])) and root[1] in module.bound else (root[0], ALL)
+        root if (module := sources.find(root[0])) and root[1] in module.bound else (root[0], ALL)
         for root in roots
     ]
-    return Reached(closure.followed(*roots), closure.resources, tuple(sorted(closure.packages)))
-
-
-def together(cells: Iterable[str]) -> Module:
-    """Return the cells of a chapter as one module."""
-    return parse_together(tuple(map(_without_magic, cells)), CELLS)
-
-
-@cache
-def _without_magic(cell: str) -> str:
-    """Return a cell as Python, without what only a notebook understands."""
-    return TransformerManager().transform_cell(cell)
+    return closure.reached(*roots)
 
 
 class _Closure:
     """References followed to the definitions behind them."""
 
-    def __init__(self, src: Path, without: Collection[str], *, texts: bool = False) -> None:
+    def __init__(self, sources: Sources, without: Collection[str], *, texts: bool = False) -> None:
         self.packages: set[str] = set()
-        self._src, self._without, self._texts = src, tuple(without), texts
-        self._modules: dict[str, Module | None] = {}
+        self._sources, self._without, self._texts = sources, tuple(without), texts
         self._imported: set[str] = set()
         self._waiting: list[tuple[str, str]] = []
         self._found: dict[str, dict[str, list[str]]] = {}
         self._shown = False
 
-    def add(self, module: Module) -> None:
-        """Make a module known that has no file."""
-        self._modules[module.name] = module
+    def reached(self, *roots: Path_) -> Reached:
+        """Return all that the roots depend on."""
+        self._follow(roots)
+        places = sorted(self._found)
+        return Reached(
+            {place: self._digest(place) for place in places},
+            sum((self._defined(place)[1].constants for place in places), Counter()),
+            self._resources(),
+            tuple(sorted(self.packages)),
+        )
 
-    def followed(self, *roots: Path_) -> dict[str, str]:
-        """Return the digest of each definition that the roots reach, by where it lies."""
+    def _follow(self, roots: Iterable[Path_]) -> None:
+        """Find the definitions that the roots reach, and what each of them names."""
         for name, *attributes in roots:
             self._behind(name, tuple(attributes))
         while self._waiting:
@@ -117,49 +115,43 @@ class _Closure:
             place = f"{name}:{defined}"
             if place in self._found:
                 continue
-            module = self._modules[name]
-            assert module is not None
-            definition = module.defined[defined]
+            module, definition = self._defined(place)
             self._shown |= definition.reads_sources
             self._found[place] = {
                 ".".join(chain): labels
                 for chain in definition.uses
                 if (labels := self._used(module, definition, chain))
             }
-        return {place: self._digest(place) for place in sorted(self._found)}
 
-    @property
-    def resources(self) -> tuple[Path, ...]:
+    def _resources(self) -> tuple[Path, ...]:
         """The files that lie beside the modules of what was found."""
-        folders = {self._src.joinpath(*place.partition(":")[0].split(".")) for place in self._found}
+        folders = {
+            self._sources.folder.joinpath(*place.partition(":")[0].split("."))
+            for place in self._found
+        }
         folders = {folder if folder.is_dir() else folder.parent for folder in folders}
         return tuple(
             sorted(
                 path
-                for folder in folders - {self._src}
+                for folder in folders - {self._sources.folder}
                 if folder.is_dir()
                 for path in folder.iterdir()
                 if path.is_file() and path.suffix not in (".py", ".pyc")
             )
         )
 
-    def find(self, name: str) -> Module | None:
-        """Return a module or package of src; None for a name that is neither."""
-        if name not in self._modules:
-            self._modules[name] = self._read(name) if name else None
-        return self._modules[name]
-
     def _digest(self, place: str) -> str:
         """Return the digest of a definition: its code, and that of what it names."""
-        own = self._definition(place)
+        _, own = self._defined(place)
         code = own.text if self._shown and self._texts else own.code
         return hashlib.sha256(json.dumps([code, self._found[place]]).encode()).hexdigest()
 
-    def _definition(self, place: str) -> Definition:
+    def _defined(self, place: str) -> tuple[Module, Definition]:
+        """Return a module and what it defines under a name."""
         name, _, defined = place.partition(":")
-        module = self._modules[name]
+        module = self._sources.find(name)
         assert module is not None
-        return module.defined[defined]
+        return module, module.defined[defined]
 
     def _used(self, module: Module, definition: Definition, chain: Path_) -> list[str]:
         """Return what stands for what a definition reads by a chain of attributes."""
@@ -177,7 +169,7 @@ class _Closure:
         if not self._follows(name, *attributes[:1]):
             return []
         outermost = name.partition(".")[0]
-        if self.find(outermost) is None:
+        if self._sources.find(outermost) is None:
             if outermost not in sys.stdlib_module_names:
                 self.packages.add(outermost)
             return [".".join(part for part in (name, *attributes) if part != ALL)]
@@ -195,7 +187,7 @@ class _Closure:
             if (target, *path) != (name, attribute):  # a module of this package
                 labels += self._behind(target, (*path, *rest))
         inner = f"{name}.{attribute}"
-        if not labels and self.find(inner):
+        if not labels and self._sources.find(inner):
             labels += self._behind(inner, tuple(rest))
         elif attribute.startswith("__") and attribute not in module.bound | HARMLESS:
             labels += self._whole(module)  # such as __dict__
@@ -210,7 +202,7 @@ class _Closure:
             self._behind(module.name, (name, ALL) if name in module.imports else (name,))
         if module.folder:
             for path in sorted(module.folder.rglob("*.py")):
-                inner = self._name_of(path)
+                inner = self._sources.name_of(path)
                 if inner != module.name:
                     self._behind(inner, (ALL,))
         return [module.code]
@@ -220,7 +212,7 @@ class _Closure:
         parts = name.split(".")
         module = None
         for length in range(1, len(parts) + 1):  # importing a.b.c executes a and a.b first
-            module = self.find(".".join(parts[:length]))
+            module = self._sources.find(".".join(parts[:length]))
             if module is None:
                 return None
             if module.name in self._imported:
@@ -240,19 +232,6 @@ class _Closure:
     def _follows(self, *parts: str) -> bool:
         name = ".".join((*parts, ""))
         return not any(name.startswith(f"{room}.") for room in self._without)
-
-    def _read(self, name: str) -> Module | None:
-        folder = self._src.joinpath(*name.split("."))
-        init, alone = folder / "__init__.py", folder.with_name(f"{folder.name}.py")
-        if init.is_file():
-            return parse(init.read_bytes(), name, name, folder)
-        if alone.is_file():
-            return parse(alone.read_bytes(), name, name.rpartition(".")[0], None)
-        return parse(b"", name, name, folder) if folder.is_dir() else None
-
-    def _name_of(self, path: Path) -> str:
-        parts = path.relative_to(self._src).with_suffix("").parts
-        return ".".join(parts).removesuffix(".__init__")
 
 
 def _sha256(path: Path) -> str:

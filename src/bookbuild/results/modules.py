@@ -2,18 +2,20 @@
 
 import ast
 import hashlib
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
 
-ALL = "*"  # the attribute that stands for all of them
+from IPython.core.inputtransformer2 import TransformerManager
+
+from . import names
+from .names import ALL, DEFINING, FUNCTIONS, Chain
+
 # Code that names one of these may show sources: then a comment or a docstring can be a result.
 READERS = {"__doc__", "help", "inspect", "linecache", "pydoc", "pinfo", "pinfo2", "psource"}
-DEFINING = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
-
-Chain = tuple[str, ...]  # a name and attributes, or a module and attributes
+CELLS = "cells of a chapter"  # what stands for the name of their module
 
 
 @dataclass(frozen=True)
@@ -36,22 +38,34 @@ class Definition:
         return _digest("\n".join(str(lines[_first(s) : s.end_lineno]) for s in self.statements))
 
     @cached_property
+    def constants(self) -> Counter[str]:
+        """The numbers and texts in it, if it is no function; docstrings are none."""
+        counted = [s for s in self.statements if not isinstance(s, FUNCTIONS)]
+        left_out = {place for one in counted for place in names.docstrings(one)}
+        nodes = (node for statement in counted for node in ast.walk(statement))
+        return Counter(
+            repr(node.value)
+            for node in nodes
+            if isinstance(node, ast.Constant) and id(node) not in left_out
+        )
+
+    @cached_property
     def uses(self) -> tuple[Chain, ...]:
         """The names that are read, with the attributes read from them and `*` for what follows.
 
         Scopes are not told apart: a local name that is also the module's errs towards more.
         """
-        return tuple(sorted(set(_chains(self._nodes))))
+        return tuple(sorted(set(names.chains(self._nodes))))
 
     @cached_property
     def imports(self) -> Mapping[str, tuple[Chain, ...]]:
         """What its own import statements bind, each name with what it may refer to."""
-        return _bindings(self._nodes, self.package)
+        return names.bindings(self._nodes, self.package)
 
     @cached_property
     def reads_sources(self) -> bool:
         """Whether it may show or use the text of sources."""
-        named = {*_identifiers(self._nodes)}
+        named = {*names.identifiers(self._nodes)}
         named |= {target[0].partition(".")[0] for ts in self.imports.values() for target in ts}
         return not READERS.isdisjoint(named)
 
@@ -87,6 +101,34 @@ class Module:
         return _digest(" ".join(self.defined[name].code for name in sorted(self.defined)))
 
 
+class Sources:
+    """The modules below a folder, and perhaps one more that has no file."""
+
+    def __init__(self, folder: Path, *without_file: Module) -> None:
+        self.folder = folder
+        self._known: dict[str, Module | None] = {module.name: module for module in without_file}
+
+    def find(self, name: str) -> Module | None:
+        """Return a module or package; None for a name that is neither."""
+        if name not in self._known:
+            self._known[name] = self._read(name) if name else None
+        return self._known[name]
+
+    def name_of(self, path: Path) -> str:
+        """Return the name of the module in a file."""
+        parts = path.relative_to(self.folder).with_suffix("").parts
+        return ".".join(parts).removesuffix(".__init__")
+
+    def _read(self, name: str) -> Module | None:
+        folder = self.folder.joinpath(*name.split("."))
+        init, alone = folder / "__init__.py", folder.with_name(f"{folder.name}.py")
+        if init.is_file():
+            return parse(init.read_bytes(), name, name, folder)
+        if alone.is_file():
+            return parse(alone.read_bytes(), name, name.rpartition(".")[0], None)
+        return parse(b"", name, name, folder) if folder.is_dir() else None
+
+
 @cache
 def parse(content: bytes, name: str, package: str, folder: Path | None) -> Module:
     """Return a module; where Python could not run it, one that does nothing but hold its bytes."""
@@ -111,28 +153,33 @@ def parse(content: bytes, name: str, package: str, folder: Path | None) -> Modul
         if not defines:
             importing.append(statement)
     nodes = [node for statement in importing for node in ast.walk(statement)]
-    imports = _bindings(nodes, package)
+    imports = names.bindings(nodes, package)
     return Module(
         name,
         folder,
         {each: Definition(tuple(those), text, package) for each, those in own.items()},
         {each: targets for each, targets in imports.items() if each != ALL},
-        tuple(dict.fromkeys(_targets(nodes, package))),
+        tuple(dict.fromkeys(names.targets(nodes, package))),
     )
 
 
+def together(cells: Iterable[str]) -> Module:
+    """Return cells of a notebook as one module that runs them in turn."""
+    to_python = TransformerManager().transform_cell  # without what only a notebook understands
+    return _together(tuple(map(to_python, cells)))
+
+
 @cache
-def parse_together(texts: tuple[str, ...], name: str) -> Module:
-    """Return texts as one module that runs them in turn; those with a slip are left out."""
+def _together(cells: tuple[str, ...]) -> Module:
     body: list[ast.stmt] = []
-    for text in texts:
+    for text in cells:
         try:
             body += ast.parse(text).body
         except (SyntaxError, ValueError):
             continue  # the cell will fail when it is executed, with a better message
     nodes = list(ast.walk(ast.Module(body, [])))
-    every = Definition(tuple(body), "\n".join(texts), "")
-    return Module(name, None, {ALL: every}, {}, tuple(dict.fromkeys(_targets(nodes, ""))))
+    every = Definition(tuple(body), "\n".join(cells), "")
+    return Module(CELLS, None, {ALL: every}, {}, tuple(dict.fromkeys(names.targets(nodes, ""))))
 
 
 def _dumped(statement: ast.stmt) -> str:
@@ -140,18 +187,14 @@ def _dumped(statement: ast.stmt) -> str:
 
     What is empty is left out, since newer versions of Python have more that can be.
     """
-    docstrings = {
-        id(node.body[0])
-        for node in ast.walk(statement)
-        if isinstance(node, DEFINING) and ast.get_docstring(node, clean=False) is not None
-    }
+    left_out = names.docstrings(statement)
 
     def plain(value: object) -> object:
         if isinstance(value, ast.AST):
             fields = [(name, plain(part)) for name, part in ast.iter_fields(value)]
             return type(value).__name__, [field for field in fields if field[1] not in (None, [])]
         if isinstance(value, list):
-            return [plain(part) for part in value if id(part) not in docstrings]
+            return [plain(part) for part in value if id(part) not in left_out]
         return value
 
     return repr(plain(statement))
@@ -185,81 +228,14 @@ def _bound(statement: ast.stmt) -> tuple[set[str], bool]:
         case ast.AnnAssign(target=target) | ast.AugAssign(target=target):
             return _assigned([target])
     nodes = list(ast.walk(statement))
-    return _stored(nodes) | {node.name for node in nodes if isinstance(node, DEFINING)}, False
+    return names.stored(nodes) | {node.name for node in nodes if isinstance(node, DEFINING)}, False
 
 
 def _assigned(targets: Iterable[ast.expr]) -> tuple[set[str], bool]:
     """Return the names that an assignment binds, and whether that is all it does."""
     nodes = [node for target in targets for node in ast.walk(target)]
     plain = all(isinstance(n, ast.Name | ast.Tuple | ast.List | ast.Store) for n in nodes)
-    return _stored(nodes), plain
-
-
-def _stored(nodes: Iterable[ast.AST]) -> set[str]:
-    """Return the names that are bound."""
-    return {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-
-
-def _bindings(nodes: Iterable[ast.AST], package: str) -> dict[str, tuple[Chain, ...]]:
-    """Return the names that import statements bind, each with what it may refer to."""
-    found: defaultdict[str, dict[Chain, None]] = defaultdict(dict)
-    for node in nodes:
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                whole = alias.name if alias.asname else alias.name.partition(".")[0]
-                found[alias.asname or whole][(whole,)] = None  # `import a.b` binds a
-        elif isinstance(node, ast.ImportFrom):
-            for alias in node.names:
-                target = (_absolute(node, package), alias.name)
-                found[alias.asname or alias.name][target] = None
-    return {name: tuple(targets) for name, targets in found.items()}
-
-
-def _targets(nodes: Iterable[ast.AST], package: str) -> Iterator[Chain]:
-    """Yield what import statements load: a module, and the attribute taken from it, if any."""
-    for node in nodes:
-        if isinstance(node, ast.Import):
-            yield from ((alias.name,) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            yield from ((_absolute(node, package), alias.name) for alias in node.names)
-
-
-def _absolute(node: ast.ImportFrom, package: str) -> str:
-    """Return the absolute name of the module a statement imports from."""
-    if not node.level:
-        return node.module or ""
-    parts = package.split(".")
-    kept = parts[: len(parts) - node.level + 1]
-    return ".".join([*kept, node.module] if node.module else kept)
-
-
-def _chains(nodes: Iterable[ast.AST]) -> Iterator[Chain]:
-    """Yield each name that is read, with the attributes read from it and `*` for what follows."""
-    every = list(nodes)
-    within = {id(node.value) for node in every if isinstance(node, ast.Attribute)}
-    for node in every:
-        if isinstance(node, ast.ImportFrom) and any(a.name == ALL for a in node.names):
-            yield (ALL, ALL)
-        if id(node) in within or not isinstance(node, ast.Attribute | ast.Name):
-            continue
-        attributes = [ALL]
-        inner: ast.expr = node
-        while isinstance(inner, ast.Attribute):
-            attributes.insert(0, inner.attr)
-            inner = inner.value
-        if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load):
-            yield (inner.id, *attributes)
-
-
-def _identifiers(nodes: Iterable[ast.AST]) -> Iterator[str]:
-    """Yield names, attributes, and texts, for those may name an attribute or a magic command."""
-    for node in nodes:
-        if isinstance(node, ast.Name):
-            yield node.id
-        elif isinstance(node, ast.Attribute):
-            yield node.attr
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            yield node.value
+    return names.stored(nodes), plain
 
 
 def _digest(text: str) -> str:

@@ -15,8 +15,8 @@ FILES = {
     "pack/lazy.py": "def f():\n    from pack.low import x\n\n    return x\n",
     "pack/deep/__init__.py": "from ..middle import f\ng = 1",
     "pack/deep/leaf.py": "leaf = 2",
-    "table.py": "def double(x):\n    return 2 * x\n\n\nTABLE = {'double': double}\nTABLE['x'] = 3\n",
-    "classes.py": "import pack.low\n\n\nclass A:\n    def go(self):\n        return pack.low.alone()\n",
+    "table.py": "def double(x): return 2 * x\nTABLE = {'double': double}\nTABLE['x'] = 3\n",
+    "classes.py": "import pack.low\nclass A:\n    def go(self): return pack.low.alone()\n",
     # `room` only binds names; one of them is also a module's
     "room/__init__.py": (
         '"""A room."""\nfrom .one import f, g as h\nfrom .two import two\nfrom . import three\n'
@@ -235,3 +235,30 @@ def test_comments_count_where_code_shows_sources(
     edit("pack/middle.py", "return low.x", "return low.x  # why")
     assert (reached().code != before) is shown
     assert reached(shown=False).code == numbers
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "same"),
+    [
+        ("n = 4", "n = 5", False),
+        ("a: int = 1", "a: int = 2", False),
+        ("'last'", "'any'", False),
+        ("return 7", "return 8", True),  # of a function, which every profile executes
+        ("class C:", 'class C:\n    """A size of 9."""', True),
+        ("n = 4", "m = 4", True),
+    ],
+)
+def test_sizes_stand_in_constants_and_classes(
+    src: Path, edit: Edit, old: str, new: str, same: bool
+) -> None:
+    write(
+        src,
+        {
+            "sizes.py": "n = 4\nclass C:\n    a: int = 1\n    b: str = 'last'\n"
+            "def f():\n    return 7\n"
+        },
+    )
+    cells = ["import sizes\nprint(sizes)"]
+    before = reached_by_cells(cells, src).constants
+    edit("sizes.py", old, new)
+    assert (reached_by_cells(cells, src).constants == before) is same
