@@ -19,7 +19,7 @@ run_options := --profile '$(PROFILE)' --device '$(DEVICE)' \
 	$(if $(SEED),--seed '$(SEED)') $(if $(JOBS),--jobs '$(JOBS)') $(if $(TIMEOUT),--timeout '$(TIMEOUT)')
 part_option := $(if $(PART),--part '$(PART)')
 
-.PHONY: help env reproduce book archive release verify pdf chapter notebooks serve sweep robust afresh foreseen prove results prune bench peers rehearse emulate auditors test faults sabotage audit newest site-test lint clean
+.PHONY: help env reproduce book archive release verify pdf chapter notebooks serve sweep robust carry afresh foreseen prove results prune bench peers rehearse emulate auditors test faults sabotage audit newest site-test lint clean
 
 help:  ## list the targets and options
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -83,6 +83,9 @@ sweep: env  ## compute a declared grid of runs: CONFIG=data/sweeps/figure5.yml S
 robust: env  ## measure the ledger at other first seeds into data/robust.json: SEEDS=3 PART= SCHEDULER=
 	@$(BIN)/python -m bookbuild robust $(run_options) $(part_option) $(if $(SEEDS),--seeds '$(SEEDS)') \
 		$(if $(SCHEDULER),--scheduler '$(SCHEDULER)')
+
+carry: env  ## carry the records of seeds, roundings and faults over an edit that changed no number: JOBS=
+	@$(BIN)/python -m bookbuild carry $(if $(JOBS),--jobs '$(JOBS)')
 
 afresh: env  ## execute every chapter with nothing stored, and record how long each takes: PART= JOBS=
 	@$(BIN)/python -m bookbuild afresh $(run_options) $(part_option)

@@ -10,6 +10,7 @@ import click
 from rich.table import Table
 
 from bookbuild.afresh import run_afresh
+from bookbuild.carry import run_carry
 from bookbuild.errors import BookError
 from bookbuild.execution.display import choose_display
 from bookbuild.notebooks.publish import write_beside, write_branch
@@ -18,12 +19,19 @@ from bookbuild.published.fetch import locate
 from bookbuild.results.executed import NOTEBOOK_FILE
 from bookbuild.results.store import write_whole
 from bookbuild.robust import first_seeds, run_robust
-from bookbuild.settings import PARTS, PROFILES, Settings, one_of, whole_number
+from bookbuild.settings import (
+    PARTS,
+    PROFILES,
+    Settings,
+    default_jobs,
+    one_of,
+    whole_number,
+)
 from bookbuild.site.pdf import write_pdf
 from bookbuild.site.seal import Told
 from bookbuild.source.chapters import listed_files, read_chapter, read_chapters, read_toc
 
-from .options import commands, console, run_options, settings_of, tell
+from .options import commands, console, jobs_of, run_options, settings_of, tell
 
 
 @commands.command()
@@ -40,19 +48,30 @@ def build(part: str | None, results: str | None, **options: str) -> None:
 
 
 @commands.command()
-@click.argument("name")
+@click.argument("names", nargs=-1, required=True)
 @run_options
-def chapter(name: str, **options: str) -> None:
-    """Execute one chapter; print what it measured and where its notebook lies."""
+def chapter(names: tuple[str, ...], **options: str) -> None:
+    """Execute chapters; print what they measured and where their notebooks lie."""
     settings = settings_of(part=None, **options)
-    chosen = read_chapter(settings.root, name)
-    found, made = run_chapters([chosen], settings, choose_display(console), tell)
-    entry = (found | made)[name]
-    for key, measure in entry.measures.items():
-        tell(f"{key} = {json.dumps(measure['value'])}")
-    path = settings.executed / f"{name}.ipynb"
-    write_whole(path, entry.files[NOTEBOOK_FILE])
-    tell(f"executed notebook: {path.relative_to(settings.root)}")
+    chosen = [read_chapter(settings.root, name) for name in names]
+    found, made = run_chapters(chosen, settings, choose_display(console), tell)
+    for name in names:
+        entry = (found | made)[name]
+        for key, measure in entry.measures.items():
+            tell(f"{key} = {json.dumps(measure['value'])}")
+        path = settings.executed / f"{name}.ipynb"
+        write_whole(path, entry.files[NOTEBOOK_FILE])
+        tell(f"executed notebook: {path.relative_to(settings.root)}")
+
+
+@commands.command()
+@click.option("--jobs", help="chapters executed at once; all cores, up to 4")
+def carry(jobs: str | None) -> None:
+    """Carry the records over an edit that changed no number; end with 1 where it changed one."""
+    settings = Settings(Path.cwd(), jobs=jobs_of(jobs, default_jobs("cpu")))
+    left = run_carry(settings, choose_display(console), tell)
+    if left:
+        raise BookError(f"Not carried over: {', '.join(left)}.")
 
 
 @commands.command()

@@ -1,0 +1,226 @@
+"""Records go on over an edit that changed no number: make carry.
+
+The records of other first seeds, of another rounding and of planted faults are about the code that
+they were made with. After an edit of that code the chapters it reaches are executed before and
+after it, in the smoke profile; where every measure and every array of a chapter is equal to the
+bit, its records are carried over to the new code, and say so. The sizes of the paper profile are
+in no smoke run: a chapter whose constants, classes or cells have other numbers or texts than
+before is executed in the paper profile instead.
+"""
+
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from .errors import BookError
+from .execution import lock
+from .execution.display import Display
+from .ledger import robust, sabotage
+from .ledger.carried import Witness, carried_on, is_current
+from .pipeline import run_chapters
+from .reporting import provenance
+from .results import executed
+from .results.contents import contents, different
+from .results.definitions import reached_by_cells
+from .results.executed import Entry
+from .results.keys import chapter_edition, chapter_key
+from .results.store import Store, write_whole
+from .robust import compact
+from .settings import Settings
+from .source.chapters import CPU, Chapter, read_chapter, read_chapters, read_toc
+
+RECORDS: Mapping[Path, Callable[[Mapping[str, Any]], str]] = {
+    robust.SEEDS: compact,
+    robust.ROUNDING: compact,
+    sabotage.RECORD: lambda record: json.dumps(record, indent=1, ensure_ascii=False) + "\n",
+}
+MOST = 50  # commits back that are looked at for the code of a record
+TREE = ("src", "book", "data", "proofs", "_toc.yml", "_config.yml")
+LINES = 3  # of what differs that are told
+
+
+class Made(NamedTuple):
+    """A chapter as a record knows it: its name, and the edition of its code."""
+
+    chapter: str
+    edition: str
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What the witness saw of a chapter: how much it compared, and where that differs."""
+
+    witness: Witness
+    compared: int
+    differences: Sequence[str]
+
+
+def run_carry(settings: Settings, display: Display, tell: Callable[[str], None]) -> list[str]:
+    """Carry outdated records over to the code of the last commit, where the witness allows it.
+
+    Returns the chapters that were not carried. Raises BookError where files were changed since the
+    last commit, or where a chapter fails.
+    """
+    commit = provenance.commit(settings.root)
+    if " " in commit:
+        raise BookError("Records are carried over to a commit: commit the edit first.")
+    chapters = {c.name: c for c in read_chapters(settings.root, read_toc(settings.root))}
+    editions = {name: chapter_edition(chapter, settings) for name, chapter in chapters.items()}
+    documents = {path: _read(settings.root / path) for path in RECORDS}
+    outdated = {
+        (path, name): Made(name, _newest(record))
+        for path, document in documents.items()
+        for name, record in document.get("chapters", {}).items()
+        if name in editions and not is_current(record, editions[name])
+    }
+    seen: dict[Made, Seen] = {}
+    with _trees(settings, set(outdated.values())) as roots:
+        for made in sorted(set(outdated.values()) - roots.keys()):
+            tell(f"{made.chapter}: none of the last {MOST} commits has the code of its record")
+        for root in sorted(set(roots.values())):
+            those = [made for made in roots if roots[made] == root]
+            pairs = {made: chapters[made.chapter] for made in those}
+            seen |= _look(pairs, root, settings, display, tell)
+    for (path, name), made in outdated.items():
+        saw = seen.get(made)
+        if saw and not saw.differences:
+            records = documents[path]["chapters"]
+            records[name] = carried_on(
+                records[name], made.edition, editions[name], commit, saw.witness, saw.compared
+            )
+            write_whole(settings.root / path, RECORDS[path](documents[path]).encode())
+    for made, saw in sorted(seen.items()):
+        how = f"{len(saw.differences)} of {saw.compared}" if saw.differences else saw.compared
+        what = "differ, not carried over" if saw.differences else "equal, carried over"
+        tell(f"{made.chapter}: {how} {what} ({saw.witness} profile)")
+        for line in saw.differences[:LINES]:
+            tell(f"  {line}")
+    kept = {made for made, saw in seen.items() if not saw.differences}
+    return sorted({made.chapter for made in outdated.values() if made not in kept})
+
+
+def _read(path: Path) -> dict[str, Any]:
+    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+
+
+def _newest(record: Mapping[str, Any]) -> str:
+    """Return the newest edition that a record is about."""
+    carries = record.get("carried", [])
+    return str(carries[-1]["to"] if carries else record["edition"])
+
+
+@contextmanager
+def _trees(settings: Settings, wanted: set[Made]) -> Iterator[dict[Made, Path]]:
+    """Yield a tree of the newest commit that has the code of a record, for each where one does."""
+    folder = settings.build / "carry"
+    shutil.rmtree(folder, ignore_errors=True)
+    found: dict[Made, Path] = {}
+    try:
+        for commit in _git(settings.root, "log", f"-{MOST}", "--format=%h").decode().split():
+            if wanted <= found.keys():
+                break
+            root = folder / commit
+            content = io.BytesIO(
+                _git(settings.root, "archive", commit, *_kept(settings.root, commit))
+            )
+            with tarfile.open(fileobj=content) as archive:
+                archive.extractall(root, filter="data")
+            found |= {made: root for made in wanted - found.keys() if _has(root, made)}
+            if root not in found.values():
+                shutil.rmtree(root)
+        yield found
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _kept(root: Path, commit: str) -> list[str]:
+    """Return the parts of the tree that a commit has."""
+    return _git(root, "ls-tree", "--name-only", commit, *TREE).decode().split()
+
+
+def _git(root: Path, *arguments: str) -> bytes:
+    run = subprocess.run(["git", *arguments], cwd=root, capture_output=True, check=False)
+    if run.returncode:
+        raise BookError(f"git {arguments[0]} failed: {run.stderr.decode().strip()}.")
+    return run.stdout
+
+
+def _has(root: Path, made: Made) -> bool:
+    try:
+        return chapter_edition(read_chapter(root, made.chapter), Settings(root)) == made.edition
+    except BookError:  # there was no such chapter
+        return False
+
+
+def _look(
+    after: Mapping[Made, Chapter],
+    root: Path,
+    settings: Settings,
+    display: Display,
+    tell: Callable[[str], None],
+) -> dict[Made, Seen]:
+    """Execute chapters before an edit, in the tree below a root, and after it; compare them."""
+    before = {made: read_chapter(root, made.chapter) for made in after}
+    same = {
+        made: _constants(before[made], root) == _constants(after[made], settings.root)
+        for made in after
+    }
+    witnesses: dict[Made, Witness] = {made: "smoke" if same[made] else "paper" for made in after}
+    found: dict[Made, Seen] = {}
+    for witness in sorted(set(witnesses.values())):
+        mine = [made for made in after if witnesses[made] == witness]
+        here = replace(settings, profile=witness, device=CPU, seed=0)
+        there = replace(here, root=root)
+        with lock.held(here):
+            earlier = _executed_before([before[made] for made in mine], there, here)
+            known, new = run_chapters([after[made] for made in mine], here, display, tell)
+        for made in mine:
+            pair = contents(earlier[made.chapter]), contents((known | new)[made.chapter])
+            compared = len(pair[0].keys() | pair[1].keys())
+            found[made] = Seen(witness, compared, different(*pair, 0.0))
+    return found
+
+
+def _constants(chapter: Chapter, root: Path) -> Mapping[str, int]:
+    cells = (cell.source for cell in chapter.code)
+    return reached_by_cells(cells, root / "src", shown=False).constants
+
+
+def _executed_before(
+    chapters: Sequence[Chapter], there: Settings, here: Settings
+) -> dict[str, Entry]:
+    """Return chapters of another tree, from the store here or executed there by its own builder."""
+    found = {c.name: executed.find(here, chapter_key(c, there))[0] for c in chapters}
+    missing = [name for name, entry in found.items() if entry is None]
+    store = Store(here.results)
+    before = set(store.listed())
+    if missing:
+        there.build.mkdir(exist_ok=True)
+        there.results.symlink_to(here.results)  # for the trainings in it
+        options = ["--profile", there.profile, "--device", CPU, "--jobs", str(there.jobs)]
+        run = subprocess.run(
+            [sys.executable, "-m", "bookbuild", "chapter", *options, *missing],
+            cwd=there.root,
+            env=os.environ | {"PYTHONPATH": str(there.root / "src")},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+        if run.returncode:
+            raise BookError(f"Before the edit {', '.join(missing)} failed: {run.stderr.strip()}")
+    for key in set(store.listed()) - before:
+        stored, _ = store.get(key)
+        if stored and stored.kind == "chapter":
+            found[stored.name] = Entry.of(stored)
+            store.discard(key)  # it names the commit of this tree, not of that one
+    return {name: entry for name, entry in found.items() if entry is not None}
