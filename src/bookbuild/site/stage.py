@@ -14,6 +14,7 @@ import yaml
 from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell
 
+from bookbuild.execution.runs import remark
 from bookbuild.ledger.claims import Finding
 from bookbuild.ledger.counts import (
     foreseen_counts,
@@ -74,7 +75,8 @@ def stage(
         entry = entries[chapter.name]
         path = book / f"{chapter.name}.ipynb"
         path.parent.mkdir(parents=True, exist_ok=True)
-        nbformat.write(_page(chapter, entry, names), path)
+        page = _page(chapter, entry, names, remark(chapter, settings))
+        nbformat.write(page, path)
         # Here other pages can include them.
         entry.write_figures(generated / FIGURES_FOLDER / chapter.name)
     for folder, up in ((book, ""), *((book / part, "../") for part in PARTS)):
@@ -144,8 +146,11 @@ def glued_keys(cell: NotebookNode) -> list[str]:
     return [data["scrapbook"]["name"] for data in metadata if "scrapbook" in data]
 
 
-def _page(chapter: Chapter, entry: Entry, names: Set[str]) -> NotebookNode:
-    """Return a chapter with its outputs, an anchor above each cell that measured, its origin."""
+def _page(chapter: Chapter, entry: Entry, names: Set[str], remark: str) -> NotebookNode:
+    """Return a chapter with its outputs, an anchor above each cell that measured, its origin.
+
+    A remark about what its numbers rest on stands above the origin.
+    """
     notebook = graft(chapter.notebook, entry.notebook)
     measures = entry.measures
     cells: list[NotebookNode] = []
@@ -165,6 +170,8 @@ def _page(chapter: Chapter, entry: Entry, names: Set[str]) -> NotebookNode:
         # In the cell's outputs the fold would become a second figure of the same name.
         for fold in _take_folds(cell):
             cells.append(new_markdown_cell(fold, id=f"fold-{cell.id}-{len(cells)}"))
+    if remark:
+        cells.append(new_markdown_cell(remark, id="stored-runs"))
     cells.append(new_markdown_cell(made_by(entry.origin), id="made-by"))
     notebook.cells = cells
     return notebook
