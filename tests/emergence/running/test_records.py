@@ -75,7 +75,7 @@ def test_entries_come_back_as_they_were_and_have_a_line_each():
     ids=["empty", "half", "no end", "no text"],
 )
 def test_a_truncated_file_is_told_in_a_sentence(text):
-    with pytest.raises(ValueError, match="^the stored runs of Cell are damaged: no JSON$"):
+    with pytest.raises(ValueError, match=r"^the stored runs of Cell are damaged: no JSON$"):
         RUNS.read(text)
 
 
