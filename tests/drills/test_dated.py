@@ -42,9 +42,8 @@ def test_the_sources_of_a_commit_are_those_that_count(
     git(root, "init", "-q")
     monkeypatch.setattr(dated, "ROOT", root)
     commits = []
-    for text in ("def ran(x):\n    return x\n", "def run(x):\n    return x\n",
-                 "def run(x):\n    return 2 * x\n", "def run(x):\n    return x  # again\n"):  # fmt: skip
-        module.write_text(text)
+    for head, result in (("ran", "x"), ("run", "x"), ("run", "2 * x"), ("run", "x  # again")):
+        module.write_text(f"def {head}(x):\n    return {result}\n")
         git(root, "add", "-A")
         git(root, "commit", "-qm", "next")
         commits.append(git(root, "rev-parse", "HEAD"))

@@ -147,10 +147,7 @@ def glued_keys(cell: NotebookNode) -> list[str]:
 
 
 def _page(chapter: Chapter, entry: Entry, names: Set[str], remark: str) -> NotebookNode:
-    """Return a chapter with its outputs, an anchor above each cell that measured, its origin.
-
-    A remark about what its numbers rest on stands above the origin.
-    """
+    """Return a chapter with outputs, an anchor above each cell that measured, a remark, origin."""
     notebook = graft(chapter.notebook, entry.notebook)
     measures = entry.measures
     cells: list[NotebookNode] = []
@@ -170,9 +167,8 @@ def _page(chapter: Chapter, entry: Entry, names: Set[str], remark: str) -> Noteb
         # In the cell's outputs the fold would become a second figure of the same name.
         for fold in _take_folds(cell):
             cells.append(new_markdown_cell(fold, id=f"fold-{cell.id}-{len(cells)}"))
-    if remark:
-        cells.append(new_markdown_cell(remark, id="stored-runs"))
-    cells.append(new_markdown_cell(made_by(entry.origin), id="made-by"))
+    last = (remark, made_by(entry.origin))
+    cells.append(new_markdown_cell("\n\n".join(filter(None, last)), id="made-by"))
     notebook.cells = cells
     return notebook
 
