@@ -86,6 +86,7 @@ def test_a_truncated_file_is_told_in_a_sentence(text):
         (TEXT, "[1, 2]", "mapping"),
         ('"size": 3', '"width": 3', "Cell has other settings: size, width"),
         ('"size": 3', '"size": 3, "more": 1', "Cell has other settings: more"),
+        ('"kind": "one", ', "", "Cell has other settings: kind"),
         ('"size": 3', '"size": "3"', "'3' is not of type int"),
         ('"size": 3', '"size": true', "True is not of type int"),
         ('"size": 3', '"size": 3.0', "3.0 is not of type int"),
