@@ -8,7 +8,7 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 AUDIT := .venv-audit/.installed
 
-options := PYTHON PROFILE DEVICE SEED SEEDS ROUNDING JOBS PART RESULTS MINUTES DRAW TIMEOUT CHAPTER PORT THREADS TORCH_INDEX CONFIG SCHEDULER EXTRAS
+options := PYTHON PROFILE DEVICE SEED SEEDS ROUNDING JOBS PART RESULTS MINUTES DRAW TIMEOUT CHAPTER PORT THREADS TORCH_INDEX CONFIG SCHEDULER EXTRAS WHAT
 given := $(foreach setting,$(MAKEOVERRIDES),$(firstword $(subst =, ,$(setting))))
 unknown := $(filter-out $(options),$(given))
 ifneq ($(unknown),)
@@ -19,14 +19,14 @@ run_options := --profile '$(PROFILE)' --device '$(DEVICE)' \
 	$(if $(SEED),--seed '$(SEED)') $(if $(JOBS),--jobs '$(JOBS)') $(if $(TIMEOUT),--timeout '$(TIMEOUT)')
 part_option := $(if $(PART),--part '$(PART)')
 
-.PHONY: help env reproduce book archive release verify pdf chapter notebooks serve sweep robust carry afresh foreseen prove results prune bench peers rehearse emulate auditors test faults sabotage audit newest site-test lint clean
+.PHONY: help env reproduce book archive release verify pdf chapter notebooks serve sweep runs robust carry afresh foreseen prove results prune bench peers rehearse emulate auditors test faults sabotage audit newest site-test lint clean
 
 help:  ## list the targets and options
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 	@echo
 	@echo 'PROFILE=paper|smoke  DEVICE=auto|cpu|cuda  PART=paper|beyond|companions  SEED=n  JOBS=n'
 	@echo 'TIMEOUT=seconds a cell  CHAPTER=paper/05_emergence  PORT=n  THREADS=n'
-	@echo 'CONFIG=data/sweeps/figure5.yml  SEEDS=n  ROUNDING=avx2|compatible  SCHEDULER=tcp://host:port'
+	@echo 'CONFIG=data/sweeps/figure5.yml  SEEDS=n  ROUNDING=avx2|compatible  SCHEDULER=tcp://host:port  WHAT=birth'
 	@echo 'RESULTS=file|folder|url  MINUTES=n  DRAW=n'
 	@echo 'PYTHON=interpreter  TORCH_INDEX=url  EXTRAS=language   for make env'
 
@@ -79,6 +79,10 @@ notebooks: env  ## write the tree of the notebooks branch to _build/<profile>/no
 sweep: env  ## compute a declared grid of runs: CONFIG=data/sweeps/figure5.yml SCHEDULER=tcp://...
 	@$(BIN)/python -m bookbuild sweep --device '$(DEVICE)' $(if $(JOBS),--jobs '$(JOBS)') \
 		$(if $(SCHEDULER),--scheduler '$(SCHEDULER)') '$(CONFIG)'
+
+runs: env  ## compute the stored runs that a file of data/ lacks, or other code made: WHAT=birth MINUTES=60 SCHEDULER=
+	@$(BIN)/python -m bookbuild runs $(if $(JOBS),--jobs '$(JOBS)') $(if $(MINUTES),--minutes '$(MINUTES)') \
+		$(if $(SCHEDULER),--scheduler '$(SCHEDULER)') '$(WHAT)'
 
 robust: env  ## measure the ledger at other first seeds, SEEDS=3, or at ROUNDING=, into data/: PART= SCHEDULER=
 	@$(BIN)/python -m bookbuild robust $(run_options) $(part_option) $(if $(SEEDS),--seeds '$(SEEDS)') \

@@ -6,10 +6,10 @@ from pathlib import Path
 import click
 
 from bookbuild.execution.lock import nothing_runs
-from bookbuild.execution.sweeps import read_grid, run_sweep
+from bookbuild.execution.sweeps import read_grid, run_stored, run_sweep
 from bookbuild.results.inventory import inventory, readable_age, readable_size
 from bookbuild.results.inventory import prune as remove_unneeded
-from bookbuild.settings import DEVICES, Settings, core_count, resolve_device
+from bookbuild.settings import DEVICES, Settings, core_count, resolve_device, whole_number
 
 from .options import commands, jobs_of, tell
 
@@ -26,6 +26,19 @@ def sweep(config: Path, device: str, jobs: str | None, scheduler: str | None) ->
     settings = Settings(Path.cwd(), device=device, jobs=jobs_of(jobs, most))
     read_grid(config, settings.device)  # a slip is told at once
     run_sweep(config, settings, scheduler)
+
+
+@commands.command()
+@click.argument("name")
+@click.option("--minutes", help="after which it ends; a run goes on from its last state")
+@click.option("--jobs", help="runs at once here; all cores by default")
+@click.option("--scheduler", help="address of a Dask scheduler, tcp://host:port")
+def runs(name: str, minutes: str | None, jobs: str | None, scheduler: str | None) -> None:
+    """Compute the stored runs that a file lacks, or that other code made: birth, k_hop, ..."""
+    settings = Settings(Path.cwd(), jobs=jobs_of(jobs, core_count()))
+    limit = None if minutes is None else whole_number("MINUTES", minutes, least=1)
+    left = run_stored(name, settings, scheduler, limit)
+    tell(f"{name}: {len(left)} stored runs are left to compute" if left else f"{name}: whole")
 
 
 @commands.command()

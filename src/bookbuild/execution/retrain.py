@@ -1,23 +1,21 @@
 """Process that computes one stored training again: python -m bookbuild.execution.retrain ORDER."""
 
-import dataclasses
 import importlib
 import json
 import os
 import subprocess
 import sys
 import tempfile
-import types
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Any, get_type_hints
 
 from bookbuild.errors import BookError
 from bookbuild.results.keys import digest
 from bookbuild.results.machine import pin
 from bookbuild.results.store import Store
 from bookbuild.results.values import to_files
-from emergence.running.cache import plain
+from emergence.running.records import made_again
 
 from .worker import die_with_parent
 
@@ -60,26 +58,13 @@ def configured(task: Mapping[str, Any]) -> tuple[Any, Any]:
     hints = get_type_hints(function)
     hints.pop("return", None)
     (hint,) = hints.values()
-    configuration = _whole(hint, value)
-    if plain(configuration) != value:
+    try:
+        return function, made_again(hint, value)
+    except (TypeError, ValueError) as error:
         name = f"{task['module']}.{task['function']}"
-        raise BookError(f"The configuration of {name} cannot be made again from what was stored.")
-    return function, configuration
-
-
-def _whole(hint: Any, value: Any) -> Any:
-    """Return what `emergence.running.cache.plain` took apart, by the hint of its type."""
-    kinds = get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
-    if isinstance(value, dict) and "" in value:
-        kind = next(kind for kind in kinds if getattr(kind, "__qualname__", "") == value[""])
-        hints = get_type_hints(kind)
-        fields = {field.name for field in dataclasses.fields(kind)}
-        return kind(**{name: _whole(hints[name], value[name]) for name in fields})
-    if isinstance(value, list):
-        inner = next((get_args(kind) for kind in kinds if get_origin(kind) is tuple), (Any, ...))
-        each = inner[:1] * len(value) if inner[-1] is Ellipsis else inner
-        return tuple(_whole(one, item) for one, item in zip(each, value, strict=True))
-    return value
+        raise BookError(
+            f"The configuration of {name} cannot be made again from what was stored: {error}."
+        ) from error
 
 
 def main(order: str) -> int:

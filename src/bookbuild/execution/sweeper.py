@@ -1,4 +1,4 @@
-"""Process that computes a sweep: python -m bookbuild.execution.sweeper ORDER."""
+"""Process that computes a sweep, or stored runs: python -m bookbuild.execution.sweeper ORDER."""
 
 import json
 import logging
@@ -16,6 +16,7 @@ from bookbuild.results.machine import pin
 from emergence.running import cache, sweep
 from emergence.running.executors import SCHEDULER
 
+from . import runs
 from .sweeps import read_grid
 from .worker import die_with_parent
 
@@ -51,8 +52,9 @@ def main(order: str) -> int:
     die_with_parent()
     asked = json.loads(order)
     settings = asked["cache"]
-    path = Path(asked["path"])
-    lines = Lines(path.stem)
+    for name in ("results", "sources"):
+        settings[name] = Path(settings[name])
+    lines = Lines(asked["name"])
     logger = logging.getLogger("emergence.running.progress")
     logger.addHandler(lines)
     logger.setLevel(logging.INFO)
@@ -60,14 +62,14 @@ def main(order: str) -> int:
     pin(settings["device"])
     if asked["scheduler"]:
         os.environ[SCHEDULER] = asked["scheduler"]
-    stored = StoredCache(
-        Path(settings["results"]), Path(settings["sources"]), settings["device"], {}
-    )
     started = time.monotonic()
     try:
-        grid = read_grid(path, settings["device"])
-        with cache.attached(stored):
-            sweep.run(grid.function, grid.configurations, label=path.stem)
+        with cache.attached(StoredCache(**settings)):
+            if "grid" in asked:
+                grid = read_grid(Path(asked["grid"]), settings["device"])
+                sweep.run(grid.function, grid.configurations, label=asked["name"])
+            else:
+                runs.complete(asked["name"], Path(asked["root"]), settings["sources"])
     except KeyboardInterrupt:
         print("Cancelled.", file=sys.stderr)
         return 1

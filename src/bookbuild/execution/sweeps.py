@@ -9,15 +9,17 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any, get_type_hints
 
 from bookbuild.errors import BookError, raise_if_any
 from bookbuild.results.snapshot import frozen, sources
 from bookbuild.results.store import Store
 from bookbuild.schema import faults, load
 from bookbuild.settings import Settings
+from emergence.running.records import made_again, name_of
 
 from .execute import tidy
+from .runs import File, file_of
 
 SCHEMA = Path(__file__).with_name("grid.schema.json")
 MOST_RUNS = 1_000_000
@@ -83,10 +85,10 @@ def _configured(path: Path, kind: type[Any], values: Mapping[str, Any]) -> Any:
         if name not in hints:
             raise BookError(f"{path}: {kind.__name__} has no setting {name!r}.")
         try:
-            checked[name] = _typed(hints[name], value)
+            checked[name] = made_again(hints[name], value)
         except TypeError:
             raise BookError(
-                f"{path}: {name!r} is of type {_name(hints[name])}, not {value!r:.40}."
+                f"{path}: {name!r} is of type {name_of(hints[name])}, not {value!r:.40}."
             ) from None
     try:
         return kind(**checked)
@@ -94,38 +96,42 @@ def _configured(path: Path, kind: type[Any], values: Mapping[str, Any]) -> Any:
         raise BookError(f"{path}: {' '.join(str(error).split())}.") from error
 
 
-def _typed(hint: Any, value: Any) -> Any:
-    """Return a value as its hint has it; raise TypeError if it is something else."""
-    if get_origin(hint) is tuple:
-        kinds = get_args(hint)
-        if not isinstance(value, list):
-            raise TypeError
-        if kinds[-1] is Ellipsis:
-            kinds = kinds[:1] * len(value)
-        if len(kinds) != len(value):
-            raise TypeError
-        return tuple(_typed(kind, item) for kind, item in zip(kinds, value, strict=True))
-    if hint is float and type(value) is int:
-        return float(value)
-    if type(value) is not hint:
-        raise TypeError
-    return value
-
-
-def _name(hint: Any) -> str:
-    return hint.__name__ if isinstance(hint, type) and not get_args(hint) else str(hint)
-
-
 def run_sweep(path: Path, settings: Settings, scheduler: str | None) -> None:
-    """Compute what a file declares and the store lacks; raise BookError where that fails.
+    """Compute what a file declares and the store lacks; raise BookError where that fails."""
+    if not _swept({"grid": str(path), "name": path.stem}, settings, scheduler):
+        raise BookError("The sweep is not complete; what is finished is kept.")
 
-    A process of its own does it, on sources that an edit cannot reach.
+
+def run_stored(
+    name: str, settings: Settings, scheduler: str | None, minutes: int | None = None
+) -> list[Any]:
+    """Compute what a file of stored runs lacks, for so many minutes; return what is left.
+
+    Raises BookError where that fails.
+    """
+    file, seconds = file_of(name), None if minutes is None else 60.0 * minutes
+    File(file, settings.root, sources(settings))  # a damaged one is told at once
+    asked = {"root": str(settings.root), "name": name}
+    if not _swept(asked, settings, scheduler, seconds):
+        raise BookError("The stored runs are not complete; what is finished is kept.")
+    return File(file, settings.root, sources(settings)).lacking
+
+
+def _swept(
+    asked: Mapping[str, str],
+    settings: Settings,
+    scheduler: str | None,
+    seconds: float | None = None,
+) -> bool:
+    """Compute in a process of its own, on sources that an edit cannot reach; end it in time.
+
+    Returns whether nothing went wrong.
     """
     tidy(settings)
     Store(settings.results).check()
     with frozen(settings) as settings:
-        order = {
-            "path": str(path),
+        order: dict[str, Any] = {
+            **asked,
             "scheduler": scheduler,
             "jobs": settings.jobs,
             "cache": {
@@ -141,10 +147,10 @@ def run_sweep(path: Path, settings: Settings, scheduler: str | None) -> None:
             env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, path_))},
         )
         try:
-            code = process.wait()
-        except BaseException:
-            process.terminate()
-            process.wait()
-            raise
-    if code:
-        raise BookError("The sweep is not complete; what is finished is kept.")
+            return process.wait(seconds) == 0
+        except subprocess.TimeoutExpired:
+            return True
+        finally:
+            if process.poll() is None:
+                process.terminate()
+                process.wait()

@@ -13,14 +13,16 @@ COMMIT = "BOOKBUILD_COMMIT"
 DEVICE = "BOOKBUILD_DEVICE"
 
 
-def commit(folder: Path | None = None) -> str:
-    """Return the commit of the working tree, with a remark when files were changed since."""
+def commit(folder: Path | None = None, *, below: str = ".") -> str:
+    """Return the commit of the working tree, with a remark when files below were changed since."""
     if folder is None and COMMIT in os.environ:
         return os.environ[COMMIT]
     head = _git(folder, "rev-parse", "--short=12", "HEAD")
     if not head:
         return "unknown"
-    return head + (" with uncommitted changes" if _git(folder, "status", "--porcelain") else "")
+    return head + (
+        " with uncommitted changes" if _git(folder, "status", "--porcelain", below) else ""
+    )
 
 
 def versions(packages: tuple[str, ...] = ("torch", "numpy", "matplotlib")) -> dict[str, str]:

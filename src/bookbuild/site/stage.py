@@ -14,6 +14,7 @@ import yaml
 from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell
 
+from bookbuild.execution.runs import remark
 from bookbuild.ledger.claims import Finding
 from bookbuild.ledger.counts import (
     foreseen_counts,
@@ -75,7 +76,8 @@ def stage(
         entry = entries[chapter.name]
         path = book / f"{chapter.name}.ipynb"
         path.parent.mkdir(parents=True, exist_ok=True)
-        nbformat.write(_page(chapter, entry, names), path)
+        page = _page(chapter, entry, names, remark(chapter, settings))
+        nbformat.write(page, path)
         # Here other pages can include them.
         entry.write_figures(generated / FIGURES_FOLDER / chapter.name)
     for folder, up in ((book, ""), *((book / part, "../") for part in PARTS)):
@@ -146,8 +148,8 @@ def glued_keys(cell: NotebookNode) -> list[str]:
     return [data["scrapbook"]["name"] for data in metadata if "scrapbook" in data]
 
 
-def _page(chapter: Chapter, entry: Entry, names: Set[str]) -> NotebookNode:
-    """Return a chapter with its outputs, an anchor above each cell that measured, its origin."""
+def _page(chapter: Chapter, entry: Entry, names: Set[str], remark: str) -> NotebookNode:
+    """Return a chapter with outputs, an anchor above each cell that measured, a remark, origin."""
     notebook = graft(chapter.notebook, entry.notebook)
     measures = entry.measures
     cells: list[NotebookNode] = []
@@ -167,7 +169,8 @@ def _page(chapter: Chapter, entry: Entry, names: Set[str]) -> NotebookNode:
         # In the cell's outputs the fold would become a second figure of the same name.
         for fold in _take_folds(cell):
             cells.append(new_markdown_cell(fold, id=f"fold-{cell.id}-{len(cells)}"))
-    cells.append(new_markdown_cell(made_by(entry.origin), id="made-by"))
+    last = (remark, made_by(entry.origin))
+    cells.append(new_markdown_cell("\n\n".join(filter(None, last)), id="made-by"))
     notebook.cells = cells
     return notebook
 

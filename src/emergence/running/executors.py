@@ -10,6 +10,8 @@ from typing import Any
 
 import torch
 
+from . import cache
+
 SCHEDULER = "SCHEDULER"  # the environment variable with the address of a Dask scheduler
 
 
@@ -48,7 +50,10 @@ def _processes(count: int) -> Iterator[Executor]:
     """Fresh interpreters, killed when the sweep is given up and when this process dies."""
     before = set(multiprocessing.active_children())
     pool = ProcessPoolExecutor(
-        count, mp_context=multiprocessing.get_context("spawn"), initializer=_die_with_parent
+        count,
+        mp_context=multiprocessing.get_context("spawn"),
+        initializer=_begin,
+        initargs=(cache.current(),),
     )
     try:
         yield pool
@@ -60,8 +65,9 @@ def _processes(count: int) -> Iterator[Executor]:
     pool.shutdown()
 
 
-def _die_with_parent() -> None:
-    """End this worker once its parent is gone, even by kill -9."""
+def _begin(used: cache.Cache) -> None:
+    """Let a worker keep states in the cache of its parent, and end once that is gone."""
+    cache.attach(used)
     parent = multiprocessing.parent_process()
 
     def watch() -> None:

@@ -1,96 +1,159 @@
-"""Records of long runs: JSON files of a head and a line an entry, written after each entry.
+"""Stored runs: results of long computations in a file of data/, a line each, with what made them.
 
-A record is completed by a loop over `missing`, which ends with `write`. A run that is killed loses
-the entry that it was at.
+A declaration names the function and its configurations; `bookbuild.execution.runs` computes what a
+file lacks, and chapters read the results by configuration.
 """
 
+import dataclasses
 import json
 import math
-import os
-import platform
-import time
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+import types
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
-import torch
-
-Cell = TypeVar("Cell")
+from .cache import plain
 
 
-def text(path: Path, name: str) -> str:
-    """A record's text; that of one without entries where there is no file.
+class Entry(NamedTuple):
+    """A result, and what made it; None for what nobody wrote down.
 
-    Args:
-        path: of the file.
-        name: of the list of entries in it, such as "runs".
-
-    Raises:
-        ValueError: for a file that holds no such list; it is left as it is.
+    Attributes:
+        configuration: the argument of the declared function.
+        code: digest of the function and of all that it reaches.
+        commit: of the code.
+        machine: system and processor.
+        versions: of Python and of packages, by name.
+        seconds: of one core.
+        date: when it was computed.
+        result: in values of JSON.
     """
-    if not path.is_file():
-        return json.dumps({name: []})
+
+    configuration: Any
+    code: str | None
+    commit: str | None
+    machine: str | None
+    versions: dict[str, str]
+    seconds: float | None
+    date: str | None
+    result: Any
+
+
+@dataclasses.dataclass(frozen=True)
+class StoredRuns:
+    """Runs that are stored.
+
+    Attributes:
+        function: the run, of one frozen configuration; its result is in values of JSON, rounded as
+            it is stored.
+        cells: the configurations, in the order in which they are computed.
+        tables: what the function takes besides, by name: a file, and what reads its text.
+        packages: whose versions are written down.
+    """
+
+    function: Callable[..., Any]
+    cells: tuple[Any, ...]
+    tables: Mapping[str, tuple[str, Callable[[str], Any]]] = dataclasses.field(default_factory=dict)
+    packages: tuple[str, ...] = ("torch",)
+
+    def bound(self, root: Path) -> Callable[[Any], Any]:
+        """The function of a configuration alone; its tables are read from the folder `root`."""
+        tables = {
+            name: read((root / file).read_text(encoding="utf-8"))
+            for name, (file, read) in self.tables.items()
+        }
+        return partial(self.function, **tables) if tables else self.function
+
+    def read(self, text: str) -> dict[Any, Any]:
+        """The results of a file by configuration; ValueError as of `entries`."""
+        return {entry.configuration: entry.result for entry in self.entries(text)}
+
+    def entries(self, text: str) -> list[Entry]:
+        """The entries of a file; ValueError as of the function `entries`."""
+        return entries(text, next(iter(get_type_hints(self.function).values())))
+
+
+def entries(text: str, hint: Any) -> list[Entry]:
+    """The entries of a file whose configurations have the type `hint`.
+
+    Raises ValueError for a damaged file, and for one of other runs.
+    """
+    name = name_of(hint)
     try:
-        found = path.read_text(encoding="utf-8")
-        whole = isinstance(json.loads(found)[name], list)
-    except (ValueError, KeyError, TypeError):
-        whole = False
-    if not whole:
-        raise ValueError(f"{path} is damaged: expected JSON with a list {name!r}")
-    return found
+        found = json.loads(text)
+    except ValueError as error:
+        raise ValueError(f"the stored runs of {name} are damaged: no JSON") from error
+    try:
+        made = [Entry(**given) for given in found]
+        whole = [made_again(hint, entry.configuration) for entry in made]
+        if len(set(whole)) < len(whole):
+            raise TypeError("a configuration is there twice")
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"these are no stored runs of {name}: {error}") from error
+    return [e._replace(configuration=each) for e, each in zip(made, whole, strict=True)]
 
 
-def missing(
-    cells: Iterable[Cell],
-    known: Container[Any],
-    *,
-    key: Callable[[Cell], Any] | None = None,
-    seconds: float = math.inf,
-) -> Iterator[Cell]:
-    """The cells that a record lacks, in their order, to be computed with one thread.
+def written(entries: Iterable[Entry]) -> str:
+    """The text of a file: a line an entry."""
+    lines = (
+        json.dumps(
+            entry._asdict() | {"configuration": _finite(plain(entry.configuration))},
+            allow_nan=False,
+        )
+        for entry in entries
+    )
+    return "[\n" + ",\n".join(lines) + "\n]\n"
 
-    Args:
-        cells: all that are declared.
-        known: what is not computed again.
-        key: of a cell, by which it is known; the cell itself by default.
-        seconds: after which no further cell is begun.
+
+def made_again(hint: Any, value: Any) -> Any:
+    """What `cache.plain` took apart, by the hint of its type; TypeError for what does not fit it.
+
+    A number without digits after the point may stand for a float, and a text for an infinite one.
     """
-    torch.set_num_threads(1)  # more would add up in another order
-    begun = time.monotonic()
-    for cell in cells:
-        if (key(cell) if key else cell) in known:
-            continue
-        if time.monotonic() - begun > seconds:
-            return
-        yield cell
+    kinds = get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
+    for kind in kinds:
+        fits, found = _as(kind, value)
+        if fits:
+            return found
+    raise TypeError(f"{value!r:.60} is not of type {name_of(hint)}")
 
 
-def written(
-    command: str,
-    name: str,
-    entries: Iterable[Mapping[str, Any]],
-    *,
-    indent: int | None = 1,
-    **own: Any,
-) -> str:
-    """The text of a record: its provenance, and a line an entry.
-
-    Args:
-        command: that computes what the record lacks.
-        name: of the list of entries.
-        entries: in values of JSON.
-        indent: of the head, or None for one line.
-        own: what the head says besides.
-    """
-    versions = {"python": platform.python_version(), "torch": torch.__version__}
-    head = {"command": command, "versions": versions, "threads": 1, **own}
-    opened = json.dumps(head, indent=indent).removesuffix("}").rstrip()
-    lines = ",\n".join("  " + json.dumps(entry) for entry in entries)
-    return f'{opened},\n "{name}": [\n{lines}\n ]\n}}\n'
+def name_of(hint: Any) -> str:
+    """A type as a message names it."""
+    return hint.__name__ if isinstance(hint, type) and not get_args(hint) else str(hint)
 
 
-def write(path: Path, content: str) -> None:
-    """Put a record in the place of the one before; the file is whole at every moment."""
-    partial = path.with_suffix(".partial")
-    partial.write_text(content, encoding="utf-8")
-    os.replace(partial, path)
+def _as(kind: Any, value: Any) -> tuple[bool, Any]:
+    """Whether a plain value is of a kind, and what it stands for."""
+    if isinstance(value, dict) and "" in value:
+        if not dataclasses.is_dataclass(kind) or getattr(kind, "__qualname__", "") != value[""]:
+            return False, None
+        hints = get_type_hints(kind)
+        given = {name: part for name, part in value.items() if name}
+        names = {field.name for field in dataclasses.fields(kind)}
+        if names != set(given):
+            odd = ", ".join(sorted(names ^ set(given)))
+            raise TypeError(f"{value['']} has other settings: {odd}")
+        made: Any = kind
+        return True, made(**{name: made_again(hints[name], part) for name, part in given.items()})
+    if get_origin(kind) is tuple and isinstance(value, list):
+        inner = get_args(kind)
+        each = inner[:1] * len(value) if inner[-1] is Ellipsis else inner
+        if len(each) != len(value):
+            return False, None
+        return True, tuple(made_again(one, item) for one, item in zip(each, value, strict=True))
+    if get_origin(kind) is Literal:
+        return value in get_args(kind), value
+    if kind is float and (type(value) is int or value in ("inf", "-inf")):
+        return True, float(value)
+    return type(value) is kind, value
+
+
+def _finite(value: Any) -> Any:
+    """Plain values with texts for what JSON has no number for."""
+    if isinstance(value, dict):
+        return {name: _finite(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_finite(item) for item in value]
+    return str(value) if isinstance(value, float) and math.isinf(value) else value

@@ -1,26 +1,20 @@
-"""The stored runs: declared, computed where they are missing, written and read.
+"""The stored runs, data/companions/distributional.json: declared, measured and read."""
 
-`data/companions/distributional.py` computes the runs that the record lacks, in the order of
-`CELLS`, and writes the record after each.
-"""
-
-import json
-from dataclasses import asdict, dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from jaxtyping import Float, Int
 
+from emergence.companions.birth import bigrams
 from emergence.companions.birth.bigrams import Bigrams
-from emergence.running import records
+from emergence.running.cache import plain
+from emergence.running.records import StoredRuns
 
 from . import probes
 from .settings import Recipe
 from .training import probe, train
-
-COMMAND = "PYTHONPATH=src python data/companions/distributional.py"
 
 # Whether the number format of products matters is tried at a quarter of the size
 SMALL = replace(Recipe(), length=64, dim=64, width=256, steps=400)
@@ -74,7 +68,7 @@ class Run(NamedTuple):
 
 
 def measure(cell: Cell, bigrams: Bigrams) -> dict[str, Any]:
-    """The stored entry of a run. Spectra are of the matrices that write, against u of noise."""
+    """What is stored of a run. Spectra are of the matrices that write, against u of noise."""
     recipe, device = cell.recipe, torch.device("cpu")
     record = train(recipe, bigrams, cell.seed, device=device, label=f"{cell.name} {cell.seed}")
     found = probe(recipe, bigrams, cell.seed, device)
@@ -85,9 +79,6 @@ def measure(cell: Cell, bigrams: Bigrams) -> dict[str, Any]:
         for layer in probes.LAYERS
     }
     return {
-        "name": cell.name,
-        "seed": cell.seed,
-        "settings": asdict(recipe),
         "loss": _rounded(record.loss),
         "probed": record.probed.tolist(),
         "readings": _rounded(record.readings.T),
@@ -103,19 +94,24 @@ def measure(cell: Cell, bigrams: Bigrams) -> dict[str, Any]:
     }
 
 
+RUNS = StoredRuns(
+    measure, CELLS, tables={"bigrams": ("data/shakespeare_bigrams.csv", bigrams.read)}
+)
+
+
 def read(text: str) -> list[Run]:
-    """The runs of a record; ValueError for one with other readings than are taken."""
+    """The runs of a file; ValueError for other runs, and for other readings than are taken."""
     wanted = len(probes.Answers._fields) * (1 + len(probes.FOLLOWED)) + 2
     found = []
-    for entry in json.loads(text)["runs"]:
+    for cell, entry in RUNS.read(text).items():
         readings = np.array(entry["readings"])
         if len(readings) != wanted:
             raise ValueError(f"a run has {len(readings)} readings a step, expected {wanted}")
         found.append(
             Run(
-                entry["name"],
-                entry["seed"],
-                entry["settings"],
+                cell.name,
+                cell.seed,
+                {name: value for name, value in plain(cell.recipe).items() if name},
                 np.array(entry["loss"]),
                 np.array(entry["probed"], dtype=int),
                 readings,
@@ -128,21 +124,6 @@ def read(text: str) -> list[Run]:
             )
         )
     return found
-
-
-def written(entries: list[dict[str, Any]]) -> str:
-    """A record with its provenance, a line a run."""
-    return records.written(COMMAND, "runs", entries, device="cpu")
-
-
-def complete(path: Path, bigrams: Bigrams) -> None:
-    """Compute and store the runs that are missing."""
-    entries = json.loads(records.text(path, "runs"))["runs"]
-    known = {(entry["name"], entry["seed"]) for entry in entries}
-    for cell in records.missing(CELLS, known, key=lambda cell: (cell.name, cell.seed)):
-        entries.append(measure(cell, bigrams))
-        print(cell.name, cell.seed, entries[-1]["loss"][-1], flush=True)
-        records.write(path, written(entries))
 
 
 def _rounded(values: Any, digits: int = 4) -> Any:

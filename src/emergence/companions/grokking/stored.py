@@ -1,29 +1,40 @@
-"""Long runs of the grokking chapter, as tables for data/companions/grokking.json.
+"""Long runs of the grokking chapter, as tables in data/companions/grokking.json.
 
-`data/companions/grokking.py` computes the tables that the file lacks, and writes it after each; the
-chapter reads them, and recomputes a part to hold them against.
+The chapter reads them, and recomputes a part to compare. All take about an hour and a half on one
+core. The first tables of the network are those that the book's build at commit baea7b7198c8
+published with its figures, six digits each; `slowed_little` was computed by `run`.
 """
 
-import json
-import platform
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, replace
-from functools import partial
-from pathlib import Path
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from emergence.running import records
+from emergence.running.records import StoredRuns
 
 from . import direction, first_layer, fourier, training
-from .settings import Direction, Moduli, RealTraining, Settings, Simulation
+from .settings import PRESET, Direction, RealTraining, Settings, Simulation
 
 Table = dict[str, Any]
-SEEDS = range(5)  # of the network at its first modulus
+SEEDS = (0, 1, 2, 3, 4)  # of the network at its first modulus
 FEATURES = ("norm_spread", "cosine_within", "cosine_between", "overlap_within", "overlap_between")
+
+
+@dataclass(frozen=True)
+class Part:
+    """One stored table: its place among the others, and what it is computed with.
+
+    Without `real` the network is in the limit of no weight decay.
+    """
+
+    kind: Literal["direction", "network", "moduli", "weak"]
+    name: str
+    settings: Direction | Simulation
+    seeds: tuple[int, ...]
+    real: RealTraining | None = None
 
 
 def plain(values: Any) -> Any:
@@ -84,71 +95,68 @@ def isolated(simulation: Simulation, real: RealTraining) -> Simulation:
     )
 
 
-def modulus(simulation: Simulation, settings: Moduli, p: int, clock: float) -> Table:
-    """Real training at one modulus, and its prediction at the same decay (Eq. 17)."""
-    own, real = _at(simulation, p), _slowed(simulation, replace(settings.real, clock=clock), p)
-    own = replace(own, ridge_step=settings.ridge_step)
-    return {
-        "real": _trained(own, real, settings.seeds, f"p = {p}"),
-        "predicted": _predicted(own, real, settings.seeds, f"p = {p}, predicted"),
-    }
+def network(simulation: Simulation, name: str, real: RealTraining | None) -> Part:
+    """A table of the network at its first modulus."""
+    return Part("network", name, simulation, SEEDS, real)
 
 
-def weakly(simulation: Simulation, settings: Moduli, p: int) -> Table:
-    """Real training at one modulus with a tenth of the decay."""
-    own, real = _at(simulation, p), _slowed(simulation, settings.weak, p)
-    return {"real": _trained(own, real, settings.weak_seeds, f"p = {p}, weak decay")}
+def declared(settings: Settings) -> tuple[Part, ...]:
+    """All tables: the ladder of directions, the network, and the network at other moduli."""
+    simulation, sizes = settings.simulation, settings.moduli
+    weak = {p: _at(simulation, p) for p in sizes.moduli[-2:]}
+    return (
+        *(
+            Part("direction", name, each, settings.ladder.seeds)
+            for name, each in settings.ladder.rungs().items()
+        ),
+        network(simulation, "predicted", None),
+        *(
+            network(simulation, name, getattr(settings, name))
+            for name in ("real", "equal", "slowed", "slowed_little")
+        ),
+        network(simulation, "ridge", settings.real),
+        network(simulation, "ridge_equal", settings.equal),
+        *(
+            Part(
+                "moduli",
+                str(p),
+                replace(_at(simulation, p), ridge_step=sizes.ridge_step),
+                sizes.seeds,
+                _stable(simulation, replace(sizes.real, clock=clock), p),
+            )
+            for p, clock in zip(sizes.moduli, sizes.clocks, strict=True)
+        ),
+        *(
+            Part("weak", str(p), own, sizes.weak_seeds, _stable(simulation, sizes.weak, p))
+            for p, own in weak.items()
+        ),
+    )
+
+
+def run(part: Part) -> Table:
+    """What is stored of a part: one table, or real training and its prediction (Eq. 17)."""
+    own, real, label = part.settings, part.real, f"{part.kind} {part.name}"
+    if isinstance(own, Direction):
+        return rung(own, part.seeds, label)
+    if real is None:
+        return runs_table([first_layer.simulate(own, seed, label=label) for seed in part.seeds])
+    if part.kind == "network" and part.name.startswith("ridge"):
+        return _predicted(own, real, part.seeds, label)
+    trained = runs_table([training.train(own, real, seed, label=label) for seed in part.seeds])
+    if part.kind == "network":
+        return trained
+    if part.kind == "weak":
+        return {"real": trained}
+    return {"real": trained, "predicted": _predicted(own, real, part.seeds, f"{label}, predicted")}
 
 
 def _at(simulation: Simulation, p: int) -> Simulation:
     return replace(simulation, modulus=p, embedding_std=p**-0.5)
 
 
-def _slowed(simulation: Simulation, real: RealTraining, p: int) -> RealTraining:
-    """The training with a rate that stays stable with more pairs."""
+def _stable(simulation: Simulation, real: RealTraining, p: int) -> RealTraining:
+    """The training with a learning rate that stays stable with more pairs."""
     return replace(real, learning_rate=real.learning_rate * simulation.modulus / p)
-
-
-def parts(settings: Settings) -> dict[tuple[str, str], Callable[[], Table]]:
-    """What computes each table that is stored, by its place in the file."""
-    simulation, sizes = settings.simulation, settings.moduli
-    found: dict[tuple[str, str], Callable[[], Table]] = {
-        ("direction", name): partial(rung, each, settings.ladder.seeds, name)
-        for name, each in settings.ladder.rungs().items()
-    }
-    found["network", "predicted"] = partial(_limit, simulation)
-    for name in ("real", "equal", "slowed", "slowed_little"):
-        found["network", name] = partial(_trained, simulation, getattr(settings, name), SEEDS, name)
-    for name, each in (("ridge", settings.real), ("ridge_equal", settings.equal)):
-        found["network", name] = partial(_predicted, simulation, each, SEEDS, name)
-    for p, clock in zip(sizes.moduli, sizes.clocks, strict=True):
-        found["moduli", str(p)] = partial(modulus, simulation, sizes, p, clock)
-    for p in sizes.moduli[-2:]:
-        found["weak", str(p)] = partial(weakly, simulation, sizes, p)
-    return found
-
-
-def complete(path: Path, settings: Settings) -> None:
-    """Compute and store the tables that are missing."""
-    tables: Table = json.loads(path.read_text(encoding="ascii")) if path.is_file() else {}
-    tables["provenance"] = tables.get("provenance", {}) | {
-        "command": "python data/companions/grokking.py",
-        "versions": [f"python {platform.python_version()}", f"torch {torch.__version__}"],
-    }
-    every = parts(settings)
-    known = {(kind, name) for kind, part in tables.items() for name in part}
-    for kind, name in records.missing(every, known):
-        tables.setdefault(kind, {})[name] = every[kind, name]()
-        print(kind, name, flush=True)
-        records.write(path, write(tables))
-
-
-def _limit(simulation: Simulation) -> Table:
-    return runs_table([first_layer.simulate(simulation, seed) for seed in SEEDS])
-
-
-def _trained(simulation: Simulation, real: RealTraining, seeds: Sequence[int], label: str) -> Table:
-    return runs_table([training.train(simulation, real, seed, label=label) for seed in seeds])
 
 
 def _predicted(
@@ -161,17 +169,15 @@ def _predicted(
     )
 
 
-def write(tables: Table) -> str:
-    """The text of the file: a line a curve."""
-    return json.dumps(tables, indent=None, separators=(",", ": ")).replace('],"', '],\n"') + "\n"
+RUNS = StoredRuns(run, declared(PRESET["paper"].settings))
 
 
 def read(text: str) -> Table:
-    """The tables, with arrays for lists of numbers; ValueError if this is no such file."""
-    found = json.loads(text)
-    if not isinstance(found, dict) or "direction" not in found:
-        raise ValueError("no stored runs of the grokking chapter: a part called direction lacks")
-    return {name: _arrays(part) for name, part in found.items()}
+    """The tables by kind and name, with arrays for lists of numbers; ValueError for other runs."""
+    found: Table = {}
+    for part, table in RUNS.read(text).items():
+        found.setdefault(part.kind, {})[part.name] = _arrays(table)
+    return found
 
 
 def _arrays(part: Any) -> Any:

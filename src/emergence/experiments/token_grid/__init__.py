@@ -3,7 +3,7 @@
 from .cells import SHARES, Arm, Cell, described, run
 from .grid import ADAMW, FIXED, GRID, MIDDLE, MIDDLE_SGD, PER_PAIR, SGD, SLOWER, WIDE
 from .laws import shapes
-from .store import COMMAND, complete, read
+from .store import COMMAND, read
 from .table import Waits, not_run, waits
 
 __all__ = [
@@ -21,7 +21,6 @@ __all__ = [
     "Arm",
     "Cell",
     "Waits",
-    "complete",
     "described",
     "not_run",
     "read",

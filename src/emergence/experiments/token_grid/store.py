@@ -1,43 +1,30 @@
-"""The stored grid: written cell by cell, read by the chapter."""
+"""The stored grid, data/token_grid.json, as the chapter reads it."""
 
-import json
-import math
-import time
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from emergence.running import records
+from emergence.running.records import StoredRuns
 
-from .cells import SHARES, Cell, described, run
+from . import cells
+from .cells import Cell, described
 from .grid import GRID
 
-COMMAND = "PYTHONPATH=src python data/token_grid.py"
+COMMAND = "make runs WHAT=token_grid"
 
 
-def complete(path: Path, seconds: float = math.inf, grid: Sequence[Cell] = GRID) -> None:
-    """Run the cells that a file lacks, in order, and write it after each.
+def run(cell: Cell) -> list[dict[str, Any]]:
+    """What is stored of a cell: a row a run."""
+    return cells.run(cell, torch.device("cpu"))
 
-    Args:
-        path: of the file, which need not exist.
-        seconds: after which no further cell is begun.
-        grid: cells.
-    """
-    wanted = [described(cell) for cell in grid]
-    stored = json.loads(records.text(path, "cells"))["cells"]
-    cells = [found for found in stored if found["cell"] in wanted]
-    known = [found["cell"] for found in cells]
-    for cell in records.missing(grid, known, key=described, seconds=seconds):
-        start = time.process_time()
-        rows = run(cell, torch.device("cpu"))
-        took = round(time.process_time() - start, 1)
-        cells.append({"cell": described(cell), "seconds": took, "runs": rows})
-        records.write(path, records.written(COMMAND, "cells", cells, shares=list(SHARES)))
+
+RUNS = StoredRuns(run, GRID)
 
 
 def read(path: Path) -> list[dict[str, Any]]:
     """The cells of a stored grid: `cell`, its settings; `seconds`; `runs`, a row each."""
-    found: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))["cells"]
-    return found
+    return [
+        {"cell": described(entry.configuration), "seconds": entry.seconds, "runs": entry.result}
+        for entry in RUNS.entries(path.read_text(encoding="utf-8"))
+    ]

@@ -19,10 +19,9 @@ def found():
     return stored.read(FILE.read_text(encoding="utf-8"))
 
 
-def test_the_file_holds_what_is_declared_and_is_written_as_it_is_read(found):
+def test_the_file_holds_what_is_declared(found):
     assert tuple(found) == stored.CELLS
     assert all(b.stored < b.lost <= b.stored * SETTINGS.tolerance**2 for b in found.values())
-    assert stored.read(stored.written(found)) == found
 
 
 def test_a_sample_is_stored(found):
@@ -38,8 +37,10 @@ def test_a_sample_is_stored(found):
     assert trained.recall >= SETTINGS.least_recall
 
 
-def test_a_search_is_that_of_the_chapter():
+def test_a_search_is_that_of_the_chapter(monkeypatch):
     settings = PRESET["smoke"].settings
     bracket = stored.search(stored.Cell(16, 0), settings)
     assert isinstance(bracket, Bracket)
+    monkeypatch.setattr(stored, "search", lambda cell, given: bracket if given == SETTINGS else 0)
+    assert Bracket(**stored.run(stored.Cell(16, 0))) == bracket
     assert 0.7 < bracket.capacity / stored.limits.expected_pairs(16, settings.samples, 0) < 1.4

@@ -1,7 +1,7 @@
 """The stored runs: declared, written and read back, and one of them begun again."""
 
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +10,7 @@ import torch
 
 from emergence.companions.birth import attention, task
 from emergence.companions.birth.runs import cells, generic, order, record
+from emergence.running.records import Entry, written
 from oracles.birth_counts import COUNTS
 
 FILE = Path(__file__).parents[4] / "data" / "companions" / "birth.json"
@@ -19,6 +20,11 @@ SMALL = generic.Generic(length=20, dim=16, batch_size=8, steps=3)
 @pytest.fixture(scope="module")
 def stored():
     return {(run.name, run.seed): run for run in record.read(FILE.read_text(encoding="utf-8"))}
+
+
+def file_with(cell, result):
+    """The text of a file with one run."""
+    return written([Entry(cell, None, None, None, {}, None, None, result)])
 
 
 def test_the_generic_transformer_looks_at_no_later_token():
@@ -74,22 +80,24 @@ def test_accuracies_are_taken_apart():
 
 def test_a_run_goes_through_the_file_unchanged():
     tiny = replace(cells.RANDOM, length=16, dim=16, batch_size=8, steps=6)
-    entry = cells.measure(cells.Cell(cells.SHOWN[0], tiny, cells.SHOWN[1]), COUNTS)
-    (back,) = record.read(record.written([entry]))
-    assert back.settings == json.loads(json.dumps(cells.used(tiny)))
+    cell = cells.Cell(cells.SHOWN[0], cells.Simplified.of(tiny), cells.SHOWN[1])
+    entry = cells.measure(cell, COUNTS)
+    (back,) = record.read(file_with(cell, entry))
+    assert back.settings == json.loads(json.dumps(asdict(cell.settings)))
+    assert {name: getattr(tiny, name) for name in back.settings} == asdict(cell.settings)
     assert back.probed.tolist() == [0, 5, 6]
     assert len(back.loss) == 6
     assert len(back.curves) == 9
     assert back.maps["kq2"].shape == (65, 65)
     assert (back.curves.matched <= 1).all()
     with pytest.raises(ValueError, match="readings a step"):
-        record.read(record.written([entry | {"readings": entry["readings"][:-1]}]))
+        record.read(file_with(cell, entry | {"readings": entry["readings"][:-1]}))
 
 
 def test_every_stored_run_is_declared(stored):
     declared = {(cell.name, cell.seed): cell for cell in cells.CELLS}
     for key, run in stored.items():
-        assert run.settings == json.loads(json.dumps(cells.used(declared[key].settings)))
+        assert run.settings == json.loads(json.dumps(asdict(declared[key].settings)))
         assert len(run.loss) == run.settings["steps"]
     assert set(stored) == set(declared)
 
@@ -103,8 +111,8 @@ def test_a_stored_run_begins_as_it_is_stored(stored, key):
     if isinstance(cell.settings, generic.Generic):
         found = generic.train(replace(cell.settings, steps=n_steps), COUNTS, cell.seed)
     else:
-        entry = cells.measure(replace(cell, settings=replace(cell.settings, steps=n_steps)), COUNTS)
-        (found,) = record.read(record.written([entry]))
+        cell = replace(cell, settings=replace(cell.settings, steps=n_steps))
+        (found,) = record.read(file_with(cell, cells.measure(cell, COUNTS)))
         for name in attention.Focus._fields:
             kept = getattr(stored[key].curves, name)[:3]
             assert getattr(found.curves, name)[:3] == pytest.approx(kept, abs=2e-3)

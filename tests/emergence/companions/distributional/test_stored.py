@@ -10,6 +10,7 @@ import torch
 
 from emergence.companions.birth import bigrams
 from emergence.companions.distributional import Recipe, model, probes, stored, task, training
+from emergence.running.records import Entry, written
 
 ROOT = Path(__file__).parents[4]
 FILE = ROOT / "data" / "companions" / "distributional.json"
@@ -84,9 +85,15 @@ def test_the_edge_is_where_the_drawn_values_end():
         assert greatest == pytest.approx(probes.edge(*w.shape), rel=0.03)
 
 
+def file_with(cell, result):
+    """The text of a file with one run."""
+    return written([Entry(cell, None, None, None, {}, None, None, result)])
+
+
 def test_a_run_goes_through_the_file_unchanged():
-    entry = stored.measure(stored.Cell("made", TINY, 1), COUNTS)
-    (back,) = stored.read(stored.written([entry]))
+    cell = stored.Cell("made", TINY, 1)
+    entry = stored.measure(cell, COUNTS)
+    (back,) = stored.read(file_with(cell, entry))
     assert back.settings == json.loads(json.dumps(asdict(TINY)))
     assert back.probed.tolist() == [0, 1, 2, 3, 4]
     assert len(back.loss) == 4
@@ -98,7 +105,7 @@ def test_a_run_goes_through_the_file_unchanged():
         assert last == pytest.approx(back.table[f"{layer}.{matrix}.{share:g}"], abs=2e-4)
     assert back.looks[1][-1] == entry["readings"][-1][-1]
     with pytest.raises(ValueError, match="readings a step"):
-        stored.read(stored.written([entry | {"readings": entry["readings"][:-1]}]))
+        stored.read(file_with(cell, entry | {"readings": entry["readings"][:-1]}))
 
 
 def test_unsettled_by_hand():

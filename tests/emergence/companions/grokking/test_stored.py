@@ -7,7 +7,14 @@ import numpy as np
 import pytest
 
 from emergence.companions.grokking import PRESET, direction, stages, stored
-from emergence.companions.grokking.settings import Direction, Ladder
+from emergence.companions.grokking.settings import (
+    Direction,
+    Ladder,
+    Moduli,
+    RealTraining,
+    Simulation,
+)
+from emergence.running.records import Entry, written
 
 FILE = Path(__file__).parents[4] / "data" / "companions" / "grokking.json"
 STEPS = np.array([10, 20, 40, 80, 160])
@@ -72,15 +79,16 @@ def test_a_table_goes_through_the_file_unchanged():
     settings = Direction(modulus=5, hidden=16, n_test=3, steps=60, n_measured=2, pull_steps=5,
                          switch_window=20)  # fmt: skip
     record = direction.measure_updates(settings, (0,), ("entries",), label="test")
-    table = stored.rung_table(settings, record)
-    back = stored.read(stored.write({"direction": {"base": table}}))["direction"]["base"]
+    part = stored.Part("direction", "base", settings, (0,))
+    text = written([Entry(part, None, None, None, {}, None, None, stored.run(part))])
+    back = stored.read(text)["direction"]["base"]
     assert back["test_loss"] == pytest.approx(record.test_loss[0].numpy(), rel=1e-5)
     assert back["gates"].shape == (1, 2, 10, 10)
     assert back["settings"]["steps"] == 60
 
 
 def test_a_file_of_another_kind_is_refused():
-    with pytest.raises(ValueError, match="no stored runs of the grokking chapter"):
+    with pytest.raises(ValueError, match="these are no stored runs of Part"):
         stored.read("[1, 2]")
 
 
@@ -92,3 +100,41 @@ def test_a_rung_begins_as_it_is_stored(tables, name):
     found = direction.measure_updates(settings, (1,), ("entries",), label="test")
     for curve in ("train_loss", "test_loss", "norm"):
         assert float(getattr(found, curve)[0, 0, 0]) == pytest.approx(kept[curve][1, 0], rel=1e-3)
+
+
+SMALL = Simulation(modulus=7, hidden=24, steps=20, log_every=10, embedding_std=7**-0.5)
+REAL = RealTraining(decay=0.3, clock=0.1, log_every=0.05)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "real", "wanted"),
+    [
+        ("network", "predicted", None, {"accuracy"}),
+        ("network", "ridge", REAL, {"accuracy"}),
+        ("network", "slowed", REAL, {"memorised"}),
+        ("moduli", "7", REAL, {"real", "predicted"}),
+        ("weak", "7", REAL, {"real"}),
+    ],
+)
+@pytest.mark.usefixtures("unchecked")
+def test_a_part_is_what_its_place_says(kind, name, real, wanted):
+    part = stored.Part(kind, name, SMALL, (0, 1), real)
+    found = stored.run(part)
+    assert wanted <= set(found)
+    for table in (
+        (found["real"], found.get("predicted", found["real"])) if "real" in found else [found]
+    ):
+        assert len(table["accuracy"]) == 2
+        assert ("memorised" in table) == (table is found.get("real") or name == "slowed")
+    text = written([Entry(part, None, None, None, {}, None, None, found)])
+    assert set(stored.read(text)[kind][name]) == set(found)
+
+
+def test_moduli_are_trained_at_rates_that_stay_stable():
+    sizes, first = Moduli(), PRESET["paper"].settings.simulation.modulus
+    parts = {part.name: part for part in stored.RUNS.cells if part.kind == "moduli"}
+    assert list(parts) == [str(p) for p in sizes.moduli]
+    for p, clock in zip(sizes.moduli, sizes.clocks, strict=True):
+        own, real = parts[str(p)].settings, parts[str(p)].real
+        assert (own.modulus, own.ridge_step, real.clock) == (p, sizes.ridge_step, clock)
+        assert real.learning_rate * p == pytest.approx(sizes.real.learning_rate * first)

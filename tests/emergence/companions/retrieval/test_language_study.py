@@ -24,11 +24,6 @@ def test_the_record_has_every_condition_in_full():
     assert set(heads["right"]) == {"none", "retrieval", "induction", "random"}
 
 
-def test_the_record_is_read_as_it_is_written():
-    answers, heads = {Condition("assignments", 2, 3, "forward", 1): [True, False, True]}, {"a": 1}
-    assert language_study.read(language_study.written(answers, heads)) == (answers, heads)
-
-
 def test_examples_stand_before_the_prompt_and_each_prompt_has_its_own_stream():
     with_two = Condition("assignments", 2, 4, examples=2).prompts()
     assert [prompt.text.count("\n\n") for prompt in with_two] == [2] * 4

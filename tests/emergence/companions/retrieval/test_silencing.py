@@ -1,5 +1,6 @@
 """Which heads are silenced, what stands beside them, and how a difference is judged."""
 
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -91,3 +92,31 @@ def test_the_record_has_every_group_in_full():
     ranked = {kind: torch.tensor(each) for kind, each in shown["scores"].items()}
     assert list(found) == silencing.cuts(ranked)
     assert {len(right) for right in found.values()} == {silencing.ANSWERED.n_prompts}
+
+
+def test_what_is_stored_is_what_is_asked_of_the_model(monkeypatch):
+    """Each configuration reaches its own measure, and a group its own heads."""
+    shape = {
+        kind: torch.cat([scores(seed)] * 3) for seed, kind in enumerate(("retrieval", "induction"))
+    }
+    ranked = {kind: each.tolist() for kind, each in shape.items()}
+    silent = []
+    monkeypatch.setattr(silencing, "_model", lambda: "model")
+    monkeypatch.setattr(silencing, "_ranked", lambda: ranked)
+    monkeypatch.setattr(
+        language_study, "without", lambda model, heads: silent.append(heads) or nullcontext()
+    )
+    monkeypatch.setattr(language_study, "study_heads", lambda model, n, cut: {"cut": [(n, cut)]})
+    monkeypatch.setattr(
+        silencing.language, "right_answers", lambda model, made: [True, False, len(made) > 50]
+    )
+    assert silencing.measure(language_study.HeadStudy()) == {"cut": [[40, 10]]}
+    assert silencing.measure(language_study.Ranking()) == ranked
+    assert silencing.measure(language_study.CONDITIONS[0]) == "101"
+    assert silencing.measure(language_study.CONDITIONS[2]) == "100"
+    groups = [silencing.measure(each) for each in silencing.GROUPS]
+    found = silencing.cuts(shape)
+    assert [(g.kind, g.n_heads, g.draw) for g in silencing.GROUPS] == [cut[:3] for cut in found]
+    assert [tuple(map(tuple, each["heads"])) for each in groups] == silent
+    assert silent == [cut.heads for cut in found]
+    assert {each["right"] for each in groups} == {"101"}

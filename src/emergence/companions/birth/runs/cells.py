@@ -1,7 +1,7 @@
 """The runs that are stored, and what is measured of each."""
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
 from typing import Any
 
@@ -30,11 +30,29 @@ RELEASES = {  # steps from which W_OV^2, W_KQ^2 and W_KQ^1 move; ours
     "output last": (300, 0, 0),
 }
 WIDTHS = 128, 256, 512, 1024
-DECIDING = (
-    "length", "dim", "batch_size", "n_triggers", "random_triggers", "released", "steps",
-    "learning_rate", "momentum", "weight_decay", "every",
-)  # fmt: skip
 SHOWN = "random 512", 0  # the run whose memories are stored whole
+
+
+@dataclass(frozen=True)
+class Simplified:
+    """Those of `Settings` that decide a run: of task, network and descent."""
+
+    length: int
+    dim: int
+    batch_size: int
+    n_triggers: int
+    random_triggers: bool
+    released: tuple[int, int, int]
+    steps: int
+    learning_rate: float
+    momentum: float
+    weight_decay: float
+    every: int
+
+    @classmethod
+    def of(cls, settings: Settings) -> "Simplified":
+        """Taken from settings of the chapter."""
+        return cls(**{field.name: getattr(settings, field.name) for field in fields(cls)})
 
 
 @dataclass(frozen=True)
@@ -42,19 +60,20 @@ class Cell:
     """One run: its name, its settings, its seed."""
 
     name: str
-    settings: Settings | Generic
+    settings: Simplified | Generic
     seed: int
 
 
 def _cells() -> tuple[Cell, ...]:
     """All runs, in the order of computation."""
-    wide = {dim: replace(RANDOM, dim=dim) for dim in WIDTHS}
+    random = Simplified.of(RANDOM)
+    wide = {dim: replace(random, dim=dim) for dim in WIDTHS}
     return (
         *(Cell(f"random {dim}", wide[dim], 0) for dim in WIDTHS[:3]),
         Cell("generic", Generic(), 0),
         *(Cell(name, replace(wide[256], released=at), 0) for name, at in RELEASES.items()),
         Cell("random 128", wide[128], 1),  # the width at which embeddings overlap most, again
-        Cell("source", SOURCE, 0),
+        Cell("source", Simplified.of(SOURCE), 0),
         Cell("random 1024", wide[1024], 0),
     )
 
@@ -63,24 +82,18 @@ CELLS = _cells()
 
 
 def measure(cell: Cell, bigrams: Bigrams) -> dict[str, Any]:
-    """The stored entry of a run: settings, curves, and accuracies on fresh sequences."""
+    """What is stored of a run: curves, and accuracies on fresh sequences."""
     settings = cell.settings
     what = task.make(bigrams, settings.n_triggers, random_triggers=settings.random_triggers)
     draw = torch.Generator().manual_seed(TEST_SEED + cell.seed)
     tested = task.sample(what, 512, settings.length, generator=draw)
-    entry: dict[str, Any] = {
-        "name": cell.name,
-        "kind": type(settings).__name__,
-        "settings": used(settings),
-        "seed": cell.seed,
-    }
     if isinstance(settings, Generic):
         layer = generic.train(settings, bigrams, cell.seed, label=cell.name)
         curves = {"accuracy": _rounded(layer.accuracy), "loss": _rounded(layer.loss)}
         answer = partial(generic.logits, layer.parts, n_heads=settings.n_heads)
-        return entry | curves | {"tested": accuracies(answer, tested, settings.n_triggers)}
+        return curves | {"tested": accuracies(answer, tested, settings.n_triggers)}
     record = train(
-        settings,
+        Settings(**asdict(settings)),
         bigrams,
         cell.seed,
         n_layers=2,
@@ -88,7 +101,7 @@ def measure(cell: Cell, bigrams: Bigrams) -> dict[str, Any]:
         label=cell.name,
         read=RecallsAndFocus.of(what, task.Batch(*(part[:N_READ] for part in tested))),
     )
-    entry |= {
+    entry: dict[str, Any] = {
         "probed": record.probed.tolist(),
         "readings": _rounded(record.readings.T),
         "accuracy": _rounded(record.accuracy),
@@ -100,12 +113,6 @@ def measure(cell: Cell, bigrams: Bigrams) -> dict[str, Any]:
     if (cell.name, cell.seed) == SHOWN:
         entry["maps"] = _maps(record.frozen, record.trained, what.n_tokens)
     return entry
-
-
-def used(settings: Settings | Generic) -> dict[str, Any]:
-    """The settings that decide a run: of `Settings` those of task, network and descent."""
-    every = asdict(settings)
-    return every if isinstance(settings, Generic) else {name: every[name] for name in DECIDING}
 
 
 @torch.no_grad()

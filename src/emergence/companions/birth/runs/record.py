@@ -1,22 +1,21 @@
-"""The stored runs: read, and computed where they are missing.
+"""The stored runs, data/companions/birth.json; about an hour on one core."""
 
-`data/companions/birth.py` computes the runs that the record lacks, in the order of `cells.CELLS`,
-and writes the record after each.
-"""
-
-import json
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int
 
-from emergence.running import records
+from emergence.running.cache import plain
+from emergence.running.records import StoredRuns
 
-from ..bigrams import Bigrams
+from .. import bigrams
 from . import cells
 
-COMMAND = "PYTHONPATH=src python data/companions/birth.py"
+RUNS = StoredRuns(
+    cells.measure,
+    cells.CELLS,
+    tables={"bigrams": ("data/shakespeare_bigrams.csv", bigrams.read)},
+)
 
 
 class Curves(NamedTuple):
@@ -48,9 +47,9 @@ class Run(NamedTuple):
 
 
 def read(text: str) -> list[Run]:
-    """The runs of a record; ValueError for one with other readings than are taken."""
+    """The runs of a file; ValueError for other runs, and for other readings than are taken."""
     found = []
-    for entry in json.loads(text)["runs"]:
+    for cell, entry in RUNS.read(text).items():
         readings = np.array(entry.get("readings", np.zeros((len(Curves._fields), 0))), dtype=float)
         if len(readings) != len(Curves._fields):
             raise ValueError(
@@ -58,9 +57,9 @@ def read(text: str) -> list[Run]:
             )
         found.append(
             Run(
-                entry["name"],
-                entry["seed"],
-                entry["settings"],
+                cell.name,
+                cell.seed,
+                {name: value for name, value in plain(cell.settings).items() if name},
                 np.array(entry["loss"]),
                 np.array(entry["accuracy"]),
                 entry["tested"],
@@ -70,18 +69,3 @@ def read(text: str) -> list[Run]:
             )
         )
     return found
-
-
-def written(entries: list[dict[str, Any]]) -> str:
-    """A record with its provenance, a line a run."""
-    return records.written(COMMAND, "runs", entries, device="cpu")
-
-
-def complete(path: Path, bigrams: Bigrams) -> None:
-    """Compute and store the runs that are missing."""
-    entries = json.loads(records.text(path, "runs"))["runs"]
-    known = {(entry["name"], entry["seed"]) for entry in entries}
-    for cell in records.missing(cells.CELLS, known, key=lambda cell: (cell.name, cell.seed)):
-        entries.append(cells.measure(cell, bigrams))
-        print(cell.name, cell.seed, entries[-1]["tested"], flush=True)
-        records.write(path, written(entries))

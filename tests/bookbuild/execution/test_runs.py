@@ -1,0 +1,276 @@
+"""Stored runs: one command computes them, goes on when killed, and a page tells their code."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import nbformat
+import pytest
+
+from bookbuild.execution.runs import File, Recording, file_of, remark, said
+from bookbuild.results.machine import machine
+from bookbuild.settings import Settings
+from bookbuild.site import stage
+from emergence.running.executors import Serial
+from emergence.running.records import written
+from this_book import ROOT, chapters
+
+if TYPE_CHECKING:
+    from conftest import Toy
+
+TINY = '''"""A declaration for a test: sums that take their time and tell each step."""
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+
+from emergence.running import loop
+from emergence.running.cache import Task
+from emergence.running.records import StoredRuns
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A sum."""
+
+    seed: int
+    steps: int
+
+
+def run(cell: Cell) -> dict[str, float]:
+    """Add a number at each step."""
+    x = torch.zeros(())
+    for step in loop.steps(Task.of(run, cell=cell), cell.steps, "tiny", x=x):
+        with Path("steps.log").open("a") as log:
+            log.write(f"{cell.seed} {step}\\n")
+        x += 1
+        time.sleep(0.01)
+    return {"sum": float(x)}
+
+
+RUNS = StoredRuns(run, (Cell(0, 3), Cell(1, 400), Cell(2, 400)))
+'''
+
+
+class Copy:
+    """A copy of the sources that declares tiny runs, and its command in a process of its own."""
+
+    def __init__(self, root: Path) -> None:
+        self.root, self.file = root, root / "data" / "tiny.json"
+        shutil.copytree(ROOT / "src", root / "src", ignore=shutil.ignore_patterns("__pycache__"))
+        (root / "data").mkdir()
+        (root / "src/emergence/tiny.py").write_text(TINY, encoding="utf-8")
+        self.edit(
+            "bookbuild/execution/runs.py",
+            "REGISTRY = {",
+            "REGISTRY = {'data/tiny.json': 'emergence.tiny',",
+        )
+        self.edit(
+            "bookbuild/settings.py", "CHECKPOINT_INTERVAL = 30.0", "CHECKPOINT_INTERVAL = 0.2"
+        )
+
+    def edit(self, path: str, old: str, new: str) -> None:
+        text = (self.root / "src" / path).read_text(encoding="utf-8")
+        assert text.count(old) == 1
+        (self.root / "src" / path).write_text(text.replace(old, new), encoding="utf-8")
+
+    def start(self, *options: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [sys.executable, "-m", "bookbuild", "runs", *options],
+            cwd=self.root,
+            env=os.environ | {"PYTHONPATH": str(self.root / "src")},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+
+    def run(self, *options: str) -> tuple[int, str]:
+        process = self.start(*options)
+        told, _ = process.communicate(timeout=120)
+        return process.returncode, told
+
+    def steps(self) -> list[tuple[int, int]]:
+        log = self.root / "steps.log"
+        lines = log.read_text().split("\n")[:-1] if log.exists() else []
+        return [(int(seed), int(step)) for seed, step in map(str.split, lines)]
+
+    def entries(self) -> list[dict[str, Any]]:
+        return json.loads(self.file.read_text(encoding="utf-8")) if self.file.exists() else []
+
+    def sums(self) -> list[float]:
+        return [entry["result"]["sum"] for entry in self.entries()]
+
+
+def wait(ready: Callable[[], bool], seconds: float = 60.0) -> None:
+    end = time.monotonic() + seconds
+    while not ready():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def test_killed_it_goes_on_from_its_state_and_other_code_computes_all_again(
+    tmp_path: Path,
+) -> None:
+    copy, jobs = Copy(tmp_path), "2"
+    process = copy.start("tiny", "--jobs", jobs)
+    wait(lambda: bool(copy.entries()) and (1, 100) in copy.steps())
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+    assert [entry["result"] for entry in copy.entries()] == [{"sum": 3.0}]
+    before = len(copy.steps())
+    code, told = copy.run("tiny", "--jobs", jobs)
+    assert (code, told.splitlines()[-1]) == (0, "tiny: whole")
+    again = copy.steps()[before:]
+    assert (0, 0) not in again
+    assert 0 < min(step for seed, step in again if seed == 1) <= 101
+    assert copy.sums() == [3.0, 400.0, 400.0]
+    first = copy.entries()[0]
+    assert first["configuration"] == {"": "Cell", "seed": 0, "steps": 3}
+    assert first["machine"] == machine()
+    assert {"python", "torch"} == {*first["versions"]}
+    assert first["seconds"] >= 0
+    assert not list((tmp_path / "_build" / "runs").glob("*"))
+    whole, before = copy.file.read_bytes(), len(copy.steps())
+    assert copy.run("tiny")[0] == 0
+    assert (copy.file.read_bytes(), len(copy.steps())) == (whole, before)
+
+    copy.edit("emergence/tiny.py", "x += 1", "x += 2")
+    assert copy.run("tiny", "--jobs", jobs)[0] == 0
+    assert copy.sums() == [6.0, 800.0, 800.0]
+    assert first["code"] not in {entry["code"] for entry in copy.entries()}
+
+
+def test_it_ends_in_time_and_says_what_is_left(tmp_path: Path) -> None:
+    copy = Copy(tmp_path)
+    copy.edit("emergence/tiny.py", "Cell(1, 400)", "Cell(1, 10**6)")
+    copy.edit("bookbuild/execution/sweeps.py", "60.0 * minutes", "15.0 * minutes")
+    begun = time.monotonic()
+    code, told = copy.run("tiny", "--jobs", "1", "--minutes", "1")
+    assert time.monotonic() - begun < 45
+    assert (code, told.splitlines()[-1]) == (0, "tiny: 2 stored runs are left to compute")
+    assert copy.sums() == [3.0]
+
+
+def test_an_unknown_name_and_a_damaged_file_are_told_in_a_sentence(
+    tmp_path: Path, command: Callable[..., str]
+) -> None:
+    known = "associative_memories, birth, distributional, factual_recall, grokking, k_hop, language"
+    assert command(tmp_path, "runs", "lost") == (
+        f"There are no stored runs called 'lost'; there are {known}, token_grid."
+    )
+    (tmp_path / "src").symlink_to(ROOT / "src")
+    (tmp_path / "data/companions").mkdir(parents=True)
+    whole = (ROOT / "data/companions/k_hop.json").read_text(encoding="utf-8")
+    path = tmp_path / "data/companions/k_hop.json"
+    for text, why in (
+        (whole[:900], "the stored runs of Cell are damaged: no JSON"),
+        (
+            whole.replace('"n_layers"', '"depth"'),
+            "these are no stored runs of Cell: Cell has other",
+        ),
+    ):
+        path.write_text(text, encoding="utf-8")
+        told = command(tmp_path, "runs", "k_hop")
+        assert told.startswith(f"{path}: {why}")
+        assert "\n" not in told
+        assert path.read_text(encoding="utf-8") == text
+
+
+def copied(tmp_path: Path, code: Callable[[str, int], str | None]) -> tuple[Settings, File]:
+    """Two stored files in a folder, each entry with the code that is asked for."""
+    (tmp_path / "src").symlink_to(ROOT / "src")
+    for name in ("k_hop", "language"):
+        file = File(file_of(name), ROOT, ROOT / "src")
+        path = tmp_path / file_of(name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        entries = [e._replace(code=code(file.code, i)) for i, e in enumerate(file.entries.values())]
+        path.write_text(written(entries), encoding="utf-8")
+    return Settings(tmp_path), File(file_of("k_hop"), tmp_path, tmp_path / "src")
+
+
+@pytest.mark.parametrize(
+    ("code", "k_hop", "both"),
+    [
+        (lambda today, _: today, 0, 0),
+        (lambda today, place: today if place > 2 else None, 3, 6),
+        (lambda today, place: "f00" if place == 0 else today, 1, 2),
+    ],
+)
+def test_a_page_tells_of_runs_by_earlier_code(
+    tmp_path: Path, code: Callable[[str, int], str | None], k_hop: int, both: int
+) -> None:
+    settings, file = copied(tmp_path, code)
+    assert file.earlier == len([c for c in file.lacking if c in file.entries]) == k_hop
+    by_name = {chapter.name: chapter for chapter in chapters()}
+    for name, count, earlier in (
+        ("companions/09_k_hop", 31, k_hop),
+        ("companions/01_retrieval", 31 + 49, both),
+        ("companions/04_weight_norm", 0, 0),
+    ):
+        chapter = by_name[name]
+        here = replace(chapter, data=tuple(tmp_path / p.relative_to(ROOT) for p in chapter.data))
+        assert remark(here, settings) == (said(earlier, count) if earlier else "")
+
+
+def test_the_sentence_counts() -> None:
+    assert said(3, 10).startswith("Of the 10 stored runs of this chapter, 3 were made by earlier")
+    assert said(1, 10).startswith("Of the 10 stored runs of this chapter, 1 was made by earlier")
+
+
+def test_the_page_of_a_chapter_has_the_sentence_once(
+    toy: Toy, monkeypatch: pytest.MonkeyPatch, without_site: None
+) -> None:
+    monkeypatch.setattr(stage, "remark", lambda chapter, _: f"About {chapter.name}.")
+    toy.build()
+    page = nbformat.read(toy.settings().stage / "book" / "paper" / "01_line.ipynb", 4)
+    assert sum("About paper/01_line." in cell.source for cell in page.cells) == 1
+    assert page.cells[-1].source.startswith("About paper/01_line.\n\n<p class=")
+
+
+def test_a_run_keeps_its_place_and_what_is_not_declared_goes(tmp_path: Path) -> None:
+    _, file = copied(tmp_path, lambda today, _: today)
+    *others, last = file.entries
+    lost, again = file.entries.pop(others[3]), file.entries[others[5]]
+    strange = replace(others[0], n_seeds=77)
+    file.entries[strange] = again._replace(configuration=strange)
+    file.keep(again._replace(result={"moments": [], "right": []}))
+    kept = [e.configuration for e in file.runs.entries(file.path.read_text(encoding="utf-8"))]
+    assert kept == [*others[:3], *others[4:], last]
+    file.keep(lost)
+    kept = [e.configuration for e in file.runs.entries(file.path.read_text(encoding="utf-8"))]
+    assert kept == [*others[:3], *others[4:], last, others[3]]
+
+
+def failing(size: int) -> int:
+    """A run that fails for one size."""
+    if size == 2:
+        raise ArithmeticError("two")
+    return -size
+
+
+def test_each_result_is_handed_over_and_an_error_is_no_result() -> None:
+    found: list[tuple[int, int]] = []
+    executor = Recording(Serial(), (int,), lambda size, result, *_: found.append((size, result)))
+    assert executor.submit(failing, 5).result() == -5
+    with pytest.raises(ArithmeticError, match="two"):
+        executor.submit(failing, 2).result()
+    assert found == [(5, -5)]
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with pytest.raises(OSError, match="No space left"):
+        Recording(Serial(), (int,), full).submit(failing, 5).result()
