@@ -226,13 +226,7 @@ class AttentionOnlyTransformer(nn.Module):
     ) -> tuple[Float[Tensor, "batch length dim"], ...]:
         """The residual stream before, between and after the two layers (§2.2), token by token.
 
-        Args:
-            tokens: tokens, whole numbers from 0 to `vocabulary` - 1.
-            positions: places in the block, from 0 to `block_size` - 1.
-            mask: `causal`, a position sees itself and what precedes it, or `strict`, not itself.
-
-        Returns:
-            Three arrays of vectors.
+        It takes what `forward` takes and returns three arrays of vectors.
 
         Example:
             >>> made = {"embedding_scale": 1.0, "generator": torch.Generator().manual_seed(0)}
@@ -241,10 +235,15 @@ class AttentionOnlyTransformer(nn.Module):
             3
         """
         allowed = allowed_positions(tokens.shape[1], mask, tokens.device)
-        stream = self.W_E.T[tokens] + self.W_pos.T[positions]
-        found = [stream]
-        for w_q, w_k, w_v, w_o in zip(self.W_Q, self.W_K, self.W_V, self.W_O, strict=True):
-            scores = (stream @ w_q.T) @ (stream @ w_k.T).mT * self.score_scale
-            stream = stream + attention(scores, allowed) @ stream @ w_v.T @ w_o.T
-            found.append(stream)
+        found = [self.W_E.T[tokens] + self.W_pos.T[positions]]
+        for layer in range(2):
+            found.append(self.layer(layer, found[-1], allowed))
         return tuple(found)
+
+    def layer(
+        self, layer: int, stream: Float[Tensor, "batch length dim"], allowed: Tensor
+    ) -> Float[Tensor, "batch length dim"]:
+        """The residual stream after a layer, 0 or 1, of what it was before."""
+        w_q, w_k, w_v, w_o = (maps[layer] for maps in (self.W_Q, self.W_K, self.W_V, self.W_O))
+        scores = (stream @ w_q.T) @ (stream @ w_k.T).mT * self.score_scale
+        return stream + attention(scores, allowed) @ stream @ w_v.T @ w_o.T

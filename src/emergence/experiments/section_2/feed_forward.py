@@ -4,16 +4,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from torch import Tensor, nn
 
-from emergence.models import AttentionOnlyTransformer, Mask, allowed_positions, attention
+from emergence.models import AttentionOnlyTransformer
 from emergence.preset import preset
 from emergence.running import loop
 from emergence.running.cache import Task
 from emergence.running.devices import generator
 from emergence.training.settings import TokenTraining
-from emergence.training.transformer import token_optimiser, token_step
+from emergence.training.transformer import initial_transformer, token_optimiser, token_step
 
 HIDDEN = 4  # hidden units of an MLP over the width D, as in Vaswani et al.
 OWN_SEED = 20_000  # of the MLPs' weights, so that all else is the same with and without them
@@ -54,23 +54,12 @@ class MLPTransformer(AttentionOnlyTransformer):
         self.W_out = nn.ParameterList(uniform(hidden, dim, hidden) for _ in range(2))
         self.b_out = nn.ParameterList(uniform(hidden, dim) for _ in range(2))
 
-    def residual_stream(
-        self,
-        tokens: Int[Tensor, "batch length"],
-        positions: Int[Tensor, "batch length"],
-        *,
-        mask: Mask = "causal",
-    ) -> tuple[Float[Tensor, "batch length dim"], ...]:
-        allowed = allowed_positions(tokens.shape[1], mask, tokens.device)
-        stream = self.W_E.T[tokens] + self.W_pos.T[positions]
-        found = [stream]
-        for i in range(2):
-            scores = (stream @ self.W_Q[i].T) @ (stream @ self.W_K[i].T).mT * self.score_scale
-            stream = stream + attention(scores, allowed) @ stream @ self.W_V[i].T @ self.W_O[i].T
-            hidden = torch.relu(stream @ self.W_in[i].T + self.b_in[i])
-            stream = stream + hidden @ self.W_out[i].T + self.b_out[i]
-            found.append(stream)
-        return tuple(found)
+    def layer(
+        self, layer: int, stream: Float[Tensor, "batch length dim"], allowed: Tensor
+    ) -> Float[Tensor, "batch length dim"]:
+        stream = super().layer(layer, stream, allowed)
+        hidden = torch.relu(stream @ self.W_in[layer].T + self.b_in[layer])
+        return stream + hidden @ self.W_out[layer].T + self.b_out[layer]
 
 
 def train_mlp(run: MLPRun) -> dict[str, Any]:
@@ -80,15 +69,11 @@ def train_mlp(run: MLPRun) -> dict[str, Any]:
     """
     settings, device = run.settings, torch.device(run.device)
     stream = generator(run.seed, device)
-    model: AttentionOnlyTransformer
-    if run.mlp:
-        model = MLPTransformer(settings, run.seed, stream)
-    else:
-        model = AttentionOnlyTransformer(
-            settings.dim, settings.vocabulary, settings.block_size,
-            embedding_scale=settings.embedding_scale, maps=settings.maps, scaled=settings.scaled,
-            generator=stream,
-        )  # fmt: skip
+    model = (
+        MLPTransformer(settings, run.seed, stream)
+        if run.mlp
+        else initial_transformer(settings, stream)
+    )
     optimiser = token_optimiser(settings, model)
     rows: list[tuple[Tensor, Tensor]] = []
     label = f"MLP {'with' if run.mlp else 'without'}, seed {run.seed}"

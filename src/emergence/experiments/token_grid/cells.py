@@ -20,8 +20,8 @@ class Cell:
     """Runs of one size: every rate with every seed, trained until they emerge or to the limit.
 
     Attributes:
-        arm: what the cell is part of: V = 4N, V fixed, batches varied, D^2 below N, or rates below
-            AdamW's middle one where pairs are many.
+        arm: what the cell is part of: V = 4N, V fixed, batches varied, widths below 64, or rates
+            below AdamW's middle one where pairs are many.
         n_pairs: pairs N.
         vocabulary: words V.
         optimiser: `adamw` or `sgd`.

@@ -1,4 +1,4 @@
-"""The cells of the grid, cheapest first, so that an interrupted run leaves a whole smaller grid."""
+"""The cells of the grid, the smallest sizes first: what is interrupted is a smaller grid."""
 
 from .cells import Cell
 
@@ -26,7 +26,7 @@ def proportional(
 
 
 def narrow(n_pairs: int, dim: int, limit: int) -> Cell:
-    """AdamW in a width whose square is not far above N, at two rates.
+    """AdamW in a width below the usual 64, at two rates.
 
     A step of Adam moves every weight by the rate, hence a score of D terms by D times as much: the
     second rate is that of D = 64 in these units.
