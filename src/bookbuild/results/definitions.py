@@ -37,7 +37,9 @@ class Reached:
     """What some code depends on.
 
     Attributes:
-        digests: of each definition, by where it lies, such as `emergence.tasks:token_pairs`.
+        digests: of each definition and of those it names, by where it lies, such as
+            `emergence.tasks:token_pairs`.
+        own: of each definition alone.
         constants: the numbers and texts that stand in constants and classes, each as often as it
             does: the sizes of a profile are among them.
         files: that lie beside the modules and may be read, such as a style sheet.
@@ -45,6 +47,7 @@ class Reached:
     """
 
     digests: Mapping[str, str]
+    own: Mapping[str, str]
     constants: Mapping[str, int]
     files: tuple[Path, ...]
     packages: tuple[str, ...]
@@ -101,6 +104,7 @@ class _Closure:
         places = sorted(self._found)
         return Reached(
             {place: self._digest(place) for place in places},
+            {place: self._defined(place)[1].code for place in places},
             sum((self._defined(place)[1].constants for place in places), Counter()),
             self._resources(),
             tuple(sorted(self.packages)),

@@ -7,6 +7,7 @@ the chapter, so that later rows are still reached where they can be. Figures are
 
 import ast
 import contextlib
+import hashlib
 import importlib
 import io
 import json
@@ -90,7 +91,15 @@ def execute(order: dict[str, Any]) -> None:
     from emergence.running import cache
 
     torch.set_num_threads(1)
-    bookbuild.show = lambda figure, *_, **__: pyplot.close(figure)
+    arrays: dict[str, str] = {}
+
+    def seen(figure: Any, name: str, *, data: Any = None, **_: object) -> None:
+        pyplot.close(figure)
+        for key, value in (data or {}).items():
+            text = repr(value.tolist() if hasattr(value, "tolist") else value)
+            arrays[f"{name}: {key}"] = hashlib.sha256(text.encode()).hexdigest()
+
+    bookbuild.show = seen
     chapter = read_chapter(root, order["chapter"])
     names: dict[str, Any] = {"__name__": "chapter"}
     called: dict[str, bool] = {}
@@ -120,7 +129,7 @@ def execute(order: dict[str, Any]) -> None:
             if "parameters" in cell.metadata.get("tags", []):
                 names |= {"profile": order["profile"], "device": "cpu", "seed": order["seed"]}
     seconds = round(time.process_time() - started, 1)
-    told = {"errors": errors, "seconds": seconds, "called": called}
+    told = {"errors": errors, "seconds": seconds, "called": called, "arrays": arrays}
     (output / TOLD).write_text(json.dumps(told), encoding="utf-8")
 
 

@@ -58,6 +58,7 @@ class Trial:
     key: str
     measures: dict[str, dict[str, Any]]
     errors: list[dict[str, Any]] = field(default_factory=list)
+    arrays: dict[str, str] = field(default_factory=dict)  # of figures: a checksum of each
     seconds: float = 0.0  # of CPU
     # functions of the library, and whether they return records; without a fault
     called: dict[str, bool] = field(default_factory=dict)
