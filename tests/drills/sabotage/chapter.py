@@ -81,6 +81,7 @@ def execute(order: dict[str, Any]) -> None:
     sys.path.insert(0, str(root / "src"))
     os.environ["BOOKBUILD_OUTPUT"] = str(output)
 
+    import numpy as np
     import torch
     from matplotlib import pyplot
 
@@ -96,7 +97,8 @@ def execute(order: dict[str, Any]) -> None:
     def seen(figure: Any, name: str, *, data: Any = None, **_: object) -> None:
         pyplot.close(figure)
         for key, value in (data or {}).items():
-            text = repr(value.tolist() if hasattr(value, "tolist") else value)
+            plain = value.detach().cpu().numpy() if hasattr(value, "detach") else value
+            text = repr(np.asarray(plain).tolist())
             arrays[f"{name}: {key}"] = hashlib.sha256(text.encode()).hexdigest()
 
     bookbuild.show = seen
