@@ -14,6 +14,8 @@ from bookbuild.site.browser import FLAGS, PROGRAMS, program
 from bookbuild.site.scripts import TABLE, join
 
 MODULES = Path(__file__).parents[1] / "book" / "_static"
+PATIENCE = 300_000  # milliseconds for each operation: a loaded machine may need minutes
+SCREENS = 3  # from the top of a page that are photographed; some pages are 200 screens tall
 WIDE, NARROW = {"width": 1280, "height": 900}, {"width": 390, "height": 800}
 LOADED = """async () => {
     document.querySelectorAll("img").forEach((image) => { image.loading = "eager"; });
@@ -37,10 +39,14 @@ LOOK = """() => ({
         .map((image) => image.src),
     ids: [...document.querySelectorAll("[id]")].map((element) => element.id),
     links: [...document.querySelectorAll("a[href]")].map((link) => link.href),
+    blocking: performance.getEntriesByType("resource")
+        .filter((entry) => entry.renderBlockingStatus === "blocking")
+        .map((entry) => entry.decodedBodySize),
     viewports: document.querySelectorAll("meta[name=viewport]").length,
     titles: document.querySelectorAll("h1").length,
     shift: window.shifts,
 })"""
+SCROLL = "(top) => scrollTo({ top, behavior: 'instant' })"
 OVERFLOW = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
 # Lines of code that would have to be scrolled, folds open.
 CUT = """() => [...document.querySelectorAll("article .cell_input pre")]
@@ -86,7 +92,6 @@ LOOKS = """() => {
 BY_LOOKS = """;axe.configure({ rules: [{ id: "color-contrast", selector: "[data-look]" }] });"""
 # axe would read style sheets again, and look for those they import at the wrong address.
 QUIETLY = {"preload": False, "resultTypes": ["violations"]}
-INTERACTIVE = "() => performance.getEntriesByType('navigation')[0].domInteractive"
 
 
 def missing() -> str:
@@ -101,12 +106,23 @@ def missing() -> str:
 @contextmanager
 def chromium():
     """Chromium of this system, driven by Playwright, of which a thread holds one at a time."""
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
+    expect.set_options(timeout=PATIENCE)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program(), args=list(FLAGS))
+        browser = playwright.chromium.launch(
+            executable_path=program(), args=list(FLAGS), timeout=PATIENCE
+        )
         yield browser
         browser.close()
+
+
+@contextmanager
+def opened(browser, **options):
+    """A patient page with an empty cache; options are those of a context, light by default."""
+    with browser.new_context(**({"viewport": WIDE} | options)) as context:
+        context.set_default_timeout(PATIENCE)
+        yield context.new_page()
 
 
 @dataclass
@@ -125,17 +141,14 @@ class Visit:
 
 
 def visit(
-    browser, address: str, name: str, screenshots: Path | None = None, brief: bool = False
+    page, address: str, name: str, screenshots: Path | None = None, brief: bool = False
 ) -> Visit:
-    """Open one page once, in both schemes and widths; folds are opened on the way.
+    """Look at one page in both schemes and widths; folds are opened on the way.
 
     A brief visit is in the light scheme and wide alone, and without the rules of accessibility.
     """
     found = Visit()
-    context = browser.new_context(color_scheme="light", viewport=WIDE)  # with an empty cache
-    page = context.new_page()
-    page.on("console", lambda m: found.errors.append(m.text) if m.type == "error" else None)
-    page.on("pageerror", lambda error: found.errors.append(str(error)))
+    _note_errors(page, found.errors)
     page.on("request", lambda request: _note_external(request.url, address, found.external))
     page.on("response", lambda response: _add_size(response, found))
     page.add_init_script(WATCH_SHIFTS)
@@ -149,10 +162,8 @@ def visit(
             page.set_viewport_size(size)
             page.evaluate(SETTLED)
             found.overflow[f"{scheme}, {size['width']} px"] = page.evaluate(OVERFLOW)
-            if screenshots and size is WIDE:
-                screenshots.mkdir(parents=True, exist_ok=True)
-                shot = screenshots / f"{Path(name).stem}-{scheme}.png"
-                page.screenshot(path=shot, full_page=True)
+            if screenshots:
+                _photograph(page, screenshots, f"{Path(name).stem}-{scheme}", size)
             # Either scheme and either width once, folded and unfolded.
             if not brief and (scheme, size) in (("light", WIDE), ("dark", NARROW)):
                 _examine(page, found, scheme)
@@ -161,7 +172,6 @@ def visit(
         if scheme == "light":
             page.evaluate(UNFOLD)
             found.cut = page.evaluate(CUT)
-    context.close()
     return found
 
 
@@ -174,7 +184,8 @@ def visit_all(
     def go() -> None:
         with chromium() as browser:
             while name := next(waiting, None):
-                found[name] = visit(browser, address, name, screenshots.get(name), brief)
+                with opened(browser) as page:
+                    found[name] = visit(page, address, name, screenshots.get(name), brief)
 
     with ThreadPoolExecutor() as pool:
         for done in [pool.submit(go) for _ in range(core_count() + 2)]:
@@ -183,18 +194,26 @@ def visit_all(
 
 
 @contextmanager
-def watched(browser, url, *explorables):
-    """A page whose explorables are ready; no error may appear in its console meanwhile."""
-    page = browser.new_page(viewport=WIDE)
-    errors = []
-    page.on("console", lambda m: errors.append(m.text) if m.type == "error" else None)
-    page.on("pageerror", lambda error: errors.append(str(error)))
-    page.goto(url)
-    for name in explorables:
-        page.wait_for_selector(f"[data-explorable={name}] table tbody tr", state="attached")
-    yield page
-    page.close()
+def watched(browser):
+    """A page in whose console no error may appear."""
+    errors: list[str] = []
+    with opened(browser) as page:
+        _note_errors(page, errors)
+        yield page
     assert errors == []
+
+
+def wait_for_explorables(page, *names):
+    """Wait until explorables have filled their tables."""
+    for name in names:
+        page.wait_for_selector(f"[data-explorable={name}] table tbody tr", state="attached")
+
+
+def says(place, text):
+    """Wait until an element shows a text."""
+    from playwright.sync_api import expect
+
+    expect(place).to_contain_text(text)
 
 
 def call(page, module, expression, argument=None):
@@ -210,16 +229,6 @@ def script_of(name: str) -> str:
     return join(MODULES / name, MODULES)
 
 
-def time_to_interactive(browser, url: str) -> float:
-    """Milliseconds until a page can be used, from an empty cache."""
-    context = browser.new_context(viewport=WIDE)
-    page = context.new_page()
-    page.goto(url, wait_until="load")
-    wait = page.evaluate(INTERACTIVE)
-    context.close()
-    return wait
-
-
 def _examine(page, found: Visit, scheme: str) -> None:
     from axe_playwright_python.base import AXE_SCRIPT
     from axe_playwright_python.sync_playwright import Axe
@@ -231,6 +240,20 @@ def _examine(page, found: Visit, scheme: str) -> None:
         if rule["impact"] in ("serious", "critical"):
             nodes = [node["html"][:160] for node in rule["nodes"]]
             found.violations.append(f"{scheme}: {rule['id']} x {len(nodes)}: {nodes[:3]}")
+
+
+def _photograph(page, folder: Path, name: str, size: dict[str, int]) -> None:
+    """Photograph the first screens of a page, and return to its top."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for screen in range(SCREENS):
+        page.evaluate(SCROLL, screen * size["height"])
+        page.screenshot(path=folder / f"{name}-{size['width']}-{screen + 1}.png")
+    page.evaluate(SCROLL, 0)
+
+
+def _note_errors(page, errors: list[str]) -> None:
+    page.on("console", lambda m: errors.append(m.text) if m.type == "error" else None)
+    page.on("pageerror", lambda error: errors.append(str(error)))
 
 
 def _note_external(url: str, address: str, external: list[str]) -> None:

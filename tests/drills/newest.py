@@ -19,7 +19,7 @@ from pathlib import Path
 
 from bs4 import BeautifulSoup, Tag
 
-from browser import chromium, missing, visit
+from browser import chromium, missing, opened, visit
 
 ROOT = Path(__file__).parents[2]
 SMOKE = ROOT / "_build" / "smoke"
@@ -103,7 +103,8 @@ def violations(html: Path, browser) -> Iterator[str]:
     """A line for each page that breaks rules of accessibility, in either scheme."""
     for path in sorted((html / "book").rglob("*.html")):
         name = path.relative_to(html).as_posix()
-        seen = visit(browser, f"{html.as_uri()}/", name)
+        with opened(browser) as page:
+            seen = visit(page, f"{html.as_uri()}/", name)
         if not seen.rules:
             yield f"{name}: no rule was tried"
         yield from (f"{name}: {violation}" for violation in seen.violations)

@@ -15,7 +15,7 @@ from filelock import FileLock
 from addresses import ADDRESSES
 from bookbuild.schema import load
 from bookbuild.site.serving import served
-from browser import missing, visit_all, watched
+from browser import missing, opened, visit_all, wait_for_explorables, watched
 
 ROOT = Path(__file__).parents[2]
 SITE = ROOT / "_build" / "smoke" / "site"
@@ -93,15 +93,15 @@ def visits(site, address):
 @pytest.fixture(scope="session")
 def modules(site, browser):
     """A page in which the explorables' modules can be called; numbers know no address."""
-    with served(site) as url:
-        page = browser.new_page()
+    with served(site) as url, opened(browser) as page:
         page.goto(f"{url}book/explore.html")
         yield page
-        page.close()
 
 
 @pytest.fixture
 def explore(address, browser):
     """The page of the explorables, ready; no error may appear in its console."""
-    with watched(browser, f"{address}book/explore.html", "emergence", "circuit") as page:
+    with watched(browser) as page:
+        page.goto(f"{address}book/explore.html")
+        wait_for_explorables(page, "emergence", "circuit")
         yield page

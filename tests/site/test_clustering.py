@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from browser import call, watched
+from browser import call, opened, says, wait_for_explorables, watched
 from emergence.companions.clustering import energy, model, scores
 
 PAGE = "book/companions/03_clustering.html"
@@ -22,15 +22,14 @@ def places(n, seed=0):
 @pytest.fixture
 def page(address, browser):
     """The page of the explorable, ready; no error may appear in its console."""
-    with watched(browser, f"{address}{PAGE}", "clustering") as opened:
-        yield opened
+    with watched(browser) as page:
+        page.goto(f"{address}{PAGE}")
+        wait_for_explorables(page, "clustering")
+        yield page
 
 
-def says(page, text):
-    """Wait until the sentence says something."""
-    from playwright.sync_api import expect
-
-    expect(page.locator(f"{MOUNT} [role=status]")).to_contain_text(text, timeout=60_000)
+def status(page):
+    return page.locator(f"{MOUNT} [role=status]")
 
 
 @pytest.mark.parametrize("n", [3, 8, 17])
@@ -128,28 +127,28 @@ def test_the_network_of_the_page_is_that_of_python(modules):
 def test_a_network_trains_on_the_page(page):
     mount = page.locator(MOUNT)
     page.get_by_label("What moves").select_option("network")
-    says(page, "After 0 epochs of a network with 17 embeddings")
+    says(status(page), "After 0 epochs of a network with 17 embeddings")
     page.get_by_text("One step", exact=True).click()
-    says(page, "After 1 epochs")
+    says(status(page), "After 1 epochs")
     assert "held-out accuracy" in mount.locator(".ex-reading").text_content()
     assert page.get_by_label("Weight decay").is_visible()
     assert not page.get_by_label("Core without direction").is_visible()
     page.get_by_label("Pairs held out for validation").fill("0")
-    says(page, "After 0 epochs")
+    says(status(page), "After 0 epochs")
 
 
 def test_the_page_answers_to_the_keyboard(page):
     mount = page.locator(MOUNT)
     reading = mount.locator(".ex-reading")
-    says(page, "After 0 steps of 17 particles they form neither")
+    says(status(page), "After 0 steps of 17 particles they form neither")
     page.get_by_text("One step", exact=True).focus()
     page.keyboard.press("Enter")
-    says(page, "After 1 steps")
+    says(status(page), "After 1 steps")
     assert "step 1 " in reading.text_content()
     size = page.get_by_label("Residues", exact=True)
     size.focus()
     page.keyboard.press("Home")
-    says(page, "After 0 steps of 3 particles")
+    says(status(page), "After 0 steps of 3 particles")
     assert mount.locator("tbody tr").count() == 3
     mix = page.get_by_label("Alignment, the rest is clustering")
     mix.focus()
@@ -184,7 +183,7 @@ def test_it_plays_pauses_and_ends(page):
     page.wait_for_timeout(200)
     assert page.locator(f"{MOUNT} .ex-reading").text_content() == reading
     play.click()
-    says(page, "After 1,5")  # it ends by itself after a run of the chapter
+    says(status(page), "After 1,5")  # it ends by itself after a run of the chapter
     assert play.text_content() == "Play"
 
 
@@ -198,13 +197,12 @@ def test_a_sum_is_singled_out(page):
 
 
 def test_less_motion_where_it_is_asked_for(address, browser):
-    page = browser.new_page(reduced_motion="reduce", viewport={"width": 360, "height": 740})
-    page.goto(f"{address}{PAGE}")
-    page.wait_for_selector(f"{MOUNT} table tbody tr", state="attached")
-    page.get_by_text("100 steps", exact=True).click()
-    says(page, "After 100 steps")
-    assert page.evaluate("() => document.documentElement.scrollWidth") <= 360
-    page.close()
+    with opened(browser, reduced_motion="reduce", viewport={"width": 360, "height": 740}) as page:
+        page.goto(f"{address}{PAGE}")
+        page.wait_for_selector(f"{MOUNT} table tbody tr", state="attached")
+        page.get_by_text("100 steps", exact=True).click()
+        says(status(page), "After 100 steps")
+        assert page.evaluate("() => document.documentElement.scrollWidth") <= 360
 
 
 def test_the_mount_carries_no_style_and_no_handler_in_markup(site):

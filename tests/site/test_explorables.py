@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 
-from browser import call
+from browser import call, opened, says
 from emergence import theory
 from emergence.analysis.circuit import circuit
 from emergence.theory import laws
@@ -20,13 +20,6 @@ STEPS = 1500  # of the solver, in a flow that follows a slider
 def flow_times(page, n_pairs, **options):
     times = call(page, "flow", "m.emergenceTimes(...x)", [n_pairs, options])
     return [times[name] for name in ORDER]
-
-
-def wait_until_says(place, text):
-    """Wait until an element shows a text."""
-    from playwright.sync_api import expect
-
-    expect(place).to_contain_text(text)
 
 
 @pytest.mark.parametrize(
@@ -141,15 +134,15 @@ def test_emergence_answers_to_the_keyboard(explore):
     size = mount.get_by_label("Pairs in the context, N")
     size.focus()
     explore.keyboard.press("End")
-    wait_until_says(summary, "1,000,000")
+    says(summary, "1,000,000")
     assert "10¹²" in summary.text_content()
     mount.get_by_label("the last pair").focus()
     explore.keyboard.press("ArrowRight")
-    wait_until_says(summary, "N = 512")
+    says(summary, "N = 512")
     exact = mount.get_by_label("N, exactly")
     exact.fill("10")
     exact.press("Enter")
-    wait_until_says(summary, "N = 10,")
+    says(summary, "N = 10,")
     time = mount.get_by_label("Look at time")
     before = mount.locator(".ex-reading").text_content()
     time.focus()
@@ -167,14 +160,14 @@ def test_emergence_answers_to_the_mouse(explore):
     mount.locator(".ex-curves").click(position={"x": 60, "y": 100})
     assert reading.text_content() != before
     mount.get_by_text("logarithmic", exact=True).click()
-    wait_until_says(mount.locator(".ex-curves"), "10⁴")
+    says(mount.locator(".ex-curves"), "10⁴")
     mount.locator("summary").click()
     mount.get_by_label("Threshold of α").fill("1")
     row = mount.locator("tr[data-event=alpha] td").first
     expected = theory.emergence_times(64, threshold=(1.0, 0.5, 0.5)).alpha
-    wait_until_says(row, f"{expected:,.1f}")
+    says(row, f"{expected:,.1f}")
     mount.get_by_text("Back to the paper's setting").click()
-    wait_until_says(row, "7,054.6")
+    says(row, "7,054.6")
 
 
 def test_the_flow_hands_its_network_to_the_circuit(explore):
@@ -182,7 +175,7 @@ def test_the_flow_hands_its_network_to_the_circuit(explore):
     mount.get_by_label("Look at time").fill("0")
     mount.get_by_text("Show this network in the circuit").click()
     sentence = explore.locator(f"{CIRCUIT} [role=status]")
-    wait_until_says(sentence, "everywhere alike")
+    says(sentence, "everywhere alike")
 
 
 def test_the_circuit_answers_to_keyboard_and_mouse(explore):
@@ -190,16 +183,16 @@ def test_the_circuit_answers_to_keyboard_and_mouse(explore):
     weight = circuit(6.0, 8.0, 1.0, 4, 1).layer2[-1, 3]
     assert sentence.text_content().startswith(f"The query B finds Q with weight {weight:.2f}.")
     explore.get_by_label("Query", exact=True).select_option("T")
-    wait_until_says(sentence, "T finds M")
+    says(sentence, "T finds M")
     explore.get_by_role("button", name="Before training").click()
-    wait_until_says(sentence, "everywhere alike")
+    says(sentence, "everywhere alike")
     slider = explore.locator(f"{CIRCUIT} input[type=range]").first
     slider.focus()
     explore.keyboard.press("End")
     assert slider.get_attribute("aria-valuetext") == "10.00"
     context = explore.get_by_label("Context, item and label in turn")
     context.fill("ab cd ef")
-    wait_until_says(sentence, "The query e")
+    says(sentence, "The query e")
     context.fill("ab ca")
     assert context.get_attribute("aria-invalid") == "true"
     assert "a comes twice" in explore.locator(f"{CIRCUIT} [role=alert]").text_content()
@@ -208,16 +201,15 @@ def test_the_circuit_answers_to_keyboard_and_mouse(explore):
 
 
 def test_less_motion_where_it_is_asked_for(address, browser):
-    page = browser.new_page(reduced_motion="reduce", viewport={"width": 360, "height": 740})
-    page.goto(f"{address}book/explore.html")
-    page.wait_for_selector(f"{EMERGENCE} table tbody tr")
-    reading = page.locator(f"{EMERGENCE} .ex-reading")
-    page.locator(EMERGENCE).get_by_label("Look at time").fill("0")
-    page.locator(EMERGENCE).get_by_text("Next event").click()
-    gamma = re.search(r"γ = ([\d.]+)", reading.text_content())
-    assert float(gamma[1]) == pytest.approx(0.5, abs=0.01)
-    assert page.evaluate("() => document.documentElement.scrollWidth") <= 360
-    page.close()
+    with opened(browser, reduced_motion="reduce", viewport={"width": 360, "height": 740}) as page:
+        page.goto(f"{address}book/explore.html")
+        page.wait_for_selector(f"{EMERGENCE} table tbody tr")
+        reading = page.locator(f"{EMERGENCE} .ex-reading")
+        page.locator(EMERGENCE).get_by_label("Look at time").fill("0")
+        page.locator(EMERGENCE).get_by_text("Next event").click()
+        gamma = re.search(r"γ = ([\d.]+)", reading.text_content())
+        assert float(gamma[1]) == pytest.approx(0.5, abs=0.01)
+        assert page.evaluate("() => document.documentElement.scrollWidth") <= 360
 
 
 def test_the_modules_carry_no_style_and_no_handler_in_markup(site):

@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 
-from browser import call
+from browser import call, opened, says
 from emergence import theory
 from emergence.subspace import INDUCTION_HEAD, NAMES
 
@@ -36,13 +36,6 @@ def mount(explore):
     """The explorable on its page, ready."""
     explore.wait_for_selector(f"{MOUNT} table tbody tr")
     return explore.locator(MOUNT)
-
-
-def says(place, text):
-    """Wait until an element shows a text."""
-    from playwright.sync_api import expect
-
-    expect(place).to_contain_text(text, timeout=30_000)
 
 
 def test_names_are_those_of_python(modules):
@@ -213,13 +206,12 @@ def test_one_of_two_twins_goes_its_own_way(mount):
 
 
 def test_less_motion_where_it_is_asked_for(address, browser):
-    page = browser.new_page(reduced_motion="reduce", viewport={"width": 360, "height": 740})
-    page.goto(f"{address}book/explore.html")
-    mount = page.locator(MOUNT)
-    page.wait_for_selector(f"{MOUNT} table tbody tr")
-    mount.get_by_label("Look at time").fill("0")
-    mount.get_by_text("Next event").click()
-    gamma = re.search(r"γ₃ = ([\d.]+)", mount.locator(".ex-reading").text_content())
-    assert float(gamma[1]) == pytest.approx(0.5, abs=0.01)
-    assert page.evaluate("() => document.documentElement.scrollWidth") <= 360
-    page.close()
+    with opened(browser, reduced_motion="reduce", viewport={"width": 360, "height": 740}) as page:
+        page.goto(f"{address}book/explore.html")
+        mount = page.locator(MOUNT)
+        page.wait_for_selector(f"{MOUNT} table tbody tr")
+        mount.get_by_label("Look at time").fill("0")
+        mount.get_by_text("Next event").click()
+        gamma = re.search(r"γ₃ = ([\d.]+)", mount.locator(".ex-reading").text_content())
+        assert float(gamma[1]) == pytest.approx(0.5, abs=0.01)
+        assert page.evaluate("() => document.documentElement.scrollWidth") <= 360

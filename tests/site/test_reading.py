@@ -4,9 +4,10 @@ import re
 
 import pytest
 
-from browser import NARROW, UNFOLD, WIDE
+from browser import NARROW, UNFOLD, watched
 
 AREA, PAPER = "book/beyond/11_area_law.html", "book/paper/06_full_dynamics.html"
+READY = "async () => { await MathJax.startup.promise; await document.fonts.ready; }"
 SIZES = """() => {
     const tall = (family, size) => {
         const pen = document.createElement("canvas").getContext("2d");
@@ -24,19 +25,14 @@ SIZES = """() => {
 @pytest.fixture
 def page(address, browser):
     """Open pages of the site; no error may appear in the console."""
-    page = browser.new_page(viewport=WIDE)
-    errors = []
-    page.on("console", lambda m: errors.append(m.text) if m.type == "error" else None)
-    page.on("pageerror", lambda error: errors.append(str(error)))
+    with watched(browser) as page:
 
-    def opened(name):
-        page.goto(address + name)
-        page.evaluate("async () => { await MathJax.startup.promise; await document.fonts.ready; }")
-        return page
+        def ready(name):
+            page.goto(address + name)
+            page.evaluate(READY)
+            return page
 
-    yield opened
-    page.close()
-    assert errors == []
+        yield ready
 
 
 def test_hovering_over_an_equation_s_number_shows_it(page):

@@ -2,24 +2,22 @@
 
 import pytest
 
+from browser import opened, watched
+
 ROWS = "table.ledger tbody tr"
 
 
 @pytest.fixture
 def verdicts(address, browser):
     """Open the page with a query; no error may appear in its console."""
-    page = browser.new_page(viewport={"width": 1280, "height": 900})
-    errors = []
-    page.on("pageerror", lambda error: errors.append(str(error)))
+    with watched(browser) as page:
 
-    def open_page(query=""):
-        page.goto(f"{address}book/verdicts.html{query}")
-        page.wait_for_selector("form.ledger-filter output")
-        return page
+        def open_page(query=""):
+            page.goto(f"{address}book/verdicts.html{query}")
+            page.wait_for_selector("form.ledger-filter output")
+            return page
 
-    yield open_page
-    page.close()
-    assert errors == []
+        yield open_page
 
 
 def shown(page, selector=ROWS):
@@ -76,9 +74,7 @@ def test_the_keyboard_suffices(verdicts, claims):
 
 
 def test_without_scripts_all_claims_stand(address, browser, claims):
-    context = browser.new_context(java_script_enabled=False)
-    page = context.new_page()
-    page.goto(f"{address}book/verdicts.html")
-    assert shown(page) == len(claims)
-    assert page.locator("form.ledger-filter").count() == 0
-    context.close()
+    with opened(browser, java_script_enabled=False) as page:
+        page.goto(f"{address}book/verdicts.html")
+        assert shown(page) == len(claims)
+        assert page.locator("form.ledger-filter").count() == 0

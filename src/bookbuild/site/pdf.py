@@ -13,7 +13,7 @@ from . import browser
 from .serving import served
 
 SETTLING = 20_000  # virtual milliseconds for formulas to be set
-SECONDS_A_PAGE = 120
+SECONDS_A_PAGE = 1800  # far more than a loaded machine needs: a browser that hangs is to end
 
 
 def write_pdf(site: Path, pages: Sequence[str], target: Path) -> int:

@@ -16,7 +16,11 @@ PAGE = """<html><head><link rel="stylesheet" href="book.css"></head><body><artic
 
 
 def site(folder: Path, page: str) -> Path:
-    (folder / "folder").mkdir()
+    """Write a site with one page into a folder, and files of the same names beside that folder."""
+    for name in ("other.html", "plot.svg"):
+        (folder / name).write_text('<p id="there"></p>', encoding="utf-8")
+    folder /= "site"
+    (folder / "folder").mkdir(parents=True)
     for name in ("other.html", "folder/index.html"):
         (folder / name).write_text('<p id="there"></p>', encoding="utf-8")
     (folder / "plot.svg").write_text("<svg/>", encoding="utf-8")
@@ -44,6 +48,11 @@ def test_a_sound_page_passes(tmp_path: Path) -> None:
         ('"other.html#there"', '"lost.html"', "link lost.html leads nowhere"),
         ('"other.html#there"', '"other.html#gone"', "anchor that does not exist"),
         ('"#here"', '"#gone"', "anchor that does not exist"),
+        ('"other.html#there"', '"../other.html#there"', "out of the folder of the site"),
+        ('"other.html#there"', '"/other.html#there"', "out of the folder of the site"),
+        ('"folder/"', '"folder/../.."', "out of the folder of the site"),
+        ('src="plot.svg" alt', 'src="../plot.svg" alt', "not in the folder of the site"),
+        ('src="plot.svg" alt', 'src="/plot.svg" alt', "not in the folder of the site"),
     ],
 )
 def test_a_fault_is_found(tmp_path: Path, old: str, new: str, fault: str) -> None:
@@ -52,6 +61,12 @@ def test_a_fault_is_found(tmp_path: Path, old: str, new: str, fault: str) -> Non
     assert len(faults) == 1
     assert faults[0].startswith("page.html: ")
     assert fault in faults[0]
+
+
+def test_a_page_is_not_addressed_by_its_place_on_this_machine(tmp_path: Path) -> None:
+    other = tmp_path / "site" / "other.html"
+    (fault,) = check_site(site(tmp_path, PAGE.replace("other.html", str(other))))
+    assert f"link {other}#there leads out of the folder of the site" in fault
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,10 @@ import numpy as np
 import psutil
 import torch
 
+from bookbuild.execution.nursery import CODE_FILE
 from bookbuild.results.cache import StoredCache
 from bookbuild.results.store import Store
+from bookbuild.settings import Settings
 from drills.faults.row import Row, kill_after, seconds_of
 from emergence.running import cache
 from emergence.training.minimal import train_minimal
@@ -153,11 +155,11 @@ def executing(kills: int, folder: Path, dice: random.Random) -> Row:
         while build.poll() is None and (target is None or time.monotonic() < deadline):
             target = _process(build.pid, victim) or target
             time.sleep(0.02)
-        if build.poll() is not None or target is None:
-            build.wait()
+        if target is None or not _stopped_at_work(target, toy.settings()):
+            build.communicate()
             continue
         family = [build.pid, *(p.pid for p in psutil.Process(build.pid).children(recursive=True))]
-        _kill(target)
+        target.kill()
         row.tried += 1
         victims[victim] += 1
         _, told = build.communicate()
@@ -195,14 +197,27 @@ def _process(build: int, kind: str) -> psutil.Process | None:
     return None
 
 
-def _kill(process: psutil.Process) -> None:
+def _stopped_at_work(process: psutil.Process, settings: Settings) -> bool:
+    """Stop a process, and return whether the build still waits for the end of its worker.
+
+    A process that ended by itself, or a nursery whose worker's end is known, would not be missed;
+    such a nursery goes on. What is stopped can neither end nor tell anything meanwhile.
+    """
     with suppress(psutil.NoSuchProcess):
-        process.kill()
+        process.suspend()
+        while (status := process.status()) not in (psutil.STATUS_STOPPED, psutil.STATUS_ZOMBIE):
+            time.sleep(0.001)
+        told = any(settings.running.glob(f"*/{CODE_FILE}"))
+        kept = any(settings.results.glob("*.result"))  # in this order: then the code is removed
+        if status == psutil.STATUS_STOPPED and not told and not kept:
+            return True
+        process.resume()
+    return False
 
 
 def _all_gone(family: list[int]) -> bool:
-    """Return whether processes end within some seconds, as the watchers promise."""
-    deadline = time.monotonic() + 20
+    """Return whether processes end soon, as the watchers promise; a loaded machine takes longer."""
+    deadline = time.monotonic() + 120
     while time.monotonic() < deadline:
         if not any(_alive(pid) for pid in family):
             return True

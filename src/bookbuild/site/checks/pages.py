@@ -110,21 +110,28 @@ def _alt_faults(page: HtmlElement) -> Iterator[str]:
 
 
 def _unresolved(path: Path, page: HtmlElement, site: Path) -> Iterator[str]:
-    """Yield the images and links of a page that lead to nothing in the site."""
+    """Yield the images and links of a page that lead out of the site, or to nothing in it."""
     for source in page.xpath("//img/@src"):
-        is_local = not source.startswith("data:") and not _is_external(source)
-        if is_local and not _target(path, urlsplit(source).path, site).is_file():
+        if source.startswith("data:") or _is_external(source):
+            continue
+        target = _target(path, urlsplit(source).path, site)
+        if target is None:
+            yield f"the image {source} is not in the folder of the site."
+        elif not target.is_file():
             yield f"the image {source} is missing."
     for href in page.xpath("//a/@href"):
         yield from _link_faults(path, href, site)
 
 
 def _link_faults(path: Path, href: str, site: Path) -> Iterator[str]:
-    """Yield a link within the site whose page or anchor does not exist."""
+    """Yield a link that leaves the site's folder, or whose page or anchor does not exist."""
     parts = urlsplit(href)
     if parts.scheme or parts.netloc:
         return
     target = _target(path, parts.path, site) if parts.path else path
+    if target is None:
+        yield f"the link {href} leads out of the folder of the site."
+        return
     if target.is_dir():
         target /= "index.html"
     if not target.is_file():
@@ -146,10 +153,14 @@ def _is_external(url: str) -> bool:
     return url.startswith(("http:", "https:", "//"))
 
 
-def _target(path: Path, url: str, site: Path) -> Path:
-    """Return the file an address within the site stands for."""
+def _target(path: Path, url: str, site: Path) -> Path | None:
+    """Return the file an address stands for, or None where that is outside the site's folder.
+
+    An address that begins with a slash starts at the server, of which the site is one folder.
+    """
     url = unquote(url)
-    return site / url.lstrip("/") if url.startswith("/") else (path.parent / url).resolve()
+    target = (path.parent / url).resolve()
+    return None if url.startswith("/") or not target.is_relative_to(site) else target
 
 
 def parsed(path: Path) -> HtmlElement:
