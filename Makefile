@@ -8,7 +8,7 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 AUDIT := .venv-audit/.installed
 
-options := PYTHON PROFILE DEVICE SEED SEEDS JOBS PART RESULTS MINUTES DRAW TIMEOUT CHAPTER PORT THREADS TORCH_INDEX CONFIG SCHEDULER EXTRAS
+options := PYTHON PROFILE DEVICE SEED SEEDS ROUNDING JOBS PART RESULTS MINUTES DRAW TIMEOUT CHAPTER PORT THREADS TORCH_INDEX CONFIG SCHEDULER EXTRAS
 given := $(foreach setting,$(MAKEOVERRIDES),$(firstword $(subst =, ,$(setting))))
 unknown := $(filter-out $(options),$(given))
 ifneq ($(unknown),)
@@ -26,7 +26,7 @@ help:  ## list the targets and options
 	@echo
 	@echo 'PROFILE=paper|smoke  DEVICE=auto|cpu|cuda  PART=paper|beyond|companions  SEED=n  JOBS=n'
 	@echo 'TIMEOUT=seconds a cell  CHAPTER=paper/05_emergence  PORT=n  THREADS=n'
-	@echo 'CONFIG=data/sweeps/figure5.yml  SEEDS=n  SCHEDULER=tcp://host:port'
+	@echo 'CONFIG=data/sweeps/figure5.yml  SEEDS=n  ROUNDING=avx2|compatible  SCHEDULER=tcp://host:port'
 	@echo 'RESULTS=file|folder|url  MINUTES=n  DRAW=n'
 	@echo 'PYTHON=interpreter  TORCH_INDEX=url  EXTRAS=language   for make env'
 
@@ -80,8 +80,9 @@ sweep: env  ## compute a declared grid of runs: CONFIG=data/sweeps/figure5.yml S
 	@$(BIN)/python -m bookbuild sweep --device '$(DEVICE)' $(if $(JOBS),--jobs '$(JOBS)') \
 		$(if $(SCHEDULER),--scheduler '$(SCHEDULER)') '$(CONFIG)'
 
-robust: env  ## measure the ledger at other first seeds into data/robust.json: SEEDS=3 PART= SCHEDULER=
+robust: env  ## measure the ledger at other first seeds, SEEDS=3, or at ROUNDING=, into data/: PART= SCHEDULER=
 	@$(BIN)/python -m bookbuild robust $(run_options) $(part_option) $(if $(SEEDS),--seeds '$(SEEDS)') \
+		$(if $(ROUNDING),--rounding '$(ROUNDING)') \
 		$(if $(SCHEDULER),--scheduler '$(SCHEDULER)')
 
 afresh: env  ## execute every chapter with nothing stored, and record how long each takes: PART= JOBS=

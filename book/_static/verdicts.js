@@ -20,11 +20,11 @@ function choice(name, label, options) {
 const names = {
   paper: "claims of the paper", new: "new results", companion: "companions", erratum: "errata",
   before: "before the measure", together: "not told", after: "after the measure",
-  changed: "changed since", steady: "steady", flips: "flips", earlier: "earlier edition",
+  changed: "changed since", steady: "steady", flips: "flips", earlier: "agrees, in earlier code",
   turned: "turned by a fault", argued: "argued for", green: "turned by none", untried: "untried",
 };
 const distinct = (key) => [...new Set(rows.map((row) => row.dataset[key]))].filter(Boolean);
-const filters = [["kind", "Kind"], ["verdict", "Verdict"], ["foreseen", "Expectation"], ["seeds", "Seeds"], ["faults", "Faults"]]
+const filters = [["kind", "Kind"], ["verdict", "Verdict"], ["foreseen", "Expectation"], ["seeds", "Seeds"], ["rounding", "Rounding"], ["faults", "Faults"]]
   .filter(([key]) => distinct(key).length);
 const form = element(
   "form",

@@ -2,17 +2,18 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from .beside import side_by_side
 from .errors import BookError, raise_if_any
 from .execution import lock
 from .execution.display import Display
 from .execution.execute import execute, tidy
-from .ledger.claims import Claim, Finding, judge, read_claims
+from .ledger.claims import Finding, judge, read_claims
 from .ledger.counts import told_verdicts
 from .ledger.foreseen import read_record
 from .ledger.records import Records
-from .ledger.robust import Rerun, read_robust, told, with_reruns
+from .ledger.robust import ROUNDING, SEEDS, Rerun, read_robust, told, with_reruns
 from .ledger.sabotage import Planted, read_sabotage, trial_of
 from .results import executed as cache
 from .results.archive import Archive, open_archive
@@ -64,9 +65,11 @@ def _build(settings: Settings, display: Display, tell: Callable[[str], None]) ->
     entries = found | made
     reported = {name: entries[name].measures for name in sorted(entries)}
     findings = judge(claims, reported, judged=settings.profile == "paper")
-    reruns = _reruns(findings, chapters, settings)
-    findings = with_reruns(findings, reruns)
-    records = Records(foreseen, reruns, _trials(claims, chapters, settings))
+    reruns, roundings = (
+        _reruns(findings, chapters, settings, record) for record in (SEEDS, ROUNDING)
+    )
+    records = Records(foreseen, reruns, roundings, _trials(findings, chapters, settings))
+    findings = with_reruns(findings, reruns, roundings)
     stage(settings, toc, chapters, entries, findings, records)
     tell("building the site")
     build_site(settings, entries)
@@ -79,10 +82,10 @@ def _build(settings: Settings, display: Display, tell: Callable[[str], None]) ->
 
 
 def _reruns(
-    findings: Sequence[Finding], chapters: Sequence[Chapter], settings: Settings
+    findings: Sequence[Finding], chapters: Sequence[Chapter], settings: Settings, record: Path
 ) -> dict[str, Rerun]:
-    """Return what the stored run at other first seeds says of each row that it knows."""
-    stored = read_robust(settings.root)
+    """Return what a stored run says of each row that it knows."""
+    stored = read_robust(settings.root, record)
     known = [chapter for chapter in chapters if chapter.name in stored]
     editions = {chapter.name: chapter_edition(chapter, settings) for chapter in known}
     reruns = {finding.claim.id: told(finding, stored, editions) for finding in findings}
@@ -90,16 +93,16 @@ def _reruns(
 
 
 def _trials(
-    claims: Sequence[Claim], chapters: Sequence[Chapter], settings: Settings
+    findings: Sequence[Finding], chapters: Sequence[Chapter], settings: Settings
 ) -> dict[str, Planted]:
     """Return what the stored drill of planted faults says of each judged row."""
     record = read_sabotage(settings.root)
     tried = [chapter for chapter in chapters if chapter.name in record["chapters"]]
     editions = {chapter.name: chapter_edition(chapter, settings) for chapter in tried}
     return {
-        claim.id: trial_of(claim, record, editions)
-        for claim in claims
-        if claim.expectation is not None
+        finding.claim.id: trial_of(finding, record, editions)
+        for finding in findings
+        if finding.claim.expectation is not None
     }
 
 

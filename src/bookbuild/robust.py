@@ -1,4 +1,4 @@
-"""The ledger at other first seeds: chapters executed again, and what their rows measured."""
+"""The ledger at other first seeds or another rounding: chapters executed again, and their rows."""
 
 import json
 import subprocess
@@ -11,16 +11,17 @@ from pathlib import Path
 from typing import Any
 
 from .errors import BookError, raise_if_any
-from .execution import lock
+from .execution import lock, rounding
 from .execution.display import Display
 from .ledger.claims import Claim, judge, read_claims
-from .ledger.robust import RECORD, row_of
+from .ledger.robust import ROUNDING, SEEDS, row_of
 from .pipeline import run_chapters
+from .reporting import provenance
 from .results import executed
 from .results.executed import Entry
 from .results.keys import chapter_edition, chapter_key
 from .results.store import Store, write_whole
-from .settings import Settings
+from .settings import Settings, one_of
 from .source.chapters import Chapter, read_chapters, read_toc
 
 APART = 100  # between first seeds; a chapter counts its seeds from the first, and uses fewer
@@ -33,9 +34,19 @@ def first_seeds(count: int) -> tuple[int, ...]:
 
 def record_path(settings: Settings) -> Path:
     """Return where the run is written: in data/ for the paper profile, which is judged."""
+    record = ROUNDING if settings.rounding else SEEDS
     if settings.profile == "paper":
-        return settings.root / RECORD
-    return settings.build / settings.profile / RECORD.name
+        return settings.root / record
+    return settings.build / settings.profile / record.name
+
+
+def rounded(settings: Settings, name: str) -> Settings:
+    """Return settings with another rounding, in a folder of its own; raise BookError if none."""
+    one_of("ROUNDING", name, tuple(rounding.ROUNDINGS))
+    if settings.device != "cpu":
+        raise BookError("ROUNDING is of a processor: add DEVICE=cpu.")
+    rounding.check(name)
+    return replace(settings, rounding=name, folder=f"{settings.folder}/rounding-{name}")
 
 
 def run_robust(
@@ -47,12 +58,16 @@ def run_robust(
 ) -> Path:
     """Execute the chapters with judged rows at each first seed; write what they measured.
 
-    What the store has is not executed again, and what is finished is kept at once, so that a run
-    that was killed goes on. The record keeps chapters of other parts as they are. With the address
-    of a Dask scheduler each execution goes to a worker, which needs this repository with the same
-    sources and versions. Raises BookError with a sentence for each execution that failed, once the
-    others are recorded.
+    The record of the paper profile names a commit, so that there is none of a tree with uncommitted
+    changes: BookError. What the store has is not executed again, and what is finished is kept at
+    once, so that a run that was killed goes on. The record keeps chapters of other parts as they
+    are. With the address of a Dask scheduler each execution goes to a worker, which needs this
+    repository with the same sources and versions. Raises BookError with a sentence for each
+    execution that failed, once the others are recorded.
     """
+    if settings.rounding and scheduler is not None:
+        raise BookError("ROUNDING is of this machine: leave out SCHEDULER.")
+    commit = _commit(settings)
     every = read_chapters(settings.root, read_toc(settings.root))
     claims = read_claims(settings.root, [chapter.name for chapter in every])
     judged = {claim.chapter for claim in claims if claim.expectation is not None}
@@ -78,14 +93,29 @@ def run_robust(
     # what was edited meanwhile is of no one edition
     same = [c for c in chapters if chapter_edition(c, settings) == editions[c.name]]
     path = record_path(settings)
-    _write(path, settings, same, claims, entries)
+    _write(path, settings, commit, same, claims, entries)
     raise_if_any(problems)
     return path
+
+
+def _commit(settings: Settings) -> str:
+    """Return the commit whose tree has what is executed; raise BookError where none has."""
+    commit = provenance.commit(settings.root).partition(" ")[0]
+    if settings.profile == "paper":
+        records = (f":!{record}" for record in (SEEDS, ROUNDING))
+        command = ["git", "status", "--porcelain", "--", "src", "book", "data", *records]
+        done = subprocess.run(
+            command, cwd=settings.root, capture_output=True, text=True, check=False
+        )
+        if done.returncode or done.stdout:
+            raise BookError("A record names a commit: commit src, book and data first.")
+    return commit
 
 
 def _write(
     path: Path,
     settings: Settings,
+    commit: str,
     chapters: Sequence[Chapter],
     claims: Sequence[Claim],
     entries: Mapping[int, Mapping[str, Entry]],
@@ -99,7 +129,7 @@ def _write(
             seed: found[chapter.name] for seed, found in entries.items() if chapter.name in found
         }
         if len(runs) == len(entries):
-            stored[chapter.name] = _chapter(chapter, settings, claims, runs)
+            stored[chapter.name] = _chapter(chapter, settings, commit, claims, runs)
     document = {"profile": settings.profile, "chapters": dict(sorted(stored.items()))}
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, _compact(document).encode())
@@ -123,7 +153,11 @@ def _compact(document: Mapping[str, Any]) -> str:
 
 
 def _chapter(
-    chapter: Chapter, settings: Settings, claims: Sequence[Claim], runs: Mapping[int, Entry]
+    chapter: Chapter,
+    settings: Settings,
+    commit: str,
+    claims: Sequence[Claim],
+    runs: Mapping[int, Entry],
 ) -> dict[str, Any]:
     """Return what is recorded of a chapter."""
     rows = [claim for claim in claims if claim.chapter == chapter.name and claim.expectation]
@@ -131,10 +165,10 @@ def _chapter(
     findings = [
         judge(rows, {chapter.name: entry.measures}, judged=judged) for entry in runs.values()
     ]
-    last = list(runs.values())[-1].origin
     return {
-        "commit": last["commit"],
-        "device": last["device"],
+        "commit": commit,
+        **({"rounding": settings.rounding} if settings.rounding else {}),
+        "device": next(iter(runs.values())).origin["device"],
         "edition": chapter_edition(chapter, settings),
         "seconds": round(sum(entry.origin["seconds"] for entry in runs.values()), 1),
         "seeds": list(runs),

@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 import json
 import pkgutil
+import re
+import subprocess
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -16,11 +18,13 @@ import pytest
 import emergence
 from bookbuild import robust
 from bookbuild.errors import BookError
+from bookbuild.execution import rounding
 from bookbuild.execution.display import PlainDisplay
+from bookbuild.ledger.carried import carried_on
 from bookbuild.ledger.claims import Claim, Finding
 from bookbuild.ledger.expectations import Measured, read_expectation
-from bookbuild.ledger.robust import RECORD, read_robust, told
-from bookbuild.results.keys import chapter_edition
+from bookbuild.ledger.robust import ROUNDING, SEEDS, Rerun, read_robust, told
+from bookbuild.results.keys import chapter_edition, chapter_key
 from bookbuild.source.chapters import read_chapter
 
 if TYPE_CHECKING:
@@ -60,7 +64,7 @@ def test_a_run_goes_on_where_it_was_and_records_its_part(unbuilt: Toy) -> None:
     assert len(chapter["rows"]["line-slope"]["values"]) == 2
     assert run(unbuilt, (100, 200)) == second
     assert unbuilt.started() == set()
-    assert not (unbuilt.root / RECORD).exists()  # the stored run is of the paper profile alone
+    assert not (unbuilt.root / SEEDS).exists()  # the stored run is of the paper profile alone
 
 
 def test_a_chapter_that_fails_is_named_and_the_record_stays(unbuilt: Toy) -> None:
@@ -109,31 +113,44 @@ def test_a_worker_with_other_sources_refuses() -> None:
         robust.execute_here("paper/errata", "0" * 32, "smoke", 100, {"device": "cpu"})
 
 
+COMMIT = "0123456789ab"
+
+
 def stored(edition: str, *values: float, measure: str = "slope") -> dict[str, Any]:
-    row = {"measure": measure, "over": None, "values": list(values), "verdicts": []}
-    chapter = {"commit": "abc", "device": "cpu", "edition": edition, "seconds": 1.0}
+    verdicts = ["reproduced" if value == 2.0 else "contradicted" for value in values]
+    row = {"measure": measure, "over": None, "values": list(values), "verdicts": verdicts}
+    chapter = {"commit": COMMIT, "device": "cpu", "edition": edition, "seconds": 1.0}
     seeds = [100 * (1 + place) for place in range(len(values))]
     return {LINE: {**chapter, "seeds": seeds, "rows": {"line-slope": row}}}
 
 
 @pytest.mark.usefixtures("without_site")
-def test_a_stored_run_decides_unless_it_is_of_an_earlier_edition(unbuilt: Toy) -> None:
-    def verdict(edition: str, *values: float) -> str:
-        document = {"profile": "paper", "chapters": stored(edition, *values)}
-        (unbuilt.root / RECORD).write_text(json.dumps(document), encoding="utf-8")
+@pytest.mark.parametrize("record", [SEEDS, ROUNDING])
+def test_a_stored_run_decides_also_when_it_is_of_earlier_code(unbuilt: Toy, record: Path) -> None:
+    def verdict(edition: str, *values: float, carried_to: str = "") -> str:
+        chapters = stored(edition, *values)
+        if carried_to:
+            chapters[LINE] = carried_on(chapters[LINE], edition, carried_to, COMMIT, "smoke", 3)
+        document = {"profile": "paper", "chapters": chapters}
+        (unbuilt.root / record).write_text(json.dumps(document), encoding="utf-8")
         return unbuilt.build(part="paper").findings[0].verdict
 
     def table() -> str:
         path = unbuilt.settings().stage / "book" / "_generated" / "verdict_table.md"
-        return path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8")
+        assert f"Other {'rounding' if record == ROUNDING else 'first seeds'}: " in text
+        return text
 
     current = chapter_edition(read_chapter(unbuilt.root, LINE), unbuilt.settings())
     assert verdict(current, 2.0, 2.0) == "reproduced"
-    assert "Other first seeds: holds at 2 of 2." in table()
+    assert "earlier code" not in table()
     assert verdict(current, 2.0, 9.0) == "partly"
-    assert "flips: reproduced here, reproduced from 100, contradicted from 200." in table()
-    assert verdict("another", 2.0, 9.0) == "reproduced"
-    assert "from an earlier edition: holds at 1 of 2." in table()
+    assert "reproduced here, " in table()
+    assert "earlier code" not in table()
+    assert verdict("another", 2.0, 9.0) == "partly"
+    assert "measured by earlier code" in table()
+    assert verdict("another", 2.0, 2.0, carried_to=current) == "reproduced"
+    assert "carried over 1 edit that changed no bit of the smoke book" in table()
 
 
 def test_an_edition_is_of_the_code_not_of_the_seed(unbuilt: Toy) -> None:
@@ -146,28 +163,52 @@ def test_an_edition_is_of_the_code_not_of_the_seed(unbuilt: Toy) -> None:
     assert edition() != first
 
 
-@pytest.mark.parametrize(
-    ("chapters", "known"),
-    [
-        (stored("e", 2.0), True),
-        (stored("e", 2.0, measure="ratio"), False),
-        (stored("e", True), False),
-        ({}, False),
-    ],
-)
-def test_a_row_that_the_run_does_not_know_shows_nothing(
-    chapters: dict[str, Any], known: bool
-) -> None:
+def found(chapters: dict[str, Any], verdict: Any = "reproduced") -> Rerun | None:
     expectation = read_expectation({"at_most": 5})
     claim = Claim("line-slope", "§1", "A.", "paper", LINE, "slope", expectation)
-    found = told(Finding(claim, Measured(2.0, None), "reproduced"), chapters, {LINE: "e"})
-    assert (found is not None) is known
-    assert told(Finding(claim, Measured(2.0, None), "not judged"), chapters, {LINE: "e"}) is None
+    return told(Finding(claim, Measured(2.0, None), verdict), chapters, {LINE: "e"})
+
+
+@pytest.mark.parametrize(
+    ("chapters", "verdicts", "current"),
+    [
+        (stored("e", 2.0, 3.0), ("reproduced", "reproduced"), True),  # judged as of today
+        (stored("another", 2.0, 9.0), ("reproduced", "contradicted"), False),
+        (stored("e", 2.0, 9.0, measure="ratio"), ("reproduced", "contradicted"), False),
+        (stored("e", 2.0, False), ("reproduced", "contradicted"), False),
+        ({"paper/other": stored("e", 9.0)[LINE]}, ("contradicted",), False),
+    ],
+)
+def test_what_a_row_has_against_it_stays_whatever_is_edited(
+    chapters: dict[str, Any], verdicts: tuple[str, ...], current: bool
+) -> None:
+    """Its code, its measure, its expectation, its chapter: the stored verdicts are not lost."""
+    rerun = found(chapters)
+    assert rerun is not None
+    assert (rerun.verdicts, rerun.current) == (verdicts, current)
+
+
+def test_a_row_that_the_run_does_not_know_has_nothing_to_say() -> None:
+    assert found({}) is None
+    assert found(stored("e", 2.0), "not judged") is None
+    without = stored("e", 2.0)
+    del without[LINE]["rows"]["line-slope"]
+    assert found(without) is None
 
 
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
+        (lambda chapter: chapter.update(commit="unknown"), "is not a commit: 'unknown'"),
+        (
+            lambda chapter: chapter.update(commit=f"{COMMIT} with uncommitted changes"),
+            "is not a commit",
+        ),
+        (
+            lambda chapter: chapter.update(carried=[{"from": "e", "to": "f"}]),
+            "the field 'commit' is missing",
+        ),
+        (lambda chapter: chapter.update(carried=[]), "is not a list of edits"),
         (lambda chapter: chapter.pop("edition"), "the field 'edition' is missing"),
         (lambda chapter: chapter.update(seeds=["a"]), "is no whole number: 'a'"),
         (lambda chapter: chapter["rows"]["line-slope"].update(over="runs"), "is none of null"),
@@ -180,6 +221,76 @@ def test_a_malformed_run_is_refused(
     change(chapters[LINE])
     (tmp_path / "data").mkdir()
     document = {"profile": "paper", "chapters": chapters}
-    (tmp_path / RECORD).write_text(json.dumps(document), encoding="utf-8")
+    (tmp_path / SEEDS).write_text(json.dumps(document), encoding="utf-8")
     with pytest.raises(BookError, match=reason):
         read_robust(tmp_path)
+
+
+def committed(toy: Toy) -> None:
+    for command in ("init", "add .", "-c user.name=a -c user.email=a@b commit -m a"):
+        subprocess.run(["git", *command.split()], cwd=toy.root, check=True, capture_output=True)
+
+
+def test_a_record_is_of_a_commit(unbuilt: Toy) -> None:
+    """A change of what is executed is refused at once; a record that was just written is none."""
+    settings = unbuilt.settings(part="paper", jobs=1)
+
+    def record() -> dict[str, Any]:
+        display = PlainDisplay(unbuilt.lines.append)
+        path = robust.run_robust(settings, (100,), display, unbuilt.lines.append)
+        return json.loads(path.read_text(encoding="utf-8"))["chapters"][LINE]
+
+    with pytest.raises(BookError, match="commit src, book and data first"):
+        record()
+    (unbuilt.root / ".gitignore").write_text("_build\n", encoding="utf-8")
+    committed(unbuilt)
+    assert re.fullmatch("[0-9a-f]{12}", record()["commit"])
+    assert record()["rows"]["line-slope"]["verdicts"] == ["reproduced"]
+    (unbuilt.root / "README.md").write_text("New.", encoding="utf-8")
+    record()
+    unbuilt.edit("src/toy/line.py", "2.0 * point", "2 * point")
+    with pytest.raises(BookError, match="commit src, book and data first"):
+        record()
+    assert list(read_robust(unbuilt.root)) == [LINE]
+
+
+def test_another_rounding_reaches_the_chapters_and_has_a_record_of_its_own(
+    unbuilt: Toy, command: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = list(rounding.ROUNDINGS["compatible"])
+    telling = f"import os\nset_ = {{name: name in os.environ for name in {names}}}\n"
+    unbuilt.append(LINE, f'{telling}report("set", set_, over="settings", judged=False)')
+    monkeypatch.setattr(rounding, "check", lambda _: None)
+    options = ("--profile", "smoke", "--part", "paper", "--device", "cpu", "--jobs", "1")
+    assert command(unbuilt.root, "robust", *options, "--rounding", "compatible") == ""
+    folder = unbuilt.root / "_build" / "rounding-compatible"
+    document = json.loads((folder / "smoke" / "rounding.json").read_text(encoding="utf-8"))
+    chapter = document["chapters"][LINE]
+    assert (chapter["seeds"], chapter["rounding"]) == ([0], "compatible")
+
+    def measured(folder: str) -> dict[str, bool]:
+        settings = unbuilt.settings(profile="smoke", jobs=1, folder=folder)
+        key = chapter_key(read_chapter(unbuilt.root, LINE), settings)
+        entry, _ = robust.executed.find(settings, key)
+        assert entry is not None
+        return entry.measures["set"]["value"]
+
+    run(unbuilt, (0,))
+    assert measured("_build/rounding-compatible") == dict.fromkeys(names, True)
+    assert measured("_build") == dict.fromkeys(names, False)
+
+
+def test_a_rounding_that_tests_nothing_is_refused(
+    unbuilt: Toy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = unbuilt.settings()
+    with pytest.raises(BookError, match="ROUNDING is one of avx2, compatible, not 'up'"):
+        robust.rounded(settings, "up")
+    with pytest.raises(BookError, match="add DEVICE=cpu"):
+        robust.rounded(unbuilt.settings(device="cuda"), "avx2")
+    monkeypatch.setitem(rounding.ROUNDINGS, "none", {"OMP_DISPLAY_ENV": "false"})
+    with pytest.raises(BookError, match="changes no bit of products or elementwise functions"):
+        robust.rounded(settings, "none")
+    other = unbuilt.settings(rounding="avx2")
+    with pytest.raises(BookError, match="leave out SCHEDULER"):
+        robust.run_robust(other, (0,), PlainDisplay(print), print, "tcp://a:1")

@@ -12,12 +12,13 @@ from rich.table import Table
 from bookbuild.afresh import run_afresh
 from bookbuild.errors import BookError
 from bookbuild.execution.display import choose_display
+from bookbuild.execution.rounding import ROUNDINGS
 from bookbuild.notebooks.publish import write_beside, write_branch
 from bookbuild.pipeline import renew_book, run_chapters
 from bookbuild.published.fetch import locate
 from bookbuild.results.executed import NOTEBOOK_FILE
 from bookbuild.results.store import write_whole
-from bookbuild.robust import first_seeds, run_robust
+from bookbuild.robust import first_seeds, rounded, run_robust
 from bookbuild.settings import PARTS, PROFILES, Settings, one_of, whole_number
 from bookbuild.site.pdf import write_pdf
 from bookbuild.site.seal import Told
@@ -59,13 +60,19 @@ def chapter(name: str, **options: str) -> None:
 @run_options
 @click.option("--part", help=", ".join(PARTS))
 @click.option("--seeds", default="3", show_default=True, help="how many other first seeds")
+@click.option("--rounding", help=f"not other seeds but one of {', '.join(ROUNDINGS)}")
 @click.option("--scheduler", help="address of a Dask scheduler, tcp://host:port")
-def robust(part: str | None, seeds: str, scheduler: str | None, **options: str) -> None:
-    """Measure the ledger again at other first seeds, and record what each row does there."""
+def robust(
+    part: str | None, seeds: str, rounding: str | None, scheduler: str | None, **options: str
+) -> None:
+    """Measure the ledger again, at other first seeds or under another rounding, and record it."""
     settings = settings_of(part=part, **options)
     wanted = first_seeds(whole_number("SEEDS", seeds, least=1))
+    if rounding is not None:
+        settings, wanted = rounded(settings, rounding), (0,)
     path = run_robust(settings, wanted, choose_display(console), tell, scheduler)
-    tell(f"measured at the first seeds {', '.join(map(str, wanted))}: {path}")
+    under = f" under the rounding {rounding}" if rounding else ""
+    tell(f"measured at the first seeds {', '.join(map(str, wanted))}{under}: {path}")
 
 
 @commands.command()

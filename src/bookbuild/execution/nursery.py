@@ -20,7 +20,7 @@ from bookbuild.results.snapshot import sources
 from bookbuild.settings import Settings
 from bookbuild.source.chapters import Chapter
 
-from . import worker
+from . import rounding, worker
 
 COMMAND = [sys.executable, "-m", __name__]
 CODE_FILE = "code"
@@ -107,6 +107,7 @@ def _common_environment(settings: Settings) -> dict[str, str]:
         "MALLOC_TRIM_THRESHOLD_": str(2**33),
         "MALLOC_MMAP_THRESHOLD_": str(2**25),
         "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",
+        **rounding.variables(settings),
     }
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from .claims import Finding, Kind, Verdict, count
 from .foreseen import State
 from .records import Records
-from .robust import Steadiness
+from .robust import Rerun, Steadiness
 from .sabotage import Alertness
 
 KINDS: dict[Kind, str] = {
@@ -26,11 +26,12 @@ STATES: dict[State, str] = {
 STEADINESS: dict[Steadiness, str] = {
     "steady": "steady",
     "flips": "flip",
-    "earlier": "from an earlier edition",
+    "earlier": "agree, in earlier code",
 }
 ALERTNESS: dict[Alertness, str] = {
     "turned": "turned by a fault",
     "argued": "argued for",
+    "contradicted": "contradicted, and no fault can make them worse",
     "green": "turned by none",
     "untried": "untried",
 }
@@ -68,9 +69,12 @@ def foreseen_counts(findings: Sequence[Finding], records: Records) -> str:
 
 def robust_counts(findings: Sequence[Finding], records: Records) -> str:
     """Return, for each kind, how many rows hold at all other first seeds; empty without a run."""
-    known = [(finding.claim, records.reruns.get(finding.claim.id)) for finding in findings]
-    counts = Counter((claim.kind, told.steadiness) for claim, told in known if told is not None)
-    return _neutral_counts("seeds", STEADINESS, counts)
+    return _steadiness_counts("seeds", findings, records.reruns)
+
+
+def rounding_counts(findings: Sequence[Finding], records: Records) -> str:
+    """Return, for each kind, how many rows hold under another rounding; empty without a run."""
+    return _steadiness_counts("rounding", findings, records.roundings)
 
 
 def sabotage_counts(findings: Sequence[Finding], records: Records) -> str:
@@ -92,6 +96,12 @@ def told_verdicts(findings: Sequence[Finding]) -> tuple[list[list[str]], list[st
         if finding.verdict == verdict
     ]
     return table, amiss
+
+
+def _steadiness_counts(what: str, findings: Sequence[Finding], reruns: Mapping[str, Rerun]) -> str:
+    known = [(finding.claim, reruns.get(finding.claim.id)) for finding in findings]
+    counts = Counter((claim.kind, told.steadiness) for claim, told in known if told is not None)
+    return _neutral_counts(what, STEADINESS, counts)
 
 
 def _neutral_counts(

@@ -91,7 +91,7 @@ def _row(finding: Finding, records: Records) -> list[str]:
     """Return the lines of one row; statement and reason are Markdown between HTML."""
     claim = finding.claim
     state, rerun = records.state(finding), records.reruns.get(claim.id)
-    trial = records.trials.get(claim.id)
+    rounding, trial = records.roundings.get(claim.id), records.trials.get(claim.id)
     measured = expected = "—"
     if finding.measured is not None:
         link = f"{claim.chapter}.html#{measure_anchor(claim.measure)}"
@@ -101,6 +101,7 @@ def _row(finding: Finding, records: Records) -> list[str]:
         f'<tr id="claim-{claim.id}" data-kind="{claim.kind}" '
         f'data-verdict="{slug(finding.verdict)}" data-foreseen="{state.state if state else ""}" '
         f'data-seeds="{rerun.steadiness if rerun else ""}" '
+        f'data-rounding="{rounding.steadiness if rounding else ""}" '
         f'data-faults="{trial.alertness if trial else ""}"><td>',
         f'<p class="source">{html.escape(claim.source)}</p>',
         "",
@@ -110,7 +111,7 @@ def _row(finding: Finding, records: Records) -> list[str]:
         "",
         claim.why or claim.not_testable,
         "",
-        f"</div>{_foreseen(state)}{_robust(rerun)}{_sabotage(trial)}</td>",
+        f"</div>{_foreseen(state)}{_robust(rerun)}{_rounding(rounding)}{_sabotage(trial)}</td>",
         f'<td data-label="Measured">{measured}</td><td data-label="Expected">{expected}</td>',
         f"<td>{badge(finding, 'span')}</td></tr>",
     ]
@@ -145,27 +146,48 @@ def _robust(rerun: Rerun | None) -> str:
     if rerun is None:
         return ""
     text = f"holds at {rerun.holds} of {len(rerun.seeds)}"
-    match rerun.steadiness:
-        case "earlier":
-            text = f"from an earlier edition: {text}"
-        case "flips":
-            pairs = zip(rerun.seeds, rerun.verdicts, strict=True)
-            told = (f"{verdict} from {seed}" for seed, verdict in pairs)
-            text = f"flips: {rerun.own} here, {', '.join(told)}"
-    return f'<p class="robust">Other first seeds: {text}.</p>'
+    if rerun.flips:
+        pairs = zip(rerun.seeds, rerun.verdicts, strict=True)
+        text = f"flips: {rerun.own} here, {', '.join(f'{of} from {seed}' for seed, of in pairs)}"
+    return f'<p class="robust">Other first seeds: {text}{_age(rerun)}.</p>'
+
+
+def _rounding(rerun: Rerun | None) -> str:
+    """Return whether a row has another verdict under another rounding, and which."""
+    if rerun is None:
+        return ""
+    text = f"also {rerun.own}"
+    if rerun.flips:
+        text = f"the verdict depends on it: {rerun.own} here, {' and '.join(rerun.verdicts)} there"
+    return f'<p class="robust">Other rounding: {text}{_age(rerun)}.</p>'
+
+
+def _age(rerun: Rerun) -> str:
+    """Return, as the end of a sentence, how a stored run stands to the present code."""
+    if not rerun.current:
+        return "; measured by earlier code"
+    return f"; {rerun.carried}" if rerun.carried.edits else ""
 
 
 def _sabotage(trial: Planted | None) -> str:
     """Return how many planted faults turn a row, and the sharpest of them."""
     if trial is None or trial.alertness == "untried":
         return ""
-    text = trial.argument or f"none of {trial.tried} turns this row"
-    if trial.turned:
-        text = (
-            f"{len(trial.turned)} of {trial.tried} turn this row, the sharpest: {trial.turned[0]}"
-        )
+    match trial.alertness:
+        case "turned":
+            text = f"{len(trial.turned)} of {trial.tried} turn this row, the sharpest: "
+            text += trial.turned[0].rstrip(".")
+        case "argued":
+            text = trial.argument.rstrip(".")
+        case "contradicted":
+            text = f"contradicted, and none of {trial.tried} can make it worse"
+        case _:
+            text = f"none of {trial.tried} turns this row"
+    if trial.improved:
+        text += f"; {trial.improved} make it better, which proves nothing"
     sizes = " (tiny sizes)" if trial.tiny else ""
-    return f'<p class="planted">Planted faults{sizes}: {html.escape(text.rstrip("."))}.</p>'
+    over = f"; {trial.carried}" if trial.carried.edits else ""
+    return f'<p class="planted">Planted faults{sizes}: {html.escape(text)}{over}.</p>'
 
 
 def _failing(holding: Holding) -> str:

@@ -14,7 +14,8 @@ class Records:
     """What is stored of the rows beside their claims, by id."""
 
     foreseen: Mapping[str, Foreseen] = field(default_factory=dict)
-    reruns: Mapping[str, Rerun] = field(default_factory=dict)
+    reruns: Mapping[str, Rerun] = field(default_factory=dict)  # at other first seeds
+    roundings: Mapping[str, Rerun] = field(default_factory=dict)
     trials: Mapping[str, Planted] = field(default_factory=dict)
 
     def state(self, finding: Finding) -> Foreseen | None:

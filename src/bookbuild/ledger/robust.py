@@ -1,4 +1,7 @@
-"""The stored run of the ledger at other first seeds: what each row measured there."""
+"""The stored runs of the ledger, at other first seeds and under another rounding, row by row.
+
+Outdated evidence counts against a row until it is renewed, and never for it.
+"""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -10,24 +13,26 @@ from bookbuild.errors import raise_if_any
 from bookbuild.reporting.measures import read_measures, write_measures
 from bookbuild.schema import faults, load
 
+from .carried import IN_PLACE, Carried, carried, is_current
 from .claims import Finding, Verdict
-from .expectations import Measured
+from .expectations import Expectation, Measured
 
 Steadiness = Literal["steady", "flips", "earlier"]
 
-RECORD = Path("data/robust.json")
+SEEDS = Path("data/robust.json")
+ROUNDING = Path("data/rounding.json")
 SCHEMA = Path(__file__).with_name("robust.schema.json")
 
 
 @dataclass(frozen=True)
 class Rerun:
-    """What a row measured at other first seeds, in their order, judged by its expectation."""
+    """The verdicts on a row at other first seeds, in their order, or under another rounding."""
 
     seeds: tuple[int, ...]
-    measured: tuple[Measured, ...]
     verdicts: tuple[Verdict, ...]
-    own: Verdict  # at the first seed of this build
+    own: Verdict  # of this build
     current: bool  # whether the chapter's code is still the one that measured
+    carried: Carried = IN_PLACE
 
     @property
     def holds(self) -> int:
@@ -35,51 +40,55 @@ class Rerun:
         return sum(verdict == "reproduced" for verdict in self.verdicts)
 
     @property
+    def flips(self) -> bool:
+        """Whether a stored verdict is another than this build's."""
+        return any(verdict != self.own for verdict in self.verdicts)
+
+    @property
     def steadiness(self) -> Steadiness:
-        """Whether all first seeds agree, this build's among them."""
-        if not self.current:
-            return "earlier"
-        return "flips" if {self.own} != {self.own, *self.verdicts} else "steady"
+        """Whether the row flips, by evidence of any age, or what there is agrees."""
+        if self.flips:
+            return "flips"
+        return "steady" if self.current else "earlier"
 
 
-def read_robust(root: Path) -> dict[str, dict[str, Any]]:
+def read_robust(root: Path, record: Path = SEEDS) -> dict[str, dict[str, Any]]:
     """Return the stored chapters by name, none where there is no stored run; raise BookError."""
-    if not (root / RECORD).is_file():
+    if not (root / record).is_file():
         return {}
-    document = load(root / RECORD, RECORD)
-    raise_if_any(f"{RECORD}: {fault.clause}." for fault in faults(document, SCHEMA))
+    document = load(root / record, record)
+    raise_if_any(f"{record}: {fault.clause}." for fault in faults(document, SCHEMA))
     return document["chapters"]
 
 
 def told(
     finding: Finding, stored: Mapping[str, Mapping[str, Any]], editions: Mapping[str, str]
 ) -> Rerun | None:
-    """Return what the stored run says of a finding; None if nothing.
+    """Return what the stored run says of a finding; None for a row that it does not know.
 
-    A row that it does not know, or knows under another measure, has nothing to say; one whose
-    chapter has changed since is not current.
+    Its values are judged by the expectation as it is today. Where the row has another measure by
+    now, or an expectation that does not fit them, the verdicts that were stored count.
     """
-    claim, chapter = finding.claim, stored.get(finding.claim.chapter)
-    row = chapter["rows"].get(claim.id) if chapter else None
-    if chapter is None or row is None or row["measure"] != claim.measure:
+    claim = finding.claim
+    place = next((name for name, chapter in stored.items() if claim.id in chapter["rows"]), None)
+    if place is None or claim.expectation is None or finding.verdict == "not judged":
         return None
-    expectation = claim.expectation
-    if expectation is None or finding.verdict == "not judged":
-        return None
-    values = [measured["value"] for measured in _values(row)]
-    measured = tuple(Measured(value, row["over"]) for value in values)
-    if any(expectation.misfit(one) for one in measured):
-        return None
-    verdicts = tuple(expectation.verdict(one) for one in measured)
-    current = editions.get(claim.chapter) == chapter["edition"]
-    return Rerun(tuple(chapter["seeds"]), measured, verdicts, finding.verdict, current)
+    chapter = stored[place]
+    row = chapter["rows"][claim.id]
+    seeds, earlier = tuple(chapter["seeds"]), tuple(row["verdicts"])
+    verdicts = _verdicts(row, claim.expectation) if row["measure"] == claim.measure else None
+    edition = editions.get(claim.chapter) if place == claim.chapter else None
+    if verdicts is None or not is_current(chapter, edition):
+        return Rerun(seeds, verdicts or earlier, finding.verdict, current=False)
+    return Rerun(seeds, verdicts, finding.verdict, True, carried(chapter, edition))
 
 
-def with_reruns(findings: Sequence[Finding], reruns: Mapping[str, Rerun]) -> list[Finding]:
-    """Return the findings, partly where a current rerun at other first seeds says otherwise."""
+def with_reruns(findings: Sequence[Finding], *stored: Mapping[str, Rerun]) -> list[Finding]:
+    """Return the findings; what is reproduced is partly where a stored run says otherwise."""
     return [
         replace(finding, verdict="partly")
-        if (rerun := reruns.get(finding.claim.id)) is not None and rerun.steadiness == "flips"
+        if finding.verdict == "reproduced"
+        and any(reruns[finding.claim.id].flips for reruns in stored if finding.claim.id in reruns)
         else finding
         for finding in findings
     ]
@@ -103,7 +112,11 @@ def row_of(findings: Sequence[Finding]) -> dict[str, Any]:
     }
 
 
-def _values(row: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the values of a stored row, infinity as a number again."""
+def _verdicts(row: Mapping[str, Any], expectation: Expectation) -> tuple[Verdict, ...] | None:
+    """Return the verdicts of an expectation on the stored values, or None if it does not fit."""
     texts = {str(place): {"value": value} for place, value in enumerate(row["values"])}
-    return list(read_measures(json.dumps(texts)).values())
+    values = read_measures(json.dumps(texts)).values()  # infinity as a number again
+    measured = [Measured(of["value"], row["over"]) for of in values]
+    if any(expectation.misfit(one) for one in measured):
+        return None
+    return tuple(expectation.verdict(one) for one in measured)

@@ -11,9 +11,10 @@ from typing import Any, Literal
 from bookbuild.errors import raise_if_any
 from bookbuild.schema import faults, load
 
-from .claims import Claim
+from .carried import IN_PLACE, Carried, carried, is_current
+from .claims import Finding
 
-Alertness = Literal["turned", "argued", "green", "untried"]
+Alertness = Literal["turned", "argued", "contradicted", "green", "untried"]
 
 RECORD = Path("data/sabotage.json")
 SCHEMA = Path(__file__).with_name("sabotage.schema.json")
@@ -23,20 +24,25 @@ SCHEMA = Path(__file__).with_name("sabotage.schema.json")
 class Planted:
     """What planted faults made of a row."""
 
-    turned: tuple[str, ...] = ()  # what was wrong where the verdict changed, the sharpest first
+    turned: tuple[str, ...] = ()  # what was wrong where the verdict got worse, the sharpest first
+    improved: int = 0  # faults that made a contradicted row a better one
     tried: int = 0  # faults planted in its chapter
     argument: str = ""  # why none needs to turn it
     current: bool = True  # whether the chapter's code is still the one that was tried
     tiny: bool = False  # whether that was seen at the sizes of the smoke profile alone
+    contradicted: bool = False  # whether the row has no worse verdict in this build
+    carried: Carried = IN_PLACE
 
     @property
     def alertness(self) -> Alertness:
-        """Whether a fault turns the row; what was tried before an edit of its chapter is not."""
+        """Whether a fault turns the row, or none can; what was tried before an edit is not."""
         if self.argument and not self.turned:
             return "argued"
         if not (self.tried and self.current):
             return "untried"
-        return "turned" if self.turned else "green"
+        if self.turned:
+            return "turned"
+        return "contradicted" if self.contradicted else "green"
 
 
 def read_sabotage(root: Path) -> dict[str, Any]:
@@ -48,15 +54,23 @@ def read_sabotage(root: Path) -> dict[str, Any]:
     return document
 
 
-def trial_of(claim: Claim, record: Mapping[str, Any], editions: Mapping[str, str]) -> Planted:
+def trial_of(finding: Finding, record: Mapping[str, Any], editions: Mapping[str, str]) -> Planted:
     """Return what the record says of a row."""
+    claim = finding.claim
     chapter = record["chapters"].get(claim.chapter)
     row = chapter["rows"].get(claim.id) if chapter else None
     argument = record["argued"].get(claim.id, "")
     if chapter is None or row is None:
         return Planted(argument=argument)
-    turned = tuple(chapter["faults"][name]["says"] for name in row.get("turned", ()))
-    current = editions.get(claim.chapter) == chapter["edition"]
     told = row.get("turned") or chapter["faults"]
-    tiny = all(chapter["faults"][name]["profile"] == "smoke" for name in told)
-    return Planted(turned, len(chapter["faults"]), argument, current, tiny)
+    edition = editions.get(claim.chapter)
+    return Planted(
+        tuple(chapter["faults"][name]["says"] for name in row.get("turned", ())),
+        len(row.get("improved", ())),
+        len(chapter["faults"]),
+        argument,
+        is_current(chapter, edition),
+        tiny=all(chapter["faults"][name]["profile"] == "smoke" for name in told),
+        contradicted=finding.verdict == "contradicted",
+        carried=carried(chapter, edition),
+    )

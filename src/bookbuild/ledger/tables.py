@@ -34,7 +34,7 @@ def ledger_csv(rows: Sequence[Mapping[str, Any]]) -> str:
 def _row(finding: Finding, records: Records) -> dict[str, Any]:
     claim, measured = finding.claim, finding.measured
     state, rerun = records.state(finding), records.reruns.get(claim.id)
-    trial = records.trials.get(claim.id)
+    rounding, trial = records.roundings.get(claim.id), records.trials.get(claim.id)
     return {
         "id": claim.id,
         "kind": claim.kind,
@@ -49,7 +49,14 @@ def _row(finding: Finding, records: Records) -> dict[str, Any]:
         "verdict": finding.verdict,
         "expectation_written": state.state if state else None,
         "other_first_seeds": rerun.steadiness if rerun else None,
+        "other_rounding": rounding.steadiness if rounding else None,
         "planted_faults": trial.alertness if trial else None,
+        "records_carried": "; ".join(
+            f"{name} {of.carried}"
+            for name, of in (("seeds", rerun), ("rounding", rounding), ("faults", trial))
+            if of is not None and of.carried.edits
+        )
+        or None,
     }
 
 

@@ -18,6 +18,7 @@ from bookbuild.ledger.claims import Finding
 from bookbuild.ledger.counts import (
     foreseen_counts,
     robust_counts,
+    rounding_counts,
     sabotage_counts,
     verdict_counts,
     verdict_summary,
@@ -92,6 +93,7 @@ def stage(
         "verdict_counts": verdict_counts(findings),
         "foreseen_counts": foreseen_counts(findings, records),
         "robust_counts": robust_counts(findings, records),
+        "rounding_counts": rounding_counts(findings, records),
         "sabotage_counts": sabotage_counts(findings, records),
         "verdict_table": verdict_table(findings, chapters, records),
         "data_catalogue": catalogue(chapters, entries),

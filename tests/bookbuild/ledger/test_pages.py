@@ -5,11 +5,13 @@ from typing import Any
 import pytest
 from nbformat.v4 import new_notebook
 
+from bookbuild.ledger.carried import IN_PLACE, Carried, carried_on
 from bookbuild.ledger.claims import Claim, Finding
 from bookbuild.ledger.counts import (
     KINDS,
     foreseen_counts,
     robust_counts,
+    rounding_counts,
     sabotage_counts,
     verdict_counts,
 )
@@ -52,9 +54,9 @@ def test_no_number_adds_kinds_up() -> None:
     assert link in text.partition("<dt>Errata of the paper</dt>")[2]
 
 
-def rerun(own: Any, *verdicts: Any, current: bool = True) -> Rerun:
+def rerun(own: Any, *verdicts: Any, current: bool = True, carried: Carried = IN_PLACE) -> Rerun:
     seeds = tuple(100 * (1 + place) for place in range(len(verdicts)))
-    return Rerun(seeds, (Measured(2.0, None),) * len(verdicts), verdicts, own, current)
+    return Rerun(seeds, verdicts, own, current, carried)
 
 
 @pytest.mark.parametrize(
@@ -69,8 +71,18 @@ def rerun(own: Any, *verdicts: Any, current: bool = True) -> Rerun:
         ),
         (
             rerun("reproduced", "contradicted", current=False),
+            "flips",
+            "flips: reproduced here, contradicted from 100; measured by earlier code",
+        ),
+        (
+            rerun("reproduced", "reproduced", current=False),
             "earlier",
-            "from an earlier edition: holds at 0 of 1",
+            "holds at 1 of 1; measured by earlier code",
+        ),
+        (
+            rerun("reproduced", "reproduced", carried=Carried(2, ("smoke",))),
+            "steady",
+            "holds at 1 of 1; carried over 2 edits that changed no bit of the smoke book",
         ),
     ],
 )
@@ -81,14 +93,53 @@ def test_a_row_says_at_how_many_other_seeds_it_holds(stored: Rerun, slug: str, t
     assert "other first seed" not in row({"at_least": 1}, 2.0, None).lower()
 
 
-def test_a_row_that_flips_is_partly_at_best() -> None:
+@pytest.mark.parametrize(
+    ("stored", "slug", "told"),
+    [
+        (rerun("partly", "partly"), "steady", "also partly"),
+        (
+            rerun("reproduced", "contradicted"),
+            "flips",
+            "the verdict depends on it: reproduced here, contradicted there",
+        ),
+        (
+            rerun("reproduced", "reproduced", current=False),
+            "earlier",
+            "also reproduced; measured by earlier code",
+        ),
+    ],
+)
+def test_a_row_says_whether_rounding_decides_it(stored: Rerun, slug: str, told: str) -> None:
+    records = Records(roundings={"a": stored})
+    text = row({"at_least": 1}, 2.0, None, records=records)
+    assert f'<p class="robust">Other rounding: {told}.</p>' in text
+    assert f'data-rounding="{slug}"' in text
+    claim = Claim("a", "§1", "A.", "new", CHAPTER, "slope", read_expectation({"at_least": 1}))
+    counts = rounding_counts([Finding(claim, None, "reproduced")], records)
+    assert f"kind=new&amp;rounding={slug}" in counts
+
+
+@pytest.mark.parametrize("current", [True, False])
+def test_a_row_that_flips_is_partly_at_best(current: bool) -> None:
+    """However old the evidence is: an edit alone must not lift a verdict."""
     claim = Claim("a", "§1", "A.", "paper", CHAPTER, "slope", read_expectation({"at_least": 1}))
+
+    def verdict(own: Any, *others: Any) -> str:
+        finding = Finding(claim, Measured(2.0, None), own)
+        (one,), (other,) = (
+            with_reruns([finding], *stored)
+            for stored in (({"a": rerun(own, *others, current=current)}, {}),
+                           ({}, {"a": rerun(own, *others, current=current)}))
+        )  # fmt: skip
+        assert one == other
+        return one.verdict
+
+    assert verdict("reproduced", "reproduced", "contradicted") == "partly"
+    assert verdict("reproduced", "partly") == "partly"
+    assert verdict("reproduced", "reproduced") == "reproduced"
+    assert verdict("contradicted", "reproduced") == "contradicted"  # no row rises by another run
     own = [Finding(claim, Measured(2.0, None), "reproduced")]
-    flips = rerun("reproduced", "reproduced", "contradicted")
-    stale = rerun("reproduced", "contradicted", current=False)
-    assert with_reruns(own, {"a": flips})[0].verdict == "partly"
-    assert with_reruns(own, {"a": rerun("reproduced", "partly")})[0].verdict == "partly"
-    assert with_reruns(own, {"a": stale}) == own == with_reruns(own, {})
+    assert with_reruns(own, {}) == own
 
 
 @pytest.mark.parametrize(
@@ -134,7 +185,7 @@ def test_new_results_are_listed_with_what_was_measured() -> None:
     assert "curves" not in text
 
 
-RECORD = {
+RECORD: dict[str, Any] = {
     "chapters": {
         CHAPTER: {
             "edition": "1",
@@ -147,6 +198,7 @@ RECORD = {
                 "b": {"moved": ["slip"]},
                 "c": {},
                 "e": {"turned": ["turn"]},
+                "f": {"improved": ["slip"]},
             },
         }
     },
@@ -155,20 +207,27 @@ RECORD = {
 
 
 @pytest.mark.parametrize(
-    ("name", "edition", "alertness", "told"),
+    ("name", "edition", "verdict", "alertness", "told"),
     [
-        ("a", "1", "turned", "1 of 2 turn this row, the sharpest: a factor is forgotten"),
-        ("a", "2", "untried", ""),  # the chapter has been edited since
-        ("b", "1", "green", "none of 2 turns this row"),
-        ("c", "2", "argued", "It is counted by hand"),
-        ("d", "1", "untried", ""),
+        ("a", "1", "partly", "turned", "1 of 2 turn this row, the sharpest: a factor is forgotten"),
+        ("a", "1", "contradicted", "turned", "1 of 2 turn this row, the sharpest: a factor is "
+         "forgotten"),
+        ("a", "2", "partly", "untried", ""),  # the chapter has been edited since
+        ("b", "1", "reproduced", "green", "none of 2 turns this row"),
+        ("b", "1", "contradicted", "contradicted", "contradicted, and none of 2 can make it worse"),
+        ("c", "2", "reproduced", "argued", "It is counted by hand"),
+        ("d", "1", "contradicted", "untried", ""),
+        ("f", "1", "contradicted", "contradicted", "contradicted, and none of 2 can make it worse; "
+         "1 make it better, which proves nothing"),
+        ("f", "1", "reproduced", "green", "none of 2 turns this row; 1 make it better, which "
+         "proves nothing"),
     ],
-)
+)  # fmt: skip
 def test_a_row_says_whether_a_planted_fault_turns_it(
-    name: str, edition: str, alertness: str, told: str
+    name: str, edition: str, verdict: Any, alertness: str, told: str
 ) -> None:
     claim = Claim(name, "§1", "A.", "new", CHAPTER, "slope", read_expectation({"at_least": 1}))
-    trial = trial_of(claim, RECORD, {CHAPTER: edition})
+    trial = trial_of(Finding(claim, None, verdict), RECORD, {CHAPTER: edition})
     assert trial.alertness == alertness
     text = row({"at_least": 1}, 2.0, None, records=Records(trials={"a": trial}))
     assert f'data-faults="{alertness}"' in text
@@ -179,9 +238,20 @@ def test_a_row_says_whether_a_planted_fault_turns_it(
 
 def test_a_row_tried_at_tiny_sizes_says_so() -> None:
     claim = Claim("e", "§1", "A.", "new", CHAPTER, "slope", read_expectation({"at_least": 1}))
-    records = Records(trials={"a": trial_of(claim, RECORD, {CHAPTER: "1"})})
+    finding = Finding(claim, None, "reproduced")
+    records = Records(trials={"a": trial_of(finding, RECORD, {CHAPTER: "1"})})
     text = row({"at_least": 1}, 2.0, None, records=records)
     assert "Planted faults (tiny sizes): 1 of 2 turn this row" in text
+
+
+def test_a_drill_that_was_carried_over_an_edit_is_current_and_says_so() -> None:
+    chapter = carried_on(RECORD["chapters"][CHAPTER], "1", "2", "c" * 12, "smoke", 787)
+    record = {**RECORD, "chapters": {CHAPTER: chapter}}
+    claim = Claim("a", "§1", "A.", "new", CHAPTER, "slope", read_expectation({"at_least": 1}))
+    trial = trial_of(Finding(claim, None, "reproduced"), record, {CHAPTER: "2"})
+    assert trial.alertness == "turned"
+    text = row({"at_least": 1}, 2.0, None, records=Records(trials={"a": trial}))
+    assert "forgotten; carried over 1 edit that changed no bit of the smoke book.</p>" in text
 
 
 def test_a_row_over_settings_says_where_it_fails() -> None:

@@ -1,0 +1,66 @@
+"""Records of a chapter that were carried over edits: a witness found every number unchanged."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Witness = Literal["smoke", "paper"]  # the profile that was computed before and after an edit
+
+
+@dataclass(frozen=True)
+class Carried:
+    """How many edits a record was carried over to be current, and what shows that it may be."""
+
+    edits: int = 0
+    witnesses: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        edits = f"{self.edits} edit{'s' * (self.edits > 1)}"
+        return f"carried over {edits} that changed no bit of the {' or '.join(self.witnesses)} book"
+
+
+IN_PLACE = Carried()
+
+
+def is_current(chapter: Mapping[str, Any], edition: str | None) -> bool:
+    """Return whether a chapter's record is about an edition: made of it, or carried on to it."""
+    last = chapter["edition"]
+    for carry in chapter.get("carried", ()):
+        if carry["from"] != last:
+            return False  # a link is missing
+        last = carry["to"]
+    return edition in (chapter["edition"], last)
+
+
+def carried(chapter: Mapping[str, Any], edition: str | None) -> Carried:
+    """Return the edits that lead from what was measured to an edition; none if nothing does."""
+    if edition == chapter["edition"] or not is_current(chapter, edition):
+        return IN_PLACE
+    carries = chapter["carried"]
+    return Carried(len(carries), tuple(dict.fromkeys(carry["witness"] for carry in carries)))
+
+
+def carried_on(
+    chapter: Mapping[str, Any], before: str, after: str, commit: str, witness: Witness, equal: int
+) -> dict[str, Any]:
+    """Return a chapter's record with one more edit, before which it was current.
+
+    Args:
+        chapter: the record.
+        before: the edition that the edit left.
+        after: the edition that it made.
+        commit: the commit that has the edit.
+        witness: the profile in which everything was equal to the bit.
+        equal: how many measures and arrays were compared.
+
+    Raises:
+        ValueError: if the record is not about the edition before, or nothing was compared.
+    """
+    if not is_current(chapter, before):
+        raise ValueError(f"the record is of edition {chapter['edition']}, and not about {before}")
+    if equal < 1:
+        raise ValueError("nothing was compared")
+    # an edition that is measured again needs no edits to lead to it
+    earlier = [] if before == chapter["edition"] else chapter["carried"]
+    carry = {"from": before, "to": after, "commit": commit, "witness": witness, "equal": equal}
+    return {**chapter, "carried": [*earlier, carry]}
