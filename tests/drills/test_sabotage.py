@@ -11,6 +11,7 @@ import pytest
 import sympy
 import torch
 
+from bookbuild.ledger.carried import carried_on, is_current
 from bookbuild.ledger.claims import Claim
 from bookbuild.ledger.expectations import Expectation
 from drills.sabotage import record
@@ -78,7 +79,7 @@ def trial(value, over=None, name="none"):
         (0.5, None, "not reached"),
         (0.5, True, "not reached"),  # a measure of another kind has no verdict
         (0.5, float("inf"), "turned"),
-        (2.0, 0.5, "turned"),  # a contradicted row has no worse verdict
+        (2.0, 0.5, "improved"),  # a contradicted row has no worse verdict
         (2.0, 3.0, "moved"),
     ],
 )
@@ -106,7 +107,29 @@ def test_the_sharpest_fault_comes_first():
     assert found["rows"]["row"]["turned"] == ["sharp", "blunt"]
     assert found["rows"]["other"] == {"verdict": "reproduced", "turned": ["blunt"]}
     assert found["faults"]["blunt"]["turned"] == 2
-    assert not green(found["rows"])
+    assert not green(found)
+
+
+def test_a_row_that_a_fault_improves_is_not_turned():
+    """At the paper's sizes a contradicted row cannot be; at tiny ones that says nothing."""
+    wrong, slip = trial(2.0), in_chapter("a/b", "slip", "wrong", "x", "y")
+    found = summary([CLAIM], wrong, {slip: trial(0.5)})
+    assert found["rows"]["row"] == {"verdict": "contradicted", "improved": ["slip"]}
+    assert found["faults"]["slip"]["turned"] == 0
+    empty = {"edition": "1", "faults": {}, "rows": {}}
+    assert green(record.joined(empty, found, "smoke")) == ["row"]
+    assert green(record.joined(empty, found, "paper")) == []
+
+
+def test_a_record_that_was_carried_over_an_edit_is_added_to(tmp_path):
+    file = tmp_path / "sabotage.json"
+    slip = in_chapter("a/b", "slip", "wrong", "x", "y")
+    found = summary([CLAIM], trial(0.0), {slip: trial(2.0)})
+    first = record.joined(record.known("a/b", "1", file), found, "paper")
+    record.write("a/b", carried_on(first, "1", "2", "c" * 12, "smoke", 787), file)
+    again = record.joined(record.known("a/b", "2", file), found, "paper")
+    assert is_current(again, "2")
+    assert record.known("a/b", "3", file)["faults"] == {}
 
 
 def test_record_drops_what_is_gone_and_lists_what_is_new(tmp_path):

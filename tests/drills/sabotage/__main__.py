@@ -91,7 +91,7 @@ def main() -> int:
             known = record.known(name, chapter_edition(chapter, book.Settings(ROOT)))
             found = record.joined(known, summary(claims, sound, trials), asked.profile)
             for draw in chain(DRAWS[: asked.draws], alone(sound.called)):
-                if not green(found["rows"]):
+                if not green(found):
                     break
                 if known["faults"].get(draw.name, {}).get("profile") == asked.profile:
                     continue
@@ -99,7 +99,7 @@ def main() -> int:
                 trials |= {wrong: trial for wrong, trial in more.items() if wrong is not None}
                 found = record.joined(known, summary(claims, sound, trials), asked.profile)
             at_paper = executed_at_paper(chapter) if asked.profile == "smoke" else None
-            if at_paper and green(found["rows"]):
+            if at_paper and green(found):
                 found = record.joined(found, summary(claims, at_paper, {TINY: sound}), "paper")
             if trials or at_paper:
                 record.write(name, found)

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from bookbuild.ledger.carried import is_current
 from bookbuild.ledger.claims import Claim
 
 from .fault import ROOT
@@ -23,7 +24,7 @@ def read(file: Path = FILE) -> dict[str, Any]:
 def known(chapter: str, edition: str, file: Path = FILE) -> dict[str, Any]:
     """What the record has of this edition of a chapter."""
     found = read(file)["chapters"].get(chapter, {})
-    if found.get("edition") == edition:
+    if found and is_current(found, edition):
         return dict(found)
     return {"edition": edition, "seconds": 0.0, "faults": {}, "rows": {}}
 
@@ -50,7 +51,7 @@ def joined(before: Mapping[str, Any], found: Mapping[str, Any], profile: str) ->
                 # the sharpest fault, which turns fewest rows, comes first
                 row[fate] = sorted(those, key=lambda fault: (faults[fault]["turned"], fault))
     seconds = found["seconds"] if paper or not known_at_paper else before["seconds"]
-    return {"edition": before["edition"], "seconds": seconds, "faults": faults, "rows": rows}
+    return {**before, "seconds": seconds, "faults": faults, "rows": rows}
 
 
 def write(chapter: str, found: Mapping[str, Any], file: Path = FILE) -> None:
@@ -80,12 +81,12 @@ def settle(
         if name in result["chapters"]
     }
     tried = {row for chapter in result["chapters"].values() for row in chapter["rows"]}
-    silent = {row for chapter in result["chapters"].values() for row in green(chapter["rows"])}
+    silent = {row for chapter in result["chapters"].values() for row in green(chapter)}
     result["argued"] = {row: argued[row] for row in argued if row in silent}
     result["green"] = {
         name: left
         for name, chapter in result["chapters"].items()
-        if (left := [row for row in green(chapter["rows"]) if row not in argued])
+        if (left := [row for row in green(chapter) if row not in argued])
     }
     result["untried"] = [row for row in judged if row not in tried]
     _store(result, file)
@@ -97,10 +98,10 @@ def lines(file: Path = FILE) -> list[str]:
     result = read(file)
     told = []
     for name, chapter in result["chapters"].items():
-        stayed = green(chapter["rows"])
+        stayed = green(chapter)
+        turned = sum("turned" in row for row in chapter["rows"].values())
         told.append(
-            f"{name}: {len(chapter['faults'])} faults, "
-            f"{len(chapter['rows'])} rows, {len(chapter['rows']) - len(stayed)} turned"
+            f"{name}: {len(chapter['faults'])} faults, {len(chapter['rows'])} rows, {turned} turned"
         )
         for row in stayed:
             found = chapter["rows"][row]

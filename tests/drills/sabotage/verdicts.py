@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from bookbuild.errors import BookError
 from bookbuild.ledger.claims import Claim, judge
@@ -10,8 +10,8 @@ from bookbuild.ledger.claims import Claim, judge
 from .trial import Trial, Wrong
 
 RANK = {"reproduced": 0, "partly": 1, "contradicted": 2}
-Fate = Literal["turned", "not reached", "moved", "same"]
-FATES: tuple[Fate, ...] = ("turned", "not reached", "moved")  # those that a record tells
+Fate = Literal["turned", "improved", "not reached", "moved", "same"]
+FATES: tuple[Fate, ...] = get_args(Fate)[:-1]  # those that a record tells
 
 
 def verdict(claim: Claim, trial: Trial) -> str | None:
@@ -29,15 +29,18 @@ def verdict(claim: Claim, trial: Trial) -> str | None:
 def fate(claim: Claim, sound: Trial, faulty: Trial) -> Fate:
     """What a fault makes of a row.
 
-    A row has turned when its verdict is worse than without the fault, or another where there is no
-    worse; one that holds partly also when it holds in fewer seeds or settings. It has moved when
-    its measure is another and it has not turned.
+    A row has turned when its verdict is worse than without the fault; one that holds partly also
+    when it holds in fewer seeds or settings. A contradicted row has no worse verdict, so that
+    nothing turns it: with a better one it has improved, which is no sign that it would notice a
+    wrong implementation. A row has moved when its measure is another and its verdict is no worse.
     """
     before, after = verdict(claim, sound), verdict(claim, faulty)
     if before is None or after is None:
         return "not reached"
-    if RANK[after] > RANK[before] or (before == "contradicted" and after != before):
+    if RANK[after] > RANK[before]:
         return "turned"
+    if before == "contradicted" and after != before:
+        return "improved"
     if before == after == "partly" and holding(claim, faulty) < holding(claim, sound):
         return "turned"
     values = (trial.measures[claim.measure]["value"] for trial in (sound, faulty))
@@ -93,6 +96,15 @@ def summary(claims: Iterable[Claim], sound: Trial, faulty: Mapping[Wrong, Trial]
     return {"seconds": sound.seconds, "faults": faults, "rows": found}
 
 
-def green(rows: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """The rows that no fault has turned."""
-    return [name for name, row in rows.items() if "turned" not in row]
+def green(chapter: Mapping[str, Any]) -> list[str]:
+    """The rows that no fault has turned, though one could.
+
+    A row that is contradicted at the paper's sizes has no worse verdict. At tiny sizes alone that
+    says nothing about it.
+    """
+    at_paper = any(fault.get("profile") == "paper" for fault in chapter["faults"].values())
+    return [
+        name
+        for name, row in chapter["rows"].items()
+        if "turned" not in row and not (at_paper and row["verdict"] == "contradicted")
+    ]
