@@ -1,4 +1,4 @@
-"""Stored runs: which there are, which of them today's code made, and how a file is completed."""
+"""Stored runs: their registry, which of them today's code made, and how a file is completed."""
 
 import importlib
 import time
