@@ -176,11 +176,10 @@ class AttentionOnlyTransformer(nn.Module):
         make: dict[str, Any] = {"generator": generator, "device": generator.device}
         self.W_E = nn.Parameter(embedding_scale * torch.randn(dim, vocabulary, **make))
         self.W_pos = nn.Parameter(embedding_scale * torch.randn(dim, block_size, **make))
-        bound = dim**-0.5
 
         def linear(rows: int) -> nn.Parameter:
             if maps == "default":
-                return nn.Parameter((2 * torch.rand(rows, dim, **make) - 1) * bound)
+                return nn.Parameter((2 * torch.rand(rows, dim, **make) - 1) * dim**-0.5)
             scale = NORMAL_SCALE if maps == "normal" else (2 / (rows + dim)) ** 0.5
             return nn.Parameter(scale * torch.randn(rows, dim, **make))
 
@@ -227,9 +226,7 @@ class AttentionOnlyTransformer(nn.Module):
         """The residual stream before, between and after the two layers (§2.2), token by token.
 
         Args:
-            tokens: tokens, whole numbers from 0 to `vocabulary` - 1.
-            positions: places in the block, from 0 to `block_size` - 1.
-            mask: `causal`, a position sees itself and what precedes it, or `strict`, not itself.
+            tokens, positions, mask: as in `forward`.
 
         Returns:
             Three arrays of vectors.
@@ -241,10 +238,12 @@ class AttentionOnlyTransformer(nn.Module):
             3
         """
         allowed = allowed_positions(tokens.shape[1], mask, tokens.device)
-        stream = self.W_E.T[tokens] + self.W_pos.T[positions]
-        found = [stream]
-        for w_q, w_k, w_v, w_o in zip(self.W_Q, self.W_K, self.W_V, self.W_O, strict=True):
-            scores = (stream @ w_q.T) @ (stream @ w_k.T).mT * self.score_scale
-            stream = stream + attention(scores, allowed) @ stream @ w_v.T @ w_o.T
-            found.append(stream)
-        return tuple(found)
+        before = self.W_E.T[tokens] + self.W_pos.T[positions]
+        between = self._after_layer(0, before, allowed)
+        return before, between, self._after_layer(1, between, allowed)
+
+    def _after_layer(self, layer: int, stream: Tensor, allowed: Tensor) -> Tensor:
+        """The residual stream after a layer, 0 or 1, computed from the stream before it."""
+        query, key, value, out = (w[layer] for w in (self.W_Q, self.W_K, self.W_V, self.W_O))
+        scores = (stream @ query.T) @ (stream @ key.T).mT * self.score_scale
+        return stream + attention(scores, allowed) @ stream @ value.T @ out.T

@@ -86,8 +86,8 @@ def isolated(simulation: Simulation, real: RealTraining) -> Simulation:
 
 def modulus(simulation: Simulation, settings: Moduli, p: int, clock: float) -> Table:
     """Real training at one modulus, and its prediction at the same decay (Eq. 17)."""
-    own, real = _at(simulation, p), _slowed(simulation, replace(settings.real, clock=clock), p)
-    own = replace(own, ridge_step=settings.ridge_step)
+    own = replace(_at(simulation, p), ridge_step=settings.ridge_step)
+    real = _with_scaled_rate(simulation, replace(settings.real, clock=clock), p)
     return {
         "real": _trained(own, real, settings.seeds, f"p = {p}"),
         "predicted": _predicted(own, real, settings.seeds, f"p = {p}, predicted"),
@@ -96,7 +96,7 @@ def modulus(simulation: Simulation, settings: Moduli, p: int, clock: float) -> T
 
 def weakly(simulation: Simulation, settings: Moduli, p: int) -> Table:
     """Real training at one modulus with a tenth of the decay."""
-    own, real = _at(simulation, p), _slowed(simulation, settings.weak, p)
+    own, real = _at(simulation, p), _with_scaled_rate(simulation, settings.weak, p)
     return {"real": _trained(own, real, settings.weak_seeds, f"p = {p}, weak decay")}
 
 
@@ -104,8 +104,8 @@ def _at(simulation: Simulation, p: int) -> Simulation:
     return replace(simulation, modulus=p, embedding_std=p**-0.5)
 
 
-def _slowed(simulation: Simulation, real: RealTraining, p: int) -> RealTraining:
-    """The training with a rate that stays stable with more pairs."""
+def _with_scaled_rate(simulation: Simulation, real: RealTraining, p: int) -> RealTraining:
+    """The training at a rate inversely proportional to p, stable with more pairs too."""
     return replace(real, learning_rate=real.learning_rate * simulation.modulus / p)
 
 

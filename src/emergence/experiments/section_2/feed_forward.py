@@ -4,10 +4,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from emergence.models import AttentionOnlyTransformer, Mask, allowed_positions, attention
+from emergence.models import AttentionOnlyTransformer
 from emergence.preset import preset
 from emergence.running import loop
 from emergence.running.cache import Task
@@ -54,23 +53,10 @@ class MLPTransformer(AttentionOnlyTransformer):
         self.W_out = nn.ParameterList(uniform(hidden, dim, hidden) for _ in range(2))
         self.b_out = nn.ParameterList(uniform(hidden, dim) for _ in range(2))
 
-    def residual_stream(
-        self,
-        tokens: Int[Tensor, "batch length"],
-        positions: Int[Tensor, "batch length"],
-        *,
-        mask: Mask = "causal",
-    ) -> tuple[Float[Tensor, "batch length dim"], ...]:
-        allowed = allowed_positions(tokens.shape[1], mask, tokens.device)
-        stream = self.W_E.T[tokens] + self.W_pos.T[positions]
-        found = [stream]
-        for i in range(2):
-            scores = (stream @ self.W_Q[i].T) @ (stream @ self.W_K[i].T).mT * self.score_scale
-            stream = stream + attention(scores, allowed) @ stream @ self.W_V[i].T @ self.W_O[i].T
-            hidden = torch.relu(stream @ self.W_in[i].T + self.b_in[i])
-            stream = stream + hidden @ self.W_out[i].T + self.b_out[i]
-            found.append(stream)
-        return tuple(found)
+    def _after_layer(self, layer: int, stream: Tensor, allowed: Tensor) -> Tensor:
+        stream = super()._after_layer(layer, stream, allowed)
+        hidden = torch.relu(stream @ self.W_in[layer].T + self.b_in[layer])
+        return stream + hidden @ self.W_out[layer].T + self.b_out[layer]
 
 
 def train_mlp(run: MLPRun) -> dict[str, Any]:
