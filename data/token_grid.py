@@ -1,6 +1,6 @@
 """Train what data/token_grid.json lacks: PYTHONPATH=src python data/token_grid.py [SECONDS].
 
-Cell by cell, cheapest first, each stored when it is done; an interrupted one goes on from its last
+Cell by cell, each stored when it is done; an interrupted one goes on from its last
 state, which lies under _build. After so many seconds no further cell is begun.
 The chapter on real transformers reads the file.
 """
