@@ -12,7 +12,7 @@ from emergence.training.side_by_side import train_side_by_side
 
 Arm = Literal["proportional", "fixed", "batch", "narrow", "slower"]
 SHARES = (0.9, 0.75, 0.5)  # of ln N: the head appears at the first and has formed at the last
-EMBEDDING_NORM = 4.0  # at every width; a larger one emerges sooner
+EMBEDDING_NORM = 4.0  # at every width; with half of it, 4 and 8 pairs at D = 64 emerge later
 
 
 @dataclass(frozen=True)
@@ -20,8 +20,8 @@ class Cell:
     """Runs of one size: every rate with every seed, trained until they emerge or to the limit.
 
     Attributes:
-        arm: what the cell is part of: V = 4N, V fixed, batches varied, widths below 64, or rates
-            below AdamW's middle one where pairs are many.
+        arm: what the cell is part of: V = 4N, V fixed, batches varied, D below 64, or rates below
+            AdamW's middle one where pairs are many.
         n_pairs: pairs N.
         vocabulary: words V.
         optimiser: `adamw` or `sgd`.

@@ -1,4 +1,4 @@
-"""The cells of the grid, the smallest sizes first: what is interrupted is a smaller grid."""
+"""The cells of the grid, in the order in which they are run; the cells of 64 pairs come late."""
 
 from .cells import Cell
 
@@ -13,9 +13,10 @@ SLOWER = MIDDLE / 4, MIDDLE / 2
 def proportional(
     n_pairs: int, *, every_rate: bool = False, limits: tuple[int, int] = (400, 600)
 ) -> tuple[Cell, Cell]:
-    """AdamW and SGD at V = 4N, to several times the wait of the slowest rate.
+    """AdamW and SGD at V = 4N, at the middle rate or at three.
 
-    The limits are in steps a pair; waits grow with the square, so that many pairs need longer ones.
+    The limits are in steps a pair. Times to emergence grow about as the square of N, so that many
+    pairs need larger limits.
     """
     words = PER_PAIR * n_pairs
     adamw, sgd = (ADAMW, SGD) if every_rate else ((MIDDLE,), (MIDDLE_SGD,))
@@ -26,10 +27,10 @@ def proportional(
 
 
 def narrow(n_pairs: int, dim: int, limit: int) -> Cell:
-    """AdamW in a width below the usual 64, at two rates.
+    """AdamW at V = 4N in a width below 64, at two rates.
 
-    A step of Adam moves every weight by the rate, hence a score of D terms by D times as much: the
-    second rate is that of D = 64 in these units.
+    A step of Adam moves every weight by about the rate, and a score of D terms by up to D times as
+    much. At the second rate this bound is the one of the middle rate at D = 64.
     """
     rates = (MIDDLE, MIDDLE * 64 / dim)
     return Cell("narrow", n_pairs, PER_PAIR * n_pairs, "adamw", rates, limit, dim=dim)
@@ -52,20 +53,20 @@ GRID = (
     *proportional(16),
     *(Cell("fixed", n, FIXED, "adamw", (MIDDLE,), 3000) for n in (8, 4)),
     *(Cell("fixed", n, FIXED, "sgd", (MIDDLE_SGD,), 6000) for n in (8, 4)),
-    *(narrow(16, dim, 16_000) for dim in (8, 16, 32)),  # to twenty times the wait at D = 64
+    *(narrow(16, dim, 16_000) for dim in (8, 16, 32)),  # about 19 times as long as D = 64 takes
     *(narrow(n, 8, 16_000) for n in (4, 8)),
     *proportional(6),
     *proportional(3),
     Cell("fixed", 2, FIXED, "adamw", (MIDDLE,), 3000),
     *proportional(12),
-    # minutes to most of an hour each
+    # the longest of these take three quarters of an hour
     *proportional(32, limits=(400, 1280)),
     *proportional(64, limits=(1000, 2560)),
     narrow(4, 4, 40_000),
     narrow(8, 4, 80_000),
     narrow(32, 8, 120_000),
     *(Cell("fixed", n, WIDE, "adamw", (MIDDLE,), 30_000) for n in (8, 16, 32)),
-    # is it the rate that keeps AdamW from 64 pairs?
+    # Is it the rate that keeps AdamW from emerging with 64 pairs?
     slower(16, SLOWER, 20_000),
     slower(32, SLOWER, 40_000),
     *(slower(64, (rate,), 64_000) for rate in SLOWER),
