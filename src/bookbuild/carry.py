@@ -30,8 +30,8 @@ from .ledger.carried import Witness, carried_on, is_current
 from .pipeline import run_chapters
 from .reporting import provenance
 from .results import executed
+from .results.code.definitions import Reached, reached_by_cells
 from .results.contents import contents, different
-from .results.definitions import Reached, reached_by_cells
 from .results.executed import Entry
 from .results.keys import chapter_edition, chapter_key
 from .results.store import Store, write_whole

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from bookbuild.results.definitions import Reached, reached_by_cells
+from bookbuild.results.code.definitions import Reached, reached_by_cells
 from bookbuild.results.keys import chapter_edition
 from bookbuild.settings import Settings
 from this_book import ROOT, chapters

@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 
 from bookbuild.carry import WITNESS, constants
-from bookbuild.results.definitions import reached_by_cells
+from bookbuild.results.code.definitions import reached_by_cells
 from bookbuild.settings import core_count
 from bookbuild.source.chapters import read_chapter
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import psutil
 
-from bookbuild.results.definitions import reached_by_cells
+from bookbuild.results.code.definitions import reached_by_cells
 from bookbuild.results.snapshot import sources
 from bookbuild.settings import Settings
 from bookbuild.source.chapters import Chapter

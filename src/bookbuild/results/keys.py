@@ -12,9 +12,9 @@ from bookbuild.reporting.provenance import versions
 from bookbuild.settings import Settings
 from bookbuild.source.chapters import Chapter, tags
 
-from .definitions import Reached, reached_by, reached_by_cells
+from .code.definitions import Reached, reached_by, reached_by_cells
+from .code.modules import together
 from .machine import gpu
-from .modules import together
 from .snapshot import sources
 
 RENDERING = ("ipykernel", "myst-nb")  # a chapter's outputs depend on them without an import

@@ -5,7 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from bookbuild.results.definitions import KEEPING, SHOWING, Reached, reached_by, reached_by_cells
+from bookbuild.results.code.definitions import (
+    KEEPING,
+    SHOWING,
+    Reached,
+    reached_by,
+    reached_by_cells,
+)
 
 FILES = {
     "pack/__init__.py": "",

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bookbuild.results.modules import parse
+from bookbuild.results.code.modules import parse
 
 CODE = '''"""A module."""
 

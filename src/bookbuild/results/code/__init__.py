@@ -1,0 +1,1 @@
+"""What code depends on: the definitions that it reaches by name."""
