@@ -19,7 +19,8 @@ from pathlib import Path
 
 from bs4 import BeautifulSoup, Tag
 
-from browser import chromium, missing, opened, visit
+from browser import chromium, missing, opened
+from visits import visit
 
 ROOT = Path(__file__).parents[2]
 SMOKE = ROOT / "_build" / "smoke"

@@ -15,7 +15,8 @@ from filelock import FileLock
 from addresses import ADDRESSES
 from bookbuild.schema import load
 from bookbuild.site.serving import served
-from browser import missing, opened, visit_all, wait_for_explorables, watched
+from browser import missing, opened, wait_for_explorables, watched
+from visits import visit_all
 
 ROOT = Path(__file__).parents[2]
 SITE = ROOT / "_build" / "smoke" / "site"

@@ -28,6 +28,20 @@ def page(address, browser):
         yield page
 
 
+# In the page, where a run does not go on while the test waits for its turn.
+PLAY_AND_PAUSE = """async ([play, reading]) => {
+    const frames = async (count) => {
+        for (let i = 0; i < count; i++) await new Promise(requestAnimationFrame);
+        return [play.textContent, reading.textContent];
+    };
+    play.click();
+    const playing = play.textContent;
+    while (reading.textContent.startsWith("step 0 ")) await frames(1);
+    play.click();
+    return [playing, await frames(2), await frames(10)];
+}"""
+
+
 def status(page):
     return page.locator(f"{MOUNT} [role=status]")
 
@@ -173,15 +187,11 @@ def test_it_plays_pauses_and_ends(page):
     play = page.locator(f"{MOUNT} .ex-run button").first
     page.get_by_label("Residues", exact=True).fill("7")
     assert play.text_content() == "Play"
-    play.click()
-    assert play.text_content() == "Pause"
-    page.wait_for_function(f"() => !document.querySelector('{MOUNT} .ex-reading').textContent"
-                           ".startsWith('step 0 ')")  # fmt: skip
-    play.click()
-    assert play.text_content() == "Play"
-    reading = page.locator(f"{MOUNT} .ex-reading").text_content()
-    page.wait_for_timeout(200)
-    assert page.locator(f"{MOUNT} .ex-reading").text_content() == reading
+    elements = [play.element_handle(), page.locator(f"{MOUNT} .ex-reading").element_handle()]
+    playing, paused, later = page.evaluate(PLAY_AND_PAUSE, elements)
+    assert playing == "Pause"
+    assert paused[0] == "Play"
+    assert later == paused
     play.click()
     says(status(page), "After 1,5")  # it ends by itself after a run of the chapter
     assert play.text_content() == "Play"
@@ -199,7 +209,7 @@ def test_a_sum_is_singled_out(page):
 def test_less_motion_where_it_is_asked_for(address, browser):
     with opened(browser, reduced_motion="reduce", viewport={"width": 360, "height": 740}) as page:
         page.goto(f"{address}{PAGE}")
-        page.wait_for_selector(f"{MOUNT} table tbody tr", state="attached")
+        wait_for_explorables(page, "clustering")
         page.get_by_text("100 steps", exact=True).click()
         says(status(page), "After 100 steps")
         assert page.evaluate("() => document.documentElement.scrollWidth") <= 360

@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 
-from browser import call, opened, says
+from browser import call, opened, says, wait_for_explorables
 from emergence import theory
 from emergence.analysis.circuit import circuit
 from emergence.theory import laws
@@ -203,7 +203,7 @@ def test_the_circuit_answers_to_keyboard_and_mouse(explore):
 def test_less_motion_where_it_is_asked_for(address, browser):
     with opened(browser, reduced_motion="reduce", viewport={"width": 360, "height": 740}) as page:
         page.goto(f"{address}book/explore.html")
-        page.wait_for_selector(f"{EMERGENCE} table tbody tr")
+        wait_for_explorables(page, "emergence")
         reading = page.locator(f"{EMERGENCE} .ex-reading")
         page.locator(EMERGENCE).get_by_label("Look at time").fill("0")
         page.locator(EMERGENCE).get_by_text("Next event").click()
