@@ -89,9 +89,14 @@ def dated(
     return [of(entry) for entry in entries]
 
 
-def digest_at(names: Iterable[str], folder: Path, commit: str | None) -> str | None:
-    """Return one digest of functions at a commit, unpacked once below a folder."""
-    src = ROOT / "src"
+def digest_at(
+    names: Iterable[str], folder: Path, commit: str | None, until: str | None = None
+) -> str | None:
+    """Return one digest of functions at a commit, unpacked once below a folder.
+
+    Without a commit it is that of `until`, and without that of the working tree.
+    """
+    src, commit = ROOT / "src", commit or until
     if commit is not None:
         src = folder / commit / "src"
         if not src.is_dir():
@@ -128,10 +133,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         for name in REGISTRY:
             file = File(name, ROOT, ROOT / "src")
-            digest = partial(digest_at, COMPUTING[file.path.stem], Path(folder))
-            entries = dated(
-                file.entries.values(), file.code, lambda commit: digest(commit or asked.until)
-            )
+            digest = partial(digest_at, COMPUTING[file.path.stem], Path(folder), until=asked.until)
+            entries = dated(file.entries.values(), file.code, digest)
             write_whole(file.path, written(entries).encode())
             codes = [entry.code for entry in entries]
             current, unknown = codes.count(file.code), codes.count(None)
