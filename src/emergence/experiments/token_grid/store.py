@@ -23,8 +23,12 @@ RUNS = StoredRuns(run, GRID)
 
 
 def read(path: Path) -> list[dict[str, Any]]:
-    """The cells of a stored grid: `cell`, its settings; `seconds`; `runs`, a row each."""
+    """The cells of a stored grid: `cell`, its settings; `seconds`, or 0; `runs`, a row each."""
     return [
-        {"cell": described(entry.configuration), "seconds": entry.seconds, "runs": entry.result}
+        {
+            "cell": described(entry.configuration),
+            "seconds": entry.seconds or 0.0,
+            "runs": entry.result,
+        }
         for entry in RUNS.entries(path.read_text(encoding="utf-8"))
     ]
