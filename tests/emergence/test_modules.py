@@ -21,7 +21,8 @@ DEFINITIONS = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 # `emergence` that it imports: they make a value and leave everything else as it is.
 PURE = {
     "Path", "TypeVar", "cache", "classmethod", "contextmanager", "dataclass",
-    "dataclasses.dataclass", "dataclasses.field", "field", "frozenset", "functools.cache", "get_args", "math.factorial",
+    "dataclasses.dataclass", "dataclasses.field", "field", "frozenset", "functools.cache",
+    "get_args", "math.factorial",
     "np.arange", "np.array", "once_differentiable", "property", "range", "re.compile", "replace",
     "runtime_checkable", "slice", "sp.IndexedBase", "sp.Matrix", "sp.Rational", "sp.Symbol",
     "sp.erf", "sp.erfi", "sp.sqrt", "sp.symbols", "staticmethod", "torch.no_grad", "tuple",
