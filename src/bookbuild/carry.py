@@ -182,10 +182,18 @@ def _look(
             earlier = _executed_before([before[made] for made in mine], there, here)
             known, new = run_chapters([after[made] for made in mine], here, display, tell)
         for made in mine:
-            pair = contents(earlier[made.chapter]), contents((known | new)[made.chapter])
+            pair = [
+                {name: value for name, value in contents(entry).items() if not _timed(name)}
+                for entry in (earlier[made.chapter], (known | new)[made.chapter])
+            ]
             compared = len(pair[0].keys() | pair[1].keys())
             found[made] = Seen(witness, compared, different(*pair, 0.0))
     return found
+
+
+def _timed(name: str) -> bool:
+    """Return whether a measure is of the clock, and another in every run."""
+    return not {"seconds", "speedup"}.isdisjoint(name.rpartition(" ")[2].split("_"))
 
 
 def constants(chapter: Chapter, root: Path) -> Mapping[str, int]:
