@@ -182,18 +182,16 @@ def _look(
             earlier = _executed_before([before[made] for made in mine], there, here)
             known, new = run_chapters([after[made] for made in mine], here, display, tell)
         for made in mine:
-            pair = [
-                {name: value for name, value in contents(entry).items() if not _timed(name)}
-                for entry in (earlier[made.chapter], (known | new)[made.chapter])
-            ]
-            compared = len(pair[0].keys() | pair[1].keys())
-            found[made] = Seen(witness, compared, different(*pair, 0.0))
+            one, two = _timeless(earlier[made.chapter]), _timeless((known | new)[made.chapter])
+            found[made] = Seen(witness, len(one.keys() | two.keys()), different(one, two, 0.0))
     return found
 
 
-def _timed(name: str) -> bool:
-    """Return whether a measure is of the clock, and another in every run."""
-    return not {"seconds", "speedup"}.isdisjoint(name.rpartition(" ")[2].split("_"))
+def _timeless(entry: Entry) -> dict[str, Any]:
+    """Return the measures and arrays of a chapter, without those that the clock decides."""
+    clock = {"seconds", "speedup"}
+    found = contents(entry).items()
+    return {k: v for k, v in found if clock.isdisjoint(k.rpartition(" ")[2].split("_"))}
 
 
 def constants(chapter: Chapter, root: Path) -> Mapping[str, int]:
