@@ -84,6 +84,8 @@ def run_carry(settings: Settings, display: Display, tell: Callable[[str], None])
         for name, record in document.get("chapters", {}).items()
         if name in editions and not is_current(record, editions[name])
     }
+    if not outdated:
+        tell("all records are about the code as it is")
     seen: dict[Made, Seen] = {}
     with _trees(settings, set(outdated.values())) as roots:
         for made in sorted(set(outdated.values()) - roots.keys()):
