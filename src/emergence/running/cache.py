@@ -6,13 +6,11 @@ time of computing it again.
 
 import dataclasses
 import hashlib
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any, Protocol, runtime_checkable
-
-import torch
-from torch import Tensor
 
 
 @dataclasses.dataclass(frozen=True)
@@ -134,11 +132,14 @@ def plain(value: Any) -> Any:
     """
     if value is None or isinstance(value, bool | int | float | str):
         return value
-    if isinstance(value, Tensor):
+    torch = sys.modules.get(
+        "torch"
+    )  # without it there is no tensor, and importing it takes a while
+    if torch and isinstance(value, torch.Tensor):
         bits = value.detach().cpu().contiguous().reshape(-1).view(torch.uint8)
         shape = f"{value.dtype} {list(value.shape)}"
         return {"": shape, "sha256": hashlib.sha256(bits.numpy().data).hexdigest()}
-    if isinstance(value, torch.Generator):
+    if torch and isinstance(value, torch.Generator):
         return plain(value.get_state())
     if isinstance(getattr(value, "sha256", None), str):
         return {"": type(value).__qualname__, "sha256": value.sha256}

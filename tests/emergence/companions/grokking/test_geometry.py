@@ -55,13 +55,6 @@ def test_runs_with_decays_of_their_own():
         assert torch.equal(together[:, i], alone[:, 0])
 
 
-@pytest.mark.parametrize("kill_after", [1, 7])
-@pytest.mark.parametrize("decay", [0.1, vector([0.1], [0.2], [0.3])], ids=["one", "each"])
-def test_a_killed_descent_of_a_toy_ends_in_the_same_bits(decay, kill_after):
-    starts = vector(*toys.LEAKY.starts)
-    assert_resumes(lambda: toys.descend(toys.LEAKY, starts, decay, rate=0.02, steps=9), kill_after)
-
-
 def test_a_toy_that_diverges_is_an_error():
     with pytest.raises(ArithmeticError, match="toy: curve: the loss is not finite"):
         toys.descend(toys.CURVE, vector(*toys.CURVE.starts), 0.1, rate=10.0, steps=40)
