@@ -22,6 +22,7 @@ TELLING = """
 import logging, os, sys
 loaded = {name: name in sys.modules for name in ("scipy.stats", "torch")}
 import matplotlib, scipy.stats
+scipy.stats.norm
 process = {
     "inline": "inline" in matplotlib.get_backend(),
     "sources first": "running" in sys.path[0],
