@@ -67,12 +67,12 @@ def run_robust(
     """
     if settings.rounding and scheduler is not None:
         raise BookError("ROUNDING is of this machine: leave out SCHEDULER.")
-    commit = _commit(settings)
     every = read_chapters(settings.root, read_toc(settings.root))
     claims = read_claims(settings.root, [chapter.name for chapter in every])
     judged = {claim.chapter for claim in claims if claim.expectation is not None}
     part = read_chapters(settings.root, read_toc(settings.root, settings.part))
     chapters = [chapter for chapter in part if chapter.name in judged]
+    commit = _commit(settings)
     editions = {chapter.name: chapter_edition(chapter, settings) for chapter in chapters}
     entries: dict[int, dict[str, Entry]] = {}
     problems: list[str] = []
