@@ -1,12 +1,12 @@
 """Records go on over an edit that changed no number: make carry.
 
-The records of other first seeds, of another rounding and of planted faults are about the code that
-they were made with. After an edit of that code the chapters it reaches are executed before and
-after it, in the smoke profile; where every measure and every array of a chapter is equal to the
-bit, its records are carried over to the new code, and say so. The sizes of the paper profile are
-in no smoke run: a chapter whose constants, classes or cells have other numbers or texts than
-before is executed in the paper profile instead, and so is one for which a definition was edited
-in which the smoke profile has missed a planted fault.
+The records of other first seeds, of another rounding and of planted faults, and the stored runs,
+are about the code that they were made with. After an edit of that code the chapters it reaches are
+executed before and after it, in the smoke profile; where every measure and every array of a chapter
+is equal to the bit, its records are carried over to the new code, and say so. The sizes of the
+paper profile are in no smoke run: a chapter whose constants, classes or cells have other numbers or
+texts than before is executed in the paper profile instead, and so is one for which a definition was
+edited in which the smoke profile has missed a planted fault.
 """
 
 import io
@@ -16,17 +16,17 @@ import shutil
 import subprocess
 import sys
 import tarfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from .errors import BookError
-from .execution import lock
+from .execution import lock, runs
 from .execution.display import Display
 from .ledger import robust, sabotage
-from .ledger.carried import Witness, carried_on, is_current
+from .ledger.carried import Witness, carried_on, carry, is_current, leads
 from .pipeline import run_chapters
 from .reporting import provenance
 from .results import executed
@@ -47,6 +47,12 @@ RECORDS: Mapping[Path, Callable[[Mapping[str, Any]], str]] = {
 WITNESS = Path("data/witness.json")  # what faults the smoke profile missed: tests/drills/witness
 MOST = 50  # commits back that are looked at for the code of a record
 TREE = ("src", "book", "data", "proofs", "_toc.yml", "_config.yml")
+TELL_CODES = """
+import json, pathlib, sys
+from bookbuild.execution.runs import File
+root = pathlib.Path.cwd()
+print(json.dumps({file: File(file, root, root / "src").code for file in sys.argv[1:]}))
+"""
 LINES = 3  # of what differs that are told
 
 
@@ -87,13 +93,16 @@ def run_carry(settings: Settings, display: Display, tell: Callable[[str], None])
     if not outdated:
         tell("all records are about the code as it is")
     seen: dict[Made, Seen] = {}
-    with _trees(settings, set(outdated.values())) as roots:
+    named = {_commit_of(documents[path]["chapters"][name]) for path, name in outdated}
+    with _trees(settings, set(outdated.values()), named) as roots:
         for made in sorted(set(outdated.values()) - roots.keys()):
             tell(f"{made.chapter}: none of the last {MOST} commits has the code of its record")
         for root in sorted(set(roots.values())):
             those = [made for made in roots if roots[made] == root]
             pairs = {made: chapters[made.chapter] for made in those}
             seen |= _look(pairs, root, settings, display, tell)
+            looked = [(chapters[made.chapter], seen[made]) for made in those]
+            _carry_runs(looked, replace(settings, root=root), settings, commit)
     for (path, name), made in outdated.items():
         saw = seen.get(made)
         if saw and not saw.differences:
@@ -122,14 +131,25 @@ def _newest(record: Mapping[str, Any]) -> str:
     return str(carries[-1]["to"] if carries else record["edition"])
 
 
+def _commit_of(record: Mapping[str, Any]) -> str:
+    """Return the commit that a record names as the one of its newest edition."""
+    return str((record.get("carried") or [record])[-1].get("commit", "HEAD"))
+
+
 @contextmanager
-def _trees(settings: Settings, wanted: set[Made]) -> Iterator[dict[Made, Path]]:
-    """Yield a tree of the newest commit that has the code of a record, for each where one does."""
+def _trees(
+    settings: Settings, wanted: set[Made], named: Iterable[str]
+) -> Iterator[dict[Made, Path]]:
+    """Yield a tree of a commit that has the code of a record, for each where one does.
+
+    Commits that records name are looked at first, then the last ones.
+    """
     folder = settings.build / "carry"
     shutil.rmtree(folder, ignore_errors=True)
     found: dict[Made, Path] = {}
     try:
-        for commit in _git(settings.root, "log", f"-{MOST}", "--format=%h").decode().split():
+        last = _git(settings.root, "log", f"-{MOST}", "--format=%h").decode().split()
+        for commit in dict.fromkeys([*_known(settings.root, named), *last]):
             if wanted <= found.keys():
                 break
             root = folder / commit
@@ -144,6 +164,13 @@ def _trees(settings: Settings, wanted: set[Made]) -> Iterator[dict[Made, Path]]:
         yield found
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _known(root: Path, commits: Iterable[str]) -> Iterator[str]:
+    """Yield those of some commits that the history here has."""
+    for commit in commits:
+        with suppress(BookError):
+            yield _git(root, "rev-parse", "--short", f"{commit}^{{commit}}").decode().strip()
 
 
 def _kept(root: Path, commit: str) -> list[str]:
@@ -187,6 +214,46 @@ def _look(
             one, two = _timeless(earlier[made.chapter]), _timeless((known | new)[made.chapter])
             found[made] = Seen(witness, len(one.keys() | two.keys()), different(one, two, 0.0))
     return found
+
+
+def _carry_runs(
+    looked: Iterable[tuple[Chapter, Seen]], before: Settings, after: Settings, commit: str
+) -> None:
+    """Carry the stored runs over of which all chapters that read them are equal."""
+    seen: dict[str, list[Seen]] = {}
+    for chapter, saw in looked:
+        for file in runs.stored_by(chapter, after):
+            seen.setdefault(file, []).append(saw)
+    equal = {file: those for file, those in seen.items() if not any(s.differences for s in those)}
+    then, now = _codes(equal, before), _codes(equal, after)
+    carries = runs.read_carries(after.root)
+    for file, those in equal.items():
+        known = carries.setdefault(file, [])
+        if then[file] != now[file] and not leads(known, then[file], now[file]):
+            witness: Witness = "smoke" if "smoke" in {saw.witness for saw in those} else "paper"
+            compared = sum(saw.compared for saw in those)
+            known.append(carry(then[file], now[file], commit, witness, compared))
+    text = json.dumps({f: those for f, those in sorted(carries.items()) if those}, indent=1)
+    if any(carries.values()):
+        write_whole(after.root / runs.CARRIED, f"{text}\n".encode())
+
+
+def _codes(files: Collection[str], settings: Settings) -> dict[str, str]:
+    """Return the code of each file of stored runs, as the builder of its own tree tells it."""
+    if not files:
+        return {}
+    run = subprocess.run(
+        [sys.executable, "-c", TELL_CODES, *files],
+        cwd=settings.root,
+        env=os.environ | {"PYTHONPATH": str(settings.root / "src")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if run.returncode:
+        raise BookError(f"The code of stored runs is not known: {run.stderr.strip()}")
+    codes: dict[str, str] = json.loads(run.stdout)
+    return codes
 
 
 def _timeless(entry: Entry) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import pytest
 
 from bookbuild.carry import run_carry
 from bookbuild.errors import BookError
+from bookbuild.execution import runs
 from bookbuild.execution.display import PlainDisplay
 from bookbuild.ledger.robust import SEEDS
 from bookbuild.results.inventory import inventory
@@ -93,6 +94,25 @@ def test_an_edit_that_changes_a_number_is_not(recorded: Toy) -> None:
     assert "carried" not in record(recorded)
     assert any("differ, not carried over" in line for line in recorded.lines)
     assert git(recorded, "status", "--porcelain") == ""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "links"), [("point", "place", ["then"]), ("2.0 * point", "3.0 * point", [])]
+)
+def test_stored_runs_go_along_with_the_chapters_that_read_them(
+    recorded: Toy, monkeypatch: pytest.MonkeyPatch, old: str, new: str, links: list[str]
+) -> None:
+    file, root = "data/points.csv", recorded.root
+    monkeypatch.setattr(runs, "REGISTRY", {file: "unread"})
+    now = {file: "now"}
+    monkeypatch.setattr(
+        "bookbuild.carry._codes", lambda _, at: now if at.root == root else {file: "then"}
+    )
+    recorded.edit("src/toy/line.py", old, new)
+    commit(recorded)
+    carry(recorded)
+    assert [each["from"] for each in runs.read_carries(root).get(file, [])] == links
+    assert all(each["to"] == "now" for each in runs.read_carries(root).get(file, []))
 
 
 def test_a_size_that_the_smoke_profile_never_sees_is_looked_at_in_the_other(

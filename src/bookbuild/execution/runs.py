@@ -1,6 +1,7 @@
-"""Stored runs: their registry, which of them today's code made, and how a file is completed."""
+"""Stored runs: their registry, which of them today's code would make, how a file is completed."""
 
 import importlib
+import json
 import time
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from bookbuild.errors import BookError
+from bookbuild.ledger.carried import leads
 from bookbuild.reporting.provenance import commit, versions
 from bookbuild.results.keys import code_of
 from bookbuild.results.machine import machine
@@ -18,6 +20,7 @@ from bookbuild.settings import Settings
 from bookbuild.source.chapters import Chapter
 from emergence.running.records import Entry, StoredRuns, written
 
+CARRIED = "data/carried_runs.json"  # edits of the code of a file that changed no number
 COMPANIONS = "data/companions"
 REGISTRY = {  # where the declaration of each file lies, under the name RUNS
     "data/token_grid.json": "emergence.experiments.token_grid.store",
@@ -40,6 +43,7 @@ class File:
         self.runs: StoredRuns = importlib.import_module(REGISTRY[file]).RUNS
         function = self.runs.function
         self.code = code_of(function.__module__, function.__qualname__, src)
+        self.carries = read_carries(root).get(file, [])
         self.entries: dict[Any, Entry] = {}
         if self.path.is_file():
             try:
@@ -51,7 +55,12 @@ class File:
     @property
     def earlier(self) -> int:
         """How many runs other code made than today's, as far as the file says."""
-        return sum(entry.code != self.code for entry in self.entries.values())
+        return sum(not self._current(cell) for cell in self.entries)
+
+    @property
+    def carried(self) -> int:
+        """How many runs were made before edits that changed no number."""
+        return sum(entry.code != self.code for entry in self.entries.values()) - self.earlier
 
     @property
     def lacking(self) -> list[Any]:
@@ -68,7 +77,13 @@ class File:
 
     def _current(self, configuration: Any) -> bool:
         entry = self.entries.get(configuration)
-        return entry is not None and entry.code == self.code
+        return entry is not None and leads(self.carries, entry.code, self.code)
+
+
+def read_carries(root: Path) -> dict[str, list[dict[str, Any]]]:
+    """Return the edits that each file of stored runs was carried over."""
+    path = root / CARRIED
+    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
 
 
 class Recording(Executor):
@@ -135,19 +150,34 @@ def complete(name: str, root: Path, src: Path) -> None:
 
 
 def remark(chapter: Chapter, settings: Settings) -> str:
-    """Return a sentence about the stored runs of a chapter that other code made, if any."""
-    names = [path.relative_to(settings.root).as_posix() for path in chapter.data]
-    files = [File(name, settings.root, sources(settings)) for name in names if name in REGISTRY]
-    earlier = sum(file.earlier for file in files)
-    if not earlier:
-        return ""
-    return said(earlier, sum(len(file.entries) for file in files))
-
-
-def said(earlier: int, count: int) -> str:
-    """Return the sentence about so many runs of earlier code."""
-    made = "was" if earlier == 1 else "were"
-    return (
-        f"Of the {count} stored runs of this chapter, {earlier} {made} made by earlier code "
-        "or by code that nobody wrote down."
+    """Return what there is to say of the code that made the stored runs of a chapter, if any."""
+    files = [File(name, settings.root, sources(settings)) for name in stored_by(chapter, settings)]
+    return said(
+        sum(file.earlier for file in files),
+        sum(file.carried for file in files),
+        sum(len(file.entries) for file in files),
     )
+
+
+def stored_by(chapter: Chapter, settings: Settings) -> list[str]:
+    """Return the files of stored runs that a chapter reads."""
+    names = (path.relative_to(settings.root).as_posix() for path in chapter.data)
+    return [name for name in names if name in REGISTRY]
+
+
+def said(earlier: int, carried: int, count: int) -> str:
+    """Return the sentences about so many runs of earlier code, and so many that were carried."""
+    told = []
+    if earlier:
+        made = "was" if earlier == 1 else "were"
+        told.append(
+            f"Of the {count} stored runs of this chapter, {earlier} {made} made by earlier code "
+            "or by code that nobody wrote down."
+        )
+    if carried:
+        made = "was" if carried == 1 else "were"
+        told.append(
+            f"Of the {count} stored runs of this chapter, {carried} {made} made before edits that "
+            "changed no number of the book."
+        )
+    return " ".join(told)

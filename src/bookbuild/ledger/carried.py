@@ -1,6 +1,6 @@
 """Records of a chapter that were carried over edits: a witness found every number unchanged."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -40,6 +40,14 @@ def carried(chapter: Mapping[str, Any], edition: str | None) -> Carried:
     return Carried(len(carries), tuple(dict.fromkeys(carry["witness"] for carry in carries)))
 
 
+def leads(carries: Iterable[Mapping[str, Any]], code: str | None, today: str) -> bool:
+    """Return whether edits that changed no number lead from some code to today's."""
+    following = {carry["from"]: carry["to"] for carry in carries}
+    while code != today and code in following:
+        code = following.pop(code)
+    return code == today
+
+
 def carried_on(
     chapter: Mapping[str, Any], before: str, after: str, commit: str, witness: Witness, equal: int
 ) -> dict[str, Any]:
@@ -62,5 +70,9 @@ def carried_on(
         raise ValueError("nothing was compared")
     # an edition that is measured again needs no edits to lead to it
     earlier = [] if before == chapter["edition"] else chapter["carried"]
-    carry = {"from": before, "to": after, "commit": commit, "witness": witness, "equal": equal}
-    return {**chapter, "carried": [*earlier, carry]}
+    return {**chapter, "carried": [*earlier, carry(before, after, commit, witness, equal)]}
+
+
+def carry(before: str, after: str, commit: str, witness: Witness, equal: int) -> dict[str, Any]:
+    """Return what is written down of an edit, with the arguments of `carried_on`."""
+    return {"from": before, "to": after, "commit": commit, "witness": witness, "equal": equal}

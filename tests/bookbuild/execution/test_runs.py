@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import nbformat
 import pytest
 
-from bookbuild.execution.runs import File, Recording, file_of, remark, said
+from bookbuild.execution.runs import CARRIED, File, Recording, file_of, remark, said
 from bookbuild.results.machine import machine
 from bookbuild.settings import Settings
 from bookbuild.site import stage
@@ -222,12 +222,25 @@ def test_a_page_tells_of_runs_by_earlier_code(
     ):
         chapter = by_name[name]
         here = replace(chapter, data=tuple(tmp_path / p.relative_to(ROOT) for p in chapter.data))
-        assert remark(here, settings) == (said(earlier, count) if earlier else "")
+        assert remark(here, settings) == said(earlier, 0, count)
 
 
-def test_the_sentence_counts() -> None:
-    assert said(3, 10).startswith("Of the 10 stored runs of this chapter, 3 were made by earlier")
-    assert said(1, 10).startswith("Of the 10 stored runs of this chapter, 1 was made by earlier")
+def test_runs_from_before_an_edit_that_changed_no_number_are_current(tmp_path: Path) -> None:
+    settings, file = copied(tmp_path, lambda _, place: "f00" if place > 2 else "f0")
+    carry = {"from": "f00", "to": file.code, "commit": "c", "witness": "smoke", "equal": 7}
+    (tmp_path / CARRIED).write_text(json.dumps({file_of("k_hop"): [carry]}), encoding="utf-8")
+    file = File(file_of("k_hop"), settings.root, tmp_path / "src")
+    assert (file.earlier, file.carried) == (3, 28)
+    assert set(file.lacking) & file.entries.keys() == set(list(file.entries)[:3])
+
+
+def test_the_sentences_count() -> None:
+    of = "Of the 10 stored runs of this chapter, "
+    assert said(0, 0, 10) == ""
+    assert said(3, 0, 10).startswith(f"{of}3 were made by earlier code")
+    assert said(1, 0, 10).startswith(f"{of}1 was made by earlier code")
+    assert said(0, 2, 10).startswith(f"{of}2 were made before edits that changed no number")
+    assert said(1, 2, 10).count(of) == 2
 
 
 def test_the_page_of_a_chapter_has_the_sentence_once(
