@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.metadata
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -32,6 +31,12 @@ LINE, SQUARE = "paper/01_line", "beyond/01_square"
 
 def page(toy: Toy, name: str) -> str:
     return (toy.settings().site / "book" / f"{name}.html").read_text(encoding="utf-8")
+
+
+def site(toy: Toy) -> dict[str, bytes]:
+    folder = toy.settings().site
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
 
 
 def entry_of(toy: Toy, name: str) -> Path:
@@ -70,15 +75,9 @@ def test_the_first_build_starts_with_the_longest(unbuilt: Toy, without_site: Non
 def test_two_builds_from_the_same_results_are_the_same_bytes(toy: Toy) -> None:
     """No file is excepted."""
 
-    def site() -> dict[str, bytes]:
-        folder = toy.settings().site
-        files = (path for path in folder.rglob("*") if path.is_file())
-        return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
-
-    first = site()
-    shutil.rmtree(toy.settings().stage)
+    first = site(toy)
     assert toy.build().told.executed == 0
-    second = site()
+    second = site(toy)
     assert {name for name in first.keys() | second if first.get(name) != second.get(name)} == set()
 
 
@@ -88,6 +87,19 @@ def test_a_prose_edit_reaches_the_page_without_execution(toy: Toy) -> None:
     assert (result.told.executed, result.told.cached) == (0, 2)
     assert "for each and every seed" in page(toy, LINE)
     assert "2.00" in page(toy, LINE)
+
+
+def test_warnings_fail_a_build_all_at_once_and_leave_the_earlier_site(toy: Toy) -> None:
+    before = site(toy)
+    for name, lost in ((LINE, "nowhere"), (SQUARE, "anywhere")):
+        with (toy.root / "book" / f"{name}.md").open("a", encoding="utf-8") as stream:
+            stream.write(f"\nSee {{ref}}`{lost}`.\n")
+    with pytest.raises(BookError) as caught:
+        toy.build()
+    told = "\n".join(caught.value.problems)
+    assert "nowhere" in told
+    assert "anywhere" in told
+    assert site(toy) == before
 
 
 @pytest.mark.usefixtures("without_site")

@@ -6,7 +6,6 @@ import shutil
 import subprocess
 import sysconfig
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from bookbuild.errors import BookError, raise_if_any
@@ -14,14 +13,12 @@ from bookbuild.reporting.report import FIGURES_FOLDER
 from bookbuild.results.executed import Entry
 from bookbuild.settings import Settings
 
-from . import kept
 from .cards import add_cards
 from .checks.launch import check_launch
 from .checks.pages import check_figures, check_notebooks, check_site
 from .data import FOLDER, write_tables
 from .policy import add_policies
 
-SITE = Path(kept.MADE, "site")  # in the stage, until it is sound
 PROBLEM = re.compile("WARNING|ERROR")
 ESCAPES = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -33,28 +30,18 @@ def build_site(settings: Settings, entries: Mapping[str, Entry]) -> None:
     """
     raise_if_any(check_notebooks(settings.stage, (settings.root,)))
     raise_if_any(check_figures(entries, (settings.root,)))
-    html = settings.stage / SITE
-    shutil.rmtree(html, ignore_errors=True)  # one with faults, of a build before
-    with ThreadPoolExecutor() as beside:
-        data = beside.submit(_write_data, settings, entries, html)
-        _run_sphinx(settings)
-        data.result()
-    kept.keep(settings)
-    shutil.copytree(settings.stage / kept.MADE / kept.HTML, html, dirs_exist_ok=True)
+    _run_sphinx(settings)
+    html = settings.stage / "_build" / "html"
+    for name, entry in entries.items():
+        folder = html / FIGURES_FOLDER / name
+        entry.write_figures(folder)
+        write_tables(entry, folder)
+    shutil.copytree(settings.stage / FOLDER, html / FOLDER)
     add_policies(html)
     add_cards(html.resolve())
     raise_if_any(check_site(html, whole=settings.part is None))
     raise_if_any(check_launch(html, settings.root))
     _replace(settings.site, html)
-
-
-def _write_data(settings: Settings, entries: Mapping[str, Entry], site: Path) -> None:
-    """Write the figures of all chapters with their data, and the ledger."""
-    for name, entry in entries.items():
-        folder = site / FIGURES_FOLDER / name
-        entry.write_figures(folder)
-        write_tables(entry, folder)
-    shutil.copytree(settings.stage / FOLDER, site / FOLDER)
 
 
 def _replace(old: Path, new: Path) -> None:

@@ -16,7 +16,7 @@ from urllib.parse import unquote, urldefrag
 
 from lxml.html import HtmlElement, tostring
 
-from .checks.pages import parsed
+from .checks.pages import page_names, parsed
 
 FOLDER = Path("_static", "cards")
 CARDS = {"math", "proof", "admonition", "citation"}  # classes; figures are cards too
@@ -27,11 +27,7 @@ SPACE = re.compile(r"\s+")
 
 def add_cards(site: Path) -> None:
     """Write the scripts of all pages of a site."""
-    pages = {
-        path.relative_to(site).as_posix(): parsed(path)
-        for path in sorted(site.rglob("*.html"))
-        if "_static" not in path.relative_to(site).parts
-    }
+    pages = {name: parsed(site / name) for name in page_names(site)}
     wanted = _targets(pages)
     for name, page in pages.items():
         article = page.find(".//article")

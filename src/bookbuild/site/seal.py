@@ -38,20 +38,14 @@ class Told:
 
 def ingredients(settings: Settings) -> str:
     """Return a digest of all that a build reads: options, packages, and files of the tree."""
-    files = _tree(settings.root, settings.build)
     return digest(
         {
             "options": settings.parameters | {"part": settings.part},
             "gpu": gpu() if settings.device == "cuda" else None,
-            "packages": installed(),
-            "files": digest_of(sorted(files), settings.root),
+            "packages": sorted({f"{found.name} {found.version}" for found in distributions()}),
+            "files": _digest(_tree(settings.root, settings.build), settings.root),
         }
     )
-
-
-def installed() -> list[str]:
-    """Return the packages that are here, with their versions."""
-    return sorted({f"{found.name} {found.version}" for found in distributions()})
 
 
 def put(settings: Settings, made_from: str, entries: Iterable[Entry], told: Told) -> None:
@@ -87,8 +81,7 @@ def _path(settings: Settings) -> Path:
 
 
 def _site(settings: Settings) -> str:
-    files = (path for path in settings.site.rglob("*") if path.is_file())
-    return digest_of(sorted(files), settings.site)
+    return _digest(filter(Path.is_file, settings.site.rglob("*")), settings.site)
 
 
 def _written(settings: Settings, key: str) -> list[Any] | None:
@@ -111,10 +104,10 @@ def _tree(folder: Path, built: Path) -> Iterator[Path]:
             yield path
 
 
-def digest_of(files: Iterable[Path], folder: Path) -> str:
+def _digest(files: Iterable[Path], folder: Path) -> str:
     """Return one digest of files with their places."""
     whole = hashlib.sha256()
-    for path in files:
+    for path in sorted(files):
         name = path.relative_to(folder).as_posix()
         whole.update(f"{name}\0{hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
     return whole.hexdigest()

@@ -33,7 +33,6 @@ from bookbuild.source.addresses import Addresses
 from bookbuild.source.chapters import BOOK, Chapter, is_notebook, tags
 from bookbuild.source.citation import SOURCE, citation
 
-from . import kept
 from .data import FOLDER, catalogue, write_ledger
 from .picture import NAME, write_card
 from .scripts import join_all
@@ -56,7 +55,7 @@ def stage(
     records: Records,
 ) -> None:
     """Write the stage afresh."""
-    kept.put_aside(settings)
+    shutil.rmtree(settings.stage, ignore_errors=True)
     book = settings.stage / BOOK
     shutil.copytree(settings.root / BOOK, book, ignore=_executable)
     (settings.stage / "_toc.yml").write_text(yaml.safe_dump(toc, sort_keys=False), encoding="utf-8")
@@ -101,7 +100,6 @@ def stage(
         "data_catalogue": catalogue(chapters, entries),
     }.items():
         (generated / f"{name}.md").write_text(text, encoding="utf-8")
-    kept.take_over(settings)
 
 
 def graft(current: NotebookNode, executed: NotebookNode) -> NotebookNode:

@@ -1,1 +1,1 @@
-"""Extensions of Sphinx: theme, launch buttons, folded proofs, the reference, untouched pages."""
+"""Extensions of Sphinx: theme, launch buttons, folds, the reference."""

@@ -15,7 +15,6 @@ from bookbuild.source.citation import article, citation, licence
 
 FINDING = "What we find."
 LONGEST = 280  # characters of a description
-SPACE = re.compile(r"\s+")
 HOME, CATALOGUE = "book/index", "book/data"
 
 
@@ -93,14 +92,10 @@ def _linked(
     if page == HOME:
         return {**book, **common}
     if page == CATALOGUE:
-        formats = {"json": "application/json", "csv": "text/csv"}
+        place = f"{base}{FOLDER}/{LEDGER}"
         files = [
-            {
-                "@type": "DataDownload",
-                "encodingFormat": media,
-                "contentUrl": f"{base}{FOLDER}/{LEDGER}.{kind}",
-            }
-            for kind, media in formats.items()
+            {"@type": "DataDownload", "encodingFormat": media, "contentUrl": f"{place}.{kind}"}
+            for kind, media in (("json", "application/json"), ("csv", "text/csv"))
         ]
         more = {"creator": authors, "license": licence(cited), "distribution": files}
         return {**common, "@type": "Dataset", **more, "isPartOf": book}
@@ -109,7 +104,7 @@ def _linked(
 
 def _plain(text: str) -> str:
     """Return a text without markup, on one line."""
-    return SPACE.sub(" ", re.sub(r"<[^>]+>", "", text)).strip()
+    return " ".join(re.sub(r"<[^>]+>", "", text).split())
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

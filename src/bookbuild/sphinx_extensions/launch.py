@@ -5,7 +5,6 @@ on no branch. Colab gets the published branch, Binder the notebook that postBuil
 edit button the Markdown source.
 """
 
-from collections.abc import Iterator
 from typing import Any
 
 from sphinx.application import Sphinx
@@ -13,8 +12,7 @@ from sphinx.application import Sphinx
 from bookbuild.source.addresses import Addresses
 from bookbuild.source.chapters import BOOK
 
-Button = dict[str, Any]
-EDIT_LABEL = "source-edit-button"
+LAUNCH_LABEL, EDIT_LABEL = "launch-buttons", "source-edit-button"
 
 
 def redirect(
@@ -29,19 +27,12 @@ def redirect(
     )
     name = page.removeprefix(f"{BOOK}/")
     launches = {"Colab": addresses.colab, "Binder": addresses.binder}
-    for button in _launch_buttons(context.get("header_buttons", [])):
-        button["url"] = launches[button["text"]](name)
     for button in context.get("header_buttons", []):
-        if button.get("label") == EDIT_LABEL:
-            button["url"] = addresses.edit(name)
-            button["tooltip"] = "Edit this page"
-
-
-def _launch_buttons(groups: list[Button]) -> Iterator[Button]:
-    """Yield the buttons of the launch group, which the theme adds to executed pages only."""
-    for group in groups:
-        if group.get("label") == "launch-buttons":
-            yield from group["buttons"]
+        if button.get("label") == LAUNCH_LABEL:  # a group, which the theme adds to executed pages
+            for launch in button["buttons"]:
+                launch["url"] = launches[launch["text"]](name)
+        elif button.get("label") == EDIT_LABEL:
+            button.update(url=addresses.edit(name), tooltip="Edit this page")
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

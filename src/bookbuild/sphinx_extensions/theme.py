@@ -35,11 +35,18 @@ def drop_unused(
     context["body"] = THEBE.sub("", context.get("body", ""))
 
 
-def mend_head(
-    app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: object
-) -> None:
-    """Leave the viewport to Sphinx's own layout: docutils and the theme tell it again."""
+def mend(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: object) -> None:
+    """Mend what is written before the templates, and let `layout.html` mend what they write.
+
+    Sphinx's own layout tells the viewport, and docutils and the theme tell it again. The entries of
+    a bibliography are to be items of the list that they stand in.
+    """
     context["metatags"] = without_viewport(context.get("metatags", ""))
+    body = context.get("body", "")
+    context["body"] = body.replace('role="doc-biblioentry"', 'role="listitem"')
+    context["without_scripts"] = without_scripts
+    context["without_viewport"] = without_viewport
+    context["without_title"] = without_title
 
 
 def without_viewport(head: str) -> str:
@@ -50,14 +57,6 @@ def without_viewport(head: str) -> str:
 def without_title(body: str) -> str:
     """A page's body whose second title, for paper alone, is no heading."""
     return TITLE.sub(r'\1<p class="print-title">\2</p>', body)
-
-
-def mend_roles(
-    app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: object
-) -> None:
-    """Let the entries of a bibliography be items of the list that they stand in."""
-    body = context.get("body", "")
-    context["body"] = body.replace('role="doc-biblioentry"', 'role="listitem"')
 
 
 def _is_formula(node: nodes.Node) -> bool:
@@ -83,20 +82,9 @@ def without_scripts(head: str, *names: str) -> str:
     return re.sub(rf"<script[^>]*/?({'|'.join(names)})\.js[^>]*></script>", "", head)
 
 
-def offer_filter(
-    app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: object
-) -> None:
-    """Let `layout.html` take away what the theme's own templates write too much."""
-    context["without_scripts"] = without_scripts
-    context["without_viewport"] = without_viewport
-    context["without_title"] = without_title
-
-
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register all; thebe goes after everything that adds scripts."""
     app.connect("html-page-context", add_scripts, priority=800)
     app.connect("html-page-context", drop_unused, priority=900)
-    app.connect("html-page-context", mend_head)
-    app.connect("html-page-context", mend_roles)
-    app.connect("html-page-context", offer_filter)
+    app.connect("html-page-context", mend)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from bookbuild.site.checks.pages import check_notebooks, check_site
@@ -87,27 +88,24 @@ def test_a_request_of_a_style_sheet_or_script_is_found(
     assert [fault.partition(":")[0] for fault in check_site(folder)] == [name]
 
 
-def faults_of(folder: Path, **cell: object) -> list[str]:
-    cells = [new_code_cell("1", execution_count=1), new_code_cell("2", **cell)]
-    nbformat.write(new_notebook(cells=cells), folder / "page.ipynb")
-    return list(check_notebooks(folder, [Path("/home/someone/book")]))
+ERROR = new_output("error", ename="E", evalue="v", traceback=[])
+PRIVATE = new_output("stream", text="see /srv/book/src/x.py")
 
 
-def test_a_sound_notebook_passes(tmp_path: Path) -> None:
-    assert faults_of(tmp_path, execution_count=2) == []
-
-
-def test_an_unexecuted_cell_is_found(tmp_path: Path) -> None:
-    assert faults_of(tmp_path) == ["page: code cell 2 was not executed."]
-
-
-def test_an_error_output_is_found(tmp_path: Path) -> None:
-    error = new_output("error", ename="E", evalue="v", traceback=[])
-    (fault,) = faults_of(tmp_path, execution_count=2, outputs=[error])
-    assert fault == "page: code cell 2 ended in an error."
-
-
-def test_a_local_path_is_found(tmp_path: Path) -> None:
-    output = new_output("stream", text="see /home/someone/book/src/x.py")
-    told = faults_of(tmp_path, execution_count=2, outputs=[output])
-    assert "page: an output of code cell 2 names the local folder /home/someone/book/." in told
+@pytest.mark.parametrize(
+    ("count", "outputs", "faults"),
+    [
+        (2, [], []),
+        (None, [], ["code cell 2 was not executed."]),
+        (2, [ERROR], ["code cell 2 ended in an error."]),
+        (2, [PRIVATE], ["an output of code cell 2 names the local folder /srv/book/."]),
+    ],
+)
+def test_faults_of_a_notebook_are_found(
+    tmp_path: Path, count: int | None, outputs: list[NotebookNode], faults: list[str]
+) -> None:
+    cells = [new_code_cell("1", execution_count=1)]
+    cells.append(new_code_cell("2", execution_count=count, outputs=outputs))
+    nbformat.write(new_notebook(cells=cells), tmp_path / "page.ipynb")
+    found = list(check_notebooks(tmp_path, [Path("/srv/book")]))
+    assert found == [f"page: {fault}" for fault in faults]

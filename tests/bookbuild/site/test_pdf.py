@@ -22,23 +22,19 @@ def site(tmp_path):
     return tmp_path
 
 
-def test_without_a_browser_it_says_so(site, monkeypatch):
-    monkeypatch.setattr(shutil, "which", lambda _: None)
-    with pytest.raises(BookError, match="needs a browser"):
-        pdf.write_pdf(site, ["one.html"], site / "book.pdf")
-
-
-def test_a_missing_page_is_named(site, monkeypatch):
-    monkeypatch.setattr(shutil, "which", lambda _: "browser")
-    with pytest.raises(BookError, match=r"no page three\.html"):
-        pdf.write_pdf(site, ["one.html", "three.html"], site / "book.pdf")
+@pytest.mark.parametrize(
+    ("program", "pages", "message"),
+    [
+        (None, ["one.html"], "needs a browser"),
+        ("browser", ["one.html", "three.html"], r"no page three\.html"),
+        ("/bin/false", ["one.html"], r"one\.html cannot be printed"),
+    ],
+)
+def test_what_stands_in_the_way_is_named(site, monkeypatch, program, pages, message):
+    monkeypatch.setattr(shutil, "which", lambda _: program)
+    with pytest.raises(BookError, match=message):
+        pdf.write_pdf(site, pages, site / "book.pdf")
     assert not (site / "book.pdf").exists()
-
-
-def test_a_page_that_cannot_be_printed_is_named(site, monkeypatch):
-    monkeypatch.setattr(shutil, "which", lambda _: "/bin/false")
-    with pytest.raises(BookError, match=r"one\.html cannot be printed"):
-        pdf.write_pdf(site, ["one.html"], site / "book.pdf")
 
 
 @pytest.mark.skipif(BROWSER is None, reason="no browser here")

@@ -40,15 +40,8 @@ def test_every_page_has_its_metadata(built_once) -> None:
             tag.get("name") or tag.get("property"): tag["content"]
             for tag in head.find_all("meta", content=True)
         }
-        for key in (
-            "description",
-            "citation_title",
-            "citation_author",
-            "og:title",
-            "og:image",
-            "og:url",
-        ):
-            assert said[key], (path, key)
+        tags = "description citation_title citation_author og:title og:image og:url"
+        assert all(said[tag] for tag in tags.split()), path
         (canonical,) = head.find_all("link", rel="canonical")
         address = f"/emergence-of-induction-heads/{path.relative_to(site).as_posix()}"
         assert canonical["href"] == said["og:url"] == said["citation_public_url"]

@@ -1,5 +1,6 @@
 """Scripts come to the pages that need them, and to no others."""
 
+import pytest
 from docutils import nodes
 from docutils.utils import new_document
 
@@ -24,36 +25,27 @@ class App:
         self.styles.append(name)
 
 
-def page(text):
-    document = new_document("page")
-    document += nodes.raw("", text, format="html")
-    return document
+EXPLORABLE = '<div class="explorable" data-explorable="circuit">'
 
 
-def test_a_page_with_an_explorable_gets_its_script():
+@pytest.mark.parametrize(
+    ("name", "text", "scripts", "styles"),
+    [
+        ("page", EXPLORABLE, ["explorables/circuit.js"], ["explorables/explorables.css"]),
+        ("page", "<div>", [], []),
+        ("page", None, [], []),
+        ("book/verdicts", None, ["verdicts.js"], []),
+        ("search", None, ["search.js"], []),
+    ],
+)
+def test_a_page_gets_the_scripts_that_it_needs(name, text, scripts, styles):
     app = App()
-    add_scripts(app, "page", "", {}, page('<div class="explorable" data-explorable="circuit">'))
-    assert app.scripts == [("explorables/circuit.js", {"defer": "defer"})]
-    assert app.styles == ["explorables/explorables.css"]
-
-
-def test_other_pages_get_nothing():
-    for document in (page("<div>"), None):
-        app = App()
-        add_scripts(app, "page", "", {}, document)
-        assert (app.scripts, app.styles) == ([], [])
-
-
-def test_the_verdicts_get_their_filter():
-    app = App()
-    add_scripts(app, "book/verdicts", "", {}, None)
-    assert app.scripts == [("verdicts.js", {"defer": "defer"})]
-
-
-def test_the_search_gets_its_excerpts():
-    app = App()
-    add_scripts(app, "search", "", {}, None)
-    assert app.scripts == [("search.js", {"defer": "defer"})]
+    document = new_document("page") if text else None
+    if text:
+        document += nodes.raw("", text, format="html")
+    add_scripts(app, name, "", {}, document)
+    assert app.scripts == [(script, {"defer": "defer"}) for script in scripts]
+    assert app.styles == styles
 
 
 def test_only_the_title_on_paper_is_no_heading():

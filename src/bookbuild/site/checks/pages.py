@@ -15,16 +15,9 @@ from bookbuild.results.executed import Entry
 from .private import private_parts
 
 LEAST_ALT = 20  # characters; a shorter text cannot state a finding
-REQUESTS = {
-    "script": "src",
-    "img": "src",
-    "iframe": "src",
-    "source": "src",
-    "video": "src",
-    "audio": "src",
-    "embed": "src",
-    "object": "data",
-}
+# what a page loads: tags with the attribute that says from where, and kinds of link
+REQUESTS = {"object": "data"}
+REQUESTS |= dict.fromkeys(("script", "img", "iframe", "source", "video", "audio", "embed"), "src")
 REQUESTING_LINKS = {"stylesheet", "icon", "manifest"}
 REQUESTING_LINKS |= {"preload", "modulepreload", "prefetch", "preconnect", "dns-prefetch"}
 CSS_REQUEST = re.compile(r"""(?:url\(\s*|@import\s+)["']?((?:https?:)?//[^"')\s]+)""")
@@ -68,20 +61,24 @@ def check_site(site: Path, *, whole: bool = True) -> list[str]:
     """
     site = site.resolve()
     faults: list[str] = []
-    for path in sorted(site.rglob("*.html")):
-        if "_static" in path.relative_to(site).parts:
-            continue  # templates and examples that packages bring along
-        name = path.relative_to(site).as_posix()
-        page = parsed(path)
+    for name in page_names(site):
+        page = parsed(site / name)
         found = [*_external_requests(page), *_alt_faults(page)]
         if whole:
-            found += _unresolved(path, page, site)
+            found += _unresolved(site / name, page, site)
         faults += (f"{name}: {fault}" for fault in found)
-    for path in sorted(site.rglob("*.css")):
-        faults += _requests(path, site, CSS_REQUEST)
-    for path in sorted(site.rglob("*.js")):
-        faults += _requests(path, site, JS_REQUEST)
+    for kind, pattern in (("css", CSS_REQUEST), ("js", JS_REQUEST)):
+        for path in sorted(site.rglob(f"*.{kind}")):
+            name = path.relative_to(site).as_posix()
+            urls = pattern.findall(path.read_text(encoding="utf-8", errors="replace"))
+            faults += (f"{name}: it would request {url}." for url in urls)
     return faults
+
+
+def page_names(site: Path) -> list[str]:
+    """Return the pages of a site, without templates and examples that packages bring along."""
+    names = (path.relative_to(site) for path in sorted(site.rglob("*.html")))
+    return [name.as_posix() for name in names if "_static" not in name.parts]
 
 
 def _external_requests(page: HtmlElement) -> Iterator[str]:
@@ -136,17 +133,8 @@ def _link_faults(path: Path, href: str, site: Path) -> Iterator[str]:
         target /= "index.html"
     if not target.is_file():
         yield f"the link {href} leads nowhere."
-    elif target.suffix == ".html" and unquote(parts.fragment) not in _anchors(
-        target, target.stat().st_mtime_ns
-    ):
+    elif target.suffix == ".html" and unquote(parts.fragment) not in _anchors(parsed(target)):
         yield f"the link {href} leads to an anchor that does not exist."
-
-
-def _requests(path: Path, site: Path, pattern: re.Pattern[str]) -> Iterator[str]:
-    """Yield what a style sheet or script would fetch from another server."""
-    text = path.read_text(encoding="utf-8", errors="replace")
-    name = path.relative_to(site).as_posix()
-    yield from (f"{name}: it would request {url}." for url in pattern.findall(text))
 
 
 def _is_external(url: str) -> bool:
@@ -175,6 +163,6 @@ def _parsed(path: Path, written: int) -> HtmlElement:
 
 
 @cache
-def _anchors(path: Path, written: int) -> frozenset[str]:
+def _anchors(page: HtmlElement) -> frozenset[str]:
     """Return the anchors of a page; the empty one is its top."""
-    return frozenset({*_parsed(path, written).xpath("//@id | //a/@name"), "", "top"})
+    return frozenset({*page.xpath("//@id | //a/@name"), "", "top"})
