@@ -25,8 +25,8 @@ from typing import Any, NamedTuple
 from .errors import BookError
 from .execution import lock, runs
 from .execution.display import Display
-from .ledger import robust, sabotage
 from .ledger.carried import Witness, carried_on, carry, is_current, leads
+from .ledger.stored import ROUNDING, RUNS, SABOTAGE, SEEDS, WITNESS, read_record
 from .pipeline import run_chapters
 from .reporting import provenance
 from .results import executed
@@ -40,11 +40,10 @@ from .settings import Settings
 from .source.chapters import CPU, Chapter, read_chapter, read_chapters, read_toc
 
 RECORDS: Mapping[Path, Callable[[Mapping[str, Any]], str]] = {
-    robust.SEEDS: compact,
-    robust.ROUNDING: compact,
-    sabotage.RECORD: lambda record: json.dumps(record, indent=1, ensure_ascii=False) + "\n",
+    SEEDS: compact,
+    ROUNDING: compact,
+    SABOTAGE: lambda record: json.dumps(record, indent=1, ensure_ascii=False) + "\n",
 }
-WITNESS = Path("data/witness.json")  # what faults the smoke profile missed: tests/drills/witness
 MOST = 50  # commits back that are looked at for the code of a record
 TREE = ("src", "book", "data", "proofs", "_toc.yml", "_config.yml")
 TELL_CODES = """
@@ -83,7 +82,7 @@ def run_carry(settings: Settings, display: Display, tell: Callable[[str], None])
         raise BookError("Records are carried over to a commit: commit the edit first.")
     chapters = {c.name: c for c in read_chapters(settings.root, read_toc(settings.root))}
     editions = {name: chapter_edition(chapter, settings) for name, chapter in chapters.items()}
-    documents = {path: _read(settings.root / path) for path in RECORDS}
+    documents = {path: read_record(settings.root / path) for path in RECORDS}
     outdated = {
         (path, name): Made(name, _newest(record))
         for path, document in documents.items()
@@ -119,10 +118,6 @@ def run_carry(settings: Settings, display: Display, tell: Callable[[str], None])
             tell(f"  {line}")
     kept = {made for made, saw in seen.items() if not saw.differences}
     return sorted({made.chapter for made in outdated.values() if made not in kept})
-
-
-def _read(path: Path) -> dict[str, Any]:
-    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
 
 
 def _newest(record: Mapping[str, Any]) -> str:
@@ -226,7 +221,7 @@ def _carry_runs(
             seen.setdefault(file, []).append(saw)
     equal = {file: those for file, those in seen.items() if not any(s.differences for s in those)}
     then, now = _codes(equal, before), _codes(equal, after)
-    carries = runs.read_carries(after.root)
+    carries = read_record(after.root / RUNS)
     for file, those in equal.items():
         known = carries.setdefault(file, [])
         if then[file] != now[file] and not leads(known, then[file], now[file]):
@@ -235,7 +230,7 @@ def _carry_runs(
             known.append(carry(then[file], now[file], commit, witness, compared))
     text = json.dumps({f: those for f, those in sorted(carries.items()) if those}, indent=1)
     if any(carries.values()):
-        write_whole(after.root / runs.CARRIED, f"{text}\n".encode())
+        write_whole(after.root / RUNS, f"{text}\n".encode())
 
 
 def _codes(files: Collection[str], settings: Settings) -> dict[str, str]:
@@ -272,7 +267,7 @@ def _witness(before: Chapter, after: Chapter, there: Path, here: Path) -> Witnes
     """Return the profile in which an edit of a chapter shows, if it changes a number."""
     if constants(before, there) != constants(after, here):
         return "paper"
-    blind = set(_read(here / WITNESS).get("blind", ()))
+    blind = set(read_record(here / WITNESS).get("blind", ()))
     one, two = _reached(before, there).own, _reached(after, here).own
     edited = {place for place in one.keys() | two.keys() if one.get(place) != two.get(place)}
     return "paper" if blind & {place.partition(":")[2] for place in edited} else "smoke"

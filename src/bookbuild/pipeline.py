@@ -11,10 +11,11 @@ from .execution.display import Display
 from .execution.execute import execute, tidy
 from .ledger.claims import Finding, judge, read_claims
 from .ledger.counts import told_verdicts
-from .ledger.foreseen import read_record
+from .ledger.foreseen import read_foreseen
 from .ledger.records import Records
-from .ledger.robust import ROUNDING, SEEDS, Rerun, read_robust, told, with_reruns
-from .ledger.sabotage import Planted, read_sabotage, trial_of
+from .ledger.robust import Rerun, told, with_reruns
+from .ledger.sabotage import Planted, trial_of
+from .ledger.stored import ROUNDING, SABOTAGE, SEEDS, read_record
 from .results import executed as cache
 from .results.archive import Archive, open_archive
 from .results.keys import chapter_edition, chapter_key
@@ -58,7 +59,7 @@ def _build(settings: Settings, display: Display, tell: Callable[[str], None]) ->
     every = read_chapters(settings.root, read_toc(settings.root)) if settings.part else chapters
     # A slip in the ledger is told before minutes are spent on the chapters.
     claims = read_claims(settings.root, [chapter.name for chapter in every])
-    foreseen = read_record(settings.root)
+    foreseen = read_foreseen(settings.root)
     names = {chapter.name for chapter in chapters}
     claims = [claim for claim in claims if claim.chapter in names]
     found, made = run_chapters(chapters, settings, display, tell)
@@ -85,7 +86,7 @@ def _reruns(
     findings: Sequence[Finding], chapters: Sequence[Chapter], settings: Settings, record: Path
 ) -> dict[str, Rerun]:
     """Return what a stored run says of each row that it knows."""
-    stored = read_robust(settings.root, record)
+    stored = read_record(settings.root / record).get("chapters", {})
     known = [chapter for chapter in chapters if chapter.name in stored]
     editions = {chapter.name: chapter_edition(chapter, settings) for chapter in known}
     reruns = {finding.claim.id: told(finding, stored, editions) for finding in findings}
@@ -96,7 +97,7 @@ def _trials(
     findings: Sequence[Finding], chapters: Sequence[Chapter], settings: Settings
 ) -> dict[str, Planted]:
     """Return what the stored drill of planted faults says of each judged row."""
-    record = read_sabotage(settings.root)
+    record = {"chapters": {}, "argued": {}} | read_record(settings.root / SABOTAGE)
     tried = [chapter for chapter in chapters if chapter.name in record["chapters"]]
     editions = {chapter.name: chapter_edition(chapter, settings) for chapter in tried}
     return {

@@ -14,7 +14,8 @@ from .errors import BookError, raise_if_any
 from .execution import lock, rounding
 from .execution.display import Display
 from .ledger.claims import Claim, judge, read_claims
-from .ledger.robust import ROUNDING, SEEDS, row_of
+from .ledger.robust import row_of
+from .ledger.stored import ROUNDING, SEEDS
 from .pipeline import run_chapters
 from .reporting import provenance
 from .results import executed

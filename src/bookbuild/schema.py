@@ -1,4 +1,4 @@
-"""Validation of YAML files by JSON Schema, with one sentence for each fault."""
+"""Validation of YAML and JSON files by JSON Schema, with one sentence for each fault."""
 
 import json
 from collections.abc import Iterator
@@ -10,6 +10,8 @@ from typing import Any
 import yaml
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
+from referencing import Registry
+from referencing.jsonschema import DRAFT202012
 
 from bookbuild.errors import BookError
 
@@ -27,15 +29,16 @@ class Fault:
 
 
 def load(path: Path, name: object) -> Any:
-    """Return the document in a YAML file; raise BookError, with its name, for an unreadable one."""
+    """Return the document in a YAML or JSON file; raise BookError, with its name, if unreadable."""
     try:
-        return yaml.load(path.read_text(encoding="utf-8"), LOADER)
+        text = path.read_text(encoding="utf-8")
+        return json.loads(text) if path.suffix == ".json" else yaml.load(text, LOADER)
     except (OSError, ValueError, yaml.YAMLError) as error:
         raise BookError(f"{name} cannot be read: {' '.join(str(error).split())}.") from error
 
 
 def faults(document: Any, schema: Path, *, depth: int = 0) -> list[Fault]:
-    """Return where a document departs from a schema.
+    """Return where a document departs from a schema, which may refer to others beside it.
 
     The clauses name a field by its path below `depth`, which is 1 where the document is a list of
     rows and the caller names the row.
@@ -50,7 +53,9 @@ def faults(document: Any, schema: Path, *, depth: int = 0) -> list[Fault]:
 
 @cache
 def _validator(schema: Path) -> Draft202012Validator:
-    return Draft202012Validator(json.loads(schema.read_text(encoding="utf-8")))
+    files = schema.parent.glob("*.schema.json")
+    beside = ((path.name, DRAFT202012.create_resource(load(path, path))) for path in files)
+    return Draft202012Validator(load(schema, schema), registry=Registry().with_resources(beside))
 
 
 def _clauses(error: ValidationError, depth: int) -> Iterator[str]:

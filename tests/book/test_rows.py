@@ -2,20 +2,19 @@
 
 import ast
 import builtins
-import json
 import re
 from collections.abc import Iterator
 from functools import cache
 
 import pytest
 
+from bookbuild.ledger.stored import SABOTAGE, read_record
 from bookbuild.source.chapters import read_chapter
 from drills.sabotage.catalogue import ARGUED
 from drills.sabotage.verdicts import FATES
 from drills.sabotage.verdicts import green as green_of
 from this_book import ROOT, claims
 
-STORED = ROOT / "data" / "sabotage.json"
 # Calls that measure nothing: Python's own, sizes as they are chosen, arrays as they are written.
 PLAIN = {
     *vars(builtins), "append", "arange", "array", "asarray", "astype", "choose", "items", "item",
@@ -143,7 +142,7 @@ def test_an_expectation_excludes_something():
 
 @cache
 def stored():
-    return json.loads(STORED.read_text(encoding="utf-8"))
+    return read_record(ROOT / SABOTAGE)
 
 
 def rows_tried():

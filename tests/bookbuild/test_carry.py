@@ -13,7 +13,7 @@ from bookbuild.carry import run_carry
 from bookbuild.errors import BookError
 from bookbuild.execution import runs
 from bookbuild.execution.display import PlainDisplay
-from bookbuild.ledger.robust import SEEDS
+from bookbuild.ledger.stored import RUNS, SEEDS, read_record
 from bookbuild.results.inventory import inventory
 from bookbuild.results.keys import chapter_edition
 from bookbuild.source.chapters import read_chapter
@@ -111,8 +111,8 @@ def test_stored_runs_go_along_with_the_chapters_that_read_them(
     recorded.edit("src/toy/line.py", old, new)
     commit(recorded)
     carry(recorded)
-    assert [each["from"] for each in runs.read_carries(root).get(file, [])] == links
-    assert all(each["to"] == "now" for each in runs.read_carries(root).get(file, []))
+    carries = read_record(root / RUNS).get(file, [])
+    assert [(each["from"], each["to"]) for each in carries] == [(then, "now") for then in links]
 
 
 def test_a_size_that_the_smoke_profile_never_sees_is_looked_at_in_the_other(

@@ -23,7 +23,8 @@ from bookbuild.execution.display import PlainDisplay
 from bookbuild.ledger.carried import carried_on
 from bookbuild.ledger.claims import Claim, Finding
 from bookbuild.ledger.expectations import Measured, read_expectation
-from bookbuild.ledger.robust import ROUNDING, SEEDS, Rerun, read_robust, told
+from bookbuild.ledger.robust import Rerun, told
+from bookbuild.ledger.stored import ROUNDING, SEEDS, read_record
 from bookbuild.results.keys import chapter_edition, chapter_key
 from bookbuild.source.chapters import read_chapter
 
@@ -223,7 +224,7 @@ def test_a_malformed_run_is_refused(
     document = {"profile": "paper", "chapters": chapters}
     (tmp_path / SEEDS).write_text(json.dumps(document), encoding="utf-8")
     with pytest.raises(BookError, match=reason):
-        read_robust(tmp_path)
+        read_record(tmp_path / SEEDS)
 
 
 def committed(toy: Toy) -> None:
@@ -251,7 +252,7 @@ def test_a_record_is_of_a_commit(unbuilt: Toy) -> None:
     unbuilt.edit("src/toy/line.py", "2.0 * point", "2 * point")
     with pytest.raises(BookError, match="commit src, book and data first"):
         record()
-    assert list(read_robust(unbuilt.root)) == [LINE]
+    assert list(read_record(unbuilt.root / SEEDS)["chapters"]) == [LINE]
 
 
 def test_another_rounding_reaches_the_chapters_and_has_a_record_of_its_own(

@@ -25,7 +25,7 @@ import yaml
 
 from bookbuild.ledger.claims import LEDGER
 from bookbuild.ledger.expectations import read_expectation
-from bookbuild.ledger.foreseen import RECORD
+from bookbuild.ledger.stored import FORESEEN, read_record
 from bookbuild.schema import LOADER
 
 PATTERN = re.compile(r"\breport\(\s*f\"([^\"]+)\"")
@@ -272,9 +272,7 @@ def _git(root: Path, *arguments: str) -> str:
 
 def record(root: Path, *, anew: bool) -> dict[str, Any]:
     """The document of the record."""
-    known: dict[str, Any] = {}
-    if not anew and (root / RECORD).is_file():
-        known = json.loads((root / RECORD).read_text(encoding="utf-8"))["rows"]
+    known = {} if anew else read_record(root / FORESEEN).get("rows", {})
     history = read_history(root)
     rows: dict[str, Any] = {}
     for name, trail in trails(history).items():
@@ -305,7 +303,7 @@ def main() -> int:
     asked = parser.parse_args()
     root = Path(_git(Path.cwd(), "rev-parse", "--show-toplevel").strip())
     document = record(root, anew=asked.anew)
-    (root / RECORD).write_text(write(document), encoding="utf-8")
+    (root / FORESEEN).write_text(write(document), encoding="utf-8")
     states = [row["foreseen"] for row in document["rows"].values()]
     for name in ("before", "together", "after", "changed"):
         print(f"{name}: {states.count(name)}")

@@ -15,7 +15,8 @@ import sys
 import time
 from pathlib import Path
 
-from bookbuild.carry import WITNESS, constants
+from bookbuild.carry import constants
+from bookbuild.ledger.stored import WITNESS
 from bookbuild.results.code.definitions import reached_by_cells
 from bookbuild.settings import core_count
 from bookbuild.source.chapters import read_chapter

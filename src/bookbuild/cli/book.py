@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import click
 from rich.table import Table
@@ -20,28 +21,21 @@ from bookbuild.published.fetch import locate
 from bookbuild.results.executed import NOTEBOOK_FILE
 from bookbuild.results.store import write_whole
 from bookbuild.robust import first_seeds, rounded, run_robust
-from bookbuild.settings import (
-    PARTS,
-    PROFILES,
-    Settings,
-    default_jobs,
-    one_of,
-    whole_number,
-)
+from bookbuild.settings import Settings
 from bookbuild.site.pdf import write_pdf
 from bookbuild.site.seal import Told
 from bookbuild.source.chapters import listed_files, read_chapter, read_chapters, read_toc
 
-from .options import commands, console, jobs_of, run_options, settings_of, tell
+from .options import PART, PROFILE, commands, console, run_options, settings_of, tell, whole
 
 
 @commands.command()
 @run_options
-@click.option("--part", help=", ".join(PARTS))
+@PART
 @click.option("--results", help="file, folder or address of published results, used where they fit")
-def build(part: str | None, results: str | None, **options: str) -> None:
+def build(results: str | None, **options: Any) -> None:
     """Execute what is missing, judge the ledger, build and check the site, if anything changed."""
-    settings = settings_of(part=part, **options)
+    settings = settings_of(**options)
     if results is not None:
         published = locate(results, settings.build / "published", tell)
         settings = replace(settings, published=published)
@@ -51,9 +45,9 @@ def build(part: str | None, results: str | None, **options: str) -> None:
 @commands.command()
 @click.argument("names", nargs=-1, required=True)
 @run_options
-def chapter(names: tuple[str, ...], **options: str) -> None:
+def chapter(names: tuple[str, ...], **options: Any) -> None:
     """Execute chapters; print what they measured and where their notebooks lie."""
-    settings = settings_of(part=None, **options)
+    settings = settings_of(**options)
     chosen = [read_chapter(settings.root, name) for name in names]
     found, made = run_chapters(chosen, settings, choose_display(console), tell)
     for name in names:
@@ -66,27 +60,24 @@ def chapter(names: tuple[str, ...], **options: str) -> None:
 
 
 @commands.command()
-@click.option("--jobs", help="chapters executed at once; all cores, up to 4")
-def carry(jobs: str | None) -> None:
+@whole("--jobs", "chapters executed at once; all cores, up to 4")
+def carry(jobs: int | None) -> None:
     """Carry the records over an edit that changed no number; end with 1 where it changed one."""
-    settings = Settings(Path.cwd(), jobs=jobs_of(jobs, default_jobs("cpu")))
-    left = run_carry(settings, choose_display(console), tell)
+    left = run_carry(settings_of("cpu", jobs), choose_display(console), tell)
     if left:
         raise BookError(f"Not carried over: {', '.join(left)}.")
 
 
 @commands.command()
 @run_options
-@click.option("--part", help=", ".join(PARTS))
-@click.option("--seeds", default="3", show_default=True, help="how many other first seeds")
+@PART
+@whole("--seeds", "how many other first seeds", "3")
 @click.option("--rounding", help=f"not other seeds but one of {', '.join(ROUNDINGS)}")
 @click.option("--scheduler", help="address of a Dask scheduler, tcp://host:port")
-def robust(
-    part: str | None, seeds: str, rounding: str | None, scheduler: str | None, **options: str
-) -> None:
+def robust(seeds: int, rounding: str | None, scheduler: str | None, **options: Any) -> None:
     """Measure the ledger again, at other first seeds or under another rounding, and record it."""
-    settings = settings_of(part=part, **options)
-    wanted = first_seeds(whole_number("SEEDS", seeds, least=1))
+    settings = settings_of(**options)
+    wanted = first_seeds(seeds)
     if rounding is not None:
         settings, wanted = rounded(settings, rounding), (0,)
     path = run_robust(settings, wanted, choose_display(console), tell, scheduler)
@@ -96,10 +87,10 @@ def robust(
 
 @commands.command()
 @run_options
-@click.option("--part", help=", ".join(PARTS))
-def afresh(part: str | None, **options: str) -> None:
+@PART
+def afresh(**options: Any) -> None:
     """Execute every chapter with no result to start from, and record how long each takes."""
-    path = run_afresh(settings_of(part=part, **options), choose_display(console), tell)
+    path = run_afresh(settings_of(**options), choose_display(console), tell)
     took = json.loads(path.read_text(encoding="utf-8"))
     tell(f"{len(took['chapters'])} chapters in {took['seconds'] / 60:.1f} minutes: {path}")
 
@@ -107,9 +98,9 @@ def afresh(part: str | None, **options: str) -> None:
 @commands.command()
 @click.argument("out", type=click.Path(path_type=Path))
 @run_options
-def notebooks(out: Path, **options: str) -> None:
+def notebooks(out: Path, **options: Any) -> None:
     """Write the published branch's tree, executed notebooks, to a new folder."""
-    settings = settings_of(part=None, **options)
+    settings = settings_of(**options)
     chapters = read_chapters(settings.root, read_toc(settings.root))
     found, made = run_chapters(chapters, settings, choose_display(console), tell)
     write_branch(out, chapters, found | made, settings)
@@ -126,16 +117,16 @@ def convert(published: str | None) -> None:
 
 
 @commands.command()
-@click.option("--profile", default="paper", show_default=True, help=", ".join(PROFILES))
-@click.option("--port", default="8000", show_default=True)
-def serve(profile: str, port: str) -> None:
+@PROFILE
+@whole("--port", "of the address on this machine", "8000")
+def serve(profile: str, port: int) -> None:
     """Serve the built site on this machine."""
-    site = Settings(Path.cwd(), one_of("PROFILE", profile, PROFILES)).site
+    site = Settings(Path.cwd(), profile).site
     if not site.is_dir():
         raise BookError(f"There is no site yet: run make book PROFILE={profile} first.")
     handler = partial(SimpleHTTPRequestHandler, directory=str(site))
     try:
-        server = ThreadingHTTPServer(("127.0.0.1", whole_number("PORT", port, least=1)), handler)
+        server = ThreadingHTTPServer(("127.0.0.1", port), handler)
     except (OSError, OverflowError) as error:
         raise BookError(f"Port {port} cannot be used: {error}.") from error
     with server:
@@ -144,10 +135,10 @@ def serve(profile: str, port: str) -> None:
 
 
 @commands.command()
-@click.option("--profile", default="paper", show_default=True, help=", ".join(PROFILES))
+@PROFILE
 def pdf(profile: str) -> None:
     """Print the built site into one PDF."""
-    settings = Settings(Path.cwd(), one_of("PROFILE", profile, PROFILES))
+    settings = Settings(Path.cwd(), profile)
     target = settings.site.parent / "book.pdf"
     pages = [f"{name}.html" for name in listed_files(read_toc(settings.root))]
     sheets = write_pdf(settings.site, pages, target)

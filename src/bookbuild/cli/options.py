@@ -1,5 +1,6 @@
 """What the commands share: their group, the options of an execution, and a voice."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ from rich.console import Console
 from bookbuild.settings import (
     CELL_TIMEOUT,
     DEVICES,
+    PARTS,
     PROFILES,
     Settings,
     default_jobs,
@@ -20,6 +22,28 @@ from bookbuild.settings import (
 console = Console()
 
 
+def checked(name: str, check: Callable[[str], Any], text: str, default: str | None = None) -> Any:
+    """Return an option whose text click turns into what `check` makes of it."""
+
+    def made(_: object, __: object, given: str | None) -> Any:
+        return None if given is None else check(given)
+
+    return click.option(name, default=default, show_default=True, help=text, callback=made)
+
+
+def whole(name: str, text: str, default: str | None = None, *, least: int = 1) -> Any:
+    """Return an option that is a whole number, of one or more; BookError for another."""
+    variable = name.removeprefix("--").upper()
+    return checked(name, lambda given: whole_number(variable, given, least=least), text, default)
+
+
+DEVICE = checked("--device", resolve_device, ", ".join(DEVICES), "auto")
+PART = click.option("--part", help=", ".join(PARTS))
+PROFILE = checked(
+    "--profile", lambda given: one_of("PROFILE", given, PROFILES), ", ".join(PROFILES), "paper"
+)
+
+
 @click.group()
 def commands() -> None:
     """Build the book."""
@@ -27,34 +51,20 @@ def commands() -> None:
 
 def run_options(command: Any) -> Any:
     """Add the options that say how chapters are executed."""
-    for name, default, text in (
-        ("--timeout", str(CELL_TIMEOUT), "seconds a cell may take"),
-        ("--jobs", None, "chapters executed at once; all cores, up to 4, or one on a GPU"),
-        ("--seed", "0", "seed handed to the chapters"),
-        ("--device", "auto", ", ".join(DEVICES)),
-        ("--profile", "paper", ", ".join(PROFILES)),
+    for option in (
+        whole("--timeout", "seconds a cell may take", str(CELL_TIMEOUT)),
+        whole("--jobs", "chapters executed at once; all cores, up to 4, or one on a GPU"),
+        whole("--seed", "seed handed to the chapters", "0", least=0),
+        DEVICE,
+        PROFILE,
     ):
-        command = click.option(name, default=default, show_default=True, help=text)(command)
+        command = option(command)
     return command
 
 
-def jobs_of(given: str | None, default: int) -> int:
-    """Return how many jobs run at once; raise BookError for a number that is none."""
-    return default if given is None else whole_number("JOBS", given, least=1)
-
-
-def settings_of(part: str | None, **options: str) -> Settings:
-    """Return the settings the options stand for; raise BookError for one that is wrong."""
-    device = resolve_device(options["device"])
-    return Settings(
-        root=Path.cwd(),
-        profile=one_of("PROFILE", options["profile"], PROFILES),
-        device=device,
-        seed=whole_number("SEED", options["seed"], least=0),
-        jobs=jobs_of(options["jobs"], default_jobs(device)),
-        part=part,
-        timeout=whole_number("TIMEOUT", options["timeout"], least=1),
-    )
+def settings_of(device: str, jobs: int | None, **options: Any) -> Settings:
+    """Return the settings that the options stand for."""
+    return Settings(Path.cwd(), device=device, jobs=jobs or default_jobs(device), **options)
 
 
 def tell(line: str) -> None:

@@ -2,7 +2,7 @@
 
 import secrets
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import click
 
@@ -16,19 +16,18 @@ from bookbuild.release.metadata import write_metadata
 from bookbuild.release.pack import release as write_release
 from bookbuild.results.archive import NAME, open_archive, write_archive
 from bookbuild.results.inventory import readable_size
-from bookbuild.settings import DEVICES, Settings, default_jobs, resolve_device, whole_number
 from bookbuild.source.chapters import read_chapters, read_toc
 
-from .options import commands, console, jobs_of, run_options, settings_of, tell
+from .options import DEVICE, commands, console, run_options, settings_of, tell, whole
 
 GRADES: tuple[Grade, ...] = get_args(Grade)
 
 
 @commands.command()
 @run_options
-def archive(**options: str) -> None:
+def archive(**options: Any) -> None:
     """Pack the executed chapters and their trainings, as a release carries them."""
-    settings = settings_of(part=None, **options)
+    settings = settings_of(**options)
     chapters = read_chapters(settings.root, read_toc(settings.root))
     path = settings.build / "release" / NAME
     written = write_archive(path, chapters, settings)
@@ -38,9 +37,9 @@ def archive(**options: str) -> None:
 
 @commands.command()
 @run_options
-def release(**options: str) -> None:
+def release(**options: Any) -> None:
     """Write all that a release consists of: site, results, notebooks, PDF, descriptions."""
-    settings = settings_of(part=None, **options)
+    settings = settings_of(**options)
     folder = write_release(settings, choose_display(console), tell)
     for path in sorted(folder.iterdir()):
         size = readable_size(path.stat().st_size) if path.is_file() else ""
@@ -56,19 +55,17 @@ def metadata() -> None:
 
 @commands.command()
 @click.option("--results", required=True, help="file, folder or address of published results")
-@click.option("--minutes", default="5", show_default=True, help="time for computing again")
-@click.option("--draw", help="number that decides what is drawn; a random one by default")
-@click.option("--device", default="auto", show_default=True, help=", ".join(DEVICES))
-@click.option("--jobs", help="results at once; all cores, up to 4, or one on a GPU")
-def verify(results: str, minutes: str, draw: str | None, device: str, jobs: str | None) -> None:
+@whole("--minutes", "time for computing again", "5")
+@whole("--draw", "number that decides what is drawn; a random one by default", least=0)
+@DEVICE
+@whole("--jobs", "results at once; all cores, up to 4, or one on a GPU")
+def verify(results: str, minutes: int, draw: int | None, device: str, jobs: int | None) -> None:
     """Read published results whole, and compute a random sample of them again."""
-    device = resolve_device(device)
-    settings = Settings(Path.cwd(), device=device, jobs=jobs_of(jobs, default_jobs(device)))
-    time = whole_number("MINUTES", minutes, least=1)
-    seed = secrets.randbelow(10**9) if draw is None else whole_number("DRAW", draw, least=0)
+    settings = settings_of(device, jobs)
+    seed = secrets.randbelow(10**9) if draw is None else draw
     read_toc(settings.root)  # outside a book nothing is fetched
     path = locate(results, settings.build / "published", tell)
-    report = verify_archive(settings, open_archive(path), time, seed, tell)
+    report = verify_archive(settings, open_archive(path), minutes, seed, tell)
     _print_report(report, seed)
     raise_if_any(_wrong(report))
 

@@ -1,7 +1,6 @@
 """Stored runs: their registry, which of them today's code would make, how a file is completed."""
 
 import importlib
-import json
 import time
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
@@ -11,6 +10,7 @@ from typing import Any
 
 from bookbuild.errors import BookError
 from bookbuild.ledger.carried import leads
+from bookbuild.ledger.stored import RUNS, read_record
 from bookbuild.reporting.provenance import commit, versions
 from bookbuild.results.keys import code_of
 from bookbuild.results.machine import machine
@@ -20,7 +20,6 @@ from bookbuild.settings import Settings
 from bookbuild.source.chapters import Chapter
 from emergence.running.records import Entry, StoredRuns, written
 
-CARRIED = "data/carried_runs.json"  # edits of the code of a file that changed no number
 COMPANIONS = "data/companions"
 REGISTRY = {  # where the declaration of each file lies, under the name RUNS
     "data/token_grid.json": "emergence.experiments.token_grid.store",
@@ -43,7 +42,7 @@ class File:
         self.runs: StoredRuns = importlib.import_module(REGISTRY[file]).RUNS
         function = self.runs.function
         self.code = code_of(function.__module__, function.__qualname__, src)
-        self.carries = read_carries(root).get(file, [])
+        self.carries = read_record(root / RUNS).get(file, [])
         self.entries: dict[Any, Entry] = {}
         if self.path.is_file():
             try:
@@ -78,12 +77,6 @@ class File:
     def _current(self, configuration: Any) -> bool:
         entry = self.entries.get(configuration)
         return entry is not None and leads(self.carries, entry.code, self.code)
-
-
-def read_carries(root: Path) -> dict[str, list[dict[str, Any]]]:
-    """Return the edits that each file of stored runs was carried over."""
-    path = root / CARRIED
-    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
 
 
 class Recording(Executor):

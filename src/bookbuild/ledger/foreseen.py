@@ -9,16 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from bookbuild.errors import raise_if_any
-from bookbuild.schema import faults, load
-
 from .claims import Claim
 from .expectations import Expectation, read_expectation
+from .stored import FORESEEN, read_record
 
 State = Literal["before", "together", "after", "changed"]
-
-RECORD = Path("data/foreseen.json")
-SCHEMA = Path(__file__).with_name("foreseen.schema.json")
 
 
 @dataclass(frozen=True)
@@ -34,19 +29,15 @@ class Foreseen:
     was: tuple[Expectation, ...] = ()
 
 
-def read_record(root: Path) -> dict[str, Foreseen]:
+def read_foreseen(root: Path) -> dict[str, Foreseen]:
     """Return the record by the id of its rows, empty where there is none; raise BookError."""
-    if not (root / RECORD).is_file():
-        return {}
-    document = load(root / RECORD, RECORD)
-    raise_if_any(f"{RECORD}: {fault.clause}." for fault in faults(document, SCHEMA))
     return {
         name: Foreseen(
             row["foreseen"],
             read_expectation(row["expect"]),
             tuple(map(read_expectation, row.get("was", ()))),
         )
-        for name, row in document["rows"].items()
+        for name, row in read_record(root / FORESEEN).get("rows", {}).items()
     }
 
 
@@ -57,16 +48,17 @@ def unmarked(claims: Sequence[Claim], record: Mapping[str, Foreseen]) -> Iterato
             continue
         known = record.get(claim.id)
         if known is None:
-            yield f"Row {claim.id!r} is not in {RECORD}: run make foreseen, and commit the file."
+            yield f"Row {claim.id!r} is not in {FORESEEN}: run make foreseen, and commit the file."
         elif known.expectation != claim.expectation:
             yield (
-                f"Row {claim.id!r} expects {claim.expectation}, and {RECORD} says "
+                f"Row {claim.id!r} expects {claim.expectation}, and {FORESEEN} says "
                 f"{known.expectation}: a changed expectation is marked as changed by make foreseen;"
                 " run it, and commit the file."
             )
     ids = {claim.id for claim in claims if claim.expectation is not None}
     yield from (
-        f"{RECORD} has a row {name!r}, the ledger has none: run make foreseen, and commit the file."
+        f"{FORESEEN} has a row {name!r}, the ledger has none: run make foreseen, and commit the "
+        "file."
         for name in record
         if name not in ids
     )

@@ -2,11 +2,31 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from .claims import Finding
 from .foreseen import Foreseen
 from .robust import Rerun
 from .sabotage import Planted
+
+
+class Known(NamedTuple):
+    """What the records know of one row; None where they do not know it."""
+
+    foreseen: Foreseen | None
+    rerun: Rerun | None
+    rounding: Rerun | None
+    trial: Planted | None
+
+    @property
+    def words(self) -> dict[str, str]:
+        """Each of them in a word, empty for None, under its name in the verdict page's queries."""
+        return {
+            "foreseen": self.foreseen.state if self.foreseen else "",
+            "seeds": self.rerun.steadiness if self.rerun else "",
+            "rounding": self.rounding.steadiness if self.rounding else "",
+            "faults": self.trial.alertness if self.trial else "",
+        }
 
 
 @dataclass(frozen=True)
@@ -18,7 +38,13 @@ class Records:
     roundings: Mapping[str, Rerun] = field(default_factory=dict)
     trials: Mapping[str, Planted] = field(default_factory=dict)
 
-    def state(self, finding: Finding) -> Foreseen | None:
-        """Return when the expectation was written, if the record is about this very one."""
-        known = self.foreseen.get(finding.claim.id)
-        return known if known and known.expectation == finding.claim.expectation else None
+    def about(self, finding: Finding) -> Known:
+        """Return what is known of a row; of another expectation than its own nothing is."""
+        row, own = finding.claim.id, finding.claim.expectation
+        written = self.foreseen.get(row)
+        return Known(
+            written if written and written.expectation == own else None,
+            self.reruns.get(row),
+            self.roundings.get(row),
+            self.trials.get(row),
+        )

@@ -6,22 +6,15 @@ Outdated evidence counts against a row until it is renewed, and never for it.
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, Literal
 
-from bookbuild.errors import raise_if_any
 from bookbuild.reporting.measures import read_measures, write_measures
-from bookbuild.schema import faults, load
 
 from .carried import IN_PLACE, Carried, carried, is_current
 from .claims import Finding, Verdict
 from .expectations import Expectation, Measured
 
 Steadiness = Literal["steady", "flips", "earlier"]
-
-SEEDS = Path("data/robust.json")
-ROUNDING = Path("data/rounding.json")
-SCHEMA = Path(__file__).with_name("robust.schema.json")
 
 
 @dataclass(frozen=True)
@@ -50,15 +43,6 @@ class Rerun:
         if self.flips:
             return "flips"
         return "steady" if self.current else "earlier"
-
-
-def read_robust(root: Path, record: Path = SEEDS) -> dict[str, dict[str, Any]]:
-    """Return the stored chapters by name, none where there is no stored run; raise BookError."""
-    if not (root / record).is_file():
-        return {}
-    document = load(root / record, record)
-    raise_if_any(f"{record}: {fault.clause}." for fault in faults(document, SCHEMA))
-    return document["chapters"]
 
 
 def told(

@@ -5,19 +5,12 @@ The drill is `tests/drills/sabotage`, which writes the record.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal
-
-from bookbuild.errors import raise_if_any
-from bookbuild.schema import faults, load
 
 from .carried import IN_PLACE, Carried, carried, is_current
 from .claims import Finding
 
 Alertness = Literal["turned", "argued", "contradicted", "green", "untried"]
-
-RECORD = Path("data/sabotage.json")
-SCHEMA = Path(__file__).with_name("sabotage.schema.json")
 
 
 @dataclass(frozen=True)
@@ -43,15 +36,6 @@ class Planted:
         if self.turned:
             return "turned"
         return "contradicted" if self.contradicted else "green"
-
-
-def read_sabotage(root: Path) -> dict[str, Any]:
-    """Return the record, one without chapters where there is none; raise BookError."""
-    if not (root / RECORD).is_file():
-        return {"chapters": {}, "argued": {}}
-    document = load(root / RECORD, RECORD)
-    raise_if_any(f"{RECORD}: {fault.clause}." for fault in faults(document, SCHEMA))
-    return document
 
 
 def trial_of(finding: Finding, record: Mapping[str, Any], editions: Mapping[str, str]) -> Planted:

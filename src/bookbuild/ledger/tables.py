@@ -32,9 +32,8 @@ def ledger_csv(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _row(finding: Finding, records: Records) -> dict[str, Any]:
-    claim, measured = finding.claim, finding.measured
-    state, rerun = records.state(finding), records.reruns.get(claim.id)
-    rounding, trial = records.roundings.get(claim.id), records.trials.get(claim.id)
+    claim, measured, known = finding.claim, finding.measured, records.about(finding)
+    words = {what: word or None for what, word in known.words.items()}
     return {
         "id": claim.id,
         "kind": claim.kind,
@@ -47,13 +46,17 @@ def _row(finding: Finding, records: Records) -> dict[str, Any]:
         "expected": str(claim.expectation) if claim.expectation else None,
         "why": claim.why or claim.not_testable,
         "verdict": finding.verdict,
-        "expectation_written": state.state if state else None,
-        "other_first_seeds": rerun.steadiness if rerun else None,
-        "other_rounding": rounding.steadiness if rounding else None,
-        "planted_faults": trial.alertness if trial else None,
+        "expectation_written": words["foreseen"],
+        "other_first_seeds": words["seeds"],
+        "other_rounding": words["rounding"],
+        "planted_faults": words["faults"],
         "records_carried": "; ".join(
             f"{name} {of.carried}"
-            for name, of in (("seeds", rerun), ("rounding", rounding), ("faults", trial))
+            for name, of in (
+                ("seeds", known.rerun),
+                ("rounding", known.rounding),
+                ("faults", known.trial),
+            )
             if of is not None and of.carried.edits
         )
         or None,

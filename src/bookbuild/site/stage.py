@@ -16,16 +16,11 @@ from nbformat.v4 import new_markdown_cell
 
 from bookbuild.execution.runs import remark
 from bookbuild.ledger.claims import Finding
-from bookbuild.ledger.counts import (
-    foreseen_counts,
-    robust_counts,
-    rounding_counts,
-    sabotage_counts,
-    verdict_counts,
-    verdict_summary,
-)
-from bookbuild.ledger.pages import made_by, measure_anchor, results_table, verdict_table
+from bookbuild.ledger.counts import WORDS, record_counts, verdict_counts, verdict_summary
+from bookbuild.ledger.pages import made_by, results_table, verdict_table, witness_limits
 from bookbuild.ledger.records import Records
+from bookbuild.ledger.render import measure_anchor
+from bookbuild.ledger.stored import WITNESS, read_record
 from bookbuild.reporting.report import FIGURES_FOLDER, FOLD_OPENING
 from bookbuild.results.executed import Entry
 from bookbuild.settings import PARTS, Settings
@@ -92,10 +87,8 @@ def stage(
         path.write_text(results_table(found, up="../"), encoding="utf-8")
     for name, text in {
         "verdict_counts": verdict_counts(findings),
-        "foreseen_counts": foreseen_counts(findings, records),
-        "robust_counts": robust_counts(findings, records),
-        "rounding_counts": rounding_counts(findings, records),
-        "sabotage_counts": sabotage_counts(findings, records),
+        **{f"{what}_counts": record_counts(what, findings, records) for what in WORDS},
+        "witness_limits": witness_limits(read_record(settings.root / WITNESS)),
         "verdict_table": verdict_table(findings, chapters, records),
         "data_catalogue": catalogue(chapters, entries),
     }.items():

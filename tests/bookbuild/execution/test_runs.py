@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 import nbformat
 import pytest
 
-from bookbuild.execution.runs import CARRIED, File, Recording, file_of, remark, said
+from bookbuild.execution.runs import File, Recording, file_of, remark, said
+from bookbuild.ledger.stored import RUNS
 from bookbuild.results.machine import machine
 from bookbuild.settings import Settings
 from bookbuild.site import stage
@@ -227,8 +228,8 @@ def test_a_page_tells_of_runs_by_earlier_code(
 
 def test_runs_from_before_an_edit_that_changed_no_number_are_current(tmp_path: Path) -> None:
     settings, file = copied(tmp_path, lambda _, place: "f00" if place > 2 else "f0")
-    carry = {"from": "f00", "to": file.code, "commit": "c", "witness": "smoke", "equal": 7}
-    (tmp_path / CARRIED).write_text(json.dumps({file_of("k_hop"): [carry]}), encoding="utf-8")
+    carry = {"from": "f00", "to": file.code, "commit": "0" * 12, "witness": "smoke", "equal": 7}
+    (tmp_path / RUNS).write_text(json.dumps({file_of("k_hop"): [carry]}), encoding="utf-8")
     file = File(file_of("k_hop"), settings.root, tmp_path / "src")
     assert (file.earlier, file.carried) == (3, 28)
     assert set(file.lacking) & file.entries.keys() == set(list(file.entries)[:3])

@@ -9,7 +9,7 @@ import pytest
 from bookbuild.errors import BookError
 from bookbuild.ledger.claims import Claim
 from bookbuild.ledger.expectations import read_expectation
-from bookbuild.ledger.foreseen import Foreseen, read_record, unmarked
+from bookbuild.ledger.foreseen import Foreseen, read_foreseen, unmarked
 
 FIVE = read_expectation({"at_most": 5})
 
@@ -25,11 +25,11 @@ def claim(expect: Any = FIVE) -> Claim:
 
 
 def test_the_record_is_read(tmp_path: Path) -> None:
-    assert read_record(tmp_path) == {}
+    assert read_foreseen(tmp_path) == {}
     expect: dict[str, Any] = {"at_most": "5"}
     write(tmp_path, {"a-row": {"foreseen": "changed", "expect": expect, "was": [{"holds": True}]}})
     was = (read_expectation({"holds": True}),)
-    assert read_record(tmp_path) == {"a-row": Foreseen("changed", FIVE, was)}
+    assert read_foreseen(tmp_path) == {"a-row": Foreseen("changed", FIVE, was)}
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_the_record_is_read(tmp_path: Path) -> None:
 def test_a_malformed_record_is_refused(tmp_path: Path, row: object, reason: str) -> None:
     write(tmp_path, {"a-row": row})
     with pytest.raises(BookError, match=reason):
-        read_record(tmp_path)
+        read_foreseen(tmp_path)
 
 
 def test_a_changed_expectation_has_to_be_marked() -> None:

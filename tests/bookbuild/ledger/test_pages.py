@@ -7,17 +7,10 @@ from nbformat.v4 import new_notebook
 
 from bookbuild.ledger.carried import IN_PLACE, Carried, carried_on
 from bookbuild.ledger.claims import Claim, Finding
-from bookbuild.ledger.counts import (
-    KINDS,
-    foreseen_counts,
-    robust_counts,
-    rounding_counts,
-    sabotage_counts,
-    verdict_counts,
-)
+from bookbuild.ledger.counts import KINDS, record_counts, verdict_counts
 from bookbuild.ledger.expectations import Measured, read_expectation
 from bookbuild.ledger.foreseen import Foreseen
-from bookbuild.ledger.pages import results_table, verdict_table
+from bookbuild.ledger.pages import results_table, verdict_table, witness_limits
 from bookbuild.ledger.records import Records
 from bookbuild.ledger.robust import Rerun, with_reruns
 from bookbuild.ledger.sabotage import trial_of
@@ -115,7 +108,7 @@ def test_a_row_says_whether_rounding_decides_it(stored: Rerun, slug: str, told: 
     assert f'<p class="robust">Other rounding: {told}.</p>' in text
     assert f'data-rounding="{slug}"' in text
     claim = Claim("a", "§1", "A.", "new", CHAPTER, "slope", read_expectation({"at_least": 1}))
-    counts = rounding_counts([Finding(claim, None, "reproduced")], records)
+    counts = record_counts("rounding", [Finding(claim, None, "reproduced")], records)
     assert f"kind=new&amp;rounding={slug}" in counts
 
 
@@ -165,11 +158,15 @@ def test_expectations_are_counted_by_when_they_were_written() -> None:
     claim = Claim("a", "§1", "A.", "new", CHAPTER, "slope", read_expectation({"at_least": 1}))
     findings = [Finding(claim, Measured(2.0, None), "reproduced")]
     known = {"a": Foreseen("together", read_expectation({"at_least": 1}))}
-    text = foreseen_counts(findings, Records(foreseen=known))
+    text = record_counts("foreseen", findings, Records(foreseen=known))
     assert 'verdicts.html?kind=new&amp;foreseen=together"><b>1</b> not told</a>' in text
-    text = robust_counts(findings, Records(reruns={"a": rerun("reproduced", "partly")}))
+    text = record_counts("seeds", findings, Records(reruns={"a": rerun("reproduced", "partly")}))
     assert 'verdicts.html?kind=new&amp;seeds=flips"><b>1</b> flip</a>' in text
-    assert foreseen_counts(findings, Records()) == robust_counts(findings, Records()) == ""
+    assert (
+        record_counts("foreseen", findings, Records())
+        == record_counts("seeds", findings, Records())
+        == ""
+    )
 
 
 def test_new_results_are_listed_with_what_was_measured() -> None:
@@ -232,7 +229,9 @@ def test_a_row_says_whether_a_planted_fault_turns_it(
     text = row({"at_least": 1}, 2.0, None, records=Records(trials={"a": trial}))
     assert f'data-faults="{alertness}"' in text
     assert (f'<p class="planted">Planted faults: {told}.</p>' in text) is bool(told)
-    counts = sabotage_counts([Finding(claim, None, "reproduced")], Records(trials={name: trial}))
+    counts = record_counts(
+        "faults", [Finding(claim, None, "reproduced")], Records(trials={name: trial})
+    )
     assert f"kind=new&amp;faults={alertness}" in counts
 
 
@@ -252,6 +251,24 @@ def test_a_drill_that_was_carried_over_an_edit_is_current_and_says_so() -> None:
     assert trial.alertness == "turned"
     text = row({"at_least": 1}, 2.0, None, records=Records(trials={"a": trial}))
     assert "forgotten; carried over 1 edit that changed no bit of the smoke book.</p>" in text
+
+
+def test_the_faults_that_the_witness_missed_are_listed() -> None:
+    missed = [{"fault": "slip", "says": "N < 3 is forgotten"}]
+    record = {"tried": 180, "refused": 179, "missed": missed, "blind": ["law"]}
+    text = witness_limits(record)
+    assert "of the 180 hand-written faults that we planted" in text
+    assert "it refused 179. The others are listed here" in text
+    assert "<ul>\n<li>N &lt; 3 is forgotten</li>\n</ul>" in text
+    assert "compared in the paper profile" in text
+    assert "\n\n" not in text.strip()  # one block of HTML
+
+
+def test_a_witness_that_missed_nothing_lists_nothing() -> None:
+    text = witness_limits({"tried": 3, "refused": 3, "missed": [], "blind": []})
+    assert "it refused 3.</p>" in text
+    assert "missed" not in text
+    assert witness_limits({}) == ""
 
 
 def test_a_row_over_settings_says_where_it_fails() -> None:

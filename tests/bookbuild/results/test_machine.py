@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bookbuild.cli.options import jobs_of
+from bookbuild.cli.options import settings_of
 from bookbuild.results import keys, machine
 from bookbuild.results.keys import chapter_key, task_key
 from bookbuild.settings import Settings, core_count, default_jobs
@@ -60,8 +60,8 @@ def test_a_chapter_that_declares_cpu_is_the_same_on_every_device() -> None:
 def test_a_gpu_has_one_chapter_at_a_time_in_one_process() -> None:
     assert default_jobs("cuda") == 1
     assert default_jobs("cpu") == min(core_count(), 4)
-    assert jobs_of(None, 3) == 3
-    assert jobs_of("2", 3) == 2
+    assert settings_of("cuda", None).jobs == 1
+    assert settings_of("cuda", 2).jobs == 2
     assert Settings(ROOT, device="cuda").threads_each == 1
     assert Settings(ROOT).threads_each == core_count()
 

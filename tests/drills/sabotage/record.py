@@ -7,18 +7,17 @@ from typing import Any
 
 from bookbuild.ledger.carried import is_current
 from bookbuild.ledger.claims import Claim
+from bookbuild.ledger.stored import SABOTAGE, read_record
 
 from .fault import ROOT
 from .verdicts import FATES, green
 
-FILE = ROOT / "data" / "sabotage.json"
+FILE = ROOT / SABOTAGE
 
 
 def read(file: Path = FILE) -> dict[str, Any]:
     """The result as it is stored; an empty one where there is none."""
-    if not file.is_file():
-        return {"chapters": {}, "argued": {}, "green": {}, "untried": []}
-    return json.loads(file.read_text(encoding="utf-8"))
+    return read_record(file) or {"chapters": {}, "argued": {}, "green": {}, "untried": []}
 
 
 def known(chapter: str, edition: str, file: Path = FILE) -> dict[str, Any]:

@@ -1,0 +1,32 @@
+"""Jinja fills in the templates beside this module, and escapes what they do not call safe."""
+
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+TEMPLATES = Environment(
+    loader=FileSystemLoader(Path(__file__).with_name("templates")),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+
+
+def render(template: str, **given: Any) -> str:
+    """Return a template filled in; raise jinja2.UndefinedError for what is not given."""
+    return TEMPLATES.get_template(template).render(given) + "\n"
+
+
+def measure_anchor(key: str) -> str:
+    """Return the anchor of the cell that measured something."""
+    return f"measure-{key}"
+
+
+def slug(verdict: str) -> str:
+    """Return a verdict as it stands in classes and addresses."""
+    return verdict.replace(" ", "-")
+
+
+TEMPLATES.filters |= {"anchor": measure_anchor, "slug": slug}

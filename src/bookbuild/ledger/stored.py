@@ -1,0 +1,26 @@
+"""The records in data/, and the one reader of them: a schema of each lies beside this module."""
+
+from pathlib import Path
+from typing import Any
+
+from bookbuild.errors import raise_if_any
+from bookbuild.schema import faults, load
+
+FORESEEN = Path("data/foreseen.json")
+SEEDS = Path("data/robust.json")
+ROUNDING = Path("data/rounding.json")
+SABOTAGE = Path("data/sabotage.json")
+WITNESS = Path("data/witness.json")
+RUNS = Path("data/carried_runs.json")
+SHARED = {ROUNDING.name: SEEDS.stem}  # whose schema is that of another record
+
+
+def read_record(path: Path) -> dict[str, Any]:
+    """Return a record, empty where there is none; raise BookError, a sentence for each fault."""
+    if not path.is_file():
+        return {}
+    name = f"{path.parent.name}/{path.name}"
+    document = load(path, name)
+    schema = Path(__file__).with_name(f"{SHARED.get(path.name, path.stem)}.schema.json")
+    raise_if_any(f"{name}: {fault.clause}." for fault in faults(document, schema))
+    return document
