@@ -140,17 +140,12 @@ def orthonormal_pairs(
 
 
 def token_pairs(
-    batch_size: int,
-    n_pairs: int,
-    vocabulary: int,
-    block_size: int,
-    *,
-    generator: torch.Generator,
+    batch_size: int, n_pairs: int, vocabulary: int, block_size: int, *, generator: torch.Generator
 ) -> TokenBatch:
     """Sequences of 2N distinct tokens in pairs and a query, at a random place (App. E).
 
     Args:
-        batch_size: number of sequences.
+        batch_size: number of sequences, >= 1.
         n_pairs: pairs N in a sequence, >= 1.
         vocabulary: number of tokens N_E, >= 2N.
         block_size: number of positions N_P, >= 2N + 1.
@@ -160,7 +155,7 @@ def token_pairs(
         A fresh batch; any pair may be asked for, and each sequence starts at a place of its own.
 
     Raises:
-        ValueError: if the vocabulary or the block is too small.
+        ValueError: for no sequence or no pair, or if the vocabulary or the block is too small.
 
     Example:
         >>> stream = torch.Generator().manual_seed(0)
@@ -169,6 +164,7 @@ def token_pairs(
         >>> positions.tolist(), bool(tokens[0, at + 1] == target[0])
         ([[0, 1, 2, 3, 4]], True)
     """
+    _check(batch_size, n_pairs)
     length = 2 * n_pairs + 1
     if vocabulary < 2 * n_pairs:
         raise ValueError(f"{n_pairs} pairs need {2 * n_pairs} distinct tokens, got {vocabulary}")
@@ -188,7 +184,7 @@ def token_pairs(
     )
 
 
-def _check(batch_size: int, n_pairs: int, dim: int, copies: int) -> None:
+def _check(batch_size: int, n_pairs: int, dim: int = 2, copies: int = 1) -> None:
     if batch_size < 1 or n_pairs < 1:
         raise ValueError(f"need at least one sequence and one pair, got {batch_size} and {n_pairs}")
     if copies < 1 or n_pairs % copies:

@@ -19,6 +19,17 @@ def stream(seed=0):
     return torch.Generator().manual_seed(seed)
 
 
+def assert_equal(close, dense, quick, start, value):
+    """Both outputs give the same value, a scalar, and the same gradient of it by every weight."""
+    results = []
+    for output in (dense, quick):
+        leaves = [weight.clone().requires_grad_() for weight in start]
+        found = output(leaves)
+        results.append((found, *torch.autograd.grad(value(found), leaves)))
+    for expected, actual in zip(*results, strict=True):
+        close(actual, expected)
+
+
 @given(
     n_pairs=st.integers(1, 5),
     half=st.integers(1, 4),
@@ -33,13 +44,11 @@ def test_disentangled_output(close, random_weights, n_pairs, half, runs, mask, w
     shape = (*runs, 3, 2 * n_pairs + 1, 2 * dim)
     inputs = torch.randn(shape, generator=generator, dtype=torch.float64)
     readout = torch.randn(*runs, 3, dim, generator=generator, dtype=torch.float64)
-    results = []
-    for output in (models.disentangled_output, fast.disentangled_output):
-        weights = Weights(*(weight.clone().requires_grad_() for weight in start))
-        value = output(weights, inputs, mask=mask, windows=windows)
-        results.append((value, *torch.autograd.grad((value * readout).sum(), weights)))
-    for dense, quick in zip(*results, strict=True):
-        close(quick, dense)
+    dense, quick = (
+        lambda weights, output=output: output(Weights(*weights), inputs, mask=mask, windows=windows)
+        for output in (models.disentangled_output, fast.disentangled_output)
+    )
+    assert_equal(close, dense, quick, start, lambda found: (found * readout).sum())
 
 
 @given(
@@ -58,20 +67,14 @@ def test_induction_head_output(close, n_pairs, half, runs, mask, seed):
     place = torch.zeros(3, 19, dtype=torch.float64)
     place[range(3), [NAMES.index(name) for name in ("alpha_3", "beta_2", "gamma_3")]] = 1.0
 
-    def dense(three):
-        weights = embed(PseudoParameters.unstack(three @ place), dim)
+    def dense(leaves):
+        weights = embed(PseudoParameters.unstack(leaves[0] @ place), dim)
         return models.disentangled_output(weights, inputs, mask=mask)
 
-    def quick(three):
-        return fast.induction_head_output(three, inputs, mask=mask)
+    def quick(leaves):
+        return fast.induction_head_output(leaves[0], inputs, mask=mask)
 
-    results = []
-    for output in (dense, quick):
-        three = start.clone().requires_grad_()
-        value = output(three)
-        results.append((value, *torch.autograd.grad((value * readout).sum(), three)))
-    for expected, actual in zip(*results, strict=True):
-        close(actual, expected)
+    assert_equal(close, dense, quick, [start], lambda found: (found * readout).sum())
 
 
 @given(
@@ -89,13 +92,13 @@ def test_disentangled_output_on_the_task(
     dim = 2 * (half if sampler is tasks.gaussian_pairs else max(half, n_pairs))
     batch = sampler(5, n_pairs, dim, generator=stream(seed), query=query)
     start = random_weights(stream(seed + 1), dim)
-    results = []
-    for output in (models.disentangled_output, fast.disentangled_output):
-        weights = Weights(*(weight.clone().requires_grad_() for weight in start))
-        loss = (output(weights, batch.inputs, mask=mask) - batch.target).square().mean()
-        results.append((loss, *torch.autograd.grad(loss, weights)))
-    for dense, quick in zip(*results, strict=True):
-        close(quick, dense)
+    dense, quick = (
+        lambda weights, output=output: (
+            (output(Weights(*weights), batch.inputs, mask=mask) - batch.target).square().mean()
+        )
+        for output in (models.disentangled_output, fast.disentangled_output)
+    )
+    assert_equal(close, dense, quick, start, lambda loss: loss)
 
 
 @pytest.mark.parametrize("output", [fast.disentangled_output, fast.induction_head_output])

@@ -133,12 +133,6 @@ def test_a_window_shows_that_many_positions_back(mask):
         models.allowed_positions(6, mask, torch.device("cpu"), 0)
 
 
-@pytest.mark.usefixtures("unchecked")
-def test_unknown_mask_raises():
-    with pytest.raises(ValueError, match="mask must be"):
-        models.allowed_positions(3, "loose", torch.device("cpu"))
-
-
 @given(length=st.integers(1, 6), mask=masks, seed=seeds)
 def test_attention_is_the_masked_softmax(close, length, mask, seed):
     scores = 3 * normal(2, length, length, generator=stream(seed))
@@ -258,7 +252,9 @@ def test_initial_maps_have_their_deviation(maps):
 
 
 @pytest.mark.usefixtures("unchecked")
-def test_unknown_initial_maps_raise():
+def test_an_unknown_mask_and_unknown_initial_maps_raise():
+    with pytest.raises(ValueError, match="mask must be"):
+        models.allowed_positions(3, "loose", torch.device("cpu"))
     with pytest.raises(ValueError, match="maps must be one of"):
         AttentionOnlyTransformer(4, 4, 5, embedding_scale=1.0, maps="ones", generator=stream(1))
 

@@ -156,7 +156,13 @@ def test_token_pairs_are_uniform():
 
 
 @pytest.mark.parametrize(
-    ("sizes", "message"), [((4, 3, 5, 20), "distinct tokens"), ((4, 3, 8, 6), "a block of 7")]
+    ("sizes", "message"),
+    [
+        ((4, 3, 5, 20), "distinct tokens"),
+        ((4, 3, 8, 6), "a block of 7"),
+        ((0, 3, 8, 7), "one sequence"),
+        ((4, 0, 8, 7), "one pair"),
+    ],
 )
 def test_token_pairs_need_room(sizes, message):
     with pytest.raises(ValueError, match=message):

@@ -14,18 +14,14 @@ from .curves import first_fallen
 class Agreement(NamedTuple):
     """How far trained networks are from their prediction, a value a seed (Figs. 4, 15, 16).
 
-    Attributes:
-        half_loss: the step at which the loss first is at most 1/2, measured over predicted.
-        nineteen: the largest difference of a coordinate while D alpha_3 is predicted to be at most
-            1/2, over the largest coordinate predicted there.
-        end: the mean loss over the last fifth of the steps, minus the predicted one.
-        head: alpha_3 after the last recorded step, measured over predicted.
+    `nineteen` is the largest difference of a coordinate while D alpha_3 is predicted to be at most
+    1/2, over the largest coordinate predicted there.
     """
 
-    half_loss: Float[np.ndarray, " seeds"]
+    half_loss: Float[np.ndarray, " seeds"]  # first step with a loss of 1/2, measured over predicted
     nineteen: Float[np.ndarray, " seeds"]
-    end: Float[np.ndarray, " seeds"]
-    head: Float[np.ndarray, " seeds"]
+    end: Float[np.ndarray, " seeds"]  # mean loss of the last fifth of the steps, less the predicted
+    head: Float[np.ndarray, " seeds"]  # alpha_3 after the last recorded step, over the predicted
 
 
 def agreement(

@@ -3,42 +3,27 @@
 from typing import NamedTuple
 
 import torch
-from torch.nn.functional import one_hot
 
 from emergence.models import Mask, allowed_positions, attention
 from emergence.tasks import TokenBatch
 
-from .products import Products
+from .products import Products, described
 
 
 class Attended(NamedTuple):
-    """Mean shares of attention, each in [0, 1].
+    """Mean shares of attention, each in [0, 1]."""
 
-    Attributes:
-        previous: in layer 1, what a label of the context pays to the item before it.
-        label: in layer 2, what the query pays to the label asked for.
-    """
-
-    previous: float
-    label: float
+    previous: float  # in layer 1, of a label of the context to the item before it
+    label: float  # in layer 2, of the query to the label asked for
 
 
 def attended(description: Products, batch: TokenBatch, mask: Mask) -> Attended:
-    """How much attention the two layers pay to where the induction head looks (§2.3).
+    """How far the two layers attend to what the induction head should (§2.3).
 
-    Args:
-        description: the three matrices.
-        batch: sequences of pairs with a query last.
-        mask: `causal` or `strict`.
-
-    Raises:
-        ValueError: for an unknown mask.
+    Raises ValueError for an unknown mask.
     """
-    layer1, layer2, output = (torch.from_numpy(part) for part in description)
-    vocabulary, length = len(output), batch.tokens.shape[1]
-    tokens = one_hot(batch.tokens, vocabulary)
-    positions = one_hot(batch.positions, len(layer1) - vocabulary)
-    stream = torch.cat([tokens, positions], dim=-1).to(output.dtype)
+    stream, (layer1, layer2, _) = described(description, batch)
+    length = stream.shape[1]
     allowed = allowed_positions(length, mask, stream.device)
     first = attention(stream @ layer1 @ stream.mT, allowed)
     stream = torch.cat([stream, first @ stream], dim=-1)

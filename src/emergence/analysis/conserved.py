@@ -10,36 +10,19 @@ from emergence.models import AttentionOnlyTransformer
 
 
 class Balance(NamedTuple):
-    """A conserved matrix of a layer, and the half of it that is not conserved alone.
+    """A conserved matrix of a layer, and the half of it that is not conserved alone."""
 
-    Attributes:
-        law: `QK` or `VO`, with the number of the layer.
-        difference: W_Q W_Q^T - W_K W_K^T or W_V W_V^T - W_O^T W_O.
-        half: W_Q W_Q^T or W_V W_V^T.
-    """
-
-    law: str
-    difference: Float[Tensor, "dim dim"]
-    half: Float[Tensor, "dim dim"]
+    law: str  # `QK` or `VO`, with the number of the layer
+    difference: Float[Tensor, "dim dim"]  # W_Q W_Q^T - W_K W_K^T or W_V W_V^T - W_O^T W_O
+    half: Float[Tensor, "dim dim"]  # W_Q W_Q^T or W_V W_V^T
 
 
 def balances(model: AttentionOnlyTransformer) -> tuple[Balance, ...]:
     """The four balances of the transformer of §2 (Marcotte et al. 2025).
 
     The loss knows W_Q and W_K by the product W_Q^T W_K alone, W_V and W_O by W_O W_V. So the two
-    Gram matrices of a pair change alike under gradient flow, on any batch.
-
-    Args:
-        model: the network.
-
-    Returns:
-        The balances of queries and keys and of values and outputs, layer by layer.
-
-    Example:
-        >>> stream = torch.Generator().manual_seed(0)
-        >>> model = models.AttentionOnlyTransformer(8, 4, 5, embedding_scale=1.0, generator=stream)
-        >>> [balance.law for balance in analysis.balances(model)]
-        ['QK 1', 'VO 1', 'QK 2', 'VO 2']
+    Gram matrices of a pair change alike under gradient flow, on any batch. Layer by layer, the
+    balances are called `QK 1`, `VO 1`, `QK 2` and `VO 2`.
     """
     found = []
     with torch.no_grad():
@@ -54,13 +37,8 @@ def balances(model: AttentionOnlyTransformer) -> tuple[Balance, ...]:
 def drifts(before: AttentionOnlyTransformer, after: AttentionOnlyTransformer) -> dict[str, float]:
     """How far training moved each balance, relative to how far it moved a half of it (this book).
 
-    Args:
-        before: the network at the start.
-        after: the network of the same size after training.
-
-    Returns:
-        Norm of the change of the difference over that of the change of the half, by law: zero for
-        what is conserved, of order one for what is not; nan where nothing moved.
+    By law, the norm of the change of the difference over that of the change of the half: zero for
+    what is conserved, of order one for what is not, and nan where nothing moved.
     """
     return {
         first.law: float(

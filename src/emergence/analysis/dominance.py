@@ -28,23 +28,15 @@ HEAD_BANDS = {"layer1": Band(1, 1, -1), "layer2": Band(0, 2, 0), "output": Band(
 class Dominance(NamedTuple):
     """How far a band dominates its matrix, entries that no sequence reaches left out.
 
-    Attributes:
-        lead: root mean square of the band over that of the next diagonal or sub-diagonal of any
-            block.
-        decides: the part of the band's entries that are the largest of those they compete with in
-            their block: the keys of a query in an attention layer, the tokens of a column in the
-            output.
-        brightest: the part of as many largest entries of the matrix, by size, as the band has
-            entries, that lie on the band.
-        band_share: the band's part of the squared norm of its block.
-        block_share: the block's part of the squared norm of the matrix.
+    An entry `decides` if it is the largest of those it competes with in its block: the keys of a
+    query in an attention layer, the tokens of a column in the output.
     """
 
-    lead: float
-    decides: float
-    brightest: float
-    band_share: float
-    block_share: float
+    lead: float  # root mean square of the band over that of the next (sub-)diagonal of any block
+    decides: float  # the part of the band's entries that decide
+    brightest: float  # the part of the matrix's largest entries, as many as the band's, on the band
+    band_share: float  # the band's part of the squared norm of its block
+    block_share: float  # the block's part of the squared norm of the matrix
 
 
 def reached(vocabulary: int, block_size: int, length: int, mask: Mask) -> Products:
@@ -52,19 +44,8 @@ def reached(vocabulary: int, block_size: int, length: int, mask: Mask) -> Produc
 
     A sequence is a run of `length` positions, placed anywhere in the block, and its last token asks
     (App. E). So positions further apart than a sequence never meet, later ones are masked, one with
-    a single key has no choice, and the query is never at one of the first positions.
-
-    Args:
-        vocabulary: number of tokens N_E.
-        block_size: number of positions N_P, at least `length`.
-        length: positions of a sequence, 2N + 1 with N >= 2.
-        mask: `causal` or `strict`.
-
-    Returns:
-        Three matrices, true where an entry can be reached.
-
-    Raises:
-        ValueError: for an unknown mask.
+    a single key has no choice, and the query is never at one of the first positions. The block has
+    at least `length` = 2N + 1 positions, N >= 2. Raises ValueError for an unknown mask.
     """
     sees = allowed_positions(length, mask, torch.device("cpu")).numpy()
     any_token = np.ones(vocabulary, dtype=bool)
@@ -98,17 +79,10 @@ def dominance(
     *,
     columns: bool = False,
 ) -> Dominance:
-    """How far a band dominates a matrix of square blocks.
+    """How far a band dominates a matrix of `Products` with square blocks of this size.
 
-    Args:
-        matrix: a matrix of `Products`.
-        band: which diagonal of which block.
-        reach: which entries count, of those of the band at least one.
-        size: of the blocks.
-        columns: whether entries compete within a column, as tokens in the output, or a row.
-
-    Raises:
-        ValueError: if no entry of the band counts.
+    Only entries within `reach` count; ValueError if none of the band does. Entries compete within a
+    row, or within a column where `columns` is true, as tokens do in the output.
     """
     tiles, counted = blocks(matrix, size), blocks(reach, size)
     on_band = np.zeros_like(reach)

@@ -12,37 +12,22 @@ Sizes = Sequence[int] | Sequence[float] | Real[np.ndarray, " sizes"]
 
 
 class Slopes(NamedTuple):
-    """Powers between neighbours, with percentiles of a bootstrap over seeds.
+    """Powers between neighbours, with percentiles of a bootstrap over seeds."""
 
-    Attributes:
-        at: geometric means of neighbouring sizes.
-        slope: of the mean log time against log size.
-        low: 2.5th percentile.
-        high: 97.5th percentile.
-    """
-
-    at: Float[np.ndarray, " gaps"]
-    slope: Float[np.ndarray, " gaps"]
-    low: Float[np.ndarray, " gaps"]
-    high: Float[np.ndarray, " gaps"]
+    at: Float[np.ndarray, " gaps"]  # geometric means of neighbouring sizes
+    slope: Float[np.ndarray, " gaps"]  # of the mean log time against log size
+    low: Float[np.ndarray, " gaps"]  # 2.5th percentile
+    high: Float[np.ndarray, " gaps"]  # 97.5th percentile
 
 
 class Prediction(NamedTuple):
-    """What a law fitted to small sizes says of the large ones.
+    """What a law fitted to small sizes says of the large ones."""
 
-    Attributes:
-        error: the largest |log(predicted / measured)| over the sizes held out.
-        low: 2.5th percentile of a bootstrap over seeds, those of the fit and those held out.
-        high: 97.5th percentile.
-        best: share of the bootstrap's draws in which no other law has a smaller error.
-        predicted: times at all sizes.
-    """
-
-    error: float
-    low: float
-    high: float
-    best: float
-    predicted: Float[np.ndarray, " sizes"]
+    error: float  # the largest |log(predicted / measured)| over the sizes held out
+    low: float  # 2.5th percentile of a bootstrap over all seeds, of the fit and held out
+    high: float  # 97.5th percentile
+    best: float  # share of the bootstrap's draws in which no other law has a smaller error
+    predicted: Float[np.ndarray, " sizes"]  # times at all sizes
 
 
 def resampled(
@@ -50,20 +35,7 @@ def resampled(
 ) -> Float[np.ndarray, "draws sizes"]:
     """Mean log times of draws of seeds with replacement, each size by itself.
 
-    Args:
-        times: finite times, a row a size.
-        draws: how many.
-        seed: of the draws.
-
-    Returns:
-        The logarithm of a geometric mean, a row a draw.
-
-    Raises:
-        ValueError: for a run that never emerged: its time is not known.
-
-    Example:
-        >>> analysis.resampled(np.array([[1.0, 1.0]]), draws=2).tolist()
-        [[0.0], [0.0]]
+    Raises ValueError for a run that never emerged: its time is not known.
     """
     if not np.isfinite(times).all():
         raise ValueError("a size with a run that never emerged has no mean time")
@@ -76,20 +48,7 @@ def resampled(
 def local_slopes(sizes: Sizes, times: Float[np.ndarray, "sizes seeds"]) -> Slopes:
     """The power of the time between each size and the next, with a bootstrap over seeds.
 
-    Args:
-        sizes: rising, two or more.
-        times: finite times, a row a size.
-
-    Returns:
-        A power a gap.
-
-    Raises:
-        ValueError: for fewer than two sizes or a run that never emerged.
-
-    Example:
-        >>> slopes = analysis.local_slopes([1, 2, 4], np.array([[1.0], [2.0], [8.0]]))
-        >>> slopes.slope.round(9).tolist()
-        [1.0, 2.0]
+    Sizes rise. Raises ValueError for fewer than two, or for a run that never emerged.
     """
     if len(sizes) < 2:
         raise ValueError(f"a slope needs two sizes, got {len(sizes)}")
@@ -101,19 +60,7 @@ def local_slopes(sizes: Sizes, times: Float[np.ndarray, "sizes seeds"]) -> Slope
 
 
 def is_a_power(slopes: Slopes) -> bool:
-    """Whether one power lies in the intervals of all local slopes.
-
-    Args:
-        slopes: as from `analysis.local_slopes`.
-
-    Returns:
-        False where the slopes contradict any single power: then none should be quoted.
-
-    Example:
-        >>> slopes = analysis.local_slopes([1, 2, 4], np.array([[1.0], [2.0], [8.0]]))
-        >>> analysis.is_a_power(slopes)
-        False
-    """
+    """Whether one power lies in the intervals of all local slopes; if not, quote none."""
     return bool(slopes.low.max() <= slopes.high.min())
 
 
@@ -123,26 +70,11 @@ def held_out(
     laws: Mapping[str, Float[np.ndarray, " sizes"] | None],
     seen: int,
 ) -> dict[str, Prediction]:
-    """Fit each law to the smallest sizes and score it on the others.
+    """Fit each law to the smallest sizes, `seen` of them, and score it on the others.
 
-    Args:
-        sizes: rising.
-        times: finite times, a row a size.
-        laws: the shape of each law at all sizes, known up to one factor; None for c N^p with
-            factor and power both fitted.
-        seen: how many of the smallest sizes are fitted.
-
-    Returns:
-        The score of each law.
-
-    Raises:
-        ValueError: for nothing to fit or nothing held out, or a run that never emerged.
-
-    Example:
-        >>> sizes, times = [1, 2, 4], np.array([[1.0], [2.0], [8.0]])
-        >>> found = analysis.held_out(sizes, times, {"N": np.array([1.0, 2.0, 4.0])}, seen=2)
-        >>> round(np.exp(found["N"].error), 6)
-        2.0
+    Sizes rise. A law is its shape at all sizes, known up to one factor, or None for c N^p with
+    factor and power both fitted. Raises ValueError for nothing to fit, nothing held out, or a run
+    that never emerged.
     """
     if not 1 <= seen < len(sizes):
         raise ValueError(f"of {len(sizes)} sizes {seen} cannot be fitted and the rest held out")

@@ -36,27 +36,29 @@ def products(model: AttentionOnlyTransformer) -> Products:
     embeddings = torch.cat([model.W_E, model.W_pos], dim=1)
     after_one = torch.cat([embeddings, written(0, embeddings)], dim=1)
     after_two = torch.cat([after_one, written(1, after_one)], dim=1)
-    return Products(
-        *(
-            part.double().cpu().numpy()
-            for part in (
-                key_query_products(model, embeddings, 0),
-                key_query_products(model, after_one, 1),
-                model.W_U @ after_two,
-            )
-        )
+    layers = (
+        key_query_products(model, basis, i) for i, basis in enumerate((embeddings, after_one))
     )
+    parts = (*layers, model.W_U @ after_two)
+    return Products(*(part.double().cpu().numpy() for part in parts))
+
+
+def described(
+    description: Products, batch: TokenBatch
+) -> tuple[Float[Tensor, "batch length n"], list[Float[Tensor, "rows columns"]]]:
+    """Each token as its coefficients in the basis of §2.2, and the three matrices as tensors."""
+    matrices = [torch.from_numpy(part) for part in description]
+    layer1, _, output = matrices
+    tokens = one_hot(batch.tokens, len(output))
+    positions = one_hot(batch.positions, len(layer1) - len(output))
+    return torch.cat([tokens, positions], dim=-1).to(output.dtype), matrices
 
 
 def logits(
     description: Products, batch: TokenBatch, mask: Mask
 ) -> Float[Tensor, "batch vocabulary"]:
     """The query's logits from the three matrices alone: a token is its coefficients (§2.2)."""
-    layer1, layer2, output = (torch.from_numpy(part) for part in description)
-    vocabulary = len(output)
-    tokens = one_hot(batch.tokens, vocabulary)
-    positions = one_hot(batch.positions, len(layer1) - vocabulary)
-    stream = torch.cat([tokens, positions], dim=-1).to(output.dtype)
+    stream, (layer1, layer2, output) = described(description, batch)
     allowed = allowed_positions(batch.tokens.shape[1], mask, stream.device)
     for scores in (layer1, layer2):
         retrieved = attention(stream @ scores @ stream.mT, allowed) @ stream

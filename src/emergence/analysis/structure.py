@@ -43,24 +43,17 @@ CHUNK = 50  # turns at once: some twenty megabytes at D = 16
 class Structure(NamedTuple):
     """What runs hold outside the structure, by block and reading (Theorem 1).
 
-    Attributes:
-        found: readings of the mean over runs; zero where the theorem allows any value.
-        scale: standard deviations of the same readings of turned runs; zero where allowed.
-        size: how far the most remarkable reading stands out, in standard deviations.
-        worst: which one that is.
-        limit: what the most remarkable reading of turned runs exceeds with chance `level`.
-        smallest: the multiple of I or M in all runs that, even in the noisiest block, stands out
-            beyond the limit with probability 0.95.
-        chance: how often turned runs hold a reading as remarkable as the runs themselves.
+    A multiple of I or M in all runs of the size `smallest` stands out beyond the limit with
+    probability 0.95, even in the noisiest block.
     """
 
-    found: Float[np.ndarray, "28 6"]
-    scale: Float[np.ndarray, "28 6"]
-    size: float
-    worst: str
-    limit: float
+    found: Float[np.ndarray, "28 6"]  # of the mean over runs; zero where any value is allowed
+    scale: Float[np.ndarray, "28 6"]  # standard deviations for rotated runs; zero where allowed
+    size: float  # how far the largest deviation stands out, in standard deviations
+    worst: str  # which one that is
+    limit: float  # what the largest deviation of rotated runs exceeds with chance `level`
     smallest: float
-    chance: float
+    chance: float  # how often rotated runs deviate as much as the runs themselves
 
     @property
     def excess(self) -> float:
@@ -182,17 +175,10 @@ def _commuting(
 def presence(
     pseudo: Float[Tensor, "runs 19"], expected: Float[np.ndarray, "19"], smallest: float
 ) -> tuple[float, int]:
-    """Whether the pseudo-parameters that theory expects are there, and how many it expects.
+    """Whether the pseudo-parameters that descent inside the 19 dimensions expects are there.
 
-    Args:
-        pseudo: the 19 pseudo-parameters of trained runs.
-        expected: what descent inside the 19 dimensions makes of them.
-        smallest: what noise cannot hide, as of `structure`.
-
-    Returns:
-        The least mean over runs, with the sign expected, over `smallest`, among the
-        pseudo-parameters expected to be at least twice `smallest`, 0 if there are none; and the
-        number of these.
+    Of those that should be at least twice `smallest`, what noise cannot hide: the least mean over
+    runs, with the sign expected, in units of `smallest` (0 if there are none), and their number.
     """
     visible = np.abs(expected) >= 2 * smallest
     there = pseudo.mean(dim=0).numpy() * np.sign(expected) / smallest

@@ -34,6 +34,17 @@ class Rates(NamedTuple):
 UNIT = Rates()
 
 
+class Crossing(NamedTuple):
+    """An event of SciPy's solvers: all of these components of the state reach the level."""
+
+    places: tuple[int, ...]
+    level: float
+    terminal: bool  # whether the solver stops here
+
+    def __call__(self, _t: float, state: Sequence[float] | np.ndarray) -> float:
+        return float(min(state[place] for place in self.places)) - self.level
+
+
 class Trajectory(NamedTuple):
     """A path down the loss (App. B.5), as arrays of one length.
 

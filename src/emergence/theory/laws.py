@@ -1,23 +1,20 @@
 """What uniform queries, repeated pairs and windows do to the emergence times, for many pairs."""
 
 import math
-from collections.abc import Sequence
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
-from jaxtyping import Float, Real
+from jaxtyping import Real
 from scipy.integrate import quad, solve_ivp
 from scipy.optimize import brentq, minimize_scalar
 from scipy.special import digamma, zeta
 
+from .flow import Crossing
 from .limits import gauss
 from .reduced import Values
 
 POWERS = np.arange(2, 40)  # of a retrieval in exp(beta w): the terms fall like 1/(j - 1)!
 FACTORIALS = np.array([math.factorial(j - 1) for j in POWERS], dtype=float)
-
-# A state as SciPy's solvers hand it on: the start as it was given, afterwards arrays.
-State = Sequence[float] | Float[np.ndarray, " components"]
 
 
 # Uniform queries: e^alpha = 2h retrieves pair q with weight h/(q + h)
@@ -50,25 +47,13 @@ def uniform_times(n_pairs: float | int, threshold: float = 0.5) -> tuple[float, 
         first, second = uniform_excess(half, state[1])
         return [state[1] * (half * size + second), half * size + first]
 
-    alpha_emerges = Emergence(0, threshold, terminal=True)
-    beta_emerges = Emergence(1, threshold, terminal=False)
     solution = solve_ivp(
-        velocity, (0, 100), (0.0, 0.0), events=(alpha_emerges, beta_emerges),
+        velocity, (0, 100), (0.0, 0.0),
+        events=(Crossing((0,), threshold, True), Crossing((1,), threshold, False)),
         rtol=1e-10, atol=1e-12, method="DOP853",
     )  # fmt: skip
     t_alpha, t_beta = (float(n_pairs**2 * t[0] + n_pairs) for t in solution.t_events)
     return t_alpha, t_beta
-
-
-class Emergence(NamedTuple):
-    """An event of SciPy's solvers: a component of the state reaches the threshold."""
-
-    component: int
-    threshold: float
-    terminal: bool  # whether the solver stops here
-
-    def __call__(self, _t: float, state: State) -> float:
-        return state[self.component] - self.threshold
 
 
 class LogLaw(NamedTuple):

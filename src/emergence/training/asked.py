@@ -54,13 +54,9 @@ class AskedTraining:
 
 
 class AskedRecord(NamedTuple):
-    """Scores and output before every step and after the last.
+    """Scores and output before every step and after the last."""
 
-    Attributes:
-        head: alpha_3 and beta_2 as scores, and gamma_3.
-    """
-
-    head: Float[Tensor, "seeds times 3"]
+    head: Float[Tensor, "seeds times 3"]  # alpha_3 and beta_2 as scores, and gamma_3
 
     def areas(self, level: float = 0.5) -> Float[np.ndarray, "seeds 2"]:
         """The sum of gamma over steps up to where alpha and beta pass, linear within a step."""

@@ -89,6 +89,8 @@ def test_entries_out_of_reach_do_not_count():
     bound = analysis.dominance(matrix, BAND, reach, SIZE)
     assert free.band_share < 0.01
     assert bound.band_share == 1.0
+    with pytest.raises(ValueError, match="no entry of"):
+        analysis.dominance(matrix, BAND, ~ALL, SIZE)
 
 
 def test_columns_compete_where_they_should():
@@ -103,11 +105,6 @@ def test_scale_changes_nothing():
     matrix = with_band(1.0, 0.5)
     one, two = (analysis.dominance(k * matrix, BAND, ALL, SIZE) for k in (1, 7))
     assert one == pytest.approx(two)
-
-
-def test_a_band_out_of_reach_raises():
-    with pytest.raises(ValueError, match="no entry of"):
-        analysis.dominance(with_band(1.0), BAND, ~ALL, SIZE)
 
 
 def test_an_ideal_head_attends_where_it_should():

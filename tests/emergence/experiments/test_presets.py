@@ -94,21 +94,18 @@ def test_every_preset_has_seeds_enough(module, profile):
     assert len(set(preset.seeds())) == preset.n_seeds >= least
 
 
-def test_presets_are_frozen():
+def test_presets_are_frozen_and_count_their_seeds_from_the_first():
     with pytest.raises(dataclasses.FrozenInstanceError):
         FIGURE_3.dim = 8
+    preset = choose(emergence.PRESET, "paper")
+    assert preset.seeds() == (0, 1, 2, 3, 4)
+    assert preset.seeds(7) == (7, 8, 9, 10, 11)
 
 
 def test_constrained_frees_the_three_parameters_only():
     three = captions.constrained(FIGURE_3)
     assert three.trained == ("alpha_3", "beta_2", "gamma_3")
     assert dataclasses.replace(three, trained=()) == FIGURE_3
-
-
-def test_seeds_count_from_the_first():
-    preset = choose(emergence.PRESET, "paper")
-    assert preset.seeds() == (0, 1, 2, 3, 4)
-    assert preset.seeds(7) == (7, 8, 9, 10, 11)
 
 
 def load(**changes):

@@ -89,6 +89,8 @@ def test_the_clock_is_the_formula():
         time = area.clock(theory.landscape_of(n), rate, swept)
         assert time - n / rate * -math.expm1(-rate * time / n) == pytest.approx(swept, rel=1e-6)
     assert math.isinf(area.clock(theory.landscape_of(8), 1.0, math.inf))
+    with pytest.raises(ValueError, match="not negative"):
+        area.clock(theory.landscape_of(8), 1.0, -1.0)
 
 
 def test_earlier_laws_are_cases():

@@ -13,6 +13,7 @@ from emergence.proofs.beyond import contexts as symbols
 from emergence.proofs.beyond import speeds
 from emergence.proofs.beyond.runaway import runaway_time
 from emergence.theory import contexts, laws, limits
+from emergence.theory.flow import Crossing
 
 NAMES = "alpha", "beta", "gamma"
 
@@ -56,7 +57,7 @@ def test_attention_runs_away_when_the_loss_collapses():
         pull = own * np.exp(state[1] * own)
         return [state[1] * (pull @ (1 - own)), pull.sum() - 0.5]
 
-    late = laws.Emergence(1, 12.0, terminal=True)
+    late = Crossing((1,), 12.0, terminal=True)
     run = solve_ivp(
         velocity, (0, 1), (0.0, 0.0), events=late, rtol=1e-10, atol=1e-12, method="Radau"
     )

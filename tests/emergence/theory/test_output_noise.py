@@ -5,6 +5,7 @@ import pytest
 import torch
 
 from emergence import models, tasks, theory
+from emergence.theory.full.noise import _covariance
 
 
 def features(n_pairs, dim, count):
@@ -24,8 +25,6 @@ def features(n_pairs, dim, count):
 
 @pytest.mark.usefixtures("unchecked")
 def test_covariance_is_that_of_what_the_output_reads():
-    from emergence.theory.full.noise import _covariance
-
     read = features(3, 2, 40_000)
     halves = read[..., :1] + read[..., 1:], read[..., :1] - read[..., 1:]  # eigenspaces of M
     for sign, part in zip((1, -1), halves, strict=True):
@@ -35,8 +34,6 @@ def test_covariance_is_that_of_what_the_output_reads():
 
 def test_noise_obeys_its_recursion():
     """Step by step, in an eigenspace of M, and halves of both."""
-    from emergence.theory.full.noise import _covariance
-
     n_pairs, dim, batch, rate = 4, 8, 32, 0.7
     kappa = 2 * rate / dim
     total = np.zeros(8)

@@ -41,14 +41,16 @@ def index(*names):
 
 
 def batches(settings, seed):
-    """The batches that a run with this seed sees."""
-    stream = devices.generator(seed, CPU)
+    """The batches that a run with this seed sees, after random weights from the same stream."""
+    stream, dim = devices.generator(seed, CPU), settings.dim
+    if settings.initial_scale:
+        for shape in ((2 * dim, 2 * dim), (4 * dim, 4 * dim), (8 * dim, dim)):
+            torch.randn(shape, generator=stream, dtype=torch.float64)
     draw = {"gaussian": tasks.gaussian_pairs, "orthonormal": tasks.orthonormal_pairs}
     for _ in range(settings.steps):
         yield draw[settings.data](
-            settings.batch_size, settings.n_pairs, settings.dim,
-            generator=stream, query=settings.query,
-        )  # fmt: skip
+            settings.batch_size, settings.n_pairs, dim, generator=stream, query=settings.query
+        )
 
 
 # The disentangled transformer
@@ -63,9 +65,9 @@ def test_dense_and_fast_training_agree(close, change_of):
     settings = change(**change_of, snapshots=(20,))
     dense, fast = (train(settings, (0, 1), method=name) for name in ("dense", "fast"))
     assert dense.loss.std() > 1e-3
-    for one, two in zip(dense[1:4], fast[1:4], strict=True):
-        close(two, one, 1e-9)
-    for one, two in zip(dense.snapshots[20], fast.snapshots[20], strict=True):
+    for one, two in zip(
+        (*dense[1:4], *dense.snapshots[20]), (*fast[1:4], *fast.snapshots[20]), strict=True
+    ):
         close(two, one, 1e-9)
 
 
@@ -246,7 +248,7 @@ def test_holding_moves_nothing_else(close):
     once = {"steps": 1, "snapshots": (0, 1), "initial_scale": 0.3, "learning_rate": 2.0}
     held = train(change(held=(("beta_2", 0.7),), **once))
     start = Weights(*(w[0] for w in held.snapshots[0]))
-    (batch,) = batches_after_the_weights(change(**once), 0)
+    (batch,) = batches(change(**once), 0)
     leaves = [w.clone().requires_grad_() for w in start]
     output = models.disentangled_output(Weights(*leaves), batch.inputs)
     gradient = torch.autograd.grad((output - batch.target).square().mean(), leaves)
@@ -258,18 +260,6 @@ def test_holding_moves_nothing_else(close):
     ):
         along = (slope * direction).sum() / direction.square().sum().clamp(min=1)
         close(after[0], before - 2.0 * (slope - along * direction))
-
-
-def batches_after_the_weights(settings, seed):
-    """The batches of a run whose random weights came first from the same stream."""
-    stream = devices.generator(seed, CPU)
-    for shape in ((8, 8), (16, 16), (32, 4)):
-        torch.randn(shape, generator=stream, dtype=torch.float64)
-    for _ in range(settings.steps):
-        yield tasks.gaussian_pairs(
-            settings.batch_size, settings.n_pairs, settings.dim,
-            generator=stream, query=settings.query,
-        )  # fmt: skip
 
 
 def test_random_weights_have_their_scale_and_their_seed():
@@ -347,6 +337,15 @@ def test_each_step_is_reported(caplog):
 # The attention-only transformer
 
 
+def token_start(**options):
+    """The model before training with seed 5, and its first batch."""
+    stream = devices.generator(5, CPU)
+    model = models.AttentionOnlyTransformer(
+        32, 8, 8, embedding_scale=0.5, generator=stream, **options
+    )
+    return model, tasks.token_pairs(64, 2, 8, 8, generator=stream)
+
+
 @pytest.fixture
 def double_precision():
     torch.set_default_dtype(torch.float64)
@@ -383,9 +382,7 @@ def test_token_training_that_diverges_says_so():
 
 def test_token_record_is_of_the_batch_before_its_update():
     """The first loss and accuracy, from the initial model on the first batch."""
-    stream = devices.generator(5, CPU)
-    model = models.AttentionOnlyTransformer(32, 8, 8, embedding_scale=0.5, generator=stream)
-    batch = tasks.token_pairs(64, 2, 8, 8, generator=stream)
+    model, batch = token_start()
     record = train_tokens(dataclasses.replace(TOKENS, steps=2), 5, device=CPU)
     logits = model(batch.tokens, batch.positions)[:, -1].detach().double().numpy()
     log_sums = np.log(np.exp(logits).sum(axis=1))
@@ -401,8 +398,7 @@ def test_token_record_is_of_the_batch_before_its_update():
 def test_first_adam_step_moves_each_weight_by_the_learning_rate():
     """AdamW: decay by L times 0.1, then L times the gradient's sign."""
     settings = dataclasses.replace(TOKENS, steps=1, learning_rate=0.01, weight_decay=0.1)
-    stream = devices.generator(5, CPU)
-    model = models.AttentionOnlyTransformer(32, 8, 8, embedding_scale=0.5, generator=stream)
+    model, _ = token_start()
     trained = train_tokens(settings, 5, device=CPU).model
     for old, new in zip(model.parameters(), trained.parameters(), strict=True):
         moved = (new - old * (1 - 0.01 * 0.1)).detach().abs() / 0.01
@@ -412,9 +408,7 @@ def test_first_adam_step_moves_each_weight_by_the_learning_rate():
 
 def test_plain_descent_goes_down_the_gradient(close):
     settings = dataclasses.replace(TOKENS, steps=1, learning_rate=0.3, optimiser="sgd")
-    stream = devices.generator(5, CPU)
-    model = models.AttentionOnlyTransformer(32, 8, 8, embedding_scale=0.5, generator=stream)
-    batch = tasks.token_pairs(64, 2, 8, 8, generator=stream)
+    model, batch = token_start()
     logits = training.query_logits(model, batch, "causal", "fast")
     torch.nn.functional.cross_entropy(logits, batch.target).backward()
     trained = train_tokens(settings, 5, device=CPU).model
@@ -453,9 +447,7 @@ def test_training_starts_from_the_maps_and_with_the_scores_of_its_settings():
     frozen = dataclasses.replace(TOKENS, steps=1, learning_rate=0.0, weight_decay=0.0)
     for change_of in ({}, {"maps": "normal"}, {"maps": "xavier"}, {"scaled": False}):
         trained = train_tokens(dataclasses.replace(frozen, **change_of), 5, device=CPU).model
-        model = models.AttentionOnlyTransformer(
-            32, 8, 8, embedding_scale=0.5, generator=devices.generator(5, CPU), **change_of
-        )
+        model, _ = token_start(**change_of)
         assert trained.score_scale == model.score_scale
         for one, two in zip(trained.parameters(), model.parameters(), strict=True):
             assert torch.equal(one, two)

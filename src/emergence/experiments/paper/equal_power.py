@@ -6,16 +6,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from emergence.models import (
-    AttentionOnlyTransformer,
-    Weights,
-    allowed_positions,
-    apply,
-    attention,
-    disentangled_output,
-)
+from emergence import models
+from emergence.analysis.circuit import attentions, head_weights
+from emergence.models import AttentionOnlyTransformer, Weights
 from emergence.preset import preset
-from emergence.subspace import HEAD, NAMES, PseudoParameters, embed
 from emergence.tasks import Batch
 
 
@@ -57,12 +51,8 @@ def as_transformer(
     """A transformer of §2 that gives the output of a network of Eq. 1.
 
     Its stream is four times as wide as the inputs, for the first head writes what it retrieves into
-    a slot of its own and so does the second: addition to zero is concatenation.
-
-    Args:
-        weights: one network.
-        tokens: what tokens add to an input, a column each.
-        positions: what positions add, a column each.
+    a slot of its own and so does the second: addition to zero is concatenation. `tokens` and
+    `positions` have in their columns what each token and each position adds to an input.
     """
     w1, w2, w3 = weights
     width = len(w1)
@@ -91,55 +81,37 @@ def direct_model(
     A position sees those before it. Layer 1 gives the score beta_1 to the position before a label
     and 0 to others, layer 2 gives the query's score alpha to a position for the share of its
     attention that layer 1 paid to the item asked for, and the answer is xi times the attention that
-    a symbol gets. Our reading, on the sequences of this book: item, label, ..., query.
-
-    Args:
-        beta_1: score of the previous token.
-        alpha: score of a match.
-        xi: scale of the answer.
-        n_pairs: pairs N of the context.
-        query: the pair asked for, from 0.
-
-    Returns:
-        Layer 1, the query's row of layer 2, and the answer along the symbol of each position.
+    a symbol gets. Our reading, on the sequences of this book: item, label, ..., query, which asks
+    for pair `query`, counted from 0. Of layer 2 there is the query's row, of the answer its
+    component along the symbol of each position.
     """
     length = 2 * n_pairs + 1
-    allowed = allowed_positions(length, "strict", torch.device("cpu"))
+    allowed = models.allowed_positions(length, "strict", torch.device("cpu"))
     scores = torch.zeros(length, length, dtype=torch.float64)
     labels = torch.arange(1, length, 2)
     scores[labels, labels - 1] = beta_1
-    layer1 = attention(scores, allowed)
+    layer1 = models.attention(scores, allowed)
     match = alpha * layer1[:, 2 * query]
-    layer2 = attention(match[None].expand(length, -1), allowed)[-1]
+    layer2 = models.attention(match[None].expand(length, -1), allowed)[-1]
     return layer1, layer2, xi * layer2
 
 
 def reddy_gap(batch: Batch, head: tuple[float, float, float], square: float) -> float:
     """How far the network of Eq. 1 with alpha_3, beta_2, gamma_3 alone is from `direct_model`.
 
-    Args:
-        batch: sequences of Eqs. 3 and 4.
-        head: what the three parameters do to a vector of norm 1, Reddy's beta_1, alpha and xi.
-        square: the (mean) squared norm of an item, label or position; the parameters are divided
-            by it.
-
-    Returns:
-        The largest difference in any attention of layer 1, of the query in layer 2, and of the
-        answer along any symbol of the context.
+    `head` is what the three parameters do to a vector of norm 1, Reddy's beta_1, alpha and xi. They
+    are divided by `square`, the (mean) squared norm of an item, label or position. What is returned
+    is the largest difference in any attention of layer 1, of the query in layer 2, and of the
+    answer along any symbol of the context.
     """
     n_pairs, dim = batch.inputs.shape[1] // 2, batch.inputs.shape[2] // 2
-    values = torch.zeros(len(NAMES), dtype=torch.float64)
-    values[HEAD] = torch.tensor(head, dtype=torch.float64) / square
-    weights = embed(PseudoParameters.unstack(values), dim)
+    weights = head_weights(torch.tensor(head, dtype=torch.float64) / square, dim)
     x = batch.inputs.double()
-    allowed = allowed_positions(x.shape[1], "strict", x.device)
-    first = attention(apply(x, weights.w1) @ x.mT, allowed)
-    h1 = torch.cat([x, first @ x], dim=-1)
-    second = attention(apply(h1, weights.w2) @ h1.mT, allowed)[:, -1]
-    answers = (x[:, :-1, :dim] @ disentangled_output(weights, x)[..., None]).squeeze(-1)
+    first, second = attentions(weights, x)
+    answers = (x[:, :-1, :dim] @ models.disentangled_output(weights, x)[..., None]).squeeze(-1)
     gaps = [0.0]
     for i, query in enumerate(batch.query.tolist()):
         layer1, layer2, answer = direct_model(*head, n_pairs, query)
-        found = (first[i] - layer1, second[i] - layer2, answers[i] - answer[:-1])
+        found = (first[i] - layer1, second[i, -1] - layer2, answers[i] - answer[:-1])
         gaps += [float(part.abs().max()) for part in found]
     return max(gaps)

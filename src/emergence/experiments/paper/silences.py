@@ -8,21 +8,11 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Silence:
-    """A setting that the paper does not give.
+    """A setting that the paper does not give."""
 
-    Args:
-        setting: the field of the training's settings.
-        why: why it is open.
-        candidates: values by what the book calls them, each a usual choice.
-
-    Example:
-        >>> Silence("mask", "App. E names none.", {"strict": "strict"}).setting
-        'mask'
-    """
-
-    setting: str
-    why: str
-    candidates: Mapping[str, Any]
+    setting: str  # the field of the training's settings
+    why: str  # why it is open
+    candidates: Mapping[str, Any]  # by what the book calls them, each a usual choice
 
 
 EMBEDDINGS = Silence(
@@ -86,24 +76,13 @@ def variations(
 ) -> dict[str, Any]:
     """Settings that differ from a base in one silence, or in both of a pair, by name.
 
-    Args:
-        base: a dataclass of settings.
-        silences: what is varied alone.
-        pairs: what is varied together as well.
-
-    Returns:
-        The base under the name `base`, then every other combination once.
+    The base, a dataclass, comes first under the name `base`, then every other combination once.
     """
     found = {base: "base"}
     for group in (*((silence,) for silence in silences), *pairs):
         for chosen in product(*(silence.candidates.items() for silence in group)):
-            changes = {
-                silence.setting: value for silence, (_, value) in zip(group, chosen, strict=True)
-            }
-            names = [
-                name
-                for silence, (name, value) in zip(group, chosen, strict=True)
-                if getattr(base, silence.setting) != value
-            ]
+            values = [(s.setting, *value) for s, value in zip(group, chosen, strict=True)]
+            changes = {setting: value for setting, _, value in values}
+            names = [name for setting, name, value in values if getattr(base, setting) != value]
             found.setdefault(replace(base, **changes), ", ".join(names))
     return {name: settings for settings, name in found.items()}

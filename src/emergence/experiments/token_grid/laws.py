@@ -14,15 +14,10 @@ Shape = Float[np.ndarray, " sizes"]
 
 
 def shapes(sizes: Sequence[int], words: Sequence[int], dim: int) -> dict[str, Shape | None]:
-    """The wait by each law at each size.
+    """The time to emergence by each law, up to one factor, for numbers of pairs N >= 2.
 
-    Args:
-        sizes: numbers of pairs N, >= 2.
-        words: the vocabulary at each.
-        dim: width D, which one of the laws knows.
-
-    Returns:
-        A shape a law, known up to one factor; None for the power with a free exponent.
+    `words` is the vocabulary at each size, and one of the laws knows the width D. The power with a
+    free exponent has no shape, hence None.
     """
     n = np.asarray(sizes, dtype=float)
     return {

@@ -12,17 +12,11 @@ Stored = dict[str, Any]
 
 
 class Waits(NamedTuple):
-    """Steps to a level of the loss.
+    """Steps to a level of the loss."""
 
-    Attributes:
-        values: of the setting that varies, rising.
-        times: a row a value, a column a seed; inf for a run that did not get there.
-        cells: what is stored of each value's settings.
-    """
-
-    values: Float[np.ndarray, " values"]
-    times: Float[np.ndarray, "values seeds"]
-    cells: list[Stored]
+    values: Float[np.ndarray, " values"]  # of the setting that varies, rising
+    times: Float[np.ndarray, "values seeds"]  # inf for a run that did not get there
+    cells: list[Stored]  # what is stored of each value's settings
 
     def emerged(self) -> "Waits":
         """The values at which every run emerged; the others are censored."""
@@ -38,21 +32,11 @@ def waits(
     by: str = "n_pairs",
     level: int = 0,
 ) -> Waits:
-    """The waits at one learning rate, by the value of one setting.
+    """The times to emergence at one learning rate, sorted by the setting `by` that varies.
 
-    Args:
-        stored: cells, as from `token_grid.read`.
-        rate: learning rate.
-        which: takes the settings of a cell and says whether it counts; the name of the arm that
-            a cell was run for is no part of the question.
-        by: the setting that varies.
-        level: which share of ln N, an index of `SHARES`.
-
-    Returns:
-        The waits, sorted by that setting.
-
-    Raises:
-        ValueError: when nothing is stored, or two cells have the same value.
+    `stored` are cells as from `token_grid.read`, `which` says from the settings of a cell whether
+    it counts, whatever arm it was run for, and `level` is an index of `SHARES` of ln N. Raises
+    ValueError when nothing is stored, or two cells have the same value.
     """
     found: dict[float, tuple[list[float], Stored]] = {}
     for entry in stored:
@@ -74,14 +58,6 @@ def waits(
 
 
 def not_run(stored: Iterable[Stored], grid: Iterable[Cell]) -> list[Cell]:
-    """The cells of a grid that are not stored.
-
-    Args:
-        stored: cells, as from `token_grid.read`.
-        grid: declared cells.
-
-    Returns:
-        Those that the command would run.
-    """
+    """The cells of a grid that are not stored, which the command would run."""
     done = [entry["cell"] for entry in stored]
     return [cell for cell in grid if described(cell) not in done]

@@ -5,8 +5,6 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from emergence.models import Weights
-
 from .averages import Group, gaussian, give_query_position, mean_gradient, orbit, structured_weights
 from .commutant import block_orthogonal, invariants, signed_permutations
 
@@ -38,12 +36,8 @@ def gradients(
 ) -> Float[Tensor, "points weights"]:
     """Expected gradients at random structured weights, each a row of all 28 D^2 entries.
 
-    Args:
-        dim: dimension D, a power of two.
-        points: how many sets of weights.
-        group: the rotations whose orbit makes the expectation a finite sum.
-        generator: source of the random numbers.
-        query_position: whether the query carries a position of its own, against Eq. 4.
+    D is a power of two, and the orbit of `group` makes the expectation a finite sum. With
+    `query_position` the query carries a position of its own, against Eq. 4.
     """
     rows = []
     for _ in range(points):
@@ -51,7 +45,8 @@ def gradients(
         if query_position:
             inputs = give_query_position(inputs, generator)
         weights = structured_weights([generator], dim)
-        rows.append(_flat(mean_gradient(weights, *orbit(inputs, target, group))[0]))
+        gradient, _ = mean_gradient(weights, *orbit(inputs, target, group))
+        rows.append(torch.cat([part.flatten() for part in gradient]))
     return torch.stack(rows)
 
 
@@ -59,7 +54,3 @@ def rank(rows: Float[Tensor, "points weights"]) -> int:
     """The dimension of the span, where singular values below 1e-10 of the first count as zero."""
     singular = torch.linalg.svdvals(rows)
     return int((singular > 1e-10 * singular[0]).sum())
-
-
-def _flat(weights: Weights) -> Tensor:
-    return torch.cat([part.flatten() for part in weights])

@@ -68,6 +68,15 @@ def derive_loss() -> sp.Expr:
     return sum_over_pairs(sp.expand(labels), pair, N) + N * items
 
 
+def rational(expression: sp.Expr) -> sp.Expr:
+    """The expression as a cancelled quotient in a = e^alpha, s = e^(beta r), beta, gamma and N."""
+    power = BETA * sp.exp(ALPHA) / (sp.exp(ALPHA) + 2 * N - 2)
+    in_s = expression.replace(
+        lambda e: isinstance(e, sp.exp) and e.has(BETA), lambda e: S ** sp.simplify(e.exp / power)
+    )
+    return sp.cancel(sp.together(in_s.subs(sp.exp(ALPHA), sp.Symbol("a", positive=True))))
+
+
 class Identity(NamedTuple):
     """Two expressions that the paper says are equal: what is printed and what we derive."""
 
@@ -76,16 +85,9 @@ class Identity(NamedTuple):
     derived: sp.Expr
 
     def residual(self) -> sp.Expr:
-        """Printed minus derived, simplified as a rational function of s, e^alpha and the rest."""
-        a, s = sp.symbols("a s", positive=True)
-        power = BETA * sp.exp(ALPHA) / (sp.exp(ALPHA) + 2 * N - 2)
-        names = {sp.exp(ALPHA): a, G: sp.exp(ALPHA) + 2 * N - 2, F: 2 * N - 1, R: S + 2 * N - 1}
-        difference = (self.printed - self.derived).subs(names).subs(sp.exp(power), s)
-        difference = difference.replace(
-            lambda e: isinstance(e, sp.exp) and e.has(BETA),
-            lambda e: s ** sp.simplify(e.exp / power),
-        )
-        return sp.cancel(sp.together(difference.subs(sp.exp(ALPHA), a)))
+        """Printed minus derived, the abbreviations written out, as of `rational`."""
+        names = {G: sp.exp(ALPHA) + 2 * N - 2, F: 2 * N - 1, R: S + 2 * N - 1}
+        return rational((self.printed - self.derived).subs(names))
 
 
 def identities() -> list[Identity]:

@@ -20,6 +20,13 @@ SLACK = 1e-12  # relative, around numbers that no float is equal to
 RISE = 2  # the time, in units of N, for which time is the independent variable
 
 
+class Bounds(NamedTuple):
+    """Two ends, rounded outwards."""
+
+    low: float
+    high: float
+
+
 class Enclosures(NamedTuple):
     """Bounds (low, high) of the emergence times at threshold 1/2, and of the loss's fall to 1/2."""
 
@@ -68,16 +75,16 @@ def enclose(n_pairs: int, steps: int = 2000) -> Enclosures:
         time_there = time + wait
 
         if there.beta == marks[0]:
-            low["beta"], high["beta"] = _floats(time_there)
+            low["beta"], high["beta"] = outward(time_there)
         if there.beta == marks[1]:
-            low["alpha"] = _floats(time_there)[0]
+            low["alpha"] = outward(time_there).low
         if there.beta == marks[2]:
-            high["alpha"] = _floats(time_there)[1]
+            high["alpha"] = outward(time_there).high
         loss = _loss(there, gamma_there)
         if "collapse" not in low and loss.lower() <= 0.5:
-            low["collapse"] = _floats(time)[0]
+            low["collapse"] = outward(time).low
         if "collapse" not in high and loss.upper() <= 0.5:
-            high["collapse"] = _floats(time_there)[1]
+            high["collapse"] = outward(time_there).high
         here, gamma, time = there, gamma_there, time_there
     return Enclosures(
         **{name: (low[name], high.get(name, math.inf)) for name in Enclosures._fields}
@@ -89,6 +96,12 @@ def printed(bounds: tuple[float, float], unit: int, digits: int = 5) -> str:
     low, high = (Fraction(end) / unit * 10**digits for end in bounds)
     ends = Decimal(math.floor(low)), Decimal(math.ceil(high))
     return " to ".join(f"{end.scaleb(-digits):.{digits}f}" for end in ends)
+
+
+def outward(ball: arb) -> Bounds:
+    """The ends of a ball as floats, rounded outwards."""
+    low, high = float(ball.lower()), float(ball.upper())
+    return Bounds(math.nextafter(low, -math.inf), math.nextafter(high, math.inf))
 
 
 def _rise(beta: arb, gamma: arb, wait: arb, n_pairs: int) -> tuple[_State, arb, arb]:
@@ -132,9 +145,9 @@ def _note_half(
     """Bounds of the time at which gamma is one half, if it can be in this step, or must be."""
     goal = over.p / over.norm
     if "gamma" not in low and following.upper() >= 0.5:
-        low["gamma"] = _floats(time + _wait_for_half(gamma.upper(), goal.upper(), over.norm))[0]
+        low["gamma"] = outward(time + _wait_for_half(gamma.upper(), goal.upper(), over.norm)).low
     if "gamma" not in high and following.lower() >= 0.5:
-        high["gamma"] = _floats(time + _wait_for_half(gamma.lower(), goal.lower(), over.norm))[1]
+        high["gamma"] = outward(time + _wait_for_half(gamma.lower(), goal.lower(), over.norm)).high
 
 
 def _between(beta: arb, n_pairs: int) -> _State:
@@ -216,9 +229,3 @@ def _grid(start: float, steps: int, marks: tuple[float, ...]) -> Iterator[float]
     even = (k * width for k in range(1, steps))
     yield from sorted({*(b for b in (*even, *marks) if b > start)})
     yield from (max(start, marks[-1]) + k * width for k in itertools.count(1))
-
-
-def _floats(ball: arb) -> tuple[float, float]:
-    """The ends of a ball, rounded outwards."""
-    low, high = float(ball.lower()), float(ball.upper())
-    return math.nextafter(low, -math.inf), math.nextafter(high, math.inf)

@@ -14,19 +14,14 @@ from typing import Literal, NamedTuple
 
 from flint import arb, arb_series, ctx
 
-from .enclosures import PRECISION
+from emergence.proofs.appendix_b.bounds import ball
+
+from .enclosures import PRECISION, Bounds, outward
 
 Name = Literal["alpha", "beta"]
 ORDER = 4  # coefficients kept of a series in e: 1, e, e^2, and e^3 for the remainder
 TERMS = 18  # of (exp(z) - 1)/z, for |z| < 1
 WIDTH = 256  # boxes of e, to the unit
-
-
-class Bounds(NamedTuple):
-    """Two ends, rounded outwards."""
-
-    low: float
-    high: float
 
 
 class _Place(NamedTuple):
@@ -108,7 +103,7 @@ def lag(name: Name, e: arb) -> arb:
 def rest_of(name: Name, n_pairs: int, times: tuple[float, float]) -> Bounds:
     """Bounds of N (T - c2 N^2 - c1 N - c0) at one N from bounds of T."""
     square, linear, known = constants(name)
-    return outward(n_pairs * (_ball(times) - n_pairs**2 * square - n_pairs * linear - known))
+    return outward(n_pairs * (ball(*times) - n_pairs**2 * square - n_pairs * linear - known))
 
 
 def without_constant(name: Name, first: int, left: tuple[float, float]) -> Bounds:
@@ -121,7 +116,7 @@ def ordered(first: int, alpha: tuple[float, float], beta: tuple[float, float]) -
     """Whether these rests prove N ln 2 < T_beta < T_alpha for all N >= first."""
     e = arb(0).union(arb(1) / first)
     last, middle = (
-        square + e * (linear + e * (known + e * _ball(left)))
+        square + e * (linear + e * (known + e * ball(*left)))
         for (square, linear, known), left in (
             (constants("alpha"), alpha),
             (constants("beta"), beta),
@@ -152,12 +147,6 @@ def gamma_rest() -> float:
     over = shift * (above - 1) / z
     under = shift * (most * alpha.exp() * stretch / 3 + ahead) + ahead * turning / 2
     return outward(over.union(under)).high
-
-
-def outward(ball: arb) -> Bounds:
-    """The ends of a ball as floats, rounded outwards."""
-    low, high = float(ball.lower()), float(ball.upper())
-    return Bounds(math.nextafter(low, -math.inf), math.nextafter(high, math.inf))
 
 
 def _place(e: arb_series, u: arb_series) -> _Place:
@@ -233,10 +222,6 @@ def _rise(score: arb, e: arb) -> arb:
 
 def _coefficients(series: arb_series) -> list[arb]:
     return [series[k] for k in range(ctx.cap)]
-
-
-def _ball(ends: tuple[float, float]) -> arb:
-    return arb(ends[0]).union(arb(ends[1]))
 
 
 def _least(one: arb, two: arb) -> arb:

@@ -17,17 +17,11 @@ from emergence.tasks import Batch, gaussian_pairs
 
 
 class OneLayer(NamedTuple):
-    """The weights of one disentangled layer.
+    """The weights of one disentangled layer, with one matrix a head in `scores` and `out`."""
 
-    Attributes:
-        scores: a matrix a head, from the query's content to what a row is scored by.
-        skip: from the query's content to the output.
-        out: a matrix a head, from what it retrieves to the output.
-    """
-
-    scores: Float[Tensor, "heads dim 2*dim"]
-    skip: Float[Tensor, "dim dim"]
-    out: Float[Tensor, "heads 2*dim dim"]
+    scores: Float[Tensor, "heads dim 2*dim"]  # from the query's content to what scores a row
+    skip: Float[Tensor, "dim dim"]  # from the query's content to the output
+    out: Float[Tensor, "heads 2*dim dim"]  # from what is retrieved to the output
 
 
 def output(

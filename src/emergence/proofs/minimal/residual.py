@@ -28,13 +28,8 @@ def residual_output(
     The stream starts as X R_1. Layer 1 reads X' by R_1 and adds T X' R_2; layer 2 reads U' by R_1
     and R_2 and adds Q U' R_3; the output is read by all. Its matrices in the stream's own basis
     are R_1^T W1 R_1, R_1^T R_2 and so on.
-
-    Args:
-        weights: the weights of Eq. 1.
-        inputs: sequences as Eqs. 3 and 4 lay them out.
-        gram: overlaps of the directions of X (2D), of what layer 1 retrieves (2D) and of what
-            layer 2 retrieves (4D).
-        mask: `strict` or `causal`.
+    The overlaps `gram` are those of the directions of X (2D), of what layer 1 retrieves (2D) and of
+    what layer 2 retrieves (4D).
     """
     width = inputs.shape[-1]
     allowed = allowed_positions(inputs.shape[-2], mask, inputs.device)
@@ -51,13 +46,7 @@ def random_gram(
 ) -> Float[Tensor, "width width"]:
     """R R^T for R with independent N(0, 1/d) entries, drawn without R by Bartlett's decomposition.
 
-    Args:
-        width: number of directions.
-        residual_dim: width d of the stream, >= the number of directions.
-        generator: source of the random numbers, on the CPU.
-
-    Raises:
-        ValueError: for d below the number of directions.
+    The generator is on the CPU. Raises ValueError for a width d below the number of directions.
     """
     if residual_dim < width:
         raise ValueError(f"{width} directions need a stream of at least that, got {residual_dim}")

@@ -1,7 +1,9 @@
 """Which weights solve the minimal task, for both masks and any query (Assumption 8, App. B.2).
 
-Inputs are orthonormal. The weights are alpha_3, beta_2 and gamma_3, and beta_1, by which the query
-looks for its own content. The others are zero. The loss is then a sum over rows, in closed form.
+Inputs are orthonormal. Four weights may have any value: alpha_3, beta_2, by which the query looks
+for what a row holds, gamma_3, and beta_1, by which it looks for what a row is. The others are zero.
+The loss is then a sum over rows, in closed form. Everywhere `n_pairs` is N >= 1, `asked` counts the
+pair asked for from 1 to N, and `mask` is `strict` or `causal`.
 """
 
 from typing import NamedTuple
@@ -13,17 +15,11 @@ from emergence.models import Mask
 
 
 class Contents(NamedTuple):
-    """What the query retrieves in layer 2, as shares of attention that sum to 1.
+    """What the query retrieves in layer 2, as shares of attention that sum to 1."""
 
-    Attributes:
-        target: the share of the label asked for.
-        own: the share of the query's own content: its item, and under the causal mask itself.
-        others: the shares of the other items and labels.
-    """
-
-    target: float
-    own: float
-    others: Float[np.ndarray, " others"]
+    target: float  # the label asked for
+    own: float  # the query's own content: its item, and under the causal mask itself
+    others: Float[np.ndarray, " others"]  # the other items and labels
 
     @property
     def squares(self) -> float:
@@ -32,14 +28,7 @@ class Contents(NamedTuple):
 
 
 def held(alpha: float, n_pairs: int, asked: int, mask: Mask) -> Float[np.ndarray, " rows"]:
-    """How much of the item asked for each row holds after layer 1: 2N rows and the query's.
-
-    Args:
-        alpha: alpha_3, any.
-        n_pairs: pairs N, >= 1.
-        asked: the pair asked for, from 1 to N.
-        mask: `strict` or `causal`.
-    """
+    """How much of the item asked for each row holds after layer 1: 2N rows and the query's."""
     itself = 1 if mask == "causal" else 0
     pair = np.arange(1, n_pairs + 1)
     seen = 2 * pair - 2 + itself  # rows that the item of a pair sees; its label sees one more
@@ -54,16 +43,7 @@ def held(alpha: float, n_pairs: int, asked: int, mask: Mask) -> Float[np.ndarray
 def retrieved(
     alpha: float, beta: float, n_pairs: int, asked: int, mask: Mask, *, beta_1: float = 0.0
 ) -> Contents:
-    """What the query retrieves in layer 2 when it asks for this pair.
-
-    Args:
-        alpha: alpha_3, any.
-        beta: beta_2, by which the query looks for what a row holds.
-        n_pairs: pairs N, >= 1.
-        asked: the pair asked for, from 1 to N.
-        mask: `strict` or `causal`.
-        beta_1: by which the query looks for what a row is.
-    """
+    """What the query retrieves in layer 2 when it asks for this pair."""
     scores = beta * held(alpha, n_pairs, asked, mask)
     item, label = 2 * asked - 2, 2 * asked - 1
     scores[[item, -1]] += beta_1
@@ -86,17 +66,7 @@ def loss(
     mask: Mask,
     beta_1: float = 0.0,
 ) -> float:
-    """The population loss, 1 at zero.
-
-    Args:
-        alpha: alpha_3, any.
-        beta: beta_2, any.
-        gamma: gamma_3, any.
-        n_pairs: pairs N, >= 1.
-        asked: the pair asked for, from 1 to N; None for any, equally often.
-        mask: `strict` or `causal`.
-        beta_1: any.
-    """
+    """The population loss, 1 at zero; where `asked` is None, of any pair equally often."""
     pairs = range(1, n_pairs + 1) if asked is None else (asked,)
     contents = [retrieved(alpha, beta, n_pairs, q, mask, beta_1=beta_1) for q in pairs]
     return float(np.mean([gamma**2 * c.squares - 2 * gamma * c.target + 1 for c in contents]))

@@ -1,14 +1,13 @@
 """The area under gamma at which alpha and beta emerge, by two flows and by integration."""
 
 import math
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float
 from scipy.integrate import solve_ivp
 
-from ..flow import UNIT, Point, Rates, velocity_in
+from ..flow import UNIT, Crossing, Point, Rates, Velocity, velocity_in
 from ..landscape import Landscape
 
 SMALL = 1e-3  # a gamma at which every loss is a parabola in gamma
@@ -85,6 +84,8 @@ def area_times(landscape: Landscape, *, rates: Rates = UNIT, threshold: float = 
         push = climb(landscape, *state.tolist())
         return [rates.alpha * float(push[0]), rates.beta * float(push[1])]
 
+    # Under a gamma near 1 the area grows like time, and `times.times_in` says how much of that may
+    # pass. `climb` knows no gamma, so the area needs no more than this: twice as much.
     end = 20 * landscape.pairs**2 * math.exp(2 * max(0.5, threshold)) / min(rates[:2])
     areas, _ = _crossings(velocity, [0.0, 0.0], (0, 1), threshold, end)
     return AreaTimes(*(clock(landscape, rates.gamma, found) for found in areas), *areas)
@@ -103,11 +104,17 @@ def clock(landscape: Landscape, rate: float, area: float) -> float:
     Returns:
         The flow time.
 
+    Raises:
+        ValueError: for a negative area.
+        ArithmeticError: when the solver gives up.
+
     Example:
         >>> round(area.clock(theory.landscape_of(64), 1.0, 64 / np.e), 6)  # 1 - 1 + 1/e is 1/e
         64.0
     """
-    if not 0 < area < math.inf:
+    if area < 0:
+        raise ValueError(f"an area is not negative while gamma rises from zero, got {area}")
+    if area in (0, math.inf):
         return area
 
     def velocity(_t: float, state: np.ndarray) -> list[float]:
@@ -160,18 +167,8 @@ def swept(
     return AreaTimes(*times, *areas)
 
 
-class _Crossing:
-    """An event of SciPy's solvers: components of the state all reach a level."""
-
-    def __init__(self, places: tuple[int, ...], level: float, *, terminal: bool) -> None:
-        self.places, self.level, self.terminal = places, level, terminal
-
-    def __call__(self, _t: float, state: np.ndarray) -> float:
-        return float(min(state[place] for place in self.places)) - self.level
-
-
 def _crossings(
-    velocity: Callable[[float, np.ndarray], list[float]],
+    velocity: Velocity,
     start: list[float],
     places: tuple[int, ...],
     level: float,
@@ -179,11 +176,11 @@ def _crossings(
     relative: float = TOLERANCES["rtol"],
 ) -> tuple[list[float], list[np.ndarray]]:
     """When each component first reaches the level, and the states then; infinity for never."""
-    events = [_Crossing((place,), level, terminal=False) for place in places]
+    events = [Crossing((place,), level, terminal=False) for place in places]
     run = solve_ivp(
         velocity, (0.0, end), np.array(start), method="LSODA",
         rtol=relative, atol=TOLERANCES["atol"],
-        events=[*events, _Crossing(places, level, terminal=True)],
+        events=[*events, Crossing(places, level, terminal=True)],
     )  # fmt: skip
     if not run.success:
         raise ArithmeticError(f"the flow stopped: {run.message}")

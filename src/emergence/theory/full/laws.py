@@ -17,33 +17,23 @@ from scipy.special import digamma, polygamma
 
 from emergence.tasks import Query
 
-from ..laws import Emergence, LogLaw, State, uniform_excess
+from ..flow import Crossing
+from ..laws import LogLaw, uniform_excess
 
 Force = Callable[[float, float, float], tuple[float, float, float]]  # at alpha, beta, gamma
 
 
 class SlowTimes(NamedTuple):
-    """Times at which the slow flow passes the threshold.
-
-    Attributes:
-        alpha: in flow time at unit learning rate.
-        beta: likewise.
-    """
+    """Flow times at unit learning rate at which the slow flow passes the threshold."""
 
     alpha: float
     beta: float
 
 
 def slow_times(n_pairs: int, query: Query, threshold: float = 0.5) -> SlowTimes:
-    """The emergence times by the slow flow, with its sums over pairs as they are.
+    """The emergence times by the slow flow, with its sums over N >= 2 pairs as they are.
 
-    Args:
-        n_pairs: pairs N in the context, >= 2; takes a time of order N.
-        query: which pair the query asks for, `last` or `uniform` any.
-        threshold: of alpha_3 and beta_2, > 0.
-
-    Returns:
-        The times; what they leave out falls like a power of N, not of log N.
+    What they leave out falls like a power of N, not of log N. Takes a time of order N.
     """
     force = {"last": _last_force, "uniform": _uniform_force}[query](n_pairs)
     start = (0.0, 0.0, 1.0 if query == "last" else 0.5)
@@ -91,13 +81,7 @@ def quick_output(
 
 def quick_gamma(threshold: float = 0.5) -> float:
     """T_gamma/N for the last query and many pairs."""
-    now = np.array([0.0])
-
-    def above(t: float) -> float:
-        now[0] = t
-        return float(quick_output(now, "last")[0][0]) - threshold
-
-    return brentq(above, 0, 50)
+    return brentq(lambda t: float(quick_output(np.array([t]), "last")[0][0]) - threshold, 0, 50)
 
 
 def recency(alpha: float, n_pairs: int) -> float:
@@ -150,23 +134,13 @@ def _uniform_limit_force(e: float) -> Force:
     return force
 
 
-class _Both(NamedTuple):
-    """The event that alpha_3 and beta_2 have emerged, where SciPy's solver stops."""
-
-    threshold: float
-    terminal: bool = True
-
-    def __call__(self, _t: float, state: State) -> float:
-        return min(state[0], state[1]) - self.threshold
-
-
 def _passing(force: Force, start: tuple[float, ...], unit: float, threshold: float) -> SlowTimes:
     """When a flow in time t/unit passes the threshold, until both parameters have."""
-
-    emergences = [Emergence(which, threshold, terminal=False) for which in (0, 1)]
+    emergences = [Crossing((which,), threshold, False) for which in (0, 1)]
     path = solve_ivp(
         lambda _t, state: force(*state.tolist()), (0.0, 1e3), start,
-        events=[*emergences, _Both(threshold)], rtol=1e-10, atol=1e-12, method="DOP853",
+        events=[*emergences, Crossing((0, 1), threshold, True)],
+        rtol=1e-10, atol=1e-12, method="DOP853",
     )  # fmt: skip
     alpha, beta = (unit * float(path.t_events[i][0]) for i in (0, 1))
     return SlowTimes(alpha, beta)

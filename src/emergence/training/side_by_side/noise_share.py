@@ -29,26 +29,10 @@ def noise_share(
     nu is the share of s^2/B. Both are means over the steps, for AdamW's own memory of a thousand
     steps is longer than the trainings. A second batch at each step, of which the training knows
     nothing, tells g from s; weights come from odd steps and shares from even ones, or the noise of
-    the one would count in the other.
+    the one would count in the other. A share is between 0 and 1 but for the measurement.
 
-    Args:
-        settings: AdamW, for as many steps as the training waits; at least ten.
-        seeds: of the runs.
-        device: where they are trained.
-        label: what messages call the training.
-
-    Returns:
-        The mean of nu over the weights, of each run; between 0 and 1 but for the measurement.
-
-    Raises:
-        ArithmeticError: when a run diverges.
-        ValueError: for another optimiser or fewer than ten steps.
-
-    Example:
-        >>> from emergence.training.side_by_side import noise_share
-        >>> settings = training.TokenTraining(16, 8, 5, 2, 8, steps=10)
-        >>> noise_share(settings, [0], device=torch.device("cpu")).shape
-        (1,)
+    Raises ArithmeticError when a run diverges, and ValueError for another optimiser than AdamW or
+    for fewer than ten steps, which should be as many as the training takes to emerge.
     """
     if settings.optimiser != "adamw" or settings.steps < 10:
         raise ValueError(f"AdamW for ten steps or more, got {settings}")
@@ -69,14 +53,13 @@ def noise_share(
         sums=tuple(signal[0] + signal[1] + square[0] + square[1]),
         streams=tuple(streams + others),
     ):
-        descent.count = step
         weights = descent.of(runs)
         mine, other = (fresh_gradients(settings, weights, s) for s in (streams, others))
         loop.check_finite(mine[0], label, step)
         for at, (a, b) in enumerate(zip(mine, other, strict=True)):
             signal[step % 2][at] += a * b
             square[step % 2][at] += (a.square() + b.square()) / 2
-        descent.step(mine)
+        descent.step(mine, step)
     fall = whole = torch.zeros(len(seeds), device=device)
     for odd, even, total in zip(signal[1], signal[0], square[0], strict=True):
         weight = odd / total.sqrt().clamp_min(1e-12)

@@ -15,10 +15,7 @@ BETAS, EPS = (0.9, 0.999), 1e-8  # PyTorch's defaults of AdamW
 class Descent:
     """Plain SGD, or AdamW with PyTorch's defaults, on stacked weights; a rate a run.
 
-    Args:
-        settings: optimiser and weight decay; its learning rate is not used.
-        weights: at the start, a run along the first axis.
-        rates: learning rates, one a run.
+    Of the settings, the optimiser and the weight decay count, and the learning rate does not.
     """
 
     def __init__(
@@ -27,15 +24,14 @@ class Descent:
         self.adamw = settings.optimiser == "adamw"
         self.decay = settings.weight_decay
         self.weights = [w.detach().clone() for w in weights]
-        self.rates, self.count = rates, 0
+        self.rates = rates
         self.first = [torch.zeros_like(w) for w in weights] if self.adamw else []
         self.second = [torch.zeros_like(w) for w in weights] if self.adamw else []
 
     @torch.no_grad()
-    def step(self, gradients: Sequence[Tensor]) -> None:
-        """One update of every run."""
-        self.count += 1
-        corrections = [1 - beta**self.count for beta in BETAS]
+    def step(self, gradients: Sequence[Tensor], done: int) -> None:
+        """One update of every run, after `done` others."""
+        corrections = [1 - beta ** (done + 1) for beta in BETAS]
         for i, (weight, gradient) in enumerate(zip(self.weights, gradients, strict=True)):
             rate = self.rates.view(-1, *[1] * (weight.dim() - 1))
             if not self.adamw:

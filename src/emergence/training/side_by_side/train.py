@@ -29,18 +29,13 @@ GROWTH = 1.05  # of the steps from one look at the fixed set to the next
 class Emerged(NamedTuple):
     """When runs pass levels of the loss, and how they ended.
 
-    Attributes:
-        steps: of the first crossing of each level, on a line in the loss between two looks; inf
-            for never.
-        loss: on the fixed set at the last look, in nats; NaN for a run that diverged.
-        accuracy: share of the fixed set answered with the right label, at the last look.
-        taken: updates until a run passed the last level, diverged or reached the limit.
+    A level is passed where the line in the loss between two looks at the fixed set crosses it.
     """
 
-    steps: Float[np.ndarray, "runs levels"]
-    loss: Float[np.ndarray, " runs"]
-    accuracy: Float[np.ndarray, " runs"]
-    taken: Float[np.ndarray, " runs"]
+    steps: Float[np.ndarray, "runs levels"]  # of the first crossing of each level; inf for never
+    loss: Float[np.ndarray, " runs"]  # at the last look, in nats; NaN for a run that diverged
+    accuracy: Float[np.ndarray, " runs"]  # share of right labels at the last look
+    taken: Float[np.ndarray, " runs"]  # updates until it passed the last level, diverged or ended
 
 
 def train_side_by_side(
@@ -69,20 +64,8 @@ def train_side_by_side(
         device: where they are trained.
         label: what messages call the training.
 
-    Returns:
-        The steps at which each level is passed.
-
     Raises:
         ValueError: for settings that are not computed here, or not one rate a seed.
-
-    Example:
-        >>> from emergence.training.side_by_side import train_side_by_side
-        >>> settings = training.TokenTraining(16, 8, 5, 2, 8, steps=3)
-        >>> found = train_side_by_side(
-        ...     settings, [0, 1], [0.1, 0.2], levels=[0.3], device=torch.device("cpu")
-        ... )
-        >>> found.taken.tolist()
-        [3.0, 3.0]
     """
     if settings.mask != "causal" or not settings.scaled:
         raise ValueError(f"only the causal mask and scaled scores are computed here: {settings}")
@@ -117,9 +100,8 @@ def train_side_by_side(
         if going is None:  # after a look, or at the first step of a training that goes on
             going = watch.runs
         if step < settings.steps and len(going):
-            descent.count = step
-            update(settings, descent, going, [streams[run] for run in going.tolist()])
-    return Emerged(*(part.numpy() for part in watch[1:]))
+            update(settings, descent, step, going, [streams[run] for run in going.tolist()])
+    return Emerged(**{name: getattr(watch, name).numpy() for name in Emerged._fields})
 
 
 class _Watch(NamedTuple):
@@ -173,10 +155,11 @@ def _looks(steps: int) -> set[int]:
 def update(
     settings: TokenTraining,
     descent: Descent,
+    done: int,
     runs: Int[Tensor, " going"],
     streams: Sequence[torch.Generator],
 ) -> None:
-    """One update of some runs on a fresh batch each; of the others nothing is asked any more."""
+    """One update of some runs, after `done` others, on a fresh batch each; the rest have left."""
     gradients = fresh_gradients(settings, descent.of(runs), streams)
     if len(runs) < len(descent.rates):
         rows = runs.to(descent.rates.device)
@@ -184,7 +167,7 @@ def update(
             torch.zeros_like(whole).index_copy_(0, rows, gradient)
             for whole, gradient in zip(descent.weights, gradients, strict=True)
         ]
-    descent.step(gradients)
+    descent.step(gradients, done)
 
 
 def fresh_gradients(

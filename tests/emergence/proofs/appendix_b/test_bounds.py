@@ -40,20 +40,23 @@ def test_balls_contain_the_values():
         assert enclosure.contains(bounds.ball(*(float(bounds.alpha_speed(point)),) * 2))
 
 
-@pytest.mark.parametrize("key", ["alpha_lower", "beta_late", "gamma_upper", "beta_lower"])
-def test_a_sign_turned_round_is_refuted(key):
-    row = INEQUALITIES[key]
-    assert not bounds.prove(row._replace(margin=lambda p: -row.margin(p)), 200)
+def turned_round(key):
+    return lambda p: -INEQUALITIES[key].margin(p)
 
 
-def test_a_bound_that_is_too_sharp_is_refuted():
-    row = INEQUALITIES["alpha_lower"]
-    assert not bounds.prove(row._replace(margin=lambda p: bounds.alpha_speed(p) - 1 / 6), 200)
-
-
-def test_alpha_and_beta_swapped_is_refuted():
-    row = INEQUALITIES["beta_faster"]
-    assert not bounds.prove(row._replace(margin=lambda p: bounds.speed_ratio(p) - 1), 2)
+@pytest.mark.parametrize(
+    ("key", "margin", "n_from"),
+    [
+        (key, turned_round(key), 200)
+        for key in ("alpha_lower", "beta_late", "gamma_upper", "beta_lower")
+    ]
+    + [
+        ("alpha_lower", lambda p: bounds.alpha_speed(p) - 1 / 6, 200),  # too sharp
+        ("beta_faster", lambda p: bounds.speed_ratio(p) - 1, 2),
+    ],  # alpha and beta swapped
+)
+def test_a_wrong_bound_is_refuted(key, margin, n_from):
+    assert not bounds.prove(INEQUALITIES[key]._replace(margin=margin), n_from)
 
 
 def test_what_cannot_be_decided_is_said():
