@@ -7,10 +7,8 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from emergence.models import allowed_positions, attention
-
 from . import memories
-from .model import Frozen, Trained
+from .model import Frozen, Trained, forward
 from .task import Batch, Task
 
 
@@ -33,16 +31,6 @@ class Patterns(NamedTuple):
     second: Float[Tensor, "batch T T"]
 
 
-def patterns(frozen: Frozen, trained: Trained, tokens: Int[Tensor, "batch T"]) -> Patterns:
-    """Attention of a model of two layers, through every token."""
-    allowed = allowed_positions(tokens.shape[1], "causal", tokens.device)
-    scale = frozen.e.shape[1] ** -0.5
-    x = frozen.e[tokens] + frozen.p[: tokens.shape[1]]
-    first = attention(x @ trained.kq[0] @ x.mT * scale, allowed)
-    x = x + first @ x @ frozen.ov1.T
-    return Patterns(first, attention(x @ trained.kq[1] @ x.mT * scale, allowed))
-
-
 def followers(tokens: Int[Tensor, "batch T"]) -> Bool[Tensor, "batch T T"]:
     """For each position, those up to it that an earlier occurrence of its token precedes."""
     before = torch.nn.functional.pad(tokens[:, :-1], (1, 0), value=-1)
@@ -50,22 +38,21 @@ def followers(tokens: Int[Tensor, "batch T"]) -> Bool[Tensor, "batch T T"]:
 
 
 def focus(
-    found: Patterns, tokens: Int[Tensor, "batch T"], scored: Bool[Tensor, "batch T"]
+    frozen: Frozen,
+    trained: Trained,
+    tokens: Int[Tensor, "batch T"],
+    scored: Bool[Tensor, "batch T"],
 ) -> Focus:
-    """How much of the attention is where the circuit needs it; NaN if nothing is scored."""
-    wanted = followers(tokens)
-    previous = found.first[:, 1:].diagonal(dim1=1, dim2=2)[scored[:, :-1]]
-    previous_top = found.first[:, 1:].argmax(dim=2) == torch.arange(
-        scored.shape[1] - 1, device=scored.device
-    )
-    match = (found.second * wanted).sum(dim=2)[scored]
-    top = found.second.argmax(dim=2, keepdim=True)
-    match_top = wanted.gather(2, top).squeeze(2)[scored]
+    """How much attention of two layers is where the circuit needs it; NaN if nothing is scored."""
+    (first, second), wanted = Patterns(*forward(frozen, trained, tokens)[1]), followers(tokens)
+    before, triggers = first[:, 1:], scored[:, :-1]
+    top = before.argmax(dim=2) == torch.arange(scored.shape[1] - 1, device=scored.device)
+    greatest = wanted.gather(2, second.argmax(dim=2, keepdim=True)).squeeze(2)
     return Focus(
-        float(previous.mean()),
-        float(previous_top[scored[:, :-1]].double().mean()),
-        float(match.mean()),
-        float(match_top.double().mean()),
+        float(before.diagonal(dim1=1, dim2=2)[triggers].mean()),
+        float(top[triggers].double().mean()),
+        float((second * wanted).sum(dim=2)[scored].mean()),
+        float(greatest[scored].double().mean()),
     )
 
 
@@ -97,7 +84,7 @@ class RecallsAndFocus:
         """What is read at one step."""
         tokens = torch.tensor(self.tokens, device=frozen.e.device)
         scored = torch.tensor(self.scored, device=frozen.e.device)
-        looks = focus(patterns(frozen, trained, tokens), tokens, scored)
+        looks = focus(frozen, trained, tokens, scored)
         weights = torch.tensor(self.frequency, device=frozen.e.device)
         weighted = memories.matched(frozen, trained, triggers, weights)
         return (*memories.recalls(frozen, trained, triggers), *looks, weighted)

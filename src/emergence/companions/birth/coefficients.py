@@ -93,23 +93,20 @@ class TwoLayers(OneLayer):
 
     def forward(self, tokens: Int[Tensor, "b T"], rows: Rows) -> Float[Tensor, "b R N"]:
         """Logits at the scored rows."""
-        n_tokens, n = self.n_tokens, self.n
-        length = n - n_tokens
-        self.rows = rows
+        n_tokens, n, self.rows = self.n_tokens, self.n, rows
         self.tokens, self.z, keys = self._keys(tokens)
         scores = keys.flatten(0, 1)[_in_group(tokens, n)]
         scores += keys[:, n_tokens:]
         self.pattern = scores.softmax(dim=-1)
-        own = self.pattern.flatten(0, 1)[_in_group(rows.at, length)]
+        own = self.pattern.flatten(0, 1)[_in_group(rows.at, n - n_tokens)]
         self.c = torch.cat([own @ self.z, own], dim=-1)
         v = torch.addmm(
             self.query[rows.token.flatten()], self.c.flatten(0, 1), self.query[n:]
         ).view(*rows.at.shape, -1)
         v += self.query[rows.at + n_tokens]
-        w, h = self._spread(v)
+        w, self.h = self._spread(v)
         w += self.future[rows.at]
-        self.h = h
-        self.a = torch.baddbmm(w, h, self.pattern.mT).softmax(dim=-1)
+        self.a = torch.baddbmm(w, self.h, self.pattern.mT).softmax(dim=-1)
         self.found = self._gather(self.a, self.a @ self.pattern)
         return v[..., 2 * n :] + self.found @ self.out
 

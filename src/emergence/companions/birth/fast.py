@@ -11,22 +11,22 @@ from jaxtyping import Float
 from torch import Tensor
 
 from .coefficients import OneLayer, Rows, TwoLayers
-from .model import Frozen, Measured, Trained
+from .model import Frozen, Measured, Trained, from_parts, parts
 from .tables import OneLayerTables, Tables, direct, tables
-from .task import Batch
+from .task import Batch, rows_of
 
 GROUP = 8  # sequences at once
 
 
 def loss_and_gradient(frozen: Frozen, trained: Trained, batch: Batch) -> Measured:
     """As `model.loss_and_gradient`; ValueError if no position is scored."""
-    free = [part.detach().requires_grad_() for part in (*trained.kq, trained.o)]
+    free = [part.detach().requires_grad_() for part in parts(trained)]
     with torch.enable_grad():
-        own = tables(frozen, Trained(tuple(free[:-1]), free[-1]))
+        own = tables(frozen, from_parts(free))
     present = type(own)(*(part.detach() for part in own))
     loss, accuracy, gradient = table_gradient(present, direct(frozen, len(trained.kq)), batch)
     found = torch.autograd.grad([*own], free, [*gradient])
-    return Measured(loss, accuracy, Trained(tuple(found[:-1]), found[-1]))
+    return Measured(loss, accuracy, from_parts(found))
 
 
 @torch.no_grad()
@@ -59,9 +59,5 @@ def table_gradient(
 
 def _rows(batch: Batch, weight: Float[Tensor, ""]) -> Rows:
     """The scored positions, in order."""
-    longest = int(batch.scored.sum(dim=1).max())
-    at = (~batch.scored).to(torch.int8).argsort(dim=1, stable=True)[:, :longest]
-    return Rows(
-        at, batch.tokens.gather(1, at), batch.targets.gather(1, at),
-        batch.scored.gather(1, at) * weight,
-    )  # fmt: skip
+    at, real = rows_of(batch.scored)
+    return Rows(at, batch.tokens.gather(1, at), batch.targets.gather(1, at), real * weight)

@@ -43,10 +43,7 @@ def _match_scores(
 
 
 def matched(
-    frozen: Frozen,
-    trained: Trained,
-    triggers: Int[Tensor, " k"],
-    weights: Float[Tensor, " k"],
+    frozen: Frozen, trained: Trained, triggers: Int[Tensor, " k"], weights: Float[Tensor, " k"]
 ) -> float:
     """The recall of W_KQ^2 where triggers do not count alike, but by their weights."""
     scores = _match_scores(frozen, trained, triggers)
@@ -54,18 +51,11 @@ def matched(
     return float((hits * weights).sum() / weights.sum())
 
 
-def entries(n_tokens: int, n_triggers: int, length: int) -> Recalls:
-    """M, the number of entries of each memory; 1/M is the recall by chance."""
-    return Recalls(n_tokens, n_triggers, length - 1, max(2, length // 4) - 1)
+def entries(n_tokens: int, n_triggers: int, length: int) -> tuple[int, int, int, int]:
+    """M, the number of entries of each memory of `Recalls`; 1/M is the recall by chance."""
+    return n_tokens, n_triggers, length - 1, max(2, length // 4) - 1
 
 
 def learnt(curve: Float[np.ndarray, "*any"], count: int) -> Float[np.ndarray, "*any"]:
     """The share of a memory of M entries beyond what chance recalls: 0 at 1/M, 1 at 1."""
     return (curve - 1 / count) / (1 - 1 / count)
-
-
-def onset(counts: Recalls, deviations: float = 3.0) -> Recalls:
-    """Recalls that chance does not explain: its mean and so many standard deviations."""
-    return Recalls(
-        *((1 + deviations * (1 - 1 / m) ** 0.5) / m for m in counts)
-    )  # M draws with probability 1/M

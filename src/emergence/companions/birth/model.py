@@ -1,6 +1,8 @@
 """The simplified transformer (Bietti et al. 2023, §4.2) of one or two layers, as it is written."""
 
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from functools import partial
+from typing import NamedTuple
 
 import torch
 from jaxtyping import Float, Int
@@ -36,6 +38,22 @@ class Measured(NamedTuple):
     gradient: Trained
 
 
+def parts(trained: Trained) -> list[Float[Tensor, "d d"]]:
+    """W_KQ of each layer, then o."""
+    return [*trained.kq, trained.o]
+
+
+def from_parts(parts: Sequence[Float[Tensor, "d d"]]) -> Trained:
+    """The reverse of `parts`."""
+    return Trained(tuple(parts[:-1]), parts[-1])
+
+
+def linear(rows: int, columns: int, generator: torch.Generator) -> Float[Tensor, "rows columns"]:
+    """A matrix of U(-1, 1)/sqrt(columns), PyTorch's default."""
+    drawn = torch.rand(rows, columns, generator=generator, device=generator.device)
+    return (2 * drawn - 1) * columns**-0.5
+
+
 def initial(
     n_tokens: int, length: int, dim: int, n_layers: int, *, generator: torch.Generator
 ) -> tuple[Frozen, Trained]:
@@ -45,35 +63,44 @@ def initial(
     """
     if n_layers not in (1, 2):
         raise ValueError(f"the model has one or two layers, got {n_layers}")
-    make: dict[str, Any] = {"generator": generator, "device": generator.device}
+    square = partial(linear, dim, dim, generator)
+    e, p = (
+        torch.randn(rows, dim, generator=generator, device=generator.device)
+        for rows in (n_tokens, length)
+    )
+    frozen = Frozen(e, p, linear(n_tokens, dim, generator), square() @ square(), square())
+    return frozen, Trained(tuple(square() for _ in range(n_layers)), square())
 
-    def linear(rows: int) -> Tensor:
-        return (2 * torch.rand(rows, dim, **make) - 1) * dim**-0.5
 
-    e, p = torch.randn(n_tokens, dim, **make), torch.randn(length, dim, **make)
-    frozen = Frozen(e, p, linear(n_tokens), linear(dim) @ linear(dim), linear(dim))
-    return frozen, Trained(tuple(linear(dim) for _ in range(n_layers)), linear(dim))
+def forward(
+    frozen: Frozen, trained: Trained, tokens: Int[Tensor, "batch T"]
+) -> tuple[Float[Tensor, "batch T N"], list[Float[Tensor, "batch T T"]]]:
+    """Next-token logits u_j . x_t at every position, and each layer's attention, a row a query.
+
+    Keys and queries meet as x_t . W_KQ x_s.
+    """
+    allowed = allowed_positions(tokens.shape[1], "causal", tokens.device)
+    x, patterns = frozen.e[tokens] + frozen.p[: tokens.shape[1]], []
+    for layer, kq in enumerate(trained.kq, start=1):
+        patterns.append(attention(x @ kq @ x.mT * x.shape[-1] ** -0.5, allowed))
+        ov = trained.o @ frozen.v if layer == len(trained.kq) else frozen.ov1
+        x = x + patterns[-1] @ x @ ov.T
+    return x @ frozen.u.T, patterns
 
 
 def logits(
     frozen: Frozen, trained: Trained, tokens: Int[Tensor, "batch T"]
 ) -> Float[Tensor, "batch T N"]:
-    """Next-token logits u_j . x_t at every position; keys and queries meet as x_t . W_KQ x_s."""
-    allowed = allowed_positions(tokens.shape[1], "causal", tokens.device)
-    x = frozen.e[tokens] + frozen.p[: tokens.shape[1]]
-    for layer, kq in enumerate(trained.kq, start=1):
-        pattern = attention(x @ kq @ x.mT * x.shape[-1] ** -0.5, allowed)
-        ov = trained.o @ frozen.v if layer == len(trained.kq) else frozen.ov1
-        x = x + pattern @ x @ ov.T
-    return x @ frozen.u.T
+    """The logits of `forward`."""
+    return forward(frozen, trained, tokens)[0]
 
 
 def loss_and_gradient(frozen: Frozen, trained: Trained, batch: Batch) -> Measured:
     """Cross-entropy at scored positions and its gradient, through every token."""
-    free = [part.detach().requires_grad_() for part in (*trained.kq, trained.o)]
-    out = logits(frozen, Trained(tuple(free[:-1]), free[-1]), batch.tokens)[batch.scored]
+    free = [part.detach().requires_grad_() for part in parts(trained)]
+    out = logits(frozen, from_parts(free), batch.tokens)[batch.scored]
     wanted = batch.targets[batch.scored]
     loss = torch.nn.functional.cross_entropy(out, wanted)
     pulls = torch.autograd.grad(loss, free)
     accuracy = float((out.argmax(dim=1) == wanted).double().mean())
-    return Measured(loss.item(), accuracy, Trained(pulls[:-1], pulls[-1]))
+    return Measured(loss.item(), accuracy, from_parts(pulls))

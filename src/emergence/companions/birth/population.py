@@ -16,7 +16,7 @@ from torch import Tensor
 from emergence.analysis.recall import recall
 
 from .fast import table_gradient
-from .model import Frozen, Trained, logits
+from .model import Frozen, Trained, from_parts, loss_and_gradient, parts
 from .tables import Tables, direct, metric
 from .task import Batch
 
@@ -34,12 +34,9 @@ class Step(NamedTuple):
 
 def sequences(n_tokens: int, length: int) -> Int[Tensor, "count T"]:
     """All sequences with q = 0 and o = 1; the others follow by renaming tokens."""
-    rows = []
-    for first in range(1, length - 2):
-        for noise in itertools.product(range(1, n_tokens), repeat=length - 3):
-            row = [*noise[:first], 0, 1, *noise[first:], 0]
-            rows.append(row)
-    return torch.tensor(rows)
+    noises = list(itertools.product(range(1, n_tokens), repeat=length - 3))
+    firsts = range(1, length - 2)
+    return torch.tensor([[*n[:first], 0, 1, *n[first:], 0] for first in firsts for n in noises])
 
 
 def orthonormal(n_tokens: int, length: int) -> Frozen:
@@ -58,14 +55,11 @@ def gradient(
 
     Averaged over all renamings of the tokens, so that it is the gradient of the population.
     """
-    free = [part.clone().requires_grad_() for part in (trained.o, *reversed(trained.kq))]
-    out = logits(frozen, Trained((free[2], free[1]), free[0]), tokens)[:, -1]
-    target = torch.ones(len(tokens), dtype=torch.long)
-    loss = torch.nn.functional.cross_entropy(out, target)
-    accuracy = float((out.argmax(dim=1) == target).double().mean())
-    pulls = torch.autograd.grad(loss, free)
+    last = (torch.arange(tokens.shape[1]) == tokens.shape[1] - 1).expand_as(tokens)
+    batch = Batch(tokens, torch.ones_like(tokens), last)
+    loss, accuracy, pulls = loss_and_gradient(frozen, trained, batch)
     shape = len(frozen.e), len(frozen.p)
-    return loss.item(), accuracy, tuple(renamed(pull, *shape) for pull in pulls)
+    return loss, accuracy, tuple(renamed(pull, *shape) for pull in reversed(parts(pulls)))
 
 
 def renamed(matrix: Float[Tensor, "d d"], n_tokens: int, length: int) -> Float[Tensor, "d d"]:
@@ -91,7 +85,7 @@ def first_slope(n_tokens: int, length: int) -> float:
     """By how much the first step on W_OV^2 favours the token itself over another, enumerated."""
     frozen = orthonormal(n_tokens, length)
     zero = torch.zeros_like(frozen.ov1)
-    pull = gradient(frozen, Trained((zero, zero), zero), sequences(n_tokens, length))[2][0]
+    pull = gradient(frozen, from_parts([zero] * 3), sequences(n_tokens, length))[2][0]
     block = pull[2 * (n_tokens + length) :, :n_tokens]
     return float(block[0, 1] - block[0, 0])
 
@@ -106,24 +100,23 @@ def first_slope_by_counting(n_tokens: int, length: int) -> float:
     return (1 - 2 * other + (length - 3) * other**2) / (n_tokens * length)
 
 
-def tracked(n_tokens: int, length: int) -> tuple[Float[Tensor, "d d"], ...]:
+def tracked(n_tokens: int, length: int) -> Float[Tensor, "3 d d"]:
     """1 in the block where each memory lies: tokens to outputs, tokens to images, positions."""
     n = n_tokens + length
     masks = torch.zeros(3, 2 * n + n_tokens, 2 * n + n_tokens, dtype=torch.float64)
     masks[0, 2 * n :, :n_tokens] = 1
     masks[1, :n_tokens, n : n + n_tokens] = 1
     masks[2, n_tokens:n, n_tokens:n] = 1
-    return tuple(masks)
+    return masks
 
 
 def recalls(trained: Trained, n_tokens: int, length: int) -> tuple[float, float, float]:
     """Recalls of the three memories, positions from those at which an output can stand."""
     n = n_tokens + length
-    positions = trained.kq[0][n_tokens + 2 : n - 1, n_tokens + 1 : n - 2]
     return (
         recall(trained.o[2 * n :, :n_tokens].T),
         recall(trained.kq[1][:n_tokens, n : n + n_tokens]),
-        recall(positions),
+        recall(trained.kq[0][n_tokens + 2 : n - 1, n_tokens + 1 : n - 2]),
     )
 
 
@@ -143,15 +136,14 @@ def three_steps(
     masks = tracked(n_tokens, length)
     weights = [torch.zeros_like(frozen.ov1) for _ in range(3)]
     steps = []
+    pulls = gradient(frozen, from_parts(weights[::-1]), tokens)[2]
     for which in order:
-        trained = Trained((weights[2], weights[1]), weights[0])
-        pull = gradient(frozen, trained, tokens)[2][which]
-        pull = pull if all_blocks else pull * masks[which]
+        pull = pulls[which] if all_blocks else pulls[which] * masks[which]
         largest = pull.abs().max()
         if largest > 0:
             weights[which] = -sizes[which] * pull / largest
-        trained = Trained((weights[2], weights[1]), weights[0])
-        loss, accuracy, _ = gradient(frozen, trained, tokens)
+        trained = from_parts(weights[::-1])
+        loss, accuracy, pulls = gradient(frozen, trained, tokens)
         steps.append(Step(PARTS[which], recalls(trained, n_tokens, length), loss, accuracy))
     return steps
 
@@ -162,10 +154,8 @@ def recall_after_first_step(frozen: Frozen, batch: Batch) -> float:
     The batch stands for the population: it is to be large.
     """
     n_tokens, n = len(frozen.e), len(frozen.e) + len(frozen.p)
-    zero = Tables(
-        *(frozen.e.new_zeros(shape) for shape in ((n, n), (2 * n, 2 * n), (n_tokens, 2 * n)))
-    )
-    gradient = table_gradient(zero, direct(frozen, 2), batch)[2].out
-    gram = metric(frozen)
-    moved = -gram.left.out @ gradient @ gram.right.out
-    return recall(moved[:, :n_tokens].T)
+    shapes = (n, n), (2 * n, 2 * n), (n_tokens, 2 * n)
+    zero = Tables(*(frozen.e.new_zeros(shape) for shape in shapes))
+    pull = table_gradient(zero, direct(frozen, 2), batch)[2].out
+    left, right = (side.out for side in metric(frozen))
+    return recall((-left @ pull @ right)[:, :n_tokens].T)

@@ -35,10 +35,7 @@ class Settings:
     def at_source_size(self) -> "Settings":
         """The same with the length, the dimension and the batch of the source."""
         return replace(
-            self,
-            length=self.source_length,
-            dim=self.source_dim,
-            batch_size=self.source_batch,
+            self, length=self.source_length, dim=self.source_dim, batch_size=self.source_batch
         )
 
 

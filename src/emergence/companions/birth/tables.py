@@ -61,11 +61,8 @@ def metric(frozen: Frozen) -> Metric:
     """What a step along the gradient of a matrix does to its table: left @ gradient @ right."""
     x, both = bases(frozen)
     scale = x.shape[-1] ** -0.5
-    first, second = x @ x.T * scale, both @ both.T * scale
-    values = both @ frozen.v.T
-    return Metric(
-        Tables(first, second, frozen.u @ frozen.u.T), Tables(first, second, values @ values.T)
-    )
+    keys, values = (x @ x.T * scale, both @ both.T * scale), both @ frozen.v.T
+    return Metric(Tables(*keys, frozen.u @ frozen.u.T), Tables(*keys, values @ values.T))
 
 
 def descend(

@@ -3,7 +3,7 @@
 Triggers are the most frequent characters, or drawn anew for each sequence.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -56,28 +56,26 @@ def make(
     start = torch.from_numpy(bigrams.unigram.cumsum())
     n_known = len(rows) if random_triggers else n_triggers
     triggers = torch.from_numpy(bigrams.most_frequent(n_known)).sort().values
-    return Task(
-        start.to(device),
-        shifted.flatten().to(device),
-        triggers.to(device),
-        n_triggers if random_triggers else 0,
-    )
+    n_drawn = n_triggers if random_triggers else 0
+    return Task(start.to(device), shifted.flatten().to(device), triggers.to(device), n_drawn)
 
 
 def sample(task: Task, batch_size: int, length: int, *, generator: torch.Generator) -> Batch:
     """Draw sequences: after trigger q_k comes its o_k, uniform and fixed within a sequence.
 
-    After any other token comes pi_b; the first token is drawn by frequency.
+    After any other token comes pi_b. The first token is drawn by frequency, and so are the triggers
+    of a sequence that has its own, without replacement.
     """
     n, device = task.n_tokens, generator.device
-    triggers = _own_triggers(task, batch_size, generator)
+    make: dict[str, Any] = {"generator": generator, "device": device}
+    triggers = task.triggers.expand(batch_size, -1)
+    if task.n_drawn:
+        frequency = task.frequency[task.triggers].expand(batch_size, -1)
+        drawn = torch.multinomial(frequency, task.n_drawn, generator=generator)
+        triggers = triggers.gather(1, drawn)
     outputs = torch.full((batch_size, n), -1, device=device)
-    outputs.scatter_(
-        1, triggers, torch.randint(n, triggers.shape, generator=generator, device=device)
-    )
-    uniform = torch.rand(
-        length + 1, batch_size, generator=generator, device=device, dtype=torch.float64
-    )
+    outputs.scatter_(1, triggers, torch.randint(n, triggers.shape, **make))
+    uniform = torch.rand(length + 1, batch_size, dtype=torch.float64, **make)
     z = torch.empty(length + 1, batch_size, dtype=torch.long, device=device)
     z[0] = torch.searchsorted(task.start, uniform[0]).clamp(max=n - 1)
     for t in range(length):
@@ -88,16 +86,13 @@ def sample(task: Task, batch_size: int, length: int, *, generator: torch.Generat
     return Batch(tokens, z[1:].T.contiguous(), seen_before(tokens, triggers))
 
 
-def _own_triggers(
-    task: Task, batch_size: int, generator: torch.Generator
-) -> Int[Tensor, "batch k"]:
-    """The triggers of each sequence: all of the task's, or some drawn without replacement."""
-    everyone = task.triggers.expand(batch_size, -1)
-    if not task.n_drawn:
-        return everyone
-    frequency = task.frequency[task.triggers].expand(batch_size, -1)
-    drawn = torch.multinomial(frequency, task.n_drawn, generator=generator)
-    return everyone.gather(1, drawn)
+def rows_of(
+    chosen: Bool[Tensor, "batch T"],
+) -> tuple[Int[Tensor, "batch R"], Bool[Tensor, "batch R"]]:
+    """Chosen positions of each sequence, padded to the greatest number; and which are real."""
+    longest = max(1, int(chosen.sum(dim=1).max()))
+    at = (~chosen).to(torch.int8).argsort(dim=1, stable=True)[:, :longest]
+    return at, chosen.gather(1, at)
 
 
 def seen_before(

@@ -14,7 +14,7 @@ from emergence.running.devices import generator
 
 from . import fast, memories, task
 from .bigrams import Bigrams
-from .model import Frozen, Trained, initial
+from .model import Frozen, Trained, initial, parts
 from .settings import Settings
 
 POOL = 8  # batches drawn at once: a chain is drawn position by position
@@ -52,27 +52,22 @@ def train(
     frozen, trained = initial(
         what.n_tokens, settings.length, settings.dim, n_layers, generator=stream
     )
-    free = [*trained.kq, trained.o]
     n_steps = settings.steps if n_layers == 2 else settings.steps_one_layer
+    free, reader = parts(trained), read or memories.recalls
     optimiser = torch.optim.SGD(
         free,
         lr=settings.learning_rate,
         momentum=settings.momentum,
         weight_decay=settings.weight_decay,
     )
-    reader = read or memories.recalls
     rows: list[tuple[float, float]] = []  # loss and accuracy
     found: list[tuple[int, Sequence[Any]]] = []
     pool: list[Tensor] = []
+    name = Task.of(
+        train, settings=settings, bigrams=bigrams.sha256, seed=seed, n_layers=n_layers, read=read
+    )
     for step in loop.steps(
-        Task.of(
-            train,
-            settings=settings,
-            bigrams=bigrams.sha256,
-            seed=seed,
-            n_layers=n_layers,
-            read=read,
-        ),
+        name,
         n_steps,
         label,
         trained=tuple(free),
@@ -84,47 +79,23 @@ def train(
     ):
         if n_layers == 2 and step % settings.every == 0:
             found.append((step, reader(frozen, trained, what.triggers)))
+        size = settings.batch_size
         if step % POOL == 0:
-            pool[:] = task.sample(
-                what, POOL * settings.batch_size, settings.length, generator=stream
-            )
-        first = step % POOL * settings.batch_size
-        batch = task.Batch(*(part[first : first + settings.batch_size].to(device) for part in pool))
-        moving = [step >= first for first in reversed(settings.released)]
-        rows.append(momentum_step(frozen, trained, optimiser, batch, moving))
+            pool[:] = task.sample(what, POOL * size, settings.length, generator=stream)
+        batch = task.Batch(*(part[step % POOL * size :][:size].to(device) for part in pool))
+        loss, accuracy, gradient = fast.loss_and_gradient(frozen, trained, batch)
+        moving = [step >= first or n_layers == 1 for first in reversed(settings.released)]
+        for part, pull, moved in zip(free, parts(gradient), moving, strict=False):
+            part.grad = pull if moved else None  # then it has no momentum and no decay either
+        optimiser.step()
+        rows.append((loss, accuracy))
         loop.check_finite(rows[-1][0], label, step)
     if n_layers == 2:
         found.append((n_steps, reader(frozen, trained, what.triggers)))
     losses, accuracies = np.array(rows).T
-    return Record(
-        losses,
-        accuracies,
-        np.array([step for step, _ in found], dtype=int),
-        np.array([values for _, values in found], dtype=float),
-        frozen,
-        trained,
-    )
-
-
-def momentum_step(
-    frozen: Frozen,
-    trained: Trained,
-    optimiser: torch.optim.Optimizer,
-    batch: task.Batch,
-    moving: Sequence[bool] = (True, True, True),
-) -> tuple[float, float]:
-    """One update of the parts that move; loss and accuracy on its batch before.
-
-    What does not move has no momentum and no decay either. The parts are W_KQ^1, W_KQ^2, W_O^2;
-    those of one layer always move.
-    """
-    loss, accuracy, gradient = fast.loss_and_gradient(frozen, trained, batch)
-    free, pulls = (*trained.kq, trained.o), (*gradient.kq, gradient.o)
-    moves = moving if len(free) == len(moving) else [True] * len(free)
-    for part, pull, moved in zip(free, pulls, moves, strict=True):
-        part.grad = pull if moved else None
-    optimiser.step()
-    return loss, accuracy
+    probed = np.array([step for step, _ in found], dtype=int)
+    readings = np.array([values for _, values in found], dtype=float)
+    return Record(losses, accuracies, probed, readings, frozen, trained)
 
 
 def accuracy_on(record: Record, batch: task.Batch) -> float:

@@ -4,12 +4,14 @@ Queries are the stream itself. Embeddings and output stay as they were drawn; ke
 and feed-forward layers are trained.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
+
+from emergence.companions.birth.model import linear
 
 
 class Layer(NamedTuple):
@@ -46,10 +48,8 @@ class Model(NamedTuple):
 
     def cast(self, dtype: torch.dtype) -> "Model":
         """The model with another number format, but for u, in whose format logits are summed."""
-        first, last = (
-            Layer(*(part.to(dtype) for part in layer)) for layer in (self.first, self.last)
-        )
-        return Model(self.e.to(dtype), self.p.to(dtype), self.u, first, last)
+        layers = (Layer(*(w.to(dtype) for w in layer)) for layer in (self.first, self.last))
+        return Model(self.e.to(dtype), self.p.to(dtype), self.u, *layers)
 
 
 class Asked(NamedTuple):
@@ -61,15 +61,13 @@ class Asked(NamedTuple):
 
 def draw(n_tokens: int, length: int, dim: int, width: int, *, generator: torch.Generator) -> Model:
     """Embeddings N(0, 1), matrices U(-1, 1)/sqrt(inputs): PyTorch's defaults, as in the code."""
-    make: dict[str, Any] = {"generator": generator, "device": generator.device}
-
-    def linear(rows: int, columns: int) -> Tensor:
-        return (2 * torch.rand(rows, columns, **make) - 1) * columns**-0.5
-
-    e, p = torch.randn(n_tokens, dim, **make), torch.randn(length, dim, **make)
-    u = linear(n_tokens, dim)
+    e, p = (
+        torch.randn(rows, dim, generator=generator, device=generator.device)
+        for rows in (n_tokens, length)
+    )
+    u = linear(n_tokens, dim, generator)
     sizes = *((dim, dim),) * 3, (width, dim), (dim, width)
-    first, last = (Layer(*(linear(*size) for size in sizes)) for _ in range(2))
+    first, last = (Layer(*(linear(*size, generator) for size in sizes)) for _ in range(2))
     return Model(e, p, u, first, last)
 
 
@@ -114,16 +112,17 @@ def part(w: Float[Tensor, "r c"], which: slice) -> Float[Tensor, "r c"]:
     return (left[:, which] * values[which]) @ right[which]
 
 
-def kept(w: Float[Tensor, "r c"], share: float) -> Float[Tensor, "r c"]:
-    """The nearest matrix with a share of the singular values, the greatest, rounded down."""
-    return part(w, slice(int(share * min(w.shape))))
-
-
-def changed(model: Model, layer: str, matrix: str, w: Float[Tensor, "r c"]) -> Model:
-    """The model with another matrix in the place of one; ValueError for an unknown name."""
-    return model._replace(**{layer: getattr(model, layer)._replace(**{matrix: w})})
+def restricted(model: Model, layer: str, matrix: str, which: slice) -> Model:
+    """The model with a `part` of one of its matrices in the matrix's place."""
+    own = getattr(model, layer)
+    w = part(getattr(own, matrix), which)
+    return model._replace(**{layer: own._replace(**{matrix: w})})
 
 
 def truncated(model: Model, layer: str, matrix: str, share: float) -> Model:
-    """One matrix truncated. Of w_in or w_out, a share of 0 removes the feed-forward layer."""
-    return changed(model, layer, matrix, kept(getattr(getattr(model, layer), matrix), share))
+    """One matrix with a share of its singular values, the greatest; their number is rounded down.
+
+    Of w_in or w_out, a share of 0 removes the feed-forward layer.
+    """
+    n_values = min(getattr(getattr(model, layer), matrix).shape)
+    return restricted(model, layer, matrix, slice(int(share * n_values)))

@@ -1,13 +1,16 @@
 """What a model answers, whole and with one matrix truncated; where it looks; its spectra."""
 
+import itertools
 from typing import NamedTuple
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from emergence.companions.birth.task import rows_of
+
 from . import task
-from .model import Asked, Model, after_first, answer, ask, changed, part, truncated
+from .model import Asked, Model, after_first, answer, ask, restricted, truncated
 
 LAYERS = "first", "last"
 MATRICES = "v", "o", "w_in", "w_out"
@@ -23,7 +26,7 @@ class Tested(NamedTuple):
     @classmethod
     def of(cls, batch: task.Batch, trigger: int) -> "Tested":
         """A batch, scored where the trigger has stood before."""
-        return cls(batch, *task.rows_of(task.repeated(batch, trigger)))
+        return cls(batch, *rows_of(task.repeated(batch, trigger)))
 
     @property
     def targets(self) -> Int[Tensor, " K"]:
@@ -105,19 +108,17 @@ def table(model: Model, probe: Probe, shares: tuple[float, ...]) -> dict[str, li
     streams = probe.streams(model)
     found = {}
     for layer in LAYERS:
+        variants = {}
         for share in shares:
-            other = truncated(truncated(model, layer, "w_in", share), layer, "w_out", share)
-            asked = probe.asked(other, streams if layer == "last" else None)
-            answers = probe.answers(other, asked)
-            found[f"{layer}.both.{share:g}"] = [float(value) for value in answers]
+            narrow = truncated(model, layer, "w_in", share)
+            variants[f"both.{share:g}"] = truncated(narrow, layer, "w_out", share)
         for matrix in MATRICES:
-            w = getattr(getattr(model, layer), matrix)
-            variants = {f"{share:g}": truncated(model, layer, matrix, share) for share in shares}
-            variants["less one"] = changed(model, layer, matrix, part(w, slice(1, None)))
-            for name, other in variants.items():
-                asked = probe.asked(other, streams if layer == "last" else None)
-                answers = probe.answers(other, asked)
-                found[f"{layer}.{matrix}.{name}"] = [float(value) for value in answers]
+            for share in shares:
+                variants[f"{matrix}.{share:g}"] = truncated(model, layer, matrix, share)
+            variants[f"{matrix}.less one"] = restricted(model, layer, matrix, slice(1, None))
+        for name, other in variants.items():
+            asked = probe.asked(other, streams if layer == "last" else None)
+            found[f"{layer}.{name}"] = [float(value) for value in probe.answers(other, asked)]
     return found
 
 
@@ -132,10 +133,9 @@ def pushes(model: Model, probe: Probe, shares: tuple[float, ...]) -> dict[str, f
     """`push` on text without noise, of the full model and with one matrix of the last truncated."""
     asked = probe.asked(model)[1]
     found = {"full": push(model, asked, probe.clean.real)}
-    for matrix in ("w_in", "w_out"):
-        for share in shares:
-            other = truncated(model, "last", matrix, share)
-            found[f"{matrix}.{share:g}"] = push(other, asked, probe.clean.real)
+    for matrix, share in itertools.product(("w_in", "w_out"), shares):
+        other = truncated(model, "last", matrix, share)
+        found[f"{matrix}.{share:g}"] = push(other, asked, probe.clean.real)
     return found
 
 

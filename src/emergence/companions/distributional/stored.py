@@ -9,10 +9,11 @@ from jaxtyping import Float, Int
 
 from emergence.companions.birth import bigrams
 from emergence.companions.birth.bigrams import Bigrams
+from emergence.companions.birth.runs.cells import rounded
 from emergence.running.cache import plain
 from emergence.running.records import StoredRuns
 
-from . import probes
+from . import probes, task
 from .settings import Recipe
 from .training import probe, train
 
@@ -72,25 +73,18 @@ def measure(cell: Cell, bigrams: Bigrams) -> dict[str, Any]:
     recipe, device = cell.recipe, torch.device("cpu")
     record = train(recipe, bigrams, cell.seed, device=device, label=f"{cell.name} {cell.seed}")
     found = probe(recipe, bigrams, cell.seed, device)
-    spectra = {
-        f"{layer}.w_out": probes.spectrum(
-            getattr(record.model, layer).w_out, record.model.u[probes.task.NOISE]
-        )
-        for layer in probes.LAYERS
-    }
+    model, shares = record.model, recipe.shares
+    noise = model.u[task.NOISE]
+    writing = {f"{layer}.w_out": getattr(model, layer).w_out for layer in probes.LAYERS}
+    spectra = {name: probes.spectrum(w, noise) for name, w in writing.items()}
+    table, pushes = probes.table(model, found, shares), probes.pushes(model, found, shares)
     return {
-        "loss": _rounded(record.loss),
+        "loss": rounded(record.loss),
         "probed": record.probed.tolist(),
-        "readings": _rounded(record.readings.T),
-        "table": {
-            name: _rounded(values)
-            for name, values in probes.table(record.model, found, recipe.shares).items()
-        },
-        "pushes": {
-            name: round(value, 4)
-            for name, value in probes.pushes(record.model, found, recipe.shares).items()
-        },
-        "spectra": {name: [_rounded(part) for part in own] for name, own in spectra.items()},
+        "readings": rounded(record.readings.T),
+        "table": {name: rounded(values) for name, values in table.items()},
+        "pushes": {name: round(value, 4) for name, value in pushes.items()},
+        "spectra": {name: [rounded(part) for part in own] for name, own in spectra.items()},
     }
 
 
@@ -107,25 +101,22 @@ def read(text: str) -> list[Run]:
         readings = np.array(entry["readings"])
         if len(readings) != wanted:
             raise ValueError(f"a run has {len(readings)} readings a step, expected {wanted}")
+        settings = {name: value for name, value in plain(cell.recipe).items() if name}
+        table = {name: probes.Answers(*values) for name, values in entry["table"].items()}
+        spectra = {
+            name: probes.Spectrum(*map(torch.tensor, own)) for name, own in entry["spectra"].items()
+        }
         found.append(
             Run(
                 cell.name,
                 cell.seed,
-                {name: value for name, value in plain(cell.recipe).items() if name},
+                settings,
                 np.array(entry["loss"]),
                 np.array(entry["probed"], dtype=int),
                 readings,
-                {name: probes.Answers(*values) for name, values in entry["table"].items()},
+                table,
                 entry["pushes"],
-                {
-                    name: probes.Spectrum(*(torch.tensor(part) for part in own))
-                    for name, own in entry["spectra"].items()
-                },
+                spectra,
             )
         )
     return found
-
-
-def _rounded(values: Any, digits: int = 4) -> Any:
-    """Numbers as they are stored."""
-    return torch.as_tensor(values, dtype=torch.float64).round(decimals=digits).tolist()

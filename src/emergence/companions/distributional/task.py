@@ -26,12 +26,7 @@ def make(bigrams: Bigrams, device: torch.device | None = None) -> birth.Task:
 
 
 def sample(
-    task: birth.Task,
-    batch_size: int,
-    length: int,
-    alpha: float,
-    *,
-    generator: torch.Generator,
+    task: birth.Task, batch_size: int, length: int, alpha: float, *, generator: torch.Generator
 ) -> Batch:
     """Draw sequences: after the trigger comes noise with probability alpha, else o.
 
@@ -64,27 +59,14 @@ def least_loss(batch: Batch, trigger: int, alpha: float, n_tokens: int) -> Float
     Once o has been seen, it comes with probability 1 - alpha. After m noise tokens alone noise may
     be o itself, with odds of 1 to (N - 1) alpha^m.
     """
-    scored = repeated(batch, trigger)
     here, noisy = batch.tokens == trigger, batch.targets == NOISE
-    before = [(one & here).int().cumsum(dim=1) - (one & here).int() for one in (noisy, ~noisy)]
-    known = before[1] > 0
-    is_noise = 1 / (1 + (n_tokens - 1) * alpha ** before[0].double())
-    unknown = torch.where(
-        noisy,
-        is_noise + (1 - is_noise) * alpha,
-        (1 - is_noise) * (1 - alpha) / (n_tokens - 1),
-    )
-    chance = torch.where(known, torch.where(noisy, alpha, 1 - alpha).double(), unknown)
-    return -chance[scored].log().mean()
-
-
-def rows_of(
-    chosen: Bool[Tensor, "batch T"],
-) -> tuple[Int[Tensor, "batch R"], Bool[Tensor, "batch R"]]:
-    """Chosen positions of each sequence, padded to the greatest number; and which are real."""
-    longest = max(1, int(chosen.sum(dim=1).max()))
-    at = (~chosen).to(torch.int8).argsort(dim=1, stable=True)[:, :longest]
-    return at, chosen.gather(1, at)
+    m, seen = ((one & here).int().cumsum(dim=1) - (one & here).int() for one in (noisy, ~noisy))
+    is_noise = 1 / (1 + (n_tokens - 1) * alpha ** m.double())
+    other = (1 - is_noise) * (1 - alpha) / (n_tokens - 1)
+    unknown = torch.where(noisy, is_noise + (1 - is_noise) * alpha, other)
+    known = torch.where(noisy, alpha, 1 - alpha).double()
+    chance = torch.where(seen > 0, known, unknown)
+    return -chance[repeated(batch, trigger)].log().mean()
 
 
 def shares(

@@ -60,19 +60,15 @@ def success(
     """
     tested = torch.randint(n_tokens, (trials, length), generator=generator, device=generator.device)
     logits = torch.zeros(trials, n_tokens + 1, dtype=torch.long, device=tested.device)
-    found, before = [], 0
-    for count in counts.tolist():
-        contexts, targets = sample(
-            n_tokens, length, alpha, trials, count - before, generator=generator
-        )
+    found = []
+    for more in counts.diff(prepend=counts.new_zeros(1)).tolist():
+        contexts, targets = sample(n_tokens, length, alpha, trials, more, generator=generator)
         if layer == "attention":
             shared = overlaps(contexts, tested, n_tokens)
         else:
             shared = torch.ones_like(targets)  # the trigger is always the same
         logits.scatter_add_(1, targets, shared)
-        positive = logits[:, -1] > logits[:, :-1].amax(dim=1)
-        found.append(positive.double().mean())
-        before = count
+        found.append((logits[:, -1] > logits[:, :-1].amax(dim=1)).double().mean())
     return torch.stack(found)
 
 
@@ -97,9 +93,9 @@ def needed(
     last = int(below[-1])
     if last == len(counts) - 1:
         raise ValueError(f"the share of {certainty} is not reached with {int(counts[-1])} samples")
-    low, high = float(shares[last]), float(shares[last + 1])
+    (low, high), (few, many) = (of[last : last + 2].tolist() for of in (shares, counts))
     part = (certainty - low) / (high - low)
-    return float(counts[last]) ** (1 - part) * float(counts[last + 1]) ** part
+    return float(few) ** (1 - part) * float(many) ** part
 
 
 def limit_feed_forward(count: int, alpha: float) -> float:

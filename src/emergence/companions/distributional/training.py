@@ -35,12 +35,10 @@ def probe(recipe: Recipe, bigrams: Bigrams, seed: int, device: torch.device) -> 
     what = task.make(bigrams, device)
     trigger = int(what.triggers[0])
     noisy, clean = (
-        Tested.of(
-            task.sample(what, recipe.n_tested, recipe.length, alpha, generator=stream), trigger
-        )
+        task.sample(what, recipe.n_tested, recipe.length, alpha, generator=stream)
         for alpha in (recipe.alpha, 0.0)
     )
-    return Probe(noisy, clean, trigger)
+    return Probe(Tested.of(noisy, trigger), Tested.of(clean, trigger), trigger)
 
 
 def due(step: int, every: int) -> bool:
@@ -49,12 +47,7 @@ def due(step: int, every: int) -> bool:
 
 
 def train(
-    recipe: Recipe,
-    bigrams: Bigrams,
-    seed: int,
-    *,
-    device: torch.device,
-    label: str = "training",
+    recipe: Recipe, bigrams: Bigrams, seed: int, *, device: torch.device, label: str = "training"
 ) -> Record:
     """Train one model by momentum descent; raises ArithmeticError when the run diverges."""
     stream = generator(seed, device)
@@ -65,15 +58,13 @@ def train(
     for part in free:
         part.requires_grad_()
     optimiser = torch.optim.SGD(
-        free,
-        lr=recipe.learning_rate,
-        momentum=recipe.momentum,
-        weight_decay=recipe.weight_decay,
+        free, lr=recipe.learning_rate, momentum=recipe.momentum, weight_decay=recipe.weight_decay
     )
     losses: list[float] = []
     found: list[tuple[int, list[float]]] = []
+    name = Task.of(train, recipe=recipe, bigrams=bigrams.sha256, seed=seed)
     for step in loop.steps(
-        Task.of(train, recipe=recipe, bigrams=bigrams.sha256, seed=seed),
+        name,
         recipe.steps,
         label,
         trained=tuple(free),
@@ -87,7 +78,8 @@ def train(
         batch = task.sample(what, recipe.batch_size, recipe.length, recipe.alpha, generator=stream)
         lowered = model.cast(getattr(torch, recipe.precision))
         optimiser.zero_grad()
-        loss = scored_loss(lowered, Tested.of(batch, tested.trigger))
+        asked = Tested.of(batch, tested.trigger)
+        loss = cross_entropy(logits(lowered, batch.tokens, asked.at, asked.real), asked.targets)
         loss.backward()
         optimiser.step()
         losses.append(float(loss.detach()))
@@ -98,8 +90,3 @@ def train(
     probed = np.array([step for step, _ in found], dtype=int)
     readings = np.array([list(row) for _, row in found])
     return Record(np.array(losses), probed, readings, model)
-
-
-def scored_loss(model: Model, tested: Tested) -> Float[torch.Tensor, ""]:
-    """Cross-entropy where the trigger has stood before."""
-    return cross_entropy(logits(model, tested.batch.tokens, tested.at, tested.real), tested.targets)

@@ -38,8 +38,8 @@ def velocity(
     m = overlaps(logits, n)
     slope = n * np.exp(logits) / (np.exp(logits) + n - 1) ** 2  # dm/da
     found = np.zeros(len(m))
-    for j in range(1, len(m) + 1):
-        weight = shares[j - 1] * (1 - 1 / n) / (1 / n + (1 - 1 / n) * m[:j].prod())
+    for j, share in enumerate(shares, start=1):
+        weight = share * (1 - 1 / n) / (1 / n + (1 - 1 / n) * m[:j].prod())
         for i in range(j):
             found[i] += weight * np.delete(m[:j], i).prod()
     return found * slope
@@ -57,15 +57,14 @@ def flow(
     start: Float[np.ndarray, " hops"],
     *,
     until: float = 1e12,
-    level: float = 0.9,
 ) -> Course:
-    """Gradient flow from overlaps m_i = `start`, until all hops together are held at a level.
+    """Gradient flow from overlaps m_i = `start`, until all hops together are held, at 0.9.
 
     Raises ArithmeticError if they are not by the time `until`.
     """
 
     def held(_: float, a: Float[np.ndarray, " hops"]) -> float:
-        return float(overlaps(a, n).prod()) - level
+        return float(overlaps(a, n).prod()) - 0.9
 
     held.terminal = True  # type: ignore[attr-defined]
     run = solve_ivp(

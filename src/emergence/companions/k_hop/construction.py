@@ -35,13 +35,9 @@ def weights(
     if not 1 <= layer <= n_layers:
         raise ValueError(f"layer must be between 1 and {n_layers}, got {layer}")
     identity = torch.eye(n_addresses, dtype=torch.float64, device=device)
-
-    def block(row: int, column: int) -> Tensor:
-        place = identity.new_zeros(n_layers + 2, n_layers + 2)
-        place[row, column] = 1
-        return torch.kron(place, identity)
-
-    return Weights(match=block(0, layer), copy=block(layer + 1, layer))
+    places = identity.new_zeros(2, n_layers + 2, n_layers + 2)
+    places[0, 0, layer] = places[1, layer + 1, layer] = 1
+    return Weights(*(torch.kron(place, identity) for place in places))
 
 
 def embedded(functions: Functions, n_layers: int) -> Float[Tensor, "batch tokens dim"]:
@@ -100,10 +96,10 @@ def drawn(
     count: int, k: int, n: int, *, generator: torch.Generator, permutations: bool = False
 ) -> Functions:
     """Functions drawn uniformly from all, or from the permutations."""
-    shape = (count, k, n)
+    shape, device = (count, k, n), generator.device
     if permutations:
-        return torch.rand(shape, generator=generator, device=generator.device).argsort(dim=-1)
-    return torch.randint(n, shape, generator=generator, device=generator.device)
+        return torch.rand(shape, generator=generator, device=device).argsort(dim=-1)
+    return torch.randint(n, shape, generator=generator, device=device)
 
 
 def enough_layers(k: int) -> int:

@@ -9,6 +9,7 @@ where F_i counts the symbols that the two i-th permutations send to the same pla
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import permutations, product
+from math import prod
 from typing import NamedTuple
 
 import numpy as np
@@ -18,37 +19,28 @@ from jaxtyping import Float, Int
 
 def excess(agreements: Sequence[int], n: int) -> Fraction:
     """P(agree) - 1/N of two hidden tuples that agree on so many symbols, hop by hop; exact."""
-    found = Fraction(n - 1, n)
-    for f in agreements:
-        found *= Fraction(f - 1, n - 1)
-    return found
+    return Fraction(n - 1, n) * prod(Fraction(f - 1, n - 1) for f in agreements)
 
 
 def tuples(n: int, k: int) -> Int[np.ndarray, "tuples k n"]:
     """All tuples of k permutations of N symbols, (N!)^k of them."""
-    single = list(permutations(range(n)))
-    return np.array(list(product(single, repeat=k)))
+    return np.array(list(product(permutations(range(n)), repeat=k)))
 
 
 def answers(n: int, k: int) -> Int[np.ndarray, "hidden questions"]:
     """The answer of every hidden tuple to every question, a context and a symbol."""
-    hidden = tuples(n, k)
-    given = tuples(n, k)
-    value = np.broadcast_to(np.arange(n), (len(hidden), len(given), n))
-    for hop in range(k):
-        inner = hidden[:, hop][np.arange(len(hidden))[:, None, None], value]
-        value = given[:, hop][np.arange(len(given))[None, :, None], inner]
-    return value.reshape(len(hidden), -1)
+    each = tuples(n, k)  # hidden along the first axis, given in context along the second
+    place = np.arange(len(each))
+    value = np.broadcast_to(np.arange(n), (len(each), len(each), n))
+    for hop in each.transpose(1, 0, 2):
+        value = hop[place[:, None], hop[place[:, None, None], value]]
+    return value.reshape(len(each), -1)
 
 
 def agreeing(n: int, k: int) -> Int[np.ndarray, "hidden hidden"]:
     """On how many questions each two hidden tuples agree, by looking at all of them."""
-    given = answers(n, k)
-    found = np.zeros((len(given), len(given)))
-    for symbol in range(n):
-        here = (given == symbol).astype(float)  # sums of ones, exact below 2^53
-        found += here @ here.T
-    return found.astype(int)
+    here = (answers(n, k)[None] == np.arange(n)[:, None, None]).astype(float)
+    return (here @ here.swapaxes(1, 2)).sum(axis=0).astype(int)  # sums of ones, exact below 2^53
 
 
 def formula(n: int, k: int) -> Int[np.ndarray, "hidden hidden"]:
@@ -56,13 +48,11 @@ def formula(n: int, k: int) -> Int[np.ndarray, "hidden hidden"]:
     hidden = tuples(n, k)
     agreements = (hidden[:, None] == hidden[None]).sum(-1)
     questions = len(hidden) * n
-    values = {
-        key: questions * (Fraction(1, n) + excess(key, n))
-        for key in map(tuple, np.unique(agreements.reshape(-1, k), axis=0).tolist())
-    }
-    if any(value.denominator != 1 for value in values.values()):
+    keys, of_pair = np.unique(agreements.reshape(-1, k), axis=0, return_inverse=True)
+    values = [questions * (Fraction(1, n) + excess(key, n)) for key in keys.tolist()]
+    if any(value.denominator != 1 for value in values):
         raise ArithmeticError("a count of questions is not whole")
-    return np.array([[int(values[tuple(pair)]) for pair in row] for row in agreements.tolist()])
+    return np.array(list(map(int, values)))[of_pair].reshape(agreements.shape[:2])
 
 
 def bound(n: int, k: int) -> float:
@@ -111,11 +101,10 @@ def gradient_shares(
     second = torch.randn(width, n, generator=generator, dtype=torch.float64) / width**0.5
     before = inputs @ first / inputs.shape[1] ** 0.5
     inner, active = before.relu(), (before > 0).double()
-    shares = []
     targets = one_hot(right, n).double() - 1 / n  # tuples, questions, N
     signal = torch.einsum("tqn,qw->twn", targets, inner) / len(inputs)  # by the second weights
     allowed = bound(n, k) * inner.square().mean(0)[:, None].expand(width, n)
-    shares.append((signal.var(0, correction=0) / allowed)[allowed > 0])  # a dead unit has none
+    shares = [(signal.var(0, correction=0) / allowed)[allowed > 0]]  # a dead unit has none
     for unit in range(width):  # by the first weights: derivative input * active * second
         derivative = inputs * active[:, unit : unit + 1]
         caught = torch.einsum("tqn,n,qi->ti", targets, second[unit], derivative) / len(inputs)

@@ -48,16 +48,16 @@ class Cell:
         """The hops asked for in the end."""
         return self.stages[-1]
 
-    def training(self, causal: bool = False) -> RetrievalTraining:
+    def training(self) -> RetrievalTraining:
         """The training of this cell."""
+        symbols = CHAINS * (self.n_hops + 1)
+        network = Architecture(self.n_layers, self.n_heads, self.dim, self.dim, symbols)
         return RetrievalTraining(
             stages=self.stages,
             stage_steps=self.stage_steps,
             steps=self.limit,
             until=self.until,
-            architecture=Architecture(
-                self.n_layers, self.n_heads, self.dim, self.dim, CHAINS * (self.n_hops + 1)
-            ),
+            architecture=network,
             n_hops=self.n_hops,
             n_chains=CHAINS,
             batch_size=self.batch_size,
@@ -66,30 +66,25 @@ class Cell:
             final_share=1.0,
             record_every=self.record_every,
             test_size=self.test_size,
-            causal=causal,
+            causal=False,
         )
 
 
 class Measured(NamedTuple):
-    """Right answers on fixed contexts over training, of `questions` for each number of hops."""
+    """Right answers on fixed contexts over training, to a question a chain of each context."""
 
     cell: Cell
     moments: Int[np.ndarray, " times"]
     right: Int[np.ndarray, "runs times n_hops"]
 
     @property
-    def questions(self) -> int:
-        """Questions of each number of hops."""
-        return CHAINS * self.cell.test_size
-
-    @property
     def accuracy(self) -> Float[np.ndarray, "runs times n_hops"]:
         """Share of right answers."""
-        return self.right / self.questions
+        return self.right / (CHAINS * self.cell.test_size)
 
-    def learned(self, hop: int, level: float = HALF_WAY) -> Float[np.ndarray, " runs"]:
-        """The step at which each run first answers so many hops at a level; infinity if never."""
-        return first_reached(self.moments, self.accuracy[..., hop - 1], level)
+    def learned(self, hop: int) -> Float[np.ndarray, " runs"]:
+        """The step at which each run first answers so many hops `HALF_WAY`; infinity if never."""
+        return first_reached(self.moments, self.accuracy[..., hop - 1], HALF_WAY)
 
     @property
     def waits(self) -> Float[np.ndarray, " runs"]:

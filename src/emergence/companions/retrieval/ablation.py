@@ -12,9 +12,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from emergence.analysis.curves import first_reached
-
-from .model import Cut, Parameters, forward
+from .heads import reached
+from .model import Answer, Cut, Parameters, forward
 from .task import Batch
 
 
@@ -22,6 +21,11 @@ def looks(n_layers: int) -> tuple[Cut, ...]:
     """Facts and queries of every layer, in order; of the last layer the queries alone."""
     inner = (Cut(layer, rows) for layer in range(1, n_layers) for rows in ("facts", "queries"))
     return (*inner, Cut(n_layers, "queries"))
+
+
+def accuracy(given: Answer, batch: Batch) -> Float[Tensor, " runs"]:
+    """The share of right answers of each run."""
+    return (given.logits.argmax(dim=-1) == batch.target).float().mean(dim=(1, 2))
 
 
 @torch.no_grad()
@@ -33,8 +37,7 @@ def cut_accuracies(
     found = torch.empty(len(parameters.readout), len(cuts), len(tests))
     for place, cut in enumerate(cuts):
         for test, batch in enumerate(tests):
-            guess = forward(parameters, batch, n_heads, cut).logits.argmax(dim=-1)
-            found[:, place, test] = (guess == batch.target).float().mean(dim=(1, 2)).cpu()
+            found[:, place, test] = accuracy(forward(parameters, batch, n_heads, cut), batch).cpu()
     return found
 
 
@@ -48,10 +51,7 @@ def needed_since(
 
     Infinity where it never does: the look never mattered for so many hops.
     """
-    lost = accuracy[:, :, None] - cut
-    runs, times, n_looks, n_hops = lost.shape
-    curves = lost.transpose(0, 2, 3, 1).reshape(-1, times)
-    return first_reached(moments, curves, drop).reshape(runs, n_looks, n_hops)
+    return reached(moments, accuracy[:, :, None] - cut, drop)
 
 
 def by_layer(

@@ -57,7 +57,7 @@ def _entries(
 
 
 class Emergence(NamedTuple):
-    """Of each head: the offset it ended on, its mass there over time, when it passed the level."""
+    """Of each head: the offset it ended on, its mass there over time, when it came to a half."""
 
     offset: Int[np.ndarray, "runs layers heads"]
     mass: Float[np.ndarray, "runs times layers heads"]
@@ -65,7 +65,7 @@ class Emergence(NamedTuple):
 
     @property
     def layers(self) -> Float[np.ndarray, "runs layers"]:
-        """When the first head of each layer passed the level; infinity if none did."""
+        """When the first head of each layer came to a half; infinity if none did."""
         return self.first.min(axis=-1)
 
 
@@ -77,18 +77,24 @@ def masses(
     return np.stack([np.nanmean(diagonal, axis=-1) for diagonal in diagonals], axis=-1)
 
 
+def reached(
+    moments: Int[np.ndarray, " times"], values: Float[np.ndarray, "runs times *any"], level: float
+) -> Float[np.ndarray, "runs *any"]:
+    """The first recorded step at which each of several curves is at least `level`, or infinity."""
+    curves = np.moveaxis(values, 1, -1)
+    flat = first_reached(moments, curves.reshape(-1, len(moments)), level)
+    return flat.reshape(curves.shape[:-1])
+
+
 def emergence(
     steps: Int[np.ndarray, " times"],
     maps: Float[np.ndarray, "runs times layers heads tokens n_hops"],
-    level: float = 0.5,
 ) -> Emergence:
-    """When each head first puts more than `level` of its attention on the offset it ends on."""
+    """When each head first puts at least half of its attention on the offset it ends on."""
     by_offset = masses(maps, range(1, maps.shape[-2]))
     own = by_offset[:, -1].argmax(axis=-1)
     mass = np.take_along_axis(by_offset, own[:, None, ..., None], axis=-1)[..., 0]
-    curves = mass.transpose(0, 2, 3, 1)
-    first = first_reached(steps, curves.reshape(-1, len(steps)), level).reshape(own.shape)
-    return Emergence(own + 1, mass, first)
+    return Emergence(own + 1, mass, reached(steps, mass, 0.5))
 
 
 def half_risen(
@@ -99,6 +105,4 @@ def half_risen(
     A level of its own for each head: one that stays diffuse is not late for that.
     """
     rise = (mass - mass[:, :1]) / (mass[:, -1:] - mass[:, :1])
-    runs, times, n_layers, n_heads = mass.shape
-    curves = rise.transpose(0, 2, 3, 1).reshape(-1, times)
-    return first_reached(moments, curves, 0.5).reshape(runs, n_layers, n_heads).min(axis=-1)
+    return reached(moments, rise, 0.5).min(axis=-1)

@@ -7,6 +7,7 @@ the same for all and left out of the score. `transformers` is imported here only
 
 import importlib.util
 from collections.abc import Callable, Sequence
+from itertools import takewhile
 from pathlib import Path
 from typing import NamedTuple
 
@@ -71,21 +72,15 @@ def log_likelihoods(language: LanguageModel, texts: Sequence[str]) -> Float[Tens
     """
     device = next(language.model.parameters()).device
     encoded = [language.encode(text) for text in texts]
-    shared = max(
-        1,
-        next(
-            (i for i, each in enumerate(zip(*encoded, strict=False)) if len({*each}) > 1),
-            min(map(len, encoded)),
-        ),
-    )
+    same = takewhile(lambda each: len({*each}) == 1, zip(*encoded, strict=False))
+    shared = max(1, len(list(same)))
     if all(len(tokens) == shared + 1 for tokens in encoded):  # the prefix alone says all
         logits = _logits(language, torch.tensor([encoded[0][:shared]], device=device))[0, -1]
         last = torch.tensor([tokens[-1] for tokens in encoded], device=device)
         return logits.log_softmax(dim=-1)[last].cpu()
     longest = max(map(len, encoded))  # what is added behind a text is not seen from within it
-    padded = torch.tensor(
-        [tokens + [0] * (longest - len(tokens)) for tokens in encoded], device=device
-    )
+    filled = [tokens + [0] * (longest - len(tokens)) for tokens in encoded]
+    padded = torch.tensor(filled, device=device)
     given = _logits(language, padded)[:, :-1].log_softmax(dim=-1)
     each = given.gather(-1, padded[:, 1:, None])[..., 0].cpu()
     spans = [slice(shared - 1, len(tokens) - 1) for tokens in encoded]
@@ -98,16 +93,13 @@ def _logits(
     return language.model(input_ids=tokens).logits.float()
 
 
-def scores(language: LanguageModel, prompt: Prompt) -> Float[Tensor, " candidates"]:
-    """The log-probability of the prompt with each of its candidates, up to one constant."""
-    return log_likelihoods(language, [prompt.text + candidate for candidate in prompt.candidates])
-
-
 def right_answers(language: LanguageModel, prompts: Sequence[Prompt]) -> list[bool]:
     """For each prompt whether its right candidate scores highest; ValueError without prompts."""
     if not prompts:
         raise ValueError("an accuracy needs at least one prompt")
-    return [int(scores(language, prompt).argmax()) == prompt.right for prompt in prompts]
+    texts = ([prompt.text + candidate for candidate in prompt.candidates] for prompt in prompts)
+    best = (int(log_likelihoods(language, each).argmax()) for each in texts)
+    return [one == prompt.right for one, prompt in zip(best, prompts, strict=True)]
 
 
 def accuracy(language: LanguageModel, prompts: Sequence[Prompt]) -> float:

@@ -4,9 +4,10 @@ The answers are stored in data/companions/language.json. The model is SmolLM2-13
 which `make env EXTRAS=language` installs. The measures of heads need a model built as Llama is.
 """
 
-from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -119,38 +120,25 @@ def _attention(model: LanguageModel, tokens: list[int]) -> Sequence[Tensor]:
     return model.model(input_ids=placed, output_attentions=True).attentions
 
 
-def without(
-    model: LanguageModel, heads: Sequence[tuple[int, int]]
-) -> AbstractContextManager[object]:
+@contextmanager
+def without(model: LanguageModel, heads: Sequence[tuple[int, int]]) -> Iterator[None]:
     """A context in which some heads, each (layer, head), write nothing."""
-    if not heads:
-        return nullcontext()
     inner: Any = model.model
-    return _Silenced(inner.model.layers, heads, inner.config.num_attention_heads)
+    own: dict[int, list[int]] = {}
+    for layer, head in heads:
+        own.setdefault(layer, []).append(head)
 
+    def silenced(of_layer: list[int], _: object, given: tuple[Tensor, ...]) -> Any:
+        parts = given[0].unflatten(-1, (inner.config.num_attention_heads, -1)).clone()
+        parts[..., of_layer, :] = 0
+        return (parts.flatten(-2), *given[1:])
 
-class _Silenced:
-    """Hooks on the output maps that set the parts of some heads to zero."""
-
-    def __init__(self, layers: Any, heads: Sequence[tuple[int, int]], n_heads: int) -> None:
-        self.layers, self.heads, self.n_heads = layers, heads, n_heads
-        self.hooks: list[Any] = []
-
-    def __enter__(self) -> None:
-        for layer in {layer for layer, _ in self.heads}:
-            own = [head for at, head in self.heads if at == layer]
-
-            def silenced(_: object, given: tuple[Tensor, ...], own: list[int] = own) -> Any:
-                parts = given[0].unflatten(-1, (self.n_heads, -1)).clone()
-                parts[..., own, :] = 0
-                return (parts.flatten(-2), *given[1:])
-
-            target = self.layers[layer].self_attn.o_proj
-            self.hooks.append(target.register_forward_pre_hook(silenced))
-
-    def __exit__(self, *_: object) -> None:
-        for hook in self.hooks:
-            hook.remove()
+    with ExitStack() as hooks:
+        for layer, those in own.items():
+            target = inner.model.layers[layer].self_attn.o_proj
+            hook = target.register_forward_pre_hook(partial(silenced, those))
+            hooks.callback(hook.remove)
+        yield
 
 
 def strongest(scores: Float[Tensor, "layers heads"], count: int) -> list[tuple[int, int]]:
@@ -159,13 +147,23 @@ def strongest(scores: Float[Tensor, "layers heads"], count: int) -> list[tuple[i
     return [divmod(place, scores.shape[1]) for place in order]
 
 
-def study_heads(model: LanguageModel, n_prompts: int = 40, n_cut: int = 10) -> dict[str, Any]:
+def as_stored(scores: Heads) -> dict[str, list[list[float]]]:
+    """The scores of all heads by kind, rounded."""
+    rounded = {kind: np.round(each.double().numpy(), 4) for kind, each in scores._asdict().items()}
+    return {kind: each.tolist() for kind, each in rounded.items()}
+
+
+def told(right: str) -> list[bool]:
+    """Right answers from how they are stored, a digit a prompt."""
+    return [each == "1" for each in right]
+
+
+def study_heads(model: LanguageModel, study: HeadStudy) -> dict[str, Any]:
     """Scores of all heads, and one-hop answers without the strongest and without random heads."""
-    made = Condition("assignments", 1, n_prompts, seed=1).prompts()
+    n_cut, made = study.n_cut, Condition("assignments", 1, study.n_prompts, seed=1).prompts()
     found = head_scores(model, made)
     stream = torch.Generator().manual_seed(0)
-    n_heads = found.retrieval.numel()
-    drawn = torch.randperm(n_heads, generator=stream)[:n_cut].tolist()
+    drawn = torch.randperm(found.retrieval.numel(), generator=stream)[:n_cut].tolist()
     groups = {
         "none": [],
         "retrieval": strongest(found.retrieval, n_cut),
@@ -176,18 +174,12 @@ def study_heads(model: LanguageModel, n_prompts: int = 40, n_cut: int = 10) -> d
     for name, heads in groups.items():
         with without(model, heads):
             right[name] = sum(language.right_answers(model, made))
-    return {
-        "n_prompts": n_prompts,
-        "cut": groups,
-        "right": right,
-        "retrieval": np.round(found.retrieval.double().numpy(), 4).tolist(),
-        "induction": np.round(found.induction.double().numpy(), 4).tolist(),
-    }
+    return {"n_prompts": study.n_prompts, "cut": groups, "right": right} | as_stored(found)
 
 
 def read(text: str) -> tuple[dict[Condition, list[bool]], dict[str, Any]]:
     """Right answers by condition, and the measures of heads, those after examples as "shown"."""
     found = {entry.configuration: entry.result for entry in records.entries(text, Asked)}
-    answers = {c: [each == "1" for each in r] for c, r in found.items() if isinstance(c, Condition)}
+    answers = {c: told(right) for c, right in found.items() if isinstance(c, Condition)}
     cuts = [asdict(cut) | result for cut, result in found.items() if isinstance(cut, Silenced)]
     return answers, found[HeadStudy()] | {"shown": {"scores": found[Ranking()], "cuts": cuts}}

@@ -73,26 +73,20 @@ class Answer(NamedTuple):
 
 def initial(architecture: Architecture, streams: Sequence[torch.Generator]) -> Parameters:
     """Fresh weights, one run a stream: embeddings N(0, 1), linear maps N(0, 1 / inputs)."""
-    d, hidden, vocabulary = architecture.dim, architecture.hidden, architecture.vocabulary
+    d, h, vocabulary = architecture.dim, architecture.hidden, architecture.vocabulary
 
     def linear(rows: int, columns: int, scale: float | None = None) -> Tensor:
-        drawn = [
-            torch.randn(rows, columns, generator=stream, device=stream.device) for stream in streams
-        ]
+        drawn = [torch.randn(rows, columns, generator=s, device=s.device) for s in streams]
         return (torch.stack(drawn) * (rows**-0.5 if scale is None else scale)).requires_grad_()
 
     def bias(columns: int) -> Tensor:
-        zeros = torch.zeros(len(streams), 1, columns, device=streams[0].device)
-        return zeros.requires_grad_()
+        return torch.zeros(len(streams), 1, columns, device=streams[0].device, requires_grad=True)
 
     keys, values = linear(vocabulary, d, 1.0), linear(vocabulary, d, 1.0)
     layers = tuple(
-        Layer(
-            linear(d, 3 * d), linear(d, d), linear(d, hidden), bias(hidden), linear(hidden, d),
-            bias(d),
-        )
+        Layer(linear(d, 3 * d), linear(d, d), linear(d, h), bias(h), linear(h, d), bias(d))
         for _ in range(architecture.n_layers)
-    )  # fmt: skip
+    )
     return Parameters(keys, values, layers, linear(d, vocabulary))
 
 
@@ -115,10 +109,10 @@ def forward(parameters: Parameters, batch: Batch, n_heads: int, cut: Cut | None 
         here = cut if cut is not None and cut.layer == number else None
         heard, weights = _attend(layer, _normalised(stream), n_heads, n_facts, rows, here)
         stream = _added(stream[:, :, -rows:], heard, layer.merge)
-        hidden = _flat(_normalised(stream)) @ layer.up + layer.up_bias
+        hidden = _normalised(stream).flatten(1, 2) @ layer.up + layer.up_bias
         stream = _added(stream, hidden.relu(), layer.down) + layer.down_bias[:, None]
         maps.append(weights)
-    logits = _flat(_normalised(stream)) @ parameters.readout
+    logits = _normalised(stream).flatten(1, 2) @ parameters.readout
     return Answer(logits.view(*batch.query.shape, -1), tuple(maps))
 
 
@@ -133,18 +127,12 @@ def _normalised(stream: Float[Tensor, "*any dim"]) -> Float[Tensor, "*any dim"]:
     return layer_norm(stream, stream.shape[-1:])
 
 
-def _flat(
-    tokens: Float[Tensor, "runs batch length dim"],
-) -> Float[Tensor, "runs batch*length dim"]:
-    return tokens.flatten(1, 2)
-
-
 def _added(
     stream: Float[Tensor, "runs batch length dim"],
     inner: Float[Tensor, "runs tokens inner"],
     weight: Float[Tensor, "runs inner dim"],
 ) -> Float[Tensor, "runs batch length dim"]:
-    return torch.baddbmm(_flat(stream), inner, weight).view_as(stream)
+    return torch.baddbmm(stream.flatten(1, 2), inner, weight).view_as(stream)
 
 
 def _attend(
@@ -159,7 +147,7 @@ def _attend(
     n_runs, n_batch, _, dim = tokens.shape
 
     def heads(some: Tensor, part: slice) -> Tensor:
-        sent = _flat(some) @ layer.attend[:, :, part]
+        sent = some.flatten(1, 2) @ layer.attend[:, :, part]
         return sent.view(n_runs * n_batch, some.shape[2], n_heads, -1).transpose(1, 2)
 
     facts = tokens[:, :, :n_facts]

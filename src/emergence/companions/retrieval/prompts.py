@@ -7,6 +7,7 @@ of all chains.
 """
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from string import ascii_uppercase
 from typing import Literal, NamedTuple, TypeVar, get_args
 
@@ -43,16 +44,14 @@ def assignments(
     _enough("digits", n_chains, 10)
     letters = _chosen(ascii_uppercase, n_chains * n_hops, generator)
     ends = _chosen("0123456789", n_chains, generator)
-    lines: list[tuple[int, str]] = []  # each with its distance from the end
-    last = []
-    for number, end in enumerate(ends):
-        previous = end
-        for hop, letter in enumerate(letters[number * n_hops : (number + 1) * n_hops]):
-            lines.append((hop, f"{letter}={previous}"))
-            previous = letter
-        last.append(previous)
+    chains = [(end, *letters[i * n_hops :][:n_hops]) for i, end in enumerate(ends)]
+    facts = [
+        (hop, f"{letter}={previous}")
+        for chain in chains
+        for hop, (previous, letter) in enumerate(pairwise(chain))
+    ]
     right = _below(n_chains, generator)
-    text = "\n".join([*_ordered(lines, order, generator), f"{last[right]}="])
+    text = "\n".join([*_ordered(facts, order, generator), f"{chains[right][-1]}="])
     return Prompt(text, tuple(ends), right)
 
 
@@ -73,15 +72,13 @@ def conditional(
     people = [names[i * n_hops : (i + 1) * n_hops] for i in range(n_chains)]
     places = _chosen(PLACES, n_chains, generator)
     facts = [(0, f"{name.capitalize()}s live with their {kin}s.") for name, kin in RULES]
-    for chain in range(n_chains):
-        facts.append((0, f"{people[chain][0]} lives in {places[chain]}."))
-        elsewhere = people[(chain + 1) % n_chains]
-        for hop in range(1, n_hops):
-            person = people[chain][hop]
+    for own, other, place in zip(people, people[1:] + people[:1], places, strict=True):
+        facts.append((0, f"{own[0]} lives in {place}."))
+        for hop, person in enumerate(own[1:], start=1):
             (kind, kin), (_, decoy) = _chosen(RULES, 2, generator)
             facts.append((hop, f"{person} is a {kind}."))
-            facts.append((hop, f"{person}'s {kin} is {people[chain][hop - 1]}."))
-            facts.append((hop, f"{person}'s {decoy} is {elsewhere[hop - 1]}."))
+            facts.append((hop, f"{person}'s {kin} is {own[hop - 1]}."))
+            facts.append((hop, f"{person}'s {decoy} is {other[hop - 1]}."))
     right = _below(n_chains, generator)
     question = f"Where does {people[right][-1]} live? {people[right][-1]} lives in"
     text = " ".join([*_ordered(facts, order, generator), question])
@@ -94,10 +91,7 @@ def with_examples(prompt: Prompt, examples: Sequence[Prompt]) -> Prompt:
     return prompt._replace(text="\n\n".join([*solved, prompt.text]))
 
 
-FORMS: dict[str, Callable[..., Prompt]] = {
-    "assignments": assignments,
-    "conditional": conditional,
-}
+FORMS: dict[str, Callable[..., Prompt]] = {"assignments": assignments, "conditional": conditional}
 
 
 def _enough(what: str, needed: int, available: int) -> None:

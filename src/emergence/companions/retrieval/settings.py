@@ -35,12 +35,13 @@ class Retrieval:
 
     def training(self) -> RetrievalTraining:
         """Training on mixed questions, each look taken away in turn at each record."""
+        network = Architecture(
+            self.n_layers, dim=self.dim, hidden=self.dim, vocabulary=3 * (self.n_hops + 1)
+        )
         return RetrievalTraining(
             stages=task.stages("mix", self.n_hops),
             steps=self.steps,
-            architecture=Architecture(
-                self.n_layers, dim=self.dim, hidden=self.dim, vocabulary=3 * (self.n_hops + 1)
-            ),
+            architecture=network,
             n_hops=self.n_hops,
             batch_size=self.batch_size,
             warm_up=min(100, self.steps),
@@ -53,12 +54,9 @@ class Retrieval:
     def shallow(self) -> RetrievalTraining:
         """The same with fewer layers, until all questions are learned."""
         run = self.training()
+        network = replace(run.architecture, n_layers=self.shallow_layers)
         return replace(
-            run,
-            steps=self.shallow_steps,
-            until=0.95,
-            causal=False,
-            architecture=replace(run.architecture, n_layers=self.shallow_layers),
+            run, steps=self.shallow_steps, until=0.95, causal=False, architecture=network
         )
 
 

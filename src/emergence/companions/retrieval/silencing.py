@@ -48,7 +48,7 @@ def matched(
         shape: numbers of layers, and of heads in each.
         generator: where the draws come from.
     """
-    free = sorted({(i, j) for i in range(shape[0]) for j in range(shape[1])} - {*group, *taken})
+    free = sorted({*np.ndindex(shape)} - {*group, *taken})
     drawn = []
     for layer, _ in sorted(group):
         least = min(abs(at - layer) for at, _ in free)
@@ -70,18 +70,11 @@ def cuts(scores: Mapping[str, Float[Tensor, "layers heads"]]) -> list[Cut]:
         taken = [head for group in groups.values() for head in group]
         for kind, group in groups.items():
             layers, heads = scores[kind].shape
-            draws = [matched(group, taken, (layers, heads), stream) for _ in range(N_DRAWS)]
             found.append(Cut(kind, count, None, tuple(group)))
-            found += [Cut(kind, count, i, tuple(draw)) for i, draw in enumerate(draws)]
+            for i in range(N_DRAWS):
+                draw = matched(group, taken, (layers, heads), stream)
+                found.append(Cut(kind, count, i, tuple(draw)))
     return found
-
-
-def ranking(model: LanguageModel) -> dict[str, list[list[float]]]:
-    """The scores of all heads by kind, as they are stored, on the prompts for ranking."""
-    found = language_study.head_scores(model, RANKED.prompts())
-    return {
-        kind: np.round(each.double().numpy(), 4).tolist() for kind, each in found._asdict().items()
-    }
 
 
 def measure(asked: Asked) -> Any:
@@ -90,12 +83,12 @@ def measure(asked: Asked) -> Any:
     if isinstance(asked, Condition):
         return _told(language.right_answers(model, asked.prompts()))
     if isinstance(asked, HeadStudy):
-        study = language_study.study_heads(model, asked.n_prompts, asked.n_cut)
-        return json.loads(json.dumps(study))  # lists for tuples
+        return json.loads(json.dumps(language_study.study_heads(model, asked)))  # lists for tuples
     if isinstance(asked, Ranking):
         return _ranked()
     group = (asked.kind, asked.n_heads, asked.draw)
-    cut = next(cut for cut in cuts(_tensors(_ranked())) if cut[:3] == group)
+    scores = {kind: torch.tensor(each) for kind, each in _ranked().items()}
+    cut = next(cut for cut in cuts(scores) if cut[:3] == group)
     with language_study.without(model, cut.heads):
         right = language.right_answers(model, ANSWERED.prompts())
     return {"heads": [list(head) for head in cut.heads], "right": _told(right)}
@@ -111,7 +104,8 @@ def _model() -> LanguageModel:
 
 @cache
 def _ranked() -> dict[str, list[list[float]]]:
-    return ranking(_model())
+    """The scores of all heads by kind, as they are stored, on the prompts for ranking."""
+    return language_study.as_stored(language_study.head_scores(_model(), RANKED.prompts()))
 
 
 def _told(right: Sequence[bool]) -> str:
@@ -141,13 +135,8 @@ def answers(heads: Mapping[str, Any]) -> dict[Cut, Bool[np.ndarray, " prompts"]]
     for stored in heads["shown"]["cuts"]:
         cut = {name: stored[name] for name in ("kind", "n_heads", "draw")}
         silenced = tuple((layer, head) for layer, head in stored["heads"])
-        right = np.array([each == "1" for each in stored["right"]])
-        found[Cut(**cut, heads=silenced)] = right
+        found[Cut(**cut, heads=silenced)] = np.array(language_study.told(stored["right"]))
     return found
-
-
-def _tensors(scores: Mapping[str, Any]) -> dict[str, Float[Tensor, "layers heads"]]:
-    return {kind: torch.tensor(each) for kind, each in scores.items()}
 
 
 def beside(

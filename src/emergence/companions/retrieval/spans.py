@@ -8,6 +8,7 @@ bound t >= log_3(2D).
 """
 
 from collections.abc import Sequence
+from itertools import count
 from typing import Literal, NamedTuple
 
 import sympy as sp
@@ -30,10 +31,8 @@ def start(n_hops: int) -> Known:
 
 def layer(known: Known, merging: Merging) -> Known:
     """What all of them know one layer later."""
-    return Known(
-        tuple(_merged(span, known.facts, merging) for span in known.facts),
-        _merged(known.query, known.facts, merging),
-    )
+    *facts, query = (_merged(span, known.facts, merging) for span in (*known.facts, known.query))
+    return Known(tuple(facts), query)
 
 
 def _merged(span: Span, others: Sequence[Span], merging: Merging) -> Span:
@@ -47,18 +46,15 @@ def _merged(span: Span, others: Sequence[Span], merging: Merging) -> Span:
 
 def layers_needed(n_hops: int, merging: Merging) -> int:
     """Layers after which the query for the last key knows the end of its chain."""
-    known, count = start(n_hops), 0
+    known, n_layers = start(n_hops), 0
     while known.query[0] > 0:
-        known, count = layer(known, merging), count + 1
-    return count
+        known, n_layers = layer(known, merging), n_layers + 1
+    return n_layers
 
 
 def reach(n_layers: int, merging: Merging) -> int:
     """The longest chain that so many layers can follow, by counting."""
-    n_hops = 1
-    while layers_needed(n_hops + 1, merging) <= n_layers:
-        n_hops += 1
-    return n_hops
+    return next(n for n in count(1) if layers_needed(n + 1, merging) > n_layers)
 
 
 def reach_law(merging: Merging) -> tuple[sp.Expr, sp.Symbol]:
@@ -76,7 +72,4 @@ def reach_law(merging: Merging) -> tuple[sp.Expr, sp.Symbol]:
 
 def least_layers(n_hops: int) -> int:
     """The least t with t >= log_3(2D), in whole numbers."""
-    t = 0
-    while 3**t < 2 * n_hops:
-        t += 1
-    return t
+    return next(t for t in count() if 3**t >= 2 * n_hops)

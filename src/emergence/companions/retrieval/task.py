@@ -30,11 +30,7 @@ class Batch(NamedTuple):
 
 
 def chains(
-    hops: Int[Tensor, "batch chains"],
-    *,
-    n_hops: int,
-    vocabulary: int,
-    generator: torch.Generator,
+    hops: Int[Tensor, "batch chains"], *, n_hops: int, vocabulary: int, generator: torch.Generator
 ) -> Batch:
     """A context for each row of hops that are asked for; all its symbols are distinct.
 
@@ -65,14 +61,13 @@ def stages(mode: Mode, n_hops: int) -> Stages:
     `mix`: all up to D. `max`: D alone. `curriculum`: 1, then 1 and 2, then up to 4, 8, ..., D.
     Raises ValueError for an unknown mode.
     """
-    if mode == "mix":
-        return (tuple(range(1, n_hops + 1)),)
     if mode == "max":
         return ((n_hops,),)
-    if mode == "curriculum":
-        ends = [2**i for i in range(n_hops.bit_length()) if 2**i < n_hops] + [n_hops]
-        return tuple(tuple(range(1, end + 1)) for end in ends)
-    raise ValueError(f"mode must be one of {get_args(Mode)}, got {mode!r}")
+    if mode not in get_args(Mode):
+        raise ValueError(f"mode must be one of {get_args(Mode)}, got {mode!r}")
+    doubled = [2**i for i in range(n_hops.bit_length()) if 2**i < n_hops]
+    ends = [*doubled, n_hops] if mode == "curriculum" else [n_hops]
+    return tuple(tuple(range(1, end + 1)) for end in ends)
 
 
 def draw(

@@ -15,7 +15,7 @@ from emergence.running.cache import Task
 from emergence.running.devices import generator
 
 from . import task
-from .ablation import cut_accuracies
+from .ablation import accuracy, cut_accuracies
 from .heads import sorted_maps
 from .model import Architecture, Parameters, forward, initial
 from .task import Batch, Stages
@@ -63,11 +63,16 @@ class RetrievalTraining:
         stage = step // self.stage_steps if self.stage_steps else 0
         return self.stages[min(stage, len(self.stages) - 1)]
 
-    def draw(self, allowed: tuple[int, ...], size: int, stream: torch.Generator) -> Batch:
-        """Contexts of these settings that ask for the allowed numbers of hops."""
-        hops = task.draw(allowed, size, self.n_chains, generator=stream)
-        vocabulary = self.architecture.vocabulary
-        return task.chains(hops, n_hops=self.n_hops, vocabulary=vocabulary, generator=stream)
+    def draw(
+        self, allowed: tuple[int, ...], size: int, streams: Sequence[torch.Generator]
+    ) -> Batch:
+        """Contexts that ask for the allowed numbers of hops, so many for each run's stream."""
+        n_hops, vocabulary = self.n_hops, self.architecture.vocabulary
+        each = []
+        for stream in streams:
+            hops = task.draw(allowed, size, self.n_chains, generator=stream)
+            each.append(task.chains(hops, n_hops=n_hops, vocabulary=vocabulary, generator=stream))
+        return task.stacked(each)
 
 
 class RetrievalRecord(NamedTuple):
@@ -125,30 +130,19 @@ def train(
         streams=tuple(streams),
         rows=rows,
     ):
-        allowed = settings.asked(step)
-        batch = task.stacked(
-            [settings.draw(allowed, settings.batch_size, stream) for stream in streams]
-        )
+        batch = settings.draw(settings.asked(step), settings.batch_size, streams)
         for group in optimiser.param_groups:
             group["lr"] = settings.rate(step)
-        loss = adam_step(parameters, optimiser, batch, n_heads)
-        loop.check_finite(loss, label, step)
+        loss = losses(parameters, batch, n_heads)
+        optimiser.zero_grad()
+        loss.sum().backward()
+        optimiser.step()
+        loop.check_finite(loss.detach(), label, step)
         if (step + 1) % settings.record_every == 0 or step + 1 == settings.steps:
             record(step + 1)
     moments, *series = zip(*rows, strict=True)
-    accuracy, maps, cut = (torch.stack(each, dim=1) for each in series)
-    return RetrievalRecord(torch.tensor(moments), accuracy, maps, cut, parameters)
-
-
-def adam_step(
-    parameters: Parameters, optimiser: torch.optim.Optimizer, batch: Batch, n_heads: int
-) -> Float[Tensor, " runs"]:
-    """One update of every run; its loss on its batch before."""
-    loss = losses(parameters, batch, n_heads)
-    optimiser.zero_grad()
-    loss.sum().backward()
-    optimiser.step()
-    return loss.detach()
+    right, maps, cut = (torch.stack(each, dim=1) for each in series)
+    return RetrievalRecord(torch.tensor(moments), right, maps, cut, parameters)
 
 
 def losses(parameters: Parameters, batch: Batch, n_heads: int) -> Float[Tensor, " runs"]:
@@ -166,10 +160,7 @@ def contexts(
     Seeds differ in their lower 32 bits, the only ones that PyTorch heeds on a processor.
     """
     streams = [generator(2**31 + seed, device) for seed in seeds]
-    return tuple(
-        task.stacked([settings.draw((hops,), size, stream) for stream in streams])
-        for hops in range(1, settings.n_hops + 1)
-    )
+    return tuple(settings.draw((hops,), size, streams) for hops in range(1, settings.n_hops + 1))
 
 
 @torch.no_grad()
@@ -180,5 +171,5 @@ def examine(
     right = []
     for batch in tests:
         result = forward(parameters, batch, n_heads)
-        right.append((result.logits.argmax(dim=-1) == batch.target).float().mean(dim=(1, 2)))
+        right.append(accuracy(result, batch))
     return torch.stack(right, dim=-1).cpu(), sorted_maps(result.attention, batch).cpu()

@@ -25,16 +25,14 @@ def arrivals(
     Definition 1: a mean score of 1/2, which for orthonormal vectors is the coefficient itself.
     """
     found, levels = curves.of(probe), [0.5] * 3
-    if probe == "coefficient":
-        if moment == "begun":
-            found, levels = curves.of("contrast"), [DEVIATIONS] * 3
-        else:
-            found = curves.of("strength")
+    if (probe, moment) == ("coefficient", "begun"):
+        found, levels = curves.of("contrast"), [DEVIATIONS] * 3
+    elif probe == "coefficient":
+        found = curves.of("strength")
     elif moment == "begun":
         levels = [beyond_chance(m, few if probe == "recall_few" else m) for m in curves.sizes]
-    return np.stack(
-        [settled(curves.steps, part, level) for part, level in zip(found, levels, strict=True)]
-    )
+    pairs = zip(found, levels, strict=True)
+    return np.stack([settled(curves.steps, part, level) for part, level in pairs])
 
 
 def beyond_chance(size: int, candidates: int) -> float:

@@ -90,10 +90,8 @@ def tokens(settings: Settings, seeds: Sequence[int], *, device: torch.device) ->
     """The transformer of §2 by AdamW."""
     reader = TokenReader(settings.every_token, settings.few)
     records = [
-        train_tokens(
-            settings.tokens, seed, device=device, read=reader, label=f"tokens, seed {seed}"
-        )
-        for seed in seeds
+        train_tokens(settings.tokens, s, device=device, read=reader, label=f"tokens, seed {s}")
+        for s in seeds
     ]
     head = circuits.tokens(records[0].model)
     final = [float(record.accuracy[-20:].mean()) for record in records]

@@ -82,10 +82,7 @@ def recall_among(table: Float[Tensor, "M M"], candidates: int) -> float:
 
 
 def predicted_recall(
-    coefficient: float,
-    noise: float,
-    left: Float[Tensor, "M n"],
-    right: Float[Tensor, "M m"],
+    coefficient: float, noise: float, left: Float[Tensor, "M n"], right: Float[Tensor, "M m"]
 ) -> float:
     """The expected recall of `coefficient` times the outer-product sum plus white noise.
 

@@ -56,28 +56,24 @@ def moments(
     At zero, output = -d3 ell and direct = -d1 ell. With W3 = output, match = -1/2 d2 ell, leak is
     -1/2 of what that adds to d1 ell, and previous -1/4 of the change of d1 ell along W2 = match.
     """
-    nothing = [torch.zeros_like(part) for part in zero]
+    nothing = Parts(*map(torch.zeros_like, zero))
 
-    def mean(gradient: Callable[[Value], Parts]) -> Parts:
-        each = [gradient(value) for value in linear]
-        return keep(Parts(*(sum(parts, start) / len(each) for parts, start in
-                            zip(zip(*each, strict=True), nothing, strict=True))))  # fmt: skip
+    def mean(gradients: Sequence[Parts]) -> Parts:
+        each = zip(zip(*gradients, strict=True), nothing, strict=True)
+        return keep(Parts(*(sum(parts, start) / len(gradients) for parts, start in each)))
 
-    def first(at: Parts) -> Callable[[Value], Parts]:
-        return lambda value: _gradient(value, at)
-
-    start = mean(first(zero))
+    start = mean([_gradient(value, zero) for value in linear])
     output, direct = -start.w3, -start.w1
-    later = mean(first(zero._replace(w3=output)))
+    second = zero._replace(w3=output)
+    later = mean([_gradient(value, second) for value in linear])
     match, leak = -later.w2 / 2, -(later.w1 - start.w1) / 2
 
     def mixed(value: Value) -> Parts:
-        free = _free(zero._replace(w3=output))
+        free = _free(second)
         along = torch.autograd.grad(value(free), free.w2, create_graph=True)[0]
-        bent = torch.autograd.grad((along * match).sum(), free.w1)[0]
-        return Parts(bent, nothing[1], nothing[2])
+        return nothing._replace(w1=torch.autograd.grad((along * match).sum(), free.w1)[0])
 
-    return Moments(output, match, direct, leak, -mean(mixed).w1 / 4)
+    return Moments(output, match, direct, leak, -mean([*map(mixed, linear)]).w1 / 4)
 
 
 def _free(at: Parts) -> Parts:
@@ -145,18 +141,17 @@ def minimal(
 def stream(frozen: model.Frozen, batch: task.Batch) -> Problem:
     """The model of bigrams in context with cross-entropy at scored positions; W3 is o."""
     wanted = batch.targets[batch.scored]
-    zero = torch.zeros_like(frozen.ov1)
+    zero = Parts(*[torch.zeros_like(frozen.ov1)] * 3)
 
     def logits(parts: Parts) -> Tensor:
-        trained = model.Trained((parts.w1, parts.w2), parts.w3)
-        return model.logits(frozen, trained, batch.tokens)[batch.scored]
+        return model.logits(frozen, model.from_parts(parts), batch.tokens)[batch.scored]
 
-    pull = logits(Parts(zero, zero, zero)).softmax(dim=-1)
+    pull = logits(zero).softmax(dim=-1)
     pull[torch.arange(len(wanted)), wanted] -= 1
     return Problem(
         lambda parts: torch.nn.functional.cross_entropy(logits(parts), wanted),
         lambda parts: (pull * logits(parts)).sum(dim=-1).mean(),
-        Parts(zero, zero, zero),
+        zero,
     )
 
 

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from emergence.companions.birth import fast, task
 from emergence.companions.birth.bigrams import Bigrams
-from emergence.companions.birth.model import Frozen, Trained, initial
+from emergence.companions.birth.model import Frozen, Trained, from_parts, initial, parts
 from emergence.running.devices import generator
 from emergence.subspace import INDUCTION_HEAD, NAMES, PseudoParameters, embed
 from emergence.training.minimal import gradient_samples, train_minimal
@@ -53,8 +53,8 @@ def minimal_stages(settings: Settings) -> tuple[tuple[tuple[str, float], ...], .
     Gaussian vectors have a squared norm of D, so that a score is D times the pseudo-parameter.
     """
     score = settings.planted / settings.minimal.dim
-    parts = ("gamma_3", 0.5), ("beta_2", score), ("alpha_3", score)
-    return tuple(parts[:count] for count in range(STAGES))
+    placed = ("gamma_3", 0.5), ("beta_2", score), ("alpha_3", score)
+    return tuple(placed[:count] for count in range(STAGES))
 
 
 def first_step(settings: MinimalTraining, seeds: Sequence[int], device: torch.device) -> float:
@@ -82,12 +82,9 @@ def stream(
     pulls, cosines = [], []
     for count in range(STAGES):
         trained = planted_head(frozen, chain.triggers, settings.planted, count)
-        gradients = [fast.loss_and_gradient(frozen, trained, batch).gradient for batch in batches]
-        mean = Trained(
-            tuple(sum((g.kq[i] for g in gradients), nothing) / -len(batches) for i in range(2)),
-            sum((g.o for g in gradients), nothing) / -len(batches),
-        )
-        head = circuits.stream(frozen, mean, chain.triggers)
+        found = [fast.loss_and_gradient(frozen, trained, batch).gradient for batch in batches]
+        mean = [sum(each, nothing) / -len(batches) for each in zip(*map(parts, found), strict=True)]
+        head = circuits.stream(frozen, from_parts(mean), chain.triggers)
         norms = [max(float(memory.weight.norm()), 1e-30) for memory in head]
         pulls.append([along(memory) for memory in head])
         cosines.append([pull / norm for pull, norm in zip(pulls[-1], norms, strict=True)])
@@ -99,7 +96,7 @@ def planted_head(
 ) -> Trained:
     """The first `count` parts of the head as outer-product sums, the others zero."""
     zero = torch.zeros_like(frozen.ov1)
-    head = circuits.stream(frozen, Trained((zero, zero), zero), triggers)
+    head = circuits.stream(frozen, from_parts([zero] * 3), triggers)
     written = [circuits.planted(memory, strength) for memory in head]
     output, match, previous = (part if i < count else zero for i, part in enumerate(written))
     root = frozen.e.shape[-1] ** 0.5  # scores are divided by it

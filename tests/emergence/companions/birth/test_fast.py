@@ -11,9 +11,9 @@ def drawn(n_layers, dim=20, length=24, batch_size=21, seed=0):
     stream = torch.Generator().manual_seed(seed)
     frozen, trained = model.initial(65, length, dim, n_layers, generator=stream)
     frozen = model.Frozen(*(part.double() for part in frozen))
-    trained = model.Trained(tuple(2 * part.double() for part in trained.kq), trained.o.double())
+    kq = tuple(2 * part.double() for part in trained.kq)
     batch = task.sample(task.make(COUNTS, 5), batch_size, length, generator=stream)
-    return frozen, trained, batch
+    return frozen, model.Trained(kq, trained.o.double()), batch
 
 
 @pytest.mark.parametrize("n_layers", [1, 2])
@@ -25,32 +25,28 @@ def test_fast_is_dense(n_layers, group, monkeypatch, close):
     found = fast.loss_and_gradient(frozen, trained, batch)
     assert found.loss == pytest.approx(dense.loss, rel=1e-12)
     assert found.accuracy == pytest.approx(dense.accuracy)
-    for ours, theirs in zip(parts(found.gradient), parts(dense.gradient), strict=True):
+    for ours, theirs in zip(model.parts(found.gradient), model.parts(dense.gradient), strict=True):
         close(ours, theirs, 1e-10)
-
-
-def parts(trained):
-    return *trained.kq, trained.o
 
 
 def test_gradient_is_the_slope():
     """The loss from the definition, by finite differences along random directions."""
     frozen, trained, batch = drawn(2, dim=8, length=12, batch_size=5)
 
-    def loss(kq1, kq2, o):
-        out = model.logits(frozen, model.Trained((kq1, kq2), o), batch.tokens).log_softmax(dim=-1)
+    def loss(parts):
+        out = model.logits(frozen, model.from_parts(parts), batch.tokens).log_softmax(dim=-1)
         found = out.gather(-1, batch.targets[..., None]).squeeze(-1)
         return -float(found[batch.scored].mean())
 
-    pulls = parts(fast.loss_and_gradient(frozen, trained, batch).gradient)
     stream = torch.Generator().manual_seed(0)
-    for i, pull in enumerate(pulls):
+    gradient = fast.loss_and_gradient(frozen, trained, batch).gradient
+    for i, pull in enumerate(model.parts(gradient)):
         way = torch.randn(8, 8, generator=stream).double()
         ahead, behind = (
-            [p + h * way if j == i else p for j, p in enumerate(parts(trained))]
+            [p + h * way if j == i else p for j, p in enumerate(model.parts(trained))]
             for h in (1e-5, -1e-5)
         )
-        slope = (loss(*ahead) - loss(*behind)) / 2e-5
+        slope = (loss(ahead) - loss(behind)) / 2e-5
         assert slope == pytest.approx(float((pull * way).sum()), rel=1e-6, abs=1e-10)
 
 
@@ -63,9 +59,8 @@ def test_nothing_scored_is_an_error():
 @pytest.mark.parametrize("n_layers", [1, 2])
 def test_dense_model_by_loops(n_layers, close):
     frozen, trained, batch = drawn(n_layers, dim=6, length=5, batch_size=2)
-    for tokens, found in zip(
-        batch.tokens, model.logits(frozen, trained, batch.tokens), strict=True
-    ):
+    logits = model.logits(frozen, trained, batch.tokens)
+    for tokens, found in zip(batch.tokens, logits, strict=True):
         x = [frozen.e[z] + frozen.p[t] for t, z in enumerate(tokens)]
         values = [frozen.ov1, trained.o @ frozen.v][-n_layers:]
         for kq, ov in zip(trained.kq, values, strict=True):
@@ -96,15 +91,13 @@ def test_descent_on_tables_is_descent_on_matrices(close):
     """Momentum and weight decay included; PyTorch's own optimiser on one side."""
     rates = {"momentum": 0.9, "weight_decay": 0.01}
     frozen, trained, _ = drawn(2)
-    free = [*trained.kq, trained.o]
-    optimiser = torch.optim.SGD(free, lr=0.3, **rates)
-    now = tables.tables(frozen, trained)
-    velocity = tables.Tables(*(torch.zeros_like(part) for part in now))
-    gram = tables.metric(frozen)
+    optimiser = torch.optim.SGD(model.parts(trained), lr=0.3, **rates)
+    now, gram = tables.tables(frozen, trained), tables.metric(frozen)
+    velocity = tables.Tables(*map(torch.zeros_like, now))
     for step in range(6):
         batch = drawn(2, seed=10 + step)[2]
         dense = model.loss_and_gradient(frozen, trained, batch)
-        for part, pull in zip(free, parts(dense.gradient), strict=True):
+        for part, pull in zip(model.parts(trained), model.parts(dense.gradient), strict=True):
             part.grad = pull
         optimiser.step()
         _, _, pull = fast.table_gradient(now, tables.direct(frozen, 2), batch)

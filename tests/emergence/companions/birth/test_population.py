@@ -7,7 +7,6 @@ import pytest
 import torch
 
 from emergence.companions.birth import model, population, task
-from emergence.companions.birth.model import Trained
 from oracles.birth_counts import COUNTS
 
 SIZES = 5.0, 20.0, 40.0
@@ -29,22 +28,20 @@ def test_one_trigger_and_output_stand_for_all(close):
     n, t = 3, 6
     frozen = population.orthonormal(n, t)
     found = everything(n, t)
-    tokens = torch.tensor([sequence for sequence, _ in found])
-    targets = torch.tensor([o for _, o in found])
+    tokens, targets = (torch.tensor(each) for each in zip(*found, strict=True))
     stream = torch.Generator().manual_seed(0)
-    tokens_free = [torch.randn(frozen.ov1.shape, generator=stream).double() for _ in range(3)]
-    weights = [population.renamed(part, n, t) for part in tokens_free]  # blind to names
+    drawn = [torch.randn(frozen.ov1.shape, generator=stream).double() for _ in range(3)]
+    weights = [population.renamed(part, n, t) for part in drawn]  # blind to names
     free = [part.clone().requires_grad_() for part in weights]
-    out = model.logits(frozen, Trained((free[2], free[1]), free[0]), tokens)[:, -1]
-    loss = torch.nn.functional.cross_entropy(out, targets)
-    pulls = torch.autograd.grad(loss, free)
-    ours = population.gradient(
-        frozen, Trained((weights[2], weights[1]), weights[0]), population.sequences(n, t)
+    out = model.logits(frozen, model.from_parts(free[::-1]), tokens)[:, -1]
+    wanted = torch.nn.functional.cross_entropy(out, targets)
+    loss, accuracy, pulls = population.gradient(
+        frozen, model.from_parts(weights[::-1]), population.sequences(n, t)
     )
-    assert ours[0] == pytest.approx(loss.item(), rel=1e-12)
-    assert ours[1] == pytest.approx((out.argmax(dim=1) == targets).double().mean().item())
-    for found_pull, pull in zip(ours[2], pulls, strict=True):
-        close(found_pull, pull, 1e-12)
+    assert loss == pytest.approx(wanted.item(), rel=1e-12)
+    assert accuracy == pytest.approx((out.argmax(dim=1) == targets).double().mean().item())
+    for ours, theirs in zip(pulls, torch.autograd.grad(wanted, free), strict=True):
+        close(ours, theirs, 1e-12)
 
 
 @pytest.mark.parametrize(("n", "t"), [(3, 5), (4, 6), (6, 7)])
@@ -78,10 +75,8 @@ def test_attention_has_no_gradient_before_there_are_outputs():
     n, t = 4, 6
     frozen = population.orthonormal(n, t)
     zero = torch.zeros_like(frozen.ov1)
-    pulls = population.gradient(frozen, Trained((zero, zero), zero), population.sequences(n, t))[2]
-    assert pulls[0].abs().max() > 0
-    assert pulls[1].abs().max() == 0
-    assert pulls[2].abs().max() == 0
+    pulls = population.gradient(frozen, model.from_parts([zero] * 3), population.sequences(n, t))[2]
+    assert [bool(pull.any()) for pull in pulls] == [True, False, False]
 
 
 def test_first_step_recalls_more_in_more_dimensions():
@@ -89,21 +84,20 @@ def test_first_step_recalls_more_in_more_dimensions():
     what = task.make(COUNTS, 5, random_triggers=True)
     batch = task.sample(what, 400, 30, generator=torch.Generator().manual_seed(0))
     axes = model.Frozen(*(part.float() for part in population.orthonormal(65, 30)))
-    found = [
-        population.recall_after_first_step(
-            model.initial(65, 30, dim, 2, generator=torch.Generator().manual_seed(1))[0], batch
-        )
+    frozen = (
+        model.initial(65, 30, dim, 2, generator=torch.Generator().manual_seed(1))[0]
         for dim in (16, 1024)
-    ]
-    assert found[0] < 0.2 < 0.3 < found[1]
-    assert population.recall_after_first_step(axes, batch) > max(0.7, found[1])
+    )
+    few, many, all_ = (population.recall_after_first_step(f, batch) for f in (*frozen, axes))
+    assert few < 0.2 < 0.3 < many
+    assert all_ > max(0.7, many)
 
 
 def test_first_step_is_a_step_of_the_dense_network():
     """Its table is that of the dense gradient on the output matrix at zero weights."""
     batch = task.sample(task.make(COUNTS, 5), 60, 20, generator=torch.Generator().manual_seed(0))
     frozen, trained = model.initial(65, 20, 48, 2, generator=torch.Generator().manual_seed(1))
-    zero = model.Trained(tuple(0 * kq for kq in trained.kq), 0 * trained.o)
+    zero = model.from_parts([0 * part for part in model.parts(trained)])
     step = -model.loss_and_gradient(frozen, zero, batch).gradient.o
     table = frozen.u @ step @ frozen.v @ frozen.e.T
     expected = float((table.argmax(0) == torch.arange(65)).double().mean())

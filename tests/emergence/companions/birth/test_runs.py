@@ -44,9 +44,8 @@ def test_the_generic_transformer_by_hand():
     x = parts.e[tokens[0]] + parts.p[:5]
 
     def normed(rows):
-        return (rows - rows.mean(1, keepdim=True)) / (
-            rows.var(1, False, keepdim=True) + 1e-5
-        ).sqrt()
+        spread = (rows.var(1, False, keepdim=True) + 1e-5).sqrt()
+        return (rows - rows.mean(1, keepdim=True)) / spread
 
     block, found = parts.blocks[0], []
     q, k, v = (normed(x) @ block.qkv.T).split(16, dim=1)

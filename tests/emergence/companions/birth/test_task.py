@@ -13,9 +13,9 @@ from oracles.birth_counts import COUNTS, WRITTEN
 N = len(COUNTS.characters)
 
 
-def draw(batch_size=400, length=60, seed=0):
+def draw(batch_size=400, length=60, seed=0, n_triggers=5, random_triggers=False):
     stream = torch.Generator().manual_seed(seed)
-    what = task.make(COUNTS, 5)
+    what = task.make(COUNTS, n_triggers, random_triggers=random_triggers)
     return what, task.sample(what, batch_size, length, generator=stream)
 
 
@@ -36,9 +36,8 @@ def test_count_by_hand():
     found = bigrams.count("abba,ab\n")
     pairs = Counter(["ab", "bb", "ba", "a,", ",a", "ab", "b\n"])
     assert found.characters == "\n,ab"
-    for i, first in enumerate(found.characters):
-        for j, second in enumerate(found.characters):
-            assert found.counts[i, j] == pairs[first + second]
+    wanted = [[pairs[first + second] for second in "\n,ab"] for first in "\n,ab"]
+    assert found.counts.tolist() == wanted
 
 
 def test_written_counts_come_back():
@@ -49,12 +48,9 @@ def test_written_counts_come_back():
 
 
 def test_entropy_by_sum():
-    total, entropy = int(COUNTS.counts.sum()), 0.0
-    for row in COUNTS.counts.tolist():
-        for value in row:
-            if value:
-                entropy -= value / total * math.log(value / sum(row))
-    assert COUNTS.entropy == pytest.approx(entropy, rel=1e-12)
+    rows, total = COUNTS.counts.tolist(), int(COUNTS.counts.sum())
+    each = (value / total * math.log(value / sum(row)) for row in rows for value in row if value)
+    assert COUNTS.entropy == pytest.approx(-sum(each), rel=1e-12)
 
 
 def test_triggers_have_one_successor_in_a_sequence():
@@ -68,11 +64,8 @@ def test_triggers_have_one_successor_in_a_sequence():
 def test_outputs_are_uniform():
     _, batch = draw(6000, 12)
     space = COUNTS.characters.index(" ")
-    outputs = [
-        row[x.index(space)]
-        for x, row in zip(batch.tokens.tolist(), batch.targets.tolist(), strict=True)
-        if space in x
-    ]
+    pairs = zip(batch.tokens.tolist(), batch.targets.tolist(), strict=True)
+    outputs = [targets[tokens.index(space)] for tokens, targets in pairs if space in tokens]
     expected = len(outputs) / N
     counts = Counter(outputs)
     chi = sum((counts[i] - expected) ** 2 / expected for i in range(N))
@@ -118,27 +111,18 @@ def test_baselines_by_hand():
             seen += (y[t] in known) / len(known)
             likely += COUNTS.conditional[x[t]].argmax() == y[t]
             total += 1
-    found = baselines.baselines(what, COUNTS, batch)
-    assert found.frequent == pytest.approx(right / total)
-    assert found.plain == pytest.approx(plain / total)
-    assert found.excess == pytest.approx(excess / total)
-    assert found.seen == pytest.approx(seen / total)
-    assert found.bigram == pytest.approx(likely / total)
-
-
-def drawn_triggers(n=3, length=80, batch_size=200):
-    what = task.make(COUNTS, n, random_triggers=True)
-    return what, task.sample(what, batch_size, length, generator=torch.Generator().manual_seed(0))
+    wanted = [count / total for count in (right, plain, excess, seen, likely)]
+    assert baselines.baselines(what, COUNTS, batch) == pytest.approx(wanted)
 
 
 def test_guesses_are_for_shared_triggers():
-    what, batch = drawn_triggers()
+    what, batch = draw(200, 80, n_triggers=3, random_triggers=True)
     with pytest.raises(ValueError, match="share"):
         baselines.baselines(what, COUNTS, batch)
 
 
 def test_each_sequence_draws_its_own_triggers():
-    what, batch = drawn_triggers()
+    what, batch = draw(200, 80, n_triggers=3, random_triggers=True)
     assert what.triggers.tolist() == list(range(N))
     many = Counter()
     for row, (tokens, scored) in enumerate(zip(batch.tokens, batch.scored, strict=True)):

@@ -1,23 +1,28 @@
 """The network by hand, causality, truncation; the noisy sampler and what is scored."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
-from emergence.companions.birth import bigrams
+from emergence.companions.birth.task import rows_of
 from emergence.companions.distributional import Recipe, model, task, training
+from oracles.birth_counts import COUNTS
 
-ROOT = Path(__file__).parents[4]
-COUNTS = bigrams.read((ROOT / "data/shakespeare_bigrams.csv").read_text(encoding="ascii"))
 WHAT = task.make(COUNTS)
 TRIGGER = int(WHAT.triggers[0])
 TINY = replace(
-    Recipe(), length=24, dim=32, width=64, batch_size=16, steps=60, every=30, n_tested=32,
+    Recipe(),
+    length=24,
+    dim=32,
+    width=64,
+    batch_size=16,
+    steps=60,
+    every=30,
+    n_tested=32,
     precision="float32",
-)  # fmt: skip
+)
 CPU = torch.device("cpu")
 
 
@@ -36,15 +41,13 @@ def test_logits_by_hand(close):
     z = torch.tensor([5, 1, 9, 1, 2])
     x = own.e[z] + own.p[:5]
     for layer in (own.first, own.last):
-        keys = x @ layer.k.T
-        rows = []
+        keys, rows = x @ layer.k.T, []
         for s in range(5):
             pattern = (keys[: s + 1] @ x[s] / 16**0.5).softmax(0)
             told = x[s] + layer.o @ (layer.v @ (pattern @ x[: s + 1]))
             rows.append(told + layer.w_out @ (layer.w_in @ told).clamp(min=0))
         x = torch.stack(rows)
-    at = torch.tensor([[1, 3, 4]])
-    real = torch.tensor([[True, False, True]])
+    at, real = torch.tensor([[1, 3, 4]]), torch.tensor([[True, False, True]])
     close(model.logits(own, z[None], at, real), (x @ own.u.T)[[1, 4]], 1e-10)
 
 
@@ -52,16 +55,14 @@ def test_the_future_is_hidden(close):
     tokens = torch.randint(65, (2, 12), generator=stream(1))
     other = tokens.clone()
     other[:, 7:] = (other[:, 7:] + 1) % 65
-    at = torch.tensor([[2, 6], [0, 6]])
-    real = torch.ones(2, 2, dtype=torch.bool)
+    at, real = torch.tensor([[2, 6], [0, 6]]), torch.ones(2, 2, dtype=torch.bool)
     close(model.logits(drawn(), tokens, at, real), model.logits(drawn(), other, at, real))
 
 
 def test_another_number_format_changes_little():
     own = model.draw(65, 24, 32, 64, generator=stream())
     tokens = torch.randint(65, (4, 24), generator=stream(1))
-    at = torch.arange(24).expand(4, 24)
-    real = torch.ones(4, 24, dtype=torch.bool)
+    at, real = torch.arange(24).expand(4, 24), torch.ones(4, 24, dtype=torch.bool)
     exact = model.logits(own, tokens, at, real)
     low = model.logits(own.cast(torch.bfloat16), tokens, at, real)
     assert low.dtype == torch.float32
@@ -70,13 +71,17 @@ def test_another_number_format_changes_little():
 
 def test_kept_is_the_nearest_of_its_rank(close):
     w = torch.randn(6, 10, generator=stream(), dtype=torch.float64)
-    close(model.kept(w, 1.0), w, 1e-10)
-    assert not model.kept(w, 0.0).any()
-    half = model.kept(w, 0.5)
+    own = drawn()
+    own = own._replace(last=own.last._replace(w_in=w))
+    whole, nothing, half, less = (
+        model.truncated(own, "last", "w_in", share).last.w_in for share in (1.0, 0.0, 0.5, 0.49)
+    )
+    close(whole, w, 1e-10)
+    assert not nothing.any()
     assert torch.linalg.matrix_rank(half) == 3
     lost = torch.linalg.eigvalsh(w @ w.T)[:3].sum()  # Eckart and Young
     close((w - half).square().sum(), lost, 1e-10)
-    assert torch.linalg.matrix_rank(model.kept(w, 0.49)) == 2  # rounded down, as in the code
+    assert torch.linalg.matrix_rank(less) == 2  # rounded down, as in the code
 
 
 def test_part_by_power_iteration(close):
@@ -141,7 +146,7 @@ def test_scored_positions_by_hand():
     z = torch.tensor([[q, noise, q, o, q, noise, 3, q, o]])
     batch = task.Batch(z[:, :-1], z[:, 1:], torch.tensor([o]))
     assert task.repeated(batch, q).nonzero()[:, 1].tolist() == [2, 4, 7]
-    at, real = task.rows_of(task.repeated(batch, q))
+    at, real = rows_of(task.repeated(batch, q))
     assert at.tolist() == [[2, 4, 7]]
     assert real.all()
 
@@ -170,21 +175,32 @@ def test_shares_by_hand():
     assert accuracy.item() == 0.5
 
 
-def test_looks_by_hand():
-    q, noise, o = TRIGGER, task.NOISE, 7
-    z = torch.tensor([[o, q, noise, q, o, noise, q, 0]])
+@pytest.mark.parametrize(
+    ("z", "o", "pattern", "real", "wanted"),
+    [
+        (
+            [7, TRIGGER, task.NOISE, TRIGGER, 7, task.NOISE, TRIGGER, 0],
+            7,
+            [[0.1, 0, 0.2, 0, 0.3, 0.4, 0], [1.0, 0, 0, 0, 0, 0, 0]],
+            [True, False],
+            [0.3, 0.2],
+        ),
+        (
+            [TRIGGER, task.NOISE, TRIGGER, task.NOISE],
+            task.NOISE,
+            [[0.0, 0.7, 0.3]],
+            [True],
+            [0, 0.7],
+        ),
+    ],
+    ids=["by hand", "o is noise"],
+)
+def test_looks(z, o, pattern, real, wanted):
+    """Where o is the noise token, all of the mass counts as noise."""
+    z = torch.tensor([z])
     batch = task.Batch(z[:, :-1], z[:, 1:], torch.tensor([o]))
-    pattern = torch.tensor([[[0.1, 0, 0.2, 0, 0.3, 0.4, 0], [1.0, 0, 0, 0, 0, 0, 0]]])
-    found = task.looks(pattern, batch, torch.tensor([[True, False]]), q)
-    assert [value.item() for value in found] == pytest.approx([0.3, 0.2])
-
-
-def test_where_o_is_noise_all_of_it_counts_as_noise():
-    q, noise = TRIGGER, task.NOISE
-    z = torch.tensor([[q, noise, q, noise]])
-    batch = task.Batch(z[:, :-1], z[:, 1:], torch.tensor([noise]))
-    found = task.looks(torch.tensor([[[0.0, 0.7, 0.3]]]), batch, torch.tensor([[True]]), q)
-    assert [value.item() for value in found] == pytest.approx([0, 0.7])
+    found = task.looks(torch.tensor([pattern]), batch, torch.tensor([real]), TRIGGER)
+    assert [value.item() for value in found] == pytest.approx(wanted)
 
 
 def test_measurements_are_dense_at_the_start():

@@ -8,13 +8,11 @@ import numpy as np
 import pytest
 import torch
 
-from emergence.companions.birth import bigrams
 from emergence.companions.distributional import Recipe, model, probes, stored, task, training
 from emergence.running.records import Entry, written
+from oracles.birth_counts import COUNTS
 
-ROOT = Path(__file__).parents[4]
-FILE = ROOT / "data" / "companions" / "distributional.json"
-COUNTS = bigrams.read((ROOT / "data/shakespeare_bigrams.csv").read_text(encoding="ascii"))
+FILE = Path(__file__).parents[4] / "data" / "companions" / "distributional.json"
 CPU = torch.device("cpu")
 TINY = replace(
     Recipe(), length=24, dim=16, width=32, batch_size=8, steps=4, every=4, n_tested=8,
@@ -22,9 +20,25 @@ TINY = replace(
 )  # fmt: skip
 
 
-def test_a_reading_is_that_of_models_made_one_by_one():
-    own = model.draw(65, 24, 16, 32, generator=torch.Generator().manual_seed(0))
-    probe = training.probe(TINY, COUNTS, 0, CPU)
+@pytest.fixture
+def own():
+    """A small model as it was drawn."""
+    return model.draw(65, 24, 16, 32, generator=torch.Generator().manual_seed(0))
+
+
+@pytest.fixture
+def probe():
+    """Sequences to probe it with."""
+    return training.probe(TINY, COUNTS, 0, CPU)
+
+
+@pytest.fixture(scope="module")
+def kept():
+    """The stored runs by name and seed."""
+    return {(run.name, run.seed): run for run in stored.read(FILE.read_text(encoding="utf-8"))}
+
+
+def test_a_reading_is_that_of_models_made_one_by_one(own, probe):
     found = probes.followed(own, probe)
     table = probes.table(own, probe, TINY.shares)
     assert found[:3] == pytest.approx([float(value) for value in probe.answers(own)])
@@ -39,15 +53,13 @@ def test_a_reading_is_that_of_models_made_one_by_one():
         assert table[f"{layer}.{matrix}.{share:g}"] == pytest.approx(reading, abs=1e-6)
     assert len(found) == 3 * (1 + len(probes.FOLLOWED)) + 2
     assert len(table) == 2 * (4 * (len(TINY.shares) + 1) + len(TINY.shares))
-    both = model.truncated(model.truncated(own, "first", "w_in", 0.2), "first", "w_out", 0.2)
+    narrow = model.truncated(own, "first", "w_in", 0.2)
+    both = model.truncated(narrow, "first", "w_out", 0.2)
     assert table["first.both.0.2"] == pytest.approx([float(value) for value in probe.answers(both)])
 
 
-def test_a_push_is_what_removal_takes_from_the_logits():
-    own = model.draw(65, 24, 16, 32, generator=torch.Generator().manual_seed(0))
-    probe = training.probe(TINY, COUNTS, 0, CPU)
-    found = probes.pushes(own, probe, (0.0, 0.2))
-    clean = probe.clean
+def test_a_push_is_what_removal_takes_from_the_logits(own, probe):
+    found, clean = probes.pushes(own, probe, (0.0, 0.2)), probe.clean
     none = model.truncated(own, "last", "w_out", 0.0)
     for name, cut in (("full", own), ("w_in.0.2", model.truncated(own, "last", "w_in", 0.2))):
         lifted = model.logits(cut, clean.batch.tokens, clean.at, clean.real)
@@ -57,14 +69,11 @@ def test_a_push_is_what_removal_takes_from_the_logits():
     assert found["w_in.0"] == found["w_out.0"] == 0
 
 
-def test_less_one_is_the_model_without_that_value():
-    own = model.draw(65, 24, 16, 32, generator=torch.Generator().manual_seed(0))
-    probe = training.probe(TINY, COUNTS, 0, CPU)
+def test_less_one_is_the_model_without_that_value(own, probe):
     w = own.last.w_out
     left, values, right = torch.linalg.svd(w, full_matrices=False)
-    cut = own._replace(
-        last=own.last._replace(w_out=w - values[0] * torch.outer(left[:, 0], right[0]))
-    )
+    less = w - values[0] * torch.outer(left[:, 0], right[0])
+    cut = own._replace(last=own.last._replace(w_out=less))
     found = probes.table(own, probe, ())["last.w_out.less one"]
     assert found == pytest.approx([float(value) for value in probe.answers(cut)], abs=1e-5)
 
@@ -114,21 +123,19 @@ def test_unsettled_by_hand():
     assert run.unsettled == pytest.approx(2.5)
 
 
-def test_every_stored_run_is_declared():
+def test_every_stored_run_is_declared(kept):
     declared = {(cell.name, cell.seed): cell for cell in stored.CELLS}
-    found = {(run.name, run.seed): run for run in stored.read(FILE.read_text(encoding="utf-8"))}
-    for key, run in found.items():
+    for key, run in kept.items():
         assert run.settings == json.loads(json.dumps(asdict(declared[key].recipe)))
         assert len(run.loss) == run.settings["steps"]
-    assert set(found) == set(declared)
+    assert set(kept) == set(declared)
 
 
 @pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize("key", [("source", 0), ("small", 0)])
-def test_a_stored_run_begins_as_it_is_stored(key):
+def test_a_stored_run_begins_as_it_is_stored(kept, key):
     """Its first steps, and the first reading."""
     cell = next(cell for cell in stored.CELLS if (cell.name, cell.seed) == key)
-    runs = {(run.name, run.seed): run for run in stored.read(FILE.read_text(encoding="utf-8"))}
     found = training.train(replace(cell.recipe, steps=2), COUNTS, cell.seed, device=CPU)
-    assert found.loss == pytest.approx(runs[key].loss[:2], rel=5e-3)
-    assert found.readings[0] == pytest.approx(runs[key].readings[:, 0], abs=2e-3)
+    assert found.loss == pytest.approx(kept[key].loss[:2], rel=5e-3)
+    assert found.readings[0] == pytest.approx(kept[key].readings[:, 0], abs=2e-3)

@@ -80,14 +80,8 @@ def test_shares_of_gradients_as_by_autograd():
     second = torch.randn(width, n, generator=stream, dtype=torch.float64) / width**0.5
     second.requires_grad_()
     inner = (inputs @ first / inputs.shape[1] ** 0.5).relu()
-    gradients = torch.stack(
-        [
-            torch.autograd.grad(torch.nn.functional.cross_entropy(inner @ second, target), second)[
-                0
-            ]
-            for target in right
-        ]
-    )
+    losses = [torch.nn.functional.cross_entropy(inner @ second, target) for target in right]
+    gradients = torch.stack([torch.autograd.grad(loss, second)[0] for loss in losses])
     allowed = hardness.bound(n, k) * inner.square().mean(0)[:, None]
     expected = gradients.var(0, correction=0) / allowed
     assert shares[: width * n] == pytest.approx(expected.detach().flatten().numpy(), rel=1e-9)

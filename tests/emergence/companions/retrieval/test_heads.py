@@ -9,11 +9,9 @@ from emergence.companions.retrieval import heads, task
 
 def batch_of(hops, n_runs=2):
     stream = torch.Generator().manual_seed(0)
-    drawn = [
-        task.chains(torch.full((4, 2), hops), n_hops=3, vocabulary=12, generator=stream)
-        for _ in range(n_runs)
-    ]
-    return task.stacked(drawn)
+    asked = torch.full((4, 2), hops)
+    drawn = (task.chains(asked, n_hops=3, vocabulary=12, generator=stream) for _ in range(n_runs))
+    return task.stacked([*drawn])
 
 
 def test_sorted_maps_look_up_the_tokens_of_each_chain():

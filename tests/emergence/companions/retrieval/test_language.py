@@ -56,6 +56,8 @@ def test_the_likeliest_candidate_is_the_answer():
 def test_errors_say_what_is_missing(tmp_path):
     with pytest.raises(FileNotFoundError, match="there is no model directory"):
         language.load(tmp_path / "nowhere")
+    with pytest.raises(FileNotFoundError, match=r"no file 'weights\.gguf'"):
+        language.load(tmp_path, "weights.gguf")
     with pytest.raises(ValueError, match="at least one prompt"):
         language.accuracy(bigram(), [])
 
@@ -69,9 +71,8 @@ def test_without_transformers_the_error_names_the_extra(tmp_path, monkeypatch):
 @pytest.fixture
 def model_directory(tmp_path):
     """A GPT-2 of a few hundred weights and a tokeniser of single letters, saved to a directory."""
-    transformers = pytest.importorskip(
-        "transformers", reason="transformers, an optional extra, is not installed"
-    )
+    reason = "transformers, an optional extra, is not installed"
+    transformers = pytest.importorskip("transformers", reason=reason)
     from tokenizers import Regex, Tokenizer, models, pre_tokenizers
 
     letters = sorted(set("".join(chr(i) for i in range(32, 127))) | {"\n"})
@@ -84,8 +85,7 @@ def model_directory(tmp_path):
         vocab_size=len(vocabulary), n_positions=2048, n_embd=8, n_layer=1, n_head=2,
         bos_token_id=0, eos_token_id=0,
     )  # fmt: skip
-    model = transformers.GPT2LMHeadModel(config)
-    model.save_pretrained(tmp_path)
+    transformers.GPT2LMHeadModel(config).save_pretrained(tmp_path)
     return tmp_path
 
 
@@ -103,8 +103,3 @@ def test_any_causal_model_of_transformers_is_scored(model_directory):
         differences = torch.tensor(expected) - expected[0]
         torch.testing.assert_close(found - found[0], differences, rtol=1e-3, atol=1e-2)
         assert 0 <= language.accuracy(loaded, made) < 1  # random weights know nothing
-
-
-def test_a_missing_file_is_named(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"no file 'weights\.gguf'"):
-        language.load(tmp_path, "weights.gguf")

@@ -7,14 +7,7 @@ import pytest
 import torch
 
 from emergence.companions.retrieval import task
-from emergence.companions.retrieval.model import (
-    Architecture,
-    Cut,
-    Layer,
-    Parameters,
-    forward,
-    initial,
-)
+from emergence.companions.retrieval.model import Architecture, Cut, forward, initial
 
 SMALL = Architecture(n_layers=3, n_heads=2, dim=8, hidden=16, vocabulary=12)
 
@@ -32,8 +25,14 @@ def double(parameters):
     def free(tensor):
         return tensor.detach().double().requires_grad_()
 
-    layers = tuple(Layer(*map(free, layer)) for layer in parameters.layers)
-    return Parameters(*map(free, parameters[:2]), layers, free(parameters.readout))
+    layers = tuple(type(layer)(*map(free, layer)) for layer in parameters.layers)
+    return type(parameters)(*map(free, parameters[:2]), layers, free(parameters.readout))
+
+
+def small(seeds=(0,)):
+    """Networks of a run each, and a batch for each."""
+    streams = [torch.Generator().manual_seed(seed) for seed in seeds]
+    return double(initial(SMALL, streams)), batch_of(range(4, 4 + len(seeds)))
 
 
 def plain(parameters, run, keys, values, query, n_heads, cut=None):
@@ -98,8 +97,7 @@ def test_values_and_gradients_as_by_the_plain_network(n_layers, close):
 )
 @torch.no_grad()
 def test_a_look_is_taken_away_as_from_the_plain_network(cut, close):
-    parameters = double(initial(SMALL, [torch.Generator().manual_seed(0)]))
-    batch = batch_of((4,))
+    parameters, batch = small()
     found, whole = (forward(parameters, batch, 2, each).logits for each in (cut, None))
     assert float((found - whole).abs().max()) > 1e-3
     for i, chain in np.ndindex(3, 2):
@@ -108,27 +106,22 @@ def test_a_look_is_taken_away_as_from_the_plain_network(cut, close):
 
 
 def test_runs_do_not_see_each_other(close):
-    streams = [torch.Generator().manual_seed(seed) for seed in (0, 1)]
-    parameters = double(initial(SMALL, streams))
-    batch = batch_of((4, 5))
+    parameters, batch = small((0, 1))
     loss = forward(parameters, batch, 2).logits[0].sum()
     for gradient in torch.autograd.grad(loss, parameters.tensors()):
         assert float(gradient[1].abs().max()) == 0
-    alone = initial(SMALL, [torch.Generator().manual_seed(1)])
-    close(alone.readout[0].double(), parameters.readout[1])
+    close(small((1,))[0].readout[0], parameters.readout[1])
 
 
 def test_the_order_of_facts_does_not_matter(close):
-    parameters = double(initial(SMALL, [torch.Generator().manual_seed(0)]))
-    batch = batch_of((4,))
+    parameters, batch = small()
     order = torch.tensor([3, 0, 5, 1, 4, 2])
     moved = batch._replace(keys=batch.keys[..., order], values=batch.values[..., order])
     close(forward(parameters, moved, 2).logits, forward(parameters, batch, 2).logits, 1e-11)
 
 
 def test_questions_of_a_context_do_not_see_each_other(close):
-    parameters = double(initial(SMALL, [torch.Generator().manual_seed(0)]))
-    batch = batch_of((4,))
+    parameters, batch = small()
     other = batch._replace(query=torch.stack([batch.query[..., 0], batch.target[..., 0]], dim=-1))
     one, two = (forward(parameters, b, 2).logits for b in (batch, other))
     close(one[:, :, 0], two[:, :, 0])
@@ -136,8 +129,7 @@ def test_questions_of_a_context_do_not_see_each_other(close):
 
 
 def test_key_and_value_are_told_apart():
-    parameters = double(initial(SMALL, [torch.Generator().manual_seed(0)]))
-    batch = batch_of((4,))
+    parameters, batch = small()
     turned = batch._replace(keys=batch.values, values=batch.keys)
     difference = forward(parameters, turned, 2).logits - forward(parameters, batch, 2).logits
     assert float(difference.detach().abs().max()) > 1e-3

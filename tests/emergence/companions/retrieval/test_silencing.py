@@ -14,8 +14,11 @@ RECORD = Path(__file__).parents[4] / "data" / "companions" / "language.json"
 LAYERS, HEADS = 4, 9
 
 
-def scores(seed):
-    return torch.rand(LAYERS, HEADS, generator=torch.Generator().manual_seed(seed))
+def scores(*kinds):
+    """Random scores of all heads, three times as many layers, by kind."""
+    drawn = (torch.Generator().manual_seed(seed) for seed in range(len(kinds)))
+    some = (torch.rand(LAYERS, HEADS, generator=stream) for stream in drawn)
+    return {kind: torch.cat([each] * 3) for kind, each in zip(kinds, some, strict=True)}
 
 
 def test_random_heads_are_others_of_the_same_layers():
@@ -36,7 +39,7 @@ def test_a_full_layer_gives_way_to_the_nearest():
 
 
 def test_cuts_go_together_and_no_draw_has_a_strong_head():
-    shape = {kind: torch.cat([scores(seed)] * 3) for seed, kind in enumerate(("one", "other"))}
+    shape = scores("one", "other")
     found = silencing.cuts(shape)
     assert found[0] == Cut("none", 0, None, ())
     assert len(found) == len({*found}) == 1 + len(silencing.COUNTS) * 2 * (1 + silencing.N_DRAWS)
@@ -48,9 +51,8 @@ def test_cuts_go_together_and_no_draw_has_a_strong_head():
 
 
 def test_heads_are_ranked_on_other_prompts_than_those_answered():
-    both = (silencing.RANKED, silencing.ANSWERED)
-    ranked, answered = ({prompt.text for prompt in each.prompts()} for each in both)
-    assert not ranked & answered
+    ranked, answered = silencing.RANKED.prompts(), silencing.ANSWERED.prompts()
+    assert not {prompt.text for prompt in ranked} & {prompt.text for prompt in answered}
 
 
 def test_heads_without_effect_cost_nothing_and_heads_with_one_do():
@@ -96,9 +98,7 @@ def test_the_record_has_every_group_in_full():
 
 def test_what_is_stored_is_what_is_asked_of_the_model(monkeypatch):
     """Each configuration reaches its own measure, and a group its own heads."""
-    shape = {
-        kind: torch.cat([scores(seed)] * 3) for seed, kind in enumerate(("retrieval", "induction"))
-    }
+    shape = scores("retrieval", "induction")
     ranked = {kind: each.tolist() for kind, each in shape.items()}
     silent = []
     monkeypatch.setattr(silencing, "_model", lambda: "model")
@@ -106,7 +106,9 @@ def test_what_is_stored_is_what_is_asked_of_the_model(monkeypatch):
     monkeypatch.setattr(
         language_study, "without", lambda model, heads: silent.append(heads) or nullcontext()
     )
-    monkeypatch.setattr(language_study, "study_heads", lambda model, n, cut: {"cut": [(n, cut)]})
+    monkeypatch.setattr(
+        language_study, "study_heads", lambda model, of: {"cut": [(of.n_prompts, of.n_cut)]}
+    )
     monkeypatch.setattr(
         silencing.language, "right_answers", lambda model, made: [True, False, len(made) > 50]
     )

@@ -30,8 +30,9 @@ def test_following_the_facts_gives_the_target_after_so_many_hops():
 
 def test_places_list_each_chain_from_its_end():
     batch = contexts()
-    values = batch.values.gather(1, batch.places.flatten(1)).view(-1, 3, 4)
-    keys = batch.keys.gather(1, batch.places.flatten(1)).view(-1, 3, 4)
+    values, keys = (
+        of.gather(1, batch.places.flatten(1)).view(-1, 3, 4) for of in (batch.values, batch.keys)
+    )
     assert torch.equal(values[..., 0], batch.target)
     assert torch.equal(values[..., 1:], keys[..., :-1])
     asked = keys.gather(2, batch.hops[..., None] - 1).squeeze(2)
@@ -47,9 +48,9 @@ def test_order_and_symbols_are_uniform():
 
 
 def test_same_seed_same_contexts():
-    one, two, other = contexts(seed=5), contexts(seed=5), contexts(seed=6)
-    assert all(torch.equal(a, b) for a, b in zip(one, two, strict=True))
-    assert not torch.equal(one.keys, other.keys)
+    one = contexts(seed=5)
+    assert all(map(torch.equal, one, contexts(seed=5)))
+    assert not torch.equal(one.keys, contexts(seed=6).keys)
 
 
 def test_stages_of_each_mode():

@@ -26,13 +26,12 @@ TINY = training.RetrievalTraining(
 
 def test_a_run_depends_on_its_own_seed_only(close):
     both, alone, again = (
-        training.train(TINY, seeds, device=CPU) for seeds in ((0, 1), (1,), (0, 1))
+        training.train(TINY, seeds, device=CPU).parameters.tensors()
+        for seeds in ((0, 1), (1,), (0, 1))
     )
-    pairs = zip(both.parameters.tensors(), alone.parameters.tensors(), strict=True)
-    for one, other in pairs:
+    for one, other in zip(both, alone, strict=True):
         close(one[1], other[0], 1e-4)  # batched products round differently
-    for one, other in zip(both.parameters.tensors(), again.parameters.tensors(), strict=True):
-        assert torch.equal(one, other)
+    assert all(map(torch.equal, both, again))
 
 
 def test_records_start_untrained_and_end_trained():
@@ -48,9 +47,9 @@ def test_records_start_untrained_and_end_trained():
 
 
 def test_tests_are_not_training_data():
-    seen = TINY.draw((1,), 32, torch.Generator().manual_seed(0))
+    seen = TINY.draw((1,), 32, [torch.Generator().manual_seed(0)])
     tests = training.contexts(TINY, (0,), 32, device=CPU)
-    assert not torch.equal(tests[0].keys[0], seen.keys)
+    assert not torch.equal(tests[0].keys, seen.keys)
 
 
 def test_rate_rises_and_falls():
@@ -80,9 +79,8 @@ def test_losses_are_cross_entropies():
         given = training.forward(parameters, batch, 2).logits.softmax(-1)
         right = given.gather(-1, batch.target[..., None]).squeeze(-1)
         expected = -right.log().mean(dim=(1, 2))
-        torch.testing.assert_close(
-            training.losses(parameters, batch, 2), expected, atol=1e-5, rtol=1e-5
-        )
+        found = training.losses(parameters, batch, 2)
+        torch.testing.assert_close(found, expected, atol=1e-5, rtol=1e-5)
 
 
 @pytest.mark.usefixtures("unchecked")
@@ -99,14 +97,16 @@ def test_bad_settings_raise_one_sentence(changes, message):
         replace(TINY, **changes)
 
 
-def test_training_needs_a_seed():
-    with pytest.raises(ValueError, match="at least one seed"):
-        training.train(TINY, (), device=CPU)
-
-
-def test_a_diverged_run_says_so():
-    with pytest.raises(ArithmeticError, match=r"broken: the loss is not finite at step \d"):
-        training.train(replace(TINY, learning_rate=1e30), (0,), device=CPU, label="broken")
+@pytest.mark.parametrize(
+    ("rate", "seeds", "error", "message"),
+    [
+        (2e-3, (), ValueError, "at least one seed"),
+        (1e30, (0,), ArithmeticError, r"broken: the loss is not finite at step \d"),
+    ],
+)
+def test_a_training_that_fails_says_why(rate, seeds, error, message):
+    with pytest.raises(error, match=message):
+        training.train(replace(TINY, learning_rate=rate), seeds, device=CPU, label="broken")
 
 
 def test_stages_follow_one_another_and_the_last_one_stays():

@@ -89,9 +89,13 @@ def measure(cell: Cell, bigrams: Bigrams) -> dict[str, Any]:
     tested = task.sample(what, 512, settings.length, generator=draw)
     if isinstance(settings, Generic):
         layer = generic.train(settings, bigrams, cell.seed, label=cell.name)
-        curves = {"accuracy": _rounded(layer.accuracy), "loss": _rounded(layer.loss)}
         answer = partial(generic.logits, layer.parts, n_heads=settings.n_heads)
-        return curves | {"tested": accuracies(answer, tested, settings.n_triggers)}
+        return {
+            "accuracy": rounded(layer.accuracy),
+            "loss": rounded(layer.loss),
+            "tested": accuracies(answer, tested, settings.n_triggers),
+        }
+    reader = RecallsAndFocus.of(what, task.Batch(*(part[:N_READ] for part in tested)))
     record = train(
         Settings(**asdict(settings)),
         bigrams,
@@ -99,16 +103,15 @@ def measure(cell: Cell, bigrams: Bigrams) -> dict[str, Any]:
         n_layers=2,
         device=torch.device("cpu"),
         label=cell.name,
-        read=RecallsAndFocus.of(what, task.Batch(*(part[:N_READ] for part in tested))),
+        read=reader,
     )
+    answer = partial(model.logits, record.frozen, record.trained)
     entry: dict[str, Any] = {
         "probed": record.probed.tolist(),
-        "readings": _rounded(record.readings.T),
-        "accuracy": _rounded(record.accuracy),
-        "loss": _rounded(record.loss),
-        "tested": accuracies(
-            partial(model.logits, record.frozen, record.trained), tested, settings.n_triggers
-        ),
+        "readings": rounded(record.readings.T),
+        "accuracy": rounded(record.accuracy),
+        "loss": rounded(record.loss),
+        "tested": accuracies(answer, tested, settings.n_triggers),
     }
     if (cell.name, cell.seed) == SHOWN:
         entry["maps"] = _maps(record.frozen, record.trained, what.n_tokens)
@@ -123,14 +126,14 @@ def accuracies(
     found = [answer(tokens).argmax(dim=2) for tokens in batch.tokens.split(CHUNK)]
     right = (torch.cat(found) == batch.targets).double()
     stuck = task.stuck(batch.scored, n_triggers)
-    free = batch.scored & ~stuck
-    return {
-        "all": round(float(right[batch.scored].mean()), 4),
-        "free": round(float(right[free].mean()), 4),
-        "stuck": round(float(right[stuck].mean()), 4),
-        "stuck_sequences": round(float(stuck.any(dim=1).double().mean()), 4),
-        "stuck_positions": round(float(stuck.sum() / batch.scored.sum()), 4),
+    shares = {
+        "all": right[batch.scored].mean(),
+        "free": right[batch.scored & ~stuck].mean(),
+        "stuck": right[stuck].mean(),
+        "stuck_sequences": stuck.any(dim=1).double().mean(),
+        "stuck_positions": stuck.sum() / batch.scored.sum(),
     }
+    return {name: round(float(share), 4) for name, share in shares.items()}
 
 
 def _maps(frozen: model.Frozen, trained: model.Trained, n_tokens: int) -> dict[str, Any]:
@@ -144,9 +147,9 @@ def _maps(frozen: model.Frozen, trained: model.Trained, n_tokens: int) -> dict[s
         "kq2": found.kq2[:n_tokens, n : n + n_tokens],
         "kq1": found.kq1[places, places].tril(),
     }
-    return {name: _rounded(value.detach(), 2) for name, value in values.items()}
+    return {name: rounded(value.detach(), 2) for name, value in values.items()}
 
 
-def _rounded(values: Any, digits: int = 4) -> Any:
+def rounded(values: Any, digits: int = 4) -> Any:
     """Numbers as they are stored."""
     return torch.as_tensor(values, dtype=torch.float64).round(decimals=digits).tolist()

@@ -19,6 +19,7 @@ from emergence.running.devices import generator
 
 from .. import task
 from ..bigrams import Bigrams
+from ..model import linear
 from ..training import POOL
 
 
@@ -61,13 +62,8 @@ class Parts(NamedTuple):
     @property
     def flat(self) -> list[Tensor]:
         """Every tensor once."""
-        return [
-            self.e,
-            self.p,
-            *(part for block in self.blocks for part in block),
-            self.norm,
-            self.u,
-        ]
+        inner = [part for block in self.blocks for part in block]
+        return [self.e, self.p, *inner, self.norm, self.u]
 
 
 class Record(NamedTuple):
@@ -81,27 +77,15 @@ class Record(NamedTuple):
 def initial(n_tokens: int, settings: Generic, *, generator: torch.Generator) -> Parts:
     """PyTorch's defaults, as in the code: embeddings N(0, 1), matrices U(-1, 1)/sqrt(inputs)."""
 
-    def linear(rows: int, columns: int) -> Tensor:
-        return (2 * torch.rand(rows, columns, generator=generator) - 1) * columns**-0.5
-
-    def norm() -> Tensor:
-        return torch.stack([torch.ones(d), torch.zeros(d)])
-
     d = settings.dim
+    matrices = (3 * d, d), (d, d), (4 * d, d), (d, 4 * d)
+    norm = torch.stack([torch.ones(d), torch.zeros(d)])
     blocks = tuple(
-        Block(
-            torch.stack([norm(), norm()]), linear(3 * d, d), linear(d, d),
-            linear(4 * d, d), linear(d, 4 * d),
-        )
+        Block(torch.stack([norm, norm]), *(linear(*shape, generator) for shape in matrices))
         for _ in range(settings.n_layers)
-    )  # fmt: skip
-    return Parts(
-        torch.randn(n_tokens, d, generator=generator),
-        torch.randn(settings.length, d, generator=generator),
-        blocks,
-        norm(),
-        linear(n_tokens, d),
     )
+    e, p = (torch.randn(rows, d, generator=generator) for rows in (n_tokens, settings.length))
+    return Parts(e, p, blocks, norm, linear(n_tokens, d, generator))
 
 
 def logits(
@@ -147,9 +131,8 @@ def train(settings: Generic, bigrams: Bigrams, seed: int, *, label: str = "train
         loss = functional.cross_entropy(out.flatten(0, 1), batch.targets.flatten())
         loss.backward()
         optimiser.step()
-        rows.append(
-            (loss.item(), float((out.argmax(dim=2) == batch.targets)[batch.scored].double().mean()))
-        )
+        right = (out.argmax(dim=2) == batch.targets)[batch.scored]
+        rows.append((loss.item(), float(right.double().mean())))
         loop.check_finite(rows[-1][0], label, step)
     losses, accuracies = np.array(rows).T
     return Record(losses, accuracies, parts)

@@ -26,15 +26,15 @@ class Order(NamedTuple):
     match_first: float  # runs and levels: KQ2 before KQ1
 
 
-def _counts(run: Run, by_use: bool) -> dict[str, int]:
-    """M of each memory of a run."""
-    settings = run.settings
+def _memories(run: Run, by_use: bool) -> dict[str, tuple[Float[np.ndarray, " probes"], int]]:
+    """Of each memory its recall at each probe, and M."""
+    settings, read = run.settings, run.curves
     asking = N_TOKENS if settings["random_triggers"] else settings["n_triggers"]
-    m = entries(N_TOKENS, asking, settings["length"])
+    ov2, kq2, kq1, early = entries(N_TOKENS, asking, settings["length"])
     return {
-        "ov2": int(m.ov2),
-        "kq2": int(m.kq2),
-        "kq1": int(m.kq1_early if by_use else m.kq1),
+        "ov2": (read.ov2, ov2),
+        "kq2": (read.matched if by_use else read.kq2, kq2),
+        "kq1": (read.kq1_early, early) if by_use else (read.kq1, kq1),
     }
 
 
@@ -44,12 +44,7 @@ def shares(run: Run, *, by_use: bool = False) -> dict[str, Float[np.ndarray, " p
     `by_use` weighs what is used more: tokens by frequency in W_KQ^2, and of the positions in
     W_KQ^1 only the first quarter.
     """
-    m, read = _counts(run, by_use), run.curves
-    return {
-        "ov2": learnt(read.ov2, m["ov2"]),
-        "kq2": learnt(read.matched if by_use else read.kq2, m["kq2"]),
-        "kq1": learnt(read.kq1_early if by_use else read.kq1, m["kq1"]),
-    }
+    return {name: learnt(curve, m) for name, (curve, m) in _memories(run, by_use).items()}
 
 
 class Arrivals(NamedTuple):
@@ -62,19 +57,18 @@ class Arrivals(NamedTuple):
 
 def arrivals(run: Run, *, by_use: bool = False) -> Arrivals:
     """From which step on each memory of a run stays above chance, half learnt, at each level."""
-    m, of = _counts(run, by_use), shares(run, by_use=by_use)
-    # three standard deviations of the mean of M draws with probability 1/M, as a share
-    chance = {name: 3 / count / (1 - 1 / count) ** 0.5 for name, count in m.items()}
+    counts = [m for _, m in _memories(run, by_use).values()]
+    curves = shares(run, by_use=by_use).values()
 
-    def reached(levels: dict[str, float]) -> tuple[float, ...]:
-        return tuple(
-            float(settled(run.probed, curve[None], levels[name])[0]) for name, curve in of.items()
-        )
+    def reached(levels: Sequence[float]) -> tuple[float, ...]:
+        pairs = zip(curves, levels, strict=True)
+        return tuple(float(settled(run.probed, curve[None], at)[0]) for curve, at in pairs)
 
     return Arrivals(
-        reached(chance),
-        reached(dict.fromkeys(of, 0.5)),
-        tuple(reached(dict.fromkeys(of, float(level))) for level in LEVELS),
+        # three standard deviations of the mean of M draws with probability 1/M, as a share
+        reached([3 / m / (1 - 1 / m) ** 0.5 for m in counts]),
+        reached([0.5] * 3),
+        tuple(reached([float(level)] * 3) for level in LEVELS),
     )
 
 

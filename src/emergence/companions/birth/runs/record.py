@@ -12,9 +12,7 @@ from .. import bigrams
 from . import cells
 
 RUNS = StoredRuns(
-    cells.measure,
-    cells.CELLS,
-    tables={"bigrams": ("data/shakespeare_bigrams.csv", bigrams.read)},
+    cells.measure, cells.CELLS, tables={"bigrams": ("data/shakespeare_bigrams.csv", bigrams.read)}
 )
 
 
@@ -48,24 +46,24 @@ class Run(NamedTuple):
 
 def read(text: str) -> list[Run]:
     """The runs of a file; ValueError for other runs, and for other readings than are taken."""
-    found = []
+    n_readings, found = len(Curves._fields), []
     for cell, entry in RUNS.read(text).items():
-        readings = np.array(entry.get("readings", np.zeros((len(Curves._fields), 0))), dtype=float)
-        if len(readings) != len(Curves._fields):
-            raise ValueError(
-                f"a run has {len(readings)} readings a step, expected {len(Curves._fields)}"
-            )
+        readings = np.array(entry.get("readings", np.zeros((n_readings, 0))), dtype=float)
+        if len(readings) != n_readings:
+            raise ValueError(f"a run has {len(readings)} readings a step, expected {n_readings}")
+        settings = {name: value for name, value in plain(cell.settings).items() if name}
+        maps = {name: np.array(values) for name, values in entry.get("maps", {}).items()}
         found.append(
             Run(
                 cell.name,
                 cell.seed,
-                {name: value for name, value in plain(cell.settings).items() if name},
+                settings,
                 np.array(entry["loss"]),
                 np.array(entry["accuracy"]),
                 entry["tested"],
                 np.array(entry.get("probed", []), dtype=int),
                 Curves(*readings),
-                {name: np.array(values) for name, values in entry.get("maps", {}).items()},
+                maps,
             )
         )
     return found
