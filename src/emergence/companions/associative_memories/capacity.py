@@ -1,6 +1,7 @@
 """Capacity: the most pairs that a network, or a Hebbian sum, stores, found by search."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -115,9 +116,5 @@ def hebbian_capacity(
     dim: int, seed: int, guess: float, settings: Settings, *, centred: bool = False
 ) -> Bracket:
     """The most pairs at which the mean recall over draws is high enough."""
-
-    def holds(n: int) -> bool:
-        mean = hebbian_recall(n, dim, settings.draws, seed, centred=centred)
-        return mean >= settings.least_recall
-
-    return search(holds, guess, settings.tolerance)
+    recall = partial(hebbian_recall, dim=dim, draws=settings.draws, seed=seed, centred=centred)
+    return search(lambda n: recall(n) >= settings.least_recall, guess, settings.tolerance)

@@ -53,11 +53,8 @@ def expected_pairs(dim: int, samples: int, seed: int) -> float:
 
 def hebbian_pairs(dim: int, recall: float) -> float:
     """The N of which the Hebbian sum recalls this share, to be expected from overlaps."""
-
-    def above(log_n: float) -> float:
-        return step_recall(float(np.exp(log_n)), dim) - recall
-
-    return float(np.exp(brentq(above, np.log(2), 2 * np.log(dim))))
+    ends = np.log(2), 2 * np.log(dim)
+    return float(np.exp(brentq(lambda x: step_recall(float(np.exp(x)), dim) - recall, *ends)))
 
 
 def guide(parameters: float) -> float:

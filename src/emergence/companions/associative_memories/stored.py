@@ -11,7 +11,7 @@ from emergence.running.records import StoredRuns
 
 from . import limits
 from .capacity import Bracket, linear_capacity
-from .settings import Settings
+from .settings import PRESET, Settings
 
 
 @dataclass(frozen=True)
@@ -25,15 +25,10 @@ class Cell:
 CELLS = tuple(Cell(256, seed) for seed in range(5))
 
 
-def search(cell: Cell, settings: Settings) -> Bracket:
-    """The capacity of a trained matrix, sought from where the cone puts it."""
+def run(cell: Cell, settings: Settings = PRESET["paper"].settings) -> dict[str, int]:
+    """The capacity of a trained matrix, as it is stored; the search starts from the cone's."""
     guess = limits.expected_pairs(cell.dim, settings.samples, cell.seed)
-    return linear_capacity(cell.dim, cell.seed, guess, settings, torch.device("cpu"))
-
-
-def run(cell: Cell) -> dict[str, int]:
-    """What is stored of a search, with the paper profile's settings."""
-    return search(cell, Settings())._asdict()
+    return linear_capacity(cell.dim, cell.seed, guess, settings, torch.device("cpu"))._asdict()
 
 
 RUNS = StoredRuns(run, CELLS)

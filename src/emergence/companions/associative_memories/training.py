@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from scipy.optimize import minimize
 from torch import Tensor
 
@@ -19,7 +19,7 @@ from emergence.running import loop
 from emergence.running.cache import Task
 from emergence.running.devices import generator
 
-from .loss import Scored, scored
+from .loss import scored
 from .model import Network, Pairs, Parameters, draw, linear, mlp, stacked
 
 
@@ -106,10 +106,9 @@ def train_adam(
     settings: AdamTraining, seeds: Sequence[int], *, device: torch.device
 ) -> Float[np.ndarray, " seeds"]:
     """The best recall of each seed, all trained at once; ArithmeticError when one diverges."""
-    pairs = [
-        draw(settings.n_drawn, settings.dim, seed, device).first(settings.n_pairs) for seed in seeds
-    ]
-    e, u = (torch.stack(parts) for parts in zip(*pairs, strict=True))
+    drawn = (draw(settings.n_drawn, settings.dim, seed, device) for seed in seeds)
+    pairs = (everything.first(settings.n_pairs) for everything in drawn)
+    e, u = map(torch.stack, zip(*pairs, strict=True))
     target = torch.arange(e.shape[1], device=device).expand(e.shape[:2])
     network = _network(settings, seeds)
     parameters = [part.to(device).clone().requires_grad_() for part in network.start]
@@ -123,8 +122,9 @@ def train_adam(
         return bool((best.mean() >= settings.least_recall) | (stalled >= settings.patience))
 
     label = f"{settings.n_pairs} pairs, {'MLP' if settings.width else 'linear'}, AdamW"
+    task = Task.of(train_adam, settings=settings, seeds=seeds)
     for step in loop.steps(
-        Task.of(train_adam, settings=settings, seeds=seeds),
+        task,
         settings.steps,
         label,
         ended=ended,
@@ -133,7 +133,11 @@ def train_adam(
         best=best,
         stalled=stalled,
     ):
-        now = adamw_step(network, parameters, optimiser, e, u, target)
+        h = network.values(parameters, e)
+        now = scored(h, u, target)
+        optimiser.zero_grad()
+        h.backward(now.gradient)
+        optimiser.step()
         loop.check_finite(now.loss, label, step)
         if step % settings.every == 0:
             seen = now.right.double().mean(dim=1)
@@ -147,20 +151,3 @@ def _network(settings: AdamTraining, seeds: Sequence[int]) -> Network:
         return stacked(linear(settings.dim), len(seeds))
     streams = [generator(seed, torch.device("cpu")) for seed in seeds]
     return mlp(settings.dim, settings.width, streams)
-
-
-def adamw_step(
-    network: Network,
-    parameters: Parameters,
-    optimiser: torch.optim.Optimizer,
-    e: Float[Tensor, "seeds n d"],
-    u: Float[Tensor, "seeds n d"],
-    target: Int[Tensor, "seeds n"],
-) -> Scored:
-    """One update of every run; what it scores on its pairs before."""
-    h = network.values(parameters, e)
-    now = scored(h, u, target)
-    optimiser.zero_grad()
-    h.backward(now.gradient)
-    optimiser.step()
-    return now

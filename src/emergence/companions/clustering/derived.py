@@ -56,11 +56,10 @@ def motion(
     """-G where the ridge is None, R otherwise, over the counted markers; both by mean marker."""
     normal = normalise(embeddings)
     units = places(normal) @ weights[:2] + weights[2]
-    n = embeddings.shape[-2]
+    n, total = embeddings.shape[-2], counted.sum(dim=-1)
     hidden = units.relu() * counted[..., None]  # 0 or 1: rows that do not count are 0
     targets = torch.eye(n, dtype=hidden.dtype, device=hidden.device)[markers(n).total] - 1 / n
     targets = targets * counted[..., None]
-    total = counted.sum(dim=-1)
     if ridge is None:
         readout = hidden.mT @ targets  # -grad of half the loss by W_2, at W_2 = 0
         energy = -readout.square().sum(dim=(-2, -1)) / total**2
@@ -95,8 +94,7 @@ def simulate_derived(
 
     `seeds` name the starts. Raises ArithmeticError when a run diverges.
     """
-    embeddings = start.clone().to(device)
-    embeddings = normalise(embeddings)
+    embeddings = normalise(start.to(device))
     rows = counted.to(device, embeddings.dtype)
     weights = directions(settings.units, beta).to(device, embeddings.dtype)
     adam = torch.optim.Adam([embeddings], lr=settings.learning_rate)

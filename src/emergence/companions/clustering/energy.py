@@ -25,7 +25,7 @@ TINY = 1e-12  # of |s|^2, where there is no core
 def pair_weights(
     n: int, dtype: torch.dtype, device: torch.device
 ) -> Float[Tensor, "markers markers"]:
-    """What each ordered pair of markers counts in U: minus and plus a mean."""
+    """The weight of each ordered pair in U: 1 / count for different sums, -1 / count for equal."""
     same, other = same_sum(n).double(), other_sum(n).double()
     return (other / other.sum() - same / same.sum()).to(device, dtype)
 

@@ -23,13 +23,9 @@ class Following(NamedTuple):
 
 
 def compare_forces(
-    record: Record,
-    tendencies: Mapping[str, Field],
-    *,
-    relabellings: int,
-    stream: torch.Generator,
+    record: Record, tendencies: Mapping[str, Field], *, relabellings: int, stream: torch.Generator
 ) -> Following:
-    """Compare at every snapshot and at the end; a tendency says what force it has where."""
+    """Compare forces at every snapshot and at the end; a tendency gives its force at embeddings."""
     counted = (record.trained / record.trained.sum(dim=-1, keepdim=True)).double()
     nets = record.snapshots | {int(record.epochs[-1]): record.final}
     like: dict[str, list[Tensor]] = {name: [] for name in tendencies}

@@ -25,22 +25,18 @@ def start(settings: Training, seeds: Sequence[int]) -> tuple[Network, Bool[Tenso
     """A fresh network and the trained pairs, each seed from a generator of its own."""
     n, hidden = settings.residues, settings.hidden
     count = len(markers(n).total)
-    rows = []
+    networks, trained = [], []
     for seed in seeds:
         stream = torch.Generator().manual_seed(seed)
-        unit = [torch.rand(*s, generator=stream) * 2 - 1 for s in ((2, hidden), (hidden, n))]
-        rows.append(
-            (
-                settings.embedding_scale * torch.randn(n, 2, generator=stream),
-                unit[0] / 2**0.5,
-                torch.zeros(1, hidden),
-                unit[1] / hidden**0.5,
-                torch.zeros(1, n),
-                torch.randperm(count, generator=stream) >= round(settings.held_out * count),
-            )
+        first, second = (
+            torch.rand(*shape, generator=stream) * 2 - 1 for shape in ((2, hidden), (hidden, n))
         )
-    *parts, trained = (torch.stack(column) for column in zip(*rows, strict=True))
-    return Network(*parts), trained
+        embeddings = settings.embedding_scale * torch.randn(n, 2, generator=stream)
+        biases = torch.zeros(1, hidden), torch.zeros(1, n)
+        networks.append((embeddings, first / 2**0.5, biases[0], second / hidden**0.5, biases[1]))
+        order = torch.randperm(count, generator=stream)
+        trained.append(order >= round(settings.held_out * count))
+    return Network(*map(torch.stack, zip(*networks, strict=True))), torch.stack(trained)
 
 
 class Pass(NamedTuple):
@@ -71,16 +67,9 @@ def forward(marks: Float[Tensor, "runs markers 2"], layers: Sequence[Tensor]) ->
     return Pass(marks, (unit > 0).to(unit.dtype), hidden, logits.log_softmax(dim=-1))
 
 
-def marker_losses(
-    marks: Float[Tensor, "runs markers 2"], layers: Sequence[Tensor]
-) -> Float[Tensor, "runs markers"]:
-    """The cross-entropy of each marker."""
-    return forward(marks, layers).losses()
-
-
 def losses(network: Network) -> Float[Tensor, "runs markers"]:
     """The cross-entropy of each pair of residues."""
-    return marker_losses(places(network.embeddings), network[1:])
+    return forward(places(network.embeddings), network[1:]).losses()
 
 
 def gradient(network: Network, found: Pass, counted: Float[Tensor, "runs markers"]) -> Network:

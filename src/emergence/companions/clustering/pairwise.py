@@ -11,8 +11,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from .markers import incidence, markers, places, shape_only
-from .model import Network, forward, gradient, losses, marker_losses
+from .markers import markers, places, shape_only
+from .model import Network, forward, gradient, losses
 
 Field = Callable[[Float[Tensor, "runs n 2"]], Float[Tensor, "runs n 2"]]  # forces at places
 
@@ -51,16 +51,14 @@ def trained_pair_forces(
     """
     free = [part.clone().requires_grad_() for part in network]
     loss = losses(Network(*free))[:, partner].sum()
-    gradient = list(torch.autograd.grad(loss, free[1:]))
+    slopes = list(torch.autograd.grad(loss, free[1:]))
     if not hidden_bias:
-        gradient[1] = torch.zeros_like(gradient[1])
-    n = network.embeddings.shape[-2]
-    matrix = incidence(n, network.first.dtype, network.first.device)
+        slopes[1] = torch.zeros_like(slopes[1])
 
     def force(step: float) -> Float[Tensor, "runs markers 2"]:
-        layers = [p.detach() - step * g for p, g in zip(free[1:], gradient, strict=True)]
-        marks = (matrix @ network.embeddings).requires_grad_()
-        return -torch.autograd.grad(marker_losses(marks, layers).sum(), marks)[0]
+        layers = [p.detach() - step * g for p, g in zip(free[1:], slopes, strict=True)]
+        marks = places(network.embeddings).requires_grad_()
+        return -torch.autograd.grad(forward(marks, layers).losses().sum(), marks)[0]
 
     return (force(rate) - force(-rate)) / (2 * rate)
 
@@ -100,22 +98,19 @@ def mean_pair_forces(
     Each network counts twice, with W_2 and with -W_2, so that terms odd in W_2 cancel.
     """
     n = len(embeddings)
-    total = torch.zeros((), dtype=embeddings.dtype)
-    drawn = 0
-    while drawn < count:
+    dtype = embeddings.dtype
+    total = torch.zeros((), dtype=dtype)
+    for drawn in range(0, count, block):
         runs = min(block, count - drawn)
         first, second = (
             variance**0.5
-            * torch.randn(
-                runs, *shape, generator=stream, device=stream.device, dtype=embeddings.dtype
-            )
+            * torch.randn(runs, *shape, generator=stream, device=stream.device, dtype=dtype)
             for variance, shape in zip(variances, ((2, hidden), (hidden, n)), strict=True)
         )
         still = embeddings.new_zeros(runs, 1, hidden), embeddings.new_zeros(runs, 1, n)
         for sign in (-1, 1):
             parts = embeddings.expand(runs, n, 2), first, still[0], sign * second, still[1]
             total = total + pair_forces(Network(*parts), hidden_bias=False).sum(dim=0) / 2
-        drawn += runs
     return total / count
 
 
@@ -147,7 +142,7 @@ def relabelled_likeness(
 ) -> Float[Tensor, " runs"]:
     """The mean likeness to the particles' forces of residues given other numbers: a control.
 
-    Places stay, so what is left is what knows no addition.
+    The places stay, so what remains is the likeness that does not depend on the addition.
     """
     found = []
     for _ in range(count):

@@ -7,12 +7,12 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from .markers import incidence, normalise, other_sum, places, same_sum
+from .markers import normalise, other_sum, places, same_sum, scale
 from .model import Network
 from .pairwise import own_force, pair_forces
 
 DISTANCES = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0)  # edges, in units of the rms
-ANGLES = (
+ANGLES = (  # degrees
     0.0,
     15.0,
     30.0,
@@ -26,7 +26,7 @@ ANGLES = (
     150.0,
     165.0,
     180.1,
-)  # degrees
+)
 NEAR, FAR = 0.5, 1.5  # rms: markers that might meet, and markers that are apart
 
 
@@ -52,8 +52,7 @@ def profile(network: Network, *, hidden_bias: bool = True) -> Profile:
     force = pair_forces(network, hidden_bias=hidden_bias)
     force = force / force.square().sum(dim=-1).mean(dim=(1, 2)).sqrt()[:, None, None, None]
     n = network.embeddings.shape[-2]
-    middle = network.embeddings.mean(dim=-2, keepdim=True)
-    rms = (network.embeddings - middle).square().sum(dim=-1).mean(dim=-1).sqrt()[:, None, None]
+    rms = scale(network.embeddings)
     marks = places(network.embeddings)
     gap = (marks[:, None] - marks[:, :, None]) / rms[..., None]  # from i to j
     distance = gap.norm(dim=-1)
@@ -96,16 +95,14 @@ def followed(
     distance, over the mean speed of markers. Apart is from NEAR to FAR; together at the end is
     nearer than the radius. A run without pairs of a kind has NaN.
     """
-    n = network.embeddings.shape[-2]
-    matrix = incidence(n, network.first.dtype, network.first.device)
-    velocity = matrix @ own_force(network, counted)
+    velocity = places(own_force(network, counted))
     marks, ends = places(normalise(network.embeddings)), places(normalise(last.embeddings))
     gap = marks[:, None] - marks[:, :, None]
     distance = gap.norm(dim=-1)
     moving = velocity[:, None] - velocity[:, :, None]
     closing = -(moving * gap).sum(dim=-1) / distance.clamp(min=1e-9)
     closing = closing / velocity.norm(dim=-1).mean(dim=-1)[:, None, None]
-    apart = same_sum(n) & (distance > NEAR) & (distance < FAR)
+    apart = same_sum(network.embeddings.shape[-2]) & (distance > NEAR) & (distance < FAR)
     meet = torch.cdist(ends, ends, compute_mode="donot_use_mm_for_euclid_dist") < radius
     return Pairs(
         _mean(closing, apart & meet),
@@ -116,10 +113,8 @@ def followed(
 
 def bias_size(network: Network) -> Float[Tensor, " runs"]:
     """beta: the median size of a unit's bias over that of its weights, in units of the rms."""
-    scale = (network.embeddings - network.embeddings.mean(dim=-2, keepdim=True)).square()
-    rms = scale.sum(dim=-1).mean(dim=-1).sqrt()
-    sizes = network.first.norm(dim=-2)
-    return (network.first_bias.abs().squeeze(-2) / sizes).median(dim=-1).values / rms
+    over_weights = network.first_bias.abs().squeeze(-2) / network.first.norm(dim=-2)
+    return over_weights.median(dim=-1).values / scale(network.embeddings).flatten()
 
 
 def _mean(values: Float[Tensor, "runs m m"], of: Bool[Tensor, "*runs m m"]) -> Tensor:
@@ -130,11 +125,8 @@ def _mean(values: Float[Tensor, "runs m m"], of: Bool[Tensor, "*runs m m"]) -> T
 def _binned(
     place: Tensor, values: Tensor, edges: tuple[float, ...], kind: Bool[Tensor, "m m"]
 ) -> Float[Tensor, "runs bins"]:
-    inside = [
-        _mean(values, kind & (place >= low) & (place < high))
-        for low, high in itertools.pairwise(edges)
-    ]
-    return torch.stack(inside, dim=-1)
+    bins = (kind & (place >= low) & (place < high) for low, high in itertools.pairwise(edges))
+    return torch.stack([_mean(values, inside) for inside in bins], dim=-1)
 
 
 def _fitted(waves: Tensor, values: Tensor, kind: Bool[Tensor, "m m"]) -> Float[Tensor, "runs 2"]:

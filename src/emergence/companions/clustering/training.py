@@ -38,28 +38,18 @@ def train(
     decay = settings.weight_decay
     of_embeddings = decay if settings.embedding_decay is None else settings.embedding_decay
     free = [settings.hidden_bias or part is not network.first_bias for part in network]
-    optimiser = torch.optim.AdamW(
-        [
-            {"params": [network.embeddings], "weight_decay": of_embeddings},
-            {
-                "params": [p for p, moves in zip(network[1:], free[1:], strict=True) if moves],
-                "weight_decay": decay,
-            },
-        ],
-        lr=settings.learning_rate,
-        fused=True,
-    )
+    layers = [part for part, moves in zip(network[1:], free[1:], strict=True) if moves]
+    groups = [
+        {"params": [network.embeddings], "weight_decay": of_embeddings},
+        {"params": layers, "weight_decay": decay},
+    ]
+    optimiser = torch.optim.AdamW(groups, lr=settings.learning_rate, fused=True)
     every = max(1, settings.epochs // settings.records)
     rows: list[tuple] = []  # epoch, and what `_measure` finds
     kept: list[tuple] = []  # epoch, and the parameters
+    task = Task.of(train, settings=settings, seeds=seeds)
     for epoch in loop.steps(
-        Task.of(train, settings=settings, seeds=seeds),
-        settings.epochs,
-        label,
-        network=network,
-        optimiser=optimiser,
-        rows=rows,
-        kept=kept,
+        task, settings.epochs, label, network=network, optimiser=optimiser, rows=rows, kept=kept
     ):
         if epoch in settings.snapshots:
             kept.append((epoch, *_copy(network)))
@@ -75,15 +65,9 @@ def train(
     loop.check_finite(last[0], label, settings.epochs)
     epochs, *columns = zip(*rows, (settings.epochs, *last), strict=True)
     trained_loss, accuracy, *shapes = (torch.stack(column) for column in columns)
-    return Record(
-        torch.tensor(epochs),
-        trained_loss,
-        accuracy,
-        Scores(*shapes),
-        trained,
-        {epoch: Network(*parts) for epoch, *parts in kept},
-        _copy(network),
-    )
+    snapshots = {epoch: Network(*parts) for epoch, *parts in kept}
+    curves = torch.tensor(epochs), trained_loss, accuracy, Scores(*shapes)
+    return Record(*curves, trained, snapshots, _copy(network))
 
 
 def _copy(network: Network) -> Network:

@@ -16,7 +16,7 @@ from emergence.running import loop
 from emergence.running.cache import Task
 from emergence.running.devices import generator
 
-from .task import Facts, counts, draw, even_answers
+from .task import Facts, even_answers, questions
 
 
 class Record(NamedTuple):
@@ -71,16 +71,8 @@ def train(
         loss = sgd_step(a, v, *_stack(facts, answers, batch_size, streams), learning_rate)
         loop.check_finite(loss, label, step)
     times, measures = zip(*rows, strict=True)
-    stacked = torch.stack(measures, dim=1).numpy()
-    return Record(
-        steps=np.array(times),
-        loss=stacked[..., 0],
-        relation_loss=stacked[..., 1],
-        accuracy=stacked[..., 2],
-        relation_accuracy=stacked[..., 3],
-        from_prior=stacked[..., 4],
-        attention=stacked[..., 5:],
-    )
+    found = torch.stack(measures, dim=1).numpy()
+    return Record._make([np.array(times), *(found[..., i] for i in range(5)), found[..., 5:]])
 
 
 def sgd_step(
@@ -104,9 +96,9 @@ def sgd_step(
 def _stack(
     facts: Facts, answers: Tensor, size: int, streams: list[torch.Generator]
 ) -> tuple[Float[Tensor, "runs batch vocabulary"], Tensor]:
-    batches = [draw(facts, size, stream) for stream in streams]
-    targets = torch.stack([answers[batch.s, batch.r] for batch in batches])
-    return torch.stack([counts(facts, batch) for batch in batches]), targets
+    batches = (questions(facts, answers, size, stream) for stream in streams)
+    c, target = map(torch.stack, zip(*batches, strict=True))
+    return c, target
 
 
 def _measures(

@@ -63,21 +63,9 @@ def draw(facts: Facts, batch: int, stream: torch.Generator) -> Sequences:
     """Independent sequences."""
     s = torch.randint(facts.subjects, (batch,), generator=stream, device=stream.device)
     r = torch.randint(facts.relations, (batch,), generator=stream, device=stream.device)
-    return Sequences(s, r, draw_noise(facts, batch, stream))
-
-
-def every_fact(facts: Facts, stream: torch.Generator) -> Sequences:
-    """Each fact once, with fresh noise."""
-    index = torch.arange(facts.subjects * facts.relations, device=stream.device)
-    noise = draw_noise(facts, len(index), stream)
-    return Sequences(index // facts.relations, index % facts.relations, noise)
-
-
-def draw_noise(facts: Facts, batch: int, stream: torch.Generator) -> Int[Tensor, "batch drawn"]:
-    """Noise tokens, numbered as in the vocabulary."""
     shape = (batch, facts.length - 3)
-    drawn = torch.randint(facts.noise, shape, generator=stream, device=stream.device)
-    return drawn + facts.subjects + facts.relations
+    noise = torch.randint(facts.noise, shape, generator=stream, device=stream.device)
+    return Sequences(s, r, noise + facts.subjects + facts.relations)
 
 
 def tokens(facts: Facts, sequences: Sequences) -> Int[Tensor, "batch length"]:
@@ -95,3 +83,11 @@ def counts(facts: Facts, sequences: Sequences) -> Float[Tensor, "batch vocabular
     seen = tokens(facts, sequences)
     empty = torch.zeros(len(seen), facts.vocabulary, device=seen.device)
     return empty.scatter_add_(1, seen, torch.ones_like(seen, dtype=empty.dtype))
+
+
+def questions(
+    facts: Facts, answers: Int[Tensor, "S R"], size: int, stream: torch.Generator
+) -> tuple[Float[Tensor, "batch vocabulary"], Int[Tensor, " batch"]]:
+    """Independent sequences as counts of their tokens, and their answers."""
+    drawn = draw(facts, size, stream)
+    return counts(facts, drawn), answers[drawn.s, drawn.r]

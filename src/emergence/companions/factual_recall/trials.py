@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from torch import Tensor
 
 from emergence.companions.associative_memories.loss import Scored, scored
@@ -49,7 +49,7 @@ class Trial:
 
 
 class Outcome(NamedTuple):
-    """The greatest number of right answers of each rate, half way and in the end, and the end."""
+    """The most right answers of each rate, up to half of the steps and in all; the steps taken."""
 
     half: tuple[int, ...]
     right: tuple[int, ...]
@@ -63,7 +63,7 @@ class Outcome(NamedTuple):
 def run(trial: Trial, device: torch.device) -> Outcome:
     """Train until a rate recalls enough, or to the last step; ArithmeticError if one diverges.
 
-    Where the end comes before half of the steps, what is reported half way is what was last.
+    A run that ends in the first half of the steps reports its last count as that of half way.
     """
     stream = generator(trial.seed, device)
     facts, runs = trial.facts, len(trial.rates)
@@ -73,7 +73,7 @@ def run(trial: Trial, device: torch.device) -> Outcome:
     weights = torch.cat([part.flatten(1) for part in start], dim=1).repeat(runs, 1)
     moments = torch.zeros_like(weights), torch.zeros_like(weights)
     rates = torch.tensor(trial.rates, dtype=weights.dtype, device=device)[:, None]
-    test = _batch(facts, answers, trial.test_size, stream)
+    test = task.questions(facts, answers, trial.test_size, stream)
     best = torch.zeros(2, runs, dtype=torch.long, device=device)  # half way, and so far
     label = f"{facts.subjects * facts.relations} facts, {trial.shape.parameters} parameters"
     last = torch.zeros((), dtype=torch.long)  # in main memory: read at every step
@@ -85,20 +85,23 @@ def run(trial: Trial, device: torch.device) -> Outcome:
         share = float(best[1].max()) / trial.test_size
         return share >= trial.level or (half and share < trial.hopeless)
 
+    def answered(weights: Tensor, counts: Tensor, target: Tensor) -> tuple[Tensor, Scored]:
+        """What all rates retrieve of the same sequences, and its score."""
+        x = retrieved(trial.shape, frozen, _parts(weights, start), counts.expand(runs, -1, -1))
+        return x, scored(x, frozen.u, target.expand(runs, -1))
+
     for step in loop.steps(
         Task.of(run, trial=trial), trial.steps, label, ended=over,
         weights=weights, moments=moments, stream=stream, best=best, last=last,
     ):  # fmt: skip
-        counts, target = _batch(facts, answers, trial.batch_size, stream)
         leaf = weights.requires_grad_()
-        x = retrieved(trial.shape, frozen, _parts(leaf, start), counts.expand(runs, -1, -1))
-        now = scored(x, frozen.u, target.expand(runs, -1))
+        x, now = answered(leaf, *task.questions(facts, answers, trial.batch_size, stream))
         (slope,) = torch.autograd.grad(x, leaf, now.gradient)
         adam(weights.detach_(), slope, moments, rates, step + 1)
         last.fill_(step + 1)
         if (step + 1) % trial.every == 0 or step + 1 == trial.steps:
             loop.check_finite(now.loss, label, step)
-            right = _answered(trial.shape, frozen, _parts(weights, start), test).right.sum(1)
+            right = answered(weights, *test)[1].right.sum(1)
             torch.maximum(best[1], right, out=best[1])
             if step + 1 <= trial.steps // 2:
                 best[0] = best[1]
@@ -122,26 +125,8 @@ def adam(
     weights.sub_((first / length).mul_(rates / (1 - slow**step)))
 
 
-def _batch(
-    facts: Facts, answers: Int[Tensor, "S R"], size: int, stream: torch.Generator
-) -> tuple[Float[Tensor, "batch vocabulary"], Int[Tensor, " batch"]]:
-    """Sequences, the same for all rates, as counts, and their answers."""
-    drawn = task.draw(facts, size, stream)
-    return task.counts(facts, drawn), answers[drawn.s, drawn.r]
-
-
 def _parts(weights: Float[Tensor, "runs n"], like: Parameters) -> Parameters:
     """The matrices of the model, views of one row of weights a run."""
     pieces = weights.split([part[0].numel() for part in like], dim=1)
     shapes = (part.shape[1:] for part in like)
     return Parameters(*(p.unflatten(1, s) for p, s in zip(pieces, shapes, strict=True)))
-
-
-@torch.no_grad()
-def _answered(
-    shape: Shape, frozen: Frozen, parameters: Parameters, test: tuple[Tensor, Tensor]
-) -> Scored:
-    counts, target = test
-    runs = len(frozen.e)
-    x = retrieved(shape, frozen, parameters, counts.expand(runs, -1, -1))
-    return scored(x, frozen.u, target.expand(runs, -1))

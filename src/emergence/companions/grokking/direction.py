@@ -13,7 +13,7 @@ from emergence.running import loop
 from emergence.running.cache import Task
 
 from .manifold import free_directions, gram, norm_minimising
-from .model import Layers, accuracy, preactivation, predicted, residual_and_gradient, start
+from .model import Layers, accuracy, predicted, residual_and_gradient, start
 from .settings import Direction
 from .sliding import agreement, gates
 from .task import Samples, split, stacked
@@ -68,8 +68,9 @@ def measure_updates(
     recent: list[tuple[Tensor, ...]] = []  # weights before the last steps, and at this one
     switches: list[Bool[Tensor, "*runs n hidden"]] = []  # which inputs of units were positive
     control = torch.Generator().manual_seed(seeds[0])
+    task = Task.of(measure_updates, settings=settings, seeds=seeds, readings=readings)
     for k in loop.steps(
-        Task.of(measure_updates, settings=settings, seeds=seeds, readings=readings),
+        task,
         settings.steps + 1,
         label,
         layers=layers,
@@ -81,7 +82,7 @@ def measure_updates(
         due = wanted[len(rows)] if len(rows) < len(wanted) else math.inf
         if due - k <= settings.switch_window:
             recent.append(tuple(part.clone() for part in layers))
-            switches.append(preactivation(layers.embeddings, train.inputs) > 0)
+            switches.append(train.inputs @ layers.embeddings > 0)
             del recent[: -settings.window - 1], switches[: -settings.switch_window - 1]
         if k == due:
             duty = torch.stack(switches).double().mean(dim=0)
@@ -121,9 +122,8 @@ def pulled(
     # part of one measurement, hence of one step of `measure_updates`, which is redone as a whole
     # when it was interrupted: states of its own would never be read
     for _ in range(settings.pull_steps):
-        found = residual_and_gradient(layers, data, settings.activation)
-        gradient = Layers(*(scale * g for g in found.gradient))
-        speed = gradient.moved(speed, settings.momentum)
+        _, gradient = residual_and_gradient(layers, data, settings.activation)
+        speed = Layers(*(scale * g for g in gradient)).moved(speed, settings.momentum)
         layers = layers.moved(speed, -settings.learning_rate)
     return layers
 

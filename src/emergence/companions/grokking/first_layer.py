@@ -29,6 +29,16 @@ class Optimum(NamedTuple):
         """phi(W_1) = H^T A Y, of least norm among those that fit (Eqs. 15 and 18)."""
         return self.active.T @ self.multipliers
 
+    def cost(self, embeddings: Tensor, data: Samples) -> Tensor:
+        """R / lambda of the embeddings and data that this is the optimum for."""
+        return embeddings.square().sum() + (data.targets * self.multipliers).sum()
+
+    def velocity(self, embeddings: Tensor, data: Samples) -> Tensor:
+        """Delta E of the embeddings and data that this is the optimum for."""
+        active, multipliers = self
+        pull = RELU.pulled_back(multipliers @ (multipliers.T @ active), active)
+        return data.inputs.T @ pull - embeddings
+
 
 class Path(NamedTuple):
     """A run, a row each `log_every` steps; the clock is 2 lambda t."""
@@ -67,36 +77,22 @@ def cost(
     embeddings: Float[Tensor, "p hidden"], data: Samples, ridge: float = 0.0
 ) -> Float[Tensor, ""]:
     """R / lambda = |E|^2 + Tr(Y^T A Y): Eq. 19 in the limit, Eq. 16 with ridge = lambda."""
-    return _cost(embeddings, data, optimum(embeddings, data, ridge))
+    return optimum(embeddings, data, ridge).cost(embeddings, data)
 
 
 def velocity(
     embeddings: Float[Tensor, "p hidden"], data: Samples, ridge: float = 0.0
 ) -> Float[Tensor, "p hidden"]:
     """Delta E of Eq. 20, which is -grad R / (2 lambda): a time unit is 1 / (2 lambda)."""
-    return _velocity(embeddings, data, optimum(embeddings, data, ridge))
-
-
-def _cost(embeddings: Tensor, data: Samples, best: Optimum) -> Tensor:
-    return embeddings.square().sum() + (data.targets * best.multipliers).sum()
-
-
-def _velocity(embeddings: Tensor, data: Samples, best: Optimum) -> Tensor:
-    active, multipliers = best
-    pull = RELU.pulled_back(multipliers @ (multipliers.T @ active), active)
-    return data.inputs.T @ pull - embeddings
+    return optimum(embeddings, data, ridge).velocity(embeddings, data)
 
 
 def simulate(
-    settings: Simulation,
-    seed: int,
-    *,
-    ridge: float = 0.0,
-    label: str = "predicted gradients",
+    settings: Simulation, seed: int, *, ridge: float = 0.0, label: str = "predicted gradients"
 ) -> Path:
     """Follow E <- E + step Delta E from the embeddings of `instance` (§7.3).
 
-    With a stride, steps are larger once the steep start is over: the same flow at less cost.
+    A stride makes the steps larger after the steep first phase: the same flow at less cost.
     Raises ArithmeticError when the run diverges, or where the training pairs cannot be fitted.
     """
     data, (embeddings, _) = instance(settings, seed)
@@ -104,20 +100,15 @@ def simulate(
     fine = min(settings.stride_from, settings.steps) if settings.stride > 1 else settings.steps
     moments = [*range(fine), *range(fine, settings.steps + 1, settings.stride)]
     sizes = [*(b - a for a, b in pairwise(moments)), settings.stride]
-    for k in loop.steps(
-        Task.of(simulate, settings=settings, seed=seed, ridge=ridge),
-        len(moments),
-        label,
-        embeddings=embeddings,
-        rows=rows,
-    ):
+    task = Task.of(simulate, settings=settings, seed=seed, ridge=ridge)
+    for k in loop.steps(task, len(moments), label, embeddings=embeddings, rows=rows):
         best = optimum(embeddings, data.train, ridge)
-        value = _cost(embeddings, data.train, best)
+        value = best.cost(embeddings, data.train)
         loop.check_finite(value, label, k)
         if moments[k] % settings.log_every == 0:
             clock = torch.tensor(moments[k] * settings.step, dtype=torch.float64)
             layers = Layers(embeddings, best.second_layer())
             error = (best.active @ layers.output - data.train.targets).abs().max()
             rows.append((clock, accuracy(layers, data.test), value, error, embeddings.clone()))
-        embeddings.add_(sizes[k] * settings.step * _velocity(embeddings, data.train, best))
-    return Path(*(torch.stack(column) for column in zip(*rows, strict=True)))
+        embeddings.add_(sizes[k] * settings.step * best.velocity(embeddings, data.train))
+    return Path(*map(torch.stack, zip(*rows, strict=True)))

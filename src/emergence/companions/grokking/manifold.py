@@ -6,19 +6,16 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from .model import RELU, Activation, Layers, preactivation
+from .model import RELU, Activation, Layers
 
 RIDGE = 1e-11  # of the largest diagonal entry of J J^T: far below its least eigenvalue
 
 
 def jacobian_times(
-    at: Layers,
-    inputs: Float[Tensor, "*runs n p"],
-    direction: Layers,
-    activation: Activation = RELU,
+    at: Layers, inputs: Float[Tensor, "*runs n p"], direction: Layers, activation: Activation = RELU
 ) -> Float[Tensor, "*runs n p"]:
     """J v, the change of all outputs when the weights move."""
-    z = preactivation(at.embeddings, inputs)
+    z = inputs @ at.embeddings
     moved = activation.pulled_back(inputs @ direction.embeddings, z)
     return moved @ at.output + activation(z) @ direction.output
 
@@ -30,7 +27,7 @@ def jacobian_transposed(
     activation: Activation = RELU,
 ) -> Layers:
     """J^T y, the direction in which the outputs change by most."""
-    z = preactivation(at.embeddings, inputs)
+    z = inputs @ at.embeddings
     to_hidden = activation.pulled_back(values @ at.output.mT, z)
     return Layers(inputs.mT @ to_hidden, activation(z).mT @ values)
 
@@ -53,7 +50,7 @@ def gram(
     activation: Activation = RELU,
 ) -> Float[Tensor, "*runs m m"]:
     """J Q J^T with the projector Q of the free directions (J J^T without), m = n p outputs."""
-    z = preactivation(at.embeddings, inputs)
+    z = inputs @ at.embeddings
     active = activation(z)
     gate = activation.slope(z).mT.unsqueeze(-1)  # runs, hidden, n, 1
     rows = gate * inputs.unsqueeze(-3)  # runs, hidden, n, p

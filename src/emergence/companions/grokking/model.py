@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import torch
 from jaxtyping import Float
@@ -74,22 +74,12 @@ def start(
     modulus: int, hidden: int, kind: Literal["torch", "normal"], *, generator: torch.Generator
 ) -> Layers:
     """Initial weights: PyTorch's uniform ones, or normal ones of the same order (App. D; ours)."""
-    shapes = (modulus, hidden), (hidden, modulus)
     draw = torch.rand if kind == "torch" else torch.randn
-    options: dict[str, Any] = {
-        "generator": generator, "device": generator.device, "dtype": torch.float64
-    }  # fmt: skip
-    parts = (draw(*shape, **options) for shape in shapes)
-    if kind == "torch":
-        parts = (2 * part - 1 for part in parts)
-    return Layers(*(part * part.shape[0] ** -0.5 for part in parts))
-
-
-def preactivation(
-    embeddings: Float[Tensor, "*runs p hidden"], inputs: Float[Tensor, "*runs n p"]
-) -> Float[Tensor, "*runs n hidden"]:
-    """Z = X E, what the hidden units get."""
-    return inputs @ embeddings
+    parts = []
+    for shape in ((modulus, hidden), (hidden, modulus)):
+        part = draw(shape, generator=generator, device=generator.device, dtype=torch.float64)
+        parts.append((2 * part - 1 if kind == "torch" else part) * shape[0] ** -0.5)
+    return Layers(*parts)
 
 
 def activity(
@@ -97,13 +87,13 @@ def activity(
     inputs: Float[Tensor, "*runs n p"],
     activation: Activation = RELU,
 ) -> Float[Tensor, "*runs n hidden"]:
-    """H = sigma(X E), what the hidden units give."""
-    return activation(preactivation(embeddings, inputs))
+    """H = sigma(X E), the values of the hidden units."""
+    return activation(inputs @ embeddings)
 
 
 def residual_and_gradient(layers: Layers, data: Samples, activation: Activation = RELU) -> Gradient:
     """Residual and gradient of L (Eq. 12)."""
-    z = preactivation(layers.embeddings, data.inputs)
+    z = data.inputs @ layers.embeddings
     active = activation(z)
     residual = active @ layers.output - data.targets
     to_hidden = activation.pulled_back(residual @ layers.output.mT, z)

@@ -34,7 +34,7 @@ class Direction:
     weight_decay: float = 1e-4  # as torch.optim.SGD takes it: theta is added, not 2 theta
     sharpness: float = math.inf  # c of the activation z Phi(c z); the source has ReLU
     window: int = 10  # an update is the change over this many steps
-    switch_window: int = 100  # ours: who switched of late sits on a kink; 20 and 400 give the same
+    switch_window: int = 100  # ours: an input that switches within it is at a kink; 20, 400 agree
     pull_steps: int = 100
     momentum: float = 0.9  # of the pull alone
     steps: int = 42_000  # not stated; all held-out pairs are known by then in pilots

@@ -12,7 +12,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from .manifold import Projection, jacobian_transposed, restricted
-from .model import RELU, Layers, preactivation
+from .model import RELU, Layers
 
 BINS = 10  # of a share of time, in tables of measured against predicted ones
 
@@ -57,7 +57,7 @@ def gates(
     inverse = (vectors * (spanned / values.where(spanned, 1.0)).unsqueeze(-2)) @ vectors.mT
     coefficients = (rows @ inverse @ missing.mT.unsqueeze(-1)).squeeze(-1)  # runs, hidden, n
     independent = spanned.sum(dim=-1) == held.sum(dim=-2)
-    gate = RELU.slope(preactivation(at.embeddings, inputs))
+    gate = RELU.slope(inputs @ at.embeddings)
     push = multipliers @ at.output.mT
     known = held & independent.unsqueeze(-2) & (push != 0)
     predicted = gate + coefficients.mT / push.where(known, 1.0)

@@ -50,11 +50,6 @@ def plain(values: Any) -> Any:
 def rung(settings: Direction, seeds: Sequence[int], label: str) -> Table:
     """One rung of the direction ladder: settings, and curves with a row a seed."""
     record = direction.measure_updates(settings, seeds, ("entries",), label=label)
-    return rung_table(settings, record)
-
-
-def rung_table(settings: Direction, record: direction.Record) -> Table:
-    """The curves of a record with one reading."""
     curves = {name: plain(part[0]) for name, part in record._asdict().items() if name != "steps"}
     chosen = asdict(settings)
     chosen["sharpness"] = None if np.isinf(settings.sharpness) else settings.sharpness
@@ -63,11 +58,9 @@ def rung_table(settings: Direction, record: direction.Record) -> Table:
 
 def features(embeddings: Tensor) -> Table:
     """What the Fourier components of embeddings look like over time."""
-    table, shared = fourier.cosines(embeddings), fourier.overlaps(embeddings)
-    values = (
-        fourier.norm_spread(embeddings), fourier.within(table), fourier.between(table),
-        fourier.within(shared), fourier.between(shared),
-    )  # fmt: skip
+    values = [fourier.norm_spread(embeddings)]
+    for table in (fourier.cosines(embeddings), fourier.overlaps(embeddings)):
+        values += [fourier.within(table), fourier.between(table)]
     return dict(zip(FEATURES, values, strict=True))
 
 
@@ -84,52 +77,29 @@ def runs_table(paths: Sequence[first_layer.Path] | Sequence[training.Trained]) -
     return {"clock": plain(paths[0].clock)} | table
 
 
-def isolated(simulation: Simulation, real: RealTraining) -> Simulation:
-    """The settings of the isolated dynamics beside a real training."""
-    size = simulation.ridge_step
-    return replace(
-        simulation,
-        step=size,
-        steps=round(real.clock / size),
-        log_every=max(1, round(real.log_every / size)),
-    )
-
-
-def network(simulation: Simulation, name: str, real: RealTraining | None) -> Part:
-    """A table of the network at its first modulus."""
-    return Part("network", name, simulation, SEEDS, real)
-
-
 def declared(settings: Settings) -> tuple[Part, ...]:
     """All tables: the ladder of directions, the network, and the network at other moduli."""
-    simulation, sizes = settings.simulation, settings.moduli
-    weak = {p: _at(simulation, p) for p in sizes.moduli[-2:]}
+    ladder, simulation, sizes = settings.ladder, settings.simulation, settings.moduli
+    real: dict[str, RealTraining | None] = {
+        name: getattr(settings, name) for name in ("real", "equal", "slowed", "slowed_little")
+    }
+    network = {"predicted": None} | real | {"ridge": settings.real, "ridge_equal": settings.equal}
+
+    def resized(p: int, real: RealTraining, **changes: Any) -> tuple[Simulation, RealTraining]:
+        """Both at another modulus; with more pairs only smaller learning rates are stable."""
+        own = replace(simulation, modulus=p, embedding_std=p**-0.5, **changes)
+        return own, replace(real, learning_rate=real.learning_rate * simulation.modulus / p)
+
+    moduli = {
+        p: resized(p, replace(sizes.real, clock=clock), ridge_step=sizes.ridge_step)
+        for p, clock in zip(sizes.moduli, sizes.clocks, strict=True)
+    }
+    weak = {p: resized(p, sizes.weak) for p in sizes.moduli[-2:]}
     return (
-        *(
-            Part("direction", name, each, settings.ladder.seeds)
-            for name, each in settings.ladder.rungs().items()
-        ),
-        network(simulation, "predicted", None),
-        *(
-            network(simulation, name, getattr(settings, name))
-            for name in ("real", "equal", "slowed", "slowed_little")
-        ),
-        network(simulation, "ridge", settings.real),
-        network(simulation, "ridge_equal", settings.equal),
-        *(
-            Part(
-                "moduli",
-                str(p),
-                replace(_at(simulation, p), ridge_step=sizes.ridge_step),
-                sizes.seeds,
-                _stable(simulation, replace(sizes.real, clock=clock), p),
-            )
-            for p, clock in zip(sizes.moduli, sizes.clocks, strict=True)
-        ),
-        *(
-            Part("weak", str(p), own, sizes.weak_seeds, _stable(simulation, sizes.weak, p))
-            for p, own in weak.items()
-        ),
+        *(Part("direction", name, each, ladder.seeds) for name, each in ladder.rungs().items()),
+        *(Part("network", name, simulation, SEEDS, real) for name, real in network.items()),
+        *(Part("moduli", str(p), own, sizes.seeds, real) for p, (own, real) in moduli.items()),
+        *(Part("weak", str(p), own, sizes.weak_seeds, real) for p, (own, real) in weak.items()),
     )
 
 
@@ -150,20 +120,13 @@ def run(part: Part) -> Table:
     return {"real": trained, "predicted": _predicted(own, real, part.seeds, f"{label}, predicted")}
 
 
-def _at(simulation: Simulation, p: int) -> Simulation:
-    return replace(simulation, modulus=p, embedding_std=p**-0.5)
-
-
-def _stable(simulation: Simulation, real: RealTraining, p: int) -> RealTraining:
-    """The training with a learning rate that stays stable with more pairs."""
-    return replace(real, learning_rate=real.learning_rate * simulation.modulus / p)
-
-
 def _predicted(
     simulation: Simulation, real: RealTraining, seeds: Sequence[int], label: str
 ) -> Table:
-    """The isolated dynamics at the decay of a real training."""
-    alone = isolated(simulation, real)
+    """The isolated dynamics at the decay of a real training, and to the end of its clock."""
+    size = simulation.ridge_step
+    steps, every = round(real.clock / size), max(1, round(real.log_every / size))
+    alone = replace(simulation, step=size, steps=steps, log_every=every)
     return runs_table(
         [first_layer.simulate(alone, seed, ridge=real.decay, label=label) for seed in seeds]
     )

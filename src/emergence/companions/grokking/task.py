@@ -28,27 +28,24 @@ def unordered_pairs(modulus: int) -> Int[Tensor, "2 pairs"]:
     return torch.triu_indices(modulus, modulus)
 
 
-def samples(pairs: Int[Tensor, "2 n"], modulus: int, dtype: torch.dtype = torch.float64) -> Samples:
+def samples(pairs: Int[Tensor, "2 n"], modulus: int) -> Samples:
     """The rows of X and Y for these pairs (§7.1)."""
     first, second = pairs
     inputs = one_hot(first, modulus) + one_hot(second, modulus)
-    return Samples(inputs.to(dtype), one_hot((first + second) % modulus, modulus).to(dtype))
+    return Samples(inputs.double(), one_hot((first + second) % modulus, modulus).double())
 
 
 def split(modulus: int, n_train: int, *, generator: torch.Generator) -> Split:
     """A random split; ValueError unless both parts have a pair."""
     pairs = unordered_pairs(modulus)
-    if not 0 < n_train < pairs.shape[1]:
-        raise ValueError(f"n_train must be from 1 to {pairs.shape[1] - 1}, got {n_train}")
-    order = torch.randperm(pairs.shape[1], generator=generator, device=generator.device).cpu()
-    train, test = order[:n_train], order[n_train:]
-    return Split(samples(pairs[:, train], modulus), samples(pairs[:, test], modulus))
+    count = pairs.shape[1]
+    if not 0 < n_train < count:
+        raise ValueError(f"n_train must be from 1 to {count - 1}, got {n_train}")
+    order = torch.randperm(count, generator=generator, device=generator.device).cpu()
+    return Split(*(samples(pairs[:, part], modulus) for part in order.tensor_split([n_train])))
 
 
 def stacked(splits: Sequence[Split]) -> Split:
     """One split a run, with a leading axis for the runs."""
-    parts = [
-        Samples(*(torch.stack(column) for column in zip(*part, strict=True)))
-        for part in zip(*splits, strict=True)
-    ]
-    return Split(*parts)
+    parts = zip(*splits, strict=True)
+    return Split(*(Samples(*map(torch.stack, zip(*part, strict=True))) for part in parts))

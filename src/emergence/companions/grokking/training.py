@@ -67,14 +67,8 @@ def train(
     layers = Layers(*(part.to(dtype) for part in layers))
     speed = Layers(*(torch.zeros_like(part) for part in layers))
     rows: list[tuple[Tensor, ...]] = []
-    for k in loop.steps(
-        Task.of(train, simulation=simulation, settings=settings, seed=seed, dtype=str(dtype)),
-        steps + 1,
-        label,
-        layers=layers,
-        speed=speed,
-        rows=rows,
-    ):
+    task = Task.of(train, simulation=simulation, settings=settings, seed=seed, dtype=str(dtype))
+    for k in loop.steps(task, steps + 1, label, layers=layers, speed=speed, rows=rows):
         residual, gradient = residual_and_gradient(layers, train_data)
         loss = residual.square().sum()
         loop.check_finite(loss, label, k)
@@ -88,4 +82,4 @@ def train(
         for weight, velocity, push, rate in zip(layers, speed, force, rates, strict=True):
             velocity.mul_(settings.momentum).add_(push)
             weight.sub_(rate * velocity)
-    return Trained(*(torch.stack(column) for column in zip(*rows, strict=True)))
+    return Trained(*map(torch.stack, zip(*rows, strict=True)))

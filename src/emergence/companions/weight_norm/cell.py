@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import UInt8
 
 from .model import Network, run
-from .wiring import Wiring, add_program, add_start
+from .wiring import End, Wiring, add_and, add_program, started
 
 RULE = 110
 TAPES = ("x", "begins", "ends", "belt", "dropped")
@@ -19,10 +19,8 @@ def machine(program: Sequence[int]) -> Network:
     One weight a bit of the program and a constant number more. The program's last bit is at place
     0, its first furthest right; all else is 0.
     """
-    wiring = Wiring(TAPES)
-    add_start(wiring)
-    last = add_program(wiring, program, "start")
-    _add_loader(wiring, last)
+    wiring = started(TAPES)
+    _add_loader(wiring, add_program(wiring, program, "start"))
     _add_cell(wiring)
     wiring.wire("first", "drop")  # a step for each of: dropped, x, out
     wiring.wire("then", "first")
@@ -32,14 +30,12 @@ def machine(program: Sequence[int]) -> Network:
     return wiring.build()
 
 
-def _add_loader(wiring: Wiring, last: tuple[str, int] | str) -> None:
+def _add_loader(wiring: Wiring, last: End) -> None:
     """A belt that carries the bits to the right until the last one is there, and drops them."""
     wiring.share("belt", "high", "pool")
     wiring.share("belt", "belt", "left")
     wiring.wire("drop", last)
-    wiring.share("dropped", "belt")
-    wiring.share("dropped", "drop", "broadcast")
-    wiring.share("dropped", "one", "broadcast", -1)
+    add_and(wiring, "dropped", "belt", "each", "drop")
     wiring.share("x", "dropped")
 
 

@@ -6,7 +6,7 @@ so that an address costs about log2 W bits instead of the 2 log2 W of its two en
 
 import math
 from collections.abc import Iterable, Iterator
-from itertools import pairwise
+from itertools import count, pairwise
 
 from .model import LINKS, Network, Private, Shared, Unit
 
@@ -14,9 +14,9 @@ from .model import LINKS, Network, Private, Shared, Unit
 def encode(network: Network) -> list[int]:
     """The network as bits that end themselves; names are left out."""
     species, cells = network.species_count, network.cell_count
-    bits = [*_gamma(species), *_gamma(cells)]
+    bits = [*gamma(species), *gamma(cells)]
     bits += [int(s in network.tapes) for s in range(species)]
-    bits += _gamma(len(network.shared) + 1)
+    bits += gamma(len(network.shared) + 1)
     width = _width(species)
     for target, source, link, sign in sorted(network.shared):
         bits += [*_fixed(target, width), *_fixed(source, width)]
@@ -26,7 +26,7 @@ def encode(network: Network) -> list[int]:
         ((t.species * cells + t.index) * units + s.species * cells + s.index, sign)
         for t, s, sign in network.private
     )
-    bits += _gamma(len(numbered) + 1)
+    bits += gamma(len(numbered) + 1)
     rest = _rice_width(units, len(numbered))
     for (before, _), (address, sign) in pairwise([(-1, 0), *numbered]):
         bits += [*_rice(address - before - 1, rest), int(sign > 0)]
@@ -34,23 +34,23 @@ def encode(network: Network) -> list[int]:
 
 
 def decode(bits: Iterable[int]) -> Network:
-    """The network of these bits; ValueError if they are none or not used up."""
+    """The network of these bits; ValueError if they are no network's code, or more than one."""
     stream = iter(bits)
-    species, cells = _read_gamma(stream), _read_gamma(stream)
+    species, cells = read_gamma(stream), read_gamma(stream)
     tapes = frozenset(s for s in range(species) if _next(stream))
     width = _width(species)
     shared = []
-    for _ in range(_read_gamma(stream) - 1):
+    for _ in range(read_gamma(stream) - 1):
         target, source = _read_fixed(stream, width), _read_fixed(stream, width)
         link = _read_fixed(stream, _width(len(LINKS)))
         if link >= len(LINKS):
             raise ValueError("these bits name a link that does not exist")
         shared.append(Shared(target, source, LINKS[link], 2 * _next(stream) - 1))
-    count = _read_gamma(stream) - 1
+    weights = read_gamma(stream) - 1
     units = species * cells
-    rest = _rice_width(units, count)
+    rest = _rice_width(units, weights)
     private, address = [], -1
-    for _ in range(count):
+    for _ in range(weights):
         address += 1 + _read_rice(stream, rest)
         to, of = (Unit(*divmod(end, cells)) for end in divmod(address, units))
         private.append(Private(to, of, 2 * _next(stream) - 1))
@@ -83,16 +83,16 @@ def _width(values: int) -> int:
     return (values - 1).bit_length()
 
 
-def _rice_width(units: int, count: int) -> int:
+def _rice_width(units: int, weights: int) -> int:
     """The bits of a gap that are written out: the logarithm of the mean gap."""
-    return max(0, (units * units // max(1, count)).bit_length() - 1)
+    return max(0, (units * units // max(1, weights)).bit_length() - 1)
 
 
 def _fixed(value: int, width: int) -> list[int]:
     return [value >> i & 1 for i in reversed(range(width))]
 
 
-def _gamma(value: int) -> list[int]:
+def gamma(value: int) -> list[int]:
     """Elias's gamma code of a positive number: 2 log2 + 1 bits at most."""
     return [0] * (value.bit_length() - 1) + _fixed(value, value.bit_length())
 
@@ -109,21 +109,19 @@ def _next(stream: Iterator[int]) -> int:
 
 
 def _read_fixed(stream: Iterator[int], width: int) -> int:
-    value = 0
-    for _ in range(width):
-        value = 2 * value + _next(stream)
-    return value
+    return sum(_next(stream) << i for i in reversed(range(width)))
 
 
-def _read_gamma(stream: Iterator[int]) -> int:
-    zeros = 0
-    while not _next(stream):
-        zeros += 1
+def _read_run(stream: Iterator[int], end: int) -> int:
+    """How many bits come before the next one that is `end`, which is read too."""
+    return next(n for n in count() if _next(stream) == end)
+
+
+def read_gamma(stream: Iterator[int]) -> int:
+    """The number whose gamma code comes next; ValueError if the stream ends within it."""
+    zeros = _read_run(stream, 1)
     return (1 << zeros) + _read_fixed(stream, zeros)
 
 
 def _read_rice(stream: Iterator[int], width: int) -> int:
-    above = 0
-    while _next(stream):
-        above += 1
-    return (above << width) + _read_fixed(stream, width)
+    return (_read_run(stream, 0) << width) + _read_fixed(stream, width)

@@ -7,9 +7,10 @@ far. An arithmetic coder spends less than two bits more in all.
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
+from .codec import gamma, read_gamma
 from .model import LINKS, Network, Private, Shared, Unit
 
 
@@ -24,8 +25,9 @@ class Symbol(NamedTuple):
 def encode(network: Network) -> list[Symbol]:
     """The symbols of a network. A cell tells its weights to itself and to cells before it."""
     species, cells = network.species_count, network.cell_count
-    symbols = [*_number(species), *_number(cells), *_number(len(network.shared) + 1)]
-    symbols += [Symbol(int(s in network.tapes), 2) for s in range(species)]
+    bits = [*gamma(species), *gamma(cells), *gamma(len(network.shared) + 1)]
+    bits += [int(s in network.tapes) for s in range(species)]
+    symbols = [Symbol(bit, 2) for bit in bits]
     for target, source, link, sign in sorted(network.shared):
         symbols += [Symbol(target, species), Symbol(source, species)]
         symbols += [Symbol(LINKS.index(link), len(LINKS)), Symbol(int(sign > 0), 2)]
@@ -54,9 +56,9 @@ def encode(network: Network) -> list[Symbol]:
 
 
 def decode(values: Sequence[int]) -> Network:
-    """The network of these values of symbols."""
+    """The network whose symbols have these values."""
     stream = iter(values)
-    species, cells, shared_count = (_read_number(stream) for _ in range(3))
+    species, cells, shared_count = (read_gamma(stream) for _ in range(3))
     tapes = frozenset(s for s in range(species) if next(stream))
     shared = [
         Shared(next(stream), next(stream), LINKS[next(stream)], 2 * next(stream) - 1)
@@ -92,22 +94,6 @@ def length(symbols: Sequence[Symbol]) -> float:
 def _more(value: int, count: int, last: int) -> Symbol:
     """Whether a cell has another weight to tell."""
     return Symbol(value, 2, ("more", min(count, 9), last))
-
-
-def _number(value: int) -> list[Symbol]:
-    """A positive number in Elias's gamma code."""
-    bits = [int(bit) for bit in f"{value:b}"]
-    return [Symbol(bit, 2) for bit in [0] * (len(bits) - 1) + bits]
-
-
-def _read_number(stream: Iterator[int]) -> int:
-    zeros = 0
-    while not next(stream):
-        zeros += 1
-    value = 1
-    for _ in range(zeros):
-        value = 2 * value + next(stream)
-    return value
 
 
 def _place(weight: Private) -> tuple[int, ...]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
-from jaxtyping import Bool, UInt8
+from jaxtyping import UInt8
 from scipy.sparse import csr_array
 
 Link = Literal["each", "left", "right", "broadcast", "pool"]
@@ -213,14 +213,9 @@ def run(
     return seen
 
 
-def is_gated(network: Network) -> bool:
-    """Whether any weight leads into the unit that says when to print."""
-    private = any(weight.target.species == GATE for weight in network.private)
-    return private or any(weight.target == GATE for weight in network.shared)
-
-
 def printed(network: Network, steps: int) -> UInt8[np.ndarray, " bits"]:
-    """The string printed in so many steps: `out` at the times at which `gate` is on, if gated."""
+    """The string printed in so many steps: `out` when `gate` is on, or always if none sets it."""
     out, gate = (states[1:, 0] for states in run(network, steps, (OUT, GATE)))
-    when: Bool[np.ndarray, " steps"] = gate == 1 if is_gated(network) else np.ones_like(gate) == 1
-    return out[when]
+    targets = {weight.target.species for weight in network.private}
+    targets |= {weight.target for weight in network.shared}
+    return out[gate == 1] if GATE in targets else out

@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import UInt8
 
 from .model import Network
-from .wiring import Wiring, add_start, add_toggle
+from .wiring import add_and, add_toggle, started
 
 
 def permutation_network(permutations: Sequence[Sequence[int]]) -> Network:
@@ -20,8 +20,7 @@ def permutation_network(permutations: Sequence[Sequence[int]]) -> Network:
     k, n = len(permutations), len(permutations[0])
     if any(sorted(p) != list(range(n)) for p in permutations):
         raise ValueError("these are not permutations of equally many things")
-    wiring = Wiring()
-    add_start(wiring)
+    wiring = started()
     for first in (("stay0", 0), ("line", 0), "odd"):
         wiring.wire(first, "start")
     top = n + 1
@@ -33,9 +32,7 @@ def permutation_network(permutations: Sequence[Sequence[int]]) -> Network:
         stay, leave = f"stay{m}", f"leave{m}"
         wiring.share(stay, stay)
         wiring.share(stay, "carry", "broadcast", -1)
-        wiring.share(leave, stay)
-        wiring.share(leave, "carry", "broadcast")
-        wiring.share(leave, "one", "broadcast", -1)
+        add_and(wiring, leave, stay, "each", "carry")
         wiring.share("mark", leave, "pool")
         if m:
             wiring.share(stay, f"leave{m - 1}")

@@ -4,33 +4,30 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from .model import Network
-from .wiring import Wiring, add_program, add_start, add_toggle
+from .wiring import Wiring, add_program, add_toggle, started
 
 
 def literal(bits: Sequence[int]) -> Network:
     """Prints the bits and falls silent: one weight a bit and six more."""
-    wiring = Wiring()
-    add_start(wiring)
+    wiring = started()
     add_program(wiring, bits, "start")
-    _print_program(wiring)
-    return wiring.build()
+    return _printing(wiring)
 
 
 def ring(period: Sequence[int]) -> Network:
     """Prints the bits again and again: one weight a bit of the period and seven more."""
-    wiring = Wiring()
-    add_start(wiring)
+    wiring = started()
     last = add_program(wiring, period, "start")
     wiring.wire(("high" if period[0] else "low", 0), last)
-    _print_program(wiring)
-    return wiring.build()
+    return _printing(wiring)
 
 
-def _print_program(wiring: Wiring) -> None:
-    """Print a bit whenever the pulse is at its unit: three weights."""
+def _printing(wiring: Wiring) -> Network:
+    """The network that prints a bit whenever the pulse is at its unit: three weights more."""
     wiring.share("out", "high", "pool")
     wiring.share("gate", "high", "pool")
     wiring.share("gate", "low", "pool")
+    return wiring.build()
 
 
 class Count(NamedTuple):
@@ -58,8 +55,7 @@ def count_for(zeros: int) -> Count:
 def zeros_then_one(zeros: int) -> Network:
     """Prints so many zeros and a one: O(log zeros) weights, a chain of toggles as its counter."""
     stages, preset, delay = count_for(zeros)
-    wiring = Wiring()
-    add_start(wiring)
+    wiring = started()
     wiring.wire("tick", "start")
     wiring.wire("tock", "tick")
     wiring.wire("tick", "tock")

@@ -4,12 +4,11 @@ The data are a queue of bits, at first a single 1. A program is a list of comman
 and the rest for ever. All but one look at the front of the queue and do nothing if it is 0.
 """
 
-from collections.abc import Iterable, Sequence
-from itertools import chain
+from collections.abc import Sequence
 from typing import Literal, get_args
 
 from .model import Network
-from .wiring import Wiring, add_start
+from .wiring import End, Wiring, add_and, started
 
 Command = Literal["del", "add0", "add1", "say0", "say1"]
 COMMANDS: tuple[Command, ...] = get_args(Command)
@@ -24,9 +23,8 @@ def machine(once: Sequence[Command], loop: Sequence[Command]) -> Network:
     """
     if not loop:
         raise ValueError("a program needs a loop")
-    wiring = Wiring(TAPES)
-    add_start(wiring)
-    end: tuple[str, int] | str = "start"
+    wiring = started(TAPES)
+    end: End = "start"
     for k, command in enumerate([*once, *loop]):
         wiring.wire((command, k), end)
         end = ("wait", k)
@@ -62,10 +60,10 @@ def _add_data(wiring: Wiring) -> None:
     wiring.share("data", "fill")
     wiring.share("data", "zero", sign=-1)
     wiring.share("data", "set")
-    _add_and(wiring, "fill", "data", "right", "delete")
+    add_and(wiring, "fill", "data", "right", "delete")
     wiring.share("zero", "delete", "broadcast")
     wiring.share("zero", "data", "right", -1)
-    _add_and(wiring, "set", "end", "left", "append1")
+    add_and(wiring, "set", "end", "left", "append1")
 
 
 def _add_end(wiring: Wiring) -> None:
@@ -75,19 +73,10 @@ def _add_end(wiring: Wiring) -> None:
     wiring.share("end", "back")
     wiring.share("end", "on")
     wiring.share("end", "off", sign=-1)
-    _add_and(wiring, "back", "end", "right", "delete")
-    _add_and(wiring, "on", "end", "left", "append")
-    _add_and(wiring, "off", "end", "each", "delete")
+    add_and(wiring, "back", "end", "right", "delete")
+    add_and(wiring, "on", "end", "left", "append")
+    add_and(wiring, "off", "end", "each", "delete")
     wiring.share("off", "append", "broadcast")
-
-
-def _add_and(
-    wiring: Wiring, target: str, tape: str, link: Literal["left", "right", "each"], signal: str
-) -> None:
-    """On where the tape's neighbour and the signal are."""
-    wiring.share(target, tape, link)
-    wiring.share(target, signal, "broadcast")
-    wiring.share(target, "one", "broadcast", -1)
 
 
 def directly(once: Sequence[Command], loop: Sequence[Command], n_commands: int) -> list[int]:
@@ -103,14 +92,3 @@ def directly(once: Sequence[Command], loop: Sequence[Command], n_commands: int) 
             (queue if command.startswith("add") else printed).append(int(command[-1]))
         at = at + 1 if at + 1 < len(program) else len(once)
     return printed
-
-
-def from_cyclic_tag(
-    appendants: Iterable[Sequence[int]], spoken: Iterable[Sequence[int]]
-) -> list[Command]:
-    """The loop of a cyclic tag system: each appendant's bits, what it says, and one deletion."""
-    one = (
-        [*(COMMANDS[1 + bit] for bit in bits), *(COMMANDS[3 + bit] for bit in say), COMMANDS[0]]
-        for bits, say in zip(appendants, spoken, strict=True)
-    )
-    return list(chain.from_iterable(one))

@@ -41,11 +41,23 @@ class Wiring:
         return Unit(self._number(name), index)
 
 
-def add_start(wiring: Wiring) -> None:
-    """Unit `start`, on at time 1 and never again: three weights."""
+def started(tapes: Sequence[str] = ()) -> Wiring:
+    """A network with a unit `start`, on at time 1 and never again: three weights."""
+    wiring = Wiring(tapes)
     wiring.wire("begun", "one")
     wiring.wire("start", "one")
     wiring.wire("start", "begun", -1)
+    return wiring
+
+
+def add_and(wiring: Wiring, target: str, source: str, link: Link, signal: str) -> None:
+    """The target is on, a step later, where the source's linked unit and the signal's unit 0 are.
+
+    Three weights that the target's units share.
+    """
+    wiring.share(target, source, link)
+    wiring.share(target, signal, "broadcast")
+    wiring.share(target, "one", "broadcast", -1)
 
 
 def add_toggle(wiring: Wiring, source: End, index: int = 0) -> None:

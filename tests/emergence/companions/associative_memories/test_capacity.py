@@ -43,10 +43,8 @@ def test_distance_to_the_cone_is_that_of_a_numerical_projection():
     for _ in range(300):
         g = rng.standard_normal(n)
         cone = [{"type": "ineq", "fun": lambda x, j=j: x[0] - x[j]} for j in range(1, n)]
-        found = minimize(
-            lambda x, g=g: ((x - g) ** 2).sum(), np.full(n, g.mean()), constraints=cone
-        )
-        distances.append(found.fun)
+        start = np.full(n, g.mean())
+        distances.append(minimize(lambda x, g=g: ((x - g) ** 2).sum(), start, constraints=cone).fun)
     error = np.std(distances) / 300**0.5
     assert limits.row_dimension(n, samples, 0) == pytest.approx(np.mean(distances), abs=3 * error)
 

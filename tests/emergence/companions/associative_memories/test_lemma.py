@@ -19,6 +19,12 @@ def problem():
     return w, u, e, joint / joint.sum()
 
 
+def drawn(kind, n, dim, seed):
+    """Inputs and outputs of a kind, and a stream that goes on."""
+    stream = torch.Generator().manual_seed(seed)
+    return *(kind(n, dim, stream, torch.float64) for _ in range(2)), stream
+
+
 def cross_entropy(w, u, e, joint):
     """The loss in pure Python."""
     total = 0.0
@@ -33,12 +39,10 @@ def test_gradient_is_the_slope_of_the_loss(problem):
     w, u, e, joint = problem
     found = lemma.gradient(w, u, e, joint)
     for i, j in ((0, 0), (1, 3), (3, 2)):
-        sides = []
-        for sign in (1, -1):
-            moved = w.clone()
-            moved[i, j] += sign * 1e-5
-            sides.append(cross_entropy(moved, u, e, joint))
-        assert float(found[i, j]) == pytest.approx((sides[0] - sides[1]) / 2e-5, abs=1e-9)
+        step = torch.zeros_like(w)
+        step[i, j] = 1e-5
+        high, low = (cross_entropy(w + sign * step, u, e, joint) for sign in (1, -1))
+        assert float(found[i, j]) == pytest.approx((high - low) / 2e-5, abs=1e-9)
 
 
 def test_gradient_is_autograds(problem, close):
@@ -73,9 +77,7 @@ def test_gradient_is_the_sum_of_the_lemma(problem, close):
 
 
 def test_one_step_is_a_step_down_the_gradient_from_zero(close):
-    stream = torch.Generator().manual_seed(1)
-    e = lemma.unit(6, 8, stream, torch.float64)
-    u = lemma.unit(6, 8, stream, torch.float64)
+    e, u, stream = drawn(lemma.unit, 6, 8, 1)
     f = torch.randperm(6, generator=stream)
     joint = torch.zeros(6, 6, dtype=torch.float64)
     joint[torch.arange(6), f] = 1 / 6
@@ -85,9 +87,7 @@ def test_one_step_is_a_step_down_the_gradient_from_zero(close):
 
 
 def test_orthonormal_embeddings_store_exactly(close):
-    stream = torch.Generator().manual_seed(2)
-    e = lemma.orthonormal(6, 9, stream, torch.float64)
-    u = lemma.orthonormal(6, 9, stream, torch.float64)
+    e, u, stream = drawn(lemma.orthonormal, 6, 9, 2)
     f = torch.randperm(6, generator=stream)
     w = lemma.one_step(u, e, f, 3.0)
     wanted = torch.full((6, 6), -3 / 36, dtype=torch.float64)
@@ -97,8 +97,7 @@ def test_orthonormal_embeddings_store_exactly(close):
 
 
 def test_the_step_is_the_hebbian_sum_around_its_mean(close):
-    stream = torch.Generator().manual_seed(3)
-    e, u = (lemma.unit(7, 5, stream, torch.float64) for _ in range(2))
+    e, u, _ = drawn(lemma.unit, 7, 5, 3)
     f = torch.arange(7)
     mean = torch.outer(u.mean(dim=0), e.sum(dim=0))
     close(lemma.one_step(u, e, f, 7.0), lemma.hebbian(u, e, f) - mean, 1e-13)

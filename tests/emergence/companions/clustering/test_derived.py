@@ -20,35 +20,26 @@ def some(runs=2, n=5):
     return embeddings, counted
 
 
-def features(embeddings, weights):
-    return (markers.places(markers.normalise(embeddings)) @ weights[:2] + weights[2]).relu()
+def over_pairs(hidden, total):
+    same = (total[:, None] == total).double() - 1 / 5
+    return -(same * (hidden @ hidden.T)).sum() / len(total) ** 2
 
 
-def test_the_first_energy_is_a_sum_over_pairs_of_markers():
+def ridge_regression(hidden, total):
+    targets, m = (torch.eye(5)[total] - 1 / 5).double(), len(hidden)
+    kernel = hidden @ hidden.T / m + 0.02 * torch.eye(m)  # the dual form
+    return 0.02 * torch.trace(targets.T @ torch.linalg.solve(kernel, targets)) / m
+
+
+@pytest.mark.parametrize(("ridge", "expected"), [(None, over_pairs), (0.02, ridge_regression)])
+def test_an_energy_is_a_sum_over_pairs_or_a_ridge_regression(ridge, expected):
     embeddings, counted = some()
     weights = derived.directions(24, 0.7)
-    found = derived.motion(embeddings, counted.double(), weights, None).energy
-    total = markers.markers(5).total
-    for run in range(2):
-        hidden = features(embeddings[run], weights)[counted[run]]
-        kept = total[counted[run]]
-        same = (kept[:, None] == kept).double() - 1 / 5
-        expected = -(same * (hidden @ hidden.T)).sum() / len(kept) ** 2
-        assert float(found[run]) == pytest.approx(float(expected))
-
-
-def test_the_best_readout_is_a_ridge_regression():
-    embeddings, counted = some()
-    weights = derived.directions(24, 0.7)
-    found = derived.motion(embeddings, counted.double(), weights, 0.02).energy
-    targets = (torch.eye(5)[markers.markers(5).total] - 1 / 5).double()
-    for run in range(2):
-        hidden = features(embeddings[run], weights)[counted[run]]
-        right = targets[counted[run]]
-        m = len(hidden)
-        kernel = hidden @ hidden.T / m + 0.02 * torch.eye(m)  # the dual form
-        expected = 0.02 * torch.trace(right.T @ torch.linalg.solve(kernel, right)) / m
-        assert float(found[run]) == pytest.approx(float(expected))
+    found = derived.motion(embeddings, counted.double(), weights, ridge).energy
+    units = (markers.places(markers.normalise(embeddings)) @ weights[:2] + weights[2]).relu()
+    for energy, hidden, kept in zip(found, units, counted, strict=True):
+        wanted = expected(hidden[kept], markers.markers(5).total[kept])
+        assert float(energy) == pytest.approx(float(wanted))
 
 
 @pytest.mark.parametrize("ridge", [None, 0.05])

@@ -13,6 +13,7 @@ from emergence.preset import choose
 from interruption import assert_resumes
 
 SIZES = (2, 5, 8, 17)
+GIVEN = {"mix": 0.5, "width": 0.5, "core": 0.3, "device": torch.device("cpu")}
 SETTINGS = [(0.0, 0.5, 0.0), (1.0, 0.5, 0.0), (1.0, 0.5, 0.3), (0.3, 0.2, 0.5)]  # mix, width, core
 
 
@@ -42,16 +43,13 @@ def test_markers_are_the_unordered_pairs(n):
     pairs = markers.markers(n)
     found = list(zip(*(part.tolist() for part in pairs), strict=True))
     assert found == [(a, b, (a + b) % n) for a in range(n) for b in range(a, n)]
+    assert n != 17 or len(found) == 153  # as the source says
     embeddings = some(n, 3)
     expected = torch.stack([embeddings[:, a] + embeddings[:, b] for a, b, _ in found], dim=1)
     assert torch.equal(markers.places(embeddings), expected)
     same = sum(i[2] == j[2] for i, j in itertools.permutations(found, 2))
     other = sum(i[2] != j[2] for i, j in itertools.permutations(found, 2))
     assert (int(markers.same_sum(n).sum()), int(markers.other_sum(n).sum())) == (same, other)
-
-
-def test_the_source_has_153_markers():
-    assert len(markers.markers(17).total) == 153
 
 
 def test_fewer_than_two_residues_are_an_error():
@@ -131,15 +129,13 @@ def test_markers_of_a_circle_are_collinear(close):
         x, y = marks[total == sum_].T
         assert float(torch.linalg.matrix_rank(torch.stack((x, y)), tol=1e-9)) == 1
     weights = energy.pair_weights(17, torch.float64, torch.device("cpu"))
-    close(
-        energy.alignment(marks, weights, 0.0), torch.zeros(153, 2), 1e-9
-    )  # the least energy there is, so no force
+    # the least energy there is, so no force
+    close(energy.alignment(marks, weights, 0.0), torch.zeros(153, 2), 1e-9)
 
 
 def test_a_lattice_is_a_grid_and_no_circle():
     found = scores.scores(scores.lattice(16, 4))
-    assert bool(found.grids)
-    assert not bool(found.circles)
+    assert (bool(found.grids), bool(found.circles)) == (True, False)
 
 
 def test_flatness_of_a_circle_an_ellipse_and_a_line(close):
@@ -178,8 +174,7 @@ def test_the_spectrum_holds_all_variance(n, close):
 
 @pytest.mark.parametrize("setting", [(0.0, 0.5, 0.0), (1.0, 0.5, 0.3)])
 def test_particles_descend_and_repeat(setting):
-    mix, width, core = setting
-    given = {"mix": mix, "width": width, "core": core, "device": torch.device("cpu")}
+    given = GIVEN | dict(zip(("mix", "width", "core"), setting, strict=True))
     settings = Simulation(residues=7, steps=80)
     ends = particles.simulate(settings, (0, 1), **given)
     assert ends.shape == (2, 7, 2)
@@ -190,15 +185,13 @@ def test_particles_descend_and_repeat(setting):
 
 @pytest.mark.parametrize("kill_after", [1, 9])
 def test_a_killed_simulation_ends_in_the_same_bits(kill_after):
-    given = {"mix": 0.5, "width": 0.5, "core": 0.3, "device": torch.device("cpu")}
     settings = Simulation(residues=7, steps=12)
-    assert_resumes(lambda: [particles.simulate(settings, (0, 1), **given)], kill_after)
+    assert_resumes(lambda: [particles.simulate(settings, (0, 1), **GIVEN)], kill_after)
 
 
 def test_particles_that_diverge_are_an_error():
-    given = {"mix": 0.5, "width": 0.5, "core": 0.3, "device": torch.device("cpu")}
     with pytest.raises(ArithmeticError, match="not finite"):
-        particles.simulate(Simulation(5, steps=3, learning_rate=math.inf), (0,), **given)
+        particles.simulate(Simulation(5, steps=3, learning_rate=math.inf), (0,), **GIVEN)
 
 
 def test_presets_are_named():

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from dataclasses import replace
 
 import pytest
 import torch
@@ -20,6 +21,7 @@ from emergence.companions.clustering.settings import Training
 from interruption import assert_resumes
 
 CPU = torch.device("cpu")
+SMALL = Training(residues=5, hidden=8)
 
 
 def small(seed=0, runs=1, n=5, hidden=12, bias=0.3):
@@ -96,11 +98,9 @@ def test_the_expected_pair_force_is_an_average_over_networks():
     mean = pairwise.mean_pair_forces(*given, count=8000, stream=stream, block=2000)
     expected = pairwise.expected_pair_forces(*given)
     assert float((mean - expected).norm() / expected.norm()) < 0.02
-    few = [
-        pairwise.mean_pair_forces(*given, count=30, stream=stream.manual_seed(1), block=block)
-        for block in (15, 15)
-    ]
-    assert torch.equal(*few)
+    few = {"count": 30, "block": 15}
+    again = [pairwise.mean_pair_forces(*given, stream=stream.manual_seed(1), **few) for _ in "ab"]
+    assert torch.equal(*again)
 
 
 @pytest.mark.parametrize("hidden_bias", [True, False])
@@ -133,8 +133,8 @@ def test_forces_linear_in_the_partner_cancel():
     """Over ordered pairs each sum has the same total marker, 2 sum E, wherever the embeddings."""
     n = 7
     place = torch.randn(n, 2, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
-    totals = [sum(place[a] + place[(m - a) % n] for a in range(n)) for m in range(n)]
-    for total in totals:
+    for m in range(n):
+        total = sum(place[a] + place[(m - a) % n] for a in range(n))
         assert torch.allclose(total, 2 * place.sum(dim=0))
 
 
@@ -173,33 +173,29 @@ def test_only_trained_pairs_are_trained():
 
 
 def test_weight_decay_and_biases_are_where_they_are_asked_for():
-    settings = Training(residues=5, hidden=8, epochs=20, weight_decay=0.0)
-    frozen = training.train(
-        Training(residues=5, hidden=8, epochs=20, hidden_bias=False), (0,), device=CPU
+    changes = (
+        {"hidden_bias": False},
+        {"weight_decay": 0.0},
+        {"weight_decay": 0.0, "embedding_decay": 1.0},
     )
-    assert not frozen.final.first_bias.any()
-    none = training.train(settings, (0,), device=CPU).final
-    same = training.train(
-        Training(residues=5, hidden=8, epochs=20, weight_decay=0.0, embedding_decay=1.0),
-        (0,),
-        device=CPU,
-    ).final
+    frozen, none, same = (
+        training.train(replace(SMALL, epochs=20, **each), (0,), device=CPU).final
+        for each in changes
+    )
+    assert not frozen.first_bias.any()
     assert not torch.equal(none.embeddings, same.embeddings)
     assert none.first_bias.any()
 
 
 def test_a_run_that_diverges_is_an_error():
-    settings = Training(residues=5, hidden=8, epochs=40, learning_rate=math.inf)
     with pytest.raises(ArithmeticError, match="not finite"):
-        training.train(settings, (0,), device=CPU)
+        training.train(replace(SMALL, epochs=40, learning_rate=math.inf), (0,), device=CPU)
 
 
 @pytest.mark.parametrize("kill_after", [1, 5, 6, 11])
 @pytest.mark.parametrize("hidden_bias", [True, False])
 def test_a_killed_training_ends_in_the_same_bits(hidden_bias, kill_after):
-    settings = Training(
-        residues=5, hidden=8, epochs=12, records=3, snapshots=(0, 5), hidden_bias=hidden_bias
-    )
+    settings = replace(SMALL, epochs=12, records=3, snapshots=(0, 5), hidden_bias=hidden_bias)
     assert_resumes(lambda: training.train(settings, (0, 1), device=CPU), kill_after)
 
 

@@ -40,10 +40,9 @@ def test_intervals_hold_the_truth_of_noisy_recalls():
 
 def test_too_few_models_are_refused():
     few = [part[:3] for part in made_up(0.0)]
-    with pytest.raises(ValueError, match="3 models leave nothing"):
-        capacity.power(*few)
-    with pytest.raises(ValueError, match="3 models leave nothing"):
-        capacity.exchange(few[0], few[1], few[3])
+    for fit, given in ((capacity.power, few), (capacity.exchange, [few[0], few[1], few[3]])):
+        with pytest.raises(ValueError, match="3 models leave nothing"):
+            fit(*given)
 
 
 def test_the_published_map_has_a_recall_for_each_cell():

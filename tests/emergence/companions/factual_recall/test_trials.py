@@ -61,11 +61,10 @@ def test_few_facts_are_stored_and_the_run_ends_there():
 def test_many_facts_are_given_up_half_way():
     many = replace(SMALL, size=40, steps=100)
     outcome = trials.run(many, CPU)
-    assert outcome.steps == 50
     assert outcome.half == outcome.right
     assert outcome.recall(many) < many.hopeless
     whole = trials.run(replace(many, hopeless=0.0), CPU)
-    assert whole.steps == 100
+    assert (outcome.steps, whole.steps) == (50, 100)
     assert whole.half == outcome.half
 
 

@@ -9,15 +9,7 @@ import scipy.linalg
 import sympy as sp
 import torch
 
-from emergence.companions.grokking import (
-    PRESET,
-    direction,
-    manifold,
-    model,
-    sliding,
-    task,
-    toys,
-)
+from emergence.companions.grokking import PRESET, direction, manifold, model, sliding, task, toys
 from emergence.companions.grokking.model import Layers
 from interruption import assert_resumes
 
@@ -85,7 +77,7 @@ def test_orthogonality_constant_of_the_parabola():
 def test_tangential_cosine_by_hand():
     foot, d = 0.7, 0.05
     size = (1 + 4 * foot**2) ** 0.5
-    x, _ = foot - d * 2 * foot / size, 0  # the normal is (-2x, 1) / size
+    x = foot - d * 2 * foot / size  # the normal is (-2x, 1) / size
     gradient = np.array([-2 * x, 1.0])
     expected = abs(gradient @ [1, 2 * foot]) / size / np.linalg.norm(gradient)
     found = toys.tangential_cosine(toys.PARABOLA.residual, vector(foot, foot**2), d)
@@ -293,6 +285,5 @@ def test_one_measure_is_refused_for_it_would_be_the_first():
 
 def test_measured_steps_end_with_the_run():
     wanted = direction.measured_steps(PRESET["paper"].settings.direction)
-    assert wanted[0] == 200
-    assert wanted[-1] == 42_000
+    assert (wanted[0], wanted[-1]) == (200, 42_000)
     assert wanted == sorted(set(wanted))

@@ -22,16 +22,13 @@ def problem():
 
 def plain_outputs(embeddings, weights, inputs):
     """The network's output, sample by sample in pure Python."""
-    rows = []
-    for row in inputs.tolist():
-        total = [
-            max(0.0, sum(row[j] * embeddings[j][k] for j in range(len(row))))
-            for k in range(len(embeddings[0]))
-        ]
-        rows.append(
-            [sum(h * w[o] for h, w in zip(total, weights, strict=True)) for o in range(len(row))]
-        )
-    return torch.tensor(rows, dtype=torch.float64)
+
+    def times(row, matrix):
+        columns = zip(*matrix, strict=True)
+        return [sum(x * y for x, y in zip(row, column, strict=True)) for column in columns]
+
+    hidden = ([max(0.0, z) for z in times(row, embeddings)] for row in inputs.tolist())
+    return torch.tensor([times(active, weights) for active in hidden], dtype=torch.float64)
 
 
 @pytest.mark.parametrize("modulus", [2, 5, 11, 37])
@@ -121,13 +118,11 @@ def test_velocity_against_finite_differences_and_autograd(problem, close, ridge)
     stream = torch.Generator().manual_seed(1)
     for _ in range(5):
         way = torch.randn(free.shape, generator=stream, dtype=torch.float64)
-        ends = (
+        high, low = (
             float(first_layer.cost(layers.embeddings + h * way, data.train, ridge))
             for h in (1e-6, -1e-6)
         )
-        assert (next(ends) - next(ends)) / 2e-6 == pytest.approx(
-            float(-2 * (found * way).sum()), rel=1e-5
-        )
+        assert (high - low) / 2e-6 == pytest.approx(float(-2 * (found * way).sum()), rel=1e-5)
 
 
 def test_too_few_units_cannot_fit(problem):
@@ -235,14 +230,8 @@ def test_components_against_the_sum():
     embeddings = torch.randn(7, 3, generator=stream, dtype=torch.float64)
     found = fourier.components(embeddings)
     for k in (1, 2, 3):
-        expected = (
-            sum(
-                embeddings[j].numpy() * np.exp(-2j * np.pi * j * k / 7)  # the formula of §7.3.2
-                for j in range(7)
-            )
-            / 7
-        )
-        assert np.abs(found[k - 1].numpy() - expected).max() < 1e-14
+        terms = (embeddings[j].numpy() * np.exp(-2j * np.pi * j * k / 7) for j in range(7))
+        assert np.abs(found[k - 1].numpy() - sum(terms) / 7).max() < 1e-14  # as in §7.3.2
 
 
 def test_equal_circles_in_planes_of_their_own():

@@ -58,9 +58,8 @@ def test_small_networks_are_looped_networks():
             for source, sign in zip([*units, Unit(0, 0)], rows.weights[row], strict=True)
             if sign
         )
-        assert printed(Network(private, frozenset()), 12).tolist() == [
-            int(b) for b in f"{word:012b}"
-        ]
+        string = printed(Network(private, frozenset()), 12)
+        assert "".join(map(str, string)) == f"{word:012b}"
 
 
 def test_prior_is_the_normalised_sum():

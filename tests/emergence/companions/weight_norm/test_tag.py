@@ -40,7 +40,7 @@ def test_the_network_is_the_machine(once, loop):
 
 def test_a_cyclic_tag_system_runs_on_it():
     # appendants 11, none, 0 from the word 1; the first says 1 when it is used, the third 0
-    loop = tag.from_cyclic_tag([[1, 1], [], [0]], [[1], [], [0]])
+    loop = ["add1", "add1", "say1", "del", "del", "add0", "say0", "del"]
     queue, said = [1], []
     for used in range(30):
         front, *queue = queue
