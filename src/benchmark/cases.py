@@ -8,13 +8,12 @@ import torch
 
 from emergence import tasks
 from emergence.experiments.paper import induction_heads
-from emergence.models import AttentionOnlyTransformer
 from emergence.preset import choose
 from emergence.running import devices
 from emergence.training.minimal import minimal_step
 from emergence.training.networks import Full
 from emergence.training.settings import Method, MinimalTraining, TokenTraining
-from emergence.training.transformer import token_optimiser, token_step
+from emergence.training.transformer import initial_transformer, token_optimiser, token_step
 
 Step = Callable[[], object]
 LEARNING_RATE = 1e-3  # the weights stay as drawn
@@ -44,10 +43,7 @@ class Section2:
     def step(self, method: Method, device: torch.device) -> Step:
         settings = TokenTraining(dim=self.dim)
         stream = devices.generator(0, device)
-        model = AttentionOnlyTransformer(
-            settings.dim, settings.vocabulary, settings.block_size,
-            embedding_scale=settings.embedding_scale, generator=stream,
-        )  # fmt: skip
+        model = initial_transformer(settings, stream)
         optimiser = token_optimiser(settings, model)
         # a batch of its own each time: one learnt by heart leaves denormal gradients
         return lambda: token_step(settings, model, optimiser, stream, method)

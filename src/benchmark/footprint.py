@@ -1,26 +1,30 @@
-"""Peak memory of a step, in a process of its own: python -m benchmark.footprint CASE METHOD DEVICE
+"""Peak memory of a step, in a process of its own."""
 
-CASE is 2 and D, or 4 and N, D, B, separated by commas.
-"""
-
-import subprocess
 import sys
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import get_context
 from pathlib import Path
-from typing import cast
 
 import torch
 
 from emergence.training.settings import Method
 
-from .cases import Case, Section2, Section4
+from .cases import Case
 
 
 def peak(case: Case, method: Method, device: torch.device) -> int | None:
-    """Bytes by which the first step raises the peak; None where the system does not tell."""
-    sizes = (2, case.dim) if isinstance(case, Section2) else (4, *vars(case).values())
-    command = [sys.executable, "-m", "benchmark.footprint", ",".join(map(str, sizes)), method]
-    run = subprocess.run([*command, device.type], capture_output=True, text=True)
-    return int(run.stdout) if run.returncode == 0 and run.stdout.strip() else None
+    """Bytes by which the first step raises the peak; None where the system does not tell.
+
+    A process that is killed, for want of memory say, is told on standard error and gives None too;
+    what a step raises is raised here.
+    """
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as fresh:
+        try:
+            return fresh.submit(growth, case, method, device).result()
+        except BrokenProcessPool as error:
+            print(f"No peak memory of {case.name}, {method}: {error}", file=sys.stderr)
+            return None
 
 
 def growth(case: Case, method: Method, device: torch.device) -> int | None:
@@ -47,15 +51,3 @@ def _resident(field: str) -> int | None:
     except OSError:
         return None
     return next(1024 * int(line.split()[1]) for line in lines if line.startswith(field))
-
-
-def main(sizes: str, method: Method, device: str) -> None:
-    section, *numbers = map(int, sizes.split(","))
-    case: Case = Section2(*numbers) if section == 2 else Section4(*numbers)
-    measured = growth(case, method, torch.device(device))
-    if measured is not None:
-        print(measured)
-
-
-if __name__ == "__main__":
-    main(sys.argv[1], cast(Method, sys.argv[2]), sys.argv[3])

@@ -1,14 +1,15 @@
 """What this machine can do: its rate of matrix products, its copy bandwidth, its name."""
 
 import platform
-from pathlib import Path
+from functools import partial
 
 import torch
 
-from .operations import CACHED, PRODUCTS
-from .timing import spread, take_turns
+from bookbuild.results.machine import machine
 
-CALLS = 1000
+from .operations import CACHED, PRODUCTS
+from .timing import measured
+
 FORMATS = {2: torch.bfloat16, 4: torch.float32, 8: torch.float64}
 
 
@@ -17,7 +18,7 @@ def describe(device: torch.device, budget: float, quick: bool) -> dict[str, obje
     size = 256 if quick else 2048
     return {
         "device": device.type,
-        "name": torch.cuda.get_device_name() if device.type == "cuda" else _processor(),
+        "name": torch.cuda.get_device_name() if device.type == "cuda" else machine(),
         "threads": torch.get_num_threads(),
         "python": platform.python_version(),
         "torch": torch.__version__,
@@ -34,33 +35,16 @@ def describe(device: torch.device, budget: float, quick: bool) -> dict[str, obje
 def product_rate(device: torch.device, size: int, budget: float, dtype: torch.dtype) -> float:
     """Operations a second of a square product; a multiplication and an addition are two."""
     left, right, out = (torch.randn(size, size, device=device).to(dtype) for _ in range(3))
-    times = take_turns({"product": lambda: torch.mm(left, right, out=out)}, device, budget)
-    return 2 * size**3 / spread(times["product"]).median
+    return 2 * size**3 / measured(lambda: torch.mm(left, right, out=out), budget).median
 
 
 def copy_rate(device: torch.device, count: int, budget: float) -> float:
     """Bytes a second, read and written, of a copy of so many numbers."""
     source, copy = torch.zeros(count, device=device), torch.zeros(count, device=device)
-    times = take_turns({"copy": lambda: copy.copy_(source)}, device, budget)
-    return 2 * 4 * count / spread(times["copy"]).median
+    return 2 * 4 * count / measured(lambda: copy.copy_(source), budget).median
 
 
 def call(device: torch.device, budget: float) -> float:
     """Seconds of an operation on a single number, from Python."""
     one, out = torch.zeros(1, device=device), torch.zeros(1, device=device)
-
-    def many() -> None:
-        for _ in range(CALLS):
-            torch.add(one, one, out=out)
-
-    return spread(take_turns({"calls": many}, device, budget)["calls"]).median / CALLS
-
-
-def _processor() -> str:
-    """The processor's name where the system tells it."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return platform.processor() or platform.machine()
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.machine()
+    return measured(partial(torch.add, one, one, out=out), budget).median

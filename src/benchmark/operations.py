@@ -1,17 +1,14 @@
 """What some code asks of the machine, operation by operation, and the least time for that."""
 
-import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import torch
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
+from torch.utils.benchmark import timer
 from torch.utils.flop_counter import flop_registry
-
-from .timing import synchronise
 
 # by bytes of a number, what `machine.describe` calls the rate of products
 PRODUCTS = {2: "half_product_rate", 4: "product_rate", 8: "double_product_rate"}
@@ -42,11 +39,10 @@ class Operation:
 class Operations(TorchDispatchMode):
     """While it is active, keeps every operation but those that only look at an array anew."""
 
-    def __init__(self, device: torch.device) -> None:
+    def __init__(self) -> None:
         super().__init__()
         self.seen: list[Operation] = []
         self._begun: list[int] = []  # how many had been seen whenever it became active
-        self._device = device
 
     def __enter__(self) -> "Operations":
         self._begun.append(len(self.seen))
@@ -61,10 +57,9 @@ class Operations(TorchDispatchMode):
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
     ) -> Any:
         kwargs = kwargs or {}
-        start = time.perf_counter()
+        start = timer()  # which waits for a GPU
         out = func(*args, **kwargs)
-        synchronise(self._device)
-        seconds = time.perf_counter() - start
+        seconds = timer() - start
         written = [] if func.is_view else [*_tensors(out), *_mutated(func, args, kwargs)]
         if written:
             moved = [*_distinct(_tensors((args, kwargs))), *_distinct(written)]

@@ -14,6 +14,7 @@ from emergence.models import AttentionOnlyTransformer
 from emergence.running import devices
 from emergence.training.networks import Full
 from emergence.training.settings import Method, TokenTraining
+from emergence.training.transformer import initial_transformer
 
 from .cases import Section2, Section4, Step
 
@@ -51,17 +52,14 @@ def as_hooked(ours: AttentionOnlyTransformer, block_size: int) -> Any:
     return theirs
 
 
-def transformer_lens(case: Section2, device: torch.device) -> Step:
-    """A step of §2 by the attention-only model of TransformerLens, from the same weights.
+def transformer_lens(case: Section2, device: torch.device) -> dict[str, Step]:
+    """A fast step of §2, and one by the attention-only model of TransformerLens, from its weights.
 
     Its sequences start at position 0, since it draws no offsets.
     """
     settings = TokenTraining(dim=case.dim)
     stream = devices.generator(0, device)
-    ours = AttentionOnlyTransformer(
-        case.dim, settings.vocabulary, settings.block_size,
-        embedding_scale=settings.embedding_scale, generator=stream,
-    )  # fmt: skip
+    ours = initial_transformer(settings, stream)
     theirs = as_hooked(ours, settings.block_size)
     batch = tasks.token_pairs(
         settings.batch_size, settings.n_pairs, settings.vocabulary, 2 * settings.n_pairs + 1,
@@ -78,7 +76,7 @@ def transformer_lens(case: Section2, device: torch.device) -> Step:
         loss.backward()
         optimiser.step()
 
-    return step
+    return {"ours": case.step("fast", device), "theirs": step}
 
 
 def with_compiler(case: Section4, method: Method, device: torch.device) -> dict[str, Step]:
@@ -121,7 +119,7 @@ def attention_steps(case: Section4, device: torch.device) -> dict[str, Step]:
 
     with torch.no_grad():
         _agree(fused(), plain())
-    return {"plain": step(plain), "fused": step(fused)}
+    return {"ours": step(plain), "theirs": step(fused)}
 
 
 def _agree(one: torch.Tensor, two: torch.Tensor) -> None:

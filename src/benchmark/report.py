@@ -16,7 +16,7 @@ from emergence.training.settings import Method
 from . import peers
 from .cases import Case, Section2, Section4, Step
 from .footprint import peak
-from .timing import Spread, spread, take_turns
+from .timing import measured, spread, take_turns
 
 SECTION2 = (256, 1024, 2048)
 SECTION4 = ((4, 16, 512), (16, 16, 512), (32, 16, 512), (16, 32, 256), (64, 64, 256))
@@ -42,7 +42,7 @@ def steps(case: Case, machine: Mapping[str, Any], device: torch.device, budget: 
     """
     both = {method: case.step(method, device) for method in METHODS}
     counted = {method: operations(step) for method, step in both.items()}
-    times = take_turns(both, device, budget)
+    times = take_turns(both, budget)
     floor = counted["fast"] / machine["product_rate"] + case.array_bytes() / machine["copy_rate"]
     ratio = spread(times["dense"] / times["fast"])
     return {
@@ -72,24 +72,20 @@ def compared(
 def sampling(case: Section4, device: torch.device, budget: float) -> Row:
     """Drawing the batch of a step, which both methods share."""
     stream = devices.generator(0, device)
-    times = take_turns({"sample": lambda: case.sample(stream)}, device, budget)
-    return {"case": case.name, "sample": spread(times["sample"])._asdict()}
+    times = measured(lambda: case.sample(stream), budget).times
+    return {"case": case.name, "sample": spread(times)._asdict()}
 
 
 def emergence(n_pairs: int, budget: float) -> Row:
     """All emergence times of the reduced model at one N."""
-    cpu = torch.device("cpu")
-    times = take_turns({"times": lambda: theory.emergence_times(n_pairs)}, cpu, budget)
-    return {"n_pairs": n_pairs, "times": spread(times["times"])._asdict()}
+    times = measured(lambda: theory.emergence_times(n_pairs), budget).times
+    return {"n_pairs": n_pairs, "times": spread(times)._asdict()}
 
 
 def scaling(cases: tuple[Section4, ...], over: str, device: torch.device, budget: float) -> Row:
     """Time of a step of §4 against one size, with the exponents of a fit."""
-    medians: dict[Method, list[float]] = {method: [] for method in METHODS}
-    for case in cases:
-        times = take_turns({m: case.step(m, device) for m in METHODS}, device, budget)
-        for method in METHODS:
-            medians[method].append(float(np.median(times[method])))
+    rows = [take_turns({m: case.step(m, device) for m in METHODS}, budget) for case in cases]
+    medians = {m: [float(np.median(times[m])) for times in rows] for m in METHODS}
     sizes = np.array([getattr(case, over) for case in cases])
     fits = {m: analysis.exponent(sizes, np.array(v))._asdict() for m, v in medians.items()}
     return {"over": over, "sizes": sizes.tolist(), "medians": medians, "exponents": fits}
@@ -100,46 +96,28 @@ def tried(device: torch.device, budget: float, quick: bool) -> list[Row]:
     small, large = (
         (Section4(2, 4, 8), Section2(32)) if quick else (Section4(32, 16, 512), Section2(1024))
     )
-    return [
-        _against(
-            f"TransformerLens, {large.name}",
-            lambda: {
-                "ours": large.step("fast", device),
-                "theirs": peers.transformer_lens(large, device),
-            },
-            device,
-            budget,
-        ),
-        *(
-            _against(
-                f"torch.compile, {method}, {small.name}",
-                partial(peers.with_compiler, small, method, device),
-                device,
-                budget,
+    ways = {
+        f"TransformerLens, {large.name}": partial(peers.transformer_lens, large, device),
+        **{
+            f"torch.compile, {method}, {small.name}": partial(
+                peers.with_compiler, small, method, device
             )
             for method in METHODS
+        },
+        f"scaled_dot_product_attention, layer 1, {small.name}": partial(
+            peers.attention_steps, small, device
         ),
-        _against(
-            f"scaled_dot_product_attention, layer 1, {small.name}",
-            lambda: dict(
-                zip(("ours", "theirs"), peers.attention_steps(small, device).values(), strict=True)
-            ),
-            device,
-            budget,
-        ),
-    ]
+    }
+    return [_against(name, build, budget) for name, build in ways.items()]
 
 
-def _against(
-    name: str, build: Callable[[], dict[str, Step]], device: torch.device, budget: float
-) -> Row:
+def _against(name: str, build: Callable[[], dict[str, Step]], budget: float) -> Row:
     try:
-        times = take_turns(build(), device, budget)
+        times = take_turns(build(), budget)
     except peers.NotMeasured as reason:
         return {"name": name, "not_measured": str(reason)}
-    ratio: Spread = spread(times["theirs"] / times["ours"])
     return {
         "name": name,
         **{side: spread(values)._asdict() for side, values in times.items()},
-        "ratio": ratio._asdict(),
+        "ratio": spread(times["theirs"] / times["ours"])._asdict(),
     }

@@ -1,12 +1,12 @@
 """Medians with their spread, of steps that take turns."""
 
-import time
 from collections.abc import Mapping
 from typing import NamedTuple, TypeVar
 
 import numpy as np
 import torch
 from jaxtyping import Float
+from torch.utils.benchmark import Measurement, Timer, timer
 
 from .cases import Step
 
@@ -14,7 +14,6 @@ Name = TypeVar("Name", bound=str)
 
 MOST_REPEATS = 41
 ROUNDS = 10  # of quick steps
-SLOW = 1.0  # seconds
 
 
 class Spread(NamedTuple):
@@ -26,55 +25,34 @@ class Spread(NamedTuple):
     repeats: int
 
 
-def spread(values: Float[np.ndarray, " repeats"]) -> Spread:
+def spread(values: list[float] | Float[np.ndarray, " repeats"]) -> Spread:
     """Median and quartiles of the repeats."""
     low, median, high = np.quantile(values, [0.25, 0.5, 0.75])
     return Spread(float(median), float(low), float(high), len(values))
 
 
-def seconds(step: Step, device: torch.device, least: float, warm: bool = True) -> float:
-    """The wall time of one call among calls that take at least so long, as in training.
+def measured(step: Step, least: float) -> Measurement:
+    """The seconds of a call, among calls that take at least so long, as in training.
 
-    One more call before them, unless told otherwise, refills the caches.
+    One more call before them refills the caches.
     """
-    if warm:
-        step()
-        synchronise(device)
-    start, calls = time.perf_counter(), 0
-    while not calls or time.perf_counter() - start < least:
-        step()
-        synchronise(device)
-        calls += 1
-    return (time.perf_counter() - start) / calls
+    threads = torch.get_num_threads()  # a Timer would take one
+    clock = Timer("step()", globals={"step": step}, num_threads=threads)
+    return clock.blocked_autorange(min_run_time=least)
 
 
 def take_turns(
-    steps: Mapping[Name, Step], device: torch.device, budget: float
+    steps: Mapping[Name, Step], budget: float
 ) -> dict[Name, Float[np.ndarray, " repeats"]]:
     """Time each step in turn, round after round, so that a drift of the machine meets all alike.
 
     The number of rounds, at least three, is what `budget` seconds allow. In a round each step is
     repeated for as long as the slowest one takes, so that all meet the same stretch of the machine.
-    A step that takes longer than SLOW fills the caches itself.
     """
     least = budget / (ROUNDS * len(steps))
-    first = {name: seconds(step, device, least) for name, step in steps.items()}
-    least = max(least, *first.values())
-
-    def one_round() -> dict[Name, float]:
-        return {
-            name: seconds(step, device, least, warm=first[name] < SLOW)
-            for name, step in steps.items()
-        }
-
-    start = time.perf_counter()
-    rows = [one_round()]
-    rounds = int(np.clip(budget / (time.perf_counter() - start), 2, MOST_REPEATS - 1))
-    rows += [one_round() for _ in range(rounds)]
-    return {name: np.array([row[name] for row in rows]) for name in steps}
-
-
-def synchronise(device: torch.device) -> None:
-    """Wait for a GPU."""
-    if device.type == "cuda":
-        torch.cuda.synchronize()
+    least = max(least, *(measured(step, least).mean for step in steps.values()))
+    end = timer() + budget
+    rows: list[list[float]] = []
+    while len(rows) < 3 or (timer() < end and len(rows) < MOST_REPEATS):
+        rows.append([measured(step, least).mean for step in steps.values()])
+    return dict(zip(steps, np.transpose(rows), strict=True))

@@ -4,7 +4,6 @@ Every training is a loop over `loop.steps`. Here that loop looks at each of so m
 ends the training: what is measured is the chapter's own code, sampling and records included.
 """
 
-import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
@@ -15,6 +14,7 @@ from unittest import mock
 
 import numpy as np
 import torch
+from torch.utils.benchmark import timer
 
 from emergence import training
 from emergence.companions import birth, distributional, factual_recall, retrieval
@@ -32,15 +32,16 @@ from emergence.preset import Preset, choose
 from emergence.running import loop
 
 from .operations import Operation, Operations
-from .timing import spread, synchronise
+from .timing import spread
 
 BIGRAMS = Path("data", "shakespeare_bigrams.csv")
 FIRST = 3  # steps that are not looked at: arrays are made, and kept for the next step
 ROUNDS = 3  # at least
 NAMED = 3  # operations that lose most
 
-Watch = Callable[[], AbstractContextManager[object]]
+Watch = AbstractContextManager[object]
 Train = Callable[[torch.device], object]
+UNWATCHED = nullcontext()
 
 
 class _Enough(Exception):
@@ -128,15 +129,12 @@ def row(
     budget: float,
 ) -> dict[str, Any]:
     """What a step takes and what it asks for, in the mean over a whole number of periods."""
-    clock = Clock(device)
-    _look(train, device, period, lambda: clock)
-    rounds = max(ROUNDS, round(budget / sum(clock.times)))
-    operations = Operations(device)
-    _look(train, device, ROUNDS * period, lambda: operations)
-    clock = Clock(device)
-    _look(train, device, rounds * period, lambda: clock)
-    whole = len(clock.times) // period  # fewer where the training is shorter
-    step = spread(np.reshape(clock.times[: whole * period], (whole, period)).mean(axis=1))
+    rounds = max(ROUNDS, round(budget / sum(_look(train, device, period))))
+    operations = Operations()
+    _look(train, device, ROUNDS * period, operations)
+    times = _look(train, device, rounds * period)
+    whole = len(times) // period  # fewer where the training is shorter
+    step = spread(np.reshape(times[: whole * period], (whole, period)).mean(axis=1))
     seen, steps = operations.whole(period)
     floor = sum(one.least(machine) for one in seen) / steps
     return {
@@ -159,32 +157,19 @@ def most_lost(seen: Iterable[Operation], machine: Mapping[str, Any]) -> list[tup
     return sorted(lost.items(), key=lambda item: -item[1])[:NAMED]
 
 
-class Clock:
-    """The seconds of each step during which it is entered."""
-
-    def __init__(self, device: torch.device) -> None:
-        self.times: list[float] = []
-        self._device = device
-        self._start = 0.0
-
-    def __enter__(self) -> None:
-        self._start = time.perf_counter()
-
-    def __exit__(self, *_: object) -> None:
-        synchronise(self._device)
-        self.times.append(time.perf_counter() - self._start)
-
-
-def _look(train: Train, device: torch.device, count: int, watch: Watch) -> None:
-    """Start a training, look at so many steps or at all it has, and end it."""
-    steps = loop.steps
+def _look(train: Train, device: torch.device, count: int, watch: Watch = UNWATCHED) -> list[float]:
+    """Start a training, look at so many steps or all it has, and end it; return their seconds."""
+    steps, times = loop.steps, []
 
     def few(*args: Any, **parts: Any) -> Iterator[int]:
         for number, step in enumerate(steps(*args, **parts)):
             if number == FIRST + count:
                 raise _Enough
-            with watch() if number >= FIRST else nullcontext():
+            start = timer()  # which waits for a GPU
+            with watch if number >= FIRST else UNWATCHED:
                 yield step
+            times.append(timer() - start)
 
     with mock.patch.object(loop, "steps", few), suppress(_Enough):
         train(device)
+    return times[FIRST:]

@@ -71,12 +71,18 @@ def _pair(
     other, _ = cache.find(on_cpu, chapter_key(chapter, on_cpu))
     if other is None:
         return None
-    name, judged = chapter.name, settings.profile == "paper"
+    both = other, entries[chapter.name]
+    judged = settings.profile == "paper"
+    return Pair(chapter.name, *both, verdicts(chapter.name, both, claims, judged=judged))
+
+
+def verdicts(
+    name: str, both: tuple[Entry, Entry], claims: Sequence[Claim], *, judged: bool
+) -> dict[str, tuple[Verdict, Verdict]]:
+    """Return the verdicts on each row of a chapter by one result of it and by another."""
     rows = [claim for claim in claims if claim.chapter == name]
-    both = other, entries[name]
-    cpu, gpu = (judge(rows, {name: entry.measures}, judged=judged) for entry in both)
-    verdicts = {a.claim.id: (a.verdict, b.verdict) for a, b in zip(cpu, gpu, strict=True)}
-    return Pair(name, *both, verdicts)
+    one, other = (judge(rows, {name: entry.measures}, judged=judged) for entry in both)
+    return {a.claim.id: (a.verdict, b.verdict) for a, b in zip(one, other, strict=True)}
 
 
 def _row(name: str, made: Mapping[str, Any], pair: Pair | None) -> list[str]:

@@ -11,7 +11,6 @@ edited in which the smoke profile has missed a planted fault.
 
 import io
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -25,6 +24,7 @@ from typing import Any, NamedTuple
 from .errors import BookError
 from .execution import lock, runs
 from .execution.display import Display
+from .execution.processes import sources_first
 from .ledger.carried import Witness, carried_on, carry, is_current, leads
 from .ledger.stored import ROUNDING, RUNS, SABOTAGE, SEEDS, WITNESS, read_record
 from .pipeline import run_chapters
@@ -240,7 +240,7 @@ def _codes(files: Collection[str], settings: Settings) -> dict[str, str]:
     run = subprocess.run(
         [sys.executable, "-c", TELL_CODES, *files],
         cwd=settings.root,
-        env=os.environ | {"PYTHONPATH": str(settings.root / "src")},
+        env=sources_first(settings.root / "src"),
         capture_output=True,
         text=True,
         check=False,
@@ -292,7 +292,7 @@ def _executed_before(
         run = subprocess.run(
             [sys.executable, "-m", "bookbuild", "chapter", *options, *missing],
             cwd=there.root,
-            env=os.environ | {"PYTHONPATH": str(there.root / "src")},
+            env=sources_first(there.root / "src"),
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             text=True,

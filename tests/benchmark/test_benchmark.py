@@ -1,12 +1,15 @@
 """The benchmark measures what it says; no test asserts a time."""
 
 import json
+import os
 import sys
+from functools import partial
 
 import numpy as np
 import pytest
 import torch
 from click.testing import CliRunner
+from torch.utils.benchmark import Timer
 
 from benchmark import peers, report
 from benchmark.__main__ import main
@@ -24,18 +27,20 @@ def test_spread_is_median_and_quartiles():
 
 def test_steps_take_turns_for_as_long_as_the_slowest_takes(monkeypatch):
     clock, calls = [0.0], []
-    monkeypatch.setattr("benchmark.timing.time.perf_counter", lambda: clock[0])
+    monkeypatch.setattr("benchmark.timing.timer", lambda: clock[0])
+    monkeypatch.setattr("benchmark.timing.Timer", partial(Timer, timer=lambda: clock[0]))
 
     def step(name, seconds):
         calls.append(name)
         clock[0] += seconds
 
-    times = take_turns({"a": lambda: step("a", 8.0), "b": lambda: step("b", 2.0)}, CPU, 0.0)
-    assert "".join(calls) == "aabb" + "abbbb" * 3  # the first of each is not timed
+    times = take_turns({"a": lambda: step("a", 8.0), "b": lambda: step("b", 2.0)}, 0.0)
+    # the first of each, which fills the caches, is not timed
+    assert "".join(calls) == "aabb" + "aabbbbb" * 3
     assert {name: set(each) for name, each in times.items()} == {"a": {8.0}, "b": {2.0}}
     calls.clear()
-    take_turns({"a": lambda: step("a", 0.5), "b": lambda: step("b", 0.25)}, CPU, 0.0)
-    assert "".join(calls) == "aabb" + "aabbb" * 3  # quick steps need warm caches in each round
+    take_turns({"a": lambda: step("a", 0.5), "b": lambda: step("b", 0.25)}, 6.0)
+    assert "".join(calls) == "aabbb" + "aabbb" * 4  # a round takes 1.75 s
 
 
 def test_counted_operations():
@@ -84,6 +89,17 @@ def test_peak_memory_counts_what_a_step_allocates():
     case = Section4(32, 4, 256)
     square = 4 * 256 * 65**2
     assert 2 * square < peak(case, "dense", CPU) < 60 * square
+
+
+def test_a_process_that_is_killed_is_told(capsys):
+    class Deadly:
+        name = "a step"
+
+        def __reduce__(self):
+            return os._exit, (9,)
+
+    assert peak(Deadly(), "dense", CPU) is None
+    assert "No peak memory of a step, dense: " in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from bookbuild.settings import Settings
 from bookbuild.source.chapters import BOOK, Chapter
 
 from .display import Display
-from .nursery import Nurseries, Nursery
+from .fork_server import ForkServer, ForkServers
 from .worker import LOG_FILE, ORDER_FILE
 
 KERNEL = "python3"
@@ -38,13 +38,13 @@ class Run:
     chapter: Chapter
     key: str
     folder: Path
-    nursery: Nursery
+    server: ForkServer
     started: float = field(default_factory=time.monotonic)
 
     @property
     def code(self) -> int | None:
         """The code with which the chapter's process ended, or None while it runs."""
-        return self.nursery.code(self.folder)
+        return self.server.code(self.folder)
 
     @property
     def output(self) -> Path:
@@ -71,7 +71,7 @@ def execute(
     seconds = executed.earlier_seconds(settings)
     waiting = sorted(wanted, key=lambda pair: -seconds.get(pair[0].name, 60 * pair[0].minutes))
     running: list[Run] = []
-    nurseries = Nurseries(wanted, settings)
+    servers = ForkServers(wanted, settings)
     entries: dict[str, executed.Entry] = {}
     failures: list[str] = []
     try:
@@ -79,7 +79,7 @@ def execute(
             while waiting and len(running) < settings.jobs:
                 chapter, key = waiting.pop(0)
                 try:
-                    running.append(_start(chapter, key, settings, nurseries))
+                    running.append(_start(chapter, key, settings, servers))
                 except OSError as error:
                     failures.append(f"Chapter {chapter.name} cannot be started: {reason(error)}.")
                     continue
@@ -100,13 +100,13 @@ def execute(
                 display.progress(run.chapter.name, run.progress())
             time.sleep(SECONDS_BETWEEN_LOOKS)
     finally:
-        nurseries.kill()
+        servers.kill()
         for run in running:
             shutil.rmtree(run.folder, ignore_errors=True)
     return entries, failures
 
 
-def _start(chapter: Chapter, key: str, settings: Settings, nurseries: Nurseries) -> Run:
+def _start(chapter: Chapter, key: str, settings: Settings, servers: ForkServers) -> Run:
     """Write a chapter's notebook and its order, and have its process started."""
     settings = chapter.placed(settings)
     folder = settings.running / f"{os.getpid()}-{chapter.name.replace('/', '-')}"
@@ -129,9 +129,9 @@ def _start(chapter: Chapter, key: str, settings: Settings, nurseries: Nurseries)
     startup = folder / "ipython" / "profile_default" / "startup" / "cache.py"
     startup.parent.mkdir(parents=True)
     startup.write_text(cache.STARTUP, encoding="utf-8")
-    nursery = nurseries.of(settings)
-    nursery.bear(folder)
-    return Run(chapter, key, folder, nursery)
+    server = servers.of(settings)
+    server.fork(folder)
+    return Run(chapter, key, folder, server)
 
 
 def _environment(chapter: Chapter, folder: Path, settings: Settings) -> dict[str, str]:

@@ -2,7 +2,6 @@
 
 import importlib
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -17,7 +16,7 @@ from bookbuild.results.store import Store
 from bookbuild.results.values import to_files
 from emergence.running.records import made_again
 
-from .worker import die_with_parent
+from .processes import die_with_parent, sources_first
 
 
 def train_again(
@@ -27,13 +26,12 @@ def train_again(
 
     Raises BookError with the last line of what went wrong, TimeoutError after so many seconds.
     """
-    path = [str(sources), os.environ.get("PYTHONPATH", "")]
     with tempfile.TemporaryDirectory() as folder:
         order = json.dumps({"task": task, "folder": folder, "device": device})
         try:
             done = subprocess.run(
                 [sys.executable, "-m", __name__, order],
-                env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, path))},
+                env=sources_first(sources),
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
                 timeout=seconds,

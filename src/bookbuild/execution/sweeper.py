@@ -17,8 +17,8 @@ from emergence.running import cache, sweep
 from emergence.running.executors import SCHEDULER
 
 from . import runs
+from .processes import die_with_parent
 from .sweeps import read_grid
-from .worker import die_with_parent
 
 SECONDS_BETWEEN_LINES = 1.0
 

@@ -4,7 +4,7 @@ import dataclasses
 import importlib
 import itertools
 import json
-import os
+import math
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -19,6 +19,7 @@ from bookbuild.settings import Settings
 from emergence.running.records import made_again, name_of
 
 from .execute import tidy
+from .processes import sources_first
 from .runs import File, file_of
 
 SCHEMA = Path(__file__).with_name("grid.schema.json")
@@ -44,9 +45,7 @@ def read_grid(path: Path, device: str) -> Grid:
     function = _function(path, declared["function"])
     kind = _configuration_class(path, function)
     raise_if_any(f"{path}: {name!r} is both fixed and varied." for name in axes if name in fixed)
-    count = 1
-    for values in axes.values():
-        count *= len(values)
+    count = math.prod(map(len, axes.values()))
     if count > MOST_RUNS:
         raise BookError(f"{path} asks for {count} runs; more than {MOST_RUNS} is a slip.")
     known = {field.name for field in dataclasses.fields(kind)}
@@ -141,10 +140,9 @@ def _swept(
                 "origin": {},
             },
         }
-        path_ = [str(sources(settings)), os.environ.get("PYTHONPATH", "")]
         process = subprocess.Popen(
             [sys.executable, "-m", "bookbuild.execution.sweeper", json.dumps(order)],
-            env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, path_))},
+            env=sources_first(sources(settings)),
         )
         try:
             return process.wait(seconds) == 0

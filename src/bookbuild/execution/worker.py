@@ -4,20 +4,18 @@ import json
 import os
 import sys
 import tempfile
-import threading
-import time
 import traceback
 from pathlib import Path
 
 import nbformat
 import papermill
-import psutil
 from jupyter_client.kernelspec import NoSuchKernel
 from nbclient.exceptions import CellTimeoutError, DeadKernelError
 from papermill.exceptions import PapermillExecutionError
 from traitlets.config import Config
 
 from . import kernel
+from .processes import die_with_parent
 from .usage import watched
 
 ORDER_FILE = "order.json"
@@ -102,19 +100,6 @@ def _cause(error: Exception, timeout: object) -> str:
     if isinstance(error, NoSuchKernel):
         return f"there is no Jupyter kernel {error.name!r} on this machine: run make env"
     return f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"
-
-
-def die_with_parent() -> None:
-    """End this process and its children once the one that started it is gone, even by kill -9."""
-    threading.Thread(target=_watch, args=(os.getppid(),), daemon=True).start()
-
-
-def _watch(parent: int) -> None:
-    while os.getppid() == parent:
-        time.sleep(1)
-    for child in psutil.Process().children(recursive=True):
-        child.kill()
-    os._exit(1)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """Plain Markdown, as Colab and JupyterLab render it, from the book's MyST prose."""
 
+import posixpath
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -76,7 +77,8 @@ class Prose:
         if page:
             quoted = part.title.replace('"', r"\"")
             title = f' "{quoted}"' if quoted else ""
-            yield part.text_end, part.end, f"]({self.link(_join(folder, page[1]))}{title})"
+            name = posixpath.normpath(posixpath.join(folder, page[1]))
+            yield part.text_end, part.end, f"]({self.link(name)}{title})"
         elif part.address.startswith("#"):
             yield part.start, part.start + 1, ""
             yield part.text_end, part.end, ""
@@ -108,17 +110,6 @@ def _authors(persons: list[Person]) -> str:
     names = [str(Text.from_latex(" ".join(person.last_names))) for person in persons]
     many = len(names) > 2 or "others" in names
     return f"{names[0]} et al." if many else " and ".join(names)
-
-
-def _join(folder: str, path: str) -> str:
-    """Return the name of a page that a relative path leads to from a folder."""
-    parts: list[str] = [part for part in folder.split("/") if part]
-    for part in path.split("/"):
-        if part == "..":
-            parts.pop()
-        elif part != ".":
-            parts.append(part)
-    return "/".join(parts)
 
 
 def _laid_out(opening: str, lines: list[str]) -> str:

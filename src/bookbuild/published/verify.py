@@ -2,17 +2,18 @@
 
 import shutil
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from bookbuild.beside import verdicts
 from bookbuild.errors import BookError
 from bookbuild.execution.display import PlainDisplay
 from bookbuild.execution.execute import execute
 from bookbuild.execution.retrain import train_again
-from bookbuild.ledger.claims import Claim, judge, read_claims
+from bookbuild.ledger.claims import Claim, read_claims
 from bookbuild.results.archive import Archive, Item
 from bookbuild.results.contents import contents, different
 from bookbuild.results.executed import Entry
@@ -86,7 +87,9 @@ def verify(
         settings, folder=SCRATCH, profile=archive.profile, seed=archive.seed, published=None
     )
     deadline = time.monotonic() + 60 * minutes
-    with frozen(settings, chapters.values()) as settings, _scratch(settings):
+    with ExitStack() as stack:
+        stack.callback(shutil.rmtree, settings.build, ignore_errors=True)
+        settings = stack.enter_context(frozen(settings, chapters.values()))
         sound = [item for item in archive.items if _legible(archive, item)]
         candidates = [item for item in sound if _current(item, archive, chapters, settings)]
         stale = tuple(item for item in sound if item not in candidates)
@@ -143,15 +146,11 @@ class _Check:
         apart = list(different(_measures(before), _measures(after), TOLERANCE))
         if not apart:
             return "equal to 1%", ()
-        rows = [claim for claim in self.claims if claim.chapter == item.name]
-        verdicts = [
-            {f.claim.id: f.verdict for f in judge(rows, {item.name: entry.measures}, judged=True)}
-            for entry in (before, after)
-        ]
+        both = verdicts(item.name, (before, after), self.claims, judged=True)
         turned = [
-            f"{row}: {verdicts[0][row]} as published, {verdicts[1][row]} here"
-            for row in verdicts[0]
-            if verdicts[0][row] != verdicts[1][row]
+            f"{row}: {there} as published, {here} here"
+            for row, (there, here) in both.items()
+            if there != here
         ]
         return ("differs", turned) if turned else ("same verdicts", apart)
 
@@ -195,15 +194,6 @@ def _sample(
                 tell(f"{_called(outcome.item)}: {outcome.grade} ({outcome.seconds:.0f} s)")
                 for line in outcome.said:
                     tell(f"  {line}")
-
-
-@contextmanager
-def _scratch(settings: Settings) -> Iterator[None]:
-    """Remove what was built on the way."""
-    try:
-        yield
-    finally:
-        shutil.rmtree(settings.build, ignore_errors=True)
 
 
 def _same_bits_expected(item: Item, key: str) -> bool:

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-import yaml
-
 from bookbuild.errors import BookError
+from bookbuild.schema import load
 
 from .chapters import BOOK
 
@@ -46,7 +45,7 @@ class Addresses:
     @classmethod
     def read(cls, root: Path) -> "Addresses":
         """Return the addresses of the book below a folder; raise BookError as `of` does."""
-        config = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))
+        config = load(root / "_config.yml", "_config.yml")
         repository = config.get("repository", {})
         branch, services = repository.get("branch", ""), config.get("launch_buttons", {})
         return cls.of(repository.get("url", ""), branch, services)

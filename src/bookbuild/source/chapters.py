@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import jupytext
-import yaml
 from nbformat import NotebookNode
 
 from bookbuild.errors import BookError, raise_if_any
+from bookbuild.schema import load
 from bookbuild.settings import PARTS, Settings, one_of
 
 BOOK = "book"
@@ -57,7 +57,7 @@ def read_toc(root: Path, part: str | None = None) -> dict[str, Any]:
     path = root / "_toc.yml"
     if not path.is_file():
         raise BookError("There is no _toc.yml here: run this from the root of the repository.")
-    toc = yaml.safe_load(path.read_text(encoding="utf-8"))
+    toc = load(path, path.name)
     if part is None:
         return toc
     one_of("PART", part, PARTS)

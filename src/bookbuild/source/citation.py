@@ -3,19 +3,14 @@
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from bookbuild.errors import BookError
+from bookbuild.schema import load
 
 SOURCE = "CITATION.cff"
 
 
 def citation(root: Path) -> dict[str, Any]:
     """Return what CITATION.cff says; raise BookError where there is none."""
-    try:
-        return yaml.safe_load((root / SOURCE).read_text(encoding="utf-8"))
-    except (OSError, yaml.YAMLError) as error:
-        raise BookError(f"{SOURCE} cannot be read: {' '.join(str(error).split())}.") from error
+    return load(root / SOURCE, SOURCE)
 
 
 def paper(cited: dict[str, Any]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ import numpy as np
 import psutil
 import torch
 
-from bookbuild.execution.nursery import CODE_FILE
+from bookbuild.execution.fork_server import CODE_FILE
 from bookbuild.results.cache import StoredCache
 from bookbuild.results.store import Store
 from bookbuild.settings import Settings
@@ -29,7 +29,7 @@ MINIMAL = MinimalTraining(4, 16, 32, 150, snapshots=(7, 150))
 TOKENS = TokenTraining(dim=32, vocabulary=16, block_size=16, n_pairs=4, batch_size=32, steps=80)
 KEYS = [f"{number:032x}" for number in range(4)]
 CHAPTER = "paper/01_line"
-VICTIMS = ("build", "nursery", "worker", "kernel")
+VICTIMS = ("build", "fork server", "worker", "kernel")
 
 
 def train(folder: Path, seed: int, interval: float) -> None:
@@ -188,11 +188,11 @@ def _build(folder: Path) -> subprocess.Popen[str]:
 
 
 def _process(build: int, kind: str) -> psutil.Process | None:
-    """Return the build, its nursery, or what that forked: the worker, and this the kernel."""
+    """Return the build, its fork server, or what that forked: the worker, and this the kernel."""
     with suppress(psutil.NoSuchProcess):
         line = [psutil.Process(build)]
         below = line[0].children(recursive=True)
-        line += [process for process in below if "bookbuild.execution.nursery" in process.cmdline()]
+        line += [one for one in below if "bookbuild.execution.fork_server" in one.cmdline()]
         return dict(zip(VICTIMS, line, strict=False)).get(kind)
     return None
 
@@ -200,8 +200,8 @@ def _process(build: int, kind: str) -> psutil.Process | None:
 def _stopped_at_work(process: psutil.Process, settings: Settings) -> bool:
     """Stop a process, and return whether the build still waits for the end of its worker.
 
-    A process that ended by itself, or a nursery whose worker's end is known, would not be missed;
-    such a nursery goes on. What is stopped can neither end nor tell anything meanwhile.
+    A process that ended by itself, or a fork server whose worker's end is known, would not be
+    missed; such a server goes on. What is stopped can neither end nor tell anything meanwhile.
     """
     with suppress(psutil.NoSuchProcess):
         process.suspend()

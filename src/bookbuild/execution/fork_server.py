@@ -1,6 +1,6 @@
-"""Process that loads slow libraries once and forks the workers of chapters from itself.
+"""Fork server: a process that loads slow libraries once and forks the workers of chapters.
 
-python -m bookbuild.execution.nursery LIBRARY ...; each line of its input is a folder with an order.
+python -m bookbuild.execution.fork_server LIBRARY ...; each line it reads is a folder with an order.
 """
 
 import gc
@@ -21,6 +21,7 @@ from bookbuild.settings import Settings
 from bookbuild.source.chapters import Chapter
 
 from . import rounding, worker
+from .processes import sources_first
 
 COMMAND = [sys.executable, "-m", __name__]
 CODE_FILE = "code"
@@ -33,27 +34,27 @@ SLOW = (
 FORKS = sys.platform == "linux"  # elsewhere libraries do not survive it
 
 
-class Nursery:
-    """The build's end: it orders workers and learns how they end."""
+class ForkServer:
+    """The build's side: it asks for workers and learns how they end."""
 
     def __init__(self, packages: Collection[str], environment: Mapping[str, str]) -> None:
-        """Start the process; what is slow of some packages is loaded before the first worker."""
+        """Start the server; what is slow of some packages is loaded before the first worker."""
         slow = [name for name in SLOW if name.partition(".")[0] in packages]
-        orders, self._orders = os.pipe()
         self._process = subprocess.Popen(
             [*COMMAND, *slow],
-            stdin=orders,
+            stdin=subprocess.PIPE,
+            bufsize=0,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             env=environment,
             # Ctrl-C reaches the build alone, which then kills its processes in order.
             start_new_session=True,
         )
-        os.close(orders)
 
-    def bear(self, folder: Path) -> None:
-        """Have a worker carry out the order in a folder; raise OSError where nobody listens."""
-        os.write(self._orders, os.fsencode(folder) + b"\n")
+    def fork(self, folder: Path) -> None:
+        """Fork a worker for the order in a folder; raise OSError where the server has ended."""
+        assert self._process.stdin
+        self._process.stdin.write(os.fsencode(folder) + b"\n")
 
     def code(self, folder: Path) -> int | None:
         """Return the code with which the worker of a folder ended, or None while it runs."""
@@ -63,42 +64,39 @@ class Nursery:
             return self._process.poll()
 
     def kill(self) -> None:
-        """Kill the process, the workers, their kernels, and whatever those started."""
+        """Kill the server, the workers, their kernels, and whatever those started."""
         with suppress(psutil.NoSuchProcess):
             root = psutil.Process(self._process.pid)
             for process in [root, *root.children(recursive=True)]:
                 with suppress(psutil.NoSuchProcess):
                     process.kill()
-        self._process.wait()
-        os.close(self._orders)
+        self._process.communicate()
 
 
-class Nurseries:
-    """The nurseries of a build: one for each number of threads."""
+class ForkServers:
+    """The fork servers of a build: one for each number of threads."""
 
     def __init__(self, wanted: Sequence[tuple[Chapter, str]], settings: Settings) -> None:
         code = (cell.source for chapter, _ in wanted for cell in chapter.code)
         self._packages = reached_by_cells(code, sources(settings)).packages
-        self._nurseries: dict[int, Nursery] = {}
+        self._servers: dict[int, ForkServer] = {}
 
-    def of(self, settings: Settings) -> Nursery:
+    def of(self, settings: Settings) -> ForkServer:
         """Return the one for the threads that a chapter may use."""
         threads = settings.threads_each
-        if threads not in self._nurseries:
-            self._nurseries[threads] = Nursery(self._packages, _common_environment(settings))
-        return self._nurseries[threads]
+        if threads not in self._servers:
+            self._servers[threads] = ForkServer(self._packages, _common_environment(settings))
+        return self._servers[threads]
 
     def kill(self) -> None:
-        """Kill them and all that they bore."""
-        for nursery in self._nurseries.values():
-            nursery.kill()
+        """Kill them and all that they forked."""
+        for server in self._servers.values():
+            server.kill()
 
 
 def _common_environment(settings: Settings) -> dict[str, str]:
     """Return the environment of all chapters that have as many threads."""
-    path = [str(sources(settings)), os.environ.get("PYTHONPATH", "")]
-    return os.environ | {
-        "PYTHONPATH": os.pathsep.join(filter(None, path)),
+    return sources_first(sources(settings)) | {
         "PYTHONHASHSEED": "0",
         "OMP_NUM_THREADS": str(settings.threads_each),
         "MPLBACKEND": INLINE,  # as in every notebook; here it is read before there is one
@@ -112,7 +110,7 @@ def _common_environment(settings: Settings) -> dict[str, str]:
 
 
 def main(libraries: Collection[str]) -> int:
-    """Bear workers until the input ends, which it does with the build, however that ends."""
+    """Fork workers until the input ends, which it does with the build, however that ends."""
     for name in libraries if FORKS else ():
         with suppress(ImportError):  # who needs it will tell
             importlib.import_module(name)
@@ -126,11 +124,11 @@ def main(libraries: Collection[str]) -> int:
                 return 0
             *lines, unread = (unread + read).split(b"\n")
             for folder in map(os.fsdecode, lines):
-                folders[_born(folder)] = folder
+                folders[_fork(folder)] = folder
         _tell_the_ended(folders)
 
 
-def _born(folder: str) -> int:
+def _fork(folder: str) -> int:
     """Return the number of a new worker, which ends as a process of its own would."""
     number = os.fork()
     if number:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bookbuild.errors import BookError
-from bookbuild.execution import nursery
+from bookbuild.execution import fork_server
 from bookbuild.results import executed
 from bookbuild.results.keys import chapter_key
 from bookbuild.results.store import Store
@@ -53,9 +53,9 @@ def reported(toy: Toy) -> dict[str, dict[str, object]]:
 def test_a_forked_chapter_is_like_a_started_one(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
     toy.append(SQUARE, TELLING)
     forked = reported(toy)
-    code = "import sys; from bookbuild.execution import nursery as n; n.FORKS = False"
+    code = "import sys; from bookbuild.execution import fork_server as n; n.FORKS = False"
     command = [sys.executable, "-c", f"{code}; sys.exit(n.main(sys.argv[1:]))"]
-    monkeypatch.setattr(nursery, "COMMAND", command)
+    monkeypatch.setattr(fork_server, "COMMAND", command)
     started = reported(toy)
     assert set(started.pop("loaded").values()) == {False}
     # only what the chapters import has been loaded
@@ -64,7 +64,7 @@ def test_a_forked_chapter_is_like_a_started_one(toy: Toy, monkeypatch: pytest.Mo
     assert forked == started
 
 
-@pytest.mark.parametrize("victim", ["worker", "nursery"])
+@pytest.mark.parametrize("victim", ["worker", "fork server"])
 def test_who_is_killed_takes_the_kernel_along(toy: Toy, victim: str) -> None:
     kill = "process.parent().kill()" if victim == "worker" else "process.parent().parent().kill()"
     told = toy.root / "kernel"

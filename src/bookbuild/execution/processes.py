@@ -1,0 +1,27 @@
+"""What our processes share: they find our sources first, and end with the one that started them."""
+
+import os
+import threading
+import time
+from pathlib import Path
+
+import psutil
+
+
+def sources_first(sources: Path) -> dict[str, str]:
+    """Return an environment in which Python finds packages in these sources before all others."""
+    path = [str(sources), os.environ.get("PYTHONPATH", "")]
+    return os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, path))}
+
+
+def die_with_parent() -> None:
+    """End this process and its children once the one that started it is gone, even by kill -9."""
+    threading.Thread(target=_watch, args=(os.getppid(),), daemon=True).start()
+
+
+def _watch(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(1)
+    for child in psutil.Process().children(recursive=True):
+        child.kill()
+    os._exit(1)
