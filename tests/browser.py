@@ -3,12 +3,12 @@
 from contextlib import contextmanager
 from functools import cache
 from importlib.util import find_spec
-from pathlib import Path
 
 from bookbuild.site.browser import FLAGS, PROGRAMS, program
 from bookbuild.site.scripts import TABLE, join
+from this_book import ROOT
 
-MODULES = Path(__file__).parents[1] / "book" / "_static"
+MODULES = ROOT / "book" / "_static"
 PATIENCE = 300_000  # milliseconds for each operation: a loaded machine may need minutes
 WIDE, NARROW = {"width": 1280, "height": 900}, {"width": 390, "height": 800}
 FRAMES = """async () => {

@@ -3,13 +3,12 @@
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 from bookbuild.source.chapters import read_chapter
+from this_book import ROOT
 
-ROOT = Path(__file__).parents[2]
 PAGES = sorted((ROOT / "book").glob("*/*.md"))
 CHAPTERS = [page for page in PAGES if "kernelspec" in page.read_text(encoding="utf-8")]
 OPENINGS = {

@@ -1,12 +1,11 @@
 """All authors of the paper are named wherever it is credited."""
 
-from pathlib import Path
-
 import pytest
 import yaml
 from pybtex.database import parse_file
 
-ROOT = Path(__file__).parents[2]
+from this_book import ROOT
+
 AUTHORS = [
     "Tiberiu Musat", "Tiago Pimentel", "Lorenzo Noci",
     "Alessandro Stolfo", "Mrinmaya Sachan", "Thomas Hofmann",

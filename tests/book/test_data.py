@@ -1,9 +1,10 @@
 """Every file of data/ is explained, and what is explained is there."""
 
 import re
-from pathlib import Path
 
-DATA = Path(__file__).parents[2] / "data"
+from this_book import ROOT
+
+DATA = ROOT / "data"
 
 
 def test_the_readme_lists_every_file_and_its_command():

@@ -3,13 +3,12 @@
 import ast
 import csv
 import importlib
-from pathlib import Path
 
 import pytest
 
 from emergence.proofs import formal
+from this_book import ROOT
 
-ROOT = Path(__file__).parents[2]
 with (ROOT / "data" / "equations.csv").open(encoding="utf-8") as stream:
     ROWS = list(csv.DictReader(stream))
 

@@ -8,6 +8,7 @@ import re
 import shutil
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -77,12 +78,16 @@ def test_optional_packages_are_in_the_keys_of_those_that_run_them():
     assert using("transformers") == {"companions/01_retrieval"}
 
 
+def changed(before: Mapping[str, Reached], after: Mapping[str, Reached]) -> set[str]:
+    """The chapters whose code differs."""
+    return {name for name in before if after[name].code != before[name].code}
+
+
 def test_a_comment_anywhere_reaches_no_chapter_but_one_that_prints_it(tmp_path):
     src = copied(tmp_path)
     for path in src.rglob("*.py"):
         path.write_bytes(re.sub(rb"(?m)^( +)return ", rb"\1# edited\n\1return ", path.read_bytes()))
-    before, after = dependencies(), every(src)
-    assert {n for n in before if after[n].code != before[n].code} == {PRINTS_SOURCES}
+    assert changed(dependencies(), every(src)) == {PRINTS_SOURCES}
 
 
 @pytest.mark.parametrize(
@@ -97,29 +102,25 @@ def test_what_draws_or_reports_ends_no_record(tmp_path, name, old, new):
     src = copied(tmp_path)
     text = (src / name).read_text(encoding="utf-8")
     (src / name).write_text(text.replace(old, new) if old else f"{text}\n{new}\n")
-    shown = every(src)
-    assert {n for n, found in dependencies().items() if shown[n].code != found.code}
-    before, after = every(shown=False), every(src, shown=False)
-    assert {n for n in before if after[n].code != before[n].code} == set()
+    assert changed(dependencies(), every(src))
+    assert changed(every(shown=False), every(src, shown=False)) == set()
 
 
 def test_data_that_a_chapter_reads_end_its_record(tmp_path):
-    root = tmp_path / "root"
     for part in ("src", "book", "data"):
-        shutil.copytree(ROOT / part, root / part, ignore=shutil.ignore_patterns("__pycache__"))
+        copied(tmp_path, ROOT / part)
     reader = next(chapter for chapter in chapters() if chapter.data)
     before = chapter_edition(reader, Settings(ROOT))
-    copy = root / reader.data[0].relative_to(ROOT)
-    moved = [root / path.relative_to(ROOT) for path in reader.data]
-    there = type(reader)(**{**vars(reader), "data": tuple(moved)})
-    assert chapter_edition(there, Settings(root)) == before
-    copy.write_bytes(copy.read_bytes() + b" ")
-    assert chapter_edition(there, Settings(root)) != before
+    moved = tuple(tmp_path / path.relative_to(ROOT) for path in reader.data)
+    there = replace(reader, data=moved)
+    assert chapter_edition(there, Settings(tmp_path)) == before
+    moved[0].write_bytes(moved[0].read_bytes() + b" ")
+    assert chapter_edition(there, Settings(tmp_path)) != before
 
 
-def copied(folder: Path) -> Path:
+def copied(folder: Path, part: Path = SRC) -> Path:
     ignored = shutil.ignore_patterns("__pycache__")
-    return Path(shutil.copytree(SRC, folder / "src", ignore=ignored))
+    return Path(shutil.copytree(part, folder / part.name, ignore=ignored))
 
 
 if __name__ == "__main__":

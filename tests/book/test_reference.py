@@ -5,7 +5,6 @@ import importlib
 import inspect
 import pkgutil
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,8 +13,9 @@ import torch
 from emergence import fast, models, subspace, tasks, theory, training
 from emergence.running import sweep
 from emergence.theory import area
+from this_book import ROOT
 
-PAGE = Path(__file__).parents[2] / "book" / "reference.md"
+PAGE = ROOT / "book" / "reference.md"
 MODULES = (tasks, models, fast, subspace, theory, area, training, sweep)
 SOURCE = re.compile(
     r"§\d|Eqs?\. \d|Apps?\. [A-F]|Theorem|Definition|Assumption|chapter|this book", re.I

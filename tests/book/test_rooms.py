@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from this_book import ROOT, chapters
+from this_book import ROOT, chapters, read_outside
 
 SRC = ROOT / "src"
 SCIENCE = SRC / "emergence"
@@ -82,17 +82,7 @@ def test_modules_are_small_and_folders_are_not_crowded() -> None:
 
 @pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda chapter: chapter.name)
 def test_a_chapter_only_chooses_its_preset_by_the_profile(chapter) -> None:
-    for cell in chapter.code:
-        code = ast.parse(cell.source)
-        chosen = {
-            id(argument)
-            for call in ast.walk(code)
-            if isinstance(call, ast.Call) and getattr(call.func, "id", "") == "choose"
-            for argument in call.args
-        }
-        for node in ast.walk(code):
-            if isinstance(node, ast.Name) and node.id == "profile":
-                assert isinstance(node.ctx, ast.Store) or id(node) in chosen, cell.source
+    assert read_outside(chapter, "profile", "choose") == []
 
 
 def called(node: ast.AST) -> set[str]:
@@ -101,39 +91,36 @@ def called(node: ast.AST) -> set[str]:
     return {getattr(func, "attr", getattr(func, "id", "")) for func in calls}
 
 
-def functions(path: Path) -> Iterator[ast.FunctionDef]:
-    yield from (node for node in ast.walk(tree(path)) if isinstance(node, ast.FunctionDef))
-
-
-def counted_descents() -> set[str]:
-    """Functions outside `running` with a loop of their own that takes gradients."""
-    found = set()
+def loops() -> Iterator[tuple[str, ast.FunctionDef, ast.For | ast.While]]:
+    """Loops of functions outside `running`, with the function and the names of module and it."""
     for path in SCIENCE.rglob("*.py"):
         if SCIENCE / "running" in path.parents:
             continue
-        for function in functions(path):
-            for loop in ast.walk(function):
-                counts = isinstance(loop, ast.For) and "range" in called(loop.iter)
-                if (counts or isinstance(loop, ast.While)) and called(loop) & GRADIENTS:
-                    found.add(f"{path.relative_to(SRC)}: {function.name}")
-    return found
+        for function in ast.walk(tree(path)):
+            if isinstance(function, ast.FunctionDef):
+                for loop in ast.walk(function):
+                    if isinstance(loop, ast.For | ast.While):
+                        yield f"{path.relative_to(SRC)}: {function.name}", function, loop
 
 
 def test_there_is_one_loop_of_descent() -> None:
-    assert counted_descents() == set(NO_TRAINING)
+    counted = {
+        name
+        for name, _, loop in loops()
+        if (isinstance(loop, ast.While) or "range" in called(loop.iter))
+        and called(loop) & GRADIENTS
+    }
+    assert counted == set(NO_TRAINING)
 
 
 def test_every_descent_looks_whether_its_loss_is_finite() -> None:
-    loops = [
-        (path, function)
-        for path in SCIENCE.rglob("*.py")
-        if SCIENCE / "running" not in path.parents
-        for function in functions(path)
-        for loop in ast.walk(function)
+    descents = [
+        (name, function)
+        for name, function, loop in loops()
         if isinstance(loop, ast.For)
         and "steps" in called(loop.iter)
         and function.name not in UNCHECKED
     ]
-    assert len(loops) > 10
-    for path, function in loops:
-        assert "check_finite" in called(function), f"{path}: {function.name}"
+    assert len(descents) > 10
+    for name, function in descents:
+        assert "check_finite" in called(function), name

@@ -8,6 +8,7 @@ import pytest
 import bookbuild
 from bookbuild.ledger.expectations import Measured
 from bookbuild.source.chapters import read_chapter
+from drills.resume import executed
 from emergence import models, tasks, theory, training
 from emergence.proofs.appendix_b import reduced
 from emergence.running import devices
@@ -30,15 +31,9 @@ def verdict(identity, monkeypatch):
 
     monkeypatch.setattr(bookbuild, "report", report)
     monkeypatch.setattr(bookbuild, "show", lambda figure, *_, **__: plt.close(figure))
-    space = {"__name__": "chapter"}
-    for cell in read_chapter(ROOT, claim.chapter).code:
-        try:
-            exec(compile(cell.source, claim.chapter, "exec"), space)
-        except Measure as found:
-            return claim.expectation.verdict(found.args[0])
-        if "parameters" in cell.metadata.get("tags", []):
-            space |= {"profile": "smoke", "device": "cpu"}
-    raise AssertionError(f"{claim.chapter} never reported {claim.measure}")
+    with pytest.raises(Measure) as found:
+        executed(read_chapter(ROOT, claim.chapter), "smoke")
+    return claim.expectation.verdict(found.value.args[0])
 
 
 def seeing_oneself(monkeypatch):
@@ -74,13 +69,11 @@ def shared_seed(monkeypatch):
 
 def transposed_w2(monkeypatch):
     original = models.disentangled_output
-    monkeypatch.setattr(
-        models,
-        "disentangled_output",
-        lambda weights, *rest, **options: original(
-            weights._replace(w2=weights.w2.mT), *rest, **options
-        ),
-    )
+
+    def transposed(weights, *rest, **options):
+        return original(weights._replace(w2=weights.w2.mT), *rest, **options)
+
+    monkeypatch.setattr(models, "disentangled_output", transposed)
 
 
 def half_the_gamma(monkeypatch):

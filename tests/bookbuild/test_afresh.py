@@ -1,23 +1,13 @@
 """The book from an empty store: what is recorded, and that nothing stored is used."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING
 
 from bookbuild.afresh import run_afresh
-from bookbuild.execution.display import PlainDisplay
-
-if TYPE_CHECKING:
-    from conftest import Toy
-
-LINE, SQUARE = "paper/01_line", "beyond/01_square"
+from toy_book import LINE, SQUARE, Toy
 
 
 def run(toy: Toy, **changes: object) -> dict:
-    toy.lines.clear()
-    display = PlainDisplay(toy.lines.append)
-    path = run_afresh(toy.settings(**changes), display, toy.lines.append)
+    path = run_afresh(toy.settings(**changes), *toy.heard())
     return json.loads(path.read_text(encoding="utf-8"))
 
 

@@ -1,24 +1,17 @@
 """A book on a GPU beside the same on a processor: the toy book, told that it runs on a GPU."""
 
-from __future__ import annotations
-
 import csv
-import io
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from bookbuild.beside import HEAD, UNKNOWN
 from bookbuild.pipeline import Result
 from bookbuild.site import seal
+from toy_book import LINE, SQUARE, Toy
 
-if TYPE_CHECKING:
-    from conftest import Toy
-
-LINE, SQUARE = "paper/01_line", "beyond/01_square"
 EARLIER = 'report("square_of_three", square(3) + 0 * seed)'
 LATER = 'report("square_of_three", 7 if device == "cuda" else square(3) + 0 * seed)'
 # in place of the driver's own tool: 60 and 20% of the time in turn, and at most 3 GiB
@@ -53,8 +46,8 @@ def rows(result: Result) -> dict[str, list[str]]:
 
 
 def written(toy: Toy) -> list[dict[str, str]]:
-    text = (toy.settings().site.parent / "devices.csv").read_text(encoding="utf-8")
-    return list(csv.DictReader(io.StringIO(text)))
+    with (toy.settings().site.parent / "devices.csv").open(encoding="utf-8") as stream:
+        return list(csv.DictReader(stream))
 
 
 def test_both_devices_are_compared(

@@ -1,27 +1,19 @@
 """Records are carried over an edit that changes no number, and over no other."""
 
-from __future__ import annotations
-
 import json
-import subprocess
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from bookbuild.carry import run_carry
 from bookbuild.errors import BookError
 from bookbuild.execution import runs
-from bookbuild.execution.display import PlainDisplay
 from bookbuild.ledger.stored import RUNS, SEEDS, read_record
 from bookbuild.results.inventory import inventory
 from bookbuild.results.keys import chapter_edition
 from bookbuild.source.chapters import read_chapter
+from toy_book import LINE, Command, Toy
 
-if TYPE_CHECKING:
-    from conftest import Toy
-
-LINE, SQUARE = "paper/01_line", "beyond/01_square"
 ROW = {"measure": "slope", "over": None, "values": [2.0], "verdicts": ["reproduced"]}
 
 
@@ -29,9 +21,7 @@ ROW = {"measure": "slope", "over": None, "values": [2.0], "verdicts": ["reproduc
 def recorded(toy: Toy) -> Toy:
     """The toy book as a repository, with a record of its first chapter that is current."""
     (toy.root / ".gitignore").write_text("_build\n__pycache__\n")
-    git(toy, "init", "--quiet")
-    git(toy, "config", "user.email", "a@b.c")
-    git(toy, "config", "user.name", "A")
+    toy.git("init", "--quiet")
     record = {
         "commit": "0" * 12, "device": "cpu", "edition": edition(toy), "seconds": 1.0,
         "seeds": [100], "rows": {"line-slope": ROW},
@@ -42,16 +32,10 @@ def recorded(toy: Toy) -> Toy:
     return toy
 
 
-def git(toy: Toy, *arguments: str) -> str:
-    return subprocess.run(
-        ["git", *arguments], cwd=toy.root, check=True, capture_output=True, text=True
-    ).stdout.strip()
-
-
 def commit(toy: Toy) -> str:
-    git(toy, "add", "--all")
-    git(toy, "commit", "--quiet", "--message", "edit")
-    return git(toy, "rev-parse", "--short=12", "HEAD")
+    toy.git("add", "--all")
+    toy.git("commit", "--quiet", "--message=edit")
+    return toy.git("rev-parse", "--short=12", "HEAD").strip()
 
 
 def edition(toy: Toy) -> str:
@@ -64,8 +48,7 @@ def record(toy: Toy) -> dict[str, Any]:
 
 
 def carry(toy: Toy) -> list[str]:
-    toy.lines.clear()
-    return run_carry(toy.settings(), PlainDisplay(toy.lines.append), toy.lines.append)
+    return run_carry(toy.settings(), *toy.heard())
 
 
 def test_an_edit_that_changes_no_number_is_carried_over(recorded: Toy) -> None:
@@ -93,7 +76,7 @@ def test_an_edit_that_changes_a_number_is_not(recorded: Toy) -> None:
     assert carry(recorded) == [LINE]
     assert "carried" not in record(recorded)
     assert any("differ, not carried over" in line for line in recorded.lines)
-    assert git(recorded, "status", "--porcelain") == ""
+    assert recorded.git("status", "--porcelain") == ""
 
 
 @pytest.mark.parametrize(
@@ -116,14 +99,12 @@ def test_stored_runs_go_along_with_the_chapters_that_read_them(
 
 
 def test_a_size_that_the_smoke_profile_never_sees_is_looked_at_in_the_other(
-    recorded: Toy, monkeypatch: pytest.MonkeyPatch
+    recorded: Toy,
 ) -> None:
     """Equal in smoke, other in the paper profile."""
     sized = "SIZE = {'smoke': 1.0, 'paper': 1.0}\nreport('sized', SIZE[profile], judged=False)"
     recorded.append(LINE, sized)
-    old = edition(recorded)
-    path = recorded.root / SEEDS
-    path.write_text(path.read_text().replace(record(recorded)["edition"], old))
+    recorded.edit(str(SEEDS), record(recorded)["edition"], edition(recorded))
     commit(recorded)
     recorded.edit(f"book/{LINE}.md", "'paper': 1.0", "'paper': 2.0")
     commit(recorded)
@@ -138,8 +119,7 @@ def test_an_edit_that_is_not_committed_is_refused(recorded: Toy) -> None:
 
 
 def test_a_record_of_code_that_is_nowhere_is_left_alone(recorded: Toy) -> None:
-    path = recorded.root / SEEDS
-    path.write_text(path.read_text().replace(record(recorded)["edition"], "0" * 32))
+    recorded.edit(str(SEEDS), record(recorded)["edition"], "0" * 32)
     commit(recorded)
     assert carry(recorded) == [LINE]
     assert "none of the last" in recorded.lines[0]
@@ -147,17 +127,14 @@ def test_a_record_of_code_that_is_nowhere_is_left_alone(recorded: Toy) -> None:
 
 def test_what_was_executed_before_the_edit_is_not_kept_as_of_now(recorded: Toy) -> None:
     recorded.edit("src/toy/line.py", "point", "place")
-    made = commit(recorded)
+    commit(recorded)
     carry(recorded)
     items = [item for item in inventory(recorded.settings()) if "smoke" in item.made_for]
     assert [(item.name, item.state) for item in items] == [(LINE, "current")]
     assert not (recorded.settings().build / "carry").exists()
-    assert made
 
 
-def test_the_command_ends_with_one_where_something_is_left(
-    recorded: Toy, command: Callable[..., str]
-) -> None:
+def test_the_command_ends_with_one_where_something_is_left(recorded: Toy, command: Command) -> None:
     recorded.edit("src/toy/line.py", "2.0 * point", "3.0 * point")
     commit(recorded)
     assert command(recorded.root, "carry", "--jobs", "1") == f"Not carried over: {LINE}."

@@ -1,7 +1,5 @@
 """The pipeline on the toy book: what is executed, what is kept, what fails and how."""
 
-from __future__ import annotations
-
 import importlib.metadata
 import os
 import signal
@@ -10,7 +8,6 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import nbformat
 import psutil
@@ -19,14 +16,10 @@ import pytest
 from bookbuild.errors import BookError
 from bookbuild.pipeline import Result
 from bookbuild.results import executed
-from bookbuild.results.keys import chapter_key
 from bookbuild.results.store import Store
-from bookbuild.source.chapters import read_chapter
+from toy_book import LINE, SQUARE, Toy
 
-if TYPE_CHECKING:
-    from conftest import Toy
-
-LINE, SQUARE = "paper/01_line", "beyond/01_square"
+PAGE, CLAIMS = f"book/{LINE}.md", "data/claims.yml"
 
 
 def page(toy: Toy, name: str) -> str:
@@ -39,9 +32,8 @@ def site(toy: Toy) -> dict[str, bytes]:
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
 
 
-def entry_of(toy: Toy, name: str) -> Path:
-    key = chapter_key(read_chapter(toy.root, name), toy.settings())
-    return Store(toy.settings().results).path(key)
+def path_of(toy: Toy, name: str) -> Path:
+    return Store(toy.settings().results).path(toy.key(name))
 
 
 def test_the_first_build_makes_a_judged_site(built_once: tuple[Toy, Result]) -> None:
@@ -124,25 +116,22 @@ class TestWhatIsExecuted:
             ("src/toy/__init__.py", "stand-in", "dummy", set()),
             ("src/toy/__init__.py", "package.", 'package."""\nprint("""', {LINE, SQUARE}),
             ("data/points.csv", "4.0", "5.0", {LINE}),
-            ("book/paper/01_line.md", "slopes(points)", "slopes(points[:2])", {LINE}),
-            ("book/paper/01_line.md", "[parameters, remove-cell]", "[parameters]", {LINE}),
-            ("book/paper/01_line.md", "# A line", "# A straight line", set()),
+            (PAGE, "slopes(points)", "slopes(points[:2])", {LINE}),
+            (PAGE, "[parameters, remove-cell]", "[parameters]", {LINE}),
+            (PAGE, "# A line", "# A straight line", set()),
             ("book/beyond/01_square.md", "grows faster", "rises faster", set()),
         ],
     )
     def test_keys_change_with_what_a_chapter_depends_on(
         self, toy: Toy, path: str, old: str, new: str, changed: set[str]
     ) -> None:
-        before = {name: entry_of(toy, name) for name in (LINE, SQUARE)}
+        before = {name: toy.key(name) for name in (LINE, SQUARE)}
         toy.edit(path, old, new)
-        assert {name for name in before if entry_of(toy, name) != before[name]} == changed
+        assert {name for name in before if toy.key(name) != before[name]} == changed
 
     @pytest.mark.parametrize("change", [{"seed": 1}, {"profile": "smoke"}, {"device": "cuda"}])
     def test_keys_change_with_the_parameters(self, toy: Toy, change: dict[str, object]) -> None:
-        chapter = read_chapter(toy.root, LINE)
-        first = chapter_key(chapter, toy.settings())
-        assert chapter_key(chapter, toy.settings(jobs=1, timeout=5)) == first
-        assert chapter_key(chapter, toy.settings(**change)) != first
+        assert toy.key(LINE, jobs=1, timeout=5) == toy.key(LINE) != toy.key(LINE, **change)
 
     def test_keys_change_with_the_versions_of_what_is_imported_alone(
         self, toy: Toy, monkeypatch: pytest.MonkeyPatch
@@ -150,17 +139,13 @@ class TestWhatIsExecuted:
         def newer(package: str) -> Callable[[str], str]:
             return lambda name: "99" if name == package else importlib.metadata.version(name)
 
-        before = {name: entry_of(toy, name) for name in (LINE, SQUARE)}
-        for package, changed in (
-            ("matplotlib", {SQUARE}),
-            ("torch", set()),
-            ("myst-nb", {LINE, SQUARE}),
-        ):
+        before, every = {name: toy.key(name) for name in (LINE, SQUARE)}, {LINE, SQUARE}
+        for package, changed in (("matplotlib", {SQUARE}), ("torch", set()), ("myst-nb", every)):
             monkeypatch.setattr("bookbuild.reporting.provenance.version", newer(package))
-            assert {name for name in before if entry_of(toy, name) != before[name]} == changed
+            assert {name for name in before if toy.key(name) != before[name]} == changed
 
     def test_what_was_damaged(self, toy: Toy) -> None:
-        path = entry_of(toy, LINE)
+        path = path_of(toy, LINE)
         content = bytearray(path.read_bytes())
         content[len(content) // 2] ^= 1
         path.write_bytes(content)
@@ -187,11 +172,8 @@ def test_an_edit_during_a_build_does_not_reach_its_chapters(toy: Toy) -> None:
 @pytest.mark.usefixtures("without_site")
 def test_an_infinite_measure_is_judged(toy: Toy) -> None:
     toy.edit("src/toy/line.py", "2.0 * point / point", 'float("inf")')
-    result = toy.build()
-    assert (result.findings[0].verdict, str(result.findings[0].measured)[0]) == (
-        "contradicted",
-        "∞",
-    )
+    finding = toy.build().findings[0]
+    assert (finding.verdict, str(finding.measured)[0]) == ("contradicted", "∞")
 
 
 @pytest.mark.usefixtures("without_site")
@@ -202,10 +184,7 @@ class TestFailures:
             ("hidden = 1\nraise KeyError('lost')", "KeyError: 'lost'"),
             ("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)", "its kernel died"),
             ("import time\ntime.sleep(60)", "it took longer than the time-out of 3 s"),
-            (
-                "report('loss', float('nan'))",
-                "ValueError: measure 'loss' is not a number (NaN)",
-            ),
+            ("report('x', float('nan'))", "ValueError: measure 'x' is not a number (NaN)"),
         ],
         ids=["error", "killed", "time-out", "nan"],
     )
@@ -242,36 +221,31 @@ class TestFailures:
         toy.edit("src/toy/square.py", "x * x", "x**2")
         with pytest.raises(BookError, match="ZeroDivisionError"):
             toy.build(jobs=1)
-        assert entry_of(toy, SQUARE).is_file()
+        assert path_of(toy, SQUARE).is_file()
 
     @pytest.mark.parametrize(
-        ("old", "new", "reason"),
+        ("path", "old", "new", "reason"),
         [
-            ("seed = 0", "sead = 0", "unknown parameter 'sead'"),
-            ("seed = 0", "", "does not set the parameter 'seed'"),
-            ("[parameters, remove-cell]", "[remove-cell]", "0 cells tagged parameters"),
-            ("data/points.csv]", "data/lost.csv]", "reads data/lost.csv, which does not exist"),
-            ("  data:", "  minutes: long\n  data:", "declares 'long' as its minutes"),
-            ("  data:", "  device: tpu\n  data:", "declares 'tpu' as its device"),
+            (PAGE, "seed = 0", "sead = 0", "unknown parameter 'sead'"),
+            (PAGE, "seed = 0", "", "does not set the parameter 'seed'"),
+            (PAGE, "[parameters, remove-cell]", "[remove-cell]", "0 cells tagged parameters"),
+            (PAGE, "points.csv]", "lost.csv]", "reads data/lost.csv, which does not exist"),
+            (PAGE, "  data:", "  minutes: long\n  data:", "declares 'long' as its minutes"),
+            (PAGE, "  data:", "  device: tpu\n  data:", "declares 'tpu' as its device"),
+            (CLAIMS, "kind: new", "kindd: new", "row 'square-of-three': unknown field 'kindd'"),
         ],
     )
-    def test_a_malformed_chapter_is_refused(
-        self, toy: Toy, old: str, new: str, reason: str
+    def test_a_malformed_chapter_or_claim_fails_before_anything_runs(
+        self, toy: Toy, path: str, old: str, new: str, reason: str
     ) -> None:
-        toy.edit("book/paper/01_line.md", old, new)
+        toy.edit(path, old, new)
+        toy.edit("src/toy/line.py", "2.0", "2")
         with pytest.raises(BookError, match=reason):
             toy.build()
         assert toy.started() == set()
 
-    def test_a_misspelled_claim_fails_before_anything_runs(self, toy: Toy) -> None:
-        toy.edit("data/claims.yml", "kind: new", "kindd: new")
-        toy.edit("src/toy/line.py", "2.0", "2")
-        with pytest.raises(BookError, match="row 'square-of-three': unknown field 'kindd'"):
-            toy.build()
-        assert toy.started() == set()
-
     def test_a_misspelled_measure_fails(self, toy: Toy) -> None:
-        toy.edit("data/claims.yml", "measure: slope", "measure: slop")
+        toy.edit(CLAIMS, "measure: slope", "measure: slop")
         with pytest.raises(BookError) as caught:
             toy.build()
         assert len(caught.value.problems) == 2  # a claim without measure, a measure without claim
@@ -305,9 +279,7 @@ def test_a_chapter_whose_kernel_is_killed_goes_on_from_its_last_state(toy: Toy) 
     assert kinds(toy).count("checkpoint") == 1
     with pytest.raises(BookError, match="has no claim"):
         toy.build(interval=0.0)
-    entry, _ = executed.find(toy.settings(), entry_of(toy, LINE).stem)
-    assert entry is not None
-    values = {key: row["value"] for key, row in entry.measures.items()}
+    values = {key: row["value"] for key, row in toy.entry(LINE).measures.items()}
     assert (values["steps"], values["processes"]) == (6.0, 2.0)
     assert kinds(toy).count("checkpoint") == 0
     assert kinds(toy).count("training") == 1  # for whoever asks for it again
@@ -335,7 +307,7 @@ def test_a_killed_build_leaves_no_process_and_nothing_half_written(
     # An interrupted build kills its kernels itself; after kill -9 they notice within seconds.
     assert toy.ends(kernel.pid, seconds=10 if how is signal.SIGKILL else 0.3)
     assert "Traceback" not in told
-    assert not entry_of(toy, LINE).exists()
+    assert not path_of(toy, LINE).exists()
 
 
 def _sleeping_kernel(pid: int, sign: Path) -> psutil.Process:
@@ -350,9 +322,7 @@ def _sleeping_kernel(pid: int, sign: Path) -> psutil.Process:
 
 def test_the_memory_of_a_chapter_is_recorded(toy: Toy, without_site: None) -> None:
     def memory(name: str) -> int:
-        entry, _ = executed.find(toy.settings(), entry_of(toy, name).stem)
-        assert entry is not None
-        return int(entry.origin["memory"])
+        return int(toy.entry(name).origin["memory"])
 
     toy.append(SQUARE, "held = bytes(b'1') * 500_000_000\ndel held")
     toy.build()
@@ -362,8 +332,7 @@ def test_the_memory_of_a_chapter_is_recorded(toy: Toy, without_site: None) -> No
 
 def test_measures_travel_with_the_entry(built_once: tuple[Toy, Result]) -> None:
     toy, _ = built_once
-    entry, _ = executed.find(toy.settings(), entry_of(toy, SQUARE).stem)
-    assert entry is not None
+    entry = toy.entry(SQUARE)
     assert entry.measures["square_of_three"]["value"] == 9.0
     assert set(entry.figures) == {"square.svg", "square.json"}
     assert not any(str(toy.root).encode() in content for content in entry.files.values())

@@ -1,17 +1,14 @@
 """The ledger at other first seeds: executed, recorded, resumed, and not believed if stale."""
 
-from __future__ import annotations
-
 import importlib
 import json
 import pkgutil
 import re
-import subprocess
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -19,26 +16,19 @@ import emergence
 from bookbuild import robust
 from bookbuild.errors import BookError
 from bookbuild.execution import rounding
-from bookbuild.execution.display import PlainDisplay
 from bookbuild.ledger.carried import carried_on
 from bookbuild.ledger.claims import Claim, Finding
 from bookbuild.ledger.expectations import Measured, read_expectation
 from bookbuild.ledger.robust import Rerun, told
 from bookbuild.ledger.stored import ROUNDING, SEEDS, read_record
-from bookbuild.results.keys import chapter_edition, chapter_key
+from bookbuild.results.keys import chapter_edition
 from bookbuild.source.chapters import read_chapter
-
-if TYPE_CHECKING:
-    from conftest import Toy
-
-LINE = "paper/01_line"
+from toy_book import LINE, Command, Toy
 
 
 def run(toy: Toy, seeds: tuple[int, ...], scheduler: str | None = None) -> dict[str, Any]:
-    toy.lines.clear()
     settings = toy.settings(profile="smoke", part="paper", jobs=1)
-    display = PlainDisplay(toy.lines.append)
-    path = robust.run_robust(settings, seeds, display, toy.lines.append, scheduler)
+    path = robust.run_robust(settings, seeds, *toy.heard(), scheduler)
     return json.loads(path.read_text(encoding="utf-8"))
 
 
@@ -90,8 +80,7 @@ def test_workers_of_a_cluster_execute_and_this_machine_keeps(
             raise RuntimeError("the worker has other sources or versions than this machine.")
         return dict(entry.origin), dict(entry.files)
 
-    entry, _ = robust.executed.find(unbuilt.settings(), path.stem)
-    assert entry is not None
+    entry = unbuilt.entry(LINE, profile="smoke", seed=100)
     path.unlink()
     monkeypatch.setattr(robust, "execute_here", worker)
     monkeypatch.setattr(robust, "_cluster", threads)
@@ -200,19 +189,13 @@ def test_a_row_that_the_run_does_not_know_has_nothing_to_say() -> None:
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        (lambda chapter: chapter.update(commit="unknown"), "is not a commit: 'unknown'"),
-        (
-            lambda chapter: chapter.update(commit=f"{COMMIT} with uncommitted changes"),
-            "is not a commit",
-        ),
-        (
-            lambda chapter: chapter.update(carried=[{"from": "e", "to": "f"}]),
-            "the field 'commit' is missing",
-        ),
-        (lambda chapter: chapter.update(carried=[]), "is not a list of edits"),
-        (lambda chapter: chapter.pop("edition"), "the field 'edition' is missing"),
-        (lambda chapter: chapter.update(seeds=["a"]), "is no whole number: 'a'"),
-        (lambda chapter: chapter["rows"]["line-slope"].update(over="runs"), "is none of null"),
+        (lambda run: run.update(commit="unknown"), "is not a commit: 'unknown'"),
+        (lambda run: run.update(commit=f"{COMMIT} with uncommitted changes"), "is not a commit"),
+        (lambda run: run.update(carried=[{"from": "e", "to": "f"}]), "field 'commit' is missing"),
+        (lambda run: run.update(carried=[]), "is not a list of edits"),
+        (lambda run: run.pop("edition"), "the field 'edition' is missing"),
+        (lambda run: run.update(seeds=["a"]), "is no whole number: 'a'"),
+        (lambda run: run["rows"]["line-slope"].update(over="runs"), "is none of null"),
     ],
 )
 def test_a_malformed_run_is_refused(
@@ -227,24 +210,20 @@ def test_a_malformed_run_is_refused(
         read_record(tmp_path / SEEDS)
 
 
-def committed(toy: Toy) -> None:
-    for command in ("init", "add .", "-c user.name=a -c user.email=a@b commit -m a"):
-        subprocess.run(["git", *command.split()], cwd=toy.root, check=True, capture_output=True)
-
-
 def test_a_record_is_of_a_commit(unbuilt: Toy) -> None:
     """A change of what is executed is refused at once; a record that was just written is none."""
     settings = unbuilt.settings(part="paper", jobs=1)
 
     def record() -> dict[str, Any]:
-        display = PlainDisplay(unbuilt.lines.append)
-        path = robust.run_robust(settings, (100,), display, unbuilt.lines.append)
+        path = robust.run_robust(settings, (100,), *unbuilt.heard())
         return json.loads(path.read_text(encoding="utf-8"))["chapters"][LINE]
 
     with pytest.raises(BookError, match="commit src, book and data first"):
         record()
     (unbuilt.root / ".gitignore").write_text("_build\n", encoding="utf-8")
-    committed(unbuilt)
+    unbuilt.git("init")
+    unbuilt.git("add", ".")
+    unbuilt.git("commit", "--message=a")
     assert re.fullmatch("[0-9a-f]{12}", record()["commit"])
     assert record()["rows"]["line-slope"]["verdicts"] == ["reproduced"]
     (unbuilt.root / "README.md").write_text("New.", encoding="utf-8")
@@ -256,7 +235,7 @@ def test_a_record_is_of_a_commit(unbuilt: Toy) -> None:
 
 
 def test_another_rounding_reaches_the_chapters_and_has_a_record_of_its_own(
-    unbuilt: Toy, command: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+    unbuilt: Toy, command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     names = list(rounding.ROUNDINGS["compatible"])
     telling = f"import os\nset_ = {{name: name in os.environ for name in {names}}}\n"
@@ -270,11 +249,7 @@ def test_another_rounding_reaches_the_chapters_and_has_a_record_of_its_own(
     assert (chapter["seeds"], chapter["rounding"]) == ([0], "compatible")
 
     def measured(folder: str) -> dict[str, bool]:
-        settings = unbuilt.settings(profile="smoke", jobs=1, folder=folder)
-        key = chapter_key(read_chapter(unbuilt.root, LINE), settings)
-        entry, _ = robust.executed.find(settings, key)
-        assert entry is not None
-        return entry.measures["set"]["value"]
+        return unbuilt.entry(LINE, profile="smoke", folder=folder).measures["set"]["value"]
 
     run(unbuilt, (0,))
     assert measured("_build/rounding-compatible") == dict.fromkeys(names, True)
@@ -294,4 +269,4 @@ def test_a_rounding_that_tests_nothing_is_refused(
         robust.rounded(settings, "none")
     other = unbuilt.settings(rounding="avx2")
     with pytest.raises(BookError, match="leave out SCHEDULER"):
-        robust.run_robust(other, (0,), PlainDisplay(print), print, "tcp://a:1")
+        robust.run_robust(other, (0,), *unbuilt.heard(), "tcp://a:1")

@@ -13,8 +13,8 @@ from jsonschema import Draft202012Validator
 from bookbuild.execution.sweeps import SCHEMA as GRID
 from bookbuild.ledger.claims import SCHEMA as CLAIMS
 from bookbuild.schema import MESSAGE, faults, load
+from this_book import ROOT
 
-ROOT = Path(__file__).parents[2]
 SCHEMAS = [CLAIMS, GRID]
 FILES = [
     (ROOT / "data/claims.yml", CLAIMS),

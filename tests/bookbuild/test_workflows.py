@@ -9,43 +9,40 @@ from pathlib import Path
 import pytest
 import yaml
 
-FOLDER = Path(__file__).parents[2] / ".github" / "workflows"
+from this_book import ROOT
+
+FOLDER = ROOT / ".github" / "workflows"
 FILES = sorted(FOLDER.glob("*.yml"))
 PINNED = re.compile(r"actions/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+")
 
 
-def program(name):
-    """The program beside this Python or on the path; skip the test where it is not installed."""
+# the wheel of actionlint is a download from GitHub, so it is not among the locked packages
+ZIZMOR, ACTIONLINT = "zizmor --offline --persona pedantic --quiet", "actionlint"
+
+
+def run(tool, *files):
+    """Run a program beside this Python or on the path; skip the test where it is not installed."""
+    name, *options = tool.split()
     found = shutil.which(name, path=Path(sys.executable).parent) or shutil.which(name)
     if not found:
         pytest.skip(f"{name} is not installed")
-    return found
+    return subprocess.run([found, *options, *files], capture_output=True, text=True)
 
 
-def zizmor(*files):
-    command = [program("zizmor"), "--offline", "--persona", "pedantic", "--quiet", *files]
-    return subprocess.run(command, capture_output=True, text=True)
-
-
-def actionlint(*files):
-    # its wheel is a download from GitHub, so it is not among the locked packages
-    return subprocess.run([program("actionlint"), *files], capture_output=True, text=True)
-
-
-@pytest.mark.parametrize("tool", [zizmor, actionlint])
+@pytest.mark.parametrize("tool", [ZIZMOR, ACTIONLINT])
 def test_a_tool_finds_nothing(tool):
     assert len(FILES) == 3
-    done = tool(*FILES)
+    done = run(tool, *FILES)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.mark.parametrize(
     ("tool", "old", "new"),
     [
-        (zizmor, r"@[0-9a-f]{40} # v[\d.]+", "@v6"),
-        (zizmor, r" +with:\n +persist-credentials: false\n", ""),
-        (zizmor, r"permissions: \{\}\n", ""),
-        (actionlint, r"matrix\.python", "matrix.pyton"),
+        (ZIZMOR, r"@[0-9a-f]{40} # v[\d.]+", "@v6"),
+        (ZIZMOR, r" +with:\n +persist-credentials: false\n", ""),
+        (ZIZMOR, r"permissions: \{\}\n", ""),
+        (ACTIONLINT, r"matrix\.python", "matrix.pyton"),
     ],
 )
 def test_a_tool_finds_a_planted_fault(tool, old, new, tmp_path):
@@ -54,7 +51,7 @@ def test_a_tool_finds_a_planted_fault(tool, old, new, tmp_path):
     text = (FOLDER / "check.yml").read_text(encoding="utf-8")
     assert re.search(old, text)
     (workflows / "check.yml").write_text(re.sub(old, new, text), encoding="utf-8")
-    assert tool(workflows / "check.yml").returncode != 0
+    assert run(tool, workflows / "check.yml").returncode != 0
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)

@@ -27,8 +27,8 @@ from bookbuild.source.chapters import Chapter, read_chapter
 from device.emulate import emulated
 from drills.resume import executed
 from emergence.running import loop
+from this_book import ROOT
 
-ROOT = Path(__file__).parents[2]
 LINES = 12  # of a traceback
 FIRST, EVERY = 8, 50  # steps of a training at which every operation is looked at
 

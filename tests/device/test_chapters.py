@@ -3,7 +3,6 @@
 `make test` leaves out those that take longest, half of the time of all; `make emulate` does not.
 """
 
-import ast
 import json
 import os
 import subprocess
@@ -14,7 +13,7 @@ from typing import Any
 import pytest
 
 from bookbuild.source.chapters import ANY, CPU, Chapter
-from this_book import ROOT, chapters
+from this_book import ROOT, chapters, read_outside
 
 CHAPTERS = chapters()
 ELSEWHERE = [chapter for chapter in CHAPTERS if chapter.device == ANY]
@@ -22,6 +21,7 @@ LONG = {
     "beyond/06_real_transformers", "beyond/07_knock_in", "beyond/09_full_flow",
     "beyond/11_area_law",
 }  # fmt: skip
+CHECKS = ("resolve_device", "devices.resolve_device")
 AT_HOME = [chapter for chapter in CHAPTERS if chapter.device == CPU]
 
 
@@ -63,17 +63,7 @@ def test_a_chapter_computes_on_the_gpu(chapter: Chapter, on_device: Callable[...
 @pytest.mark.parametrize("chapter", AT_HOME, ids=lambda chapter: chapter.name)
 def test_a_chapter_that_declares_cpu_hands_no_device_on(chapter: Chapter) -> None:
     """Its parameter is checked at most."""
-    for cell in chapter.code:
-        tree = ast.parse(cell.source)
-        checked = {
-            id(argument)
-            for call in ast.walk(tree)
-            if isinstance(call, ast.Call) and "resolve_device" in ast.unparse(call.func)
-            for argument in call.args
-        }
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Name) and node.id == "device":
-                assert isinstance(node.ctx, ast.Store) or id(node) in checked, cell.source
+    assert read_outside(chapter, "device", *CHECKS) == []
 
 
 def test_there_are_both_kinds() -> None:

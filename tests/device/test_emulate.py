@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,9 +10,9 @@ from torch import nn
 from torch.nn import functional
 
 from device.emulate import emulated
+from this_book import ROOT
 
 GPU = torch.device("cuda", 0)
-TESTS = Path(__file__).parents[1]
 
 
 @pytest.fixture(autouse=True)
@@ -236,4 +235,4 @@ def test_afterwards_all_is_as_before():
         "assert before == names()\n"
         "assert made.device.type == 'cpu' and not torch.cuda.is_available()"
     )
-    subprocess.run([sys.executable, "-c", ask], cwd=TESTS, check=True)
+    subprocess.run([sys.executable, "-c", ask], cwd=ROOT / "tests", check=True)

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from device.emulate import emulated
-from device.trainings import BIGRAMS, BIRTH, TRAININGS
+from device.trainings import TRAININGS
 from emergence.companions.birth import training as birth
 from emergence.running import loop
 from emergence.training import minimal
@@ -56,10 +56,6 @@ def planted(module: ModuleType, right: str, wrong: str) -> Iterator[None]:
 def run_minimal(steps: int, device: torch.device) -> Any:
     settings = minimal.MinimalTraining(2, 6, 8, steps, record_every=3)
     return minimal.train_minimal(settings, (0, 1), device=device)
-
-
-def run_birth(steps: int, device: torch.device) -> Any:
-    return birth.train(BIRTH, BIGRAMS, 1, n_layers=2, device=device)
 
 
 @pytest.mark.parametrize("name", TRAININGS)
@@ -107,9 +103,10 @@ def test_a_wait_planted_in_a_step_breaks_the_budget(module, run, right, wrong):
         (minimal, run_minimal, "torch.inf, dtype=dtype, device=device)",
          "torch.inf, dtype=dtype)", "on the same device"),
         (minimal, run_minimal, "row.cpu() for row", "row.numpy() for row", "can't convert cuda:0"),
-        (birth, run_birth, "stream = generator(seed, device)",
+        (birth, TRAININGS["birth"], "stream = generator(seed, device)",
          "stream = generator(seed, torch.device('cpu'))", "device"),
-        (birth, run_birth, "part.grad = pull", "part.grad = pull.cpu()", "different device"),
+        (birth, TRAININGS["birth"], "part.grad = pull", "part.grad = pull.cpu()",
+         "different device"),
     ],
     ids=["numpy", "stream", "device", "record", "stream of a companion", "gradient"],
 )  # fmt: skip

@@ -2,14 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import torch
 
 from emergence import training
 from emergence.companions.associative_memories import training as memories
-from emergence.companions.birth import bigrams
 from emergence.companions.birth import settings as birth
 from emergence.companions.birth import training as birth_training
 from emergence.companions.clustering import particles
@@ -25,9 +23,8 @@ from emergence.companions.retrieval.model import Architecture
 from emergence.training.asked import AskedTraining, train_asked
 from emergence.training.curriculum import Curriculum, train_curriculum
 from emergence.training.side_by_side import noise_share, train_side_by_side
+from oracles.birth_counts import COUNTS as BIGRAMS
 
-ROOT = Path(__file__).parents[2]
-BIGRAMS = bigrams.read((ROOT / "data" / "shakespeare_bigrams.csv").read_text(encoding="ascii"))
 MINIMAL = training.MinimalTraining(2, 6, 8, 12, snapshots=(0,), record_every=3)
 NOISE = training.MinimalTraining(n_pairs=4, dim=8, batch_size=64, steps=12)
 TOKENS = training.TokenTraining(
@@ -53,45 +50,14 @@ def minimal(steps: int, device: torch.device, **more: Any) -> Any:
     return training.train_minimal(settings, (0, 1), device=device, **more)
 
 
-def tokens(steps: int, device: torch.device) -> Any:
-    return training.train_tokens(replace(TOKENS, steps=steps), 3, device=device)
-
-
-def side_by_side(steps: int, device: torch.device) -> Any:
-    settings = replace(TOKENS, steps=steps)
-    return train_side_by_side(settings, [0, 1], [1e-9, 1e-9], levels=[0.1], device=device)
-
-
-def share(steps: int, device: torch.device) -> Any:
-    return noise_share(replace(TOKENS, steps=steps), [0], device=device)
-
-
 def asked(steps: int, device: torch.device) -> Any:
     settings = AskedTraining((0, 1), (0.5, 0.5), 8, 4, steps, (0.1, 0.1, 0.1))
     return train_asked(settings, [0, 1], device=device)
 
 
-def curriculum(steps: int, device: torch.device) -> Any:
-    return train_curriculum(Curriculum(4, 16, 16, ahead=12, steps=steps), [0, 1], device=device)
-
-
-def followed(steps: int, device: torch.device) -> Any:
-    settings = replace(NOISE, steps=steps)
-    return training.follow_noise(settings, device=device, draws=2, sequences=16)
-
-
-def retrieved(steps: int, device: torch.device) -> Any:
-    return retrieval.train(replace(RETRIEVAL, steps=steps), (0, 1), device=device)
-
-
 def born(steps: int, device: torch.device, n_layers: int = 2) -> Any:
     settings = replace(BIRTH, steps=steps, steps_one_layer=steps)
     return birth_training.train(settings, BIGRAMS, 1, n_layers=n_layers, device=device)
-
-
-def distributed(steps: int, device: torch.device) -> Any:
-    settings = replace(DISTRIBUTIONAL, steps=steps)
-    return noise_training.train(settings, BIGRAMS, 1, device=device)
 
 
 def facts(steps: int, device: torch.device) -> Any:
@@ -109,10 +75,6 @@ def stored(steps: int, device: torch.device) -> Any:
     return tuple(trials.run(trial, device))
 
 
-def pairs(steps: int, device: torch.device) -> Any:
-    return (memories.train_adam(replace(ADAM, steps=steps), (0, 1), device=device),)
-
-
 def residues(steps: int, device: torch.device) -> Any:
     settings = clusters.Training(residues=5, hidden=8, epochs=steps, records=2, snapshots=(0,))
     return clustering.train(settings, (0, 1), device=device)
@@ -126,19 +88,35 @@ def moved(steps: int, device: torch.device) -> Any:
 TRAININGS: dict[str, Callable[[int, torch.device], Any]] = {
     "minimal": minimal,
     "minimal, dense": lambda steps, device: minimal(steps, device, method="dense"),
-    "tokens": tokens,
-    "side by side": side_by_side,
-    "share of noise": share,
+    "tokens": lambda steps, device: training.train_tokens(
+        replace(TOKENS, steps=steps), 3, device=device
+    ),
+    "side by side": lambda steps, device: train_side_by_side(
+        replace(TOKENS, steps=steps), [0, 1], [1e-9, 1e-9], levels=[0.1], device=device
+    ),
+    "share of noise": lambda steps, device: noise_share(
+        replace(TOKENS, steps=steps), [0], device=device
+    ),
     "chosen queries": asked,
-    "curriculum": curriculum,
-    "law of noise": followed,
-    "retrieval": retrieved,
+    "curriculum": lambda steps, device: train_curriculum(
+        Curriculum(4, 16, 16, ahead=12, steps=steps), [0, 1], device=device
+    ),
+    "law of noise": lambda steps, device: training.follow_noise(
+        replace(NOISE, steps=steps), device=device, draws=2, sequences=16
+    ),
+    "retrieval": lambda steps, device: retrieval.train(
+        replace(RETRIEVAL, steps=steps), (0, 1), device=device
+    ),
     "birth": born,
     "birth, one layer": lambda steps, device: born(steps, device, n_layers=1),
-    "distributional": distributed,
+    "distributional": lambda steps, device: noise_training.train(
+        replace(DISTRIBUTIONAL, steps=steps), BIGRAMS, 1, device=device
+    ),
     "facts": facts,
     "facts stored": stored,
-    "pairs": pairs,
+    "pairs": lambda steps, device: (
+        memories.train_adam(replace(ADAM, steps=steps), (0, 1), device=device),
+    ),
     "clustering": residues,
     "particles": moved,
 }

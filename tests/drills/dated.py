@@ -26,8 +26,8 @@ from bookbuild.execution.runs import REGISTRY, File
 from bookbuild.results.keys import code_of
 from bookbuild.results.store import write_whole
 from emergence.running.records import Entry, written
+from this_book import ROOT
 
-ROOT = Path(__file__).parents[2]
 COMPANIONS = "emergence.companions"
 COMPUTING = {
     "token_grid": ["emergence.experiments.token_grid.cells:run"],

@@ -20,9 +20,9 @@ from pathlib import Path
 from bs4 import BeautifulSoup, Tag
 
 from browser import chromium, missing, opened
+from this_book import ROOT
 from visits import visit
 
-ROOT = Path(__file__).parents[2]
 SMOKE = ROOT / "_build" / "smoke"
 OUT = ROOT / "_build" / "newest"
 ENVIRONMENT = ROOT / ".venv-newest"

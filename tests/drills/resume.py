@@ -19,14 +19,13 @@ import tempfile
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from bookbuild.results.values import from_files, to_files
-from bookbuild.source.chapters import Chapter, read_chapters, read_toc
+from bookbuild.source.chapters import Chapter, read_chapter
 from emergence.running import cache
+from this_book import ROOT, chapters
 
-ROOT = Path(__file__).parents[2]
 Files = dict[str, bytes]
 
 
@@ -104,7 +103,7 @@ def tried(name: str) -> tuple[str, int, list[str]]:
     matplotlib.use("Agg")
     torch.set_num_threads(1)
     os.chdir(ROOT)
-    chapter = next(c for c in read_chapters(ROOT, read_toc(ROOT)) if c.name == name)
+    chapter = read_chapter(ROOT, name)
     follower = Follower(random.Random(name))
     with tempfile.TemporaryDirectory() as folder, cache.attached(follower):
         os.environ["BOOKBUILD_OUTPUT"] = folder
@@ -121,8 +120,7 @@ def tried(name: str) -> tuple[str, int, list[str]]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("chapters", nargs="*")
-    chapters = read_chapters(ROOT, read_toc(ROOT))
-    names = parser.parse_args().chapters or [c.name for c in chapters if c.code]
+    names = parser.parse_args().chapters or [c.name for c in chapters() if c.code]
     pool = ProcessPoolExecutor(os.cpu_count(), multiprocessing.get_context("spawn"))
     loops = failures = 0
     with pool:

@@ -1,6 +1,5 @@
 """Stored runs dated by the history: current, of earlier code, unknown, and what is known stays."""
 
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -8,6 +7,7 @@ import pytest
 from bookbuild.execution.runs import REGISTRY
 from drills import dated
 from emergence.running.records import Entry
+from toy_book import git
 
 NAMES = ["emergence.tiny:run"]
 
@@ -24,14 +24,6 @@ def test_an_entry_is_current_where_nothing_that_computes_has_changed() -> None:
     assert [each.code for each in found] == ["old", "today", None, "kept", None]
 
 
-def git(root: Path, *arguments: str) -> str:
-    """What git prints in a folder."""
-    author = ["-c", "user.name=a", "-c", "user.email=a@b"]
-    command = ["git", *author, *arguments]
-    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)
-    return done.stdout.strip()
-
-
 def test_the_sources_of_a_commit_are_those_that_count(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -46,7 +38,7 @@ def test_the_sources_of_a_commit_are_those_that_count(
         module.write_text(f"def {head}(x):\n    return {result}\n")
         git(root, "add", "-A")
         git(root, "commit", "-qm", "next")
-        commits.append(git(root, "rev-parse", "HEAD"))
+        commits.append(git(root, "rev-parse", "HEAD").strip())
     found = [dated.digest_at(NAMES, folder, commit) for commit in commits]
     assert found[0] is None
     assert None not in found[1:]

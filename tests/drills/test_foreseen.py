@@ -1,7 +1,6 @@
 """The history of expectations, on small repositories."""
 
 import json
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +8,7 @@ import pytest
 import yaml
 
 from drills.foreseen import record, write
-
-CHAPTER = "paper/01_line"
+from toy_book import LINE, git
 
 
 class Repository:
@@ -23,14 +21,13 @@ class Repository:
         self.git("init", "--quiet", "--initial-branch=main")
 
     def git(self, *arguments: str) -> None:
-        who = ("-c", "user.name=a", "-c", "user.email=a@example.org")
-        subprocess.run(["git", *who, *arguments], cwd=self.root, check=True, capture_output=True)
+        git(self.root, *arguments)
 
     def put(self, expect: Any, code: str, *, name: str = "a", key: str = "slope") -> None:
-        row = {"id": name, "measure": key, "chapter": CHAPTER, "expect": expect}
+        row = {"id": name, "measure": key, "chapter": LINE, "expect": expect}
         ledger = yaml.safe_dump([row] if expect else [])
         (self.root / "data" / "claims.yml").write_text(ledger, encoding="utf-8")
-        (self.root / "book" / f"{CHAPTER}.md").write_text(code, encoding="utf-8")
+        (self.root / "book" / f"{LINE}.md").write_text(code, encoding="utf-8")
 
     def commit(self, *arguments: Any, **names: str) -> None:
         self.put(*arguments, **names)

@@ -46,11 +46,10 @@ def test_the_environment_has_sphinx_and_no_jupyter_book() -> None:
 
 def test_a_page_that_breaks_a_rule_of_accessibility_is_named(tmp_path: Path, browser) -> None:
     page = "<!doctype html><html lang='en'><title>T</title><main><h1>T</h1>{}</main></html>"
-    after = site(tmp_path, page.format("<img src='a.svg'/>"))
-    (after / "book" / "b.html").write_text(page.format("<p>Fine.</p>"))
     pale = "<p>Fine.</p><div style='background: #eee'><p style='color: {}'>Pale.</p></div>"
-    (after / "book" / "c.html").write_text(page.format(pale.format("#aaa")))
-    (after / "book" / "d.html").write_text(page.format(pale.format("#333")))
+    after = site(tmp_path, page.format("<img src='a.svg'/>"))
+    for name, body in ("b", "<p>Fine.</p>"), ("c", pale.format("#aaa")), ("d", pale.format("#333")):
+        (after / "book" / f"{name}.html").write_text(page.format(body))
     found = [line.split(":") for line in violations(after, browser)]
     assert {(name, rule.split()[0]) for name, _, rule, *_ in found} == {
         ("book/a.html", "image-alt"),

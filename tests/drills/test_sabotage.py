@@ -65,9 +65,18 @@ def test_a_planted_folder_differs_in_the_fault_alone():
 CLAIM = Claim("row", "", "", "paper", "a/b", "key", Expectation("at_most", high=1.0))
 
 
-def trial(value, over=None, name="none"):
-    measures = {} if value is None else {"key": {"value": value, "over": over, "judged": True}}
-    return Trial("a/b", name, name, measures)
+def trial(value, **others):
+    """A trial that reports a value, or one a seed, under `key`, and others under their names."""
+    measures = {
+        name: {"value": each, "over": "seeds" if isinstance(each, list) else None, "judged": True}
+        for name, each in {"key": value, **others}.items()
+        if each is not None
+    }
+    return Trial("a/b", "none", "none", measures)
+
+
+def slip(name="slip"):
+    return in_chapter("a/b", name, "wrong", "x", "y")
 
 
 @pytest.mark.parametrize(
@@ -81,29 +90,20 @@ def trial(value, over=None, name="none"):
         (0.5, float("inf"), "turned"),
         (2.0, 0.5, "improved"),  # a contradicted row has no worse verdict
         (2.0, 3.0, "moved"),
+        ([0.5, 0.6], [0.5, 2.0], "turned"),  # seeds that disagree are worse than agreeing ones
+        ([0.5, 2.0], [0.5, 0.6], "moved"),
+        ([0.5, 0.6, 2.0], [0.5, 3.0, 2.0], "turned"),
+        ([0.5, 0.6, 2.0], [3.0, 0.6, 0.5], "moved"),
     ],
 )
 def test_what_a_fault_makes_of_a_row(sound, faulty, expected):
     assert fate(CLAIM, trial(sound), trial(faulty)) == expected
 
 
-def test_seeds_that_disagree_are_worse_than_agreeing_ones():
-    assert fate(CLAIM, trial([0.5, 0.6], "seeds"), trial([0.5, 2.0], "seeds")) == "turned"
-    assert fate(CLAIM, trial([0.5, 2.0], "seeds"), trial([0.5, 0.6], "seeds")) == "moved"
-    two_of_three = trial([0.5, 0.6, 2.0], "seeds")
-    assert fate(CLAIM, two_of_three, trial([0.5, 3.0, 2.0], "seeds")) == "turned"
-    assert fate(CLAIM, two_of_three, trial([3.0, 0.6, 0.5], "seeds")) == "moved"
-
-
 def test_the_sharpest_fault_comes_first():
     other = replace(CLAIM, id="other", measure="second")
-    blunt, sharp = (
-        replace(in_chapter("a/b", name, "wrong", "x", "y")) for name in ("blunt", "sharp")
-    )
-    sound, all_turned, one_turned = trial(0.0), trial(2.0), trial(3.0)
-    for one, value in ((sound, 0.0), (all_turned, 2.0), (one_turned, 0.0)):
-        one.measures["second"] = {"value": value, "over": None, "judged": True}
-    found = summary([CLAIM, other], sound, {blunt: all_turned, sharp: one_turned})
+    sound, both, one = trial(0.0, second=0.0), trial(2.0, second=2.0), trial(3.0, second=0.0)
+    found = summary([CLAIM, other], sound, {slip("blunt"): both, slip("sharp"): one})
     assert found["rows"]["row"]["turned"] == ["sharp", "blunt"]
     assert found["rows"]["other"] == {"verdict": "reproduced", "turned": ["blunt"]}
     assert found["faults"]["blunt"]["turned"] == 2
@@ -112,8 +112,7 @@ def test_the_sharpest_fault_comes_first():
 
 def test_a_row_that_a_fault_improves_is_not_turned():
     """At the paper's sizes a contradicted row cannot be; at tiny ones that says nothing."""
-    wrong, slip = trial(2.0), in_chapter("a/b", "slip", "wrong", "x", "y")
-    found = summary([CLAIM], wrong, {slip: trial(0.5)})
+    found = summary([CLAIM], trial(2.0), {slip(): trial(0.5)})
     assert found["rows"]["row"] == {"verdict": "contradicted", "improved": ["slip"]}
     assert found["faults"]["slip"]["turned"] == 0
     empty = {"edition": "1", "faults": {}, "rows": {}}
@@ -121,10 +120,13 @@ def test_a_row_that_a_fault_improves_is_not_turned():
     assert green(record.joined(empty, found, "paper")) == []
 
 
-def test_a_record_that_was_carried_over_an_edit_is_added_to(tmp_path):
-    file = tmp_path / "sabotage.json"
-    slip = in_chapter("a/b", "slip", "wrong", "x", "y")
-    found = summary([CLAIM], trial(0.0), {slip: trial(2.0)})
+@pytest.fixture
+def file(tmp_path):
+    return tmp_path / "sabotage.json"
+
+
+def test_a_record_that_was_carried_over_an_edit_is_added_to(file):
+    found = summary([CLAIM], trial(0.0), {slip(): trial(2.0)})
     first = record.joined(record.known("a/b", "1", file), found, "paper")
     record.write("a/b", carried_on(first, "1", "2", "c" * 12, "smoke", 787), file)
     again = record.joined(record.known("a/b", "2", file), found, "paper")
@@ -132,16 +134,11 @@ def test_a_record_that_was_carried_over_an_edit_is_added_to(tmp_path):
     assert record.known("a/b", "3", file)["faults"] == {}
 
 
-def test_record_drops_what_is_gone_and_lists_what_is_new(tmp_path):
-    file = tmp_path / "sabotage.json"
-    silent = replace(CLAIM, id="silent", measure="second")
-    sound = trial(0.0)
-    sound.measures["second"] = {"value": 0.0, "over": None, "judged": True}
-    fault = in_chapter("a/b", "slip", "wrong", "x", "y")
-    gone = replace(CLAIM, id="gone")
-    found = summary([CLAIM, silent, gone], sound, {fault: trial(2.0)})
+def test_record_drops_what_is_gone_and_lists_what_is_new(file):
+    silent, gone, new = (replace(CLAIM, id=name) for name in ("silent", "gone", "new"))
+    silent = replace(silent, measure="second")
+    found = summary([CLAIM, silent, gone], trial(0.0, second=0.0), {slip(): trial(2.0)})
     record.write("a/b", record.joined(record.known("a/b", "1", file), found, "paper"), file)
-    new = replace(CLAIM, id="new")
     assert record.settle([CLAIM, silent, new], {}, file) == {"a/b": ["silent"]}
     kept = json.loads(file.read_text(encoding="utf-8"))
     assert list(kept["chapters"]["a/b"]["rows"]) == ["row", "silent"]
@@ -151,13 +148,9 @@ def test_record_drops_what_is_gone_and_lists_what_is_new(tmp_path):
     assert any("silent (not reached by 1): a reason" in line for line in record.lines(file))
 
 
-def test_what_was_tried_before_is_added_to_and_tiny_sizes_give_way(tmp_path):
-    file = tmp_path / "sabotage.json"
+def test_what_was_tried_before_is_added_to_and_tiny_sizes_give_way(file):
     other = replace(CLAIM, id="other", measure="second")
-    slip, draw = (in_chapter("a/b", name, "wrong", "x", "y") for name in ("slip", "draw"))
-    sound, faulty = trial(0.0), trial(2.0)
-    for one, value in ((sound, 0.0), (faulty, 0.0)):
-        one.measures["second"] = {"value": value, "over": None, "judged": True}
+    sound, faulty = trial(0.0, second=0.0), trial(2.0, second=0.0)
 
     def add(edition, profile, faults):
         before = record.known("a/b", edition, file)
@@ -165,27 +158,22 @@ def test_what_was_tried_before_is_added_to_and_tiny_sizes_give_way(tmp_path):
         record.write("a/b", record.joined(before, found, profile), file)
         return record.read(file)["chapters"]["a/b"]
 
-    first = add("1", "smoke", {slip: faulty})
+    first = add("1", "smoke", {slip(): faulty})
     assert first["rows"]["row"]["turned"] == ["slip"]
     assert first["faults"]["slip"]["profile"] == "smoke"
-    second = add("1", "paper", {slip: sound, draw: faulty})
+    second = add("1", "paper", {slip(): sound, slip("draw"): faulty})
     assert second["rows"]["row"]["turned"] == ["draw"]  # at the paper's sizes the slip does not
-    third = add("1", "smoke", {slip: faulty})
-    assert third == second
-    assert list(add("2", "smoke", {slip: faulty})["faults"]) == ["slip"]  # another edition
+    assert add("1", "smoke", {slip(): faulty}) == second
+    assert list(add("2", "smoke", {slip(): faulty})["faults"]) == ["slip"]  # another edition
 
 
 def test_a_trial_finds_the_fault_and_is_kept(tmp_path):
     settings = Settings(profile="smoke", folder=tmp_path)
     fault = next(fault for fault in FAULTS if fault.name == "causal-for-strict")
+    raising = in_chapter(MINIMAL, "slip", "", "large = tasks", "large = slip")
     with Executor() as executor:
-        sound = made(MINIMAL, None, settings, executor)
-        faulty = made(MINIMAL, fault, settings, executor)
-        broken = made(
-            MINIMAL,
-            in_chapter(MINIMAL, "slip", "", "large = tasks", "large = slip"),
-            settings,
-            executor,
+        sound, faulty, broken = (
+            made(MINIMAL, wrong, settings, executor) for wrong in (None, fault, raising)
         )
     assert stored(MINIMAL, fault, settings) == faulty
     assert sound.key != faulty.key

@@ -7,7 +7,6 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from filelock import FileLock
@@ -16,9 +15,9 @@ from addresses import ADDRESSES
 from bookbuild.schema import load
 from bookbuild.site.serving import served
 from browser import missing, opened, wait_for_explorables, watched
+from this_book import ROOT
 from visits import visit_all
 
-ROOT = Path(__file__).parents[2]
 SITE = ROOT / "_build" / "smoke" / "site"
 SCREENSHOTS = ROOT / "_build" / "screenshots"
 KEY_PAGES = {
@@ -99,10 +98,32 @@ def modules(site, browser):
         yield page
 
 
+def opener(page, address):
+    """What opens a page of the site and waits for explorables on it."""
+
+    def ready(name, *explorables):
+        page.goto(address + name)
+        wait_for_explorables(page, *explorables)
+        return page
+
+    return ready
+
+
 @pytest.fixture
-def explore(address, browser):
-    """The page of the explorables, ready; no error may appear in its console."""
+def calm(address, browser):
+    """Open a page on a narrow screen where less motion is asked for."""
+    with opened(browser, reduced_motion="reduce", viewport={"width": 360, "height": 740}) as page:
+        yield opener(page, address)
+        assert page.evaluate("() => document.documentElement.scrollWidth") <= 360
+
+
+@pytest.fixture
+def page(address, browser):
+    """Open pages of the site; no error may appear in the console."""
     with watched(browser) as page:
-        page.goto(f"{address}book/explore.html")
-        wait_for_explorables(page, "emergence", "circuit")
-        yield page
+        yield opener(page, address)
+
+
+@pytest.fixture
+def explore(page):
+    return page("book/explore.html", "emergence", "circuit")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from browser import call, opened, says, wait_for_explorables, watched
+from browser import call, says
 from emergence.companions.clustering import energy, model, scores
 
 PAGE = "book/companions/03_clustering.html"
@@ -20,12 +20,8 @@ def places(n, seed=0):
 
 
 @pytest.fixture
-def page(address, browser):
-    """The page of the explorable, ready; no error may appear in its console."""
-    with watched(browser) as page:
-        page.goto(f"{address}{PAGE}")
-        wait_for_explorables(page, "clustering")
-        yield page
+def page(page):
+    return page(PAGE, "clustering")
 
 
 # In the page, where a run does not go on while the test waits for its turn.
@@ -169,18 +165,14 @@ def test_the_page_answers_to_the_keyboard(page):
     page.keyboard.press("Home")
     assert mix.get_attribute("aria-valuetext") == "0%"
     before = mount.locator("tbody").text_content()
+    same = "([at, old]) => document.querySelector(at).textContent === old"
+    table = [f"{MOUNT} tbody", before]
     page.get_by_text("Next start", exact=True).click()
     assert page.get_by_label("Seed").input_value() == "3"
-    page.wait_for_function(
-        "([at, old]) => document.querySelector(at).textContent !== old",
-        arg=[f"{MOUNT} tbody", before],
-    )
+    page.wait_for_function(same.replace("===", "!=="), arg=table)
     page.get_by_label("Seed").fill("2")
     page.get_by_label("Seed").press("Enter")
-    page.wait_for_function(
-        "([at, old]) => document.querySelector(at).textContent === old",
-        arg=[f"{MOUNT} tbody", before],
-    )
+    page.wait_for_function(same, arg=table)
 
 
 def test_it_plays_pauses_and_ends(page):
@@ -206,13 +198,10 @@ def test_a_sum_is_singled_out(page):
     assert "sum 4 stand out" in page.locator(f"{MOUNT} svg").last.text_content()
 
 
-def test_less_motion_where_it_is_asked_for(address, browser):
-    with opened(browser, reduced_motion="reduce", viewport={"width": 360, "height": 740}) as page:
-        page.goto(f"{address}{PAGE}")
-        wait_for_explorables(page, "clustering")
-        page.get_by_text("100 steps", exact=True).click()
-        says(status(page), "After 100 steps")
-        assert page.evaluate("() => document.documentElement.scrollWidth") <= 360
+def test_less_motion_where_it_is_asked_for(calm):
+    page = calm(PAGE, "clustering")
+    page.get_by_text("100 steps", exact=True).click()
+    says(status(page), "After 100 steps")
 
 
 def test_the_mount_carries_no_style_and_no_handler_in_markup(site):

@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 
-from browser import call, opened, says, wait_for_explorables
+from browser import call, says
 from emergence import theory
 from emergence.analysis.circuit import circuit
 from emergence.theory import laws
@@ -54,27 +54,26 @@ def test_the_flow_from_any_start_is_that_of_python(modules, n_pairs, query, star
     assert found[:, 1:] == pytest.approx(np.stack(flow[1:5], axis=1), rel=1e-6, abs=1e-9)
 
 
-@pytest.mark.parametrize("n_pairs", [2, 7, 1000])
-def test_loss_gradient_and_first_integral_are_those_of_python(modules, n_pairs):
-    setting = {"points": POINTS, "n": n_pairs}
-    found = call(modules, "flow", "x.points.map((y) => m.lossLast(y, x.n))", setting)
-    expected = [
-        (theory.reduced_loss(*y, n_pairs), *theory.reduced_gradient(*y, n_pairs)) for y in POINTS
-    ]
+LAST = ("m.lossLast", theory.reduced_loss, theory.reduced_gradient)
+UNIFORM = ("m.lossUniform", theory.uniform_loss, theory.uniform_gradient)
+
+
+@pytest.mark.parametrize(
+    ("query", "n_pairs"), [(LAST, n) for n in (2, 7, 1000)] + [(UNIFORM, n) for n in (2, 5, 300)]
+)
+def test_loss_and_gradient_are_those_of_python(modules, query, n_pairs):
+    name, loss, gradient = query
+    found = call(modules, "flow", f"x[0].map((y) => {name}(y, x[1]))", [POINTS, n_pairs])
+    expected = [(loss(*y, n_pairs), *gradient(*y, n_pairs)) for y in POINTS]
     assert np.array(found) == pytest.approx(np.array(expected), rel=1e-6, abs=1e-15)
+
+
+@pytest.mark.parametrize("n_pairs", [2, 7, 1000])
+def test_the_first_integral_is_that_of_python(modules, n_pairs):
+    setting = {"points": POINTS, "n": n_pairs}
     found = call(modules, "flow", "x.points.map((y) => m.firstIntegral(y[0], y[1], x.n))", setting)
     expected = [theory.first_integral(*y[:2], n_pairs) for y in POINTS]
     assert found == pytest.approx(expected, rel=1e-6, abs=1e-12)
-
-
-@pytest.mark.parametrize("n_pairs", [2, 5, 300])
-def test_loss_and_gradient_of_a_uniform_query_are_those_of_python(modules, n_pairs):
-    expression = "x[0].map((y) => m.lossUniform(y, x[1]))"
-    found = call(modules, "flow", expression, [POINTS, n_pairs])
-    expected = [
-        (theory.uniform_loss(*y, n_pairs), *theory.uniform_gradient(*y, n_pairs)) for y in POINTS
-    ]
-    assert np.array(found) == pytest.approx(np.array(expected), rel=1e-6, abs=1e-15)
 
 
 def test_leading_orders_are_the_limits(modules):
@@ -200,16 +199,13 @@ def test_the_circuit_answers_to_keyboard_and_mouse(explore):
     assert explore.locator(f"{CIRCUIT} tbody tr").count() == 6
 
 
-def test_less_motion_where_it_is_asked_for(address, browser):
-    with opened(browser, reduced_motion="reduce", viewport={"width": 360, "height": 740}) as page:
-        page.goto(f"{address}book/explore.html")
-        wait_for_explorables(page, "emergence")
-        reading = page.locator(f"{EMERGENCE} .ex-reading")
-        page.locator(EMERGENCE).get_by_label("Look at time").fill("0")
-        page.locator(EMERGENCE).get_by_text("Next event").click()
-        gamma = re.search(r"γ = ([\d.]+)", reading.text_content())
-        assert float(gamma[1]) == pytest.approx(0.5, abs=0.01)
-        assert page.evaluate("() => document.documentElement.scrollWidth") <= 360
+@pytest.mark.parametrize(("name", "symbol"), [("emergence", "γ"), ("nineteen", "γ₃")])
+def test_less_motion_where_it_is_asked_for(calm, name, symbol):
+    mount = calm("book/explore.html", name).locator(f"[data-explorable={name}]")
+    mount.get_by_label("Look at time").fill("0")
+    mount.get_by_text("Next event").click()
+    gamma = re.search(rf"{symbol} = ([\d.]+)", mount.locator(".ex-reading").text_content())
+    assert float(gamma[1]) == pytest.approx(0.5, abs=0.01)
 
 
 def test_the_modules_carry_no_style_and_no_handler_in_markup(site):

@@ -1,12 +1,11 @@
 """The explorable of the nineteen curves: Python's flow, and answers to its readers."""
 
 import math
-import re
 
 import numpy as np
 import pytest
 
-from browser import call, number, opened, says, wait_for_explorables
+from browser import call, number, says, wait_for_explorables
 from emergence import theory
 from emergence.subspace import INDUCTION_HEAD, NAMES
 
@@ -203,15 +202,3 @@ def test_one_of_two_twins_goes_its_own_way(mount):
     says(mount.locator(".ex-reading"), "β₇ = ")
     mount.locator("[data-curve='β₇']").wait_for(state="attached")  # drawn after the text
     assert mount.get_by_label("β₃").is_disabled()
-
-
-def test_less_motion_where_it_is_asked_for(address, browser):
-    with opened(browser, reduced_motion="reduce", viewport={"width": 360, "height": 740}) as page:
-        page.goto(f"{address}book/explore.html")
-        mount = page.locator(MOUNT)
-        wait_for_explorables(page, "nineteen")
-        mount.get_by_label("Look at time").fill("0")
-        mount.get_by_text("Next event").click()
-        gamma = re.search(r"γ₃ = ([\d.]+)", mount.locator(".ex-reading").text_content())
-        assert float(gamma[1]) == pytest.approx(0.5, abs=0.01)
-        assert page.evaluate("() => document.documentElement.scrollWidth") <= 360

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from browser import NARROW, UNFOLD, watched
+from browser import NARROW, UNFOLD
 
 AREA, PAPER = "book/beyond/11_area_law.html", "book/paper/06_full_dynamics.html"
 READY = "async () => { await MathJax.startup.promise; await document.fonts.ready; }"
@@ -23,16 +23,15 @@ SIZES = """() => {
 
 
 @pytest.fixture
-def page(address, browser):
-    """Open pages of the site; no error may appear in the console."""
-    with watched(browser) as page:
+def page(page):
+    """Open pages of the site, formulas and typefaces ready."""
 
-        def ready(name):
-            page.goto(address + name)
-            page.evaluate(READY)
-            return page
+    def ready(name):
+        seen = page(name)
+        seen.evaluate(READY)
+        return seen
 
-        yield ready
+    return ready
 
 
 def test_hovering_over_an_equation_s_number_shows_it(page):
@@ -55,21 +54,15 @@ def test_focus_shows_and_escape_hides(page):
     assert link.get_attribute("aria-describedby") is None
 
 
-def test_what_lies_on_another_page_is_shown_too(page, site):
-    link, name = linked_elsewhere(site, "proof")
+@pytest.mark.parametrize(
+    ("kind", "what"), [("proof", ".proof"), ("citation", ".citation"), ("figure", "figure img")]
+)
+def test_proofs_sources_and_figures_of_other_pages_are_shown(page, site, kind, what):
+    link, name = linked_elsewhere(site, kind)
     seen = page(name)
     seen.evaluate(UNFOLD)
     seen.locator(f"article a[href='{link}']").first.hover()
-    seen.wait_for_selector("#preview .proof")
-
-
-def test_sources_and_figures_are_shown(page, site):
-    for kind in ("citation", "figure"):
-        link, name = linked_elsewhere(site, kind)
-        seen = page(name)
-        seen.evaluate(UNFOLD)
-        seen.locator(f"article a[href='{link}']").first.hover()
-        seen.wait_for_selector(f"#preview {'figure img' if kind == 'figure' else '.citation'}")
+    seen.wait_for_selector(f"#preview {what}")
 
 
 def test_a_symbol_of_the_glossary_is_explained(page):

@@ -2,22 +2,21 @@
 
 import pytest
 
-from browser import opened, watched
+from browser import opened
 
 ROWS = "table.ledger tbody tr"
 
 
 @pytest.fixture
-def verdicts(address, browser):
-    """Open the page with a query; no error may appear in its console."""
-    with watched(browser) as page:
+def verdicts(page):
+    """Open the page with a query."""
 
-        def open_page(query=""):
-            page.goto(f"{address}book/verdicts.html{query}")
-            page.wait_for_selector("form.ledger-filter output")
-            return page
+    def ready(query=""):
+        seen = page(f"book/verdicts.html{query}")
+        seen.wait_for_selector("form.ledger-filter output")
+        return seen
 
-        yield open_page
+    return ready
 
 
 def shown(page, selector=ROWS):

@@ -16,17 +16,20 @@ def record(experiment: str, step: int, time: float) -> dict[str, object]:
     return {"experiment": experiment, "step": step, "total": 100, "time": time}
 
 
-def test_plain_lines_tell_start_progress_now_and_then_and_end() -> None:
-    now = 0.0
-    lines: list[str] = []
+def told(*steps: tuple[str, int, float]) -> list[str]:
+    """What is printed of a chapter whose experiments are at these steps at these times."""
+    now, lines = 0.0, list[str]()
     display = PlainDisplay(lines.append, clock=lambda: now)
     display.start("paper/a")
     display.progress("paper/a", None)
-    for step in range(0, 100, 10):
-        now = step
-        display.progress("paper/a", record("figure 4", step, step))
+    for experiment, step, now in steps:
+        display.progress("paper/a", record(experiment, step, now))
     display.done("paper/a", 100.0, failed=False)
-    assert lines == [
+    return lines
+
+
+def test_plain_lines_tell_start_progress_now_and_then_and_end() -> None:
+    assert told(*(("figure 4", step, step) for step in range(0, 100, 10))) == [
         "paper/a: started",
         "paper/a: figure 4, step 20 of 100, about 80 s left",
         "paper/a: figure 4, step 40 of 100, about 60 s left",
@@ -37,16 +40,7 @@ def test_plain_lines_tell_start_progress_now_and_then_and_end() -> None:
 
 
 def test_the_time_left_is_that_of_the_current_experiment() -> None:
-    now = 0.0
-    lines: list[str] = []
-    display = PlainDisplay(lines.append, clock=lambda: now)
-    display.start("paper/a")
-    display.progress("paper/a", record("slow", 1, 0))
-    now = 30.0
-    display.progress("paper/a", record("quick", 0, 30))
-    now = 60.0
-    display.progress("paper/a", record("quick", 60, 60))
-    assert lines[1:] == [
+    assert told(("slow", 1, 0.0), ("quick", 0, 30.0), ("quick", 60, 60.0))[1:-1] == [
         "paper/a: quick, step 0 of 100",
         "paper/a: quick, step 60 of 100, about 20 s left",
     ]
@@ -81,9 +75,5 @@ def test_the_file_has_what_matters_and_not_every_step(
             log.info("", extra={"experiment": experiment, "step": step, "total": 100})
     log.info("a line without an experiment")
     lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    assert [(line["experiment"], line["step"]) for line in lines] == [
-        ("first", 1),
-        ("first", 100),
-        ("second", 1),
-        ("second", 100),
-    ]
+    expected = [(experiment, step) for experiment in ("first", "second") for step in (1, 100)]
+    assert [(line["experiment"], line["step"]) for line in lines] == expected

@@ -1,23 +1,14 @@
 """Processes of chapters on the toy book: what they share, and what happens when they are lost."""
 
-from __future__ import annotations
-
 import sys
-from typing import TYPE_CHECKING
 
 import pytest
 
 from bookbuild.errors import BookError
 from bookbuild.execution import fork_server
-from bookbuild.results import executed
-from bookbuild.results.keys import chapter_key
 from bookbuild.results.store import Store
-from bookbuild.source.chapters import read_chapter
+from toy_book import LINE, SQUARE, Toy
 
-if TYPE_CHECKING:
-    from conftest import Toy
-
-LINE, SQUARE = "paper/01_line", "beyond/01_square"
 TELLING = """
 import logging, os, sys
 loaded = {name: name in sys.modules for name in ("scipy.stats", "torch")}
@@ -42,10 +33,8 @@ report("process", process, over="settings", judged=False)
 def reported(toy: Toy) -> dict[str, dict[str, object]]:
     """Build the book, and return what its second chapter reported."""
     toy.build()
-    key = chapter_key(read_chapter(toy.root, SQUARE), toy.settings())
-    entry, _ = executed.find(toy.settings(), key)
-    assert entry is not None
-    Store(toy.settings().results).path(key).unlink()
+    entry = toy.entry(SQUARE)
+    Store(toy.settings().results).path(entry.key).unlink()
     return {name: measure["value"] for name, measure in entry.measures.items()}
 
 

@@ -1,7 +1,6 @@
 """A stored training computed again: from its plain configuration, to the same bits."""
 
 from dataclasses import asdict, replace
-from pathlib import Path
 
 import pytest
 
@@ -12,8 +11,9 @@ from emergence.experiments.paper.full_dynamics import Point, emergence_steps
 from emergence.experiments.section_2.described import Run, describe
 from emergence.running.cache import Task
 from emergence.training.settings import TokenTraining
+from this_book import ROOT
 
-SOURCES = Path(__file__).parents[3] / "src"
+SOURCES = ROOT / "src"
 POINT = Point(n_pairs=2, seed=1, device="cpu", dim=8, batch_size=8, learning_rate=4.0)
 
 

@@ -1,7 +1,5 @@
 """Stored runs: one command computes them, goes on when killed, and a page tells their code."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
@@ -12,7 +10,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import nbformat
 import pytest
@@ -25,9 +23,7 @@ from bookbuild.site import stage
 from emergence.running.executors import Serial
 from emergence.running.records import written
 from this_book import ROOT, chapters
-
-if TYPE_CHECKING:
-    from conftest import Toy
+from toy_book import Command, Toy
 
 TINY = '''"""A declaration for a test: sums that take their time and tell each step."""
 
@@ -73,14 +69,9 @@ class Copy:
         shutil.copytree(ROOT / "src", root / "src", ignore=shutil.ignore_patterns("__pycache__"))
         (root / "data").mkdir()
         (root / "src/emergence/tiny.py").write_text(TINY, encoding="utf-8")
-        self.edit(
-            "bookbuild/execution/runs.py",
-            "REGISTRY = {",
-            "REGISTRY = {'data/tiny.json': 'emergence.tiny',",
-        )
-        self.edit(
-            "bookbuild/settings.py", "CHECKPOINT_INTERVAL = 30.0", "CHECKPOINT_INTERVAL = 0.2"
-        )
+        declared = "REGISTRY = {'data/tiny.json': 'emergence.tiny',"
+        self.edit("bookbuild/execution/runs.py", "REGISTRY = {", declared)
+        self.edit("bookbuild/settings.py", "_INTERVAL = 30.0", "_INTERVAL = 0.2")
 
     def edit(self, path: str, old: str, new: str) -> None:
         text = (self.root / "src" / path).read_text(encoding="utf-8")
@@ -166,7 +157,7 @@ def test_it_ends_in_time_and_says_what_is_left(tmp_path: Path) -> None:
 
 
 def test_an_unknown_name_and_a_damaged_file_are_told_in_a_sentence(
-    tmp_path: Path, command: Callable[..., str]
+    tmp_path: Path, command: Command
 ) -> None:
     known = "associative_memories, birth, distributional, factual_recall, grokking, k_hop, language"
     assert command(tmp_path, "runs", "lost") == (
@@ -176,12 +167,10 @@ def test_an_unknown_name_and_a_damaged_file_are_told_in_a_sentence(
     (tmp_path / "data/companions").mkdir(parents=True)
     whole = (ROOT / "data/companions/k_hop.json").read_text(encoding="utf-8")
     path = tmp_path / "data/companions/k_hop.json"
+    renamed = whole.replace('"n_layers"', '"depth"')
     for text, why in (
         (whole[:900], "the stored runs of Cell are damaged: no JSON"),
-        (
-            whole.replace('"n_layers"', '"depth"'),
-            "these are no stored runs of Cell: Cell has other",
-        ),
+        (renamed, "these are no stored runs of Cell: Cell has other"),
     ):
         path.write_text(text, encoding="utf-8")
         told = command(tmp_path, "runs", "k_hop")
@@ -260,12 +249,14 @@ def test_a_run_keeps_its_place_and_what_is_not_declared_goes(tmp_path: Path) -> 
     lost, again = file.entries.pop(others[3]), file.entries[others[5]]
     strange = replace(others[0], n_seeds=77)
     file.entries[strange] = again._replace(configuration=strange)
-    file.keep(again._replace(result={"moments": [], "right": []}))
-    kept = [e.configuration for e in file.runs.entries(file.path.read_text(encoding="utf-8"))]
-    assert kept == [*others[:3], *others[4:], last]
-    file.keep(lost)
-    kept = [e.configuration for e in file.runs.entries(file.path.read_text(encoding="utf-8"))]
-    assert kept == [*others[:3], *others[4:], last, others[3]]
+    kept = [*others[:3], *others[4:], last]
+    for entry, after in (
+        (again._replace(result={"moments": [], "right": []}), kept),
+        (lost, [*kept, others[3]]),
+    ):
+        file.keep(entry)
+        entries = file.runs.entries(file.path.read_text(encoding="utf-8"))
+        assert [each.configuration for each in entries] == after
 
 
 def failing(size: int) -> int:

@@ -1,10 +1,8 @@
 """Declared grids: what they mean, what is refused, and that the chapter finds what is finished."""
 
-from __future__ import annotations
-
 import logging
 import os
-from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -18,9 +16,12 @@ from bookbuild.results.store import Store
 from bookbuild.settings import Settings
 from emergence.experiments.paper import full_dynamics
 from emergence.running import cache, sweep
+from this_book import ROOT
+from toy_book import Command
 
-ROOT = Path(__file__).parents[3]
-GOOD = "function: emergence.experiments.paper.full_dynamics.emergence_steps\n"
+PAPER = "emergence.experiments.paper.full_dynamics"
+OTHER = "emergence.experiments.emergence_steps.knows_labels_only"
+GOOD = f"function: {PAPER}.emergence_steps\n"
 TINY = (
     GOOD + "fixed: {dim: 8, batch_size: 4, learning_rate: 10}\ngrid: {n_pairs: [2], seed: [0, 1]}"
 )
@@ -28,14 +29,9 @@ TINY = (
 
 def test_figure_5_is_the_preset_of_the_paper() -> None:
     grid = read_grid(ROOT / "data/sweeps/figure5.yml", "cpu")
-    preset = full_dynamics.PRESET["paper"]
-    settings = preset.settings
-    points = [
-        settings.point(n, seed, torch.device("cpu"))
-        for n in settings.sampled_pairs
-        for seed in preset.seeds()
-    ]
-    assert grid.configurations == points
+    preset, cpu = full_dynamics.PRESET["paper"], torch.device("cpu")
+    cells = product(preset.settings.sampled_pairs, preset.seeds())
+    assert grid.configurations == [preset.settings.point(*cell, cpu) for cell in cells]
     assert grid.function is full_dynamics.emergence_steps
 
 
@@ -47,18 +43,9 @@ def test_figure_5_is_the_preset_of_the_paper() -> None:
         ("grid: {x: [1]}", "the field 'function' is missing"),
         (GOOD + "grid: {}\nfixed: 1", "'fixed' is not a mapping of fields: 1"),
         ("{", "cannot be read"),
-        (
-            "function: os.system\ngrid: {x: [1]}",
-            "does not name a function of emergence: 'os",
-        ),
-        (
-            "function: emergence.experiments.paper.full_dynamics.lost\ngrid: {x: [1]}",
-            "there is no function",
-        ),
-        (
-            "function: emergence.experiments.emergence_steps.knows_labels_only\ngrid: {x: [1]}",
-            "does not take one",
-        ),
+        ("function: os.system\ngrid: {x: [1]}", "does not name a function of emergence: 'os"),
+        (f"function: {PAPER}.lost\ngrid: {{x: [1]}}", "there is no function"),
+        (f"function: {OTHER}\ngrid: {{x: [1]}}", "does not take one"),
         (GOOD + "grid: {n_pairs: 2}", "'grid.n_pairs' is not a list of values: 2"),
         (GOOD + "grid: {n_pears: [2]}", "Point has no setting 'n_pears'"),
         (GOOD + "grid: {n_pairs: [2.5], seed: [0]}", "'n_pairs' is of type int, not 2.5"),
@@ -93,7 +80,7 @@ def test_what_a_sweep_finished_is_not_computed_again(
 
 def test_the_command_computes_then_reads_and_lists(
     tmp_path: Path,
-    command: Callable[..., str],
+    command: Command,
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
@@ -109,8 +96,7 @@ def test_the_command_computes_then_reads_and_lists(
     assert "0 runs computed" in capfd.readouterr().out
     assert command(tmp_path, "results") == ""
     listed = capfd.readouterr().out
-    assert "n_pairs=2, seed=0" in listed
-    assert "n_pairs=2, seed=1" in listed
+    assert all(f"n_pairs=2, seed={seed}" in listed for seed in (0, 1))
     assert not list(Settings(tmp_path).running.glob("*"))
     assert command(tmp_path, *order, "--scheduler", "tcp://127.0.0.1:9") == ""  # all is known
 

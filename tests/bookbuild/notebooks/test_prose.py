@@ -1,7 +1,5 @@
 """MyST prose as plain Markdown."""
 
-from pathlib import Path
-
 import pytest
 import yaml
 from hypothesis import given
@@ -9,8 +7,7 @@ from hypothesis import strategies as st
 
 from bookbuild.notebooks.prose import Prose, read_citations
 from bookbuild.notebooks.syntax import EXTENSIONS
-
-ROOT = Path(__file__).parents[3]
+from this_book import ROOT
 
 PROSE = Prose(
     link=lambda name: f"<{name}>",
@@ -43,6 +40,45 @@ PROSE = Prose(
         ("```{math}\n:label: e\nx\n```", "$$\nx\n$$"),
         ("```{include} a.md\n```", "*(Shown on the page of the book.)*"),
         ("```python\n{x}\n(label)=\n```", "```python\n{x}\n(label)=\n```"),
+        # places are those of the parser
+        ("{ref}``a `b` <c>``", "a `b`"),
+        ("[{cite}`reddy`, **x**](#figure-4)", "[Reddy, 2023], **x**"),
+        ("[`a]b`](02_heads.md)", "[`a]b`](<paper/02_heads>)"),
+        ('[a](<02_heads.md> "so")', '[a](<paper/02_heads> "so")'),
+        (
+            "[a][here], [here]\n\n[here]: 02_heads.md#x",
+            "[a](<paper/02_heads>), [here](<paper/02_heads>)\n\n[here]: 02_heads.md#x",
+        ),
+        ("[![a](b.svg)](02_heads.md)", "[![a](b.svg)](<paper/02_heads>)"),
+        ("$`$ {cite}`reddy` $`$", "$`$ [Reddy, 2023] $`$"),
+        ("$N={}${glue:text}`slope:.0f`", "$N={}$1"),
+        ("two\nlines {cite}`olsson,\nreddy`", "two\nlines [Olsson et al., 2022; Reddy, 2023]"),
+        ("> a {cite}`olsson,\n> reddy` b", "> a [Olsson et al., 2022; Reddy, 2023] b"),
+        (
+            "| [a](#a) | b \\| {cite}`reddy` |\n|---|---|\n| [a](#a) | `x` |",
+            "| a | b \\| [Reddy, 2023] |\n|---|---|\n| a | `x` |",
+        ),
+        ("## On {cite}`reddy` ##", "## On [Reddy, 2023] ##"),
+        ("[^1]: [a](#b)\n\nc[^1]", "[^1]: a\n\nc[^1]"),
+        ("term {cite}`reddy`\n: [a](#b)", "term [Reddy, 2023]\n: a"),
+        ("{math}`x^2`", "$x^2$"),
+        ("- a\n\n  ```{note}\n  b\n  ```\n- c", "- a\n\n  > **Note.**\n  >\n  > b\n\n- c"),
+        ("- :::{note}\n  b\n  :::", "- > **Note.**\n  >\n  > b"),
+        ("> ```{note} T\n> b\n> ```\n> c", "> > **T.**\n> >\n> > b\n>\n> c"),
+        (
+            "::::{prf:proof} of {cite}`reddy`\n:::{note}\n{ref}`x`\n:::\n::::",
+            "> **of [Reddy, 2023].**\n>\n> > **Note.**\n> >\n> > x",
+        ),
+        (
+            "````{prf:proof}\n```python\n{cite}`reddy`\n```\n````",
+            "> **Proof.**\n>\n> ```python\n> {cite}`reddy`\n> ```",
+        ),
+        ("```{note}\n---\nclass: x\n---\nb\n```", "> **Note.**\n>\n> b"),
+        ("```{note}\nb\n```\n```{tip}\nc\n```", "> **Note.**\n>\n> b\n\n> **Tip.**\n>\n> c"),
+        (":::{code-block} python\n{cite}`reddy`\n:::", "```python\n{cite}`reddy`\n```"),
+        ("a\n\n```{raw} html\n<div>\n```\n\nb", "a\n\n\nb"),
+        ("- (label)=\n  a", "-\n  a"),
+        ("a\n\n(label)=", "a\n"),
     ],
 )
 def test_prose_becomes_plain_markdown(text, plain):
@@ -86,53 +122,6 @@ MARKDOWN = [
 @given(st.lists(st.sampled_from(MARKDOWN), max_size=12).map("".join))
 def test_any_text_is_read(text):
     PROSE.plain(text, "paper")
-
-
-@pytest.mark.parametrize(
-    ("text", "plain"),
-    [
-        ("{ref}``a `b` <c>``", "a `b`"),
-        ("[{cite}`reddy`, **x**](#figure-4)", "[Reddy, 2023], **x**"),
-        ("[`a]b`](02_heads.md)", "[`a]b`](<paper/02_heads>)"),
-        ('[a](<02_heads.md> "so")', '[a](<paper/02_heads> "so")'),
-        (
-            "[a][here], [here]\n\n[here]: 02_heads.md#x",
-            "[a](<paper/02_heads>), [here](<paper/02_heads>)\n\n[here]: 02_heads.md#x",
-        ),
-        ("[![a](b.svg)](02_heads.md)", "[![a](b.svg)](<paper/02_heads>)"),
-        ("$`$ {cite}`reddy` $`$", "$`$ [Reddy, 2023] $`$"),
-        ("$N={}${glue:text}`slope:.0f`", "$N={}$1"),
-        ("two\nlines {cite}`olsson,\nreddy`", "two\nlines [Olsson et al., 2022; Reddy, 2023]"),
-        ("> a {cite}`olsson,\n> reddy` b", "> a [Olsson et al., 2022; Reddy, 2023] b"),
-        (
-            "| [a](#a) | b \\| {cite}`reddy` |\n|---|---|\n| [a](#a) | `x` |",
-            "| a | b \\| [Reddy, 2023] |\n|---|---|\n| a | `x` |",
-        ),
-        ("## On {cite}`reddy` ##", "## On [Reddy, 2023] ##"),
-        ("[^1]: [a](#b)\n\nc[^1]", "[^1]: a\n\nc[^1]"),
-        ("term {cite}`reddy`\n: [a](#b)", "term [Reddy, 2023]\n: a"),
-        ("{math}`x^2`", "$x^2$"),
-        ("- a\n\n  ```{note}\n  b\n  ```\n- c", "- a\n\n  > **Note.**\n  >\n  > b\n\n- c"),
-        ("- :::{note}\n  b\n  :::", "- > **Note.**\n  >\n  > b"),
-        ("> ```{note} T\n> b\n> ```\n> c", "> > **T.**\n> >\n> > b\n>\n> c"),
-        (
-            "::::{prf:proof} of {cite}`reddy`\n:::{note}\n{ref}`x`\n:::\n::::",
-            "> **of [Reddy, 2023].**\n>\n> > **Note.**\n> >\n> > x",
-        ),
-        (
-            "````{prf:proof}\n```python\n{cite}`reddy`\n```\n````",
-            "> **Proof.**\n>\n> ```python\n> {cite}`reddy`\n> ```",
-        ),
-        ("```{note}\n---\nclass: x\n---\nb\n```", "> **Note.**\n>\n> b"),
-        ("```{note}\nb\n```\n```{tip}\nc\n```", "> **Note.**\n>\n> b\n\n> **Tip.**\n>\n> c"),
-        (":::{code-block} python\n{cite}`reddy`\n:::", "```python\n{cite}`reddy`\n```"),
-        ("a\n\n```{raw} html\n<div>\n```\n\nb", "a\n\n\nb"),
-        ("- (label)=\n  a", "-\n  a"),
-        ("a\n\n(label)=", "a\n"),
-    ],
-)
-def test_places_are_those_of_the_parser(text, plain):
-    assert PROSE.plain(text, "paper") == plain
 
 
 def test_the_syntax_is_that_of_the_site():

@@ -1,28 +1,22 @@
 """What a release says of itself is true, valid, and follows from one source."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess
 import zipfile
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from bookbuild.errors import BookError
-from bookbuild.execution.display import PlainDisplay
 from bookbuild.release import appendix, crate, metadata, pack
 from bookbuild.results.archive import open_archive
 from bookbuild.site import browser
 from bookbuild.source.citation import SOURCE, citation
+from this_book import ROOT
+from toy_book import LINE, SQUARE, Toy
 
-if TYPE_CHECKING:
-    from conftest import Toy
-
-REPOSITORY = Path(__file__).parents[3]
-AUDIT = REPOSITORY / ".venv-audit" / "bin"
+AUDIT = ROOT / ".venv-audit" / "bin"
 FILES = (".gitignore", "requirements.lock", "LICENSE", "postBuild", "pyproject.toml")
 FILES += (SOURCE, metadata.CODEMETA, metadata.ZENODO, pack.CHANGES)
 AUTHORS = ("Musat", "Pimentel", "Noci", "Stolfo", "Sachan", "Hofmann")
@@ -32,39 +26,30 @@ audited = pytest.mark.skipif(
 )
 
 
-def git(folder: Path, *arguments: str) -> None:
-    identity = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false"]
-    subprocess.run(["git", *identity, *arguments], cwd=folder, check=True, capture_output=True)
-
-
 @pytest.fixture
-def released(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> Path:
+def released(toy: Toy, monkeypatch: pytest.MonkeyPatch, without_site: None) -> Path:
     """The release of the toy book, without a browser."""
     for name in FILES:
-        (toy.root / name).write_bytes((REPOSITORY / name).read_bytes())
-    git(toy.root, "init", "--quiet", "--initial-branch=main")
-    git(toy.root, "add", "--all")
-    git(toy.root, "commit", "--quiet", "--message=toy")
+        (toy.root / name).write_bytes((ROOT / name).read_bytes())
+    toy.git("init", "--quiet", "--initial-branch=main")
+    toy.git("add", "--all")
+    toy.git("commit", "--quiet", "--message=toy")
     monkeypatch.setattr(browser, "program", lambda: None)
-    monkeypatch.setattr("bookbuild.pipeline.build_site", lambda *_: None)
-    return pack.release(toy.settings(), PlainDisplay(toy.lines.append), toy.lines.append)
+    return pack.release(toy.settings(), *toy.heard())
 
 
 def test_the_descriptions_are_those_that_follow_from_the_citation() -> None:
-    for name, content in (
-        (metadata.CODEMETA, metadata.codemeta(REPOSITORY)),
-        (metadata.ZENODO, metadata.zenodo(REPOSITORY)),
-    ):
-        written = json.loads((REPOSITORY / name).read_text(encoding="utf-8"))
-        assert written == content, f"run python -m bookbuild metadata: {name} is of another time"
+    for name, made in ((metadata.CODEMETA, metadata.codemeta), (metadata.ZENODO, metadata.zenodo)):
+        written = json.loads((ROOT / name).read_text(encoding="utf-8"))
+        assert written == made(ROOT), f"run python -m bookbuild metadata: {name} is of another time"
 
 
 def test_the_paper_is_named_with_all_its_authors_and_its_version() -> None:
-    article = metadata.codemeta(REPOSITORY)["referencePublication"]
+    article = metadata.codemeta(ROOT)["referencePublication"]
     assert tuple(who["familyName"] for who in article["author"]) == AUTHORS
     assert article["@id"] == "https://arxiv.org/abs/2511.01033"
     assert "September 2025" in article["version"]
-    assert "September 2025" in metadata.zenodo(REPOSITORY)["description"]
+    assert "September 2025" in metadata.zenodo(ROOT)["description"]
 
 
 def test_codemeta_says_what_it_has_to_in_its_own_terms() -> None:
@@ -72,8 +57,9 @@ def test_codemeta_says_what_it_has_to_in_its_own_terms() -> None:
     terms |= {"dateModified", "keywords", "codeRepository", "issueTracker", "runtimePlatform"}
     terms |= {"continuousIntegration", "programmingLanguage", "softwareRequirements"}
     terms |= {"developmentStatus", "referencePublication"}
-    assert set(metadata.codemeta(REPOSITORY)) == terms
-    assert all(metadata.codemeta(REPOSITORY).values())
+    told = metadata.codemeta(ROOT)
+    assert set(told) == terms
+    assert all(told.values())
 
 
 def test_without_a_citation_one_sentence_says_so(tmp_path: Path) -> None:
@@ -88,18 +74,14 @@ def test_a_release_has_every_part_and_names_it(released: Path, toy: Toy) -> None
     with zipfile.ZipFile(released / pack.SITE) as site:
         assert "site/index.html" in site.namelist()
     assert len(open_archive(released / pack.RESULTS).of_kind("chapter")) == 2
-    graph = {
-        entity["@id"]: entity
-        for entity in json.loads((released / crate.NAME).read_text(encoding="utf-8"))["@graph"]
-    }
+    entities = json.loads((released / crate.NAME).read_text(encoding="utf-8"))["@graph"]
+    graph = {entity["@id"]: entity for entity in entities}
     for part in graph["./"]["hasPart"]:
         assert part["@id"] in graph
         assert part["@id"].startswith("https://") or (released / part["@id"]).is_file()
     actions = [entity for entity in graph.values() if entity["@type"] == "CreateAction"]
-    assert {action["result"]["@id"] for action in actions} == {
-        "notebooks/book/paper/01_line.ipynb",
-        "notebooks/book/beyond/01_square.ipynb",
-    }
+    notebooks = {f"notebooks/book/{name}.ipynb" for name in (LINE, SQUARE)}
+    assert {action["result"]["@id"] for action in actions} == notebooks
     for action in actions:
         assert action["startTime"] <= action["endTime"]
         for reference in (action["result"], action["instrument"], *action["object"]):
@@ -114,10 +96,8 @@ def test_a_release_has_every_part_and_names_it(released: Path, toy: Toy) -> None
 @audited
 def test_the_crate_is_a_valid_process_run_crate(released: Path) -> None:
     def audit() -> subprocess.CompletedProcess[str]:
-        program = REPOSITORY / "tests" / "drills" / "auditors" / "crate.py"
-        return subprocess.run(
-            [AUDIT / "python", program, released], capture_output=True, text=True, check=False
-        )
+        order = [AUDIT / "python", ROOT / "tests" / "drills" / "auditors" / "crate.py", released]
+        return subprocess.run(order, capture_output=True, text=True, check=False)
 
     done = audit()
     assert (done.returncode, done.stdout) == (0, "")
@@ -135,8 +115,8 @@ def test_the_citation_is_valid(tmp_path: Path) -> None:
         order = [AUDIT / "cffconvert", "--validate", "--infile", path]
         return subprocess.run(order, capture_output=True, check=False).returncode
 
-    assert audit(REPOSITORY / SOURCE) == 0
+    assert audit(ROOT / SOURCE) == 0
     broken = tmp_path / SOURCE
-    text = (REPOSITORY / SOURCE).read_text(encoding="utf-8")
+    text = (ROOT / SOURCE).read_text(encoding="utf-8")
     broken.write_text(text.replace("authors:", "writers:"), encoding="utf-8")
     assert audit(broken) != 0

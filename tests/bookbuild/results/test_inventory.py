@@ -1,24 +1,15 @@
 """What is listed, and what pruning keeps."""
 
-from __future__ import annotations
-
 import os
-import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from bookbuild.execution import lock
 from bookbuild.results.inventory import inventory, prune, readable_age, readable_size
-
-if TYPE_CHECKING:
-    from conftest import Toy
-
-LINE, SQUARE = "paper/01_line", "beyond/01_square"
+from toy_book import LINE, SQUARE, Command, Toy
 
 
 def states(toy: Toy) -> dict[str, str]:
@@ -26,7 +17,7 @@ def states(toy: Toy) -> dict[str, str]:
 
 
 def test_results_are_listed_with_age_size_key_and_state(
-    toy: Toy, command: Callable[..., str], capsys: pytest.CaptureFixture[str]
+    toy: Toy, command: Command, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert states(toy) == {LINE: "current", SQUARE: "current"}
     items = inventory(toy.settings())
@@ -37,7 +28,7 @@ def test_results_are_listed_with_age_size_key_and_state(
 
 
 @pytest.mark.usefixtures("without_site")
-def test_pruning_keeps_what_the_current_book_needs(toy: Toy, command: Callable[..., str]) -> None:
+def test_pruning_keeps_what_the_current_book_needs(toy: Toy, command: Command) -> None:
     toy.build(profile="smoke")  # of another profile, and needed as well
     toy.edit("src/toy/line.py", "2.0 * point", "3.0 * point")
     assert states(toy) == {LINE: "outdated", SQUARE: "current"}
@@ -51,7 +42,7 @@ def test_pruning_keeps_what_the_current_book_needs(toy: Toy, command: Callable[.
     assert prune(toy.settings()) == []
 
 
-def test_one_build_of_a_profile_at_a_time(toy: Toy, command: Callable[..., str]) -> None:
+def test_one_build_of_a_profile_at_a_time(toy: Toy, command: Command) -> None:
     code = (
         "import sys; from pathlib import Path; from bookbuild.execution import lock;"
         "from bookbuild.settings import Settings\n"
@@ -76,7 +67,7 @@ def test_one_build_of_a_profile_at_a_time(toy: Toy, command: Callable[..., str])
 
 
 def test_a_folder_that_cannot_be_written_is_told_in_one_sentence(
-    toy: Toy, command: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+    toy: Toy, command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def read_only(*_: object, **__: object) -> None:
         raise OSError(30, "Read-only file system")
@@ -102,15 +93,14 @@ def test_ages_and_sizes_are_readable() -> None:
     ]  # fmt: skip
 
 
-def test_the_inventory_of_an_empty_book_is_empty(toy: Toy, command: Callable[..., str]) -> None:
+def test_the_inventory_of_an_empty_book_is_empty(toy: Toy, command: Command) -> None:
     assert command(toy.root, "clean") == ""
     assert inventory(toy.settings()) == []
     assert not Path(toy.root, "_build", "results").exists()
 
 
 def test_an_empty_store_says_so(
-    toy: Toy, tmp_path: Path, command: Callable[..., str], capsys: pytest.CaptureFixture[str]
+    unbuilt: Toy, command: Command, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    shutil.copytree(toy.root, tmp_path / "new", ignore=shutil.ignore_patterns("_build"))
-    assert command(tmp_path / "new", "results") == ""
+    assert command(unbuilt.root, "results") == ""
     assert capsys.readouterr().out == "Nothing is stored yet.\n"

@@ -20,8 +20,8 @@ from bookbuild.results.store import Store
 from drills.faults.row import Row
 from emergence.experiments.paper.full_dynamics import EmergenceSweep, Point, emergence_steps
 from emergence.running import cache, executors, sweep
+from this_book import ROOT
 
-ROOT = Path(__file__).parents[3]
 WORKERS, KILLED = 3, 2
 SETTINGS = EmergenceSweep(dim=64, learning_rate=10.0, batch_size=32)  # Figure 5, a quarter the size
 

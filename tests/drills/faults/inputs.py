@@ -1,5 +1,6 @@
 """Generated parameters, ledgers and sweep configurations: accepted or refused, never a crash."""
 
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,14 +17,16 @@ from drills.faults.row import Row
 from emergence.experiments.beyond import effective_context, knock_in, uniform_queries
 from emergence.experiments.paper import emergence, full_dynamics, induction_heads
 from emergence.experiments.paper.full_dynamics import Point
+from toy_book import LINE
 
-CHAPTER = "paper/01_line"
 PRESETS = {
     module.__name__: module.PRESET
     for module in (
         induction_heads, emergence, full_dynamics, uniform_queries, effective_context, knock_in
     )
 }  # fmt: skip
+FUNCTION = "emergence.experiments.paper.full_dynamics.emergence_steps"
+WRONG = (f"{Point.__module__}.lost", f"{Point.__module__}.Point", "emergence.lost.f", "os.system")
 FORMS = ("within", "at_least", "at_most", "contains", "holds")
 
 
@@ -40,76 +43,42 @@ junk = st.recursive(
     max_leaves=6,
 )
 bound = number | st.lists(number, max_size=3) | st.just(True) | text
+named = {
+    "id": st.from_regex(r"[a-z]{1,4}(-[a-z]{1,3})?", fullmatch=True),
+    "source": st.just("Eq. 1"),
+    "statement": st.just("A claim."),
+    "kind": st.sampled_from(["paper", "new", "companion", "erratum"]),
+    "chapter": st.just(LINE),
+}
+judged = {
+    "measure": st.sampled_from(["a", "b"]),
+    "expect": st.dictionaries(st.sampled_from(FORMS), bound, min_size=1, max_size=1),
+    "why": st.just("Because."),
+}
+others = {"not_testable": st.just("Never."), "headline": st.booleans(), "kindd": junk}
 claim = st.fixed_dictionaries(
-    {
-        "id": st.from_regex(r"[a-z]{1,4}(-[a-z]{1,3})?", fullmatch=True) | junk,
-        "source": st.just("Eq. 1") | junk,
-        "statement": st.just("A claim.") | junk,
-        "kind": st.sampled_from(["paper", "new", "companion", "erratum"]) | junk,
-        "chapter": st.just(CHAPTER) | junk,
-    },
-    optional={
-        "measure": st.sampled_from(["a", "b"]) | junk,
-        "expect": st.dictionaries(st.sampled_from(FORMS), bound, min_size=1, max_size=1) | junk,
-        "why": st.just("Because.") | junk,
-        "not_testable": st.just("Never.") | junk,
-        "headline": st.booleans() | junk,
-        "kindd": junk,
-    },
+    {name: usual | junk for name, usual in named.items()},
+    optional={name: usual | junk for name, usual in (judged | others).items()},
 )
-sound_claim = st.fixed_dictionaries(
-    {
-        "id": st.from_regex(r"[a-z]{1,6}", fullmatch=True),
-        "source": st.just("Eq. 1"),
-        "statement": st.just("A claim."),
-        "kind": st.sampled_from(["paper", "new", "companion", "erratum"]),
-        "chapter": st.just(CHAPTER),
-        "measure": st.sampled_from(["a", "b"]),
-        "expect": st.dictionaries(st.sampled_from(FORMS), bound, min_size=1, max_size=1),
-        "why": st.just("Because."),
-    }
-)
+sound_claim = st.fixed_dictionaries(named | judged)
 ledgers = st.lists(claim | sound_claim, max_size=3) | st.lists(sound_claim, max_size=2)
+finite = st.floats(allow_nan=False)
 measures = st.dictionaries(
     st.sampled_from(["a", "b"]),
-    st.fixed_dictionaries(
-        {
-            "value": st.floats(allow_nan=False) | st.booleans(),
-            "over": st.none(),
-            "judged": st.booleans(),
-        }
-    )
-    | st.fixed_dictionaries(
-        {
-            "value": st.lists(st.floats(allow_nan=False), min_size=1, max_size=4),
-            "over": st.just("seeds"),
-            "judged": st.booleans(),
-        }
-    )
-    | st.fixed_dictionaries(
-        {
-            "value": st.dictionaries(
-                text, st.floats(allow_nan=False) | st.booleans(), min_size=1, max_size=3
-            ),
-            "over": st.just("settings"),
-            "judged": st.booleans(),
-        }
+    st.one_of(
+        st.fixed_dictionaries({"value": value, "over": st.just(over), "judged": st.booleans()})
+        for over, value in (
+            (None, finite | st.booleans()),
+            ("seeds", st.lists(finite, min_size=1, max_size=4)),
+            ("settings", st.dictionaries(text, finite | st.booleans(), min_size=1, max_size=3)),
+        )
     ),
 )
 axis = st.lists(st.integers(-2, 9) | st.floats() | text, max_size=3) | junk
 names = st.sampled_from(["n_pairs", "seed", "dim", "batch_size", "learning_rate", "thresholds"])
 grids = st.fixed_dictionaries(
     {
-        "function": st.sampled_from(
-            [
-                "emergence.experiments.paper.full_dynamics.emergence_steps",
-                "emergence.experiments.paper.full_dynamics.lost",
-                "emergence.lost.f",
-                "os.system",
-                "emergence.experiments.paper.full_dynamics.Point",
-            ]
-        )
-        | junk,
+        "function": st.sampled_from([FUNCTION, *WRONG]) | junk,
         "grid": st.fixed_dictionaries(
             {"n_pairs": st.lists(st.integers(1, 9), min_size=1, max_size=3)},
             optional={"seed": st.lists(st.integers(0, 9), min_size=1, max_size=3)},
@@ -121,7 +90,7 @@ grids = st.fixed_dictionaries(
 )
 sound_grids = st.fixed_dictionaries(
     {
-        "function": st.just("emergence.experiments.paper.full_dynamics.emergence_steps"),
+        "function": st.just(FUNCTION),
         "grid": st.fixed_dictionaries(
             {
                 "n_pairs": st.lists(st.integers(1, 9), min_size=1, max_size=3),
@@ -166,8 +135,8 @@ def ledger(folder: Path) -> Callable[[tuple[Any, Any]], None]:
         rows, reported = values
         path = folder / "data" / "claims.yml"
         path.write_text(yaml.safe_dump(rows), encoding="utf-8")
-        claims = read_claims(folder, [CHAPTER])
-        for finding in judge(claims, {CHAPTER: reported}, judged=True):
+        claims = read_claims(folder, [LINE])
+        for finding in judge(claims, {LINE: reported}, judged=True):
             assert finding.verdict in (
                 "reproduced", "partly", "contradicted", "not testable here",
             )  # fmt: skip
@@ -184,11 +153,7 @@ def grid(folder: Path) -> Callable[[Any], None]:
         path.write_text(yaml.safe_dump(value), encoding="utf-8")
         points = read_grid(path, "cpu").configurations
         assert all(type(point) is Point and type(point.n_pairs) is int for point in points)
-        axes = value["grid"].values()
-        count = 1
-        for items in axes:
-            count *= len(items)
-        assert len(points) == count
+        assert len(points) == math.prod(map(len, value["grid"].values()))
 
     return check
 

@@ -22,13 +22,13 @@ from emergence.running import cache
 from emergence.training.minimal import train_minimal
 from emergence.training.settings import MinimalTraining, TokenTraining
 from emergence.training.transformer import train_tokens
+from this_book import ROOT
+from toy_book import LINE, Toy, new_toy
 
-ROOT = Path(__file__).parents[3]
 CPU = torch.device("cpu")
 MINIMAL = MinimalTraining(4, 16, 32, 150, snapshots=(7, 150))
 TOKENS = TokenTraining(dim=32, vocabulary=16, block_size=16, n_pairs=4, batch_size=32, steps=80)
 KEYS = [f"{number:032x}" for number in range(4)]
-CHAPTER = "paper/01_line"
 VICTIMS = ("build", "fork server", "worker", "kernel")
 
 
@@ -136,9 +136,6 @@ def noted(folder: Path) -> list[int]:
 def executing(kills: int, folder: Path, dice: random.Random) -> Row:
     """Kill builds, or any process they start; the next build ends as if nothing had been."""
     row = Row("kill -9 during the execution of chapters")
-    sys.path.insert(0, str(ROOT / "tests" / "bookbuild"))
-    from conftest import new_toy
-
     toy = new_toy(folder)
     started = time.monotonic()
     _build(folder).wait()
@@ -179,7 +176,7 @@ def executing(kills: int, folder: Path, dice: random.Random) -> Row:
 def _build(folder: Path) -> subprocess.Popen[str]:
     """Start a build of the toy book that ends before the site."""
     return subprocess.Popen(
-        [sys.executable, "-m", "bookbuild", "chapter", CHAPTER, "--device", "cpu"],
+        [sys.executable, "-m", "bookbuild", "chapter", LINE, "--device", "cpu"],
         cwd=folder,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
@@ -218,18 +215,7 @@ def _stopped_at_work(process: psutil.Process, settings: Settings) -> bool:
 def _all_gone(family: list[int]) -> bool:
     """Return whether processes end soon, as the watchers promise; a loaded machine takes longer."""
     deadline = time.monotonic() + 120
-    while time.monotonic() < deadline:
-        if not any(_alive(pid) for pid in family):
-            return True
-        time.sleep(0.1)
-    return False
-
-
-def _alive(pid: int) -> bool:
-    try:
-        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False
+    return all(Toy.ends(pid, seconds=deadline - time.monotonic()) for pid in family)
 
 
 def _measured(results: Path) -> dict[str, bytes]:

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import nbformat
 
-from drills.rehearsal.kernel import bare_environment, git, run
+from drills.rehearsal.kernel import bare_environment, run
+from toy_book import git
 
 MEMORY = 1024  # mebibytes
 CHAPTER = "paper/05_emergence"

@@ -2,7 +2,6 @@
 
 import json
 import os
-import subprocess
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -50,15 +49,6 @@ def bare_environment(home: Path) -> dict[str, str]:
     dropped = ("PYTHONPATH", "VIRTUAL_ENV", "MPLBACKEND", "JUPYTER_PATH", "IPYTHONDIR")
     kept = {key: value for key, value in os.environ.items() if key not in dropped}
     return kept | {"HOME": str(home), "GIT_CONFIG_NOSYSTEM": "1"}
-
-
-def git(folder: Path, *arguments: str) -> str:
-    """Run git with an identity of its own; raise CalledProcessError where it fails."""
-    identity = ("-c", "user.name=rehearsal", "-c", "user.email=rehearsal@localhost")
-    done = subprocess.run(
-        ["git", *identity, *arguments], cwd=folder, check=True, stdout=subprocess.PIPE, text=True
-    )
-    return done.stdout.strip()
 
 
 def _write_spec(folder: Path, python: Path) -> None:

@@ -27,11 +27,11 @@ from dataclasses import replace
 from itertools import chain
 from queue import SimpleQueue
 
+import this_book
 from bookbuild import settings as book
-from bookbuild.ledger.claims import read_claims
 from bookbuild.results import executed
 from bookbuild.results.keys import chapter_edition, chapter_key
-from bookbuild.source.chapters import Chapter, read_chapters, read_toc
+from bookbuild.source.chapters import Chapter
 
 from . import record
 from .catalogue import ARGUED, FAULTS
@@ -55,12 +55,11 @@ def main() -> int:
     parser.add_argument("--profile", choices=book.PROFILES, default="paper")
     parser.add_argument("--list", action="store_true", help="execute nothing; bring up to date")
     asked = parser.parse_args()
-    toc = read_toc(ROOT)
-    claims = read_claims(ROOT, [chapter.name for chapter in read_chapters(ROOT, toc)])
+    claims = list(this_book.claims().values())
     rows = {claim.chapter for claim in claims if claim.expectation}
     chapters = {
         chapter.name: chapter
-        for chapter in read_chapters(ROOT, toc)
+        for chapter in this_book.chapters()
         if chapter.name in rows
         and (not asked.part or chapter.name.startswith(f"{asked.part}/"))
         and (not asked.chapter or chapter.name in asked.chapter)

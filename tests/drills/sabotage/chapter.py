@@ -111,10 +111,7 @@ def execute(order: dict[str, Any]) -> None:
     # a fault that a training cannot reach, in a measure say, finds it ended
     kept = StoredCache(Path(order["trainings"]), root / "src", "cpu", {}, INTERVAL)
     started = time.process_time()
-    with (
-        cache.attached(kept),
-        contextlib.redirect_stdout(io.StringIO()),
-    ):
+    with cache.attached(kept), contextlib.redirect_stdout(io.StringIO()):
         for number, cell in enumerate(chapter.code, start=1):
             for statement in ast.parse(cell.source).body:
                 code = ast.Module([statement], type_ignores=[])
@@ -123,9 +120,8 @@ def execute(order: dict[str, Any]) -> None:
                 except Exception as error:
                     traceback.print_exc()
                     cause = f"{type(error).__name__}: {error}".partition("\n")[0]
-                    if (
-                        not errors or errors[-1]["cell"] != number
-                    ):  # what follows may follow from it
+                    # what follows in the cell may follow from it
+                    if not errors or errors[-1]["cell"] != number:
                         errors.append({"cell": number, "cause": cause[:200]})
                 wrap(names, change)
             if "parameters" in cell.metadata.get("tags", []):

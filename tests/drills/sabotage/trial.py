@@ -137,10 +137,7 @@ def made(chapter: str, fault: Wrong | None, settings: Settings, executor: Execut
         if ended == "failed":
             log = (output / "log.txt").read_text(encoding="utf-8")
             raise RuntimeError(f"{chapter} with {_name(fault)} cannot be executed:\n{log}")
-        told: dict[str, Any] = {
-            "errors": [TIMED_OUT],
-            "seconds": settings.timeout,
-        }
+        told: dict[str, Any] = {"errors": [TIMED_OUT], "seconds": settings.timeout}
         if ended == "done":
             told = json.loads((output / TOLD).read_text(encoding="utf-8"))
         reported = output / MEASURES_FILE

@@ -1,13 +1,15 @@
-"""The drill of interrupted chapters, one for each kind of training, without run-time checks."""
+"""The drills of faults and of interrupted chapters, in short and without run-time checks."""
 
 import os
+import re
 import subprocess
 import sys
-from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+import pytest
 
+from this_book import ROOT
 
+# one for each kind of training
 CHAPTERS = [
     "paper/02_induction_heads", "paper/05_emergence", "paper/A_structure_proof",
     "companions/01_retrieval", "companions/02_grokking", "companions/03_clustering",
@@ -16,9 +18,17 @@ CHAPTERS = [
 ]  # fmt: skip
 
 
-def test_every_kind_of_training_goes_on_to_the_same_bits_from_a_random_step():
+@pytest.mark.parametrize(
+    ("order", "told"),
+    [
+        (["drills.faults", "--short"], "kill -9 during training"),
+        (["drills.resume", *CHAPTERS], r", 0 lost\n$"),
+    ],
+    ids=["faults", "states of a random step"],
+)
+def test_nothing_is_lost_by(order, told):
     done = subprocess.run(
-        [sys.executable, "-m", "drills.resume", *CHAPTERS],
+        [sys.executable, "-m", *order],
         cwd=ROOT / "tests",
         env=os.environ | {"PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1"},
         capture_output=True,
@@ -26,4 +36,4 @@ def test_every_kind_of_training_goes_on_to_the_same_bits_from_a_random_step():
         check=False,
     )
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
-    assert ", 0 lost" in done.stdout.splitlines()[-1]
+    assert re.search(told, done.stdout)
