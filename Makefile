@@ -8,6 +8,8 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 AUDIT := .venv-audit/.installed
 
+SCIENCE := tests/emergence tests/oracles  # whose tests execute sources in their own process
+
 options := PYTHON PROFILE DEVICE SEED SEEDS ROUNDING JOBS PART RESULTS MINUTES DRAW TIMEOUT CHAPTER PORT THREADS TORCH_INDEX CONFIG SCHEDULER EXTRAS WHAT
 given := $(foreach setting,$(MAKEOVERRIDES),$(firstword $(subst =, ,$(setting))))
 unknown := $(filter-out $(options),$(given))
@@ -19,7 +21,7 @@ run_options := --profile '$(PROFILE)' --device '$(DEVICE)' \
 	$(if $(SEED),--seed '$(SEED)') $(if $(JOBS),--jobs '$(JOBS)') $(if $(TIMEOUT),--timeout '$(TIMEOUT)')
 part_option := $(if $(PART),--part '$(PART)')
 
-.PHONY: help env reproduce book archive release verify pdf chapter notebooks serve sweep runs robust carry afresh foreseen prove results prune bench peers rehearse emulate auditors test faults sabotage audit newest site-test lint clean
+.PHONY: help env reproduce book archive release verify pdf chapter notebooks serve sweep runs robust carry afresh foreseen prove results prune bench peers rehearse emulate auditors test test-edit faults sabotage audit newest site-test lint clean
 
 help:  ## list the targets and options
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -136,6 +138,16 @@ $(AUDIT): tests/drills/auditors/requirements.hashes
 
 test: lint auditors  ## check style and run all tests, in JOBS processes
 	@$(BIN)/python -m pytest --numprocesses $(or $(JOBS),logical) --maxprocesses 4
+
+# testmon tells which tests an edit reaches; their files run whole, for what a fixture of a module
+# executes is known of its first test alone
+test-edit: env  ## run the tests of the science that an edit of src reaches; the first run learns (minutes)
+	@mkdir -p _build
+	@TESTMON_DATAFILE=_build/testmon $(BIN)/python -m pytest $(SCIENCE) --testmon --testmon-nocollect \
+		--collect-only | sed -n 's/^\(tests.*\.py\)::.*/\1/p' | sort -u > _build/reached
+	@test -s _build/reached || echo 'No test of the science reaches what was edited.'
+	@test ! -s _build/reached || TESTMON_DATAFILE=_build/testmon \
+		$(BIN)/python -m pytest --testmon --testmon-noselect $$(cat _build/reached)
 
 faults: env  ## kill processes, flip bits, fill disks; print what was noticed and lost (minutes)
 	@cd tests && PYTHONPATH=../src ../$(BIN)/python -m drills.faults $(if $(SEED),--seed '$(SEED)')
