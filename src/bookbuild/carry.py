@@ -9,22 +9,19 @@ texts than before is executed in the paper profile instead, and so is one for wh
 edited in which the smoke profile has missed a planted fault.
 """
 
-import io
 import json
-import shutil
 import subprocess
 import sys
-import tarfile
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from .errors import BookError
 from .execution import lock, runs
 from .execution.display import Display
 from .execution.processes import sources_first
+from .history import MOST, Made, trees
 from .ledger.carried import Witness, carried_on, carry, is_current, leads
 from .ledger.stored import ROUNDING, RUNS, SABOTAGE, SEEDS, WITNESS, read_record
 from .pipeline import run_chapters
@@ -44,8 +41,6 @@ RECORDS: Mapping[Path, Callable[[Mapping[str, Any]], str]] = {
     ROUNDING: compact,
     SABOTAGE: lambda record: json.dumps(record, indent=1, ensure_ascii=False) + "\n",
 }
-MOST = 50  # commits back that are looked at for the code of a record
-TREE = ("src", "book", "data", "proofs", "_toc.yml", "_config.yml")
 TELL_CODES = """
 import json, pathlib, sys
 from bookbuild.execution.runs import File
@@ -53,13 +48,6 @@ root = pathlib.Path.cwd()
 print(json.dumps({file: File(file, root, root / "src").code for file in sys.argv[1:]}))
 """
 LINES = 3  # of what differs that are told
-
-
-class Made(NamedTuple):
-    """A chapter as a record knows it: its name, and the edition of its code."""
-
-    chapter: str
-    edition: str
 
 
 @dataclass(frozen=True)
@@ -93,7 +81,7 @@ def run_carry(settings: Settings, display: Display, tell: Callable[[str], None])
         tell("all records are about the code as it is")
     seen: dict[Made, Seen] = {}
     named = {_commit_of(documents[path]["chapters"][name]) for path, name in outdated}
-    with _trees(settings, set(outdated.values()), named) as roots:
+    with trees(settings, set(outdated.values()), named) as roots:
         for made in sorted(set(outdated.values()) - roots.keys()):
             tell(f"{made.chapter}: none of the last {MOST} commits has the code of its record")
         for root in sorted(set(roots.values())):
@@ -129,62 +117,6 @@ def _newest(record: Mapping[str, Any]) -> str:
 def _commit_of(record: Mapping[str, Any]) -> str:
     """Return the commit that a record names as the one of its newest edition."""
     return str((record.get("carried") or [record])[-1].get("commit", "HEAD"))
-
-
-@contextmanager
-def _trees(
-    settings: Settings, wanted: set[Made], named: Iterable[str]
-) -> Iterator[dict[Made, Path]]:
-    """Yield a tree of a commit that has the code of a record, for each where one does.
-
-    Commits that records name are looked at first, then the last ones.
-    """
-    folder = settings.build / "carry"
-    shutil.rmtree(folder, ignore_errors=True)
-    found: dict[Made, Path] = {}
-    try:
-        last = _git(settings.root, "log", f"-{MOST}", "--format=%h").decode().split()
-        for commit in dict.fromkeys([*_known(settings.root, named), *last]):
-            if wanted <= found.keys():
-                break
-            root = folder / commit
-            content = io.BytesIO(
-                _git(settings.root, "archive", commit, *_kept(settings.root, commit))
-            )
-            with tarfile.open(fileobj=content) as archive:
-                archive.extractall(root, filter="data")
-            found |= {made: root for made in wanted - found.keys() if _has(root, made)}
-            if root not in found.values():
-                shutil.rmtree(root)
-        yield found
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def _known(root: Path, commits: Iterable[str]) -> Iterator[str]:
-    """Yield those of some commits that the history here has."""
-    for commit in commits:
-        with suppress(BookError):
-            yield _git(root, "rev-parse", "--short", f"{commit}^{{commit}}").decode().strip()
-
-
-def _kept(root: Path, commit: str) -> list[str]:
-    """Return the parts of the tree that a commit has."""
-    return _git(root, "ls-tree", "--name-only", commit, *TREE).decode().split()
-
-
-def _git(root: Path, *arguments: str) -> bytes:
-    run = subprocess.run(["git", *arguments], cwd=root, capture_output=True, check=False)
-    if run.returncode:
-        raise BookError(f"git {arguments[0]} failed: {run.stderr.decode().strip()}.")
-    return run.stdout
-
-
-def _has(root: Path, made: Made) -> bool:
-    try:
-        return chapter_edition(read_chapter(root, made.chapter), Settings(root)) == made.edition
-    except BookError:  # there was no such chapter
-        return False
 
 
 def _look(
