@@ -8,7 +8,7 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 AUDIT := .venv-audit/.installed
 
-SCIENCE := tests/emergence tests/oracles  # whose tests execute sources in their own process
+SCIENCE := tests/running tests/emergence tests/chapters  # whose tests execute sources in their own process
 
 options := PYTHON PROFILE DEVICE SEED SEEDS ROUNDING JOBS PART RESULTS MINUTES DRAW TIMEOUT CHAPTER PORT THREADS TORCH_INDEX CONFIG SCHEDULER EXTRAS WHAT
 given := $(foreach setting,$(MAKEOVERRIDES),$(firstword $(subst =, ,$(setting))))
@@ -101,7 +101,7 @@ foreseen: env  ## record in data/foreseen.json whether each expectation was writ
 	@cd tests && PYTHONPATH=../src ../$(BIN)/python -m drills.foreseen
 
 prove:  ## compile the Coq proofs in proofs/ and record what they rest on; needs Coq alone
-	@PYTHONPATH=src $(PYTHON) -c 'from emergence.proofs import formal; formal.main()'
+	@PYTHONPATH=src $(PYTHON) -c 'from chapters.beyond.machine_checked import formal; formal.main()'
 
 results: env  ## list what is stored: age, size, key, and whether the book still needs it
 	@$(BIN)/python -m bookbuild results

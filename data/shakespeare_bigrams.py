@@ -8,7 +8,7 @@ import hashlib
 import sys
 from pathlib import Path
 
-from emergence.companions.birth import bigrams
+from chapters.companions.birth import bigrams
 
 TARGET = Path(__file__).with_suffix(".csv")
 

@@ -9,7 +9,7 @@ from hypothesis import settings
 from addresses import ByAddress
 from browser import chromium, missing
 
-jaxtyping.install_import_hook("emergence", "beartype.beartype")
+jaxtyping.install_import_hook(["running", "emergence", "chapters"], "beartype.beartype")
 mpl.use("Agg")
 torch.set_num_threads(1)
 settings.register_profile("fixed", derandomize=True, deadline=None, max_examples=20)

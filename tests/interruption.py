@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from emergence.running import cache
+from running import cache
 
 
 class Killed(Exception):

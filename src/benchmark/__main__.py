@@ -11,7 +11,7 @@ import torch
 from rich.console import Console
 from rich.table import Table
 
-from emergence.running.devices import resolve_device
+from running.devices import resolve_device
 
 from . import report, trainings
 from .cases import Section2, Section4, section2_steps

@@ -6,14 +6,14 @@ from typing import Protocol
 
 import torch
 
+from chapters.paper import induction_heads
 from emergence import tasks
-from emergence.experiments.paper import induction_heads
 from emergence.preset import choose
-from emergence.running import devices
 from emergence.training.minimal import minimal_step
 from emergence.training.networks import Full
 from emergence.training.settings import Method, MinimalTraining, TokenTraining
 from emergence.training.transformer import initial_transformer, token_optimiser, token_step
+from running import devices
 
 Step = Callable[[], object]
 LEARNING_RATE = 1e-3  # the weights stay as drawn

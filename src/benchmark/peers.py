@@ -11,10 +11,10 @@ from torch.nn.functional import cross_entropy, scaled_dot_product_attention
 
 from emergence import models, tasks
 from emergence.models import AttentionOnlyTransformer
-from emergence.running import devices
 from emergence.training.networks import Full
 from emergence.training.settings import Method, TokenTraining
 from emergence.training.transformer import initial_transformer
+from running import devices
 
 from .cases import Section2, Section4, Step
 

@@ -10,8 +10,8 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from emergence import analysis, theory
-from emergence.running import devices
 from emergence.training.settings import Method
+from running import devices
 
 from . import peers
 from .cases import Case, Section2, Section4, Step

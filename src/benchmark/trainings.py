@@ -16,20 +16,21 @@ import numpy as np
 import torch
 from torch.utils.benchmark import timer
 
+from chapters.beyond import batch_noise, full_flow
+from chapters.beyond.batch_noise.following import follow_noise
+from chapters.companions import birth, distributional, factual_recall, retrieval
+from chapters.companions.birth import bigrams
+from chapters.companions.birth.training import train as train_birth
+from chapters.companions.clustering.settings import PRESET as CLUSTERING
+from chapters.companions.clustering.training import train as train_clustering
+from chapters.companions.distributional.training import train as train_distributional
+from chapters.companions.factual_recall import cells, linear, trials
+from chapters.companions.retrieval.training import train as train_retrieval
+from chapters.paper import appendix_c, emergence
+from chapters.paper.induction_heads import feed_forward
 from emergence import training
-from emergence.companions import birth, distributional, factual_recall, retrieval
-from emergence.companions.birth import bigrams
-from emergence.companions.birth.training import train as train_birth
-from emergence.companions.clustering.settings import PRESET as CLUSTERING
-from emergence.companions.clustering.training import train as train_clustering
-from emergence.companions.distributional.training import train as train_distributional
-from emergence.companions.factual_recall import cells, linear, trials
-from emergence.companions.retrieval.training import train as train_retrieval
-from emergence.experiments.beyond import batch_noise, full_flow
-from emergence.experiments.paper import appendix_c, emergence
-from emergence.experiments.section_2 import feed_forward
 from emergence.preset import Preset, choose
-from emergence.running import loop
+from running import loop
 
 from .operations import Operation, Operations
 from .timing import spread
@@ -90,7 +91,7 @@ def trainings(profile: str) -> dict[str, tuple[int, Train]]:
             ),
         ),
         "Batch noise, its law": (
-            law.record_every, lambda device: training.follow_noise(
+            law.record_every, lambda device: follow_noise(
                 law, device=device, draws=noise.draws, sequences=noise.sequences
             ),
         ),

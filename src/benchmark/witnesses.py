@@ -21,8 +21,8 @@ from torch.nn.functional import cross_entropy
 
 from emergence import tasks, theory
 from emergence.models import AttentionOnlyTransformer
-from emergence.running import devices
 from emergence.tasks import Query
+from running import devices
 
 from .peers import NotMeasured, as_hooked
 

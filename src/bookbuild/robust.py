@@ -180,7 +180,7 @@ def _chapter(
 @contextmanager
 def _cluster(scheduler: str) -> Iterator[Executor]:
     """Yield the workers of a scheduler; raise BookError where it cannot be reached."""
-    from emergence.running.executors import default_executor  # with PyTorch, which takes a while
+    from running.executors import default_executor  # with PyTorch, which takes a while
 
     try:
         with default_executor(scheduler) as executor:

@@ -1,1 +1,1 @@
-"""The science of the book: tasks, models, theory and training of induction heads."""
+"""The shared library: tasks, models, theory, training and measures of induction heads."""

@@ -5,8 +5,8 @@ import torch
 
 from benchmark import trainings
 from benchmark.operations import Operation, Operations
-from emergence.running import loop
-from emergence.running.cache import Task
+from running import loop
+from running.cache import Task
 
 CPU = torch.device("cpu")
 MACHINE = {

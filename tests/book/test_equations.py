@@ -6,7 +6,7 @@ import importlib
 
 import pytest
 
-from emergence.proofs import formal
+from chapters.beyond.machine_checked import formal
 from this_book import ROOT
 
 with (ROOT / "data" / "equations.csv").open(encoding="utf-8") as stream:

@@ -55,7 +55,7 @@ def using(package: str) -> set[str]:
 
 
 def test_parts_of_the_head_reach_the_chapter_that_gives_them():
-    assert reached("emergence.training.knock_in") == {"beyond/07_knock_in"}
+    assert reached("chapters.beyond.knock_in.given") == {"beyond/07_knock_in"}
 
 
 def test_the_training_of_section_2_reaches_those_that_train_or_time_it():
@@ -70,7 +70,7 @@ def test_a_method_reaches_those_that_use_it_and_not_those_that_use_its_neighbour
 
 
 def test_where_something_is_computed_is_in_no_key():
-    assert reached("emergence.running.executors", "emergence.running.sweep") == set()
+    assert reached("running.executors", "running.sweep") == set()
     assert using("distributed") == set()
 
 

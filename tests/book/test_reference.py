@@ -11,8 +11,8 @@ import pytest
 import torch
 
 from emergence import fast, models, subspace, tasks, theory, training
-from emergence.running import sweep
 from emergence.theory import area
+from running import sweep
 from this_book import ROOT
 
 PAGE = ROOT / "book" / "reference.md"

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from bookbuild.results.code.definitions import reached_by_cells
 from this_book import ROOT, chapters, read_outside
 
 SRC = ROOT / "src"
-SCIENCE = SRC / "emergence"
+SCIENCE = [SRC / "emergence", SRC / "chapters"]
 MODULES = sorted(path for path in SRC.rglob("*.py"))
 CHAPTERS = [chapter for chapter in chapters() if chapter.code]
 GRADIENTS = {
@@ -25,8 +26,8 @@ GRADIENTS = {
 # Loops that take gradients and are no training: what they do instead.
 NO_TRAINING = {
     "emergence/training/minimal.py: gradient_samples": "averages at weights that stay",
-    "emergence/companions/grokking/direction.py: pulled": "a measurement, argued there",
-    "emergence/companions/two_accounts/stages.py: stream": "averages at weights that stay",
+    "chapters/companions/grokking/direction.py: pulled": "a measurement, argued there",
+    "chapters/companions/two_accounts/stages.py: stream": "averages at weights that stay",
 }
 # Loops of which no loss that is not finite may be an error, and why.
 UNCHECKED = {
@@ -47,10 +48,10 @@ def headline(path: Path) -> str:
 def rooms() -> dict[str, str]:
     """Folders and modules that have a line in the workshop, with what they say of themselves."""
     found = {}
-    for top in ("emergence", "bookbuild", "benchmark"):
+    for top in ("running", "emergence", "chapters", "bookbuild", "benchmark"):
         package = SRC / top
         found[f"src/{top}"] = package / "__init__.py"
-        if top == "benchmark":
+        if top in ("running", "benchmark"):
             continue
         for path in sorted(package.iterdir()):
             if (path / "__init__.py").is_file():
@@ -64,6 +65,26 @@ def test_the_map_in_the_workshop_has_every_room_and_what_it_says_of_itself() -> 
     workshop = (ROOT / "book" / "workshop.md").read_text(encoding="utf-8")
     listed = dict(re.findall(r"^\| `(src/[\w./]+)` \| (.+) \|$", workshop, re.MULTILINE))
     assert listed == rooms()
+
+
+def test_what_one_chapter_uses_lies_with_it_and_not_in_the_library() -> None:
+    """A module of `emergence` serves two chapters, draws, or is on the page of the public code."""
+    users: dict[str, set[str]] = {}
+    for chapter in CHAPTERS:
+        for place in reached_by_cells((cell.source for cell in chapter.code), SRC).own:
+            users.setdefault(place.partition(":")[0], set()).add(chapter.name)
+    reference = (ROOT / "book" / "reference.md").read_text(encoding="utf-8")
+    alone = {
+        name
+        for name, chapters_ in users.items()
+        if name.startswith("emergence.")
+        and len(chapters_) == 1
+        and not name.startswith(("emergence.plotting.", "emergence.theory.area."))
+        and f"autofunction:: {name.rpartition('.')[2]}" not in reference
+    }
+    assert "emergence.theory.area" in reference
+    assert alone == {"emergence.theory.full.noise"}  # `theory.output_noise`, which is public
+    assert len(users) > 150
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SRC)))
@@ -93,9 +114,7 @@ def called(node: ast.AST) -> set[str]:
 
 def loops() -> Iterator[tuple[str, ast.FunctionDef, ast.For | ast.While]]:
     """Loops of functions outside `running`, with the function and the names of module and it."""
-    for path in SCIENCE.rglob("*.py"):
-        if SCIENCE / "running" in path.parents:
-            continue
+    for path in [path for room in SCIENCE for path in room.rglob("*.py")]:
         for function in ast.walk(tree(path)):
             if isinstance(function, ast.FunctionDef):
                 for loop in ast.walk(function):

@@ -10,10 +10,10 @@ from bookbuild.ledger.expectations import Measured
 from bookbuild.source.chapters import read_chapter
 from drills.resume import executed
 from emergence import models, tasks, theory, training
-from emergence.proofs.appendix_b import reduced
-from emergence.running import devices
+from emergence.proofs import reduced
 from emergence.subspace import NAMES
 from emergence.training import minimal, transformer
+from running import devices
 from this_book import ROOT, claims
 
 

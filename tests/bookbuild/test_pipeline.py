@@ -253,8 +253,8 @@ class TestFailures:
 
 COUNTING = """
 import os
-from emergence.running import loop
-from emergence.running.cache import Task
+from running import loop
+from running.cache import Task
 
 seen = []
 for step in loop.steps(Task("toy", "count", {}), 6, "count", seen=seen):

@@ -35,7 +35,7 @@ def run(toy: Toy, seeds: tuple[int, ...], scheduler: str | None = None) -> dict[
 def test_no_seed_occurs_twice() -> None:
     assert robust.first_seeds(3) == (100, 200, 300)
     names = (info.name for info in pkgutil.walk_packages(emergence.__path__, "emergence."))
-    rooms = [n for n in names if n.startswith(("emergence.experiments.", "emergence.companions."))]
+    rooms = [n for n in names if n.startswith(("emergence.experiments.", "chapters.companions."))]
     presets = [getattr(importlib.import_module(name), "PRESET", None) for name in rooms]
     counts = [preset["paper"].n_seeds for preset in presets if preset]
     assert len(counts) > 10

@@ -26,7 +26,7 @@ from matplotlib.figure import Figure
 from bookbuild.source.chapters import Chapter, read_chapter
 from device.emulate import emulated
 from drills.resume import executed
-from emergence.running import loop
+from running import loop
 from this_book import ROOT
 
 LINES = 12  # of a traceback

@@ -7,22 +7,27 @@ import numpy as np
 import pytest
 import torch
 
+from chapters.beyond.first_integral.conserved import balances
+from chapters.beyond.real_transformers.side_by_side.stacked import stacked, stacked_logits
+from chapters.companions.associative_memories import lemma
+from chapters.companions.associative_memories import training as memories
+from chapters.companions.associative_memories.model import draw, linear
+from chapters.companions.birth import baselines
+from chapters.companions.birth import fast as birth
+from chapters.companions.birth import model as born
+from chapters.companions.birth import task as stream
+from chapters.companions.birth.recall import recall
+from chapters.companions.clustering import pairwise
+from chapters.companions.clustering.model import Network
+from chapters.companions.grokking import manifold
+from chapters.companions.grokking.model import Layers
+from chapters.companions.k_hop import construction
+from chapters.paper.induction_heads.products import products
+from chapters.paper.training_dynamics.noise import squared_mean
 from device.emulate import emulated
 from device.trainings import BIGRAMS, TOKENS
 from emergence import analysis, fast, models, subspace, tasks, training
-from emergence.companions.associative_memories import lemma
-from emergence.companions.associative_memories import training as memories
-from emergence.companions.associative_memories.model import draw, linear
-from emergence.companions.birth import baselines
-from emergence.companions.birth import fast as birth
-from emergence.companions.birth import model as born
-from emergence.companions.birth import task as stream
-from emergence.companions.clustering import pairwise
-from emergence.companions.clustering.model import Network
-from emergence.companions.grokking import manifold
-from emergence.companions.grokking.model import Layers
-from emergence.companions.k_hop import construction
-from emergence.running.devices import generator, resolve_device
+from running.devices import generator, resolve_device
 
 CPU, CUDA = torch.device("cpu"), torch.device("cuda")
 PLACED = ("start", "chain", "triggers")  # of the task of bigrams
@@ -82,18 +87,18 @@ ENTRIES: dict[str, Callable[[torch.device], Any]] = {
     "key_query_products": lambda d: fast.key_query_products(
         network(d), ramp(d, 16, 3).float(), layer=1
     ),
-    "stacked_logits": lambda d: fast.stacked_logits(
-        fast.stacked([network(d)]), batch(d).tokens[None], batch(d).positions[None]
+    "stacked_logits": lambda d: stacked_logits(
+        stacked([network(d)]), batch(d).tokens[None], batch(d).positions[None]
     ),
     "query_logits": lambda d: training.query_logits(network(d), batch(d), "causal", "dense"),
     "project": lambda d: subspace.project(weights(d)),
     "embed": lambda d: subspace.embed(subspace.PseudoParameters.unstack(ramp(d, 19)), 4),
     "norms": lambda d: analysis.norms(weights(d)),
     "head_lead": lambda d: analysis.head_lead(ramp(d, 2, 19)),
-    "squared_mean": lambda d: analysis.squared_mean(ramp(d, 4, 5)),
-    "products": lambda d: analysis.products(network(d)),
-    "balances": lambda d: analysis.balances(network(d)),
-    "recall": lambda d: analysis.recall(ramp(d, 4, 4)),
+    "squared_mean": lambda d: squared_mean(ramp(d, 4, 5)),
+    "products": lambda d: products(network(d)),
+    "balances": lambda d: balances(network(d)),
+    "recall": lambda d: recall(ramp(d, 4, 4)),
     "lemma.one_step": lambda d: lemma.one_step(
         ramp(d, 3, 4), ramp(d, 5, 4), torch.arange(5, device=d) % 3, 0.1
     ),

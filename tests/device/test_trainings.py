@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 import torch
 
+from chapters.companions.birth import training as birth
 from device.emulate import emulated
 from device.trainings import TRAININGS
-from emergence.companions.birth import training as birth
-from emergence.running import loop
 from emergence.training import minimal
 from interruption import assert_resumes
+from running import loop
 
 CUDA = torch.device("cuda")
 FIRST = 12  # steps, after which a training is under way

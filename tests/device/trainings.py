@@ -6,23 +6,24 @@ from typing import Any
 
 import torch
 
+from chapters.beyond.area_law.asked import AskedTraining, train_asked
+from chapters.beyond.area_law.curriculum import Curriculum, train_curriculum
+from chapters.beyond.batch_noise.following import follow_noise
+from chapters.beyond.real_transformers.side_by_side import noise_share, train_side_by_side
+from chapters.companions.associative_memories import training as memories
+from chapters.companions.birth import settings as birth
+from chapters.companions.birth import training as birth_training
+from chapters.companions.clustering import particles
+from chapters.companions.clustering import settings as clusters
+from chapters.companions.clustering import training as clustering
+from chapters.companions.distributional import settings as noise
+from chapters.companions.distributional import training as noise_training
+from chapters.companions.factual_recall import linear, trials
+from chapters.companions.factual_recall.model import Shape
+from chapters.companions.factual_recall.task import Facts
+from chapters.companions.retrieval import training as retrieval
+from chapters.companions.retrieval.model import Architecture
 from emergence import training
-from emergence.companions.associative_memories import training as memories
-from emergence.companions.birth import settings as birth
-from emergence.companions.birth import training as birth_training
-from emergence.companions.clustering import particles
-from emergence.companions.clustering import settings as clusters
-from emergence.companions.clustering import training as clustering
-from emergence.companions.distributional import settings as noise
-from emergence.companions.distributional import training as noise_training
-from emergence.companions.factual_recall import linear, trials
-from emergence.companions.factual_recall.model import Shape
-from emergence.companions.factual_recall.task import Facts
-from emergence.companions.retrieval import training as retrieval
-from emergence.companions.retrieval.model import Architecture
-from emergence.training.asked import AskedTraining, train_asked
-from emergence.training.curriculum import Curriculum, train_curriculum
-from emergence.training.side_by_side import noise_share, train_side_by_side
 from oracles.birth_counts import COUNTS as BIGRAMS
 
 MINIMAL = training.MinimalTraining(2, 6, 8, 12, snapshots=(0,), record_every=3)
@@ -101,7 +102,7 @@ TRAININGS: dict[str, Callable[[int, torch.device], Any]] = {
     "curriculum": lambda steps, device: train_curriculum(
         Curriculum(4, 16, 16, ahead=12, steps=steps), [0, 1], device=device
     ),
-    "law of noise": lambda steps, device: training.follow_noise(
+    "law of noise": lambda steps, device: follow_noise(
         replace(NOISE, steps=steps), device=device, draws=2, sequences=16
     ),
     "retrieval": lambda steps, device: retrieval.train(

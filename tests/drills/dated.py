@@ -25,12 +25,12 @@ from pathlib import Path
 from bookbuild.execution.runs import REGISTRY, File
 from bookbuild.results.keys import code_of
 from bookbuild.results.store import write_whole
-from emergence.running.records import Entry, written
+from running.records import Entry, written
 from this_book import ROOT
 
-COMPANIONS = "emergence.companions"
+COMPANIONS = "chapters.companions"
 COMPUTING = {
-    "token_grid": ["emergence.experiments.token_grid.cells:run"],
+    "token_grid": ["chapters.beyond.real_transformers.token_grid.cells:run"],
     "associative_memories": [
         f"{COMPANIONS}.associative_memories.capacity:linear_capacity",
         f"{COMPANIONS}.associative_memories.limits:expected_pairs",

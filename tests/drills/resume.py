@@ -23,7 +23,7 @@ from typing import Any
 
 from bookbuild.results.values import from_files, to_files
 from bookbuild.source.chapters import Chapter, read_chapter
-from emergence.running import cache
+from running import cache
 from this_book import ROOT, chapters
 
 Files = dict[str, bytes]

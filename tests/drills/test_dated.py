@@ -6,7 +6,7 @@ import pytest
 
 from bookbuild.execution.runs import REGISTRY
 from drills import dated
-from emergence.running.records import Entry
+from running.records import Entry
 from toy_book import git
 
 NAMES = ["emergence.tiny:run"]

@@ -14,6 +14,7 @@ import torch
 from bookbuild.ledger.carried import carried, carried_on
 from bookbuild.ledger.claims import Claim
 from bookbuild.ledger.expectations import Expectation
+from chapters.beyond import full_flow
 from drills.sabotage import record
 from drills.sabotage.catalogue import FAULTS
 from drills.sabotage.disturbance import DRAWS, Disturbance, alone, heard, wrap
@@ -21,9 +22,8 @@ from drills.sabotage.fault import ROOT, Stale, in_chapter, planted
 from drills.sabotage.trial import Executor, Settings, Trial, made, stored
 from drills.sabotage.verdicts import fate, green, summary, verdict
 from emergence import plotting, theory
-from emergence.experiments.beyond import full_flow
-from emergence.running import cache, sweep
 from emergence.training.settings import MinimalTraining
+from running import cache, sweep
 from this_book import chapters
 
 MINIMAL = "paper/03_minimal_formulation"
@@ -291,7 +291,7 @@ def test_what_a_sweep_keeps_is_known_by_its_sources_and_its_disturbance():
         with cache.attached(Notes()):
             sweep.run(names["flow_times"], [full_flow.Flow(2, "last")], label="flows")
     assert kept == [
-        ("emergence.experiments.beyond.full_flow", name)
+        ("chapters.beyond.full_flow", name)
         for name in ("flow_times", "flow_times, disturbed-0", "flow_times, disturbed-1")
     ]
 

@@ -1,6 +1,6 @@
 """The bigram counts, read from the repository."""
 
-from emergence.companions.birth import bigrams
+from chapters.companions.birth import bigrams
 from this_book import ROOT
 
 WRITTEN = (ROOT / "data/shakespeare_bigrams.csv").read_text(encoding="ascii")

@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 
-from emergence.companions.weight_norm.model import (
+from chapters.companions.weight_norm.model import (
     GATE,
     LINKS,
     ONE,

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from browser import call, says
-from emergence.companions.clustering import energy, model, scores
+from chapters.companions.clustering import energy, model, scores
 
 PAGE = "book/companions/03_clustering.html"
 MOUNT = "[data-explorable=clustering]"

@@ -1,5 +1,5 @@
 /**
- * Particles in the plane under clustering and alignment, as in emergence.companions.clustering.
+ * Particles in the plane under clustering and alignment, as in chapters.companions.clustering.
  *
  * Particle a stands for a residue mod n; every unordered pair {a, b} has a marker at E_a + E_b,
  * and markers act on each other: those of the same sum a + b mod n attract, others repel.

@@ -14,7 +14,7 @@ from bookbuild.results.keys import digest
 from bookbuild.results.machine import pin
 from bookbuild.results.store import Store
 from bookbuild.results.values import to_files
-from emergence.running.records import made_again
+from running.records import made_again
 
 from .processes import die_with_parent, sources_first
 

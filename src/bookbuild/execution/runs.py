@@ -18,18 +18,18 @@ from bookbuild.results.snapshot import SOURCES, sources
 from bookbuild.results.store import write_whole
 from bookbuild.settings import Settings
 from bookbuild.source.chapters import Chapter
-from emergence.running.records import Entry, StoredRuns, written
+from running.records import Entry, StoredRuns, written
 
 COMPANIONS = "data/companions"
 REGISTRY = {  # where the declaration of each file lies, under the name RUNS
-    "data/token_grid.json": "emergence.experiments.token_grid.store",
-    f"{COMPANIONS}/associative_memories.json": "emergence.companions.associative_memories.stored",
-    f"{COMPANIONS}/birth.json": "emergence.companions.birth.runs.record",
-    f"{COMPANIONS}/distributional.json": "emergence.companions.distributional.stored",
-    f"{COMPANIONS}/factual_recall.json": "emergence.companions.factual_recall.stored",
-    f"{COMPANIONS}/grokking.json": "emergence.companions.grokking.stored",
-    f"{COMPANIONS}/k_hop.json": "emergence.companions.k_hop.stored",
-    f"{COMPANIONS}/language.json": "emergence.companions.retrieval.silencing",
+    "data/token_grid.json": "chapters.beyond.real_transformers.token_grid.store",
+    f"{COMPANIONS}/associative_memories.json": "chapters.companions.associative_memories.stored",
+    f"{COMPANIONS}/birth.json": "chapters.companions.birth.runs.record",
+    f"{COMPANIONS}/distributional.json": "chapters.companions.distributional.stored",
+    f"{COMPANIONS}/factual_recall.json": "chapters.companions.factual_recall.stored",
+    f"{COMPANIONS}/grokking.json": "chapters.companions.grokking.stored",
+    f"{COMPANIONS}/k_hop.json": "chapters.companions.k_hop.stored",
+    f"{COMPANIONS}/language.json": "chapters.companions.retrieval.silencing",
 }
 
 
@@ -122,8 +122,8 @@ def file_of(name: str) -> str:
 
 def complete(name: str, root: Path, src: Path) -> None:
     """Compute what a file lacks, through the cache in use, and write it after each run."""
-    from emergence.running import sweep
-    from emergence.running.executors import default_executor
+    from running import sweep
+    from running.executors import default_executor
 
     file = File(file_of(name), root, src)
 

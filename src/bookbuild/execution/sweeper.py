@@ -13,8 +13,8 @@ import torch
 from bookbuild.errors import BookError
 from bookbuild.results.cache import StoredCache
 from bookbuild.results.machine import pin
-from emergence.running import cache, sweep
-from emergence.running.executors import SCHEDULER
+from running import cache, sweep
+from running.executors import SCHEDULER
 
 from . import runs
 from .processes import die_with_parent
@@ -55,7 +55,7 @@ def main(order: str) -> int:
     for name in ("results", "sources"):
         settings[name] = Path(settings[name])
     lines = Lines(asked["name"])
-    logger = logging.getLogger("emergence.running.progress")
+    logger = logging.getLogger("running.progress")
     logger.addHandler(lines)
     logger.setLevel(logging.INFO)
     torch.set_num_threads(asked["jobs"])

@@ -16,7 +16,7 @@ from bookbuild.results.snapshot import frozen, sources
 from bookbuild.results.store import Store
 from bookbuild.schema import faults, load
 from bookbuild.settings import Settings
-from emergence.running.records import made_again, name_of
+from running.records import made_again, name_of
 
 from .execute import tidy
 from .processes import sources_first
@@ -58,7 +58,7 @@ def read_grid(path: Path, device: str) -> Grid:
 
 
 def _function(path: Path, name: str) -> Callable[[Any], Any]:
-    """Return the function of `emergence` with this dotted name."""
+    """Return the function of a chapter with this dotted name."""
     module, _, attribute = name.rpartition(".")
     try:
         return getattr(importlib.import_module(module), attribute)

@@ -6,7 +6,7 @@ import os
 import time
 from pathlib import Path
 
-PROGRESS_LOGGER = "emergence.running.progress"
+PROGRESS_LOGGER = "running.progress"
 PROGRESS_FILE = "BOOKBUILD_PROGRESS"
 SECONDS_BETWEEN_LINES = 0.5
 

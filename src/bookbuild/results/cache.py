@@ -11,8 +11,8 @@ from typing import Any
 
 from bookbuild.errors import BookError
 from bookbuild.settings import CHECKPOINT_INTERVAL
-from emergence.running import cache
-from emergence.running.cache import Task
+from running import cache
+from running.cache import Task
 
 from .keys import task_key
 from .machine import gpu, machine, pin

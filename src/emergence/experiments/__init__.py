@@ -1,1 +1,1 @@
-"""Experiments of the paper's part and beyond: sizes in both profiles, and what is run with them."""
+"""Experiments that several chapters share: open settings, captions, steps until emergence."""

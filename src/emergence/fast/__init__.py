@@ -2,14 +2,10 @@
 
 from .attention_only import attention_only_logits, key_query_products
 from .disentangled import disentangled_output, induction_head_output
-from .side_by_side import Stacked, stacked, stacked_logits
 
 __all__ = [
-    "Stacked",
     "attention_only_logits",
     "disentangled_output",
     "induction_head_output",
     "key_query_products",
-    "stacked",
-    "stacked_logits",
 ]

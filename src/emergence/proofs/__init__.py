@@ -1,1 +1,1 @@
-"""The proofs of Appendices A and B and beyond, executed: each step one that a test can turn red."""
+"""Parts of executed proofs that several chapters share; a test can turn each step red."""

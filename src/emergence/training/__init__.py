@@ -5,7 +5,6 @@ A run that is interrupted goes on, to the same bits, where whoever runs it attac
 
 from .closed_form import train_closed
 from .minimal import MinimalRecord, gradient_samples, train_minimal
-from .noise import NoiseRecord, follow_noise
 from .predicted import Prediction, predict_minimal
 from .settings import Data, Method, MinimalTraining, Optimiser, TokenTraining
 from .transformer import TokenRecord, query_logits, train_tokens
@@ -15,12 +14,10 @@ __all__ = [
     "Method",
     "MinimalRecord",
     "MinimalTraining",
-    "NoiseRecord",
     "Optimiser",
     "Prediction",
     "TokenRecord",
     "TokenTraining",
-    "follow_noise",
     "gradient_samples",
     "predict_minimal",
     "query_logits",

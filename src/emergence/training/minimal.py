@@ -9,9 +9,9 @@ from torch import Tensor
 
 from emergence import fast, subspace, tasks
 from emergence.models import Weights
-from emergence.running import loop
-from emergence.running.cache import Task
-from emergence.running.devices import generator
+from running import loop
+from running.cache import Task
+from running.devices import generator
 
 from .networks import Constrained, Full
 from .settings import Method, MinimalTraining

@@ -9,9 +9,9 @@ from torch.nn.functional import cross_entropy
 
 from emergence import fast, tasks
 from emergence.models import AttentionOnlyTransformer, Mask
-from emergence.running import loop
-from emergence.running.cache import Task
-from emergence.running.devices import generator
+from running import loop
+from running.cache import Task
+from running.devices import generator
 
 from .minimal import check_method
 from .settings import Method, TokenTraining

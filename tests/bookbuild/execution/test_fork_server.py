@@ -21,7 +21,7 @@ process = {
     "a session": os.getsid(0) == os.getpid(),
     "nothing to read": sys.__stdin__.read() == "",
     "progress, asked for where bookbuild begins": logging.getLogger(
-        "emergence.running.progress"
+        "running.progress"
     ).handlers != [],
     "hash seed": hash("emergence") == -3074898122222032432,
 }

@@ -7,10 +7,10 @@ import pytest
 from bookbuild.errors import BookError
 from bookbuild.execution.retrain import configured, train_again
 from bookbuild.results.values import to_files
-from emergence.experiments.paper.full_dynamics import Point, emergence_steps
-from emergence.experiments.section_2.described import Run, describe
-from emergence.running.cache import Task
+from chapters.paper.full_dynamics import Point, emergence_steps
+from chapters.paper.induction_heads.described import Run, describe
 from emergence.training.settings import TokenTraining
+from running.cache import Task
 from this_book import ROOT
 
 SOURCES = ROOT / "src"

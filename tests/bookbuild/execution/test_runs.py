@@ -20,8 +20,8 @@ from bookbuild.ledger.stored import RUNS
 from bookbuild.results.machine import machine
 from bookbuild.settings import Settings
 from bookbuild.site import stage
-from emergence.running.executors import Serial
-from emergence.running.records import written
+from running.executors import Serial
+from running.records import written
 from this_book import ROOT, chapters
 from toy_book import Command, Toy
 
@@ -33,9 +33,9 @@ from pathlib import Path
 
 import torch
 
-from emergence.running import loop
-from emergence.running.cache import Task
-from emergence.running.records import StoredRuns
+from running import loop
+from running.cache import Task
+from running.records import StoredRuns
 
 
 @dataclass(frozen=True)

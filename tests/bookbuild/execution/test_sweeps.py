@@ -14,13 +14,13 @@ from bookbuild.execution.sweeps import read_grid
 from bookbuild.results.cache import StoredCache
 from bookbuild.results.store import Store
 from bookbuild.settings import Settings
-from emergence.experiments.paper import full_dynamics
-from emergence.running import cache, sweep
+from chapters.paper import full_dynamics
+from running import cache, sweep
 from this_book import ROOT
 from toy_book import Command
 
-PAPER = "emergence.experiments.paper.full_dynamics"
-OTHER = "emergence.experiments.emergence_steps.knows_labels_only"
+PAPER = "chapters.paper.full_dynamics"
+OTHER = "chapters.beyond.real_transformers.held_out.is_a_power"
 GOOD = f"function: {PAPER}.emergence_steps\n"
 TINY = (
     GOOD + "fixed: {dim: 8, batch_size: 4, learning_rate: 10}\ngrid: {n_pairs: [2], seed: [0, 1]}"
@@ -43,7 +43,7 @@ def test_figure_5_is_the_preset_of_the_paper() -> None:
         ("grid: {x: [1]}", "the field 'function' is missing"),
         (GOOD + "grid: {}\nfixed: 1", "'fixed' is not a mapping of fields: 1"),
         ("{", "cannot be read"),
-        ("function: os.system\ngrid: {x: [1]}", "does not name a function of emergence: 'os"),
+        ("function: os.system\ngrid: {x: [1]}", "does not name a function of a chapter: 'os"),
         (f"function: {PAPER}.lost\ngrid: {{x: [1]}}", "there is no function"),
         (f"function: {OTHER}\ngrid: {{x: [1]}}", "does not take one"),
         (GOOD + "grid: {n_pairs: 2}", "'grid.n_pairs' is not a list of values: 2"),

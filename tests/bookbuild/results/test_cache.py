@@ -18,9 +18,9 @@ from bookbuild.results import cache as module
 from bookbuild.results.cache import StoredCache
 from bookbuild.results.store import Store
 from bookbuild.results.values import from_files, to_files
-from emergence.running.cache import Task, attached
 from emergence.training.minimal import train_minimal
 from emergence.training.settings import MinimalTraining
+from running.cache import Task, attached
 
 SOURCES = Path(module.__file__).parents[2]
 TOY = Path(__file__).parents[1] / "toy" / "src"
@@ -188,7 +188,7 @@ def test_an_ended_training_is_kept_and_found_where_nothing_it_needs_has_changed(
         told: list[int] = []
         listener = logging.Handler()
         listener.emit = lambda record: told.append(1)  # type: ignore[method-assign]
-        logger = logging.getLogger("emergence.running.progress")
+        logger = logging.getLogger("running.progress")
         logger.addHandler(listener)
         logger.setLevel(logging.INFO)
         with attached(cache):
@@ -203,14 +203,15 @@ def test_an_ended_training_is_kept_and_found_where_nothing_it_needs_has_changed(
     stored, _ = Store(remembering.results).get(first["key"])
     assert stored is not None
     assert not any("moments" in name for name in stored.files)
+    minimal, curriculum = "emergence/training/minimal.py", "chapters/beyond/area_law/curriculum.py"
     for name, old, new, expected in (
-        ("training/minimal.py", "autograd.grad(loss.sum()", "autograd.grad(2 * loss.sum()", 12),
-        ("training/minimal.py", "    free = [", "    # a comment\n    free = [", 0),
-        ("training/curriculum.py", "settings.steps, label", "settings.steps + 1, label", 0),
-    ):  # fmt: skip
+        (minimal, "autograd.grad(loss.sum()", "autograd.grad(2 * loss.sum()", 12),
+        (minimal, "    free = [", "    # a comment\n    free = [", 0),
+        (curriculum, "settings.steps, label", "settings.steps + 1, label", 0),
+    ):
         src = tmp_path / f"{new:.20}"
         shutil.copytree(SOURCES, src, ignore=shutil.ignore_patterns("__pycache__"))
-        path = src / "emergence" / name
+        path = src / name
         text = path.read_text(encoding="utf-8")
         assert old in text
         path.write_text(text.replace(old, new), encoding="utf-8")

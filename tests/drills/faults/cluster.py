@@ -17,9 +17,9 @@ import torch
 
 from bookbuild.results.cache import StoredCache
 from bookbuild.results.store import Store
+from chapters.paper.full_dynamics import EmergenceSweep, Point, emergence_steps
 from drills.faults.row import Row
-from emergence.experiments.paper.full_dynamics import EmergenceSweep, Point, emergence_steps
-from emergence.running import cache, executors, sweep
+from running import cache, executors, sweep
 from this_book import ROOT
 
 WORKERS, KILLED = 3, 2

@@ -13,10 +13,10 @@ from bookbuild.errors import BookError
 from bookbuild.execution.sweeps import read_grid
 from bookbuild.ledger.claims import judge, read_claims
 from bookbuild.settings import DEVICES, PARTS, PROFILES, one_of, whole_number
+from chapters.beyond import effective_context, knock_in, uniform_queries
+from chapters.paper import emergence, full_dynamics, induction_heads
+from chapters.paper.full_dynamics import Point
 from drills.faults.row import Row
-from emergence.experiments.beyond import effective_context, knock_in, uniform_queries
-from emergence.experiments.paper import emergence, full_dynamics, induction_heads
-from emergence.experiments.paper.full_dynamics import Point
 from toy_book import LINE
 
 PRESETS = {
@@ -25,7 +25,7 @@ PRESETS = {
         induction_heads, emergence, full_dynamics, uniform_queries, effective_context, knock_in
     )
 }  # fmt: skip
-FUNCTION = "emergence.experiments.paper.full_dynamics.emergence_steps"
+FUNCTION = "chapters.paper.full_dynamics.emergence_steps"
 WRONG = (f"{Point.__module__}.lost", f"{Point.__module__}.Point", "emergence.lost.f", "os.system")
 FORMS = ("within", "at_least", "at_most", "contains", "holds")
 

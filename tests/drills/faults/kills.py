@@ -18,10 +18,10 @@ from bookbuild.results.cache import StoredCache
 from bookbuild.results.store import Store
 from bookbuild.settings import Settings
 from drills.faults.row import Row, kill_after, seconds_of
-from emergence.running import cache
 from emergence.training.minimal import train_minimal
 from emergence.training.settings import MinimalTraining, TokenTraining
 from emergence.training.transformer import train_tokens
+from running import cache
 from this_book import ROOT
 from toy_book import LINE, Toy, new_toy
 

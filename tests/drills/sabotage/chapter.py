@@ -89,7 +89,7 @@ def execute(order: dict[str, Any]) -> None:
     from bookbuild.results.cache import StoredCache
     from bookbuild.source.chapters import read_chapter
     from drills.sabotage.disturbance import Disturbance, heard, wrap
-    from emergence.running import cache
+    from running import cache
 
     torch.set_num_threads(1)
     arrays: dict[str, str] = {}

@@ -1,10 +1,9 @@
 """Results that are off by a factor of two or three: what a chapter's cells get from the library.
 
 A planted fault is one slip that somebody thought of. A disturbance is none in particular: every
-function of `emergence` that a chapter calls, or a part of them drawn by lot, returns what it should
-times exp(u + v/2), u drawn for the whole array and v for each number of it, both standard normal;
-zeros and errors of rounding become numbers of a usual size, and truths are turned round. So does
-what reads stored records. Whole numbers in a record are sizes and stay; so does what the library
+function that a chapter calls, or a part of them drawn by lot, returns what it should times
+exp(u + v/2), u drawn for the whole array and v for each number of it, both standard normal; zeros and
+errors of rounding become numbers of a usual size, and truths are turned round. So does what reads stored records. Whole numbers in a record are sizes and stay; so does what the library
 itself calls, and functions that come out, a landscape's say, which a solver has to follow.
 
 For rows that survive this, one function after another is put off alone, so that all before it is
@@ -27,12 +26,12 @@ import numpy as np
 import sympy
 import torch
 
-LIBRARY, READER = "emergence", "json"
+LIBRARY, READER = ("emergence", "chapters"), "json"
 ROUNDING = 1e-6  # what is smaller stands for zero
 NOTHING = 1e-12  # of what it should be
 MARK = "changed_by_the_drill"  # attribute of a function
 # they compute nothing that is judged: what draws, what chooses sizes and devices
-SPARED = tuple(f"{LIBRARY}.{room}" for room in ("plotting", "running", "preset"))
+SPARED = ("emergence.plotting", "emergence.preset")
 
 
 Library = Callable[..., Any]  # a function of it
@@ -110,7 +109,7 @@ def alone(called: Mapping[str, bool]) -> Iterator[Disturbance]:
 
 def name_of(function: Library) -> str:
     """The name of a function and of the modules in which it lies, the library's left out."""
-    return f"{function.__module__}.{function.__qualname__}".removeprefix(f"{LIBRARY}.")
+    return f"{function.__module__}.{function.__qualname__}".partition(".")[2]
 
 
 def heard(called: dict[str, bool]) -> Callable[[Library], Library]:
@@ -254,10 +253,12 @@ class Noise:
 
 
 def _of_library(module: str) -> bool:
-    return module.split(".")[0] in (LIBRARY, READER) and not module.startswith(SPARED)
+    return module.split(".")[0] in (*LIBRARY, READER) and not module.startswith(SPARED)
 
 
 def _is_setting(value: Any) -> bool:
     """Whether a dataclass says what is to be computed, and is no result."""
     module = type(value).__module__
-    return isinstance(value, type) or "settings" in module or ".experiments" in module
+    of_chapter = module.startswith("chapters.") and module.count(".") == 2
+    named = any(room in module for room in ("settings", ".experiments", ".token_grid"))
+    return isinstance(value, type) or of_chapter or named

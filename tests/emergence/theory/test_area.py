@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 
+from chapters.beyond.area_law import steps as symbols
 from emergence import theory
 from emergence.proofs import residuals as steps
-from emergence.proofs.beyond import area as symbols
 from emergence.theory import area, contexts, cross_entropy, laws, limits
 from emergence.theory.area import bounds as module
 

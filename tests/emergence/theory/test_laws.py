@@ -7,11 +7,11 @@ import pytest
 import sympy as sp
 from scipy.integrate import solve_ivp
 
+from chapters.beyond.uniform_queries.runaway import runaway_time
 from emergence import theory
+from emergence.proofs import contexts as symbols
 from emergence.proofs import residuals as steps
-from emergence.proofs.beyond import contexts as symbols
-from emergence.proofs.beyond import speeds
-from emergence.proofs.beyond.runaway import runaway_time
+from emergence.proofs import speeds
 from emergence.theory import contexts, laws, limits
 from emergence.theory.flow import Crossing
 

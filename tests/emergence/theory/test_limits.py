@@ -9,9 +9,9 @@ from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 from scipy.special import erfcx
 
+from chapters.beyond.exact_constants import asymptotics, enclosures
+from chapters.beyond.exact_constants.enclosures import enclose, printed
 from emergence import theory
-from emergence.proofs.beyond import asymptotics, enclosures
-from emergence.proofs.beyond.enclosures import enclose, printed
 from emergence.theory import limits
 
 # the relative error that is left, by name: N to this power

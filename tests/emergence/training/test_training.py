@@ -8,16 +8,18 @@ import numpy as np
 import pytest
 import torch
 
-from emergence import analysis, models, tasks, theory, training
+from chapters.beyond.knock_in import given as knock_in
+from chapters.paper.induction_heads.products import products
+from emergence import models, tasks, theory, training
 from emergence.models import Weights
-from emergence.running import devices
 from emergence.subspace import INDUCTION_HEAD, NAMES, PseudoParameters, embed
-from emergence.training import knock_in, minimal
+from emergence.training import minimal
 from emergence.training.closed_form import train_closed
 from emergence.training.minimal import train_minimal
 from emergence.training.settings import MinimalTraining, TokenTraining
 from emergence.training.transformer import train_tokens
 from oracles import elementwise as oracle
+from running import devices
 
 CPU = torch.device("cpu")
 TINY = MinimalTraining(n_pairs=2, dim=4, batch_size=8, steps=20, learning_rate=0.5)
@@ -327,7 +329,7 @@ def test_what_cannot_be_trained_raises(changes):
 
 
 def test_each_step_is_reported(caplog):
-    caplog.set_level(logging.INFO, logger="emergence.running.progress")
+    caplog.set_level(logging.INFO, logger="running.progress")
     train(change(steps=3), label="ours")
     train_tokens(dataclasses.replace(TOKENS, steps=2), 0, device=CPU, label="tokens")
     told = [(r.experiment, r.step, r.total) for r in caplog.records if hasattr(r, "experiment")]
@@ -427,7 +429,7 @@ def test_token_training_ends_at_its_level():
 def test_a_given_piece_is_in_place_before_the_first_step():
     settings = dataclasses.replace(TOKENS, dim=48, steps=1, learning_rate=0.0, weight_decay=0.0)
     start = knock_in.Given(("previous",))
-    scores = analysis.products(train_tokens(settings, 0, device=CPU, start=start).model).layer1
+    scores = products(train_tokens(settings, 0, device=CPU, start=start).model).layer1
     assert np.diagonal(scores[8:, 8:], -1) == pytest.approx(8.0, abs=1e-3)
 
 

@@ -2,7 +2,7 @@
 
 A function depends on the functions, classes and constants that it names, on those that they name,
 and so on; a class counts whole. What else lies in their modules does not count. That is sound where
-importing a module only defines (`tests/emergence/test_modules.py`); statements of a module that do
+importing a module only defines (`tests/book/test_modules.py`); statements of a module that do
 more are counted for whoever imports it. A module that is passed around, read by `getattr` or
 imported by `*` counts whole as well.
 
@@ -21,7 +21,7 @@ from pathlib import Path
 from .modules import CELLS, Definition, Module, Sources, together
 from .names import ALL
 
-RUNNING = "emergence.running"
+RUNNING = "running"
 # Where a result is kept and where it is computed never changes it.
 KEEPING = tuple(f"{RUNNING}.{room}" for room in ("cache", "executors", "progress", "sweep"))
 # What draws, and what passes a number on, never makes one.

@@ -1,0 +1,140 @@
+"""The area law: the cases it is held to, and sizes of flows and trainings."""
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from emergence.preset import preset
+from emergence.tasks import Query
+from emergence.theory import cross_entropy, gaussian_rates
+from emergence.theory.area import asked
+from emergence.theory.flow import UNIT, Rates
+from emergence.theory.landscape import Landscape
+
+from .asked import AskedTraining
+from .curriculum import Curriculum
+
+COPIES = 4
+
+
+@dataclass(frozen=True)
+class Case:
+    """Data and units under which alpha and beta emerge.
+
+    Attributes:
+        name: as the page's tables call it.
+        order: the pair at each place.
+        chances: of each pair to be asked for.
+        gaussian: whether inputs have Gaussian entries, whose units differ by powers of D.
+        vocabulary: words of a cross-entropy; None for the squared error.
+        bounded: whether the theorem's bounds are for it.
+    """
+
+    name: str
+    order: tuple[int, ...]
+    chances: tuple[float, ...]
+    gaussian: bool = False
+    vocabulary: int | None = None
+    bounded: bool = True
+
+    @property
+    def dim(self) -> int:
+        return (4 if self.gaussian else 2) * len(self.order)
+
+    def landscape(self) -> Landscape:
+        """The loss of the three parameters, a closed formula."""
+        if self.vocabulary is None:
+            return asked(np.array(self.order), np.array(self.chances))
+        query: Query = "last" if self.chances[-1] == 1 else "uniform"
+        return cross_entropy.landscape(len(self.order), self.vocabulary, query)
+
+    def rates(self, step: float = 1.0) -> Rates:
+        """Of the flow; or of one step, in flow time where rates are one."""
+        if self.gaussian:
+            return gaussian_rates(self.dim, step)
+        return Rates(*(step * rate for rate in UNIT))
+
+    def training(self, step: float, steps: int, batch_size: int) -> AskedTraining:
+        """The three parameters on sampled data."""
+        rates = self.rates(step)
+        return AskedTraining(
+            self.order, self.chances, self.dim, batch_size, steps,
+            (rates.alpha, rates.beta, rates.gamma), "gaussian" if self.gaussian else "orthonormal",
+            self.vocabulary,
+        )  # fmt: skip
+
+
+def only(pair: int, n_pairs: int) -> tuple[float, ...]:
+    """The chances of a query for one pair, counted from 0."""
+    return tuple(float(q == pair) for q in range(n_pairs))
+
+
+def first(count: int, n_pairs: int) -> tuple[float, ...]:
+    """The chances of a query for any of the first pairs."""
+    return tuple(float(q < count) / count for q in range(n_pairs))
+
+
+def cases(n_pairs: int) -> tuple[Case, ...]:
+    """Every corollary's data; N must be a multiple of four."""
+    once = tuple(range(n_pairs))
+    any_pair = first(n_pairs, n_pairs)
+    last = only(n_pairs - 1, n_pairs)
+    zipf = 1 / np.arange(1, n_pairs + 1)
+    distinct = n_pairs // COPIES
+    shuffled = np.random.default_rng(0).permutation(np.repeat(np.arange(distinct), COPIES))
+    base = Case("last pair", once, last)
+    uniform = Case("any pair", once, any_pair)
+    repeated = {
+        "copies in turn": np.tile(np.arange(distinct), COPIES),
+        "copies in blocks": np.repeat(np.arange(distinct), COPIES),
+        "copies shuffled": shuffled,
+    }
+    return (
+        base,
+        Case("middle pair", once, only(n_pairs // 2, n_pairs)),
+        uniform,
+        replace(uniform, name="any pair, Gaussian units", gaussian=True),
+        replace(base, name="last pair, cross-entropy", vocabulary=2 * n_pairs, bounded=False),
+        replace(uniform, name="any pair, cross-entropy", vocabulary=2 * n_pairs, bounded=False),
+        *(
+            Case(name, tuple(order.tolist()), first(distinct, distinct), bounded=False)
+            for name, order in repeated.items()
+        ),
+        Case("chance 1/q", once, tuple((zipf / zipf.sum()).tolist())),
+        Case("second pair", once, only(1, n_pairs)),
+    )
+
+
+@dataclass(frozen=True)
+class AreaLaw:
+    """Sizes of the flows, of the trainings and of the curricula."""
+
+    flow_pairs: tuple[int, ...] = (16, 32, 64)
+    sampled_pairs: int = 16
+    batch_size: int = 64
+    steps_to_emerge: int = 200
+    asymptotic_pairs: int = 1024  # of the comparison with earlier formulas
+    curriculum_pairs: tuple[int, ...] = (16, 32, 64, 128)
+    full_pairs: tuple[int, ...] = (16, 32, 64)  # of the same with all nineteen
+    ahead: float = 4.0  # how long the first pair is asked for, in units of N
+    shared_pairs: tuple[int, ...] = (16, 64)  # of the area under the nineteen's gamma_3
+    # Figure 4's N, D and B
+    trained: Curriculum = field(default_factory=lambda: Curriculum(16, 32, 256, 30, 60))
+    plain: Curriculum = field(default_factory=lambda: Curriculum(16, 32, 256, 0, 115))
+
+
+PRESET = preset(
+    paper=AreaLaw(),
+    smoke=AreaLaw(
+        flow_pairs=(8, 16),
+        sampled_pairs=4,
+        batch_size=16,
+        steps_to_emerge=40,
+        asymptotic_pairs=32,
+        curriculum_pairs=(2, 3, 4),
+        full_pairs=(2, 3, 4),
+        shared_pairs=(4, 8),
+        trained=Curriculum(2, 8, 64, ahead=4, steps=40),
+        plain=Curriculum(2, 8, 64, ahead=0, steps=40),
+    ),
+)

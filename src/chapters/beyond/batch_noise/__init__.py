@@ -1,0 +1,123 @@
+"""Trainings in batches of several sizes, for the law of their noise."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from emergence.preset import preset
+from emergence.training.minimal import MinimalRecord, train_minimal
+from emergence.training.settings import MinimalTraining
+from running import sweep
+
+from .following import NoiseRecord, follow_noise
+
+
+@dataclass(frozen=True)
+class Setting:
+    """N pairs in D dimensions, trained for so many steps in batches of each of these sizes."""
+
+    n_pairs: int
+    dim: int
+    steps: int
+    batch_sizes: tuple[int, ...]
+
+    def training(self, batch_size: int) -> MinimalTraining:
+        return MinimalTraining(self.n_pairs, self.dim, batch_size, self.steps, record_every=2)
+
+
+@dataclass(frozen=True)
+class Run:
+    """A training of all weights from one seed."""
+
+    settings: MinimalTraining
+    seed: int
+    device: str
+
+
+@dataclass(frozen=True)
+class Law(Run):
+    """A training without a network: the law of its noise, and how its means are estimated."""
+
+    draws: int
+    sequences: int
+    noise: bool = True
+
+
+def train(run: Run) -> list[np.ndarray]:
+    """A record without its snapshots; a run of a sweep."""
+    record = train_minimal(
+        run.settings, (run.seed,), device=torch.device(run.device), label=_named(run)
+    )
+    return [part.numpy() for part in record[:-1]]
+
+
+def follow(law: Law) -> list[np.ndarray]:
+    """What `training.follow_noise` gives; a run of a sweep."""
+    record = follow_noise(
+        law.settings,
+        device=torch.device(law.device),
+        seed=law.seed,
+        draws=law.draws,
+        sequences=law.sequences,
+        noise=law.noise,
+        label=f"law, {_named(law)}",
+    )
+    return [part.numpy() for part in record]
+
+
+def train_all(
+    trainings: Sequence[MinimalTraining], seeds: Sequence[int], device: torch.device
+) -> list[MinimalRecord]:
+    """The record of each training, of all seeds."""
+    runs = [Run(settings, seed, str(device)) for settings in trainings for seed in seeds]
+    found = iter(sweep.run(train, runs, label="trainings"))
+    return [_joined([next(found) for _ in seeds]) for _ in trainings]
+
+
+def follow_all(laws: Sequence[Law]) -> list[NoiseRecord]:
+    """The record of each law."""
+    found = sweep.run(follow, laws, label="laws")
+    return [NoiseRecord(*map(torch.as_tensor, parts)) for parts in found]
+
+
+def _joined(found: Sequence[Sequence[np.ndarray]]) -> MinimalRecord:
+    """The record of all seeds, from that of each."""
+    steps, *curves = (torch.as_tensor(np.stack(parts)) for parts in zip(*found, strict=True))
+    pseudo, outside, loss = (curve[:, 0] for curve in curves)
+    return MinimalRecord(steps[0], pseudo, outside, loss, snapshots={})
+
+
+def _named(run: Run) -> str:
+    return f"N = {run.settings.n_pairs}, B = {run.settings.batch_size}, seed {run.seed}"
+
+
+@dataclass(frozen=True)
+class BatchNoise:
+    """Sizes of the trainings, and of the estimates that the law needs."""
+
+    floors: tuple[Setting, ...]
+    weights: Setting  # whose weights are read against the batch size
+    early: int = 20  # steps at which nothing has emerged
+    draws: int = 8
+    sequences: int = 128
+
+    def widest(self) -> Setting:
+        return max(self.floors, key=lambda setting: setting.dim)
+
+
+PRESET = preset(
+    paper=BatchNoise(
+        # Figure 4's setting, and half of it
+        (Setting(16, 32, 240, (256, 512, 1024)), Setting(8, 16, 400, (256, 512, 1024))),
+        Setting(4, 16, 400, (128, 256, 512, 1024, 2048)),  # Figure 3's
+    ),
+    smoke=BatchNoise(
+        (Setting(2, 4, 12, (16, 32)), Setting(2, 8, 12, (16, 32))),
+        Setting(2, 4, 12, (16, 32)),
+        early=4,
+        draws=2,
+        sequences=16,
+    ),
+)

@@ -1,0 +1,153 @@
+"""Training with cross-entropy on all pairs at once: L-BFGS for linear networks, AdamW for both.
+
+The linear problem is convex: L-BFGS finds its least loss. The MLP's is not; it is trained by
+AdamW, as in the source.
+"""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from scipy.optimize import minimize
+from torch import Tensor
+
+from running import loop
+from running.cache import Task
+from running.devices import generator
+
+from .loss import scored
+from .model import Network, Pairs, Parameters, draw, linear, mlp, stacked
+
+
+class Trained(NamedTuple):
+    """What training reached: best recall, last loss, evaluations of the gradient, parameters."""
+
+    recall: float
+    loss: float
+    evaluations: int
+    parameters: Parameters
+
+
+class _Enough(Exception):
+    """The recall is reached, or the loss does not fall any more."""
+
+
+def train(
+    network: Network, pairs: Pairs, *, least_recall: float, evaluations: int, patience: int
+) -> Trained:
+    """Minimise the loss by scipy's L-BFGS until so much is recalled, or the loss stalls.
+
+    Its state cannot be taken out between two evaluations, so a run that is interrupted begins
+    anew. Raises ArithmeticError when it diverges.
+    """
+    device = pairs.e.device
+    target = torch.arange(len(pairs.e), device=device)
+    shapes = [part.shape for part in network.start]
+    state = _pack(network.start)
+    best, least, since, count, value = 0.0, np.inf, 0, 0, np.inf
+
+    def objective(flat: Float[np.ndarray, " parameters"]) -> tuple[float, np.ndarray]:
+        nonlocal best, least, since, count, value, state
+        state = flat
+        parameters = [part.requires_grad_() for part in _unpack(flat, shapes, device)]
+        h = network.values(parameters, pairs.e)
+        now = scored(h[None], pairs.u[None], target[None])
+        gradient = torch.autograd.grad(h, parameters, now.gradient[0])
+        loop.check_finite(now.loss, "L-BFGS", count)
+        value, count = float(now.loss), count + 1
+        best = max(best, float(now.right.double().mean()))
+        since = 0 if value < 0.99 * least else since + 1
+        least = min(least, value)
+        if best >= least_recall or since >= patience:
+            raise _Enough
+        return value, _pack(gradient)
+
+    options = {"maxfun": evaluations, "maxiter": evaluations, "maxcor": 20, "ftol": 0, "gtol": 0}
+    with suppress(_Enough):
+        minimize(objective, state, jac=True, method="L-BFGS-B", options=options)
+    return Trained(best, value, count, _unpack(state, shapes, device))
+
+
+def _pack(parts: list[Tensor] | tuple[Tensor, ...]) -> Float[np.ndarray, " parameters"]:
+    return torch.cat([part.detach().flatten().double().cpu() for part in parts]).numpy()
+
+
+def _unpack(flat: np.ndarray, shapes: list[torch.Size], device: torch.device) -> Parameters:
+    sizes = [shape.numel() for shape in shapes]
+    parts = torch.from_numpy(flat).float().to(device).split(sizes)
+    return [part.view(shape) for part, shape in zip(parts, shapes, strict=True)]
+
+
+@dataclass(frozen=True)
+class AdamTraining:
+    """AdamW without decay, as in the source, on the first `n_pairs` of the pairs drawn.
+
+    The network is an MLP with `width` hidden units, or linear. Recall is looked at every few
+    steps. Training ends early when the mean of the best recalls is `least_recall`, and when no
+    best recall has risen for `patience` steps.
+    """
+
+    dim: int  # d
+    width: int | None  # m; None: linear
+    n_pairs: int  # N
+    n_drawn: int  # the last entries of a draw depend on its size
+    learning_rate: float
+    steps: int
+    patience: int
+    least_recall: float
+    every: int = 32
+
+
+def train_adam(
+    settings: AdamTraining, seeds: Sequence[int], *, device: torch.device
+) -> Float[np.ndarray, " seeds"]:
+    """The best recall of each seed, all trained at once; ArithmeticError when one diverges."""
+    drawn = (draw(settings.n_drawn, settings.dim, seed, device) for seed in seeds)
+    pairs = (everything.first(settings.n_pairs) for everything in drawn)
+    e, u = map(torch.stack, zip(*pairs, strict=True))
+    target = torch.arange(e.shape[1], device=device).expand(e.shape[:2])
+    network = _network(settings, seeds)
+    parameters = [part.to(device).clone().requires_grad_() for part in network.start]
+    optimiser = torch.optim.AdamW(
+        parameters, lr=settings.learning_rate, weight_decay=0.0, fused=True
+    )
+    best = torch.zeros(len(seeds), dtype=torch.float64, device=device)
+    stalled = torch.zeros((), dtype=torch.int64, device=device)  # steps without a rise
+
+    def ended() -> bool:
+        return bool((best.mean() >= settings.least_recall) | (stalled >= settings.patience))
+
+    label = f"{settings.n_pairs} pairs, {'MLP' if settings.width else 'linear'}, AdamW"
+    task = Task.of(train_adam, settings=settings, seeds=seeds)
+    for step in loop.steps(
+        task,
+        settings.steps,
+        label,
+        ended=ended,
+        parameters=tuple(parameters),
+        optimiser=optimiser,
+        best=best,
+        stalled=stalled,
+    ):
+        h = network.values(parameters, e)
+        now = scored(h, u, target)
+        optimiser.zero_grad()
+        h.backward(now.gradient)
+        optimiser.step()
+        loop.check_finite(now.loss, label, step)
+        if step % settings.every == 0:
+            seen = now.right.double().mean(dim=1)
+            stalled.copy_(torch.where((seen <= best).all(), stalled + settings.every, 0))
+            torch.maximum(best, seen, out=best)
+    return best.cpu().numpy()
+
+
+def _network(settings: AdamTraining, seeds: Sequence[int]) -> Network:
+    if settings.width is None:
+        return stacked(linear(settings.dim), len(seeds))
+    streams = [generator(seed, torch.device("cpu")) for seed in seeds]
+    return mlp(settings.dim, settings.width, streams)

@@ -1,0 +1,103 @@
+"""Training of the simplified transformer: momentum descent on scored positions."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from running import loop
+from running.cache import Task
+from running.devices import generator
+
+from . import fast, memories, task
+from .bigrams import Bigrams
+from .model import Frozen, Trained, initial, parts
+from .settings import Settings
+
+POOL = 8  # batches drawn at once: a chain is drawn position by position
+Reader = Callable[[Frozen, Trained, Int[Tensor, " k"]], Sequence[Any]]  # called with the triggers
+
+
+class Record(NamedTuple):
+    """One run: loss and accuracy of each fresh batch before its step, readings at some steps."""
+
+    loss: Float[np.ndarray, " steps"]
+    accuracy: Float[np.ndarray, " steps"]
+    probed: Int[np.ndarray, " probes"]
+    readings: Float[np.ndarray, "probes ..."]  # by default `memories.Recalls`
+    frozen: Frozen
+    trained: Trained
+
+
+def train(
+    settings: Settings,
+    bigrams: Bigrams,
+    seed: int,
+    *,
+    n_layers: int,
+    device: torch.device,
+    label: str = "training",
+    read: Reader | None = None,
+) -> Record:
+    """Train one model, and if it has two layers read its memories, by default their recalls.
+
+    Another reader is a frozen dataclass, for a training resumes only with the same one. Raises
+    ArithmeticError when the run diverges.
+    """
+    stream = generator(seed, device)
+    what = task.make(bigrams, settings.n_triggers, device, random_triggers=settings.random_triggers)
+    frozen, trained = initial(
+        what.n_tokens, settings.length, settings.dim, n_layers, generator=stream
+    )
+    n_steps = settings.steps if n_layers == 2 else settings.steps_one_layer
+    free, reader = parts(trained), read or memories.recalls
+    optimiser = torch.optim.SGD(
+        free,
+        lr=settings.learning_rate,
+        momentum=settings.momentum,
+        weight_decay=settings.weight_decay,
+    )
+    rows: list[tuple[float, float]] = []  # loss and accuracy
+    found: list[tuple[int, Sequence[Any]]] = []
+    pool: list[Tensor] = []
+    name = Task.of(
+        train, settings=settings, bigrams=bigrams.sha256, seed=seed, n_layers=n_layers, read=read
+    )
+    for step in loop.steps(
+        name,
+        n_steps,
+        label,
+        trained=tuple(free),
+        optimiser=optimiser,
+        stream=stream,
+        pool=pool,
+        rows=rows,
+        found=found,
+    ):
+        if n_layers == 2 and step % settings.every == 0:
+            found.append((step, reader(frozen, trained, what.triggers)))
+        size = settings.batch_size
+        if step % POOL == 0:
+            pool[:] = task.sample(what, POOL * size, settings.length, generator=stream)
+        batch = task.Batch(*(part[step % POOL * size :][:size].to(device) for part in pool))
+        loss, accuracy, gradient = fast.loss_and_gradient(frozen, trained, batch)
+        moving = [step >= first or n_layers == 1 for first in reversed(settings.released)]
+        for part, pull, moved in zip(free, parts(gradient), moving, strict=False):
+            part.grad = pull if moved else None  # then it has no momentum and no decay either
+        optimiser.step()
+        rows.append((loss, accuracy))
+        loop.check_finite(rows[-1][0], label, step)
+    if n_layers == 2:
+        found.append((n_steps, reader(frozen, trained, what.triggers)))
+    losses, accuracies = np.array(rows).T
+    probed = np.array([step for step, _ in found], dtype=int)
+    readings = np.array([values for _, values in found], dtype=float)
+    return Record(losses, accuracies, probed, readings, frozen, trained)
+
+
+def accuracy_on(record: Record, batch: task.Batch) -> float:
+    """Accuracy at the scored positions of sequences that were not trained on."""
+    return fast.loss_and_gradient(record.frozen, record.trained, batch).accuracy

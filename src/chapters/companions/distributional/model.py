@@ -1,0 +1,128 @@
+"""The source's transformer of two layers, each of attention and a feed-forward layer.
+
+Queries are the stream itself. Embeddings and output stay as they were drawn; keys, values, outputs
+and feed-forward layers are trained.
+"""
+
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+from torch.nn.functional import scaled_dot_product_attention
+
+from chapters.companions.birth.model import linear
+
+
+class Layer(NamedTuple):
+    """Attention with the scores x_s . k x_t, then x + w_out relu(w_in x); (outputs, inputs)."""
+
+    k: Float[Tensor, "d d"]
+    v: Float[Tensor, "d d"]
+    o: Float[Tensor, "d d"]
+    w_in: Float[Tensor, "m d"]
+    w_out: Float[Tensor, "d m"]
+
+    def feed_forward(self, x: Float[Tensor, "*any d"]) -> Float[Tensor, "*any d"]:
+        """What the feed-forward layer adds to the stream."""
+        return (x @ self.w_in.T).relu() @ self.w_out.T
+
+    def write(self, x: Float[Tensor, "*any d"]) -> Float[Tensor, "*any d"]:
+        """What attention adds to the stream where x is the mean that it takes."""
+        return x @ self.v.T @ self.o.T
+
+
+class Model(NamedTuple):
+    """Embeddings are rows; they and u stay as they were drawn."""
+
+    e: Float[Tensor, "N d"]  # e_z, input
+    p: Float[Tensor, "T d"]  # p_t, positional
+    u: Float[Tensor, "N d"]  # u_y, output
+    first: Layer
+    last: Layer
+
+    @property
+    def trained(self) -> list[Tensor]:
+        """The matrices that training moves."""
+        return [*self.first, *self.last]
+
+    def cast(self, dtype: torch.dtype) -> "Model":
+        """The model with another number format, but for u, in whose format logits are summed."""
+        layers = (Layer(*(w.to(dtype) for w in layer)) for layer in (self.first, self.last))
+        return Model(self.e.to(dtype), self.p.to(dtype), self.u, *layers)
+
+
+class Asked(NamedTuple):
+    """The stream where the last feed-forward layer finds it, and where attention looked."""
+
+    stream: Float[Tensor, "batch R d"]
+    pattern: Float[Tensor, "batch R T"]
+
+
+def draw(n_tokens: int, length: int, dim: int, width: int, *, generator: torch.Generator) -> Model:
+    """Embeddings N(0, 1), matrices U(-1, 1)/sqrt(inputs): PyTorch's defaults, as in the code."""
+    e, p = (
+        torch.randn(rows, dim, generator=generator, device=generator.device)
+        for rows in (n_tokens, length)
+    )
+    u = linear(n_tokens, dim, generator)
+    sizes = *((dim, dim),) * 3, (width, dim), (dim, width)
+    first, last = (Layer(*(linear(*size, generator) for size in sizes)) for _ in range(2))
+    return Model(e, p, u, first, last)
+
+
+def after_first(model: Model, tokens: Int[Tensor, "batch T"]) -> Float[Tensor, "batch T d"]:
+    """The stream after the first layer, at all positions."""
+    layer = model.first
+    x = model.e[tokens] + model.p[: tokens.shape[1]]
+    head, keys = x[:, None], (x @ layer.k.T)[:, None]
+    x = x + layer.write(scaled_dot_product_attention(head, keys, head, is_causal=True)[:, 0])
+    return x + layer.feed_forward(x)
+
+
+def ask(model: Model, x: Float[Tensor, "batch T d"], at: Int[Tensor, "batch R"]) -> Asked:
+    """The last layer's attention at some positions of the stream after the first layer."""
+    asking = x.gather(1, at[..., None].expand(-1, -1, x.shape[2]))
+    scores = (asking @ model.last.k @ x.mT).to(model.u.dtype) * x.shape[2] ** -0.5
+    later = torch.arange(x.shape[1], device=at.device) > at[..., None]
+    pattern = scores.masked_fill(later, -torch.inf).softmax(dim=-1)
+    told = model.last.write(pattern.to(x.dtype) @ x)
+    return Asked(asking.to(pattern.dtype) + told.to(pattern.dtype), pattern)
+
+
+def answer(model: Model, stream: Float[Tensor, "*any d"]) -> Float[Tensor, "*any N"]:
+    """Next-token logits: the last feed-forward layer and the output."""
+    told = model.last.feed_forward(stream.to(model.last.w_in.dtype))
+    return (stream + told.to(stream.dtype)) @ model.u.T
+
+
+def logits(
+    model: Model,
+    tokens: Int[Tensor, "batch T"],
+    at: Int[Tensor, "batch R"],
+    real: Bool[Tensor, "batch R"],
+) -> Float[Tensor, "K N"]:
+    """Next-token logits at K positions, those of `at` that are real, in order."""
+    return answer(model, ask(model, after_first(model, tokens), at).stream[real])
+
+
+def part(w: Float[Tensor, "r c"], which: slice) -> Float[Tensor, "r c"]:
+    """What of a matrix lies in some of its singular values; the greatest come first."""
+    left, values, right = torch.linalg.svd(w, full_matrices=False)
+    return (left[:, which] * values[which]) @ right[which]
+
+
+def restricted(model: Model, layer: str, matrix: str, which: slice) -> Model:
+    """The model with a `part` of one of its matrices in the matrix's place."""
+    own = getattr(model, layer)
+    w = part(getattr(own, matrix), which)
+    return model._replace(**{layer: own._replace(**{matrix: w})})
+
+
+def truncated(model: Model, layer: str, matrix: str, share: float) -> Model:
+    """One matrix with a share of its singular values, the greatest; their number is rounded down.
+
+    Of w_in or w_out, a share of 0 removes the feed-forward layer.
+    """
+    n_values = min(getattr(getattr(model, layer), matrix).shape)
+    return restricted(model, layer, matrix, slice(int(share * n_values)))

@@ -1,0 +1,158 @@
+"""Linear attention on one-hot embeddings: its training, and a prediction of what it learns when.
+
+From the end token the logits are sum_t w_KQ(z_t) W_OV[:, z_t], so the model is a vector a = w_KQ
+and a matrix V = W_OV', applied to the counts of the tokens.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from running import loop
+from running.cache import Task
+from running.devices import generator
+
+from .task import Facts, even_answers, questions
+
+
+class Record(NamedTuple):
+    """Measures on fresh sequences, a row a run: at which steps, losses, accuracies, distances.
+
+    `relation_loss` is -log of the probability of the relation's block of answers;
+    `from_prior` the mean total variation distance of the prediction from p(a|r).
+    """
+
+    steps: np.ndarray
+    loss: Float[np.ndarray, "runs times"]
+    relation_loss: Float[np.ndarray, "runs times"]
+    accuracy: Float[np.ndarray, "runs times"]
+    relation_accuracy: Float[np.ndarray, "runs times"]
+    from_prior: Float[np.ndarray, "runs times"]
+    attention: Float[np.ndarray, "runs times 3"]  # mean a of subjects, relations, noise
+
+
+def train(
+    facts: Facts,
+    seeds: Sequence[int],
+    *,
+    alpha: Sequence[float],
+    learning_rate: float,
+    batch_size: int,
+    steps: int,
+    every: int,
+    test_size: int,
+    device: torch.device,
+    label: str,
+) -> Record:
+    """SGD from constant initial weights alpha, one run a seed with its own data and alpha.
+
+    Raises ArithmeticError when a run diverges.
+    """
+    streams = [generator(seed, device) for seed in seeds]
+    answers = even_answers(facts).to(device)
+    start = torch.tensor(list(alpha), device=device)
+    a = start[:, None].repeat(1, facts.vocabulary)
+    v = start[:, None, None].repeat(1, facts.vocabulary, facts.outputs)
+    test = _stack(facts, answers, test_size, streams)
+    rows: list[tuple[int, Tensor]] = []  # step, measures
+    task = Task.of(
+        train, facts=facts, seeds=seeds, alpha=alpha, learning_rate=learning_rate,
+        batch_size=batch_size, steps=steps, every=every, test_size=test_size,
+    )  # fmt: skip
+    for step in loop.steps(
+        task, steps, label, parameters=(a, v), streams=tuple(streams), rows=rows
+    ):
+        if step % every == 0:
+            rows.append((step, _measures(facts, a, v, *test)))
+        loss = sgd_step(a, v, *_stack(facts, answers, batch_size, streams), learning_rate)
+        loop.check_finite(loss, label, step)
+    times, measures = zip(*rows, strict=True)
+    found = torch.stack(measures, dim=1).numpy()
+    return Record._make([np.array(times), *(found[..., i] for i in range(5)), found[..., 5:]])
+
+
+def sgd_step(
+    a: Float[Tensor, "runs vocabulary"],
+    v: Float[Tensor, "runs vocabulary outputs"],
+    c: Float[Tensor, "runs batch vocabulary"],
+    target: Int[Tensor, "runs batch"],
+    learning_rate: float,
+) -> Float[Tensor, " runs"]:
+    """One update in place; the cross-entropy of each run before, cut off where p underflows."""
+    residual = torch.softmax((c * a[:, None]) @ v, dim=2)
+    p = residual.gather(2, target[..., None]).clamp(min=torch.finfo(residual.dtype).tiny)
+    residual.scatter_add_(2, target[..., None], -torch.ones_like(residual[..., :1]))
+    pull = c.mT @ residual / -c.shape[1]  # what each token says about the answer, unexplained
+    up_a, up_v = learning_rate * (pull * v).sum(2), learning_rate * pull * a[..., None]
+    a += up_a
+    v += up_v
+    return -p.log().mean((1, 2))
+
+
+def _stack(
+    facts: Facts, answers: Tensor, size: int, streams: list[torch.Generator]
+) -> tuple[Float[Tensor, "runs batch vocabulary"], Tensor]:
+    batches = (questions(facts, answers, size, stream) for stream in streams)
+    c, target = map(torch.stack, zip(*batches, strict=True))
+    return c, target
+
+
+def _measures(
+    facts: Facts, a: Tensor, v: Tensor, c: Tensor, target: Tensor
+) -> Float[Tensor, "runs 8"]:
+    """The fields of a record at one step, in main memory."""
+    log_p = torch.log_softmax((c * a[:, None]) @ v, dim=2)
+    p = log_p.exp()
+    guess, block = p.argmax(dim=2), facts.answers
+    inside = p.unflatten(2, (facts.relations, block)).sum(3)
+    own = (target // block)[..., None]
+    of_relation = torch.arange(facts.outputs, device=p.device) // block == own
+    split = (facts.subjects, facts.relations, facts.noise)
+    columns = [
+        -log_p.gather(2, target[..., None]).mean((1, 2)),
+        -inside.gather(2, own).log().mean((1, 2)),
+        (guess == target).float().mean(1),
+        (guess // block == own[..., 0]).float().mean(1),
+        (p - of_relation / block).abs().sum(2).mean(1) / 2,
+        *(part.mean(1) for part in a[:, :-1].split(split, dim=1)),
+    ]
+    return torch.stack(columns, dim=1).double().cpu()
+
+
+class Rates(NamedTuple):
+    """Rates at which weights of relations and of subjects grow from small initial ones."""
+
+    relation: float
+    subject: float
+
+
+def growth_rates(facts: Facts) -> Rates:
+    """Per unit of flow time, at the saddle where nothing is known, for even answers.
+
+    The subjects' rate is the same on the plateau where p(a|r) is known. Raises ValueError where
+    the subjects cannot use all answers equally often.
+    """
+    s, r, d = facts.subjects, facts.relations, facts.answers
+    if s % d:
+        raise ValueError(f"{s} subjects cannot use {d} answers equally often")
+    return Rates(((1 - 1 / r) / d) ** 0.5 / r, ((1 - 1 / d) / r) ** 0.5 / s)
+
+
+def predicted_step(rate: float, alpha: float, learning_rate: float, level: float = 1.0) -> float:
+    """The step at which an attention weight that starts at alpha is at `level`.
+
+    At the saddle a token's a and the coordinate v of its values along their pull obey a' = rate v
+    and v' = rate a, with v = 0 at first because the pull sums to zero: a = alpha cosh(rate t).
+    In steps the growth is 1 + learning_rate * rate each.
+    """
+    return float(np.arccosh(level / alpha) / np.log1p(learning_rate * rate))
+
+
+def order_ratio(facts: Facts) -> float:
+    """Rate of the relations over that of the subjects: (S/R) sqrt((R - 1)/(D - 1))."""
+    rates = growth_rates(facts)
+    return rates.relation / rates.subject

@@ -1,0 +1,175 @@
+"""Updates of training compared with the norm-minimising direction of Eq. 29 (App. D)."""
+
+import math
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from running import loop
+from running.cache import Task
+
+from .manifold import free_directions, gram, norm_minimising
+from .model import Layers, accuracy, predicted, residual_and_gradient, start
+from .settings import Direction
+from .sliding import agreement, gates
+from .task import Samples, split, stacked
+
+Reading = Literal["sum", "samples", "entries"]  # what the squared errors are divided by
+
+
+class Record(NamedTuple):
+    """Measurements, at each time one a network: losses are mean squares over entries."""
+
+    steps: Int[Tensor, " times"]
+    train_loss: Float[Tensor, "*runs times"]
+    test_loss: Float[Tensor, "*runs times"]
+    accuracy: Float[Tensor, "*runs times"]  # on the pairs held out
+    cosine: Float[Tensor, "*runs times"]  # update against Eq. 29
+    at_kinks: Float[Tensor, "*runs times"]  # the same, inputs of units that switch held at 0
+    control: Float[Tensor, "*runs times"]  # the same, as many random inputs held; or NaN
+    switching: Float[Tensor, "*runs times"]  # share of inputs of units that switched lately
+    regularity: Float[Tensor, "*runs times"]  # least over greatest eigenvalue of J J^T; or NaN
+    norm: Float[Tensor, "*runs times"]  # of theta
+    gates_inside: Float[Tensor, "*runs times"]  # share of Filippov's gates in [0, 1]
+    gates_explained: Float[Tensor, "*runs times"]  # of the variance of measured shares of time
+    gates: Int[Tensor, "*runs times predicted measured"]  # counts in ten bins each way
+
+
+def divisor(reading: Reading, n_train: int, modulus: int) -> int:
+    """What the sum of squares is divided by; ValueError for an unknown reading."""
+    divisors = {"sum": 1, "samples": n_train, "entries": n_train * modulus}
+    if reading not in divisors:
+        raise ValueError(f"reading must be one of {tuple(divisors)}, got {reading!r}")
+    return divisors[reading]
+
+
+def measured_steps(settings: Direction) -> list[int]:
+    """Evenly spaced in log time, none before a full window has passed."""
+    first = 2 * settings.switch_window
+    wanted = np.geomspace(first, settings.steps, settings.n_measured).round().astype(int)
+    return sorted(set(wanted.tolist()))
+
+
+def measure_updates(
+    settings: Direction, seeds: Sequence[int], readings: Sequence[Reading], *, label: str
+) -> Record:
+    """Train one network a reading and seed, all at once, and measure its updates (App. D).
+
+    The same seed has the same pairs and the same start in each reading.
+    Raises ArithmeticError when a run diverges.
+    """
+    train, test, layers, scale = _networks(settings, seeds, readings)
+    wanted = measured_steps(settings)
+    rows: list[tuple[Tensor, ...]] = []
+    recent: list[tuple[Tensor, ...]] = []  # weights before the last steps, and at this one
+    switches: list[Bool[Tensor, "*runs n hidden"]] = []  # which inputs of units were positive
+    control = torch.Generator().manual_seed(seeds[0])
+    task = Task.of(measure_updates, settings=settings, seeds=seeds, readings=readings)
+    for k in loop.steps(
+        task,
+        settings.steps + 1,
+        label,
+        layers=layers,
+        recent=recent,
+        switches=switches,
+        control=control,
+        rows=rows,
+    ):
+        due = wanted[len(rows)] if len(rows) < len(wanted) else math.inf
+        if due - k <= settings.switch_window:
+            recent.append(tuple(part.clone() for part in layers))
+            switches.append(train.inputs @ layers.embeddings > 0)
+            del recent[: -settings.window - 1], switches[: -settings.switch_window - 1]
+        if k == due:
+            duty = torch.stack(switches).double().mean(dim=0)
+            update = layers.moved(Layers(*recent[0]), -1.0)
+            rows.append(_measure(settings, layers, update, duty, scale, train, test, control))
+        residual, gradient = residual_and_gradient(layers, train, settings.activation)
+        loop.check_finite(residual.square().sum(dim=(-2, -1)), label, k)
+        force = Layers(*(scale * g for g in gradient)).moved(layers, settings.weight_decay)
+        layers.move(force, -settings.learning_rate)
+    columns = (torch.stack(column, dim=2) for column in zip(*rows, strict=True))
+    return Record(torch.tensor(wanted), *columns)
+
+
+def _networks(
+    settings: Direction, seeds: Sequence[int], readings: Sequence[Reading]
+) -> tuple[Samples, Samples, Layers, Float[Tensor, "readings 1 1 1"]]:
+    """Pairs, held-out pairs, weights and factor of the loss, with axes readings and seeds."""
+    streams = [torch.Generator().manual_seed(seed) for seed in seeds]
+    p, n_pairs = settings.modulus, settings.modulus * (settings.modulus + 1) // 2
+    n_train = n_pairs - settings.n_test
+    data = stacked([split(p, n_train, generator=stream) for stream in streams])
+    starts = [start(p, settings.hidden, "torch", generator=stream) for stream in streams]
+    copies = len(readings), 1, 1, 1
+    dtype = torch.float32 if settings.single else torch.float64
+    train, test = (Samples(*(part.repeat(copies).to(dtype) for part in side)) for side in data)
+    parts = zip(*starts, strict=True)
+    layers = Layers(*(torch.stack(part).repeat(copies).to(dtype) for part in parts))
+    scale = torch.tensor([1 / divisor(r, n_train, p) for r in readings], dtype=dtype)
+    return train, test, layers, scale[:, None, None, None]
+
+
+def pulled(
+    layers: Layers, data: Samples, scale: Float[Tensor, "*any"], settings: Direction
+) -> Layers:
+    """A point near Z: descent with momentum and no weight decay from here (App. D)."""
+    speed = Layers(*(torch.zeros_like(part) for part in layers))
+    # part of one measurement, hence of one step of `measure_updates`, which is redone as a whole
+    # when it was interrupted: states of its own would never be read
+    for _ in range(settings.pull_steps):
+        _, gradient = residual_and_gradient(layers, data, settings.activation)
+        speed = Layers(*(scale * g for g in gradient)).moved(speed, settings.momentum)
+        layers = layers.moved(speed, -settings.learning_rate)
+    return layers
+
+
+def cosine(left: Layers, right: Layers) -> Float[Tensor, "*runs"]:
+    """The cosine of the angle between two directions in the space of all weights."""
+    return torch.nn.functional.cosine_similarity(left.flat(), right.flat(), dim=-1)
+
+
+def _measure(
+    settings: Direction,
+    layers: Layers,
+    update: Layers,
+    duty: Float[Tensor, "*runs n hidden"],
+    scale: Tensor,
+    train: Samples,
+    test: Samples,
+    control: torch.Generator,
+) -> tuple[Tensor, ...]:
+    """One column of the record, the steps aside, in double precision."""
+    train, test = (Samples(*(part.double() for part in side)) for side in (train, test))
+    layers, update = (Layers(*(part.double() for part in each)) for each in (layers, update))
+    activation, inputs = settings.activation, train.inputs
+    near = pulled(layers, train, scale.double(), settings)
+    held = (duty > 0) & (duty < 1)
+    free = free_directions(inputs, held)
+    ways = [norm_minimising(layers, near, inputs, each, activation) for each in (None, free)]
+    slid = gates(layers, near, inputs, held, free, ways[1])
+    cosines = [cosine(update, way.direction) for way in ways]
+    regularity = unasked = torch.full_like(cosines[0], torch.nan)
+    if settings.thorough:
+        order = torch.rand(held.flatten(-2).shape, generator=control).argsort(dim=-1)
+        shuffled = held.flatten(-2).gather(-1, order).unflatten(-1, held.shape[-2:])
+        other = free_directions(inputs, shuffled)
+        way = norm_minimising(layers, near, inputs, other, activation)
+        unasked = cosine(update, way.direction)
+        spectrum = torch.linalg.eigvalsh(gram(near, inputs, activation=activation))
+        regularity = spectrum[..., 0] / spectrum[..., -1]
+    errors = (predicted(layers, part, activation) - part.targets for part in (train, test))
+    return (
+        *(error.square().mean(dim=(-2, -1)) for error in errors),
+        accuracy(layers, test, activation),
+        *cosines,
+        unasked,
+        held.double().mean(dim=(-2, -1)),
+        regularity,
+        layers.flat().norm(dim=-1),
+        *agreement(slid, duty),
+    )

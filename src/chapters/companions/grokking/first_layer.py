@@ -1,0 +1,114 @@
+"""Dynamics of the first layer while the second is optimal, in closed form (§6, §7)."""
+
+from itertools import pairwise
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from running import loop
+from running.cache import Task
+
+from .model import RELU, Layers, accuracy, activity
+from .settings import Simulation
+from .task import Samples
+from .training import instance
+
+
+class Optimum(NamedTuple):
+    """What Eq. 20 is made of: H, A Y and the optimal second layer.
+
+    A = (H H^T + ridge)^-1 is never formed; its condition number is of order 10^6.
+    """
+
+    active: Float[Tensor, "n hidden"]
+    multipliers: Float[Tensor, "n p"]  # A Y
+
+    def second_layer(self) -> Float[Tensor, "hidden p"]:
+        """phi(W_1) = H^T A Y, of least norm among those that fit (Eqs. 15 and 18)."""
+        return self.active.T @ self.multipliers
+
+    def cost(self, embeddings: Tensor, data: Samples) -> Tensor:
+        """R / lambda of the embeddings and data that this is the optimum for."""
+        return embeddings.square().sum() + (data.targets * self.multipliers).sum()
+
+    def velocity(self, embeddings: Tensor, data: Samples) -> Tensor:
+        """Delta E of the embeddings and data that this is the optimum for."""
+        active, multipliers = self
+        pull = RELU.pulled_back(multipliers @ (multipliers.T @ active), active)
+        return data.inputs.T @ pull - embeddings
+
+
+class Path(NamedTuple):
+    """A run, a row each `log_every` steps; the clock is 2 lambda t."""
+
+    clock: Float[Tensor, " times"]
+    accuracy: Float[Tensor, " times"]  # on the pairs held out
+    cost: Float[Tensor, " times"]  # R / lambda
+    residual: Float[Tensor, " times"]  # largest error on the training pairs
+    embeddings: Float[Tensor, "times p hidden"]
+
+
+def optimum(embeddings: Float[Tensor, "p hidden"], data: Samples, ridge: float = 0.0) -> Optimum:
+    """Solve for the second layer; ridge = lambda is Eq. 15, 0 the limit of Eq. 18.
+
+    With a ridge and more pairs than units the system is solved in the space of the units,
+    ridge A = I - H (H^T H + ridge)^-1 H^T, which costs less by the square of their ratio.
+    Raises ArithmeticError where the training pairs cannot be fitted: H H^T is singular.
+    """
+    active = activity(embeddings, data.inputs)
+    pairs, units = active.shape
+    if ridge and pairs > units:
+        inner = active.T @ active
+        inner.diagonal().add_(ridge)
+        fitted = torch.cholesky_solve(active.T @ data.targets, torch.linalg.cholesky(inner))
+        return Optimum(active, (data.targets - active @ fitted) / ridge)
+    gram = active @ active.T
+    if ridge:
+        gram.diagonal().add_(ridge)
+    factor, failed = torch.linalg.cholesky_ex(gram)
+    if failed:
+        raise ArithmeticError("H H^T is singular: the second layer cannot fit the training pairs")
+    return Optimum(active, torch.cholesky_solve(data.targets, factor))
+
+
+def cost(
+    embeddings: Float[Tensor, "p hidden"], data: Samples, ridge: float = 0.0
+) -> Float[Tensor, ""]:
+    """R / lambda = |E|^2 + Tr(Y^T A Y): Eq. 19 in the limit, Eq. 16 with ridge = lambda."""
+    return optimum(embeddings, data, ridge).cost(embeddings, data)
+
+
+def velocity(
+    embeddings: Float[Tensor, "p hidden"], data: Samples, ridge: float = 0.0
+) -> Float[Tensor, "p hidden"]:
+    """Delta E of Eq. 20, which is -grad R / (2 lambda): a time unit is 1 / (2 lambda)."""
+    return optimum(embeddings, data, ridge).velocity(embeddings, data)
+
+
+def simulate(
+    settings: Simulation, seed: int, *, ridge: float = 0.0, label: str = "predicted gradients"
+) -> Path:
+    """Follow E <- E + step Delta E from the embeddings of `instance` (§7.3).
+
+    A stride makes the steps larger after the steep first phase: the same flow at less cost.
+    Raises ArithmeticError when the run diverges, or where the training pairs cannot be fitted.
+    """
+    data, (embeddings, _) = instance(settings, seed)
+    rows: list[tuple[Tensor, ...]] = []
+    fine = min(settings.stride_from, settings.steps) if settings.stride > 1 else settings.steps
+    moments = [*range(fine), *range(fine, settings.steps + 1, settings.stride)]
+    sizes = [*(b - a for a, b in pairwise(moments)), settings.stride]
+    task = Task.of(simulate, settings=settings, seed=seed, ridge=ridge)
+    for k in loop.steps(task, len(moments), label, embeddings=embeddings, rows=rows):
+        best = optimum(embeddings, data.train, ridge)
+        value = best.cost(embeddings, data.train)
+        loop.check_finite(value, label, k)
+        if moments[k] % settings.log_every == 0:
+            clock = torch.tensor(moments[k] * settings.step, dtype=torch.float64)
+            layers = Layers(embeddings, best.second_layer())
+            error = (best.active @ layers.output - data.train.targets).abs().max()
+            rows.append((clock, accuracy(layers, data.test), value, error, embeddings.clone()))
+        embeddings.add_(sizes[k] * settings.step * best.velocity(embeddings, data.train))
+    return Path(*map(torch.stack, zip(*rows, strict=True)))

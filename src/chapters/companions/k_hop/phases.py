@@ -1,0 +1,151 @@
+"""Which questions a network learns, and after how many steps: cells of one phase diagram.
+
+A cell is a depth, a number of heads, the length of the chains and the hops asked for, stage by
+stage. A run that ends without success is censored: its wait is longer than the steps it was given.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int
+
+from chapters.companions.retrieval.model import Architecture
+from chapters.companions.retrieval.task import Stages
+from chapters.companions.retrieval.training import RetrievalTraining, train
+from emergence.analysis.curves import first_reached
+
+CHAINS = 3
+GUESS = 1 / CHAINS  # among the ends of the chains
+LARGE = 86  # contexts a step, where a small batch hides the signal of three or four hops alone
+HALF_WAY = (1 + GUESS) / 2  # between a guess and certainty
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell; sizes are ours, the least at which three layers learn four hops fast."""
+
+    n_layers: int
+    stages: Stages  # the last one names the hops that are to be learned
+    limit: int  # steps at most
+    n_heads: int = 2
+    n_seeds: int = 5
+    first_seed: int = 0
+    stage_steps: int = 200
+    n_hops: int = 4  # D, the facts of a chain
+    record_every: int = 25
+    test_size: int = 32  # contexts a number of hops, with a question a chain
+    batch_size: int = 32  # contexts
+    dim: int = 64
+    learning_rate: float = 2e-3  # constant after the warm-up
+    warm_up: int = 100
+    until: float = 0.95
+
+    @property
+    def asked(self) -> tuple[int, ...]:
+        """The hops asked for in the end."""
+        return self.stages[-1]
+
+    def training(self) -> RetrievalTraining:
+        """The training of this cell."""
+        symbols = CHAINS * (self.n_hops + 1)
+        network = Architecture(self.n_layers, self.n_heads, self.dim, self.dim, symbols)
+        return RetrievalTraining(
+            stages=self.stages,
+            stage_steps=self.stage_steps,
+            steps=self.limit,
+            until=self.until,
+            architecture=network,
+            n_hops=self.n_hops,
+            n_chains=CHAINS,
+            batch_size=self.batch_size,
+            learning_rate=self.learning_rate,
+            warm_up=self.warm_up,
+            final_share=1.0,
+            record_every=self.record_every,
+            test_size=self.test_size,
+            causal=False,
+        )
+
+
+class Measured(NamedTuple):
+    """Right answers on fixed contexts over training, to a question a chain of each context."""
+
+    cell: Cell
+    moments: Int[np.ndarray, " times"]
+    right: Int[np.ndarray, "runs times n_hops"]
+
+    @property
+    def accuracy(self) -> Float[np.ndarray, "runs times n_hops"]:
+        """Share of right answers."""
+        return self.right / (CHAINS * self.cell.test_size)
+
+    def learned(self, hop: int) -> Float[np.ndarray, " runs"]:
+        """The step at which each run first answers so many hops `HALF_WAY`; infinity if never."""
+        return first_reached(self.moments, self.accuracy[..., hop - 1], HALF_WAY)
+
+    @property
+    def waits(self) -> Float[np.ndarray, " runs"]:
+        """The step at which the last of the hops asked for is learned; infinity where censored."""
+        return np.max([self.learned(hop) for hop in self.cell.asked], axis=0)
+
+
+def measure(cell: Cell, *, device: str = "cpu") -> Measured:
+    """Train a cell's networks until all have learned or the limit is reached."""
+    seeds = range(cell.first_seed, cell.first_seed + cell.n_seeds)
+    record = train(cell.training(), seeds, device=torch.device(device), label=f"{cell.stages}")
+    right = (record.accuracy.numpy() * (CHAINS * cell.test_size)).round().astype(int)
+    return Measured(cell, record.moments.numpy(), right)
+
+
+def alone(n_layers: int, hops: int, limit: int, **more: Any) -> Cell:
+    """A cell that asks for so many hops only."""
+    return Cell(n_layers, ((hops,),), limit, **more)
+
+
+def mixed(n_layers: int, hops: int, limit: int, **more: Any) -> Cell:
+    """A cell that asks for one to so many hops, equally often."""
+    return Cell(n_layers, (tuple(range(1, hops + 1)),), limit, **more)
+
+
+# In the order in which they are computed: what decides most, and what costs least, comes first.
+CELLS: tuple[Cell, ...] = (
+    mixed(3, 4, 2000),
+    alone(3, 1, 2000),
+    alone(3, 2, 2000),
+    alone(3, 1, 2000, n_hops=1),
+    alone(3, 2, 2000, n_hops=2),
+    mixed(3, 2, 2000, n_hops=2),
+    alone(1, 1, 2000),
+    alone(2, 1, 2000),
+    alone(1, 1, 2000, n_hops=1),
+    alone(2, 2, 2000, n_hops=2),
+    mixed(3, 3, 2000, n_hops=3, n_seeds=3),
+    mixed(3, 4, 2000, batch_size=LARGE, n_seeds=1),
+    alone(3, 4, 6000, batch_size=LARGE, n_seeds=1),
+    mixed(1, 2, 2000, n_hops=2, n_seeds=3),
+    alone(3, 3, 4000, batch_size=LARGE, n_hops=3, n_seeds=1),
+    Cell(3, ((4,), (3, 4), (1, 2, 3, 4)), 2400, n_seeds=3),
+    alone(3, 4, 6000, batch_size=LARGE, n_seeds=1, first_seed=1),
+    alone(3, 3, 4000, batch_size=LARGE, n_hops=3, n_seeds=1, first_seed=1),
+    Cell(3, ((1,), (1, 2), (1, 2, 3, 4)), 2000, n_seeds=3),
+    mixed(2, 3, 2000, n_hops=3, n_seeds=3),
+    alone(1, 2, 2000, n_hops=2, n_seeds=3),
+    mixed(2, 4, 4000, n_seeds=2),
+    mixed(3, 4, 2000, n_heads=1, n_seeds=3),
+    mixed(3, 4, 2000, n_heads=4, n_seeds=3),
+    Cell(3, ((2,), (1, 2), (1, 2, 3, 4)), 2400, n_seeds=3),
+    alone(2, 3, 4000, n_hops=3, n_seeds=3),
+    mixed(4, 4, 2000, n_seeds=3),
+    mixed(2, 5, 4000, n_hops=5, n_seeds=2),  # one fact more than two layers can follow
+    mixed(3, 8, 4000, n_hops=8, n_seeds=1),  # one more than three can by merging forwards
+    alone(2, 4, 8000, n_seeds=2),
+    alone(4, 4, 8000, n_seeds=2),
+)
+
+
+def order(measured: Measured, hops: Sequence[int]) -> Float[np.ndarray, "runs hops"]:
+    """The steps at which each run learns each of some numbers of hops."""
+    return np.stack([measured.learned(hop) for hop in hops], axis=1)

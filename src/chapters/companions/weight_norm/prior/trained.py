@@ -1,0 +1,76 @@
+"""Looped networks trained by gradient descent with weight decay to print a given string."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from running import loop
+from running.cache import Task
+
+
+class Trained(NamedTuple):
+    """At the end of training: the sum of squared weights, and which print all bits right."""
+
+    norm: Float[Tensor, "strings runs"]
+    printed: Bool[Tensor, "strings runs"]
+
+
+def logits(
+    weights: Float[Tensor, "nets units units"], bias: Float[Tensor, "nets units"], n_bits: int
+) -> Float[Tensor, "nets bits"]:
+    """What unit 0 is about to show at times 1 to `n_bits`; units are sigmoids and start at 0."""
+    state = torch.zeros_like(bias)
+    found = []
+    for _ in range(n_bits):
+        field = torch.baddbmm(bias[..., None], weights, state[..., None])[..., 0]
+        found.append(field[:, 0])
+        state = field.sigmoid()
+    return torch.stack(found, dim=1)
+
+
+def train(
+    strings: Sequence[int],
+    *,
+    n_bits: int,
+    units: int,
+    runs: int,
+    steps: int,
+    learning_rate: float,
+    decay: float,
+    seed: int,
+) -> Trained:
+    """Adam on mean cross-entropy plus `decay` times the sum of squared weights, all nets at once.
+
+    A string is a number whose highest bit is printed first. Weights start as N(0, 1).
+    """
+    stream = torch.Generator().manual_seed(seed)
+    nets = len(strings) * runs
+    weights = torch.randn(nets, units, units, generator=stream).requires_grad_()
+    bias = torch.randn(nets, units, generator=stream).requires_grad_()
+    wanted = bits_of(strings, n_bits).repeat_interleave(runs, dim=0)
+    optimiser = torch.optim.Adam((weights, bias), lr=learning_rate)
+    task = Task.of(
+        train, strings=tuple(strings), n_bits=n_bits, units=units, runs=runs, steps=steps,
+        learning_rate=learning_rate, decay=decay, seed=seed,
+    )  # fmt: skip
+    for step in loop.steps(task, steps, "strings", weights=weights, bias=bias, optimiser=optimiser):
+        optimiser.zero_grad()
+        shown = logits(weights, bias, n_bits)
+        fit = torch.nn.functional.binary_cross_entropy_with_logits(shown, wanted, reduction="none")
+        loss = fit.mean(dim=1).sum() + decay * (weights.square().sum() + bias.square().sum())
+        loss.backward()
+        optimiser.step()
+        loop.check_finite(loss.item(), "strings", step)
+    with torch.no_grad():
+        right = ((logits(weights, bias, n_bits) > 0) == (wanted == 1)).all(dim=1)
+        norm = weights.square().sum(dim=(1, 2)) + bias.square().sum(dim=1)
+    return Trained(norm.view(-1, runs), right.view(-1, runs))
+
+
+def bits_of(strings: Sequence[int], n_bits: int) -> Float[Tensor, "strings bits"]:
+    """The bits of each string, the highest first."""
+    numbers: Int[Tensor, " strings"] = torch.tensor(strings)
+    return (numbers[:, None] >> torch.arange(n_bits - 1, -1, -1) & 1).float()

@@ -1,0 +1,1 @@
+"""The paper's sections and appendices: settings, experiments and executed proofs."""

@@ -1,0 +1,215 @@
+"""Data whose expectation is a finite sum, and descent on it: Theorem 1 without sampling."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from emergence.fast import disentangled_output
+from emergence.models import Weights
+from emergence.subspace import NAMES, PseudoParameters, embed, project
+from emergence.tasks import gaussian_pairs, swap_halves
+from running import loop
+from running.cache import Task
+
+Sequences = tuple[Tensor, Tensor]  # inputs and targets of every run
+
+
+class Fresh(NamedTuple):
+    """Fresh Gaussian sequences in every step, as `gaussian` draws them."""
+
+    streams: tuple[torch.Generator, ...]
+    batch_size: int
+    n_pairs: int
+    dim: int
+
+
+class Group(NamedTuple):
+    """Pairs (E, F) that leave no more fixed than all orthogonal and block-orthogonal ones do."""
+
+    e: Float[Tensor, "elements dim dim"]
+    f: Float[Tensor, "elements dim dim"]
+
+
+class Descent(NamedTuple):
+    """Weights inside and outside the 19 dimensions before each step and after the last."""
+
+    outside: Float[Tensor, "times *runs"]
+    pseudo: Float[Tensor, "times *runs 19"]
+    loss: Float[Tensor, "steps *runs"]
+
+
+def real_paulis(size: int) -> Float[Tensor, "elements size size"]:
+    """The size^2 products of bit flips and signs, one of each pair +-E; size a power of two.
+
+    The average of E A E^T over them is tr(A)/size I, and no fewer rotations can do that.
+    Raises ValueError for another size.
+    """
+    if size < 1 or size & (size - 1):
+        raise ValueError(f"these groups exist for powers of two, got {size}")
+    flip = torch.tensor([[0.0, 1.0], [1.0, 0.0]], dtype=torch.float64)
+    sign = torch.diag(torch.tensor([1.0, -1.0], dtype=torch.float64))
+    single = torch.stack([torch.eye(2, dtype=torch.float64), flip, sign, flip @ sign])
+    elements = torch.ones(1, 1, 1, dtype=torch.float64)
+    while elements.shape[-1] < size:
+        elements = _products(single, elements)
+    return elements
+
+
+def pauli_group(dim: int) -> Group:
+    """All E of `real_paulis` with all F = diag(E, E) or its swap, of both signs.
+
+    (-E, -F) turns every gradient block as (E, F) does, so that E needs one sign only: D^4 pairs.
+    """
+    e, block = real_paulis(dim), real_paulis(dim // 2)
+    doubled = torch.stack([torch.block_diag(one, one) for one in block])
+    f = torch.cat([doubled, swap_halves(doubled)])
+    f = torch.cat([f, -f])
+    return Group(e.repeat_interleave(len(f), dim=0), f.repeat(len(e), 1, 1))
+
+
+def one_rotation(group: Group) -> Group:
+    """The pairs (F, F): contents and positions turned together, Assumption 3 halved."""
+    f = group.f.unique(dim=0)
+    return Group(f, f)
+
+
+def orbit(
+    inputs: Float[Tensor, "*runs batch length width"],
+    target: Float[Tensor, "*runs batch dim"],
+    group: Group,
+) -> tuple[Float[Tensor, "*runs turned length width"], Float[Tensor, "*runs turned dim"]]:
+    """Every sequence turned by every element: a distribution that the group does not change."""
+    content, position = inputs.unsqueeze(-4).chunk(2, dim=-1)
+    e, f = group.e[:, None], group.f[:, None]
+    turned = torch.cat([content @ e, position @ f], dim=-1)
+    targets = target.unsqueeze(-3) @ group.e
+    return turned.flatten(-4, -3), targets.flatten(-3, -2)
+
+
+def gaussian(
+    streams: Sequence[torch.Generator], batch_size: int, n_pairs: int, dim: int
+) -> tuple[Float[Tensor, "runs batch length width"], Float[Tensor, "runs batch dim"]]:
+    """Fresh Gaussian sequences for every run, each from its own generator."""
+    batches = [gaussian_pairs(batch_size, n_pairs, dim, generator=stream) for stream in streams]
+    return torch.stack([b.inputs for b in batches]), torch.stack([b.target for b in batches])
+
+
+def zero_weights(runs: int, dim: int) -> Weights:
+    """The start of Assumption 1."""
+    return embed(PseudoParameters.unstack(torch.zeros(runs, len(NAMES), dtype=torch.float64)), dim)
+
+
+def structured_weights(streams: Sequence[torch.Generator], dim: int) -> Weights:
+    """Weights of Eqs. 6-8 with 19 random pseudo-parameters a run, N(0, 0.4^2)."""
+    draws = [torch.randn(len(NAMES), generator=s, dtype=torch.float64) for s in streams]
+    return embed(PseudoParameters.unstack(0.4 * torch.stack(draws)), dim)
+
+
+def random_weights(streams: Sequence[torch.Generator], dim: int, scale: float) -> Weights:
+    """Weights without structure, independent N(0, scale^2) entries."""
+    shapes = (2 * dim, 2 * dim), (4 * dim, 4 * dim), (8 * dim, dim)
+    draws = ([torch.randn(*n, generator=s, dtype=torch.float64) for s in streams] for n in shapes)
+    return Weights(*(scale * torch.stack(parts) for parts in draws))
+
+
+def mean_gradient(
+    weights: Weights,
+    inputs: Float[Tensor, "*runs batch length width"],
+    target: Float[Tensor, "*runs batch dim"],
+) -> tuple[Weights, Float[Tensor, "*runs"]]:
+    """Gradient and loss, the mean over sequences and dimensions, of every run."""
+    weights = Weights(*(w.detach().requires_grad_() for w in weights))
+    loss = (disentangled_output(weights, inputs) - target).square().mean(dim=(-2, -1))
+    return Weights(*torch.autograd.grad(loss.sum(), weights)), loss.detach()
+
+
+def descend(
+    start: Weights,
+    data: Sequences | Fresh,
+    steps: int,
+    learning_rate: float,
+    *,
+    label: str = "descent",
+) -> Descent:
+    """Gradient descent on the same sequences in every step, or on fresh ones.
+
+    Raises ArithmeticError when a run diverges.
+    """
+    weights = Weights(*(w.clone() for w in start))
+    coordinates = [_coordinates(weights)]
+    losses: list[Tensor] = []
+    streams = data.streams if isinstance(data, Fresh) else ()
+    for step in loop.steps(
+        Task.of(descend, data=data, steps=steps, learning_rate=learning_rate),
+        steps,
+        label,
+        weights=weights,
+        streams=streams,
+        coordinates=coordinates,
+        losses=losses,
+    ):
+        batch = gaussian(*data) if isinstance(data, Fresh) else data
+        gradient, loss = mean_gradient(weights, *batch)
+        loop.check_finite(loss, label, step)
+        for w, g in zip(weights, gradient, strict=True):
+            w.sub_(learning_rate * g)
+        coordinates.append(_coordinates(weights))
+        losses.append(loss)
+    outside, pseudo = (torch.stack(column) for column in zip(*coordinates, strict=True))
+    return Descent(outside, pseudo, torch.stack(losses))
+
+
+def give_query_position(inputs: Tensor, generator: torch.Generator) -> Tensor:
+    """The same sequences with a positional embedding of its own on each query (against Eq. 4)."""
+    inputs = inputs.clone()
+    shape = *inputs.shape[:-2], inputs.shape[-1] // 2
+    inputs[..., -1, shape[-1] :] = torch.randn(shape, generator=generator, dtype=inputs.dtype)
+    return inputs
+
+
+def stretch_items(inputs: Tensor, factors: Float[Tensor, " dim"]) -> Tensor:
+    """The same sequences with the entries of each item, the query's too, times these factors."""
+    inputs = inputs.clone()
+    inputs[..., 0::2, : len(factors)] *= factors
+    return inputs
+
+
+def stretch_positions(inputs: Tensor, factors: Float[Tensor, " dim"]) -> Tensor:
+    """The same sequences made of stretched p_i, so that labels carry the stretched p_i times M."""
+    inputs = inputs.clone()
+    inputs[..., 0::2, len(factors) :] *= factors
+    inputs[..., 1::2, len(factors) :] *= swap_halves(factors)
+    return inputs
+
+
+def all_signs(n_pairs: int, dim: int) -> tuple[Tensor, Tensor]:
+    """Inputs and targets of every sequence with entries +-1 and every query: no sampling.
+
+    Independent signs are not isotropic, but permuting and negating entries does not change them.
+    """
+    entries = 3 * n_pairs * dim
+    signs = torch.cartesian_prod(*[torch.tensor([1.0, -1.0], dtype=torch.float64)] * entries)
+    items, labels, positions = signs.unflatten(-1, (3, n_pairs, dim)).unbind(dim=1)
+    pairs = torch.stack(
+        [torch.cat([items, positions], -1), torch.cat([labels, swap_halves(positions)], -1)], dim=2
+    ).flatten(1, 2)
+    inputs, targets = [], []
+    for q in range(n_pairs):
+        query = torch.cat([items[:, q], torch.zeros_like(items[:, q])], dim=-1)
+        inputs.append(torch.cat([pairs, query[:, None]], dim=1))
+        targets.append(labels[:, q])
+    return torch.cat(inputs), torch.cat(targets)
+
+
+def _coordinates(weights: Weights) -> tuple[Tensor, Tensor]:
+    """The norm outside the 19 dimensions, and the pseudo-parameters."""
+    pseudo, outside = project(weights)
+    return outside, pseudo.stacked()
+
+
+def _products(one: Tensor, two: Tensor) -> Tensor:
+    size = one.shape[-1] * two.shape[-1]
+    return torch.einsum("aij,bkl->abikjl", one, two).reshape(-1, size, size)

@@ -1,0 +1,1 @@
+"""Related work: rival measures of emergence, held to equal statistical power."""

@@ -1,1 +1,0 @@
-"""One module a chapter beyond the paper."""

@@ -1,1 +1,0 @@
-"""One module a chapter of the paper's part."""

@@ -1,1 +1,0 @@
-"""The proof of Theorem 1: what rotations leave fixed, and what that makes of gradients."""

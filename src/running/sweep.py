@@ -1,0 +1,169 @@
+"""Sweeps: a function at many configurations, by any executor, losing none that is finished."""
+
+import functools
+import hashlib
+import importlib.util
+import platform
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import BrokenExecutor, Executor, Future, as_completed
+from contextlib import nullcontext
+from importlib.metadata import packages_distributions
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from . import cache
+from .cache import Task
+from .executors import default_executor
+from .progress import tell
+
+PATIENCE = 3  # how often workers may be lost without any result in between
+
+
+def run(
+    function: Callable[[Any], Any],
+    configurations: Iterable[Any],
+    executor: Executor | None = None,
+    *,
+    label: str = "sweep",
+) -> list[Any]:
+    """The results of a function at each configuration: the book's sweeps, as in App. F.
+
+    What the cache in use has is not computed again, what is finished is kept at once, and workers
+    that are lost are replaced. A run uses one thread, so that results do not depend on the
+    executor. When configurations fail, the others are finished first. An interrupt cancels what
+    has not started.
+
+    Args:
+        function: the run, of one argument; importable by its name where other processes run it.
+        configurations: one argument a run, often frozen dataclasses; any number.
+        executor: of `concurrent.futures`, left open; None for processes here, or for the Dask
+            cluster that `SCHEDULER` names.
+        label: what messages call the sweep.
+
+    Returns:
+        The results in the order of the configurations.
+
+    Raises:
+        Exception: the first error of a configuration, with a note that names it.
+        RuntimeError: when workers are lost again and again, or have other sources or versions.
+
+    Example:
+        >>> from concurrent.futures import ThreadPoolExecutor
+        >>> with ThreadPoolExecutor(1) as pool:
+        ...     sweep.run(abs, [-1, -2], pool)
+        [1, 2]
+    """
+    wanted = dict(enumerate(configurations))
+    results = dict(_known(function, wanted))
+    failures: dict[int, Exception] = {}
+    crashes, threads = 0, torch.get_num_threads()
+    tell(label, len(results), len(wanted))
+    try:
+        while missing := {k: v for k, v in wanted.items() if k not in results | failures}:
+            try:
+                with nullcontext(executor) if executor else default_executor() as pool:
+                    for place, future in _finished(pool, function, missing):
+                        _harvest(place, future, results, failures)
+                        if place in results:
+                            _keep(function, wanted[place], results[place])
+                            crashes = 0
+                        tell(label, len(results) + len(failures), len(wanted))
+            except BrokenExecutor as error:
+                crashes += 1
+                if executor is not None or crashes == PATIENCE:
+                    raise RuntimeError(
+                        f"{label}: a worker was lost; {len(results)} of {len(wanted)} runs are done"
+                    ) from error
+    finally:
+        torch.set_num_threads(threads)
+    for place, failure in failures.items():
+        failure.add_note(f"{label}: at {wanted[place]!r}; {len(failures)} of {len(wanted)} failed")
+        raise failure
+    return [results[place] for place in wanted]
+
+
+def _known(function: Callable[[Any], Any], wanted: Mapping[int, Any]) -> Iterator[tuple[int, Any]]:
+    """The results that the cache in use has, by place."""
+    known = cache.current()
+    if known is cache.NO_CACHE:
+        return
+    for place, configuration in wanted.items():
+        try:
+            yield place, known.get(Task.of(function, configuration=configuration))
+        except KeyError:
+            continue
+
+
+def _keep(function: Callable[[Any], Any], configuration: Any, result: Any) -> None:
+    known = cache.current()
+    if known is not cache.NO_CACHE:
+        known.put(Task.of(function, configuration=configuration), result)
+
+
+def _finished(
+    pool: Executor, function: Callable[[Any], Any], missing: Mapping[int, Any]
+) -> Iterator[tuple[int, Future[Any]]]:
+    """Submit all; yield each future once it is done. Given up, it cancels what is left."""
+    sources = _sources(function.__module__)
+    places: dict[Future[Any], int] = {}
+    try:
+        for place, configuration in missing.items():
+            future = pool.submit(_one, function, configuration, sources)
+            if future.done():  # an executor that does it at once: its result is kept at once
+                yield place, future
+            else:
+                places[future] = place
+        yield from ((places[future], future) for future in as_completed(places))
+    finally:
+        for future in places:
+            future.cancel()
+
+
+def _harvest(
+    place: int, future: Future[Any], results: dict[int, Any], failures: dict[int, Exception]
+) -> None:
+    """Sort a finished future in; one whose worker was lost is in neither, to be tried again."""
+    try:
+        results[place] = future.result()
+    except BrokenExecutor:
+        raise
+    except Exception as error:
+        failures[place] = error
+
+
+def _one(function: Callable[[Any], Any], configuration: Any, sources: str) -> Any:
+    """One run, in a worker: with one thread, for more would add up in another order."""
+    if _sources(function.__module__) != sources:
+        raise RuntimeError(
+            f"a worker on {platform.node()} has other sources or versions than this machine"
+        )
+    torch.set_num_threads(1)
+    return function(configuration)
+
+
+@functools.cache
+def _sources(module: str) -> str:
+    """A checksum of the packages that come with that of a module, and of versions beneath them."""
+    digest = hashlib.sha256(f"{sys.version_info[:2]} {torch.__version__} {np.__version__}".encode())
+    top = module.partition(".")[0]
+    for name in sorted({__name__.partition(".")[0], *_together_with(top)}):
+        spec = None if name in ("__main__", "__mp_main__") else importlib.util.find_spec(name)
+        if spec is None or spec.origin is None or not spec.has_location:
+            continue  # such a function travels with its code
+        path = Path(spec.origin)
+        files = sorted(path.parent.rglob("*.py")) if path.name == "__init__.py" else [path]
+        for source in files:
+            digest.update(source.relative_to(path.parent).as_posix().encode())
+            digest.update(source.read_bytes())
+    return digest.hexdigest()
+
+
+def _together_with(package: str) -> set[str]:
+    """The packages that are installed by what installs a package, itself among them."""
+    installed = packages_distributions()
+    own = set(installed.get(package, ()))
+    return {package, *(name for name, by in installed.items() if own & set(by))}

@@ -1,0 +1,80 @@
+"""The law of the noise: its balance, its limits, and trainings that it is to predict."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from chapters.beyond.batch_noise import following as noise
+from chapters.beyond.batch_noise.following import follow_noise
+from emergence import models, subspace, training
+
+CPU = torch.device("cpu")
+SMALL = training.MinimalTraining(n_pairs=4, dim=8, batch_size=64, steps=60)
+pytestmark = pytest.mark.usefixtures("unchecked")
+
+
+def covariances(stream):
+    """Symmetric, positive, of every matrix."""
+    roots = (torch.randn(4, r * c, r * c, generator=stream) for r, c in noise.TILES)
+    return [root @ root.mT for root in roots]
+
+
+def test_drawn_noise_has_the_covariance_asked_for_and_no_coordinates():
+    stream = torch.Generator().manual_seed(0)
+    asked = covariances(stream)
+    drawn = noise._drawn(asked, 40, 16, stream)
+    assert subspace.project(models.Weights(*drawn))[0].stacked().abs().max() < 1e-6
+    for sectors, own in zip(noise._sectors(drawn), asked, strict=True):
+        found = noise._moments(sectors, sectors)
+        assert (found - own).abs().max() < 0.1 * own.abs().max()
+
+
+def test_sectors_are_a_rotation():
+    """No norm is lost, and a matrix that commutes with M lives in the equal sectors alone."""
+    stream = torch.Generator().manual_seed(0)
+    weights = noise._drawn(covariances(stream), 2, 8, stream)
+    for weight, sectors in zip(weights, noise._sectors(weights), strict=True):
+        assert torch.allclose(weight.square().sum(), sectors.square().sum())
+    every = subspace.PseudoParameters.unstack(torch.randn(1, 19, generator=stream))
+    for sectors in noise._sectors(subspace.embed(every, 8)):
+        assert sectors[:, 1:3].abs().max() < 1e-6
+        assert sectors[:, [0, 3]].abs().max() > 0.1
+
+
+def test_without_noise_it_is_descent_on_the_expected_loss():
+    """Large batches of a training see the same coordinates."""
+    short = replace(SMALL, steps=30)
+    path = follow_noise(short, device=CPU, noise=False, sequences=256)
+    run = training.train_minimal(replace(short, batch_size=2048), [0], device=CPU)
+    assert float(path.outside.max()) == 0
+    gap = (path.pseudo - run.pseudo[0]).abs().max()
+    assert gap < 0.05 * run.pseudo[0].abs().max()
+
+
+def test_first_step_s_noise_is_the_scatter_of_one_batch():
+    """From zero the norm after a step is that of lambda times a batch's gradient outside."""
+    two = replace(SMALL, steps=2)
+    path = follow_noise(two, device=CPU, draws=8, sequences=512)
+    runs = training.train_minimal(two, list(range(10)), device=CPU)
+    measured = runs.outside[:, 1].square().mean().sqrt()
+    assert float(path.outside[1]) == pytest.approx(float(measured), rel=0.05)
+
+
+def test_noise_and_loss_of_trainings_are_predicted():
+    path = follow_noise(SMALL, device=CPU)
+    runs = training.train_minimal(SMALL, list(range(8)), device=CPU)
+    assert float(path.outside[-1]) == pytest.approx(float(runs.outside[:, -1].mean()), rel=0.15)
+    late = slice(40, None)
+    assert float(path.loss[late].mean()) == pytest.approx(
+        float(runs.loss[:, late].mean()), rel=0.15
+    )
+    # and half the batch has more of both
+    half = follow_noise(replace(SMALL, batch_size=32), device=CPU)
+    assert float(half.outside[-1]) > 1.3 * float(path.outside[-1])
+
+
+def test_only_whole_trainings_from_zero():
+    for wrong in ({"trained": ("alpha_3",)}, {"initial_scale": 0.1}, {"held": (("beta_2", 1.0),)}):
+        with pytest.raises(ValueError, match="in all weights, from zero"):
+            follow_noise(replace(SMALL, **wrong), device=CPU)

@@ -1,0 +1,33 @@
+"""The lemma behind the order of emergence: its steps are identities, and the flow obeys it."""
+
+import numpy as np
+import pytest
+import sympy as sp
+
+from chapters.beyond.first_integral import order
+from emergence import theory
+from emergence.proofs import reduced
+
+
+def test_every_step_of_the_lemma_is_an_identity():
+    assert set(order.residuals().values()) == {sp.Integer(0)}
+
+
+def test_a_wrong_loss_leaves_something(monkeypatch):
+    original = reduced.derive_loss
+    monkeypatch.setattr(reduced, "derive_loss", lambda: original() + reduced.GAMMA**2 / reduced.N)
+    left = order.residuals()
+    assert left["speed of gamma where h = 1"] != 0
+    assert left["speed of h where h = 1"] != 0
+    assert left["speed of alpha"] == 0
+
+
+@pytest.mark.parametrize("n_pairs", [2, 3, 50])
+def test_the_flow_stays_where_the_lemma_says(n_pairs):
+    path = theory.gradient_flow(n_pairs, 20.0 * n_pairs**2)
+    signal = np.array(theory.signal(path.alpha, path.beta, n_pairs))
+    h = path.gamma * (signal - 1) / (signal + 2 * n_pairs - 1)
+    assert h.max() < 1
+    assert h[-1] > 0.9  # the bound is sharp
+    assert np.diff(path.alpha).min() > 0
+    assert np.diff(path.beta).min() > 0

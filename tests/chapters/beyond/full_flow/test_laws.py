@@ -1,0 +1,121 @@
+"""Laws of the full model's emergence times against integrated flows."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from chapters.beyond.full_flow import laws, overlaps
+from chapters.beyond.full_flow import steps as symbols
+from emergence import models, subspace, tasks, theory
+from emergence.proofs import residuals as steps
+
+QUERIES = "last", "uniform"
+
+
+@pytest.mark.parametrize(
+    "residuals", [symbols.recency_residuals, symbols.quick_residuals, symbols.slow_residuals]
+)
+def test_every_step_is_an_identity(residuals):
+    assert steps.failed(residuals()) == 0
+
+
+@pytest.mark.usefixtures("unchecked")  # for speed: many short calls
+@pytest.mark.parametrize("query", QUERIES)
+def test_the_slow_flow_gives_the_times_of_all_nineteen(query):
+    times = theory.emergence_times(40, query=query, model="full")
+    slow = laws.slow_times(40, query)
+    assert slow.alpha == pytest.approx(times.alpha, rel=0.03)
+    assert slow.beta == pytest.approx(times.beta, rel=0.06)
+    three = theory.emergence_times(40, query=query)
+    assert abs(three.alpha / times.alpha - 1) > 0.2
+
+
+@pytest.mark.usefixtures("unchecked")  # for speed: many short calls
+@pytest.mark.parametrize(
+    ("name", "query"), [("alpha", "last"), ("alpha", "uniform"), ("beta", "uniform")]
+)
+def test_the_log_law_is_the_limit_of_the_slow_flow(name, query):
+    """Its error falls as 1/log^2 N: by four where log N doubles."""
+    law = laws.log_law(name, query)
+    errors = [getattr(laws.slow_times(n, query), name) / law(n) - 1 for n in (2**8, 2**16)]
+    assert abs(errors[1]) < abs(errors[0]) / 2
+    assert abs(errors[1]) * math.log(2**16) ** 2 < 2
+
+
+def test_constants():
+    assert laws.log_law("alpha", "last").leading == pytest.approx(4 * (1 - math.exp(-0.5)))
+    grid = np.linspace(0, 1, 20001)
+    inside = np.exp(-(grid**2) / 2) / np.sqrt(0.25 + grid**2 / 2)
+    assert laws.uniform_leading(1.0) == pytest.approx(2 * np.trapezoid(inside, grid), rel=1e-7)
+    for name in ("beta", "gamma"):
+        with pytest.raises(ValueError, match=f"no law for '{name}'"):
+            laws.log_law(name, "last")
+
+
+def test_recency_is_the_slope_of_the_loss_by_alpha():
+    """With a flat layer 2, whatever the output but for gamma_1: exact at any N."""
+    for n_pairs, alpha, gammas in ((5, 0.3, (0.7, 0.2, -0.9)), (9, 1.4, (1.0, 1.0, -1.0))):
+        point = np.zeros(19)
+        point[2], point[16:] = alpha, gammas
+        claimed = gammas[2] ** 2 * math.exp(alpha) * laws.recency(alpha, n_pairs) / 4 / n_pairs**2
+        assert -theory.full_gradient(point, n_pairs)[2] == pytest.approx(claimed, rel=1e-12)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.7, 3.0, 11.9, 12.1])
+def test_recency_beyond_the_logarithm(alpha):
+    n_pairs = 2_000_000
+    left = laws.recency(alpha, n_pairs) - math.log(n_pairs) - laws.recency_excess(alpha)
+    assert abs(left) < 2 * math.exp(alpha) / n_pairs + 1e-5
+
+
+@pytest.mark.usefixtures("unchecked")  # for speed: many short calls
+@pytest.mark.parametrize("query", QUERIES)
+def test_the_output_is_quick(query):
+    n_pairs = 200
+    at = n_pairs * np.linspace(0, 4, 9)
+    path = theory.gradient_flow(n_pairs, at[-1], query=query, model="full", times=at)
+    gamma, gamma_4 = laws.quick_output(at / n_pairs, query)
+    np.testing.assert_allclose(path.gamma, gamma, atol=0.025)
+    np.testing.assert_allclose(path.points[:, 18], gamma_4, atol=0.025)
+    assert gamma[0] == gamma_4[0] == 0
+
+
+@pytest.mark.usefixtures("unchecked")
+def test_gamma_emerges_in_a_time_of_n_for_the_last_pair():
+    path = theory.gradient_flow(200, 200 * laws.quick_gamma(), model="full")
+    assert path.gamma[-1] == pytest.approx(0.5, abs=0.005)
+    assert laws.quick_gamma() == pytest.approx(0.93371, abs=1e-4)
+
+
+def test_overlaps_cost_what_sampling_says():
+    """(L_D - L) D goes to L_1; differences from 16 to 64 dimensions are of the next order."""
+    point = 0.8 * torch.randn(19, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    limit = theory.full_loss(point.tolist(), 2, query="uniform")
+    cost = float(overlaps.overlap_loss(point, 2, "uniform"))
+    stream = torch.Generator().manual_seed(1)
+    measured = []
+    for dim in (16, 64):
+        scale = torch.tensor([dim] * 15 + [1] * 4)
+        weights = subspace.embed(subspace.PseudoParameters.unstack(point / scale), dim)
+        losses = []
+        for _ in range(30):
+            batch = tasks.gaussian_pairs(2000, 2, dim, generator=stream)
+            error = models.disentangled_output(weights, batch.inputs) - batch.target
+            losses.append(float(error.square().mean()))
+        measured.append((np.mean(losses) - limit) * dim)
+    assert measured[0] == pytest.approx(cost, rel=0.2)
+    assert measured[1] == pytest.approx(cost, rel=0.15)
+    assert (4 * measured[1] - measured[0]) / 3 == pytest.approx(cost, rel=0.2)
+
+
+def test_the_order_of_overlaps_vanishes_for_wide_vectors():
+    point = np.random.default_rng(0).normal(size=19)
+    for query in QUERIES:
+        exact = theory.full_gradient(point, 3, query=query)
+        near, far = (overlaps.landscape(3, dim, query) for dim in (10, 10**9))
+        np.testing.assert_allclose(far.gradient(*point), exact, atol=1e-7)
+        step = 1e-5 * np.eye(19)[2]
+        slope = (near.loss(*(point + step)) - near.loss(*(point - step))) / 2e-5
+        assert near.gradient(*point)[2] == pytest.approx(slope, rel=1e-6)

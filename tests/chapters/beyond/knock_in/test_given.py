@@ -1,0 +1,105 @@
+"""The pieces of the head do their step exactly, and nothing else."""
+
+import numpy as np
+import pytest
+import torch
+
+from chapters.beyond.knock_in import given as knock_in
+from chapters.paper.induction_heads.products import products
+from emergence import models, tasks, training
+
+VOCABULARY, BLOCK, DIM = 6, 7, 34
+
+
+def model(parts, strength=5.0, dim=DIM, sham=None):
+    stream = torch.Generator().manual_seed(1)
+    made = models.AttentionOnlyTransformer(
+        dim, VOCABULARY, BLOCK, embedding_scale=0.5, generator=stream
+    )
+    knock_in.install(made, parts, strength, sham=sham)
+    return made
+
+
+def described(parts, sham=None):
+    return products(model(parts, sham=sham).double())
+
+
+def test_previous_is_the_sub_diagonal_of_positions():
+    expected = np.zeros((VOCABULARY + BLOCK,) * 2)
+    expected[VOCABULARY:, VOCABULARY:] = 5 * np.eye(BLOCK, k=-1)
+    assert np.abs(described(("previous",)).layer1 - expected).max() < 1e-3
+
+
+def test_match_is_the_diagonal_of_tokens_and_retrieved_tokens():
+    n = VOCABULARY + BLOCK
+    expected = np.zeros((2 * n, 2 * n))
+    expected[:VOCABULARY, n : n + VOCABULARY] = 5 * np.eye(VOCABULARY)
+    assert np.abs(described(("match",)).layer2 - expected).max() < 1e-3
+
+
+def test_copy_is_the_diagonal_of_what_the_second_head_retrieved():
+    n = VOCABULARY + BLOCK
+    expected = np.zeros((VOCABULARY, 4 * n))
+    expected[:, 2 * n : 2 * n + VOCABULARY] = 5 * np.eye(VOCABULARY)
+    assert np.abs(described(("copy",)).output - expected).max() < 1e-3
+
+
+def test_other_matrices_stay():
+    plain, given = (dict(model(parts).named_parameters()) for parts in ((), ("previous",)))
+    changed = {name for name in plain if not torch.equal(plain[name], given[name])}
+    assert changed == {"W_Q.0", "W_K.0"}
+
+
+@pytest.mark.parametrize("sham", ["permuted", "rotated"])
+@pytest.mark.parametrize("part", knock_in.PARTS)
+def test_a_sham_has_the_same_singular_values_in_the_same_matrices(part, sham):
+    plain, given, other = (
+        dict(model(parts, sham=how).named_parameters())
+        for parts, how in (((), None), ((part,), None), ((part,), sham))
+    )
+    changed = {name for name in plain if not torch.equal(plain[name], given[name])}
+    assert changed == {name for name in plain if not torch.equal(plain[name], other[name])}
+    for name in changed:
+        one, two = (torch.linalg.svdvals(made[name].detach()) for made in (given, other))
+        assert torch.allclose(one, two, atol=1e-4 * float(one.max()))
+
+
+def test_a_permuted_copy_says_or_finds_another_token():
+    n = VOCABULARY + BLOCK
+    shifted = 5 * np.roll(np.eye(VOCABULARY), 1, axis=0)
+    output = described(("copy",), "permuted").output[:, 2 * n : 2 * n + VOCABULARY]
+    assert np.abs(output - shifted).max() < 1e-3
+    layer2 = described(("match",), "permuted").layer2[:VOCABULARY, n : n + VOCABULARY]
+    assert np.abs(layer2 - shifted).max() < 1e-3
+    layer1 = described(("previous",), "permuted").layer1[VOCABULARY:, VOCABULARY:]
+    assert np.abs(np.diagonal(layer1, -2) - 5).max() < 1e-3
+    assert np.abs(np.diagonal(layer1, -1)).max() < 1e-3
+
+
+def test_a_rotated_sham_does_not_do_the_step():
+    n = VOCABULARY + BLOCK
+    output = described(("copy",), "rotated").output[:, 2 * n : 2 * n + VOCABULARY]
+    assert np.abs(np.diagonal(output)).mean() < 2.5
+
+
+def test_all_pieces_answer_most_queries_untrained():
+    batch = tasks.token_pairs(256, 2, VOCABULARY, BLOCK, generator=torch.Generator().manual_seed(2))
+    whole = model(knock_in.PARTS, strength=20.0)
+    logits = training.query_logits(whole, batch, "causal", "fast")
+    later = batch.tokens[:, -1] != batch.tokens[:, 0]  # the first token finds itself (chapter 2)
+    assert (logits.argmax(dim=1) == batch.target)[later].double().mean() > 0.99
+
+
+@pytest.mark.usefixtures("unchecked")
+def test_an_unknown_sham_raises():
+    with pytest.raises(ValueError, match="sham must be one of"):
+        model(("copy",), sham="other")
+
+
+@pytest.mark.parametrize(
+    ("parts", "dim", "message"),
+    [(("next",), DIM, "part must be one of"), (("match",), 31, "needs a width of 32, got 31")],
+)
+def test_what_cannot_be_installed_raises(parts, dim, message):
+    with pytest.raises(ValueError, match=message):
+        model(parts, dim=dim)

@@ -1,0 +1,102 @@
+"""The Coq development: the record fits the sources, and Coq refuses what is wrong."""
+
+import json
+import shutil
+
+import pytest
+
+from chapters.beyond.machine_checked import formal
+
+COQ = pytest.mark.skipif(bool(formal.missing()), reason=formal.missing() or "Coq is here")
+RECORD = json.loads(formal.RECORD.read_text(encoding="utf-8"))
+
+
+@pytest.fixture
+def copy(tmp_path):
+    """A development of our own to spoil: the files that need no interval arithmetic."""
+    folder = tmp_path / "proofs"
+    folder.mkdir()
+    names = ["Calculus.v", "Model.v"]
+    for name in names:
+        shutil.copy(formal.FOLDER / name, folder)
+    (folder / "_CoqProject").write_text("\n".join(["-Q . Emergence", *names]) + "\n")
+    return folder
+
+
+def edit(folder, file, old, new):
+    source = (folder / file).read_text(encoding="utf-8")
+    assert old in source
+    (folder / file).write_text(source.replace(old, new), encoding="utf-8")
+
+
+def test_every_theorem_stands_as_it_is_written():
+    standing = formal.standing()
+    assert all(standing.values()), "make prove writes the record anew"
+    assert set(standing) == set(RECORD["theorems"])
+
+
+def test_the_record_names_no_axiom_but_those_of_the_reals():
+    formal.raise_beyond_reals({
+        name: set(entry["assumptions"]) for name, entry in RECORD["theorems"].items()
+    })  # fmt: skip
+
+
+def test_nothing_is_left_out_of_a_proof():
+    for path in formal.files():
+        words = path.read_text(encoding="utf-8").split()
+        for word in ("Admitted.", "admit.", "Axiom", "Parameter", "Conjecture", "Abort."):
+            assert word not in words, f"{path.name}: {word}"
+
+
+def test_every_source_is_compiled():
+    assert {path.name for path in formal.files()} == {
+        path.name for path in formal.FOLDER.glob("*.v")
+    }
+
+
+def test_an_edit_of_a_statement_makes_the_record_stale(copy, tmp_path):
+    record = tmp_path / "proofs.json"
+    entries = {name: {"statement": found.digest, "assumptions": []}
+               for name, found in formal.statements(copy).items()}  # fmt: skip
+    sources = {name: RECORD["sources"][name] for name in ("Calculus.v", "Model.v")}
+    record.write_text(json.dumps({"sources": sources, "theorems": entries}))
+    assert all(formal.standing(copy, record).values())
+    edit(copy, "Model.v", "4 * beta * (N - 1)", "4 * beta * (N - 2)")
+    assert not any(formal.standing(copy, record).values())
+
+
+def test_an_axiom_beyond_the_reals_is_named():
+    with pytest.raises(formal.Unproved, match=r"a_theorem rests on Wish\.granted"):
+        formal.raise_beyond_reals({"a_theorem": {"Wish.granted", *formal.REALS}})
+
+
+@COQ
+def test_the_derivatives_compile_and_a_wrong_one_does_not(copy):
+    assert formal.prove(copy)["theorems"]["derivative_by_alpha"]["assumptions"]
+    edit(copy, "Model.v", "4 * beta * (N - 1)", "4 * beta * (N - 2)")
+    with pytest.raises(formal.Unproved, match=r"Model\.v does not compile"):
+        formal.prove(copy)
+
+
+@COQ
+def test_a_wrong_inequality_does_not_compile(copy):
+    edit(copy, "Calculus.v", "0 <= speed t) -> f a <= f b.", "0 <= speed t) -> f a < f b.")
+    with pytest.raises(formal.Unproved, match=r"Calculus\.v does not compile"):
+        formal.prove(copy)
+
+
+@COQ
+def test_an_axiom_that_proves_a_theorem_is_found(copy):
+    with (copy / "Model.v").open("a", encoding="utf-8") as source:
+        source.write("Axiom wish : 0 = 1.\nTheorem granted : 0 = 1.\nProof. exact wish. Qed.\n")
+    with pytest.raises(formal.Unproved, match=r"rests on (\w+\.)*wish"):
+        formal.prove(copy)
+
+
+@COQ
+@pytest.mark.usefixtures("unchecked")
+def test_the_whole_development_compiles_to_the_record():
+    """Minutes: every proof, and what Coq says that each rests on."""
+    proved = formal.prove()
+    assert proved["sources"] == RECORD["sources"]
+    assert proved["theorems"] == RECORD["theorems"]

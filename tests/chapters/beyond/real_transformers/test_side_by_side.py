@@ -1,0 +1,107 @@
+"""Several transformers trained as one program are those that are trained one at a time."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from chapters.beyond.real_transformers.side_by_side import Descent, noise_share, train_side_by_side
+from chapters.beyond.real_transformers.side_by_side.stacked import stacked, stacked_logits
+from chapters.beyond.real_transformers.side_by_side.train import update
+from emergence import tasks, training
+from emergence.training.settings import TokenTraining
+from emergence.training.transformer import initial_transformer
+from interruption import assert_resumes
+from running.devices import generator
+
+CPU = torch.device("cpu")
+SMALL = TokenTraining(16, 12, 9, 3, 16, 8, 3e-3, embedding_scale=1.0)
+pytestmark = pytest.mark.usefixtures("unchecked")
+
+
+def networks(settings=SMALL, seeds=(5, 6)):
+    streams = [generator(seed, CPU) for seed in seeds]
+    return [initial_transformer(settings, stream) for stream in streams], streams
+
+
+def test_stacked_logits_are_those_of_the_networks():
+    models, streams = networks()
+    batches = [tasks.token_pairs(4, 3, 12, 9, generator=stream) for stream in streams]
+    found = stacked_logits(
+        stacked(models),
+        torch.stack([batch.tokens for batch in batches]),
+        torch.stack([batch.positions for batch in batches]),
+    )
+    for model, batch, logits in zip(models, batches, found, strict=True):
+        expected = model(batch.tokens, batch.positions)[:, -1]
+        assert torch.allclose(logits, expected, atol=1e-5)
+
+
+@pytest.mark.parametrize(("optimiser", "rate"), [("adamw", 3e-3), ("sgd", 0.3)])
+def test_a_run_is_the_training_with_its_seed_and_rate(optimiser, rate):
+    """Eight updates of two runs at unlike rates against `train_tokens`, one at a time."""
+    settings = replace(SMALL, optimiser=optimiser)
+    rates = [rate, 2 * rate]
+    models, streams = networks(settings)
+    descent = Descent(settings, stacked(models), torch.tensor(rates))
+    for step in range(settings.steps):
+        update(settings, descent, step, torch.arange(2), streams)
+    for run, seed in enumerate((5, 6)):
+        alone = training.train_tokens(replace(settings, learning_rate=rates[run]), seed, device=CPU)
+        for mine, expected in zip(descent.weights, stacked([alone.model]), strict=True):
+            assert torch.allclose(mine[run], expected[0], atol=2e-5)
+
+
+def test_a_run_does_not_know_who_trains_beside_it():
+    """Runs leave when they are done; the others go on as if alone, also past that."""
+    settings = replace(SMALL, n_pairs=2, vocabulary=8, block_size=5, steps=60)
+    levels = [0.9 * np.log(2), 0.5 * np.log(2)]
+    both = train_side_by_side(settings, [0, 1], [0.05, 0.01], levels=levels, device=CPU)
+    alone = train_side_by_side(settings, [1], [0.01], levels=levels, device=CPU)
+    assert np.allclose(both.steps[1], alone.steps[0], rtol=1e-3)
+    assert np.isclose(both.taken[1], alone.taken[0])
+
+
+@pytest.mark.parametrize("kill_after", [1, 20, 45])
+@pytest.mark.parametrize("optimiser", ["adamw", "sgd"])
+def test_a_killed_training_ends_in_the_same_bits(optimiser, kill_after):
+    """One run leaves at once, for it diverges, one on the way, and one stays to the end."""
+    settings = replace(SMALL, n_pairs=2, vocabulary=8, block_size=5, steps=60, optimiser=optimiser)
+    rates = [1e6, 0.05, 1e-4]
+    assert_resumes(
+        lambda: train_side_by_side(
+            settings, [0, 1, 2], rates, levels=[1.01 * np.log(2), 0.6], device=CPU
+        ),
+        kill_after,
+    )
+
+
+def test_a_run_that_diverges_has_never_emerged():
+    settings = replace(SMALL, optimiser="sgd", steps=40)
+    found = train_side_by_side(settings, [0], [1e4], levels=[0.1], device=CPU)
+    assert np.isinf(found.steps).all()
+    assert found.taken[0] < settings.steps
+    assert not np.isfinite(found.loss[0])
+
+
+def test_settings_that_are_not_computed_here_are_refused():
+    with pytest.raises(ValueError, match="causal"):
+        train_side_by_side(replace(SMALL, mask="strict"), [0], [0.1], levels=[0.1], device=CPU)
+    with pytest.raises(ValueError, match="a rate a seed"):
+        train_side_by_side(SMALL, [0, 1], [0.1], levels=[0.1], device=CPU)
+
+
+def test_a_larger_batch_has_a_smaller_share_of_noise():
+    """Sixteen times the sequences: by AdamW's clock the share falls, and stays in (0, 1)."""
+    few, many = (
+        float(noise_share(replace(SMALL, batch_size=size, steps=20), [0], device=CPU)[0])
+        for size in (8, 512)
+    )
+    assert 0 < many < few < 1.2
+    assert many < few - 0.2
+
+
+def test_the_share_of_noise_is_adamws():
+    with pytest.raises(ValueError, match="AdamW"):
+        noise_share(replace(SMALL, optimiser="sgd", steps=20), [0], device=CPU)

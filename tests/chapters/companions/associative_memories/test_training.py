@@ -1,0 +1,92 @@
+"""Training of associative memories: what is stored, against a linear programme and least losses."""
+
+import logging
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from scipy.optimize import linprog, minimize
+
+from chapters.companions.associative_memories.model import draw, linear
+from chapters.companions.associative_memories.training import AdamTraining, train, train_adam
+
+CPU = torch.device("cpu")
+FEW = AdamTraining(
+    dim=8, width=16, n_pairs=16, n_drawn=16, learning_rate=0.03, steps=1000, patience=1000,
+    least_recall=1.0,
+)  # fmt: skip
+
+
+def separable(pairs):
+    """Whether some W gives every pair a margin of 1: a linear programme."""
+    e, u = pairs.e.double().numpy(), pairs.u.double().numpy()
+    rows = [
+        -np.outer(u[z] - u[k], e[z]).ravel() for z in range(len(e)) for k in range(len(e)) if k != z
+    ]
+    size = e.shape[1] ** 2
+    found = linprog(np.zeros(size), A_ub=rows, b_ub=-np.ones(len(rows)), bounds=(None, None))
+    return found.status == 0
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_training_stores_all_pairs_just_where_that_is_possible(seed):
+    everything = draw(20, 4, seed, CPU)
+    possible = {n: separable(everything.first(n)) for n in range(4, 16)}
+    assert any(possible.values())
+    assert not all(possible.values())
+    for n, expected in possible.items():
+        found = train(
+            linear(4), everything.first(n), least_recall=1.0, evaluations=3000, patience=200
+        )
+        assert (found.recall == 1.0) == expected
+
+
+def test_training_returns_the_parameters_with_the_recall_it_names():
+    pairs = draw(40, 16, 0, CPU)
+    found = train(linear(16), pairs, least_recall=0.99, evaluations=200, patience=30)
+    logits = pairs.e @ found.parameters[0].T @ pairs.u.T
+    assert float((logits.argmax(1) == torch.arange(40)).float().mean()) == found.recall == 1.0
+
+
+def test_beyond_capacity_training_finds_the_least_loss():
+    pairs = draw(30, 4, 1, CPU)
+    found = train(linear(4), pairs, least_recall=1.1, evaluations=3000, patience=200)
+    e, u = pairs.e.double().numpy(), pairs.u.double().numpy()
+
+    def loss(flat):
+        logits = e @ flat.reshape(4, 4).T @ u.T
+        return np.mean(np.log(np.exp(logits).sum(axis=1)) - np.diagonal(logits))
+
+    assert found.loss == pytest.approx(minimize(loss, np.zeros(16)).fun, rel=1e-4)
+
+
+def test_the_first_pairs_do_not_depend_on_how_many_are_drawn():
+    assert torch.equal(draw(50, 8, 3, CPU).first(20).e, draw(20, 8, 3, CPU).e)
+    assert not torch.equal(draw(20, 8, 3, CPU).u, draw(20, 8, 4, CPU).u)
+    assert not torch.equal(draw(20, 8, 3, CPU).u, draw(20, 8, 3, CPU).e)
+
+
+def test_runs_trained_together_do_not_see_each_other():
+    settings = replace(FEW, width=8, n_pairs=30, n_drawn=30, least_recall=1.1, steps=65)
+    together = train_adam(settings, (0, 1), device=CPU)
+    alone = train_adam(settings, (1,), device=CPU)
+    assert together[1] == pytest.approx(alone[0], abs=1 / 30)
+    assert together.max() > 0.3
+
+
+@pytest.mark.parametrize("width", [None, 16])
+def test_adam_stores_a_few_pairs_with_either_network(width):
+    assert train_adam(replace(FEW, width=width), (0, 1), device=CPU).tolist() == [1.0, 1.0]
+
+
+def test_patience_ends_a_run_whose_recall_does_not_rise(caplog):
+    settings = replace(FEW, learning_rate=1e-9, patience=64)
+    with caplog.at_level(logging.INFO, "running.progress"):
+        train_adam(settings, (0, 1), device=CPU)
+    assert caplog.records[-1].step == 65  # looks at steps 0, 32 and 64
+
+
+def test_a_diverged_run_says_so():
+    with pytest.raises(ArithmeticError, match=r"16 pairs, MLP, AdamW: the loss is not finite"):
+        train_adam(replace(FEW, learning_rate=1e30), (0,), device=CPU)

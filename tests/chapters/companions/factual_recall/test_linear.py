@@ -1,0 +1,178 @@
+"""The task's sequences, linear attention and its growth rates, against loops and enumeration."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from chapters.companions.factual_recall import linear, phases, task
+from chapters.companions.factual_recall.task import Facts
+
+CPU = torch.device("cpu")
+SMALL = Facts(subjects=4, relations=3, answers=2, noise=5, length=8)
+
+
+def stream(seed=0):
+    return torch.Generator().manual_seed(seed)
+
+
+def test_even_answers_are_those_of_the_source():
+    # printed in the source's notebook for S = 16, R = 4, D = 8
+    printed = [[s // 2 + 8 * r for r in range(4)] for s in range(16)]
+    assert task.even_answers(Facts()).tolist() == printed
+
+
+def test_random_answers_stay_in_their_relations_block():
+    known = task.random_answers(Facts(200, 3, 4), stream())
+    assert known.shape == (200, 3)
+    for r in range(3):
+        assert set(known[:, r].tolist()) == set(range(4 * r, 4 * r + 4))
+
+
+def test_sequences_have_one_subject_one_relation_noise_and_an_end():
+    sequences = task.draw(SMALL, 500, stream())
+    rows = task.tokens(SMALL, sequences).tolist()
+    for row, s, r in zip(rows, sequences.s, sequences.r, strict=True):
+        assert len(row) == SMALL.length
+        assert [t for t in row if t < 4] == [int(s)]
+        assert [t for t in row if 4 <= t < 7] == [4 + int(r)]
+        assert [t for t in row if t == 12] == [12]
+    assert set(sequences.noise.flatten().tolist()) == set(range(7, 12))
+
+
+def test_counts_are_counts():
+    sequences = task.draw(SMALL, 20, stream())
+    rows = task.tokens(SMALL, sequences).tolist()
+    expected = [[row.count(t) for t in range(SMALL.vocabulary)] for row in rows]
+    assert task.counts(SMALL, sequences).tolist() == expected
+
+
+@pytest.mark.parametrize("change", [{"subjects": 0}, {"noise": 0}, {"length": 2}])
+def test_sizes_that_make_no_sense_are_refused(change):
+    with pytest.raises(ValueError, match="at least 1"):
+        Facts(**change)
+
+
+def run(facts, **changes):
+    options = {
+        "alpha": [0.5, 0.5], "learning_rate": 0.1, "batch_size": 16, "steps": 2, "every": 1,
+        "test_size": 64, "device": CPU, "label": "test",
+    }  # fmt: skip
+    return linear.train(facts, [0, 1], **(options | changes))
+
+
+def test_a_step_is_autograds():
+    record = run(SMALL, learning_rate=2.0)
+    sequence = stream(1)
+    answers = task.even_answers(SMALL)
+
+    def loss(a, v, batch):
+        # attention as written: a score for each token from the end token, no counts
+        seen = task.tokens(SMALL, batch)
+        logits = (a[seen][:, :, None] * v[seen]).sum(dim=1)
+        return torch.nn.functional.cross_entropy(logits, answers[batch.s, batch.r])
+
+    a = torch.full((13,), 0.5, requires_grad=True)
+    v = torch.full((13, 6), 0.5, requires_grad=True)
+    test = task.draw(SMALL, 64, sequence)
+    before = float(loss(a, v, test).detach())
+    grad = torch.autograd.grad(loss(a, v, task.draw(SMALL, 16, sequence)), (a, v))
+    after = float(loss(a - 2 * grad[0], v - 2 * grad[1], test).detach())
+    assert before == pytest.approx(math.log(6), abs=1e-5)
+    assert record.loss[1] == pytest.approx([before, after], rel=1e-5)
+    assert after != pytest.approx(before, rel=1e-3)
+
+
+def test_a_step_tells_the_loss_before_it(close):
+    a, v = torch.full((2, 13), 0.5), torch.randn(2, 13, 6, generator=stream())
+    known = task.even_answers(SMALL)
+    batches = [task.questions(SMALL, known, 16, stream(seed)) for seed in (0, 1)]
+    c, target = map(torch.stack, zip(*batches, strict=True))
+    pairs = zip((c * a[:, None]) @ v, target, strict=True)
+    expected = torch.stack([torch.nn.functional.cross_entropy(*pair) for pair in pairs])
+    close(linear.sgd_step(a, v, c, target, 0.1), expected, 1e-5)
+
+
+def test_a_run_may_err_badly_but_not_diverge():
+    run(SMALL, alpha=[300.0, 300.0], steps=1)  # some p underflow
+    with pytest.raises(ArithmeticError, match=r"test: the loss is not finite at step \d"):
+        run(SMALL, learning_rate=1e30, steps=20)
+
+
+def test_measures_at_the_start_are_those_of_ignorance():
+    record = run(Facts(), steps=1, alpha=[1e-5, 1e-5], test_size=2048)
+    assert record.loss[:, 0] == pytest.approx(math.log(32), abs=1e-4)
+    assert record.relation_loss[:, 0] == pytest.approx(math.log(4), abs=1e-4)
+    assert record.from_prior[:, 0] == pytest.approx(3 / 4, abs=1e-4)
+    assert record.attention == pytest.approx(1e-5)
+
+
+def enumerated_pull(facts, known):
+    """Lengths of the mean of c_t (1{y = a} - p) over all facts, for a relation and a subject."""
+    answers = task.even_answers(facts)
+    pulls = np.zeros((2, facts.outputs))
+    for s, r in itertools.product(range(facts.subjects), range(facts.relations)):
+        possible = {
+            "nothing": slice(None),
+            "relation": slice(r * facts.answers, (r + 1) * facts.answers),
+            "subject": answers[s],
+        }[known]
+        guess = np.zeros(facts.outputs)
+        guess[possible] = 1 / len(guess[possible])
+        guess[int(answers[s, r])] -= 1
+        pulls[[r == 0, s == 0]] -= guess / (facts.subjects * facts.relations)
+    return np.linalg.norm(pulls, axis=1).tolist()
+
+
+@pytest.mark.parametrize("facts", [Facts(), Facts(8, 4, 4), Facts(4, 16, 4), Facts(8, 8, 8)])
+def test_growth_rates_are_lengths_of_the_enumerated_pulls(facts):
+    rates = linear.growth_rates(facts)
+    assert enumerated_pull(facts, "nothing") == pytest.approx(list(rates))
+    # on either plateau the rate of what is still unknown is what it was
+    assert enumerated_pull(facts, "relation")[1] == pytest.approx(rates.subject)
+    assert enumerated_pull(facts, "relation")[0] == pytest.approx(0, abs=1e-12)
+    assert enumerated_pull(facts, "subject")[0] == pytest.approx(rates.relation)
+    assert enumerated_pull(facts, "subject")[1] == pytest.approx(0, abs=1e-12)
+    ratio = facts.subjects / facts.relations * ((facts.relations - 1) / (facts.answers - 1)) ** 0.5
+    assert linear.order_ratio(facts) == pytest.approx(ratio)
+
+
+def test_growth_rates_are_refused_where_answers_are_not_used_evenly():
+    with pytest.raises(ValueError, match="equally often"):
+        linear.growth_rates(Facts(4, 16, 8))
+
+
+def test_the_predicted_step_is_where_the_linear_flow_reaches_one():
+    rate, alpha, eta = 0.07, 1e-3, 0.1
+    a, v, step = alpha, 0.0, 0
+    while a < 1:
+        a, v, step = a + eta * rate * v, v + eta * rate * a, step + 1
+    assert linear.predicted_step(rate, alpha, eta) == pytest.approx(step, rel=0.01)
+
+
+def test_training_meets_the_prediction_on_a_small_task():
+    facts = Facts(4, 2, 4, 4, 6)
+    record = run(facts, alpha=[1e-3, 1e-3], learning_rate=0.5, batch_size=256, steps=400, every=2)
+    rates = linear.growth_rates(facts)
+    # before the weights are so large that the prediction moves
+    for found, rate in zip(phases.emergence(record, 0.1), rates, strict=True):
+        assert found == pytest.approx(linear.predicted_step(rate, 1e-3, 0.5, 0.1), rel=0.1)
+
+
+def test_phases_of_a_made_up_run():
+    steps = np.arange(0, 60, 10)
+    loss = np.array([[3.0, 2.0, 2.01, 1.99, 0.5, 0.05], [3.0, 3.0, 3.0, 3.0, 3.0, 3.0]])
+    relation = np.array([[1.0, 0.05, 0, 0, 0, 0], [1.0] * 6])
+    blank = np.zeros((2, 6))
+    attention = np.zeros((2, 6, 3))
+    attention[0, 2:, 0], attention[0, 1:, 1] = 1.0, 2.0
+    record = linear.Record(steps, loss, relation, blank, blank, blank, attention)
+    found = phases.phases(record, 2.0)
+    assert [part.tolist() for part in found] == [
+        [10, np.inf], [10, np.inf], [30, np.inf], [50, np.inf]
+    ]  # fmt: skip
+    assert phases.emergence(record).tolist() == [[10, np.inf], [20, np.inf]]
+    one = linear.Record(steps, *(part[:1] for part in record[1:]))
+    assert phases.midway(one, phases.phases(one, 2.0)).tolist() == [2]

@@ -1,0 +1,81 @@
+"""Sorted maps against single entries; masses and emergence of attention made by hand."""
+
+import numpy as np
+import pytest
+import torch
+
+from chapters.companions.retrieval import heads, task
+
+
+def batch_of(hops, n_runs=2):
+    stream = torch.Generator().manual_seed(0)
+    asked = torch.full((4, 2), hops)
+    drawn = (task.chains(asked, n_hops=3, vocabulary=12, generator=stream) for _ in range(n_runs))
+    return task.stacked([*drawn])
+
+
+def test_sorted_maps_look_up_the_tokens_of_each_chain():
+    stream, batch = torch.Generator().manual_seed(1), batch_of(3)
+    whole = torch.rand(2, 4, 2, 8, 6, generator=stream)
+    rows = torch.rand(2, 4, 2, 2, 6, generator=stream)
+    maps = heads.sorted_maps((whole, rows), batch)
+    assert maps.shape == (2, 2, 2, 4, 3)
+
+    def place(run, i, chain, token):
+        """Where the fact stands that is `token` steps from the one that names the end."""
+        if token == 3:
+            return 6 + chain
+        symbol = int(batch.target[run, i, chain])
+        for _ in range(token):
+            at = batch.values[run, i].tolist().index(symbol)
+            symbol = int(batch.keys[run, i, at])
+        return batch.values[run, i].tolist().index(symbol)
+
+    each = list(np.ndindex(4, 2))
+    for run, head, one, other in np.ndindex(2, 2, 4, 3):
+        entries = [
+            whole[run, i, head, place(run, i, c, one), place(run, i, c, other)] for i, c in each
+        ]
+        assert maps[run, 0, head, one, other] == pytest.approx(float(sum(entries)) / 8)
+        if one == 3:
+            entries = [rows[run, i, head, c, place(run, i, c, other)] for i, c in each]
+            assert maps[run, 1, head, one, other] == pytest.approx(float(sum(entries)) / 8)
+        else:
+            assert torch.isnan(maps[run, 1, head, one, other])
+
+
+def test_maps_need_queries_for_the_whole_chain():
+    with pytest.raises(ValueError, match="ask for the whole chain"):
+        heads.sorted_maps((torch.rand(2, 4, 2, 8, 6),), batch_of(2))
+
+
+def test_masses_are_means_of_diagonals():
+    matrix = np.arange(12.0).reshape(4, 3)
+    assert heads.masses(matrix, (1, 2, 3)).tolist() == [(3 + 7 + 11) / 3, (6 + 10) / 2, 9.0]
+    assert heads.masses(matrix, (-1, -2)).tolist() == [(1 + 5) / 2, 2.0]
+    matrix[:3] = np.nan
+    assert heads.masses(matrix, (1, 2, 3)).tolist() == [11.0, 10.0, 9.0]
+
+
+def test_emergence_is_the_first_step_above_the_level():
+    """Layer 1 moves to offset 1 at step 20, layer 2 to offset 2 at 30; a head stays diffuse."""
+    steps = np.array([0, 10, 20, 30])
+    maps = np.full((1, 4, 2, 2, 4, 3), 0.25)
+    maps[0, 1:, 0, 0] = np.eye(4, 3, k=-1) * 0.4
+    maps[0, 2:, 0, 0] = np.eye(4, 3, k=-1) * 0.8
+    maps[0, 1, 0, 1] = np.eye(4, 3, k=-3) * 0.9  # a passing interest in another offset
+    maps[0, 2:, 0, 1] = np.eye(4, 3, k=-1) * 0.6
+    maps[0, 3:, 1, 0, -1] = np.eye(4, 3, k=-2)[-1] * 0.7
+    maps[0, :, 1, 0, :-1] = np.nan
+    found = heads.emergence(steps, maps)
+    assert found.offset[0, 0].tolist() == [1, 1]
+    assert found.offset[0, 1, 0] == 2
+    assert found.first.tolist() == [[[20.0, 20.0], [30.0, np.inf]]]
+    assert found.layers.tolist() == [[20.0, 30.0]]
+    assert found.mass[0, :, 1, 0].tolist() == [0.25, 0.25, 0.25, 0.7]
+
+
+def test_heads_are_half_risen_at_a_level_of_their_own():
+    """Head 1 ends at .9, head 2 at .3; both start at .1, and each has a layer."""
+    mass = np.array([[[[0.1], [0.1]], [[0.4], [0.2]], [[0.6], [0.2]], [[0.9], [0.3]]]])
+    assert heads.half_risen(np.array([0, 10, 20, 30]), mass).tolist() == [[20.0, 10.0]]

@@ -1,0 +1,90 @@
+"""Contexts against a dictionary that follows the chain; hops; errors."""
+
+import pytest
+import torch
+
+from chapters.companions.retrieval import task
+
+
+def contexts(n_hops=4, n_chains=3, size=300, vocabulary=32, hops=None, seed=0):
+    stream = torch.Generator().manual_seed(seed)
+    if hops is None:
+        hops = torch.randint(1, n_hops + 1, (size, n_chains), generator=stream)
+    return task.chains(hops, n_hops=n_hops, vocabulary=vocabulary, generator=stream)
+
+
+def test_following_the_facts_gives_the_target_after_so_many_hops():
+    batch = contexts()
+    for row in range(len(batch.query)):
+        facts = dict(zip(batch.keys[row].tolist(), batch.values[row].tolist(), strict=True))
+        assert len(facts) == 12
+        assert len(facts.keys() | set(facts.values())) == 15
+        for chain in range(3):
+            symbol, count = int(batch.query[row, chain]), 0
+            while symbol in facts:
+                symbol, count = facts[symbol], count + 1
+            assert symbol == int(batch.target[row, chain])
+            assert count == int(batch.hops[row, chain])
+        assert len(set(batch.target[row].tolist())) == 3
+
+
+def test_places_list_each_chain_from_its_end():
+    batch = contexts()
+    values, keys = (
+        of.gather(1, batch.places.flatten(1)).view(-1, 3, 4) for of in (batch.values, batch.keys)
+    )
+    assert torch.equal(values[..., 0], batch.target)
+    assert torch.equal(values[..., 1:], keys[..., :-1])
+    asked = keys.gather(2, batch.hops[..., None] - 1).squeeze(2)
+    assert torch.equal(asked, batch.query)
+
+
+def test_order_and_symbols_are_uniform():
+    batch = contexts(size=6000)
+    for counted in (torch.bincount(batch.places[:, 0, 0]), torch.bincount(batch.target[:, 2])):
+        mean = 6000 / len(counted)
+        assert len(counted) in (12, 32)
+        assert float(((counted - mean) ** 2 / mean).sum()) < 3 * len(counted)
+
+
+def test_same_seed_same_contexts():
+    one = contexts(seed=5)
+    assert all(map(torch.equal, one, contexts(seed=5)))
+    assert not torch.equal(one.keys, contexts(seed=6).keys)
+
+
+def test_stages_of_each_mode():
+    assert task.stages("mix", 4) == ((1, 2, 3, 4),)
+    assert task.stages("max", 4) == ((4,),)
+    assert [stage[-1] for stage in task.stages("curriculum", 6)] == [1, 2, 4, 6]
+    assert task.stages("curriculum", 4)[-1] == (1, 2, 3, 4)
+    assert task.stages("curriculum", 1) == ((1,),)
+
+
+def test_hops_are_drawn_from_the_allowed_ones_alike():
+    drawn = task.draw((2, 5), 1000, 4, generator=torch.Generator().manual_seed(0))
+    assert drawn.shape == (1000, 4)
+    assert set(drawn.flatten().tolist()) == {2, 5}
+    assert abs(float((drawn == 5).double().mean()) - 0.5) < 0.04
+
+
+def test_stacked_batches_keep_their_runs():
+    one, two = contexts(size=5, seed=1), contexts(size=5, seed=2)
+    both = task.stacked([one, two])
+    assert torch.equal(both.keys[1], two.keys)
+    assert both.places.shape == (2, 5, 3, 4)
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: contexts(vocabulary=14), "3 chains of 4 facts need 15 symbols"),
+        (lambda: contexts(hops=torch.tensor([[5]])), "hops must be between 1 and 4"),
+        (lambda: contexts(hops=torch.tensor([[0]])), "hops must be between 1 and 4"),
+        (lambda: task.stages("min", 4), "mode must be one of"),
+    ],
+)
+def test_bad_requests_raise_one_sentence(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

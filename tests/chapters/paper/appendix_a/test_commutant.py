@@ -1,0 +1,167 @@
+"""Propositions 1-4 for small k and for every k; each check turns red when its step is wrong."""
+
+import pytest
+import sympy as sp
+import torch
+
+from chapters.paper.appendix_a import commutant, words
+from chapters.paper.appendix_a.commutant import A, i, j, k, l
+from chapters.paper.appendix_a.words import ORTHOGONALITY, E, F, M, matrix
+
+small = pytest.mark.parametrize("size", [1, 2, 3])
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4])
+def test_proposition_1(size):
+    """What all signed permutations leave fixed is a multiple of I."""
+    basis = commutant.commutant(commutant.signed_permutations(size))
+    assert commutant.spans(basis, [sp.eye(size)])
+
+
+@small
+def test_proposition_2(size):
+    generators = commutant.block_orthogonal(commutant.signed_permutations(size))
+    assert commutant.spans(
+        commutant.commutant(generators), [sp.eye(2 * size), commutant.block_swap(size)]
+    )
+
+
+@small
+def test_proposition_3(size):
+    """E A F = A leaves nothing; already E = I and F = -I do."""
+    generators = commutant.signed_permutations(2 * size)
+    blocks = commutant.block_orthogonal(commutant.signed_permutations(size))
+    assert commutant.fixed_by_independent(generators, blocks) == []
+    assert commutant.invariants([(sp.eye(2 * size), -sp.eye(2 * size))]) == []
+
+
+@small
+def test_proposition_4_for_every_generator(size):
+    swap = commutant.block_swap(size)
+    for f in commutant.block_orthogonal(commutant.signed_permutations(size)):
+        assert f * swap * f.T == swap
+
+
+@pytest.mark.parametrize("size", [1, 2, 4])
+def test_paulis_fix_no_more(size):
+    paulis = commutant.real_paulis(size)
+    assert commutant.spans(commutant.commutant(paulis), [sp.eye(size)])
+    assert len(commutant.commutant(commutant.block_orthogonal(paulis))) == 2
+
+
+@pytest.mark.parametrize("size", [0, 3, 6])
+def test_paulis_need_a_power_of_two(size):
+    with pytest.raises(ValueError, match="powers of two"):
+        commutant.real_paulis(size)
+
+
+def test_every_generator_is_orthogonal():
+    for generators in (commutant.signed_permutations(4), commutant.real_paulis(4)):
+        for one in commutant.block_orthogonal(generators):
+            assert one * one.T == sp.eye(8)
+
+
+def test_fewer_rotations_fix_more():
+    """Sabotage: without the swaps every diagonal matrix stays, without M four dimensions do."""
+    assert len(commutant.commutant(commutant.signed_permutations(3)[:1])) == 5
+    flips = [sp.diag(*[-1 if a == b else 1 for b in range(3)]) for a in range(3)]
+    assert len(commutant.commutant(flips)) == 3
+    doubled = commutant.block_orthogonal(commutant.signed_permutations(3))[:-1]
+    assert len(commutant.commutant(doubled)) == 4
+
+
+def test_rotations_without_minus_one_leave_something_for_proposition_3():
+    """Sabotage: with E = F^T, not independent, I and M survive."""
+    generators = commutant.block_orthogonal(commutant.signed_permutations(2))
+    assert len(commutant.invariants((f, f.T) for f in generators)) == 2
+
+
+def test_span_compares_spaces_not_bases():
+    one, swap = sp.eye(2), commutant.block_swap(1)
+    assert commutant.spans([one + swap, one - swap], [one, swap])
+    assert not commutant.spans([one, swap], [one, sp.diag(1, -1)])
+    assert not commutant.spans([one], [one, swap])
+
+
+def test_proposition_1_for_every_k():
+    """Step 1: A_il becomes -A_il. Step 2: A_ii becomes A_jj. k, i, j, l stay letters."""
+    assert commutant.proposition_1_off_diagonal() == -A[i, l]
+    assert commutant.proposition_1_diagonal() == A[j, j]
+
+
+def test_conjugated_entry_is_the_product():
+    """The symbolic sum against SymPy's own matrices, all entries, k = 3, for both kinds of E."""
+    values = sp.Matrix(3, 3, lambda r, c: sp.Symbol(f"a_{r}{c}"))
+    numbers = {A[r + 1, c + 1]: values[r, c] for r in range(3) for c in range(3)}
+    swap = sp.eye(3).permute([[0, 1]])
+    for entry, turn in (
+        (commutant.flip_entry, sp.diag(1, -1, 1)),
+        (commutant.swap_entry, swap),
+    ):
+        row, column = sp.symbols("row column", integer=True, positive=True)
+        general = commutant.conjugated_entry(entry, row, column)
+        expected = turn * values * turn.T
+        for r in range(3):
+            for c in range(3):
+                places = {row: r + 1, column: c + 1, i: 1, j: 2, k: 3}
+                assert sp.expand(general.subs(places).subs(numbers) - expected[r, c]) == 0
+
+
+def test_proposition_2_for_every_k():
+    blocks = commutant.block_matrix("A")
+    turned = commutant.conjugated_blocks(blocks, commutant.block_form("main"))
+    assert turned == blocks.applyfunc(lambda block: E * block * matrix("E^T"))
+    a11, a12, a21, a22 = blocks
+    assert commutant.proposition_2_swap() == sp.Matrix([[a22, a21], [a12, a11]])
+
+
+@pytest.mark.parametrize("form", ["main", "secondary"])
+def test_proposition_4_for_every_k(form):
+    assert commutant.proposition_4(form) == sp.Matrix([[0, 1], [1, 0]])
+
+
+def test_proposition_4_needs_equal_blocks():
+    """Sabotage: with two different orthogonal blocks M does not survive."""
+    other = sp.diag(E, F)
+    turned = commutant.conjugated_blocks(sp.Matrix([[0, 1], [1, 0]]), other)
+    assert turned[0, 1] == E * matrix("F^T")
+
+
+def test_unknown_form_raises():
+    with pytest.raises(ValueError, match="main or secondary"):
+        commutant.block_form("diagonal")
+
+
+def test_converse_and_what_it_needs():
+    assert set(commutant.converse().values()) == {0}
+    assert commutant.converse(ORTHOGONALITY)["F M F^T = M"] != 0
+
+
+def test_transpose_reverses():
+    x, m_x = matrix("X"), matrix("X^T")
+    assert words.transpose(2 * x * M * F + E) == 2 * matrix("F^T") * M * m_x + matrix("E^T")
+    assert words.transpose(words.transpose(x * F * M)) == x * F * M
+
+
+def test_normal_form_is_true_of_matrices():
+    """A word and its normal form have the same value for actual E, F, M."""
+    generator = torch.Generator().manual_seed(0)
+    e, block = (
+        torch.linalg.qr(torch.randn(n, n, generator=generator, dtype=torch.float64)).Q
+        for n in (4, 2)
+    )
+    swap = torch.eye(4, dtype=torch.float64).roll(2, dims=0)
+    letters = {"E": e, "F": torch.block_diag(block, block), "M": swap}
+    expression = 3 * E * F * M * matrix("F^T") * matrix("E^T") * F * M * M - 2 * matrix("F^T") * M
+    reduced = words.normal_form(expression)
+    assert reduced != sp.expand(expression)
+    values = [words.evaluate(one, letters, {}) for one in (expression, reduced)]
+    assert (values[0] - values[1]).abs().max() < 1e-14
+
+
+def test_what_has_no_value_raises():
+    with pytest.raises(KeyError):
+        words.evaluate(matrix("X"), {}, {})
+    with pytest.raises(ValueError, match="not a product"):
+        words.evaluate(sp.Integer(2), {}, {})
+    assert words.evaluate(sp.Integer(0), {}, {}) == 0

@@ -1,0 +1,228 @@
+"""A.5-A.7: the algebra, the same on the real model, and what a slip in either would show."""
+
+import pytest
+import sympy as sp
+import torch
+
+from chapters.paper.appendix_a import rotation, structure, words
+from chapters.paper.appendix_a.rotation import Rotation, identities, rotate, violation
+from chapters.paper.appendix_a.slips import slips
+from chapters.paper.appendix_a.words import ORTHOGONALITY, E, F, M
+from emergence import tasks
+from emergence.models import Weights
+from emergence.subspace import PseudoParameters, embed
+
+DIM = 6
+NOT_ABOUT_WEIGHTS = {"X odd", "X even"}
+
+
+def stream(seed=0):
+    return torch.Generator().manual_seed(seed)
+
+
+@pytest.fixture
+def pseudo():
+    return PseudoParameters.unstack(0.4 * torch.randn(19, generator=stream(1), dtype=torch.float64))
+
+
+@pytest.fixture
+def weights(pseudo):
+    return embed(pseudo, DIM)
+
+
+@pytest.fixture
+def batch():
+    return tasks.gaussian_pairs(3, 3, DIM, generator=stream(2))
+
+
+def turned(form="main", seed=3):
+    return rotation.random_rotation(DIM, form, stream(seed))
+
+
+# The algebra
+
+
+def test_printed_formulas_follow_from_the_architecture():
+    for name, formula in structure.derived().items():
+        assert sp.expand(formula - structure.printed()[name]) == 0
+
+
+def test_every_remainder_vanishes():
+    forward, backward = structure.forward(), structure.backward()
+    assert len(forward) == 14
+    assert len(backward) == 42
+    assert {**forward, **backward} == dict.fromkeys([*forward, *backward], 0)
+
+
+def test_the_algebra_needs_proposition_4():
+    """Exactly the positional terms fail without F M F^T = M."""
+    forward = {name for name, rest in structure.forward(ORTHOGONALITY).items() if rest != 0}
+    assert forward == {"X_2' = X_2 F", "S' = S", "P' = P"}
+    backward = {name for name, rest in structure.backward(ORTHOGONALITY).items() if rest != 0}
+    assert backward == {"U_2", "U_4", "T"}
+
+
+def test_dropping_m_from_f_m_f_t_is_seen():
+    """Sabotage: F M F^T = I instead of M."""
+    f_t = words.matrix("F^T")
+    wrong = {**ORTHOGONALITY, (F, M): (F,), (M, f_t): (f_t,)}
+    assert structure.forward(wrong)["S' = S"] != 0
+    assert structure.forward(wrong)["P' = P"] != 0
+
+
+@pytest.mark.parametrize("place", [(0, 1), (1, 0)])
+def test_a_block_that_should_be_zero_is_seen(place):
+    """Sabotage: an identity in an off-diagonal block of W1 leaves a remainder in S."""
+    w1 = structure.block_weights()[0]
+    w1[place] = sp.Symbol("c")
+    before, after = (structure.scores(x, w1) for x in (structure.X, structure.turned(structure.X)))
+    assert words.normal_form(after - before) != 0
+
+
+@pytest.mark.parametrize("index", range(4))
+def test_m_in_a_block_of_contents_is_seen(index):
+    """Sabotage: contents are turned by E, which does not commute with M."""
+    w2 = structure.block_weights()[1]
+    place = [(0, 0), (0, 2), (2, 0), (2, 2)][index]
+    w2[place] += M
+    before, after = (structure.scores(u, w2) for u in (structure.U, structure.turned(structure.U)))
+    assert words.normal_form(after - before) != 0
+
+
+# The real model
+
+
+@pytest.mark.parametrize("mask", ["strict", "causal"])
+@pytest.mark.parametrize("form", ["main", "secondary"])
+def test_every_identity_holds(weights, batch, form, mask):
+    found = identities(weights, batch, turned(form), mask)
+    assert len(found) == 31
+    assert max(found.values()) < 1e-12
+
+
+def test_no_identity_holds_without_structure(random_weights, batch):
+    found = identities(random_weights(stream(4), DIM), batch, turned())
+    assert max(found[name] for name in NOT_ABOUT_WEIGHTS) < 1e-12
+    assert min(value for name, value in found.items() if name not in NOT_ABOUT_WEIGHTS) > 0.01
+
+
+def test_positions_need_a_block_orthogonal_turn(weights, batch):
+    """Sabotage: any other orthogonal F breaks already X_2' = X_2 F."""
+    general = Rotation(turned().e, rotation.random_orthogonal(DIM, stream(5)))
+    found = identities(weights, batch, general)
+    assert found["X even"] > 0.1
+    assert found["S"] > 0.1
+
+
+def test_a_rotation_is_orthogonal_and_of_its_form():
+    for form in ("main", "secondary"):
+        e, f = turned(form)
+        for one in (e, f):
+            assert (one @ one.T - torch.eye(DIM, dtype=torch.float64)).abs().max() < 1e-14
+        blocks = f.unflatten(0, (2, -1)).unflatten(-1, (2, -1)).movedim(2, 1)
+        same, zero = (0, 1) if form == "main" else (1, 0)
+        assert (blocks[0, same] == blocks[1, 1 - same]).all()
+        assert (blocks[0, zero] == 0).all()
+        assert (blocks[1, 1 - zero] == 0).all()
+
+
+def test_rotation_keeps_what_the_data_are_made_of(batch):
+    again = rotate(batch, turned())
+    assert (again.query == batch.query).all()
+    lengths, before = again.inputs.norm(dim=-1), batch.inputs.norm(dim=-1)
+    assert violation(lengths, before) < 1e-14
+    assert (again.inputs[:, -1, DIM:] == 0).all()
+
+
+@pytest.mark.parametrize("form", ["main", "secondary"])
+def test_orthonormal_positions_survive_block_orthogonal_turns_only(form):
+    """Assumption 7 is not invariant under every E, as Assumption 3 would ask, but under every F."""
+    batch = tasks.orthonormal_pairs(3, 3, DIM, generator=stream(2))
+    assert rotation.mixed_products(rotate(batch, turned(form)).inputs).abs().max() < 1e-14
+    general = Rotation(turned().e, rotation.random_orthogonal(DIM, stream(5)))
+    assert rotation.mixed_products(rotate(batch, general).inputs).abs().max() > 0.1
+
+
+def test_the_passes_are_the_model(weights, batch):
+    assert rotation.model_gap(weights, batch) < 1e-14
+    values = rotation.passes(weights, batch).values
+    assert (values["T"].diagonal(dim1=1, dim2=2) == 0).all()
+    assert (values["T"].triu() == 0).all()
+
+
+def test_a_position_that_sees_itself_is_seen(weights, batch):
+    """Sabotage: the ordinary mask is not the book's model, though App. A holds for both."""
+    assert rotation.model_gap(weights, batch, mask="causal") > 0.1
+
+
+@pytest.mark.parametrize("formulas", [structure.derived, structure.printed])
+def test_formulas_are_the_model(pseudo, weights, batch, formulas):
+    assert max(rotation.formulas_gap(formulas(), pseudo, weights, batch).values()) < 1e-14
+
+
+def gradient_formulas():
+    return structure.gradients(structure.X, structure.U, structure.ERROR)
+
+
+def test_gradient_formulas_are_autograd(pseudo, weights, batch):
+    found = rotation.gradients_gap(gradient_formulas(), pseudo, weights, batch)
+    assert len(found) == 42
+    assert max(found.values()) < 1e-12
+
+
+@pytest.mark.parametrize("letter", ["G", "G^T", "Q^T", "g"])
+def test_a_dropped_path_is_seen(pseudo, weights, batch, letter):
+    """Sabotage: without one term of Eq. 14 the algebra still vanishes, but it is not the model."""
+    wrong = gradient_formulas()
+    wrong["U_1"] = sum(
+        term
+        for term in wrong["U_1"].args
+        if sp.Symbol(letter, commutative=False) != term.args_cnc()[1][0]
+    )
+    assert rotation.gradients_gap(wrong, pseudo, weights, batch)["U_1"] > 1e-3
+
+
+def test_transposed_w2_is_seen(pseudo, weights, batch):
+    """Sabotage: W2 transposed has the structure too, so only the formula of P can tell."""
+    wrong = Weights(weights.w1, weights.w2.T, weights.w3)
+    assert max(identities(wrong, batch, turned()).values()) < 1e-12
+    gap = rotation.formulas_gap(structure.printed(), pseudo, wrong, batch)
+    assert gap["S"] < 1e-14
+    assert gap["P"] > 0.1
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "name"), [("alpha_1", "beta_2", "S"), ("alpha_2", "alpha_3", "S"),
+                             ("beta_2", "beta_7", "P"), ("beta_5", "beta_6", "P"),
+                             ("gamma_2", "gamma_3", "z")],
+)  # fmt: skip
+def test_swapped_coefficients_are_seen(pseudo, weights, batch, one, two, name):
+    """Sabotage: one pseudo-parameter in place of another in a copied formula."""
+    swap = {sp.Symbol(one): sp.Symbol(two), sp.Symbol(two): sp.Symbol(one)}
+    wrong = {key: f.subs(swap, simultaneous=True) for key, f in structure.printed().items()}
+    assert rotation.formulas_gap(wrong, pseudo, weights, batch)[name] > 1e-3
+
+
+def test_dropping_m_in_a_formula_is_seen(pseudo, weights, batch):
+    """Sabotage: X_2 X_2^T in place of X_2 M X_2^T."""
+    wrong = {key: f.subs(M, 1) for key, f in structure.printed().items()}
+    gap = rotation.formulas_gap(wrong, pseudo, weights, batch)
+    assert gap["S"] > 0.01
+    assert gap["P"] > 0.01
+
+
+# The errata
+
+
+@pytest.mark.parametrize("mask", ["strict", "causal"])
+@pytest.mark.parametrize("form", ["main", "secondary"])
+def test_slips_fail_as_printed_and_hold_as_meant(weights, batch, form, mask):
+    found = slips(weights, batch, turned(form), mask)
+    assert len(found) == 7
+    for slip in found.values():
+        assert slip.printed > 0.01
+        assert slip.meant < 1e-12
+
+
+def test_letters_e_and_f_turn_alternate_blocks():
+    assert [structure.turn(index) for index in range(4)] == [E, F, E, F]

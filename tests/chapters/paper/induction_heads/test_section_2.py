@@ -1,0 +1,158 @@
+"""§2: what is left open, what its runs keep, MLPs, and architectures in each other's weights."""
+
+import dataclasses
+import importlib
+
+import numpy as np
+import pytest
+import torch
+
+from chapters.paper import induction_heads
+from chapters.paper.induction_heads import described, feed_forward
+from chapters.paper.induction_heads.products import products
+from chapters.paper.related_work import equal_power
+from emergence import models, tasks
+from emergence.experiments.silences import (
+    EMBEDDINGS,
+    MASK,
+    TRANSFORMER,
+    TRANSFORMER_PAIRS,
+    Silence,
+    variations,
+)
+from emergence.models import AttentionOnlyTransformer, Weights
+from emergence.training.settings import TokenTraining
+
+CPU = torch.device("cpu")
+circuit = importlib.import_module("emergence.analysis.circuit")  # the name is its function's
+TINY = TokenTraining(
+    dim=80, vocabulary=8, block_size=8, n_pairs=2, batch_size=32, steps=10, learning_rate=0.01,
+    embedding_scale=0.5,
+)  # fmt: skip
+
+
+def stream(seed=0):
+    return torch.Generator().manual_seed(seed)
+
+
+def test_variations_differ_in_one_silence_or_in_a_pair():
+    base = TokenTraining()
+    found = variations(base, TRANSFORMER, TRANSFORMER_PAIRS)
+    assert found["base"] == base
+    assert len(set(found.values())) == len(found) == 17
+    pairs = [{a.setting, b.setting} for a, b in TRANSFORMER_PAIRS]
+    for settings in found.values():
+        one, other = dataclasses.asdict(base), dataclasses.asdict(settings)
+        changed = {name for name in one if one[name] != other[name]}
+        assert len(changed) <= 1 or changed in pairs
+    assert found["embeddings 0.1, unscaled scores"] == dataclasses.replace(
+        base, embedding_scale=0.1, scaled=False
+    )
+
+
+def test_each_silence_has_our_base_among_its_candidates():
+    base = TokenTraining()
+    for silence in TRANSFORMER:
+        assert getattr(base, silence.setting) in silence.candidates.values()
+
+
+def test_a_silence_about_no_setting_raises():
+    with pytest.raises(AttributeError):
+        variations(TINY, (Silence("colour", "", {"red": 1}),))
+
+
+def test_planned_runs_are_all_seeds_of_the_base_and_one_of_the_rest():
+    preset, grid = induction_heads.PRESET["paper"], induction_heads.GRID["paper"].settings
+    planned = induction_heads.planned(preset, grid, 3, CPU)
+    assert [run.seed for run in planned["base"]] == [3, 4, 5, 6, 7]
+    assert all([run.seed for run in runs] == [3] for n, runs in planned.items() if n != "base")
+    assert {run.settings.dim for runs in planned.values() for run in runs} == {2048}
+    assert EMBEDDINGS.candidates.keys() - planned.keys() == {"embeddings 0.05"}
+
+
+def test_a_setting_fits_if_every_seed_knows_the_task_at_the_end():
+    level = induction_heads.level(TINY)
+    assert level == pytest.approx(np.log(2) / 2)
+    low, high = (np.r_[np.ones(50), np.full(10, level + gap)] for gap in (-0.01, 0.01))
+    late = np.r_[np.zeros(50), np.ones(10)]  # learned, and lost again
+    assert induction_heads.learns([{"loss": low}, {"loss": low}], TINY)
+    assert not induction_heads.learns([{"loss": low}, {"loss": high}], TINY)
+    assert not induction_heads.learns([{"loss": late}], TINY)
+
+
+def test_a_run_keeps_what_the_weights_would_say():
+    result = described.describe(described.Run(TINY, 1))
+    assert list(result["moments"]) == [0, 2, 4, 6, 8, 10]
+    start = induction_heads.picture(result, 0)
+    model = AttentionOnlyTransformer(80, 8, 8, embedding_scale=0.5, generator=stream(1))
+    for kept, expected in zip(start, products(model), strict=True):
+        np.testing.assert_array_equal(kept, expected)
+    assert not np.allclose(start.layer1, induction_heads.picture(result).layer1)
+    assert result["error"] < 1e-12
+    values = result["singular"]
+    assert (values > 1e-10 * values[0]).sum() <= 4 * (8 + 8) < len(values)
+
+
+def test_a_run_that_diverges_says_so():
+    result = described.describe(described.Run(dataclasses.replace(TINY, learning_rate=1e30), 0))
+    assert np.all(np.isinf(result["loss"]))
+    assert not induction_heads.learns([result], TINY)
+
+
+def test_mlps_leave_the_space_of_the_stream():
+    """The rank that bounds the stream of §2.2 is no identity of any network."""
+    few = described.unseen(TINY, 32, 0)
+    plain = AttentionOnlyTransformer(80, 8, 8, embedding_scale=0.5, generator=stream()).double()
+    mixed = feed_forward.MLPTransformer(TINY, 0, stream()).double()
+    ranks = []
+    for model in (plain, mixed):
+        values = described.spectrum(model, few, "causal")
+        ranks.append(int((values > 1e-10 * values[0]).sum()))
+    assert ranks[0] <= 64 < ranks[1]
+
+
+def test_mlps_change_nothing_else(close):
+    """Same sequences, same other weights; and an MLP of zeros is none."""
+    with_mlp, without = (
+        feed_forward.train_mlp(feed_forward.MLPRun(TINY, 0, mlp)) for mlp in (True, False)
+    )
+    assert with_mlp["loss"].shape == (10,)
+    assert with_mlp["loss"][0] != without["loss"][0]
+    plain = AttentionOnlyTransformer(80, 8, 8, embedding_scale=0.5, generator=stream())
+    mixed = feed_forward.MLPTransformer(TINY, 0, stream())
+    batch = described.unseen(TINY, 4, 0)
+    with torch.no_grad():
+        assert not torch.allclose(
+            mixed(batch.tokens, batch.positions), plain(batch.tokens, batch.positions)
+        )
+        for parameter in (*mixed.W_out, *mixed.b_out):
+            parameter.zero_()
+        close(mixed(batch.tokens, batch.positions), plain(batch.tokens, batch.positions), 1e-6)
+
+
+@pytest.mark.parametrize("mask", ["causal", "strict"])
+def test_architectures_compute_the_same_in_each_others_weights(close, mask):
+    model = AttentionOnlyTransformer(8, 4, 9, embedding_scale=1.0, generator=stream()).double()
+    batch = tasks.token_pairs(5, 2, 4, 9, generator=stream(1))
+    inputs = (model.W_E.T[batch.tokens] + model.W_pos.T[batch.positions]).detach()
+    weights = equal_power.as_disentangled(model)
+    output = models.disentangled_output(weights, inputs, mask=mask)
+    close(output, model(batch.tokens, batch.positions, mask=mask)[:, -1])
+    back = equal_power.as_transformer(weights, model.W_E.detach(), model.W_pos.detach())
+    close(back(batch.tokens, batch.positions, mask=mask)[:, -1], output)
+    broken = Weights(weights.w1, weights.w2, weights.w3.flip(0))
+    assert (models.disentangled_output(broken, inputs, mask=mask) - output).abs().max() > 0.1
+
+
+def test_reddy_is_exact_on_orthonormal_inputs_alone(monkeypatch):
+    head = (2.0, 3.0, 0.9)
+    batch = tasks.orthonormal_pairs(8, 3, 8, generator=stream(), query="uniform")
+    assert equal_power.reddy_gap(batch, head, 1.0) < 1e-12
+    gaussian = tasks.gaussian_pairs(8, 3, 8, generator=stream(), query="uniform")
+    assert equal_power.reddy_gap(gaussian, head, 8.0) > 0.01
+    monkeypatch.setattr(circuit, "HEAD", circuit.HEAD[::-1])  # the parameters exchanged
+    assert equal_power.reddy_gap(batch, head, 1.0) > 0.1
+
+
+def test_strict_and_causal_masks_are_both_candidates():
+    assert set(MASK.candidates.values()) == {"strict", "causal"}

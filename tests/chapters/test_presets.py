@@ -1,0 +1,164 @@
+"""The paper's settings as printed, and the errors of bad ones."""
+
+import dataclasses
+import importlib
+import pkgutil
+
+import pytest
+
+from chapters.beyond import knock_in, real_transformers
+from chapters.paper import (
+    appendix_c,
+    appendix_d,
+    emergence,
+    full_dynamics,
+    induction_heads,
+    training_dynamics,
+)
+from emergence import experiments
+from emergence.experiments import captions
+from emergence.preset import PROFILES, choose, preset
+
+MODULES = [
+    module
+    for found in pkgutil.walk_packages(experiments.__path__, f"{experiments.__name__}.")
+    if hasattr(module := importlib.import_module(found.name), "PRESET")
+]
+
+
+def paper(module):
+    return module.PRESET["paper"].settings
+
+
+FIGURE_3 = paper(training_dynamics).training
+DYNAMICS = paper(emergence).training, paper(appendix_d).figure_15, paper(appendix_d).figure_16
+
+
+@pytest.mark.parametrize(
+    ("settings", "n_pairs", "moments"),
+    [
+        (FIGURE_3, 4, (100, 200, 400)),
+        (paper(appendix_c).four, 4, (100, 200, 400)),
+        (paper(appendix_c).eight, 8, (200, 400, 800)),
+        (paper(appendix_c).sixteen, 16, (250, 500, 1000)),
+    ],
+)
+def test_weights_during_training_as_in_appendix_c(settings, n_pairs, moments):
+    assert (settings.dim, settings.n_pairs, settings.batch_size) == (16, n_pairs, 512)
+    assert (settings.learning_rate, settings.snapshots) == (1.0, moments)
+    assert settings.steps == moments[-1]
+
+
+@pytest.mark.parametrize(
+    ("settings", "dim", "n_pairs"),
+    [(DYNAMICS[0], 32, 16), (DYNAMICS[1], 16, 32), (DYNAMICS[2], 32, 8)],
+)
+def test_dynamics_as_in_appendix_d(settings, dim, n_pairs):
+    assert (settings.dim, settings.n_pairs, settings.batch_size) == (dim, n_pairs, 256)
+    assert settings.learning_rate == 1.0
+
+
+@pytest.mark.parametrize("settings", [FIGURE_3, paper(appendix_c).eight, *DYNAMICS])
+def test_experiments_train_everything_on_gaussian_data(settings):
+    """§3.2: Gaussian data, q uniform; App. B.2: the strict mask; §4: all weights move."""
+    assert (settings.data, settings.query, settings.mask) == ("gaussian", "uniform", "strict")
+    assert settings.trained == ()
+
+
+def test_transformer_as_in_appendix_e():
+    settings = dataclasses.asdict(paper(induction_heads))
+    printed = {
+        "dim": 2048, "vocabulary": 32, "block_size": 32, "n_pairs": 8, "batch_size": 512,
+        "steps": 300, "learning_rate": 1e-3, "weight_decay": 0.01,
+    }  # fmt: skip
+    assert settings | printed == settings
+
+
+def test_sweep_as_in_appendix_f():
+    settings = paper(full_dynamics)
+    assert (settings.dim, settings.batch_size, settings.learning_rate) == (256, 64, 100.0)
+    assert settings.thresholds == (0.1, 0.1, 0.5)
+    for pairs in (settings.descent_pairs, settings.sampled_pairs):
+        assert 2 * max(pairs) <= settings.dim
+
+
+def test_every_chapter_s_presets_were_found():
+    assert len(MODULES) == 23
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
+def test_every_preset_has_seeds_enough(module, profile):
+    preset = choose(module.PRESET, profile)
+    least = 5 if profile == "paper" else 2
+    assert len(set(preset.seeds())) == preset.n_seeds >= least
+
+
+def test_presets_are_frozen_and_count_their_seeds_from_the_first():
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        FIGURE_3.dim = 8
+    preset = choose(emergence.PRESET, "paper")
+    assert preset.seeds() == (0, 1, 2, 3, 4)
+    assert preset.seeds(7) == (7, 8, 9, 10, 11)
+
+
+def test_constrained_frees_the_three_parameters_only():
+    three = captions.constrained(FIGURE_3)
+    assert three.trained == ("alpha_3", "beta_2", "gamma_3")
+    assert dataclasses.replace(three, trained=()) == FIGURE_3
+
+
+def load(**changes):
+    return choose(preset(paper=FIGURE_3, smoke=FIGURE_3), "paper").override(**changes)
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: choose(emergence.PRESET, "huge"), "profile must be one of"),
+        (lambda: choose(emergence.PRESET, "paper").seeds(-1), "must not be negative"),
+        (lambda: load(momentum=0.9), "no setting 'momentum'"),
+        (lambda: load(dim=16.0), "dim must be a int"),
+        (lambda: load(dim="16"), "dim must be a int"),
+        (lambda: load(steps=True), "steps must be a int"),
+        (lambda: load(snapshots=10), "snapshots must be a tuple"),
+        (lambda: load(learning_rate="1"), "learning_rate must be a float"),
+        (lambda: load(data="images"), "data must be one of"),
+        (lambda: load(trained=("alpha_4",)), "no pseudo-parameter is called 'alpha_4'"),
+        (lambda: load(steps=50), "snapshot at step 100, but training has 50 steps"),
+        (lambda: load(snapshots=(-1,)), "snapshot at step -1"),
+    ],
+)
+def test_bad_settings_raise_one_sentence(call, message):
+    with pytest.raises(ValueError, match=message) as error:
+        call()
+    assert str(error.value).count("\n") == 0
+
+
+@pytest.mark.usefixtures("unchecked")
+def test_a_whole_number_may_stand_for_a_float():
+    assert load(learning_rate=2).settings.learning_rate == 2.0
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_sweeps_beyond_the_paper_can_be_trained(profile):
+    """Contexts fit the vocabulary and the block; only V varies; pieces of the head fit."""
+    sweep = choose(real_transformers.PRESET, profile).settings.transformer
+    assert 2 * sweep.vocabulary_pairs + 1 <= sweep.block_size
+    for words in sweep.vocabularies:
+        assert 2 * sweep.vocabulary_pairs <= words
+        run = sweep.training(words)
+        assert run == dataclasses.replace(sweep.training(100), vocabulary=words)
+    assert 2 * sweep.vocabulary_pairs == min(sweep.vocabularies)
+    knock = choose(knock_in.PRESET, profile).settings
+    needed = 2 * (knock.vocabulary + knock.block_size) + knock.vocabulary
+    assert knock.token_dim >= needed
+    assert 2 * max(knock.sampled_pairs) <= knock.sampled_dim
+    assert knock.scaled(0.1).embedding_scale == 0.1
+
+
+def test_contexts_of_the_paper_profile_are_many():
+    """A power needs a range: six sizes of N at least, with five seeds."""
+    assert len(set(paper(real_transformers).minimal.contexts)) >= 6
+    assert paper(real_transformers).transformer.noisy[0] == 16

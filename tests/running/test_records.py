@@ -1,0 +1,153 @@
+"""Stored runs: a line an entry, configurations made again by their types, other files refused."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import pytest
+
+from bookbuild.execution.runs import REGISTRY, File
+from running.records import Entry, StoredRuns, written
+
+ROOT = Path(__file__).parents[2]
+
+
+@dataclass(frozen=True)
+class Inner:
+    """A part of a configuration."""
+
+    rates: tuple[float, ...] = (0.5,)
+    pair: tuple[int, str] = (1, "a")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A configuration of every type that the stored ones have."""
+
+    size: int
+    inner: Inner | None = None
+    kind: Literal["one", "other"] = "one"
+    sharpness: float = 1.0
+    stages: tuple[tuple[int, ...], ...] = ()
+    single: bool = False
+
+
+def square(cell: Cell) -> dict[str, int]:
+    """A run."""
+    return {"is": cell.size**2}
+
+
+def scaled(cell: Cell, *, factor: int) -> int:
+    """A run that needs a table."""
+    return factor * cell.size
+
+
+CELLS = (
+    Cell(3),
+    Cell(4, Inner((1.0, 0.25), (2, "b")), "other", float("inf"), ((1,), (1, 2)), True),
+)
+RUNS = StoredRuns(square, CELLS)
+MADE = [
+    Entry(CELLS[0], "c0de", "abc", "here", {"python": "3.11"}, 1.5, "2026-01-01", {"is": 9}),
+    Entry(CELLS[1], None, None, None, {}, None, None, {"is": 16, "never": None}),
+]
+TEXT = written(MADE)
+
+
+def test_entries_come_back_as_they_were_and_have_a_line_each():
+    assert RUNS.entries(TEXT) == MADE
+    assert RUNS.read(TEXT) == {CELLS[0]: {"is": 9}, CELLS[1]: {"is": 16, "never": None}}
+    assert len(TEXT.splitlines()) == len(MADE) + 2
+    assert TEXT.splitlines()[1] == (
+        '{"configuration": {"": "Cell", "size": 3, "inner": null, "kind": "one", '
+        '"sharpness": 1.0, "stages": [], "single": false}, "code": "c0de", "commit": "abc", '
+        '"machine": "here", "versions": {"python": "3.11"}, "seconds": 1.5, '
+        '"date": "2026-01-01", "result": {"is": 9}},'
+    )
+    assert '"sharpness": "inf"' in TEXT
+    assert RUNS.entries(written([])) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", TEXT[: len(TEXT) // 2], TEXT.removesuffix("]\n"), "\x00"],
+    ids=["empty", "half", "no end", "no text"],
+)
+def test_a_truncated_file_is_told_in_a_sentence(text):
+    with pytest.raises(ValueError, match=r"^the stored runs of Cell are damaged: no JSON$"):
+        RUNS.read(text)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        (TEXT, '{"runs": []}', "mapping"),
+        (TEXT, "[1, 2]", "mapping"),
+        ('"size": 3', '"width": 3', "Cell has other settings: size, width"),
+        ('"size": 3', '"size": 3, "more": 1', "Cell has other settings: more"),
+        ('"kind": "one", ', "", "Cell has other settings: kind"),
+        ('"size": 3', '"size": "3"', "'3' is not of type int"),
+        ('"size": 3', '"size": true', "True is not of type int"),
+        ('"size": 3', '"size": 3.0', "3.0 is not of type int"),
+        ('"single": false', '"single": 0', "0 is not of type bool"),
+        ('"kind": "one"', '"kind": "third"', "'third' is not of type"),
+        ('"sharpness": 1.0', '"sharpness": "much"', "'much' is not of type float"),
+        ('"inner": null', '"inner": 5', "5 is not of type"),
+        ('[2, "b"]', "[2]", r"\[2\] is not of type"),
+        ('"rates": [1.0, 0.25]', '"rates": [1.0, "b"]', "'b' is not of type float"),
+        ('"": "Inner"', '"": "Outer"', "is not of type"),
+        ('"": "Cell", "size": 3', '"size": 3', "is not of type Cell"),
+        ('"code": null, ', "", "code"),
+        ('"result": {"is": 9}', '"found": {"is": 9}', "found"),
+    ],
+)  # fmt: skip
+def test_a_file_of_other_runs_is_told_in_a_sentence(old, new, why):
+    changed = TEXT.replace(old, new)
+    assert changed != TEXT
+    with pytest.raises(ValueError, match=f"^these are no stored runs of Cell: .*{why}"):
+        RUNS.read(changed)
+
+
+def test_a_configuration_is_there_once():
+    with pytest.raises(ValueError, match="there twice"):
+        RUNS.read(written([MADE[0], MADE[0]._replace(code=None)]))
+
+
+def test_what_is_not_a_number_is_not_written():
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        written([MADE[0]._replace(result=[float("nan")])])
+
+
+def test_tables_are_read_from_files_and_bound(tmp_path):
+    (tmp_path / "factor.txt").write_text("7")
+    runs = StoredRuns(scaled, CELLS, tables={"factor": ("factor.txt", int)})
+    assert runs.bound(tmp_path)(CELLS[1]) == 28
+    assert runs.read(written([MADE[0]])) == {CELLS[0]: {"is": 9}}
+    assert RUNS.bound(tmp_path) is square
+
+
+@pytest.mark.parametrize("file", REGISTRY)
+def test_a_stored_file_is_written_to_the_same_bytes(file):
+    text = (ROOT / file).read_text(encoding="utf-8")
+    found = File(file, ROOT, ROOT / "src")
+    assert written(found.entries.values()) == text
+    assert all(len(entry.commit) == 12 for entry in found.entries.values())
+
+
+@pytest.mark.parametrize("file", REGISTRY)
+def test_what_is_stored_is_declared_and_nothing_is_declared_twice(file):
+    found = File(file, ROOT, ROOT / "src")
+    assert len({*found.runs.cells}) == len(found.runs.cells)
+    assert {*found.entries} <= {*found.runs.cells}
+
+
+def test_every_file_of_stored_runs_is_registered():
+    named = {path.relative_to(ROOT).as_posix() for path in (ROOT / "data").rglob("*.json")}
+    stored = {
+        name
+        for name in named
+        if isinstance(entries := json.loads((ROOT / name).read_text(encoding="utf-8")), list)
+        and "configuration" in entries[0]
+    }
+    assert stored == {*REGISTRY}

@@ -1,0 +1,190 @@
+"""Sweeps: the same results from every executor, nothing finished is lost."""
+
+import dataclasses
+import multiprocessing
+import os
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+
+import numpy as np
+import pytest
+import torch
+
+from chapters.paper import full_dynamics
+from chapters.paper.full_dynamics import Point, emergence_steps
+from running import cache, executors, sweep
+
+SMALL = full_dynamics.EmergenceSweep(dim=16, learning_rate=10.0, batch_size=8)
+POINTS = [SMALL.point(n, seed, torch.device("cpu")) for n in (2, 3) for seed in (0, 1)]
+
+
+class Remembering(cache.NoCache):
+    """A cache in a dict."""
+
+    def __init__(self) -> None:
+        self.known, self.asked = {}, 0
+
+    def get(self, task):
+        self.asked += 1
+        return self.known[repr(task)]
+
+    def put(self, task, result):
+        self.known[repr(task)] = result
+
+
+def square(x):
+    return x * x
+
+
+def brittle(x):
+    if x == 2:
+        raise ArithmeticError("the loss is not finite")
+    return x
+
+
+def threads_of(_):
+    return torch.get_num_threads()
+
+
+def test_results_come_in_the_order_of_the_configurations():
+    assert sweep.run(square, [3, 1, 2]) == [9, 1, 4]
+    assert sweep.run(square, []) == []
+    with ThreadPoolExecutor(2) as pool:
+        assert sweep.run(square, iter(range(20)), pool) == [x * x for x in range(20)]
+        assert sweep.run(lambda x: -x, [1], pool) == [-1]
+
+
+def test_serial_and_threads_give_the_bits_of_one_run_alone():
+    alone = np.stack([emergence_steps(point) for point in POINTS])
+    assert np.isfinite(alone).all()
+    with ThreadPoolExecutor(2) as pool:
+        for executor in (executors.Serial(), pool):
+            assert np.array_equal(np.stack(sweep.run(emergence_steps, POINTS, executor)), alone)
+
+
+def test_a_run_has_one_thread_and_the_caller_keeps_its_own():
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        assert sweep.run(threads_of, [0, 1], executors.Serial()) == [1, 1]
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)
+
+
+def test_what_is_known_is_not_computed_again():
+    remembering, calls = Remembering(), []
+    with cache.attached(remembering):
+        assert sweep.run(square, [1, 2, 3]) == [1, 4, 9]
+        remembering.known = {name: 10 * value for name, value in remembering.known.items()}
+        assert sweep.run(square, [2, 3, 4]) == [40, 90, 16]
+        with pytest.raises(TypeError, match="functions of a module only"):
+            sweep.run(lambda x: calls.append(x), [1])
+    assert calls == []
+
+
+def test_a_failed_run_is_named_after_the_others_are_finished():
+    remembering = Remembering()
+    with cache.attached(remembering), pytest.raises(ArithmeticError) as caught:
+        sweep.run(brittle, [1, 2, 3], label="sizes")
+    assert caught.value.__notes__ == ["sizes: at 2; 1 of 3 failed"]
+    assert sorted(remembering.known.values()) == [1, 3]
+
+
+class Losing(Executor):
+    """An executor whose workers are lost at certain submissions."""
+
+    def __init__(self, losses: list[int]) -> None:
+        self.losses, self.submitted = losses, 0
+
+    def submit(self, fn, /, *args, **kwargs):
+        self.submitted += 1
+        future = Future()
+        if self.submitted in self.losses:
+            future.set_exception(BrokenProcessPool("a worker died"))
+        else:
+            future.set_result(fn(*args, **kwargs))
+        return future
+
+
+def lossy(monkeypatch, losses):
+    executor = Losing(losses)
+
+    class Again:
+        def __enter__(self):
+            return executor
+
+        def __exit__(self, *_):
+            return None
+
+    monkeypatch.setattr(sweep, "default_executor", Again)
+    return executor
+
+
+def test_runs_whose_worker_was_lost_are_done_again(monkeypatch):
+    executor = lossy(monkeypatch, [1, 3, 6])
+    assert sweep.run(square, range(5)) == [0, 1, 4, 9, 16]
+    assert executor.submitted == 8
+
+
+def test_workers_that_are_always_lost_end_the_sweep_and_keep_what_is_done(monkeypatch):
+    lossy(monkeypatch, list(range(3, 100)))
+    remembering = Remembering()
+    with (
+        cache.attached(remembering),
+        pytest.raises(RuntimeError, match="a worker was lost; 2 of 5 runs are done"),
+    ):
+        sweep.run(square, range(5))
+    assert sorted(remembering.known.values()) == [0, 1]
+
+
+def test_an_interrupt_cancels_what_has_not_started():
+    cancelled = []
+
+    class Waiting(Executor):
+        def submit(self, fn, /, *args, **kwargs):
+            future = Future()
+            future.add_done_callback(lambda done: cancelled.append(done.cancelled()))
+            if args[1] == 2:
+                future.set_exception(KeyboardInterrupt())
+            return future
+
+    with pytest.raises(KeyboardInterrupt):
+        sweep.run(square, [1, 2, 3], Waiting())
+    assert cancelled.count(True) >= 1
+
+
+def test_a_worker_with_other_sources_is_refused():
+    with pytest.raises(RuntimeError, match="other sources or versions"):
+        sweep._one(square, 2, "another checksum")
+
+
+def test_processes_compute_and_are_gone_afterwards(monkeypatch):
+    monkeypatch.setattr(sweep, "default_executor", lambda: executors._processes(2))
+    assert sweep.run(os.path.getsize, [__file__] * 3) == [os.path.getsize(__file__)] * 3
+    assert not multiprocessing.active_children()
+
+
+def test_a_scheduler_that_is_not_there_is_named(monkeypatch):
+    pytest.importorskip("distributed", reason="Dask is not installed")
+    with (
+        pytest.raises(ConnectionError, match="there is no Dask scheduler"),
+        executors.default_executor("tcp://127.0.0.1:9"),
+    ):
+        pass
+
+
+def test_the_points_of_a_figure_are_plain_and_complete():
+    point = POINTS[0]
+    assert dataclasses.replace(point, seed=7) == Point(2, 7, "cpu", 16, 8, 10.0, (0.1, 0.1, 0.5))
+    steps = emergence_steps(point)
+    assert np.abs(steps - SMALL.exact_steps(2)).max() <= 1
+
+
+def test_processes_by_default_where_there_are_threads_for_them(monkeypatch):
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 2)
+    with executors.default_executor() as executor:
+        assert isinstance(executor, ProcessPoolExecutor)
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 1)
+    with executors.default_executor() as executor:
+        assert isinstance(executor, executors.Serial)
