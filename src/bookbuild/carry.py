@@ -20,11 +20,11 @@ from typing import Any
 from .errors import BookError
 from .execution import lock, runs
 from .execution.display import Display
-from .execution.processes import sources_first
 from .history import MOST, Made, trees
 from .ledger.carried import Witness, carried_on, carry, is_current, leads
 from .ledger.stored import ROUNDING, RUNS, SABOTAGE, SEEDS, WITNESS, read_record
 from .pipeline import run_chapters
+from .processes import sources_first
 from .reporting import provenance
 from .results import executed
 from .results.code.definitions import Reached, reached_by_cells

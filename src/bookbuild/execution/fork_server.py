@@ -15,13 +15,13 @@ from pathlib import Path
 
 import psutil
 
+from bookbuild.processes import sources_first
 from bookbuild.results.code.definitions import reached_by_cells
 from bookbuild.results.snapshot import sources
 from bookbuild.settings import Settings
 from bookbuild.source.chapters import Chapter
 
 from . import rounding, worker
-from .processes import sources_first
 
 COMMAND = [sys.executable, "-m", __name__]
 CODE_FILE = "code"

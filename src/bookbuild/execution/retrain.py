@@ -10,13 +10,12 @@ from pathlib import Path
 from typing import Any, get_type_hints
 
 from bookbuild.errors import BookError
+from bookbuild.processes import die_with_parent, sources_first
 from bookbuild.results.keys import digest
 from bookbuild.results.machine import pin
 from bookbuild.results.store import Store
 from bookbuild.results.values import to_files
 from running.records import made_again
-
-from .processes import die_with_parent, sources_first
 
 
 def train_again(

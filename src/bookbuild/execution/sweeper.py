@@ -11,13 +11,13 @@ from pathlib import Path
 import torch
 
 from bookbuild.errors import BookError
+from bookbuild.processes import die_with_parent
 from bookbuild.results.cache import StoredCache
 from bookbuild.results.machine import pin
 from running import cache, sweep
 from running.executors import SCHEDULER
 
 from . import runs
-from .processes import die_with_parent
 from .sweeps import read_grid
 
 SECONDS_BETWEEN_LINES = 1.0

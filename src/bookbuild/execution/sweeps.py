@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, get_type_hints
 
 from bookbuild.errors import BookError, raise_if_any
+from bookbuild.processes import sources_first
 from bookbuild.results.snapshot import frozen, sources
 from bookbuild.results.store import Store
 from bookbuild.schema import faults, load
@@ -19,7 +20,6 @@ from bookbuild.settings import Settings
 from running.records import made_again, name_of
 
 from .execute import tidy
-from .processes import sources_first
 from .runs import File, file_of
 
 SCHEMA = Path(__file__).with_name("grid.schema.json")

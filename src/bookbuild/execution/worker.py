@@ -14,8 +14,9 @@ from nbclient.exceptions import CellTimeoutError, DeadKernelError
 from papermill.exceptions import PapermillExecutionError
 from traitlets.config import Config
 
+from bookbuild.processes import die_with_parent
+
 from . import kernel
-from .processes import die_with_parent
 from .usage import watched
 
 ORDER_FILE = "order.json"

@@ -2,9 +2,10 @@
 
 A planted fault is one slip that somebody thought of. A disturbance is none in particular: every
 function that a chapter calls, or a part of them drawn by lot, returns what it should times
-exp(u + v/2), u drawn for the whole array and v for each number of it, both standard normal; zeros and
-errors of rounding become numbers of a usual size, and truths are turned round. So does what reads stored records. Whole numbers in a record are sizes and stay; so does what the library
-itself calls, and functions that come out, a landscape's say, which a solver has to follow.
+exp(u + v/2), u drawn for the whole array and v for each number of it, both standard normal; zeros
+and errors of rounding become numbers of a usual size, and truths are turned round. So does what
+reads stored records. Whole numbers in a record are sizes and stay; so does what the library itself
+calls, and functions that come out, a landscape's say, which a solver has to follow.
 
 For rows that survive this, one function after another is put off alone, so that all before it is
 sound, and harder: half of the arrays change their sign, v is three times as wide, and whole numbers
