@@ -6,16 +6,20 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping
+from dataclasses import is_dataclass
 from pathlib import Path
 from typing import Any, get_type_hints
 
 from bookbuild.errors import BookError
 from bookbuild.processes import die_with_parent, sources_first
+from bookbuild.results.code.modules import Sources
 from bookbuild.results.keys import digest
 from bookbuild.results.machine import pin
 from bookbuild.results.store import Store
 from bookbuild.results.values import to_files
 from running.records import made_again
+
+BUILDER = __name__.partition(".")[0]
 
 
 def train_again(
@@ -26,7 +30,9 @@ def train_again(
     Raises BookError with the last line of what went wrong, TimeoutError after so many seconds.
     """
     with tempfile.TemporaryDirectory() as folder:
-        order = json.dumps({"task": task, "folder": folder, "device": device})
+        order = json.dumps(
+            {"task": task, "folder": folder, "device": device, "sources": str(sources)}
+        )
         try:
             done = subprocess.run(
                 [sys.executable, "-m", __name__, order],
@@ -45,23 +51,32 @@ def train_again(
     return dict(stored.files)
 
 
-def configured(task: Mapping[str, Any]) -> tuple[Any, Any]:
+def configured(task: Mapping[str, Any], src: Path) -> tuple[Any, Any]:
     """Return the function of a task and its configuration, made of the plain values again.
 
-    Raises BookError where they do not lead back to what was stored.
+    Published results come from strangers, so nothing is imported but a function that these sources
+    define outside the builder, and it is given a dataclass. Raises BookError for anything else, and
+    where the values do not lead back to what was stored.
     """
-    function = getattr(importlib.import_module(task["module"]), task["function"])
-    (value,) = task["configuration"].values()
-    hints = get_type_hints(function)
-    hints.pop("return", None)
-    (hint,) = hints.values()
+    module, name = str(task["module"]), str(task["function"])
+    found = None if module.partition(".")[0] == BUILDER else Sources(src).find(module)
+    if found is None or name not in found.defined:
+        raise BookError(f"These sources define no {module}.{name} to be computed: it is not run.")
+    function = getattr(importlib.import_module(module), name)
     try:
-        return function, made_again(hint, value)
+        (value,) = task["configuration"].values()
+        hints = get_type_hints(function)
+        hints.pop("return", None)
+        (hint,) = hints.values()
+        configuration = made_again(hint, value)
+        if not is_dataclass(configuration):
+            raise TypeError(f"{value!r:.60} is no configuration")
     except (TypeError, ValueError) as error:
-        name = f"{task['module']}.{task['function']}"
         raise BookError(
-            f"The configuration of {name} cannot be made again from what was stored: {error}."
+            f"The configuration of {module}.{name} cannot be made again from what was stored: "
+            f"{error}."
         ) from error
+    return function, configuration
 
 
 def main(order: str) -> int:
@@ -73,7 +88,7 @@ def main(order: str) -> int:
 
     torch.set_num_threads(1)
     pin(asked["device"])
-    function, configuration = configured(task)
+    function, configuration = configured(task, Path(asked["sources"]))
     files = to_files(function(configuration))
     Store(Path(asked["folder"])).put(digest(task), "sweep", task["function"], {}, files)
     return 0

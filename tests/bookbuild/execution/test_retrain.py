@@ -26,14 +26,29 @@ def stored(function: object, configuration: object) -> dict[str, object]:
     [(emergence_steps, POINT), (describe, Run(TokenTraining(dim=64), 3, "cpu"))],
 )
 def test_a_configuration_is_made_again(function: object, configuration: object) -> None:
-    assert configured(stored(function, configuration)) == (function, configuration)
+    assert configured(stored(function, configuration), SOURCES) == (function, configuration)
 
 
 def test_a_configuration_that_lost_a_setting_is_refused() -> None:
     task = stored(emergence_steps, POINT)
     task["configuration"]["configuration"]["colour"] = "red"
     with pytest.raises(BookError, match="cannot be made again from what was stored"):
-        configured(task)
+        configured(task, SOURCES)
+
+
+@pytest.mark.parametrize(
+    ("module", "function"),
+    [
+        ("distributed.utils", "import_file"),  # executes any file
+        ("bookbuild.results.inventory", "prune"),  # ours, but of the builder
+        ("chapters.paper.full_dynamics", "first_reached"),  # imported there, not defined
+        ("../tests/this_book", "chapters"),
+    ],
+)
+def test_an_archive_chooses_no_code(module: str, function: str) -> None:
+    task = stored(emergence_steps, POINT) | {"module": module, "function": function}
+    with pytest.raises(BookError, match=r"These sources define no .* it is not run"):
+        configured(task, SOURCES)
 
 
 def test_a_training_comes_out_to_the_same_bits_in_a_process_of_its_own() -> None:
