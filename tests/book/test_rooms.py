@@ -67,6 +67,17 @@ def test_the_map_in_the_workshop_has_every_room_and_what_it_says_of_itself() -> 
     assert listed == rooms()
 
 
+def test_no_module_hides_what_its_package_has_from_elsewhere() -> None:
+    """Importing `a.b` binds `b` in `a`, in place of what was imported there under that name."""
+    for path in SRC.rglob("__init__.py"):
+        modules = {p.stem for p in path.parent.glob("*.py")}
+        modules |= {p.parent.name for p in path.parent.glob("*/__init__.py")}
+        for node in tree(path).body:
+            if isinstance(node, ast.ImportFrom) and (node.level, node.module) != (1, None):
+                names = {alias.asname or alias.name for alias in node.names} & modules
+                assert all(node.level == 1 and node.module == name for name in names), path
+
+
 def test_what_one_chapter_uses_lies_with_it_and_not_in_the_library() -> None:
     """A module of `emergence` serves two chapters, draws, or is on the page of the public code."""
     users: dict[str, set[str]] = {}

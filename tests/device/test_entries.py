@@ -16,7 +16,7 @@ from chapters.companions.birth import baselines
 from chapters.companions.birth import fast as birth
 from chapters.companions.birth import model as born
 from chapters.companions.birth import task as stream
-from chapters.companions.birth.recall import recall
+from chapters.companions.birth.memories import recall
 from chapters.companions.clustering import pairwise
 from chapters.companions.clustering.model import Network
 from chapters.companions.grokking import manifold

@@ -11,8 +11,8 @@ from emergence.theory.area import asked
 from emergence.theory.flow import UNIT, Rates
 from emergence.theory.landscape import Landscape
 
-from .asked import AskedTraining
 from .curriculum import Curriculum
+from .training import AskedTraining
 
 COPIES = 4
 

@@ -14,8 +14,8 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from .fast import table_gradient
+from .memories import recall
 from .model import Frozen, Trained, from_parts, loss_and_gradient, parts
-from .recall import recall
 from .tables import Tables, direct, metric
 from .task import Batch
 

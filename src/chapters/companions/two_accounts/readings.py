@@ -13,7 +13,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from chapters.companions.birth.recall import recall
+from chapters.companions.birth.memories import recall
 
 NODES = 48  # of the Gauss-Hermite rule, for which the integrand is smooth enough at this number
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from chapters.companions.birth.recall import recall
+from chapters.companions.birth.memories import recall
 from chapters.companions.two_accounts import arrivals, circuits, curves, readings
 from chapters.companions.two_accounts.readings import AssociativeMemory, Reading, read
 from chapters.paper.induction_heads.products import products

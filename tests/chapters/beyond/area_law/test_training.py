@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from chapters.beyond.area_law.asked import AskedRecord, AskedTraining, train_asked
 from chapters.beyond.area_law.curriculum import Curriculum, train_curriculum
+from chapters.beyond.area_law.training import AskedRecord, AskedTraining, train_asked
 from emergence import theory
 from emergence.theory import area, cross_entropy
 
