@@ -6,7 +6,7 @@ from this_book import ROOT
 
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 TOLD = set(re.findall(r"^([a-z-]+):.*## ", MAKEFILE, re.MULTILINE))
-PAGES = [ROOT / "README.md", *sorted((ROOT / "book").rglob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "book").rglob("*.md"))]
 COMMAND = re.compile(r"(?:^|`)make ([a-z-]+)", re.MULTILINE)  # a line of a shell, or code in a line
 
 
@@ -22,3 +22,16 @@ def test_every_command_on_a_page_is_a_target():
     }
     assert {"reproduce", "test"} <= found["README.md"]
     assert {page: names - TOLD for page, names in found.items() if names - TOLD} == {}
+
+
+def test_what_contributors_are_sent_to_is_there():
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    paths = re.findall(r"`((?:src|book|data)/[\w./]*)`", text)
+    assert len(paths) > 10
+    assert [path for path in paths if not (ROOT / path).exists()] == []
+    workshop = (ROOT / "book" / "workshop.md").read_text(encoding="utf-8")
+    assert [
+        how
+        for how in re.findall(r"see \*(.+?)\*|See \*(.+?)\*", text)
+        if f"**{''.join(how)}" not in workshop
+    ] == []
