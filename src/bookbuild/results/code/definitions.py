@@ -21,9 +21,11 @@ from pathlib import Path
 from .modules import CELLS, Definition, Module, Sources, together
 from .names import ALL
 
-RUNNING = "running"
+RUNNING = ("running", "emergence.running")  # the second in commits from before it was a room
 # Where a result is kept and where it is computed never changes it.
-KEEPING = tuple(f"{RUNNING}.{room}" for room in ("cache", "executors", "progress", "sweep"))
+KEEPING = tuple(
+    f"{r}.{room}" for r in RUNNING for room in ("cache", "executors", "progress", "sweep")
+)
 # What draws, and what passes a number on, never makes one.
 SHOWING = ("emergence.plotting", "matplotlib", "bookbuild")
 CELLS_PLACE = f"{CELLS}:{ALL}"
