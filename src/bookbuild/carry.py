@@ -219,7 +219,8 @@ def _executed_before(
     before = set(store.listed())
     if missing:
         there.build.mkdir(exist_ok=True)
-        there.results.symlink_to(here.results)  # for the trainings in it
+        if not there.results.is_symlink():
+            there.results.symlink_to(here.results)  # for the trainings in it
         options = ["--profile", there.profile, "--device", CPU, "--jobs", str(there.jobs)]
         run = subprocess.run(
             [sys.executable, "-m", "bookbuild", "chapter", *options, *missing],

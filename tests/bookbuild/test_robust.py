@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-import emergence
+import chapters as own
 from bookbuild import robust
 from bookbuild.errors import BookError
 from bookbuild.execution import rounding
@@ -34,9 +34,8 @@ def run(toy: Toy, seeds: tuple[int, ...], scheduler: str | None = None) -> dict[
 
 def test_no_seed_occurs_twice() -> None:
     assert robust.first_seeds(3) == (100, 200, 300)
-    names = (info.name for info in pkgutil.walk_packages(emergence.__path__, "emergence."))
-    rooms = [n for n in names if n.startswith(("emergence.experiments.", "chapters.companions."))]
-    presets = [getattr(importlib.import_module(name), "PRESET", None) for name in rooms]
+    names = (info.name for info in pkgutil.walk_packages(own.__path__, "chapters."))
+    presets = [getattr(importlib.import_module(name), "PRESET", None) for name in names]
     counts = [preset["paper"].n_seeds for preset in presets if preset]
     assert len(counts) > 10
     assert max(counts) < robust.APART

@@ -6,6 +6,8 @@ import pkgutil
 
 import pytest
 
+from chapters import beyond as beyond_part
+from chapters import paper as paper_part
 from chapters.beyond import knock_in, real_transformers
 from chapters.paper import (
     appendix_c,
@@ -15,13 +17,13 @@ from chapters.paper import (
     induction_heads,
     training_dynamics,
 )
-from emergence import experiments
 from emergence.experiments import captions
 from emergence.preset import PROFILES, choose, preset
 
 MODULES = [
     module
-    for found in pkgutil.walk_packages(experiments.__path__, f"{experiments.__name__}.")
+    for part in (paper_part, beyond_part)
+    for found in pkgutil.walk_packages(part.__path__, f"{part.__name__}.")
     if hasattr(module := importlib.import_module(found.name), "PRESET")
 ]
 
