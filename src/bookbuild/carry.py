@@ -88,8 +88,12 @@ def run_carry(settings: Settings, display: Display, tell: Callable[[str], None])
             those = [made for made in roots if roots[made] == root]
             pairs = {made: chapters[made.chapter] for made in those}
             seen |= _look(pairs, root, settings, display, tell)
+        apart = {made.chapter for made, saw in seen.items() if saw.differences}
+        unfit = {file for name in apart for file in runs.stored_by(chapters[name], settings)}
+        for root in sorted(set(roots.values())):
+            those = [made for made in roots if roots[made] == root]
             looked = [(chapters[made.chapter], seen[made]) for made in those]
-            _carry_runs(looked, replace(settings, root=root), settings, commit)
+            _carry_runs(looked, unfit, replace(settings, root=root), settings, commit)
     for (path, name), made in outdated.items():
         saw = seen.get(made)
         if saw and not saw.differences:
@@ -144,14 +148,17 @@ def _look(
 
 
 def _carry_runs(
-    looked: Iterable[tuple[Chapter, Seen]], before: Settings, after: Settings, commit: str
+    looked: Iterable[tuple[Chapter, Seen]],
+    unfit: Collection[str],
+    before: Settings,
+    after: Settings,
+    commit: str,
 ) -> None:
-    """Carry the stored runs over of which all chapters that read them are equal."""
-    seen: dict[str, list[Seen]] = {}
+    """Carry the files of stored runs over that chapters read, but for the unfit ones."""
+    equal: dict[str, list[Seen]] = {}
     for chapter, saw in looked:
-        for file in runs.stored_by(chapter, after):
-            seen.setdefault(file, []).append(saw)
-    equal = {file: those for file, those in seen.items() if not any(s.differences for s in those)}
+        for file in set(runs.stored_by(chapter, after)) - set(unfit):
+            equal.setdefault(file, []).append(saw)
     then, now = _codes(equal, before), _codes(equal, after)
     carries = read_record(after.root / RUNS)
     for file, those in equal.items():
