@@ -1,4 +1,4 @@
-# One command for each target; the work is done by bookbuild.
+# Every target is one command; bookbuild does the work, and tools does what only maintainers need.
 PYTHON ?= python3
 PROFILE ?= paper
 DEVICE ?= auto
@@ -10,7 +10,7 @@ AUDIT := .venv-audit/.installed
 
 SCIENCE := tests/running tests/emergence tests/chapters  # whose tests execute sources in their own process
 
-options := PYTHON PROFILE DEVICE SEED SEEDS ROUNDING JOBS PART RESULTS MINUTES DRAW TIMEOUT CHAPTER PORT THREADS TORCH_INDEX CONFIG SCHEDULER EXTRAS WHAT
+options := PYTHON PROFILE DEVICE SEED SEEDS ROUNDING JOBS PART RESULTS MINUTES DRAW TIMEOUT CHAPTER PORT THREADS TORCH_INDEX CONFIG SCHEDULER EXTRAS RUNS WHAT
 given := $(foreach setting,$(MAKEOVERRIDES),$(firstword $(subst =, ,$(setting))))
 unknown := $(filter-out $(options),$(given))
 ifneq ($(unknown),)
@@ -21,16 +21,12 @@ run_options := --profile '$(PROFILE)' --device '$(DEVICE)' \
 	$(if $(SEED),--seed '$(SEED)') $(if $(JOBS),--jobs '$(JOBS)') $(if $(TIMEOUT),--timeout '$(TIMEOUT)')
 part_option := $(if $(PART),--part '$(PART)')
 
-.PHONY: help env reproduce book archive release verify pdf chapter notebooks serve sweep runs robust carry afresh foreseen prove results prune bench peers rehearse emulate auditors test test-edit faults sabotage audit newest site-test lint clean
-
-help:  ## list the targets and options
+help:  ## list the targets and their options
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 	@echo
-	@echo 'PROFILE=paper|smoke  DEVICE=auto|cpu|cuda  PART=paper|beyond|companions  SEED=n  JOBS=n'
-	@echo 'TIMEOUT=seconds a cell  CHAPTER=paper/05_emergence  PORT=n  THREADS=n'
-	@echo 'CONFIG=data/sweeps/figure5.yml  SEEDS=n  ROUNDING=avx2|compatible  SCHEDULER=tcp://host:port  WHAT=birth'
-	@echo 'RESULTS=file|folder|url  MINUTES=n  DRAW=n'
-	@echo 'PYTHON=interpreter  TORCH_INDEX=url  EXTRAS=language   for make env'
+	@echo 'Options: PROFILE=paper|smoke  DEVICE=auto|cpu|cuda  PART=paper|beyond|companions  SEED=n  JOBS=n'
+	@echo '         TIMEOUT=seconds a cell  SCHEDULER=tcp://host:port, a Dask cluster for long runs'
+	@echo '         PYTHON=interpreter  TORCH_INDEX=url  EXTRAS=language, for make env'
 
 ifneq ($(filter-out language,$(EXTRAS)),)
 $(error there is no extra $(filter-out language,$(EXTRAS)); the one extra is language)
@@ -56,92 +52,31 @@ $(STAMP): requirements.lock requirements.hashes pyproject.toml
 		-r requirements-language.lock
 	@touch $@
 
-reproduce: book  ## create the environment, execute every chapter, build the site, judge the claims
-
-book: env  ## execute what changed, build the site, judge the claims
+reproduce: env  ## execute what changed, build the site, judge the claims; RESULTS= starts from published ones
 	@$(BIN)/python -m bookbuild build $(run_options) $(part_option) $(if $(RESULTS),--results '$(RESULTS)')
-
-archive: env  ## pack the executed chapters and trainings into _build/release/results.zip
-	@$(BIN)/python -m bookbuild archive $(run_options)
-
-release: env  ## write site, results, notebooks, PDF and descriptions to _build/release
-	@$(BIN)/python -m bookbuild release $(run_options)
 
 verify: env  ## compute a random sample of published results again: RESULTS=file|folder|url MINUTES=5 DRAW=n
 	@$(BIN)/python -m bookbuild verify --device '$(DEVICE)' --results '$(RESULTS)' \
 		$(if $(MINUTES),--minutes '$(MINUTES)') $(if $(DRAW),--draw '$(DRAW)') $(if $(JOBS),--jobs '$(JOBS)')
 
-chapter: env  ## execute one chapter: CHAPTER=paper/05_emergence
+serve: env  ## show the built site on 127.0.0.1: PORT=8000
+	@$(BIN)/python -m bookbuild serve --profile '$(PROFILE)' --port '$(PORT)'
+
+chapter: env  ## execute one chapter and print what it measured: CHAPTER=paper/05_emergence
 	@$(BIN)/python -m bookbuild chapter $(run_options) '$(CHAPTER)'
 
-notebooks: env  ## write the tree of the notebooks branch to _build/<profile>/notebooks
-	@rm -rf '_build/$(PROFILE)/notebooks'
-	@$(BIN)/python -m bookbuild notebooks $(run_options) '_build/$(PROFILE)/notebooks'
-
-sweep: env  ## compute a declared grid of runs: CONFIG=data/sweeps/figure5.yml SCHEDULER=tcp://...
+sweep: env  ## compute a declared grid of runs: CONFIG=data/sweeps/figure5.yml SCHEDULER=
 	@$(BIN)/python -m bookbuild sweep --device '$(DEVICE)' $(if $(JOBS),--jobs '$(JOBS)') \
 		$(if $(SCHEDULER),--scheduler '$(SCHEDULER)') '$(CONFIG)'
 
-runs: env  ## compute the stored runs that a file of data/ lacks, or other code made: WHAT=birth MINUTES=60 SCHEDULER=
-	@$(BIN)/python -m bookbuild runs $(if $(JOBS),--jobs '$(JOBS)') $(if $(MINUTES),--minutes '$(MINUTES)') \
-		$(if $(SCHEDULER),--scheduler '$(SCHEDULER)') '$(WHAT)'
+test: test-$(or $(WHAT),all)  ## check style and run all tests; WHAT=edit those of the science that an edit reaches, WHAT=site those in Chromium
 
-robust: env  ## measure the ledger at other first seeds, SEEDS=3, or at ROUNDING=, into data/: PART= SCHEDULER=
-	@$(BIN)/python -m bookbuild robust $(run_options) $(part_option) $(if $(SEEDS),--seeds '$(SEEDS)') \
-		$(if $(ROUNDING),--rounding '$(ROUNDING)') \
-		$(if $(SCHEDULER),--scheduler '$(SCHEDULER)')
-
-carry: env  ## carry the records of seeds, roundings and faults over an edit that changed no number: JOBS=
-	@$(BIN)/python -m bookbuild carry $(if $(JOBS),--jobs '$(JOBS)')
-
-afresh: env  ## execute every chapter with nothing stored, and record how long each takes: PART= JOBS=
-	@$(BIN)/python -m bookbuild afresh $(run_options) $(part_option)
-
-foreseen: env  ## record in data/foreseen.json whether each expectation was written before its measure
-	@cd tests && PYTHONPATH=../src ../$(BIN)/python -m drills.foreseen
-
-prove:  ## compile the Coq proofs in proofs/ and record what they rest on; needs Coq alone
-	@PYTHONPATH=src $(PYTHON) -c 'from chapters.beyond.machine_checked import formal; formal.main()'
-
-results: env  ## list what is stored: age, size, key, and whether the book still needs it
-	@$(BIN)/python -m bookbuild results
-
-prune: env  ## remove stored results that the current book does not need
-	@$(BIN)/python -m bookbuild prune
-
-serve: env  ## show the built site on 127.0.0.1
-	@$(BIN)/python -m bookbuild serve --profile '$(PROFILE)' --port '$(PORT)'
-
-pdf: env  ## print the built site into one PDF, with Chromium
-	@$(BIN)/python -m bookbuild pdf --profile '$(PROFILE)'
-
-bench: env  ## time the fast methods against the dense ones: DEVICE=, THREADS=
-	@# as for chapters: glibc is to keep freed arrays, and to ask for huge pages
-	@MALLOC_TRIM_THRESHOLD_=8589934592 MALLOC_MMAP_THRESHOLD_=33554432 \
-		GLIBC_TUNABLES=glibc.malloc.hugetlb=1 $(BIN)/python -m benchmark --device '$(DEVICE)' $(if $(THREADS),--threads '$(THREADS)')
-
-peers: env  ## install TransformerLens and diffrax, let them compute what the book does, store it
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements.peers.lock
-	@$(BIN)/python -W ignore -m benchmark.witnesses
-
-rehearse:  ## open the book's pages as Colab and Binder would; takes minutes: CHAPTER=
-	@$(MAKE) notebooks PROFILE=smoke DEVICE=cpu
-	@PYTHONPATH=tests $(BIN)/python -m drills.rehearsal.colab $(CHAPTER)
-	@PYTHONPATH=tests $(BIN)/python -m drills.rehearsal.binder $(CHAPTER)
-
-auditors: $(AUDIT)  ## create .venv-audit with what checks the descriptions of a release
-
-$(AUDIT): tests/drills/auditors/requirements.hashes
-	$(PYTHON) -m venv .venv-audit
-	.venv-audit/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
-	@touch $@
-
-test: lint auditors  ## check style and run all tests, in JOBS processes
+test-all: lint $(AUDIT)
 	@$(BIN)/python -m pytest --numprocesses $(or $(JOBS),logical) --maxprocesses 4
 
 # testmon tells which tests an edit reaches; their files run whole, for what a fixture of a module
 # executes is known of its first test alone
-test-edit: env  ## run the tests of the science that an edit of src reaches; the first run learns (minutes)
+test-edit: env
 	@mkdir -p _build
 	@TESTMON_DATAFILE=_build/testmon $(BIN)/python -m pytest $(SCIENCE) --testmon --testmon-nocollect \
 		--collect-only | sed -n 's/^\(tests.*\.py\)::.*/\1/p' | sort -u > _build/reached
@@ -149,31 +84,130 @@ test-edit: env  ## run the tests of the science that an edit of src reaches; the
 	@test ! -s _build/reached || TESTMON_DATAFILE=_build/testmon \
 		$(BIN)/python -m pytest --testmon --testmon-noselect $$(cat _build/reached)
 
-faults: env  ## kill processes, flip bits, fill disks; print what was noticed and lost (minutes)
-	@cd tests && PYTHONPATH=../src ../$(BIN)/python -m drills.faults $(if $(SEED),--seed '$(SEED)')
-
-sabotage: env  ## plant wrong implementations; list the claims that stay green (hours; minutes with PROFILE=smoke)
-	@cd tests && PYTHONPATH=../src ../$(BIN)/python -m drills.sabotage --profile '$(PROFILE)' $(part_option) \
-		$(if $(CHAPTER),--chapter '$(CHAPTER)') $(if $(JOBS),--jobs '$(JOBS)')
-
-emulate: env  ## run every chapter on an emulated GPU, also those that `make test` leaves out (minutes)
-	@EVERY_CHAPTER=1 $(BIN)/python -m pytest tests/device
-
-audit: env  ## look the locked packages up among the known vulnerabilities
-	@$(BIN)/python tests/drills/audit.py
-
-newest: env  ## build the smoke site with the newest Sphinx and compare it page by page (minutes)
-	@$(BIN)/python -m bookbuild build --profile smoke --device cpu
-	@cd tests && PYTHONPATH=../src ../$(BIN)/python -m drills.newest
-
-site-test: env  ## drive the built smoke site in Chromium
+test-site: env
 	@$(BIN)/python -m pytest tests/site
 
-lint: env  ## check style, format, types and the floors
+lint: env  ## check style, format, types and the order of imports
 	@$(BIN)/ruff check --quiet
 	@$(BIN)/ruff format --check --quiet
 	@$(BIN)/lint-imports --no-logo
 	@$(BIN)/mypy
 
-clean:  ## remove what was built; .venv stays
+bench: env  ## time the fast methods against the dense ones: DEVICE= THREADS=
+	@# as for chapters: glibc is to keep freed arrays, and to ask for huge pages
+	@MALLOC_TRIM_THRESHOLD_=8589934592 MALLOC_MMAP_THRESHOLD_=33554432 \
+		GLIBC_TUNABLES=glibc.malloc.hugetlb=1 $(BIN)/python -m tools.benchmark --device '$(DEVICE)' $(if $(THREADS),--threads '$(THREADS)')
+
+release: release-$(or $(WHAT),all)  ## write all that a release consists of to _build/release; WHAT=results|pdf|notebooks for one of them
+
+release-all: env
+	@$(BIN)/python -m bookbuild release $(run_options)
+
+release-results: env
+	@$(BIN)/python -m bookbuild archive $(run_options)
+
+release-pdf: env
+	@$(BIN)/python -m bookbuild pdf --profile '$(PROFILE)'
+
+release-notebooks: env
+	@rm -rf '_build/$(PROFILE)/notebooks'
+	@$(BIN)/python -m bookbuild notebooks $(run_options) '_build/$(PROFILE)/notebooks'
+
+prove:  ## compile the Coq proofs in proofs/ and record what they rest on; needs Coq alone
+	@PYTHONPATH=src $(PYTHON) -c 'from chapters.beyond.machine_checked import formal; formal.main()'
+
+record: record-$(or $(WHAT),none)  ## for maintainers: write evidence to data/, WHAT=runs|seeds|rounding|carry|cold-build|preregistration|peers
+
+record-runs: env
+	@$(BIN)/python -m bookbuild runs $(if $(JOBS),--jobs '$(JOBS)') $(if $(MINUTES),--minutes '$(MINUTES)') \
+		$(if $(SCHEDULER),--scheduler '$(SCHEDULER)') '$(RUNS)'
+
+record-seeds: env
+	@$(BIN)/python -m tools.records seeds $(run_options) $(part_option) $(if $(SEEDS),--seeds '$(SEEDS)') \
+		$(if $(ROUNDING),--rounding '$(ROUNDING)') $(if $(SCHEDULER),--scheduler '$(SCHEDULER)')
+
+record-rounding: record-seeds
+
+record-carry: env
+	@$(BIN)/python -m tools.records carry $(if $(JOBS),--jobs '$(JOBS)')
+
+record-cold-build: env
+	@$(BIN)/python -m tools.records cold-build $(run_options) $(part_option)
+
+record-preregistration: env
+	@$(BIN)/python -m tools.preregistration
+
+record-peers: env
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements.peers.lock
+	@$(BIN)/python -W ignore -m tools.benchmark.witnesses
+
+drill: drill-$(or $(WHAT),none)  ## for maintainers: try it on purpose, WHAT=mutation|faults|emulation|rehearsal|newest-sphinx|vulnerabilities
+
+drill-mutation: env
+	@$(BIN)/python -m tools.mutation --profile '$(PROFILE)' $(part_option) \
+		$(if $(CHAPTER),--chapter '$(CHAPTER)') $(if $(JOBS),--jobs '$(JOBS)')
+
+drill-faults: env
+	@$(BIN)/python -m tools.faults $(if $(SEED),--seed '$(SEED)')
+
+drill-emulation: env
+	@EVERY_CHAPTER=1 $(BIN)/python -m pytest tests/tools/emulation
+
+drill-rehearsal:
+	@$(MAKE) release WHAT=notebooks PROFILE=smoke DEVICE=cpu
+	@$(BIN)/python -m tools.rehearsal.colab $(CHAPTER)
+	@$(BIN)/python -m tools.rehearsal.binder $(CHAPTER)
+
+drill-newest-sphinx: env
+	@$(BIN)/python -m bookbuild build --profile smoke --device cpu
+	@$(BIN)/python -m tools.newest_sphinx
+
+drill-vulnerabilities: env
+	@$(BIN)/python -m tools.vulnerabilities
+
+$(AUDIT): tools/release_audit/requirements.hashes
+	$(PYTHON) -m venv .venv-audit
+	.venv-audit/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
+	@touch $@
+
+clean: clean-$(or $(WHAT),all)  ## remove what was built, .venv stays; WHAT=list shows stored results, WHAT=unneeded removes those that the book does not need
+
+clean-all:
 	rm -rf _build
+
+clean-list: env
+	@$(BIN)/python -m bookbuild results
+
+clean-unneeded: env
+	@$(BIN)/python -m bookbuild prune
+
+test-% release-% record-% drill-% clean-%:
+	@echo 'make $(MAKECMDGOALS) has no WHAT=$(WHAT): make help says what there is.' >&2; exit 2
+
+# the names of the last release, kept for one more: each does what it did and tells its new name
+define renamed
+.PHONY: $(1)
+$(1): ; @echo 'make $(1) is now: make $(2)' >&2; $(MAKE) --no-print-directory $(2)
+endef
+$(eval $(call renamed,book,reproduce))
+$(eval $(call renamed,archive,release WHAT=results))
+$(eval $(call renamed,pdf,release WHAT=pdf))
+$(eval $(call renamed,notebooks,release WHAT=notebooks))
+$(eval $(call renamed,runs,record WHAT=runs RUNS='$(WHAT)'))
+$(eval $(call renamed,robust,record WHAT=seeds))
+$(eval $(call renamed,carry,record WHAT=carry))
+$(eval $(call renamed,afresh,record WHAT=cold-build))
+$(eval $(call renamed,foreseen,record WHAT=preregistration))
+$(eval $(call renamed,peers,record WHAT=peers))
+$(eval $(call renamed,sabotage,drill WHAT=mutation))
+$(eval $(call renamed,faults,drill WHAT=faults))
+$(eval $(call renamed,emulate,drill WHAT=emulation))
+$(eval $(call renamed,rehearse,drill WHAT=rehearsal))
+$(eval $(call renamed,newest,drill WHAT=newest-sphinx))
+$(eval $(call renamed,audit,drill WHAT=vulnerabilities))
+$(eval $(call renamed,site-test,test WHAT=site))
+$(eval $(call renamed,results,clean WHAT=list))
+$(eval $(call renamed,prune,clean WHAT=unneeded))
+
+TARGETS := $(shell sed -n 's/^\([a-z-]*\):.*/\1/p' $(firstword $(MAKEFILE_LIST)))
+.PHONY: $(TARGETS)

@@ -7,7 +7,9 @@ import torch
 from hypothesis import settings
 
 from addresses import ByAddress
-from browser import chromium, missing
+from tools.browser import chromium, missing
+
+pytest_plugins = ["toy_fixtures"]
 
 jaxtyping.install_import_hook(["running", "emergence", "chapters"], "beartype.beartype")
 mpl.use("Agg")

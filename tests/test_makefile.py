@@ -1,32 +1,72 @@
-"""The targets of the Makefile: each is told, none is a file, and those that pages name exist."""
+"""The targets of the Makefile: few, told, none a file; what pages name exists, and old names do."""
 
 import re
+import subprocess
 
-from this_book import ROOT
+import pytest
+
+from tools.this_book import ROOT
 
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
-TOLD = set(re.findall(r"^([a-z-]+):.*## ", MAKEFILE, re.MULTILINE))
+TOLD = dict(re.findall(r"^([a-z-]+):.*## (.*)", MAKEFILE, re.MULTILINE))
+CHOICES = {
+    (target, what)
+    for target, text in TOLD.items()
+    for listed in re.findall(r"WHAT=([a-z|-]+)", text)
+    for what in listed.split("|")
+}
+RENAMED = dict(re.findall(r"call renamed,([a-z-]+),(.*?)\)\)$", MAKEFILE, re.MULTILINE))
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "book").rglob("*.md"))]
-COMMAND = re.compile(r"(?:^|`)make ([a-z-]+)", re.MULTILINE)  # a line of a shell, or code in a line
+COMMAND = re.compile(  # a line of a shell, or code in a line
+    r"(?:^|`)make ([a-z-]+)(?:[^`\n]*? WHAT=([a-z-]+))?", re.MULTILINE
+)
 
 
-def test_every_target_is_told_and_none_is_a_file():
-    phony = set(re.search(r"^\.PHONY: (.*)", MAKEFILE, re.MULTILINE)[1].split())
-    assert phony == TOLD
+def make(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Ask make what it would do."""
+    order = ["make", "--dry-run", "--no-print-directory", *arguments]
+    return subprocess.run(order, cwd=ROOT, capture_output=True, text=True, check=False)
 
 
-def test_every_command_on_a_page_is_a_target():
+def test_the_targets_are_few_and_none_is_a_file() -> None:
+    assert len(TOLD) == 15
+    assert not any((ROOT / target).exists() for target in TOLD)
+
+
+@pytest.mark.parametrize(("target", "what"), sorted(CHOICES))
+def test_every_choice_that_help_tells_is_there(target: str, what: str) -> None:
+    assert make(target, f"WHAT={what}").returncode == 0
+
+
+@pytest.mark.parametrize("target", ["test", "release", "record", "drill", "clean"])
+def test_another_choice_ends_in_one_sentence(target: str) -> None:
+    order = ["make", "--no-print-directory", target, "WHAT=nothing"]
+    done = subprocess.run(order, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode
+    assert done.stderr.startswith(f"make {target} has no WHAT=nothing: make help says")
+
+
+@pytest.mark.parametrize("old", sorted(RENAMED))
+def test_an_old_name_does_what_it_did_and_tells_the_new_one(old: str) -> None:
+    done = make(old)
+    assert done.returncode == 0
+    assert f"make {old} is now: make {RENAMED[old].partition(' RUNS')[0]}" in done.stdout
+    assert len(RENAMED) == 19
+
+
+def test_every_command_on_a_page_is_a_target() -> None:
+    known = CHOICES | {(target, "") for target in TOLD}
     found = {
         page.relative_to(ROOT).as_posix(): set(COMMAND.findall(page.read_text("utf-8")))
         for page in PAGES
     }
-    assert {"reproduce", "test"} <= found["README.md"]
-    assert {page: names - TOLD for page, names in found.items() if names - TOLD} == {}
+    assert {("reproduce", ""), ("test", "")} <= found["README.md"]
+    assert {page: names - known for page, names in found.items() if names - known} == {}
 
 
 def test_what_contributors_are_sent_to_is_there():
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    paths = re.findall(r"`((?:src|book|data)/[\w./]*)`", text)
+    paths = re.findall(r"`((?:src|book|data|tools)/[\w./]*)`", text)
     assert len(paths) > 10
     assert [path for path in paths if not (ROOT / path).exists()] == []
     workshop = (ROOT / "book" / "workshop.md").read_text(encoding="utf-8")

@@ -24,7 +24,7 @@ const names = {
   turned: "turned by a fault", argued: "argued for", green: "turned by none", untried: "untried",
 };
 const distinct = (key) => [...new Set(rows.map((row) => row.dataset[key]))].filter(Boolean);
-const filters = [["kind", "Kind"], ["verdict", "Verdict"], ["foreseen", "Expectation"], ["seeds", "Seeds"], ["rounding", "Rounding"], ["faults", "Faults"]]
+const filters = [["kind", "Kind"], ["verdict", "Verdict"], ["preregistration", "Expectation"], ["seeds", "Seeds"], ["rounding", "Rounding"], ["faults", "Faults"]]
   .filter(([key]) => distinct(key).length);
 const form = element(
   "form",

@@ -4,25 +4,25 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from .beside import side_by_side
+from .device_comparison import compare_devices
 from .errors import BookError, raise_if_any
 from .execution import lock
 from .execution.display import Display
 from .execution.execute import execute, tidy
 from .ledger.claims import Finding, judge, read_claims
 from .ledger.counts import told_verdicts
-from .ledger.foreseen import read_foreseen
+from .ledger.mutation import Planted, trial_of
+from .ledger.preregistration import read_preregistration
 from .ledger.records import Records
-from .ledger.robust import Rerun, told, with_reruns
-from .ledger.sabotage import Planted, trial_of
-from .ledger.stored import ROUNDING, SABOTAGE, SEEDS, read_record
+from .ledger.seed_sensitivity import Rerun, told, with_reruns
+from .ledger.stored import MUTATION, ROUNDING, SEEDS, read_record
 from .results import executed as cache
 from .results.archive import Archive, open_archive
-from .results.keys import chapter_edition, chapter_key
+from .results.keys import chapter_fingerprint, chapter_key
 from .results.snapshot import frozen
 from .results.store import Store
 from .settings import Settings
-from .site import seal
+from .site import stamp
 from .site.build import build_site
 from .site.stage import stage
 from .source.chapters import Chapter, read_chapters, read_toc
@@ -33,7 +33,7 @@ class Result:
     """What a build found, and what it says."""
 
     findings: list[Finding]
-    told: seal.Told
+    told: stamp.Told
 
 
 def build_book(settings: Settings, display: Display, tell: Callable[[str], None]) -> Result:
@@ -42,10 +42,10 @@ def build_book(settings: Settings, display: Display, tell: Callable[[str], None]
         return _build(settings, display, tell)
 
 
-def renew_book(settings: Settings, display: Display, tell: Callable[[str], None]) -> seal.Told:
+def renew_book(settings: Settings, display: Display, tell: Callable[[str], None]) -> stamp.Told:
     """Make the site unless it is what a build would make; errors are those of build_book."""
     with lock.held(settings):
-        told = seal.unbroken(settings, seal.ingredients(settings))
+        told = stamp.unbroken(settings, stamp.ingredients(settings))
         if told and settings.published is None:
             tell("nothing has changed since the site was built")
             return told
@@ -54,12 +54,12 @@ def renew_book(settings: Settings, display: Display, tell: Callable[[str], None]
 
 def _build(settings: Settings, display: Display, tell: Callable[[str], None]) -> Result:
     toc = read_toc(settings.root, settings.part)
-    made_from = seal.ingredients(settings)  # an edit from here on breaks the seal
+    made_from = stamp.ingredients(settings)  # an edit from here on breaks the stamp
     chapters = read_chapters(settings.root, toc)
     every = read_chapters(settings.root, read_toc(settings.root)) if settings.part else chapters
     # A slip in the ledger is told before minutes are spent on the chapters.
     claims = read_claims(settings.root, [chapter.name for chapter in every])
-    foreseen = read_foreseen(settings.root)
+    preregistration = read_preregistration(settings.root)
     names = {chapter.name for chapter in chapters}
     claims = [claim for claim in claims if claim.chapter in names]
     found, made = run_chapters(chapters, settings, display, tell)
@@ -69,16 +69,16 @@ def _build(settings: Settings, display: Display, tell: Callable[[str], None]) ->
     reruns, roundings = (
         _reruns(findings, chapters, settings, record) for record in (SEEDS, ROUNDING)
     )
-    records = Records(foreseen, reruns, roundings, _trials(findings, chapters, settings))
+    records = Records(preregistration, reruns, roundings, _trials(findings, chapters, settings))
     findings = with_reruns(findings, reruns, roundings)
     stage(settings, toc, chapters, entries, findings, records)
     tell("building the site")
     build_site(settings, entries)
     verdicts, amiss = told_verdicts(findings)
     executed, cached = (len(made), _seconds(made)), (len(found), _seconds(found))
-    devices = side_by_side(chapters, entries, claims, settings)
-    told = seal.Told(verdicts, amiss, *executed, *cached, devices)
-    seal.put(settings, made_from, entries.values(), told)
+    devices = compare_devices(chapters, entries, claims, settings)
+    told = stamp.Told(verdicts, amiss, *executed, *cached, devices)
+    stamp.put(settings, made_from, entries.values(), told)
     return Result(findings, told)
 
 
@@ -88,8 +88,8 @@ def _reruns(
     """Return what a stored run says of each row that it knows."""
     stored = read_record(settings.root / record).get("chapters", {})
     known = [chapter for chapter in chapters if chapter.name in stored]
-    editions = {chapter.name: chapter_edition(chapter, settings) for chapter in known}
-    reruns = {finding.claim.id: told(finding, stored, editions) for finding in findings}
+    fingerprints = {chapter.name: chapter_fingerprint(chapter, settings) for chapter in known}
+    reruns = {finding.claim.id: told(finding, stored, fingerprints) for finding in findings}
     return {name: rerun for name, rerun in reruns.items() if rerun is not None}
 
 
@@ -97,11 +97,11 @@ def _trials(
     findings: Sequence[Finding], chapters: Sequence[Chapter], settings: Settings
 ) -> dict[str, Planted]:
     """Return what the stored drill of planted faults says of each judged row."""
-    record = {"chapters": {}, "argued": {}} | read_record(settings.root / SABOTAGE)
+    record = {"chapters": {}, "argued": {}} | read_record(settings.root / MUTATION)
     tried = [chapter for chapter in chapters if chapter.name in record["chapters"]]
-    editions = {chapter.name: chapter_edition(chapter, settings) for chapter in tried}
+    fingerprints = {chapter.name: chapter_fingerprint(chapter, settings) for chapter in tried}
     return {
-        finding.claim.id: trial_of(finding, record, editions)
+        finding.claim.id: trial_of(finding, record, fingerprints)
         for finding in findings
         if finding.claim.expectation is not None
     }

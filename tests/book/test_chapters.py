@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from bookbuild.source.chapters import read_chapter
-from this_book import ROOT
+from tools.this_book import ROOT
 
 PAGES = sorted((ROOT / "book").glob("*/*.md"))
 CHAPTERS = [page for page in PAGES if "kernelspec" in page.read_text(encoding="utf-8")]

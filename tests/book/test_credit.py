@@ -4,7 +4,7 @@ import pytest
 import yaml
 from pybtex.database import parse_file
 
-from this_book import ROOT
+from tools.this_book import ROOT
 
 AUTHORS = [
     "Tiberiu Musat", "Tiago Pimentel", "Lorenzo Noci",

@@ -2,7 +2,7 @@
 
 import re
 
-from this_book import ROOT
+from tools.this_book import ROOT
 
 DATA = ROOT / "data"
 

@@ -7,7 +7,7 @@ import importlib
 import pytest
 
 from chapters.beyond.machine_checked import formal
-from this_book import ROOT
+from tools.this_book import ROOT
 
 with (ROOT / "data" / "equations.csv").open(encoding="utf-8") as stream:
     ROWS = list(csv.DictReader(stream))

@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 
 from bookbuild.results.code.definitions import Reached, reached_by_cells
-from bookbuild.results.keys import chapter_edition
+from bookbuild.results.keys import chapter_fingerprint
 from bookbuild.settings import Settings
-from this_book import ROOT, chapters
+from tools.this_book import ROOT, chapters
 
 SRC = ROOT / "src"
 PRINTS_SOURCES = "paper/03_minimal_formulation"  # with their comments
@@ -110,12 +110,12 @@ def test_data_that_a_chapter_reads_end_its_record(tmp_path):
     for part in ("src", "book", "data"):
         copied(tmp_path, ROOT / part)
     reader = next(chapter for chapter in chapters() if chapter.data)
-    before = chapter_edition(reader, Settings(ROOT))
+    before = chapter_fingerprint(reader, Settings(ROOT))
     moved = tuple(tmp_path / path.relative_to(ROOT) for path in reader.data)
     there = replace(reader, data=moved)
-    assert chapter_edition(there, Settings(tmp_path)) == before
+    assert chapter_fingerprint(there, Settings(tmp_path)) == before
     moved[0].write_bytes(moved[0].read_bytes() + b" ")
-    assert chapter_edition(there, Settings(tmp_path)) != before
+    assert chapter_fingerprint(there, Settings(tmp_path)) != before
 
 
 def copied(folder: Path, part: Path = SRC) -> Path:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from this_book import ROOT
+from tools.this_book import ROOT
 
 SRC = ROOT / "src"
 ROOMS = ("running", "emergence", "chapters")

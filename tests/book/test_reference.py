@@ -13,7 +13,7 @@ import torch
 from emergence import fast, models, subspace, tasks, theory, training
 from emergence.theory import area
 from running import sweep
-from this_book import ROOT
+from tools.this_book import ROOT
 
 PAGE = ROOT / "book" / "reference.md"
 MODULES = (tasks, models, fast, subspace, theory, area, training, sweep)

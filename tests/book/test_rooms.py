@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bookbuild.results.code.definitions import reached_by_cells
-from this_book import ROOT, chapters, read_outside
+from tools.this_book import ROOT, chapters, read_outside
 
 SRC = ROOT / "src"
 SCIENCE = [SRC / "emergence", SRC / "chapters"]
@@ -48,10 +48,11 @@ def headline(path: Path) -> str:
 def rooms() -> dict[str, str]:
     """Folders and modules that have a line in the workshop, with what they say of themselves."""
     found = {}
-    for top in ("running", "emergence", "chapters", "bookbuild", "benchmark"):
+    found["tools"] = ROOT / "tools" / "__init__.py"
+    for top in ("running", "emergence", "chapters", "bookbuild"):
         package = SRC / top
         found[f"src/{top}"] = package / "__init__.py"
-        if top in ("running", "benchmark"):
+        if top == "running":
             continue
         for path in sorted(package.iterdir()):
             if (path / "__init__.py").is_file():
@@ -63,7 +64,7 @@ def rooms() -> dict[str, str]:
 
 def test_the_map_in_the_workshop_has_every_room_and_what_it_says_of_itself() -> None:
     workshop = (ROOT / "book" / "workshop.md").read_text(encoding="utf-8")
-    listed = dict(re.findall(r"^\| `(src/[\w./]+)` \| (.+) \|$", workshop, re.MULTILINE))
+    listed = dict(re.findall(r"^\| `((?:src/|tools)[\w./]*)` \| (.+) \|$", workshop, re.MULTILINE))
     assert listed == rooms()
 
 

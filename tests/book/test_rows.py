@@ -8,12 +8,12 @@ from functools import cache
 
 import pytest
 
-from bookbuild.ledger.stored import SABOTAGE, read_record
+from bookbuild.ledger.stored import MUTATION, read_record
 from bookbuild.source.chapters import read_chapter
-from drills.sabotage.catalogue import ARGUED
-from drills.sabotage.verdicts import FATES
-from drills.sabotage.verdicts import green as green_of
-from this_book import ROOT, claims
+from tools.mutation.catalogue import ARGUED
+from tools.mutation.verdicts import FATES
+from tools.mutation.verdicts import green as green_of
+from tools.this_book import ROOT, claims
 
 # Calls that measure nothing: Python's own, sizes as they are chosen, arrays as they are written.
 PLAIN = {
@@ -142,7 +142,7 @@ def test_an_expectation_excludes_something():
 
 @cache
 def stored():
-    return read_record(ROOT / SABOTAGE)
+    return read_record(ROOT / MUTATION)
 
 
 def rows_tried():
@@ -154,7 +154,7 @@ def rows_tried():
 
 
 def test_the_drill_knows_every_row_or_names_it_as_untried():
-    """`make sabotage` brings data/sabotage.json up to date; with `--list` it executes nothing."""
+    """The drill of mutations brings its record up to date; `--list` executes nothing."""
     known = {*rows_tried(), *stored()["untried"]}
     assert sorted(known - set(judged_rows())) == [], "the ledger has no such rows"
     assert sorted(set(judged_rows()) - known) == [], "the drill has not heard of these rows"

@@ -4,7 +4,7 @@ import pytest
 
 from bookbuild.ledger.expectations import Measured
 from emergence import theory
-from this_book import claims
+from tools.this_book import claims
 
 
 def gain(beta):

@@ -25,8 +25,6 @@ Command = Callable[..., str]
         (["build", "--seed", "abc"], "SEED is a whole number of at least 0, not 'abc'."),
         (["build", "--seed", "-1"], "SEED is a whole number"),
         (["build", "--seed", "٣"], "SEED is a whole number"),
-        (["robust", "--seeds", "0"], "SEEDS is a whole number of at least 1"),
-        (["robust", "--part", "prose"], "PART is one of"),
         (["build", "--jobs", "0"], "JOBS is a whole number of at least 1"),
         (["build", "--timeout", "soon"], "TIMEOUT is a whole number"),
         (["build", "--part", "papers"], "PART is one of"),

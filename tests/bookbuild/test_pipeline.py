@@ -17,7 +17,7 @@ from bookbuild.errors import BookError
 from bookbuild.pipeline import Result
 from bookbuild.results import executed
 from bookbuild.results.store import Store
-from toy_book import LINE, SQUARE, Toy
+from tools.toy_book import LINE, SQUARE, Toy
 
 PAGE, CLAIMS = f"book/{LINE}.md", "data/claims.yml"
 

@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 from bookbuild.execution.sweeps import SCHEMA as GRID
 from bookbuild.ledger.claims import SCHEMA as CLAIMS
 from bookbuild.schema import MESSAGE, faults, load
-from this_book import ROOT
+from tools.this_book import ROOT
 
 SCHEMAS = [CLAIMS, GRID]
 FILES = [

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from this_book import ROOT
+from tools.this_book import ROOT
 
 FOLDER = ROOT / ".github" / "workflows"
 FILES = sorted(FOLDER.glob("*.yml"))

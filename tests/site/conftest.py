@@ -14,9 +14,9 @@ from filelock import FileLock
 from addresses import ADDRESSES
 from bookbuild.schema import load
 from bookbuild.site.serving import served
-from browser import missing, opened, wait_for_explorables, watched
-from this_book import ROOT
-from visits import visit_all
+from tools.browser import missing, opened, wait_for_explorables, watched
+from tools.this_book import ROOT
+from tools.visits import visit_all
 
 SITE = ROOT / "_build" / "smoke" / "site"
 SCREENSHOTS = ROOT / "_build" / "screenshots"
@@ -63,9 +63,9 @@ def address(request, site):
 
 
 @pytest.fixture(scope="session")
-def foreseen():
+def preregistration():
     """The rows of the record of when expectations were written."""
-    return json.loads((ROOT / "data" / "foreseen.json").read_text(encoding="utf-8"))["rows"]
+    return json.loads((ROOT / "data" / "preregistration.json").read_text(encoding="utf-8"))["rows"]
 
 
 @pytest.fixture(scope="session")

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from browser import call, says
 from chapters.companions.clustering import energy, model, scores
+from tools.browser import call, says
 
 PAGE = "book/companions/03_clustering.html"
 MOUNT = "[data-explorable=clustering]"

@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from browser import call, number, says, wait_for_explorables
 from emergence import theory
 from emergence.subspace import INDUCTION_HEAD, NAMES
+from tools.browser import call, number, says, wait_for_explorables
 
 MOUNT = "[data-explorable=nineteen]"
 EVENTS = ("alpha", "beta", "gamma", "collapse")

@@ -4,7 +4,7 @@ from urllib.parse import unquote, urldefrag
 
 import pytest
 
-from browser import opened
+from tools.browser import opened
 
 MEGABYTE = 1_000_000
 MOST_SHIFT = 0.1  # the bound below which Core Web Vitals call a page steady

@@ -2,7 +2,7 @@
 
 import pytest
 
-from browser import opened
+from tools.browser import opened
 
 ROWS = "table.ledger tbody tr"
 
@@ -41,10 +41,12 @@ def test_filters_combine_and_empty_sections_go(verdicts, claims):
     assert "kind=new" in page.url
 
 
-def test_rows_are_found_by_when_their_expectation_was_written(verdicts, foreseen):
-    page = verdicts("?foreseen=changed")
+def test_rows_are_found_by_when_their_expectation_was_written(verdicts, preregistration):
+    page = verdicts("?preregistration=changed")
     assert page.get_by_label("Expectation").input_value() == "changed"
-    assert shown(page) == sum(row["foreseen"] == "changed" for row in foreseen.values())
+    assert shown(page) == sum(
+        row["preregistration"] == "changed" for row in preregistration.values()
+    )
 
 
 def test_kinds_are_counted_apart(verdicts, claims):

@@ -10,20 +10,16 @@ from typing import Any
 import click
 from rich.table import Table
 
-from bookbuild.afresh import run_afresh
-from bookbuild.carry import run_carry
 from bookbuild.errors import BookError
 from bookbuild.execution.display import choose_display
-from bookbuild.execution.rounding import ROUNDINGS
 from bookbuild.notebooks.publish import write_beside, write_branch
 from bookbuild.pipeline import renew_book, run_chapters
 from bookbuild.published.fetch import locate
 from bookbuild.results.executed import NOTEBOOK_FILE
 from bookbuild.results.store import write_whole
-from bookbuild.robust import first_seeds, rounded, run_robust
 from bookbuild.settings import Settings
 from bookbuild.site.pdf import write_pdf
-from bookbuild.site.seal import Told
+from bookbuild.site.stamp import Told
 from bookbuild.source.chapters import listed_files, read_chapter, read_chapters, read_toc
 
 from .options import PART, PROFILE, commands, console, run_options, settings_of, tell, whole
@@ -60,42 +56,6 @@ def chapter(names: tuple[str, ...], **options: Any) -> None:
 
 
 @commands.command()
-@whole("--jobs", "chapters executed at once; all cores, up to 4")
-def carry(jobs: int | None) -> None:
-    """Carry the records over an edit that changed no number; end with 1 where it changed one."""
-    left = run_carry(settings_of("cpu", jobs), choose_display(console), tell)
-    if left:
-        raise BookError(f"Not carried over: {', '.join(left)}.")
-
-
-@commands.command()
-@run_options
-@PART
-@whole("--seeds", "how many other first seeds", "3")
-@click.option("--rounding", help=f"not other seeds but one of {', '.join(ROUNDINGS)}")
-@click.option("--scheduler", help="address of a Dask scheduler, tcp://host:port")
-def robust(seeds: int, rounding: str | None, scheduler: str | None, **options: Any) -> None:
-    """Measure the ledger again, at other first seeds or under another rounding, and record it."""
-    settings = settings_of(**options)
-    wanted = first_seeds(seeds)
-    if rounding is not None:
-        settings, wanted = rounded(settings, rounding), (0,)
-    path = run_robust(settings, wanted, choose_display(console), tell, scheduler)
-    under = f" under the rounding {rounding}" if rounding else ""
-    tell(f"measured at the first seeds {', '.join(map(str, wanted))}{under}: {path}")
-
-
-@commands.command()
-@run_options
-@PART
-def afresh(**options: Any) -> None:
-    """Execute every chapter with no result to start from, and record how long each takes."""
-    path = run_afresh(settings_of(**options), choose_display(console), tell)
-    took = json.loads(path.read_text(encoding="utf-8"))
-    tell(f"{len(took['chapters'])} chapters in {took['seconds'] / 60:.1f} minutes: {path}")
-
-
-@commands.command()
 @click.argument("out", type=click.Path(path_type=Path))
 @run_options
 def notebooks(out: Path, **options: Any) -> None:
@@ -123,7 +83,7 @@ def serve(profile: str, port: int) -> None:
     """Serve the built site on this machine."""
     site = Settings(Path.cwd(), profile).site
     if not site.is_dir():
-        raise BookError(f"There is no site yet: run make book PROFILE={profile} first.")
+        raise BookError(f"There is no site yet: run make reproduce PROFILE={profile} first.")
     handler = partial(SimpleHTTPRequestHandler, directory=str(site))
     try:
         server = ThreadingHTTPServer(("127.0.0.1", port), handler)

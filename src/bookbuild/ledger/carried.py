@@ -22,19 +22,19 @@ class Carried:
 IN_PLACE = Carried()
 
 
-def is_current(chapter: Mapping[str, Any], edition: str | None) -> bool:
-    """Return whether a chapter's record is about an edition: made of it, or carried on to it."""
-    last = chapter["edition"]
+def is_current(chapter: Mapping[str, Any], fingerprint: str | None) -> bool:
+    """Return whether a chapter's record is about a fingerprint: made of it, or carried on to it."""
+    last = chapter["fingerprint"]
     for carry in chapter.get("carried", ()):
         if carry["from"] != last:
             return False  # a link is missing
         last = carry["to"]
-    return edition in (chapter["edition"], last)
+    return fingerprint in (chapter["fingerprint"], last)
 
 
-def carried(chapter: Mapping[str, Any], edition: str | None) -> Carried:
-    """Return the edits that lead from what was measured to an edition; none if nothing does."""
-    if edition == chapter["edition"] or not is_current(chapter, edition):
+def carried(chapter: Mapping[str, Any], fingerprint: str | None) -> Carried:
+    """Return the edits that lead from what was measured to a fingerprint; none if nothing does."""
+    if fingerprint == chapter["fingerprint"] or not is_current(chapter, fingerprint):
         return IN_PLACE
     carries = chapter["carried"]
     return Carried(len(carries), tuple(dict.fromkeys(carry["witness"] for carry in carries)))
@@ -55,21 +55,23 @@ def carried_on(
 
     Args:
         chapter: the record.
-        before: the edition that the edit left.
-        after: the edition that it made.
+        before: the fingerprint that the edit left.
+        after: the fingerprint that it made.
         commit: the commit that has the edit.
         witness: the profile in which everything was equal to the bit.
         equal: how many measures and arrays were compared.
 
     Raises:
-        ValueError: if the record is not about the edition before, or nothing was compared.
+        ValueError: if the record is not about the fingerprint before, or nothing was compared.
     """
     if not is_current(chapter, before):
-        raise ValueError(f"the record is of edition {chapter['edition']}, and not about {before}")
+        raise ValueError(
+            f"the record is of fingerprint {chapter['fingerprint']}, and not about {before}"
+        )
     if equal < 1:
         raise ValueError("nothing was compared")
-    # an edition that is measured again needs no edits to lead to it
-    earlier = [] if before == chapter["edition"] else chapter["carried"]
+    # a fingerprint that is measured again needs no edits to lead to it
+    earlier = [] if before == chapter["fingerprint"] else chapter["carried"]
     return {**chapter, "carried": [*earlier, carry(before, after, commit, witness, equal)]}
 
 

@@ -5,11 +5,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
 from .claims import Finding, Kind, Verdict, count
-from .foreseen import State
+from .mutation import Alertness
+from .preregistration import State
 from .records import Records
 from .render import render
-from .robust import Steadiness
-from .sabotage import Alertness
+from .seed_sensitivity import Steadiness
 
 KINDS: dict[Kind, str] = {
     "paper": "Claims of the paper",
@@ -36,7 +36,7 @@ ALERTNESS: dict[Alertness, str] = {
     "untried": "untried",
 }
 WORDS: Mapping[str, Mapping[Any, str]] = {
-    "foreseen": {state: text.partition(":")[0] for state, text in STATES.items()},
+    "preregistration": {state: text.partition(":")[0] for state, text in STATES.items()},
     "seeds": STEADINESS,
     "rounding": STEADINESS,
     "faults": ALERTNESS,

@@ -33,7 +33,7 @@ def results_table(findings: Sequence[Finding], *, up: str = "") -> str:
 
 
 def witness_limits(record: Mapping[str, Any]) -> str:
-    """Return which faults `make carry` would have missed; empty without a record."""
+    """Return which faults `make record WHAT=carry` would have missed; empty without a record."""
     return render("witness.html", **record) if record else ""
 
 

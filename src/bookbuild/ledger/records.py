@@ -5,15 +5,15 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from .claims import Finding
-from .foreseen import Foreseen
-from .robust import Rerun
-from .sabotage import Planted
+from .mutation import Planted
+from .preregistration import Preregistration
+from .seed_sensitivity import Rerun
 
 
 class Known(NamedTuple):
     """What the records know of one row; None where they do not know it."""
 
-    foreseen: Foreseen | None
+    preregistration: Preregistration | None
     rerun: Rerun | None
     rounding: Rerun | None
     trial: Planted | None
@@ -22,7 +22,7 @@ class Known(NamedTuple):
     def words(self) -> dict[str, str]:
         """Each of them in a word, empty for None, under its name in the verdict page's queries."""
         return {
-            "foreseen": self.foreseen.state if self.foreseen else "",
+            "preregistration": self.preregistration.state if self.preregistration else "",
             "seeds": self.rerun.steadiness if self.rerun else "",
             "rounding": self.rounding.steadiness if self.rounding else "",
             "faults": self.trial.alertness if self.trial else "",
@@ -33,7 +33,7 @@ class Known(NamedTuple):
 class Records:
     """What is stored of the rows beside their claims, by id."""
 
-    foreseen: Mapping[str, Foreseen] = field(default_factory=dict)
+    preregistration: Mapping[str, Preregistration] = field(default_factory=dict)
     reruns: Mapping[str, Rerun] = field(default_factory=dict)  # at other first seeds
     roundings: Mapping[str, Rerun] = field(default_factory=dict)
     trials: Mapping[str, Planted] = field(default_factory=dict)
@@ -41,7 +41,7 @@ class Records:
     def about(self, finding: Finding) -> Known:
         """Return what is known of a row; of another expectation than its own nothing is."""
         row, own = finding.claim.id, finding.claim.expectation
-        written = self.foreseen.get(row)
+        written = self.preregistration.get(row)
         return Known(
             written if written and written.expectation == own else None,
             self.reruns.get(row),

@@ -6,10 +6,10 @@ from typing import Any
 from bookbuild.errors import raise_if_any
 from bookbuild.schema import faults, load
 
-FORESEEN = Path("data/foreseen.json")
-SEEDS = Path("data/robust.json")
+PREREGISTRATION = Path("data/preregistration.json")
+SEEDS = Path("data/seed_sensitivity.json")
 ROUNDING = Path("data/rounding.json")
-SABOTAGE = Path("data/sabotage.json")
+MUTATION = Path("data/mutation.json")
 WITNESS = Path("data/witness.json")
 RUNS = Path("data/carried_runs.json")
 SHARED = {ROUNDING.name: SEEDS.stem}  # whose schema is that of another record

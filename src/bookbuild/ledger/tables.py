@@ -46,7 +46,7 @@ def _row(finding: Finding, records: Records) -> dict[str, Any]:
         "expected": str(claim.expectation) if claim.expectation else None,
         "why": claim.why or claim.not_testable,
         "verdict": finding.verdict,
-        "expectation_written": words["foreseen"],
+        "expectation_written": words["preregistration"],
         "other_first_seeds": words["seeds"],
         "other_rounding": words["rounding"],
         "planted_faults": words["faults"],

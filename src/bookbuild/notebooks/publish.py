@@ -142,8 +142,9 @@ def _readme(
             "# Executed notebooks",
             "",
             f"Made from [{addresses.branch}]({addresses.repository}) at commit `{commit}` by "
-            f"`make notebooks PROFILE={settings.profile} DEVICE={settings.device}`; nothing here "
-            f"is edited by hand. The branch `{NOTEBOOKS_BRANCH}` is replaced at each publication.",
+            f"`make release WHAT=notebooks PROFILE={settings.profile} DEVICE={settings.device}`; "
+            "nothing here is edited by hand. "
+            f"The branch `{NOTEBOOKS_BRANCH}` is replaced at each publication.",
             "",
             *rows,
             "",

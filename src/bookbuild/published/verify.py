@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from bookbuild.beside import verdicts
+from bookbuild.device_comparison import verdicts
 from bookbuild.errors import BookError
 from bookbuild.execution.display import PlainDisplay
 from bookbuild.execution.execute import execute
@@ -17,7 +17,7 @@ from bookbuild.ledger.claims import Claim, read_claims
 from bookbuild.results.archive import Archive, Item
 from bookbuild.results.contents import contents, different
 from bookbuild.results.executed import Entry
-from bookbuild.results.keys import chapter_edition, chapter_key, task_edition, task_key
+from bookbuild.results.keys import chapter_fingerprint, chapter_key, task_fingerprint, task_key
 from bookbuild.results.machine import machine
 from bookbuild.results.snapshot import frozen, sources
 from bookbuild.results.store import DamagedError
@@ -219,11 +219,11 @@ def _current(
     """Return whether the code here is the one that made a result, and can make it again."""
     if item.kind == "chapter":
         chapter = chapters.get(item.name)
-        return chapter is not None and chapter_edition(chapter, settings) == item.edition
+        return chapter is not None and chapter_fingerprint(chapter, settings) == item.fingerprint
     if archive.device != settings.device:
         return False  # its configuration names the device
     task = archive.stored(item).origin["task"]
-    return task_edition(task, sources(settings)) == item.edition
+    return task_fingerprint(task, sources(settings)) == item.fingerprint
 
 
 def _commit(archive: Archive) -> str:

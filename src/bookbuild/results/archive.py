@@ -15,7 +15,7 @@ from bookbuild.settings import Settings
 from bookbuild.source.chapters import Chapter
 
 from .executed import Entry
-from .keys import chapter_edition, chapter_key, task_edition, task_key
+from .keys import chapter_fingerprint, chapter_key, task_fingerprint, task_key
 from .snapshot import sources
 from .store import SUFFIX, DamagedError, Kind, Store, Stored, opened, reason
 
@@ -40,13 +40,13 @@ SAID = (
 class Item:
     """A published result: an executed chapter or a training of a sweep.
 
-    Its edition stands for the code and the data that made it, whatever the versions below.
+    Its fingerprint stands for the code and the data that made it, whatever the versions below.
     """
 
     key: str
     kind: Kind
     name: str
-    edition: str
+    fingerprint: str
     sha256: str
     made: dict[str, Any] = field(default_factory=dict)
 
@@ -90,7 +90,7 @@ class Archive:
         A damaged one is none, and a sentence tells of it.
         """
         item = self._chapters.get(chapter.name)
-        if item is None or item.edition != chapter_edition(chapter, settings):
+        if item is None or item.fingerprint != chapter_fingerprint(chapter, settings):
             return None, ""
         try:
             stored = self.stored(item)
@@ -112,7 +112,7 @@ class Archive:
             except DamagedError:
                 continue
             task, device = stored.origin["task"], stored.origin["device"]
-            if task_edition(task, sources(settings)) != item.edition:
+            if task_fingerprint(task, sources(settings)) != item.fingerprint:
                 continue
             key = task_key(task, device, sources(settings))
             if not store.path(key).exists():
@@ -137,13 +137,15 @@ def write_archive(path: Path, chapters: Sequence[Chapter], settings: Settings) -
         key = chapter_key(chapter, settings)
         stored, _ = store.get(key)
         if stored is None:
-            missing.append(f"Chapter {chapter.name} has not been executed: run make book first.")
+            missing.append(
+                f"Chapter {chapter.name} has not been executed: run make reproduce first."
+            )
             continue
-        items.append(_item(store, stored, chapter_edition(chapter, settings)))
+        items.append(_item(store, stored, chapter_fingerprint(chapter, settings)))
     raise_if_any(missing)
     for stored in _trainings(store, settings):
-        edition = task_edition(stored.origin["task"], sources(settings))
-        items.append(_item(store, stored, edition))
+        fingerprint = task_fingerprint(stored.origin["task"], sources(settings))
+        items.append(_item(store, stored, fingerprint))
     archive = Archive(
         path,
         settings.profile,
@@ -193,9 +195,9 @@ def _trainings(store: Store, settings: Settings) -> Iterator[Stored]:
                 yield stored
 
 
-def _item(store: Store, stored: Stored, edition: str) -> tuple[Item, bytes]:
+def _item(store: Store, stored: Stored, fingerprint: str) -> tuple[Item, bytes]:
     """Return the entry of a result in the manifest, and its bytes."""
     made = {name: stored.origin[name] for name in SAID if name in stored.origin}
     content = store.path(stored.key).read_bytes()
     digest = hashlib.sha256(content).hexdigest()
-    return Item(stored.key, stored.kind, stored.name, edition, digest, made), content
+    return Item(stored.key, stored.kind, stored.name, fingerprint, digest, made), content

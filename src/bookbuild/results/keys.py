@@ -37,7 +37,7 @@ def chapter_key(chapter: Chapter, settings: Settings) -> str:
     )
 
 
-def chapter_edition(chapter: Chapter, settings: Settings) -> str:
+def chapter_fingerprint(chapter: Chapter, settings: Settings) -> str:
     """Return what changes when the code or the data do that a chapter's numbers depend on.
 
     Neither the device nor the seed counts, nor how something is drawn or reported.
@@ -62,7 +62,7 @@ def task_key(task: Mapping[str, Any], device: str, src: Path) -> str:
     return digest(_asked(task) | made | _of_gpu(device))
 
 
-def task_edition(task: Mapping[str, Any], src: Path) -> str:
+def task_fingerprint(task: Mapping[str, Any], src: Path) -> str:
     """Return what changes when a task or its code does, whatever the versions."""
     reached = _reached(task["module"], task["function"], _pairs(task), src)
     return digest(_asked(task) | {"code": reached.code})

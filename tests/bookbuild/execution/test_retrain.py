@@ -11,7 +11,7 @@ from chapters.paper.full_dynamics import Point, emergence_steps
 from chapters.paper.induction_heads.described import Run, describe
 from emergence.training.settings import TokenTraining
 from running.cache import Task
-from this_book import ROOT
+from tools.this_book import ROOT
 
 SOURCES = ROOT / "src"
 POINT = Point(n_pairs=2, seed=1, device="cpu", dim=8, batch_size=8, learning_rate=4.0)

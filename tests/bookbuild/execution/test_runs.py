@@ -22,8 +22,8 @@ from bookbuild.settings import Settings
 from bookbuild.site import stage
 from running.executors import Serial
 from running.records import written
-from this_book import ROOT, chapters
-from toy_book import Command, Toy
+from tools.this_book import ROOT, chapters
+from tools.toy_book import Command, Toy
 
 TINY = '''"""A declaration for a test: sums that take their time and tell each step."""
 

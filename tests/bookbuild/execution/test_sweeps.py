@@ -16,8 +16,8 @@ from bookbuild.results.store import Store
 from bookbuild.settings import Settings
 from chapters.paper import full_dynamics
 from running import cache, sweep
-from this_book import ROOT
-from toy_book import Command
+from tools.this_book import ROOT
+from tools.toy_book import Command
 
 PAPER = "chapters.paper.full_dynamics"
 OTHER = "chapters.beyond.real_transformers.held_out.is_a_power"

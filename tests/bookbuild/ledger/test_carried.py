@@ -7,14 +7,14 @@ import pytest
 
 from bookbuild.ledger.carried import IN_PLACE, Carried, carried, carried_on, is_current
 
-MEASURED: dict[str, Any] = {"edition": "a"}
+MEASURED: dict[str, Any] = {"fingerprint": "a"}
 COMMIT = "0123456789ab"
 
 
-def chain(*editions: str, witness: Any = "smoke") -> dict[str, Any]:
-    """Return a record that was measured at the first edition and carried on through the others."""
-    record = {"edition": editions[0]}
-    for before, after in itertools.pairwise(editions):
+def chain(*fingerprints: str, witness: Any = "smoke") -> dict[str, Any]:
+    """Return a record measured at the first fingerprint and carried on through the others."""
+    record = {"fingerprint": fingerprints[0]}
+    for before, after in itertools.pairwise(fingerprints):
         record = carried_on(record, before, after, COMMIT, witness, 787)
     return record
 
@@ -32,7 +32,7 @@ def test_a_record_with_a_missing_link_is_not_current() -> None:
     record = chain("a", "b", "c", "d")
     del record["carried"][1]
     assert not is_current(record, "d")
-    assert not is_current({"edition": "z", "carried": record["carried"]}, "d")
+    assert not is_current({"fingerprint": "z", "carried": record["carried"]}, "d")
 
 
 def test_the_edits_are_counted_and_their_witnesses_named() -> None:
@@ -45,8 +45,8 @@ def test_the_edits_are_counted_and_their_witnesses_named() -> None:
 
 def test_an_edit_is_written_down_with_its_witness() -> None:
     carry = {"from": "a", "to": "b", "commit": COMMIT, "witness": "smoke", "equal": 787}
-    assert chain("a", "b") == {"edition": "a", "carried": [carry]}
-    assert MEASURED == {"edition": "a"}
+    assert chain("a", "b") == {"fingerprint": "a", "carried": [carry]}
+    assert MEASURED == {"fingerprint": "a"}
 
 
 def test_after_an_edit_was_taken_back_the_chain_begins_anew() -> None:

@@ -9,11 +9,11 @@ from bookbuild.ledger.carried import IN_PLACE, Carried, carried_on
 from bookbuild.ledger.claims import Claim, Finding
 from bookbuild.ledger.counts import KINDS, record_counts, verdict_counts
 from bookbuild.ledger.expectations import Measured, read_expectation
-from bookbuild.ledger.foreseen import Foreseen
+from bookbuild.ledger.mutation import trial_of
 from bookbuild.ledger.pages import results_table, verdict_table, witness_limits
+from bookbuild.ledger.preregistration import Preregistration
 from bookbuild.ledger.records import Records
-from bookbuild.ledger.robust import Rerun, with_reruns
-from bookbuild.ledger.sabotage import trial_of
+from bookbuild.ledger.seed_sensitivity import Rerun, with_reruns
 from bookbuild.source.chapters import Chapter
 
 CHAPTER = "paper/01_line"
@@ -81,7 +81,7 @@ def rerun(own: Any, *verdicts: Any, current: bool = True, carried: Carried = IN_
 )
 def test_a_row_says_at_how_many_other_seeds_it_holds(stored: Rerun, slug: str, told: str) -> None:
     text = row({"at_least": 1}, 2.0, None, records=Records(reruns={"a": stored}))
-    assert f'<p class="robust">Other first seeds: {told}.</p>' in text
+    assert f'<p class="rerun">Other first seeds: {told}.</p>' in text
     assert f'data-seeds="{slug}"' in text
     assert "other first seed" not in row({"at_least": 1}, 2.0, None).lower()
 
@@ -105,7 +105,7 @@ def test_a_row_says_at_how_many_other_seeds_it_holds(stored: Rerun, slug: str, t
 def test_a_row_says_whether_rounding_decides_it(stored: Rerun, slug: str, told: str) -> None:
     records = Records(roundings={"a": stored})
     text = row({"at_least": 1}, 2.0, None, records=records)
-    assert f'<p class="robust">Other rounding: {told}.</p>' in text
+    assert f'<p class="rerun">Other rounding: {told}.</p>' in text
     assert f'data-rounding="{slug}"' in text
     claim = Claim("a", "§1", "A.", "new", CHAPTER, "slope", read_expectation({"at_least": 1}))
     counts = record_counts("rounding", [Finding(claim, None, "reproduced")], records)
@@ -138,32 +138,35 @@ def test_a_row_that_flips_is_partly_at_best(current: bool) -> None:
 @pytest.mark.parametrize(
     ("known", "told"),
     [
-        (Foreseen("before", read_expectation({"at_least": 1})), "written before the measure"),
         (
-            Foreseen(
+            Preregistration("before", read_expectation({"at_least": 1})),
+            "written before the measure",
+        ),
+        (
+            Preregistration(
                 "changed", read_expectation({"at_least": 1}), (read_expectation({"at_least": 3}),)
             ),
             "changed after the measure; it was at least 3",
         ),
-        (Foreseen("before", read_expectation({"at_least": 2})), ""),  # another expectation
+        (Preregistration("before", read_expectation({"at_least": 2})), ""),  # another expectation
     ],
 )
-def test_a_row_says_when_its_expectation_was_written(known: Foreseen, told: str) -> None:
-    text = row({"at_least": 1}, 2.0, None, records=Records(foreseen={"a": known}))
-    assert (f'<p class="foreseen">Expectation: {told}.</p>' in text) is bool(told)
-    assert f'data-foreseen="{known.state if told else ""}"' in text
+def test_a_row_says_when_its_expectation_was_written(known: Preregistration, told: str) -> None:
+    text = row({"at_least": 1}, 2.0, None, records=Records(preregistration={"a": known}))
+    assert (f'<p class="preregistration">Expectation: {told}.</p>' in text) is bool(told)
+    assert f'data-preregistration="{known.state if told else ""}"' in text
 
 
 def test_expectations_are_counted_by_when_they_were_written() -> None:
     claim = Claim("a", "§1", "A.", "new", CHAPTER, "slope", read_expectation({"at_least": 1}))
     findings = [Finding(claim, Measured(2.0, None), "reproduced")]
-    known = {"a": Foreseen("together", read_expectation({"at_least": 1}))}
-    text = record_counts("foreseen", findings, Records(foreseen=known))
-    assert 'verdicts.html?kind=new&amp;foreseen=together"><b>1</b> not told</a>' in text
+    known = {"a": Preregistration("together", read_expectation({"at_least": 1}))}
+    text = record_counts("preregistration", findings, Records(preregistration=known))
+    assert 'verdicts.html?kind=new&amp;preregistration=together"><b>1</b> not told</a>' in text
     text = record_counts("seeds", findings, Records(reruns={"a": rerun("reproduced", "partly")}))
     assert 'verdicts.html?kind=new&amp;seeds=flips"><b>1</b> flip</a>' in text
     assert (
-        record_counts("foreseen", findings, Records())
+        record_counts("preregistration", findings, Records())
         == record_counts("seeds", findings, Records())
         == ""
     )
@@ -185,7 +188,7 @@ def test_new_results_are_listed_with_what_was_measured() -> None:
 RECORD: dict[str, Any] = {
     "chapters": {
         CHAPTER: {
-            "edition": "1",
+            "fingerprint": "1",
             "faults": {
                 "slip": {"says": "a factor is forgotten", "profile": "paper"},
                 "turn": {"says": "all is -1", "profile": "smoke"},
@@ -204,7 +207,7 @@ RECORD: dict[str, Any] = {
 
 
 @pytest.mark.parametrize(
-    ("name", "edition", "verdict", "alertness", "told"),
+    ("name", "fingerprint", "verdict", "alertness", "told"),
     [
         ("a", "1", "partly", "turned", "1 of 2 turn this row, the sharpest: a factor is forgotten"),
         ("a", "1", "contradicted", "turned", "1 of 2 turn this row, the sharpest: a factor is "
@@ -221,10 +224,10 @@ RECORD: dict[str, Any] = {
     ],
 )  # fmt: skip
 def test_a_row_says_whether_a_planted_fault_turns_it(
-    name: str, edition: str, verdict: Any, alertness: str, told: str
+    name: str, fingerprint: str, verdict: Any, alertness: str, told: str
 ) -> None:
     claim = Claim(name, "§1", "A.", "new", CHAPTER, "slope", read_expectation({"at_least": 1}))
-    trial = trial_of(Finding(claim, None, verdict), RECORD, {CHAPTER: edition})
+    trial = trial_of(Finding(claim, None, verdict), RECORD, {CHAPTER: fingerprint})
     assert trial.alertness == alertness
     text = row({"at_least": 1}, 2.0, None, records=Records(trials={"a": trial}))
     assert f'data-faults="{alertness}"' in text

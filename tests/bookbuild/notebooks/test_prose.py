@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from bookbuild.notebooks.prose import Prose, read_citations
 from bookbuild.notebooks.syntax import EXTENSIONS
-from this_book import ROOT
+from tools.this_book import ROOT
 
 PROSE = Prose(
     link=lambda name: f"<{name}>",

@@ -21,7 +21,7 @@ from bookbuild.results.keys import task_key
 from bookbuild.results.store import SUFFIX, Store
 from bookbuild.results.values import to_files
 from bookbuild.source.chapters import read_chapters, read_toc
-from toy_book import LINE, Command, Toy
+from tools.toy_book import LINE, Command, Toy
 
 
 def packed(toy: Toy, path: Path) -> Path:
@@ -278,7 +278,9 @@ def test_differences_are_found_at_their_place() -> None:
 
 
 def test_what_is_not_executed_is_not_packed(unbuilt: Toy, tmp_path: Path) -> None:
-    with pytest.raises(BookError, match=f"Chapter {LINE} has not been executed: run make book"):
+    with pytest.raises(
+        BookError, match=f"Chapter {LINE} has not been executed: run make reproduce"
+    ):
         packed(unbuilt, tmp_path / "x.zip")
     assert not (tmp_path / "x.zip").exists()
 

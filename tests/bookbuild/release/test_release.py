@@ -13,8 +13,8 @@ from bookbuild.release import appendix, crate, metadata, pack
 from bookbuild.results.archive import open_archive
 from bookbuild.site import browser
 from bookbuild.source.citation import SOURCE, citation
-from this_book import ROOT
-from toy_book import LINE, SQUARE, Toy
+from tools.this_book import ROOT
+from tools.toy_book import LINE, SQUARE, Toy
 
 AUDIT = ROOT / ".venv-audit" / "bin"
 FILES = (".gitignore", "requirements.lock", "LICENSE", "postBuild", "pyproject.toml")
@@ -96,7 +96,7 @@ def test_a_release_has_every_part_and_names_it(released: Path, toy: Toy) -> None
 @audited
 def test_the_crate_is_a_valid_process_run_crate(released: Path) -> None:
     def audit() -> subprocess.CompletedProcess[str]:
-        order = [AUDIT / "python", ROOT / "tests" / "drills" / "auditors" / "crate.py", released]
+        order = [AUDIT / "python", ROOT / "tools" / "release_audit" / "crate.py", released]
         return subprocess.run(order, capture_output=True, text=True, check=False)
 
     done = audit()

@@ -9,7 +9,7 @@ import pytest
 
 from bookbuild.execution import lock
 from bookbuild.results.inventory import inventory, prune, readable_age, readable_size
-from toy_book import LINE, SQUARE, Command, Toy
+from tools.toy_book import LINE, SQUARE, Command, Toy
 
 
 def states(toy: Toy) -> dict[str, str]:

@@ -13,7 +13,7 @@ from bookbuild.results import keys, machine
 from bookbuild.results.keys import chapter_key, task_key
 from bookbuild.settings import Settings, core_count, default_jobs
 from bookbuild.source.chapters import read_chapter
-from this_book import ROOT
+from tools.this_book import ROOT
 
 TASK = {"module": "emergence.preset", "function": "choose", "configuration": {}}
 PINNED = """

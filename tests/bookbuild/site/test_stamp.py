@@ -1,0 +1,130 @@
+"""A build that would change nothing ends at once, and only such a one."""
+
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import asdict
+from importlib import metadata
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from bookbuild import pipeline
+from bookbuild.execution.display import PlainDisplay
+from bookbuild.pipeline import renew_book
+from bookbuild.results.keys import chapter_key
+from bookbuild.results.store import Store
+from bookbuild.site import stamp
+from bookbuild.source.chapters import read_chapter
+
+NOTHING = "nothing has changed since the site was built"
+PAGE = "index.html"
+WITHOUT = json.dumps({"told": asdict(stamp.Told([], [], 0, 0, 0, 0, [])), "results": {}})
+
+
+@pytest.fixture
+def renew(toy, monkeypatch) -> Callable[..., bool]:
+    """Renew the toy book; return whether that ended at once. Its site is one page, for speed."""
+
+    def one_page(settings, entries):
+        shutil.rmtree(settings.site, ignore_errors=True)
+        settings.site.mkdir()
+        (settings.site / PAGE).write_text("a page", encoding="utf-8")
+
+    monkeypatch.setattr(pipeline, "build_site", one_page)
+    monkeypatch.setattr(pipeline, "stage", lambda *_: None)
+
+    def run(**changes: object) -> bool:
+        toy.lines.clear()
+        toy.told = renew_book(
+            toy.settings(**changes), PlainDisplay(toy.lines.append), toy.lines.append
+        )
+        return toy.lines == [NOTHING]
+
+    toy.settings().site.with_name(seal.NAME).unlink()  # that of the whole site
+    assert not run()
+    return run
+
+
+def test_nothing_changed_ends_at_once_and_says_the_same(toy, renew):
+    before = toy.told
+    assert renew()
+    assert toy.told == before
+    assert (before.executed, before.cached) == (0, 2)
+    assert before.amiss == ["contradicted: square-of-three (New results; §2)"]
+
+
+def test_a_site_made_with_execution_is_told_as_stored_the_next_time(unbuilt, without_site):
+    display = PlainDisplay(unbuilt.lines.append)
+    first = renew_book(unbuilt.settings(), display, unbuilt.lines.append)
+    again = renew_book(unbuilt.settings(), display, unbuilt.lines.append)
+    assert (first.executed, again.executed, again.cached) == (2, 0, 2)
+    assert again.seconds_cached == first.seconds_executed
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["book/paper/01_line.md", "book/index.md", "data/claims.yml", "src/toy/line.py", "_config.yml"],
+)
+def test_an_edit_of_a_source_breaks_the_seal(toy, renew, path):
+    text = (toy.root / path).read_text(encoding="utf-8")
+    (toy.root / path).write_text(f"{text}\n", encoding="utf-8")
+    assert not renew()
+    assert renew()
+
+
+def test_a_new_file_and_a_removed_one_break_the_seal(toy, renew):
+    more = toy.root / "book" / "_static" / "more.css"
+    more.write_text("p { color: red }", encoding="utf-8")
+    assert not renew()
+    more.unlink()
+    assert not renew()
+
+
+def test_what_no_build_reads_does_not(toy, renew):
+    for name in ("tests/test_it.py", "src/toy/__pycache__/x.pyc", "book/a.ipynb", ".hidden"):
+        (toy.root / name).parent.mkdir(parents=True, exist_ok=True)
+        (toy.root / name).write_text("new", encoding="utf-8")
+    (toy.root / "book" / "lost").symlink_to("nowhere")
+    assert renew()
+
+
+@pytest.mark.parametrize("change", [{"seed": 1}, {"profile": "smoke"}, {"part": "paper"}])
+def test_another_option_breaks_the_seal(renew, change):
+    assert not renew(**change)
+
+
+def test_another_version_of_a_package_breaks_the_seal(renew, monkeypatch):
+    found = [*metadata.distributions(), SimpleNamespace(name="sphinx", version="99")]
+    monkeypatch.setattr(seal, "distributions", lambda: found)
+    assert not renew()
+
+
+def test_a_page_that_was_touched_or_lost_breaks_the_seal(toy, renew):
+    page = toy.settings().site / PAGE
+    page.write_text("another page", encoding="utf-8")
+    assert not renew()
+    page.unlink()
+    assert not renew()
+    assert page.read_text(encoding="utf-8") == "a page"
+
+
+def test_a_result_that_was_touched_or_lost_breaks_the_seal(toy, renew):
+    key = chapter_key(read_chapter(toy.root, "paper/01_line"), toy.settings())
+    result: Path = Store(toy.settings().results).path(key)
+    content = bytearray(result.read_bytes())
+    content[len(content) // 2] ^= 1
+    result.write_bytes(content)
+    assert not renew()
+    assert toy.started() == {"paper/01_line"}
+    result.unlink()
+    assert not renew()
+    assert toy.started() == {"paper/01_line"}
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"told": {}}', '{"from": 1}', WITHOUT])
+def test_a_seal_that_cannot_be_read_is_none(toy, renew, text):
+    toy.settings().site.with_name(seal.NAME).write_text(text, encoding="utf-8")
+    assert not renew()
+    assert renew()

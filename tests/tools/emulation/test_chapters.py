@@ -1,0 +1,73 @@
+"""Every chapter runs on a GPU, emulated, or says that it has nothing for one.
+
+`make test` leaves out those that take longest, half of the time of all;
+`make drill WHAT=emulation` does not.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from bookbuild.source.chapters import ANY, CPU, Chapter
+from tools.this_book import ROOT, chapters, read_outside
+
+CHAPTERS = chapters()
+ELSEWHERE = [chapter for chapter in CHAPTERS if chapter.device == ANY]
+LONG = {
+    "beyond/06_real_transformers", "beyond/07_knock_in", "beyond/09_full_flow",
+    "beyond/11_area_law",
+}  # fmt: skip
+CHECKS = ("resolve_device", "devices.resolve_device")
+AT_HOME = [chapter for chapter in CHAPTERS if chapter.device == CPU]
+
+
+@pytest.fixture(scope="module")
+def on_device() -> Iterator[Callable[[str], dict[str, Any]]]:
+    """Execute a chapter in one process for all, without the checks of shapes."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tools.emulation.chapters"],
+        cwd=ROOT / "tests",
+        env=os.environ | {"PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1"},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    assert process.stdin
+    assert process.stdout
+    stdin, stdout = process.stdin, process.stdout
+
+    def execute(name: str) -> dict[str, Any]:
+        stdin.write(f"{name}\n")
+        stdin.flush()
+        return json.loads(stdout.readline() or '{"error": "the process has ended"}')
+
+    with process:
+        yield execute
+        stdin.close()
+
+
+@pytest.mark.parametrize("chapter", ELSEWHERE, ids=lambda chapter: chapter.name)
+def test_a_chapter_computes_on_the_gpu(chapter: Chapter, on_device: Callable[..., Any]) -> None:
+    if chapter.name in LONG and "EVERY_CHAPTER" not in os.environ:
+        pytest.skip("make drill WHAT=emulation")
+    found = on_device(chapter.name)
+    assert not found["error"], found["error"]
+    assert found["operations"], "nothing for a GPU: declare the device cpu in the front matter"
+
+
+@pytest.mark.parametrize("chapter", AT_HOME, ids=lambda chapter: chapter.name)
+def test_a_chapter_that_declares_cpu_hands_no_device_on(chapter: Chapter) -> None:
+    """Its parameter is checked at most."""
+    assert read_outside(chapter, "device", *CHECKS) == []
+
+
+def test_there_are_both_kinds() -> None:
+    assert len(ELSEWHERE) > 20
+    assert len(AT_HOME) > 10
+    assert {chapter.name for chapter in ELSEWHERE} > LONG

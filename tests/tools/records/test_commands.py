@@ -1,0 +1,22 @@
+"""Bad input to the commands of the records ends in one sentence."""
+
+from collections.abc import Callable
+
+import pytest
+
+from tools.toy_book import Toy
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (["seeds", "--seeds", "0"], "SEEDS is a whole number of at least 1"),
+        (["seeds", "--part", "prose"], "PART is one of"),
+    ],
+)
+def test_bad_input_ends_in_one_sentence(
+    unbuilt: Toy, command: Callable[..., str], arguments: list[str], reason: str
+) -> None:
+    message = command(unbuilt.root, *arguments)
+    assert reason in message
+    assert "\n" not in message

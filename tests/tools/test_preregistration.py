@@ -1,0 +1,114 @@
+"""The history of expectations, on small repositories."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tools.preregistration import record, write
+from tools.toy_book import LINE, git
+
+
+class Repository:
+    """A repository with one chapter and its ledger."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        (root / "data").mkdir(parents=True)
+        (root / "book" / "paper").mkdir(parents=True)
+        self.git("init", "--quiet", "--initial-branch=main")
+
+    def git(self, *arguments: str) -> None:
+        git(self.root, *arguments)
+
+    def put(self, expect: Any, code: str, *, name: str = "a", key: str = "slope") -> None:
+        row = {"id": name, "measure": key, "chapter": LINE, "expect": expect}
+        ledger = yaml.safe_dump([row] if expect else [])
+        (self.root / "data" / "claims.yml").write_text(ledger, encoding="utf-8")
+        (self.root / "book" / f"{LINE}.md").write_text(code, encoding="utf-8")
+
+    def commit(self, *arguments: Any, **names: str) -> None:
+        self.put(*arguments, **names)
+        self.git("add", "--all")
+        self.git("commit", "--quiet", "--allow-empty", "--message=a")
+
+    def told(self, *, anew: bool = True) -> dict[str, Any]:
+        return record(self.root, anew=anew)["rows"]
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Repository:
+    return Repository(tmp_path / "repository")
+
+
+FIVE, SIX = {"at_most": 5}, {"at_most": 6}
+REPORTS = 'report("slope", 1.0)'
+
+
+@pytest.mark.parametrize(
+    ("commits", "state"),
+    [
+        ([(FIVE, ""), (FIVE, REPORTS)], "before"),
+        ([(FIVE, REPORTS)], "together"),
+        ([(None, REPORTS), (FIVE, REPORTS)], "after"),
+        ([(SIX, ""), (FIVE, ""), (FIVE, REPORTS)], "before"),
+        (
+            [(FIVE, ""), (FIVE, 'report(f"{name}", 1.0)  # what it is called is not told')],
+            "together",
+        ),
+        ([(FIVE, ""), (FIVE, 'for name in ("slope",): report(name, 1.0)')], "before"),
+        ([(FIVE, ""), (FIVE, 'name = "pe"\nreport(f"slo{name}", 1.0)')], "before"),
+    ],
+)
+def test_the_order_of_commits_decides(
+    repository: Repository, commits: list[tuple[Any, str]], state: str
+) -> None:
+    for commit in commits:
+        repository.commit(*commit)
+    assert repository.told() == {"a": {"preregistration": state, "expect": {"at_most": 5.0}}}
+
+
+def test_a_change_after_the_measure_is_told_with_what_it_was(repository: Repository) -> None:
+    repository.commit(FIVE, "")
+    repository.commit(FIVE, REPORTS)
+    repository.put(SIX, REPORTS)  # not committed yet
+    expected = {"preregistration": "changed", "expect": {"at_most": 6.0}, "was": [{"at_most": 5.0}]}
+    assert repository.told() == {"a": expected}
+    repository.commit(FIVE, REPORTS)
+    assert repository.told()["a"]["preregistration"] == "before"  # the change was never committed
+    repository.commit(SIX, REPORTS)
+    repository.commit(FIVE, REPORTS)
+    assert repository.told()["a"]["was"] == [{"at_most": 5.0}, {"at_most": 6.0}]
+
+
+def test_renames_of_rows_and_measures_are_followed(repository: Repository) -> None:
+    repository.commit(FIVE, "")
+    repository.commit(FIVE, REPORTS)
+    repository.commit(FIVE, REPORTS, name="b")
+    repository.commit(FIVE, 'report("ratio", 1.0)', name="b", key="ratio")
+    assert repository.told() == {"b": {"preregistration": "before", "expect": {"at_most": 5.0}}}
+    repository.commit(SIX, 'report("ratio", 1.0)', name="b", key="ratio")
+    assert repository.told()["b"]["preregistration"] == "changed"
+
+
+def test_parallel_branches_cannot_be_ordered(repository: Repository) -> None:
+    repository.commit(None, "")
+    repository.git("checkout", "--quiet", "-b", "other")
+    repository.commit(FIVE, "")
+    repository.git("checkout", "--quiet", "main")
+    repository.commit(None, REPORTS)
+    repository.git("merge", "--quiet", "--no-edit", "other")
+    assert repository.told()["a"]["preregistration"] == "together"
+
+
+def test_what_is_on_record_stays_until_the_expectation_changes(repository: Repository) -> None:
+    repository.commit(FIVE, REPORTS)
+    known = {"a": {"preregistration": "before", "expect": {"at_most": 5}}}
+    path = repository.root / "data" / "preregistration.json"
+    path.write_text(write({"commit": "abc", "rows": known}), encoding="utf-8")
+    assert json.loads(path.read_text(encoding="utf-8"))["rows"] == known
+    assert repository.told(anew=False) == known
+    repository.put(SIX, REPORTS)
+    assert repository.told(anew=False)["a"]["preregistration"] == "changed"

@@ -1,0 +1,66 @@
+"""A toy book of two chapters, executed once; each test works on a copy of its own."""
+
+import shutil
+import signal
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from bookbuild.cli import main
+from bookbuild.pipeline import Result
+from bookbuild.reporting import report
+from tools.toy_book import Toy, new_toy
+
+
+@pytest.fixture(scope="session")
+def built_once(tmp_path_factory: pytest.TempPathFactory) -> tuple[Toy, Result]:
+    """The toy book, built with its site; for reading only."""
+    toy = new_toy(tmp_path_factory.mktemp("built") / "toy")
+    return toy, toy.build()
+
+
+@pytest.fixture
+def unbuilt(tmp_path: Path) -> Toy:
+    """A toy book that has never been built."""
+    return new_toy(tmp_path / "unbuilt")
+
+
+@pytest.fixture
+def toy(built_once: tuple[Toy, Result], tmp_path: Path) -> Toy:
+    """A copy of the toy book after its first build."""
+    root = tmp_path / "toy"
+    shutil.copytree(built_once[0].root, root)
+    return Toy(root)
+
+
+@pytest.fixture
+def without_site(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave Sphinx out of the build, for tests of what comes before it."""
+    monkeypatch.setattr("bookbuild.pipeline.build_site", lambda *_: None)
+
+
+@pytest.fixture
+def output(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A fresh output folder for report and show, as in a chapter that bookbuild executes."""
+    monkeypatch.setenv(report.OUTPUT, str(tmp_path))
+    monkeypatch.setattr(report, "_measures", {})
+    return tmp_path
+
+
+@pytest.fixture
+def command(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., str]]:
+    """Run the command line in a folder and return the text it exits with, empty if all is well."""
+    handler = signal.getsignal(signal.SIGTERM)
+
+    def run(root: Path, *arguments: str) -> str:
+        monkeypatch.chdir(root)
+        monkeypatch.setattr("sys.argv", ["bookbuild", *arguments])
+        try:
+            main()
+        except SystemExit as end:
+            return str(end.code)
+        return ""
+
+    yield run
+    signal.signal(signal.SIGTERM, handler)

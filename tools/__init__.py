@@ -1,0 +1,1 @@
+"""Programs for maintainers: records, drills, benchmarks, and helpers that tests share."""

@@ -1,0 +1,86 @@
+"""Two builds held against each other: python -m tools.compare BEFORE AFTER [--except KEY ...].
+
+BEFORE and AFTER are folders of results, `_build/results` of two checkouts. Every measure and every
+figure of every chapter, as executed last in the paper profile, must be equal: measures to the bit,
+arrays to the nine digits that are published, drawings to the byte. Keys that are named, such as
+timings, may differ. Ends with 1 if anything differs or is missing.
+"""
+
+import argparse
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from bookbuild.results.contents import contents
+from bookbuild.results.executed import Entry
+from bookbuild.results.store import Store
+
+
+def newest(folder: Path, profile: str) -> dict[str, Entry]:
+    """The last execution of each chapter in a profile."""
+    store = Store(folder)
+    heads = [head for head in store.headers() if head["kind"] == "chapter"]
+    found = {}
+    for head in sorted(heads, key=lambda head: head["date"]):
+        if head["origin"]["profile"] == profile:
+            stored, remark = store.get(head["key"], mend=False)
+            if stored is None:
+                sys.exit(remark or f"{head['key']} is gone.")
+            found[head["name"]] = Entry.of(stored)
+    return found
+
+
+def comparable(entry: Entry) -> dict[str, Any]:
+    """What is compared of a chapter, by a name that can be printed."""
+    drawings = {
+        f"drawing {name}": content
+        for name, content in entry.figures.items()
+        if not name.endswith(".json")
+    }
+    return {name: repr(value) for name, value in contents(entry).items()} | drawings
+
+
+def differences(
+    before: dict[str, Entry], after: dict[str, Entry], allowed: set[str]
+) -> Iterator[str]:
+    """A line for each thing that is missing, new or different."""
+    for chapter in sorted(before.keys() | after.keys()):
+        if chapter not in before or chapter not in after:
+            yield f"{chapter}: only {'before' if chapter in before else 'after'}"
+            continue
+        one, other = comparable(before[chapter]), comparable(after[chapter])
+        for name in sorted(one.keys() | other.keys()):
+            if name.rpartition(" ")[2] in allowed:
+                continue
+            if name not in one or name not in other:
+                yield f"{chapter}: {name} only {'before' if name in one else 'after'}"
+            elif one[name] != other[name]:
+                brief = [str(side[name])[:60] for side in (one, other)]
+                yield f"{chapter}: {name} differs: {brief[0]} | {brief[1]}"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("before", type=Path)
+    parser.add_argument("after", type=Path)
+    parser.add_argument("--profile", default="paper")
+    parser.add_argument("--except", nargs="*", default=[], dest="allowed", metavar="KEY")
+    asked = parser.parse_args()
+    before, after = (newest(folder, asked.profile) for folder in (asked.before, asked.after))
+    if not before or not after:
+        sys.exit("One of the folders has no chapter of this profile.")
+    counts: dict[str, int] = {}
+    for entry in after.values():
+        for name in comparable(entry):
+            kind = name.partition(" ")[0]
+            counts[kind] = counts.get(kind, 0) + 1
+    lines = list(differences(before, after, set(asked.allowed)))
+    print("\n".join(lines))
+    compared = ", ".join(f"{number} {kind}s" for kind, number in sorted(counts.items()))
+    print(f"{len(after)} chapters: {compared}; {len(lines)} differences")
+    return 1 if lines else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,78 @@
+"""Process that executes chapters on an emulated GPU: python -m tools.emulation.chapters.
+
+It reads names of chapters, one a line, and writes for each what came of it, a line of JSON: the
+error if there was one, the operations that the GPU was given, and the seconds. A chapter runs in
+the smoke profile, with sweeps in this very process. Of a long training each operation is looked at
+in its first steps and in every fiftieth, for the others are like them. Figures are made but not
+drawn: what a renderer is given has left the GPU.
+"""
+
+import json
+import os
+import sys
+import tempfile
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext, redirect_stdout
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import matplotlib as mpl
+import torch
+from matplotlib.figure import Figure
+
+from bookbuild.source.chapters import Chapter, read_chapter
+from running import loop
+from tools.emulation.emulate import emulated
+from tools.resume import executed
+from tools.this_book import ROOT
+
+LINES = 12  # of a traceback
+FIRST, EVERY = 8, 50  # steps of a training at which every operation is looked at
+
+
+def on_device(chapter: Chapter) -> dict[str, Any]:
+    """What came of a chapter."""
+    error, started = "", time.process_time()
+    with emulated() as cuda, mock.patch.object(loop, "steps", thinned(cuda)):
+        try:
+            executed(chapter, "smoke", "cuda")
+        except Exception:  # whatever it is, its chapter's test has to show it
+            error = "\n".join(traceback.format_exc().splitlines()[-LINES:])
+    seconds = round(time.process_time() - started, 1)
+    return {"error": error, "operations": cuda.operations, "seconds": seconds}
+
+
+def thinned(cuda: Any, steps: Callable[..., Iterator[int]] = loop.steps) -> Any:
+    """The loop of descent, most of whose steps are not watched closely."""
+
+    def fewer(*args: Any, **kwargs: Any) -> Iterator[int]:
+        for count, step in enumerate(steps(*args, **kwargs)):
+            with nullcontext() if count < FIRST or count % EVERY == 0 else cuda.unwatched():
+                yield step
+
+    return fewer
+
+
+def undrawn(figure: Figure, path: Path, **_: Any) -> None:
+    """In place of `savefig`."""
+    Path(path).write_text("<svg/>", encoding="utf-8")
+
+
+def main() -> None:
+    mpl.use("Agg")
+    Figure.savefig = undrawn
+    torch.set_num_threads(1)
+    os.chdir(ROOT)
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["BOOKBUILD_OUTPUT"] = folder
+        for line in sys.stdin:
+            with redirect_stdout(sys.stderr):
+                found = on_device(read_chapter(ROOT, line.strip()))
+            print(json.dumps(found), flush=True)
+
+
+if __name__ == "__main__":
+    main()

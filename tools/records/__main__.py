@@ -1,0 +1,56 @@
+"""Write the records of data/ anew: python -m tools.records --help lists them."""
+
+import json
+from typing import Any
+
+import click
+
+from bookbuild.cli import main
+from bookbuild.cli.options import PART, commands, console, run_options, settings_of, tell, whole
+from bookbuild.errors import BookError
+from bookbuild.execution.display import choose_display
+from bookbuild.execution.rounding import ROUNDINGS
+
+from .carry import run_carry
+from .cold_build import run_cold_build
+from .seed_sensitivity import first_seeds, rounded, run_seed_sensitivity
+
+
+@commands.command()
+@whole("--jobs", "chapters executed at once; all cores, up to 4")
+def carry(jobs: int | None) -> None:
+    """Carry the records over an edit that changed no number; end with 1 where it changed one."""
+    left = run_carry(settings_of("cpu", jobs), choose_display(console), tell)
+    if left:
+        raise BookError(f"Not carried over: {', '.join(left)}.")
+
+
+@commands.command()
+@run_options
+@PART
+@whole("--seeds", "how many other first seeds", "3")
+@click.option("--rounding", help=f"not other seeds but one of {', '.join(ROUNDINGS)}")
+@click.option("--scheduler", help="address of a Dask scheduler, tcp://host:port")
+def seeds(seeds: int, rounding: str | None, scheduler: str | None, **options: Any) -> None:
+    """Measure the ledger again, at other first seeds or under another rounding, and record it."""
+    settings = settings_of(**options)
+    wanted = first_seeds(seeds)
+    if rounding is not None:
+        settings, wanted = rounded(settings, rounding), (0,)
+    path = run_seed_sensitivity(settings, wanted, choose_display(console), tell, scheduler)
+    under = f" under the rounding {rounding}" if rounding else ""
+    tell(f"measured at the first seeds {', '.join(map(str, wanted))}{under}: {path}")
+
+
+@commands.command()
+@run_options
+@PART
+def cold_build(**options: Any) -> None:
+    """Execute every chapter with no result to start from, and record how long each takes."""
+    path = run_cold_build(settings_of(**options), choose_display(console), tell)
+    took = json.loads(path.read_text(encoding="utf-8"))
+    tell(f"{len(took['chapters'])} chapters in {took['seconds'] / 60:.1f} minutes: {path}")
+
+
+if __name__ == "__main__":
+    main()

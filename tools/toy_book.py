@@ -1,0 +1,94 @@
+"""A toy book of two chapters, with the configuration of the real one."""
+
+import shutil
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+
+from bookbuild.execution.display import PlainDisplay
+from bookbuild.pipeline import Result, build_book
+from bookbuild.results import executed
+from bookbuild.results.keys import chapter_key
+from bookbuild.settings import Settings
+from bookbuild.source.chapters import read_chapter
+from tools.this_book import ROOT
+
+Command = Callable[..., str]  # the fixture that runs the command line
+LINE, SQUARE = "paper/01_line", "beyond/01_square"
+
+
+class Toy:
+    """A toy book in a folder, with what the pipeline said about it."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.lines: list[str] = []
+
+    def settings(self, **changes: object) -> Settings:
+        return Settings(self.root, **({"jobs": 2} | changes))
+
+    def heard(self) -> tuple[PlainDisplay, Callable[[str], None]]:
+        """Forget what was said, and return what notes what is said next."""
+        self.lines.clear()
+        return PlainDisplay(self.lines.append), self.lines.append
+
+    def build(self, **changes: object) -> Result:
+        return build_book(self.settings(**changes), *self.heard())
+
+    def started(self) -> set[str]:
+        """Return the chapters that were executed in the last build."""
+        return {line.removesuffix(": started") for line in self.lines if line.endswith(": started")}
+
+    def key(self, name: str, **changes: object) -> str:
+        return chapter_key(read_chapter(self.root, name), self.settings(**changes))
+
+    def entry(self, name: str, **changes: object) -> executed.Entry:
+        """Return what is stored of a chapter, which must be there."""
+        found, remark = executed.find(self.settings(**changes), self.key(name, **changes))
+        assert found is not None, remark
+        return found
+
+    def append(self, name: str, code: str) -> None:
+        """Append a cell to a chapter."""
+        with (self.root / "book" / f"{name}.md").open("a", encoding="utf-8") as stream:
+            stream.write(f"\n```{{code-cell}} ipython3\n{code}\n```\n")
+
+    def edit(self, path: str, old: str, new: str) -> None:
+        text = (self.root / path).read_text(encoding="utf-8")
+        assert old in text
+        (self.root / path).write_text(text.replace(old, new), encoding="utf-8")
+
+    def git(self, *arguments: str) -> str:
+        return git(self.root, *arguments)
+
+    @staticmethod
+    def ends(number: int, *, seconds: float) -> bool:
+        """Return whether a process ends in time."""
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            try:
+                if psutil.Process(number).status() == psutil.STATUS_ZOMBIE:
+                    return True
+            except psutil.NoSuchProcess:
+                return True
+            time.sleep(0.02)
+        return False
+
+
+def new_toy(root: Path) -> Toy:
+    """Return a toy book that has never been built."""
+    shutil.copytree(ROOT / "tests" / "bookbuild" / "toy", root)
+    for name in ("_config.yml", "CITATION.cff"):
+        shutil.copy(ROOT / name, root)
+    shutil.copytree(ROOT / "book" / "_static", root / "book" / "_static")
+    return Toy(root)
+
+
+def git(folder: Path, *arguments: str) -> str:
+    """Return what git prints in a folder; CalledProcessError where it fails."""
+    identity = ("-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false")
+    order = ["git", *identity, *arguments]
+    return subprocess.run(order, cwd=folder, check=True, capture_output=True, text=True).stdout

@@ -1,0 +1,188 @@
+"""Look at pages of a built site, each once, and write down what is seen there."""
+
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from bookbuild.settings import core_count
+from tools.browser import NARROW, UNFOLD, WIDE, chromium, note_errors, opened
+
+SCREENS = 3  # from the top of a page that are photographed; some pages are 200 screens tall
+LOADED = """async () => {
+    document.querySelectorAll("img").forEach((image) => { image.loading = "eager"; });
+    await document.fonts.ready;
+    if (window.MathJax?.startup?.promise) await MathJax.startup.promise;
+}"""
+# Two frames on, scheme and width are answered; then transitions of colours end. The theme looks
+# for what scrolls 0.3 s after a change of the window's size.
+SETTLED = """async () => {
+    const frame = () => new Promise(requestAnimationFrame);
+    await frame().then(frame);
+    await Promise.allSettled(document.getAnimations().map((animation) => animation.finished));
+    await new Promise((resolve) => setTimeout(resolve, 400));
+}"""
+LOOK = """() => ({
+    formulas: document.querySelectorAll("article .math").length,
+    rendered: document.querySelectorAll("article mjx-container").length,
+    faulty: [...document.querySelectorAll("mjx-merror, .merror, [data-mjx-error]")]
+        .map((element) => element.textContent),
+    broken: [...document.images].filter((image) => !(image.complete && image.naturalWidth))
+        .map((image) => image.src),
+    ids: [...document.querySelectorAll("[id]")].map((element) => element.id),
+    links: [...document.querySelectorAll("a[href]")].map((link) => link.href),
+    blocking: performance.getEntriesByType("resource")
+        .filter((entry) => entry.renderBlockingStatus === "blocking")
+        .map((entry) => entry.decodedBodySize),
+    viewports: document.querySelectorAll("meta[name=viewport]").length,
+    titles: document.querySelectorAll("h1").length,
+    shift: window.shifts,
+})"""
+SCROLL = "(top) => scrollTo({ top, behavior: 'instant' })"
+OVERFLOW = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
+# Lines of code that would have to be scrolled, folds open.
+CUT = """() => [...document.querySelectorAll("article .cell_input pre")]
+    .filter((code) => code.scrollWidth > code.clientWidth + 1)
+    .map((code) => code.textContent.slice(0, 80))"""
+# What moved although nobody touched it, as the browser weighs it.
+WATCH_SHIFTS = """
+    window.shifts = 0;
+    new PerformanceObserver((list) => {
+        for (const entry of list.getEntries()) if (!entry.hadRecentInput) shifts += entry.value;
+    }).observe({ type: "layout-shift", buffered: true });
+"""
+THEME = "() => document.documentElement.dataset.theme"
+# Three texts of each look: its colour and size, and all that its ancestors paint beneath it. Three,
+# for axe does not decide of a text that is covered. A formula has the colour of its paragraph.
+LOOKS = """() => {
+    const beneath = new Map(), seen = new Map();
+    const ground = (element) => {
+        if (!element) return "";
+        if (!beneath.has(element)) {
+            const s = getComputedStyle(element);
+            const own = [s.backgroundColor, s.backgroundImage, s.opacity, s.filter, s.mixBlendMode];
+            const empty = own.join() === "rgba(0, 0, 0, 0),none,1,none,normal";
+            beneath.set(element, ground(element.parentElement) + (empty ? "" : `|${own}`));
+        }
+        return beneath.get(element);
+    };
+    const speaks = (element) => element.matches("input, select, textarea") || [
+        ...element.childNodes,
+    ].some((part) => part.nodeType === Node.TEXT_NODE && part.textContent.trim());
+    document.querySelectorAll("[data-look]").forEach((one) => one.removeAttribute("data-look"));
+    for (const element of document.body.querySelectorAll("*")) {
+        if (!speaks(element) || !element.checkVisibility()) continue;
+        if (element.closest("mjx-container")) continue;
+        const s = getComputedStyle(element);
+        const look = [s.color, s.fontSize, s.fontWeight, s.textShadow, ground(element)].join();
+        seen.set(look, (seen.get(look) ?? 0) + 1);
+        if (seen.get(look) <= 3) element.dataset.look = "";
+    }
+}"""
+# For the contrast of a text axe looks for all that lies beneath it, most of its time.
+BY_LOOKS = """;axe.configure({ rules: [{ id: "color-contrast", selector: "[data-look]" }] });"""
+# axe would read style sheets again, and look for those they import at the wrong address.
+QUIETLY = {"preload": False, "resultTypes": ["violations"]}
+
+
+@dataclass
+class Visit:
+    """What was seen on one page."""
+
+    errors: list[str] = field(default_factory=list)
+    external: list[str] = field(default_factory=list)
+    transferred: int = 0  # bytes
+    seen: dict = field(default_factory=dict)
+    overflow: dict[str, int] = field(default_factory=dict)  # pixels
+    rules: int = 0  # of accessibility, passed or not
+    violations: list[str] = field(default_factory=list)
+    themes: list[str] = field(default_factory=list)
+    cut: list[str] = field(default_factory=list)  # code that does not fit at 1280 pixels
+
+
+def visit(
+    page, address: str, name: str, screenshots: Path | None = None, brief: bool = False
+) -> Visit:
+    """Look at one page in both schemes and widths; folds are opened on the way.
+
+    A brief visit is in the light scheme and wide alone, and without the rules of accessibility.
+    """
+    found = Visit()
+    note_errors(page, found.errors)
+    page.on("request", lambda request: _note_external(request.url, address, found.external))
+    page.on("response", lambda response: _add_size(response, found))
+    page.add_init_script(WATCH_SHIFTS)
+    page.goto(address + name, wait_until="load")
+    page.evaluate(LOADED)
+    page.wait_for_load_state("networkidle")
+    found.seen = page.evaluate(LOOK)
+    for scheme in ("light",) if brief else ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        for size in (WIDE,) if brief else (WIDE, NARROW):
+            page.set_viewport_size(size)
+            page.evaluate(SETTLED)
+            found.overflow[f"{scheme}, {size['width']} px"] = page.evaluate(OVERFLOW)
+            if screenshots:
+                _photograph(page, screenshots, f"{Path(name).stem}-{scheme}", size)
+            # Either scheme and either width once, folded and unfolded.
+            if not brief and (scheme, size) in (("light", WIDE), ("dark", NARROW)):
+                _examine(page, found, scheme)
+        found.themes.append(page.evaluate(THEME))
+        page.set_viewport_size(WIDE)
+        if scheme == "light":
+            page.evaluate(UNFOLD)
+            found.cut = page.evaluate(CUT)
+    return found
+
+
+def visit_all(
+    address: str, names: Iterable[str], screenshots: Mapping[str, Path], brief: bool
+) -> dict[str, Visit]:
+    """Open pages of a site, in a browser for each core, and two more while others wait."""
+    waiting, found = iter(list(names)), {}  # an iterator of a list hands each page out once
+
+    def go() -> None:
+        with chromium() as browser:
+            while name := next(waiting, None):
+                with opened(browser) as page:
+                    found[name] = visit(page, address, name, screenshots.get(name), brief)
+
+    with ThreadPoolExecutor() as pool:
+        for done in [pool.submit(go) for _ in range(core_count() + 2)]:
+            done.result()
+    return found
+
+
+def _examine(page, found: Visit, scheme: str) -> None:
+    from axe_playwright_python.base import AXE_SCRIPT
+    from axe_playwright_python.sync_playwright import Axe
+
+    page.evaluate(LOOKS)
+    response = Axe(AXE_SCRIPT + BY_LOOKS).run(page, options=QUIETLY).response
+    found.rules += len(response["violations"]) + len(response["passes"])
+    for rule in response["violations"]:
+        if rule["impact"] in ("serious", "critical"):
+            nodes = [node["html"][:160] for node in rule["nodes"]]
+            found.violations.append(f"{scheme}: {rule['id']} x {len(nodes)}: {nodes[:3]}")
+
+
+def _photograph(page, folder: Path, name: str, size: dict[str, int]) -> None:
+    """Photograph the first screens of a page, and return to its top."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for screen in range(SCREENS):
+        page.evaluate(SCROLL, screen * size["height"])
+        page.screenshot(path=folder / f"{name}-{size['width']}-{screen + 1}.png")
+    page.evaluate(SCROLL, 0)
+
+
+def _note_external(url: str, address: str, external: list[str]) -> None:
+    if not url.startswith((address, "data:", "blob:")):
+        external.append(url)
+
+
+def _add_size(response, found: Visit) -> None:
+    address = urlsplit(response.url)
+    if address.scheme == "file":  # without headers
+        found.transferred += Path(unquote(address.path)).stat().st_size
+    found.transferred += int(response.headers.get("content-length", 0))
