@@ -98,7 +98,7 @@ bench: env  ## time the fast methods against the dense ones: DEVICE= THREADS=
 	@MALLOC_TRIM_THRESHOLD_=8589934592 MALLOC_MMAP_THRESHOLD_=33554432 \
 		GLIBC_TUNABLES=glibc.malloc.hugetlb=1 $(BIN)/python -m tools.benchmark --device '$(DEVICE)' $(if $(THREADS),--threads '$(THREADS)')
 
-release: release-$(or $(WHAT),all)  ## write all that a release consists of to _build/release; WHAT=results|pdf|notebooks for one of them
+release: release-$(or $(WHAT),all)  ## write all that a release consists of to _build/release; WHAT=results|pdf|notebooks for one of them, WHAT=deposit sends it to Zenodo
 
 release-all: env
 	@$(BIN)/python -m bookbuild release $(run_options)
@@ -112,6 +112,9 @@ release-pdf: env
 release-notebooks: env
 	@rm -rf '_build/$(PROFILE)/notebooks'
 	@$(BIN)/python -m bookbuild notebooks $(run_options) '_build/$(PROFILE)/notebooks'
+
+release-deposit: env
+	@$(BIN)/python -m bookbuild deposit --profile '$(PROFILE)'
 
 prove:  ## compile the Coq proofs in proofs/ and record what they rest on; needs Coq alone
 	@PYTHONPATH=src $(PYTHON) -c 'from chapters.beyond.machine_checked import formal; formal.main()'

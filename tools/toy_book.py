@@ -81,8 +81,10 @@ class Toy:
 def new_toy(root: Path) -> Toy:
     """Return a toy book that has never been built."""
     shutil.copytree(ROOT / "tests" / "bookbuild" / "toy", root)
-    for name in ("_config.yml", "CITATION.cff"):
-        shutil.copy(ROOT / name, root)
+    shutil.copy(ROOT / "CITATION.cff", root)
+    config = (ROOT / "_config.yml").read_text(encoding="utf-8")
+    named = config.replace('url: ""', "url: https://github.com/someone/toy", 1)
+    (root / "_config.yml").write_text(named, encoding="utf-8")
     shutil.copytree(ROOT / "book" / "_static", root / "book" / "_static")
     return Toy(root)
 

@@ -29,7 +29,7 @@ CHAPTERS = [
 def test_nothing_is_lost_by(order, told):
     done = subprocess.run(
         [sys.executable, "-m", *order],
-        cwd=ROOT / "tests",
+        cwd=ROOT,
         env=os.environ | {"PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1"},
         capture_output=True,
         text=True,

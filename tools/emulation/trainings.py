@@ -5,11 +5,11 @@ from dataclasses import replace
 from typing import Any
 
 import torch
-from chapters.beyond.real_transformers.compare_devices import noise_share, train_side_by_side
 
 from chapters.beyond.area_law.curriculum import Curriculum, train_curriculum
 from chapters.beyond.area_law.training import AskedTraining, train_asked
 from chapters.beyond.batch_noise.following import follow_noise
+from chapters.beyond.real_transformers.side_by_side import noise_share, train_side_by_side
 from chapters.companions.associative_memories import training as memories
 from chapters.companions.birth import settings as birth
 from chapters.companions.birth import training as birth_training

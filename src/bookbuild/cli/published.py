@@ -6,19 +6,21 @@ from typing import Any, get_args
 
 import click
 
-from bookbuild.errors import raise_if_any
+from bookbuild.errors import BookError, raise_if_any
 from bookbuild.execution.display import choose_display
 from bookbuild.published.draw import ALTERED, chance, some
 from bookbuild.published.fetch import locate
 from bookbuild.published.verify import Grade, Report
 from bookbuild.published.verify import verify as verify_archive
-from bookbuild.release.metadata import write_metadata
+from bookbuild.release.deposit import SERVER
+from bookbuild.release.deposit import deposit as write_deposit
 from bookbuild.release.pack import release as write_release
 from bookbuild.results.archive import NAME, open_archive, write_archive
 from bookbuild.results.inventory import readable_size
+from bookbuild.settings import Settings
 from bookbuild.source.chapters import read_chapters, read_toc
 
-from .options import DEVICE, commands, console, run_options, settings_of, tell, whole
+from .options import DEVICE, PROFILE, commands, console, run_options, settings_of, tell, whole
 
 GRADES: tuple[Grade, ...] = get_args(Grade)
 
@@ -47,10 +49,15 @@ def release(**options: Any) -> None:
 
 
 @commands.command()
-def metadata() -> None:
-    """Write codemeta.json and .zenodo.json from CITATION.cff."""
-    for path in write_metadata(Path.cwd()):
-        tell(f"written: {path.name}")
+@PROFILE
+@click.option("--server", default=SERVER, show_default=True, help="with Zenodo's interface")
+@click.option("--token", envvar="ZENODO_TOKEN", help="for access; by default from ZENODO_TOKEN")
+def deposit(profile: str, server: str, token: str | None) -> None:
+    """Upload the release to Zenodo as a draft, which reserves its DOI."""
+    if not token:
+        raise BookError("A deposit needs an access token: set ZENODO_TOKEN.")
+    page, doi = write_deposit(Settings(Path.cwd(), profile).build / "release", token, server)
+    tell(f"a draft with the DOI {doi}: look at it and publish it on {page}")
 
 
 @commands.command()

@@ -78,9 +78,13 @@ def write_beside(chapters: Iterable[Chapter], published: str | None, root: Path)
     They come from the published branch at a commit of the local repository, wherever the code of
     the chapter is still the one that made them.
     """
-    addresses = Addresses.read(root)
+    addresses = Addresses.find(root)
     known = {chapter.name: chapter for chapter in chapters}
     citations = read_citations(root / BOOK / "references.bib")
+
+    def source(name: str, up: str) -> str:
+        return addresses.source(name) if addresses else f"{up}{name}.md"
+
     found: dict[str, bool] = {}
     for name, chapter in known.items():
         stored = _published(published, name, root) if published else None
@@ -89,14 +93,14 @@ def write_beside(chapters: Iterable[Chapter], published: str | None, root: Path)
         up = "../" * name.count("/")
 
         def link(other: str, up: str = up) -> str:
-            return f"{up}{other}.ipynb" if other in known else addresses.source(other)
+            return f"{up}{other}.ipynb" if other in known else source(other, up)
 
         made = reader_notebook(
             chapter,
             stored,
             opening=HOME_OPENING.format(root=root),
             prose=Prose(link, stored.numbers if stored else {}, citations),
-            source=addresses.source(name),
+            source=source(name, up),
         )
         _write(root / BOOK / f"{name}.ipynb", made)
         found[name] = stored is not None

@@ -1,10 +1,15 @@
 """The release as a Process Run Crate: which execution made which file, of what, where and when."""
 
-import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
+
+from rocrate.model.contextentity import ContextEntity
+from rocrate.model.entity import Entity
+from rocrate.model.person import Person
+from rocrate.model.softwareapplication import SoftwareApplication
+from rocrate.rocrate import ROCrate
 
 from bookbuild.results.archive import Archive, Item
 from bookbuild.source.addresses import Addresses
@@ -12,17 +17,27 @@ from bookbuild.source.chapters import Chapter
 from bookbuild.source.citation import article, citation, licence
 
 NAME = "ro-crate-metadata.json"
-CONTEXT = "https://w3id.org/ro/crate/1.1/context"
 PROFILE = "https://w3id.org/ro/wfrun/process/0.5"
-PYTHON, ENGINE = "#python", "#papermill"
+FORMATS = {
+    ".ipynb": "application/x-ipynb+json",
+    ".zip": "application/zip",
+    ".pdf": "application/pdf",
+    ".md": "text/markdown",
+    ".json": "application/json",
+}
 
 
-def crate(
-    root: Path, archive: Archive, chapters: Sequence[Chapter], files: Mapping[str, str]
-) -> dict[str, Any]:
-    """Return the crate of a release.
+def write_crate(
+    folder: Path,
+    root: Path,
+    archive: Archive,
+    chapters: Sequence[Chapter],
+    files: Mapping[str, str],
+) -> None:
+    """Write the description of a release into its folder.
 
     Args:
+        folder: of the release, with its notebooks in it.
         root: the repository.
         archive: the published results; each chapter in it becomes an action.
         chapters: whose sources are the instruments.
@@ -31,146 +46,72 @@ def crate(
     cited, addresses = citation(root), Addresses.read(root)
     known = {chapter.name: chapter for chapter in chapters}
     items = [item for item in archive.of_kind("chapter") if item.name in known]
-    sources = [_source(item, addresses) for item in items]
-    outputs = {item.name: f"notebooks/book/{item.name}.ipynb" for item in items}
-    author = {"@id": "#contributors"}
-    published = max(item.made["date"] for item in items)
-    return {
-        "@context": CONTEXT,
-        "@graph": [
-            {
-                "@id": NAME,
-                "@type": "CreativeWork",
-                "conformsTo": {"@id": "https://w3id.org/ro/crate/1.1"},
-                "about": {"@id": "./"},
-            },
-            {
-                "@id": "./",
-                "@type": "Dataset",
-                "name": cited["title"],
-                "description": f"Results of {len(items)} executed chapters, with what made them.",
-                "version": cited["version"],
-                "datePublished": published,
-                "license": {"@id": licence(cited)},
-                "author": author,
-                "publisher": author,
-                "conformsTo": {"@id": PROFILE},
-                "citation": {"@id": article(cited)["@id"]},
-                "hasPart": [{"@id": name} for name in [*files, *outputs.values(), *sources]],
-                "mentions": [{"@id": _action(item)} for item in items],
-            },
-            {
-                "@id": PROFILE,
-                "@type": "CreativeWork",
-                "name": "Process Run Crate",
-                "version": "0.5",
-            },
-            {
-                "@id": licence(cited),
-                "@type": "CreativeWork",
-                "name": cited["license"],
-                "description": "The licence of the book's code and text.",
-            },
-            {
-                "@id": author["@id"],
-                "@type": "Organization",
-                "name": cited["authors"][0]["name"],
-                "url": addresses.repository,
-            },
-            article(cited) | {"author": [_person(who) for who in article(cited)["author"]]},
-            *(_person(who, whole=True) for who in article(cited)["author"]),
-            {
-                "@id": ENGINE,
-                "@type": "SoftwareApplication",
-                "name": "papermill, run by bookbuild",
-                "url": "https://papermill.readthedocs.io",
-                "softwareVersion": cited["version"],
-            },
-            *(_file(name, text) for name, text in files.items()),
-            *(_file(outputs[item.name], known[item.name].title) for item in items),
-            *(entity for item in items for entity in _execution(item, outputs, addresses, archive)),
-        ],
-    }
+    crate = ROCrate(version="1.1")
 
+    def add(identifier: str, kind: str, **said: Any) -> Entity:
+        return crate.add(ContextEntity(crate, identifier, {"@type": kind, **said}))
 
-def write_crate(folder: Path, content: Mapping[str, Any]) -> None:
-    """Write a crate's metadata into its folder."""
-    text = json.dumps(content, indent=1, ensure_ascii=False)
-    (folder / NAME).write_text(text + "\n", encoding="utf-8")
-
-
-def _execution(
-    item: Item, outputs: Mapping[str, str], addresses: Addresses, archive: Archive
-) -> list[dict[str, Any]]:
-    """Return the action that executed a chapter, its source and its parameters."""
-    made = item.made
-    source = _source(item, addresses)
-    end = datetime.fromisoformat(made["date"])
-    start = end - timedelta(seconds=made["seconds"])
-    parameters = {"profile": archive.profile, "device": archive.device, "seed": archive.seed}
-    return [
-        {
-            "@id": _action(item),
-            "@type": "CreateAction",
-            "name": f"Execution of {item.name}",
-            "description": f"On {made.get('machine', 'an unnamed machine')}.",
-            "startTime": start.isoformat(timespec="seconds"),
-            "endTime": end.isoformat(timespec="seconds"),
-            "actionStatus": "http://schema.org/CompletedActionStatus",
-            "instrument": {"@id": ENGINE},
-            "agent": {"@id": "#contributors"},
-            "object": [
-                {"@id": source},
-                *({"@id": f"#{item.name}-{name}"} for name in parameters),
-            ],
-            "result": {"@id": outputs[item.name]},
-        },
-        {
-            "@id": source,
-            "@type": "File",
-            "name": f"Source of {item.name}",
-            "encodingFormat": "text/markdown",
-        },
-        *(
-            {
-                "@id": f"#{item.name}-{name}",
-                "@type": "PropertyValue",
-                "name": name,
-                "value": str(value),
-            }
-            for name, value in parameters.items()
-        ),
+    contributors = add(
+        "#contributors", "Organization", name=cited["authors"][0]["name"], url=addresses.repository
+    )
+    terms = add(licence(cited), "CreativeWork", name=cited["license"])
+    terms["description"] = "The licence of the book's code and text."
+    profile = add(PROFILE, "CreativeWork", name="Process Run Crate", version="0.5")
+    paper = article(cited)
+    authors = [
+        crate.add(Person(crate, f"#{who['familyName'].lower()}", who)) for who in paper["author"]
     ]
+    source = add(paper["@id"], paper["@type"], **{k: paper[k] for k in ("name", "version")})
+    source["datePublished"], source["author"] = paper["datePublished"], authors
+    crate.root_dataset.properties().update(
+        name=cited["title"],
+        description=f"Results of {len(items)} executed chapters, with what made them.",
+        version=cited["version"],
+        datePublished=max(item.made["date"] for item in items),
+    )
+    for key, entity in (
+        ("license", terms), ("author", contributors), ("publisher", contributors),
+        ("conformsTo", profile), ("citation", source),
+    ):  # fmt: skip
+        crate.root_dataset[key] = entity
+    engine = crate.add(SoftwareApplication(crate, "#papermill"))
+    engine["name"] = "papermill, run by bookbuild"
+    engine["url"], engine["softwareVersion"] = "https://papermill.readthedocs.io", cited["version"]
+    for name, text in files.items():
+        crate.add_file(folder / name, name, properties=_described(name, text))
+    for item in items:
+        notebook = f"notebooks/book/{item.name}.ipynb"
+        said = _described(notebook, known[item.name].title)
+        made = crate.add_file(folder / notebook, notebook, properties=said)
+        at = addresses.source(item.name, item.made["commit"].partition(" ")[0])
+        text = crate.add_file(at, properties=_described(".md", f"Source of {item.name}"))
+        given = [
+            add(f"#{item.name}-{name}", "PropertyValue", name=name, value=str(value))
+            for name, value in (
+                ("profile", archive.profile), ("device", archive.device), ("seed", archive.seed)
+            )
+        ]  # fmt: skip
+        action = crate.add_action(
+            engine, f"#execution-{item.key}", [text, *given], made, _executed(item)
+        )
+        action["agent"] = contributors
+    crate.metadata.write(folder)
 
 
-def _source(item: Item, addresses: Addresses) -> str:
-    """Return the address of a chapter's source at the commit that was executed."""
-    return addresses.source(item.name, item.made["commit"].partition(" ")[0])
+def _described(name: str, text: str) -> dict[str, str]:
+    """Return what is said of a file."""
+    suffix = Path(name).suffix or name
+    return {"name": text, "encodingFormat": FORMATS.get(suffix, "text/plain")}
 
 
-def _action(item: Item) -> str:
-    return f"#execution-{item.key}"
-
-
-def _file(name: str, text: str) -> dict[str, Any]:
-    formats = {
-        ".ipynb": "application/x-ipynb+json",
-        ".zip": "application/zip",
-        ".gz": "application/gzip",
-        ".pdf": "application/pdf",
-        ".md": "text/markdown",
-        ".json": "application/json",
-    }
+def _executed(item: Item) -> dict[str, str]:
+    """Return what is said of the execution of a chapter."""
+    end = datetime.fromisoformat(item.made["date"])
+    start = end - timedelta(seconds=item.made["seconds"])
     return {
-        "@id": name,
-        "@type": "File",
-        "name": text,
-        "encodingFormat": formats.get(Path(name).suffix, "text/plain"),
+        "name": f"Execution of {item.name}",
+        "description": f"On {item.made.get('machine', 'an unnamed machine')}.",
+        "startTime": start.isoformat(timespec="seconds"),
+        "endTime": end.isoformat(timespec="seconds"),
+        "actionStatus": "http://schema.org/CompletedActionStatus",
     }
-
-
-def _person(who: Mapping[str, str], *, whole: bool = False) -> dict[str, Any]:
-    """Return a person of the graph, or what points to one."""
-    name = f"{who['givenName']} {who['familyName']}"
-    reference = {"@id": "#" + name.lower().replace(" ", "-")}
-    return {**reference, **who, "name": name} if whole else reference

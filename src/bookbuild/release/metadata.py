@@ -1,23 +1,13 @@
-"""What describes the book to archives: codemeta.json and .zenodo.json, from CITATION.cff."""
+"""What describes the book to archives: CodeMeta and a deposit on Zenodo, from CITATION.cff."""
 
-import json
 import tomllib
 from pathlib import Path
 from typing import Any
 
-from bookbuild.results.store import write_whole
 from bookbuild.source.addresses import Addresses
 from bookbuild.source.citation import article, citation, licence, paper
 
-CODEMETA, ZENODO = "codemeta.json", ".zenodo.json"
-KEYWORDS = (
-    "induction heads",
-    "in-context learning",
-    "transformers",
-    "gradient flow",
-    "reproducibility",
-    "executable paper",
-)
+CODEMETA, ZENODO = "codemeta.json", "zenodo.json"
 
 
 def codemeta(root: Path) -> dict[str, Any]:
@@ -33,7 +23,7 @@ def codemeta(root: Path) -> dict[str, Any]:
         "license": licence(cited),
         "author": [{"@type": "Organization", "name": who["name"]} for who in cited["authors"]],
         "dateModified": str(cited["date-released"]),
-        "keywords": list(KEYWORDS),
+        "keywords": cited["keywords"],
         "codeRepository": addresses.repository,
         "issueTracker": f"{addresses.repository}/issues",
         "continuousIntegration": f"{addresses.repository}/actions",
@@ -50,6 +40,7 @@ def zenodo(root: Path) -> dict[str, Any]:
     """Return the book as Zenodo describes an upload."""
     cited, addresses = citation(root), Addresses.read(root)
     said = paper(cited)
+    links = ((said["url"], "isSupplementTo"), (addresses.repository, "isDerivedFrom"))
     return {
         "title": cited["title"],
         "upload_type": "software",
@@ -58,23 +49,6 @@ def zenodo(root: Path) -> dict[str, Any]:
         "version": cited["version"],
         "license": cited["license"],
         "access_right": "open",
-        "keywords": list(KEYWORDS),
-        "related_identifiers": [
-            {
-                "identifier": said["url"],
-                "relation": "isSupplementTo",
-                "resource_type": "publication",
-            },
-            {"identifier": addresses.repository, "relation": "isDerivedFrom"},
-        ],
+        "keywords": cited["keywords"],
+        "related_identifiers": [{"identifier": to, "relation": how} for to, how in links],
     }
-
-
-def write_metadata(root: Path) -> list[Path]:
-    """Write both files; return where they lie."""
-    paths = []
-    for name, content in ((CODEMETA, codemeta(root)), (ZENODO, zenodo(root))):
-        text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
-        write_whole(root / name, text.encode())
-        paths.append(root / name)
-    return paths

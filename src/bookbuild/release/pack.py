@@ -1,5 +1,6 @@
 """One folder with everything a release consists of."""
 
+import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -16,7 +17,7 @@ from bookbuild.source.chapters import listed_files, read_chapters, read_toc
 from bookbuild.source.citation import SOURCE
 
 from . import appendix, crate
-from .metadata import CODEMETA, ZENODO
+from .metadata import CODEMETA, ZENODO, codemeta, zenodo
 
 SITE, NOTEBOOKS, PDF = "site.zip", "notebooks", "book.pdf"
 CHANGES = "CHANGELOG.md"
@@ -54,11 +55,15 @@ def release(settings: Settings, display: Display, tell: Callable[[str], None]) -
     else:
         pages = [f"{name}.html" for name in listed_files(toc)]
         write_pdf(settings.site, pages, folder / PDF)
-    for name in (SOURCE, CODEMETA, ZENODO, CHANGES):
+    for name in (SOURCE, CHANGES):
         shutil.copy2(settings.root / name, folder / name)
+    for name, said in ((CODEMETA, codemeta(settings.root)), (ZENODO, zenodo(settings.root))):
+        text = json.dumps(said, indent=2, ensure_ascii=False) + "\n"
+        (folder / name).write_text(text, encoding="utf-8")
     sizes = {x.name: x.stat().st_size for x in sorted(folder.iterdir()) if x.is_file()}
     text = appendix.appendix(settings.root, archive, result.findings, sizes)
     (folder / appendix.NAME).write_text(text, encoding="utf-8")
     files = {name: text for name, text in PARTS.items() if (folder / name).is_file()}
-    crate.write_crate(folder, crate.crate(settings.root, archive, chapters, files))
+    crate.write_crate(folder, settings.root, archive, chapters, files)
+    shutil.make_archive(str(folder), "zip", folder)  # whole, as a stranger gets it
     return folder

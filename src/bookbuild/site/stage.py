@@ -219,7 +219,13 @@ def _write_config(settings: Settings) -> None:
     text = (settings.root / "_config.yml").read_text(encoding="utf-8")
     config = yaml.safe_load(text)
     options = config.setdefault("sphinx", {}).setdefault("config", {})
-    options["html_baseurl"] = Addresses.read(settings.root).site
+    addresses = Addresses.find(settings.root)
+    if addresses is None:
+        config["html"]["use_edit_page_button"] = False
+        del config["launch_buttons"]
+    else:
+        options["html_baseurl"] = addresses.site
+        config["repository"]["url"] = addresses.repository
     if settings.profile == "smoke":
         config.setdefault("html", {})["announcement"] = SMOKE_NOTE
     if settings.part:

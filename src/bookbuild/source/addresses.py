@@ -1,6 +1,8 @@
 """Addresses of the book's pages elsewhere: on GitHub, Colab and Binder."""
 
+import os
 import re
+import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +16,9 @@ from .chapters import BOOK
 
 NOTEBOOKS_BRANCH = "notebooks"
 GITHUB = re.compile(r"https://github\.com/([\w.-]+)/([\w.-]+?)(?:\.git)?/?")
+REMOTE = re.compile(
+    r"(?:https://|ssh://)?(?:[^@/]+@)?github\.com[:/]([\w.-]+/[\w.-]+?)(?:\.git)?/?"
+)
 
 
 @dataclass(frozen=True)
@@ -43,12 +48,29 @@ class Addresses:
         return cls(match[1], match[2], branch, colab, binder)
 
     @classmethod
-    def read(cls, root: Path) -> "Addresses":
-        """Return the addresses of the book below a folder; raise BookError as `of` does."""
+    def find(cls, root: Path) -> "Addresses | None":
+        """Return the addresses of the book below a folder; None where it is nowhere on GitHub.
+
+        The repository is the one that `repository.url` of _config.yml names. Where it names none,
+        as in this book and its forks, it is the one that runs the workflow, or else the remote
+        `origin`. Raises BookError as `of` does.
+        """
         config = load(root / "_config.yml", "_config.yml")
         repository = config.get("repository", {})
         branch, services = repository.get("branch", ""), config.get("launch_buttons", {})
-        return cls.of(repository.get("url", ""), branch, services)
+        url = repository.get("url") or _origin(root)
+        return cls.of(url, branch, services) if url else None
+
+    @classmethod
+    def read(cls, root: Path) -> "Addresses":
+        """Return the addresses of the book below a folder; raise BookError where it has none."""
+        found = cls.find(root)
+        if found is None:
+            raise BookError(
+                "This needs the book's address on GitHub: set repository.url in _config.yml, "
+                "or add the remote, git remote add origin https://github.com/owner/name."
+            )
+        return found
 
     @property
     def repository(self) -> str:
@@ -77,3 +99,13 @@ class Addresses:
     def source(self, page: str, commit: str = "") -> str:
         """Where the source of a page is read, on the branch or at a commit."""
         return f"{self.repository}/blob/{commit or self.branch}/{quote(f'{BOOK}/{page}.md')}"
+
+
+def _origin(root: Path) -> str:
+    """Return the address on GitHub of a working tree's origin; empty where it has none there."""
+    if "GITHUB_REPOSITORY" in os.environ:  # a workflow of GitHub
+        return f"https://github.com/{os.environ['GITHUB_REPOSITORY']}"
+    order = ["git", "config", "--get", "remote.origin.url"]
+    done = subprocess.run(order, cwd=root, capture_output=True, text=True, check=False)
+    match = REMOTE.fullmatch(done.stdout.strip())
+    return f"https://github.com/{match[1]}" if match else ""

@@ -21,8 +21,8 @@ HOME, CATALOGUE = "book/index", "book/data"
 def add_metadata(
     app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
 ) -> None:
-    """Add the tags of a page; those without text, such as the search, have none."""
-    if doctree is None:
+    """Add the tags of a page; one without text, such as the search, or an address has none."""
+    if doctree is None or not app.config.html_baseurl:
         return
     cited = citation(Path(app.srcdir))
     book, title = cited["title"], _plain(context["title"])

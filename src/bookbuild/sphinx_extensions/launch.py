@@ -20,6 +20,8 @@ def redirect(
 ) -> None:
     """Replace the address of each launch and edit button; raise KeyError for an unknown launch."""
     options = app.config.html_theme_options
+    if not options.get("repository_url"):  # the book is nowhere on GitHub, and has no buttons
+        return
     addresses = Addresses.of(
         options.get("repository_url", ""),
         options.get("repository_branch", ""),

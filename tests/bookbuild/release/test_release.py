@@ -2,35 +2,48 @@
 
 import json
 import re
+import shutil
 import subprocess
+import threading
 import zipfile
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
 from bookbuild.errors import BookError
 from bookbuild.release import appendix, crate, metadata, pack
+from bookbuild.release.deposit import deposit
 from bookbuild.results.archive import open_archive
 from bookbuild.site import browser
 from bookbuild.source.citation import SOURCE, citation
 from tools.this_book import ROOT
-from tools.toy_book import LINE, SQUARE, Toy
+from tools.toy_book import LINE, SQUARE, Command, Toy
 
 AUDIT = ROOT / ".venv-audit" / "bin"
 FILES = (".gitignore", "requirements.lock", "LICENSE", "postBuild", "pyproject.toml")
-FILES += (SOURCE, metadata.CODEMETA, metadata.ZENODO, pack.CHANGES)
+FILES += (SOURCE, pack.CHANGES)
 AUTHORS = ("Musat", "Pimentel", "Noci", "Stolfo", "Sachan", "Hofmann")
 
 audited = pytest.mark.skipif(
-    not AUDIT.is_dir(), reason="the auditors are not installed: run make auditors"
+    not AUDIT.is_dir(), reason="the auditors are not installed: run make test"
 )
 
 
 @pytest.fixture
-def released(toy: Toy, monkeypatch: pytest.MonkeyPatch, without_site: None) -> Path:
-    """The release of the toy book, without a browser."""
+def book(toy: Toy) -> Toy:
+    """The built toy book, with the files of this one that a release takes along."""
     for name in FILES:
         (toy.root / name).write_bytes((ROOT / name).read_bytes())
+    return toy
+
+
+@pytest.fixture
+def released(book: Toy, monkeypatch: pytest.MonkeyPatch, without_site: None) -> Path:
+    """The release of the toy book, without a browser."""
+    toy = book
     toy.git("init", "--quiet", "--initial-branch=main")
     toy.git("add", "--all")
     toy.git("commit", "--quiet", "--message=toy")
@@ -38,26 +51,20 @@ def released(toy: Toy, monkeypatch: pytest.MonkeyPatch, without_site: None) -> P
     return pack.release(toy.settings(), *toy.heard())
 
 
-def test_the_descriptions_are_those_that_follow_from_the_citation() -> None:
-    for name, made in ((metadata.CODEMETA, metadata.codemeta), (metadata.ZENODO, metadata.zenodo)):
-        written = json.loads((ROOT / name).read_text(encoding="utf-8"))
-        assert written == made(ROOT), f"run python -m bookbuild metadata: {name} is of another time"
-
-
-def test_the_paper_is_named_with_all_its_authors_and_its_version() -> None:
-    article = metadata.codemeta(ROOT)["referencePublication"]
+def test_the_paper_is_named_with_all_its_authors_and_its_version(book: Toy) -> None:
+    article = metadata.codemeta(book.root)["referencePublication"]
     assert tuple(who["familyName"] for who in article["author"]) == AUTHORS
     assert article["@id"] == "https://arxiv.org/abs/2511.01033"
     assert "September 2025" in article["version"]
-    assert "September 2025" in metadata.zenodo(ROOT)["description"]
+    assert "September 2025" in metadata.zenodo(book.root)["description"]
 
 
-def test_codemeta_says_what_it_has_to_in_its_own_terms() -> None:
+def test_codemeta_says_what_it_has_to_in_its_own_terms(book: Toy) -> None:
     terms = {"@context", "@type", "name", "description", "version", "license", "author", "url"}
     terms |= {"dateModified", "keywords", "codeRepository", "issueTracker", "runtimePlatform"}
     terms |= {"continuousIntegration", "programmingLanguage", "softwareRequirements"}
     terms |= {"developmentStatus", "referencePublication"}
-    told = metadata.codemeta(ROOT)
+    told = metadata.codemeta(book.root)
     assert set(told) == terms
     assert all(told.values())
 
@@ -94,7 +101,14 @@ def test_a_release_has_every_part_and_names_it(released: Path, toy: Toy) -> None
 
 
 @audited
-def test_the_crate_is_a_valid_process_run_crate(released: Path) -> None:
+def test_the_release_is_a_valid_process_run_crate_as_downloaded(
+    released: Path, tmp_path: Path
+) -> None:
+    downloaded = tmp_path / "downloaded"
+    shutil.unpack_archive(released.with_suffix(".zip"), downloaded)
+    assert not [path for path in downloaded.rglob("*") if path.name.startswith(".")]
+    released = downloaded
+
     def audit() -> subprocess.CompletedProcess[str]:
         order = [AUDIT / "python", ROOT / "tools" / "release_audit" / "crate.py", released]
         return subprocess.run(order, capture_output=True, text=True, check=False)
@@ -120,3 +134,62 @@ def test_the_citation_is_valid(tmp_path: Path) -> None:
     text = (ROOT / SOURCE).read_text(encoding="utf-8")
     broken.write_text(text.replace("authors:", "writers:"), encoding="utf-8")
     assert audit(broken) != 0
+
+
+class Zenodo(BaseHTTPRequestHandler):
+    """What Zenodo answers, and what it was sent."""
+
+    sent: ClassVar[dict[str, bytes]] = {}
+
+    def _answer(self) -> None:
+        content = self.rfile.read(int(self.headers["Content-Length"]))
+        if self.headers["Authorization"] != "Bearer right":
+            self.send_error(403)
+            return
+        self.sent[f"{self.command} {self.path}"] = content
+        here = f"http://{self.headers['Host']}"
+        links = {"bucket": f"{here}/files", "self": f"{here}/draft", "html": f"{here}/page"}
+        said = {"links": links, "metadata": {"prereserve_doi": {"doi": "10.5072/1"}}}
+        self.send_response(201)
+        self.end_headers()
+        self.wfile.write(json.dumps(said).encode())
+
+    do_POST = do_PUT = _answer
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def zenodo() -> Iterator[str]:
+    """The address of a server with Zenodo's interface."""
+    Zenodo.sent.clear()
+    with ThreadingHTTPServer(("127.0.0.1", 0), Zenodo) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+def test_a_deposit_has_the_whole_release_under_one_doi(released: Path, zenodo: str) -> None:
+    page, doi = deposit(released, "right", zenodo)
+    assert (page, doi) == (f"{zenodo}/page", "10.5072/1")
+    whole = released.with_suffix(".zip")
+    assert Zenodo.sent[f"PUT /files/{whole.name}"] == whole.read_bytes()
+    for name in (pack.RESULTS, pack.SITE):
+        assert Zenodo.sent[f"PUT /files/{name}"] == (released / name).read_bytes()
+    said = json.loads(Zenodo.sent["PUT /draft"])["metadata"]
+    assert said["creators"]
+    assert said["upload_type"] == "software"
+
+
+def test_a_deposit_that_is_refused_ends_in_one_sentence(
+    released: Path, zenodo: str, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("ZENODO_TOKEN", raising=False)
+    with pytest.raises(BookError, match="The deposit failed, and its draft is not complete: 403"):
+        deposit(released, "wrong", zenodo)
+    root = released.parents[1]
+    assert command(root, "deposit") == "A deposit needs an access token: set ZENODO_TOKEN."
+    shutil.rmtree(released)
+    released.with_suffix(".zip").unlink()
+    assert "run make release first" in command(root, "deposit", "--token", "right")

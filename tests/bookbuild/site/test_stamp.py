@@ -42,7 +42,7 @@ def renew(toy, monkeypatch) -> Callable[..., bool]:
         )
         return toy.lines == [NOTHING]
 
-    toy.settings().site.with_name(seal.NAME).unlink()  # that of the whole site
+    toy.settings().site.with_name(stamp.NAME).unlink()  # that of the whole site
     assert not run()
     return run
 
@@ -67,14 +67,14 @@ def test_a_site_made_with_execution_is_told_as_stored_the_next_time(unbuilt, wit
     "path",
     ["book/paper/01_line.md", "book/index.md", "data/claims.yml", "src/toy/line.py", "_config.yml"],
 )
-def test_an_edit_of_a_source_breaks_the_seal(toy, renew, path):
+def test_an_edit_of_a_source_breaks_the_stamp(toy, renew, path):
     text = (toy.root / path).read_text(encoding="utf-8")
     (toy.root / path).write_text(f"{text}\n", encoding="utf-8")
     assert not renew()
     assert renew()
 
 
-def test_a_new_file_and_a_removed_one_break_the_seal(toy, renew):
+def test_a_new_file_and_a_removed_one_break_the_stamp(toy, renew):
     more = toy.root / "book" / "_static" / "more.css"
     more.write_text("p { color: red }", encoding="utf-8")
     assert not renew()
@@ -91,17 +91,17 @@ def test_what_no_build_reads_does_not(toy, renew):
 
 
 @pytest.mark.parametrize("change", [{"seed": 1}, {"profile": "smoke"}, {"part": "paper"}])
-def test_another_option_breaks_the_seal(renew, change):
+def test_another_option_breaks_the_stamp(renew, change):
     assert not renew(**change)
 
 
-def test_another_version_of_a_package_breaks_the_seal(renew, monkeypatch):
+def test_another_version_of_a_package_breaks_the_stamp(renew, monkeypatch):
     found = [*metadata.distributions(), SimpleNamespace(name="sphinx", version="99")]
-    monkeypatch.setattr(seal, "distributions", lambda: found)
+    monkeypatch.setattr(stamp, "distributions", lambda: found)
     assert not renew()
 
 
-def test_a_page_that_was_touched_or_lost_breaks_the_seal(toy, renew):
+def test_a_page_that_was_touched_or_lost_breaks_the_stamp(toy, renew):
     page = toy.settings().site / PAGE
     page.write_text("another page", encoding="utf-8")
     assert not renew()
@@ -110,7 +110,7 @@ def test_a_page_that_was_touched_or_lost_breaks_the_seal(toy, renew):
     assert page.read_text(encoding="utf-8") == "a page"
 
 
-def test_a_result_that_was_touched_or_lost_breaks_the_seal(toy, renew):
+def test_a_result_that_was_touched_or_lost_breaks_the_stamp(toy, renew):
     key = chapter_key(read_chapter(toy.root, "paper/01_line"), toy.settings())
     result: Path = Store(toy.settings().results).path(key)
     content = bytearray(result.read_bytes())
@@ -125,6 +125,6 @@ def test_a_result_that_was_touched_or_lost_breaks_the_seal(toy, renew):
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"told": {}}', '{"from": 1}', WITHOUT])
 def test_a_seal_that_cannot_be_read_is_none(toy, renew, text):
-    toy.settings().site.with_name(seal.NAME).write_text(text, encoding="utf-8")
+    toy.settings().site.with_name(stamp.NAME).write_text(text, encoding="utf-8")
     assert not renew()
     assert renew()

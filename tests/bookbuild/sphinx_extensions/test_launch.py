@@ -74,13 +74,13 @@ def test_every_button_of_the_built_pages_leads_into_the_tree_it_names(published)
         links = {link.netloc: link for link in links if link.netloc in SERVICES}
         is_chapter = page.removeprefix("book/") in NAMES
         assert set(links) == set(SERVICES if is_chapter else SERVICES[2:]), page
-        prefix = "/OWNER/emergence-of-induction-heads/edit/main/"
+        prefix = "/someone/toy/edit/main/"
         assert links["github.com"].path.removeprefix(prefix) in tree
         if is_chapter:
-            prefix = "/github/OWNER/emergence-of-induction-heads/blob/notebooks/"
+            prefix = "/github/someone/toy/blob/notebooks/"
             assert (out / links["colab.research.google.com"].path.removeprefix(prefix)).is_file()
             binder = links["mybinder.org"]
-            assert binder.path == "/v2/gh/OWNER/emergence-of-induction-heads/main"
+            assert binder.path == "/v2/gh/someone/toy/main"
             (opened,) = parse_qs(binder.query)["urlpath"]
             source = opened.removeprefix("lab/tree/").removesuffix(".ipynb") + ".md"
             assert opened.endswith(".ipynb")
@@ -90,7 +90,8 @@ def test_every_button_of_the_built_pages_leads_into_the_tree_it_names(published)
 def test_every_chapter_of_the_book_is_in_the_tree_its_buttons_name():
     tree = tracked(REPOSITORY)
     chapters = read_chapters(REPOSITORY, read_toc(REPOSITORY))
-    addresses = Addresses.read(REPOSITORY)
+    config = yaml.safe_load((REPOSITORY / "_config.yml").read_text(encoding="utf-8"))
+    addresses = Addresses.of("https://github.com/a/b", "main", config["launch_buttons"])
     assert chapters
     for chapter in chapters:
         edited = addresses.edit(chapter.name)
@@ -112,7 +113,7 @@ def test_a_button_that_leads_nowhere_fails_the_build(toy):
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("https://github.com/OWNER/", "https://example.org/OWNER/", "repository.url"),
+        ("https://github.com/someone/", "https://example.org/someone/", "repository.url"),
         ("  branch: main", "  branch: ''", "repository.branch"),
         ("https://mybinder.org", "mybinder.org", "launch_buttons.binderhub_url"),
     ],
@@ -124,14 +125,57 @@ def test_an_unfit_address_is_named(toy, old, new, message):
 
 
 def test_all_addresses_follow_from_the_one_in_the_configuration(toy):
-    toy.edit("_config.yml", "github.com/OWNER/emergence-of-induction-heads", "github.com/a/b.git")
+    toy.edit("_config.yml", "github.com/someone/toy", "github.com/a/b.git")
     toy.edit("_config.yml", "branch: main", "branch: trunk")
     addresses = Addresses.read(toy.root)
     assert addresses.colab("x").endswith("/github/a/b/blob/notebooks/book/x.ipynb")
     assert addresses.binder("x").endswith("/v2/gh/a/b/trunk?urlpath=lab/tree/book/x.ipynb")
     assert addresses.edit("x") == "https://github.com/a/b/edit/trunk/book/x.md"
-    text = (REPOSITORY / "_config.yml").read_text(encoding="utf-8")
-    assert text.count("github.com") == 1
+
+
+@pytest.mark.parametrize(
+    ("remote", "name"),
+    [
+        ("https://github.com/a/b", "a/b"),
+        ("https://github.com/a/b.git", "a/b"),
+        ("https://token@github.com/a/b.git", "a/b"),
+        ("git@github.com:a/b.git", "a/b"),
+        ("ssh://git@github.com/a/b.git", "a/b"),
+        ("https://example.org/github.com/a/b", None),
+        ("/srv/github.com/a/b.git", None),
+        ("", None),
+    ],
+)
+def test_a_fork_has_the_address_of_its_remote(toy, monkeypatch, remote, name):
+    monkeypatch.delenv("GITHUB_REPOSITORY", raising=False)
+    toy.edit("_config.yml", "https://github.com/someone/toy", '""')
+    git(toy.root, "init", "--quiet")
+    if remote:
+        git(toy.root, "remote", "add", "origin", remote)
+    addresses = Addresses.find(toy.root)
+    assert (addresses and addresses.repository) == (name and f"https://github.com/{name}")
+    if name is None:
+        with pytest.raises(BookError, match=r"set repository\.url .* or add the remote"):
+            Addresses.read(toy.root)
+    monkeypatch.setenv("GITHUB_REPOSITORY", "c/d")
+    assert Addresses.read(toy.root).repository == "https://github.com/c/d"
+
+
+def test_this_book_names_no_address_of_its_own():
+    tracked_files = (REPOSITORY / name for name in sorted(tracked(REPOSITORY)))
+    named = "github.com/" + "OWNER"
+    assert [p for p in tracked_files if p.is_file() and named.encode() in p.read_bytes()] == []
+
+
+def test_a_book_that_is_nowhere_has_neither_buttons_nor_addresses(unbuilt, monkeypatch):
+    monkeypatch.delenv("GITHUB_REPOSITORY", raising=False)
+    unbuilt.edit("_config.yml", "https://github.com/someone/toy", '""')
+    unbuilt.build()
+    for path in sorted((unbuilt.settings().site / "book").rglob("*.html")):
+        soup = BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
+        links = [urlsplit(a["href"]).netloc for a in soup.find_all("a", href=True)]
+        assert not set(links) & set(SERVICES), path
+        assert soup.find("meta", property="og:url") is None
 
 
 def test_the_published_notebook_has_outputs_numbers_and_the_smoke_profile(published):

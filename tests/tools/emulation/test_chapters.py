@@ -31,7 +31,7 @@ def on_device() -> Iterator[Callable[[str], dict[str, Any]]]:
     """Execute a chapter in one process for all, without the checks of shapes."""
     process = subprocess.Popen(
         [sys.executable, "-m", "tools.emulation.chapters"],
-        cwd=ROOT / "tests",
+        cwd=ROOT,
         env=os.environ | {"PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1"},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

@@ -11,7 +11,9 @@ from .pages import parsed
 
 def check_launch(site: Path, root: Path) -> Iterator[str]:
     """Yield a sentence for each page whose buttons are not those of its source."""
-    addresses = Addresses.read(root)
+    addresses = Addresses.find(root)
+    if addresses is None:
+        return
     services = (addresses.colab_url, addresses.binder_url, f"{addresses.repository}/edit/")
     book = (site / BOOK).resolve()
     for path in sorted(book.rglob("*.html")):
