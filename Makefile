@@ -4,6 +4,10 @@ PROFILE ?= paper
 DEVICE ?= auto
 PORT ?= 8000
 
+ifeq ($(OS),Windows_NT)
+$(error The book runs on Linux and macOS; on Windows run it in the Windows Subsystem for Linux)
+endif
+
 BIN := .venv/bin
 STAMP := .venv/.installed
 AUDIT := .venv-audit/.installed
