@@ -21,7 +21,7 @@ from chapters.beyond.batch_noise.following import follow_noise
 from chapters.companions import birth, distributional, factual_recall, retrieval
 from chapters.companions.birth import bigrams
 from chapters.companions.birth.training import train as train_birth
-from chapters.companions.clustering.settings import PRESET as CLUSTERING
+from chapters.companions.clustering import PRESET as CLUSTERING
 from chapters.companions.clustering.training import train as train_clustering
 from chapters.companions.distributional.training import train as train_distributional
 from chapters.companions.factual_recall import cells, linear, trials

@@ -10,13 +10,13 @@ from chapters.beyond.area_law.curriculum import Curriculum, train_curriculum
 from chapters.beyond.area_law.training import AskedTraining, train_asked
 from chapters.beyond.batch_noise.following import follow_noise
 from chapters.beyond.real_transformers.side_by_side import noise_share, train_side_by_side
+from chapters.companions import birth
+from chapters.companions import clustering as clusters
+from chapters.companions import distributional as noise
 from chapters.companions.associative_memories import training as memories
-from chapters.companions.birth import settings as birth
 from chapters.companions.birth import training as birth_training
 from chapters.companions.clustering import particles
-from chapters.companions.clustering import settings as clusters
 from chapters.companions.clustering import training as clustering
-from chapters.companions.distributional import settings as noise
 from chapters.companions.distributional import training as noise_training
 from chapters.companions.factual_recall import linear, trials
 from chapters.companions.factual_recall.model import Shape

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 import torch
 
+from chapters.companions import birth
+from chapters.companions import distributional as noise
 from chapters.companions import two_accounts
 from chapters.companions.associative_memories import training as memories
 from chapters.companions.birth import bigrams
-from chapters.companions.birth import settings as birth
 from chapters.companions.birth import training as birth_training
-from chapters.companions.distributional import settings as noise
 from chapters.companions.distributional import training as noise_training
 from chapters.companions.factual_recall import linear, trials
 from chapters.companions.factual_recall.model import Shape

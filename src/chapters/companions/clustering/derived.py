@@ -20,8 +20,8 @@ from torch import Tensor
 from running import loop
 from running.cache import Task
 
+from . import Derived
 from .markers import incidence, markers, normalise, places, scale, shape_only
-from .settings import Derived
 
 
 class Motion(NamedTuple):

@@ -7,8 +7,8 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from . import Training
 from .markers import incidence, markers, places
-from .settings import Training
 
 
 class Network(NamedTuple):

@@ -9,9 +9,9 @@ from torch import Tensor
 from running import loop
 from running.cache import Task
 
+from . import Simulation
 from .energy import forces
 from .markers import normalise
-from .settings import Simulation
 
 
 def start(n: int, seeds: Sequence[int]) -> Float[Tensor, "seeds n 2"]:

@@ -10,10 +10,10 @@ from torch import Tensor
 from running import loop
 from running.cache import Task
 
+from . import Training
 from .markers import markers, places
 from .model import Network, forward, gradient, start
 from .scores import Scores, scores
-from .settings import Training
 
 
 class Record(NamedTuple):

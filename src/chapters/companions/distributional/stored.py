@@ -13,8 +13,7 @@ from chapters.companions.birth.runs.cells import rounded
 from running.cache import plain
 from running.records import StoredRuns
 
-from . import probes, task
-from .settings import Recipe
+from . import Recipe, probes, task
 from .training import probe, train
 
 # Whether the number format of products matters is tried at a quarter of the size

@@ -12,9 +12,9 @@ from torch import Tensor
 from running import loop
 from running.cache import Task
 
+from . import Direction
 from .manifold import free_directions, gram, norm_minimising
 from .model import Layers, accuracy, predicted, residual_and_gradient, start
-from .settings import Direction
 from .sliding import agreement, gates
 from .task import Samples, split, stacked
 

@@ -10,8 +10,8 @@ from torch import Tensor
 from running import loop
 from running.cache import Task
 
+from . import Simulation
 from .model import RELU, Layers, accuracy, activity
-from .settings import Simulation
 from .task import Samples
 from .training import instance
 

@@ -15,8 +15,17 @@ from torch import Tensor
 
 from running.records import StoredRuns
 
-from . import direction, first_layer, fourier, training
-from .settings import PRESET, Direction, RealTraining, Settings, Simulation
+from . import (
+    PRESET,
+    Direction,
+    RealTraining,
+    Settings,
+    Simulation,
+    direction,
+    first_layer,
+    fourier,
+    training,
+)
 
 Table = dict[str, Any]
 SEEDS = (0, 1, 2, 3, 4)  # of the network at its first modulus

@@ -9,8 +9,8 @@ from torch import Tensor
 from running import loop
 from running.cache import Task
 
+from . import RealTraining, Simulation
 from .model import Layers, accuracy, residual_and_gradient, start
-from .settings import RealTraining, Simulation
 from .task import Samples, Split, split
 
 

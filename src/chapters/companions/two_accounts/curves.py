@@ -17,10 +17,9 @@ from emergence.models import AttentionOnlyTransformer, Weights
 from emergence.training.minimal import train_minimal
 from emergence.training.transformer import train_tokens
 
-from . import circuits
+from . import Settings, circuits
 from .circuits import Head
 from .readings import Reading, read
-from .settings import Settings
 
 
 class Curves(NamedTuple):

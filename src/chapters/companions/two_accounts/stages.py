@@ -20,9 +20,8 @@ from emergence.training.minimal import gradient_samples, train_minimal
 from emergence.training.settings import MinimalTraining
 from running.devices import generator
 
-from . import circuits
+from . import Settings, circuits
 from .readings import AssociativeMemory
-from .settings import Settings
 
 STAGES = 4  # nothing, output, output and match, all three in place
 

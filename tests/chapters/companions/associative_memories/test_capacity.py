@@ -5,9 +5,8 @@ import pytest
 import torch
 from scipy.optimize import minimize
 
-from chapters.companions.associative_memories import capacity, limits
+from chapters.companions.associative_memories import PRESET, capacity, limits
 from chapters.companions.associative_memories.model import draw
-from chapters.companions.associative_memories.settings import PRESET
 
 CPU = torch.device("cpu")
 

@@ -5,8 +5,7 @@ import math
 import pytest
 import torch
 
-from chapters.companions.clustering import derived, markers, pairwise
-from chapters.companions.clustering.settings import Derived
+from chapters.companions.clustering import Derived, derived, markers, pairwise
 from interruption import assert_resumes
 
 CPU = torch.device("cpu")

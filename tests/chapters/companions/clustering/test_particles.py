@@ -7,8 +7,15 @@ import math
 import pytest
 import torch
 
-from chapters.companions.clustering import energy, markers, particles, scores, symbolic
-from chapters.companions.clustering.settings import PRESET, Simulation
+from chapters.companions.clustering import (
+    PRESET,
+    Simulation,
+    energy,
+    markers,
+    particles,
+    scores,
+    symbolic,
+)
 from emergence.preset import choose
 from interruption import assert_resumes
 

@@ -9,6 +9,7 @@ import torch
 from torch.nn import functional
 
 from chapters.companions.clustering import (
+    Training,
     energy,
     following,
     markers,
@@ -17,7 +18,6 @@ from chapters.companions.clustering import (
     profiles,
     training,
 )
-from chapters.companions.clustering.settings import Training
 from interruption import assert_resumes
 
 CPU = torch.device("cpu")

@@ -6,13 +6,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from chapters.companions.grokking import PRESET, direction, stages, stored
-from chapters.companions.grokking.settings import (
+from chapters.companions.grokking import (
+    PRESET,
     Direction,
     Ladder,
     Moduli,
     RealTraining,
     Simulation,
+    direction,
+    stages,
+    stored,
 )
 from running.records import Entry, written
 
