@@ -12,9 +12,9 @@ from chapters.beyond.real_transformers.side_by_side.stacked import stacked, stac
 from chapters.companions.associative_memories import lemma
 from chapters.companions.associative_memories import training as memories
 from chapters.companions.associative_memories.model import draw, linear
-from chapters.companions.birth import baselines
 from chapters.companions.birth import fast as birth
 from chapters.companions.birth import model as born
+from chapters.companions.birth import task
 from chapters.companions.birth import task as stream
 from chapters.companions.birth.memories import recall
 from chapters.companions.clustering import pairwise
@@ -120,7 +120,7 @@ ENTRIES: dict[str, Callable[[torch.device], Any]] = {
     ),
     "birth.fast": lambda d: birth_loss(birth, d),
     "birth.model": lambda d: birth_loss(born, d),
-    "baselines": lambda d: baselines.baselines(sequences(d)[0], BIGRAMS, sequences(d)[1]),
+    "baselines": lambda d: task.baselines(sequences(d)[0], BIGRAMS, sequences(d)[1]),
     "gaussian_pairs": lambda d: tasks.gaussian_pairs(3, 2, 4, generator=generator(0, d)),
     "orthonormal_pairs": lambda d: tasks.orthonormal_pairs(3, 2, 8, generator=generator(0, d)),
     "token_pairs": lambda d: tasks.token_pairs(3, 2, 8, 8, generator=generator(0, d)),

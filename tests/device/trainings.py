@@ -15,7 +15,7 @@ from chapters.companions import clustering as clusters
 from chapters.companions import distributional as noise
 from chapters.companions.associative_memories import training as memories
 from chapters.companions.birth import training as birth_training
-from chapters.companions.clustering import particles
+from chapters.companions.clustering import energy
 from chapters.companions.clustering import training as clustering
 from chapters.companions.distributional import training as noise_training
 from chapters.companions.factual_recall import linear, trials
@@ -83,7 +83,7 @@ def residues(steps: int, device: torch.device) -> Any:
 
 def moved(steps: int, device: torch.device) -> Any:
     settings = clusters.Simulation(residues=7, steps=steps)
-    return [particles.simulate(settings, (0, 1), mix=0.5, width=0.5, core=0.3, device=device)]
+    return [energy.simulate(settings, (0, 1), mix=0.5, width=0.5, core=0.3, device=device)]
 
 
 TRAININGS: dict[str, Callable[[int, torch.device], Any]] = {

@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 import torch
 
-from chapters.companions import birth
+from chapters.companions import birth, two_accounts
 from chapters.companions import distributional as noise
-from chapters.companions import two_accounts
 from chapters.companions.associative_memories import training as memories
 from chapters.companions.birth import bigrams
 from chapters.companions.birth import training as birth_training

@@ -1,6 +1,6 @@
 """Training of the networks: full-batch AdamW on the trained pairs, a network a seed."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import torch
@@ -11,8 +11,9 @@ from running import loop
 from running.cache import Task
 
 from . import Training
-from .markers import markers, places
+from .markers import markers, places, scale, shape_only
 from .model import Network, forward, gradient, start
+from .pairwise import Field, likeness, own_force, relabelled_likeness
 from .scores import Scores, scores
 
 
@@ -82,3 +83,38 @@ def _measure(network: Network, trained: Bool[Tensor, "runs markers"]) -> tuple[T
     loss = (found.losses() * trained).sum(dim=-1) / trained.sum(dim=-1)
     accuracy = (right & ~trained).sum(dim=-1) / (~trained).sum(dim=-1)
     return tuple(part.cpu() for part in (loss, accuracy, *scores(network.embeddings)))
+
+
+class Following(NamedTuple):
+    """By epoch: likeness to each tendency, that of its control, and the size of the force."""
+
+    epochs: Int[Tensor, " times"]
+    likeness: dict[str, Float[Tensor, "times runs"]]
+    control: dict[str, Float[Tensor, "times runs"]]
+    size: Float[Tensor, "times runs"]  # of what changes the shape, in units of its scale
+
+
+def compare_forces(
+    record: Record, tendencies: Mapping[str, Field], *, relabellings: int, stream: torch.Generator
+) -> Following:
+    """Compare forces at every snapshot and at the end; a tendency gives its force at embeddings."""
+    counted = (record.trained / record.trained.sum(dim=-1, keepdim=True)).double()
+    nets = record.snapshots | {int(record.epochs[-1]): record.final}
+    like: dict[str, list[Tensor]] = {name: [] for name in tendencies}
+    control: dict[str, list[Tensor]] = {name: [] for name in tendencies}
+    size = []
+    for net in nets.values():
+        net = Network(*(part.double() for part in net))
+        force, where = own_force(net, counted), net.embeddings
+        for name, field in tendencies.items():
+            like[name].append(likeness(force, field(where), where))
+            other = relabelled_likeness(force, where, field, count=relabellings, stream=stream)
+            control[name].append(other)
+        shape = shape_only(force, where).flatten(1).norm(dim=-1)
+        size.append(shape / scale(where).flatten())
+    return Following(
+        torch.tensor(list(nets)),
+        {name: torch.stack(rows) for name, rows in like.items()},
+        {name: torch.stack(rows) for name, rows in control.items()},
+        torch.stack(size),
+    )

@@ -11,8 +11,7 @@ from running import loop
 from running.cache import Task
 
 from . import Simulation
-from .model import RELU, Layers, accuracy, activity
-from .task import Samples
+from .model import RELU, Layers, Samples, accuracy, activity
 from .training import instance
 
 

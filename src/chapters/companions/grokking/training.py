@@ -10,8 +10,7 @@ from running import loop
 from running.cache import Task
 
 from . import RealTraining, Simulation
-from .model import Layers, accuracy, residual_and_gradient, start
-from .task import Samples, Split, split
+from .model import Layers, Samples, Split, accuracy, residual_and_gradient, split, start
 
 
 class Instance(NamedTuple):

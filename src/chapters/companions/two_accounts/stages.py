@@ -15,12 +15,13 @@ from torch import Tensor
 from chapters.companions.birth import fast, task
 from chapters.companions.birth.bigrams import Bigrams
 from chapters.companions.birth.model import Frozen, Trained, from_parts, initial, parts
+from chapters.companions.two_accounts import readings
 from emergence.subspace import INDUCTION_HEAD, NAMES, PseudoParameters, embed
 from emergence.training.minimal import gradient_samples, train_minimal
 from emergence.training.settings import MinimalTraining
 from running.devices import generator
 
-from . import Settings, circuits
+from . import Settings
 from .readings import AssociativeMemory
 
 STAGES = 4  # nothing, output, output and match, all three in place
@@ -83,7 +84,7 @@ def stream(
         trained = planted_head(frozen, chain.triggers, settings.planted, count)
         found = [fast.loss_and_gradient(frozen, trained, batch).gradient for batch in batches]
         mean = [sum(each, nothing) / -len(batches) for each in zip(*map(parts, found), strict=True)]
-        head = circuits.stream(frozen, from_parts(mean), chain.triggers)
+        head = readings.stream_head(frozen, from_parts(mean), chain.triggers)
         norms = [max(float(memory.weight.norm()), 1e-30) for memory in head]
         pulls.append([along(memory) for memory in head])
         cosines.append([pull / norm for pull, norm in zip(pulls[-1], norms, strict=True)])
@@ -95,8 +96,8 @@ def planted_head(
 ) -> Trained:
     """The first `count` parts of the head as outer-product sums, the others zero."""
     zero = torch.zeros_like(frozen.ov1)
-    head = circuits.stream(frozen, from_parts([zero] * 3), triggers)
-    written = [circuits.planted(memory, strength) for memory in head]
+    head = readings.stream_head(frozen, from_parts([zero] * 3), triggers)
+    written = [readings.planted(memory, strength) for memory in head]
     output, match, previous = (part if i < count else zero for i, part in enumerate(written))
     root = frozen.e.shape[-1] ** 0.5  # scores are divided by it
     return Trained((root * previous, root * match), output.T.contiguous())

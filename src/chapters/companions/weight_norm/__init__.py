@@ -2,7 +2,8 @@
 
 `model` defines and runs them, `wiring` builds them; `printers`, `tag`, `cell` and `permutations`
 are upper bounds on weight, `codec` and `distances` lower ones; `small` enumerates, `prior` counts
-copies, tries programs and trains; `precision` leaves the grid. All sizes are ours, since only an abstract is known.
+copies, tries programs and trains; `precision` leaves the grid. All sizes are ours, since only an
+abstract is known.
 """
 
 from dataclasses import dataclass

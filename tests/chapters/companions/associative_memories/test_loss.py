@@ -4,8 +4,7 @@ import pytest
 import torch
 from torch.nn.functional import cross_entropy
 
-from chapters.companions.associative_memories import loss
-from chapters.companions.associative_memories.loss import scored
+from chapters.companions.associative_memories.model import scored
 
 
 @pytest.fixture

@@ -7,15 +7,7 @@ import math
 import pytest
 import torch
 
-from chapters.companions.clustering import (
-    PRESET,
-    Simulation,
-    energy,
-    markers,
-    particles,
-    scores,
-    symbolic,
-)
+from chapters.companions.clustering import PRESET, Simulation, energy, markers, scores, symbolic
 from emergence.preset import choose
 from interruption import assert_resumes
 
@@ -183,22 +175,22 @@ def test_the_spectrum_holds_all_variance(n, close):
 def test_particles_descend_and_repeat(setting):
     given = GIVEN | dict(zip(("mix", "width", "core"), setting, strict=True))
     settings = Simulation(residues=7, steps=80)
-    ends = particles.simulate(settings, (0, 1), **given)
+    ends = energy.simulate(settings, (0, 1), **given)
     assert ends.shape == (2, 7, 2)
-    assert torch.allclose(ends[1:], particles.simulate(settings, (1,), **given), atol=1e-3)
-    before = particles.start(7, (0, 1))
+    assert torch.allclose(ends[1:], energy.simulate(settings, (1,), **given), atol=1e-3)
+    before = energy.start(7, (0, 1))
     assert (energy.energy(ends, *setting) < energy.energy(before, *setting)).all()
 
 
 @pytest.mark.parametrize("kill_after", [1, 9])
 def test_a_killed_simulation_ends_in_the_same_bits(kill_after):
     settings = Simulation(residues=7, steps=12)
-    assert_resumes(lambda: [particles.simulate(settings, (0, 1), **GIVEN)], kill_after)
+    assert_resumes(lambda: [energy.simulate(settings, (0, 1), **GIVEN)], kill_after)
 
 
 def test_particles_that_diverge_are_an_error():
     with pytest.raises(ArithmeticError, match="not finite"):
-        particles.simulate(Simulation(5, steps=3, learning_rate=math.inf), (0,), **GIVEN)
+        energy.simulate(Simulation(5, steps=3, learning_rate=math.inf), (0,), **GIVEN)
 
 
 def test_presets_are_named():

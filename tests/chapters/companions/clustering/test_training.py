@@ -11,7 +11,6 @@ from torch.nn import functional
 from chapters.companions.clustering import (
     Training,
     energy,
-    following,
     markers,
     model,
     pairwise,
@@ -204,7 +203,7 @@ def test_following_compares_at_every_snapshot():
     record = training.train(settings, (0, 1, 2), device=CPU)
     tendencies = {"clustering": lambda places: energy.forces(places, 0.0, 0.5, 0.0)}
     stream = torch.Generator().manual_seed(0)
-    found = following.compare_forces(record, tendencies, relabellings=2, stream=stream)
+    found = training.compare_forces(record, tendencies, relabellings=2, stream=stream)
     assert found.epochs.tolist() == [0, 6, 12]
     end = model.Network(*(part.double() for part in record.final))
     free = end._replace(embeddings=end.embeddings.clone().requires_grad_())

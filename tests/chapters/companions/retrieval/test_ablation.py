@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from chapters.companions.retrieval import ablation
+from chapters.companions.retrieval import heads
 from chapters.companions.retrieval.model import Cut
 
 
 def test_looks_of_three_layers():
-    assert ablation.looks(3) == (
+    assert heads.looks(3) == (
         Cut(1, "facts"), Cut(1, "queries"), Cut(2, "facts"), Cut(2, "queries"), Cut(3, "queries")
     )  # fmt: skip
 
@@ -19,7 +19,7 @@ def test_a_look_is_needed_since_its_absence_costs_enough():
     cut[0, 2:, 1] -= 0.5
     cut[0, 3:, 2] -= 0.4
     cut[0, 1:, 0] -= 0.2
-    since = ablation.needed_since(np.array([0, 10, 20, 30]), accuracy, cut, 1 / 3)
+    since = heads.needed_since(np.array([0, 10, 20, 30]), accuracy, cut, 1 / 3)
     assert since[0, :, 0].tolist() == [np.inf, 20, 30]
     assert np.isinf(since[1]).all()
-    assert ablation.by_layer(since, 2).tolist() == [[20, 30], [np.inf, np.inf]]
+    assert heads.by_layer(since, 2).tolist() == [[20, 30], [np.inf, np.inf]]

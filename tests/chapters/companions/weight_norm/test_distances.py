@@ -5,8 +5,7 @@ import random
 
 from hypothesis import given, settings
 
-from chapters.companions.weight_norm import cell, distances, permutations, printers, tag
-from chapters.companions.weight_norm.prior import relabelling
+from chapters.companions.weight_norm import cell, distances, permutations, printers, prior, tag
 from oracles.weight_norm_networks import network_of, parts
 
 
@@ -42,7 +41,7 @@ def test_random_strings_cost_a_bit_a_bit_and_labels_a_logarithm():
     n = 512
     network = printers.literal([stream.randrange(2) for _ in range(n)])
     chain = distances.length(distances.encode(network))
-    mixed = relabelling.relabelled(network, [0, *stream.sample(range(1, n), n - 1)])
+    mixed = prior.relabelled(network, [0, *stream.sample(range(1, n), n - 1)])
     assert n < chain < n + 300
     # the order of the cells was 511! to choose from
     information = n + permutations.log2_factorial(n - 1)

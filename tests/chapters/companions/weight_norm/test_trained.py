@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from chapters.companions.weight_norm.prior import trained
+from chapters.companions.weight_norm import prior
 from interruption import assert_resumes
 
 SIZES = {"n_bits": 6, "units": 3, "runs": 2, "learning_rate": 0.03, "seed": 0}
@@ -17,16 +17,16 @@ def test_logits_are_those_of_the_recurrence():
         field = weights[0].numpy() @ state + bias[0].numpy()
         seen.append(field[0])
         state = 1 / (1 + np.exp(-field))
-    np.testing.assert_allclose(trained.logits(weights, bias, 4)[0], seen, rtol=1e-5)
+    np.testing.assert_allclose(prior.logits(weights, bias, 4)[0], seen, rtol=1e-5)
 
 
 def test_bits_come_highest_first():
-    assert trained.bits_of([0b0110], 4).tolist() == [[0, 1, 1, 0]]
+    assert prior.bits_of([0b0110], 4).tolist() == [[0, 1, 1, 0]]
 
 
 def test_zeros_are_learnt_and_decay_makes_them_light():
     heavy, light = (
-        trained.train([0, 0b010101], steps=300, decay=decay, **SIZES) for decay in (0.0, 1e-2)
+        prior.train([0, 0b010101], steps=300, decay=decay, **SIZES) for decay in (0.0, 1e-2)
     )
     assert light.printed[0].all()
     assert (light.norm < heavy.norm).all()
@@ -34,4 +34,4 @@ def test_zeros_are_learnt_and_decay_makes_them_light():
 
 
 def test_a_killed_training_ends_in_the_same_norms():
-    assert_resumes(lambda: trained.train([5], steps=6, decay=1e-3, **SIZES), 3)
+    assert_resumes(lambda: prior.train([5], steps=6, decay=1e-3, **SIZES), 3)
