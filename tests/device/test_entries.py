@@ -23,7 +23,7 @@ from chapters.companions.grokking import manifold
 from chapters.companions.grokking.model import Layers
 from chapters.companions.k_hop import construction
 from chapters.paper.induction_heads.products import products
-from chapters.paper.training_dynamics.noise import squared_mean
+from chapters.paper.training_dynamics import squared_mean
 from device.emulate import emulated
 from device.trainings import BIGRAMS, TOKENS
 from emergence import analysis, fast, models, subspace, tasks, training

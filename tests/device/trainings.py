@@ -6,8 +6,12 @@ from typing import Any
 
 import torch
 
-from chapters.beyond.area_law.curriculum import Curriculum, train_curriculum
-from chapters.beyond.area_law.training import AskedTraining, train_asked
+from chapters.beyond.area_law.training import (
+    AskedTraining,
+    Curriculum,
+    train_asked,
+    train_curriculum,
+)
 from chapters.beyond.batch_noise.following import follow_noise
 from chapters.beyond.real_transformers.side_by_side import noise_share, train_side_by_side
 from chapters.companions import birth

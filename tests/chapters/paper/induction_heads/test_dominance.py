@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from chapters.paper.induction_heads.attended import attended
 from chapters.paper.induction_heads.dominance import HEAD_BANDS, Band, dominance, reached
-from chapters.paper.induction_heads.products import Products, logits
+from chapters.paper.induction_heads.products import Products, attended, logits
 from emergence import analysis, tasks
 
 SIZE = 4
