@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from chapters.beyond.first_integral.conserved import balances
-from chapters.beyond.real_transformers.side_by_side.stacked import stacked, stacked_logits
+from chapters.beyond.real_transformers.side_by_side.networks import stacked, stacked_logits
 from chapters.companions.associative_memories import lemma
 from chapters.companions.associative_memories import training as memories
 from chapters.companions.associative_memories.model import draw, linear
@@ -22,7 +22,7 @@ from chapters.companions.clustering.model import Network
 from chapters.companions.grokking import manifold
 from chapters.companions.grokking.model import Layers
 from chapters.companions.k_hop import construction
-from chapters.paper.induction_heads.products import products
+from chapters.paper.induction_heads.products import products_of
 from chapters.paper.training_dynamics import squared_mean
 from device.emulate import emulated
 from device.trainings import BIGRAMS, TOKENS
@@ -96,7 +96,7 @@ ENTRIES: dict[str, Callable[[torch.device], Any]] = {
     "norms": lambda d: analysis.norms(weights(d)),
     "head_lead": lambda d: analysis.head_lead(ramp(d, 2, 19)),
     "squared_mean": lambda d: squared_mean(ramp(d, 4, 5)),
-    "products": lambda d: products(network(d)),
+    "products": lambda d: products_of(network(d)),
     "balances": lambda d: balances(network(d)),
     "recall": lambda d: recall(ramp(d, 4, 4)),
     "lemma.one_step": lambda d: lemma.one_step(

@@ -66,7 +66,7 @@ def born(steps: int, device: torch.device, n_layers: int = 2) -> Any:
 
 
 def facts(steps: int, device: torch.device) -> Any:
-    return linear.train(
+    return linear.train_linear(
         FACTS, (0, 1), alpha=(0.1, 0.2), learning_rate=0.3, batch_size=8, steps=steps, every=6,
         test_size=16, device=device, label="facts",
     )  # fmt: skip
@@ -82,7 +82,7 @@ def stored(steps: int, device: torch.device) -> Any:
 
 def residues(steps: int, device: torch.device) -> Any:
     settings = clusters.Training(residues=5, hidden=8, epochs=steps, records=2, snapshots=(0,))
-    return clustering.train(settings, (0, 1), device=device)
+    return clustering.train_clustering(settings, (0, 1), device=device)
 
 
 def moved(steps: int, device: torch.device) -> Any:

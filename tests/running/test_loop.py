@@ -68,11 +68,13 @@ ADAM = memories.AdamTraining(
     dim=8, width=8, n_pairs=40, n_drawn=40, learning_rate=0.03, steps=40, patience=8,
     least_recall=1.1, every=4,
 )  # fmt: skip
-ACCOUNTS = two_accounts.Settings(stream=BIRTH, tokens=dataclasses.replace(TOKENS, steps=10))
+ACCOUNTS = two_accounts.TwoAccountsSettings(
+    stream=BIRTH, tokens=dataclasses.replace(TOKENS, steps=10)
+)
 
 
 def facts_by_linear_attention():
-    return linear.train(
+    return linear.train_linear(
         FACTS, (0, 1), alpha=(0.1, 0.2), learning_rate=0.3, batch_size=8, steps=10, every=3,
         test_size=16, device=CPU, label="facts",
     )  # fmt: skip

@@ -39,7 +39,7 @@ def _weights(embeddings: Float[Tensor, "*runs n 2"]) -> Float[Tensor, "markers m
     return pair_weights(embeddings.shape[-2], embeddings.dtype, embeddings.device)
 
 
-def energy(
+def energy_of(
     embeddings: Float[Tensor, "*runs n 2"], mix: float, width: float, core: float = 0.0
 ) -> Float[Tensor, "*runs"]:
     """U, written as it is defined: the slow form that `forces` is tested against."""

@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from .markers import markers, places, shape_only
+from .markers import all_markers, places, shape_only
 from .model import Network, forward, gradient, losses
 
 Field = Callable[[Float[Tensor, "runs n 2"]], Float[Tensor, "runs n 2"]]  # forces at places
@@ -73,7 +73,7 @@ def expected_pair_forces(
     """
     marks = places(embeddings)
     n = len(embeddings)
-    total = markers(n).total.to(marks.device)
+    total = all_markers(n).total.to(marks.device)
     weights = (total[:, None] == total).to(marks.dtype) - 1 / n
     length = marks.norm(dim=-1)
     cosine = (marks @ marks.mT) / (length[:, None] * length)

@@ -11,27 +11,27 @@ from running import loop
 from running.cache import Task
 
 from . import Training
-from .markers import markers, places, scale, shape_only
+from .markers import all_markers, places, scale, shape_only
 from .model import Network, forward, gradient, start
 from .pairwise import Field, likeness, own_force, relabelled_likeness
-from .scores import Scores, scores
+from .scores import Scores, score
 
 
-class Record(NamedTuple):
+class ClusteringRecord(NamedTuple):
     """What training left behind; a snapshot is the network after so many epochs."""
 
     epochs: Int[Tensor, " times"]
     loss: Float[Tensor, "times runs"]  # of the trained pairs
     accuracy: Float[Tensor, "times runs"]  # of the held-out pairs
-    scores: Scores  # times runs
+    score: Scores  # times runs
     trained: Bool[Tensor, "runs markers"]
     snapshots: dict[int, Network]
     final: Network
 
 
-def train(
+def train_clustering(
     settings: Training, seeds: Sequence[int], *, device: torch.device, label: str = "network"
-) -> Record:
+) -> ClusteringRecord:
     """Train a network a seed, all at once; ArithmeticError when a run diverges."""
     network, trained = start(settings, seeds)
     network = Network(*(part.to(device) for part in network))
@@ -48,7 +48,7 @@ def train(
     every = max(1, settings.epochs // settings.records)
     rows: list[tuple] = []  # epoch, and what `_measure` finds
     kept: list[tuple] = []  # epoch, and the parameters
-    task = Task.of(train, settings=settings, seeds=seeds)
+    task = Task.of(train_clustering, settings=settings, seeds=seeds)
     for epoch in loop.steps(
         task, settings.epochs, label, network=network, optimiser=optimiser, rows=rows, kept=kept
     ):
@@ -68,7 +68,7 @@ def train(
     trained_loss, accuracy, *shapes = (torch.stack(column) for column in columns)
     snapshots = {epoch: Network(*parts) for epoch, *parts in kept}
     curves = torch.tensor(epochs), trained_loss, accuracy, Scores(*shapes)
-    return Record(*curves, trained, snapshots, _copy(network))
+    return ClusteringRecord(*curves, trained, snapshots, _copy(network))
 
 
 def _copy(network: Network) -> Network:
@@ -78,11 +78,11 @@ def _copy(network: Network) -> Network:
 def _measure(network: Network, trained: Bool[Tensor, "runs markers"]) -> tuple[Tensor, ...]:
     """Loss of the trained pairs, accuracy on the held-out ones, both scores and the base rate."""
     found = forward(places(network.embeddings), network[1:])
-    total = markers(network.embeddings.shape[-2]).total.to(trained.device)
+    total = all_markers(network.embeddings.shape[-2]).total.to(trained.device)
     right = found.log_probability.argmax(dim=-1) == total
     loss = (found.losses() * trained).sum(dim=-1) / trained.sum(dim=-1)
     accuracy = (right & ~trained).sum(dim=-1) / (~trained).sum(dim=-1)
-    return tuple(part.cpu() for part in (loss, accuracy, *scores(network.embeddings)))
+    return tuple(part.cpu() for part in (loss, accuracy, *score(network.embeddings)))
 
 
 class Following(NamedTuple):
@@ -95,7 +95,11 @@ class Following(NamedTuple):
 
 
 def compare_forces(
-    record: Record, tendencies: Mapping[str, Field], *, relabellings: int, stream: torch.Generator
+    record: ClusteringRecord,
+    tendencies: Mapping[str, Field],
+    *,
+    relabellings: int,
+    stream: torch.Generator,
 ) -> Following:
     """Compare forces at every snapshot and at the end; a tendency gives its force at embeddings."""
     counted = (record.trained / record.trained.sum(dim=-1, keepdim=True)).double()

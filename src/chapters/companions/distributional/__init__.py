@@ -26,7 +26,7 @@ class Recipe:
 
 
 @dataclass(frozen=True)
-class Settings:
+class DistributionalSettings:
     """The toy of one step of descent; sizes are ours."""
 
     alpha: float = 0.5  # probability of the noise token after the trigger, the source's
@@ -37,8 +37,9 @@ class Settings:
 
 
 PRESET = {
-    "paper": Preset(Settings()),
+    "paper": Preset(DistributionalSettings()),
     "smoke": Preset(
-        replace(Settings(), toy_tokens=(64, 128, 256), toy_length=4, toy_trials=200), 2
+        replace(DistributionalSettings(), toy_tokens=(64, 128, 256), toy_length=4, toy_trials=200),
+        2,
     ),
 }

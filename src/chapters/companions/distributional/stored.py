@@ -36,7 +36,7 @@ CELLS = (
 )
 
 
-class Run(NamedTuple):
+class DistributionalRun(NamedTuple):
     """A stored run; `readings` are columns as `probes.followed` gives them."""
 
     name: str
@@ -92,7 +92,7 @@ RUNS = StoredRuns(
 )
 
 
-def read(text: str) -> list[Run]:
+def read(text: str) -> list[DistributionalRun]:
     """The runs of a file; ValueError for other runs, and for other readings than are taken."""
     wanted = len(probes.Answers._fields) * (1 + len(probes.FOLLOWED)) + 2
     found = []
@@ -106,7 +106,7 @@ def read(text: str) -> list[Run]:
             name: probes.Spectrum(*map(torch.tensor, own)) for name, own in entry["spectra"].items()
         }
         found.append(
-            Run(
+            DistributionalRun(
                 cell.name,
                 cell.seed,
                 settings,

@@ -15,7 +15,7 @@ from .task import Facts
 
 
 @dataclass(frozen=True)
-class Settings:
+class FactualRecallSettings:
     """Of sequential learning (first) and of its order (last); `trials` has those of capacity."""
 
     facts: Facts = field(default_factory=Facts)
@@ -35,9 +35,9 @@ class Settings:
 
 
 PRESET = {
-    "paper": Preset(Settings()),
+    "paper": Preset(FactualRecallSettings()),
     "smoke": Preset(
-        Settings(
+        FactualRecallSettings(
             facts=Facts(8, 4, 4, 8, 12),
             alpha=1e-3,
             batch_size=256,

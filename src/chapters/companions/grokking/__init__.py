@@ -129,7 +129,7 @@ class Moduli:
 
 
 @dataclass(frozen=True)
-class Settings:
+class GrokkingSettings:
     """All experiments of the chapter."""
 
     toys: Toys = Toys()
@@ -145,9 +145,9 @@ class Settings:
 
 
 PRESET = {
-    "paper": Preset(Settings()),
+    "paper": Preset(GrokkingSettings()),
     "smoke": Preset(
-        Settings(
+        GrokkingSettings(
             Toys(steps=300, stability_decays=(0.05, 0.1, 0.2), stability_clock=1.0),
             Direction(modulus=5, hidden=32, n_test=3, steps=200, n_measured=4, pull_steps=10),
             Simulation(

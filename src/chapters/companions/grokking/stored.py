@@ -18,8 +18,8 @@ from running.records import StoredRuns
 from . import (
     PRESET,
     Direction,
+    GrokkingSettings,
     RealTraining,
-    Settings,
     Simulation,
     direction,
     first_layer,
@@ -86,7 +86,7 @@ def runs_table(paths: Sequence[first_layer.Path] | Sequence[training.Trained]) -
     return {"clock": plain(paths[0].clock)} | table
 
 
-def declared(settings: Settings) -> tuple[Part, ...]:
+def declared(settings: GrokkingSettings) -> tuple[Part, ...]:
     """All tables: the ladder of directions, the network, and the network at other moduli."""
     ladder, simulation, sizes = settings.ladder, settings.simulation, settings.moduli
     real: dict[str, RealTraining | None] = {

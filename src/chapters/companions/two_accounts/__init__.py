@@ -33,7 +33,7 @@ class SmallTimes:
 
 
 @dataclass(frozen=True)
-class Settings:
+class TwoAccountsSettings:
     """Three trainings and how often they are read."""
 
     minimal: MinimalTraining = MINIMAL
@@ -54,9 +54,9 @@ class Settings:
 
 
 PRESET = {
-    "paper": Preset(Settings()),
+    "paper": Preset(TwoAccountsSettings()),
     "smoke": Preset(
-        Settings(
+        TwoAccountsSettings(
             minimal=MinimalTraining(n_pairs=4, dim=8, batch_size=64, steps=40),
             tokens=TokenTraining(
                 dim=64, vocabulary=8, block_size=8, n_pairs=2, batch_size=64, steps=40,

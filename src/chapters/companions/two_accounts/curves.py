@@ -20,8 +20,8 @@ from emergence.models import AttentionOnlyTransformer, Weights
 from emergence.training.minimal import train_minimal
 from emergence.training.transformer import train_tokens
 
-from . import Settings
-from .readings import Head, Reading, read
+from . import TwoAccountsSettings
+from .readings import Head, Reading, read_memory
 
 
 class Curves(NamedTuple):
@@ -38,7 +38,7 @@ class Curves(NamedTuple):
 
 
 def _read(head: Head, few: int) -> list[Reading]:
-    return [read(memory, few) for memory in head]
+    return [read_memory(memory, few) for memory in head]
 
 
 def _curves(runs: Sequence[Mapping[int, Sequence[Any]]], head: Head, final: list[float]) -> Curves:
@@ -73,7 +73,7 @@ class StreamReader:
         return _read(readings.stream_head(frozen, trained, triggers), self.few)
 
 
-def minimal(settings: Settings, seeds: Sequence[int], *, device: torch.device) -> Curves:
+def minimal(settings: TwoAccountsSettings, seeds: Sequence[int], *, device: torch.device) -> Curves:
     """The disentangled transformer, all weights free, all seeds at once."""
     what = replace(settings.minimal, snapshots=settings.read_at())
     record = train_minimal(what, seeds, device=device, label="minimal")
@@ -87,7 +87,7 @@ def minimal(settings: Settings, seeds: Sequence[int], *, device: torch.device) -
     return _curves(runs, heads[0], record.loss[:, -1].tolist())
 
 
-def tokens(settings: Settings, seeds: Sequence[int], *, device: torch.device) -> Curves:
+def tokens(settings: TwoAccountsSettings, seeds: Sequence[int], *, device: torch.device) -> Curves:
     """The transformer of §2 by AdamW."""
     reader = TokenReader(settings.every_token, settings.few)
     records = [
@@ -100,7 +100,7 @@ def tokens(settings: Settings, seeds: Sequence[int], *, device: torch.device) ->
 
 
 def stream(
-    settings: Settings, bigrams: Bigrams, seeds: Sequence[int], *, device: torch.device
+    settings: TwoAccountsSettings, bigrams: Bigrams, seeds: Sequence[int], *, device: torch.device
 ) -> Curves:
     """The model of bigrams in context, by descent with momentum."""
     records = [

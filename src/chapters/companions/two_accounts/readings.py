@@ -50,7 +50,7 @@ class Reading(NamedTuple):
     predicted: float  # the recall to expect if all else in W were isotropic noise
 
 
-def read(memory: AssociativeMemory, few: int) -> Reading:
+def read_memory(memory: AssociativeMemory, few: int) -> Reading:
     """Both probes of a memory, in double precision; recalls of the lesser M or `few` candidates."""
     weight, left, right = memory = AssociativeMemory(*(part.detach().double() for part in memory))
     table, target = memory.table, memory.target

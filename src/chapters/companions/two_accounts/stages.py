@@ -21,7 +21,7 @@ from emergence.training.minimal import gradient_samples, train_minimal
 from emergence.training.settings import MinimalTraining
 from running.devices import generator
 
-from . import Settings
+from . import TwoAccountsSettings
 from .readings import AssociativeMemory
 
 STAGES = 4  # nothing, output, output and match, all three in place
@@ -33,7 +33,11 @@ def along(memory: AssociativeMemory) -> float:
 
 
 def minimal(
-    settings: Settings, values: Sequence[tuple[str, float]], *, seed: int, device: torch.device
+    settings: TwoAccountsSettings,
+    values: Sequence[tuple[str, float]],
+    *,
+    seed: int,
+    device: torch.device,
 ) -> Float[np.ndarray, "batches 3"]:
     """Pulls on gamma_3, beta_2, alpha_3 in the full model with these pseudo-parameters alone."""
     given = torch.zeros(len(NAMES))
@@ -47,7 +51,7 @@ def minimal(
     return -(settings.minimal.dim**0.5 * gradient[:, columns]).double().numpy()
 
 
-def minimal_stages(settings: Settings) -> tuple[tuple[tuple[str, float], ...], ...]:
+def minimal_stages(settings: TwoAccountsSettings) -> tuple[tuple[tuple[str, float], ...], ...]:
     """What is in place: gamma_3 as in Definition 1, the others as planted scores.
 
     Gaussian vectors have a squared norm of D, so that a score is D times the pseudo-parameter.
@@ -65,7 +69,7 @@ def first_step(settings: MinimalTraining, seeds: Sequence[int], device: torch.de
 
 
 def stream(
-    settings: Settings, bigrams: Bigrams, seed: int, *, device: torch.device
+    settings: TwoAccountsSettings, bigrams: Bigrams, seed: int, *, device: torch.device
 ) -> tuple[Float[np.ndarray, "stages 3"], Float[np.ndarray, "stages 3"]]:
     """Pulls in the model of bigrams, all else zero, and their cosines with the whole gradient.
 

@@ -12,7 +12,7 @@ from emergence.preset import Preset
 
 
 @dataclass(frozen=True)
-class Settings:
+class WeightNormSettings:
     """Lengths of strings and programs, sizes of permutations, and which small networks."""
 
     lengths: tuple[int, ...] = (8, 16, 32, 64, 128, 256, 512, 1024)  # of printed strings
@@ -43,9 +43,9 @@ class Settings:
 
 
 PRESET = {
-    "paper": Preset(Settings()),
+    "paper": Preset(WeightNormSettings()),
     "smoke": Preset(
-        Settings(
+        WeightNormSettings(
             lengths=(8, 64, 128),
             n_rows=40,
             sizes=(4, 8),

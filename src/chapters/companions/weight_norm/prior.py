@@ -148,7 +148,7 @@ def logits(
     return torch.stack(found, dim=1)
 
 
-def train(
+def train_looped(
     strings: Sequence[int],
     *,
     n_bits: int,
@@ -170,7 +170,7 @@ def train(
     wanted = bits_of(strings, n_bits).repeat_interleave(runs, dim=0)
     optimiser = torch.optim.Adam((weights, bias), lr=learning_rate)
     task = Task.of(
-        train, strings=tuple(strings), n_bits=n_bits, units=units, runs=runs, steps=steps,
+        train_looped, strings=tuple(strings), n_bits=n_bits, units=units, runs=runs, steps=steps,
         learning_rate=learning_rate, decay=decay, seed=seed,
     )  # fmt: skip
     for step in loop.steps(task, steps, "strings", weights=weights, bias=bias, optimiser=optimiser):

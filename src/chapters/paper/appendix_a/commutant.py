@@ -58,7 +58,7 @@ def invariants(pairs: Iterable[tuple[sp.MatrixBase, sp.MatrixBase]]) -> list[sp.
     return [_scaled(kernel.row(i).reshape(rows, columns)) for i in range(kernel.rows)]
 
 
-def commutant(generators: Iterable[sp.MatrixBase]) -> list[sp.MatrixBase]:
+def commutant_of(generators: Iterable[sp.MatrixBase]) -> list[sp.MatrixBase]:
     """A basis of the matrices A with E A E^T = A for all E of the group generated."""
     return invariants((one, one.T) for one in generators)
 

@@ -27,7 +27,7 @@ class Products(NamedTuple):
 
 
 @torch.no_grad()
-def products(model: AttentionOnlyTransformer) -> Products:
+def products_of(model: AttentionOnlyTransformer) -> Products:
     """Key-query products and output matrix in the interpretable basis of §2.2."""
 
     def written(layer: int, basis: Tensor) -> Tensor:

@@ -71,7 +71,7 @@ def random_weights(dim: int, heads: int, scale: float, generator: torch.Generato
     )
 
 
-def train(
+def train_one_layer(
     n_pairs: int, dim: int, seed: int, *, steps: int, batch_size: int = 128, rate: float = 0.02
 ) -> float:
     """The loss on fresh Gaussian data of one layer and one head after training, 1 for zero.
@@ -86,7 +86,7 @@ def train(
     optimizer = torch.optim.Adam(list(weights), rate)
     schedule = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.0, steps)
     settings = {"steps": steps, "batch_size": batch_size, "rate": rate}
-    task = Task.of(train, n_pairs=n_pairs, dim=dim, seed=seed, **settings)
+    task = Task.of(train_one_layer, n_pairs=n_pairs, dim=dim, seed=seed, **settings)
     for step in loop.steps(
         task, steps, f"one layer, N = {n_pairs}, seed {seed}",
         weights=tuple(weights), optimizer=optimizer, schedule=schedule, stream=generator,

@@ -4,6 +4,7 @@ import pytest
 import torch
 from torch.nn.functional import cross_entropy
 
+from chapters.companions.associative_memories import model
 from chapters.companions.associative_memories.model import scored
 
 
@@ -17,7 +18,7 @@ def problem():
 
 @pytest.mark.parametrize("block", [1, 20, 10**6], ids=["rows", "parts", "whole"])
 def test_loss_and_gradient_are_torchs(problem, close, monkeypatch, block):
-    monkeypatch.setattr(loss, "BLOCK", block)
+    monkeypatch.setattr(model, "BLOCK", block)
     h, u, target = problem
     found = scored(h, u, target)
     h.requires_grad_()

@@ -127,7 +127,7 @@ def made(ov2, kq2, kq1, *, early=None, matched=None, drawn=True):
     curves = record.Curves(*recalls, *looks, np.array(matched or kq2, dtype=float))
     settings = {"random_triggers": drawn, "n_triggers": 5, "length": 128}
     steps = 10 * np.arange(len(ov2))
-    return record.Run("made", 0, settings, np.zeros(1), np.zeros(1), {}, steps, curves, {})
+    return record.BirthRun("made", 0, settings, np.zeros(1), np.zeros(1), {}, steps, curves, {})
 
 
 def test_arrivals_stay():

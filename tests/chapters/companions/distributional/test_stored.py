@@ -119,7 +119,9 @@ def test_a_run_goes_through_the_file_unchanged():
 
 def test_unsettled_by_hand():
     loss = np.array([9.0, 9, 9, 9, 9, 9, 3, 5, 1, 2])
-    run = stored.Run("made", 0, {}, loss, np.zeros(0, dtype=int), np.zeros((2, 0)), {}, {}, {})
+    run = stored.DistributionalRun(
+        "made", 0, {}, loss, np.zeros(0, dtype=int), np.zeros((2, 0)), {}, {}, {}
+    )
     assert run.unsettled == pytest.approx(2.5)
 
 

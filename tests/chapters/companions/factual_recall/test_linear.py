@@ -60,7 +60,7 @@ def run(facts, **changes):
         "alpha": [0.5, 0.5], "learning_rate": 0.1, "batch_size": 16, "steps": 2, "every": 1,
         "test_size": 64, "device": CPU, "label": "test",
     }  # fmt: skip
-    return linear.train(facts, [0, 1], **(options | changes))
+    return linear.train_linear(facts, [0, 1], **(options | changes))
 
 
 def test_a_step_is_autograds():
@@ -168,11 +168,11 @@ def test_phases_of_a_made_up_run():
     blank = np.zeros((2, 6))
     attention = np.zeros((2, 6, 3))
     attention[0, 2:, 0], attention[0, 1:, 1] = 1.0, 2.0
-    record = linear.Record(steps, loss, relation, blank, blank, blank, attention)
+    record = linear.LinearRecord(steps, loss, relation, blank, blank, blank, attention)
     found = linear.phases(record, 2.0)
     assert [part.tolist() for part in found] == [
         [10, np.inf], [10, np.inf], [30, np.inf], [50, np.inf]
     ]  # fmt: skip
     assert linear.emergence(record).tolist() == [[10, np.inf], [20, np.inf]]
-    one = linear.Record(steps, *(part[:1] for part in record[1:]))
+    one = linear.LinearRecord(steps, *(part[:1] for part in record[1:]))
     assert linear.midway(one, linear.phases(one, 2.0)).tolist() == [2]

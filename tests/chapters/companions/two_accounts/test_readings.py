@@ -8,8 +8,8 @@ import torch
 
 from chapters.companions.birth.memories import recall
 from chapters.companions.two_accounts import curves, readings
-from chapters.companions.two_accounts.readings import AssociativeMemory, Reading, read
-from chapters.paper.induction_heads.products import products
+from chapters.companions.two_accounts.readings import AssociativeMemory, Reading, read_memory
+from chapters.paper.induction_heads.products import products_of
 from emergence.analysis.weights import blocks
 from emergence.models import AttentionOnlyTransformer
 from emergence.subspace import INDUCTION_HEAD, NAMES, project
@@ -44,16 +44,16 @@ def test_coefficient_is_the_orthogonal_projection():
     square = some.target.square().sum()
     rest = some.weight - (some.weight * some.target).sum() / square * some.target
     mixed = some._replace(weight=0.7 * some.target + rest)
-    found = read(mixed, 5)
+    found = read_memory(mixed, 5)
     assert found.coefficient == pytest.approx(0.7)
     rms = (rest.square().sum() / (rest.numel() - 1)).sqrt()
     assert found.contrast == pytest.approx(float(0.7 * square.sqrt() / rms))
-    assert read(some._replace(weight=rest), 5).coefficient == pytest.approx(0, abs=1e-12)
+    assert read_memory(some._replace(weight=rest), 5).coefficient == pytest.approx(0, abs=1e-12)
 
 
 def test_recall_ignores_scale_and_coefficient_does_not():
     some = drawn()
-    one, ten = read(some, 3), read(some._replace(weight=10 * some.weight), 3)
+    one, ten = read_memory(some, 3), read_memory(some._replace(weight=10 * some.weight), 3)
     assert (one.recall, one.recall_few) == (ten.recall, ten.recall_few)
     assert ten.coefficient == pytest.approx(10 * one.coefficient)
     assert ten.contrast == pytest.approx(one.contrast)
@@ -81,7 +81,7 @@ def test_predicted_recall_without_noise():
 def test_coefficients_of_the_minimal_model_are_pseudo_parameters(random_weights):
     weights = random_weights(torch.Generator().manual_seed(0), 6)
     pseudo = project(weights)[0].stacked()
-    found = [read(part, 5).coefficient for part in readings.minimal_head(weights)]
+    found = [read_memory(part, 5).coefficient for part in readings.minimal_head(weights)]
     wanted = [float(pseudo[NAMES.index(name)]) for name in reversed(INDUCTION_HEAD)]
     assert found == pytest.approx(wanted)
 
@@ -90,7 +90,7 @@ def test_tables_of_the_token_transformer_are_blocks_of_its_products():
     model = AttentionOnlyTransformer(
         24, 6, 6, embedding_scale=0.5, generator=torch.Generator().manual_seed(0)
     )
-    described = products(model)
+    described = products_of(model)
     found = [part.table.detach().double().numpy() for part in readings.token_head(model)]
     wanted = (
         blocks(described.output, 6)[0, 4].T,
@@ -103,7 +103,7 @@ def test_tables_of_the_token_transformer_are_blocks_of_its_products():
 
 def test_a_planted_memory_has_its_strength():
     some = drawn()
-    found = read(some._replace(weight=readings.planted(some, 2.5)), 5)
+    found = read_memory(some._replace(weight=readings.planted(some, 2.5)), 5)
     assert found.strength == pytest.approx(2.5)
     assert found.contrast > 1e6
 

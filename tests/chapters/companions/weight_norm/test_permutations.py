@@ -20,7 +20,7 @@ def test_every_permutation_of_four_is_read_back():
     strings = set()
     for permutation in permutations(range(4)):
         string = string_of(permutation)
-        assert spelled.read(string, 4) == [list(permutation)]
+        assert spelled.read_permutations(string, 4) == [list(permutation)]
         strings.add(tuple(string.tolist()))
     assert len(strings) == 24
 
@@ -30,7 +30,7 @@ def test_every_permutation_of_four_is_read_back():
 )
 def test_several_permutations_are_read_back(some):
     n, k = len(some[0]), len(some)
-    assert spelled.read(string_of(*some), n) == some
+    assert spelled.read_permutations(string_of(*some), n) == some
     assert spelled.permutation_network(some).weight_count == spelled.weight_count(n, k)
 
 

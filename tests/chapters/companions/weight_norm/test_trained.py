@@ -26,7 +26,7 @@ def test_bits_come_highest_first():
 
 def test_zeros_are_learnt_and_decay_makes_them_light():
     heavy, light = (
-        prior.train([0, 0b010101], steps=300, decay=decay, **SIZES) for decay in (0.0, 1e-2)
+        prior.train_looped([0, 0b010101], steps=300, decay=decay, **SIZES) for decay in (0.0, 1e-2)
     )
     assert light.printed[0].all()
     assert (light.norm < heavy.norm).all()
@@ -34,4 +34,4 @@ def test_zeros_are_learnt_and_decay_makes_them_light():
 
 
 def test_a_killed_training_ends_in_the_same_norms():
-    assert_resumes(lambda: prior.train([5], steps=6, decay=1e-3, **SIZES), 3)
+    assert_resumes(lambda: prior.train_looped([5], steps=6, decay=1e-3, **SIZES), 3)

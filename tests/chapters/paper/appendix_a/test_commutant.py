@@ -14,7 +14,7 @@ small = pytest.mark.parametrize("size", [1, 2, 3])
 @pytest.mark.parametrize("size", [1, 2, 3, 4])
 def test_proposition_1(size):
     """What all signed permutations leave fixed is a multiple of I."""
-    basis = commutant.commutant(commutant.signed_permutations(size))
+    basis = commutant.commutant_of(commutant.signed_permutations(size))
     assert commutant.spans(basis, [sp.eye(size)])
 
 
@@ -22,7 +22,7 @@ def test_proposition_1(size):
 def test_proposition_2(size):
     generators = commutant.block_orthogonal(commutant.signed_permutations(size))
     assert commutant.spans(
-        commutant.commutant(generators), [sp.eye(2 * size), commutant.block_swap(size)]
+        commutant.commutant_of(generators), [sp.eye(2 * size), commutant.block_swap(size)]
     )
 
 
@@ -45,8 +45,8 @@ def test_proposition_4_for_every_generator(size):
 @pytest.mark.parametrize("size", [1, 2, 4])
 def test_paulis_fix_no_more(size):
     paulis = commutant.real_paulis(size)
-    assert commutant.spans(commutant.commutant(paulis), [sp.eye(size)])
-    assert len(commutant.commutant(commutant.block_orthogonal(paulis))) == 2
+    assert commutant.spans(commutant.commutant_of(paulis), [sp.eye(size)])
+    assert len(commutant.commutant_of(commutant.block_orthogonal(paulis))) == 2
 
 
 @pytest.mark.parametrize("size", [0, 3, 6])
@@ -63,11 +63,11 @@ def test_every_generator_is_orthogonal():
 
 def test_fewer_rotations_fix_more():
     """Sabotage: without the swaps every diagonal matrix stays, without M four dimensions do."""
-    assert len(commutant.commutant(commutant.signed_permutations(3)[:1])) == 5
+    assert len(commutant.commutant_of(commutant.signed_permutations(3)[:1])) == 5
     flips = [sp.diag(*[-1 if a == b else 1 for b in range(3)]) for a in range(3)]
-    assert len(commutant.commutant(flips)) == 3
+    assert len(commutant.commutant_of(flips)) == 3
     doubled = commutant.block_orthogonal(commutant.signed_permutations(3))[:-1]
-    assert len(commutant.commutant(doubled)) == 4
+    assert len(commutant.commutant_of(doubled)) == 4
 
 
 def test_rotations_without_minus_one_leave_something_for_proposition_3():

@@ -6,7 +6,7 @@ import torch
 
 from chapters.paper.appendix_a import rotation, structure, words
 from chapters.paper.appendix_a.rotation import Rotation, identities, rotate, violation
-from chapters.paper.appendix_a.slips import slips
+from chapters.paper.appendix_a.slips import all_slips
 from chapters.paper.appendix_a.words import ORTHOGONALITY, E, F, M
 from emergence import tasks
 from emergence.models import Weights
@@ -217,7 +217,7 @@ def test_dropping_m_in_a_formula_is_seen(pseudo, weights, batch):
 @pytest.mark.parametrize("mask", ["strict", "causal"])
 @pytest.mark.parametrize("form", ["main", "secondary"])
 def test_slips_fail_as_printed_and_hold_as_meant(weights, batch, form, mask):
-    found = slips(weights, batch, turned(form), mask)
+    found = all_slips(weights, batch, turned(form), mask)
     assert len(found) == 7
     for slip in found.values():
         assert slip.printed > 0.01

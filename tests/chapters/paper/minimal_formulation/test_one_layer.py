@@ -50,5 +50,5 @@ def test_bounds():
 
 @pytest.mark.usefixtures("unchecked")
 def test_training_learns_and_respects_the_bound():
-    loss = one_layer.train(2, 2, 0, steps=60, batch_size=64)
+    loss = one_layer.train_one_layer(2, 2, 0, steps=60, batch_size=64)
     assert one_layer.gaussian_bound(2, 2) < loss < 0.9

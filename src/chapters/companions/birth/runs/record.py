@@ -34,7 +34,7 @@ class Curves(NamedTuple):
     matched: Float[np.ndarray, " probes"]  # recall of W_KQ^2 by frequency
 
 
-class Run(NamedTuple):
+class BirthRun(NamedTuple):
     """A stored run; the generic transformer has no readings."""
 
     name: str
@@ -48,7 +48,7 @@ class Run(NamedTuple):
     maps: dict[str, Float[np.ndarray, "M M"]]
 
 
-def read(text: str) -> list[Run]:
+def read(text: str) -> list[BirthRun]:
     """The runs of a file; ValueError for other runs, and for other readings than are taken."""
     n_readings, found = len(Curves._fields), []
     for cell, entry in RUNS.read(text).items():
@@ -58,7 +58,7 @@ def read(text: str) -> list[Run]:
         settings = {name: value for name, value in plain(cell.settings).items() if name}
         maps = {name: np.array(values) for name, values in entry.get("maps", {}).items()}
         found.append(
-            Run(
+            BirthRun(
                 cell.name,
                 cell.seed,
                 settings,
@@ -87,7 +87,7 @@ class Order(NamedTuple):
     match_first: float  # runs and levels: KQ2 before KQ1
 
 
-def _memories(run: Run, by_use: bool) -> dict[str, tuple[Float[np.ndarray, " probes"], int]]:
+def _memories(run: BirthRun, by_use: bool) -> dict[str, tuple[Float[np.ndarray, " probes"], int]]:
     """Of each memory its recall at each probe, and M."""
     settings, read = run.settings, run.curves
     asking = N_TOKENS if settings["random_triggers"] else settings["n_triggers"]
@@ -99,7 +99,7 @@ def _memories(run: Run, by_use: bool) -> dict[str, tuple[Float[np.ndarray, " pro
     }
 
 
-def shares(run: Run, *, by_use: bool = False) -> dict[str, Float[np.ndarray, " probes"]]:
+def shares(run: BirthRun, *, by_use: bool = False) -> dict[str, Float[np.ndarray, " probes"]]:
     """The share learnt of each memory, beyond chance, at each probe.
 
     `by_use` weighs what is used more: tokens by frequency in W_KQ^2, and of the positions in
@@ -116,7 +116,7 @@ class Arrivals(NamedTuple):
     levels: tuple[tuple[float, ...], ...]  # one row a level of LEVELS
 
 
-def arrivals(run: Run, *, by_use: bool = False) -> Arrivals:
+def arrivals(run: BirthRun, *, by_use: bool = False) -> Arrivals:
     """From which step on each memory of a run stays above chance, half learnt, at each level."""
     counts = [m for _, m in _memories(run, by_use).values()]
     curves = shares(run, by_use=by_use).values()
@@ -146,7 +146,7 @@ def follows(times: Sequence[float]) -> bool | None:
     return True
 
 
-def compare(runs: Sequence[Run], *, by_use: bool = False) -> Order:
+def compare(runs: Sequence[BirthRun], *, by_use: bool = False) -> Order:
     """The order of the three memories, over runs and over nine levels."""
     found = [arrivals(run, by_use=by_use) for run in runs]
     levels = [times for each in found for times in each.levels]
