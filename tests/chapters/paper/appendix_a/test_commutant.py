@@ -1,10 +1,10 @@
-"""Propositions 1-4 for small k and for every k; each check turns red when its step is wrong."""
+"""Matrices that commute with the turns, and the dimensions that Theorem 1 leaves."""
 
 import pytest
 import sympy as sp
 import torch
 
-from chapters.paper.appendix_a import commutant, words
+from chapters.paper.appendix_a import averages, commutant, dimension, words
 from chapters.paper.appendix_a.commutant import A, i, j, k, l
 from chapters.paper.appendix_a.words import ORTHOGONALITY, E, F, M, matrix
 
@@ -165,3 +165,32 @@ def test_what_has_no_value_raises():
     with pytest.raises(ValueError, match="not a product"):
         words.evaluate(sp.Integer(2), {}, {})
     assert words.evaluate(sp.Integer(0), {}, {}) == 0
+
+
+@pytest.mark.parametrize("k", [1, 2])
+def test_nineteen_dimensions_are_fixed(k):
+    assert dimension.fixed_dimensions(k) == (3, 12, 4)
+
+
+def test_fewer_rotations_leave_more(monkeypatch):
+    """Without the swap of halves, the fixed matrices of a position are four instead of two."""
+    monkeypatch.setattr(dimension, "block_orthogonal", lambda g: commutant.block_orthogonal(g)[:-1])
+    assert dimension.fixed_dimensions(2) == (5, 20, 4)
+
+
+@pytest.mark.parametrize(("query_position", "reached"), [(True, 19), (False, 15)])
+def test_gradients_span_nineteen_or_fifteen(query_position, reached):
+    rows = dimension.gradients(
+        4, 24, averages.pauli_group(4), torch.Generator().manual_seed(0),
+        query_position=query_position,
+    )  # fmt: skip
+    assert rows.shape == (24, 28 * 16)
+    assert dimension.rank(rows) == reached
+
+
+def test_without_rotations_every_gradient_is_a_direction_of_its_own():
+    nothing = averages.Group(*(torch.eye(4, dtype=torch.float64)[None] for _ in range(2)))
+    rows = dimension.gradients(
+        4, 24, nothing, torch.Generator().manual_seed(0), query_position=True
+    )
+    assert dimension.rank(rows) == 24

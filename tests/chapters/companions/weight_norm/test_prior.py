@@ -1,11 +1,14 @@
-"""Copies of a network: what they print, how many there are, and the bound that counts them."""
+"""The prior of weight decay: relabelled copies and trained networks."""
 
 import math
 
+import numpy as np
 import pytest
+import torch
 
 from chapters.companions.weight_norm import printers, prior, tag
 from chapters.companions.weight_norm.model import Network, Private, Unit
+from interruption import assert_resumes
 
 
 def test_chains_have_as_many_copies_as_orders_and_all_print_the_same():
@@ -53,3 +56,34 @@ def test_no_other_decay_of_this_form_gives_a_better_limit():
     for factor in (0.5, 0.9, 1.1, 2.0):
         c = factor / (2 * species**2)
         assert -math.log2(c) + 2 * species**2 * c / math.log(2) > best
+
+
+SIZES = {"n_bits": 6, "units": 3, "runs": 2, "learning_rate": 0.03, "seed": 0}
+
+
+def test_logits_are_those_of_the_recurrence():
+    stream = torch.Generator().manual_seed(0)
+    weights, bias = torch.randn(1, 3, 3, generator=stream), torch.randn(1, 3, generator=stream)
+    state, seen = np.zeros(3), []
+    for _ in range(4):
+        field = weights[0].numpy() @ state + bias[0].numpy()
+        seen.append(field[0])
+        state = 1 / (1 + np.exp(-field))
+    np.testing.assert_allclose(prior.logits(weights, bias, 4)[0], seen, rtol=1e-5)
+
+
+def test_bits_come_highest_first():
+    assert prior.bits_of([0b0110], 4).tolist() == [[0, 1, 1, 0]]
+
+
+def test_zeros_are_learnt_and_decay_makes_them_light():
+    heavy, light = (
+        prior.train_looped([0, 0b010101], steps=300, decay=decay, **SIZES) for decay in (0.0, 1e-2)
+    )
+    assert light.printed[0].all()
+    assert (light.norm < heavy.norm).all()
+    assert light.norm[0].min() < light.norm[1].min()
+
+
+def test_a_killed_training_ends_in_the_same_norms():
+    assert_resumes(lambda: prior.train_looped([5], steps=6, decay=1e-3, **SIZES), 3)
