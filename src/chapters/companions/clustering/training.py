@@ -23,7 +23,7 @@ class ClusteringRecord(NamedTuple):
     epochs: Int[Tensor, " times"]
     loss: Float[Tensor, "times runs"]  # of the trained pairs
     accuracy: Float[Tensor, "times runs"]  # of the held-out pairs
-    score: Scores  # times runs
+    scores: Scores  # times runs
     trained: Bool[Tensor, "runs markers"]
     snapshots: dict[int, Network]
     final: Network

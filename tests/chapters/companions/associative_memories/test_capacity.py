@@ -1,7 +1,5 @@
 """The search for capacity, its prediction and the stored capacities, against oracles."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 import torch
@@ -11,6 +9,7 @@ from chapters.companions.associative_memories import PRESET, capacity, limits, s
 from chapters.companions.associative_memories.capacity import Bracket
 from chapters.companions.associative_memories.model import draw, linear
 from chapters.companions.associative_memories.training import train
+from stored_runs import stored_text
 
 CPU = torch.device("cpu")
 
@@ -92,13 +91,12 @@ def test_trained_capacity_is_near_the_expected_one():
     assert found.capacity == pytest.approx(limits.expected_pairs(16, 4000, 0), rel=0.25)
 
 
-FILE = Path(__file__).parents[4] / "data" / "companions" / "associative_memories.json"
 SETTINGS = PRESET["paper"].settings
 
 
 @pytest.fixture(scope="module")
 def found():
-    return stored.read(FILE.read_text(encoding="utf-8"))
+    return stored.read(stored_text("associative_memories"))
 
 
 def test_the_file_holds_what_is_declared(found):

@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import asdict, replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,20 +10,14 @@ import torch
 from chapters.companions.birth import attention, task
 from chapters.companions.birth.runs import cells, generic, record
 from oracles.birth_counts import COUNTS
-from running.records import Entry, written
+from stored_runs import file_with, stored_text
 
-FILE = Path(__file__).parents[4] / "data" / "companions" / "birth.json"
 SMALL = generic.Generic(length=20, dim=16, batch_size=8, steps=3)
 
 
 @pytest.fixture(scope="module")
 def stored():
-    return {(run.name, run.seed): run for run in record.read(FILE.read_text(encoding="utf-8"))}
-
-
-def file_with(cell, result):
-    """The text of a file with one run."""
-    return written([Entry(cell, None, None, None, {}, None, None, result)])
+    return {(run.name, run.seed): run for run in record.read(stored_text("birth"))}
 
 
 def test_the_generic_transformer_looks_at_no_later_token():

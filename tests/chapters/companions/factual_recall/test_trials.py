@@ -1,7 +1,6 @@
 """Trials, cells and their copies, the stored record, and laws read off made-up recalls."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,9 +9,8 @@ import torch
 from chapters.companions.factual_recall import capacity, cells, published, stored, trials
 from chapters.companions.factual_recall.model import Shape
 from chapters.companions.factual_recall.trials import Outcome, Trial
-from running.records import Entry, written
+from stored_runs import file_with, stored_text
 
-RECORD = Path(__file__).parents[4] / "data" / "companions" / "factual_recall.json"
 CPU = torch.device("cpu")
 SMALL = Trial(
     Shape(8, 2, 2, 16), 6, rates=(0.03, 1e-5), answers=4, length=8, batch_size=64, steps=600,
@@ -22,7 +20,7 @@ SMALL = Trial(
 
 @pytest.fixture(scope="module")
 def record():
-    return stored.read(RECORD.read_text(encoding="utf-8"))
+    return stored.read(stored_text("factual_recall"))
 
 
 @pytest.mark.parametrize("size", [5, 8, 31])
@@ -98,8 +96,7 @@ def test_the_guide_of_the_source_counts_a_quarter_of_attention():
 
 def test_a_trial_is_stored_as_it_ended(monkeypatch):
     monkeypatch.setattr(trials, "run", lambda trial, device: Outcome((3, 2), (5, 2), 40))
-    text = written([Entry(SMALL, None, None, None, {}, None, None, stored.run(SMALL))])
-    assert stored.read(text) == {SMALL: Outcome((3, 2), (5, 2), 40)}
+    assert stored.read(file_with(SMALL, stored.run(SMALL))) == {SMALL: Outcome((3, 2), (5, 2), 40)}
 
 
 def test_stored_trials_end_as_they_say(record):

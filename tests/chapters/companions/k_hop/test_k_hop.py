@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,7 +9,7 @@ import torch
 
 from chapters.companions.k_hop import construction, phases, published, stored
 from chapters.companions.k_hop.phases import Cell, Measured
-from running.records import Entry, written
+from stored_runs import file_with, stored_text
 
 
 def by_hand(functions, x, hops):
@@ -118,7 +117,6 @@ def test_published_numbers():
     assert published.greatest_hops(by_hand, 0.3) == {1: 2, 2: 3, 3: 2}
 
 
-RECORD = Path(__file__).parents[4] / "data" / "companions" / "k_hop.json"
 MADE = Measured(
     Cell(2, ((1, 2),), 30, n_seeds=2, n_hops=2, test_size=1),
     np.array([0, 10, 20]),
@@ -134,7 +132,7 @@ def test_waits_are_those_of_the_last_hop_and_infinite_where_censored():
 
 
 def test_stored_cells_ended_as_they_say():
-    found = stored.read(RECORD.read_text(encoding="utf-8"))
+    found = stored.read(stored_text("k_hop"))
     for cell, measured in found.items():
         assert measured.right.shape == (cell.n_seeds, len(measured.moments), cell.n_hops)
         last = measured.accuracy[:, -1, [hop - 1 for hop in cell.asked]]
@@ -145,15 +143,14 @@ def test_a_stored_cell_is_what_its_settings_give():
     """One hop with one layer; processors round differently, so an answer or two may turn."""
     cell = phases.alone(1, 1, 2000, n_hops=1)
     again = phases.measure(replace(cell, n_seeds=2))
-    kept = stored.read(RECORD.read_text(encoding="utf-8"))[cell]
+    kept = stored.read(stored_text("k_hop"))[cell]
     times = len(again.moments)
     assert np.abs(again.right - kept.right[:2, :times]).max() <= 2
 
 
 def test_a_cell_is_stored_as_it_was_measured(monkeypatch):
     monkeypatch.setattr(phases, "measure", lambda cell: MADE)
-    text = written([Entry(MADE.cell, None, None, None, {}, None, None, stored.run(MADE.cell))])
-    found = stored.read(text)
+    found = stored.read(file_with(MADE.cell, stored.run(MADE.cell)))
     assert list(found) == [MADE.cell]
     assert (found[MADE.cell].right == MADE.right).all()
     assert (found[MADE.cell].moments == MADE.moments).all()

@@ -1,7 +1,6 @@
 """The stored answers of a small language model, and its silenced heads."""
 
 from contextlib import nullcontext
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -12,8 +11,8 @@ from torch import nn
 from chapters.companions.retrieval import language, language_study, silencing
 from chapters.companions.retrieval.language_study import Condition
 from chapters.companions.retrieval.silencing import Cut
+from stored_runs import stored_text
 
-RECORD = Path(__file__).parents[4] / "data" / "companions" / "language.json"
 LAYERS, HEADS = 4, 9
 
 
@@ -92,7 +91,7 @@ def test_stored_answers_are_found_by_kind_and_count():
 
 
 def test_the_record_has_every_group_in_full():
-    shown = language_study.read(RECORD.read_text(encoding="utf-8"))[1]["shown"]
+    shown = language_study.read(stored_text("language"))[1]["shown"]
     found = silencing.answers({"shown": shown})
     ranked = {kind: torch.tensor(each) for kind, each in shown["scores"].items()}
     assert list(found) == silencing.cuts(ranked)
@@ -128,7 +127,7 @@ def test_what_is_stored_is_what_is_asked_of_the_model(monkeypatch):
 
 
 def stored():
-    return language_study.read(RECORD.read_text(encoding="utf-8"))
+    return language_study.read(stored_text("language"))
 
 
 def test_the_record_has_every_condition_in_full():
