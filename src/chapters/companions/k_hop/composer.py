@@ -46,12 +46,6 @@ def velocity(logits: Logits, shares: Shares, n: int) -> Logits:
     return found * slope
 
 
-def loss(logits: Logits, shares: Shares, n: int) -> float:
-    """The mean cross-entropy."""
-    right = 1 / n + (1 - 1 / n) * overlaps(logits, n).cumprod()
-    return float(-(np.asarray(shares) * np.log(right)).sum())
-
-
 def flow(
     shares: Shares, n: int, start: Float[np.ndarray, " hops"], *, until: float = 1e12
 ) -> Course:

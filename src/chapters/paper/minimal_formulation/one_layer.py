@@ -46,23 +46,6 @@ def orthonormal_bound(n_pairs: int, dim: int) -> float:
     return max(0.0, 1 - 1 / n_pairs - 1 / (dim - n_pairs))
 
 
-def matchings(batch: Batch) -> Float[Tensor, "pairs batch length width"]:
-    """Each sequence N times: the item asked for trades positions with each item in turn.
-
-    Labels stay where they are, so the j-th copy asks for label j. For independent positions every
-    copy is as likely as the sequence itself.
-    """
-    n_pairs, dim = batch.inputs.shape[1] // 2, batch.target.shape[-1]
-    number = torch.arange(len(batch.query), device=batch.query.device)
-    copies = []
-    for other in range(n_pairs):
-        inputs = batch.inputs.clone()
-        inputs[number, 2 * batch.query, dim:] = batch.inputs[:, 2 * other, dim:]
-        inputs[number, 2 * other, dim:] = batch.inputs[number, 2 * batch.query, dim:]
-        copies.append(inputs)
-    return torch.stack(copies)
-
-
 def random_weights(dim: int, heads: int, scale: float, generator: torch.Generator) -> OneLayer:
     """Weights with independent N(0, scale^2) entries, in double precision."""
     shapes = (heads, dim, 2 * dim), (dim, dim), (heads, 2 * dim, dim)

@@ -16,8 +16,7 @@ from chapters.companions.weight_norm import (
     prior,
     tag,
 )
-from chapters.companions.weight_norm.model import tidy
-from oracles.weight_norm_networks import network_of, parts
+from oracles.weight_norm_networks import network_of, parts, tidy
 
 
 @settings(max_examples=200)

