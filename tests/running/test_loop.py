@@ -9,12 +9,11 @@ import numpy as np
 import pytest
 import torch
 
-from chapters.companions import two_accounts
+from chapters.companions import birth, two_accounts
+from chapters.companions import distributional as noise
 from chapters.companions.associative_memories import training as memories
 from chapters.companions.birth import bigrams
-from chapters.companions.birth import settings as birth
 from chapters.companions.birth import training as birth_training
-from chapters.companions.distributional import settings as noise
 from chapters.companions.distributional import training as noise_training
 from chapters.companions.factual_recall import linear, trials
 from chapters.companions.factual_recall.model import Shape
@@ -69,11 +68,13 @@ ADAM = memories.AdamTraining(
     dim=8, width=8, n_pairs=40, n_drawn=40, learning_rate=0.03, steps=40, patience=8,
     least_recall=1.1, every=4,
 )  # fmt: skip
-ACCOUNTS = two_accounts.Settings(stream=BIRTH, tokens=dataclasses.replace(TOKENS, steps=10))
+ACCOUNTS = two_accounts.TwoAccountsSettings(
+    stream=BIRTH, tokens=dataclasses.replace(TOKENS, steps=10)
+)
 
 
 def facts_by_linear_attention():
-    return linear.train(
+    return linear.train_linear(
         FACTS, (0, 1), alpha=(0.1, 0.2), learning_rate=0.3, batch_size=8, steps=10, every=3,
         test_size=16, device=CPU, label="facts",
     )  # fmt: skip

@@ -48,7 +48,7 @@ def test_energy_and_forces_are_those_of_python(modules, n, setting):
     embeddings = places(n)
     named = dict(zip(("mix", "width", "core"), setting, strict=True))
     found = call(modules, "particles", "m.forces(...x)", [embeddings.tolist(), named])
-    assert found["energy"] == pytest.approx(float(energy.energy(embeddings, *setting)), rel=1e-6)
+    assert found["energy"] == pytest.approx(float(energy.energy_of(embeddings, *setting)), rel=1e-6)
     expected = energy.forces(embeddings, *setting).numpy()
     size = np.abs(expected).max()
     assert np.array(found["forces"]) == pytest.approx(expected, rel=1e-6, abs=1e-6 * size)
@@ -72,7 +72,7 @@ def test_a_run_is_that_of_python(modules):
 def test_scores_are_those_of_python(modules, n):
     for embeddings in (places(n), scores.circle(n, 1), scores.lattice(n, 4)):
         found = call(modules, "particles", "m.scores(x)", embeddings.tolist())
-        expected = scores.scores(embeddings)
+        expected = scores.score(embeddings)
         assert found["circle"] == pytest.approx(float(expected.circle), rel=1e-6)
         assert found["grid"] == pytest.approx(float(expected.grid), rel=1e-6)
         assert found["isCircle"] == bool(expected.circles)

@@ -21,8 +21,8 @@ from chapters.beyond.batch_noise.following import follow_noise
 from chapters.companions import birth, distributional, factual_recall, retrieval
 from chapters.companions.birth import bigrams
 from chapters.companions.birth.training import train as train_birth
-from chapters.companions.clustering.settings import PRESET as CLUSTERING
-from chapters.companions.clustering.training import train as train_clustering
+from chapters.companions.clustering import PRESET as CLUSTERING
+from chapters.companions.clustering.training import train_clustering
 from chapters.companions.distributional.training import train as train_distributional
 from chapters.companions.factual_recall import cells, linear, trials
 from chapters.companions.retrieval.training import train as train_retrieval
@@ -103,7 +103,7 @@ def trainings(profile: str) -> dict[str, tuple[int, Train]]:
             1, lambda device: train_clustering(clusters.arm(1.0), seeds, device=device)
         ),
         "Factual recall, linear": (
-            recall.every, lambda device: linear.train(
+            recall.every, lambda device: linear.train_linear(
                 recall.facts, seeds, alpha=[recall.alpha] * len(seeds),
                 learning_rate=recall.learning_rate, batch_size=recall.batch_size,
                 steps=recall.steps, every=recall.every, test_size=recall.test_size,

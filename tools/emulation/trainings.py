@@ -6,17 +6,21 @@ from typing import Any
 
 import torch
 
-from chapters.beyond.area_law.curriculum import Curriculum, train_curriculum
-from chapters.beyond.area_law.training import AskedTraining, train_asked
+from chapters.beyond.area_law.training import (
+    AskedTraining,
+    Curriculum,
+    train_asked,
+    train_curriculum,
+)
 from chapters.beyond.batch_noise.following import follow_noise
 from chapters.beyond.real_transformers.side_by_side import noise_share, train_side_by_side
+from chapters.companions import birth
+from chapters.companions import clustering as clusters
+from chapters.companions import distributional as noise
 from chapters.companions.associative_memories import training as memories
-from chapters.companions.birth import settings as birth
 from chapters.companions.birth import training as birth_training
-from chapters.companions.clustering import particles
-from chapters.companions.clustering import settings as clusters
+from chapters.companions.clustering import energy
 from chapters.companions.clustering import training as clustering
-from chapters.companions.distributional import settings as noise
 from chapters.companions.distributional import training as noise_training
 from chapters.companions.factual_recall import linear, trials
 from chapters.companions.factual_recall.model import Shape
@@ -62,7 +66,7 @@ def born(steps: int, device: torch.device, n_layers: int = 2) -> Any:
 
 
 def facts(steps: int, device: torch.device) -> Any:
-    return linear.train(
+    return linear.train_linear(
         FACTS, (0, 1), alpha=(0.1, 0.2), learning_rate=0.3, batch_size=8, steps=steps, every=6,
         test_size=16, device=device, label="facts",
     )  # fmt: skip
@@ -78,12 +82,12 @@ def stored(steps: int, device: torch.device) -> Any:
 
 def residues(steps: int, device: torch.device) -> Any:
     settings = clusters.Training(residues=5, hidden=8, epochs=steps, records=2, snapshots=(0,))
-    return clustering.train(settings, (0, 1), device=device)
+    return clustering.train_clustering(settings, (0, 1), device=device)
 
 
 def moved(steps: int, device: torch.device) -> Any:
     settings = clusters.Simulation(residues=7, steps=steps)
-    return [particles.simulate(settings, (0, 1), mix=0.5, width=0.5, core=0.3, device=device)]
+    return [energy.simulate(settings, (0, 1), mix=0.5, width=0.5, core=0.3, device=device)]
 
 
 TRAININGS: dict[str, Callable[[int, torch.device], Any]] = {

@@ -8,7 +8,7 @@ from bookbuild.errors import BookError
 from bookbuild.execution.retrain import configured, train_again
 from bookbuild.results.values import to_files
 from chapters.paper.full_dynamics import Point, emergence_steps
-from chapters.paper.induction_heads.described import Run, describe
+from chapters.paper.induction_heads.described import TransformerRun, describe
 from emergence.training.settings import TokenTraining
 from running.cache import Task
 from tools.this_book import ROOT
@@ -23,7 +23,7 @@ def stored(function: object, configuration: object) -> dict[str, object]:
 
 @pytest.mark.parametrize(
     ("function", "configuration"),
-    [(emergence_steps, POINT), (describe, Run(TokenTraining(dim=64), 3, "cpu"))],
+    [(emergence_steps, POINT), (describe, TransformerRun(TokenTraining(dim=64), 3, "cpu"))],
 )
 def test_a_configuration_is_made_again(function: object, configuration: object) -> None:
     assert configured(stored(function, configuration), SOURCES) == (function, configuration)

@@ -203,7 +203,7 @@ def test_an_ended_training_is_kept_and_found_where_nothing_it_needs_has_changed(
     stored, _ = Store(remembering.results).get(first["key"])
     assert stored is not None
     assert not any("moments" in name for name in stored.files)
-    minimal, curriculum = "emergence/training/minimal.py", "chapters/beyond/area_law/curriculum.py"
+    minimal, curriculum = "emergence/training/minimal.py", "chapters/beyond/area_law/training.py"
     for name, old, new, expected in (
         (minimal, "autograd.grad(loss.sum()", "autograd.grad(2 * loss.sum()", 12),
         (minimal, "    free = [", "    # a comment\n    free = [", 0),

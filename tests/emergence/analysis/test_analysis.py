@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from chapters.paper.induction_heads.products import logits, products
+from chapters.paper.induction_heads.products import logits, products_of
 from emergence import analysis, tasks
 from emergence.models import AttentionOnlyTransformer, Weights
 from emergence.subspace import INDUCTION_HEAD, NAMES, PseudoParameters, embed
@@ -17,7 +17,7 @@ def test_the_three_matrices_describe_the_model(mask):
     model = AttentionOnlyTransformer(40, 9, 11, embedding_scale=1.0, generator=stream).double()
     batch = tasks.token_pairs(6, 3, 9, 11, generator=stream)
     exact = model(batch.tokens, batch.positions, mask=mask)[:, -1].detach()
-    described = logits(products(model), batch, mask)
+    described = logits(products_of(model), batch, mask)
     assert (described - exact).abs().max() <= 1e-12 * exact.abs().max()
 
 

@@ -7,7 +7,7 @@ import pytest
 import sympy as sp
 from scipy.integrate import solve_ivp
 
-from chapters.beyond.uniform_queries.runaway import runaway_time
+from chapters.beyond.uniform_queries import runaway_time
 from emergence import theory
 from emergence.proofs import contexts as symbols
 from emergence.proofs import residuals as steps

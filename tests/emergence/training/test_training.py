@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from chapters.beyond.knock_in import given as knock_in
-from chapters.paper.induction_heads.products import products
+from chapters.paper.induction_heads.products import products_of
 from emergence import models, tasks, theory, training
 from emergence.models import Weights
 from emergence.subspace import INDUCTION_HEAD, NAMES, PseudoParameters, embed
@@ -429,7 +429,7 @@ def test_token_training_ends_at_its_level():
 def test_a_given_piece_is_in_place_before_the_first_step():
     settings = dataclasses.replace(TOKENS, dim=48, steps=1, learning_rate=0.0, weight_decay=0.0)
     start = knock_in.Given(("previous",))
-    scores = products(train_tokens(settings, 0, device=CPU, start=start).model).layer1
+    scores = products_of(train_tokens(settings, 0, device=CPU, start=start).model).layer1
     assert np.diagonal(scores[8:, 8:], -1) == pytest.approx(8.0, abs=1e-3)
 
 

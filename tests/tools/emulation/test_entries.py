@@ -8,13 +8,13 @@ import pytest
 import torch
 
 from chapters.beyond.first_integral.conserved import balances
-from chapters.beyond.real_transformers.side_by_side.stacked import stacked, stacked_logits
+from chapters.beyond.real_transformers.side_by_side.networks import stacked, stacked_logits
 from chapters.companions.associative_memories import lemma
 from chapters.companions.associative_memories import training as memories
 from chapters.companions.associative_memories.model import draw, linear
-from chapters.companions.birth import baselines
 from chapters.companions.birth import fast as birth
 from chapters.companions.birth import model as born
+from chapters.companions.birth import task
 from chapters.companions.birth import task as stream
 from chapters.companions.birth.memories import recall
 from chapters.companions.clustering import pairwise
@@ -22,8 +22,8 @@ from chapters.companions.clustering.model import Network
 from chapters.companions.grokking import manifold
 from chapters.companions.grokking.model import Layers
 from chapters.companions.k_hop import construction
-from chapters.paper.induction_heads.products import products
-from chapters.paper.training_dynamics.noise import squared_mean
+from chapters.paper.induction_heads.products import products_of
+from chapters.paper.training_dynamics import squared_mean
 from emergence import analysis, fast, models, subspace, tasks, training
 from running.devices import generator, resolve_device
 from tools.emulation.emulate import emulated
@@ -96,7 +96,7 @@ ENTRIES: dict[str, Callable[[torch.device], Any]] = {
     "norms": lambda d: analysis.norms(weights(d)),
     "head_lead": lambda d: analysis.head_lead(ramp(d, 2, 19)),
     "squared_mean": lambda d: squared_mean(ramp(d, 4, 5)),
-    "products": lambda d: products(network(d)),
+    "products": lambda d: products_of(network(d)),
     "balances": lambda d: balances(network(d)),
     "recall": lambda d: recall(ramp(d, 4, 4)),
     "lemma.one_step": lambda d: lemma.one_step(
@@ -120,7 +120,7 @@ ENTRIES: dict[str, Callable[[torch.device], Any]] = {
     ),
     "birth.fast": lambda d: birth_loss(birth, d),
     "birth.model": lambda d: birth_loss(born, d),
-    "baselines": lambda d: baselines.baselines(sequences(d)[0], BIGRAMS, sequences(d)[1]),
+    "baselines": lambda d: task.baselines(sequences(d)[0], BIGRAMS, sequences(d)[1]),
     "gaussian_pairs": lambda d: tasks.gaussian_pairs(3, 2, 4, generator=generator(0, d)),
     "orthonormal_pairs": lambda d: tasks.orthonormal_pairs(3, 2, 8, generator=generator(0, d)),
     "token_pairs": lambda d: tasks.token_pairs(3, 2, 8, 8, generator=generator(0, d)),

@@ -11,8 +11,7 @@ from emergence.theory.area import asked
 from emergence.theory.flow import UNIT, Rates
 from emergence.theory.landscape import Landscape
 
-from .curriculum import Curriculum
-from .training import AskedTraining
+from .training import AskedTraining, Curriculum
 
 COPIES = 4
 

@@ -1,4 +1,4 @@
-"""Training of the three parameters where queries, order of pairs and loss are free to choose."""
+"""Training of the three parameters with free queries, and of all weights with a curriculum."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,9 +9,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from emergence import fast
-from emergence.training.minimal import SAMPLERS
-from emergence.training.settings import Data
+from emergence import fast, tasks
+from emergence.training.minimal import SAMPLERS, minimal_step
+from emergence.training.networks import Full
+from emergence.training.settings import Data, MinimalTraining
 from running import loop
 from running.cache import Task
 from running.devices import generator
@@ -139,3 +140,51 @@ def _losses(
     absent = logits.new_zeros(*logits.shape[:-1], settings.vocabulary - logits.shape[-1])
     total = torch.cat([logits, absent], dim=-1).logsumexp(dim=-1)
     return total - logits.gather(-1, chosen).squeeze(-1)
+
+
+@dataclass(frozen=True)
+class Curriculum:
+    """Gradient descent of all 28 D^2 weights on Gaussian data, as in §4 but for the queries.
+
+    Args:
+        n_pairs: pairs N in a sequence.
+        dim: dimension D of an item, label or position.
+        batch_size: fresh sequences a step.
+        ahead: steps at which the query asks for the first pair; for any pair afterwards.
+        steps: number of updates in all.
+    """
+
+    n_pairs: int
+    dim: int
+    batch_size: int
+    ahead: int
+    steps: int
+
+
+def train_curriculum(
+    settings: Curriculum, seeds: Sequence[int], *, device: torch.device, label: str = "training"
+) -> Float[np.ndarray, "seeds steps"]:
+    """Batch losses before each step, a run a seed; not a number while the first pair is asked."""
+    streams = [generator(seed, device) for seed in seeds]
+    n, dim = settings.n_pairs, settings.dim
+    network = Full(MinimalTraining(n, dim, settings.batch_size, settings.steps), "fast")
+    weights = network.start(streams, torch.float32)
+    rows: list[Tensor] = []
+    task = Task.of(train_curriculum, settings=settings, seeds=seeds)
+    for step in loop.steps(
+        task, settings.steps, label, weights=tuple(weights), streams=tuple(streams), rows=rows
+    ):
+        batches = [
+            tasks.gaussian_pairs(settings.batch_size, n, dim, generator=stream, dtype=torch.float32)
+            for stream in streams
+        ]
+        inputs = torch.stack([batch.inputs for batch in batches])
+        target = torch.stack([batch.target for batch in batches])
+        if step < settings.ahead:
+            inputs[..., -1, :dim] = inputs[..., 0, :dim]
+            target = inputs[..., 1, :dim].clone()
+        loss, gradient = minimal_step(network, weights, inputs, target)
+        loop.check_finite(loss, label, step)
+        rows.append(loss if step >= settings.ahead else torch.full_like(loss, torch.nan))
+        network.descend(weights, gradient)
+    return torch.stack([row.cpu() for row in rows], dim=1).numpy()

@@ -28,7 +28,7 @@ class Setting:
 
 
 @dataclass(frozen=True)
-class Run:
+class NoisyRun:
     """A training of all weights from one seed."""
 
     settings: MinimalTraining
@@ -37,7 +37,7 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Law(Run):
+class Law(NoisyRun):
     """A training without a network: the law of its noise, and how its means are estimated."""
 
     draws: int
@@ -45,7 +45,7 @@ class Law(Run):
     noise: bool = True
 
 
-def train(run: Run) -> list[np.ndarray]:
+def train_noisy(run: NoisyRun) -> list[np.ndarray]:
     """A record without its snapshots; a run of a sweep."""
     record = train_minimal(
         run.settings, (run.seed,), device=torch.device(run.device), label=_named(run)
@@ -71,8 +71,8 @@ def train_all(
     trainings: Sequence[MinimalTraining], seeds: Sequence[int], device: torch.device
 ) -> list[MinimalRecord]:
     """The record of each training, of all seeds."""
-    runs = [Run(settings, seed, str(device)) for settings in trainings for seed in seeds]
-    found = iter(sweep.run(train, runs, label="trainings"))
+    runs = [NoisyRun(settings, seed, str(device)) for settings in trainings for seed in seeds]
+    found = iter(sweep.run(train_noisy, runs, label="trainings"))
     return [_joined([next(found) for _ in seeds]) for _ in trainings]
 
 
@@ -89,7 +89,7 @@ def _joined(found: Sequence[Sequence[np.ndarray]]) -> MinimalRecord:
     return MinimalRecord(steps[0], pseudo, outside, loss, snapshots={})
 
 
-def _named(run: Run) -> str:
+def _named(run: NoisyRun) -> str:
     return f"N = {run.settings.n_pairs}, B = {run.settings.batch_size}, seed {run.seed}"
 
 

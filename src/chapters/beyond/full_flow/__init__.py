@@ -107,7 +107,7 @@ def all_times(flows: Iterable[Flow], *, label: str) -> list[theory.EmergenceTime
 
 
 @dataclass(frozen=True)
-class Run:
+class FullFlowRun:
     """A training of all weights, its seed, and the levels at which alpha, beta, gamma count."""
 
     settings: MinimalTraining
@@ -116,7 +116,7 @@ class Run:
     levels: tuple[float, float, float]
 
 
-def trained_steps(run: Run) -> Float[np.ndarray, "4"]:
+def trained_steps(run: FullFlowRun) -> Float[np.ndarray, "4"]:
     """The first steps at which alpha, beta, gamma and the loss get there; a run of a sweep."""
     return emergence_steps.minimal_steps(
         run.settings,
@@ -141,7 +141,7 @@ def train_all(
     runs = []
     for settings in trainings:
         score = 0.5 / settings.dim if settings.data == "gaussian" else 0.5
-        runs += [Run(settings, seed, str(device), (score, score, 0.5)) for seed in seeds]
+        runs += [FullFlowRun(settings, seed, str(device), (score, score, 0.5)) for seed in seeds]
     longest = sorted(range(len(runs)), key=lambda i: -_work(runs[i].settings))
     found = np.empty((len(runs), 4))
     found[longest] = sweep.run(trained_steps, [runs[i] for i in longest], label=label)

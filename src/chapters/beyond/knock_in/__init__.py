@@ -41,9 +41,8 @@ class KnockIn:
     embedding_norm: float = 4.0
     embedding_scales: tuple[float, ...] = (0.02, 0.1, 0.2, 0.5)
     scale_dim: int = 256
-    scale_rate: float = (
-        4e-3  # AdamW moves a product by rate times width: 0.001 at D = 2048 is 0.008
-    )
+    # AdamW moves a product by rate times width: 0.001 at D = 2048 is 0.008
+    scale_rate: float = 4e-3
     scale_steps: int = 250
 
     def scalars(self, n_pairs: int, held: tuple[tuple[str, float], ...]) -> MinimalTraining:

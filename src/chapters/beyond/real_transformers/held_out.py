@@ -64,7 +64,7 @@ def is_a_power(slopes: Slopes) -> bool:
     return bool(slopes.low.max() <= slopes.high.min())
 
 
-def held_out(
+def score_held_out(
     sizes: Sizes,
     times: Float[np.ndarray, "sizes seeds"],
     laws: Mapping[str, Float[np.ndarray, " sizes"] | None],

@@ -8,9 +8,8 @@ import numpy as np
 import torch
 from jaxtyping import Float
 
-from . import lemma
+from . import Settings, lemma
 from .model import draw, linear
-from .settings import Settings
 from .training import AdamTraining, train, train_adam
 
 

@@ -1,10 +1,14 @@
-"""Random pairs of embeddings, and the linear and MLP networks that are to store them."""
+"""Random pairs of embeddings, and the linear and MLP networks that are to store them.
+
+The logits are the largest arrays of both companions that use this. Here they are made in blocks
+small enough for a processor's cache, and overwritten in place.
+"""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from running.devices import generator
@@ -58,3 +62,39 @@ def mlp(dim: int, width: int, streams: Sequence[torch.Generator]) -> Network:
 
     start = [normal(width, dim), torch.zeros(len(streams), 1, width), normal(dim, width)]
     return Network(start, lambda p, x: torch.relu(x @ p[0].mT + p[1]) @ p[2].mT)
+
+
+BLOCK = 2**19  # logits held at once
+FLOOR = -60.0  # exp of less would end in denormal numbers, which are slow, and is nothing
+
+
+class Scored(NamedTuple):
+    """Mean loss of each run, its gradient by h, and which rows have their target on top."""
+
+    loss: Float[Tensor, " runs"]
+    gradient: Float[Tensor, "runs n d"]
+    right: Bool[Tensor, "runs n"]
+
+
+@torch.no_grad()
+def scored(
+    h: Float[Tensor, "runs n d"], u: Float[Tensor, "runs k d"], target: Int[Tensor, "runs n"]
+) -> Scored:
+    """Softmax cross-entropy of the logits h u'. A tie with the target counts against it."""
+    runs, n, _ = h.shape
+    losses, gradients, rights = [], [], []
+    for rows in range(0, n, size := max(1, BLOCK // (runs * u.shape[1]))):
+        own = target[:, rows : rows + size, None]
+        logits = h[:, rows : rows + size] @ u.mT
+        wanted = logits.gather(2, own)
+        others = logits.scatter_(2, own, -torch.inf).amax(2, keepdim=True)
+        top = torch.maximum(wanted, others)
+        weights = logits.sub_(top).clamp_(min=FLOOR).exp_()  # nothing at the target
+        rest = weights.sum(2, keepdim=True)
+        at_target = (wanted - top).exp()
+        total = rest + at_target
+        losses.append((total.log() + top - wanted).sum((1, 2)))
+        rights.append((wanted > others)[..., 0])
+        weights.scatter_(2, own, -rest).div_(total * n)  # -rest/total is p - 1 without cancelling
+        gradients.append(weights @ u)
+    return Scored(sum(losses, h.new_zeros(())) / n, torch.cat(gradients, 1), torch.cat(rights, 1))

@@ -9,9 +9,8 @@ import torch
 
 from running.records import StoredRuns
 
-from . import limits
+from . import PRESET, Settings, limits
 from .capacity import Bracket, linear_capacity
-from .settings import PRESET, Settings
 
 
 @dataclass(frozen=True)

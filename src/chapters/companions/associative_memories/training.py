@@ -19,8 +19,7 @@ from running import loop
 from running.cache import Task
 from running.devices import generator
 
-from .loss import scored
-from .model import Network, Pairs, Parameters, draw, linear, mlp, stacked
+from .model import Network, Pairs, Parameters, draw, linear, mlp, scored, stacked
 
 
 class Trained(NamedTuple):

@@ -1,5 +1,63 @@
 """Birth of a transformer: a head that learns bigrams in context (Bietti et al. 2023)."""
 
-from .settings import PRESET, Settings
+from dataclasses import dataclass, replace
 
-__all__ = ["PRESET", "Settings"]
+from emergence.preset import Preset
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Task, network and descent; the source's values except where a comment says otherwise."""
+
+    length: int = 128  # T; the source's 256, and its d and batch, outrun the budget
+    dim: int = 128  # d, the source's 256
+    batch_size: int = 64  # the source's 512
+    n_triggers: int = 5  # k
+    random_triggers: bool = False  # each sequence draws its own; else the most frequent characters
+    released: tuple[int, int, int] = (0, 0, 0)  # steps from which W_OV^2, W_KQ^2, W_KQ^1 move
+    steps: int = 1000
+    steps_one_layer: int = 1000
+    learning_rate: float = 0.03
+    momentum: float = 0.9
+    weight_decay: float = 1e-4
+    every: int = 5  # steps between probes
+    n_tested: int = 512  # fresh sequences after training, as many as a batch of the source
+    n_counted: int = 1000  # sequences for the baselines; ours
+    n_population: int = 2048  # sequences that stand for the population; ours
+    widths: tuple[int, ...] = (128, 256, 512, 1024, 2048)  # d of the single step
+    few_tokens: int = 6  # N of the enumerated task; ours, with all that follows
+    few_positions: int = 8  # T of the enumerated task
+    step_sizes: tuple[float, float, float] = (5.0, 20.0, 40.0)  # greatest entry after each step
+    source_length: int = 256  # to measure the cost of a step at the source's sizes
+    source_dim: int = 256
+    source_batch: int = 512
+
+    def at_source_size(self) -> "Settings":
+        """The same with the length, the dimension and the batch of the source."""
+        return replace(
+            self, length=self.source_length, dim=self.source_dim, batch_size=self.source_batch
+        )
+
+
+PRESET = {
+    "paper": Preset(Settings()),
+    "smoke": Preset(
+        Settings(
+            length=32,
+            dim=64,
+            batch_size=16,
+            steps=40,
+            steps_one_layer=40,
+            n_tested=32,
+            n_counted=50,
+            n_population=64,
+            widths=(64, 128),
+            few_tokens=4,
+            few_positions=6,
+            source_length=64,
+            source_dim=64,
+            source_batch=32,
+        ),
+        2,
+    ),
+}

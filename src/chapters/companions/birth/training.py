@@ -12,10 +12,9 @@ from running import loop
 from running.cache import Task
 from running.devices import generator
 
-from . import fast, memories, task
+from . import Settings, fast, memories, task
 from .bigrams import Bigrams
 from .model import Frozen, Trained, initial, parts
-from .settings import Settings
 
 POOL = 8  # batches drawn at once: a chain is drawn position by position
 Reader = Callable[[Frozen, Trained, Int[Tensor, " k"]], Sequence[Any]]  # called with the triggers

@@ -20,8 +20,8 @@ from torch import Tensor
 from running import loop
 from running.cache import Task
 
-from .markers import incidence, markers, normalise, places, scale, shape_only
-from .settings import Derived
+from . import Derived
+from .markers import all_markers, incidence, normalise, places, scale, shape_only
 
 
 class Motion(NamedTuple):
@@ -58,7 +58,7 @@ def motion(
     units = places(normal) @ weights[:2] + weights[2]
     n, total = embeddings.shape[-2], counted.sum(dim=-1)
     hidden = units.relu() * counted[..., None]  # 0 or 1: rows that do not count are 0
-    targets = torch.eye(n, dtype=hidden.dtype, device=hidden.device)[markers(n).total] - 1 / n
+    targets = torch.eye(n, dtype=hidden.dtype, device=hidden.device)[all_markers(n).total] - 1 / n
     targets = targets * counted[..., None]
     if ridge is None:
         readout = hidden.mT @ targets  # -grad of half the loss by W_2, at W_2 = 0

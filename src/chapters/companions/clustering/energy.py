@@ -10,12 +10,17 @@ the centre and q = |s|^2 / (|s|^2 + core^2). Without a core, C is cos 2D and its
 the centre, where a marker has no angle.
 """
 
+from collections.abc import Sequence
 from functools import cache
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from running import loop
+from running.cache import Task
+
+from . import Simulation
 from .markers import incidence, normalise, other_sum, places, same_sum, scale, shape_only
 
 TINY = 1e-12  # of |s|^2, where there is no core
@@ -34,7 +39,7 @@ def _weights(embeddings: Float[Tensor, "*runs n 2"]) -> Float[Tensor, "markers m
     return pair_weights(embeddings.shape[-2], embeddings.dtype, embeddings.device)
 
 
-def energy(
+def energy_of(
     embeddings: Float[Tensor, "*runs n 2"], mix: float, width: float, core: float = 0.0
 ) -> Float[Tensor, "*runs"]:
     """U, written as it is defined: the slow form that `forces` is tested against."""
@@ -96,3 +101,38 @@ def alignment(
     product = (double * partners).sum(dim=-1, keepdim=True)
     toward = torch.stack((x * c + y * d, x * d - y * c), dim=-1)
     return 4 * (product * marks - toward) / square[..., None]
+
+
+def start(n: int, seeds: Sequence[int]) -> Float[Tensor, "seeds n 2"]:
+    """Standard normal places, drawn for each seed from a generator of its own."""
+    streams = (torch.Generator().manual_seed(seed) for seed in seeds)
+    return torch.stack([torch.randn(n, 2, generator=stream) for stream in streams])
+
+
+def simulate(
+    settings: Simulation,
+    seeds: Sequence[int],
+    *,
+    mix: float,
+    width: float,
+    core: float,
+    device: torch.device,
+    dtype: torch.dtype = torch.float32,
+    label: str = "particles",
+) -> Float[Tensor, "seeds n 2"]:
+    """Where the particles of each seed end, normalised, all at once.
+
+    Raises ArithmeticError when a run diverges.
+    """
+    embeddings = start(settings.residues, seeds).to(device, dtype)
+    adam = torch.optim.Adam([embeddings], lr=settings.learning_rate)
+    task = Task.of(
+        simulate, settings=settings, seeds=seeds, mix=mix, width=width, core=core, dtype=str(dtype)
+    )
+    for step in loop.steps(task, settings.steps, label, embeddings=embeddings, optimiser=adam):
+        force = forces(embeddings, mix, width, core)
+        loop.check_finite(force, label, step)  # as U is, whose gradient it is
+        embeddings.grad = -force
+        adam.step()
+    loop.check_finite(embeddings, label, settings.steps)
+    return normalise(embeddings).cpu()

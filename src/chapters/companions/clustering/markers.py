@@ -17,7 +17,7 @@ class Markers(NamedTuple):
 
 
 @cache
-def markers(n: int) -> Markers:
+def all_markers(n: int) -> Markers:
     """All pairs of residues mod n, a pair with itself among them; ValueError for n < 2."""
     if n < 2:
         raise ValueError(f"modular addition needs at least two residues, got {n}")
@@ -28,7 +28,7 @@ def markers(n: int) -> Markers:
 @cache
 def incidence(n: int, dtype: torch.dtype, device: torch.device) -> Float[Tensor, "markers n"]:
     """The matrix that makes markers of embeddings: s = A E, so that A^T f are forces on E."""
-    pairs = markers(n)
+    pairs = all_markers(n)
     matrix = torch.zeros(len(pairs.total), n)
     for member in (pairs.first, pairs.second):
         matrix[torch.arange(len(member)), member] += 1
@@ -42,14 +42,14 @@ def places(embeddings: Float[Tensor, "*runs n 2"]) -> Float[Tensor, "*runs marke
 
 def same_sum(n: int) -> Bool[Tensor, "markers markers"]:
     """Which two different markers have the same sum."""
-    total = markers(n).total
+    total = all_markers(n).total
     same = total[:, None] == total
     return same & ~torch.eye(len(total), dtype=torch.bool)
 
 
 def other_sum(n: int) -> Bool[Tensor, "markers markers"]:
     """Which two markers have different sums."""
-    total = markers(n).total
+    total = all_markers(n).total
     return total[:, None] != total
 
 

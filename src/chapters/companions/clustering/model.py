@@ -7,8 +7,8 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from .markers import incidence, markers, places
-from .settings import Training
+from . import Training
+from .markers import all_markers, incidence, places
 
 
 class Network(NamedTuple):
@@ -24,7 +24,7 @@ class Network(NamedTuple):
 def start(settings: Training, seeds: Sequence[int]) -> tuple[Network, Bool[Tensor, "runs markers"]]:
     """A fresh network and the trained pairs, each seed from a generator of its own."""
     n, hidden = settings.residues, settings.hidden
-    count = len(markers(n).total)
+    count = len(all_markers(n).total)
     networks, trained = [], []
     for seed in seeds:
         stream = torch.Generator().manual_seed(seed)
@@ -91,5 +91,5 @@ def gradient(network: Network, found: Pass, counted: Float[Tensor, "runs markers
 
 
 def _totals(like: Float[Tensor, "runs markers n"]) -> Int[Tensor, "runs markers 1"]:
-    total = markers(like.shape[-1]).total.to(like.device)
+    total = all_markers(like.shape[-1]).total.to(like.device)
     return total.expand(like.shape[0], -1)[..., None]

@@ -11,10 +11,11 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from .markers import markers, places, shape_only
+from .markers import all_markers, places, shape_only
 from .model import Network, forward, gradient, losses
 
-Field = Callable[[Float[Tensor, "runs n 2"]], Float[Tensor, "runs n 2"]]  # forces at places
+Embedded = Float[Tensor, "runs n 2"]  # a place or a force for each residue
+Field = Callable[[Embedded], Embedded]  # forces at places
 
 
 def pair_forces(
@@ -73,7 +74,7 @@ def expected_pair_forces(
     """
     marks = places(embeddings)
     n = len(embeddings)
-    total = markers(n).total.to(marks.device)
+    total = all_markers(n).total.to(marks.device)
     weights = (total[:, None] == total).to(marks.dtype) - 1 / n
     length = marks.norm(dim=-1)
     cosine = (marks @ marks.mT) / (length[:, None] * length)
@@ -114,31 +115,20 @@ def mean_pair_forces(
     return total / count
 
 
-def own_force(
-    network: Network, counted: Float[Tensor, "runs markers"]
-) -> Float[Tensor, "runs n 2"]:
+def own_force(network: Network, counted: Float[Tensor, "runs markers"]) -> Embedded:
     """The network's own force on its embeddings, -grad_E of the counted mean loss."""
     found = forward(places(network.embeddings), network[1:])
     return -gradient(network, found, counted).embeddings
 
 
-def likeness(
-    force: Float[Tensor, "runs n 2"],
-    other: Float[Tensor, "runs n 2"],
-    embeddings: Float[Tensor, "runs n 2"],
-) -> Float[Tensor, " runs"]:
+def likeness(force: Embedded, other: Embedded, embeddings: Embedded) -> Float[Tensor, " runs"]:
     """The cosine between two forces, as far as they change the shape of the embeddings."""
     ours, theirs = (shape_only(part, embeddings).flatten(1) for part in (force, other))
     return torch.cosine_similarity(ours, theirs, dim=-1)
 
 
 def relabelled_likeness(
-    force: Float[Tensor, "runs n 2"],
-    embeddings: Float[Tensor, "runs n 2"],
-    field: Field,
-    *,
-    count: int,
-    stream: torch.Generator,
+    force: Embedded, embeddings: Embedded, field: Field, *, count: int, stream: torch.Generator
 ) -> Float[Tensor, " runs"]:
     """The mean likeness to the particles' forces of residues given other numbers: a control.
 

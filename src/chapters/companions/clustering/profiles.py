@@ -12,21 +12,8 @@ from .model import Network
 from .pairwise import own_force, pair_forces
 
 DISTANCES = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0)  # edges, in units of the rms
-ANGLES = (  # degrees
-    0.0,
-    15.0,
-    30.0,
-    45.0,
-    60.0,
-    75.0,
-    90.0,
-    105.0,
-    120.0,
-    135.0,
-    150.0,
-    165.0,
-    180.1,
-)
+# degrees
+ANGLES = (0.0, 15.0, 30.0, 45.0, 60.0, 75.0, 90.0, 105.0, 120.0, 135.0, 150.0, 165.0, 180.1)
 NEAR, FAR = 0.5, 1.5  # rms: markers that might meet, and markers that are apart
 
 

@@ -33,7 +33,7 @@ class Scores(NamedTuple):
         return self.grid > GRID
 
 
-def scores(embeddings: Float[Tensor, "*runs n 2"]) -> Scores:
+def score(embeddings: Float[Tensor, "*runs n 2"]) -> Scores:
     """Both scores of normalised embeddings."""
     normal = normalise(embeddings)
     power = spectrum(normal)

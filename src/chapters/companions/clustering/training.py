@@ -1,6 +1,6 @@
 """Training of the networks: full-batch AdamW on the trained pairs, a network a seed."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import torch
@@ -10,13 +10,14 @@ from torch import Tensor
 from running import loop
 from running.cache import Task
 
-from .markers import markers, places
+from . import Training
+from .markers import all_markers, places, scale, shape_only
 from .model import Network, forward, gradient, start
-from .scores import Scores, scores
-from .settings import Training
+from .pairwise import Field, likeness, own_force, relabelled_likeness
+from .scores import Scores, score
 
 
-class Record(NamedTuple):
+class ClusteringRecord(NamedTuple):
     """What training left behind; a snapshot is the network after so many epochs."""
 
     epochs: Int[Tensor, " times"]
@@ -28,9 +29,9 @@ class Record(NamedTuple):
     final: Network
 
 
-def train(
+def train_clustering(
     settings: Training, seeds: Sequence[int], *, device: torch.device, label: str = "network"
-) -> Record:
+) -> ClusteringRecord:
     """Train a network a seed, all at once; ArithmeticError when a run diverges."""
     network, trained = start(settings, seeds)
     network = Network(*(part.to(device) for part in network))
@@ -47,7 +48,7 @@ def train(
     every = max(1, settings.epochs // settings.records)
     rows: list[tuple] = []  # epoch, and what `_measure` finds
     kept: list[tuple] = []  # epoch, and the parameters
-    task = Task.of(train, settings=settings, seeds=seeds)
+    task = Task.of(train_clustering, settings=settings, seeds=seeds)
     for epoch in loop.steps(
         task, settings.epochs, label, network=network, optimiser=optimiser, rows=rows, kept=kept
     ):
@@ -67,7 +68,7 @@ def train(
     trained_loss, accuracy, *shapes = (torch.stack(column) for column in columns)
     snapshots = {epoch: Network(*parts) for epoch, *parts in kept}
     curves = torch.tensor(epochs), trained_loss, accuracy, Scores(*shapes)
-    return Record(*curves, trained, snapshots, _copy(network))
+    return ClusteringRecord(*curves, trained, snapshots, _copy(network))
 
 
 def _copy(network: Network) -> Network:
@@ -77,8 +78,47 @@ def _copy(network: Network) -> Network:
 def _measure(network: Network, trained: Bool[Tensor, "runs markers"]) -> tuple[Tensor, ...]:
     """Loss of the trained pairs, accuracy on the held-out ones, both scores and the base rate."""
     found = forward(places(network.embeddings), network[1:])
-    total = markers(network.embeddings.shape[-2]).total.to(trained.device)
+    total = all_markers(network.embeddings.shape[-2]).total.to(trained.device)
     right = found.log_probability.argmax(dim=-1) == total
     loss = (found.losses() * trained).sum(dim=-1) / trained.sum(dim=-1)
     accuracy = (right & ~trained).sum(dim=-1) / (~trained).sum(dim=-1)
-    return tuple(part.cpu() for part in (loss, accuracy, *scores(network.embeddings)))
+    return tuple(part.cpu() for part in (loss, accuracy, *score(network.embeddings)))
+
+
+class Following(NamedTuple):
+    """By epoch: likeness to each tendency, that of its control, and the size of the force."""
+
+    epochs: Int[Tensor, " times"]
+    likeness: dict[str, Float[Tensor, "times runs"]]
+    control: dict[str, Float[Tensor, "times runs"]]
+    size: Float[Tensor, "times runs"]  # of what changes the shape, in units of its scale
+
+
+def compare_forces(
+    record: ClusteringRecord,
+    tendencies: Mapping[str, Field],
+    *,
+    relabellings: int,
+    stream: torch.Generator,
+) -> Following:
+    """Compare forces at every snapshot and at the end; a tendency gives its force at embeddings."""
+    counted = (record.trained / record.trained.sum(dim=-1, keepdim=True)).double()
+    nets = record.snapshots | {int(record.epochs[-1]): record.final}
+    like: dict[str, list[Tensor]] = {name: [] for name in tendencies}
+    control: dict[str, list[Tensor]] = {name: [] for name in tendencies}
+    size = []
+    for net in nets.values():
+        net = Network(*(part.double() for part in net))
+        force, where = own_force(net, counted), net.embeddings
+        for name, field in tendencies.items():
+            like[name].append(likeness(force, field(where), where))
+            other = relabelled_likeness(force, where, field, count=relabellings, stream=stream)
+            control[name].append(other)
+        shape = shape_only(force, where).flatten(1).norm(dim=-1)
+        size.append(shape / scale(where).flatten())
+    return Following(
+        torch.tensor(list(nets)),
+        {name: torch.stack(rows) for name, rows in like.items()},
+        {name: torch.stack(rows) for name, rows in control.items()},
+        torch.stack(size),
+    )

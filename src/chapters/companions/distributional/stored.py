@@ -13,8 +13,7 @@ from chapters.companions.birth.runs.cells import rounded
 from running.cache import plain
 from running.records import StoredRuns
 
-from . import probes, task
-from .settings import Recipe
+from . import Recipe, probes, task
 from .training import probe, train
 
 # Whether the number format of products matters is tried at a quarter of the size
@@ -37,7 +36,7 @@ CELLS = (
 )
 
 
-class Run(NamedTuple):
+class DistributionalRun(NamedTuple):
     """A stored run; `readings` are columns as `probes.followed` gives them."""
 
     name: str
@@ -93,7 +92,7 @@ RUNS = StoredRuns(
 )
 
 
-def read(text: str) -> list[Run]:
+def read(text: str) -> list[DistributionalRun]:
     """The runs of a file; ValueError for other runs, and for other readings than are taken."""
     wanted = len(probes.Answers._fields) * (1 + len(probes.FOLLOWED)) + 2
     found = []
@@ -107,7 +106,7 @@ def read(text: str) -> list[Run]:
             name: probes.Spectrum(*map(torch.tensor, own)) for name, own in entry["spectra"].items()
         }
         found.append(
-            Run(
+            DistributionalRun(
                 cell.name,
                 cell.seed,
                 settings,

@@ -12,10 +12,9 @@ from running import loop
 from running.cache import Task
 from running.devices import generator
 
-from . import task
+from . import Recipe, task
 from .model import Model, draw, logits
 from .probes import Probe, Tested, followed
-from .settings import Recipe
 
 TEST_SEED = 10_000  # apart from all seeds of training
 

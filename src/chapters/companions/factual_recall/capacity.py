@@ -12,6 +12,8 @@ from jaxtyping import Float
 from scipy import stats
 from scipy.optimize import curve_fit
 
+Models = Float[np.ndarray, " models"]
+
 
 class Interval(NamedTuple):
     """An estimate with a two-sided confidence interval."""
@@ -33,12 +35,7 @@ class Exchange(NamedTuple):
         return (np.exp((recall - self.base) / self.slope) - attention) / self.ratio.value
 
 
-def exchange(
-    attention: Float[np.ndarray, " models"],
-    mlp: Float[np.ndarray, " models"],
-    recall: Float[np.ndarray, " models"],
-    confidence: float = 0.95,
-) -> Exchange:
+def exchange(attention: Models, mlp: Models, recall: Models, confidence: float = 0.95) -> Exchange:
     """What a weight of the MLP is worth in weights of attention, for models with the same facts.
 
     Least squares; the interval is Student's, of the logarithm of the ratio. Raises ValueError where
@@ -55,11 +52,7 @@ def exchange(
 
 
 def power(
-    attention: Float[np.ndarray, " models"],
-    mlp: Float[np.ndarray, " models"],
-    facts: Float[np.ndarray, " models"],
-    recall: Float[np.ndarray, " models"],
-    confidence: float = 0.95,
+    attention: Models, mlp: Models, facts: Models, recall: Models, confidence: float = 0.95
 ) -> Interval:
     """The power of parameters that facts follow at equal recall; the ratio is fitted along.
 

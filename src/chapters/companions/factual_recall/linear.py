@@ -12,6 +12,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from emergence.analysis.curves import first_fallen, first_reached
 from running import loop
 from running.cache import Task
 from running.devices import generator
@@ -19,7 +20,7 @@ from running.devices import generator
 from .task import Facts, even_answers, questions
 
 
-class Record(NamedTuple):
+class LinearRecord(NamedTuple):
     """Measures on fresh sequences, a row a run: at which steps, losses, accuracies, distances.
 
     `relation_loss` is -log of the probability of the relation's block of answers;
@@ -35,7 +36,7 @@ class Record(NamedTuple):
     attention: Float[np.ndarray, "runs times 3"]  # mean a of subjects, relations, noise
 
 
-def train(
+def train_linear(
     facts: Facts,
     seeds: Sequence[int],
     *,
@@ -47,7 +48,7 @@ def train(
     test_size: int,
     device: torch.device,
     label: str,
-) -> Record:
+) -> LinearRecord:
     """SGD from constant initial weights alpha, one run a seed with its own data and alpha.
 
     Raises ArithmeticError when a run diverges.
@@ -60,7 +61,7 @@ def train(
     test = _stack(facts, answers, test_size, streams)
     rows: list[tuple[int, Tensor]] = []  # step, measures
     task = Task.of(
-        train, facts=facts, seeds=seeds, alpha=alpha, learning_rate=learning_rate,
+        train_linear, facts=facts, seeds=seeds, alpha=alpha, learning_rate=learning_rate,
         batch_size=batch_size, steps=steps, every=every, test_size=test_size,
     )  # fmt: skip
     for step in loop.steps(
@@ -72,7 +73,7 @@ def train(
         loop.check_finite(loss, label, step)
     times, measures = zip(*rows, strict=True)
     found = torch.stack(measures, dim=1).numpy()
-    return Record._make([np.array(times), *(found[..., i] for i in range(5)), found[..., 5:]])
+    return LinearRecord._make([np.array(times), *(found[..., i] for i in range(5)), found[..., 5:]])
 
 
 def sgd_step(
@@ -156,3 +157,44 @@ def order_ratio(facts: Facts) -> float:
     """Rate of the relations over that of the subjects: (S/R) sqrt((R - 1)/(D - 1))."""
     rates = growth_rates(facts)
     return rates.relation / rates.subject
+
+
+class Phases(NamedTuple):
+    """Steps of each run: relation known, plateau from and to, everything known.
+
+    Known means a loss of at most `level`; the plateau is where the loss is within `tolerance` of
+    `height`, relative to it. Infinity where something never happens.
+    """
+
+    relation: Float[np.ndarray, " runs"]
+    plateau_from: Float[np.ndarray, " runs"]
+    plateau_to: Float[np.ndarray, " runs"]
+    answer: Float[np.ndarray, " runs"]
+
+
+def phases(
+    record: LinearRecord, height: float, *, tolerance: float = 0.05, level: float = 0.1
+) -> Phases:
+    """The phases of every run."""
+    steps = record.steps.astype(float)
+    near = np.abs(record.loss / height - 1) < tolerance
+    ever = near.any(axis=1)
+    first, last = near.argmax(axis=1), near.shape[1] - 1 - near[:, ::-1].argmax(axis=1)
+    return Phases(
+        first_fallen(steps, record.relation_loss, level),
+        np.where(ever, steps[first], np.inf),
+        np.where(ever, steps[last], np.inf),
+        first_fallen(steps, record.loss, level),
+    )
+
+
+def emergence(record: LinearRecord, level: float = 1.0) -> Float[np.ndarray, "2 runs"]:
+    """Steps at which the mean attention to relations, and to subjects, first reaches `level`."""
+    steps = record.steps.astype(float)
+    return np.stack([first_reached(steps, record.attention[..., i], level) for i in (1, 0)])
+
+
+def midway(record: LinearRecord, phase: Phases) -> Int[np.ndarray, " runs"]:
+    """The record nearest the middle of each run's plateau."""
+    middle = (phase.plateau_from + phase.plateau_to) / 2
+    return np.abs(record.steps[None] - middle[:, None]).argmin(axis=1)

@@ -12,11 +12,18 @@ from torch import Tensor
 from running import loop
 from running.cache import Task
 
-from .manifold import free_directions, gram, norm_minimising
-from .model import Layers, accuracy, predicted, residual_and_gradient, start
-from .settings import Direction
-from .sliding import agreement, gates
-from .task import Samples, split, stacked
+from . import Direction
+from .manifold import agreement, free_directions, gates, gram, norm_minimising
+from .model import (
+    Layers,
+    Samples,
+    accuracy,
+    predicted,
+    residual_and_gradient,
+    split,
+    stacked,
+    start,
+)
 
 Reading = Literal["sum", "samples", "entries"]  # what the squared errors are divided by
 

@@ -10,9 +10,8 @@ from torch import Tensor
 from running import loop
 from running.cache import Task
 
-from .model import RELU, Layers, accuracy, activity
-from .settings import Simulation
-from .task import Samples
+from . import Simulation
+from .model import RELU, Layers, Samples, accuracy, activity
 from .training import instance
 
 

@@ -15,8 +15,17 @@ from torch import Tensor
 
 from running.records import StoredRuns
 
-from . import direction, first_layer, fourier, training
-from .settings import PRESET, Direction, RealTraining, Settings, Simulation
+from . import (
+    PRESET,
+    Direction,
+    GrokkingSettings,
+    RealTraining,
+    Simulation,
+    direction,
+    first_layer,
+    fourier,
+    training,
+)
 
 Table = dict[str, Any]
 SEEDS = (0, 1, 2, 3, 4)  # of the network at its first modulus
@@ -77,7 +86,7 @@ def runs_table(paths: Sequence[first_layer.Path] | Sequence[training.Trained]) -
     return {"clock": plain(paths[0].clock)} | table
 
 
-def declared(settings: Settings) -> tuple[Part, ...]:
+def declared(settings: GrokkingSettings) -> tuple[Part, ...]:
     """All tables: the ladder of directions, the network, and the network at other moduli."""
     ladder, simulation, sizes = settings.ladder, settings.simulation, settings.moduli
     real: dict[str, RealTraining | None] = {

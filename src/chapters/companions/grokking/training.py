@@ -9,9 +9,8 @@ from torch import Tensor
 from running import loop
 from running.cache import Task
 
-from .model import Layers, accuracy, residual_and_gradient, start
-from .settings import RealTraining, Simulation
-from .task import Samples, Split, split
+from . import RealTraining, Simulation
+from .model import Layers, Samples, Split, accuracy, residual_and_gradient, split, start
 
 
 class Instance(NamedTuple):

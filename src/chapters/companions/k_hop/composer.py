@@ -13,6 +13,9 @@ import numpy as np
 from jaxtyping import Float
 from scipy.integrate import solve_ivp
 
+Logits = Float[np.ndarray, " hops"]
+Shares = Sequence[float] | np.ndarray  # of questions of 1, 2, ... hops
+
 
 class Course(NamedTuple):
     """Overlaps m_i of the hops in time."""
@@ -31,9 +34,7 @@ def logits_at(overlap: float | Float[np.ndarray, " hops"], n: int) -> Float[np.n
     return np.log((1 + (n - 1) * np.asarray(overlap)) / (1 - np.asarray(overlap)))
 
 
-def velocity(
-    logits: Float[np.ndarray, " hops"], shares: Sequence[float] | np.ndarray, n: int
-) -> Float[np.ndarray, " hops"]:
+def velocity(logits: Logits, shares: Shares, n: int) -> Logits:
     """Minus the gradient of the loss by the a_i; w_j is the share of questions of j hops."""
     m = overlaps(logits, n)
     slope = n * np.exp(logits) / (np.exp(logits) + n - 1) ** 2  # dm/da
@@ -45,18 +46,8 @@ def velocity(
     return found * slope
 
 
-def loss(logits: Float[np.ndarray, " hops"], shares: Sequence[float] | np.ndarray, n: int) -> float:
-    """The mean cross-entropy."""
-    right = 1 / n + (1 - 1 / n) * overlaps(logits, n).cumprod()
-    return float(-(np.asarray(shares) * np.log(right)).sum())
-
-
 def flow(
-    shares: Sequence[float] | np.ndarray,
-    n: int,
-    start: Float[np.ndarray, " hops"],
-    *,
-    until: float = 1e12,
+    shares: Shares, n: int, start: Float[np.ndarray, " hops"], *, until: float = 1e12
 ) -> Course:
     """Gradient flow from overlaps m_i = `start`, until all hops together are held, at 0.9.
 

@@ -15,8 +15,7 @@ from running.cache import Task
 from running.devices import generator
 
 from . import task
-from .ablation import accuracy, cut_accuracies
-from .heads import sorted_maps
+from .heads import accuracy, cut_accuracies, sorted_maps
 from .model import Architecture, Parameters, forward, initial
 from .task import Batch, Stages
 

@@ -1,26 +1,27 @@
-"""Curves of both probes during the training of three models."""
+"""Curves of both probes during the training of three models, and when each part arrives."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import torch
 from jaxtyping import Float, Int
+from scipy import stats
 from torch import Tensor
 
 from chapters.companions.birth import task
 from chapters.companions.birth.bigrams import Bigrams
 from chapters.companions.birth.model import Frozen, Trained
 from chapters.companions.birth.training import train
+from chapters.companions.two_accounts import readings
+from emergence.analysis.curves import settled
 from emergence.models import AttentionOnlyTransformer, Weights
 from emergence.training.minimal import train_minimal
 from emergence.training.transformer import train_tokens
 
-from . import circuits
-from .circuits import Head
-from .readings import Reading, read
-from .settings import Settings
+from . import TwoAccountsSettings
+from .readings import Head, Reading, read_memory
 
 
 class Curves(NamedTuple):
@@ -37,7 +38,7 @@ class Curves(NamedTuple):
 
 
 def _read(head: Head, few: int) -> list[Reading]:
-    return [read(memory, few) for memory in head]
+    return [read_memory(memory, few) for memory in head]
 
 
 def _curves(runs: Sequence[Mapping[int, Sequence[Any]]], head: Head, final: list[float]) -> Curves:
@@ -57,7 +58,7 @@ class TokenReader:
     few: int
 
     def __call__(self, model: AttentionOnlyTransformer) -> list[Reading]:
-        return _read(circuits.tokens(model), self.few)
+        return _read(readings.token_head(model), self.few)
 
 
 @dataclass(frozen=True)
@@ -69,37 +70,37 @@ class StreamReader:
     def __call__(
         self, frozen: Frozen, trained: Trained, triggers: Int[Tensor, " k"]
     ) -> list[Reading]:
-        return _read(circuits.stream(frozen, trained, triggers), self.few)
+        return _read(readings.stream_head(frozen, trained, triggers), self.few)
 
 
-def minimal(settings: Settings, seeds: Sequence[int], *, device: torch.device) -> Curves:
+def minimal(settings: TwoAccountsSettings, seeds: Sequence[int], *, device: torch.device) -> Curves:
     """The disentangled transformer, all weights free, all seeds at once."""
     what = replace(settings.minimal, snapshots=settings.read_at())
     record = train_minimal(what, seeds, device=device, label="minimal")
     runs = []
     for i in range(len(seeds)):
         heads = {
-            step: circuits.minimal(Weights(*(part[i] for part in weights)))
+            step: readings.minimal_head(Weights(*(part[i] for part in weights)))
             for step, weights in record.snapshots.items()
         }
         runs.append({step: _read(head, settings.few) for step, head in heads.items()})
     return _curves(runs, heads[0], record.loss[:, -1].tolist())
 
 
-def tokens(settings: Settings, seeds: Sequence[int], *, device: torch.device) -> Curves:
+def tokens(settings: TwoAccountsSettings, seeds: Sequence[int], *, device: torch.device) -> Curves:
     """The transformer of §2 by AdamW."""
     reader = TokenReader(settings.every_token, settings.few)
     records = [
         train_tokens(settings.tokens, s, device=device, read=reader, label=f"tokens, seed {s}")
         for s in seeds
     ]
-    head = circuits.tokens(records[0].model)
+    head = readings.token_head(records[0].model)
     final = [float(record.accuracy[-20:].mean()) for record in records]
     return _curves([record.readings for record in records], head, final)
 
 
 def stream(
-    settings: Settings, bigrams: Bigrams, seeds: Sequence[int], *, device: torch.device
+    settings: TwoAccountsSettings, bigrams: Bigrams, seeds: Sequence[int], *, device: torch.device
 ) -> Curves:
     """The model of bigrams in context, by descent with momentum."""
     records = [
@@ -108,6 +109,65 @@ def stream(
         for seed in seeds
     ]  # fmt: skip
     triggers = task.make(bigrams, settings.stream.n_triggers, device).triggers
-    head = circuits.stream(records[0].frozen, records[0].trained, triggers)
+    head = readings.stream_head(records[0].frozen, records[0].trained, triggers)
     runs = [dict(zip(r.probed.tolist(), r.readings.tolist(), strict=True)) for r in records]
     return _curves(runs, head, [float(r.accuracy[-20:].mean()) for r in records])
+
+
+Moment = Literal["begun", "half"]
+Probe = Literal["recall", "recall_few", "coefficient"]
+DEVIATIONS = 3.0  # a part has begun when chance does not explain what is seen of it
+
+
+def arrivals(
+    curves: Curves, probe: Probe, moment: Moment, *, few: int
+) -> Float[np.ndarray, "3 seeds"]:
+    """The step from which on each part is there for good; infinity if never.
+
+    Begun is three standard deviations above chance: of recall, of as many blind guesses; of the
+    coefficient, of a direction of white noise. Half is a recall of 1/2, and for the coefficient
+    Definition 1: a mean score of 1/2, which for orthonormal vectors is the coefficient itself.
+    """
+    found, levels = curves.of(probe), [0.5] * 3
+    if (probe, moment) == ("coefficient", "begun"):
+        found, levels = curves.of("contrast"), [DEVIATIONS] * 3
+    elif probe == "coefficient":
+        found = curves.of("strength")
+    elif moment == "begun":
+        levels = [beyond_chance(m, few if probe == "recall_few" else m) for m in curves.sizes]
+    pairs = zip(found, levels, strict=True)
+    return np.stack([settled(curves.steps, part, level) for part, level in pairs])
+
+
+def beyond_chance(size: int, candidates: int) -> float:
+    """A recall that M guesses among so many candidates do not reach."""
+    chance = 1 / min(size, candidates)
+    return chance + DEVIATIONS * (chance * (1 - chance) / size) ** 0.5
+
+
+def agreement_within(
+    one: Float[np.ndarray, "3 seeds"], other: Float[np.ndarray, "3 seeds"]
+) -> float:
+    """Rank correlation of arrivals among the seeds of a part, pooled over parts.
+
+    Ranks are centred within each part, so that an order of parts alone gives 0; so do arrivals
+    that are all equal within each part.
+    """
+    first, second = (
+        stats.rankdata(times, axis=1) - (times.shape[1] + 1) / 2 for times in (one, other)
+    )
+    size = float(np.sqrt((first**2).sum() * (second**2).sum()))
+    return float((first * second).sum()) / size if size else 0.0
+
+
+def translation_error(curves: Curves) -> float:
+    """Mean distance of recall from the recall that coefficient and remainder predict."""
+    return float(np.abs(curves.of("recall") - curves.of("predicted")).mean())
+
+
+def translation_bias(curves: Curves) -> float:
+    """Mean excess of the predicted recall where either is neither below 0.05 nor above 0.95."""
+    found, predicted = curves.of("recall"), curves.of("predicted")
+    open_yet = [(values > 0.05) & (values < 0.95) for values in (found, predicted)]
+    undecided = open_yet[0] | open_yet[1]
+    return float((predicted - found)[undecided].mean()) if undecided.any() else 0.0

@@ -15,14 +15,14 @@ from torch import Tensor
 from chapters.companions.birth import fast, task
 from chapters.companions.birth.bigrams import Bigrams
 from chapters.companions.birth.model import Frozen, Trained, from_parts, initial, parts
+from chapters.companions.two_accounts import readings
 from emergence.subspace import INDUCTION_HEAD, NAMES, PseudoParameters, embed
 from emergence.training.minimal import gradient_samples, train_minimal
 from emergence.training.settings import MinimalTraining
 from running.devices import generator
 
-from . import circuits
+from . import TwoAccountsSettings
 from .readings import AssociativeMemory
-from .settings import Settings
 
 STAGES = 4  # nothing, output, output and match, all three in place
 
@@ -33,7 +33,11 @@ def along(memory: AssociativeMemory) -> float:
 
 
 def minimal(
-    settings: Settings, values: Sequence[tuple[str, float]], *, seed: int, device: torch.device
+    settings: TwoAccountsSettings,
+    values: Sequence[tuple[str, float]],
+    *,
+    seed: int,
+    device: torch.device,
 ) -> Float[np.ndarray, "batches 3"]:
     """Pulls on gamma_3, beta_2, alpha_3 in the full model with these pseudo-parameters alone."""
     given = torch.zeros(len(NAMES))
@@ -47,7 +51,7 @@ def minimal(
     return -(settings.minimal.dim**0.5 * gradient[:, columns]).double().numpy()
 
 
-def minimal_stages(settings: Settings) -> tuple[tuple[tuple[str, float], ...], ...]:
+def minimal_stages(settings: TwoAccountsSettings) -> tuple[tuple[tuple[str, float], ...], ...]:
     """What is in place: gamma_3 as in Definition 1, the others as planted scores.
 
     Gaussian vectors have a squared norm of D, so that a score is D times the pseudo-parameter.
@@ -65,7 +69,7 @@ def first_step(settings: MinimalTraining, seeds: Sequence[int], device: torch.de
 
 
 def stream(
-    settings: Settings, bigrams: Bigrams, seed: int, *, device: torch.device
+    settings: TwoAccountsSettings, bigrams: Bigrams, seed: int, *, device: torch.device
 ) -> tuple[Float[np.ndarray, "stages 3"], Float[np.ndarray, "stages 3"]]:
     """Pulls in the model of bigrams, all else zero, and their cosines with the whole gradient.
 
@@ -84,7 +88,7 @@ def stream(
         trained = planted_head(frozen, chain.triggers, settings.planted, count)
         found = [fast.loss_and_gradient(frozen, trained, batch).gradient for batch in batches]
         mean = [sum(each, nothing) / -len(batches) for each in zip(*map(parts, found), strict=True)]
-        head = circuits.stream(frozen, from_parts(mean), chain.triggers)
+        head = readings.stream_head(frozen, from_parts(mean), chain.triggers)
         norms = [max(float(memory.weight.norm()), 1e-30) for memory in head]
         pulls.append([along(memory) for memory in head])
         cosines.append([pull / norm for pull, norm in zip(pulls[-1], norms, strict=True)])
@@ -96,8 +100,8 @@ def planted_head(
 ) -> Trained:
     """The first `count` parts of the head as outer-product sums, the others zero."""
     zero = torch.zeros_like(frozen.ov1)
-    head = circuits.stream(frozen, from_parts([zero] * 3), triggers)
-    written = [circuits.planted(memory, strength) for memory in head]
+    head = readings.stream_head(frozen, from_parts([zero] * 3), triggers)
+    written = [readings.planted(memory, strength) for memory in head]
     output, match, previous = (part if i < count else zero for i, part in enumerate(written))
     root = frozen.e.shape[-1] ** 0.5  # scores are divided by it
     return Trained((root * previous, root * match), output.T.contiguous())

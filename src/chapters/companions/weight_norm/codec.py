@@ -1,7 +1,8 @@
 """The code of a network in bits: its non-zero weights by their addresses, and length bounds.
 
 Private weights are numbered by their connection, sorted, and the gaps are written in Rice's code,
-so that an address costs about log2 W bits instead of the 2 log2 W of its two ends.
+so that an address costs about log2 W bits instead of the 2 log2 W of its two ends. A network is
+tidy if its cells and species are numbered without gaps and those without a weight are gone.
 """
 
 import math

@@ -54,7 +54,7 @@ def printing_steps(n: int, k: int = 1) -> int:
     return 3 + (n + 6) * (k * n + 1)
 
 
-def read(string: UInt8[np.ndarray, " bits"], n: int) -> list[list[int]]:
+def read_permutations(string: UInt8[np.ndarray, " bits"], n: int) -> list[list[int]]:
     """The permutations that a string of `permutation_network` spells."""
     ones = np.flatnonzero(string)
     marks, pulses = ones[::2], ones[1::2]

@@ -19,23 +19,6 @@ def signed_permutations(k: int) -> list[sp.MatrixBase]:
     return [flip, *swaps]
 
 
-def real_paulis(k: int) -> list[sp.MatrixBase]:
-    """Generators of the group of 2 k^2 signed products of flips and swaps of bits; k = 2^m.
-
-    With it as few as k^2 rotations, one of each sign, average any matrix to a multiple of I.
-    Raises ValueError if k is no power of two.
-    """
-    if k < 1 or k & (k - 1):
-        raise ValueError(f"these groups exist for powers of two, got {k}")
-    generators = [-sp.eye(1)]
-    while generators[0].rows < k:
-        size = generators[0].rows
-        inner = [sp.kronecker_product(sp.eye(2), one) for one in generators]
-        outer = (sp.Matrix([[0, 1], [1, 0]]), sp.diag(1, -1))
-        generators = [*inner, *(sp.kronecker_product(one, sp.eye(size)) for one in outer)]
-    return generators
-
-
 def block_swap(k: int) -> sp.MatrixBase:
     """M of size 2k (Def. 6)."""
     return sp.kronecker_product(sp.Matrix([[0, 1], [1, 0]]), sp.eye(k))
@@ -58,7 +41,7 @@ def invariants(pairs: Iterable[tuple[sp.MatrixBase, sp.MatrixBase]]) -> list[sp.
     return [_scaled(kernel.row(i).reshape(rows, columns)) for i in range(kernel.rows)]
 
 
-def commutant(generators: Iterable[sp.MatrixBase]) -> list[sp.MatrixBase]:
+def commutant_of(generators: Iterable[sp.MatrixBase]) -> list[sp.MatrixBase]:
     """A basis of the matrices A with E A E^T = A for all E of the group generated."""
     return invariants((one, one.T) for one in generators)
 

@@ -18,7 +18,7 @@ class Slip(NamedTuple):
     meant: float
 
 
-def slips(
+def all_slips(
     weights: Weights, batch: Batch, rotation: Rotation, mask: Mask = "strict"
 ) -> dict[str, Slip]:
     """Every slip that a number can show, at structured weights, under the rotation of the data."""

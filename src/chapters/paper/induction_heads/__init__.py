@@ -10,8 +10,8 @@ from emergence.experiments.silences import MASK, TRANSFORMER, TRANSFORMER_PAIRS,
 from emergence.preset import Preset, preset
 from emergence.training.settings import TokenTraining
 
-from .described import Run
-from .dominance import HEAD_BANDS, Dominance, dominance, reached
+from .described import TransformerRun
+from .dominance import HEAD_BANDS, Dominance, dominance_of, reached
 from .products import Products
 
 LAST = 6  # the last sixth of training is its end
@@ -36,14 +36,19 @@ Grid = tuple[Sequence[Silence], Sequence[tuple[Silence, Silence]]]
 GRID = preset(paper=(TRANSFORMER, TRANSFORMER_PAIRS), smoke=((MASK,), ()))
 
 
-def planned(preset: Preset, grid: Grid, seed: int, device: torch.device) -> dict[str, list[Run]]:
+def planned(
+    preset: Preset, grid: Grid, seed: int, device: torch.device
+) -> dict[str, list[TransformerRun]]:
     """The runs of §2 by setting: all seeds in the base, one in each other setting (App. E).
 
     Raises ValueError for a negative seed.
     """
     base, seeds = preset.settings, preset.seeds(seed)
     return {
-        name: [Run(settings, s, device.type) for s in (seeds if settings == base else seeds[:1])]
+        name: [
+            TransformerRun(settings, s, device.type)
+            for s in (seeds if settings == base else seeds[:1])
+        ]
         for name, settings in variations(base, *grid).items()
     }
 
@@ -78,7 +83,7 @@ def dominances(description: Products, settings: TokenTraining) -> dict[str, Domi
         settings.vocabulary, settings.block_size, 2 * settings.n_pairs + 1, settings.mask
     )
     return {
-        name: dominance(
+        name: dominance_of(
             getattr(description, name),
             band,
             getattr(reach, name),

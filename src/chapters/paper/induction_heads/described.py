@@ -15,7 +15,7 @@ from emergence.training.settings import TokenTraining
 from emergence.training.transformer import query_logits, train_tokens
 from running.devices import generator
 
-from .products import Products, logits, products
+from .products import Products, logits, products_of
 
 TEST_SEED = 10_000  # of sequences that no training sees
 TEST_SEQUENCES = 32
@@ -24,7 +24,7 @@ DIRECTIONS = 512  # in which the residual stream is looked at
 
 
 @dataclass(frozen=True)
-class Run:
+class TransformerRun:
     """A training of §2 from one seed."""
 
     settings: TokenTraining
@@ -39,10 +39,10 @@ class Pictures:
     every: int
 
     def __call__(self, model: AttentionOnlyTransformer) -> tuple[np.ndarray, ...]:
-        return tuple(products(model))
+        return tuple(products_of(model))
 
 
-def describe(run: Run) -> dict[str, Any]:
+def describe(run: TransformerRun) -> dict[str, Any]:
     """Train, and keep what §2 looks at instead of the weights; a run of a sweep.
 
     Returns:
@@ -74,7 +74,7 @@ def describe(run: Run) -> dict[str, Any]:
         "accuracy": record.accuracy.numpy(),
         "moments": np.array(list(record.readings)),
         **dict(zip(Products._fields, map(np.stack, matrices), strict=True)),
-        "error": float((logits(products(model), few, settings.mask) - exact).abs().max()),
+        "error": float((logits(products_of(model), few, settings.mask) - exact).abs().max()),
         "singular": spectrum(model, few, settings.mask),
     }
 

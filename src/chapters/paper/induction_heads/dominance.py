@@ -71,7 +71,7 @@ def reached(vocabulary: int, block_size: int, length: int, mask: Mask) -> Produc
     return Products(layer1, layer2, output)
 
 
-def dominance(
+def dominance_of(
     matrix: Float[np.ndarray, "rows columns"],
     band: Band,
     reach: Bool[np.ndarray, "rows columns"],

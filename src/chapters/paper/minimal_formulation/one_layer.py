@@ -46,23 +46,6 @@ def orthonormal_bound(n_pairs: int, dim: int) -> float:
     return max(0.0, 1 - 1 / n_pairs - 1 / (dim - n_pairs))
 
 
-def matchings(batch: Batch) -> Float[Tensor, "pairs batch length width"]:
-    """Each sequence N times: the item asked for trades positions with each item in turn.
-
-    Labels stay where they are, so the j-th copy asks for label j. For independent positions every
-    copy is as likely as the sequence itself.
-    """
-    n_pairs, dim = batch.inputs.shape[1] // 2, batch.target.shape[-1]
-    number = torch.arange(len(batch.query), device=batch.query.device)
-    copies = []
-    for other in range(n_pairs):
-        inputs = batch.inputs.clone()
-        inputs[number, 2 * batch.query, dim:] = batch.inputs[:, 2 * other, dim:]
-        inputs[number, 2 * other, dim:] = batch.inputs[number, 2 * batch.query, dim:]
-        copies.append(inputs)
-    return torch.stack(copies)
-
-
 def random_weights(dim: int, heads: int, scale: float, generator: torch.Generator) -> OneLayer:
     """Weights with independent N(0, scale^2) entries, in double precision."""
     shapes = (heads, dim, 2 * dim), (dim, dim), (heads, 2 * dim, dim)
@@ -71,7 +54,7 @@ def random_weights(dim: int, heads: int, scale: float, generator: torch.Generato
     )
 
 
-def train(
+def train_one_layer(
     n_pairs: int, dim: int, seed: int, *, steps: int, batch_size: int = 128, rate: float = 0.02
 ) -> float:
     """The loss on fresh Gaussian data of one layer and one head after training, 1 for zero.
@@ -86,7 +69,7 @@ def train(
     optimizer = torch.optim.Adam(list(weights), rate)
     schedule = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.0, steps)
     settings = {"steps": steps, "batch_size": batch_size, "rate": rate}
-    task = Task.of(train, n_pairs=n_pairs, dim=dim, seed=seed, **settings)
+    task = Task.of(train_one_layer, n_pairs=n_pairs, dim=dim, seed=seed, **settings)
     for step in loop.steps(
         task, steps, f"one layer, N = {n_pairs}, seed {seed}",
         weights=tuple(weights), optimizer=optimizer, schedule=schedule, stream=generator,

@@ -4,8 +4,13 @@ import numpy as np
 import pytest
 import torch
 
-from chapters.beyond.area_law.curriculum import Curriculum, train_curriculum
-from chapters.beyond.area_law.training import AskedRecord, AskedTraining, train_asked
+from chapters.beyond.area_law.training import (
+    AskedRecord,
+    AskedTraining,
+    Curriculum,
+    train_asked,
+    train_curriculum,
+)
 from emergence import theory
 from emergence.theory import area, cross_entropy
 

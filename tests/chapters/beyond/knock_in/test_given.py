@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from chapters.beyond.knock_in import given as knock_in
-from chapters.paper.induction_heads.products import products
+from chapters.paper.induction_heads.products import products_of
 from emergence import models, tasks, training
 
 VOCABULARY, BLOCK, DIM = 6, 7, 34
@@ -21,7 +21,7 @@ def model(parts, strength=5.0, dim=DIM, sham=None):
 
 
 def described(parts, sham=None):
-    return products(model(parts, sham=sham).double())
+    return products_of(model(parts, sham=sham).double())
 
 
 def test_previous_is_the_sub_diagonal_of_positions():

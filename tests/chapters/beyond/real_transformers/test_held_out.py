@@ -1,9 +1,10 @@
-"""Local powers and laws judged by what they did not see, on curves whose answer is known."""
+"""Local powers and laws held out, on made-up times; AdamW's dependence on the batch size."""
 
 import numpy as np
 import pytest
 
-from chapters.beyond.real_transformers.held_out import held_out, is_a_power, local_slopes
+from chapters.beyond.real_transformers import adamw
+from chapters.beyond.real_transformers.held_out import is_a_power, local_slopes, score_held_out
 
 SIZES = np.array([2.0, 4.0, 8.0, 16.0])
 
@@ -35,7 +36,7 @@ def test_a_run_that_never_emerged_is_not_averaged():
 def test_the_law_that_made_the_times_wins():
     times = noisy(7 * SIZES**2 / np.log(SIZES), spread=0.01)
     laws = {"right": SIZES**2 / np.log(SIZES), "square": SIZES**2, "free": None}
-    found = held_out(SIZES, times, laws, seen=3)
+    found = score_held_out(SIZES, times, laws, seen=3)
     assert found["right"].error < 1e-9
     assert found["right"].best > 0.9 > found["square"].best
     assert found["right"].error < found["free"].error < found["square"].error
@@ -46,7 +47,7 @@ def test_the_law_that_made_the_times_wins():
 
 
 def test_a_free_power_extrapolates_a_power():
-    found = held_out(SIZES, noisy(5 * SIZES**0.7), {"free": None}, seen=2)
+    found = score_held_out(SIZES, noisy(5 * SIZES**0.7), {"free": None}, seen=2)
     assert found["free"].error < 1e-9
     assert np.allclose(found["free"].predicted, 5 * SIZES**0.7)
 
@@ -54,4 +55,24 @@ def test_a_free_power_extrapolates_a_power():
 @pytest.mark.parametrize("seen", [0, 4])
 def test_something_is_fitted_and_something_held_out(seen):
     with pytest.raises(ValueError, match="held out"):
-        held_out(SIZES, noisy(SIZES), {"N": SIZES}, seen=seen)
+        score_held_out(SIZES, noisy(SIZES), {"N": SIZES}, seen=seen)
+
+
+def test_nothing_is_left():
+    assert set(adamw.clock().values()) == {0}
+
+
+def test_the_power_is_minus_half_the_mean_share_of_noise():
+    """A path in pieces of unlike signal and noise, by finite differences of its whole wait."""
+    signal, noise = np.array([0.01, 0.3, 2.0]), np.array([1.0, 2.0, 0.5])
+
+    def waits(size):
+        return np.sqrt(1 + noise**2 / (size * signal**2))
+
+    size, eps = 32.0, 1e-5
+    power = (
+        np.log(waits(size * (1 + eps)).sum()) - np.log(waits(size * (1 - eps)).sum())
+    ) / np.log((1 + eps) / (1 - eps))
+    share = (noise**2 / size) / (signal**2 + noise**2 / size)
+    assert np.isclose(power, -np.average(share, weights=waits(size)) / 2, rtol=1e-4)
+    assert -0.5 < power < 0

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from chapters.beyond.real_transformers.side_by_side import Descent, noise_share, train_side_by_side
-from chapters.beyond.real_transformers.side_by_side.stacked import stacked, stacked_logits
+from chapters.beyond.real_transformers.side_by_side.networks import stacked, stacked_logits
 from chapters.beyond.real_transformers.side_by_side.train import update
 from emergence import tasks, training
 from emergence.training.settings import TokenTraining

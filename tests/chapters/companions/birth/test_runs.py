@@ -2,29 +2,22 @@
 
 import json
 from dataclasses import asdict, replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
 from chapters.companions.birth import attention, task
-from chapters.companions.birth.runs import cells, generic, order, record
+from chapters.companions.birth.runs import cells, generic, record
 from oracles.birth_counts import COUNTS
-from running.records import Entry, written
+from stored_runs import file_with, stored_text
 
-FILE = Path(__file__).parents[4] / "data" / "companions" / "birth.json"
 SMALL = generic.Generic(length=20, dim=16, batch_size=8, steps=3)
 
 
 @pytest.fixture(scope="module")
 def stored():
-    return {(run.name, run.seed): run for run in record.read(FILE.read_text(encoding="utf-8"))}
-
-
-def file_with(cell, result):
-    """The text of a file with one run."""
-    return written([Entry(cell, None, None, None, {}, None, None, result)])
+    return {(run.name, run.seed): run for run in record.read(stored_text("birth"))}
 
 
 def test_the_generic_transformer_looks_at_no_later_token():
@@ -127,12 +120,12 @@ def made(ov2, kq2, kq1, *, early=None, matched=None, drawn=True):
     curves = record.Curves(*recalls, *looks, np.array(matched or kq2, dtype=float))
     settings = {"random_triggers": drawn, "n_triggers": 5, "length": 128}
     steps = 10 * np.arange(len(ov2))
-    return record.Run("made", 0, settings, np.zeros(1), np.zeros(1), {}, steps, curves, {})
+    return record.BirthRun("made", 0, settings, np.zeros(1), np.zeros(1), {}, steps, curves, {})
 
 
 def test_arrivals_stay():
     run = made([0, 0.6, 0.2, 1, 1], [0, 0, 0, 0.1, 0.8], [0, 0, 0, 0, 0])
-    found = order.arrivals(run)
+    found = record.arrivals(run)
     assert found.begun == (10, 30, np.inf)
     assert found.half == (30, 40, np.inf)
     assert found.levels[0] == (10, 40, np.inf)  # a tenth beyond chance is more than .1
@@ -143,20 +136,20 @@ def test_order_of_what_is_decided():
     right = made([0, 1, 1, 1], [0, 0, 1, 1], [0, 0, 0, 1])
     wrong = made([0, 1, 1, 1], [0, 0, 0, 1], [0, 0, 1, 1])
     open_ = made([0, 1, 1, 1], [0, 0, 0, 0], [0, 0, 0, 0])
-    assert order.compare([right]) == (1, 1, 1, 1, 1)
-    assert order.compare([wrong]) == (0, 0, 0, 1, 0)
-    found = order.compare([open_])
+    assert record.compare([right]) == (1, 1, 1, 1, 1)
+    assert record.compare([wrong]) == (0, 0, 0, 1, 0)
+    found = record.compare([open_])
     assert found.output_first == 1
     assert np.isnan([found.begun, found.half, found.levels, found.match_first]).all()
-    assert order.compare([right, wrong, open_]).levels == 0.5
-    assert order.follows((5.0, 5.0, 9.0)) is False
-    assert order.follows((5.0, np.inf, 9.0)) is False
-    assert order.follows((5.0, 9.0, np.inf)) is True
+    assert record.compare([right, wrong, open_]).levels == 0.5
+    assert record.follows((5.0, 5.0, 9.0)) is False
+    assert record.follows((5.0, np.inf, 9.0)) is False
+    assert record.follows((5.0, 9.0, np.inf)) is True
 
 
 def test_order_by_use_reads_other_curves():
     run = made([0, 1, 1, 1], [0, 0, 0, 1], [0, 0, 1, 1], early=[0, 0, 0, 1], matched=[0, 0, 1, 1])
-    assert order.compare([run]).levels == 0
-    assert order.compare([run], by_use=True).levels == 1
+    assert record.compare([run]).levels == 0
+    assert record.compare([run], by_use=True).levels == 1
     few = made([0, 1, 1], [0.2, 0.2, 1], [0, 0, 1], drawn=False)
-    assert order.shares(few)["kq2"] == pytest.approx([0, 0, 1])  # a fifth is chance among five
+    assert record.shares(few)["kq2"] == pytest.approx([0, 0, 1])  # a fifth is chance among five

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 import torch
 
-from chapters.companions.birth import baselines, bigrams, task
+from chapters.companions.birth import bigrams, task
 from oracles.birth_counts import COUNTS, WRITTEN
 
 N = len(COUNTS.characters)
@@ -112,13 +112,13 @@ def test_baselines_by_hand():
             likely += COUNTS.conditional[x[t]].argmax() == y[t]
             total += 1
     wanted = [count / total for count in (right, plain, excess, seen, likely)]
-    assert baselines.baselines(what, COUNTS, batch) == pytest.approx(wanted)
+    assert task.baselines(what, COUNTS, batch) == pytest.approx(wanted)
 
 
 def test_guesses_are_for_shared_triggers():
     what, batch = draw(200, 80, n_triggers=3, random_triggers=True)
     with pytest.raises(ValueError, match="share"):
-        baselines.baselines(what, COUNTS, batch)
+        task.baselines(what, COUNTS, batch)
 
 
 def test_each_sequence_draws_its_own_triggers():

@@ -5,8 +5,7 @@ import math
 import pytest
 import torch
 
-from chapters.companions.clustering import derived, markers, pairwise
-from chapters.companions.clustering.settings import Derived
+from chapters.companions.clustering import Derived, derived, markers, pairwise
 from interruption import assert_resumes
 
 CPU = torch.device("cpu")
@@ -38,7 +37,7 @@ def test_an_energy_is_a_sum_over_pairs_or_a_ridge_regression(ridge, expected):
     found = derived.motion(embeddings, counted.double(), weights, ridge).energy
     units = (markers.places(markers.normalise(embeddings)) @ weights[:2] + weights[2]).relu()
     for energy, hidden, kept in zip(found, units, counted, strict=True):
-        wanted = expected(hidden[kept], markers.markers(5).total[kept])
+        wanted = expected(hidden[kept], markers.all_markers(5).total[kept])
         assert float(energy) == pytest.approx(float(wanted))
 
 

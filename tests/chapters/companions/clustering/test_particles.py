@@ -7,8 +7,7 @@ import math
 import pytest
 import torch
 
-from chapters.companions.clustering import energy, markers, particles, scores, symbolic
-from chapters.companions.clustering.settings import PRESET, Simulation
+from chapters.companions.clustering import PRESET, Simulation, energy, markers, scores, symbolic
 from emergence.preset import choose
 from interruption import assert_resumes
 
@@ -40,7 +39,7 @@ def plain_energy(points, mix, width, core):
 
 @pytest.mark.parametrize("n", SIZES)
 def test_markers_are_the_unordered_pairs(n):
-    pairs = markers.markers(n)
+    pairs = markers.all_markers(n)
     found = list(zip(*(part.tolist() for part in pairs), strict=True))
     assert found == [(a, b, (a + b) % n) for a in range(n) for b in range(a, n)]
     assert n != 17 or len(found) == 153  # as the source says
@@ -54,7 +53,7 @@ def test_markers_are_the_unordered_pairs(n):
 
 def test_fewer_than_two_residues_are_an_error():
     with pytest.raises(ValueError, match="two residues"):
-        markers.markers(1)
+        markers.all_markers(1)
 
 
 def test_normalised_embeddings(close):
@@ -70,7 +69,7 @@ def test_normalised_embeddings(close):
 def test_energy_is_its_definition(n, setting):
     embeddings = some(n)
     points = [complex(x, y) for x, y in embeddings.tolist()]
-    assert float(energy.energy(embeddings, *setting)) == pytest.approx(
+    assert float(energy.energy_of(embeddings, *setting)) == pytest.approx(
         plain_energy(points, *setting), rel=1e-12
     )
 
@@ -79,7 +78,7 @@ def test_energy_is_its_definition(n, setting):
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_forces_are_the_gradient(n, setting, close):
     embeddings = (2 + 3 * some(n, 3)).requires_grad_()
-    (gradient,) = torch.autograd.grad(energy.energy(embeddings, *setting).sum(), embeddings)
+    (gradient,) = torch.autograd.grad(energy.energy_of(embeddings, *setting).sum(), embeddings)
     close(energy.forces(embeddings.detach(), *setting), -gradient, 1e-9)
 
 
@@ -117,14 +116,14 @@ def test_a_circle_is_a_circle_and_no_grid(n):
     for frequency in range(1, (n + 1) // 2):
         if math.gcd(frequency, n) > 1:
             continue
-        found = scores.scores(scores.circle(n, frequency))
+        found = scores.score(scores.circle(n, frequency))
         assert float(found.circle) == pytest.approx(1.0)
         assert not bool(found.grids)
 
 
 def test_markers_of_a_circle_are_collinear(close):
     marks = markers.places(scores.circle(17, 5))
-    total = markers.markers(17).total
+    total = markers.all_markers(17).total
     for sum_ in range(17):
         x, y = marks[total == sum_].T
         assert float(torch.linalg.matrix_rank(torch.stack((x, y)), tol=1e-9)) == 1
@@ -134,7 +133,7 @@ def test_markers_of_a_circle_are_collinear(close):
 
 
 def test_a_lattice_is_a_grid_and_no_circle():
-    found = scores.scores(scores.lattice(16, 4))
+    found = scores.score(scores.lattice(16, 4))
     assert (bool(found.grids), bool(found.circles)) == (True, False)
 
 
@@ -148,11 +147,11 @@ def test_flatness_of_a_circle_an_ellipse_and_a_line(close):
 def test_grid_score_counts_pairs():
     embeddings = some(6)
     marks = markers.places(markers.normalise(embeddings)).tolist()
-    totals = markers.markers(6).total.tolist()
+    totals = markers.all_markers(6).total.tolist()
     pairs = list(itertools.combinations(range(len(totals)), 2))
     near = {k: math.dist(marks[k[0]], marks[k[1]]) < scores.RADIUS for k in pairs}
-    for value, same in ((scores.scores(embeddings).grid, True),
-                        (scores.scores(embeddings).base, False)):  # fmt: skip
+    for value, same in ((scores.score(embeddings).grid, True),
+                        (scores.score(embeddings).base, False)):  # fmt: skip
         kind = [near[i, j] for i, j in pairs if (totals[i] == totals[j]) == same]
         assert float(value) == pytest.approx(sum(kind) / len(kind))
 
@@ -176,22 +175,22 @@ def test_the_spectrum_holds_all_variance(n, close):
 def test_particles_descend_and_repeat(setting):
     given = GIVEN | dict(zip(("mix", "width", "core"), setting, strict=True))
     settings = Simulation(residues=7, steps=80)
-    ends = particles.simulate(settings, (0, 1), **given)
+    ends = energy.simulate(settings, (0, 1), **given)
     assert ends.shape == (2, 7, 2)
-    assert torch.allclose(ends[1:], particles.simulate(settings, (1,), **given), atol=1e-3)
-    before = particles.start(7, (0, 1))
-    assert (energy.energy(ends, *setting) < energy.energy(before, *setting)).all()
+    assert torch.allclose(ends[1:], energy.simulate(settings, (1,), **given), atol=1e-3)
+    before = energy.start(7, (0, 1))
+    assert (energy.energy_of(ends, *setting) < energy.energy_of(before, *setting)).all()
 
 
 @pytest.mark.parametrize("kill_after", [1, 9])
 def test_a_killed_simulation_ends_in_the_same_bits(kill_after):
     settings = Simulation(residues=7, steps=12)
-    assert_resumes(lambda: [particles.simulate(settings, (0, 1), **GIVEN)], kill_after)
+    assert_resumes(lambda: [energy.simulate(settings, (0, 1), **GIVEN)], kill_after)
 
 
 def test_particles_that_diverge_are_an_error():
     with pytest.raises(ArithmeticError, match="not finite"):
-        particles.simulate(Simulation(5, steps=3, learning_rate=math.inf), (0,), **GIVEN)
+        energy.simulate(Simulation(5, steps=3, learning_rate=math.inf), (0,), **GIVEN)
 
 
 def test_presets_are_named():

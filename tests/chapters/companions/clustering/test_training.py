@@ -9,15 +9,14 @@ import torch
 from torch.nn import functional
 
 from chapters.companions.clustering import (
+    Training,
     energy,
-    following,
     markers,
     model,
     pairwise,
     profiles,
     training,
 )
-from chapters.companions.clustering.settings import Training
 from interruption import assert_resumes
 
 CPU = torch.device("cpu")
@@ -51,7 +50,7 @@ def layers(net, run=0):
 
 def test_losses_are_those_of_one_marker_at_a_time(close):
     net = small(runs=2)
-    pairs = markers.markers(5)
+    pairs = markers.all_markers(5)
     expected = [
         [
             marker_loss(layers(net, run), net.embeddings[run, a] + net.embeddings[run, b], c).item()
@@ -67,7 +66,7 @@ def test_pair_forces_are_what_a_training_step_does(hidden_bias, close):
     net = small(bias=0.3 if hidden_bias else 0.0)
     found = pairwise.pair_forces(net, hidden_bias=hidden_bias)[0]
     marks = markers.places(net.embeddings)[0]
-    total = markers.markers(5).total
+    total = markers.all_markers(5).total
     rate = 1e-5
     for j in (0, 4, 11):
         weights = layers(net)
@@ -149,8 +148,8 @@ def test_likeness_ignores_motion_and_growth():
 
 def test_training_is_that_of_each_seed_alone():
     settings = Training(residues=5, hidden=8, epochs=30, records=3, snapshots=(0, 10))
-    both = training.train(settings, (0, 1), device=CPU)
-    alone = training.train(settings, (1,), device=CPU)
+    both = training.train_clustering(settings, (0, 1), device=CPU)
+    alone = training.train_clustering(settings, (1,), device=CPU)
     assert torch.allclose(both.final.second[1], alone.final.second[0], atol=1e-5)
     assert torch.equal(both.trained[1], alone.trained[0])
     assert both.epochs.tolist() == [0, 10, 20, 30]
@@ -163,7 +162,7 @@ def test_only_trained_pairs_are_trained():
     settings = Training(residues=5, hidden=8, epochs=1)
     net, trained = model.start(settings, (4,))
     assert int((~trained).sum()) == round(0.2 * 15)
-    after = training.train(settings, (4,), device=CPU)
+    after = training.train_clustering(settings, (4,), device=CPU)
     weights = trained / trained.sum()
     free = model.Network(*(part.clone().requires_grad_() for part in net))
     (model.losses(free) * weights).sum().backward()
@@ -179,7 +178,7 @@ def test_weight_decay_and_biases_are_where_they_are_asked_for():
         {"weight_decay": 0.0, "embedding_decay": 1.0},
     )
     frozen, none, same = (
-        training.train(replace(SMALL, epochs=20, **each), (0,), device=CPU).final
+        training.train_clustering(replace(SMALL, epochs=20, **each), (0,), device=CPU).final
         for each in changes
     )
     assert not frozen.first_bias.any()
@@ -189,22 +188,24 @@ def test_weight_decay_and_biases_are_where_they_are_asked_for():
 
 def test_a_run_that_diverges_is_an_error():
     with pytest.raises(ArithmeticError, match="not finite"):
-        training.train(replace(SMALL, epochs=40, learning_rate=math.inf), (0,), device=CPU)
+        training.train_clustering(
+            replace(SMALL, epochs=40, learning_rate=math.inf), (0,), device=CPU
+        )
 
 
 @pytest.mark.parametrize("kill_after", [1, 5, 6, 11])
 @pytest.mark.parametrize("hidden_bias", [True, False])
 def test_a_killed_training_ends_in_the_same_bits(hidden_bias, kill_after):
     settings = replace(SMALL, epochs=12, records=3, snapshots=(0, 5), hidden_bias=hidden_bias)
-    assert_resumes(lambda: training.train(settings, (0, 1), device=CPU), kill_after)
+    assert_resumes(lambda: training.train_clustering(settings, (0, 1), device=CPU), kill_after)
 
 
 def test_following_compares_at_every_snapshot():
     settings = Training(residues=5, hidden=8, epochs=12, snapshots=(0, 6))
-    record = training.train(settings, (0, 1, 2), device=CPU)
+    record = training.train_clustering(settings, (0, 1, 2), device=CPU)
     tendencies = {"clustering": lambda places: energy.forces(places, 0.0, 0.5, 0.0)}
     stream = torch.Generator().manual_seed(0)
-    found = following.compare_forces(record, tendencies, relabellings=2, stream=stream)
+    found = training.compare_forces(record, tendencies, relabellings=2, stream=stream)
     assert found.epochs.tolist() == [0, 6, 12]
     end = model.Network(*(part.double() for part in record.final))
     free = end._replace(embeddings=end.embeddings.clone().requires_grad_())
@@ -222,7 +223,7 @@ def test_profiles_are_averages_over_pairs():
     force = pairwise.pair_forces(net)
     force = force / force.square().sum(dim=-1).mean(dim=(1, 2)).sqrt()[:, None, None, None]
     marks = markers.places(net.embeddings)
-    total = markers.markers(9).total.tolist()
+    total = markers.all_markers(9).total.tolist()
     rms = float(markers.scale(net.embeddings)[1])
     near, far, angle = [], [], []
     for i, j in itertools.permutations(range(45), 2):

@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import asdict, replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,9 +9,8 @@ import torch
 
 from chapters.companions.distributional import Recipe, model, probes, stored, task, training
 from oracles.birth_counts import COUNTS
-from running.records import Entry, written
+from stored_runs import file_with, stored_text
 
-FILE = Path(__file__).parents[4] / "data" / "companions" / "distributional.json"
 CPU = torch.device("cpu")
 TINY = replace(
     Recipe(), length=24, dim=16, width=32, batch_size=8, steps=4, every=4, n_tested=8,
@@ -35,7 +33,7 @@ def probe():
 @pytest.fixture(scope="module")
 def kept():
     """The stored runs by name and seed."""
-    return {(run.name, run.seed): run for run in stored.read(FILE.read_text(encoding="utf-8"))}
+    return {(run.name, run.seed): run for run in stored.read(stored_text("distributional"))}
 
 
 def test_a_reading_is_that_of_models_made_one_by_one(own, probe):
@@ -94,11 +92,6 @@ def test_the_edge_is_where_the_drawn_values_end():
         assert greatest == pytest.approx(probes.edge(*w.shape), rel=0.03)
 
 
-def file_with(cell, result):
-    """The text of a file with one run."""
-    return written([Entry(cell, None, None, None, {}, None, None, result)])
-
-
 def test_a_run_goes_through_the_file_unchanged():
     cell = stored.Cell("made", TINY, 1)
     entry = stored.measure(cell, COUNTS)
@@ -119,7 +112,9 @@ def test_a_run_goes_through_the_file_unchanged():
 
 def test_unsettled_by_hand():
     loss = np.array([9.0, 9, 9, 9, 9, 9, 3, 5, 1, 2])
-    run = stored.Run("made", 0, {}, loss, np.zeros(0, dtype=int), np.zeros((2, 0)), {}, {}, {})
+    run = stored.DistributionalRun(
+        "made", 0, {}, loss, np.zeros(0, dtype=int), np.zeros((2, 0)), {}, {}, {}
+    )
     assert run.unsettled == pytest.approx(2.5)
 
 

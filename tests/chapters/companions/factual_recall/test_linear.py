@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from chapters.companions.factual_recall import linear, phases, task
+from chapters.companions.factual_recall import linear, task
 from chapters.companions.factual_recall.task import Facts
 
 CPU = torch.device("cpu")
@@ -60,7 +60,7 @@ def run(facts, **changes):
         "alpha": [0.5, 0.5], "learning_rate": 0.1, "batch_size": 16, "steps": 2, "every": 1,
         "test_size": 64, "device": CPU, "label": "test",
     }  # fmt: skip
-    return linear.train(facts, [0, 1], **(options | changes))
+    return linear.train_linear(facts, [0, 1], **(options | changes))
 
 
 def test_a_step_is_autograds():
@@ -157,7 +157,7 @@ def test_training_meets_the_prediction_on_a_small_task():
     record = run(facts, alpha=[1e-3, 1e-3], learning_rate=0.5, batch_size=256, steps=400, every=2)
     rates = linear.growth_rates(facts)
     # before the weights are so large that the prediction moves
-    for found, rate in zip(phases.emergence(record, 0.1), rates, strict=True):
+    for found, rate in zip(linear.emergence(record, 0.1), rates, strict=True):
         assert found == pytest.approx(linear.predicted_step(rate, 1e-3, 0.5, 0.1), rel=0.1)
 
 
@@ -168,11 +168,11 @@ def test_phases_of_a_made_up_run():
     blank = np.zeros((2, 6))
     attention = np.zeros((2, 6, 3))
     attention[0, 2:, 0], attention[0, 1:, 1] = 1.0, 2.0
-    record = linear.Record(steps, loss, relation, blank, blank, blank, attention)
-    found = phases.phases(record, 2.0)
+    record = linear.LinearRecord(steps, loss, relation, blank, blank, blank, attention)
+    found = linear.phases(record, 2.0)
     assert [part.tolist() for part in found] == [
         [10, np.inf], [10, np.inf], [30, np.inf], [50, np.inf]
     ]  # fmt: skip
-    assert phases.emergence(record).tolist() == [[10, np.inf], [20, np.inf]]
-    one = linear.Record(steps, *(part[:1] for part in record[1:]))
-    assert phases.midway(one, phases.phases(one, 2.0)).tolist() == [2]
+    assert linear.emergence(record).tolist() == [[10, np.inf], [20, np.inf]]
+    one = linear.LinearRecord(steps, *(part[:1] for part in record[1:]))
+    assert linear.midway(one, linear.phases(one, 2.0)).tolist() == [2]

@@ -9,7 +9,7 @@ import scipy.linalg
 import sympy as sp
 import torch
 
-from chapters.companions.grokking import PRESET, direction, manifold, model, sliding, task, toys
+from chapters.companions.grokking import PRESET, direction, manifold, model, toys
 from chapters.companions.grokking.model import Layers
 from interruption import assert_resumes
 
@@ -87,7 +87,7 @@ def test_tangential_cosine_by_hand():
 @pytest.fixture
 def near_zero_loss():
     stream = torch.Generator().manual_seed(2)
-    data = task.split(5, 9, generator=stream).train
+    data = model.split(5, 9, generator=stream).train
     layers = model.start(5, 12, "torch", generator=stream)
     held = torch.rand(9, 12, generator=stream) < 0.1
     return data, layers, held
@@ -187,7 +187,7 @@ def test_filippov_gates_hold_the_inputs(near_zero_loss, close):
     theta = model.start(5, 12, "normal", generator=torch.Generator().manual_seed(6))
     free = manifold.free_directions(data.inputs, held)
     projection = manifold.norm_minimising(theta, layers, data.inputs, free)
-    found = sliding.gates(theta, layers, data.inputs, held, free, projection)
+    found = manifold.gates(theta, layers, data.inputs, held, free, projection)
     assert bool((found.known == held).all())
     z = data.inputs @ layers.embeddings
     gate = torch.where(held, found.predicted, (z > 0).double())
@@ -201,7 +201,7 @@ def test_agreement_of_shares():
     known = torch.tensor([[True, True, True, True, False]])
     predicted = torch.tensor([[0.05, 0.35, 0.95, 1.25, float("nan")]]).double()
     measured = torch.tensor([[0.05, 0.35, 0.95, 0.65, 0.5]]).double()
-    found = sliding.agreement(sliding.Gates(predicted, known), measured)
+    found = manifold.agreement(manifold.Gates(predicted, known), measured)
     assert float(found.inside) == pytest.approx(0.75)
     spread = float((measured[0, :4] - 0.5).square().sum())
     assert float(found.explained) == pytest.approx(1 - 0.35**2 / spread)
@@ -222,7 +222,7 @@ def test_updates_are_gradient_descent_of_torch():
     settings = replace(SETTINGS, steps=40)
     found = direction.measure_updates(settings, [4], ["entries"], label="test")
     stream = torch.Generator().manual_seed(4)
-    data = task.split(5, 12, generator=stream)
+    data = model.split(5, 12, generator=stream)
     free = [part.requires_grad_() for part in model.start(5, 32, "torch", generator=stream)]
     optimiser = torch.optim.SGD(free, lr=1.0, weight_decay=1e-4)
     states = []

@@ -1,28 +1,29 @@
 """Stages of grokking, and the long runs that are stored."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from chapters.companions.grokking import PRESET, direction, stages, stored
-from chapters.companions.grokking.settings import (
+from chapters.companions.grokking import (
+    PRESET,
     Direction,
     Ladder,
     Moduli,
     RealTraining,
     Simulation,
+    direction,
+    stages,
+    stored,
 )
-from running.records import Entry, written
+from stored_runs import file_with, stored_text
 
-FILE = Path(__file__).parents[4] / "data" / "companions" / "grokking.json"
 STEPS = np.array([10, 20, 40, 80, 160])
 
 
 @pytest.fixture(scope="module")
 def tables():
-    return stored.read(FILE.read_text(encoding="ascii"))
+    return stored.read(stored_text("grokking"))
 
 
 def test_the_stage_goes_from_the_last_chance_to_the_first_knowledge():
@@ -78,8 +79,7 @@ def test_a_table_goes_through_the_file_unchanged():
                          switch_window=20)  # fmt: skip
     record = direction.measure_updates(settings, (0,), ("entries",), label="test")
     part = stored.Part("direction", "base", settings, (0,))
-    text = written([Entry(part, None, None, None, {}, None, None, stored.run(part))])
-    back = stored.read(text)["direction"]["base"]
+    back = stored.read(file_with(part, stored.run(part)))["direction"]["base"]
     assert back["test_loss"] == pytest.approx(record.test_loss[0].numpy(), rel=1e-5)
     assert back["gates"].shape == (1, 2, 10, 10)
     assert back["settings"]["steps"] == 60
@@ -122,8 +122,7 @@ def test_a_part_is_what_its_place_says(kind, name, real, wanted):
     for table in found.values() if "real" in found else [found]:
         assert len(table["accuracy"]) == 2
         assert ("memorised" in table) == (table is found.get("real") or name == "slowed")
-    text = written([Entry(part, None, None, None, {}, None, None, found)])
-    assert set(stored.read(text)[kind][name]) == set(found)
+    assert set(stored.read(file_with(part, found))[kind][name]) == set(found)
 
 
 def test_moduli_are_trained_at_rates_that_stay_stable():

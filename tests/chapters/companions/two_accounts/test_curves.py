@@ -8,7 +8,7 @@ import torch
 
 from chapters.companions.birth import memories, model, task
 from chapters.companions.birth.training import train
-from chapters.companions.two_accounts import PRESET, circuits, curves, stages
+from chapters.companions.two_accounts import PRESET, curves, readings, stages
 from emergence.preset import choose
 from emergence.training.minimal import train_minimal
 from emergence.training.transformer import train_tokens
@@ -37,7 +37,7 @@ def test_token_training_is_that_of_section_2():
     found = curves.tokens(TINY, (3,), device=CPU)
     record = train_tokens(TINY.tokens, 3, device=CPU)
     assert found.final[0] == pytest.approx(float(record.accuracy[-20:].mean()))
-    last = circuits.tokens(record.model)
+    last = readings.token_head(record.model)
     assert found.of("strength")[:, 0, -1] == pytest.approx(
         [float(part.table.detach().diagonal().mean()) for part in last], rel=1e-4
     )
@@ -91,7 +91,7 @@ def test_pulls_are_what_the_loss_says():
     batch = task.sample(chain, what.batch_size, what.length, generator=draw)
     frozen = model.Frozen(*(part.double() for part in frozen))
     head = stages.planted_head(frozen, chain.triggers, settings.planted, 1)
-    direction = circuits.stream(frozen, head, chain.triggers).match.target
+    direction = readings.stream_head(frozen, head, chain.triggers).match.target
     for_step = direction / direction.norm()
 
     def loss(step):

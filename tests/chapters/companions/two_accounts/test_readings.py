@@ -7,9 +7,9 @@ import pytest
 import torch
 
 from chapters.companions.birth.memories import recall
-from chapters.companions.two_accounts import arrivals, circuits, curves, readings
-from chapters.companions.two_accounts.readings import AssociativeMemory, Reading, read
-from chapters.paper.induction_heads.products import products
+from chapters.companions.two_accounts import curves, readings
+from chapters.companions.two_accounts.readings import AssociativeMemory, Reading, read_memory
+from chapters.paper.induction_heads.products import products_of
 from emergence.analysis.weights import blocks
 from emergence.models import AttentionOnlyTransformer
 from emergence.subspace import INDUCTION_HEAD, NAMES, project
@@ -44,16 +44,16 @@ def test_coefficient_is_the_orthogonal_projection():
     square = some.target.square().sum()
     rest = some.weight - (some.weight * some.target).sum() / square * some.target
     mixed = some._replace(weight=0.7 * some.target + rest)
-    found = read(mixed, 5)
+    found = read_memory(mixed, 5)
     assert found.coefficient == pytest.approx(0.7)
     rms = (rest.square().sum() / (rest.numel() - 1)).sqrt()
     assert found.contrast == pytest.approx(float(0.7 * square.sqrt() / rms))
-    assert read(some._replace(weight=rest), 5).coefficient == pytest.approx(0, abs=1e-12)
+    assert read_memory(some._replace(weight=rest), 5).coefficient == pytest.approx(0, abs=1e-12)
 
 
 def test_recall_ignores_scale_and_coefficient_does_not():
     some = drawn()
-    one, ten = read(some, 3), read(some._replace(weight=10 * some.weight), 3)
+    one, ten = read_memory(some, 3), read_memory(some._replace(weight=10 * some.weight), 3)
     assert (one.recall, one.recall_few) == (ten.recall, ten.recall_few)
     assert ten.coefficient == pytest.approx(10 * one.coefficient)
     assert ten.contrast == pytest.approx(one.contrast)
@@ -81,7 +81,7 @@ def test_predicted_recall_without_noise():
 def test_coefficients_of_the_minimal_model_are_pseudo_parameters(random_weights):
     weights = random_weights(torch.Generator().manual_seed(0), 6)
     pseudo = project(weights)[0].stacked()
-    found = [read(part, 5).coefficient for part in circuits.minimal(weights)]
+    found = [read_memory(part, 5).coefficient for part in readings.minimal_head(weights)]
     wanted = [float(pseudo[NAMES.index(name)]) for name in reversed(INDUCTION_HEAD)]
     assert found == pytest.approx(wanted)
 
@@ -90,8 +90,8 @@ def test_tables_of_the_token_transformer_are_blocks_of_its_products():
     model = AttentionOnlyTransformer(
         24, 6, 6, embedding_scale=0.5, generator=torch.Generator().manual_seed(0)
     )
-    described = products(model)
-    found = [part.table.detach().double().numpy() for part in circuits.tokens(model)]
+    described = products_of(model)
+    found = [part.table.detach().double().numpy() for part in readings.token_head(model)]
     wanted = (
         blocks(described.output, 6)[0, 4].T,
         blocks(described.layer2, 6)[0, 2],
@@ -103,7 +103,7 @@ def test_tables_of_the_token_transformer_are_blocks_of_its_products():
 
 def test_a_planted_memory_has_its_strength():
     some = drawn()
-    found = read(some._replace(weight=circuits.planted(some, 2.5)), 5)
+    found = read_memory(some._replace(weight=readings.planted(some, 2.5)), 5)
     assert found.strength == pytest.approx(2.5)
     assert found.contrast > 1e6
 
@@ -125,7 +125,7 @@ def test_arrivals_by_hand():
         recall_few=[[0.2, 0.7, 0.9], [0.7, 0.7, 0.7], [0.4, 0.5, 0.4]],
     )
     times = {
-        (probe, moment): arrivals.arrivals(some, probe, moment, few=5)[:, 0].tolist()
+        (probe, moment): curves.arrivals(some, probe, moment, few=5)[:, 0].tolist()
         for probe in ("recall", "coefficient", "recall_few")
         for moment in ("begun", "half")
     }
@@ -141,17 +141,17 @@ def test_arrivals_by_hand():
 
 def test_agreement_within_parts_does_not_see_their_order():
     times = np.array([[1.0, 5, 3], [20, 22, 29], [300, 100, 200]])
-    assert arrivals.agreement_within(times, times**2) == pytest.approx(1)
-    assert arrivals.agreement_within(times, -times) == pytest.approx(-1)
+    assert curves.agreement_within(times, times**2) == pytest.approx(1)
+    assert curves.agreement_within(times, -times) == pytest.approx(-1)
     # parts in the same order, seeds within each unrelated: Spearman over all would be near 1
     other = np.array([[5.0, 1, 3], [20, 22, 29], [100, 200, 300]])
     within = [-1.0, 1.0, -0.5]
-    assert arrivals.agreement_within(times, other) == pytest.approx(np.mean(within))
-    assert arrivals.agreement_within(times, np.full((3, 3), np.inf)) == 0
+    assert curves.agreement_within(times, other) == pytest.approx(np.mean(within))
+    assert curves.agreement_within(times, np.full((3, 3), np.inf)) == 0
 
 
 def test_translation_counts_all_readings_and_its_bias_the_undecided():
     some = hand_made(recall=[[0, 0.5, 1]] * 3, predicted=[[0, 0.9, 1]] * 3)
-    assert arrivals.translation_error(some) == pytest.approx(0.4 / 3)
-    assert arrivals.translation_bias(some) == pytest.approx(0.4)
-    assert arrivals.translation_bias(hand_made(recall=[[0, 1, 1]] * 3)) == 0
+    assert curves.translation_error(some) == pytest.approx(0.4 / 3)
+    assert curves.translation_bias(some) == pytest.approx(0.4)
+    assert curves.translation_bias(hand_made(recall=[[0, 1, 1]] * 3)) == 0

@@ -3,9 +3,9 @@
 import pytest
 from hypothesis import given, settings
 
-from chapters.companions.weight_norm.model import Network, Private, Shared, Unit, printed, run, tidy
+from chapters.companions.weight_norm.model import Network, Private, Shared, Unit, printed, run
 from chapters.companions.weight_norm.wiring import Wiring, add_toggle, started
-from oracles.weight_norm_networks import network_of, parts, print_of, simulated
+from oracles.weight_norm_networks import network_of, parts, print_of, simulated, tidy
 
 STEPS = 5
 

@@ -1,12 +1,14 @@
-"""What the printers print and weigh, and Rule 110 from its published table."""
+"""Printers of strings and of permutations: what they print, and what they weigh."""
 
 import math
+from itertools import permutations
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from chapters.companions.weight_norm import cell, printers
+from chapters.companions.weight_norm import permutations as spelled
 from chapters.companions.weight_norm.model import printed
 
 bits = st.lists(st.integers(0, 1), min_size=1, max_size=30)
@@ -97,3 +99,45 @@ def test_least_cells_of_simple_rules(rule, weights):
 def test_no_cell_is_an_error():
     with pytest.raises(ValueError, match="at most 2"):
         cell.least_weights(110, 2)
+
+
+def string_of(*some):
+    n, k = len(some[0]), len(some)
+    return printed(spelled.permutation_network(some), spelled.printing_steps(n, k))
+
+
+def test_every_permutation_of_four_is_read_back():
+    strings = set()
+    for permutation in permutations(range(4)):
+        string = string_of(permutation)
+        assert spelled.read_permutations(string, 4) == [list(permutation)]
+        strings.add(tuple(string.tolist()))
+    assert len(strings) == 24
+
+
+@given(
+    st.integers(2, 7).flatmap(lambda n: st.lists(st.permutations(range(n)), min_size=1, max_size=4))
+)
+def test_several_permutations_are_read_back(some):
+    n, k = len(some[0]), len(some)
+    assert spelled.read_permutations(string_of(*some), n) == some
+    assert spelled.permutation_network(some).weight_count == spelled.weight_count(n, k)
+
+
+@pytest.mark.parametrize("some", [[[0, 0, 1]], [[0, 1, 2], [0, 1]]])
+def test_what_is_no_permutation_is_refused(some):
+    with pytest.raises(ValueError, match="permutations"):
+        spelled.permutation_network(some)
+
+
+@pytest.mark.parametrize("n", [1, 5, 400])
+def test_log_of_the_factorial(n):
+    assert spelled.log2_factorial(n) == pytest.approx(math.log2(math.factorial(n)), abs=1e-9)
+
+
+@pytest.mark.parametrize("k", [1, 4])
+def test_ratio_approaches_its_limit_as_the_expansion_says(k):
+    n = 2**900
+    share = spelled.ratio(n, k) * (k + 2) / k
+    # N log2 N - N log2 e over N log2 N + N log2 (k + 2)
+    assert share == pytest.approx((900 - math.log2(math.e)) / (900 + math.log2(k + 2)), abs=1e-9)

@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chapters.companions.weight_norm import tag
+from chapters.companions.weight_norm import prior, tag
 from chapters.companions.weight_norm.model import printed
-from chapters.companions.weight_norm.prior import shortest
 
 commands = st.lists(st.sampled_from(tag.COMMANDS), max_size=6)
 
@@ -61,19 +60,19 @@ def test_a_program_needs_a_loop():
 
 def test_shortest_programs_are_those_of_brute_force():
     n_bits, patience = 4, 30
-    least = [shortest.NEVER] * 2**n_bits
+    least = [prior.NEVER] * 2**n_bits
     for total in (3, 2, 1):
         for once in range(total):
             for program in product(tag.COMMANDS, repeat=total):
                 said = spoken(program[:once], program[once:], patience)[:n_bits]
                 if len(said) == n_bits:
                     least[int(said, 2)] = total
-    assert shortest.shortest(3, n_bits, patience).commands.tolist() == least
+    assert prior.shortest(3, n_bits, patience).commands.tolist() == least
 
 
 def test_undecided_programs_may_still_speak():
     # with little time some are undecided; with more, none of those that were decided has spoken
-    short, long = (shortest.shortest(4, 6, patience) for patience in (12, 120))
+    short, long = (prior.shortest(4, 6, patience) for patience in (12, 120))
     assert short.undecided > long.undecided
     changed = (short.commands != long.commands).sum()
     assert changed <= short.undecided

@@ -1,20 +1,37 @@
-"""Propositions 1-4 for small k and for every k; each check turns red when its step is wrong."""
+"""Matrices that commute with the turns, and the dimensions that Theorem 1 leaves."""
 
 import pytest
 import sympy as sp
 import torch
 
-from chapters.paper.appendix_a import commutant, words
+from chapters.paper.appendix_a import averages, commutant, dimension, words
 from chapters.paper.appendix_a.commutant import A, i, j, k, l
 from chapters.paper.appendix_a.words import ORTHOGONALITY, E, F, M, matrix
 
 small = pytest.mark.parametrize("size", [1, 2, 3])
 
 
+def real_paulis(k):
+    """Generators of the group of 2 k^2 signed products of flips and swaps of bits; k = 2^m.
+
+    With it as few as k^2 rotations, one of each sign, average any matrix to a multiple of I.
+    Raises ValueError if k is no power of two.
+    """
+    if k < 1 or k & (k - 1):
+        raise ValueError(f"these groups exist for powers of two, got {k}")
+    generators = [-sp.eye(1)]
+    while generators[0].rows < k:
+        size = generators[0].rows
+        inner = [sp.kronecker_product(sp.eye(2), one) for one in generators]
+        outer = (sp.Matrix([[0, 1], [1, 0]]), sp.diag(1, -1))
+        generators = [*inner, *(sp.kronecker_product(one, sp.eye(size)) for one in outer)]
+    return generators
+
+
 @pytest.mark.parametrize("size", [1, 2, 3, 4])
 def test_proposition_1(size):
     """What all signed permutations leave fixed is a multiple of I."""
-    basis = commutant.commutant(commutant.signed_permutations(size))
+    basis = commutant.commutant_of(commutant.signed_permutations(size))
     assert commutant.spans(basis, [sp.eye(size)])
 
 
@@ -22,7 +39,7 @@ def test_proposition_1(size):
 def test_proposition_2(size):
     generators = commutant.block_orthogonal(commutant.signed_permutations(size))
     assert commutant.spans(
-        commutant.commutant(generators), [sp.eye(2 * size), commutant.block_swap(size)]
+        commutant.commutant_of(generators), [sp.eye(2 * size), commutant.block_swap(size)]
     )
 
 
@@ -44,30 +61,30 @@ def test_proposition_4_for_every_generator(size):
 
 @pytest.mark.parametrize("size", [1, 2, 4])
 def test_paulis_fix_no_more(size):
-    paulis = commutant.real_paulis(size)
-    assert commutant.spans(commutant.commutant(paulis), [sp.eye(size)])
-    assert len(commutant.commutant(commutant.block_orthogonal(paulis))) == 2
+    paulis = real_paulis(size)
+    assert commutant.spans(commutant.commutant_of(paulis), [sp.eye(size)])
+    assert len(commutant.commutant_of(commutant.block_orthogonal(paulis))) == 2
 
 
 @pytest.mark.parametrize("size", [0, 3, 6])
 def test_paulis_need_a_power_of_two(size):
     with pytest.raises(ValueError, match="powers of two"):
-        commutant.real_paulis(size)
+        real_paulis(size)
 
 
 def test_every_generator_is_orthogonal():
-    for generators in (commutant.signed_permutations(4), commutant.real_paulis(4)):
+    for generators in (commutant.signed_permutations(4), real_paulis(4)):
         for one in commutant.block_orthogonal(generators):
             assert one * one.T == sp.eye(8)
 
 
 def test_fewer_rotations_fix_more():
     """Sabotage: without the swaps every diagonal matrix stays, without M four dimensions do."""
-    assert len(commutant.commutant(commutant.signed_permutations(3)[:1])) == 5
+    assert len(commutant.commutant_of(commutant.signed_permutations(3)[:1])) == 5
     flips = [sp.diag(*[-1 if a == b else 1 for b in range(3)]) for a in range(3)]
-    assert len(commutant.commutant(flips)) == 3
+    assert len(commutant.commutant_of(flips)) == 3
     doubled = commutant.block_orthogonal(commutant.signed_permutations(3))[:-1]
-    assert len(commutant.commutant(doubled)) == 4
+    assert len(commutant.commutant_of(doubled)) == 4
 
 
 def test_rotations_without_minus_one_leave_something_for_proposition_3():
@@ -165,3 +182,32 @@ def test_what_has_no_value_raises():
     with pytest.raises(ValueError, match="not a product"):
         words.evaluate(sp.Integer(2), {}, {})
     assert words.evaluate(sp.Integer(0), {}, {}) == 0
+
+
+@pytest.mark.parametrize("k", [1, 2])
+def test_nineteen_dimensions_are_fixed(k):
+    assert dimension.fixed_dimensions(k) == (3, 12, 4)
+
+
+def test_fewer_rotations_leave_more(monkeypatch):
+    """Without the swap of halves, the fixed matrices of a position are four instead of two."""
+    monkeypatch.setattr(dimension, "block_orthogonal", lambda g: commutant.block_orthogonal(g)[:-1])
+    assert dimension.fixed_dimensions(2) == (5, 20, 4)
+
+
+@pytest.mark.parametrize(("query_position", "reached"), [(True, 19), (False, 15)])
+def test_gradients_span_nineteen_or_fifteen(query_position, reached):
+    rows = dimension.gradients(
+        4, 24, averages.pauli_group(4), torch.Generator().manual_seed(0),
+        query_position=query_position,
+    )  # fmt: skip
+    assert rows.shape == (24, 28 * 16)
+    assert dimension.rank(rows) == reached
+
+
+def test_without_rotations_every_gradient_is_a_direction_of_its_own():
+    nothing = averages.Group(*(torch.eye(4, dtype=torch.float64)[None] for _ in range(2)))
+    rows = dimension.gradients(
+        4, 24, nothing, torch.Generator().manual_seed(0), query_position=True
+    )
+    assert dimension.rank(rows) == 24

@@ -1,4 +1,4 @@
-"""A.5-A.7: the algebra, the same on the real model, and what a slip in either would show."""
+"""The algebra of A.6 and A.7, its slips, and what each rule is good for."""
 
 import pytest
 import sympy as sp
@@ -6,7 +6,7 @@ import torch
 
 from chapters.paper.appendix_a import rotation, structure, words
 from chapters.paper.appendix_a.rotation import Rotation, identities, rotate, violation
-from chapters.paper.appendix_a.slips import slips
+from chapters.paper.appendix_a.slips import all_slips
 from chapters.paper.appendix_a.words import ORTHOGONALITY, E, F, M
 from emergence import tasks
 from emergence.models import Weights
@@ -217,7 +217,7 @@ def test_dropping_m_in_a_formula_is_seen(pseudo, weights, batch):
 @pytest.mark.parametrize("mask", ["strict", "causal"])
 @pytest.mark.parametrize("form", ["main", "secondary"])
 def test_slips_fail_as_printed_and_hold_as_meant(weights, batch, form, mask):
-    found = slips(weights, batch, turned(form), mask)
+    found = all_slips(weights, batch, turned(form), mask)
     assert len(found) == 7
     for slip in found.values():
         assert slip.printed > 0.01
@@ -226,3 +226,32 @@ def test_slips_fail_as_printed_and_hold_as_meant(weights, batch, form, mask):
 
 def test_letters_e_and_f_turn_alternate_blocks():
     assert [structure.turn(index) for index in range(4)] == [E, F, E, F]
+
+
+@pytest.mark.parametrize("name", structure.BY_NAME)
+def test_without_a_rule_the_named_identities_fail(name):
+    assert structure.failing_without(name) == structure.EXPECTED[name]
+
+
+def test_most_identities_need_no_rule():
+    assert structure.failing({}) == frozenset().union(*structure.EXPECTED.values())
+    assert len(structure.failing({})) == 7
+    assert structure.failing(words.RULES) == set()
+
+
+def test_the_rules_by_name_are_all_rules():
+    together = {pair: word for part in structure.BY_NAME.values() for pair, word in part.items()}
+    assert together == words.RULES
+
+
+def test_a_slip_in_a_score_is_noticed(monkeypatch):
+    """P with U_4 in the place of U_3 turns by E on one side and F on the other."""
+    original = structure.block_weights
+
+    def slipped():
+        w1, w2, w3 = original()
+        w2[0, 2], w2[0, 3] = w2[0, 3], w2[0, 2]
+        return w1, w2, w3
+
+    monkeypatch.setattr(structure, "block_weights", slipped)
+    assert "P' = P" in structure.failing(words.RULES)

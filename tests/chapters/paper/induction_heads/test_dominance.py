@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from chapters.paper.induction_heads.attended import attended
-from chapters.paper.induction_heads.dominance import HEAD_BANDS, Band, dominance, reached
-from chapters.paper.induction_heads.products import Products, logits
+from chapters.paper.induction_heads.dominance import HEAD_BANDS, Band, dominance_of, reached
+from chapters.paper.induction_heads.products import Products, attended, logits
 from emergence import analysis, tasks
 
 SIZE = 4
@@ -55,7 +54,7 @@ def with_band(strength, noise=0.0, seed=0):
 
 
 def test_a_band_alone_dominates_in_every_sense():
-    found = dominance(with_band(2.0, 1e-3), BAND, ALL, SIZE)
+    found = dominance_of(with_band(2.0, 1e-3), BAND, ALL, SIZE)
     assert found.lead > 100
     assert found[1:3] == (1.0, 1.0)
     assert min(found.band_share, found.block_share) > 0.999
@@ -66,7 +65,7 @@ def test_shares_and_counts_by_hand():
     matrix[6, 5] = 2.5  # of the band
     matrix[5, 6] = 3.0  # beats the band's entry of its row, not of others
     matrix[0, 0] = -4.0  # in another block, the largest in size
-    found = dominance(matrix, BAND, ALL, SIZE)
+    found = dominance_of(matrix, BAND, ALL, SIZE)
     assert found.decides == pytest.approx(2 / 3)
     assert found.brightest == pytest.approx(1 / 3)  # 4, 3, and 2.5
     band = 2 * 2.0**2 + 2.5**2
@@ -77,7 +76,7 @@ def test_shares_and_counts_by_hand():
 
 def test_noise_does_not_dominate():
     """A band drawn like the rest wins a row or a place among the largest by chance alone."""
-    found = [dominance(with_band(0.0, 1.0, s), BAND, ALL, SIZE) for s in range(200)]
+    found = [dominance_of(with_band(0.0, 1.0, s), BAND, ALL, SIZE) for s in range(200)]
     assert np.mean([f.decides for f in found]) == pytest.approx(1 / SIZE, abs=0.06)
     assert np.mean([f.brightest for f in found]) == pytest.approx(3 / 64, abs=0.03)
     assert np.mean([f.lead > 1.5 for f in found]) < 0.1
@@ -87,25 +86,25 @@ def test_entries_out_of_reach_do_not_count():
     matrix, reach = with_band(2.0), ALL.copy()
     matrix[SIZE, SIZE + 3] = 50.0
     reach[SIZE, SIZE + 3] = False
-    free = dominance(matrix, BAND, ALL, SIZE)
-    bound = dominance(matrix, BAND, reach, SIZE)
+    free = dominance_of(matrix, BAND, ALL, SIZE)
+    bound = dominance_of(matrix, BAND, reach, SIZE)
     assert free.band_share < 0.01
     assert bound.band_share == 1.0
     with pytest.raises(ValueError, match="no entry of"):
-        dominance(matrix, BAND, ~ALL, SIZE)
+        dominance_of(matrix, BAND, ~ALL, SIZE)
 
 
 def test_columns_compete_where_they_should():
     matrix = with_band(2.0)
     matrix[5, 7] = 3.0  # largest of its row; no entry of the band is in its column
-    rows = dominance(matrix, BAND, ALL, SIZE)
-    columns = dominance(matrix, BAND, ALL, SIZE, columns=True)
+    rows = dominance_of(matrix, BAND, ALL, SIZE)
+    columns = dominance_of(matrix, BAND, ALL, SIZE, columns=True)
     assert (rows.decides, columns.decides) == (pytest.approx(2 / 3), 1.0)
 
 
 def test_scale_changes_nothing():
     matrix = with_band(1.0, 0.5)
-    one, two = (dominance(k * matrix, BAND, ALL, SIZE) for k in (1, 7))
+    one, two = (dominance_of(k * matrix, BAND, ALL, SIZE) for k in (1, 7))
     assert one == pytest.approx(two)
 
 

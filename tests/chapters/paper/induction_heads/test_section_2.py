@@ -9,7 +9,7 @@ import torch
 
 from chapters.paper import induction_heads
 from chapters.paper.induction_heads import described, feed_forward
-from chapters.paper.induction_heads.products import products
+from chapters.paper.induction_heads.products import products_of
 from chapters.paper.related_work import equal_power
 from emergence import models, tasks
 from emergence.experiments.silences import (
@@ -81,11 +81,11 @@ def test_a_setting_fits_if_every_seed_knows_the_task_at_the_end():
 
 
 def test_a_run_keeps_what_the_weights_would_say():
-    result = described.describe(described.Run(TINY, 1))
+    result = described.describe(described.TransformerRun(TINY, 1))
     assert list(result["moments"]) == [0, 2, 4, 6, 8, 10]
     start = induction_heads.picture(result, 0)
     model = AttentionOnlyTransformer(80, 8, 8, embedding_scale=0.5, generator=stream(1))
-    for kept, expected in zip(start, products(model), strict=True):
+    for kept, expected in zip(start, products_of(model), strict=True):
         np.testing.assert_array_equal(kept, expected)
     assert not np.allclose(start.layer1, induction_heads.picture(result).layer1)
     assert result["error"] < 1e-12
@@ -94,7 +94,9 @@ def test_a_run_keeps_what_the_weights_would_say():
 
 
 def test_a_run_that_diverges_says_so():
-    result = described.describe(described.Run(dataclasses.replace(TINY, learning_rate=1e30), 0))
+    result = described.describe(
+        described.TransformerRun(dataclasses.replace(TINY, learning_rate=1e30), 0)
+    )
     assert np.all(np.isinf(result["loss"]))
     assert not induction_heads.learns([result], TINY)
 

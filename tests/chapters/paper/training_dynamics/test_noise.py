@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from chapters.paper.training_dynamics.noise import amplified, interval, squared_mean
+from chapters.paper.training_dynamics import amplified, interval, squared_mean
 
 
 def test_squared_mean_has_no_part_of_the_noise():

@@ -19,8 +19,7 @@ from running import loop
 from running.cache import Task
 from running.devices import generator
 
-from .optimisers import Descent
-from .stacked import Stacked, stacked, stacked_logits
+from .networks import Descent, Stacked, stacked, stacked_logits
 
 PROBE_SEED = 1_000_003  # of the fixed set, of no training
 GROWTH = 1.05  # of the steps from one look at the fixed set to the next

@@ -1,10 +1,22 @@
 """A grid of trainings of the transformer of §2, stored in data/token_grid.json."""
 
-from .cells import SHARES, Arm, Cell, described, run
-from .grid import ADAMW, FIXED, GRID, MIDDLE, MIDDLE_SGD, PER_PAIR, SGD, SLOWER, WIDE
-from .laws import shapes
-from .store import COMMAND, read
-from .table import Waits, not_run, waits
+from .cells import (
+    ADAMW,
+    FIXED,
+    GRID,
+    MIDDLE,
+    MIDDLE_SGD,
+    PER_PAIR,
+    SGD,
+    SHARES,
+    SLOWER,
+    WIDE,
+    Arm,
+    Cell,
+    described,
+    run,
+)
+from .store import COMMAND, Waits, not_run, read, shapes, waits
 
 __all__ = [
     "ADAMW",

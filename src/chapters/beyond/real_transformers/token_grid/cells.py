@@ -85,3 +85,74 @@ def run(cell: Cell, device: torch.device) -> list[dict[str, Any]]:
 def described(cell: Cell) -> dict[str, Any]:
     """The settings of a cell as they are stored."""
     return {key: list(v) if isinstance(v, tuple) else v for key, v in asdict(cell).items()}
+
+
+PER_PAIR = 4  # words a pair where the vocabulary grows with N: half of them are in the context
+FIXED = 64  # words of the fixed vocabulary: the two arms meet at N = 16
+WIDE = 256  # and of another, where half of the words are in the context at N = 64
+ADAMW, SGD = (1.5e-3, 3e-3, 6e-3), (0.125, 0.25, 0.5)
+MIDDLE, MIDDLE_SGD = 3e-3, 0.25  # rates where another setting varies
+SLOWER = MIDDLE / 4, MIDDLE / 2
+
+
+def proportional(
+    n_pairs: int, *, every_rate: bool = False, limits: tuple[int, int] = (400, 600)
+) -> tuple[Cell, Cell]:
+    """AdamW and SGD at V = 4N, at the middle rate or at three.
+
+    The limits are in steps a pair. Times to emergence grow about as the square of N, so that many
+    pairs need larger limits.
+    """
+    words = PER_PAIR * n_pairs
+    adamw, sgd = (ADAMW, SGD) if every_rate else ((MIDDLE,), (MIDDLE_SGD,))
+    return (
+        Cell("proportional", n_pairs, words, "adamw", adamw, limits[0] * n_pairs),
+        Cell("proportional", n_pairs, words, "sgd", sgd, limits[1] * n_pairs),
+    )
+
+
+def narrow(n_pairs: int, dim: int, limit: int) -> Cell:
+    """AdamW at V = 4N in a width below 64, at two rates.
+
+    A step of Adam moves every weight by about the rate, and a score of D terms by up to D times as
+    much. At the second rate this bound is the one of the middle rate at D = 64.
+    """
+    rates = (MIDDLE, MIDDLE * 64 / dim)
+    return Cell("narrow", n_pairs, PER_PAIR * n_pairs, "adamw", rates, limit, dim=dim)
+
+
+def slower(n_pairs: int, rates: tuple[float, ...], limit: int) -> Cell:
+    """AdamW at V = 4N, at rates below the middle one."""
+    return Cell("slower", n_pairs, PER_PAIR * n_pairs, "adamw", rates, limit)
+
+
+GRID = (
+    *proportional(2, every_rate=True),
+    *proportional(4, every_rate=True),
+    *(
+        Cell("batch", 4, 16, "adamw", (MIDDLE,), 3000, batch_size=size)
+        for size in (8, 16, 64, 128, 256)
+    ),
+    *(Cell("batch", 4, 16, "sgd", (MIDDLE_SGD,), 3000, batch_size=size) for size in (16, 128)),
+    *proportional(8, every_rate=True),
+    *proportional(16),
+    *(Cell("fixed", n, FIXED, "adamw", (MIDDLE,), 3000) for n in (8, 4)),
+    *(Cell("fixed", n, FIXED, "sgd", (MIDDLE_SGD,), 6000) for n in (8, 4)),
+    *(narrow(16, dim, 16_000) for dim in (8, 16, 32)),  # about 19 times as long as D = 64 takes
+    *(narrow(n, 8, 16_000) for n in (4, 8)),
+    *proportional(6),
+    *proportional(3),
+    Cell("fixed", 2, FIXED, "adamw", (MIDDLE,), 3000),
+    *proportional(12),
+    # the longest of these take three quarters of an hour
+    *proportional(32, limits=(400, 1280)),
+    *proportional(64, limits=(1000, 2560)),
+    narrow(4, 4, 40_000),
+    narrow(8, 4, 80_000),
+    narrow(32, 8, 120_000),
+    *(Cell("fixed", n, WIDE, "adamw", (MIDDLE,), 30_000) for n in (8, 16, 32)),
+    # Is it the rate that keeps AdamW from emerging with 64 pairs?
+    slower(16, SLOWER, 20_000),
+    slower(32, SLOWER, 40_000),
+    *(slower(64, (rate,), 64_000) for rate in SLOWER),
+)

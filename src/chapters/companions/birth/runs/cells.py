@@ -8,10 +8,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .. import model, tables, task
+from .. import Settings, model, tables, task
 from ..attention import RecallsAndFocus
 from ..bigrams import Bigrams
-from ..settings import Settings
 from ..training import train
 from . import generic
 from .generic import Generic

@@ -1,4 +1,4 @@
-"""The answers of several attention-only transformers of §2 at once, one tensor program for all."""
+"""Several attention-only transformers of §2 at once: their answers, and their optimisers."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -9,6 +9,7 @@ from torch import Tensor
 from torch.nn.functional import embedding, scaled_dot_product_attention
 
 from emergence.models import AttentionOnlyTransformer
+from emergence.training.settings import TokenTraining
 
 
 class Stacked(NamedTuple):
@@ -109,3 +110,44 @@ def stacked_logits(
     share = scores.squeeze(-1).softmax(dim=-1).unsqueeze(-2)
     found = (share @ x).squeeze(-2) + (share @ mixed).squeeze(-2) @ write[:, 0].mT
     return (last + found @ write[:, 1].mT) @ weights.unembedding.mT
+
+
+BETAS, EPS = (0.9, 0.999), 1e-8  # PyTorch's defaults of AdamW
+
+
+class Descent:
+    """Plain SGD, or AdamW with PyTorch's defaults, on stacked weights; a rate a run.
+
+    Of the settings, the optimiser and the weight decay count, and the learning rate does not.
+    """
+
+    def __init__(
+        self, settings: TokenTraining, weights: Stacked, rates: Float[Tensor, " runs"]
+    ) -> None:
+        self.adamw = settings.optimiser == "adamw"
+        self.decay = settings.weight_decay
+        self.weights = [w.detach().clone() for w in weights]
+        self.rates = rates
+        self.first = [torch.zeros_like(w) for w in weights] if self.adamw else []
+        self.second = [torch.zeros_like(w) for w in weights] if self.adamw else []
+
+    @torch.no_grad()
+    def step(self, gradients: Sequence[Tensor], done: int) -> None:
+        """One update of every run, after `done` others."""
+        corrections = [1 - beta ** (done + 1) for beta in BETAS]
+        for i, (weight, gradient) in enumerate(zip(self.weights, gradients, strict=True)):
+            rate = self.rates.view(-1, *[1] * (weight.dim() - 1))
+            if not self.adamw:
+                weight.sub_(rate * gradient)
+                continue
+            first, second = self.first[i], self.second[i]
+            first.lerp_(gradient, 1 - BETAS[0])
+            second.mul_(BETAS[1]).addcmul_(gradient, gradient, value=1 - BETAS[1])
+            scale = (second / corrections[1]).sqrt_().add_(EPS)
+            weight.mul_(1 - self.decay * rate).sub_(rate / corrections[0] * first / scale)
+
+    def of(self, runs: Int[Tensor, " chosen"]) -> Stacked:
+        """The weights of these runs, fresh leaves of the graph; as they lie where all go on."""
+        whole = len(runs) == len(self.rates)
+        rows = slice(None) if whole else runs.to(self.rates.device)
+        return Stacked(*(w.detach()[rows].requires_grad_() for w in self.weights))

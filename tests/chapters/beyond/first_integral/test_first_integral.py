@@ -1,12 +1,16 @@
-"""The balances of an attention layer: gradients change both halves alike, and drifts see a slip."""
+"""What the flow conserves, in trained networks and in flows; the order of emergence."""
 
 import copy
 
+import numpy as np
 import pytest
+import sympy as sp
 import torch
 
+from chapters.beyond.first_integral import order
 from chapters.beyond.first_integral.conserved import drifts
-from emergence import models, tasks, training
+from emergence import models, tasks, theory, training
+from emergence.proofs import reduced
 
 
 @pytest.fixture
@@ -53,3 +57,27 @@ def test_the_flow_of_outputs_is_paired_with_values_and_not_with_queries(model):
         ]
     wrong = (moved[0] - moved[1]).norm() / moved[0].norm()
     assert wrong > 0.1 > drifts(model, after)["VO 1"]
+
+
+def test_every_step_of_the_lemma_is_an_identity():
+    assert set(order.residuals().values()) == {sp.Integer(0)}
+
+
+def test_a_wrong_loss_leaves_something(monkeypatch):
+    original = reduced.derive_loss
+    monkeypatch.setattr(reduced, "derive_loss", lambda: original() + reduced.GAMMA**2 / reduced.N)
+    left = order.residuals()
+    assert left["speed of gamma where h = 1"] != 0
+    assert left["speed of h where h = 1"] != 0
+    assert left["speed of alpha"] == 0
+
+
+@pytest.mark.parametrize("n_pairs", [2, 3, 50])
+def test_the_flow_stays_where_the_lemma_says(n_pairs):
+    path = theory.gradient_flow(n_pairs, 20.0 * n_pairs**2)
+    signal = np.array(theory.signal(path.alpha, path.beta, n_pairs))
+    h = path.gamma * (signal - 1) / (signal + 2 * n_pairs - 1)
+    assert h.max() < 1
+    assert h[-1] > 0.9  # the bound is sharp
+    assert np.diff(path.alpha).min() > 0
+    assert np.diff(path.beta).min() > 0

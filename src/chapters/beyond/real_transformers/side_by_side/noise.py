@@ -12,8 +12,7 @@ from running import loop
 from running.cache import Task
 from running.devices import generator
 
-from .optimisers import Descent
-from .stacked import stacked
+from .networks import Descent, stacked
 from .train import fresh_gradients
 
 APART = 500_000  # between the seed of a training and that of the batches that only measure

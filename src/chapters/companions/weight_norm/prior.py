@@ -1,0 +1,193 @@
+"""The prior of weight decay: relabelled copies, exact shortest programs, trained networks."""
+
+import math
+from collections.abc import Sequence
+from itertools import permutations
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float, Int, UInt8
+from torch import Tensor
+
+from running import loop
+from running.cache import Task
+
+from .model import LINKS, Network, Private, Unit, printed
+from .permutations import log2_factorial
+from .tag import COMMANDS
+
+
+def relabelled(network: Network, places: Sequence[int]) -> Network:
+    """The network with cell i moved to `places[i]`; ValueError unless cell 0 stays.
+
+    Cells are interchangeable but for cell 0, which holds the constant, `out`, `gate` and the tapes.
+    """
+    if places[0] != 0 or sorted(places) != list(range(network.cell_count)):
+        raise ValueError("a relabelling is a permutation of the cells that leaves cell 0")
+
+    def moved(unit: Unit) -> Unit:
+        return Unit(unit.species, places[unit.index])
+
+    private = frozenset(Private(moved(t), moved(s), sign) for t, s, sign in network.private)
+    return Network(private, network.shared, network.tapes, network.names)
+
+
+def surprise(weights: int, species: int, cells: int, *, copies: bool) -> float:
+    """An upper bound on -log2 Q of what a network prints, in bits, from the network alone.
+
+    Q draws every weight of an architecture with so many species and cells from {-1, 0, 1} with
+    probability proportional to exp(-lambda |w|), where lambda = ln(2 S^2 N). With `copies` all
+    (N - 1)! relabellings count, which is exact for a network that no relabelling leaves alone.
+    """
+    ratio = 1 / (2 * species**2 * cells)  # exp(-lambda)
+    slots = (species * cells) ** 2 + len(LINKS) * species**2
+    bits = -weights * math.log2(ratio) + slots * math.log1p(2 * ratio) / math.log(2)
+    return bits - (log2_factorial(cells - 1) if copies else 0.0)
+
+
+def per_command(species: int) -> float:
+    """The limit of `surprise` a cell, copies counted, where W = N + O(1)."""
+    return 2 * math.log2(species) + 1 + 2 / math.log(2)
+
+
+def count_copies(network: Network, steps: int) -> tuple[int, int]:
+    """Of all relabellings: how many print the same in so many steps, how many networks they are."""
+    wanted = printed(network, steps).tolist()
+    copies = [
+        relabelled(network, (0, *places)) for places in permutations(range(1, network.cell_count))
+    ]
+    return sum(printed(copy, steps).tolist() == wanted for copy in copies), len(set(copies))
+
+
+NEVER = -1  # no program of at most so many commands prints the string
+
+
+class Shortest(NamedTuple):
+    """Commands of the shortest program for each string, and the programs left undecided."""
+
+    commands: Int[np.ndarray, " strings"]
+    undecided: int
+
+
+def shortest(most: int, n_bits: int, patience: int) -> Shortest:
+    """The least number of commands, once and in the loop, of a program that prints each string.
+
+    A program prints a string if its first `n_bits` bits are that. It has `patience` commands of
+    time. One that has not printed them by then is undecided unless it is clear that it never says a
+    bit again: no 1 is left in its queue, or its loop says nothing, or the front is a 0 for ever.
+    """
+    least = np.full(2**n_bits, NEVER)
+    undecided = 0
+    for total in range(1, most + 1):
+        programs = _all_programs(total)
+        for once in range(total):
+            words, count, queue = _run(programs, once, n_bits, patience)
+            done = count == n_bits
+            new = np.unique(words[done])
+            least[new[least[new] == NEVER]] = total
+            loop = programs[:, once:]
+            speaks = (loop >= COMMANDS.index("say0")).any(axis=1) & queue.any(axis=1)
+            speaks &= (loop == COMMANDS.index("del")).any(axis=1) | (queue[:, 0] == 1)
+            undecided += int((~done & speaks).sum())
+    return Shortest(least, undecided)
+
+
+def _all_programs(total: int) -> UInt8[np.ndarray, "programs commands"]:
+    """Every sequence of commands of this length, by their numbers."""
+    numbers = np.arange(len(COMMANDS) ** total)
+    digits = numbers[:, None] // len(COMMANDS) ** np.arange(total) % len(COMMANDS)
+    return digits.astype(np.uint8)
+
+
+def _run(
+    programs: UInt8[np.ndarray, "programs commands"], once: int, n_bits: int, patience: int
+) -> tuple[
+    Int[np.ndarray, " programs"], Int[np.ndarray, " programs"], UInt8[np.ndarray, "programs queue"]
+]:
+    """What all print, as numbers, how many bits of it, and their queues from the front on."""
+    each = np.arange(len(programs))
+    queue = np.zeros((len(programs), patience + 2), dtype=np.uint8)
+    queue[:, 0] = 1
+    front, end = np.zeros_like(each), np.ones_like(each)
+    words, count = np.zeros_like(each), np.zeros_like(each)
+    at = 0
+    for _ in range(patience):
+        command = programs[:, at]
+        active = (queue[each, front] == 1) & (front < end)
+        adds = active & (command >= 1) & (command <= 2)
+        queue[each[adds], end[adds]] = command[adds] - 1
+        end += adds
+        says = active & (command >= 3) & (count < n_bits)
+        words = np.where(says, 2 * words + command - 3, words)
+        count += says
+        front += (command == 0) & (front < end)
+        at = at + 1 if at + 1 < programs.shape[1] else once
+    ahead = np.arange(queue.shape[1]) >= front[:, None]
+    queue *= ahead  # beyond the end it is 0
+    return words, count, np.concatenate([queue[each, front][:, None], queue], axis=1)
+
+
+class Trained(NamedTuple):
+    """At the end of training: the sum of squared weights, and which print all bits right."""
+
+    norm: Float[Tensor, "strings runs"]
+    printed: Bool[Tensor, "strings runs"]
+
+
+def logits(
+    weights: Float[Tensor, "nets units units"], bias: Float[Tensor, "nets units"], n_bits: int
+) -> Float[Tensor, "nets bits"]:
+    """What unit 0 is about to show at times 1 to `n_bits`; units are sigmoids and start at 0."""
+    state = torch.zeros_like(bias)
+    found = []
+    for _ in range(n_bits):
+        field = torch.baddbmm(bias[..., None], weights, state[..., None])[..., 0]
+        found.append(field[:, 0])
+        state = field.sigmoid()
+    return torch.stack(found, dim=1)
+
+
+def train_looped(
+    strings: Sequence[int],
+    *,
+    n_bits: int,
+    units: int,
+    runs: int,
+    steps: int,
+    learning_rate: float,
+    decay: float,
+    seed: int,
+) -> Trained:
+    """Adam on mean cross-entropy plus `decay` times the sum of squared weights, all nets at once.
+
+    A string is a number whose highest bit is printed first. Weights start as N(0, 1).
+    """
+    stream = torch.Generator().manual_seed(seed)
+    nets = len(strings) * runs
+    weights = torch.randn(nets, units, units, generator=stream).requires_grad_()
+    bias = torch.randn(nets, units, generator=stream).requires_grad_()
+    wanted = bits_of(strings, n_bits).repeat_interleave(runs, dim=0)
+    optimiser = torch.optim.Adam((weights, bias), lr=learning_rate)
+    task = Task.of(
+        train_looped, strings=tuple(strings), n_bits=n_bits, units=units, runs=runs, steps=steps,
+        learning_rate=learning_rate, decay=decay, seed=seed,
+    )  # fmt: skip
+    for step in loop.steps(task, steps, "strings", weights=weights, bias=bias, optimiser=optimiser):
+        optimiser.zero_grad()
+        shown = logits(weights, bias, n_bits)
+        fit = torch.nn.functional.binary_cross_entropy_with_logits(shown, wanted, reduction="none")
+        loss = fit.mean(dim=1).sum() + decay * (weights.square().sum() + bias.square().sum())
+        loss.backward()
+        optimiser.step()
+        loop.check_finite(loss.item(), "strings", step)
+    with torch.no_grad():
+        right = ((logits(weights, bias, n_bits) > 0) == (wanted == 1)).all(dim=1)
+        norm = weights.square().sum(dim=(1, 2)) + bias.square().sum(dim=1)
+    return Trained(norm.view(-1, runs), right.view(-1, runs))
+
+
+def bits_of(strings: Sequence[int], n_bits: int) -> Float[Tensor, "strings bits"]:
+    """The bits of each string, the highest first."""
+    numbers: Int[Tensor, " strings"] = torch.tensor(strings)
+    return (numbers[:, None] >> torch.arange(n_bits - 1, -1, -1) & 1).float()

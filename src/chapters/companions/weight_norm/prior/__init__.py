@@ -1,1 +1,0 @@
-"""The prior of weight decay: relabelled copies, exact shortest programs, trained networks."""
