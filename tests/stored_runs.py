@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from running.records import Entry, written
 from this_book import ROOT
+
+from running.records import Entry, written
 
 
 def stored_text(name: str) -> str:
