@@ -123,7 +123,7 @@ release-deposit: env
 prove:  ## compile the Coq proofs in proofs/ and record what they rest on; needs Coq alone
 	@PYTHONPATH=src $(PYTHON) -c 'from chapters.beyond.machine_checked import formal; formal.main()'
 
-record: record-$(or $(WHAT),none)  ## for maintainers: write evidence to data/, WHAT=runs|seeds|rounding|carry|cold-build|preregistration|peers
+record: record-$(or $(WHAT),none)  ## for maintainers: write evidence to data/, WHAT=runs|seeds|rounding|carry|cold-build|machine|preregistration|peers
 
 record-runs: env
 	@$(BIN)/python -m bookbuild runs $(if $(JOBS),--jobs '$(JOBS)') $(if $(MINUTES),--minutes '$(MINUTES)') \
@@ -140,6 +140,9 @@ record-carry: env
 
 record-cold-build: env
 	@$(BIN)/python -m tools.records cold-build $(run_options) $(part_option)
+
+record-machine: env
+	@$(BIN)/python -m tools.records machine --device '$(DEVICE)'
 
 record-preregistration: env
 	@$(BIN)/python -m tools.preregistration

@@ -11,6 +11,7 @@ from .execution.display import Display
 from .execution.execute import execute, tidy
 from .ledger.claims import Finding, judge, read_claims
 from .ledger.counts import told_verdicts
+from .ledger.machines import read_machines
 from .ledger.mutation import Planted, trial_of
 from .ledger.preregistration import read_preregistration
 from .ledger.records import Records
@@ -69,7 +70,9 @@ def _build(settings: Settings, display: Display, tell: Callable[[str], None]) ->
     reruns, roundings = (
         _reruns(findings, chapters, settings, record) for record in (SEEDS, ROUNDING)
     )
-    records = Records(preregistration, reruns, roundings, _trials(findings, chapters, settings))
+    trials = _trials(findings, chapters, settings)
+    machines = read_machines(settings.root)
+    records = Records(preregistration, reruns, roundings, trials, machines)
     findings = with_reruns(findings, reruns, roundings)
     stage(settings, toc, chapters, entries, findings, records)
     tell("building the site")

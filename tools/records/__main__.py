@@ -6,13 +6,23 @@ from typing import Any
 import click
 
 from bookbuild.cli import main
-from bookbuild.cli.options import PART, commands, console, run_options, settings_of, tell, whole
+from bookbuild.cli.options import (
+    DEVICE,
+    PART,
+    commands,
+    console,
+    run_options,
+    settings_of,
+    tell,
+    whole,
+)
 from bookbuild.errors import BookError
 from bookbuild.execution.display import choose_display
 from bookbuild.execution.rounding import ROUNDINGS
 
 from .carry import run_carry
 from .cold_build import run_cold_build
+from .machine import write_machine
 from .seed_sensitivity import first_seeds, rounded, run_seed_sensitivity
 
 
@@ -50,6 +60,13 @@ def cold_build(**options: Any) -> None:
     path = run_cold_build(settings_of(**options), choose_display(console), tell)
     took = json.loads(path.read_text(encoding="utf-8"))
     tell(f"{len(took['chapters'])} chapters in {took['seconds'] / 60:.1f} minutes: {path}")
+
+
+@commands.command()
+@DEVICE
+def machine(device: str) -> None:
+    """Write the verdicts of this machine, as make reproduce has found them here."""
+    tell(f"verdicts of this machine: {write_machine(settings_of(device, 1))}")
 
 
 if __name__ == "__main__":

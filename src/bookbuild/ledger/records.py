@@ -1,10 +1,10 @@
 """What is stored of the rows beside their claims: when written, how steady, how easily missed."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from .claims import Finding
+from .claims import Finding, Verdict
 from .mutation import Planted
 from .preregistration import Preregistration
 from .seed_sensitivity import Rerun
@@ -37,6 +37,12 @@ class Records:
     reruns: Mapping[str, Rerun] = field(default_factory=dict)  # at other first seeds
     roundings: Mapping[str, Rerun] = field(default_factory=dict)
     trials: Mapping[str, Planted] = field(default_factory=dict)
+    machines: Sequence[Mapping[str, Any]] = ()  # what each reported
+
+    def own(self, finding: Finding) -> Verdict:
+        """Return the verdict of this build alone, whatever other seeds or roundings say."""
+        rerun = self.roundings.get(finding.claim.id) or self.reruns.get(finding.claim.id)
+        return rerun.own if rerun else finding.verdict
 
     def about(self, finding: Finding) -> Known:
         """Return what is known of a row; of another expectation than its own nothing is."""

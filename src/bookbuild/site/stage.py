@@ -17,6 +17,7 @@ from nbformat.v4 import new_markdown_cell
 from bookbuild.execution.runs import remark
 from bookbuild.ledger.claims import Finding
 from bookbuild.ledger.counts import WORDS, record_counts, verdict_counts, verdict_summary
+from bookbuild.ledger.machines import machines_table
 from bookbuild.ledger.pages import made_by, results_table, verdict_table, witness_limits
 from bookbuild.ledger.records import Records
 from bookbuild.ledger.render import measure_anchor
@@ -88,6 +89,7 @@ def stage(
     for name, text in {
         "verdict_counts": verdict_counts(findings),
         **{f"{what}_counts": record_counts(what, findings, records) for what in WORDS},
+        "machines": machines_table(findings, records),
         "witness_limits": witness_limits(read_record(settings.root / WITNESS)),
         "verdict_table": verdict_table(findings, chapters, records),
         "data_catalogue": catalogue(chapters, entries),
