@@ -30,18 +30,16 @@ class Prediction(NamedTuple):
     predicted: Float[np.ndarray, " sizes"]  # times at all sizes
 
 
-def resampled(
-    times: Float[np.ndarray, "sizes seeds"], draws: int = DRAWS, seed: int = 0
-) -> Float[np.ndarray, "draws sizes"]:
-    """Mean log times of draws of seeds with replacement, each size by itself.
+def resampled(times: Float[np.ndarray, "sizes seeds"]) -> Float[np.ndarray, "draws sizes"]:
+    """Mean log times of DRAWS draws of seeds with replacement, each size by itself.
 
     Raises ValueError for a run that never emerged: its time is not known.
     """
     if not np.isfinite(times).all():
         raise ValueError("a size with a run that never emerged has no mean time")
-    stream = np.random.default_rng(seed)
+    stream = np.random.default_rng(0)
     sizes, seeds = times.shape
-    chosen = stream.integers(seeds, size=(draws, sizes, seeds))
+    chosen = stream.integers(seeds, size=(DRAWS, sizes, seeds))
     return np.take_along_axis(np.log(times)[None], chosen, axis=2).mean(axis=2)
 
 

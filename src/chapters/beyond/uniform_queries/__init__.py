@@ -1,8 +1,8 @@
 """The query asks for any pair: sizes of the flow and of training on data.
 
-With gamma at 1 and every total of attention at 2N, on the clock t/N^2, the sums over q run over
-w = h/(q + h), h = e^alpha/2: beta' = sum of w e^(beta w), less 1/2, and alpha' = beta times the sum
-of w (1 - w) e^(beta w).
+The flow of weak attention ends where the conjecture on the collapse says. With gamma at 1 and every
+total of attention at 2N, on the clock t/N^2, the sums over q run over w = h/(q + h), h = e^alpha/2:
+beta' = sum of w e^(beta w), less 1/2, and alpha' = beta times the sum of w (1 - w) e^(beta w).
 """
 
 import math

@@ -1,4 +1,6 @@
-"""Random pairs of embeddings, and the linear and MLP networks that are to store them.
+"""Random pairs of embeddings, linear and MLP networks that are to store them, and their loss.
+
+The gradient of the cross-entropy is written out: several times autograd's speed.
 
 The logits are the largest arrays of both companions that use this. Here they are made in blocks
 small enough for a processor's cache, and overwritten in place.

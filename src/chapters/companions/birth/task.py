@@ -1,5 +1,7 @@
 """The bigram task: Shakespeare, but five triggers have a new successor in every sequence.
 
+Baselines are guesses that match no trigger with its earlier occurrence.
+
 Triggers are the most frequent characters, or drawn anew for each sequence.
 """
 

@@ -1,4 +1,4 @@
-"""The energy of clustering and alignment, and its forces; both are this project's design.
+"""The energy of clustering and alignment, its forces, and particles that move by them; all ours.
 
 With s the markers of normalised embeddings, and means over pairs of markers with the same sum
 and with different sums,

@@ -34,9 +34,9 @@ class Profile(NamedTuple):
     first: Kinds  # coefficient of |s_j| sin delta, which cancels in the sum over partners: runs
 
 
-def profile(network: Network, *, hidden_bias: bool = True) -> Profile:
+def profile(network: Network) -> Profile:
     """What markers do to each other in these networks, by where they are (ours)."""
-    force = pair_forces(network, hidden_bias=hidden_bias)
+    force = pair_forces(network)
     force = force / force.square().sum(dim=-1).mean(dim=(1, 2)).sqrt()[:, None, None, None]
     n = network.embeddings.shape[-2]
     rms = scale(network.embeddings)

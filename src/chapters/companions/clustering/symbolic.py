@@ -58,9 +58,9 @@ def structure_residuals() -> dict[str, sp.Expr]:
     }
 
 
-def arc_cosine(phi: sp.Expr = PHI) -> sp.Expr:
-    """The mean of relu(w.s) relu(w.s') over w ~ N(0, 1), for unit vectors at this angle."""
-    return (sp.sin(phi) + (sp.pi - phi) * sp.cos(phi)) / (2 * sp.pi)
+def arc_cosine() -> sp.Expr:
+    """The mean of relu(w.s) relu(w.s') over w ~ N(0, 1), for unit vectors at the angle phi."""
+    return (sp.sin(PHI) + (sp.pi - PHI) * sp.cos(PHI)) / (2 * sp.pi)
 
 
 def harmonic(order: int) -> sp.Expr:

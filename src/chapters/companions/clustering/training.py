@@ -1,4 +1,7 @@
-"""Training of the networks: full-batch AdamW on the trained pairs, a network a seed."""
+"""Training of the networks, and how like the particles' their forces are.
+
+Training is full-batch AdamW on the trained pairs, a network a seed.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple

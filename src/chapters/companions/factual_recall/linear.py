@@ -1,4 +1,4 @@
-"""Linear attention on one-hot embeddings: its training, and a prediction of what it learns when.
+"""Linear attention on one-hot embeddings: training, a prediction of what it learns when, phases.
 
 From the end token the logits are sum_t w_KQ(z_t) W_OV[:, z_t], so the model is a vector a = w_KQ
 and a matrix V = W_OV', applied to the counts of the tokens.

@@ -1,4 +1,6 @@
-"""Tangent directions of the zero-loss set Z, and the norm-minimising one (§4.5, App. D).
+"""Tangent directions of the zero-loss set Z, the norm-minimising one, and sliding along kinks.
+
+The directions are those of §4.5 and App. D.
 
 Where both sides of the kink of an input z_ik = x_i E_k push towards it, descent stays there, and
 the unit is on for a share s_ik of the time. Filippov's flow has the share that keeps z_ik at 0.

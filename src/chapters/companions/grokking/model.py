@@ -1,4 +1,4 @@
-"""The network of §7.2: two layers without biases, f(X) = sigma(X E) W, and its gradients."""
+"""The task of §7.1, and the network of §7.2: f(X) = sigma(X E) W without biases, its gradients."""
 
 import math
 from collections.abc import Sequence

@@ -91,15 +91,12 @@ def _settling(rest: Float[np.ndarray, " times"]) -> float:
     return float(np.median(1 - rest[1:][clear] / rest[:-1][clear]))
 
 
-def closest(
-    residual: Residual, at: Float[Tensor, " d"], start: Float[Tensor, " d"] | None = None
-) -> Float[Tensor, " d"]:
+def closest(residual: Residual, at: Float[Tensor, " d"]) -> Float[Tensor, " d"]:
     """The point of Z nearest to this one, by Newton's method for z - at + mu grad f(z) = 0 = f(z).
 
     Raises ArithmeticError where it does not converge.
     """
-    point = at if start is None else start
-    state = torch.cat([point, point.new_zeros(1)])
+    state = torch.cat([at, at.new_zeros(1)])
 
     def system(state: Tensor) -> Tensor:
         z, mu = state[:-1].requires_grad_(), state[-1]

@@ -1,4 +1,4 @@
-"""Attention sorted along the chain: at which offset each head looks, and since when.
+"""Attention sorted along the chain: where each head looks, since when, and what it is worth.
 
 Tokens of a chain are sorted as facts 1 .. D and then the query, which for the longest chain comes
 just after fact D. A head has offset o if tokens look at the fact o places nearer the end of the

@@ -118,12 +118,10 @@ def block_form(form: str) -> sp.MatrixBase:
     return sp.Matrix([[E, 0], [0, E]] if form == "main" else [[0, E], [E, 0]])
 
 
-def conjugated_blocks(
-    blocks: sp.MatrixBase, turn: sp.MatrixBase, rules: Rules = ORTHOGONALITY
-) -> sp.MatrixBase:
+def conjugated_blocks(blocks: sp.MatrixBase, turn: sp.MatrixBase) -> sp.MatrixBase:
     """F A F^T block by block, for blocks of any size."""
     product = turn * blocks * transpose_blocks(turn)
-    return product.applyfunc(lambda entry: normal_form(entry, rules))
+    return product.applyfunc(lambda entry: normal_form(entry, ORTHOGONALITY))
 
 
 def proposition_2_swap() -> sp.MatrixBase:

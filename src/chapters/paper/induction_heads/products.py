@@ -1,4 +1,7 @@
-"""Key-query products and output matrix of the transformer of §2, in its own directions (Fig. 2)."""
+"""Key-query products and output matrix of the transformer of §2, in its own directions (Fig. 2).
+
+What the model of Figure 2 attends to follows from these matrices alone.
+"""
 
 from typing import NamedTuple
 

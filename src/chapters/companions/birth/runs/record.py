@@ -1,4 +1,7 @@
-"""The stored runs, data/companions/birth.json; about an hour on one core."""
+"""The stored runs, data/companions/birth.json, and the order in which they learn their memories.
+
+They take about an hour on one core.
+"""
 
 import itertools
 from collections.abc import Iterable, Sequence
