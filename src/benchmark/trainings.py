@@ -29,7 +29,7 @@ from chapters.companions.retrieval.training import train as train_retrieval
 from chapters.paper import appendix_c, emergence
 from chapters.paper.induction_heads import feed_forward
 from emergence import training
-from emergence.preset import Preset, choose
+from emergence.presets import Preset, choose
 from running import loop
 
 from .operations import Operation, Operations

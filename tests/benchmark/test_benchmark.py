@@ -16,7 +16,7 @@ from benchmark.__main__ import main
 from benchmark.cases import Section2, Section4
 from benchmark.footprint import peak
 from benchmark.timing import spread, take_turns
-from emergence.training.settings import TokenTraining
+from emergence.training import TokenTraining
 
 CPU = torch.device("cpu")
 

@@ -13,7 +13,7 @@ import torch
 from chapters.companions.birth import training as birth
 from device.emulate import emulated
 from device.trainings import TRAININGS
-from emergence.training import minimal
+from emergence.training import _minimal as minimal
 from interruption import assert_resumes
 from running import loop
 

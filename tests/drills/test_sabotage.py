@@ -22,7 +22,7 @@ from drills.sabotage.fault import ROOT, Stale, in_chapter, planted
 from drills.sabotage.trial import Executor, Settings, Trial, made, stored
 from drills.sabotage.verdicts import fate, green, summary, verdict
 from emergence import plotting, theory
-from emergence.training.settings import MinimalTraining
+from emergence.training import MinimalTraining
 from running import cache, sweep
 from this_book import chapters
 

@@ -8,7 +8,7 @@ import pytest
 
 from browser import call, says
 from emergence import theory
-from emergence.analysis.circuit import circuit
+from emergence.analysis import circuit
 from emergence.theory import laws
 
 EMERGENCE, CIRCUIT = "[data-explorable=emergence]", "[data-explorable=circuit]"

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from emergence.subspace import INDUCTION_HEAD
-from emergence.training.settings import MinimalTraining
+from emergence.training import MinimalTraining
 
 
 def weights(n_pairs: int, *snapshots: int) -> MinimalTraining:

@@ -4,12 +4,13 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 
-from .style import (
+from ._style import (
     COLOURS,
     DIVERGING,
     colour,
     dynamics,
     heat_map,
+    plain_ticks,
     power_law,
     predicted_curve,
     pseudo_curves,
@@ -17,7 +18,6 @@ from .style import (
     symbol,
     weight_maps,
 )
-from .ticks import plain_ticks
 
 __all__ = [
     "COLOURS",

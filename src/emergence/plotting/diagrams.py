@@ -8,9 +8,9 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 
-from emergence.analysis.circuit import Circuit
+from emergence.analysis import Circuit
 
-from .style import COLOURS, symbol
+from ._style import COLOURS, symbol
 
 INK = "#333333"
 ITEM, LABEL = "#DCE9F5", "#F9E3D2"

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import hsv_to_rgb
 from torch import Tensor
 
-from .style import COLOURS
+from ._style import COLOURS
 
 SHADES = {
     "circle": "#B0457E",

@@ -12,8 +12,8 @@ from jaxtyping import Int
 
 from emergence.models import Windows
 
-from .landscape import Landscape
-from .reduced import check_pairs
+from ._flow import Landscape
+from ._reduced import check_pairs
 
 Order = Int[np.ndarray, " places"]
 

@@ -4,14 +4,12 @@ import math
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
-from jaxtyping import Real
-from scipy.integrate import quad, solve_ivp
-from scipy.optimize import brentq, minimize_scalar
+from scipy.integrate import quad
+from scipy.optimize import brentq
 from scipy.special import digamma, zeta
 
-from .flow import Crossing
+from ._reduced import Values
 from .limits import gauss
-from .reduced import Values
 
 POWERS = np.arange(2, 40)  # of a retrieval in exp(beta w): the terms fall like 1/(j - 1)!
 FACTORIALS = np.array([math.factorial(j - 1) for j in POWERS], dtype=float)
@@ -32,28 +30,6 @@ def uniform_excess(half: float, beta: float) -> tuple[float, float]:
     in_beta = log_part + float(weights @ moments)
     lost = moments[0] + float(weights[:-1] @ moments[1:])
     return in_beta - 0.5, in_beta - lost
-
-
-def uniform_times(n_pairs: float | int, threshold: float = 0.5) -> tuple[float, float]:
-    """T_alpha and T_beta under uniform queries from the limiting flow, to an error near N log N.
-
-    On the clock t/N^2 and with gamma at 1 after a time of N,
-    beta' = h log N + first excess, alpha' = beta (h log N + second excess), h = e^alpha/2.
-    """
-    size = math.log(n_pairs)
-
-    def velocity(_t, state):
-        half = math.exp(state[0]) / 2
-        first, second = uniform_excess(half, state[1])
-        return [state[1] * (half * size + second), half * size + first]
-
-    solution = solve_ivp(
-        velocity, (0, 100), (0.0, 0.0),
-        events=(Crossing((0,), threshold, True), Crossing((1,), threshold, False)),
-        rtol=1e-10, atol=1e-12, method="DOP853",
-    )  # fmt: skip
-    t_alpha, t_beta = (float(n_pairs**2 * t[0] + n_pairs) for t in solution.t_events)
-    return t_alpha, t_beta
 
 
 class LogLaw(NamedTuple):
@@ -169,41 +145,3 @@ def windowed_time(name: str, window_1: int, window_2: int, threshold: float = 0.
         return -window_2 / 2 * math.log1p(-threshold)
     b = threshold if name == "beta" else math.sqrt(2 * threshold)
     return window_1 * window_2 / 2 * gauss(b)
-
-
-# Which law do measured times follow?
-
-
-def information(
-    n_pairs: Real[np.ndarray, " sizes"], times: Real[np.ndarray, " sizes"]
-) -> dict[str, float]:
-    """Akaike's corrected criterion of four laws for T(N), least for the best; c, d, p are fitted.
-
-    Residuals of log T count as independent and normal. Raises ValueError for fewer than six sizes.
-    """
-    log_n = np.log(np.asarray(n_pairs, dtype=float))
-    count = len(log_n)
-    if count < 6:
-        raise ValueError(f"need six sizes to tell laws apart, got {count}")
-    rest = np.log(np.asarray(times, dtype=float)) - 2 * log_n
-
-    def spread(values):  # after the best constant factor
-        return float(np.sum((values - values.mean()) ** 2))
-
-    slope, height = np.polyfit(log_n, rest, 1)
-    limits = 0.01 - log_n.min(), 50.0
-    shift = minimize_scalar(
-        lambda d: spread(rest + np.log(log_n + d)), bounds=limits, method="bounded"
-    )
-    squares = {
-        "c N^2": (spread(rest), 1),
-        "c N^p": (spread(rest - slope * log_n - height), 2),
-        "c N^2/log N": (spread(rest + np.log(log_n)), 1),
-        "c N^2/(log N + d)": (float(shift.fun), 2),
-    }
-
-    def criterion(square, constants):
-        k = constants + 1  # and the variance
-        return count * math.log(square / count) + 2 * k + 2 * k * (k + 1) / (count - k - 1)
-
-    return {law: criterion(*entry) for law, entry in squares.items()}

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 
-from .times import EmergenceTimes
+from ._times import EmergenceTimes
 
 
 def leading(n_pairs: int) -> EmergenceTimes:

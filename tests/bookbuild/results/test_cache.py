@@ -18,8 +18,7 @@ from bookbuild.results import cache as module
 from bookbuild.results.cache import StoredCache
 from bookbuild.results.store import Store
 from bookbuild.results.values import from_files, to_files
-from emergence.training.minimal import train_minimal
-from emergence.training.settings import MinimalTraining
+from emergence.training import MinimalTraining, train_minimal
 from running.cache import Task, attached
 
 SOURCES = Path(module.__file__).parents[2]

@@ -18,9 +18,7 @@ from bookbuild.results.cache import StoredCache
 from bookbuild.results.store import Store
 from bookbuild.settings import Settings
 from drills.faults.row import Row, kill_after, seconds_of
-from emergence.training.minimal import train_minimal
-from emergence.training.settings import MinimalTraining, TokenTraining
-from emergence.training.transformer import train_tokens
+from emergence.training import MinimalTraining, TokenTraining, train_minimal, train_tokens
 from running import cache
 from this_book import ROOT
 from toy_book import LINE, Toy, new_toy

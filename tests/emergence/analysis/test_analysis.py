@@ -31,12 +31,6 @@ def test_blocks_are_a_view_of_the_matrix():
         analysis.blocks(matrix, 4)
 
 
-def test_diagonal_share():
-    assert analysis.diagonal_share(np.eye(4)) == 1
-    assert analysis.diagonal_share(np.eye(4, k=-1), -1) == 1
-    assert analysis.diagonal_share(np.ones((4, 4)), -1) == pytest.approx(3 / 16)
-
-
 def test_head_lead_is_least_of_three_over_greatest_of_others():
     values = torch.full((2, 19), 0.5)
     values[:, [NAMES.index(name) for name in INDUCTION_HEAD]] = torch.tensor([2.0, -1.5, 3.0])

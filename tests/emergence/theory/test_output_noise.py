@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from emergence import models, tasks, theory
-from emergence.theory.full.noise import _covariance
+from emergence.theory._full.noise import _covariance
 
 
 def features(n_pairs, dim, count):

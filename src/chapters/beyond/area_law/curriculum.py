@@ -9,9 +9,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from emergence import tasks
-from emergence.training.minimal import minimal_step
-from emergence.training.networks import Full
-from emergence.training.settings import MinimalTraining
+from emergence.training import Full, MinimalTraining, minimal_step
 from running import loop
 from running.cache import Task
 from running.devices import generator

@@ -10,8 +10,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from emergence import fast
-from emergence.training.minimal import SAMPLERS
-from emergence.training.settings import Data
+from emergence.training import SAMPLERS, Data
 from running import loop
 from running.cache import Task
 from running.devices import generator

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float, Int
 
-from emergence.analysis.curves import first_fallen, first_reached
+from emergence.analysis import first_fallen, first_reached
 
 from .linear import Record
 

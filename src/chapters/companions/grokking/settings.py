@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass, replace
 
-from emergence.preset import Preset
+from emergence.presets import Preset
 
 from .model import Activation
 

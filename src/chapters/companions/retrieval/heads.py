@@ -13,7 +13,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from emergence.analysis.curves import first_reached
+from emergence.analysis import first_reached
 
 from .task import Batch
 

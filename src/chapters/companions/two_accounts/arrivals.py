@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float
 from scipy import stats
 
-from emergence.analysis.curves import settled
+from emergence.analysis import settled
 
 from .curves import Curves
 

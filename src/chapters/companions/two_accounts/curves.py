@@ -14,8 +14,7 @@ from chapters.companions.birth.bigrams import Bigrams
 from chapters.companions.birth.model import Frozen, Trained
 from chapters.companions.birth.training import train
 from emergence.models import AttentionOnlyTransformer, Weights
-from emergence.training.minimal import train_minimal
-from emergence.training.transformer import train_tokens
+from emergence.training import train_minimal, train_tokens
 
 from . import circuits
 from .circuits import Head

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from jaxtyping import Bool, Float
 
-from emergence.analysis.weights import blocks
+from emergence.analysis import blocks
 from emergence.models import Mask, allowed_positions
 
 from .products import Products

@@ -1,8 +1,8 @@
 """One law for the emergence of alpha and beta, an area under gamma (chapter One area law)."""
 
-from .bounds import Bounds, error_bounds
-from .context import asked
-from .law import AreaTimes, area_times, climb, clock, swept
+from ._bounds import Bounds, error_bounds
+from ._context import asked
+from ._law import AreaTimes, area_times, climb, clock, swept
 
 __all__ = [
     "AreaTimes",

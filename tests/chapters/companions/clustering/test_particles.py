@@ -9,7 +9,7 @@ import torch
 
 from chapters.companions.clustering import energy, markers, particles, scores, symbolic
 from chapters.companions.clustering.settings import PRESET, Simulation
-from emergence.preset import choose
+from emergence.presets import choose
 from interruption import assert_resumes
 
 SIZES = (2, 5, 8, 17)

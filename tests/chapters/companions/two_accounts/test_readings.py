@@ -10,7 +10,7 @@ from chapters.companions.birth.memories import recall
 from chapters.companions.two_accounts import arrivals, circuits, curves, readings
 from chapters.companions.two_accounts.readings import AssociativeMemory, Reading, read
 from chapters.paper.induction_heads.products import products
-from emergence.analysis.weights import blocks
+from emergence.analysis import blocks
 from emergence.models import AttentionOnlyTransformer
 from emergence.subspace import INDUCTION_HEAD, NAMES, project
 

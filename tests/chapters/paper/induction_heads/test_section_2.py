@@ -21,7 +21,7 @@ from emergence.experiments.silences import (
     variations,
 )
 from emergence.models import AttentionOnlyTransformer, Weights
-from emergence.training.settings import TokenTraining
+from emergence.training import TokenTraining
 
 CPU = torch.device("cpu")
 circuit = importlib.import_module("emergence.analysis.circuit")  # the name is its function's

@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from emergence.training.settings import TokenTraining
+from emergence.training import TokenTraining
 
 from .stacked import Stacked
 

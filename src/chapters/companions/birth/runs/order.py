@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from emergence.analysis.curves import settled
+from emergence.analysis import settled
 
 from ..memories import entries, learnt
 from .record import Run
