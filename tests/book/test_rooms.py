@@ -25,7 +25,7 @@ GRADIENTS = {
 }
 # Loops that take gradients and are no training: what they do instead.
 NO_TRAINING = {
-    "emergence/training/minimal.py: gradient_samples": "averages at weights that stay",
+    "emergence/training/_minimal.py: gradient_samples": "averages at weights that stay",
     "chapters/companions/grokking/direction.py: pulled": "a measurement, argued there",
     "chapters/companions/two_accounts/stages.py: stream": "averages at weights that stay",
 }

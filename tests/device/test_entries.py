@@ -47,7 +47,7 @@ def weights(device: torch.device, *runs: int) -> models.Weights:
 
 
 def network(device: torch.device) -> models.AttentionOnlyTransformer:
-    return training.transformer.initial_transformer(TOKENS, generator(1, CPU)).to(device)
+    return training.initial_transformer(TOKENS, generator(1, CPU)).to(device)
 
 
 def batch(device: torch.device) -> tasks.TokenBatch:

@@ -38,21 +38,21 @@ def attentions(
     return first, attention(apply(h1, weights.w2) @ h1.mT, allowed)
 
 
-def circuit(alpha: float, beta: float, gamma: float, n_pairs: int, query: int) -> Circuit:
-    """The network of Eq. 1 on orthonormal inputs; `query` counts pairs from 0.
+def circuit(alpha: float, beta: float, gamma: float, n_pairs: int, pair: int) -> Circuit:
+    """The network of Eq. 1 on orthonormal inputs; the query asks for `pair`, from 0.
 
-    Raises ValueError for a query outside the context.
+    Raises ValueError for a pair outside the context.
     """
-    if not 0 <= query < n_pairs:
-        raise ValueError(f"the query must be in 0..{n_pairs - 1}, got {query}")
+    if not 0 <= pair < n_pairs:
+        raise ValueError(f"the pair asked for must be in 0..{n_pairs - 1}, got {pair}")
     dim = 2 * n_pairs
     weights = head_weights(torch.tensor([alpha, beta, gamma], dtype=torch.float64), dim)
     # Which orthonormal vectors are drawn makes no difference.
     batch = orthonormal_pairs(1, n_pairs, dim, generator=torch.Generator().manual_seed(0))
     x = batch.inputs
-    x[:, -1, :dim] = x[:, 2 * query, :dim]
+    x[:, -1, :dim] = x[:, 2 * pair, :dim]
     layer1, layer2 = attentions(weights, x)
     symbols = x[0, :-1, :dim]
     answer = disentangled_output(weights, x)[0]
-    loss = float((answer - symbols[2 * query + 1]).square().sum())
+    loss = float((answer - symbols[2 * pair + 1]).square().sum())
     return Circuit(layer1[0].numpy(), layer2[0].numpy(), (symbols @ answer).numpy(), loss)

@@ -21,6 +21,7 @@ from ._flow import (
     velocity_in,
 )
 
+HORIZON = 10  # in units of N^2: all that emerges does within a few (Theorem 2)
 Heights = Callable[[list[float]], list[float]]  # above their levels, from a state
 
 
@@ -91,8 +92,8 @@ def times_in(
     def done(heights: list[float]) -> bool:
         return min(heights[3], *(heights[i] for i in free)) >= 0
 
-    # Everything happens within a few N^2 (Theorem 2); higher thresholds take exponentially longer.
-    end = end or 10 * landscape.pairs**2 * np.exp(2 * max(0.5, *levels)) + 10
+    # Higher thresholds take exponentially longer.
+    end = end or HORIZON * landscape.pairs**2 * np.exp(2 * max(0.5, *levels)) + 10
     velocity = velocity_in(landscape, rates)
     steps = _steps(velocity, begin_in(landscape, start), end, heights, done)
     times = [_first_crossing(steps, i, heights, velocity) for i in range(4)]

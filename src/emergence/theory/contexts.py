@@ -28,7 +28,7 @@ def blocks(n_distinct: int, copies: int) -> Order:
     return np.repeat(np.arange(n_distinct), copies)
 
 
-def landscape(order: Order, query: int, windows: Windows = (None, None)) -> Landscape:
+def landscape(order: Order, pair: int, windows: Windows = (None, None)) -> Landscape:
     """The loss in a context, in O(N), when the query asks for one of its pairs.
 
     A row averages the positions it sees, and its share of the queried item is the number of
@@ -36,9 +36,9 @@ def landscape(order: Order, query: int, windows: Windows = (None, None)) -> Land
     limits how many positions back a row sees, by layer. Raises ValueError if the context lacks
     that pair or a window shows nothing.
     """
-    asked = order == query
+    asked = order == pair
     if not asked.any():
-        raise ValueError(f"pair {query} is not in the context")
+        raise ValueError(f"pair {pair} is not in the context")
     if any(window is not None and window < 1 for window in windows):
         raise ValueError(f"a window shows at least one position, got {windows}")
     n = len(order)
@@ -56,7 +56,7 @@ def landscape(order: Order, query: int, windows: Windows = (None, None)) -> Land
     # contents: items 0..K-1, then labels
     count = int(order.max()) + 1
     contents = np.concatenate([order, order + count])
-    goal = np.bincount([query + count], minlength=2 * count).astype(float)
+    goal = np.bincount([pair + count], minlength=2 * count).astype(float)
     visible = np.concatenate([2 * place, 2 * place + 1]) >= 2 * n - second
 
     def shares(shrunk):
@@ -103,7 +103,7 @@ def windowed(n_pairs: int, window_1: int | None, window_2: int | None) -> Landsc
 
 def any_query(order: Order, windows: Windows = (None, None)) -> Landscape:
     """The mean loss when the query asks for any of the distinct pairs."""
-    each = [landscape(order, int(query), windows) for query in np.unique(order)]
+    each = [landscape(order, int(pair), windows) for pair in np.unique(order)]
 
     def loss(*state):
         return float(np.mean([one.loss(*state) for one in each]))

@@ -12,7 +12,7 @@ from ._minimal import (
     stacked_batches,
     train_minimal,
 )
-from ._networks import OUTPUTS, Full
+from ._networks import OUTPUTS, Constrained, Full, Network
 from ._predicted import Prediction, predict_minimal
 from ._settings import Data, Method, MinimalTraining, Optimiser, TokenTraining
 from ._transformer import (
@@ -29,11 +29,13 @@ from ._transformer import (
 __all__ = [
     "OUTPUTS",
     "SAMPLERS",
+    "Constrained",
     "Data",
     "Full",
     "Method",
     "MinimalRecord",
     "MinimalTraining",
+    "Network",
     "Optimiser",
     "Prediction",
     "Reader",

@@ -13,7 +13,7 @@ from running import loop
 from running.cache import Task
 from running.devices import generator
 
-from ._networks import Constrained, Full
+from ._networks import Constrained, Full, Network
 from ._settings import Method, MinimalTraining
 
 SAMPLERS = {"gaussian": tasks.gaussian_pairs, "orthonormal": tasks.orthonormal_pairs}
@@ -73,7 +73,8 @@ def train_minimal(
         raise ValueError("training needs at least one seed")
     check_method(method)
     streams = [generator(seed, device) for seed in seeds]
-    network = (Constrained if settings.trained else Full)(settings, method)
+    kind = Constrained if settings.trained else Full
+    network: Network = kind(settings, method)
     parameters = network.start(streams, dtype)
     least = torch.full((len(seeds),), torch.inf, dtype=dtype, device=device)
     rows: list[tuple[int, Tensor, Tensor, Tensor]] = []  # step, coordinates, norm outside, loss
@@ -121,7 +122,7 @@ def train_minimal(
 
 
 def minimal_step(
-    network: Full, parameters: Sequence[Tensor], inputs: Tensor, target: Tensor
+    network: Network, parameters: Sequence[Tensor], inputs: Tensor, target: Tensor
 ) -> tuple[Float[Tensor, " runs"], tuple[Tensor, ...]]:
     """The mean squared error of each run on its batch, and the gradient of their sum."""
     free = [parameter.detach().requires_grad_() for parameter in parameters]

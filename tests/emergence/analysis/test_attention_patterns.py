@@ -34,7 +34,7 @@ def test_a_trained_circuit_answers_with_the_label():
 
 
 def test_the_query_is_in_the_context():
-    with pytest.raises(ValueError, match="the query must be in"):
+    with pytest.raises(ValueError, match="the pair asked for must be in"):
         circuit(1.0, 1.0, 1.0, 4, 4)
 
 

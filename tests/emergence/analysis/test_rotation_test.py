@@ -12,7 +12,7 @@ from emergence.subspace import HEAD, NAMES, PseudoParameters, embed, project
 from emergence.tasks import swap_halves
 from running import devices
 
-module = importlib.import_module("emergence.analysis.structure")  # the name is its function's
+module = importlib.import_module("emergence.analysis._rotation_test")
 CPU = torch.device("cpu")
 DIM, RUNS = 4, 4
 pytestmark = pytest.mark.usefixtures("unchecked")  # thousands of small products

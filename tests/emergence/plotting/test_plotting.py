@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
 
-from emergence.plotting import style
+from emergence.plotting import _style as style
 from emergence.subspace import INDUCTION_HEAD, NAMES
 
 RNG = np.random.default_rng(0)

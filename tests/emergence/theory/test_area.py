@@ -9,7 +9,7 @@ from chapters.beyond.area_law import steps as symbols
 from emergence import theory
 from emergence.proofs import residuals as steps
 from emergence.theory import area, contexts, cross_entropy, laws, limits
-from emergence.theory.area import bounds as module
+from emergence.theory.area import _bounds as module
 
 POINT = 0.4, 0.9, 0.7
 LAST, UNIFORM = np.eye(64)[-1], np.full(64, 1 / 64)

@@ -8,6 +8,7 @@ from jaxtyping import Float
 from scipy.integrate import solve_ivp
 
 from .._flow import UNIT, Crossing, Landscape, Point, Rates, Velocity, velocity_in
+from .._times import HORIZON
 
 SMALL = 1e-3  # a gamma at which every loss is a parabola in gamma
 TOLERANCES = {"rtol": 1e-10, "atol": 1e-14}
@@ -83,9 +84,9 @@ def area_times(landscape: Landscape, *, rates: Rates = UNIT, threshold: float = 
         push = climb(landscape, *state.tolist())
         return [rates.alpha * float(push[0]), rates.beta * float(push[1])]
 
-    # Under a gamma near 1 the area grows like time, and `times.times_in` says how much of that may
-    # pass. `climb` knows no gamma, so the area needs no more than this: twice as much.
-    end = 20 * landscape.pairs**2 * math.exp(2 * max(0.5, threshold)) / min(rates[:2])
+    # Under a gamma near 1 the area grows like time, of which `times_in` lets HORIZON pass; twice
+    # that is enough for a gamma up to 2.
+    end = 2 * HORIZON * landscape.pairs**2 * math.exp(2 * max(0.5, threshold)) / min(rates[:2])
     areas, _ = _crossings(velocity, [0.0, 0.0], (0, 1), threshold, end)
     return AreaTimes(*(clock(landscape, rates.gamma, found) for found in areas), *areas)
 
