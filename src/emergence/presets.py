@@ -10,7 +10,12 @@ PROFILES: tuple[str, ...] = get_args(Profile)
 
 @dataclass(frozen=True)
 class Preset:
-    """Settings and how many seeds are run with them."""
+    """The settings of an experiment of this book, and how many seeds are run with them.
+
+    Args:
+        settings: a frozen dataclass.
+        n_seeds: at least five wherever a curve or a time is judged, the least that shows a spread.
+    """
 
     settings: Any
     n_seeds: int = 5  # the least that shows a spread wherever a curve or a time is judged
@@ -36,12 +41,43 @@ class Preset:
 
 
 def preset(*, paper: Any, smoke: Any) -> dict[str, Preset]:
-    """Settings in both profiles: five seeds in the paper's, two in the other."""
+    """The settings of an experiment in both profiles of this book.
+
+    Args:
+        paper: the paper's sizes, run with five seeds.
+        smoke: sizes that take seconds, run with two.
+
+    Returns:
+        A preset by the name of its profile.
+
+    Example:
+        >>> full, small = training.TokenTraining(), training.TokenTraining(dim=16)
+        >>> both = presets.preset(paper=full, smoke=small)
+        >>> both["smoke"].seeds()
+        (0, 1)
+    """
     return {"paper": Preset(paper), "smoke": Preset(smoke, 2)}
 
 
 def choose(preset: Mapping[str, Preset], profile: str) -> Preset:
-    """The preset in this profile; ValueError for an unknown one."""
+    """The preset of a profile: the one place where a chapter reads which one it runs in.
+
+    Args:
+        preset: by profile, as from `presets.preset`.
+        profile: `smoke` or `paper`.
+
+    Returns:
+        The preset of this profile.
+
+    Raises:
+        ValueError: for an unknown one.
+
+    Example:
+        >>> full, small = training.TokenTraining(), training.TokenTraining(dim=16)
+        >>> both = presets.preset(paper=full, smoke=small)
+        >>> presets.choose(both, "paper").n_seeds
+        5
+    """
     if profile not in PROFILES:
         raise ValueError(f"profile must be one of {PROFILES}, got {profile!r}")
     return preset[profile]

@@ -24,6 +24,7 @@ from chapters.companions.grokking.model import Layers
 from chapters.companions.k_hop import construction
 from chapters.paper.induction_heads.products import products
 from chapters.paper.training_dynamics.noise import squared_mean
+from chapters.paper.training_dynamics.norms import subspace_norms
 from device.emulate import emulated
 from device.trainings import BIGRAMS, TOKENS
 from emergence import analysis, fast, models, subspace, tasks, training
@@ -93,7 +94,7 @@ ENTRIES: dict[str, Callable[[torch.device], Any]] = {
     "query_logits": lambda d: training.query_logits(network(d), batch(d), "causal", "dense"),
     "project": lambda d: subspace.project(weights(d)),
     "embed": lambda d: subspace.embed(subspace.PseudoParameters.unstack(ramp(d, 19)), 4),
-    "norms": lambda d: analysis.norms(weights(d)),
+    "norms": lambda d: subspace_norms(weights(d)),
     "head_lead": lambda d: analysis.head_lead(ramp(d, 2, 19)),
     "squared_mean": lambda d: squared_mean(ramp(d, 4, 5)),
     "products": lambda d: products(network(d)),

@@ -13,7 +13,7 @@ from ._curves import (
 )
 from ._prediction_error import Agreement, agreement
 from ._rotation_test import FORBIDDEN, Structure, plant, presence, structure
-from ._weights import blocks, head_lead, norms
+from ._weights import head_lead
 
 __all__ = [
     "FORBIDDEN",
@@ -24,7 +24,6 @@ __all__ = [
     "Structure",
     "agreement",
     "attentions",
-    "blocks",
     "circuit",
     "exponent",
     "first_fallen",
@@ -32,7 +31,6 @@ __all__ = [
     "head_lead",
     "head_weights",
     "in_order",
-    "norms",
     "plant",
     "power_law",
     "presence",

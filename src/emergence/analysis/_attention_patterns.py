@@ -13,7 +13,14 @@ from emergence.tasks import orthonormal_pairs
 
 
 class Circuit(NamedTuple):
-    """Attention of both layers, row looks at column; the answer along each symbol; the loss."""
+    """What the network of alpha_3, beta_2 and gamma_3 does with one context (§5, Fig. 1).
+
+    Attributes:
+        layer1: attention of layer 1, a row looks at the columns.
+        layer2: attention of layer 2.
+        output: the answer along each of the 2N symbols.
+        loss: squared norm of the error, summed over dimensions.
+    """
 
     layer1: Float[np.ndarray, "length length"]
     layer2: Float[np.ndarray, "length length"]
@@ -22,7 +29,22 @@ class Circuit(NamedTuple):
 
 
 def head_weights(head: Float[Tensor, "3"], dim: int) -> Weights:
-    """Weights of Eq. 1 in which only alpha_3, beta_2 and gamma_3 are not zero."""
+    """Weights of Eq. 1 in which only alpha_3, beta_2 and gamma_3 are not zero (§5).
+
+    Args:
+        head: the three values.
+        dim: dimension D of an item, label or position, even and >= 2.
+
+    Returns:
+        The weights, in float64.
+
+    Raises:
+        ValueError: for a dimension out of its range.
+
+    Example:
+        >>> int(analysis.head_weights(torch.ones(3), 4).w3.count_nonzero())
+        4
+    """
     values = torch.zeros(len(NAMES), dtype=torch.float64)
     values[HEAD] = head
     return embed(PseudoParameters.unstack(values), dim)
@@ -31,7 +53,21 @@ def head_weights(head: Float[Tensor, "3"], dim: int) -> Weights:
 def attentions(
     weights: Weights, x: Float[Tensor, "batch length width"]
 ) -> tuple[Float[Tensor, "batch length length"], Float[Tensor, "batch length length"]]:
-    """What each row of a sequence attends to in layer 1 and in layer 2, under the strict mask."""
+    """The attention of both layers of Eq. 1 under the strict mask (App. B.2).
+
+    Args:
+        weights: of one network.
+        x: sequences of 2N + 1 rows of width 2D (Eqs. 3, 4).
+
+    Returns:
+        For layers 1 and 2 what each row, the first of two positions, attends to.
+
+    Example:
+        >>> x = torch.ones(1, 3, 8, dtype=torch.float64)
+        >>> first, _ = analysis.attentions(analysis.head_weights(torch.zeros(3), 4), x)
+        >>> first[0].tolist()
+        [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.5, 0.5, 0.0]]
+    """
     allowed = allowed_positions(x.shape[1], "strict", x.device)
     first = attention(apply(x, weights.w1) @ x.mT, allowed)
     h1 = torch.cat([x, first @ x], dim=-1)
@@ -39,9 +75,24 @@ def attentions(
 
 
 def circuit(alpha: float, beta: float, gamma: float, n_pairs: int, pair: int) -> Circuit:
-    """The network of Eq. 1 on orthonormal inputs; the query asks for `pair`, from 0.
+    """Attention, answer and loss of the network of Eq. 1 on one orthonormal context (§5).
 
-    Raises ValueError for a pair outside the context.
+    Args:
+        alpha: alpha_3, any.
+        beta: beta_2, any.
+        gamma: gamma_3, any.
+        n_pairs: pairs N in the context, >= 1.
+        pair: the one that the query asks for, counted from 0.
+
+    Returns:
+        What the network does.
+
+    Raises:
+        ValueError: for a pair outside the context.
+
+    Example:
+        >>> analysis.circuit(20.0, 40.0, 1.0, n_pairs=4, pair=2).loss < 1e-6
+        True
     """
     if not 0 <= pair < n_pairs:
         raise ValueError(f"the pair asked for must be in 0..{n_pairs - 1}, got {pair}")

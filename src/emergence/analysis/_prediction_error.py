@@ -11,10 +11,14 @@ from ._curves import first_fallen
 
 
 class Agreement(NamedTuple):
-    """How far trained networks are from their prediction, a value a seed (Figs. 4, 15, 16).
+    """How far trained networks are from their prediction, a value a seed (Apps. C, D).
 
-    `nineteen` is the largest difference of a coordinate while D alpha_3 is predicted to be at most
-    1/2, over the largest coordinate predicted there.
+    Attributes:
+        half_loss: first step with a loss of 1/2, measured over predicted.
+        nineteen: the largest difference of a coordinate while D alpha_3 is predicted to be at most
+            1/2, over the largest coordinate predicted there.
+        end: mean loss of the last fifth of the steps, less the predicted.
+        head: alpha_3 after the last recorded step, over the predicted.
     """
 
     half_loss: Float[np.ndarray, " seeds"]  # first step with a loss of 1/2, measured over predicted
@@ -29,7 +33,24 @@ def agreement(
     predicted: tuple[Float[np.ndarray, "times 19"], Float[np.ndarray, " times"]],
     dim: int,
 ) -> Agreement:
-    """Hold trained coordinates and losses against the predicted ones at the same steps."""
+    """Trained coordinates and losses against the predicted ones at the same steps (Apps. C, D).
+
+    Args:
+        steps: of the measurements, increasing, at least five.
+        measured: coordinates and losses of all seeds.
+        predicted: those of `training.predict_minimal` at the same steps.
+        dim: dimension D of an item, label or position.
+
+    Returns:
+        Ratios and differences, a value a seed.
+
+    Example:
+        >>> steps, loss = np.arange(10), np.linspace(1.0, 0.1, 10)
+        >>> pseudo = np.outer(np.linspace(0.1, 1.0, 10), np.ones(19))
+        >>> found = analysis.agreement(steps, (pseudo[None], loss[None]), (pseudo, loss), 1)
+        >>> found.nineteen.tolist()
+        [0.0]
+    """
     (pseudo, loss), (expected, expected_loss) = measured, predicted
     three = NAMES.index("alpha_3")
     before = dim * expected[:, three] <= 0.5

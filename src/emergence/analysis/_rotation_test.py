@@ -41,10 +41,17 @@ CHUNK = 50  # turns at once: some twenty megabytes at D = 16
 
 
 class Structure(NamedTuple):
-    """What runs hold outside the structure, by block and reading (Theorem 1).
+    """What runs hold outside the structure of Theorem 1, by block and reading (App. A).
 
-    A multiple of I or M in all runs of the size `smallest` stands out beyond the limit with
-    probability 0.95, even in the noisiest block.
+    Attributes:
+        found: of the mean over runs; zero where any value is allowed.
+        scale: standard deviations for rotated runs; zero where any value is allowed.
+        size: how far the largest deviation stands out, in standard deviations.
+        worst: which one that is.
+        limit: what the largest deviation of rotated runs exceeds with chance `level`.
+        smallest: a multiple of I or M in all runs that stands out beyond the limit with probability
+            0.95, even in the noisiest block.
+        chance: how often rotated runs deviate as much as the runs themselves.
     """
 
     found: Float[np.ndarray, "28 6"]  # of the mean over runs; zero where any value is allowed
@@ -64,12 +71,29 @@ class Structure(NamedTuple):
 def structure(
     weights: Weights, *, generator: torch.Generator, turns: int = 1999, level: float = 0.005
 ) -> Structure:
-    """Compare every block of trained weights, a run a seed, with the same runs turned at random.
+    """Every block of trained weights against the same runs rotated at random (Theorem 1, App. A).
 
     With ten figures, a level of 0.005 keeps the chance of one false alarm in all below 0.05: the
     limit is on the greatest of all readings of a figure, whatever their correlations.
 
-    Raises ValueError where there are too few turns to know the limit.
+    Args:
+        weights: of several runs, trained from zero on isotropic data.
+        generator: source of the random rotations.
+        turns: number of rotated copies, >= 4/level.
+        level: chance of a false alarm, between 0 and 1.
+
+    Returns:
+        What lies outside the structure, and how remarkable it is.
+
+    Raises:
+        ValueError: where there are too few turns to know the limit.
+
+    Example:
+        >>> stream = torch.Generator().manual_seed(0)
+        >>> shapes = (4, 8, 8), (4, 16, 16), (4, 32, 4)
+        >>> noise = models.Weights(*(torch.randn(shape, generator=stream) for shape in shapes))
+        >>> analysis.structure(noise, generator=stream, turns=40, level=0.1).excess < 2
+        True
     """
     if turns * level < 4:
         raise ValueError(f"a level of {level} needs {4 / level:.0f} turns, got {turns}")
@@ -175,10 +199,23 @@ def _commuting(
 def presence(
     pseudo: Float[Tensor, "runs 19"], expected: Float[np.ndarray, "19"], smallest: float
 ) -> tuple[float, int]:
-    """Whether the pseudo-parameters that descent inside the 19 dimensions expects are there.
+    """Whether the pseudo-parameters that population descent expects are there (Theorem 1).
 
-    Of those that should be at least twice `smallest`, what noise cannot hide: the least mean over
-    runs, with the sign expected, in units of `smallest` (0 if there are none), and their number.
+    Of those that should be at least twice `smallest`, what noise cannot hide.
+
+    Args:
+        pseudo: the 19 of every run.
+        expected: of `training.predict_minimal`.
+        smallest: what stands out, as of `analysis.Structure`, > 0.
+
+    Returns:
+        The least mean over runs with the sign expected, in units of `smallest`, or 0 if there are
+        none; and the number of those that should be visible.
+
+    Example:
+        >>> expected = np.array([1.0] + [0.0] * 18)
+        >>> analysis.presence(2 * torch.from_numpy(expected)[None], expected, 0.25)
+        (8.0, 1)
     """
     visible = np.abs(expected) >= 2 * smallest
     there = pseudo.mean(dim=0).numpy() * np.sign(expected) / smallest
@@ -186,9 +223,21 @@ def presence(
 
 
 def plant(weights: Weights, places: Sequence[tuple[int, int]], size: float) -> Weights:
-    """The same weights with a multiple of I or M more in each place: a block and 0 for I, 1 for M.
+    """The same weights with a multiple of I or M more in places, to see what is found (Theorem 1).
 
-    For showing what `structure` sees: any place that Theorem 1 forbids, as from `FORBIDDEN`.
+    Args:
+        weights: of one or of several runs.
+        places: a block, counted from 0, and 0 for I or 1 for M, as those of `analysis.FORBIDDEN`.
+        size: the multiple, any.
+
+    Returns:
+        New weights.
+
+    Example:
+        >>> zero = models.Weights(torch.zeros(4, 4), torch.zeros(8, 8), torch.zeros(16, 2))
+        >>> planted = analysis.plant(zero, analysis.FORBIDDEN[:1], 0.5)
+        >>> round(float(subspace.project(planted)[1]), 6)  # none of it is in the subspace
+        0.707107
     """
     parts = [part.clone() for part in weights]
     dim = weights.w3.shape[-1]

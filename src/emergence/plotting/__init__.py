@@ -4,19 +4,17 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 
+from ._panels import dynamics, pseudo_curves, weight_maps
 from ._style import (
     COLOURS,
     DIVERGING,
     colour,
-    dynamics,
     heat_map,
     plain_ticks,
     power_law,
     predicted_curve,
-    pseudo_curves,
     seed_band,
     symbol,
-    weight_maps,
 )
 
 __all__ = [

@@ -1,6 +1,6 @@
 """Figures from arrays. Importing this module sets the book's Matplotlib style."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -9,7 +9,6 @@ from jaxtyping import Float, Real
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.colors import to_rgb
-from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullLocator, ScalarFormatter
 
 plt.style.use(Path(__file__).with_name("book.mplstyle"))
@@ -26,13 +25,27 @@ DIVERGING = "RdBu_r"
 
 
 def symbol(name: str) -> str:
-    """The paper's symbol of a pseudo-parameter: beta_2 becomes $\\beta_2$."""
+    """The paper's symbol of a pseudo-parameter (Theorem 1): beta_2 becomes $\\beta_2$.
+
+    Args:
+        name: as in `subspace.NAMES`, or a letter alone.
+
+    Returns:
+        Text for Matplotlib.
+    """
     letter, _, index = name.partition("_")
     return rf"$\{letter}_{{{index}}}$" if index else rf"$\{letter}$"
 
 
 def colour(name: str) -> str:
-    """The colour of a quantity, by the word before its index."""
+    """The colour of a quantity, one throughout this book.
+
+    Args:
+        name: its first word, up to an underscore, decides.
+
+    Returns:
+        The colour in hexadecimal, grey for a quantity that has none.
+    """
     return COLOURS.get(name.partition("_")[0], COLOURS["other"])
 
 
@@ -44,7 +57,15 @@ def heat_map(
     limit: float | None = None,
     title: str = "",
 ) -> Axes:
-    """A matrix on a diverging scale centred at 0, with named blocks of equal size."""
+    """A matrix on a diverging scale centred at 0, with named blocks of equal size (Apps. A, C).
+
+    Args:
+        ax: the axes to draw on.
+        matrix: what is drawn.
+        blocks: names of the block rows and of the block columns; empty for none.
+        limit: end of the scale, > 0; None for the greatest size of an entry.
+        title: above it.
+    """
     limit = np.abs(matrix).max() if limit is None else limit
     rows, columns = matrix.shape
     image = ax.imshow(
@@ -83,7 +104,17 @@ def seed_band(
     at: float | None = None,
     **line,
 ) -> Axes:
-    """The mean over seeds with the band from least to greatest, labelled at x = `at`."""
+    """The mean over seeds with the band from least to greatest (Figs. of §4 and App. D).
+
+    Args:
+        ax: the axes to draw on.
+        x: of the measurements.
+        runs: a row a seed.
+        name: of the quantity, which has its colour.
+        label: written beside the curve; empty for none.
+        at: the x of the label; None for the right end.
+        line: further keywords of Matplotlib's `plot`.
+    """
     mean = runs.mean(axis=0)
     style = {"color": colour(name)} | line
     ax.plot(x, mean, **style)
@@ -100,78 +131,17 @@ def seed_band(
 def predicted_curve(
     ax: Axes, x: Real[np.ndarray, " times"], curve: Float[np.ndarray, " times"], *, name: str
 ) -> Axes:
-    """What theory says of a measured quantity: dashed, a darker shade of its colour."""
+    """What theory says of a measured quantity, dashed, a darker shade of its colour (Apps. C, D).
+
+    Args:
+        ax: the axes to draw on.
+        x: of the values.
+        curve: the values.
+        name: of the quantity.
+    """
     shade = [0.55 * part for part in to_rgb(colour(name))]
     ax.plot(x, curve, "--", color=shade, lw=1.3)
     return ax
-
-
-def pseudo_curves(
-    ax: Axes,
-    steps: Real[np.ndarray, " times"],
-    values: Float[np.ndarray, "seeds times 19"],
-    names: Sequence[str],
-    highlight: Sequence[str],
-    predicted: Float[np.ndarray, "times 19"] | None = None,
-) -> Axes:
-    """All pseudo-parameters against training steps, the highlighted ones coloured and labelled.
-
-    What is predicted for the highlighted ones is dashed.
-    """
-    for i, name in enumerate(names):
-        if name not in highlight:
-            ax.plot(steps, values[..., i].mean(axis=0), color=COLOURS["other"], lw=0.8, alpha=0.8)
-    for name in highlight:
-        i = list(names).index(name)
-        seed_band(ax, steps, values[..., i], name=name, label=symbol(name))
-        if predicted is not None:
-            predicted_curve(ax, steps, predicted[:, i], name=name)
-    ax.set_xlabel("training step")
-    ax.set_ylabel("pseudo-parameter")
-    return ax
-
-
-def dynamics(
-    steps: Real[np.ndarray, " times"],
-    trainings: Mapping[
-        str, tuple[Float[np.ndarray, "seeds times 19"], Float[np.ndarray, "seeds times"]]
-    ],
-    names: Sequence[str],
-    highlight: Sequence[str],
-    predicted: Mapping[str, tuple[Float[np.ndarray, "times 19"], Float[np.ndarray, " times"]]]
-    | None = None,
-) -> Figure:
-    """A row a training: its pseudo-parameters on the left, its loss on the right (Fig. 4).
-
-    Rows share one scale. A training named in `predicted` has the predicted curves on the same axes.
-    """
-    figure, axes = plt.subplots(
-        len(trainings), 2, figsize=(9.2, 2.8 * len(trainings)), sharex=True, sharey="col",
-        squeeze=False,
-    )  # fmt: skip
-    for row, (title, (pseudo, loss)) in zip(axes, trainings.items(), strict=True):
-        expected = (predicted or {}).get(title, (None, None))
-        pseudo_curves(row[0], steps, pseudo, names, highlight, expected[0])
-        seed_band(row[1], steps, loss, name="loss")
-        if expected[1] is not None:
-            predicted_curve(row[1], steps, expected[1], name="loss")
-        row[0].set_title(title)
-        row[1].set(ylabel="loss", ylim=(0, None), xlabel="training step")
-    return figure
-
-
-def weight_maps(weights: Mapping[str, Float[np.ndarray, "rows columns"]], dim: int) -> Figure:
-    """W1, W2 and the transpose of W3 of Eq. 1 as heat maps with blocks of size D."""
-    figure, axes = plt.subplots(
-        1, 3, figsize=(10.5, 3.9), width_ratios=(2.2, 3.2, 4.2), layout="constrained"
-    )
-    parts = (weights["w1"], weights["w2"], weights["w3"].T)
-    for ax, matrix, k in zip(axes, parts, (1, 2, 3), strict=True):
-        n_rows, n_columns = (size // dim for size in matrix.shape)
-        blocks = [str(i + 1) for i in range(n_rows)], [str(i + 1) for i in range(n_columns)]
-        title = rf"$W^{{({k})}}$" + (" transposed" if k == 3 else "")
-        heat_map(ax, matrix, blocks=blocks, title=title)
-    return figure
 
 
 def power_law(
@@ -183,7 +153,16 @@ def power_law(
     label: str,
     **line,
 ) -> Axes:
-    """Points on doubly logarithmic axes, labelled at their right end."""
+    """Points on doubly logarithmic axes, labelled at their right end (Fig. 5, App. F).
+
+    Args:
+        ax: the axes to draw on.
+        x: > 0.
+        y: > 0.
+        name: of the quantity, which has its colour.
+        label: written beside the last point.
+        line: further keywords of Matplotlib's `loglog`.
+    """
     ax.loglog(x, y, **({"marker": "o", "ms": 4, "color": colour(name)} | line))
     ax.annotate(
         label, (x[-1], y[-1]), xytext=(6, 0), textcoords="offset points",
@@ -193,7 +172,11 @@ def power_law(
 
 
 def plain_ticks(*axes: Axis) -> None:
-    """Ticks at 1, 2 and 5 of each decade, as plain numbers."""
+    """Ticks at 1, 2 and 5 of each decade, as plain numbers, in figures of this book.
+
+    Args:
+        axes: logarithmic ones, changed in place.
+    """
     for axis in axes:
         axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         axis.set_major_formatter(ScalarFormatter())

@@ -17,7 +17,7 @@ ITEM, LABEL = "#DCE9F5", "#F9E3D2"
 
 
 def induction_head() -> Figure:
-    """Both panels of Figure 1."""
+    """Both panels of Figure 1: the task and the architecture (§1, §3)."""
     figure, (task, architecture) = plt.subplots(
         1, 2, figsize=(10.2, 4.3), width_ratios=(2.15, 1), layout="constrained"
     )
@@ -27,7 +27,7 @@ def induction_head() -> Figure:
 
 
 def three_memories() -> Figure:
-    """The induction head of bigrams: which memory does which of its steps (Bietti et al. 2023)."""
+    """The head of bigrams: which memory does which step (chapter Birth; Bietti et al. 2023)."""
     figure, ax = plt.subplots(figsize=(7.6, 4.0), layout="constrained")
     names = [r"$\cdots$", "$q$", "$o$", r"$\cdots$", "$q$"]
     first, output, query = 1.5, 3.0, 6.0

@@ -17,7 +17,14 @@ _K, _L = sp.symbols("k l", integer=True, positive=True)
 
 
 class Attention(NamedTuple):
-    """The query's attention in layer 2 to the label and the item of pair k, and the score r."""
+    """The query's attention in layer 2, symbolic in the pair and in N (App. B.3).
+
+    Attributes:
+        label: to the label of the pair.
+        item: to its item.
+        pair: the symbol that counts pairs from 1 to N.
+        retrieved: e^alpha/(e^alpha + 2N - 2), what the last label holds of its item.
+    """
 
     label: sp.Expr
     item: sp.Expr
@@ -51,6 +58,13 @@ def derive_attention() -> Attention:
     = alpha delta_kl and with label l alpha (Mp_k).p_l = 0. Earlier rows are items 1..k and labels
     1..k-1. Layer 2, query row: the score of a row is beta times what it has retrieved of a_N.
     Only label N lies after item N, so every other row scores zero.
+
+    Returns:
+        The attention of the query.
+
+    Example:
+        >>> reduced.derive_attention().pair
+        k
     """
     own_item = _softmax_over_pairs(ALPHA * KroneckerDelta(_K, _L), _L, _K, others=_K - 1)
     retrieved = sp.simplify(own_item.subs(_L, _K).subs(_K, N))
@@ -60,7 +74,16 @@ def derive_attention() -> Attention:
 
 
 def derive_loss() -> sp.Expr:
-    """The loss |gamma sum_j w_j x_j - b_N|^2 in an orthonormal basis, in alpha, beta, gamma, N."""
+    """The loss |gamma sum_j w_j x_j - b_N|^2 in an orthonormal basis (App. B.3).
+
+    Returns:
+        An expression in `reduced.ALPHA`, `reduced.BETA`, `reduced.GAMMA` and `reduced.N`.
+
+    Example:
+        >>> zero = {reduced.ALPHA: 0, reduced.BETA: 0, reduced.GAMMA: 0}
+        >>> reduced.derive_loss().subs(zero)
+        1
+    """
     attention = derive_attention()
     pair = attention.pair
     labels = (GAMMA * attention.label - KroneckerDelta(pair, N)) ** 2
@@ -69,7 +92,18 @@ def derive_loss() -> sp.Expr:
 
 
 def rational(expression: sp.Expr) -> sp.Expr:
-    """The expression as a cancelled quotient in a = e^alpha, s = e^(beta r), beta, gamma and N."""
+    """An expression as a cancelled quotient, so that equal ones look alike (App. B.4).
+
+    Args:
+        expression: in `reduced.ALPHA`, `reduced.BETA`, `reduced.GAMMA` and `reduced.N`.
+
+    Returns:
+        It in a = e^alpha, s = e^(beta r), beta, gamma and N.
+
+    Example:
+        >>> reduced.rational(sp.exp(reduced.ALPHA) / sp.exp(reduced.ALPHA) - 1)
+        0
+    """
     power = BETA * sp.exp(ALPHA) / (sp.exp(ALPHA) + 2 * N - 2)
     in_s = expression.replace(
         lambda e: isinstance(e, sp.exp) and e.has(BETA), lambda e: S ** sp.simplify(e.exp / power)

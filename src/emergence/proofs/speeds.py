@@ -10,7 +10,15 @@ AREA = sp.sqrt(sp.pi / 2) * sp.erf(B / sp.sqrt(2))
 
 
 def leading_speeds() -> dict[str, sp.Expr]:
-    """The speeds of App. B.4 for many pairs and bounded s."""
+    """The speeds of App. B.4 for many pairs and bounded s, held against their limits (App. B.4).
+
+    Returns:
+        By step, left side minus right side, which must be 0.
+
+    Example:
+        >>> residuals.failed(speeds.leading_speeds())
+        0
+    """
     rest = 2 * N - 1
     loss = G**2 * (S**2 + rest) / (S + rest) ** 2 - 2 * G * S / (S + rest) + 1
     by_score = sp.limit(-N * S * sp.diff(loss, S), N, sp.oo)

@@ -6,7 +6,7 @@ of another loss. `laws` and `limits` have the times for many pairs, `area` one l
 """
 
 from ._flow import UNIT, Crossing, Landscape, Path, Point, Rates, Trajectory, descent_in, flow_in
-from ._full import full_gradient, full_loss, landscape_of_chances, output_noise
+from ._full import full_gradient, full_loss, landscape_of_chances
 from ._gaussian import PredictedSteps, crossover_time, first_steps, gaussian_rates, predicted_steps
 from ._population import (
     Model,
@@ -46,7 +46,6 @@ __all__ = [
     "gradient_flow",
     "landscape_of",
     "landscape_of_chances",
-    "output_noise",
     "predicted_steps",
     "reduced_gradient",
     "reduced_loss",

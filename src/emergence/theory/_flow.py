@@ -52,7 +52,13 @@ UNIT = Rates()
 
 
 class Crossing(NamedTuple):
-    """An event of SciPy's solvers: all of these components of the state reach the level."""
+    """An event of SciPy's solvers: all of these components of the state reach a level (App. B.5).
+
+    Attributes:
+        places: of the components in the state, at least one.
+        level: what the least of them must reach.
+        terminal: whether the solver stops there.
+    """
 
     places: tuple[int, ...]
     level: float

@@ -19,10 +19,21 @@ FACTORIALS = np.array([math.factorial(j - 1) for j in POWERS], dtype=float)
 
 
 def uniform_excess(half: float, beta: float) -> tuple[float, float]:
-    """What is left of two sums over q of w = h/(q + h), once h log N is taken off.
+    """What is left of two sums over q of w = h/(q + h), once h log N is taken off (this book).
 
     First of w e^(beta w), less 1/2 for the later rows; second of w (1 - w) e^(beta w). For N to
     infinity, by Hurwitz zeta functions: the sum of w^j is h^j zeta(j, h).
+
+    Args:
+        half: h = e^alpha/2, > 0.
+        beta: beta_2, any.
+
+    Returns:
+        Both remainders, what the speeds of beta and of alpha over beta have beside h log N.
+
+    Example:
+        >>> [round(part, 3) for part in laws.uniform_excess(0.5, 0.0)]
+        [0.482, -0.252]
     """
     moments = half**POWERS * zeta(POWERS, half)
     weights = beta ** (POWERS - 1) / FACTORIALS
@@ -33,7 +44,14 @@ def uniform_excess(half: float, beta: float) -> tuple[float, float]:
 
 
 class LogLaw(NamedTuple):
-    """T = N^2/log N (leading + next/log N) + O(N^2/log^3 N), or N^2 leading/(log N + shift)."""
+    """An emergence time under uniform queries, N^2 leading/(log N + shift) (this book).
+
+    That is N^2/log N (leading + next/log N), up to N^2/log^3 N.
+
+    Attributes:
+        leading: of N^2/log N.
+        next: of N^2/log^2 N.
+    """
 
     leading: float
     next: float
@@ -57,9 +75,24 @@ class LogLaw(NamedTuple):
 
 
 def uniform_law(name: str, threshold: float = 0.5) -> LogLaw:
-    """T_alpha or T_beta under uniform queries: 2 I(b) N^2/log N and what comes next.
+    """T_alpha or T_beta under uniform queries, 2 I(b) N^2/log N and what comes next (this book).
 
     b is the threshold of beta, or sqrt(2 threshold) for alpha, as when the query is the last.
+
+    Args:
+        name: `alpha` or `beta`.
+        threshold: > 0.
+
+    Returns:
+        The law, a function of N.
+
+    Raises:
+        ValueError: for `gamma`, which emerges in N log 2 whatever is asked for.
+
+    Example:
+        >>> law = laws.uniform_law("alpha")
+        >>> round(law(10**6) / theory.emergence_times(10**6).alpha, 2)  # the last query's
+        0.07
     """
     if name == "gamma":
         raise ValueError("gamma emerges in N log 2, uniform queries or not")
@@ -91,10 +124,25 @@ RepeatOrder = Literal["cyclic", "blocks"]  # all pairs in turn, or a pair's copi
 
 
 def repetition(copies: int, order: RepeatOrder = "cyclic") -> tuple[float, float]:
-    """H and k of the bursty flow beta' = H (e^alpha + k) / 2NK, alpha' = beta H e^alpha / 2NK.
+    """H and k of the flow with copies (§7.2, chapter Effective context).
 
-    In turn H = 1 + 1/2 + .. + 1/B and k = (log B! + B - B log B)/H - 1, between -0.13 and -1/2
-    from B = 2 on; in blocks H = 1 and k = (B - 1)/2. Raises ValueError for another order.
+    beta' = H (e^alpha + k)/2NK and alpha' = beta H e^alpha/2NK. In turn H = 1 + 1/2 + .. + 1/B and
+    k = (log B! + B - B log B)/H - 1, between -0.13 and -1/2 from B = 2 on; in blocks H = 1 and
+    k = (B - 1)/2.
+
+    Args:
+        copies: B of each pair, >= 1.
+        order: `cyclic`, all pairs in turn, or `blocks`, a pair's copies in a row.
+
+    Returns:
+        H and k.
+
+    Raises:
+        ValueError: for another order.
+
+    Example:
+        >>> laws.repetition(2, "blocks")
+        (1.0, 0.5)
     """
     if order not in get_args(RepeatOrder):
         raise ValueError(f"order must be one of {get_args(RepeatOrder)}, got {order!r}")
@@ -112,10 +160,27 @@ def bursty_time(
     *,
     order: RepeatOrder = "cyclic",
 ) -> float:
-    """The leading emergence time for many distinct pairs: K log 2 for gamma, else of order NK.
+    """The leading emergence time for many distinct pairs in copies (chapter Effective context).
 
     With dalpha/dbeta = beta e^alpha/(e^alpha + k), hence alpha + k (1 - e^-alpha) = beta^2/2, the
     time is 2NK/H times the integral of dalpha / (e^alpha beta).
+
+    Args:
+        name: `alpha`, `beta` or `gamma`.
+        n_distinct: pairs K, >= 1.
+        copies: B of each, >= 1.
+        threshold: > 0, and < 1 for gamma.
+        order: `cyclic`, all pairs in turn, or `blocks`, a pair's copies in a row.
+
+    Returns:
+        The flow time: K log 2 for gamma at 1/2, else of order N K.
+
+    Raises:
+        ValueError: for another order.
+
+    Example:
+        >>> round(laws.bursty_time("alpha", 100, 1) / 100**2, 3)  # Theorem 2's constant
+        1.711
     """
     if name == "gamma":
         return -n_distinct * math.log1p(-threshold)
@@ -140,7 +205,21 @@ def bursty_time(
 
 
 def windowed_time(name: str, window_1: int, window_2: int, threshold: float = 0.5) -> float:
-    """The leading emergence time for wide windows: W2/2 takes N's place once, W1 W2/4 N^2's."""
+    """The leading emergence time for wide windows: W2/2 for N once, W1 W2/4 for N^2 (§7.2).
+
+    Args:
+        name: `alpha`, `beta` or `gamma`.
+        window_1: positions that a row of layer 1 sees, >= 1.
+        window_2: positions that a row of layer 2 sees, >= 1.
+        threshold: > 0, and < 1 for gamma.
+
+    Returns:
+        The flow time.
+
+    Example:
+        >>> round(laws.windowed_time("alpha", 200, 200) / 100**2, 3)  # windows of all 2N positions
+        1.711
+    """
     if name == "gamma":
         return -window_2 / 2 * math.log1p(-threshold)
     b = threshold if name == "beta" else math.sqrt(2 * threshold)

@@ -14,10 +14,8 @@ from ._minimal import (
 )
 from ._networks import OUTPUTS, Constrained, Full, Network
 from ._predicted import Prediction, predict_minimal
-from ._settings import Data, Method, MinimalTraining, Optimiser, TokenTraining
+from ._settings import Data, Method, MinimalTraining, Optimiser, Reader, Start, TokenTraining
 from ._transformer import (
-    Reader,
-    Start,
     TokenRecord,
     initial_transformer,
     query_logits,

@@ -124,7 +124,26 @@ def train_minimal(
 def minimal_step(
     network: Network, parameters: Sequence[Tensor], inputs: Tensor, target: Tensor
 ) -> tuple[Float[Tensor, " runs"], tuple[Tensor, ...]]:
-    """The mean squared error of each run on its batch, and the gradient of their sum."""
+    """The losses of all runs on their batches and the gradient of their sum (§4).
+
+    Args:
+        network: what the parameters mean, `training.Full` or `training.Constrained`.
+        parameters: of all runs; they stay as they are.
+        inputs: a batch a run, of shape (runs, batch, 2N + 1, 2D).
+        target: the labels asked for, of shape (runs, batch, D).
+
+    Returns:
+        The mean squared error of each run, a mean over batch and dimensions, and the gradient.
+
+    Example:
+        >>> settings = training.MinimalTraining(n_pairs=2, dim=4, batch_size=8, steps=1)
+        >>> network, stream = training.Full(settings, "fast"), torch.Generator().manual_seed(0)
+        >>> start = network.start([stream], torch.float64)
+        >>> batch = training.stacked_batches(settings, [stream], torch.float64)
+        >>> loss, gradient = training.minimal_step(network, start, *batch)
+        >>> tuple(loss.shape), len(gradient)
+        ((1,), 3)
+    """
     free = [parameter.detach().requires_grad_() for parameter in parameters]
     error = network.output(free, inputs) - target
     loss = error.square().mean(dim=(-2, -1))
@@ -134,7 +153,26 @@ def minimal_step(
 def stacked_batches(
     settings: MinimalTraining, streams: Sequence[torch.Generator], dtype: torch.dtype
 ) -> tuple[Float[Tensor, "runs batch length width"], Float[Tensor, "runs batch dim"]]:
-    """Inputs and targets of a fresh batch for every run."""
+    """Inputs and targets of a fresh batch for every run (§4).
+
+    Args:
+        settings: data, their sizes and the query rule.
+        streams: sources of the random numbers, one a run, of one device.
+        dtype: floating-point type of inputs and targets.
+
+    Returns:
+        Inputs of shape (runs, batch, 2N + 1, 2D) and targets of shape (runs, batch, D).
+
+    Raises:
+        ValueError: for sizes out of their range.
+
+    Example:
+        >>> settings = training.MinimalTraining(n_pairs=2, dim=4, batch_size=8, steps=1)
+        >>> streams = [torch.Generator().manual_seed(seed) for seed in (0, 1)]
+        >>> inputs, targets = training.stacked_batches(settings, streams, torch.float32)
+        >>> tuple(inputs.shape), tuple(targets.shape)
+        ((2, 8, 5, 8), (2, 8, 4))
+    """
     batches = [
         SAMPLERS[settings.data](
             settings.batch_size, settings.n_pairs, settings.dim,

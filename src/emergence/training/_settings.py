@@ -1,9 +1,9 @@
 """Settings of both trainings, §4's and §2's, with a reason wherever the paper is silent."""
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Any, Literal, Protocol, get_args, runtime_checkable
 
-from emergence.models import Maps, Mask, Windows
+from emergence.models import AttentionOnlyTransformer, Maps, Mask, Windows
 from emergence.subspace import NAMES
 from emergence.tasks import Query
 
@@ -131,3 +131,28 @@ class TokenTraining:
             )
         if self.maps not in get_args(Maps):
             raise ValueError(f"maps must be one of {get_args(Maps)}, got {self.maps!r}")
+
+
+@runtime_checkable
+class Reader(Protocol):
+    """A measurement of the transformer of §2 every so many steps and after the last (§2, App. E).
+
+    It is a frozen dataclass with a number of steps, `every`, and is called with the model. A
+    training resumes only with the same one.
+    """
+
+    @property
+    def every(self) -> int: ...
+
+    def __call__(self, model: AttentionOnlyTransformer) -> Any: ...
+
+
+@runtime_checkable
+class Start(Protocol):
+    """A change of the transformer of §2 before the first step (§2, chapter Knock-in tests).
+
+    It is a frozen dataclass and is called with the model. A training resumes only with the same
+    one. That of chapter Knock-in tests puts parts of the head in place.
+    """
+
+    def __call__(self, model: AttentionOnlyTransformer) -> None: ...

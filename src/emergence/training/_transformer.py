@@ -1,6 +1,6 @@
 """Training of the attention-only transformer on token pairs (§2, App. E)."""
 
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple
 
 import torch
 from jaxtyping import Float
@@ -14,26 +14,7 @@ from running.cache import Task
 from running.devices import generator
 
 from ._minimal import check_method
-from ._settings import Method, TokenTraining
-
-
-@runtime_checkable
-class Reader(Protocol):
-    """Reads the model every so many steps and after the last: a frozen dataclass, for a training
-    resumes only with the same one."""
-
-    @property
-    def every(self) -> int: ...
-
-    def __call__(self, model: AttentionOnlyTransformer) -> Any: ...
-
-
-@runtime_checkable
-class Start(Protocol):
-    """Changes the model before the first step: a frozen dataclass, for a training resumes only with
-    the same one. That of `knock_in` puts parts of the head in place."""
-
-    def __call__(self, model: AttentionOnlyTransformer) -> None: ...
+from ._settings import Method, Reader, Start, TokenTraining
 
 
 class TokenRecord(NamedTuple):
@@ -124,7 +105,23 @@ def train_tokens(
 def initial_transformer(
     settings: TokenTraining, stream: torch.Generator
 ) -> AttentionOnlyTransformer:
-    """The network that a training with this stream starts from, on the stream's device."""
+    """The network that a training with this stream starts from (§2, App. E).
+
+    Args:
+        settings: sizes and initial values.
+        stream: source of the random numbers; its device is that of the network.
+
+    Returns:
+        The network, its weights drawn from the stream.
+
+    Raises:
+        ValueError: for unknown initial maps.
+
+    Example:
+        >>> settings, stream = training.TokenTraining(dim=8), torch.Generator().manual_seed(0)
+        >>> tuple(training.initial_transformer(settings, stream).W_E.shape)
+        (8, 32)
+    """
     return AttentionOnlyTransformer(
         settings.dim, settings.vocabulary, settings.block_size,
         embedding_scale=settings.embedding_scale, maps=settings.maps, scaled=settings.scaled,
@@ -135,7 +132,21 @@ def initial_transformer(
 def token_optimiser(
     settings: TokenTraining, model: AttentionOnlyTransformer
 ) -> torch.optim.Optimizer:
-    """AdamW, or plain gradient descent."""
+    """The optimiser of a training, AdamW or plain gradient descent (§2, App. E).
+
+    Args:
+        settings: which one, its learning rate and weight decay.
+        model: the network whose parameters it moves.
+
+    Returns:
+        An optimiser that has made no step.
+
+    Example:
+        >>> settings, stream = training.TokenTraining(dim=8), torch.Generator().manual_seed(0)
+        >>> model = training.initial_transformer(settings, stream)
+        >>> type(training.token_optimiser(settings, model)).__name__
+        'AdamW'
+    """
     if settings.optimiser == "sgd":
         return torch.optim.SGD(model.parameters(), lr=settings.learning_rate, fused=True)
     return torch.optim.AdamW(
@@ -153,7 +164,30 @@ def token_step(
     stream: torch.Generator,
     method: Method,
 ) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
-    """One update on a fresh batch; loss and accuracy on it before."""
+    """One update of the transformer on a fresh batch (§2, App. E).
+
+    Args:
+        settings: the batch and the mask.
+        model: the network, changed in place.
+        optimiser: as from `training.token_optimiser`, changed in place.
+        stream: source of the random numbers; its device is that of the network.
+        method: `fast`, or `dense` token by token.
+
+    Returns:
+        Before the update, the cross-entropy on the batch in nats and the share of right labels.
+
+    Raises:
+        ValueError: for sizes out of their range.
+
+    Example:
+        >>> settings = training.TokenTraining(dim=8, batch_size=4)
+        >>> stream = torch.Generator().manual_seed(0)
+        >>> model = training.initial_transformer(settings, stream)
+        >>> optimiser = training.token_optimiser(settings, model)
+        >>> loss, accuracy = training.token_step(settings, model, optimiser, stream, "fast")
+        >>> bool(loss > 0), bool(0 <= accuracy <= 1)
+        (True, True)
+    """
     batch = tasks.token_pairs(
         settings.batch_size, settings.n_pairs, settings.vocabulary, settings.block_size,
         generator=stream,

@@ -53,9 +53,7 @@ def expected_pairs(dim: int, samples: int, seed: int) -> float:
     for _ in range(6):
         n, before = dim**2 / row_dimension(max(2, round(n)), samples, seed), n
     if abs(n - before) > 0.1 * n:
-        raise ArithmeticError(
-            f"the pairs at d = {dim} still move from {before:.4g} to {n:.4g}"
-        )
+        raise ArithmeticError(f"the pairs at d = {dim} still move from {before:.4g} to {n:.4g}")
     return n
 
 

@@ -1,6 +1,5 @@
-"""All nineteen pseudo-parameters at once: loss, gradient, and the noise of batches."""
+"""All nineteen pseudo-parameters at once: loss and gradient."""
 
 from .loss import full_gradient, full_loss, landscape, landscape_of_chances
-from .noise import output_noise
 
-__all__ = ["full_gradient", "full_loss", "landscape", "landscape_of_chances", "output_noise"]
+__all__ = ["full_gradient", "full_loss", "landscape", "landscape_of_chances"]

@@ -72,7 +72,19 @@ def landscape(n_pairs: int, query: Query = "last") -> Landscape:
 
 
 def landscape_of_chances(chances: Row) -> Landscape:
-    """The full model's when the query asks for pair q with the chance `chances[q]`."""
+    """The full model's loss when pair q is asked for with the chance `chances[q]` (this book).
+
+    Args:
+        chances: of each of the N pairs, >= 0 with a sum of 1.
+
+    Returns:
+        The loss of the 19 pseudo-parameters and its gradient, each in a time of order N.
+
+    Example:
+        >>> first = theory.landscape_of_chances(np.array([1.0, 0.0, 0.0, 0.0]))
+        >>> first.loss(*[0.0] * 19), len(first.gradient(*[0.0] * 19))
+        (1.0, 19)
+    """
 
     def loss(*parameters: float) -> float:
         return forward(_point(parameters), chances).loss

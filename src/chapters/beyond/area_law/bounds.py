@@ -7,8 +7,7 @@ import numpy as np
 from jaxtyping import Float
 from scipy.integrate import solve_ivp
 
-from ._context import asked
-from ._law import TOLERANCES, area_times, climb
+from emergence.theory.area import TOLERANCES, area_times, asked, climb
 
 Queries = Float[np.ndarray, " pairs"]
 SLACKS = (1.005, 1.01, 1.02, 1.05, 1.1, 1.2, 1.4)
@@ -55,7 +54,7 @@ def error_bounds(chances: Queries, *, threshold: float = 0.5, cells: int = 8) ->
             emerges.
 
     Example:
-        >>> bounds = area.error_bounds(np.eye(64)[-1])
+        >>> bounds = error_bounds(np.eye(64)[-1])
         >>> bounds.area < 0.01, bounds.more < 0.02, bounds.less < 0.04
         (True, True, True)
     """

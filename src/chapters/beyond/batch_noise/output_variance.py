@@ -28,7 +28,7 @@ def output_noise(
         Variances, up to a relative O(1/N); in time lambda/DB in every direction that is seen.
 
     Example:
-        >>> round(float(theory.output_noise(16, 32, 256, 1000)[0] * 32 * 256), 2)  # the item's
+        >>> round(float(output_noise(16, 32, 256, 1000)[0] * 32 * 256), 2)  # the item's
         1.03
     """
     kappa = 2 * learning_rate / dim

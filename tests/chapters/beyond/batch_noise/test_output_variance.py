@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from emergence import models, tasks, theory
-from emergence.theory._full.noise import _covariance
+from chapters.beyond.batch_noise.output_variance import _covariance, output_noise
+from emergence import models, tasks
 
 
 def features(n_pairs, dim, count):
@@ -43,12 +43,12 @@ def test_noise_obeys_its_recursion():
             keep = np.eye(8) - kappa * c
             s = keep @ s @ keep + kappa**2 / batch * c
         total += s.diagonal() / 2
-    found = theory.output_noise(n_pairs, dim, batch, 17, learning_rate=rate)
+    found = output_noise(n_pairs, dim, batch, 17, learning_rate=rate)
     np.testing.assert_allclose(found, total, rtol=1e-10)
 
 
 def test_a_block_that_nothing_reaches_has_no_noise():
-    found = theory.output_noise(5, 16, 64, 100)
+    found = output_noise(5, 16, 64, 100)
     assert found[1] == 0
     assert np.all(np.delete(found, 1) > 0)
-    assert np.all(theory.output_noise(5, 16, 64, 0) == 0)
+    assert np.all(output_noise(5, 16, 64, 0) == 0)
