@@ -49,7 +49,7 @@ class _Enough(Exception):
     """All steps that were asked for have been seen."""
 
 
-def trainings(profile: str) -> dict[str, tuple[int, Train]]:
+def long_trainings(profile: str) -> dict[str, tuple[int, Train]]:
     """Every long training: after how many steps its work repeats, and how it is started."""
 
     def of(preset: Mapping[str, Preset]) -> tuple[Any, tuple[int, ...]]:

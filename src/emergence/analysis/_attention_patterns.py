@@ -32,7 +32,7 @@ def head_weights(head: Float[Tensor, "3"], dim: int) -> Weights:
     """Weights of Eq. 1 in which only alpha_3, beta_2 and gamma_3 are not zero (§5).
 
     Args:
-        head: the three values.
+        head: the three values, in float64.
         dim: dimension D of an item, label or position, even and >= 2.
 
     Returns:
@@ -42,7 +42,8 @@ def head_weights(head: Float[Tensor, "3"], dim: int) -> Weights:
         ValueError: for a dimension out of its range.
 
     Example:
-        >>> int(analysis.head_weights(torch.ones(3), 4).w3.count_nonzero())
+        >>> ones = torch.ones(3, dtype=torch.float64)
+        >>> int(analysis.head_weights(ones, 4).w3.count_nonzero())
         4
     """
     values = torch.zeros(len(NAMES), dtype=torch.float64)
@@ -63,8 +64,8 @@ def attentions(
         For layers 1 and 2 what each row, the first of two positions, attends to.
 
     Example:
-        >>> x = torch.ones(1, 3, 8, dtype=torch.float64)
-        >>> first, _ = analysis.attentions(analysis.head_weights(torch.zeros(3), 4), x)
+        >>> x, head = torch.ones(1, 3, 8).double(), torch.zeros(3).double()
+        >>> first, _ = analysis.attentions(analysis.head_weights(head, 4), x)
         >>> first[0].tolist()
         [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.5, 0.5, 0.0]]
     """

@@ -1,4 +1,4 @@
-"""Measures of trained weights: blocks, the lead of the head, norms in and out of the subspace."""
+"""The lead of the head over the other trained pseudo-parameters."""
 
 import torch
 from jaxtyping import Float

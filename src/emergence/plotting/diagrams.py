@@ -60,7 +60,12 @@ def three_memories() -> Figure:
 
 
 def attention_maps(circuit: Circuit, tokens: str) -> Figure:
-    """Attention of both layers, row looks at column, with the tokens of the context as ticks."""
+    """The attention of both layers, a row looks at the columns (§5).
+
+    Args:
+        circuit: as from `analysis.circuit`.
+        tokens: a character a position, written beside rows and columns.
+    """
     figure, axes = plt.subplots(1, 2, figsize=(7.6, 3.7))
     for ax, weights, name, title in zip(
         axes, circuit[:2], ("alpha", "beta"), ("layer 1", "layer 2"), strict=True

@@ -48,6 +48,7 @@ class Rates(NamedTuple):
     gamma: float = 1.0
 
 
+#: Unit rates, those of gradient flow.
 UNIT = Rates()
 
 

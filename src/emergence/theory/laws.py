@@ -32,7 +32,7 @@ def uniform_excess(half: float, beta: float) -> tuple[float, float]:
         Both remainders, what the speeds of beta and of alpha over beta have beside h log N.
 
     Example:
-        >>> [round(part, 3) for part in laws.uniform_excess(0.5, 0.0)]
+        >>> [round(float(part), 3) for part in laws.uniform_excess(0.5, 0.0)]
         [0.482, -0.252]
     """
     moments = half**POWERS * zeta(POWERS, half)
@@ -91,7 +91,7 @@ def uniform_law(name: str, threshold: float = 0.5) -> LogLaw:
 
     Example:
         >>> law = laws.uniform_law("alpha")
-        >>> round(law(10**6) / theory.emergence_times(10**6).alpha, 2)  # the last query's
+        >>> round(float(law(10**6)) / theory.emergence_times(10**6).alpha, 2)  # the last query's
         0.07
     """
     if name == "gamma":

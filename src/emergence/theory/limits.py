@@ -49,7 +49,7 @@ def expansion(n_pairs: int) -> EmergenceTimes:
         expansions, lacks a relative O(1/(N sqrt(log N))).
 
     Example:
-        >>> round(limits.expansion(64).alpha / theory.emergence_times(64).alpha, 4)
+        >>> round(limits.expansion(64).alpha / theory.emergence_times(64).alpha, 3)
         1.0
     """
     first = leading(n_pairs)

@@ -16,6 +16,7 @@ from running.devices import generator
 from ._networks import Constrained, Full, Network
 from ._settings import Method, MinimalTraining
 
+#: The sampler of each kind of data (Eq. 5, Assumption 7).
 SAMPLERS = {"gaussian": tasks.gaussian_pairs, "orthonormal": tasks.orthonormal_pairs}
 
 

@@ -32,7 +32,7 @@ def full_loss(parameters: Point, n_pairs: int, *, query: Query = "last") -> floa
         ValueError: for N < 1, another number of parameters or an unknown query rule.
 
     Example:
-        >>> head = [0, 0, 20.0] + [0, 40.0] + [0] * 10 + [0, 0, 1.0, 0]
+        >>> head = [0.0, 0.0, 20.0, 0.0, 40.0, *[0.0] * 10, 0.0, 0.0, 1.0, 0.0]
         >>> theory.full_loss(head, 4, query="uniform") < 1e-6
         True
     """
