@@ -12,10 +12,12 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any, Protocol, runtime_checkable
 
+__all__ = ["Task", "attach", "attached", "current", "plain"]  # the rest is for who keeps results
+
 
 @dataclasses.dataclass(frozen=True)
 class Task:
-    """What is computed: a function of a module, and its configuration in plain values.
+    """What is computed, in this book: a function of a module at a configuration in plain values.
 
     Attributes:
         module: of the function.
@@ -103,19 +105,49 @@ _cache: Cache = NO_CACHE
 
 
 def current() -> Cache:
-    """The cache in use."""
+    """The cache in use, of this process (this book's workshop chapter).
+
+    Returns:
+        The cache attached last, or one that keeps nothing.
+
+    Example:
+        >>> cache.current() is cache.NO_CACHE
+        True
+    """
     return _cache
 
 
 def attach(cache: Cache) -> None:
-    """Use this cache from now on, as one attaches a handler to a logger."""
+    """Use a cache from now on, as one attaches a handler to a logger (this book).
+
+    Args:
+        cache: what keeps results and states.
+
+    Returns:
+        Nothing.
+
+    Example:
+        >>> cache.attach(cache.NO_CACHE)
+    """
     global _cache
     _cache = cache
 
 
 @contextmanager
 def attached(cache: Cache) -> Iterator[None]:
-    """Use a cache for a while."""
+    """Use a cache for a while (this book).
+
+    Args:
+        cache: what keeps results and states.
+
+    Returns:
+        A context, after which the cache before is in use again.
+
+    Example:
+        >>> with cache.attached(cache.NoCache()):
+        ...     cache.current() is cache.NO_CACHE
+        False
+    """
     before = current()
     attach(cache)
     try:
@@ -125,10 +157,23 @@ def attached(cache: Cache) -> Iterator[None]:
 
 
 def plain(value: Any) -> Any:
-    """A configuration in numbers, texts, lists and dicts; TypeError for what has no such form.
+    """A configuration of this book in numbers, texts, lists and dicts.
 
     For tensors and streams of random numbers a checksum stands, and so it does for a value that has
     one, as an attribute `sha256`.
+
+    Args:
+        value: of these types, or a dataclass of them.
+
+    Returns:
+        The same in values of JSON.
+
+    Raises:
+        TypeError: for what has no such form.
+
+    Example:
+        >>> cache.plain({"sizes": (2, 4)})
+        {'sizes': [2, 4]}
     """
     if value is None or isinstance(value, bool | int | float | str):
         return value

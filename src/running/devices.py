@@ -4,7 +4,21 @@ import torch
 
 
 def resolve_device(name: str) -> torch.device:
-    """The device called `auto` (CUDA where there is one), `cpu` or `cuda`; ValueError otherwise."""
+    """The device by its name, as every chapter takes it.
+
+    Args:
+        name: `auto`, CUDA where there is one, `cpu` or `cuda`.
+
+    Returns:
+        The device.
+
+    Raises:
+        ValueError: for another name, or where `cuda` is asked for and missing.
+
+    Example:
+        >>> devices.resolve_device("cpu")
+        device(type='cpu')
+    """
     if name not in ("auto", "cpu", "cuda"):
         raise ValueError(f"device must be auto, cpu or cuda, got {name!r}")
     if name == "cuda" and not torch.cuda.is_available():
@@ -14,5 +28,18 @@ def resolve_device(name: str) -> torch.device:
 
 
 def generator(seed: int, device: torch.device) -> torch.Generator:
-    """A fresh random generator: the same seed and device give the same stream."""
+    """A fresh stream of random numbers, the only kind in this book.
+
+    Args:
+        seed: >= 0.
+        device: where the numbers are drawn.
+
+    Returns:
+        The stream: the same seed and device give the same numbers.
+
+    Example:
+        >>> stream = devices.generator(3, torch.device("cpu"))
+        >>> stream.initial_seed()
+        3
+    """
     return torch.Generator(device).manual_seed(seed)

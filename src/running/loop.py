@@ -28,16 +28,30 @@ def steps(
     ended: Callable[[], bool] | None = None,
     **parts: Part,
 ) -> Iterator[int]:
-    """The steps that are left of a descent, from the last state that the cache in use has kept.
+    """The steps that are left of a descent of this book, from the last state that was kept.
 
     The parts are all that a step changes and a later one, or the result, needs. Tensors, streams,
     optimisers, schedulers and tuples of these are changed in place, and put back in place; a list
-    holds rows of measurements and gets them back, tensors in main memory. After a step at which
-    `ended` is true there is no other, and the last state is kept as the result, without what only a
-    further step would need: optimisers and schedulers.
+    holds rows of measurements and gets them back, tensors in main memory. After the last step the
+    state is kept as the result, without what only a further step would need: optimisers and
+    schedulers.
 
     The tensors and streams that a descent starts from belong to its task, and so do the device and
     the number of threads, which decide how products are rounded.
+
+    Args:
+        task: what is computed.
+        total: number of steps, >= 0.
+        label: what messages call the descent.
+        ended: after a step at which it is true there is no other; None for never.
+        parts: by name, what goes on.
+
+    Returns:
+        The numbers of the steps, from 0 or from where an earlier descent was interrupted.
+
+    Example:
+        >>> list(loop.steps(cache.Task("here", "descent", {}), 3, "descent"))
+        [0, 1, 2]
     """
     if cache.current() is not cache.NO_CACHE:
         start = [part for part in _leaves(parts) if isinstance(part, Tensor | torch.Generator)]
@@ -60,7 +74,22 @@ def steps(
 
 
 def check_finite(loss: Tensor | float, label: str, step: int) -> None:
-    """Raise ArithmeticError for a loss, or losses, not all finite: the descent diverges."""
+    """Stop a descent of this book that diverges.
+
+    Args:
+        loss: one or several.
+        label: what the message calls the descent.
+        step: at which the loss was computed.
+
+    Returns:
+        Nothing.
+
+    Raises:
+        ArithmeticError: for a loss, or losses, not all finite.
+
+    Example:
+        >>> loop.check_finite(torch.tensor([1.0, 2.0]), "descent", 3)
+    """
     if not torch.isfinite(torch.as_tensor(loss)).all():
         raise ArithmeticError(f"{label}: the loss is not finite at step {step}")
 

@@ -15,9 +15,11 @@ from typing import Any, Literal, NamedTuple, Union, get_args, get_origin, get_ty
 
 from .cache import plain
 
+__all__ = ["Entry", "StoredRuns"]  # the rest is for who writes the files
+
 
 class Entry(NamedTuple):
-    """A result, and what made it; None for what nobody wrote down.
+    """A stored result of this book, and what made it; None for what nobody wrote down.
 
     Attributes:
         configuration: the argument of the declared function.
@@ -42,7 +44,7 @@ class Entry(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class StoredRuns:
-    """Runs that are stored.
+    """Runs of this book that are stored in a file of `data`.
 
     Attributes:
         function: the run, of one frozen configuration; its result is in values of JSON, rounded as

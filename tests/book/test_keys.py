@@ -1,6 +1,6 @@
 """How far an edit reaches: the chapters that are executed anew for it, and whose records it ends.
 
-`python tests/book/test_keys.py emergence.fast.disentangled emergence.models:attention` prints
+`python tests/book/test_keys.py emergence.fast._disentangled emergence.models:attention` prints
 chapters and minutes of all definitions below these places.
 """
 
@@ -59,11 +59,11 @@ def test_parts_of_the_head_reach_the_chapter_that_gives_them():
 
 
 def test_the_training_of_section_2_reaches_those_that_train_or_time_it():
-    assert reached("emergence.training.transformer") == TRAINS_TOKENS
+    assert reached("emergence.training._transformer") == TRAINS_TOKENS
 
 
 def test_a_method_reaches_those_that_use_it_and_not_those_that_use_its_neighbour():
-    training = reached("emergence.training.minimal:train_minimal")
+    training = reached("emergence.training._minimal:train_minimal")
     dense = reached("emergence.models:AttentionOnlyTransformer")
     assert training - dense
     assert dense - training
@@ -94,7 +94,7 @@ def test_a_comment_anywhere_reaches_no_chapter_but_one_that_prints_it(tmp_path):
     ("name", "old", "new"),
     [
         ("emergence/plotting/book.mplstyle", "", "lines.linewidth: 9"),
-        ("emergence/plotting/style.py", "aspect=25", "aspect=26"),
+        ("emergence/plotting/_style.py", "aspect=25", "aspect=26"),
         ("bookbuild/reporting/report.py", "over: Over | None = None", "over: Over | None = 1"),
     ],
 )

@@ -11,7 +11,7 @@ from bookbuild.source.chapters import read_chapter
 from emergence import models, tasks, theory, training
 from emergence.proofs import reduced
 from emergence.subspace import NAMES
-from emergence.training import minimal, transformer
+from emergence.training import _minimal, _transformer
 from running import devices
 from tools.resume import executed
 from tools.this_book import ROOT, claims
@@ -63,7 +63,7 @@ def shifted_label(monkeypatch):
 
 def shared_seed(monkeypatch):
     original = devices.generator
-    for module in (minimal, transformer):
+    for module in (_minimal, _transformer):
         monkeypatch.setattr(module, "generator", lambda seed, device: original(0, device))
 
 

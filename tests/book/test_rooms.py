@@ -2,6 +2,7 @@
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -25,7 +26,7 @@ GRADIENTS = {
 }
 # Loops that take gradients and are no training: what they do instead.
 NO_TRAINING = {
-    "emergence/training/minimal.py: gradient_samples": "averages at weights that stay",
+    "emergence/training/_minimal.py: gradient_samples": "averages at weights that stay",
     "chapters/companions/grokking/direction.py: pulled": "a measurement, argued there",
     "chapters/companions/two_accounts/stages.py: stream": "averages at weights that stay",
 }
@@ -79,24 +80,66 @@ def test_no_module_hides_what_its_package_has_from_elsewhere() -> None:
                 assert all(node.level == 1 and node.module == name for name in names), path
 
 
+def defined() -> set[str]:
+    """The functions and classes of the library, named as `reached_by_cells` names them."""
+    found = set()
+    for path in (SRC / "emergence").rglob("*.py"):
+        module = ".".join(path.relative_to(SRC).with_suffix("").parts).removesuffix(".__init__")
+        for node in tree(path).body:
+            if isinstance(node, ast.FunctionDef | ast.ClassDef):
+                found.add(f"{module}:{node.name}")
+    return found
+
+
+def documented() -> Iterator[str]:
+    """Cells that read the entries of the reference, one each."""
+    module = ""
+    for line in (ROOT / "book" / "reference.md").read_text(encoding="utf-8").splitlines():
+        if named := re.match(r"\.\. currentmodule:: (\S+)", line):
+            module = named[1]
+        elif named := re.match(r"\.\. auto(?:function|class|data):: (\S+)", line):
+            yield f"from {module} import {named[1]} as entry\nentry"
+
+
 def test_what_one_chapter_uses_lies_with_it_and_not_in_the_library() -> None:
-    """A module of `emergence` serves two chapters, draws, or is on the page of the public code."""
-    users: dict[str, set[str]] = {}
-    for chapter in CHAPTERS:
-        for place in reached_by_cells((cell.source for cell in chapter.code), SRC).own:
-            users.setdefault(place.partition(":")[0], set()).add(chapter.name)
-    reference = (ROOT / "book" / "reference.md").read_text(encoding="utf-8")
-    alone = {
-        name
-        for name, chapters_ in users.items()
-        if name.startswith("emergence.")
-        and len(chapters_) == 1
-        and not name.startswith(("emergence.plotting.", "emergence.theory.area."))
-        and f"autofunction:: {name.rpartition('.')[2]}" not in reference
-    }
-    assert "emergence.theory.area" in reference
-    assert alone == {"emergence.theory.full.noise"}  # `theory.output_noise`, which is public
-    assert len(users) > 150
+    """A definition of `emergence` serves two chapters, or an entry of the page of public code."""
+    users = Counter(
+        place
+        for chapter in CHAPTERS
+        for place in reached_by_cells((cell.source for cell in chapter.code), SRC).own
+    )
+    public = set(reached_by_cells(documented(), SRC).own)
+    alone = {place for place in defined() if users[place] < 2 and place not in public}
+    assert alone == set()
+    assert len(defined() & public) > 150
+    assert sum(users[place] >= 2 for place in defined()) > 150
+
+
+def clashes(top: str) -> list[str]:
+    """Functions and classes that are named as the module or the package that they lie in."""
+    found = []
+    for path in (SRC / top).rglob("*.py"):
+        module = path.parent.name if path.stem == "__init__" else path.stem
+        for node in tree(path).body:
+            if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == module:
+                found.append(f"{path.relative_to(SRC)}: {node.name}")
+    return found
+
+
+@pytest.mark.parametrize("top", ["running", "emergence", "chapters", "bookbuild", "benchmark"])
+def test_nothing_is_named_like_its_module(top: str) -> None:
+    """`from room import thing` would give the module or the function, as imports happen to run."""
+    assert clashes(top) == []
+
+
+def test_no_package_is_twice_in_a_path() -> None:
+    """Words of a name count as well: there is no `emergence_steps` below `emergence`."""
+    for path in MODULES:
+        parts = path.relative_to(SRC).with_suffix("").parts
+        for number, part in enumerate(parts[:-1]):
+            inner = [p for p in parts[number + 1 :] if p == part or p.startswith(f"{part}_")]
+            if parts[:3] != ("chapters", "paper", "emergence"):  # the title of §5
+                assert inner == [], path
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SRC)))

@@ -18,7 +18,7 @@ from chapters.paper import (
     training_dynamics,
 )
 from emergence.experiments import captions
-from emergence.preset import PROFILES, choose, preset
+from emergence.presets import PROFILES, choose, preset
 
 MODULES = [
     module

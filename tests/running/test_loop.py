@@ -23,9 +23,7 @@ from chapters.companions.retrieval.model import Architecture
 from chapters.companions.retrieval.training import RetrievalTraining
 from chapters.companions.two_accounts import curves
 from emergence.subspace import INDUCTION_HEAD
-from emergence.training.minimal import train_minimal
-from emergence.training.settings import MinimalTraining, TokenTraining
-from emergence.training.transformer import train_tokens
+from emergence.training import MinimalTraining, TokenTraining, train_minimal, train_tokens
 from interruption import Interrupting, Killed, assert_resumes
 from running import cache, devices
 from running.cache import Task, plain

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from emergence import theory
-from emergence.analysis.circuit import circuit
+from emergence.analysis import circuit
 from emergence.theory import laws
 from tools.browser import call, says
 

@@ -16,7 +16,7 @@ from bookbuild.ledger.claims import Claim
 from bookbuild.ledger.expectations import Expectation
 from chapters.beyond import full_flow
 from emergence import plotting, theory
-from emergence.training.settings import MinimalTraining
+from emergence.training import MinimalTraining
 from running import cache, sweep
 from tools.mutation import record
 from tools.mutation.catalogue import FAULTS

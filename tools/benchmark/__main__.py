@@ -65,7 +65,7 @@ def measure(device: torch.device, quick: bool) -> dict[str, Any]:
         ],
         "trainings": [
             trainings.row(name, *started, machine, device, budget)
-            for name, started in trainings.trainings("smoke" if quick else "paper").items()
+            for name, started in trainings.long_trainings("smoke" if quick else "paper").items()
         ],
         "tried": report.tried(device, budget, quick),
     }

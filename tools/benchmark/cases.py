@@ -8,11 +8,17 @@ import torch
 
 from chapters.paper import induction_heads
 from emergence import tasks
-from emergence.preset import choose
-from emergence.training.minimal import minimal_step
-from emergence.training.networks import Full
-from emergence.training.settings import Method, MinimalTraining, TokenTraining
-from emergence.training.transformer import initial_transformer, token_optimiser, token_step
+from emergence.presets import choose
+from emergence.training import (
+    Full,
+    Method,
+    MinimalTraining,
+    TokenTraining,
+    initial_transformer,
+    minimal_step,
+    token_optimiser,
+    token_step,
+)
 from running import devices
 
 Step = Callable[[], object]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import torch
 
-from emergence.training.settings import Method
+from emergence.training import Method
 
 from .cases import Case
 

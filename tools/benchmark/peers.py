@@ -11,9 +11,7 @@ from torch.nn.functional import cross_entropy, scaled_dot_product_attention
 
 from emergence import models, tasks
 from emergence.models import AttentionOnlyTransformer
-from emergence.training.networks import Full
-from emergence.training.settings import Method, TokenTraining
-from emergence.training.transformer import initial_transformer
+from emergence.training import Full, Method, TokenTraining, initial_transformer
 from running import devices
 
 from .cases import Section2, Section4, Step

@@ -10,7 +10,7 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from emergence import analysis, theory
-from emergence.training.settings import Method
+from emergence.training import Method
 from running import devices
 
 from . import peers

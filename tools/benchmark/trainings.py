@@ -29,7 +29,7 @@ from chapters.companions.retrieval.training import train as train_retrieval
 from chapters.paper import appendix_c, emergence
 from chapters.paper.induction_heads import feed_forward
 from emergence import training
-from emergence.preset import Preset, choose
+from emergence.presets import Preset, choose
 from running import loop
 
 from .operations import Operation, Operations
@@ -49,7 +49,7 @@ class _Enough(Exception):
     """All steps that were asked for have been seen."""
 
 
-def trainings(profile: str) -> dict[str, tuple[int, Train]]:
+def long_trainings(profile: str) -> dict[str, tuple[int, Train]]:
     """Every long training: after how many steps its work repeats, and how it is started."""
 
     def of(preset: Mapping[str, Preset]) -> tuple[Any, tuple[int, ...]]:

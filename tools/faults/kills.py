@@ -17,9 +17,7 @@ from bookbuild.execution.fork_server import CODE_FILE
 from bookbuild.results.cache import StoredCache
 from bookbuild.results.store import Store
 from bookbuild.settings import Settings
-from emergence.training.minimal import train_minimal
-from emergence.training.settings import MinimalTraining, TokenTraining
-from emergence.training.transformer import train_tokens
+from emergence.training import MinimalTraining, TokenTraining, train_minimal, train_tokens
 from running import cache
 from tools.faults.row import Row, kill_after, seconds_of
 from tools.this_book import ROOT

@@ -32,7 +32,7 @@ ROUNDING = 1e-6  # what is smaller stands for zero
 NOTHING = 1e-12  # of what it should be
 MARK = "changed_by_the_drill"  # attribute of a function
 # they compute nothing that is judged: what draws, what chooses sizes and devices
-SPARED = ("emergence.plotting", "emergence.preset")
+SPARED = ("emergence.plotting", "emergence.presets")
 
 
 Library = Callable[..., Any]  # a function of it

@@ -1,8 +1,7 @@
 """Measures of what training left behind: curves, weights, the circuit, key-query products."""
 
-from .agreement import Agreement, agreement, as_table, gap
-from .circuit import Circuit, circuit
-from .curves import (
+from ._attention_patterns import Circuit, attentions, circuit, head_weights
+from ._curves import (
     Exponent,
     PowerLaw,
     exponent,
@@ -12,8 +11,9 @@ from .curves import (
     power_law,
     settled,
 )
-from .structure import FORBIDDEN, Structure, plant, presence, structure
-from .weights import blocks, diagonal_share, head_lead, norms
+from ._prediction_error import Agreement, agreement
+from ._rotation_test import FORBIDDEN, Structure, plant, presence, structure
+from ._weights import head_lead
 
 __all__ = [
     "FORBIDDEN",
@@ -23,17 +23,14 @@ __all__ = [
     "PowerLaw",
     "Structure",
     "agreement",
-    "as_table",
-    "blocks",
+    "attentions",
     "circuit",
-    "diagonal_share",
     "exponent",
     "first_fallen",
     "first_reached",
-    "gap",
     "head_lead",
+    "head_weights",
     "in_order",
-    "norms",
     "plant",
     "power_law",
     "presence",

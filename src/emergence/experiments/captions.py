@@ -3,11 +3,23 @@
 from dataclasses import replace
 
 from emergence.subspace import INDUCTION_HEAD
-from emergence.training.settings import MinimalTraining
+from emergence.training import MinimalTraining
 
 
 def weights(n_pairs: int, *snapshots: int) -> MinimalTraining:
-    """App. C: weights at three moments, learning rate 1, B = 512, D = 16."""
+    """A training as in the captions of App. C: weights at three moments, B = 512, D = 16 (App. C).
+
+    Args:
+        n_pairs: pairs N in a sequence, >= 1.
+        snapshots: numbers of updates after which weights are kept, the last of them the end.
+
+    Returns:
+        The settings, with about a hundred measurements.
+
+    Example:
+        >>> captions.weights(4, 100, 200, 400).steps
+        400
+    """
     last = snapshots[-1]
     return MinimalTraining(
         n_pairs, 16, 512, last, snapshots=snapshots, record_every=max(1, last // 100)
@@ -18,9 +30,21 @@ SMALL_WEIGHTS = MinimalTraining(2, 8, 32, 30, snapshots=(10, 20, 30), record_eve
 
 
 def dynamics(n_pairs: int, dim: int, steps: int) -> MinimalTraining:
-    """App. D: learning rate 1 and B = 256. The step counts are not printed.
+    """A training as in the captions of App. D: learning rate 1, B = 256 (App. D, Figs. 4, 15, 16).
 
-    Ours go on well past the step at which the induction head has formed.
+    The step counts are not printed. Ours go on well past the step at which the head has formed.
+
+    Args:
+        n_pairs: pairs N in a sequence, >= 1.
+        dim: dimension D of an item, label or position, even.
+        steps: number of updates, >= 1.
+
+    Returns:
+        The settings, with a measurement at every second update.
+
+    Example:
+        >>> captions.dynamics(4, 16, 300).batch_size
+        256
     """
     return MinimalTraining(n_pairs, dim, 256, steps, record_every=2)
 
@@ -29,5 +53,16 @@ SMALL_DYNAMICS = MinimalTraining(2, 8, 64, 90, record_every=2)
 
 
 def constrained(settings: MinimalTraining) -> MinimalTraining:
-    """The same training with only alpha_3, beta_2 and gamma_3 free (Fig. 4, bottom)."""
+    """The same training with only alpha_3, beta_2 and gamma_3 free (Fig. 4, bottom; §5).
+
+    Args:
+        settings: of a training of all weights.
+
+    Returns:
+        The settings, changed in what is trained.
+
+    Example:
+        >>> captions.constrained(captions.dynamics(4, 16, 300)).trained
+        ('alpha_3', 'beta_2', 'gamma_3')
+    """
     return replace(settings, trained=INDUCTION_HEAD)

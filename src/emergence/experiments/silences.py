@@ -8,7 +8,13 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Silence:
-    """A setting that the paper does not give."""
+    """A setting that the paper does not give, with the candidates that this book tries.
+
+    Attributes:
+        setting: the field of the training's settings.
+        why: why it is open.
+        candidates: by what the book calls them, each a usual choice.
+    """
 
     setting: str  # the field of the training's settings
     why: str  # why it is open
@@ -59,24 +65,25 @@ START = Silence(
     {"from zero": 0.0, "small random start": 0.01},
 )
 MINIMAL: tuple[Silence, ...] = (ATTENTION, START)
-HORIZON = Silence(
-    "steps",
-    "Neither the captions of Figs. 4, 15 and 16 nor their text give a number of steps.",
-    {f"{times:g} times the fall": times for times in (1.5, 2.0, 4.0)},  # of the time to half loss
-)
-THRESHOLDS = Silence(
-    "level",
-    "Definition 1 is for inputs of norm 1; App. D reads a pseudo-parameter off without a unit.",
-    {"weights": "weights", "scores": "scores", "half of the end": "end"},
-)
 
 
 def variations(
     base: Any, silences: Sequence[Silence], pairs: Sequence[tuple[Silence, Silence]] = ()
 ) -> dict[str, Any]:
-    """Settings that differ from a base in one silence, or in both of a pair, by name.
+    """Settings that differ from a base in one silence, or in both of a pair (App. E).
 
-    The base, a dataclass, comes first under the name `base`, then every other combination once.
+    Args:
+        base: a dataclass.
+        silences: tried alone.
+        pairs: of silences, tried together.
+
+    Returns:
+        By name: the base as `base`, then every other combination once.
+
+    Example:
+        >>> base = training.TokenTraining()
+        >>> list(silences.variations(base, [silences.MASK]))
+        ['base', 'strict mask']
     """
     found = {base: "base"}
     for group in (*((silence,) for silence in silences), *pairs):

@@ -1,7 +1,7 @@
 """The networks of `models`, exactly, at a fraction of the cost (chapter Cost)."""
 
-from .attention_only import attention_only_logits, key_query_products
-from .disentangled import disentangled_output, induction_head_output
+from ._attention_only import attention_only_logits, key_query_products
+from ._disentangled import disentangled_output, induction_head_output
 
 __all__ = [
     "attention_only_logits",

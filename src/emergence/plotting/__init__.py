@@ -4,20 +4,18 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 
-from .style import (
+from ._panels import dynamics, pseudo_curves, weight_maps
+from ._style import (
     COLOURS,
     DIVERGING,
     colour,
-    dynamics,
     heat_map,
+    plain_ticks,
     power_law,
     predicted_curve,
-    pseudo_curves,
     seed_band,
     symbol,
-    weight_maps,
 )
-from .ticks import plain_ticks
 
 __all__ = [
     "COLOURS",

@@ -8,16 +8,16 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 
-from emergence.analysis.circuit import Circuit
+from emergence.analysis import Circuit
 
-from .style import COLOURS, symbol
+from ._style import COLOURS, symbol
 
 INK = "#333333"
 ITEM, LABEL = "#DCE9F5", "#F9E3D2"
 
 
 def induction_head() -> Figure:
-    """Both panels of Figure 1."""
+    """Both panels of Figure 1: the task and the architecture (§1, §3)."""
     figure, (task, architecture) = plt.subplots(
         1, 2, figsize=(10.2, 4.3), width_ratios=(2.15, 1), layout="constrained"
     )
@@ -27,7 +27,7 @@ def induction_head() -> Figure:
 
 
 def three_memories() -> Figure:
-    """The induction head of bigrams: which memory does which of its steps (Bietti et al. 2023)."""
+    """The head of bigrams: which memory does which step (chapter Birth; Bietti et al. 2023)."""
     figure, ax = plt.subplots(figsize=(7.6, 4.0), layout="constrained")
     names = [r"$\cdots$", "$q$", "$o$", r"$\cdots$", "$q$"]
     first, output, query = 1.5, 3.0, 6.0
@@ -60,7 +60,12 @@ def three_memories() -> Figure:
 
 
 def attention_maps(circuit: Circuit, tokens: str) -> Figure:
-    """Attention of both layers, row looks at column, with the tokens of the context as ticks."""
+    """The attention of both layers, a row looks at the columns (§5).
+
+    Args:
+        circuit: as from `analysis.circuit`.
+        tokens: a character a position, written beside rows and columns.
+    """
     figure, axes = plt.subplots(1, 2, figsize=(7.6, 3.7))
     for ax, weights, name, title in zip(
         axes, circuit[:2], ("alpha", "beta"), ("layer 1", "layer 2"), strict=True

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import hsv_to_rgb
 from torch import Tensor
 
-from .style import COLOURS
+from ._style import COLOURS
 
 SHADES = {
     "circle": "#B0457E",
@@ -20,7 +20,7 @@ SHADES = {
 BRIGHTNESS = 0.5  # the same for all residues, so that none is lost on light or dark
 
 
-def residue_colour(residue: int, n: int) -> tuple[float, ...]:
+def _residue_colour(residue: int, n: int) -> tuple[float, ...]:
     """A hue for each residue, round the circle, all equally bright."""
     colour = np.array(hsv_to_rgb((residue / n, 1.0, 1.0)))
     bright = float(colour @ (0.2126, 0.7152, 0.0722))
@@ -38,11 +38,16 @@ def _bare(ax: Axes, extent: float) -> None:
 
 
 def embedding_panel(ax: Axes, embeddings: Float[Tensor, "n 2"]) -> Axes:
-    """Embeddings, each with its residue on the side away from the centre."""
+    """Embeddings in the plane, each with its residue beside it (chapter Clustering).
+
+    Args:
+        ax: the axes to draw on.
+        embeddings: a row a residue.
+    """
     n = len(embeddings)
     _bare(ax, 1.25 * float(embeddings.abs().max()))
     for a, (x, y) in enumerate(embeddings.tolist()):
-        ax.plot(x, y, "o", ms=5, color=residue_colour(a, n))
+        ax.plot(x, y, "o", ms=5, color=_residue_colour(a, n))
         out = 9 / max((x * x + y * y) ** 0.5, 1e-6)
         ax.annotate(
             str(a), (x, y), xytext=(out * x, out * y), textcoords="offset points", fontsize=7,
@@ -54,11 +59,18 @@ def embedding_panel(ax: Axes, embeddings: Float[Tensor, "n 2"]) -> Axes:
 def marker_panel(
     ax: Axes, marks: Float[Tensor, "markers 2"], total: Int[Tensor, " markers"], *, sum_: int
 ) -> Axes:
-    """Markers, coloured by the sum each stands for; those of one sum are ringed."""
+    """Markers in the plane, coloured by the sum each stands for (chapter Clustering).
+
+    Args:
+        ax: the axes to draw on.
+        marks: places of the markers.
+        total: the sum that each stands for, from 0.
+        sum_: the one whose markers are ringed.
+    """
     n = int(total.max()) + 1
     _bare(ax, 1.15 * float(marks.abs().max()))
     x, y = marks.T
-    ax.scatter(x, y, c=[residue_colour(m, n) for m in total.tolist()], s=11, linewidths=0)
+    ax.scatter(x, y, c=[_residue_colour(m, n) for m in total.tolist()], s=11, linewidths=0)
     x, y = marks[total == sum_].T
     ax.plot(x, y, "o", ms=8, mfc="none", mec="#222222", mew=0.9)
     return ax
@@ -73,7 +85,16 @@ def share_line(
     *,
     name: str,
 ) -> Axes:
-    """Shares of runs with their intervals as bars."""
+    """Shares of runs with their intervals as bars (chapter Clustering).
+
+    Args:
+        ax: the axes to draw on.
+        x: of the shares.
+        counts: of runs, 0 to `runs`.
+        runs: at each x, > 0.
+        intervals: of the shares, low and high.
+        name: a key of `residues.SHADES`, which has the colour.
+    """
     shares = np.array(counts) / runs
     low, high = np.array(intervals).T
     ax.errorbar(

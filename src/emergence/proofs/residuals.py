@@ -6,11 +6,36 @@ import sympy as sp
 
 
 def failed(residuals: Mapping[str, sp.Expr]) -> int:
-    """The number of steps where something other than the number 0 is left."""
+    """The number of steps of a derivation where something other than 0 is left (this book).
+
+    Args:
+        residuals: by the step's name, left side minus right side, simplified.
+
+    Returns:
+        How many are not the number 0.
+
+    Example:
+        >>> residuals.failed({"right": sp.Integer(0), "wrong": sp.Symbol("x")})
+        1
+    """
     return sum(value != 0 for value in residuals.values())
 
 
 def as_table(residuals: Mapping[str, sp.Expr]) -> str:
-    """A table in Markdown, a row a step."""
+    """The steps of a derivation as a table in Markdown, a row a step (this book).
+
+    Args:
+        residuals: by the step's name, left side minus right side, simplified.
+
+    Returns:
+        The table.
+
+    Example:
+        >>> print(residuals.as_table({"right": sp.Integer(0)}))
+        | step | what is left |
+        |---|---|
+        | right | 0 |
+        <BLANKLINE>
+    """
     rows = "".join(f"| {name} | {value} |\n" for name, value in residuals.items())
     return f"| step | what is left |\n|---|---|\n{rows}"

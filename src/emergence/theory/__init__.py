@@ -1,26 +1,34 @@
 """Closed forms of §6 and App. B, their gradient flows, and emergence times.
 
-`reduced` has the loss when the query asks for the last pair, `uniform` when it asks for any,
-`contexts` for repeated pairs and for layers that see a window; `flow` goes down all of them,
-`times` says when parameters emerge, and `emergence` does both by the number of pairs.
-`laws` has the times for many pairs. `full` is all 19 pseudo-parameters at once,
-and `gaussian` counts the steps that training on Gaussian data takes.
+The functions of this package take the number of pairs, or any landscape: a loss with its gradient.
+`contexts` has landscapes of repeated pairs and of layers that see a window, `cross_entropy` those
+of another loss. `laws` and `limits` have the times for many pairs, `area` one law for all of them.
 """
 
-from .emergence import emergence_times, gradient_descent, gradient_flow, landscape_of
-from .flow import Path, Rates, Trajectory, descent_in, flow_in
-from .full import full_gradient, full_loss, output_noise
-from .gaussian import PredictedSteps, crossover_time, first_steps, gaussian_rates, predicted_steps
-from .integral import first_integral, first_integral_drift
-from .landscape import Landscape
-from .reduced import reduced_gradient, reduced_loss, retrieval, signal
-from .times import EmergenceTimes, times_in
-from .uniform import uniform_gradient, uniform_loss
+from ._flow import UNIT, Crossing, Landscape, Path, Point, Rates, Trajectory, descent_in, flow_in
+from ._full import full_gradient, full_loss, landscape_of_chances
+from ._gaussian import PredictedSteps, crossover_time, first_steps, gaussian_rates, predicted_steps
+from ._population import (
+    Model,
+    emergence_times,
+    first_integral,
+    first_integral_drift,
+    gradient_descent,
+    gradient_flow,
+    landscape_of,
+)
+from ._reduced import reduced_gradient, reduced_loss, retrieval, signal
+from ._times import EmergenceTimes, times_in
+from ._uniform import uniform_gradient, uniform_loss
 
 __all__ = [
+    "UNIT",
+    "Crossing",
     "EmergenceTimes",
     "Landscape",
+    "Model",
     "Path",
+    "Point",
     "PredictedSteps",
     "Rates",
     "Trajectory",
@@ -37,7 +45,7 @@ __all__ = [
     "gradient_descent",
     "gradient_flow",
     "landscape_of",
-    "output_noise",
+    "landscape_of_chances",
     "predicted_steps",
     "reduced_gradient",
     "reduced_loss",

@@ -12,33 +12,71 @@ from jaxtyping import Int
 
 from emergence.models import Windows
 
-from .landscape import Landscape
-from .reduced import check_pairs
+from ._flow import Landscape
+from ._reduced import check_pairs
 
 Order = Int[np.ndarray, " places"]
 
 
 def cyclic(n_distinct: int, copies: int) -> Order:
-    """Pairs 0, 1, .., K-1 in turn, B times over."""
+    """The order in which K pairs come in turn, B times over (§7.2).
+
+    Args:
+        n_distinct: pairs K, >= 1.
+        copies: B, >= 1.
+
+    Returns:
+        The pair at each of the K B places, counted from 0.
+
+    Example:
+        >>> contexts.cyclic(2, 3).tolist()
+        [0, 1, 0, 1, 0, 1]
+    """
     return np.tile(np.arange(n_distinct), copies)
 
 
 def blocks(n_distinct: int, copies: int) -> Order:
-    """Each pair B times in a row."""
+    """The order in which each of K pairs comes B times in a row (§7.2).
+
+    Args:
+        n_distinct: pairs K, >= 1.
+        copies: B, >= 1.
+
+    Returns:
+        The pair at each of the K B places, counted from 0.
+
+    Example:
+        >>> contexts.blocks(2, 3).tolist()
+        [0, 0, 0, 1, 1, 1]
+    """
     return np.repeat(np.arange(n_distinct), copies)
 
 
-def landscape(order: Order, query: int, windows: Windows = (None, None)) -> Landscape:
-    """The loss in a context, in O(N), when the query asks for one of its pairs.
+def landscape(order: Order, pair: int, windows: Windows = (None, None)) -> Landscape:
+    """The loss in a context when the query asks for one of its pairs, in O(N) (§7.2, App. B.3).
 
     A row averages the positions it sees, and its share of the queried item is the number of
-    copies among them over their number; a label counts its own item e^alpha times. A window
-    limits how many positions back a row sees, by layer. Raises ValueError if the context lacks
-    that pair or a window shows nothing.
+    copies among them over their number; a label counts its own item e^alpha times.
+
+    Args:
+        order: the pair at each of the N places, counted from 0.
+        pair: the one that the query asks for.
+        windows: how many positions back a row of layer 1 and 2 sees, >= 1 each; None for all.
+
+    Returns:
+        The loss of alpha_3, beta_2 and gamma_3 and its gradient.
+
+    Raises:
+        ValueError: if the context lacks that pair or a window shows nothing.
+
+    Example:
+        >>> last = contexts.landscape(np.arange(4), 3)
+        >>> abs(last.loss(0.3, 0.7, 0.5) - theory.reduced_loss(0.3, 0.7, 0.5, 4)) < 1e-12
+        True
     """
-    asked = order == query
+    asked = order == pair
     if not asked.any():
-        raise ValueError(f"pair {query} is not in the context")
+        raise ValueError(f"pair {pair} is not in the context")
     if any(window is not None and window < 1 for window in windows):
         raise ValueError(f"a window shows at least one position, got {windows}")
     n = len(order)
@@ -56,7 +94,7 @@ def landscape(order: Order, query: int, windows: Windows = (None, None)) -> Land
     # contents: items 0..K-1, then labels
     count = int(order.max()) + 1
     contents = np.concatenate([order, order + count])
-    goal = np.bincount([query + count], minlength=2 * count).astype(float)
+    goal = np.bincount([pair + count], minlength=2 * count).astype(float)
     visible = np.concatenate([2 * place, 2 * place + 1]) >= 2 * n - second
 
     def shares(shrunk):
@@ -90,25 +128,43 @@ def landscape(order: Order, query: int, windows: Windows = (None, None)) -> Land
 
 
 def bursty(n_distinct: int, copies: int) -> Landscape:
-    """K distinct pairs, each shown B times in turn; the query asks for the last of them."""
+    """The loss where K distinct pairs come B times in turn and the query asks for the last (§7.2).
+
+    Args:
+        n_distinct: pairs K, >= 1.
+        copies: B, >= 1.
+
+    Returns:
+        The loss of alpha_3, beta_2 and gamma_3 and its gradient.
+
+    Raises:
+        ValueError: for no pair or no copy.
+
+    Example:
+        >>> theory.times_in(contexts.bursty(8, 4)).alpha < theory.emergence_times(32).alpha
+        True
+    """
     check_pairs(min(n_distinct, copies))
     return landscape(cyclic(n_distinct, copies), n_distinct - 1)
 
 
 def windowed(n_pairs: int, window_1: int | None, window_2: int | None) -> Landscape:
-    """The query for the last pair when a row sees only so many positions back, by layer."""
+    """The loss of the last query where a row sees only so many positions back, by layer (§7.2).
+
+    Args:
+        n_pairs: pairs N in the context, >= 1.
+        window_1: positions that a row of layer 1 sees, >= 1; None for all.
+        window_2: positions that a row of layer 2 sees, >= 1; None for all.
+
+    Returns:
+        The loss of alpha_3, beta_2 and gamma_3 and its gradient.
+
+    Raises:
+        ValueError: for N < 1 or an empty window.
+
+    Example:
+        >>> theory.times_in(contexts.windowed(32, 8, 64)).alpha < theory.emergence_times(32).alpha
+        True
+    """
     check_pairs(n_pairs)
     return landscape(np.arange(n_pairs), n_pairs - 1, (window_1, window_2))
-
-
-def any_query(order: Order, windows: Windows = (None, None)) -> Landscape:
-    """The mean loss when the query asks for any of the distinct pairs."""
-    each = [landscape(order, int(query), windows) for query in np.unique(order)]
-
-    def loss(*state):
-        return float(np.mean([one.loss(*state) for one in each]))
-
-    def gradient(*state):
-        return tuple(np.mean([one.gradient(*state) for one in each], axis=0).tolist())
-
-    return Landscape(loss, gradient, len(order))

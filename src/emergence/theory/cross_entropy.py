@@ -7,7 +7,7 @@ from jaxtyping import Float
 
 from emergence.tasks import Query
 
-from .landscape import Landscape
+from ._flow import Landscape
 
 Rows = Float[np.ndarray, "queries places"]
 

@@ -4,14 +4,12 @@ import math
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
-from jaxtyping import Real
-from scipy.integrate import quad, solve_ivp
-from scipy.optimize import brentq, minimize_scalar
+from scipy.integrate import quad
+from scipy.optimize import brentq
 from scipy.special import digamma, zeta
 
-from .flow import Crossing
+from ._reduced import Values
 from .limits import gauss
-from .reduced import Values
 
 POWERS = np.arange(2, 40)  # of a retrieval in exp(beta w): the terms fall like 1/(j - 1)!
 FACTORIALS = np.array([math.factorial(j - 1) for j in POWERS], dtype=float)
@@ -21,10 +19,21 @@ FACTORIALS = np.array([math.factorial(j - 1) for j in POWERS], dtype=float)
 
 
 def uniform_excess(half: float, beta: float) -> tuple[float, float]:
-    """What is left of two sums over q of w = h/(q + h), once h log N is taken off.
+    """What is left of two sums over q of w = h/(q + h), once h log N is taken off (this book).
 
     First of w e^(beta w), less 1/2 for the later rows; second of w (1 - w) e^(beta w). For N to
     infinity, by Hurwitz zeta functions: the sum of w^j is h^j zeta(j, h).
+
+    Args:
+        half: h = e^alpha/2, > 0.
+        beta: beta_2, any.
+
+    Returns:
+        Both remainders, what the speeds of beta and of alpha over beta have beside h log N.
+
+    Example:
+        >>> [round(float(part), 3) for part in laws.uniform_excess(0.5, 0.0)]
+        [0.482, -0.252]
     """
     moments = half**POWERS * zeta(POWERS, half)
     weights = beta ** (POWERS - 1) / FACTORIALS
@@ -34,30 +43,15 @@ def uniform_excess(half: float, beta: float) -> tuple[float, float]:
     return in_beta - 0.5, in_beta - lost
 
 
-def uniform_times(n_pairs: float | int, threshold: float = 0.5) -> tuple[float, float]:
-    """T_alpha and T_beta under uniform queries from the limiting flow, to an error near N log N.
-
-    On the clock t/N^2 and with gamma at 1 after a time of N,
-    beta' = h log N + first excess, alpha' = beta (h log N + second excess), h = e^alpha/2.
-    """
-    size = math.log(n_pairs)
-
-    def velocity(_t, state):
-        half = math.exp(state[0]) / 2
-        first, second = uniform_excess(half, state[1])
-        return [state[1] * (half * size + second), half * size + first]
-
-    solution = solve_ivp(
-        velocity, (0, 100), (0.0, 0.0),
-        events=(Crossing((0,), threshold, True), Crossing((1,), threshold, False)),
-        rtol=1e-10, atol=1e-12, method="DOP853",
-    )  # fmt: skip
-    t_alpha, t_beta = (float(n_pairs**2 * t[0] + n_pairs) for t in solution.t_events)
-    return t_alpha, t_beta
-
-
 class LogLaw(NamedTuple):
-    """T = N^2/log N (leading + next/log N) + O(N^2/log^3 N), or N^2 leading/(log N + shift)."""
+    """An emergence time under uniform queries, N^2 leading/(log N + shift) (this book).
+
+    That is N^2/log N (leading + next/log N), up to N^2/log^3 N.
+
+    Attributes:
+        leading: of N^2/log N.
+        next: of N^2/log^2 N.
+    """
 
     leading: float
     next: float
@@ -81,9 +75,24 @@ class LogLaw(NamedTuple):
 
 
 def uniform_law(name: str, threshold: float = 0.5) -> LogLaw:
-    """T_alpha or T_beta under uniform queries: 2 I(b) N^2/log N and what comes next.
+    """T_alpha or T_beta under uniform queries, 2 I(b) N^2/log N and what comes next (this book).
 
     b is the threshold of beta, or sqrt(2 threshold) for alpha, as when the query is the last.
+
+    Args:
+        name: `alpha` or `beta`.
+        threshold: > 0.
+
+    Returns:
+        The law, a function of N.
+
+    Raises:
+        ValueError: for `gamma`, which emerges in N log 2 whatever is asked for.
+
+    Example:
+        >>> law = laws.uniform_law("alpha")
+        >>> round(float(law(10**6)) / theory.emergence_times(10**6).alpha, 2)  # the last query's
+        0.07
     """
     if name == "gamma":
         raise ValueError("gamma emerges in N log 2, uniform queries or not")
@@ -115,10 +124,25 @@ RepeatOrder = Literal["cyclic", "blocks"]  # all pairs in turn, or a pair's copi
 
 
 def repetition(copies: int, order: RepeatOrder = "cyclic") -> tuple[float, float]:
-    """H and k of the bursty flow beta' = H (e^alpha + k) / 2NK, alpha' = beta H e^alpha / 2NK.
+    """H and k of the flow with copies (§7.2, chapter Effective context).
 
-    In turn H = 1 + 1/2 + .. + 1/B and k = (log B! + B - B log B)/H - 1, between -0.13 and -1/2
-    from B = 2 on; in blocks H = 1 and k = (B - 1)/2. Raises ValueError for another order.
+    beta' = H (e^alpha + k)/2NK and alpha' = beta H e^alpha/2NK. In turn H = 1 + 1/2 + .. + 1/B and
+    k = (log B! + B - B log B)/H - 1, between -0.13 and -1/2 from B = 2 on; in blocks H = 1 and
+    k = (B - 1)/2.
+
+    Args:
+        copies: B of each pair, >= 1.
+        order: `cyclic`, all pairs in turn, or `blocks`, a pair's copies in a row.
+
+    Returns:
+        H and k.
+
+    Raises:
+        ValueError: for another order.
+
+    Example:
+        >>> laws.repetition(2, "blocks")
+        (1.0, 0.5)
     """
     if order not in get_args(RepeatOrder):
         raise ValueError(f"order must be one of {get_args(RepeatOrder)}, got {order!r}")
@@ -136,10 +160,27 @@ def bursty_time(
     *,
     order: RepeatOrder = "cyclic",
 ) -> float:
-    """The leading emergence time for many distinct pairs: K log 2 for gamma, else of order NK.
+    """The leading emergence time for many distinct pairs in copies (chapter Effective context).
 
     With dalpha/dbeta = beta e^alpha/(e^alpha + k), hence alpha + k (1 - e^-alpha) = beta^2/2, the
     time is 2NK/H times the integral of dalpha / (e^alpha beta).
+
+    Args:
+        name: `alpha`, `beta` or `gamma`.
+        n_distinct: pairs K, >= 1.
+        copies: B of each, >= 1.
+        threshold: > 0, and < 1 for gamma.
+        order: `cyclic`, all pairs in turn, or `blocks`, a pair's copies in a row.
+
+    Returns:
+        The flow time: K log 2 for gamma at 1/2, else of order N K.
+
+    Raises:
+        ValueError: for another order.
+
+    Example:
+        >>> round(laws.bursty_time("alpha", 100, 1) / 100**2, 3)  # Theorem 2's constant
+        1.711
     """
     if name == "gamma":
         return -n_distinct * math.log1p(-threshold)
@@ -164,46 +205,22 @@ def bursty_time(
 
 
 def windowed_time(name: str, window_1: int, window_2: int, threshold: float = 0.5) -> float:
-    """The leading emergence time for wide windows: W2/2 takes N's place once, W1 W2/4 N^2's."""
+    """The leading emergence time for wide windows: W2/2 for N once, W1 W2/4 for N^2 (§7.2).
+
+    Args:
+        name: `alpha`, `beta` or `gamma`.
+        window_1: positions that a row of layer 1 sees, >= 1.
+        window_2: positions that a row of layer 2 sees, >= 1.
+        threshold: > 0, and < 1 for gamma.
+
+    Returns:
+        The flow time.
+
+    Example:
+        >>> round(laws.windowed_time("alpha", 200, 200) / 100**2, 3)  # windows of all 2N positions
+        1.711
+    """
     if name == "gamma":
         return -window_2 / 2 * math.log1p(-threshold)
     b = threshold if name == "beta" else math.sqrt(2 * threshold)
     return window_1 * window_2 / 2 * gauss(b)
-
-
-# Which law do measured times follow?
-
-
-def information(
-    n_pairs: Real[np.ndarray, " sizes"], times: Real[np.ndarray, " sizes"]
-) -> dict[str, float]:
-    """Akaike's corrected criterion of four laws for T(N), least for the best; c, d, p are fitted.
-
-    Residuals of log T count as independent and normal. Raises ValueError for fewer than six sizes.
-    """
-    log_n = np.log(np.asarray(n_pairs, dtype=float))
-    count = len(log_n)
-    if count < 6:
-        raise ValueError(f"need six sizes to tell laws apart, got {count}")
-    rest = np.log(np.asarray(times, dtype=float)) - 2 * log_n
-
-    def spread(values):  # after the best constant factor
-        return float(np.sum((values - values.mean()) ** 2))
-
-    slope, height = np.polyfit(log_n, rest, 1)
-    limits = 0.01 - log_n.min(), 50.0
-    shift = minimize_scalar(
-        lambda d: spread(rest + np.log(log_n + d)), bounds=limits, method="bounded"
-    )
-    squares = {
-        "c N^2": (spread(rest), 1),
-        "c N^p": (spread(rest - slope * log_n - height), 2),
-        "c N^2/log N": (spread(rest + np.log(log_n)), 1),
-        "c N^2/(log N + d)": (float(shift.fun), 2),
-    }
-
-    def criterion(square, constants):
-        k = constants + 1  # and the variance
-        return count * math.log(square / count) + 2 * k + 2 * k * (k + 1) / (count - k - 1)
-
-    return {law: criterion(*entry) for law, entry in squares.items()}

@@ -11,11 +11,22 @@ import numpy as np
 from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 
-from .times import EmergenceTimes
+from ._times import EmergenceTimes
 
 
 def leading(n_pairs: int) -> EmergenceTimes:
-    """The limits: N ln 2 for gamma, a constant times N^2 for the others."""
+    """The limits of the emergence times: N ln 2 for gamma, constants times N^2 (Theorem 2).
+
+    Args:
+        n_pairs: pairs N in the context, >= 1.
+
+    Returns:
+        Flow times at threshold 1/2, the query asking for the last pair.
+
+    Example:
+        >>> round(limits.leading(100).collapse / 100**2, 4)  # sqrt(2 pi)
+        2.5066
+    """
     square = n_pairs**2
     alpha = 2 * gauss(1.0) * square
     return EmergenceTimes(
@@ -28,9 +39,18 @@ def leading(n_pairs: int) -> EmergenceTimes:
 
 
 def expansion(n_pairs: int) -> EmergenceTimes:
-    """With the next order: relative error O(1/N^2), O(1/N^4) for gamma.
+    """The emergence times with their next order in 1/N (chapter Exact constants).
 
-    The collapse, by matched expansions, lacks a relative O(1/(N sqrt(log N))).
+    Args:
+        n_pairs: pairs N in the context, >= 2.
+
+    Returns:
+        Flow times, to a relative error O(1/N^2), O(1/N^4) for gamma; the collapse, by matched
+        expansions, lacks a relative O(1/(N sqrt(log N))).
+
+    Example:
+        >>> round(limits.expansion(64).alpha / theory.emergence_times(64).alpha, 3)
+        1.0
     """
     first = leading(n_pairs)
     alpha = first.alpha + n_pairs * (3 - math.exp(-0.5) - 2 * gauss(1.0))
@@ -44,40 +64,84 @@ def expansion(n_pairs: int) -> EmergenceTimes:
 
 
 def gauss(beta: float) -> float:
-    """The integral of exp(-u^2/2) from 0 to beta."""
+    """The integral of exp(-u^2/2) from 0 to beta (chapter Exact constants).
+
+    Args:
+        beta: its upper end, any.
+
+    Returns:
+        The integral, below 1.2534.
+
+    Example:
+        >>> round(2 * limits.gauss(1.0), 3)  # of T_alpha/N^2
+        1.711
+    """
     return math.sqrt(math.pi / 2) * math.erf(beta / math.sqrt(2))
 
 
 def collapse_correction(n_pairs: int) -> float:
-    """What follows sqrt(2 pi) N^2 in the collapse time, in units of N, up to O(1/late)."""
+    """What follows sqrt(2 pi) N^2 in the collapse time, in units of N (chapter Exact constants).
+
+    Args:
+        n_pairs: pairs N in the context, >= 2.
+
+    Returns:
+        The correction, up to the inverse of `limits.late_beta`.
+
+    Example:
+        >>> limits.collapse_correction(1000) < limits.collapse_correction(100) < 0
+        True
+    """
     late = late_beta(n_pairs)
-    return 1 - math.sqrt(2 * math.pi) + 2 * late - late**2 + inner_constant()
+    return 1 - math.sqrt(2 * math.pi) + 2 * late - late**2 + last_phase().constant
 
 
 def late_beta(n_pairs: float | int) -> float:
-    """The beta at which alpha begins to matter: e^(beta^2/2) beta = 2N."""
+    """The beta at which alpha begins to matter, e^(beta^2/2) beta = 2N (chapter Exact constants).
+
+    Args:
+        n_pairs: pairs N in the context, >= 1.
+
+    Returns:
+        The beta, near sqrt(2 log 2N) for many pairs.
+
+    Example:
+        >>> late = limits.late_beta(100)
+        >>> round(math.exp(late**2 / 2) * late)
+        200
+    """
     return brentq(lambda b: b * b / 2 + math.log(b) - math.log(2 * n_pairs), 1e-6, 60.0)
 
 
 class LastPhase(NamedTuple):
-    """When the last phase ends, a constant and its next order in 1/late."""
+    """When the last phase ends, counted from its asymptote (chapter Exact constants).
+
+    Attributes:
+        constant: the time for infinitely many pairs, in units of N.
+        next: what it has over `limits.late_beta` beside that.
+    """
 
     constant: float
     next: float
 
 
-def inner_constant() -> float:
-    """When the last phase ends, counted from its asymptote -1/x - 2 ln x at early times."""
-    return last_phase().constant
-
-
 @cache
 def last_phase() -> LastPhase:
-    """The end of the last phase for many pairs, and what it has over `late` beside that.
+    """The end of the last phase for many pairs, with its next order (chapter Exact constants).
 
-    In time v = t/N, with b for `late`, x = beta g and gamma obey dx/dv = x^2 e^x gamma (1 - 2x/b)
-    and dgamma/dv = e^x - gamma, up to O(1/b^2). At early times v = -1/x - 2 ln x + (2 ln x + 2)/b,
-    as the time of the slow phase says. Here x is the independent variable.
+    In time v = t/N, with b for `late_beta`, x = beta g and gamma obey dx/dv = x^2 e^x gamma
+    (1 - 2x/b) and dgamma/dv = e^x - gamma, up to O(1/b^2). At early times v = -1/x - 2 ln x +
+    (2 ln x + 2)/b, as the time of the slow phase says. Here x is the independent variable.
+
+    Returns:
+        The constant and what it has over b.
+
+    Raises:
+        ArithmeticError: when the solver gives up.
+
+    Example:
+        >>> limits.last_phase().constant == limits.last_phase()[0]
+        True
     """
     x = 1e-3
     log = math.log(x)

@@ -3,24 +3,51 @@
 A run that is interrupted goes on, to the same bits, where whoever runs it attaches a cache.
 """
 
-from .closed_form import train_closed
-from .minimal import MinimalRecord, gradient_samples, train_minimal
-from .predicted import Prediction, predict_minimal
-from .settings import Data, Method, MinimalTraining, Optimiser, TokenTraining
-from .transformer import TokenRecord, query_logits, train_tokens
+from ._closed_form import train_closed
+from ._minimal import (
+    SAMPLERS,
+    MinimalRecord,
+    gradient_samples,
+    minimal_step,
+    stacked_batches,
+    train_minimal,
+)
+from ._networks import OUTPUTS, Constrained, Full, Network
+from ._predicted import Prediction, predict_minimal
+from ._settings import Data, Method, MinimalTraining, Optimiser, Reader, Start, TokenTraining
+from ._transformer import (
+    TokenRecord,
+    initial_transformer,
+    query_logits,
+    token_optimiser,
+    token_step,
+    train_tokens,
+)
 
 __all__ = [
+    "OUTPUTS",
+    "SAMPLERS",
+    "Constrained",
     "Data",
+    "Full",
     "Method",
     "MinimalRecord",
     "MinimalTraining",
+    "Network",
     "Optimiser",
     "Prediction",
+    "Reader",
+    "Start",
     "TokenRecord",
     "TokenTraining",
     "gradient_samples",
+    "initial_transformer",
+    "minimal_step",
     "predict_minimal",
     "query_logits",
+    "stacked_batches",
+    "token_optimiser",
+    "token_step",
     "train_closed",
     "train_minimal",
     "train_tokens",

@@ -9,7 +9,7 @@ from bookbuild.execution.retrain import configured, train_again
 from bookbuild.results.values import to_files
 from chapters.paper.full_dynamics import Point, emergence_steps
 from chapters.paper.induction_heads.described import TransformerRun, describe
-from emergence.training.settings import TokenTraining
+from emergence.training import TokenTraining
 from running.cache import Task
 from tools.this_book import ROOT
 

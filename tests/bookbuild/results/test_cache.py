@@ -18,13 +18,12 @@ from bookbuild.results import cache as module
 from bookbuild.results.cache import StoredCache
 from bookbuild.results.store import Store
 from bookbuild.results.values import from_files, to_files
-from emergence.training.minimal import train_minimal
-from emergence.training.settings import MinimalTraining
+from emergence.training import MinimalTraining, train_minimal
 from running.cache import Task, attached
 
 SOURCES = Path(module.__file__).parents[2]
 TOY = Path(__file__).parents[1] / "toy" / "src"
-TASK = Task("emergence.analysis.curves", "first_reached", {"n_pairs": 4})
+TASK = Task("emergence.analysis._curves", "first_reached", {"n_pairs": 4})
 TOY_TASK = Task("toy.square", "square", 3)
 CPU = torch.device("cpu")
 MINIMAL = MinimalTraining(2, 6, 8, 12)
@@ -93,7 +92,7 @@ def test_a_kept_result_is_recalled_and_a_damaged_one_is_not(
 def test_keys_are_of_function_configuration_and_device(remembering: StoredCache) -> None:
     changes: list[dict[str, Any]] = [
         {"function": "first_fallen"}, {"configuration": {"n_pairs": 5}},
-        {"classes": (("emergence.training.settings", "MinimalTraining"),)},
+        {"classes": (("emergence.training._settings", "MinimalTraining"),)},
     ]  # fmt: skip
     keys = {remembering.key(dataclasses.replace(TASK, **change)) for change in ({}, *changes)}
     keys.add(dataclasses.replace(remembering, device="cuda").key(TASK))
@@ -203,7 +202,7 @@ def test_an_ended_training_is_kept_and_found_where_nothing_it_needs_has_changed(
     stored, _ = Store(remembering.results).get(first["key"])
     assert stored is not None
     assert not any("moments" in name for name in stored.files)
-    minimal, curriculum = "emergence/training/minimal.py", "chapters/beyond/area_law/training.py"
+    minimal, curriculum = "emergence/training/_minimal.py", "chapters/beyond/area_law/training.py"
     for name, old, new, expected in (
         (minimal, "autograd.grad(loss.sum()", "autograd.grad(2 * loss.sum()", 12),
         (minimal, "    free = [", "    # a comment\n    free = [", 0),

@@ -15,7 +15,7 @@ from bookbuild.settings import Settings, core_count, default_jobs
 from bookbuild.source.chapters import read_chapter
 from tools.this_book import ROOT
 
-TASK = {"module": "emergence.preset", "function": "choose", "configuration": {}}
+TASK = {"module": "emergence.presets", "function": "choose", "configuration": {}}
 PINNED = """
 import os, torch
 from bookbuild.results.cache import attach_from_environment

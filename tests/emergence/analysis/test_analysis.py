@@ -6,8 +6,8 @@ import torch
 
 from chapters.paper.induction_heads.products import logits, products_of
 from emergence import analysis, tasks
-from emergence.models import AttentionOnlyTransformer, Weights
-from emergence.subspace import INDUCTION_HEAD, NAMES, PseudoParameters, embed
+from emergence.models import AttentionOnlyTransformer
+from emergence.subspace import INDUCTION_HEAD, NAMES
 from running import devices
 
 
@@ -21,37 +21,10 @@ def test_the_three_matrices_describe_the_model(mask):
     assert (described - exact).abs().max() <= 1e-12 * exact.abs().max()
 
 
-def test_blocks_are_a_view_of_the_matrix():
-    matrix = np.arange(24.0).reshape(4, 6)
-    tiles = analysis.blocks(matrix, 2)
-    assert np.array_equal(tiles[1, 2], matrix[2:4, 4:6])
-    tiles[0, 1] = 0
-    assert not matrix[:2, 2:4].any()
-    with pytest.raises(ValueError, match="no blocks"):
-        analysis.blocks(matrix, 4)
-
-
-def test_diagonal_share():
-    assert analysis.diagonal_share(np.eye(4)) == 1
-    assert analysis.diagonal_share(np.eye(4, k=-1), -1) == 1
-    assert analysis.diagonal_share(np.ones((4, 4)), -1) == pytest.approx(3 / 16)
-
-
 def test_head_lead_is_least_of_three_over_greatest_of_others():
     values = torch.full((2, 19), 0.5)
     values[:, [NAMES.index(name) for name in INDUCTION_HEAD]] = torch.tensor([2.0, -1.5, 3.0])
     assert analysis.head_lead(values).tolist() == [3, 3]
-
-
-def test_norms_split_the_weights():
-    generator = torch.Generator().manual_seed(5)
-    inside = embed(PseudoParameters.unstack(torch.ones(19, dtype=torch.float64)), 4)
-    noise = [1e-3 * torch.randn(w.shape, generator=generator, dtype=w.dtype) for w in inside]
-    weights = Weights(*(w + n for w, n in zip(inside, noise, strict=True)))
-    within, outside = analysis.norms(weights)
-    total = sum(w.square().sum() for w in weights)
-    assert float(within**2 + outside**2) == pytest.approx(float(total), rel=1e-12)
-    assert float(within) == pytest.approx((19 * 4) ** 0.5, rel=1e-3)
 
 
 def test_first_reached():

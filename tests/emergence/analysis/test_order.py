@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from emergence.analysis.curves import in_order, settled
+from emergence.analysis import in_order, settled
 
 
 def test_in_order():

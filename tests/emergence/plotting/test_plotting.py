@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
 
-from emergence.plotting import style
+from emergence import plotting
 from emergence.subspace import INDUCTION_HEAD, NAMES
 
 RNG = np.random.default_rng(0)
@@ -28,18 +28,18 @@ def lines(axes):
     [("beta_2", r"$\beta_{2}$"), ("beta_12", r"$\beta_{12}$"), ("alpha", r"$\alpha$")],
 )
 def test_symbol(name, symbol):
-    assert style.symbol(name) == symbol
+    assert plotting.symbol(name) == symbol
 
 
 def test_each_quantity_has_its_own_colour():
-    assert len(set(style.COLOURS.values())) == len(style.COLOURS)
-    assert style.colour("alpha_3") == style.colour("alpha") == style.COLOURS["alpha"]
-    assert style.colour("mystery") == style.COLOURS["other"]
+    assert len(set(plotting.COLOURS.values())) == len(plotting.COLOURS)
+    assert plotting.colour("alpha_3") == plotting.colour("alpha") == plotting.COLOURS["alpha"]
+    assert plotting.colour("mystery") == plotting.COLOURS["other"]
 
 
 def test_heat_map_shows_the_matrix_centred_at_zero(ax):
     matrix = RNG.standard_normal((4, 6)) + 2
-    assert style.heat_map(ax, matrix, blocks=(["1", "2"], ["a", "b", "c"]), title="W") is ax
+    assert plotting.heat_map(ax, matrix, blocks=(["1", "2"], ["a", "b", "c"]), title="W") is ax
     (image,) = ax.images
     assert np.array_equal(image.get_array(), matrix)
     assert image.get_clim() == (-np.abs(matrix).max(), np.abs(matrix).max())
@@ -52,24 +52,24 @@ def test_heat_map_shows_the_matrix_centred_at_zero(ax):
 
 
 def test_heat_maps_can_share_a_scale(ax):
-    style.heat_map(ax, np.eye(2), limit=3.0)
+    plotting.heat_map(ax, np.eye(2), limit=3.0)
     assert ax.images[0].get_clim() == (-3.0, 3.0)
     assert ax.get_xticks().size == ax.get_yticks().size == len(ax.lines) == 0
 
 
 def test_heat_map_of_zeros_draws(ax):
     """Zero is where training starts."""
-    style.heat_map(ax, np.zeros((2, 2)))
+    plotting.heat_map(ax, np.zeros((2, 2)))
     ax.figure.canvas.draw()
 
 
 def test_seed_band_is_mean_and_range(ax):
     x, runs = np.linspace(0, 1, 5), RNG.standard_normal((3, 5))
-    assert style.seed_band(ax, x, runs, name="beta_2", label="b", at=0.3, linestyle=":") is ax
+    assert plotting.seed_band(ax, x, runs, name="beta_2", label="b", at=0.3, linestyle=":") is ax
     ((drawn_x, drawn_y, colour),) = lines(ax)
     assert np.array_equal(drawn_x, x)
     assert np.array_equal(drawn_y, runs.mean(axis=0))
-    assert colour == style.COLOURS["beta"]
+    assert colour == plotting.COLOURS["beta"]
     assert ax.lines[0].get_linestyle() == ":"
     corners = ax.collections[0].get_paths()[0].vertices
     for i, place in enumerate(x):
@@ -80,34 +80,34 @@ def test_seed_band_is_mean_and_range(ax):
 
 
 def test_seed_band_is_labelled_at_its_end(ax):
-    style.seed_band(ax, np.arange(3.0), np.ones((2, 3)), name="loss", label="loss")
+    plotting.seed_band(ax, np.arange(3.0), np.ones((2, 3)), name="loss", label="loss")
     assert ax.texts[0].xy == (2.0, 1.0)
 
 
 def test_pseudo_curves_draw_all_and_label_three(ax):
     steps, values = np.arange(4.0), RNG.standard_normal((2, 4, 19))
-    assert style.pseudo_curves(ax, steps, values, NAMES, INDUCTION_HEAD) is ax
+    assert plotting.pseudo_curves(ax, steps, values, NAMES, INDUCTION_HEAD) is ax
     drawn = lines(ax)
     assert len(drawn) == 19
     for i, name in enumerate(NAMES):
-        colour = style.colour(name) if name in INDUCTION_HEAD else style.COLOURS["other"]
+        colour = plotting.colour(name) if name in INDUCTION_HEAD else plotting.COLOURS["other"]
         mean = values[:, :, i].mean(axis=0)
         assert any(np.array_equal(y, mean) and c == colour for _, y, c in drawn)
-    assert [text.get_text() for text in ax.texts] == [style.symbol(n) for n in INDUCTION_HEAD]
+    assert [text.get_text() for text in ax.texts] == [plotting.symbol(n) for n in INDUCTION_HEAD]
     assert ax.get_xlabel() == "training step"
 
 
 def test_predicted_curves_are_dashed_beside_their_own(ax):
     """Of the highlighted ones alone, in a darker shade, and only where there is a prediction."""
     steps, values, law = np.arange(4.0), RNG.standard_normal((2, 4, 19)), RNG.random((4, 19))
-    style.pseudo_curves(ax, steps, values, NAMES, INDUCTION_HEAD, law)
+    plotting.pseudo_curves(ax, steps, values, NAMES, INDUCTION_HEAD, law)
     dashed = [line for line in ax.lines if line.get_linestyle() == "--"]
     assert len(ax.lines) == 22
     for name, line in zip(INDUCTION_HEAD, dashed, strict=True):
         assert np.array_equal(line.get_ydata(), law[:, NAMES.index(name)])
-        assert sum(to_rgb(line.get_color())) < sum(to_rgb(style.colour(name)))
+        assert sum(to_rgb(line.get_color())) < sum(to_rgb(plotting.colour(name)))
     runs = dict.fromkeys(("one", "two"), (values, values[..., 0]))
-    figure = style.dynamics(steps, runs, NAMES, INDUCTION_HEAD, {"two": (law, law[:, 0])})
+    figure = plotting.dynamics(steps, runs, NAMES, INDUCTION_HEAD, {"two": (law, law[:, 0])})
     assert [len(ax.lines) for ax in figure.axes] == [19, 1, 22, 2]
     assert np.array_equal(figure.axes[3].lines[1].get_ydata(), law[:, 0])
     plt.close(figure)
@@ -116,7 +116,7 @@ def test_predicted_curves_are_dashed_beside_their_own(ax):
 def test_weight_maps_show_the_three_matrices():
     shapes = {"w1": (4, 4), "w2": (8, 8), "w3": (16, 2)}
     weights = {name: RNG.standard_normal(shape) for name, shape in shapes.items()}
-    figure = style.weight_maps(weights, 2)
+    figure = plotting.weight_maps(weights, 2)
     maps = [axes for axes in figure.axes if axes.images]
     shown = [axes.images[0].get_array() for axes in maps]
     for image, matrix in zip(shown, (weights["w1"], weights["w2"], weights["w3"].T), strict=True):
@@ -128,12 +128,12 @@ def test_weight_maps_show_the_three_matrices():
 
 def test_power_law_is_doubly_logarithmic(ax):
     x = np.array([2.0, 4.0, 8.0])
-    assert style.power_law(ax, x, x**2, name="alpha", label="N^2") is ax
+    assert plotting.power_law(ax, x, x**2, name="alpha", label="N^2") is ax
     assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
     ((drawn_x, drawn_y, colour),) = lines(ax)
     assert np.array_equal(drawn_x, x)
     assert np.array_equal(drawn_y, x**2)
-    assert colour == style.COLOURS["alpha"]
+    assert colour == plotting.COLOURS["alpha"]
     assert (ax.texts[0].get_text(), ax.texts[0].xy) == ("N^2", (8.0, 64.0))
 
 
@@ -141,8 +141,8 @@ def test_the_same_data_give_the_same_file(tmp_path):
     with mpl.rc_context({"svg.hashsalt": "book"}):
         for name in ("one", "two"):
             figure, axes = plt.subplots()
-            style.heat_map(axes, np.outer(np.arange(3.0), np.ones(3)), title="W")
-            style.seed_band(axes, np.arange(3.0), np.eye(3), name="alpha", label=r"$\alpha$")
+            plotting.heat_map(axes, np.outer(np.arange(3.0), np.ones(3)), title="W")
+            plotting.seed_band(axes, np.arange(3.0), np.eye(3), name="alpha", label=r"$\alpha$")
             figure.savefig(tmp_path / f"{name}.svg", metadata={"Date": None})
             plt.close(figure)
     one, two = ((tmp_path / f"{name}.svg").read_bytes() for name in ("one", "two"))

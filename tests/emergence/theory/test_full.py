@@ -6,7 +6,6 @@ import torch
 from scipy.integrate import solve_ivp
 
 from emergence import models, subspace, tasks, theory, training
-from emergence.theory import full
 
 QUERIES = ("last", "uniform")
 
@@ -97,9 +96,9 @@ def test_the_order_of_the_theorem_fails_from_nine_or_so_pairs():
 
 def test_any_chance_of_a_query():
     chances = np.array([0.2, 0.5, 0.3])
-    mixed = full.landscape_of_chances(chances)
+    mixed = theory.landscape_of_chances(chances)
     point = np.random.default_rng(0).normal(size=19)
-    single = [full.landscape_of_chances(row).loss(*point) for row in np.eye(3)]
+    single = [theory.landscape_of_chances(row).loss(*point) for row in np.eye(3)]
     assert mixed.loss(*point) == pytest.approx(chances @ single, abs=1e-13)
 
 

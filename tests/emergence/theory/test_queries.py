@@ -8,6 +8,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from chapters.beyond.effective_context.mixtures import any_query
 from emergence import models, tasks, theory
 from emergence.subspace import INDUCTION_HEAD, NAMES, PseudoParameters, embed
 from emergence.theory import contexts
@@ -111,7 +112,7 @@ def test_context_loss_is_enumerated(state, order, which, windows):
 
 @given(state=states, n_pairs=counts)
 def test_any_query_of_distinct_pairs_is_the_uniform_query(state, n_pairs):
-    landscape = contexts.any_query(np.arange(n_pairs))
+    landscape = any_query(np.arange(n_pairs))
     assert landscape.loss(*state) == pytest.approx(theory.uniform_loss(*state, n_pairs), rel=1e-12)
     expected = pytest.approx(theory.uniform_gradient(*state, n_pairs), rel=1e-10, abs=1e-12)
     assert landscape.gradient(*state) == expected

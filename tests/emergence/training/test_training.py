@@ -13,11 +13,14 @@ from chapters.paper.induction_heads.products import products_of
 from emergence import models, tasks, theory, training
 from emergence.models import Weights
 from emergence.subspace import INDUCTION_HEAD, NAMES, PseudoParameters, embed
-from emergence.training import minimal
-from emergence.training.closed_form import train_closed
-from emergence.training.minimal import train_minimal
-from emergence.training.settings import MinimalTraining, TokenTraining
-from emergence.training.transformer import train_tokens
+from emergence.training import (
+    MinimalTraining,
+    TokenTraining,
+    train_closed,
+    train_minimal,
+    train_tokens,
+)
+from emergence.training import _minimal as minimal
 from oracles import elementwise as oracle
 from running import devices
 

@@ -11,7 +11,7 @@ import torch
 from click.testing import CliRunner
 from torch.utils.benchmark import Timer
 
-from emergence.training.settings import TokenTraining
+from emergence.training import TokenTraining
 from tools.benchmark import peers, report
 from tools.benchmark.__main__ import main
 from tools.benchmark.cases import Section2, Section4

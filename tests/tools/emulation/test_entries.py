@@ -24,6 +24,7 @@ from chapters.companions.grokking.model import Layers
 from chapters.companions.k_hop import construction
 from chapters.paper.induction_heads.products import products_of
 from chapters.paper.training_dynamics import squared_mean
+from chapters.paper.training_dynamics.norms import subspace_norms
 from emergence import analysis, fast, models, subspace, tasks, training
 from running.devices import generator, resolve_device
 from tools.emulation.emulate import emulated
@@ -47,7 +48,7 @@ def weights(device: torch.device, *runs: int) -> models.Weights:
 
 
 def network(device: torch.device) -> models.AttentionOnlyTransformer:
-    return training.transformer.initial_transformer(TOKENS, generator(1, CPU)).to(device)
+    return training.initial_transformer(TOKENS, generator(1, CPU)).to(device)
 
 
 def batch(device: torch.device) -> tasks.TokenBatch:
@@ -93,7 +94,7 @@ ENTRIES: dict[str, Callable[[torch.device], Any]] = {
     "query_logits": lambda d: training.query_logits(network(d), batch(d), "causal", "dense"),
     "project": lambda d: subspace.project(weights(d)),
     "embed": lambda d: subspace.embed(subspace.PseudoParameters.unstack(ramp(d, 19)), 4),
-    "norms": lambda d: analysis.norms(weights(d)),
+    "norms": lambda d: subspace_norms(weights(d)),
     "head_lead": lambda d: analysis.head_lead(ramp(d, 2, 19)),
     "squared_mean": lambda d: squared_mean(ramp(d, 4, 5)),
     "products": lambda d: products_of(network(d)),

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from chapters.companions.birth import training as birth
-from emergence.training import minimal
+from emergence.training import _minimal as minimal
 from interruption import assert_resumes
 from running import loop
 from tools.emulation.emulate import emulated

@@ -4,12 +4,10 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from emergence.preset import preset
+from emergence.presets import preset
 from emergence.tasks import Query
-from emergence.theory import cross_entropy, gaussian_rates
+from emergence.theory import UNIT, Landscape, Rates, cross_entropy, gaussian_rates
 from emergence.theory.area import asked
-from emergence.theory.flow import UNIT, Rates
-from emergence.theory.landscape import Landscape
 
 from .training import AskedTraining, Curriculum
 

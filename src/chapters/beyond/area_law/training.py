@@ -10,9 +10,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from emergence import fast, tasks
-from emergence.training.minimal import SAMPLERS, minimal_step
-from emergence.training.networks import Full
-from emergence.training.settings import Data, MinimalTraining
+from emergence.training import SAMPLERS, Data, Full, MinimalTraining, minimal_step
 from running import loop
 from running.cache import Task
 from running.devices import generator

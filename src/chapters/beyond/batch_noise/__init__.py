@@ -6,9 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from emergence.preset import preset
-from emergence.training.minimal import MinimalRecord, train_minimal
-from emergence.training.settings import MinimalTraining
+from emergence.presets import preset
+from emergence.training import MinimalRecord, MinimalTraining, train_minimal
 from running import sweep
 
 from .following import NoiseRecord, follow_noise

@@ -11,9 +11,7 @@ from torch import Tensor
 from emergence import subspace
 from emergence.models import Weights
 from emergence.subspace import NAMES, PseudoParameters
-from emergence.training.minimal import minimal_step, stacked_batches
-from emergence.training.networks import Full
-from emergence.training.settings import MinimalTraining
+from emergence.training import Full, MinimalTraining, minimal_step, stacked_batches
 from running import loop
 from running.cache import Task
 from running.devices import generator

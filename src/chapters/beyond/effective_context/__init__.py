@@ -3,8 +3,8 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
-from emergence.preset import preset
-from emergence.training.settings import MinimalTraining
+from emergence.presets import preset
+from emergence.training import MinimalTraining
 
 
 @dataclass(frozen=True)

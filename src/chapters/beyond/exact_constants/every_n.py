@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 
 from flint import arb, arb_series, ctx
 
-from emergence.proofs.bounds import ball
+from emergence.proofs.intervals import ball
 
 from .enclosures import PRECISION, Bounds, outward
 

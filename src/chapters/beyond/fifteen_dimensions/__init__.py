@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from emergence.preset import preset
+from emergence.presets import preset
 from emergence.subspace import NAMES
-from emergence.training.settings import MinimalTraining
+from emergence.training import MinimalTraining
 
 
 @dataclass(frozen=True)

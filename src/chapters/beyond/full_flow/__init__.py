@@ -8,11 +8,11 @@ import torch
 from jaxtyping import Float
 
 from emergence import theory
-from emergence.experiments import emergence_steps
-from emergence.preset import preset
+from emergence.experiments import first_passage
+from emergence.presets import preset
 from emergence.tasks import Query
-from emergence.theory.emergence import Model
-from emergence.training.settings import MinimalTraining
+from emergence.theory import Model
+from emergence.training import MinimalTraining
 from running import sweep
 
 from . import overlaps
@@ -118,7 +118,7 @@ class FullFlowRun:
 
 def trained_steps(run: FullFlowRun) -> Float[np.ndarray, "4"]:
     """The first steps at which alpha, beta, gamma and the loss get there; a run of a sweep."""
-    return emergence_steps.minimal_steps(
+    return first_passage.minimal_steps(
         run.settings,
         (run.seed,),
         device=torch.device(run.device),

@@ -16,7 +16,7 @@ from scipy.optimize import brentq
 from scipy.special import digamma, polygamma
 
 from emergence.tasks import Query
-from emergence.theory.flow import Crossing
+from emergence.theory import Crossing
 from emergence.theory.laws import LogLaw, uniform_excess
 
 Force = Callable[[float, float, float], tuple[float, float, float]]  # at alpha, beta, gamma

@@ -15,8 +15,7 @@ from torch import Tensor
 from torch.func import grad, vmap
 
 from emergence.tasks import Query
-from emergence.theory.full.landscape import landscape as orthonormal_landscape
-from emergence.theory.landscape import Landscape
+from emergence.theory import Landscape, landscape_of
 
 Grams = tuple[Tensor, Tensor, Tensor]  # of items and labels, of positions, of those with swapped
 
@@ -26,7 +25,7 @@ def landscape(n_pairs: int, dim: int, query: Query = "last") -> Landscape:
 
     A gradient takes a time of order N^6: for few pairs.
     """
-    limit = orthonormal_landscape(n_pairs, query)
+    limit = landscape_of(n_pairs, query, model="full")
     slope = grad(lambda point: overlap_loss(point, n_pairs, query))
 
     def loss(*parameters: float) -> float:

@@ -1,4 +1,4 @@
-"""The steps behind `theory.full.laws`, each as a residual that must vanish.
+"""The steps behind `laws`, each as a residual that must vanish.
 
 e stands for e^alpha_3, m for the number of rows, s and t for rows of the context.
 """

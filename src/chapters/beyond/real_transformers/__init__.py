@@ -3,9 +3,9 @@
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from emergence.experiments.emergence_steps import knows_labels_only
-from emergence.preset import preset
-from emergence.training.settings import MinimalTraining, TokenTraining
+from emergence.experiments.first_passage import knows_labels_only
+from emergence.presets import preset
+from emergence.training import MinimalTraining, TokenTraining
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,10 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 from emergence import theory
-from emergence.experiments.emergence_steps import knows_labels_only
-from emergence.preset import preset
-from emergence.theory import Rates, contexts
-from emergence.theory.landscape import Landscape
-from emergence.training.settings import TokenTraining
+from emergence.experiments.first_passage import knows_labels_only
+from emergence.presets import preset
+from emergence.theory import Landscape, Rates, contexts
+from emergence.training import TokenTraining
 
 SATURATED = 40.0  # layer 1 given: e^40 outweighs any context
 

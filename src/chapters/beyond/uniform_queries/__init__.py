@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.integrate import solve_ivp
 
-from emergence.preset import preset
+from emergence.presets import preset
 from emergence.subspace import INDUCTION_HEAD
-from emergence.training.settings import MinimalTraining
+from emergence.training import MinimalTraining
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ Nichani and others (2024); a comment says where ours differ.
 
 from dataclasses import dataclass
 
-from emergence.preset import Preset
+from emergence.presets import Preset
 
 
 @dataclass(frozen=True)

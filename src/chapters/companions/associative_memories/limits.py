@@ -44,10 +44,16 @@ def share_of_square(n: int, samples: int, seed: int) -> float:
 
 
 def expected_pairs(dim: int, samples: int, seed: int) -> float:
-    """The N of N delta_N = d^2, by iteration: delta_N grows so slowly that it contracts."""
-    n = dim**2 / 4
+    """The N of N delta_N = d^2, by iteration: delta_N grows so slowly that it contracts.
+
+    Raises ArithmeticError where the last iteration still moves N by a tenth: too few dimensions, or
+    too few samples for the steps to be above their noise.
+    """
+    n = before = dim**2 / 4
     for _ in range(6):
-        n = dim**2 / row_dimension(max(2, round(n)), samples, seed)
+        n, before = dim**2 / row_dimension(max(2, round(n)), samples, seed), n
+    if abs(n - before) > 0.1 * n:
+        raise ArithmeticError(f"the pairs at d = {dim} still move from {before:.4g} to {n:.4g}")
     return n
 
 

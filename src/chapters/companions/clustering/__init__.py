@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from emergence.preset import Preset
+from emergence.presets import Preset
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from emergence.preset import Preset
+from emergence.presets import Preset
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ Values are those of the code of Nichani and others (2024); a comment says where 
 
 from dataclasses import dataclass, field
 
-from emergence.preset import Preset
+from emergence.presets import Preset
 
 from .task import Facts
 

@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from emergence.analysis.curves import first_fallen, first_reached
+from emergence.analysis import first_fallen, first_reached
 from running import loop
 from running.cache import Task
 from running.devices import generator

@@ -6,7 +6,7 @@ Where the source is silent, a setting has its reason beside it.
 import math
 from dataclasses import dataclass, replace
 
-from emergence.preset import Preset
+from emergence.presets import Preset
 
 from .model import Activation
 

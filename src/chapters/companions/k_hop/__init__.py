@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from emergence.preset import Preset
+from emergence.presets import Preset
 
 
 @dataclass(frozen=True)

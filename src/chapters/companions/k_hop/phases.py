@@ -15,7 +15,7 @@ from jaxtyping import Float, Int
 from chapters.companions.retrieval.model import Architecture
 from chapters.companions.retrieval.task import Stages
 from chapters.companions.retrieval.training import RetrievalTraining, train
-from emergence.analysis.curves import first_reached
+from emergence.analysis import first_reached
 
 CHAINS = 3
 GUESS = 1 / CHAINS  # among the ends of the chains

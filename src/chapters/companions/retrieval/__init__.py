@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from emergence.preset import Preset
+from emergence.presets import Preset
 
 from . import task
 from .model import Architecture

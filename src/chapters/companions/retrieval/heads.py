@@ -17,7 +17,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from emergence.analysis.curves import first_reached
+from emergence.analysis import first_reached
 
 from .model import Answer, Cut, Parameters, forward
 from .task import Batch

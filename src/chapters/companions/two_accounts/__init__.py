@@ -6,8 +6,8 @@ All settings are ours.
 from dataclasses import dataclass
 
 from chapters.companions.birth import Settings as StreamSettings
-from emergence.preset import Preset
-from emergence.training.settings import MinimalTraining, TokenTraining
+from emergence.presets import Preset
+from emergence.training import MinimalTraining, TokenTraining
 
 # Figure 4's sizes; App. D's rate and batch
 MINIMAL = MinimalTraining(n_pairs=16, dim=32, batch_size=256, steps=400)

@@ -15,10 +15,9 @@ from chapters.companions.birth.bigrams import Bigrams
 from chapters.companions.birth.model import Frozen, Trained
 from chapters.companions.birth.training import train
 from chapters.companions.two_accounts import readings
-from emergence.analysis.curves import settled
+from emergence.analysis import settled
 from emergence.models import AttentionOnlyTransformer, Weights
-from emergence.training.minimal import train_minimal
-from emergence.training.transformer import train_tokens
+from emergence.training import train_minimal, train_tokens
 
 from . import TwoAccountsSettings
 from .readings import Head, Reading, read_memory

@@ -17,8 +17,7 @@ from chapters.companions.birth.bigrams import Bigrams
 from chapters.companions.birth.model import Frozen, Trained, from_parts, initial, parts
 from chapters.companions.two_accounts import readings
 from emergence.subspace import INDUCTION_HEAD, NAMES, PseudoParameters, embed
-from emergence.training.minimal import gradient_samples, train_minimal
-from emergence.training.settings import MinimalTraining
+from emergence.training import MinimalTraining, gradient_samples, train_minimal
 from running.devices import generator
 
 from . import TwoAccountsSettings

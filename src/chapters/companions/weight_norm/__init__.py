@@ -8,7 +8,7 @@ abstract is known.
 
 from dataclasses import dataclass
 
-from emergence.preset import Preset
+from emergence.presets import Preset
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from emergence.preset import preset
+from emergence.presets import preset
 
 
 @dataclass(frozen=True)

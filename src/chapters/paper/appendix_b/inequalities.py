@@ -3,7 +3,7 @@
 import math
 from typing import NamedTuple
 
-from emergence.proofs.bounds import (
+from .bounds import (
     Box,
     Inequality,
     alpha_speed,

@@ -10,9 +10,9 @@ from emergence import tasks
 from emergence.experiments.captions import SMALL_WEIGHTS, weights
 from emergence.fast import disentangled_output
 from emergence.models import Weights
-from emergence.preset import preset
+from emergence.presets import preset
 from emergence.subspace import PseudoParameters, embed
-from emergence.training.settings import MinimalTraining
+from emergence.training import MinimalTraining
 
 #: Contents of four kinds: do their directions overlap, and are their lengths unequal?
 CONTENTS = {

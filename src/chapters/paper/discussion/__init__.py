@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from emergence.preset import preset
-from emergence.training.settings import MinimalTraining
+from emergence.presets import preset
+from emergence.training import MinimalTraining
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,8 @@
 from dataclasses import dataclass, replace
 
 from emergence.experiments.captions import SMALL_DYNAMICS, dynamics
-from emergence.preset import preset
-from emergence.training.settings import MinimalTraining
+from emergence.presets import preset
+from emergence.training import MinimalTraining
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,11 @@ import numpy as np
 import torch
 from jaxtyping import Float
 
-from emergence.analysis.curves import first_reached
-from emergence.preset import preset
+from emergence.analysis import first_reached
+from emergence.presets import preset
 from emergence.subspace import INDUCTION_HEAD, NAMES
 from emergence.theory import EmergenceTimes, emergence_times
-from emergence.training.closed_form import train_closed
-from emergence.training.minimal import MinimalRecord, train_minimal
-from emergence.training.settings import MinimalTraining
+from emergence.training import MinimalRecord, MinimalTraining, train_closed, train_minimal
 
 
 @dataclass(frozen=True)

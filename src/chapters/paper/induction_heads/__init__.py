@@ -7,8 +7,8 @@ import numpy as np
 import torch
 
 from emergence.experiments.silences import MASK, TRANSFORMER, TRANSFORMER_PAIRS, Silence, variations
-from emergence.preset import Preset, preset
-from emergence.training.settings import TokenTraining
+from emergence.presets import Preset, preset
+from emergence.training import TokenTraining
 
 from .described import TransformerRun
 from .dominance import HEAD_BANDS, Dominance, dominance_of, reached

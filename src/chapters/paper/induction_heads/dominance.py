@@ -6,9 +6,9 @@ import numpy as np
 import torch
 from jaxtyping import Bool, Float
 
-from emergence.analysis.weights import blocks
 from emergence.models import Mask, allowed_positions
 
+from .blocks import matrix_blocks
 from .products import Products
 
 
@@ -84,9 +84,9 @@ def dominance_of(
     Only entries within `reach` count; ValueError if none of the band does. Entries compete within a
     row, or within a column where `columns` is true, as tokens do in the output.
     """
-    tiles, counted = blocks(matrix, size), blocks(reach, size)
+    tiles, counted = matrix_blocks(matrix, size), matrix_blocks(reach, size)
     on_band = np.zeros_like(reach)
-    blocks(on_band, size)[band.row, band.column] = np.eye(size, k=band.offset, dtype=bool)
+    matrix_blocks(on_band, size)[band.row, band.column] = np.eye(size, k=band.offset, dtype=bool)
     on_band &= reach
     n_band = int(on_band.sum())
     if not n_band:
@@ -103,12 +103,12 @@ def dominance_of(
 
     inside = counted[band.row, band.column]
     block = np.where(inside, tiles[band.row, band.column], -np.inf)
-    wanted = blocks(on_band, size)[band.row, band.column]
+    wanted = matrix_blocks(on_band, size)[band.row, band.column]
     first = block == block.max(axis=0 if columns else 1, keepdims=True)
     sizes = np.where(reach, np.abs(matrix), -np.inf)
     limit = np.sort(sizes, axis=None)[-n_band]
     squares = np.where(reach, matrix, 0.0) ** 2
-    block_squares = blocks(squares, size)[band.row, band.column].sum()
+    block_squares = matrix_blocks(squares, size)[band.row, band.column].sum()
     return Dominance(
         lead=float(mine / next_one) if next_one else np.inf,
         decides=float(first[wanted].mean()),

@@ -8,9 +8,8 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from emergence.models import AttentionOnlyTransformer
-from emergence.preset import preset
-from emergence.training.settings import TokenTraining
-from emergence.training.transformer import initial_transformer, token_optimiser, token_step
+from emergence.presets import preset
+from emergence.training import TokenTraining, initial_transformer, token_optimiser, token_step
 from running import loop
 from running.cache import Task
 from running.devices import generator

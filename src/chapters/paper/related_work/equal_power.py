@@ -7,9 +7,9 @@ from jaxtyping import Float
 from torch import Tensor
 
 from emergence import models
-from emergence.analysis.circuit import attentions, head_weights
+from emergence.analysis import attentions, head_weights
 from emergence.models import AttentionOnlyTransformer, Weights
-from emergence.preset import preset
+from emergence.presets import preset
 from emergence.tasks import Batch
 
 

@@ -9,8 +9,8 @@ from scipy import stats
 from torch import Tensor
 
 from emergence.experiments import captions
-from emergence.preset import preset
-from emergence.training.settings import MinimalTraining
+from emergence.presets import preset
+from emergence.training import MinimalTraining
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,7 @@ from chapters.beyond.real_transformers.side_by_side import Descent, noise_share,
 from chapters.beyond.real_transformers.side_by_side.networks import stacked, stacked_logits
 from chapters.beyond.real_transformers.side_by_side.train import update
 from emergence import tasks, training
-from emergence.training.settings import TokenTraining
-from emergence.training.transformer import initial_transformer
+from emergence.training import TokenTraining, initial_transformer
 from interruption import assert_resumes
 from running.devices import generator
 

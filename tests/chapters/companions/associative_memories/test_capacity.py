@@ -65,6 +65,8 @@ def test_entries_that_are_not_drawn_do_not_matter():
 def test_expected_pairs_solve_their_equation():
     n = limits.expected_pairs(16, 4000, 0)
     assert n * limits.row_dimension(round(n), 4000, 0) == pytest.approx(256, rel=0.02)
+    with pytest.raises(ArithmeticError, match="still move"):
+        limits.expected_pairs(4, 2000, 0)  # so few that every iteration moves them
 
 
 def test_the_hebbian_sum_holds_what_overlaps_allow():

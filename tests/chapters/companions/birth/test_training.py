@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from chapters.companions.birth import PRESET, attention, memories, model, tables, task, training
-from emergence.preset import choose
+from emergence.presets import choose
 from oracles.birth_counts import COUNTS
 
 CPU = torch.device("cpu")

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from chapters.companions.clustering import PRESET, Simulation, energy, markers, scores, symbolic
-from emergence.preset import choose
+from emergence.presets import choose
 from interruption import assert_resumes
 
 SIZES = (2, 5, 8, 17)

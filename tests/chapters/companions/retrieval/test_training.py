@@ -8,7 +8,7 @@ import torch
 
 from chapters.companions.retrieval import PRESET, training
 from chapters.companions.retrieval.model import Architecture
-from emergence.preset import choose
+from emergence.presets import choose
 
 CPU = torch.device("cpu")
 TINY = training.RetrievalTraining(

@@ -9,9 +9,8 @@ import torch
 from chapters.companions.birth import memories, model, task
 from chapters.companions.birth.training import train
 from chapters.companions.two_accounts import PRESET, curves, readings, stages
-from emergence.preset import choose
-from emergence.training.minimal import train_minimal
-from emergence.training.transformer import train_tokens
+from emergence.presets import choose
+from emergence.training import train_minimal, train_tokens
 from oracles.birth_counts import COUNTS
 
 CPU = torch.device("cpu")

@@ -9,8 +9,8 @@ import torch
 from chapters.companions.birth.memories import recall
 from chapters.companions.two_accounts import curves, readings
 from chapters.companions.two_accounts.readings import AssociativeMemory, Reading, read_memory
+from chapters.paper.induction_heads.blocks import matrix_blocks
 from chapters.paper.induction_heads.products import products_of
-from emergence.analysis.weights import blocks
 from emergence.models import AttentionOnlyTransformer
 from emergence.subspace import INDUCTION_HEAD, NAMES, project
 
@@ -93,9 +93,9 @@ def test_tables_of_the_token_transformer_are_blocks_of_its_products():
     described = products_of(model)
     found = [part.table.detach().double().numpy() for part in readings.token_head(model)]
     wanted = (
-        blocks(described.output, 6)[0, 4].T,
-        blocks(described.layer2, 6)[0, 2],
-        blocks(described.layer1, 6)[1, 1][1:, :-1],
+        matrix_blocks(described.output, 6)[0, 4].T,
+        matrix_blocks(described.layer2, 6)[0, 2],
+        matrix_blocks(described.layer1, 6)[1, 1][1:, :-1],
     )
     for table, block in zip(found, wanted, strict=True):
         assert table == pytest.approx(block, abs=1e-5)

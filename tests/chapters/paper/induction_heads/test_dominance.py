@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 import torch
 
+from chapters.paper.induction_heads.blocks import matrix_blocks
 from chapters.paper.induction_heads.dominance import HEAD_BANDS, Band, dominance_of, reached
 from chapters.paper.induction_heads.products import Products, attended, logits
-from emergence import analysis, tasks
+from emergence import tasks
 
 SIZE = 4
 ALL = np.ones((2 * SIZE, 2 * SIZE), dtype=bool)
@@ -117,9 +118,19 @@ def test_an_ideal_head_attends_where_it_should():
     zero = Products(*(np.zeros(shape) for shape in shapes))
     ideal = Products(*(matrix.copy() for matrix in zero))
     for matrix, (row, column, offset) in zip(ideal, HEAD_BANDS.values(), strict=True):
-        analysis.blocks(matrix, n)[row, column] = 60 * np.eye(n, k=offset)
+        matrix_blocks(matrix, n)[row, column] = 60 * np.eye(n, k=offset)
     assert attended(ideal, batch, "strict") == pytest.approx((1.0, 1.0))
     uniform = attended(zero, batch, "strict")
     assert uniform.previous == pytest.approx((1 + 1 / 3) / 2)
     assert uniform.label == pytest.approx(1 / (length - 1))
     assert attended(zero, batch, "causal").label == pytest.approx(1 / length)
+
+
+def test_blocks_are_a_view_of_the_matrix():
+    matrix = np.arange(24.0).reshape(4, 6)
+    tiles = matrix_blocks(matrix, 2)
+    assert np.array_equal(tiles[1, 2], matrix[2:4, 4:6])
+    tiles[0, 1] = 0
+    assert not matrix[:2, 2:4].any()
+    with pytest.raises(ValueError, match="no blocks"):
+        matrix_blocks(matrix, 4)

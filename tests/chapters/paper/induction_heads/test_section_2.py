@@ -21,10 +21,10 @@ from emergence.experiments.silences import (
     variations,
 )
 from emergence.models import AttentionOnlyTransformer, Weights
-from emergence.training.settings import TokenTraining
+from emergence.training import TokenTraining
 
 CPU = torch.device("cpu")
-circuit = importlib.import_module("emergence.analysis.circuit")  # the name is its function's
+circuit = importlib.import_module("emergence.analysis._attention_patterns")
 TINY = TokenTraining(
     dim=80, vocabulary=8, block_size=8, n_pairs=2, batch_size=32, steps=10, learning_rate=0.01,
     embedding_scale=0.5,

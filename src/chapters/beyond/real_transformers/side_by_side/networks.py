@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.nn.functional import embedding, scaled_dot_product_attention
 
 from emergence.models import AttentionOnlyTransformer
-from emergence.training.settings import TokenTraining
+from emergence.training import TokenTraining
 
 
 class Stacked(NamedTuple):

@@ -6,8 +6,7 @@ import numpy as np
 import torch
 from jaxtyping import Float
 
-from emergence.training.settings import TokenTraining
-from emergence.training.transformer import initial_transformer
+from emergence.training import TokenTraining, initial_transformer
 from running import loop
 from running.cache import Task
 from running.devices import generator

@@ -13,8 +13,7 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from emergence import tasks
-from emergence.training.settings import TokenTraining
-from emergence.training.transformer import initial_transformer
+from emergence.training import TokenTraining, initial_transformer
 from running import loop
 from running.cache import Task
 from running.devices import generator

@@ -6,8 +6,8 @@ from typing import Any, Literal
 import numpy as np
 import torch
 
-from emergence.experiments.emergence_steps import knows_labels_only
-from emergence.training.settings import Optimiser, TokenTraining
+from emergence.experiments.first_passage import knows_labels_only
+from emergence.training import Optimiser, TokenTraining
 
 from ..side_by_side import train_side_by_side
 

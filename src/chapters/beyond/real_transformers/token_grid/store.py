@@ -10,7 +10,7 @@ import torch
 from jaxtyping import Float
 
 from emergence import theory
-from emergence.experiments.emergence_steps import knows_labels_only
+from emergence.experiments.first_passage import knows_labels_only
 from emergence.theory import cross_entropy, limits
 from running.records import StoredRuns
 
@@ -120,7 +120,7 @@ def shapes(sizes: Sequence[int], words: Sequence[int], dim: int) -> dict[str, Sh
 
 
 @cache
-def _collapse(n_pairs: int, model: theory.emergence.Model) -> float:
+def _collapse(n_pairs: int, model: theory.Model) -> float:
     """The flow time at which the loss of a flow with uniform queries has halved."""
     return theory.emergence_times(n_pairs, query="uniform", model=model).collapse
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float, Int
 
-from emergence.analysis.curves import settled
+from emergence.analysis import settled
 from running.cache import plain
 from running.records import StoredRuns
 

@@ -1,0 +1,183 @@
+"""Measures of curves over training: when a level is reached, in which order, with which power."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Float, Int, Real
+from scipy import stats
+
+
+def first_reached(
+    steps: Real[np.ndarray, " times"], curves: Float[np.ndarray, "runs times"], level: float
+) -> Float[np.ndarray, " runs"]:
+    """The first recorded step at which each curve is at least `level` (Definition 1).
+
+    Args:
+        steps: of the measurements, increasing.
+        curves: a row a run, finite.
+        level: any.
+
+    Returns:
+        A step a run; infinity if never.
+
+    Example:
+        >>> analysis.first_reached(np.array([0, 10, 20]), np.array([[0.0, 0.6, 0.4]]), 0.5).tolist()
+        [10.0]
+    """
+    reached = curves >= level
+    first = steps[reached.argmax(axis=1)].astype(float)
+    return np.where(reached.any(axis=1), first, np.inf)
+
+
+def first_fallen(
+    steps: Real[np.ndarray, " times"], curves: Float[np.ndarray, "runs times"], level: float
+) -> Float[np.ndarray, " runs"]:
+    """The first recorded step at which each curve is at most `level` (Definition 3).
+
+    Args:
+        steps: of the measurements, increasing.
+        curves: a row a run, finite.
+        level: any.
+
+    Returns:
+        A step a run; infinity if never.
+
+    Example:
+        >>> analysis.first_fallen(np.array([0, 10, 20]), np.array([[1.0, 0.9, 0.4]]), 0.5).tolist()
+        [20.0]
+    """
+    return first_reached(steps, -curves, -level)
+
+
+def settled(
+    steps: Int[np.ndarray, " times"], curves: Float[np.ndarray, "runs times"], level: float
+) -> Float[np.ndarray, " runs"]:
+    """The first step from which on a curve stays at its level or above (this book).
+
+    Args:
+        steps: of the measurements, increasing.
+        curves: a row a run, finite.
+        level: any.
+
+    Returns:
+        A step a run; infinity if none.
+
+    Example:
+        >>> curves = np.array([[0.6, 0.4, 0.7, 0.8]])
+        >>> analysis.settled(np.arange(4), curves, 0.5).tolist()
+        [2.0]
+    """
+    least_to_come = np.minimum.accumulate(curves[:, ::-1], axis=1)[:, ::-1]
+    return first_reached(steps, least_to_come, level)
+
+
+def in_order(times: Float[np.ndarray, "runs events"]) -> Float[np.ndarray, " runs"]:
+    """Whether the times of a run rise strictly and are all finite (Theorem 2, Definition 1).
+
+    Args:
+        times: a row a run, its events in the order expected; infinity for never.
+
+    Returns:
+        1 for each run where they do, else 0.
+
+    Example:
+        >>> analysis.in_order(np.array([[1.0, 2.0, 3.0], [1.0, 3.0, 3.0]])).tolist()
+        [1.0, 0.0]
+    """
+    earlier, later = times[:, :-1], times[:, 1:]
+    return ((earlier < later) & np.isfinite(later)).all(axis=1).astype(float)
+
+
+class Exponent(NamedTuple):
+    """A fitted power y = c x^slope with a two-sided confidence interval of the slope (§6).
+
+    Attributes:
+        slope: the exponent.
+        low: lower end of its interval.
+        high: upper end.
+    """
+
+    slope: float
+    low: float
+    high: float
+
+
+def exponent(
+    x: Real[np.ndarray, " points"], y: Real[np.ndarray, " points"], confidence: float = 0.95
+) -> Exponent:
+    """The exponent of a power law, by least squares on doubly logarithmic axes (§6).
+
+    Args:
+        x: at least three values, > 0 and not all equal.
+        y: as many values, > 0.
+        confidence: of Student's interval, between 0 and 1.
+
+    Returns:
+        The slope with its interval.
+
+    Raises:
+        ValueError: for fewer than three points.
+
+    Example:
+        >>> x = np.array([1.0, 2.0, 4.0])
+        >>> round(analysis.exponent(x, 3 * x**2).slope, 9)
+        2.0
+    """
+    if len(x) < 3:
+        raise ValueError(f"an exponent with an interval needs three points, got {len(x)}")
+    fit = stats.linregress(np.log(x), np.log(y))
+    half = float(stats.t.ppf((1 + confidence) / 2, len(x) - 2) * fit.stderr)
+    return Exponent(float(fit.slope), float(fit.slope) - half, float(fit.slope) + half)
+
+
+class PowerLaw(NamedTuple):
+    """A power fitted to the sizes at which every run emerged (§6, App. F).
+
+    Attributes:
+        exponent: the fit.
+        sizes: those that count.
+        never: how many runs never emerged.
+    """
+
+    exponent: Exponent
+    sizes: Float[np.ndarray, " sizes"]
+    never: int
+
+
+def power_law(
+    sizes: Sequence[int] | np.ndarray,
+    times: Float[np.ndarray, "sizes seeds"],
+    confidence: float = 0.95,
+) -> PowerLaw:
+    """A power fitted to times to emergence, every run a point (§6, App. F).
+
+    A size with a run that never emerged is left out of the fit and counted: keeping its other runs
+    would bend the line down.
+
+    Args:
+        sizes: > 0, one a row of `times`.
+        times: > 0, a run a column; infinity for never.
+        confidence: of Student's interval, between 0 and 1.
+
+    Returns:
+        The fit, the sizes that count and the number of runs that never emerged.
+
+    Raises:
+        ValueError: if fewer than three sizes are left.
+
+    Example:
+        >>> times = np.array([[1.0, 1.0], [4.0, 4.0], [16.0, 16.0], [np.inf, 64.0]])
+        >>> law = analysis.power_law([1, 2, 4, 8], times)
+        >>> round(law.exponent.slope, 9), law.never
+        (2.0, 1)
+    """
+    complete = np.isfinite(times).all(axis=1)
+    if complete.sum() < 3:
+        raise ValueError(
+            f"a power needs three sizes at which all runs emerged, got {complete.sum()}"
+        )
+    kept = np.asarray(sizes, dtype=float)[complete]
+    points = np.repeat(kept, times.shape[1])
+    fit = exponent(points, times[complete].ravel(), confidence)
+    return PowerLaw(fit, kept, int((~np.isfinite(times)).sum()))

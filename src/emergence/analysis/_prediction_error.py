@@ -1,0 +1,65 @@
+"""Trainings against what is predicted of them: up to emergence, and at the end."""
+
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from emergence.subspace import NAMES
+
+from ._curves import first_fallen
+
+
+class Agreement(NamedTuple):
+    """How far trained networks are from their prediction, a value a seed (Apps. C, D).
+
+    Attributes:
+        half_loss: first step with a loss of 1/2, measured over predicted.
+        nineteen: the largest difference of a coordinate while D alpha_3 is predicted to be at most
+            1/2, over the largest coordinate predicted there.
+        end: mean loss of the last fifth of the steps, less the predicted.
+        head: alpha_3 after the last recorded step, over the predicted.
+    """
+
+    half_loss: Float[np.ndarray, " seeds"]  # first step with a loss of 1/2, measured over predicted
+    nineteen: Float[np.ndarray, " seeds"]
+    end: Float[np.ndarray, " seeds"]  # mean loss of the last fifth of the steps, less the predicted
+    head: Float[np.ndarray, " seeds"]  # alpha_3 after the last recorded step, over the predicted
+
+
+def agreement(
+    steps: Int[np.ndarray, " times"],
+    measured: tuple[Float[np.ndarray, "seeds times 19"], Float[np.ndarray, "seeds times"]],
+    predicted: tuple[Float[np.ndarray, "times 19"], Float[np.ndarray, " times"]],
+    dim: int,
+) -> Agreement:
+    """Trained coordinates and losses against the predicted ones at the same steps (Apps. C, D).
+
+    Args:
+        steps: of the measurements, increasing, at least five.
+        measured: coordinates and losses of all seeds.
+        predicted: those of `training.predict_minimal` at the same steps.
+        dim: dimension D of an item, label or position.
+
+    Returns:
+        Ratios and differences, a value a seed.
+
+    Example:
+        >>> steps, loss = np.arange(10), np.linspace(1.0, 0.1, 10)
+        >>> pseudo = np.outer(np.linspace(0.1, 1.0, 10), np.ones(19))
+        >>> found = analysis.agreement(steps, (pseudo[None], loss[None]), (pseudo, loss), 1)
+        >>> found.nineteen.tolist()
+        [0.0]
+    """
+    (pseudo, loss), (expected, expected_loss) = measured, predicted
+    three = NAMES.index("alpha_3")
+    before = dim * expected[:, three] <= 0.5
+    apart = np.abs(pseudo - expected)[:, before].max(axis=(1, 2))
+    tail = slice(-(len(steps) // 5), None)
+    (half,) = first_fallen(steps, expected_loss[None], 0.5)
+    return Agreement(
+        first_fallen(steps, loss, 0.5) / half,
+        apart / np.abs(expected[before]).max(),
+        (loss - expected_loss)[:, tail].mean(axis=1),
+        pseudo[:, -1, three] / expected[-1, three],
+    )

@@ -1,0 +1,250 @@
+"""Theorem 1 block by block: what lies outside its structure, against the noise of the same runs.
+
+Training from zero on isotropic data has a symmetry that holds at every batch size. Turn all items
+and labels by an orthogonal E, all positions by an orthogonal F that commutes with M: the data have
+the same law, and the trained weights turn with them. So a run turned by its own E and F, drawn
+evenly, is as likely as the run itself, and what stays in place under all turns is the structure of
+Theorem 1. Turned runs are therefore an exact null for whatever a run holds outside it: noise has no
+direction of its own, a diagonal has.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from emergence.models import Weights
+from emergence.subspace import embed, project
+from emergence.tasks import swap_halves
+
+#: What is read in each block: its mean along I, M and the diagonals beside I, its mean over all
+#: entries, and its size, the root mean square of what several runs have in common.
+READINGS = ("I", "M", "sub-diagonal", "super-diagonal", "mean", "size")
+#: The 28 blocks: matrix, block row and block column, counted from 1; odd ones are contents.
+BLOCKS = tuple(
+    (matrix, row, column)
+    for matrix, rows, columns in ((1, 2, 2), (2, 4, 4), (3, 8, 1))
+    for row in range(1, rows + 1)
+    for column in range(1, columns + 1)
+)
+#: The places where Theorem 1 has zeros: a block, counted from 0, and 0 for I or 1 for M.
+FORBIDDEN = tuple(
+    (block, reading)
+    for block in range(28)
+    for reading in (0, 1)
+    if (BLOCKS[block][1] + BLOCKS[block][2]) % 2 or (reading == 1 and BLOCKS[block][1] % 2)
+)
+CHUNK = 50  # turns at once: some twenty megabytes at D = 16
+
+
+class Structure(NamedTuple):
+    """What runs hold outside the structure of Theorem 1, by block and reading (App. A).
+
+    Attributes:
+        found: of the mean over runs; zero where any value is allowed.
+        scale: standard deviations for rotated runs; zero where any value is allowed.
+        size: how far the largest deviation stands out, in standard deviations.
+        worst: which one that is.
+        limit: what the largest deviation of rotated runs exceeds with chance `level`.
+        smallest: a multiple of I or M in all runs that stands out beyond the limit with probability
+            0.95, even in the noisiest block.
+        chance: how often rotated runs deviate as much as the runs themselves.
+    """
+
+    found: Float[np.ndarray, "28 6"]  # of the mean over runs; zero where any value is allowed
+    scale: Float[np.ndarray, "28 6"]  # standard deviations for rotated runs; zero where allowed
+    size: float  # how far the largest deviation stands out, in standard deviations
+    worst: str  # which one that is
+    limit: float  # what the largest deviation of rotated runs exceeds with chance `level`
+    smallest: float
+    chance: float  # how often rotated runs deviate as much as the runs themselves
+
+    @property
+    def excess(self) -> float:
+        """The most remarkable reading over its limit: above 1 the structure is violated."""
+        return self.size / self.limit
+
+
+def structure(
+    weights: Weights, *, generator: torch.Generator, turns: int = 1999, level: float = 0.005
+) -> Structure:
+    """Every block of trained weights against the same runs rotated at random (Theorem 1, App. A).
+
+    With ten figures, a level of 0.005 keeps the chance of one false alarm in all below 0.05: the
+    limit is on the greatest of all readings of a figure, whatever their correlations.
+
+    Args:
+        weights: of several runs, trained from zero on isotropic data.
+        generator: source of the random rotations.
+        turns: number of rotated copies, >= 4/level.
+        level: chance of a false alarm, between 0 and 1.
+
+    Returns:
+        What lies outside the structure, and how remarkable it is.
+
+    Raises:
+        ValueError: where there are too few turns to know the limit.
+
+    Example:
+        >>> stream = torch.Generator().manual_seed(0)
+        >>> shapes = (4, 8, 8), (4, 16, 16), (4, 32, 4)
+        >>> noise = models.Weights(*(torch.randn(shape, generator=stream) for shape in shapes))
+        >>> analysis.structure(noise, generator=stream, turns=40, level=0.1).excess < 2
+        True
+    """
+    if turns * level < 4:
+        raise ValueError(f"a level of {level} needs {4 / level:.0f} turns, got {turns}")
+    rest = outside_blocks(weights)
+    found = _readings(rest)[0]
+    null = torch.cat([_readings(part) for part in turned(rest, turns, generator)])
+    centre, scale = null.mean(dim=0), null.std(dim=0)
+    centre[:, :-1] = 0  # by symmetry; only a size has a mean
+    # What the theorem allows has been taken away up to rounding, and one run keeps its size.
+    free = scale > 1e-4 * rest.square().mean().sqrt()
+    scale = torch.where(free, scale, 0.0)
+    most = _sizes(null - centre, scale).amax(dim=(-2, -1))
+    sizes = _sizes(found - centre, scale)
+    limit = float(most.quantile(1 - level))
+    return Structure(
+        torch.where(free, found, 0.0).numpy(),
+        scale.numpy(),
+        float(sizes.max()),
+        _name(int(sizes.argmax())),
+        limit,
+        float(scale[:, :2].max()) * (limit + 1.645),
+        float((1 + (most >= sizes.max()).sum()) / (1 + turns)),
+    )
+
+
+def outside_blocks(weights: Weights) -> Float[Tensor, "runs 28 D D"]:
+    """The blocks of weights, without what the 19 pseudo-parameters make of them."""
+    dim = weights.w3.shape[-1]
+    inside = embed(project(weights)[0], dim)
+    return torch.cat(
+        [_tiles(whole - part, dim) for whole, part in zip(weights, inside, strict=True)], dim=-3
+    )
+
+
+def turned(
+    blocks: Float[Tensor, "runs 28 D D"], turns: int, generator: torch.Generator
+) -> list[Float[Tensor, "turns runs 28 D D"]]:
+    """The blocks of runs that are turned at random, each run by turns of its own."""
+    runs, dim = len(blocks), blocks.shape[-1]
+    rows, columns = (torch.tensor([place[k] for place in BLOCKS]) for k in (1, 2))
+    chunks = []
+    for start in range(0, turns, CHUNK):
+        shape = (min(CHUNK, turns - start), runs)
+        by = torch.stack(
+            [_orthogonal(shape, dim, generator), _commuting(shape, dim, generator)], dim=2
+        ).to(blocks.dtype)
+        left, right = by[:, :, (rows - 1) % 2], by[:, :, (columns - 1) % 2]
+        chunks.append(left @ blocks @ right.mT)
+    return chunks
+
+
+def _readings(blocks: Float[Tensor, "*any runs 28 D D"]) -> Float[Tensor, "any 28 6"]:
+    """The six readings of every block of the mean over runs, all in units of a weight."""
+    mean = blocks.mean(dim=-4)
+    diagonals = [mean.diagonal(offset, -2, -1).mean(dim=-1) for offset in (0, -1, 1)]
+    diagonals.insert(1, swap_halves(mean).diagonal(0, -2, -1).mean(dim=-1))
+    overall, size = mean.mean(dim=(-2, -1)), mean.square().mean(dim=(-2, -1)).sqrt()
+    found = torch.stack([*diagonals, overall, size], dim=-1)
+    return found.reshape(-1, len(BLOCKS), len(READINGS))
+
+
+def _sizes(
+    apart: Float[Tensor, "*any 28 6"], scale: Float[Tensor, "28 6"]
+) -> Float[Tensor, "*any 28 6"]:
+    """How many standard deviations readings are apart; of a size only upwards."""
+    sizes = torch.where(scale > 0, apart / scale.clamp_min(1e-30), 0.0)
+    return torch.cat([sizes[..., :-1].abs(), sizes[..., -1:]], dim=-1)
+
+
+def _name(place: int) -> str:
+    """A reading in words, from its place among all."""
+    matrix, row, column = BLOCKS[place // len(READINGS)]
+    return f"{READINGS[place % len(READINGS)]} of block ({row}, {column}) of W{matrix}"
+
+
+def _tiles(
+    matrix: Float[Tensor, "runs height width"], dim: int
+) -> Float[Tensor, "runs blocks D D"]:
+    """The blocks of a matrix, row by row."""
+    columns = matrix.shape[-1] // dim
+    tiles = matrix.unflatten(-1, (columns, dim)).unflatten(-3, (-1, dim))
+    return tiles.movedim(-2, -3).flatten(-4, -3)
+
+
+def _orthogonal(
+    shape: tuple[int, ...], dim: int, generator: torch.Generator
+) -> Float[Tensor, "*shape D D"]:
+    """Orthogonal matrices from the uniform (Haar) distribution."""
+    normal = torch.randn(*shape, dim, dim, generator=generator, dtype=torch.float64)
+    q, r = torch.linalg.qr(normal)
+    return q * r.diagonal(dim1=-2, dim2=-1).sign()[..., None, :]
+
+
+def _commuting(
+    shape: tuple[int, ...], dim: int, generator: torch.Generator
+) -> Float[Tensor, "*shape D D"]:
+    """Orthogonal matrices that commute with M: one for each of its two eigenspaces."""
+    even, odd = (_orthogonal(shape, dim // 2, generator) for _ in range(2))
+    near, far = (even + odd) / 2, (even - odd) / 2
+    return torch.cat([torch.cat([near, far], -1), torch.cat([far, near], -1)], dim=-2)
+
+
+def presence(
+    pseudo: Float[Tensor, "runs 19"], expected: Float[np.ndarray, "19"], smallest: float
+) -> tuple[float, int]:
+    """Whether the pseudo-parameters that population descent expects are there (Theorem 1).
+
+    Of those that should be at least twice `smallest`, what noise cannot hide.
+
+    Args:
+        pseudo: the 19 of every run.
+        expected: of `training.predict_minimal`.
+        smallest: what stands out, as of `analysis.Structure`, > 0.
+
+    Returns:
+        The least mean over runs with the sign expected, in units of `smallest`, or 0 if there are
+        none; and the number of those that should be visible.
+
+    Example:
+        >>> expected = np.array([1.0] + [0.0] * 18)
+        >>> analysis.presence(2 * torch.from_numpy(expected)[None], expected, 0.25)
+        (8.0, 1)
+    """
+    visible = np.abs(expected) >= 2 * smallest
+    there = pseudo.mean(dim=0).numpy() * np.sign(expected) / smallest
+    return float(there[visible].min(initial=np.inf)) if visible.any() else 0.0, int(visible.sum())
+
+
+def plant(weights: Weights, places: Sequence[tuple[int, int]], size: float) -> Weights:
+    """The same weights with a multiple of I or M more in places, to see what is found (Theorem 1).
+
+    Args:
+        weights: of one or of several runs.
+        places: a block, counted from 0, and 0 for I or 1 for M, as those of `analysis.FORBIDDEN`.
+        size: the multiple, any.
+
+    Returns:
+        New weights.
+
+    Example:
+        >>> zero = models.Weights(torch.zeros(4, 4), torch.zeros(8, 8), torch.zeros(16, 2))
+        >>> planted = analysis.plant(zero, analysis.FORBIDDEN[:1], 0.5)
+        >>> round(float(subspace.project(planted)[1]), 6)  # none of it is in the subspace
+        0.707107
+    """
+    parts = [part.clone() for part in weights]
+    dim = weights.w3.shape[-1]
+    identity = torch.eye(dim, dtype=parts[0].dtype)
+    for block, reading in places:
+        matrix, row, column = BLOCKS[block]
+        rows, columns = (slice((k - 1) * dim, k * dim) for k in (row, column))
+        unit = swap_halves(identity) if reading else identity
+        parts[matrix - 1][..., rows, columns] += size * unit
+    return Weights(*parts)

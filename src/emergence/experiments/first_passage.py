@@ -1,0 +1,147 @@
+"""First passage: the steps at which a training of either network passes its thresholds."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int
+
+from emergence.analysis import first_fallen, first_reached
+from emergence.subspace import INDUCTION_HEAD, NAMES
+from emergence.training import (
+    MinimalTraining,
+    Start,
+    TokenTraining,
+    predict_minimal,
+    train_minimal,
+    train_tokens,
+)
+
+
+def minimal_steps(
+    settings: MinimalTraining,
+    seeds: Sequence[int],
+    *,
+    device: torch.device,
+    label: str,
+    levels: tuple[float, float, float] = (0.5, 0.5, 0.5),
+) -> Float[np.ndarray, "seeds 4"]:
+    """The first steps at which alpha_3, beta_2, gamma_3 and the loss pass their levels (§4, §5).
+
+    Args:
+        settings: of the training.
+        seeds: one network each.
+        device: where it is trained.
+        label: what messages call the training.
+        levels: of the three, in the units of the weights; the loss must be at most 1/2.
+
+    Returns:
+        A row a seed, in recorded steps; infinity for never.
+
+    Raises:
+        ArithmeticError: when a run diverges.
+        ValueError: without seeds, or for data out of their range.
+
+    Example:
+        >>> settings = captions.dynamics(2, 8, 40)
+        >>> steps = first_passage.minimal_steps(settings, [0], device=torch.device("cpu"), label="")
+        >>> steps.shape
+        (1, 4)
+    """
+    record = train_minimal(settings, seeds, device=device, label=label)
+    return _first(record.steps.numpy(), record.pseudo.numpy(), record.loss.numpy(), levels)
+
+
+def predicted_minimal_steps(
+    settings: MinimalTraining, *, levels: tuple[float, float, float] = (0.5, 0.5, 0.5)
+) -> Float[np.ndarray, "4"]:
+    """The steps of `first_passage.minimal_steps` on the path of population descent (§4).
+
+    Args:
+        settings: of a training on Gaussian data from zero.
+        levels: of alpha_3, beta_2 and gamma_3.
+
+    Returns:
+        A step for each of the three and for the loss, with nothing fitted; infinity for never.
+
+    Raises:
+        ValueError: for settings that the closed form does not cover.
+
+    Example:
+        >>> levels = (0.5 / 16, 0.5 / 16, 0.5)
+        >>> settings = captions.dynamics(8, 16, 60)
+        >>> first_passage.predicted_minimal_steps(settings, levels=levels).tolist()
+        [33.0, 19.0, 41.0, 39.0]
+    """
+    path = predict_minimal(settings)
+    return _first(path.steps, path.pseudo[None], path.loss[None], levels)[0]
+
+
+def _first(
+    steps: Int[np.ndarray, " times"],
+    pseudo: Float[np.ndarray, "runs times 19"],
+    loss: Float[np.ndarray, "runs times"],
+    levels: tuple[float, float, float],
+) -> Float[np.ndarray, "runs 4"]:
+    reached = [
+        first_reached(steps, pseudo[..., NAMES.index(name)], level)
+        for name, level in zip(INDUCTION_HEAD, levels, strict=True)
+    ]
+    return np.stack([*reached, first_fallen(steps, loss, 0.5)], axis=1)
+
+
+def knows_labels_only(n_pairs: int) -> float:
+    """The cross-entropy of a model that only knows which labels are in the context (§2).
+
+    Args:
+        n_pairs: pairs N in the context, >= 1.
+
+    Returns:
+        ln N, in nats.
+
+    Example:
+        >>> first_passage.knows_labels_only(1)
+        0.0
+    """
+    return float(np.log(n_pairs))
+
+
+def token_steps(
+    settings: TokenTraining,
+    seeds: Sequence[int],
+    *,
+    device: torch.device,
+    label: str,
+    start: Start | None = None,
+) -> Float[np.ndarray, " seeds"]:
+    """The first steps at which the batch loss of the transformer is at most half of ln N (§2).
+
+    Args:
+        settings: of the training.
+        seeds: one training each.
+        device: where it is trained.
+        label: what messages call the training.
+        start: called with the model before the first update; None for nothing.
+
+    Returns:
+        A step a seed; infinity for a run that does not get there in time or diverges before.
+
+    Raises:
+        ValueError: for data out of their range.
+
+    Example:
+        >>> settings = training.TokenTraining(dim=16, batch_size=8, steps=3)
+        >>> first_passage.token_steps(settings, [0], device=torch.device("cpu"), label="").tolist()
+        [inf]
+    """
+    level = knows_labels_only(settings.n_pairs) / 2
+
+    def one(seed: int) -> float:
+        try:
+            record = train_tokens(settings, seed, device=device, start=start, label=label)
+        except ArithmeticError:
+            return np.inf
+        steps = np.arange(len(record.loss))
+        return float(first_fallen(steps, record.loss.numpy()[None], level)[0])
+
+    return np.array([one(seed) for seed in seeds])

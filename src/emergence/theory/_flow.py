@@ -1,0 +1,212 @@
+"""Landscapes, a loss with its gradient, and gradient flow and descent in them (App. B.5)."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+from scipy.integrate import solve_ivp
+
+Array = Float[np.ndarray, " times"]
+State = tuple[float, float, float]
+Point = Sequence[float] | Float[np.ndarray, " parameters"]
+Velocity = Callable[[float, np.ndarray], list[float]]
+# gamma relaxes in a time of N, the rest takes N^2: the flow is stiff, hence LSODA.
+TOLERANCES = {"rtol": 1e-12, "atol": 1e-18}  # alpha begins at 1 / 2N^2
+
+
+class Landscape(NamedTuple):
+    """A loss with its gradient, as a flow goes down it (App. B.3, B.4).
+
+    Attributes:
+        loss: the loss at a point, one float a parameter: alpha_3, beta_2, gamma_3, or all 19 in
+            the order of `subspace.NAMES`.
+        gradient: its derivatives by these parameters.
+        pairs: places N in the context; all emerges within a few times its square.
+        groups: how many of the parameters belong to layer 1, layer 2 and the output.
+        head: places of alpha_3, beta_2 and gamma_3 in a point.
+    """
+
+    loss: Callable[..., float]
+    gradient: Callable[..., tuple[float, ...]]
+    pairs: int
+    groups: tuple[int, int, int] = (1, 1, 1)
+    head: tuple[int, int, int] = (0, 1, 2)
+
+
+class Rates(NamedTuple):
+    """How fast each parameter goes down its slope: gradient flow has unit rates (App. B.5).
+
+    Attributes:
+        alpha: rate of alpha_3, >= 0, or of all of layer 1; 0 holds a parameter at its start.
+        beta: rate of beta_2, or of all of layer 2.
+        gamma: rate of gamma_3, or of the whole output.
+    """
+
+    alpha: float = 1.0
+    beta: float = 1.0
+    gamma: float = 1.0
+
+
+#: Unit rates, those of gradient flow.
+UNIT = Rates()
+
+
+class Crossing(NamedTuple):
+    """An event of SciPy's solvers: all of these components of the state reach a level (App. B.5).
+
+    Attributes:
+        places: of the components in the state, at least one.
+        level: what the least of them must reach.
+        terminal: whether the solver stops there.
+    """
+
+    places: tuple[int, ...]
+    level: float
+    terminal: bool  # whether the solver stops here
+
+    def __call__(self, _t: float, state: Sequence[float] | np.ndarray) -> float:
+        return float(min(state[place] for place in self.places)) - self.level
+
+
+class Trajectory(NamedTuple):
+    """A path down the loss (App. B.5), as arrays of one length.
+
+    Attributes:
+        t: flow time at unit learning rate; `theory.descent_in` counts updates instead.
+        alpha: alpha_3 at these times.
+        beta: beta_2.
+        gamma: gamma_3.
+        loss: the population loss, 1 at zero.
+    """
+
+    t: Array
+    alpha: Array
+    beta: Array
+    gamma: Array
+    loss: Array
+
+
+class Path(Trajectory):
+    """A path down the loss (App. B.5) that keeps every parameter of its landscape.
+
+    Attributes:
+        t: flow time at unit learning rate; `theory.descent_in` counts updates instead.
+        alpha: alpha_3 at these times.
+        beta: beta_2.
+        gamma: gamma_3.
+        loss: the population loss, 1 at zero.
+        points: all parameters at these times, a row a time.
+    """
+
+    points: Float[np.ndarray, "times parameters"]
+
+    @classmethod
+    def through(cls, landscape: Landscape, t: Array, points: np.ndarray) -> "Path":
+        """The path through these points, with the loss at each."""
+        alpha, beta, gamma = points[:, list(landscape.head)].T
+        losses = np.array([landscape.loss(*point) for point in points.tolist()])
+        path = cls(t, alpha, beta, gamma, losses)
+        path.points = points
+        return path
+
+
+def flow_in(
+    landscape: Landscape,
+    t_max: float,
+    *,
+    rates: Rates | Point = UNIT,
+    start: Point | None = None,
+    times: Array | None = None,
+) -> Path:
+    """The gradient flow of App. B.5 in any landscape, at any rates.
+
+    Args:
+        landscape: the loss and its gradient.
+        t_max: flow time at which the path ends, >= 0.
+        rates: factor of speed of each layer's parameters or of each parameter, 1 unless given.
+        start: the parameters at time 0, zero unless given.
+        times: increasing flow times from 0 to t_max; None for where the solver stepped.
+
+    Returns:
+        The path in flow time at unit learning rate, integrated to a relative tolerance of 1e-12.
+
+    Raises:
+        ValueError: for a negative t_max or times outside.
+        ArithmeticError: when the solver gives up.
+
+    Example:
+        >>> held = theory.Rates(alpha=0.0, beta=0.0)  # gamma relaxes to 1 alone
+        >>> path = theory.flow_in(theory.landscape_of(4), 100.0, rates=held)
+        >>> round(float(path.gamma[-1]), 6), float(path.alpha[-1])
+        (1.0, 0.0)
+    """
+    if t_max < 0:
+        raise ValueError(f"the flow runs forward in time, got t_max = {t_max}")
+    begin = begin_in(landscape, start)
+    solution = solve(velocity_in(landscape, rates), t_max, begin, t_eval=times)
+    return Path.through(landscape, solution.t, solution.y.T)
+
+
+def descent_in(
+    landscape: Landscape,
+    steps: int,
+    *,
+    rates: Rates | Point = UNIT,
+    start: Point | None = None,
+) -> Path:
+    """Gradient descent on the population loss in any landscape, at any rates (App. B.5).
+
+    Args:
+        landscape: the loss and its gradient.
+        steps: number of updates, >= 0.
+        rates: learning rate of each layer's parameters or of each parameter, 1 unless given.
+        start: the parameters before the first update, zero unless given.
+
+    Returns:
+        The path of steps + 1 states, the last after all updates; t counts updates.
+
+    Example:
+        >>> path = theory.descent_in(theory.landscape_of(4), 2)
+        >>> path.t.tolist(), round(float(path.gamma[1]), 6)  # 2/2N after one step
+        ([0.0, 1.0, 2.0], 0.25)
+    """
+    velocity = velocity_in(landscape, rates)
+    points = [np.array(begin_in(landscape, start))]
+    for _ in range(steps):
+        points.append(points[-1] + np.array(velocity(0.0, points[-1])))
+    return Path.through(landscape, np.arange(steps + 1.0), np.array(points))
+
+
+def velocity_in(landscape: Landscape, rates: Rates | Point) -> Velocity:
+    """The right-hand side of the flow."""
+    each = rate_of_each(landscape, rates)
+
+    def velocity(_t: float, state: np.ndarray) -> list[float]:
+        slope = landscape.gradient(*state.tolist())
+        return [-rate * part for rate, part in zip(each, slope, strict=True)]
+
+    return velocity
+
+
+def rate_of_each(landscape: Landscape, rates: Rates | Point) -> list[float]:
+    """The rate of every parameter, from one a layer or from themselves.
+
+    Raises ValueError for another number.
+    """
+    each = np.repeat(rates, landscape.groups).tolist() if len(rates) == 3 else list(rates)
+    if len(each) != sum(landscape.groups):
+        raise ValueError(f"need 3 rates or {sum(landscape.groups)}, got {len(each)}")
+    return each
+
+
+def begin_in(landscape: Landscape, start: Point | None) -> list[float]:
+    """Where a path begins, zero unless given."""
+    return [0.0] * sum(landscape.groups) if start is None else [float(part) for part in start]
+
+
+def solve(velocity: Velocity, t_max: float, start: Sequence[float], **options: Any) -> Any:
+    solution = solve_ivp(velocity, (0.0, t_max), start, method="LSODA", **TOLERANCES, **options)
+    if not solution.success:
+        raise ArithmeticError(f"the gradient flow stopped: {solution.message}")
+    return solution

@@ -1,0 +1,133 @@
+"""The rates of Gaussian data, where parameters move at unlike speeds, and steps at them (§4)."""
+
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+
+from emergence.tasks import Query
+
+from ._flow import Rates, Trajectory, descent_in
+from ._population import Model, landscape_of
+
+
+class PredictedSteps(NamedTuple):
+    """Numbers of updates of a training on Gaussian data (§4); infinity for never.
+
+    Attributes:
+        alpha: taken when D alpha_3 first is at least 1/2.
+        beta: when D beta_2 is.
+        gamma: when gamma_3 is.
+        loss: when the loss, a mean over dimensions, first is at most 1/2.
+    """
+
+    alpha: float
+    beta: float
+    gamma: float
+    loss: float
+
+
+def gaussian_rates(dim: float, learning_rate: float = 1.0) -> Rates:
+    """The rates at which one step of §4 on Gaussian data moves (D alpha_3, D beta_2, gamma_3).
+
+    Args:
+        dim: dimension D of an item, label or position, > 0.
+        learning_rate: of the network's training, > 0.
+
+    Returns:
+        The rate of each parameter a step.
+
+    Example:
+        >>> theory.gaussian_rates(4.0)
+        Rates(alpha=4.0, beta=4.0, gamma=0.25)
+    """
+    # Items, labels and positions have squared norm D, hence the first two are what orthonormal
+    # inputs would see. The loss is the mean over D dimensions, the coordinate of a matrix with
+    # squared norm D another 1/D, and the chain rule gives back D^2 for the first two.
+    return Rates(learning_rate * dim, learning_rate * dim, learning_rate / dim)
+
+
+def crossover_time(n_pairs: float, dim: float, area: float) -> float:
+    """The step t of u - 1 + e^-u = 2 N area/D^2 with u = t/(N D) (chapter Real transformers).
+
+    Args:
+        n_pairs: pairs N in the context, > 0.
+        dim: dimension D of an item, label or position, > 0.
+        area: the integral of e^(-u^2/2) up to the threshold, > 0.
+
+    Returns:
+        The time in steps at learning rate 1, of order N^(3/2) below N = D^2, and N^2 above.
+
+    Example:
+        >>> round(theory.crossover_time(64.0, 64.0, 1.0) / 64**1.5, 2)  # near 2 for small N/D^2
+        2.09
+    """
+    ratio = 2 * n_pairs * area / dim**2
+    u = np.sqrt(2 * ratio) if ratio < 1 else 1 + ratio
+    for _ in range(60):  # Newton's steps on a convex function, from the right of its root or near
+        u -= (u - 1 + np.exp(-u) - ratio) / -np.expm1(-u)
+    return float(u * n_pairs * dim)
+
+
+def first_steps(run: Trajectory, level: float = 0.5) -> Float[np.ndarray, " 4"]:
+    """The first updates after which alpha, beta, gamma and the loss have passed a level.
+
+    Args:
+        run: a path whose times count updates, as from `theory.descent_in` (§4).
+        level: what the parameters must reach and the loss fall to.
+
+    Returns:
+        Numbers of updates for alpha, beta, gamma and the loss; infinity for never.
+
+    Example:
+        >>> path = theory.descent_in(theory.landscape_of(4), 3)
+        >>> theory.first_steps(path).tolist()
+        [inf, inf, 3.0, inf]
+    """
+    curves = np.stack([run.alpha, run.beta, run.gamma, -run.loss])
+    levels = np.array([level, level, level, -level])[:, None]
+    reached = curves >= levels
+    return np.where(reached.any(axis=1), reached.argmax(axis=1), np.inf)
+
+
+def predicted_steps(
+    n_pairs: int,
+    dim: int,
+    *,
+    learning_rate: float = 1.0,
+    query: Query = "uniform",
+    model: Model = "full",
+    limit: int = 10_000,
+) -> PredictedSteps:
+    """The steps of descent on the population loss at the rates of Gaussian data (§4).
+
+    Inputs with independent N(0, 1) entries are taken as orthogonal, of squared norm D: overlaps,
+    of relative size 1/sqrt(D), are left out. In the units of the scores, D alpha and D beta, one
+    step of rate l moves those by l D and the output by l/D times their slopes.
+
+    Args:
+        n_pairs: pairs N in the context, >= 1.
+        dim: dimension D of an item, label or position, > 0.
+        learning_rate: of the network's training, > 0; its loss is a mean over dimensions.
+        query: which pair the query asks for, `uniform` any or `last`.
+        model: `full`, all 19 pseudo-parameters, or `reduced`, the three of §6.
+        limit: updates after which nothing counts as reached.
+
+    Returns:
+        The number of updates before each threshold is passed; infinity for never.
+
+    Raises:
+        ValueError: for N < 1, an unknown query rule or model.
+
+    Example:
+        >>> [int(steps) for steps in theory.predicted_steps(8, 16)]
+        [33, 19, 41, 39]
+    """
+    landscape = landscape_of(n_pairs, query, model=model)
+    rates = gaussian_rates(float(dim), learning_rate)
+    steps = min(64, limit)
+    while True:
+        found = first_steps(descent_in(landscape, steps, rates=rates))
+        if steps == limit or np.isfinite(found).all():
+            return PredictedSteps(*found.tolist())
+        steps = min(2 * steps, limit)

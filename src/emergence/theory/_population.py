@@ -1,0 +1,196 @@
+"""Gradient flow, descent and emergence times of the reduced and of the full model (§6, App. B)."""
+
+from typing import Literal, get_args
+
+import numpy as np
+from scipy.integrate import simpson
+
+from emergence.tasks import Query
+
+from . import _full as full
+from . import _reduced as reduced
+from . import _uniform as uniform
+from ._flow import Array, Landscape, Path, Point, Rates, State, descent_in, flow_in
+from ._reduced import Values, plain, reduced_gradient
+from ._times import EmergenceTimes, times_in
+
+Model = Literal["reduced", "full"]  # the three parameters of §6, or the 19 of Theorem 1
+LOSSES = {"last": reduced.landscape, "uniform": uniform.landscape}
+
+
+def gradient_flow(
+    n_pairs: int,
+    t_max: float,
+    *,
+    query: Query = "last",
+    model: Model = "reduced",
+    start: Point | None = None,
+    times: Array | None = None,
+) -> Path:
+    """The gradient flow of the reduced model (App. B.5), or of all 19 pseudo-parameters.
+
+    Args:
+        n_pairs: pairs N in the context, >= 1.
+        t_max: flow time at which the path ends, >= 0.
+        query: which pair the query asks for, `last` (App. B) or `uniform` any.
+        model: `reduced`, the three parameters of §6, or `full`, all 19 of Theorem 1.
+        start: the parameters at time 0, three or 19, zero unless given.
+        times: increasing flow times from 0 to t_max; None for where the solver stepped.
+
+    Returns:
+        The path in flow time at unit learning rate, integrated to a relative tolerance of 1e-12.
+
+    Raises:
+        ValueError: for N < 1, a negative t_max, times outside, an unknown query rule or model.
+        ArithmeticError: when the solver gives up.
+
+    Example:
+        >>> path = theory.gradient_flow(4, 200.0, times=np.array([0.0, 100.0, 200.0]))
+        >>> path.loss.round(3).tolist()
+        [1.0, 0.005, 0.002]
+    """
+    return flow_in(landscape_of(n_pairs, query, model=model), t_max, start=start, times=times)
+
+
+def gradient_descent(
+    n_pairs: int,
+    learning_rate: float,
+    steps: int,
+    *,
+    query: Query = "last",
+    model: Model = "reduced",
+) -> Path:
+    """Gradient descent from zero on the population loss of either model (App. B.5).
+
+    Args:
+        n_pairs: pairs N in the context, >= 1.
+        learning_rate: > 0, the same for all parameters.
+        steps: number of updates, >= 0.
+        query: which pair the query asks for, `last` (App. B) or `uniform` any.
+        model: `reduced`, the three parameters of §6, or `full`, all 19 of Theorem 1.
+
+    Returns:
+        The path of steps + 1 states; t is flow time, learning rate times updates.
+
+    Raises:
+        ValueError: for N < 1, an unknown query rule or model.
+
+    Example:
+        >>> path = theory.gradient_descent(4, 0.5, 2)
+        >>> path.t.tolist(), round(float(path.gamma[1]), 6)  # 0.5 times 2/2N after one step
+        ([0.0, 0.5, 1.0], 0.125)
+    """
+    rates = Rates(learning_rate, learning_rate, learning_rate)
+    path = descent_in(landscape_of(n_pairs, query, model=model), steps, rates=rates)
+    return path._replace(t=learning_rate * path.t)
+
+
+def emergence_times(
+    n_pairs: int,
+    *,
+    query: Query = "last",
+    threshold: float | State = 0.5,
+    model: Model = "reduced",
+) -> EmergenceTimes:
+    """The emergence times of the reduced or of the full model (Definitions 1 and 3, Theorem 2).
+
+    Args:
+        n_pairs: pairs N in the context, >= 1.
+        query: which pair the query asks for, `last` (App. B) or `uniform` any.
+        model: `reduced`, the three parameters of §6, or `full`, all 19 of Theorem 1.
+        threshold: > 0, one value for all or one each for alpha, beta, gamma.
+
+    Returns:
+        Times in flow time at unit learning rate, to a relative error near 1e-9; infinity for a
+        value never reached.
+
+    Raises:
+        ValueError: for N < 1, a threshold that is not positive, an unknown query rule or model.
+        ArithmeticError: when the solver gives up.
+
+    Example:
+        >>> times = theory.emergence_times(100)
+        >>> times.gamma < times.beta < times.alpha == times.icl < times.collapse
+        True
+        >>> round(times.alpha / 100**2, 3)  # 1.711 for large N
+        1.718
+        >>> times = theory.emergence_times(16, model="full")
+        >>> times.gamma < times.alpha < times.beta
+        True
+    """
+    return times_in(landscape_of(n_pairs, query, model=model), threshold=threshold)
+
+
+def landscape_of(n_pairs: int, query: Query = "last", *, model: Model = "reduced") -> Landscape:
+    """The population loss of the reduced or of the full model on orthonormal inputs (App. B.3).
+
+    Args:
+        n_pairs: pairs N in the context, >= 1.
+        query: which pair the query asks for, `last` (App. B) or `uniform` any.
+        model: `reduced`, the three parameters of §6, or `full`, all 19 of Theorem 1.
+
+    Returns:
+        The loss and its gradient, at one point at a time.
+
+    Raises:
+        ValueError: for N < 1, an unknown query rule or model.
+
+    Example:
+        >>> theory.landscape_of(4).loss(0.0, 0.0, 0.0)
+        1.0
+    """
+    if model not in get_args(Model):
+        raise ValueError(f"model must be one of {get_args(Model)}, got {model!r}")
+    if query not in LOSSES:
+        raise ValueError(f"query must be one of {tuple(LOSSES)}, got {query!r}")
+    if model == "full":
+        return full.landscape(n_pairs, query)
+    return LOSSES[query](n_pairs)
+
+
+def first_integral(alpha: Values, beta: Values, n_pairs: Values) -> Values:
+    """The first integral e^alpha - 1 + (2N - 2) alpha - (N - 1) beta^2 of the flow (this book).
+
+    Args:
+        alpha: alpha_3, any; floats or arrays that broadcast.
+        beta: beta_2, any.
+        n_pairs: pairs N in the context, >= 1.
+
+    Returns:
+        The first integral, constant along the flow and 0 from zero; a float for numbers.
+
+    Example:
+        >>> path = theory.gradient_flow(4, 100.0)
+        >>> bool(abs(theory.first_integral(path.alpha, path.beta, 4)).max() < 1e-6)
+        True
+    """
+    alpha, beta = np.asarray(alpha, dtype=float), np.asarray(beta, dtype=float)
+    return plain(np.expm1(alpha) + (2 * n_pairs - 2) * alpha - (n_pairs - 1) * beta**2)
+
+
+def first_integral_drift(n_pairs: int, t_max: float) -> float:
+    """The drift of the first integral under gradient descent, per unit learning rate (this book).
+
+    Args:
+        n_pairs: pairs N in the context, >= 1.
+        t_max: flow time at unit learning rate up to which it adds up, > 0.
+
+    Returns:
+        The first integral at t_max over the learning rate, for small ones.
+
+    Raises:
+        ValueError: for N < 1 or a negative t_max.
+        ArithmeticError: when the solver gives up.
+
+    Example:
+        >>> run = theory.gradient_descent(4, 1e-3, 20_000)
+        >>> left = theory.first_integral(run.alpha[-1], run.beta[-1], 4) / 1e-3
+        >>> round(left / theory.first_integral_drift(4, 20.0), 2)
+        1.0
+    """
+    # The second order of a step, half the Hessian of the integral at the velocity, summed along
+    # the flow; the first order vanishes.
+    flow = gradient_flow(n_pairs, t_max, times=np.linspace(0, t_max, 4001))
+    d_alpha, d_beta, _ = reduced_gradient(flow.alpha, flow.beta, flow.gamma, n_pairs)
+    second_order = np.exp(flow.alpha) * d_alpha**2 - 2 * (n_pairs - 1) * d_beta**2
+    return float(simpson(second_order, x=flow.t) / 2)

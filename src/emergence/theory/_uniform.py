@@ -1,0 +1,115 @@
+"""The reduced model when the query asks for any pair: q uniform on 0..N-1, as in the experiments.
+
+An untrained layer 1 averages all earlier positions, so that every row after item q holds some of
+a_q: label q 1/(2q + 1) and, later, item k 1/2k and label k 1/(2k + 1). With alpha, label q holds
+e^alpha/(2q + e^alpha) and label k > q 1/(2k + e^alpha). A later row's share depends on q only in
+that k > q: sums over k, taken from the end, serve all q at once.
+"""
+
+import math
+
+import numpy as np
+
+from ._flow import Landscape
+from ._reduced import check_pairs
+
+
+def uniform_loss(alpha: float, beta: float, gamma: float, n_pairs: int) -> float:
+    """The population loss on orthonormal inputs when the query asks for any pair (§4).
+
+    Args:
+        alpha: alpha_3, any.
+        beta: beta_2, any.
+        gamma: gamma_3, any.
+        n_pairs: pairs N in the context, >= 1; takes a time of order N.
+
+    Returns:
+        The mean over queries of the squared norm of the error, 1 at zero.
+
+    Raises:
+        ValueError: for N < 1.
+
+    Example:
+        >>> theory.uniform_loss(0.0, 0.0, 0.0, 4), theory.uniform_loss(20.0, 40.0, 1.0, 4) < 1e-6
+        (1.0, True)
+    """
+    return landscape(n_pairs).loss(alpha, beta, gamma)
+
+
+def uniform_gradient(
+    alpha: float, beta: float, gamma: float, n_pairs: int
+) -> tuple[float, float, float]:
+    """The gradient of `theory.uniform_loss` (§4).
+
+    Args:
+        alpha: alpha_3, any.
+        beta: beta_2, any.
+        gamma: gamma_3, any.
+        n_pairs: pairs N in the context, >= 1; takes a time of order N.
+
+    Returns:
+        dL/dalpha, dL/dbeta and dL/dgamma.
+
+    Raises:
+        ValueError: for N < 1.
+
+    Example:
+        >>> [round(part, 6) for part in theory.uniform_gradient(0.0, 0.0, 0.0, 4)]  # -2/2N
+        [0.0, 0.0, -0.25]
+    """
+    by_alpha, by_beta, by_gamma = landscape(n_pairs).gradient(alpha, beta, gamma)
+    return by_alpha, by_beta, by_gamma
+
+
+def landscape(n_pairs: int) -> Landscape:
+    """The reduced model with uniform queries. Raises ValueError for N < 1."""
+    check_pairs(n_pairs)
+    twice = 2.0 * np.arange(n_pairs)  # of q, and of k
+    item = 1 / twice[1:]  # what item k > q holds of a_q
+
+    def rows(alpha, beta):
+        """Shares of a_q in label q, label k; e^(beta share) in label q, item k, label k."""
+        shrunk = math.exp(-alpha)
+        own = 1 / (1 + twice * shrunk)
+        label = shrunk * own[1:]
+        return own, label, np.exp(beta * own), np.exp(beta * item), np.exp(beta * label)
+
+    def loss(alpha, beta, gamma):
+        _, _, s, u, v = rows(alpha, beta)
+        later, later_squared = _after(u + v, u**2 + v**2)
+        total = twice + 1 + s + later
+        square = (twice + 1 + s**2 + later_squared) / total**2
+        return float(np.mean(gamma**2 * square - 2 * gamma * s / total) + 1)
+
+    def gradient(alpha, beta, gamma):
+        own, label, s, u, v = rows(alpha, beta)
+        # by alpha label q gains, and label k > q loses
+        gain, loss = beta * own * (1 - own), -beta * label * own[1:]
+        later, later_squared, by_beta, square_by_beta, by_alpha, square_by_alpha = _after(
+            u + v, u**2 + v**2, u * item + v * label, u**2 * item + v**2 * label,
+            v * loss, v**2 * loss,
+        )  # fmt: skip
+        total = twice + 1 + s + later
+        target = s / total
+        square = (twice + 1 + s**2 + later_squared) / total**2
+
+        def slope(own_slope, total_slope, square_slope):
+            """d/dx of the loss, from d log(s)/dx and the sums over later rows."""
+            share = (own_slope * s + total_slope) / total
+            squares = 2 * (own_slope * s**2 + square_slope) / total**2 - 2 * square * share
+            return float(np.mean(gamma**2 * squares - 2 * gamma * target * (own_slope - share)))
+
+        return (
+            slope(gain, by_alpha, square_by_alpha),
+            slope(own, by_beta, square_by_beta),
+            float(np.mean(2 * gamma * square - 2 * target)),
+        )
+
+    return Landscape(loss, gradient, n_pairs)
+
+
+def _after(*terms):
+    """For every q the sum over k > q of each array of terms (k from 1): (terms, N)."""
+    sums = np.zeros((len(terms), len(terms[0]) + 1))
+    sums[:, :-1] = np.cumsum(np.stack(terms)[:, ::-1], axis=1)[:, ::-1]
+    return sums

@@ -1,0 +1,189 @@
+"""The area under gamma at which alpha and beta emerge, by two flows and by integration."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+from scipy.integrate import solve_ivp
+
+from .._flow import UNIT, Crossing, Landscape, Point, Rates, Velocity, velocity_in
+from .._times import HORIZON
+
+SMALL = 1e-3  # a gamma at which every loss is a parabola in gamma
+TOLERANCES = {"rtol": 1e-10, "atol": 1e-14}
+
+
+class AreaTimes(NamedTuple):
+    """When alpha and beta emerge, on two clocks; infinity for what never does (this book).
+
+    Attributes:
+        alpha: flow time at which alpha_3 reaches its threshold.
+        beta: that of beta_2.
+        alpha_area: the integral of gamma_3 over flow time up to then.
+        beta_area: that of beta_2.
+    """
+
+    alpha: float
+    beta: float
+    alpha_area: float
+    beta_area: float
+
+
+def climb(landscape: Landscape, alpha: float, beta: float) -> Float[np.ndarray, " 2"]:
+    """What pushes alpha and beta for each unit of a small gamma (this book).
+
+    Under the squared error it is the gradient of twice the attention to the answer, at any gamma.
+
+    Args:
+        landscape: the loss of alpha_3, beta_2 and gamma_3.
+        alpha: alpha_3, any.
+        beta: beta_2, any.
+
+    Returns:
+        The odd part in gamma of the negative slopes by alpha and beta, over gamma.
+
+    Example:
+        >>> area.climb(theory.landscape_of(4), 0.0, 0.0).round(9).tolist()  # 2 (1/7 - 1/56)/8
+        [0.0, 0.03125]
+    """
+    up, down = (landscape.gradient(alpha, beta, gamma) for gamma in (SMALL, -SMALL))
+    return (np.array(down[:2]) - np.array(up[:2])) / (2 * SMALL)
+
+
+def area_times(landscape: Landscape, *, rates: Rates = UNIT, threshold: float = 0.5) -> AreaTimes:
+    """The area law's times and areas, from two flows that do not know of each other (this book).
+
+    On the clock of the area, alpha and beta follow `climb`, which knows data and no gamma. On the
+    clock of time, gamma grows as if attention stayed even.
+
+    Args:
+        landscape: the loss of alpha_3, beta_2 and gamma_3 on any data, squared or not.
+        rates: factor of speed of each parameter, all > 0.
+        threshold: of alpha_3 and beta_2, > 0.
+
+    Returns:
+        Areas up to what the chapter bounds, times up to the change of attention until then.
+
+    Raises:
+        ValueError: for a landscape of other parameters, or a rate or threshold that is not
+            positive.
+        ArithmeticError: when the solver gives up.
+
+    Example:
+        >>> times = area.area_times(theory.landscape_of(64))
+        >>> round(theory.emergence_times(64).alpha / times.alpha, 3)
+        0.996
+    """
+    if landscape.groups != (1, 1, 1):
+        raise ValueError(f"the law is one of three parameters, not of {sum(landscape.groups)}")
+    if min(*rates, threshold) <= 0:
+        raise ValueError(f"rates and threshold must be positive, got {rates} and {threshold}")
+
+    def velocity(_area: float, state: np.ndarray) -> list[float]:
+        push = climb(landscape, *state.tolist())
+        return [rates.alpha * float(push[0]), rates.beta * float(push[1])]
+
+    # Under a gamma near 1 the area grows like time, of which `times_in` lets HORIZON pass; twice
+    # that is enough for a gamma up to 2.
+    end = 2 * HORIZON * landscape.pairs**2 * math.exp(2 * max(0.5, threshold)) / min(rates[:2])
+    areas, _ = _crossings(velocity, [0.0, 0.0], (0, 1), threshold, end)
+    return AreaTimes(*(clock(landscape, rates.gamma, found) for found in areas), *areas)
+
+
+def clock(landscape: Landscape, rate: float, area: float) -> float:
+    """When the integral of gamma is this, if attention stays even (this book).
+
+    Under the squared error it is the t with t - (N/rate) (1 - e^(-rate t/N)) = area.
+
+    Args:
+        landscape: the loss of alpha_3, beta_2 and gamma_3.
+        rate: factor of gamma's speed, > 0.
+        area: the integral of gamma_3 over flow time, >= 0; may be infinite.
+
+    Returns:
+        The flow time.
+
+    Raises:
+        ValueError: for a negative area.
+        ArithmeticError: when the solver gives up.
+
+    Example:
+        >>> round(area.clock(theory.landscape_of(64), 1.0, 64 / np.e), 6)  # 1 - 1 + 1/e is 1/e
+        64.0
+    """
+    if area < 0:
+        raise ValueError(f"an area is not negative while gamma rises from zero, got {area}")
+    if area in (0, math.inf):
+        return area
+
+    def velocity(_t: float, state: np.ndarray) -> list[float]:
+        gamma, _ = state.tolist()
+        return [-rate * landscape.gradient(0.0, 0.0, gamma)[2], gamma]
+
+    # gamma takes a time of N over its rate, at which it is of order one or more
+    end = 100 * (area + landscape.pairs / rate)
+    (found,), _ = _crossings(velocity, [0.0, 0.0], (1,), area, end)
+    return found
+
+
+def swept(
+    landscape: Landscape,
+    end: float,
+    *,
+    rates: Rates | Point = UNIT,
+    threshold: float = 0.5,
+    relative: float = 1e-10,
+) -> AreaTimes:
+    """Times and areas of the flow itself, of three parameters or of nineteen (this book).
+
+    Args:
+        landscape: the loss and its gradient.
+        end: flow time after which nothing counts as reached, > 0.
+        rates: factor of speed of each layer's parameters or of each parameter.
+        threshold: of alpha_3 and beta_2, > 0.
+        relative: the solver's relative tolerance.
+
+    Returns:
+        What the flow does, with the integral of gamma_3 along it.
+
+    Raises:
+        ArithmeticError: when the solver gives up.
+
+    Example:
+        >>> flow = area.swept(theory.landscape_of(16), 1e4)
+        >>> round(flow.alpha_area / area.area_times(theory.landscape_of(16)).alpha_area, 3)
+        1.001
+    """
+    descend = velocity_in(landscape, rates)
+    alpha, beta, gamma = landscape.head
+
+    def velocity(t: float, state: np.ndarray) -> list[float]:
+        return [*descend(t, state[:-1]), float(state[gamma])]
+
+    start = [0.0] * (sum(landscape.groups) + 1)
+    times, states = _crossings(velocity, start, (alpha, beta), threshold, end, relative)
+    areas = (float(state[-1]) if len(state) else math.inf for state in states)
+    return AreaTimes(*times, *areas)
+
+
+def _crossings(
+    velocity: Velocity,
+    start: list[float],
+    places: tuple[int, ...],
+    level: float,
+    end: float,
+    relative: float = TOLERANCES["rtol"],
+) -> tuple[list[float], list[np.ndarray]]:
+    """When each component first reaches the level, and the states then; infinity for never."""
+    events = [Crossing((place,), level, terminal=False) for place in places]
+    run = solve_ivp(
+        velocity, (0.0, end), np.array(start), method="LSODA",
+        rtol=relative, atol=TOLERANCES["atol"],
+        events=[*events, Crossing(places, level, terminal=True)],
+    )  # fmt: skip
+    if not run.success:
+        raise ArithmeticError(f"the flow stopped: {run.message}")
+    found = zip(run.t_events[:-1], run.y_events[:-1], strict=True)
+    pairs = [(float(t[0]), y[0]) if len(t) else (math.inf, np.array([])) for t, y in found]
+    return [time for time, _ in pairs], [state for _, state in pairs]

@@ -1,0 +1,229 @@
+"""Training of the disentangled transformer (§4, Apps. C, D): many seeds at once, with records."""
+
+from collections.abc import Sequence
+from typing import NamedTuple, get_args
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from emergence import fast, subspace, tasks
+from emergence.models import Weights
+from running import loop
+from running.cache import Task
+from running.devices import generator
+
+from ._networks import Constrained, Full, Network
+from ._settings import Method, MinimalTraining
+
+#: The sampler of each kind of data (Eq. 5, Assumption 7).
+SAMPLERS = {"gaussian": tasks.gaussian_pairs, "orthonormal": tasks.orthonormal_pairs}
+
+
+class MinimalRecord(NamedTuple):
+    """The measurements of a training of the disentangled transformer (§4, Apps. C, D).
+
+    Attributes:
+        steps: updates made before each measurement.
+        pseudo: the 19 pseudo-parameters in the order of `subspace.NAMES`.
+        outside: Frobenius norm of the weights outside the 19-dimensional subspace.
+        loss: mean squared error of the fresh batch, a mean over dimensions, hence a test loss.
+        snapshots: the weights of all runs, by the number of updates before them.
+    """
+
+    steps: Int[Tensor, " times"]
+    pseudo: Float[Tensor, "seeds times 19"]
+    outside: Float[Tensor, "seeds times"]
+    loss: Float[Tensor, "seeds times"]
+    snapshots: dict[int, Weights]
+
+
+def train_minimal(
+    settings: MinimalTraining,
+    seeds: Sequence[int],
+    *,
+    device: torch.device,
+    method: Method = "fast",
+    dtype: torch.dtype = torch.float32,
+    label: str = "training",
+) -> MinimalRecord:
+    """Train one disentangled transformer a seed, all at once (§4, Apps. C, D).
+
+    Args:
+        settings: what is trained, on which data, for how long.
+        seeds: one network each, which sees the data of its own seed only; at least one.
+        device: where it is trained.
+        method: `fast`, or `dense` as Eq. 1 is written: the same but for rounding.
+        dtype: floating-point type of weights and data.
+        label: what messages call the training.
+
+    Returns:
+        Measurements at every `record_every` updates, in main memory.
+
+    Raises:
+        ArithmeticError: when a run diverges.
+        ValueError: without seeds, for an unknown method or data out of their range.
+
+    Example:
+        >>> settings = training.MinimalTraining(n_pairs=2, dim=8, batch_size=16, steps=3)
+        >>> record = training.train_minimal(settings, [0, 1], device=torch.device("cpu"))
+        >>> record.steps.tolist(), tuple(record.pseudo.shape)
+        ([0, 1, 2], (2, 3, 19))
+    """
+    if not seeds:
+        raise ValueError("training needs at least one seed")
+    check_method(method)
+    streams = [generator(seed, device) for seed in seeds]
+    kind = Constrained if settings.trained else Full
+    network: Network = kind(settings, method)
+    parameters = network.start(streams, dtype)
+    least = torch.full((len(seeds),), torch.inf, dtype=dtype, device=device)
+    rows: list[tuple[int, Tensor, Tensor, Tensor]] = []  # step, coordinates, norm outside, loss
+    kept: list[tuple[int, Tensor, Tensor, Tensor]] = []  # step, W1, W2, W3
+
+    def keep(step: int) -> None:
+        if step in settings.snapshots:
+            w1, w2, w3 = (part.detach().cpu().clone() for part in network.weights(parameters))
+            kept.append((step, w1, w2, w3))
+
+    def emerged() -> bool:
+        return settings.until_loss is not None and bool(least.max() <= settings.until_loss)
+
+    task = Task.of(train_minimal, settings=settings, seeds=seeds, method=method, dtype=str(dtype))
+    for step in loop.steps(
+        task,
+        settings.steps,
+        label,
+        ended=emerged,
+        parameters=tuple(parameters),
+        streams=tuple(streams),
+        least=least,
+        rows=rows,
+        snapshots=kept,
+    ):
+        keep(step)
+        loss, gradient = minimal_step(
+            network, parameters, *stacked_batches(settings, streams, dtype)
+        )
+        loop.check_finite(loss, label, step)
+        if step % settings.record_every == 0:
+            rows.append((step, *network.coordinates(parameters), loss))
+        network.descend(parameters, gradient)
+        torch.minimum(least, loss, out=least)
+    if not emerged():
+        keep(settings.steps)
+    recorded, *columns = zip(*rows, strict=True)
+    pseudo, outside, losses = (
+        torch.stack([row.cpu() for row in column], dim=1) for column in columns
+    )
+    return MinimalRecord(
+        torch.tensor(recorded), pseudo, outside, losses,
+        {step: Weights(*weights) for step, *weights in kept},
+    )  # fmt: skip
+
+
+def minimal_step(
+    network: Network, parameters: Sequence[Tensor], inputs: Tensor, target: Tensor
+) -> tuple[Float[Tensor, " runs"], tuple[Tensor, ...]]:
+    """The losses of all runs on their batches and the gradient of their sum (§4).
+
+    Args:
+        network: what the parameters mean, `training.Full` or `training.Constrained`.
+        parameters: of all runs; they stay as they are.
+        inputs: a batch a run, of shape (runs, batch, 2N + 1, 2D).
+        target: the labels asked for, of shape (runs, batch, D).
+
+    Returns:
+        The mean squared error of each run, a mean over batch and dimensions, and the gradient.
+
+    Example:
+        >>> settings = training.MinimalTraining(n_pairs=2, dim=4, batch_size=8, steps=1)
+        >>> network, stream = training.Full(settings, "fast"), torch.Generator().manual_seed(0)
+        >>> start = network.start([stream], torch.float64)
+        >>> batch = training.stacked_batches(settings, [stream], torch.float64)
+        >>> loss, gradient = training.minimal_step(network, start, *batch)
+        >>> tuple(loss.shape), len(gradient)
+        ((1,), 3)
+    """
+    free = [parameter.detach().requires_grad_() for parameter in parameters]
+    error = network.output(free, inputs) - target
+    loss = error.square().mean(dim=(-2, -1))
+    return loss.detach(), torch.autograd.grad(loss.sum(), free)
+
+
+def stacked_batches(
+    settings: MinimalTraining, streams: Sequence[torch.Generator], dtype: torch.dtype
+) -> tuple[Float[Tensor, "runs batch length width"], Float[Tensor, "runs batch dim"]]:
+    """Inputs and targets of a fresh batch for every run (§4).
+
+    Args:
+        settings: data, their sizes and the query rule.
+        streams: sources of the random numbers, one a run, of one device.
+        dtype: floating-point type of inputs and targets.
+
+    Returns:
+        Inputs of shape (runs, batch, 2N + 1, 2D) and targets of shape (runs, batch, D).
+
+    Raises:
+        ValueError: for sizes out of their range.
+
+    Example:
+        >>> settings = training.MinimalTraining(n_pairs=2, dim=4, batch_size=8, steps=1)
+        >>> streams = [torch.Generator().manual_seed(seed) for seed in (0, 1)]
+        >>> inputs, targets = training.stacked_batches(settings, streams, torch.float32)
+        >>> tuple(inputs.shape), tuple(targets.shape)
+        ((2, 8, 5, 8), (2, 8, 4))
+    """
+    batches = [
+        SAMPLERS[settings.data](
+            settings.batch_size, settings.n_pairs, settings.dim,
+            generator=stream, query=settings.query, copies=settings.copies, dtype=dtype,
+        )
+        for stream in streams
+    ]  # fmt: skip
+    inputs, targets, _ = zip(*batches, strict=True)
+    return torch.stack(inputs), torch.stack(targets)
+
+
+def gradient_samples(
+    settings: MinimalTraining,
+    weights: Weights,
+    count: int,
+    *,
+    stream: torch.Generator,
+) -> Float[Tensor, "count 19"]:
+    """The coordinates in the 19-dimensional subspace of the gradients of fresh batches (Theorem 1).
+
+    Args:
+        settings: data, batch size, mask and windows.
+        weights: the weights of one network; each batch has its gradient there.
+        count: number of batches, >= 1.
+        stream: source of the random numbers; its device is that of the computation.
+
+    Returns:
+        The 19 coordinates of each gradient, in main memory; the loss is a mean over dimensions.
+
+    Example:
+        >>> settings = training.MinimalTraining(n_pairs=2, dim=4, batch_size=16, steps=1)
+        >>> zero = models.Weights(torch.zeros(8, 8), torch.zeros(16, 16), torch.zeros(32, 4))
+        >>> stream = torch.Generator().manual_seed(0)
+        >>> tuple(training.gradient_samples(settings, zero, 5, stream=stream).shape)
+        (5, 19)
+    """
+    free = [part.to(stream.device).requires_grad_() for part in weights]
+    rows = []
+    for _ in range(count):
+        inputs, target = stacked_batches(settings, [stream], free[0].dtype)
+        output = fast.disentangled_output(
+            Weights(*free), inputs[0], mask=settings.mask, windows=settings.windows
+        )
+        loss = (output - target[0]).square().mean()
+        gradient = Weights(*torch.autograd.grad(loss, free))
+        rows.append(subspace.project(gradient)[0].stacked())
+    return torch.stack(rows).cpu()
+
+
+def check_method(method: str) -> None:
+    """Raise ValueError for what is no method."""
+    if method not in get_args(Method):
+        raise ValueError(f"method must be one of {get_args(Method)}, got {method!r}")

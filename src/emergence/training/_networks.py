@@ -1,0 +1,149 @@
+"""What a training of Eq. 1 moves: all weights, or named pseudo-parameters, each on its own."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from emergence import fast, models
+from emergence.models import Weights
+from emergence.subspace import HEAD, INDUCTION_HEAD, NAMES, PseudoParameters, embed, project
+
+from ._settings import Method, MinimalTraining
+
+#: The disentangled transformer's output by method, `fast` or `dense` (Eq. 1).
+OUTPUTS = {"fast": fast.disentangled_output, "dense": models.disentangled_output}
+Parameters = Sequence[Tensor]
+
+
+@runtime_checkable
+class Network(Protocol):
+    """The parameters of a training of Eq. 1, the output that they make, and their update (§4)."""
+
+    def start(self, streams: Sequence[torch.Generator], dtype: torch.dtype) -> list[Tensor]:
+        """The parameters of every run before the first step, one run a stream."""
+
+    def weights(self, parameters: Parameters) -> Weights:
+        """The weights of Eq. 1 that the parameters make."""
+
+    def output(self, parameters: Parameters, inputs: Tensor) -> Float[Tensor, "*runs batch dim"]:
+        """The prediction at the query item."""
+
+    def coordinates(self, parameters: Parameters) -> tuple[Tensor, Tensor]:
+        """The 19 pseudo-parameters, and the norm of the weights outside their subspace."""
+
+    def descend(self, parameters: Parameters, gradient: Parameters) -> None:
+        """Move the parameters down the gradient, in place."""
+
+
+@dataclass(frozen=True)
+class Full:
+    """A network whose 28 D^2 weights are all free (§4, Apps. C, D).
+
+    Its parameters are W1, W2 and W3. Its update is gradient descent, after which held
+    pseudo-parameters are put back and the rest of the weights stay as they are.
+
+    Args:
+        settings: of the training, with no pseudo-parameters named as `trained`.
+        method: `fast`, or `dense` as Eq. 1 is written.
+    """
+
+    settings: MinimalTraining
+    method: Method
+
+    def start(self, streams: Sequence[torch.Generator], dtype: torch.dtype) -> list[Tensor]:
+        """The weights before the first step, each run's drawn from its own stream if random."""
+        dim, scale = self.settings.dim, self.settings.initial_scale
+        shapes = (2 * dim, 2 * dim), (4 * dim, 4 * dim), (8 * dim, dim)
+
+        def draw(shape: tuple[int, int], stream: torch.Generator) -> Tensor:
+            options: dict[str, Any] = {"device": stream.device, "dtype": dtype}
+            if not scale:  # and leave the stream to the data alone
+                return torch.zeros(shape, **options)
+            return scale * torch.randn(shape, generator=stream, **options)
+
+        runs = [[draw(shape, stream) for shape in shapes] for stream in streams]
+        return self._hold([torch.stack(parts) for parts in zip(*runs, strict=True)])
+
+    def weights(self, parameters: Parameters) -> Weights:
+        return Weights(*parameters)
+
+    def output(self, parameters: Parameters, inputs: Tensor) -> Tensor:
+        return _output(self.settings, self.method, Weights(*parameters), inputs)
+
+    def coordinates(self, parameters: Parameters) -> tuple[Tensor, Tensor]:
+        pseudo, outside = project(Weights(*parameters))
+        return pseudo.stacked(), outside
+
+    def descend(self, parameters: Parameters, gradient: Parameters) -> None:
+        for parameter, slope in zip(parameters, gradient, strict=True):
+            parameter -= self.settings.learning_rate * slope
+        if self.settings.held:
+            for parameter, kept in zip(parameters, self._hold(parameters), strict=True):
+                parameter.copy_(kept)
+
+    def _hold(self, parameters: Parameters) -> list[Tensor]:
+        """Move the held pseudo-parameters to their values, the rest of the weights untouched."""
+        if not self.settings.held:
+            return list(parameters)
+        pseudo = project(Weights(*parameters))[0].stacked()
+        gap = _put(pseudo, self.settings.held) - pseudo
+        shift = embed(PseudoParameters.unstack(gap), self.settings.dim)
+        return [p + s for p, s in zip(parameters, shift, strict=True)]
+
+
+@dataclass(frozen=True)
+class Constrained:
+    """A network of which only named pseudo-parameters are free (§5, App. D).
+
+    Its one parameter is the row of all 19. Its update projects the gradient of the weights on the
+    named ones, so that the others stay at zero or at the value they are held at.
+
+    Args:
+        settings: of the training, with the names as `trained`.
+        method: `fast`, or `dense` as Eq. 1 is written.
+    """
+
+    settings: MinimalTraining
+    method: Method
+
+    def start(self, streams: Sequence[torch.Generator], dtype: torch.dtype) -> list[Tensor]:
+        zero = torch.zeros(len(streams), len(NAMES), device=streams[0].device, dtype=dtype)
+        return [_put(zero, self.settings.held)]
+
+    def weights(self, parameters: Parameters) -> Weights:
+        return embed(PseudoParameters.unstack(parameters[0]), self.settings.dim)
+
+    def output(self, parameters: Parameters, inputs: Tensor) -> Tensor:
+        in_use = {*self.settings.trained, *dict(self.settings.held)}
+        whole = self.settings.windows == (None, None)
+        if self.method == "fast" and whole and in_use <= set(INDUCTION_HEAD):
+            head = parameters[0][..., HEAD]
+            return fast.induction_head_output(head, inputs, mask=self.settings.mask)
+        return _output(self.settings, self.method, self.weights(parameters), inputs)
+
+    def coordinates(self, parameters: Parameters) -> tuple[Tensor, Tensor]:
+        return parameters[0].detach().clone(), parameters[0].new_zeros(len(parameters[0]))
+
+    def descend(self, parameters: Parameters, gradient: Parameters) -> None:
+        free = torch.tensor([float(name in self.settings.trained) for name in NAMES])
+        # A pseudo-parameter's matrix has squared norm D, so its coordinate of the gradient is 1/D
+        # of the derivative.
+        rate = self.settings.learning_rate / self.settings.dim
+        parameters[0].sub_(rate * free.to(parameters[0]) * gradient[0])
+
+
+def _output(settings: MinimalTraining, method: Method, weights: Weights, inputs: Tensor) -> Tensor:
+    """The prediction of Eq. 1 by the method, with the mask and windows of the settings."""
+    return OUTPUTS[method](weights, inputs, mask=settings.mask, windows=settings.windows)
+
+
+def _put(pseudo: Tensor, values: Sequence[tuple[str, float]]) -> Tensor:
+    """The pseudo-parameters with the named ones at these values."""
+    pseudo = pseudo.clone()
+    for name, value in values:
+        pseudo[..., NAMES.index(name)] = value
+    return pseudo

@@ -1,0 +1,66 @@
+"""What the population gradient on orthonormal inputs says of a training on Gaussian data."""
+
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from emergence import theory
+from emergence.subspace import NAMES
+
+from ._settings import MinimalTraining
+
+
+class Prediction(NamedTuple):
+    """The path of population descent, in the units of `training.MinimalRecord` (§4).
+
+    Attributes:
+        steps: updates made before each row, 0, 1, 2 and so on.
+        pseudo: the 19 pseudo-parameters in the order of `subspace.NAMES`.
+        loss: the population loss, a mean over dimensions.
+    """
+
+    steps: Int[np.ndarray, " times"]
+    pseudo: Float[np.ndarray, "times 19"]
+    loss: Float[np.ndarray, " times"]
+
+
+def predict_minimal(settings: MinimalTraining) -> Prediction:
+    """What `training.train_minimal` does on Gaussian data, without data and with nothing fitted.
+
+    Descent on the population loss in the 19 dimensions of Theorem 1, as if inputs of squared norm
+    D were orthogonal: overlaps, of relative size 1/sqrt(D), and the noise of batches are left out.
+
+    Args:
+        settings: a training on Gaussian data from zero, of all weights or of named
+            pseudo-parameters; its batch size does not matter.
+
+    Returns:
+        A row after every update, from none to `steps`.
+
+    Raises:
+        ValueError: for settings that the closed form does not cover.
+
+    Example:
+        >>> settings = training.MinimalTraining(n_pairs=8, dim=16, batch_size=256, steps=41)
+        >>> path = training.predict_minimal(settings)
+        >>> int((path.loss > 0.5).sum()), int((16 * path.pseudo[:, 2] < 0.5).sum())  # steps
+        (39, 33)
+    """
+    asked = (settings.data, settings.mask, settings.copies, settings.windows)
+    if asked != ("gaussian", "strict", 1, (None, None)) or settings.initial_scale:
+        raise ValueError(
+            "the prediction is for Gaussian data, the strict mask, no copies, no windows and a "
+            f"start at zero; got {settings}"
+        )
+    landscape = theory.landscape_of(settings.n_pairs, settings.query, model="full")
+    rates = theory.gaussian_rates(float(settings.dim), settings.learning_rate)
+    # The landscape's coordinates are scores, D times the weights of both layers of attention.
+    units = np.repeat([settings.dim, settings.dim, 1.0], landscape.groups)
+    held = dict(settings.held)
+    free = [name not in held and name in (settings.trained or NAMES) for name in NAMES]
+    start = units * [held.get(name, 0.0) for name in NAMES]
+    path = theory.descent_in(
+        landscape, settings.steps, rates=np.repeat(rates, landscape.groups) * free, start=start
+    )
+    return Prediction(np.arange(settings.steps + 1), path.points / units, path.loss)

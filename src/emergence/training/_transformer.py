@@ -1,0 +1,232 @@
+"""Training of the attention-only transformer on token pairs (§2, App. E)."""
+
+from typing import Any, NamedTuple
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+from torch.nn.functional import cross_entropy
+
+from emergence import fast, tasks
+from emergence.models import AttentionOnlyTransformer, Mask
+from running import loop
+from running.cache import Task
+from running.devices import generator
+
+from ._minimal import check_method
+from ._settings import Method, Reader, Start, TokenTraining
+
+
+class TokenRecord(NamedTuple):
+    """The measurements of one training of the attention-only transformer (§2, App. E).
+
+    Attributes:
+        loss: cross-entropy of the query's label in nats, on each fresh batch before its update.
+        accuracy: share of the batch whose label has the highest logit.
+        model: the trained network.
+        readings: what the reader returned, by the number of updates before it.
+    """
+
+    loss: Float[Tensor, " steps"]
+    accuracy: Float[Tensor, " steps"]
+    model: AttentionOnlyTransformer
+    readings: dict[int, Any]
+
+
+def train_tokens(
+    settings: TokenTraining,
+    seed: int,
+    *,
+    device: torch.device,
+    method: Method = "fast",
+    start: Start | None = None,
+    read: Reader | None = None,
+    label: str = "training",
+) -> TokenRecord:
+    """Train the attention-only transformer on the label of the query (§2, App. E).
+
+    Args:
+        settings: the network, its data, the optimiser, for how long.
+        seed: of the initial weights and of the data, one stream.
+        device: where it is trained.
+        method: `fast`, or `dense` token by token: the same but for rounding.
+        start: called with the model before the first update, as `knock_in.Given`; None for nothing.
+        read: called with the model every so many updates and after the last; None for nothing.
+        label: what messages call the training.
+
+    Returns:
+        Loss and accuracy at each update, in main memory, and the trained network.
+
+    Raises:
+        ArithmeticError: when the run diverges.
+        ValueError: for an unknown method or data out of their range.
+
+    Example:
+        >>> settings = training.TokenTraining(dim=16, batch_size=8, steps=3)
+        >>> record = training.train_tokens(settings, 0, device=torch.device("cpu"))
+        >>> len(record.loss), record.readings
+        (3, {})
+    """
+    check_method(method)
+    stream = generator(seed, device)
+    model = initial_transformer(settings, stream)
+    if start:
+        start(model)
+    optimiser = token_optimiser(settings, model)
+    rows: list[tuple[Tensor, Tensor]] = []  # loss, accuracy
+    found: list[tuple[int, Any]] = []
+
+    def emerged() -> bool:
+        return settings.until_loss is not None and bool(rows[-1][0] <= settings.until_loss)
+
+    for step in loop.steps(
+        Task.of(train_tokens, settings=settings, seed=seed, method=method, start=start, read=read),
+        settings.steps,
+        label,
+        ended=emerged,
+        parameters=tuple(model.parameters()),
+        optimiser=optimiser,
+        stream=stream,
+        rows=rows,
+        found=found,
+    ):
+        if read is not None and step % read.every == 0:
+            found.append((step, read(model)))
+        rows.append(token_step(settings, model, optimiser, stream, method))
+        loop.check_finite(rows[-1][0], label, step)
+    if read is not None:
+        found.append((len(rows), read(model)))
+    losses, accuracies = (
+        torch.stack([row.cpu() for row in column]) for column in zip(*rows, strict=True)
+    )
+    return TokenRecord(losses, accuracies, model, dict(found))
+
+
+def initial_transformer(
+    settings: TokenTraining, stream: torch.Generator
+) -> AttentionOnlyTransformer:
+    """The network that a training with this stream starts from (§2, App. E).
+
+    Args:
+        settings: sizes and initial values.
+        stream: source of the random numbers; its device is that of the network.
+
+    Returns:
+        The network, its weights drawn from the stream.
+
+    Raises:
+        ValueError: for unknown initial maps.
+
+    Example:
+        >>> settings, stream = training.TokenTraining(dim=8), torch.Generator().manual_seed(0)
+        >>> tuple(training.initial_transformer(settings, stream).W_E.shape)
+        (8, 32)
+    """
+    return AttentionOnlyTransformer(
+        settings.dim, settings.vocabulary, settings.block_size,
+        embedding_scale=settings.embedding_scale, maps=settings.maps, scaled=settings.scaled,
+        generator=stream,
+    )  # fmt: skip
+
+
+def token_optimiser(
+    settings: TokenTraining, model: AttentionOnlyTransformer
+) -> torch.optim.Optimizer:
+    """The optimiser of a training, AdamW or plain gradient descent (§2, App. E).
+
+    Args:
+        settings: which one, its learning rate and weight decay.
+        model: the network whose parameters it moves.
+
+    Returns:
+        An optimiser that has made no step.
+
+    Example:
+        >>> settings, stream = training.TokenTraining(dim=8), torch.Generator().manual_seed(0)
+        >>> model = training.initial_transformer(settings, stream)
+        >>> type(training.token_optimiser(settings, model)).__name__
+        'AdamW'
+    """
+    if settings.optimiser == "sgd":
+        return torch.optim.SGD(model.parameters(), lr=settings.learning_rate, fused=True)
+    return torch.optim.AdamW(
+        model.parameters(),
+        lr=settings.learning_rate,
+        weight_decay=settings.weight_decay,
+        fused=True,
+    )
+
+
+def token_step(
+    settings: TokenTraining,
+    model: AttentionOnlyTransformer,
+    optimiser: torch.optim.Optimizer,
+    stream: torch.Generator,
+    method: Method,
+) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
+    """One update of the transformer on a fresh batch (§2, App. E).
+
+    Args:
+        settings: the batch and the mask.
+        model: the network, changed in place.
+        optimiser: as from `training.token_optimiser`, changed in place.
+        stream: source of the random numbers; its device is that of the network.
+        method: `fast`, or `dense` token by token.
+
+    Returns:
+        Before the update, the cross-entropy on the batch in nats and the share of right labels.
+
+    Raises:
+        ValueError: for sizes out of their range.
+
+    Example:
+        >>> settings = training.TokenTraining(dim=8, batch_size=4)
+        >>> stream = torch.Generator().manual_seed(0)
+        >>> model = training.initial_transformer(settings, stream)
+        >>> optimiser = training.token_optimiser(settings, model)
+        >>> loss, accuracy = training.token_step(settings, model, optimiser, stream, "fast")
+        >>> bool(loss > 0), bool(0 <= accuracy <= 1)
+        (True, True)
+    """
+    batch = tasks.token_pairs(
+        settings.batch_size, settings.n_pairs, settings.vocabulary, settings.block_size,
+        generator=stream,
+    )  # fmt: skip
+    logits = query_logits(model, batch, settings.mask, method)
+    loss = cross_entropy(logits, batch.target)
+    optimiser.zero_grad()
+    loss.backward()
+    optimiser.step()
+    return loss.detach(), (logits.argmax(dim=1) == batch.target).double().mean()
+
+
+def query_logits(
+    model: AttentionOnlyTransformer, batch: tasks.TokenBatch, mask: Mask, method: Method
+) -> Float[Tensor, "batch vocabulary"]:
+    """The logits at the query item, the only position that is trained (App. E).
+
+    Args:
+        model: the network.
+        batch: sequences, on the device of the network.
+        mask: `causal`, a position sees itself and what precedes it, or `strict`, not itself.
+        method: `fast`, or `dense` token by token.
+
+    Returns:
+        A logit for each token of the vocabulary.
+
+    Raises:
+        ValueError: for an unknown mask.
+
+    Example:
+        >>> stream = torch.Generator().manual_seed(0)
+        >>> model = models.AttentionOnlyTransformer(8, 4, 5, embedding_scale=1.0, generator=stream)
+        >>> batch = tasks.token_pairs(3, 2, 4, 5, generator=stream)
+        >>> tuple(training.query_logits(model, batch, "causal", "fast").shape)
+        (3, 4)
+    """
+    if method == "dense":
+        return model(batch.tokens, batch.positions, mask=mask)[:, -1]
+    last = slice(-1, None)
+    return fast.attention_only_logits(
+        model, batch.tokens, batch.positions, mask=mask, rows=last
+    ).squeeze(1)

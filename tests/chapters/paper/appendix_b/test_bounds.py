@@ -1,0 +1,102 @@
+"""App. B.6-B.8 with numbers: speeds are the model's, proofs prove, and wrong bounds are refuted."""
+
+import numpy as np
+import pytest
+
+from chapters.paper.appendix_b import bounds, inequalities
+from chapters.paper.appendix_b.inequalities import INEQUALITIES
+from emergence import theory
+
+POINTS = [(0.1, 0.4, 0.3, 2), (0.5, 12.0, 1.4, 9), (0.0, 0.5, 0.5, 300)]
+
+
+@pytest.mark.parametrize(("alpha", "beta", "gamma", "n"), POINTS)
+def test_speeds_are_those_of_the_flow(alpha, beta, gamma, n):
+    point = {"alpha": alpha, "beta": beta, "gamma": gamma, "x": np.array(1 / n)}
+    d_alpha, d_beta, d_gamma = theory.reduced_gradient(alpha, beta, gamma, n)
+    assert bounds.alpha_speed(point) == pytest.approx(-d_alpha * n**2, rel=1e-10)
+    assert bounds.beta_speed(point) == pytest.approx(-d_beta * n**2, rel=1e-10)
+    assert bounds.gamma_speed(point) == pytest.approx(-d_gamma * n, rel=1e-10)
+    excess = n * (-d_gamma * n - (1 - gamma))
+    assert bounds.gamma_excess(point) == pytest.approx(excess, rel=1e-6, abs=1e-9)
+    signal = theory.signal(alpha, beta, n)
+    assert bounds.excess_signal(point) == pytest.approx(n * (signal - 1), rel=1e-10)
+
+
+@pytest.mark.parametrize("key", INEQUALITIES)
+def test_every_estimate_holds_from_some_n_and_fails_before(key):
+    n_from, sharp = bounds.least_n(INEQUALITIES[key])
+    assert 2 <= n_from <= 100
+    assert bounds.prove(INEQUALITIES[key], n_from)
+    if sharp and n_from > 2:
+        assert bounds.fails_at(INEQUALITIES[key], n_from - 1)
+
+
+def test_balls_contain_the_values():
+    box = {"alpha": (0.1, 0.3), "beta": (0.5, 2.0), "gamma": (0.5, 1.0), "x": (0.0, 0.25)}
+    enclosure = bounds.alpha_speed({name: bounds.ball(*ends) for name, ends in box.items()})
+    for corner in (0, 1):
+        point = {name: np.array(ends[corner]) for name, ends in box.items()}
+        assert enclosure.contains(bounds.ball(*(float(bounds.alpha_speed(point)),) * 2))
+
+
+def turned_round(key):
+    return lambda p: -INEQUALITIES[key].margin(p)
+
+
+@pytest.mark.parametrize(
+    ("key", "margin", "n_from"),
+    [
+        (key, turned_round(key), 200)
+        for key in ("alpha_lower", "beta_late", "gamma_upper", "beta_lower")
+    ]
+    + [
+        ("alpha_lower", lambda p: bounds.alpha_speed(p) - 1 / 6, 200),  # too sharp
+        ("beta_faster", lambda p: bounds.speed_ratio(p) - 1, 2),
+    ],  # alpha and beta swapped
+)
+def test_a_wrong_bound_is_refuted(key, margin, n_from):
+    assert not bounds.prove(INEQUALITIES[key]._replace(margin=margin), n_from)
+
+
+def test_what_cannot_be_decided_is_said():
+    row = INEQUALITIES["gamma_ceiling"]._replace(margin=lambda p: p["x"] * p["x"])
+    with pytest.raises(ArithmeticError, match="undecided"):
+        bounds.prove(row, 2, most_boxes=100)
+
+
+@pytest.mark.parametrize("n", [82, 100, 1000, 2**20])
+def test_times_lie_inside_their_bounds(n):
+    limits, times = inequalities.time_bounds(n), theory.emergence_times(n)
+    for name in ("gamma", "beta", "alpha"):
+        low, high = getattr(limits, name)
+        time = getattr(times, name)
+        assert low * (1 - 1e-9) <= time <= high * (1 + 1e-9)
+    assert limits.beta_at_alpha < 20
+
+
+def test_the_first_integral_bounds_beta_at_the_emergence_of_alpha():
+    for n in (2, 3, 17):
+        times = theory.emergence_times(n)
+        beta = theory.gradient_flow(n, times.alpha).beta[-1]
+        assert 1 < beta <= inequalities.BETA_EXACT * (1 + 1e-9)
+    # at N = 2 the bound is attained
+    times = theory.emergence_times(2)
+    assert theory.gradient_flow(2, times.alpha).beta[-1] == pytest.approx(inequalities.BETA_EXACT)
+
+
+@pytest.mark.parametrize("key", INEQUALITIES)
+def test_with_that_bound_the_chain_holds_for_every_n(key):
+    assert bounds.prove(inequalities.for_every_n()[key], 2)
+
+
+@pytest.mark.parametrize(("ceiling", "holds"), [(1.5, True), (8.0, False)])
+def test_a_larger_box_takes_a_larger_n(ceiling, holds):
+    row = inequalities.with_beta_up_to(INEQUALITIES["beta_late"], ceiling)
+    assert bounds.prove(row, 3) is holds
+
+
+def test_what_holds_from_no_n_on_is_said_to_begin_at_infinity():
+    row = INEQUALITIES["alpha_lower"]
+    wrong = row._replace(margin=lambda p: bounds.alpha_speed(p) - 1 / 6)
+    assert bounds.least_n(wrong) == (np.inf, False)

@@ -1,0 +1,44 @@
+"""The circuit of alpha, beta, gamma against attention written out symbol by symbol."""
+
+import numpy as np
+import pytest
+
+from emergence.analysis import circuit
+from emergence.plotting.diagrams import attention_maps
+from oracles import elementwise as oracle
+
+SETTINGS = [(0.0, 0.0, 0.0), (0.5, 1.0, 1.0), (6.0, 8.0, 1.0), (-1.0, 3.0, -0.5)]
+
+
+@pytest.mark.parametrize("parameters", SETTINGS)
+@pytest.mark.parametrize(("n_pairs", "query"), [(2, 0), (4, 3), (5, 2)])
+def test_the_loss_is_the_enumerated_one(parameters, n_pairs, query):
+    found = circuit(*parameters, n_pairs, query)
+    expected = oracle.enumerated_loss(*parameters, n_pairs, query)
+    assert found.loss == pytest.approx(expected, rel=1e-12)
+    target = np.eye(2 * n_pairs)[2 * query + 1]
+    assert ((found.output - target) ** 2).sum() == pytest.approx(found.loss, rel=1e-12)
+
+
+def test_a_position_looks_at_earlier_ones_only():
+    for layer in circuit(2.0, 3.0, 1.0, 4, 1)[:2]:
+        assert np.all(np.triu(layer) == 0)
+        assert layer.sum(axis=1) == pytest.approx([0] + 8 * [1])
+
+
+def test_a_trained_circuit_answers_with_the_label():
+    found = circuit(8.0, 10.0, 1.0, 5, 3)
+    assert found.layer1[7, 6] > 0.99
+    assert found.layer2[-1, 7] > 0.99
+    assert found.loss < 1e-3
+
+
+def test_the_query_is_in_the_context():
+    with pytest.raises(ValueError, match="the pair asked for must be in"):
+        circuit(1.0, 1.0, 1.0, 4, 4)
+
+
+def test_the_maps_name_their_tokens():
+    left, right = attention_maps(circuit(6.0, 8.0, 1.0, 2, 0), "AaBbA").axes
+    for ax in (left, right):
+        assert [text.get_text() for text in ax.get_xticklabels()] == list("AaBbA")

@@ -1,0 +1,150 @@
+"""The structure of Theorem 1 block by block: a true null passes, and every violation is seen."""
+
+import importlib
+
+import numpy as np
+import pytest
+import torch
+
+from emergence import analysis, training
+from emergence.models import Weights
+from emergence.subspace import HEAD, NAMES, PseudoParameters, embed, project
+from emergence.tasks import swap_halves
+from running import devices
+
+module = importlib.import_module("emergence.analysis._rotation_test")
+CPU = torch.device("cpu")
+DIM, RUNS = 4, 4
+pytestmark = pytest.mark.usefixtures("unchecked")  # thousands of small products
+
+
+def judge(weights, turns=1000, seed=0):
+    return analysis.structure(weights, generator=devices.generator(seed, CPU), turns=turns)
+
+
+def noisy(seed, size=0.05):
+    """Runs with random pseudo-parameters and noise that is neither independent nor alike.
+
+    Blocks of a run share one draw, and contents have a strong antisymmetric part, so that random
+    entries would be the wrong null; but every run is turned at random, as training turns it.
+    """
+    stream = devices.generator(seed, CPU)
+    pseudo = torch.randn(RUNS, len(NAMES), generator=stream, dtype=torch.float64)
+    shared = torch.randn(RUNS, 1, DIM, DIM, generator=stream, dtype=torch.float64)
+    own = torch.randn(RUNS, 28, DIM, DIM, generator=stream, dtype=torch.float64)
+    blocks = 3 * (shared - shared.mT) + own
+    (turned,) = module.turned(blocks, 1, stream)
+    turned = size * turned[0]
+    parts, start = [], 0
+    for part, (rows, columns) in zip(
+        embed(PseudoParameters.unstack(pseudo), DIM), ((2, 2), (4, 4), (8, 1)), strict=True
+    ):
+        tiles = turned[:, start : start + rows * columns].unflatten(1, (rows, columns))
+        parts.append(part + tiles.movedim(3, 2).flatten(3, 4).flatten(1, 2))
+        start += rows * columns
+    return Weights(*parts)
+
+
+def test_the_forbidden_places_are_all_but_the_nineteen():
+    assert len(analysis.FORBIDDEN) == 2 * 28 - len(NAMES)
+    zero = embed(PseudoParameters.unstack(torch.zeros(1, len(NAMES), dtype=torch.float64)), DIM)
+    for place in analysis.FORBIDDEN:
+        found, outside = project(analysis.plant(zero, [place], 1.0))
+        assert found.stacked().abs().max() == 0
+        assert float(outside**2) == pytest.approx(DIM)
+
+
+def test_turns_keep_the_structure_and_commute_with_m():
+    stream = devices.generator(3, CPU)
+    pseudo = torch.randn(RUNS, len(NAMES), generator=stream, dtype=torch.float64)
+    weights = embed(PseudoParameters.unstack(pseudo), DIM)
+    blocks = torch.cat([module._tiles(part, DIM) for part in weights], dim=1)
+    (turned,) = module.turned(blocks, 7, stream)
+    assert (turned - blocks).abs().max() < 1e-12
+    f = module._commuting((5,), DIM, stream)
+    assert torch.allclose(f @ f.mT, torch.eye(DIM, dtype=f.dtype).expand_as(f))
+    assert torch.allclose(swap_halves(f.mT).mT, swap_halves(f))
+
+
+def test_the_null_is_exact_for_noise_that_is_neither_independent_nor_alike():
+    # Of 30 even chances one half is below 1/2, give or take 0.09.
+    chances = [judge(noisy(seed), turns=800).chance for seed in range(30)]
+    assert 0.27 <= np.mean(np.array(chances) < 0.5) <= 0.73
+    assert min(chances) > 0.002
+
+
+def test_trained_weights_pass():
+    settings = training.MinimalTraining(2, DIM, 32, 20, snapshots=(20,))
+    record = training.train_minimal(settings, range(RUNS), device=CPU)
+    found = judge(record.snapshots[20])
+    assert found.excess < 1
+    assert found.chance > 0.005
+    assert np.isfinite(found.scale).all()
+
+
+@pytest.mark.parametrize("place", analysis.FORBIDDEN[::4])
+def test_one_forbidden_diagonal_is_seen_wherever_it_is(place):
+    weights = noisy(5)
+    size = judge(weights).smallest
+    assert judge(weights).excess < 1
+    assert judge(analysis.plant(weights, [place], 2 * size)).excess > 1
+
+
+def test_the_stated_power_is_there():
+    """A diagonal of the stated size, in the noisiest place, is found nineteen times of twenty."""
+    found = []
+    for seed in range(20):
+        weights = noisy(100 + seed)
+        before = judge(weights, turns=800)
+        block, reading = np.unravel_index(before.scale[:, :2].argmax(), (28, 2))
+        planted = analysis.plant(weights, [(int(block), int(reading))], before.smallest)
+        found.append(judge(planted, turns=800).excess > 1)
+    assert np.mean(found) >= 0.75  # 0.95, less what the planted diagonal adds to its own null
+
+
+@pytest.mark.parametrize(("number", "share"), [(1, 1.0), (3, 1.0), (20, 0.25)])
+def test_planted_diagonals_of_the_size_of_the_head_are_seen(number, share):
+    weights = noisy(6, size=0.02)
+    places = np.random.default_rng(number).choice(len(analysis.FORBIDDEN), number, replace=False)
+    planted = analysis.plant(weights, [analysis.FORBIDDEN[i] for i in places], share)
+    assert judge(planted).excess > 1
+
+
+@pytest.mark.parametrize("offset", [-1, 1])
+def test_diagonals_beside_the_main_one_and_constants_are_seen(offset):
+    for unit in (torch.diag(torch.ones(DIM - 1), offset), torch.ones(DIM, DIM)):
+        weights = noisy(7)
+        weights.w2[..., :DIM, DIM : 2 * DIM] += 0.6 * unit
+        assert judge(weights).excess > 1
+
+
+def test_what_several_runs_share_is_seen_in_any_direction():
+    weights = noisy(8)
+    common = torch.randn(DIM, DIM, generator=devices.generator(9, CPU), dtype=torch.float64)
+    weights.w3[..., DIM : 2 * DIM, :] += 0.5 * common
+    assert judge(weights).excess > 1
+
+
+def test_one_run_is_judged_too():
+    weights = Weights(*(part[:1] for part in noisy(10)))
+    assert judge(weights).excess < 1
+    assert judge(analysis.plant(weights, [(2, 0)], 3.0)).excess > 1
+
+
+def test_too_few_turns_are_refused():
+    with pytest.raises(ValueError, match="needs 800 turns"):
+        judge(noisy(0), turns=100)
+
+
+def test_presence_is_of_what_is_expected_with_its_sign():
+    expected = np.zeros(len(NAMES))
+    expected[HEAD] = 1.0
+    expected[NAMES.index("beta_8")] = -0.3
+    pseudo = torch.from_numpy(expected).repeat(RUNS, 1)
+    least, count = analysis.presence(pseudo, expected, 0.1)
+    assert (round(least, 6), count) == (3.0, 4)
+    deleted = pseudo.clone()
+    deleted[:, NAMES.index("beta_8")] = 0
+    assert analysis.presence(deleted, expected, 0.1)[0] == 0
+    assert analysis.presence(-pseudo, expected, 0.1)[0] < 0
+    assert analysis.presence(pseudo, expected, 1.0) == (0.0, 0)
