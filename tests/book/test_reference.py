@@ -25,6 +25,7 @@ from emergence.theory import area, contexts, cross_entropy, laws, limits
 from running import cache, devices, loop, records, sweep
 from tools.this_book import ROOT
 
+MOVED = "emergence._moved"  # which all packages read
 PAGE = ROOT / "book" / "reference.md"
 EMERGENCE = tuple(
     importlib.import_module(info.name)
@@ -94,7 +95,7 @@ def private_imports(tree: ast.Module, inside: str) -> list[str]:
     found = []
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("emergence"):
-            whole = [f"{node.module}.{alias.name}" for alias in node.names]
+            whole = [f"{node.module}.{alias.name}" for alias in node.names if node.module != MOVED]
             found += [name for name in whole if "._" in name and not name.startswith(inside)]
     return found
 

@@ -1,14 +1,14 @@
 """Measures of what training left behind: curves, weights, the circuit, key-query products."""
 
+from emergence._moved import moved
+
 from ._attention_patterns import Circuit, attentions, circuit, head_weights
 from ._curves import (
     Exponent,
-    PowerLaw,
     exponent,
     first_fallen,
     first_reached,
     in_order,
-    power_law,
     settled,
 )
 from ._prediction_error import Agreement, agreement
@@ -20,7 +20,6 @@ __all__ = [
     "Agreement",
     "Circuit",
     "Exponent",
-    "PowerLaw",
     "Structure",
     "agreement",
     "attentions",
@@ -32,8 +31,11 @@ __all__ = [
     "head_weights",
     "in_order",
     "plant",
-    "power_law",
     "presence",
     "settled",
     "structure",
 ]
+
+
+def __getattr__(name: str) -> None:
+    raise moved(__name__, name)

@@ -5,6 +5,8 @@ The functions of this package take the number of pairs, or any landscape: a loss
 of another loss. `laws` and `limits` have the times for many pairs, `area` one law for all of them.
 """
 
+from emergence._moved import moved
+
 from ._flow import UNIT, Crossing, Landscape, Path, Point, Rates, Trajectory, descent_in, flow_in
 from ._full import full_gradient, full_loss, landscape_of_chances
 from ._gaussian import PredictedSteps, crossover_time, first_steps, gaussian_rates, predicted_steps
@@ -12,7 +14,6 @@ from ._population import (
     Model,
     emergence_times,
     first_integral,
-    first_integral_drift,
     gradient_descent,
     gradient_flow,
     landscape_of,
@@ -36,7 +37,6 @@ __all__ = [
     "descent_in",
     "emergence_times",
     "first_integral",
-    "first_integral_drift",
     "first_steps",
     "flow_in",
     "full_gradient",
@@ -55,3 +55,7 @@ __all__ = [
     "uniform_gradient",
     "uniform_loss",
 ]
+
+
+def __getattr__(name: str) -> None:
+    raise moved(__name__, name)

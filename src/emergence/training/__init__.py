@@ -3,6 +3,8 @@
 A run that is interrupted goes on, to the same bits, where whoever runs it attaches a cache.
 """
 
+from emergence._moved import moved
+
 from ._closed_form import train_closed
 from ._minimal import (
     SAMPLERS,
@@ -52,3 +54,7 @@ __all__ = [
     "train_minimal",
     "train_tokens",
 ]
+
+
+def __getattr__(name: str) -> None:
+    raise moved(__name__, name)

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from emergence import analysis, theory, training
+from chapters.beyond.real_transformers.powers import power_law
+from emergence import theory, training
 from emergence.experiments import first_passage
 from emergence.training import MinimalTraining, TokenTraining
 
@@ -56,11 +57,11 @@ def test_predicted_steps_are_those_of_theory_and_hold_what_is_held():
 def test_scaling_fits_complete_sizes_and_counts_the_others():
     sizes = (2, 4, 8, 16)
     times = np.array([[3.0 * n**1.5] * 2 for n in sizes])
-    assert analysis.power_law(sizes, times).exponent.slope == pytest.approx(1.5)
+    assert power_law(sizes, times).exponent.slope == pytest.approx(1.5)
     times[3, 1] = np.inf
-    fit = analysis.power_law(sizes, times)
+    fit = power_law(sizes, times)
     assert (list(fit.sizes), fit.never) == ([2, 4, 8], 1)
     assert fit.exponent.slope == pytest.approx(1.5)
     times[2, 0] = np.inf
     with pytest.raises(ValueError, match="three sizes at which all runs emerged, got 2"):
-        analysis.power_law(sizes, times)
+        power_law(sizes, times)

@@ -9,6 +9,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from chapters.beyond.first_integral.drift import first_integral_drift
 from emergence import models, tasks, theory
 from emergence.subspace import INDUCTION_HEAD, NAMES, PseudoParameters, embed
 from oracles import elementwise as oracle
@@ -282,7 +283,7 @@ def test_what_is_never_reached_takes_for_ever():
 @pytest.mark.parametrize("n_pairs", [2, 9])
 def test_gradient_descent_leaves_the_first_integral_as_predicted(n_pairs):
     end = 1.5 * n_pairs**2
-    drift = theory.first_integral_drift(n_pairs, end)
+    drift = first_integral_drift(n_pairs, end)
     run = theory.gradient_descent(n_pairs, end / 4000, 4000)
     left = theory.first_integral(run.alpha[-1], run.beta[-1], n_pairs)
     assert left / (end / 4000) == pytest.approx(drift, rel=5e-3)

@@ -1,5 +1,7 @@
 """One law for the emergence of alpha and beta, an area under gamma (chapter One area law)."""
 
+from emergence._moved import moved
+
 from ._context import asked
 from ._law import TOLERANCES, AreaTimes, area_times, climb, clock, swept
 
@@ -12,3 +14,7 @@ __all__ = [
     "clock",
     "swept",
 ]
+
+
+def __getattr__(name: str) -> None:
+    raise moved(__name__, name)
