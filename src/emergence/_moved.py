@@ -13,15 +13,14 @@ PLACES = {
         f"{RT}.token_grid": "token_grid",
     },
     "emergence.analysis": {
-        f"{HEADS}.attended": "Attended attended",
-        f"{HEADS}.blocks": "blocks",
-        f"{HEADS}.dominance": "Band Dominance HEAD_BANDS dominance",
-        f"{HEADS}.products": "Products logits products",
-        f"{RT}.held_out": "held_out is_a_power local_slopes",
+        f"{HEADS}.blocks": "blocks:matrix_blocks",
+        f"{HEADS}.dominance": "Band Dominance HEAD_BANDS dominance:dominance_of",
+        f"{HEADS}.products": "Attended attended Products logits products:products_of",
+        f"{RT}.held_out": "held_out:score_held_out is_a_power local_slopes",
         f"{RT}.powers": "PowerLaw power_law",
         "chapters.paper.appendix_c.table": "as_table gap",
-        "chapters.paper.training_dynamics.noise": "amplified interval squared_mean",
-        "chapters.paper.training_dynamics.norms": "norms",
+        "chapters.paper.training_dynamics": "amplified interval squared_mean",
+        "chapters.paper.training_dynamics.norms": "norms:subspace_norms",
     },
     "emergence.theory": {
         "chapters.beyond.batch_noise.output_variance": "output_noise",
@@ -29,13 +28,15 @@ PLACES = {
     },
     "emergence.theory.area": {"chapters.beyond.area_law.bounds": "Bounds error_bounds"},
     "emergence.training": {"chapters.beyond.batch_noise.following": "NoiseRecord follow_noise"},
-    "emergence.fast": {f"{RT}.side_by_side.stacked": "Stacked stacked stacked_logits"},
+    "emergence.fast": {f"{RT}.side_by_side.networks": "Stacked stacked stacked_logits"},
 }
 
 
 def moved(package: str, name: str) -> AttributeError:
     """The error of a name that a package lacks, with the new place of one that it had."""
     for place, names in PLACES.get(package, {}).items():
-        if name in names.split():
-            return AttributeError(f"{package}.{name} has moved to {place}.")
+        for old, _, new in (each.partition(":") for each in names.split()):
+            if old == name:
+                to = f"{place}.{new}" if new else place
+                return AttributeError(f"{package}.{name} has moved to {to}.")
     return AttributeError(f"module {package!r} has no attribute {name!r}")
