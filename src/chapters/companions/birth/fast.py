@@ -17,8 +17,8 @@ from torch import Tensor
 from torch.nn.functional import one_hot
 
 from .model import Frozen, Measured, Trained, from_parts, parts
-from .tables import OneLayerTables, Tables, direct, tables
 from .task import Batch, rows_of
+from .task_tables import OneLayerTables, Tables, direct, tables
 
 
 class Rows(NamedTuple):

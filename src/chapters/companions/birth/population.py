@@ -16,8 +16,8 @@ from torch import Tensor
 from .fast import table_gradient
 from .memories import recall
 from .model import Frozen, Trained, from_parts, loss_and_gradient, parts
-from .tables import Tables, direct, metric
 from .task import Batch
+from .task_tables import Tables, direct, metric
 
 PARTS = "W_{OV}^2", "W_{KQ}^2", "W_{KQ}^1"
 

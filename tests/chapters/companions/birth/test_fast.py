@@ -3,7 +3,8 @@
 import pytest
 import torch
 
-from chapters.companions.birth import fast, model, tables, task
+from chapters.companions.birth import fast, model, task
+from chapters.companions.birth import task_tables as tables
 from oracles.birth_counts import COUNTS
 
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from chapters.companions.birth import PRESET, attention, memories, model, tables, task, training
+from chapters.companions.birth import PRESET, attention, memories, model, task, training
+from chapters.companions.birth import task_tables as tables
 from emergence.presets import choose
 from oracles.birth_counts import COUNTS
 

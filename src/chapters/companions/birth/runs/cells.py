@@ -8,7 +8,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .. import Settings, model, tables, task
+from .. import Settings, model, task
+from .. import task_tables as tables
 from ..attention import RecallsAndFocus
 from ..bigrams import Bigrams
 from ..training import train
