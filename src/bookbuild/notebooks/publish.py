@@ -11,13 +11,12 @@ from bookbuild.errors import BookError
 from bookbuild.results.executed import Entry
 from bookbuild.settings import Settings
 from bookbuild.source.addresses import NOTEBOOKS_BRANCH, Addresses
+from bookbuild.source.book import read_book
 from bookbuild.source.chapters import BOOK, Chapter
 
 from .prose import Prose, read_citations
 from .reader import Stored, reader_notebook
 
-# What a page needs and Colab lacks; torch, numpy and the rest of Colab stay as they are.
-COLAB_LACKS = ("jaxtyping", "python-flint")
 COLAB_OPENING = """\
 # On Colab: fetch this book at the commit of this page and install it. Elsewhere: nothing.
 import os
@@ -54,7 +53,9 @@ def write_branch(
         folder=f"{addresses.name}-{commit[:12]}",
         repository=addresses.repository,
         commit=commit,
-        requirements=", ".join(f'"{pin}"' for pin in _pins(settings.root, COLAB_LACKS)),
+        requirements=", ".join(
+            f'"{pin}"' for pin in _pins(settings.root, read_book(settings.root).colab)
+        ),
     )
     known = {chapter.name: chapter for chapter in chapters}
 

@@ -10,14 +10,6 @@ from bookbuild.source.addresses import Addresses
 from bookbuild.source.citation import article, citation, licence, paper
 
 CODEMETA, ZENODO = "codemeta.json", ".zenodo.json"
-KEYWORDS = (
-    "induction heads",
-    "in-context learning",
-    "transformers",
-    "gradient flow",
-    "reproducibility",
-    "executable paper",
-)
 
 
 def codemeta(root: Path) -> dict[str, Any]:
@@ -33,7 +25,7 @@ def codemeta(root: Path) -> dict[str, Any]:
         "license": licence(cited),
         "author": [{"@type": "Organization", "name": who["name"]} for who in cited["authors"]],
         "dateModified": str(cited["date-released"]),
-        "keywords": list(KEYWORDS),
+        "keywords": cited.get("keywords", []),
         "codeRepository": addresses.repository,
         "issueTracker": f"{addresses.repository}/issues",
         "continuousIntegration": f"{addresses.repository}/actions",
@@ -58,7 +50,7 @@ def zenodo(root: Path) -> dict[str, Any]:
         "version": cited["version"],
         "license": cited["license"],
         "access_right": "open",
-        "keywords": list(KEYWORDS),
+        "keywords": cited.get("keywords", []),
         "related_identifiers": [
             {
                 "identifier": said["url"],

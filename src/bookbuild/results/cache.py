@@ -1,4 +1,4 @@
-"""Cache for `emergence`: what is computed is kept in the store, under the key of its task."""
+"""The cache that chapters use: what they compute is kept in the store, by the key of its task."""
 
 import dataclasses
 import json

@@ -23,9 +23,9 @@ from bookbuild.ledger.render import measure_anchor
 from bookbuild.ledger.stored import WITNESS, read_record
 from bookbuild.reporting.report import FIGURES_FOLDER, FOLD_OPENING
 from bookbuild.results.executed import Entry
-from bookbuild.settings import PARTS, Settings
+from bookbuild.settings import Settings
 from bookbuild.source.addresses import Addresses
-from bookbuild.source.chapters import BOOK, Chapter, is_notebook, tags
+from bookbuild.source.chapters import BOOK, Chapter, is_notebook, parts, tags
 from bookbuild.source.citation import SOURCE, citation
 
 from .data import FOLDER, catalogue, write_ledger
@@ -74,12 +74,11 @@ def stage(
         nbformat.write(page, path)
         # Here other pages can include them.
         entry.write_figures(generated / FIGURES_FOLDER / chapter.name)
-    for folder, up in ((book, ""), *((book / part, "../") for part in PARTS)):
-        if folder.is_dir():
-            # Pages of a part include the summary too, and see the verdict page one folder up.
-            (folder / "_generated").mkdir(exist_ok=True)
-            summary = verdict_summary(findings, up=up)
-            (folder / "_generated" / "verdict_summary.md").write_text(summary, encoding="utf-8")
+    for folder, up in ((book, ""), *((book / part, "../") for part in parts(toc))):
+        # Pages of a part include the summary too, and see the verdict page one folder up.
+        (folder / "_generated").mkdir(exist_ok=True)
+        summary = verdict_summary(findings, up=up)
+        (folder / "_generated" / "verdict_summary.md").write_text(summary, encoding="utf-8")
     for chapter in chapters:
         path = generated / "results" / f"{chapter.name}.md"
         path.parent.mkdir(parents=True, exist_ok=True)
