@@ -73,7 +73,7 @@ class File:
 
 
 class Recording(Executor):
-    """An executor that hands over each finished run before the sweep hears of it."""
+    """An executor that passes each finished run to a function before the sweep receives it."""
 
     def __init__(self, pool: Executor, kinds: tuple[type, ...], finished: Callable[..., None]):
         self._pool, self._kinds, self._finished = pool, kinds, finished
@@ -88,7 +88,7 @@ class Recording(Executor):
             try:
                 result, seconds, where = done.result()
                 self._finished(configuration, result, seconds, where)
-            except BaseException as error:  # whatever it is, the sweep has to hear of it
+            except BaseException as error:  # whatever it is, the sweep has to receive it
                 told.set_exception(error)
             else:
                 told.set_result(result)
@@ -159,7 +159,7 @@ def said(earlier: int, carried: int, count: int) -> str:
         made = "was" if earlier == 1 else "were"
         told.append(
             f"Of the {count} stored runs of this chapter, {earlier} {made} made by earlier code "
-            "or by code that nobody wrote down."
+            "or by code that was not recorded."
         )
     if carried:
         made = "was" if carried == 1 else "were"

@@ -21,7 +21,7 @@ from .values import from_files, to_files
 
 ORDER = "BOOKBUILD_CACHE"
 SHORT = 1.0  # seconds; a run that has ended sooner is not worth a file
-SHARE = 20  # a state is written at most so often that writing takes one part in so many of the time
+SHARE = 20  # writing states may take one part in so many of the time
 STARTUP = (
     "from bookbuild.results.cache import attach_from_environment as attach; attach(); del attach\n"
 )

@@ -49,7 +49,7 @@ def stage(
     findings: Sequence[Finding],
     records: Records,
 ) -> None:
-    """Write the stage afresh."""
+    """Write the stage anew."""
     shutil.rmtree(settings.stage, ignore_errors=True)
     book = settings.stage / BOOK
     shutil.copytree(settings.root / BOOK, book, ignore=_executable)
@@ -166,7 +166,7 @@ def _page(chapter: Chapter, entry: Entry, names: Set[str], remark: str) -> Noteb
 
 
 def fold_long_code(cell: NotebookNode) -> None:
-    """Hide a long source behind a fold, unless the chapter has its own wish for the cell."""
+    """Hide a long source behind a fold, unless tags of the cell say how it is shown."""
     wishes = any(tag.startswith(("hide", "remove")) for tag in tags(cell))
     if not wishes and len(cell.source.splitlines()) > LONG:
         cell.metadata.tags = [*tags(cell), "hide-input"]
