@@ -9,13 +9,15 @@ import nbformat
 
 from bookbuild.errors import BookError
 from bookbuild.results.executed import Entry
+from bookbuild.schema import load
 from bookbuild.settings import Settings
 from bookbuild.source.addresses import NOTEBOOKS_BRANCH, Addresses
-from bookbuild.source.book import read_book
+from bookbuild.source.book import CONFIG, read_book
 from bookbuild.source.chapters import BOOK, Chapter
 
 from .prose import Prose, read_citations
 from .reader import Stored, reader_notebook
+from .syntax import EXTENSIONS
 
 COLAB_OPENING = """\
 # On Colab: fetch this book at the commit of this page and install it. Elsewhere: nothing.
@@ -63,9 +65,10 @@ def write_branch(
         return addresses.colab(name) if name in known else addresses.source(name)
 
     citations = read_citations(settings.root / BOOK / "references.bib")
+    extensions = _extensions(settings.root)
     for name, chapter in known.items():
         stored = Stored.of_entry(entries[name])
-        prose = Prose(link, stored.numbers, citations)
+        prose = Prose(link, stored.numbers, citations, extensions)
         source = addresses.source(name, commit)
         made = reader_notebook(chapter, stored, opening=opening, prose=prose, source=source)
         _write(out / BOOK / f"{name}.ipynb", made)
@@ -82,6 +85,7 @@ def write_beside(chapters: Iterable[Chapter], published: str | None, root: Path)
     addresses = Addresses.read(root)
     known = {chapter.name: chapter for chapter in chapters}
     citations = read_citations(root / BOOK / "references.bib")
+    extensions = _extensions(root)
     found: dict[str, bool] = {}
     for name, chapter in known.items():
         stored = _published(published, name, root) if published else None
@@ -96,7 +100,7 @@ def write_beside(chapters: Iterable[Chapter], published: str | None, root: Path)
             chapter,
             stored,
             opening=HOME_OPENING.format(root=root),
-            prose=Prose(link, stored.numbers if stored else {}, citations),
+            prose=Prose(link, stored.numbers if stored else {}, citations, extensions),
             source=addresses.source(name),
         )
         _write(root / BOOK / f"{name}.ipynb", made)
@@ -122,6 +126,12 @@ def _commit(root: Path) -> str:
             "The notebooks install the last commit, and files were changed since: commit first."
         )
     return head.stdout.strip()
+
+
+def _extensions(root: Path) -> tuple[str, ...]:
+    """Return the extensions of MyST that the pages of a book use."""
+    parsing = load(root / CONFIG, CONFIG).get("parse", {})
+    return tuple(parsing.get("myst_enable_extensions", EXTENSIONS))
 
 
 def _pins(root: Path, packages: Iterable[str]) -> list[str]:
