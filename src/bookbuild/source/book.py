@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from bookbuild.errors import raise_if_any
 from bookbuild.schema import faults, load
@@ -41,5 +42,7 @@ def read_book(root: Path) -> Book:
     path = root / CONFIG
     told = (load(path, CONFIG) or {}).get(SECTION, {}) if path.is_file() else {}
     raise_if_any(f"{CONFIG}, section {SECTION}: {fault.clause}." for fault in faults(told, SCHEMA))
-    fields = {name: tuple(v) if isinstance(v, list) else v for name, v in told.items()}
+    fields: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in told.items()
+    }
     return Book(**fields)
