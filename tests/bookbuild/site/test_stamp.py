@@ -42,7 +42,7 @@ def renew(toy, monkeypatch) -> Callable[..., bool]:
         )
         return toy.lines == [NOTHING]
 
-    toy.settings().site.with_name(seal.NAME).unlink()  # that of the whole site
+    toy.settings().site.with_name(stamp.NAME).unlink()  # that of the whole site
     assert not run()
     return run
 
@@ -97,7 +97,7 @@ def test_another_option_breaks_the_seal(renew, change):
 
 def test_another_version_of_a_package_breaks_the_seal(renew, monkeypatch):
     found = [*metadata.distributions(), SimpleNamespace(name="sphinx", version="99")]
-    monkeypatch.setattr(seal, "distributions", lambda: found)
+    monkeypatch.setattr(stamp, "distributions", lambda: found)
     assert not renew()
 
 
@@ -125,6 +125,6 @@ def test_a_result_that_was_touched_or_lost_breaks_the_seal(toy, renew):
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"told": {}}', '{"from": 1}', WITHOUT])
 def test_a_seal_that_cannot_be_read_is_none(toy, renew, text):
-    toy.settings().site.with_name(seal.NAME).write_text(text, encoding="utf-8")
+    toy.settings().site.with_name(stamp.NAME).write_text(text, encoding="utf-8")
     assert not renew()
     assert renew()
