@@ -2,6 +2,7 @@
 
 import shutil
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -55,6 +56,7 @@ def command(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., str]]:
 
     def run(root: Path, *arguments: str) -> str:
         monkeypatch.chdir(root)
+        monkeypatch.setattr("sys.path", [*sys.path])
         monkeypatch.setattr("sys.argv", ["bookbuild", *arguments])
         try:
             main()

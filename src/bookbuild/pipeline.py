@@ -26,6 +26,7 @@ from .settings import Settings
 from .site import stamp
 from .site.build import build_site
 from .site.stage import stage
+from .source.book import read_book
 from .source.chapters import Chapter, read_chapters, read_toc
 
 
@@ -58,7 +59,8 @@ def _build(settings: Settings, display: Display, tell: Callable[[str], None]) ->
     made_from = stamp.ingredients(settings)  # an edit from here on breaks the stamp
     chapters = read_chapters(settings.root, toc)
     every = read_chapters(settings.root, read_toc(settings.root)) if settings.part else chapters
-    # A slip in the ledger is told before minutes are spent on the chapters.
+    # A slip in the configuration or the ledger is told before minutes are spent on the chapters.
+    read_book(settings.root)
     claims = read_claims(settings.root, [chapter.name for chapter in every])
     preregistration = read_preregistration(settings.root)
     names = {chapter.name for chapter in chapters}

@@ -9,7 +9,6 @@ from .errors import BookError
 
 PROFILES = ("paper", "smoke")
 DEVICES = ("auto", "cpu", "cuda")
-PARTS = ("paper", "beyond", "companions")
 CELL_TIMEOUT = 7200  # seconds; the longest cell of the book takes minutes on two cores
 CHECKPOINT_INTERVAL = 30.0  # seconds of work that a kill may cost a long run
 

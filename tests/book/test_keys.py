@@ -17,6 +17,7 @@ import pytest
 from bookbuild.results.code.definitions import Reached, reached_by_cells
 from bookbuild.results.keys import chapter_fingerprint
 from bookbuild.settings import Settings
+from bookbuild.source.book import CONFIG
 from tools.this_book import ROOT, chapters
 
 SRC = ROOT / "src"
@@ -119,6 +120,8 @@ def test_data_that_a_chapter_reads_end_its_record(tmp_path):
 
 
 def copied(folder: Path, part: Path = SRC) -> Path:
+    """A copy of a part of the book, beside the configuration, which says what only draws."""
+    shutil.copy(ROOT / CONFIG, folder)
     ignored = shutil.ignore_patterns("__pycache__")
     return Path(shutil.copytree(part, folder / part.name, ignore=ignored))
 

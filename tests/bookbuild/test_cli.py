@@ -28,7 +28,7 @@ Command = Callable[..., str]
         (["build", "--jobs", "0"], "JOBS is a whole number of at least 1"),
         (["build", "--timeout", "soon"], "TIMEOUT is a whole number"),
         (["build", "--part", "papers"], "PART is one of"),
-        (["build", "--part", "companions"], "that part has no chapters yet"),
+        (["build", "--part", "companions"], "PART is one of paper, beyond, not 'companions'."),
         (["build", "--sed", "1"], "No such option"),
         (["chapter", "paper/99_lost"], "There is no chapter 'paper/99_lost'"),
         (["chapter", ""], "There is no chapter ''"),

@@ -13,14 +13,16 @@ from jsonschema import Draft202012Validator
 from bookbuild.execution.sweeps import SCHEMA as GRID
 from bookbuild.ledger.claims import SCHEMA as CLAIMS
 from bookbuild.schema import MESSAGE, faults, load
+from bookbuild.source.book import SCHEMA as BOOK
 from tools.this_book import ROOT
 
-SCHEMAS = [CLAIMS, GRID]
+SCHEMAS = [CLAIMS, GRID, BOOK]
 FILES = [
     (ROOT / "data/claims.yml", CLAIMS),
     *((path, GRID) for path in sorted((ROOT / "data/sweeps").glob("*.yml"))),
 ]
 NAMES = ("id", "kind", "expect", "within", "holds", "not_testable", "function", "grid", "fixed")
+NAMES += ("package", "drawing", "symbols", "colab", "stored_runs")
 texts = st.sampled_from(NAMES) | st.text(max_size=3)
 documents = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | texts | st.dates(),

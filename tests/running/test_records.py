@@ -7,10 +7,12 @@ from typing import Literal
 
 import pytest
 
-from bookbuild.execution.runs import REGISTRY, File
+from bookbuild.execution.runs import File
+from bookbuild.source.book import read_book
 from running.records import Entry, StoredRuns, written
 
 ROOT = Path(__file__).parents[2]
+REGISTERED = read_book(ROOT).stored_runs
 
 
 @dataclass(frozen=True)
@@ -127,7 +129,7 @@ def test_tables_are_read_from_files_and_bound(tmp_path):
     assert RUNS.bound(tmp_path) is square
 
 
-@pytest.mark.parametrize("file", REGISTRY)
+@pytest.mark.parametrize("file", REGISTERED)
 def test_a_stored_file_is_written_to_the_same_bytes(file):
     text = (ROOT / file).read_text(encoding="utf-8")
     found = File(file, ROOT, ROOT / "src")
@@ -135,7 +137,7 @@ def test_a_stored_file_is_written_to_the_same_bytes(file):
     assert all(len(entry.commit) == 12 for entry in found.entries.values())
 
 
-@pytest.mark.parametrize("file", REGISTRY)
+@pytest.mark.parametrize("file", REGISTERED)
 def test_what_is_stored_is_declared_and_nothing_is_declared_twice(file):
     found = File(file, ROOT, ROOT / "src")
     assert len({*found.runs.cells}) == len(found.runs.cells)
@@ -150,4 +152,4 @@ def test_every_file_of_stored_runs_is_registered():
         if isinstance(entries := json.loads((ROOT / name).read_text(encoding="utf-8")), list)
         and "configuration" in entries[0]
     }
-    assert stored == {*REGISTRY}
+    assert stored == {*REGISTERED}

@@ -12,13 +12,16 @@ from hypothesis import strategies as st
 from bookbuild.errors import BookError
 from bookbuild.execution.sweeps import read_grid
 from bookbuild.ledger.claims import judge, read_claims
-from bookbuild.settings import DEVICES, PARTS, PROFILES, one_of, whole_number
+from bookbuild.settings import DEVICES, PROFILES, one_of, whole_number
+from bookbuild.source.chapters import parts, read_toc
 from chapters.beyond import effective_context, knock_in, uniform_queries
 from chapters.paper import emergence, full_dynamics, induction_heads
 from chapters.paper.full_dynamics import Point
 from tools.faults.row import Row
+from tools.this_book import ROOT
 from tools.toy_book import LINE
 
+PARTS = parts(read_toc(ROOT))
 PRESETS = {
     module.__name__: module.PRESET
     for module in (

@@ -11,11 +11,13 @@ from typing import NamedTuple
 
 from bookbuild.errors import BookError
 from bookbuild.results.keys import chapter_fingerprint
+from bookbuild.schema import load
 from bookbuild.settings import Settings
+from bookbuild.source.book import CONFIG, SECTION
 from bookbuild.source.chapters import read_chapter
 
 MOST = 50  # commits back that are looked at
-TREE = ("src", "book", "data", "proofs", "_toc.yml", "_config.yml")
+TREE = ("src", "book", "data", "proofs", "_toc.yml", CONFIG)
 
 
 class Made(NamedTuple):
@@ -47,6 +49,7 @@ def trees(
             )
             with tarfile.open(fileobj=content) as archive:
                 archive.extractall(root, filter="data")
+            _tell_of_the_book(root, settings.root / CONFIG)
             found |= {made: root for made in wanted - found.keys() if _has(root, made)}
             if root not in found.values():
                 shutil.rmtree(root)
@@ -60,6 +63,13 @@ def _known(root: Path, commits: Iterable[str]) -> Iterator[str]:
     for commit in commits:
         with suppress(BookError):
             yield _git(root, "rev-parse", "--short", f"{commit}^{{commit}}").decode().strip()
+
+
+def _tell_of_the_book(root: Path, current: Path) -> None:
+    """Give a tree today's configuration if its own says nothing to the builder, as older ones."""
+    config = root / CONFIG
+    if config.is_file() and SECTION not in load(config, CONFIG):
+        shutil.copy2(current, config)
 
 
 def _kept(root: Path, commit: str) -> list[str]:

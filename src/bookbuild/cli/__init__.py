@@ -3,10 +3,12 @@
 import errno
 import signal
 import sys
+from pathlib import Path
 
 import click
 
 from bookbuild.errors import BookError
+from bookbuild.results.snapshot import SOURCES
 from bookbuild.results.store import reason
 
 from . import book, published, stored
@@ -20,6 +22,7 @@ NO_FAULT_OF_OURS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno
 def main() -> None:
     """Run the command line; end in one sentence for each problem, without a traceback."""
     signal.signal(signal.SIGTERM, _interrupt)
+    sys.path.insert(0, str(Path.cwd() / SOURCES))  # a book's own packages need no installation
     try:
         commands(standalone_mode=False)
     except BookError as error:

@@ -2,9 +2,8 @@
 
 import json
 from dataclasses import replace
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import click
@@ -19,6 +18,7 @@ from bookbuild.results.executed import NOTEBOOK_FILE
 from bookbuild.results.store import write_whole
 from bookbuild.settings import Settings
 from bookbuild.site.pdf import write_pdf
+from bookbuild.site.serving import served
 from bookbuild.site.stamp import Told
 from bookbuild.source.chapters import listed_files, read_chapter, read_chapters, read_toc
 
@@ -84,14 +84,9 @@ def serve(profile: str, port: int) -> None:
     site = Settings(Path.cwd(), profile).site
     if not site.is_dir():
         raise BookError(f"There is no site yet: run make reproduce PROFILE={profile} first.")
-    handler = partial(SimpleHTTPRequestHandler, directory=str(site))
-    try:
-        server = ThreadingHTTPServer(("127.0.0.1", port), handler)
-    except (OSError, OverflowError) as error:
-        raise BookError(f"Port {port} cannot be used: {error}.") from error
-    with server:
-        tell(f"serving the site on http://127.0.0.1:{port} (Ctrl-C ends it)")
-        server.serve_forever()
+    with served(site, port) as address:
+        tell(f"serving the site on {address} (Ctrl-C ends it)")
+        Event().wait()
 
 
 @commands.command()

@@ -1,4 +1,4 @@
-"""What the commands share: their group, the options of an execution, and a voice."""
+"""What the commands share: the group they belong to, options, and how a line is printed."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +10,6 @@ from rich.console import Console
 from bookbuild.settings import (
     CELL_TIMEOUT,
     DEVICES,
-    PARTS,
     PROFILES,
     Settings,
     default_jobs,
@@ -38,7 +37,7 @@ def whole(name: str, text: str, default: str | None = None, *, least: int = 1) -
 
 
 DEVICE = checked("--device", resolve_device, ", ".join(DEVICES), "auto")
-PART = click.option("--part", help=", ".join(PARTS))
+PART = click.option("--part", help="a folder of the book, whose chapters alone are built")
 PROFILE = checked(
     "--profile", lambda given: one_of("PROFILE", given, PROFILES), ", ".join(PROFILES), "paper"
 )

@@ -20,7 +20,7 @@ from .options import DEVICE, commands, tell, whole
 @whole("--jobs", "runs at once here; all cores, or one on a GPU")
 @click.option("--scheduler", help="address of a Dask scheduler, tcp://host:port")
 def sweep(config: Path, device: str, jobs: int | None, scheduler: str | None) -> None:
-    """Compute a declared grid of runs into the store: data/sweeps/figure5.yml."""
+    """Compute the grid of runs that a file declares, and keep the results in the store."""
     most = 1 if device == "cuda" else core_count()
     settings = Settings(Path.cwd(), device=device, jobs=jobs or most)
     read_grid(config, settings.device)  # a slip is told at once
@@ -33,7 +33,7 @@ def sweep(config: Path, device: str, jobs: int | None, scheduler: str | None) ->
 @whole("--jobs", "runs at once here; all cores by default")
 @click.option("--scheduler", help="address of a Dask scheduler, tcp://host:port")
 def runs(name: str, minutes: int | None, jobs: int | None, scheduler: str | None) -> None:
-    """Compute the stored runs that a file lacks, or that other code made: birth, k_hop, ..."""
+    """Compute the stored runs that a file of that NAME lacks, or that other code made."""
     settings = Settings(Path.cwd(), jobs=jobs or core_count())
     left = run_stored(name, settings, scheduler, minutes)
     tell(f"{name}: {len(left)} stored runs are left to compute" if left else f"{name}: whole")

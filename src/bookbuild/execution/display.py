@@ -11,7 +11,7 @@ SECONDS_BETWEEN_LINES = 20.0
 
 
 class Display(Protocol):
-    """What the execution tells its reader; a context that opens and closes the view."""
+    """Where an execution shows its state; a context manager that opens and closes the view."""
 
     def __enter__(self) -> object: ...
 

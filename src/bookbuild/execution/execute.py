@@ -19,6 +19,7 @@ from bookbuild.results.machine import gpu, gpu_id, machine
 from bookbuild.results.snapshot import sources
 from bookbuild.results.store import reason
 from bookbuild.settings import Settings
+from bookbuild.source.book import read_book
 from bookbuild.source.chapters import BOOK, Chapter
 
 from .display import Display
@@ -140,6 +141,7 @@ def _environment(chapter: Chapter, folder: Path, settings: Settings) -> dict[str
     return {
         "IPYTHONDIR": str(folder / "ipython"),
         report.OUTPUT: str(folder / "entry"),
+        report.SALT: read_book(settings.root).package,
         report.FIGURES_URL: f"{up}{report.FIGURES_FOLDER}/{chapter.name}",
         progress.PROGRESS_FILE: str(folder / "progress.jsonl"),
         provenance.COMMIT: provenance.commit(settings.root),

@@ -35,7 +35,7 @@ FORKS = sys.platform == "linux"  # elsewhere libraries do not survive it
 
 
 class ForkServer:
-    """The build's side: it asks for workers and learns how they end."""
+    """The build's side of the server: it requests workers and reads how they ended."""
 
     def __init__(self, packages: Collection[str], environment: Mapping[str, str]) -> None:
         """Start the server; what is slow of some packages is loaded before the first worker."""
@@ -60,7 +60,7 @@ class ForkServer:
         """Return the code with which the worker of a folder ended, or None while it runs."""
         try:
             return int((folder / CODE_FILE).read_text(encoding="utf-8"))
-        except (OSError, ValueError):  # it runs, or nobody is left who would tell
+        except (OSError, ValueError):  # the worker runs, or the server has ended
             return self._process.poll()
 
     def kill(self) -> None:
@@ -112,7 +112,7 @@ def _common_environment(settings: Settings) -> dict[str, str]:
 def main(libraries: Collection[str]) -> int:
     """Fork workers until the input ends, which it does with the build, however that ends."""
     for name in libraries if FORKS else ():
-        with suppress(ImportError):  # who needs it will tell
+        with suppress(ImportError):  # the chapter that needs it names the error
             importlib.import_module(name)
     gc.freeze()  # so that no collection copies pages that are shared
     folders: dict[int, str] = {}
@@ -129,7 +129,7 @@ def main(libraries: Collection[str]) -> int:
 
 
 def _fork(folder: str) -> int:
-    """Return the number of a new worker, which ends as a process of its own would."""
+    """Fork a worker for the order in a folder; return the number of its process."""
     number = os.fork()
     if number:
         return number
@@ -137,12 +137,12 @@ def _fork(folder: str) -> int:
         code = worker.main(folder, forks=True)
         sys.stdout.flush()
         sys.stderr.flush()
-        os._exit(code)  # a worker leaves nothing to tidy, and to take modules apart takes time
+        os._exit(code)  # nothing is left to clean up, and unloading modules takes time
     os.execv(sys.executable, [sys.executable, "-m", worker.__name__, folder])
 
 
 def _tell_the_ended(folders: dict[int, str]) -> None:
-    """Write down how workers have ended."""
+    """Write the exit code of each worker that has ended into its folder."""
     while folders:
         number, status = os.waitpid(-1, os.WNOHANG)
         if not number:

@@ -44,7 +44,7 @@ class Forked(psutil.Process):
 
 
 def _become_a_kernel(heard: int) -> None:
-    """Wait for what to do, and do it until this process ends."""
+    """Wait for the command of a kernel, and run that kernel until this process ends."""
     os.setsid()  # Jupyter signals a kernel and what it started as one group
     with os.fdopen(heard, encoding="utf-8") as stream:
         told = stream.read()
@@ -59,18 +59,18 @@ def _become_a_kernel(heard: int) -> None:
     if not sys.flags.safe_path:
         del sys.path[0]  # where the build was started; Jupyter puts the kernel's folder there
     for name in [name for name in sys.modules if name.partition(".")[0] == BOOK]:
-        del sys.modules[name]  # what it begins with, clocks among them, begins with the kernel
+        del sys.modules[name]  # loaded again, so that its clocks start with the kernel
     kernelapp.launch_new_instance()
     sys.exit()
 
 
 class Provisioner(LocalProvisioner):
-    """What Jupyter gets a kernel from: the one that waits, if it is such a one that is wanted."""
+    """Jupyter asks this for a kernel: it hands out the forked one where the command fits."""
 
     waiting: ClassVar[Forked | None] = None
 
     async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> KernelConnectionInfo:
-        """Hand out the kernel that waits, or start one."""
+        """Hand out the forked kernel, or start one."""
         kernel, Provisioner.waiting = Provisioner.waiting, None
         if kernel is None or cmd[: len(LAUNCH)] != LAUNCH:
             return await super().launch_kernel(cmd, **kwargs)

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from bookbuild.errors import BookError
 from bookbuild.settings import Settings
 
-# What chapters find in their environment, by name. PyTorch's own reductions work on vectors of half
-# the length. MKL's products take other instructions: those of the same name on Intel's processors
-# alone, the oldest ones, without fused multiply-add, on all others.
+# The environment variables of each rounding. PyTorch's own reductions use vectors of half the
+# length. MKL's products use the instructions of that name on Intel's processors; on all others they
+# use the oldest ones, which have no fused multiply-add.
 ROUNDINGS: dict[str, dict[str, str]] = {
     "avx2": {"ATEN_CPU_CAPABILITY": "avx2", "MKL_CBWR": "AVX2"},
     "compatible": {"ATEN_CPU_CAPABILITY": "avx2", "MKL_CBWR": "COMPATIBLE"},

@@ -17,29 +17,22 @@ from bookbuild.results.machine import machine
 from bookbuild.results.snapshot import SOURCES, sources
 from bookbuild.results.store import write_whole
 from bookbuild.settings import Settings
+from bookbuild.source.book import read_book
 from bookbuild.source.chapters import Chapter
 from running.records import Entry, StoredRuns, written
-
-COMPANIONS = "data/companions"
-REGISTRY = {  # where the declaration of each file lies, under the name RUNS
-    "data/token_grid.json": "chapters.beyond.real_transformers.token_grid.store",
-    f"{COMPANIONS}/associative_memories.json": "chapters.companions.associative_memories.stored",
-    f"{COMPANIONS}/birth.json": "chapters.companions.birth.runs.record",
-    f"{COMPANIONS}/distributional.json": "chapters.companions.distributional.stored",
-    f"{COMPANIONS}/factual_recall.json": "chapters.companions.factual_recall.stored",
-    f"{COMPANIONS}/grokking.json": "chapters.companions.grokking.stored",
-    f"{COMPANIONS}/k_hop.json": "chapters.companions.k_hop.stored",
-    f"{COMPANIONS}/language.json": "chapters.companions.retrieval.silencing",
-}
 
 
 class File:
     """A file of stored runs below a folder, its declaration, and the code of the sources there."""
 
     def __init__(self, file: str, root: Path, src: Path) -> None:
-        """Read the file; raise BookError with a sentence where it is damaged or of other runs."""
+        """Read a file that the book below `root` registers; `src` is the folder of its code.
+
+        Raises:
+            BookError: with a sentence, where the file is damaged or has other runs.
+        """
         self.path = root / file
-        self.runs: StoredRuns = importlib.import_module(REGISTRY[file]).RUNS
+        self.runs: StoredRuns = importlib.import_module(read_book(root).stored_runs[file]).RUNS
         function = self.runs.function
         self.code = code_of(function.__module__, function.__qualname__, src)
         self.carries = read_record(root / RUNS).get(file, [])
@@ -80,7 +73,7 @@ class File:
 
 
 class Recording(Executor):
-    """An executor that hands over each finished run before the sweep hears of it."""
+    """An executor that passes each finished run to a function before the sweep receives it."""
 
     def __init__(self, pool: Executor, kinds: tuple[type, ...], finished: Callable[..., None]):
         self._pool, self._kinds, self._finished = pool, kinds, finished
@@ -95,7 +88,7 @@ class Recording(Executor):
             try:
                 result, seconds, where = done.result()
                 self._finished(configuration, result, seconds, where)
-            except BaseException as error:  # whatever it is, the sweep has to hear of it
+            except BaseException as error:  # whatever it is, the sweep has to receive it
                 told.set_exception(error)
             else:
                 told.set_result(result)
@@ -111,11 +104,11 @@ def _timed(fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, f
     return result, round(time.process_time() - begun, 1), machine()
 
 
-def file_of(name: str) -> str:
-    """Return the file of stored runs with a name; raise BookError where there is none."""
-    files = {Path(file).stem: file for file in REGISTRY}
+def file_of(name: str, root: Path) -> str:
+    """Return the file of stored runs with a name; raise BookError where the book has none."""
+    files = {Path(file).stem: file for file in read_book(root).stored_runs}
     if name not in files:
-        known = ", ".join(sorted(files))
+        known = ", ".join(sorted(files)) or "none"
         raise BookError(f"There are no stored runs called {name!r}; there are {known}.")
     return files[name]
 
@@ -125,7 +118,7 @@ def complete(name: str, root: Path, src: Path) -> None:
     from running import sweep
     from running.executors import default_executor
 
-    file = File(file_of(name), root, src)
+    file = File(file_of(name, root), root, src)
 
     def keep(configuration: Any, result: Any, seconds: float | None, where: str | None) -> None:
         date = datetime.now(UTC).isoformat(timespec="seconds")
@@ -154,8 +147,9 @@ def remark(chapter: Chapter, settings: Settings) -> str:
 
 def stored_by(chapter: Chapter, settings: Settings) -> list[str]:
     """Return the files of stored runs that a chapter reads."""
+    registered = read_book(settings.root).stored_runs
     names = (path.relative_to(settings.root).as_posix() for path in chapter.data)
-    return [name for name in names if name in REGISTRY]
+    return [name for name in names if name in registered]
 
 
 def said(earlier: int, carried: int, count: int) -> str:
@@ -165,7 +159,7 @@ def said(earlier: int, carried: int, count: int) -> str:
         made = "was" if earlier == 1 else "were"
         told.append(
             f"Of the {count} stored runs of this chapter, {earlier} {made} made by earlier code "
-            "or by code that nobody wrote down."
+            "or by code that was not recorded."
         )
     if carried:
         made = "was" if carried == 1 else "were"

@@ -58,7 +58,7 @@ def read_grid(path: Path, device: str) -> Grid:
 
 
 def _function(path: Path, name: str) -> Callable[[Any], Any]:
-    """Return the function of a chapter with this dotted name."""
+    """Return the function with this dotted name."""
     module, _, attribute = name.rpartition(".")
     try:
         return getattr(importlib.import_module(module), attribute)
@@ -68,7 +68,10 @@ def _function(path: Path, name: str) -> Callable[[Any], Any]:
 
 def _configuration_class(path: Path, function: Callable[[Any], Any]) -> type[Any]:
     """Return the dataclass that a function takes."""
-    hints = get_type_hints(function) if callable(function) else {}
+    try:
+        hints = get_type_hints(function) if callable(function) else {}
+    except (TypeError, NameError):  # it is no function, or its annotations cannot be read
+        hints = {}
     hints.pop("return", None)
     kinds = [kind for kind in hints.values() if isinstance(kind, type)]
     if len(hints) != 1 or not kinds or not dataclasses.is_dataclass(kinds[0]):
@@ -108,7 +111,7 @@ def run_stored(
 
     Raises BookError where that fails.
     """
-    file, seconds = file_of(name), None if minutes is None else 60.0 * minutes
+    file, seconds = file_of(name, settings.root), None if minutes is None else 60.0 * minutes
     File(file, settings.root, sources(settings))  # a damaged one is told at once
     asked = {"root": str(settings.root), "name": name}
     if not _swept(asked, settings, scheduler, seconds):

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from statistics import fmean
 from threading import Event, Thread
 
-PERIOD = 1.0  # seconds between two looks at a GPU, each of which tells of as long at most
-PATIENCE = 10.0  # seconds for a look
+PERIOD = 1.0  # seconds between two queries of a GPU; its load is averaged over at most as long
+PATIENCE = 10.0  # seconds that a query may take
 MEBIBYTE = 2**20
 
 Usage = dict[str, float]
@@ -18,11 +18,12 @@ Look = tuple[str, str]  # percentage of the time, and mebibytes, or why they are
 
 @contextmanager
 def watched(gpu: str | None) -> Iterator[Callable[[], Usage]]:
-    """Yield a function that tells, when all is over, what was used, a GPU by its number or UUID.
+    """Yield a function that returns, once the kernel has ended, what it used.
 
+    `gpu` is the number or the UUID of a GPU, or None on a processor. In what is returned
     `memory` is the most bytes that a child of this process held in main memory, `gpu_memory` the
-    most that anyone held on the GPU, `gpu_busy` the share of the time in which it computed. What
-    the driver's own tool does not tell is left out.
+    most that all processes held on the GPU, and `gpu_busy` the share of the time in which the GPU
+    computed. What nvidia-smi does not report is left out.
     """
     looks: list[Look] = []
     over = Event()
@@ -36,7 +37,7 @@ def watched(gpu: str | None) -> Iterator[Callable[[], Usage]]:
 
 
 def _watch(gpu: str, looks: list[Look], over: Event) -> None:
-    """Look at a GPU until all is over or there is no tool to look with."""
+    """Query a GPU once a period, until the execution is over or nvidia-smi fails."""
     command = ["nvidia-smi", f"--id={gpu}", "--query-gpu=utilization.gpu,memory.used"]
     while not over.wait(PERIOD):
         try:
@@ -55,7 +56,7 @@ def _watch(gpu: str, looks: list[Look], over: Event) -> None:
 
 
 def _of_gpu(looks: list[Look]) -> Usage:
-    """Return what the looks say; where a GPU does not tell something, there is no number."""
+    """Return the mean load and the most memory of all queries, without what was not reported."""
     busy, held = ([float(look[i]) for look in looks if look[i].isdecimal()] for i in range(2))
     return ({"gpu_busy": fmean(busy) / 100} if busy else {}) | (
         {"gpu_memory": MEBIBYTE * max(held)} if held else {}

@@ -1,4 +1,4 @@
-"""What is stored of the rows beside their claims: when written, how steady, how easily missed."""
+"""What records say of each row: when it was written, how steady it is, and what faults turn it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ class Known(NamedTuple):
 
     @property
     def words(self) -> dict[str, str]:
-        """Each of them in a word, empty for None, under its name in the verdict page's queries."""
+        """Each record in one word, by its name in queries of the verdict page; empty for None."""
         return {
             "preregistration": self.preregistration.state if self.preregistration else "",
             "seeds": self.rerun.steadiness if self.rerun else "",

@@ -10,7 +10,7 @@ from urllib.parse import unquote
 from pybtex.database import Person, parse_file
 from pybtex.richtext import Text
 
-from .syntax import Directive, Link, Role, Target, read
+from .syntax import EXTENSIONS, Directive, Link, Role, Target, read
 
 PAGE = re.compile(r"([^:#]+)\.md(?:#.*)?")  # the address of another page, with or without a label
 NOT_QUOTING = re.compile(r"[^>\s]")
@@ -22,11 +22,12 @@ ON_THE_PAGE = ("include", "figure", "image", "bibliography")
 
 @dataclass(frozen=True)
 class Prose:
-    """What the prose refers to: measured numbers by key, citations by key, pages by name."""
+    """What prose refers to (numbers and citations by key, pages by name), and its extensions."""
 
     link: Callable[[str], str]
     numbers: Mapping[str, float | bool] = field(default_factory=dict)
     citations: Mapping[str, str] = field(default_factory=dict)
+    extensions: tuple[str, ...] = EXTENSIONS
 
     def plain(self, text: str, folder: str) -> str:
         """Return a text with roles, directives and links to pages resolved.
@@ -42,7 +43,7 @@ class Prose:
 
     def _edits(self, source: str, folder: str) -> Iterator[tuple[int, int, str]]:
         """Yield what is to be replaced, from one character up to another, and by what."""
-        for part in read(source):
+        for part in read(source, self.extensions):
             match part:
                 case Directive():
                     lines = self._directive(part, folder)

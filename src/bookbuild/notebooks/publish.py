@@ -9,15 +9,16 @@ import nbformat
 
 from bookbuild.errors import BookError
 from bookbuild.results.executed import Entry
+from bookbuild.schema import load
 from bookbuild.settings import Settings
 from bookbuild.source.addresses import NOTEBOOKS_BRANCH, Addresses
+from bookbuild.source.book import CONFIG, read_book
 from bookbuild.source.chapters import BOOK, Chapter
 
 from .prose import Prose, read_citations
 from .reader import Stored, reader_notebook
+from .syntax import EXTENSIONS
 
-# What a page needs and Colab lacks; torch, numpy and the rest of Colab stay as they are.
-COLAB_LACKS = ("jaxtyping", "python-flint")
 COLAB_OPENING = """\
 # On Colab: fetch this book at the commit of this page and install it. Elsewhere: nothing.
 import os
@@ -54,7 +55,9 @@ def write_branch(
         folder=f"{addresses.name}-{commit[:12]}",
         repository=addresses.repository,
         commit=commit,
-        requirements=", ".join(f'"{pin}"' for pin in _pins(settings.root, COLAB_LACKS)),
+        requirements=", ".join(
+            f'"{pin}"' for pin in _pins(settings.root, read_book(settings.root).colab)
+        ),
     )
     known = {chapter.name: chapter for chapter in chapters}
 
@@ -62,9 +65,10 @@ def write_branch(
         return addresses.colab(name) if name in known else addresses.source(name)
 
     citations = read_citations(settings.root / BOOK / "references.bib")
+    extensions = _extensions(settings.root)
     for name, chapter in known.items():
         stored = Stored.of_entry(entries[name])
-        prose = Prose(link, stored.numbers, citations)
+        prose = Prose(link, stored.numbers, citations, extensions)
         source = addresses.source(name, commit)
         made = reader_notebook(chapter, stored, opening=opening, prose=prose, source=source)
         _write(out / BOOK / f"{name}.ipynb", made)
@@ -81,6 +85,8 @@ def write_beside(chapters: Iterable[Chapter], published: str | None, root: Path)
     addresses = Addresses.find(root)
     known = {chapter.name: chapter for chapter in chapters}
     citations = read_citations(root / BOOK / "references.bib")
+
+    extensions = _extensions(root)
 
     def source(name: str, up: str) -> str:
         return addresses.source(name) if addresses else f"{up}{name}.md"
@@ -99,7 +105,7 @@ def write_beside(chapters: Iterable[Chapter], published: str | None, root: Path)
             chapter,
             stored,
             opening=HOME_OPENING.format(root=root),
-            prose=Prose(link, stored.numbers if stored else {}, citations),
+            prose=Prose(link, stored.numbers if stored else {}, citations, extensions),
             source=source(name, up),
         )
         _write(root / BOOK / f"{name}.ipynb", made)
@@ -125,6 +131,12 @@ def _commit(root: Path) -> str:
             "The notebooks install the last commit, and files were changed since: commit first."
         )
     return head.stdout.strip()
+
+
+def _extensions(root: Path) -> tuple[str, ...]:
+    """Return the extensions of MyST that the pages of a book use."""
+    parsing = load(root / CONFIG, CONFIG).get("parse", {})
+    return tuple(parsing.get("myst_enable_extensions", EXTENSIONS))
 
 
 def _pins(root: Path, packages: Iterable[str]) -> list[str]:

@@ -14,7 +14,7 @@ from mdit_py_plugins.myst_role.index import myst_role
 from myst_parser.config.main import MdParserConfig
 from myst_parser.parsers.mdit import create_md_parser
 
-EXTENSIONS = (  # those of _config.yml
+EXTENSIONS = (  # of MyST, for a book whose configuration names none
     "amsmath",
     "attrs_block",
     "attrs_inline",
@@ -72,11 +72,16 @@ class Role(Part):
     content: str
 
 
-def read(text: str) -> Iterator[Directive | Target | Link | Role]:
-    """Yield the parts of a text whose lines all end in a newline; a directive's body is unread."""
+def read(
+    text: str, extensions: tuple[str, ...] = EXTENSIONS
+) -> Iterator[Directive | Target | Link | Role]:
+    """Yield the parts of a text whose lines all end in a newline; a directive's body is unread.
+
+    `extensions` are those of MyST that the text uses.
+    """
     starts = [0, *accumulate(len(line) for line in text.splitlines(keepends=True))]
     cursor = 0
-    for token in _parser().parse(text):
+    for token in _parser(extensions).parse(text):
         if token.map is None:
             continue
         first, last = token.map
@@ -148,9 +153,9 @@ def _without_options(body: str) -> str:
 
 
 @cache
-def _parser() -> MarkdownIt:
+def _parser(extensions: tuple[str, ...]) -> MarkdownIt:
     """Return the site's parser; its links and roles know their place in the inline content."""
-    made = create_md_parser(MdParserConfig(enable_extensions=set(EXTENSIONS)), RendererHTML)
+    made = create_md_parser(MdParserConfig(enable_extensions=set(extensions)), RendererHTML)
     made.disable("front_matter")  # a rule at the head of a cell is a rule
     made.inline.ruler.at("link", _placed_link)
     made.inline.ruler.at("myst_role", _placed_role)

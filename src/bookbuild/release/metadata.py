@@ -23,7 +23,7 @@ def codemeta(root: Path) -> dict[str, Any]:
         "license": licence(cited),
         "author": [{"@type": "Organization", "name": who["name"]} for who in cited["authors"]],
         "dateModified": str(cited["date-released"]),
-        "keywords": cited["keywords"],
+        "keywords": cited.get("keywords", []),
         "codeRepository": addresses.repository,
         "issueTracker": f"{addresses.repository}/issues",
         "continuousIntegration": f"{addresses.repository}/actions",
@@ -49,6 +49,6 @@ def zenodo(root: Path) -> dict[str, Any]:
         "version": cited["version"],
         "license": cited["license"],
         "access_right": "open",
-        "keywords": cited["keywords"],
+        "keywords": cited.get("keywords", []),
         "related_identifiers": [{"identifier": to, "relation": how} for to, how in links],
     }

@@ -15,6 +15,7 @@ from .measures import Over, glued, plain_measure, write_measures
 
 OUTPUT = "BOOKBUILD_OUTPUT"
 FIGURES_URL = "BOOKBUILD_FIGURES_URL"
+SALT = "BOOKBUILD_SALT"  # the text that the ids inside drawings are derived from
 INTERACTIVE_OUTPUT = "_build/interactive"
 MEASURES_FILE = "measures.json"
 FIGURES_FOLDER = "figures"
@@ -74,7 +75,7 @@ def show(
     _last_figure = now
     folder = _output() / FIGURES_FOLDER
     folder.mkdir(parents=True, exist_ok=True)
-    with pyplot.rc_context({"svg.hashsalt": "emergence"}):
+    with pyplot.rc_context({"svg.hashsalt": os.environ.get(SALT) or "bookbuild"}):
         fig.savefig(folder / f"{name}.svg", metadata={"Date": None}, transparent=True)
     arrays = {str(key): _plain_array(value) for key, value in (data or {}).items()}
     document = {"figure": name, "settings": settings, "data": arrays}

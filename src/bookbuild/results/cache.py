@@ -1,4 +1,4 @@
-"""Cache for `emergence`: what is computed is kept in the store, under the key of its task."""
+"""The cache that chapters use: what they compute is kept in the store, by the key of its task."""
 
 import dataclasses
 import json
@@ -21,7 +21,7 @@ from .values import from_files, to_files
 
 ORDER = "BOOKBUILD_CACHE"
 SHORT = 1.0  # seconds; a run that has ended sooner is not worth a file
-SHARE = 20  # a state is written at most so often that writing takes one part in so many of the time
+SHARE = 20  # writing states may take one part in so many of the time
 STARTUP = (
     "from bookbuild.results.cache import attach_from_environment as attach; attach(); del attach\n"
 )

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from bookbuild.settings import Settings
+from bookbuild.source.book import CONFIG
 from bookbuild.source.chapters import Chapter
 
 SOURCES = "src"
@@ -15,14 +16,17 @@ SOURCES = "src"
 
 @contextmanager
 def frozen(settings: Settings, chapters: Iterable[Chapter] = ()) -> Iterator[Settings]:
-    """Copy src and the data that chapters name; yield settings whose sources are the copy."""
+    """Copy src, the configuration and the data of chapters; yield settings that use the copy."""
     target = settings.running / f"{os.getpid()}-sources"
     shutil.rmtree(target, ignore_errors=True)
     try:
         shutil.copytree(
             settings.root / SOURCES, target / SOURCES, ignore=shutil.ignore_patterns("__pycache__")
         )
-        for name in {path.relative_to(settings.root) for item in chapters for path in item.data}:
+        names = {path.relative_to(settings.root) for item in chapters for path in item.data}
+        if (settings.root / CONFIG).is_file():
+            names.add(Path(CONFIG))
+        for name in names:
             (target / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(settings.root / name, target / name)
         yield dataclasses.replace(settings, frozen=target)

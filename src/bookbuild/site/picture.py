@@ -1,4 +1,4 @@
-"""The picture that a link to the book shows where links have pictures."""
+"""The preview picture that other sites show with a link to the book."""
 
 import textwrap
 from collections.abc import Sequence

@@ -7,6 +7,8 @@ from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+from bookbuild.errors import BookError
+
 
 class _Quiet(SimpleHTTPRequestHandler):
     def log_message(self, format: str, *args: object) -> None:
@@ -14,9 +16,21 @@ class _Quiet(SimpleHTTPRequestHandler):
 
 
 @contextmanager
-def served(folder: Path) -> Iterator[str]:
-    """Serve a folder on a free port of this machine; the address ends in a slash."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(folder))) as server:
+def served(folder: Path, port: int = 0) -> Iterator[str]:
+    """Serve a folder on this machine and yield the address, which ends in a slash.
+
+    Args:
+        folder: what is served.
+        port: from 1 to 65535; 0 for a free one.
+
+    Raises:
+        BookError: where the port cannot be used.
+    """
+    try:
+        server = ThreadingHTTPServer(("127.0.0.1", port), partial(_Quiet, directory=str(folder)))
+    except (OSError, OverflowError) as error:
+        raise BookError(f"Port {port} cannot be used: {error}.") from error
+    with server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
         try:

@@ -24,9 +24,9 @@ from bookbuild.ledger.render import measure_anchor
 from bookbuild.ledger.stored import WITNESS, read_record
 from bookbuild.reporting.report import FIGURES_FOLDER, FOLD_OPENING
 from bookbuild.results.executed import Entry
-from bookbuild.settings import PARTS, Settings
+from bookbuild.settings import Settings
 from bookbuild.source.addresses import Addresses
-from bookbuild.source.chapters import BOOK, Chapter, is_notebook, tags
+from bookbuild.source.chapters import BOOK, Chapter, is_notebook, parts, tags
 from bookbuild.source.citation import SOURCE, citation
 
 from .data import FOLDER, catalogue, write_ledger
@@ -50,7 +50,7 @@ def stage(
     findings: Sequence[Finding],
     records: Records,
 ) -> None:
-    """Write the stage afresh."""
+    """Write the stage anew."""
     shutil.rmtree(settings.stage, ignore_errors=True)
     book = settings.stage / BOOK
     shutil.copytree(settings.root / BOOK, book, ignore=_executable)
@@ -75,12 +75,11 @@ def stage(
         nbformat.write(page, path)
         # Here other pages can include them.
         entry.write_figures(generated / FIGURES_FOLDER / chapter.name)
-    for folder, up in ((book, ""), *((book / part, "../") for part in PARTS)):
-        if folder.is_dir():
-            # Pages of a part include the summary too, and see the verdict page one folder up.
-            (folder / "_generated").mkdir(exist_ok=True)
-            summary = verdict_summary(findings, up=up)
-            (folder / "_generated" / "verdict_summary.md").write_text(summary, encoding="utf-8")
+    for folder, up in ((book, ""), *((book / part, "../") for part in parts(toc))):
+        # Pages of a part include the summary too, and see the verdict page one folder up.
+        (folder / "_generated").mkdir(exist_ok=True)
+        summary = verdict_summary(findings, up=up)
+        (folder / "_generated" / "verdict_summary.md").write_text(summary, encoding="utf-8")
     for chapter in chapters:
         path = generated / "results" / f"{chapter.name}.md"
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -169,7 +168,7 @@ def _page(chapter: Chapter, entry: Entry, names: Set[str], remark: str) -> Noteb
 
 
 def fold_long_code(cell: NotebookNode) -> None:
-    """Hide a long source behind a fold, unless the chapter has its own wish for the cell."""
+    """Hide a long source behind a fold, unless tags of the cell say how it is shown."""
     wishes = any(tag.startswith(("hide", "remove")) for tag in tags(cell))
     if not wishes and len(cell.source.splitlines()) > LONG:
         cell.metadata.tags = [*tags(cell), "hide-input"]

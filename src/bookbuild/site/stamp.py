@@ -1,7 +1,8 @@
 """The stamp of a site: what it was made from, so that a build that would change nothing ends here.
 
-It holds a digest of everything a build reads, where the results lie that it took and when they were
-written, a digest of the site, and what the build said. One of them amiss, and the site is built.
+It holds a digest of everything that a build reads, the size and the time of each stored result that
+the build used, a digest of the site, and what the build printed. If one of the first three has
+changed, the site is built again.
 """
 
 import hashlib

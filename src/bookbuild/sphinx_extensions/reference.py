@@ -1,12 +1,14 @@
 """A Sphinx extension for the reference: signatures as written, and links to it from every page.
 
-Code such as `theory.reduced_loss` or `emergence.theory.reduced_loss` leads to its entry.
+Code such as `tasks.sample` or `science.tasks.sample` leads to its entry, if the book's package is
+`science`.
 """
 
 import ast
 import inspect
 import re
 import textwrap
+from pathlib import Path
 from typing import Any
 
 from docutils import nodes
@@ -14,7 +16,8 @@ from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.util.nodes import make_refnode
 
-PACKAGE = "emergence"
+from bookbuild.source.book import read_book
+
 SIGNATURE = re.compile(r'<dt class="sig .*?</dt>', re.DOTALL)
 LIST = re.compile(r"<(/?)d(l|d)>")
 
@@ -65,10 +68,11 @@ def prepare(app: Sphinx, doctree: nodes.document) -> None:
 
 def link_entries(app: Sphinx, doctree: nodes.document, page: str) -> None:
     """Link code that is the name of an entry, outside of links and headings, to the entry."""
-    entries = app.env.domaindata["py"]["objects"]
+    package = read_book(Path(app.srcdir)).package
+    entries = app.env.domaindata["py"]["objects"] if package else {}
     for literal in list(doctree.findall(nodes.literal)):
-        name = literal.astext().removeprefix(f"{PACKAGE}.")
-        entry = entries.get(f"{PACKAGE}.{name}") if "." in name else None
+        name = literal.astext().removeprefix(f"{package}.")
+        entry = entries.get(f"{package}.{name}") if "." in name else None
         if entry is None or _within(literal, (nodes.reference, nodes.title)):
             continue
         link = make_refnode(app.builder, page, entry.docname, entry.node_id, literal.deepcopy())

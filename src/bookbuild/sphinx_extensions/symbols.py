@@ -1,6 +1,6 @@
 """A Sphinx extension that marks the symbols of the glossary, so that a preview can explain them.
 
-A formula that is one symbol gets the class of its row. Companions have symbols of their own.
+A formula that is one symbol gets the class of its row, in the folders that share the glossary.
 """
 
 import re
@@ -9,8 +9,10 @@ from pathlib import Path
 from docutils import nodes
 from sphinx.application import Sphinx
 
+from bookbuild.source.book import read_book
+from bookbuild.source.chapters import BOOK
+
 GLOSSARY = "book/glossary"
-FOLDERS = ("book/paper/", "book/beyond/")
 ROW = re.compile(r"^\| (\$.*?) \| ", re.MULTILINE)
 FORMULA = re.compile(r"\$([^$]+)\$")
 SEPARATORS = re.compile(r",(?:\\[ ,])?|=|\\in\b|\\dots")
@@ -31,7 +33,9 @@ def mark(app: Sphinx, doctree: nodes.document, page: str) -> None:
     """Give every formula that is a symbol of the glossary its class."""
     is_glossary = page == GLOSSARY
     glossary = Path(app.srcdir, f"{GLOSSARY}.md")
-    if not (is_glossary or page.startswith(FOLDERS)) or not glossary.is_file():
+    folders = read_book(Path(app.srcdir)).symbols
+    elsewhere = folders and not page.startswith(tuple(f"{BOOK}/{name}/" for name in folders))
+    if (elsewhere and not is_glossary) or not glossary.is_file():
         return
     known = symbols(glossary.read_text(encoding="utf-8"))
     for node in doctree.findall(nodes.math):

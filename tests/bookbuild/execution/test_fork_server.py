@@ -18,6 +18,7 @@ process = {
     "inline": "inline" in matplotlib.get_backend(),
     "sources first": "running" in sys.path[0],
     "its own folder": os.environ["BOOKBUILD_OUTPUT"].endswith("-beyond-01_square/entry"),
+    "the salt of drawings": os.environ["BOOKBUILD_SALT"] == "emergence",
     "a session": os.getsid(0) == os.getpid(),
     "nothing to read": sys.__stdin__.read() == "",
     "progress, asked for where bookbuild begins": logging.getLogger(

@@ -69,8 +69,8 @@ class Copy:
         shutil.copytree(ROOT / "src", root / "src", ignore=shutil.ignore_patterns("__pycache__"))
         (root / "data").mkdir()
         (root / "src/emergence/tiny.py").write_text(TINY, encoding="utf-8")
-        declared = "REGISTRY = {'data/tiny.json': 'emergence.tiny',"
-        self.edit("bookbuild/execution/runs.py", "REGISTRY = {", declared)
+        declared = "bookbuild: {stored_runs: {data/tiny.json: emergence.tiny}}\n"
+        (root / "_config.yml").write_text(declared, encoding="utf-8")
         self.edit("bookbuild/settings.py", "_INTERVAL = 30.0", "_INTERVAL = 0.2")
 
     def edit(self, path: str, old: str, new: str) -> None:
@@ -159,6 +159,10 @@ def test_it_ends_in_time_and_says_what_is_left(tmp_path: Path) -> None:
 def test_an_unknown_name_and_a_damaged_file_are_told_in_a_sentence(
     tmp_path: Path, command: Command
 ) -> None:
+    assert command(tmp_path, "runs", "lost") == (
+        "There are no stored runs called 'lost'; there are none."
+    )
+    (tmp_path / "_config.yml").symlink_to(ROOT / "_config.yml")
     known = "associative_memories, birth, distributional, factual_recall, grokking, k_hop, language"
     assert command(tmp_path, "runs", "lost") == (
         f"There are no stored runs called 'lost'; there are {known}, token_grid."
@@ -181,14 +185,15 @@ def test_an_unknown_name_and_a_damaged_file_are_told_in_a_sentence(
 
 def copied(tmp_path: Path, code: Callable[[str, int], str | None]) -> tuple[Settings, File]:
     """Two stored files in a folder, each entry with the code that is asked for."""
-    (tmp_path / "src").symlink_to(ROOT / "src")
+    for name in ("src", "_config.yml"):
+        (tmp_path / name).symlink_to(ROOT / name)
     for name in ("k_hop", "language"):
-        file = File(file_of(name), ROOT, ROOT / "src")
-        path = tmp_path / file_of(name)
+        file = File(file_of(name, ROOT), ROOT, ROOT / "src")
+        path = tmp_path / file_of(name, ROOT)
         path.parent.mkdir(parents=True, exist_ok=True)
         entries = [e._replace(code=code(file.code, i)) for i, e in enumerate(file.entries.values())]
         path.write_text(written(entries), encoding="utf-8")
-    return Settings(tmp_path), File(file_of("k_hop"), tmp_path, tmp_path / "src")
+    return Settings(tmp_path), File(file_of("k_hop", ROOT), tmp_path, tmp_path / "src")
 
 
 @pytest.mark.parametrize(
@@ -218,8 +223,8 @@ def test_a_page_tells_of_runs_by_earlier_code(
 def test_runs_from_before_an_edit_that_changed_no_number_are_current(tmp_path: Path) -> None:
     settings, file = copied(tmp_path, lambda _, place: "f00" if place > 2 else "f0")
     carry = {"from": "f00", "to": file.code, "commit": "0" * 12, "witness": "smoke", "equal": 7}
-    (tmp_path / RUNS).write_text(json.dumps({file_of("k_hop"): [carry]}), encoding="utf-8")
-    file = File(file_of("k_hop"), settings.root, tmp_path / "src")
+    (tmp_path / RUNS).write_text(json.dumps({file_of("k_hop", ROOT): [carry]}), encoding="utf-8")
+    file = File(file_of("k_hop", ROOT), settings.root, tmp_path / "src")
     assert (file.earlier, file.carried) == (3, 28)
     assert set(file.lacking) & file.entries.keys() == set(list(file.entries)[:3])
 

@@ -1,5 +1,7 @@
 """MyST prose as plain Markdown."""
 
+from dataclasses import replace
+
 import pytest
 import yaml
 from hypothesis import given
@@ -127,6 +129,12 @@ def test_any_text_is_read(text):
 def test_the_syntax_is_that_of_the_site():
     config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
     assert set(EXTENSIONS) == set(config["parse"]["myst_enable_extensions"])
+
+
+def test_a_book_says_which_extensions_its_pages_use():
+    text = ":::{note}\nso\n:::"
+    assert PROSE.plain(text, "paper") == "> **Note.**\n>\n> so"
+    assert replace(PROSE, extensions=("dollarmath",)).plain(text, "paper") == text
 
 
 def test_citations_name_authors_and_year(tmp_path):

@@ -165,6 +165,18 @@ def test_links_need_a_site(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "Preset(n_pairs=4)" in fold
 
 
+def test_the_ids_in_a_drawing_follow_from_the_salt(
+    output: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def drawn(salt: str) -> str:
+        monkeypatch.setenv(module.SALT, salt)
+        show(draw(), "fig-1")
+        return (output / "figures" / "fig-1.svg").read_text(encoding="utf-8")
+
+    assert drawn("one") == drawn("one") != drawn("other")
+    assert drawn("") == drawn("bookbuild")
+
+
 def test_a_figure_name_is_a_file_name(output: Path) -> None:
     with pytest.raises(ValueError, match="figure name"):
         show(draw(), "../x")

@@ -7,7 +7,6 @@ import pytest
 
 from bookbuild.results.code.definitions import (
     KEEPING,
-    SHOWING,
     Reached,
     reached_by,
     reached_by_cells,
@@ -49,8 +48,8 @@ Edit = Callable[[str, str, str], None]
 
 @pytest.fixture
 def src(tmp_path: Path) -> Path:
-    write(tmp_path, FILES)
-    return tmp_path
+    write(tmp_path / "src", FILES)
+    return tmp_path / "src"
 
 
 @pytest.fixture
@@ -193,7 +192,9 @@ def test_definitions_that_name_each_other_are_followed_once(src: Path) -> None:
 
 
 def test_what_only_keeps_or_draws_is_in_no_number(src: Path) -> None:
-    drawing, keeping = SHOWING[0], KEEPING[0]
+    drawing, keeping = "pack.plotting", KEEPING[0]
+    told = f"bookbuild: {{drawing: [{drawing}]}}\n"
+    (src.parent / "_config.yml").write_text(told, encoding="utf-8")
     for room in (drawing, keeping):
         write(src, {f"{room.replace('.', '/')}.py": "def made():\n    return 1\n"})
     cells = [

@@ -8,6 +8,7 @@ from docutils.utils import new_document
 
 from bookbuild.sphinx_extensions.reference import link_entries, mend_lists, write_signature
 from emergence import models, subspace, theory
+from tools.this_book import ROOT
 
 
 @pytest.mark.parametrize(
@@ -39,6 +40,7 @@ def app():
     objects = {"emergence.theory.signal": entry, "emergence.theory": entry}
     return SimpleNamespace(
         env=SimpleNamespace(domaindata={"py": {"objects": objects}}),
+        srcdir=ROOT,
         builder=SimpleNamespace(get_relative_uri=lambda page, target: "reference.html"),
     )
 

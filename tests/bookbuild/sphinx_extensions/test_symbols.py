@@ -1,4 +1,4 @@
-"""Formulas that are one symbol of the glossary are marked, in the paper's part and beyond."""
+"""Formulas that are one symbol of the glossary are marked, in the folders that share it."""
 
 from types import SimpleNamespace
 
@@ -39,6 +39,8 @@ def test_only_whole_formulas_are_marked(tmp_path, page, text, classes):
     glossary = tmp_path / f"{GLOSSARY}.md"
     glossary.parent.mkdir()
     glossary.write_text(TABLE, encoding="utf-8")
+    told = "bookbuild: {symbols: [paper, beyond]}\n"
+    (tmp_path / "_config.yml").write_text(told, encoding="utf-8")
     document = new_document("page")
     document += nodes.paragraph("", "", nodes.math(text, text))
     mark(SimpleNamespace(srcdir=tmp_path), document, page)

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from bookbuild.errors import BookError
-from bookbuild.execution import runs
 from bookbuild.ledger.stored import RUNS, SEEDS, read_record
 from bookbuild.results.inventory import inventory
 from bookbuild.results.keys import chapter_fingerprint
@@ -86,7 +85,7 @@ def test_stored_runs_go_along_with_the_chapters_that_read_them(
     recorded: Toy, monkeypatch: pytest.MonkeyPatch, old: str, new: str, links: list[str]
 ) -> None:
     file, root = "data/points.csv", recorded.root
-    monkeypatch.setattr(runs, "REGISTRY", {file: "unread"})
+    recorded.edit("_config.yml", "  stored_runs:", f"  stored_runs:\n    {file}: unread")
     now = {file: "now"}
     monkeypatch.setattr(
         "tools.records.carry._codes", lambda _, at: now if at.root == root else {file: "then"}

@@ -18,16 +18,15 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from bookbuild.source.book import read_book
+
 from .modules import CELLS, Definition, Module, Sources, together
 from .names import ALL
 
-RUNNING = ("running", "emergence.running")  # the second in commits from before it was a room
 # Where a result is kept and where it is computed never changes it.
-KEEPING = tuple(
-    f"{r}.{room}" for r in RUNNING for room in ("cache", "executors", "progress", "sweep")
-)
-# What draws, and what passes a number on, never makes one.
-SHOWING = ("emergence.plotting", "matplotlib", "bookbuild")
+KEEPING = ("running.cache", "running.executors", "running.progress", "running.sweep")
+# What draws, and what passes a number on, never makes one; a book names packages of its own.
+SHOWING = ("matplotlib", "bookbuild")
 CELLS_PLACE = f"{CELLS}:{ALL}"
 HARMLESS = {"__file__", "__name__", "__doc__"}
 
@@ -40,7 +39,7 @@ class Reached:
 
     Attributes:
         digests: of each definition and of those it names, by where it lies, such as
-            `emergence.tasks:token_pairs`.
+            `science.tasks:sample`.
         own: of each definition alone.
         constants: the numbers and texts that stand in constants and classes, each as often as it
             does: the sizes of a profile are among them.
@@ -68,7 +67,7 @@ def reached_by_cells(cells: Iterable[str], src: Path, *, shown: bool = True) -> 
     sources, comments and docstrings count.
     """
     sources = Sources(src, together(cells))
-    closure = _Closure(sources, KEEPING if shown else (*KEEPING, *SHOWING), texts=shown)
+    closure = _Closure(sources, KEEPING if shown else _without_numbers(src), texts=shown)
     reached = closure.reached((CELLS, ALL))
     digests = {place: one for place, one in reached.digests.items() if place != CELLS_PLACE}
     return replace(reached, digests=digests)
@@ -80,13 +79,18 @@ def reached_by(names: Iterable[tuple[str, str]], src: Path) -> Reached:
     Nothing of what draws or reports is followed. Where a module has no such name it counts whole.
     """
     sources = Sources(src)
-    closure = _Closure(sources, (*KEEPING, *SHOWING))
+    closure = _Closure(sources, _without_numbers(src))
     roots = [(name, *qualified.split(".")) for name, qualified in names]
     roots = [
         root if (module := sources.find(root[0])) and root[1] in module.bound else (root[0], ALL)
         for root in roots
     ]
     return closure.reached(*roots)
+
+
+def _without_numbers(src: Path) -> tuple[str, ...]:
+    """Return the packages that no number comes from, those that the book beside src names too."""
+    return (*KEEPING, *SHOWING, *read_book(src.parent).drawing)
 
 
 class _Closure:

@@ -1,0 +1,1 @@
+"""Random walks on a line: the library of a tiny book."""
