@@ -125,7 +125,7 @@ def _types(path: Path, _: Path) -> None:
 
 
 def _truncated(path: Path, _: Path) -> None:
-    path.writeput_bytes(path.read_bytes()[:-200])
+    path.write_bytes(path.read_bytes()[:-200])
 
 
 def _twice(path: Path, _: Path) -> None:
@@ -157,6 +157,24 @@ def _object_array(path: Path, _: Path) -> None:
     _add(path, {"device": "cpu"}, files)
 
 
+def _glued_html(path: Path, _: Path) -> None:
+    """Glue HTML into the prose in the place of a number."""
+    glue = {"scrapbook": {"name": "slope", "mime_prefix": "application/papermill.record/"}}
+    data = {"application/papermill.record/text/html": f"<script>{RUNS}</script>"}
+    reseal(path, LINE, outputs(lambda all: all.append(_output(data, glue))))
+
+
+def _named_setting(path: Path, _: Path) -> None:
+    """Give a setting of a measure, which the page of verdicts shows, a script for a name."""
+    name = json.dumps({f"<script>{RUNS}</script>": 2.0})
+    document = f'{{"slope": {{"value": {name}, "over": "settings", "judged": true}}}}'
+
+    def change(stored: Stored) -> Stored:
+        return replace(stored, files={**stored.files, "measures.json": document.encode()})
+
+    reseal(path, LINE, change)
+
+
 def _runs_in_drawing(path: Path, _: Path) -> None:
     reseal(path, SQUARE, replaced("</svg>", f"<script>{RUNS}</script></svg>", among=".svg"))
 
@@ -180,6 +198,8 @@ CATALOGUE = (
     Forgery("JavaScript as an output", _shown({"application/javascript": RUNS}), True),
     Forgery("a directive", _shown({"text/markdown": f"```{{raw}} html\n<i>{MARK}</i>\n```"}), True),
     Forgery("a file of the reader", _shown({"text/markdown": "[a](../../../etc/passwd)"}), True),
+    Forgery("HTML glued into the prose", _glued_html, True),
+    Forgery("a script as the name of a setting", _named_setting, True),
     Forgery("a script in a drawing", _runs_in_drawing, True),
     Forgery("a bomb", _bomb),
     Forgery("a bomb in a result", _bomb_within),

@@ -25,6 +25,7 @@ from bookbuild.settings import Settings
 from bookbuild.source.chapters import Chapter
 
 SCRATCH = "_build/verify"
+BUILDER = __name__.partition(".")[0]
 TOLERANCE = 0.01  # relative, where processor, threads or versions are others
 LINES = 5  # of a difference that are shown
 
@@ -66,6 +67,7 @@ class Check:
                     candidates.append(item.name)
                 elif item.kind == "sweep":
                     from_files(stored.files)
+                    self._check_task(stored.origin.get("task"))
                 elif item.kind == "run" and run:
                     if different(from_files(run.stored.files), from_files(stored.files), 0.0):
                         raise DamagedError(f"is not the stored run {run.name} of this repository")
@@ -74,6 +76,12 @@ class Check:
                 said = damage if isinstance(damage, DamagedError) else "is no result of this book"
                 damaged.append(f"The published result {item.key} ({item.name:.60}) {said}.")
         return tuple(damaged), candidates
+
+    def _check_task(self, task: Any) -> None:
+        """Raise DamagedError for a training of code that is not the book's; none is executed."""
+        package = str(task["module"]).partition(".")[0]
+        if package == BUILDER or not (sources(self.settings) / package / "__init__.py").is_file():
+            raise DamagedError("is a training of code that is not this book's")
 
     def _is_current(self, item: Item, chapter: Chapter) -> bool:
         return item.fingerprint == chapter_fingerprint(chapter, self.settings)

@@ -11,7 +11,7 @@ from typing import Any
 
 import nbformat
 import nh3
-from lxml import etree
+from lxml import etree, html
 from nbformat import NotebookNode
 
 from bookbuild.reporting.measures import plain_measure
@@ -120,8 +120,16 @@ def _output_faults(output: NotebookNode) -> Iterator[str]:
             yield f"has an output of the kind {kind!r:.60}"
         elif bare in ("text/markdown", "text/latex") and ACTIVE.search(content):
             yield "has an output with markup that could act on a page"
+        elif bare == "text/html" and any(map(_acts, html.fromstring(f"<p>{content}</p>").iter())):
+            yield "has an output with HTML that could act on a page"
         elif bare == "image/svg+xml":
             yield from (f"has a drawing that {fault}" for fault in svg_faults(content.encode()))
+
+
+def _acts(element: html.HtmlElement) -> bool:
+    """Return whether an element is more than text that can be looked at."""
+    known = ATTRIBUTES.get(element.tag, set()) | ATTRIBUTES["*"]
+    return element.tag not in TAGS or not known.issuperset(element.keys())
 
 
 def svg_faults(content: bytes) -> Iterator[str]:
