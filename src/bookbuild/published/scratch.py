@@ -72,6 +72,8 @@ def costs(settings: Settings, runs: list[StoredRun]) -> list[str]:
         minutes = seconds[chapter.name] / 60
         lines.append(f"{chapter.name}: {rows[chapter.name]} judged rows, {minutes:.1f} min")
         lines[-1] += f", and {_taken(read)}" if read else ""
+        other = [path.name for path in chapter.data if path.suffix == ".json" and not read]
+        lines[-1] += f"; it reads {', '.join(other)}, which is not computed here" if other else ""
     whole = sum(seconds.values()) / 60
     lines.append(f"all {sum(rows.values())} judged rows: {whole:.0f} min, and {_taken(runs)}")
     return lines
