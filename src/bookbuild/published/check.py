@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -63,7 +64,7 @@ class Check:
             try:
                 stored = self.archive.stored(item)
                 if item.kind == "chapter" and chapter and self._is_current(item, chapter):
-                    admitted(stored, chapter, self.settings)
+                    admitted(stored, chapter, self.archive.settings(self.settings))
                     candidates.append(item.name)
                 elif item.kind == "sweep":
                     from_files(stored.files)
@@ -95,6 +96,8 @@ class Check:
             return None
         except BookError as error:
             grade, said = "failed", error.problems
+        except UNREADABLE as error:  # numbers of a form that nothing here can judge
+            grade, said = "failed", (f"it cannot be compared: {type(error).__name__}",)
         return Outcome(name, grade, time.monotonic() - started, tuple(said[:LINES]))
 
     def _chapter(self, name: str) -> tuple[Grade, Sequence[str]]:
@@ -129,9 +132,10 @@ class Check:
         for head in [head for head in store.headers() if head["kind"] == "sweep"]:
             item = published.get(task_fingerprint(head["origin"]["task"], sources(settings)))
             made, _ = store.get(head["key"])
-            if item and made:
-                values = (from_files(x.files) for x in (self.archive.stored(item), made))
-                pairs.append(tuple({"result": value} for value in values))
+            with suppress(DamagedError, *UNREADABLE):  # a damaged one has been told
+                if item and made:
+                    both = (self.archive.stored(item), made)
+                    pairs.append(tuple({"result": from_files(one.files)} for one in both))
         return pairs
 
     def _run(self, name: str) -> tuple[Grade, Sequence[str]]:

@@ -7,7 +7,6 @@ from pathlib import Path
 from urllib.parse import urldefrag, urlsplit
 
 import pooch
-import requests
 
 from bookbuild.errors import BookError
 from bookbuild.results.archive import MOST_BYTES, NAME
@@ -77,28 +76,37 @@ def _refusal(path: Path, folder: Path) -> Path:
 def _downloaded(source: str, folder: Path, tell: Callable[[str], None]) -> Path:
     address, fragment = urldefrag(source)
     _check_scheme(address)
-    download = pooch.HTTPDownloader(progressbar=Limit(), timeout=PATIENCE, hooks=HOOKS)
+    name = f"{hashlib.sha256(address.encode()).hexdigest()[:16]}.zip"
+    if not (folder / name).is_file():
+        tell(f"fetching {address}")
     try:
-        digest = fragment.removeprefix("sha256=") or _published_digest(address)
+        digest = fragment.removeprefix("sha256=") or _published_digest(address, folder)
         if not DIGEST.fullmatch(digest):
-            raise BookError(f"{address}: its SHA-256 is 64 hexadecimal digits, not {digest!r:.70}.")
-        name = f"{hashlib.sha256(address.encode()).hexdigest()[:16]}.zip"
-        if not (folder / name).is_file():
-            tell(f"fetching {address}")
-        logger = pooch.get_logger()
-        logger.setLevel("ERROR")
-        return Path(pooch.retrieve(address, f"sha256:{digest}", name, folder, downloader=download))
-    except (requests.RequestException, OSError, ValueError) as error:
+            raise ValueError(f"its SHA-256 is 64 hexadecimal digits, not {digest!r:.70}")
+        return _retrieved(address, f"sha256:{digest}", folder / name)
+    except (OSError, ValueError) as error:  # those of requests are kinds of OSError
         raise BookError(f"{address} cannot be fetched: {' '.join(str(error).split())}.") from error
 
 
-def _published_digest(address: str) -> str:
-    """Return the digest that lies beside a file; ValueError or RequestException without one."""
-    beside = f"{address}{BESIDE}"
-    with requests.get(beside, timeout=PATIENCE, stream=True, hooks=HOOKS) as answer:
-        if not answer.ok:
-            raise ValueError(f"no digest follows it (#sha256=…) or lies beside it ({BESIDE})")
-        return answer.raw.read(64).decode("ascii", errors="replace")
+def _published_digest(address: str, folder: Path) -> str:
+    """Return the digest that lies beside a file; raise ValueError where there is none."""
+    try:
+        path = _retrieved(f"{address}{BESIDE}", None, folder / BESIDE)
+    except OSError as error:
+        raise ValueError(
+            f"no digest follows it (#sha256=…) or lies beside it ({BESIDE})"
+        ) from error
+    text = path.read_text(encoding="ascii", errors="replace")
+    path.unlink()  # a release may be replaced
+    return text[:64]
+
+
+def _retrieved(address: str, digest: str | None, path: Path) -> Path:
+    """Return the file of an address; one that has another digest is not kept."""
+    pooch.get_logger().setLevel("ERROR")
+    hooks = {"response": lambda answer, **_: _check_scheme(answer.headers.get("location", ""))}
+    download = pooch.HTTPDownloader(progressbar=Limit(), timeout=PATIENCE, hooks=hooks)
+    return Path(pooch.retrieve(address, digest, path.name, path.parent, downloader=download))
 
 
 def _check_scheme(address: str) -> None:
@@ -106,6 +114,3 @@ def _check_scheme(address: str) -> None:
     parts = urlsplit(address)
     if parts.scheme == "http" and parts.hostname not in HERE:
         raise BookError(f"{address:.80} is not fetched: RESULTS is an address with https.")
-
-
-HOOKS = {"response": lambda answer, **_: _check_scheme(answer.headers.get("location", ""))}

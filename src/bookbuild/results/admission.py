@@ -63,7 +63,7 @@ def admitted(stored: Stored, chapter: Chapter, settings: Settings) -> Entry:
     entry = Entry.of(stored)
     try:
         fault = next(_faults(entry, chapter, settings), None)
-    except (*UNREADABLE, AttributeError, nbformat.ValidationError, etree.XMLSyntaxError) as error:
+    except (*UNREADABLE, AttributeError, nbformat.ValidationError, etree.LxmlError) as error:
         raise DamagedError("is no executed chapter of this book") from error
     if fault:
         raise DamagedError(fault)
@@ -79,7 +79,10 @@ def _faults(entry: Entry, chapter: Chapter, settings: Settings) -> Iterator[str]
             yield from (f"has a drawing {stem} that {fault}" for fault in svg_faults(content))
         elif drawn and suffix == "json":
             document = json.loads(content)
-            {**document["data"]}, {**document["settings"]}  # TypeError unless they are mappings
+            arrays = {**document["data"]}  # TypeError unless it is a mapping
+            {**document["settings"]}
+            if not all(map(str.isprintable, arrays)) or any(map(_is_deep, arrays.values())):
+                yield f"has data of a figure {stem} that no chapter writes"
         elif name not in (NOTEBOOK_FILE, MEASURES_FILE):
             yield f"holds a file {name!r:.60}, which no chapter makes"
     for key, measure in entry.measures.items():
@@ -95,6 +98,11 @@ def _faults(entry: Entry, chapter: Chapter, settings: Settings) -> Iterator[str]
     wanted = [cell.source for cell in chapter.code]
     found = [cell for cell in notebook.cells if cell.cell_type == "code"]
     injected = [cell for cell in found if INJECTED in tags(cell)]
+    said = {"chapter": chapter.name, **parameters}
+    if any(entry.origin.get(name) != value for name, value in said.items()):
+        yield "says that it was made with other parameters"
+    if not {"commit", "date", "versions", "seconds"} <= entry.origin.keys():
+        yield "does not say where it was made"
     lines = (f"{name} = {json.dumps(value)}\n" for name, value in parameters.items())
     if [cell.source for cell in found if cell not in injected] != wanted:
         yield "has other cells than the chapter"
@@ -124,6 +132,11 @@ def _output_faults(output: NotebookNode) -> Iterator[str]:
             yield "has an output with HTML that could act on a page"
         elif bare == "image/svg+xml":
             yield from (f"has a drawing that {fault}" for fault in svg_faults(content.encode()))
+
+
+def _is_deep(value: Any, most: int = 16) -> bool:
+    """Return whether an array has more dimensions than arrays have."""
+    return isinstance(value, list) and (not most or any(_is_deep(x, most - 1) for x in value))
 
 
 def _acts(element: html.HtmlElement) -> bool:

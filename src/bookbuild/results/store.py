@@ -27,8 +27,8 @@ OTHERS = "set-aside"
 # what zipfile and json raise of bytes that nobody has checked: RecursionError of deep JSON and
 # NotImplementedError of an unknown compression are kinds of RuntimeError
 UNREADABLE = (
-    *(zipfile.BadZipFile, zlib.error, EOFError, OSError),
-    *(KeyError, RuntimeError, TypeError, ValueError),
+    *(zipfile.BadZipFile, zlib.error, EOFError, OSError, ArithmeticError),
+    *(LookupError, RuntimeError, TypeError, ValueError),
 )
 
 
