@@ -131,5 +131,6 @@ def _wrong(report: Report) -> list[str]:
             "were made on another machine or with other versions. Such a machine can decide."
         ]
     close = " to 1%, where they were made elsewhere" if report.count("equal to 1%") else ""
-    tell(f"verified: every stored byte is as published, and what was drawn is equal{close}")
+    but = f", but for the {len(report.stale)} that were not compared" if report.stale else ""
+    tell(f"verified: what was published is whole, and what was drawn is equal{close}{but}")
     return []

@@ -2,11 +2,10 @@
 
 import hashlib
 import re
+import warnings
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from urllib.parse import urldefrag, urlsplit
-
-import pooch
 
 from bookbuild.errors import BookError
 from bookbuild.results.archive import MOST_BYTES, NAME
@@ -70,7 +69,7 @@ def check_not_refused(path: Path, folder: Path) -> None:
 
 
 def _refusal(path: Path, folder: Path) -> Path:
-    return folder / f"{pooch.file_hash(str(path))}.refused"
+    return folder / f"{hashlib.sha256(path.read_bytes()).hexdigest()}.refused"
 
 
 def _downloaded(source: str, folder: Path, tell: Callable[[str], None]) -> Path:
@@ -103,6 +102,8 @@ def _published_digest(address: str, folder: Path) -> str:
 
 def _retrieved(address: str, digest: str | None, path: Path) -> Path:
     """Return the file of an address; one that has another digest is not kept."""
+    with warnings.catch_warnings(action="ignore"):  # its progress bar misses widgets of notebooks
+        import pooch
     pooch.get_logger().setLevel("ERROR")
     hooks = {"response": lambda answer, **_: _check_scheme(answer.headers.get("location", ""))}
     download = pooch.HTTPDownloader(progressbar=Limit(), timeout=PATIENCE, hooks=hooks)

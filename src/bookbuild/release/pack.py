@@ -24,6 +24,7 @@ SITE, NOTEBOOKS, PDF = "site.zip", "notebooks", "book.pdf"
 CHANGES = "CHANGELOG.md"
 PARTS = {
     RESULTS: "Executed chapters and trainings, sealed, with a manifest",
+    f"{RESULTS}.sha256": "The SHA-256 of the results",
     SITE: "The site, to be unpacked and read without a server",
     PDF: "The site in one file",
     appendix.NAME: "Artifact appendix: hardware, minutes, a command for each claim",
