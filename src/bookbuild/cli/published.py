@@ -75,7 +75,7 @@ def verify(results: str, minutes: int, draw: int | None, device: str, jobs: int 
     report = verify_archive(settings, open_archive(path), minutes, seed, tell)
     _print_report(report, seed, results)
     wrong = _wrong(report)
-    if not report.sound:
+    if not report.sound or report.count("undecided"):
         refuse(path, settings.build / "published", wrong)
     raise_if_any(wrong)
 

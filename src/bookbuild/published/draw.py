@@ -53,7 +53,8 @@ class Draw:
         bands: dict[int, list[str]] = {}
         for name in sorted(self.costs.keys() - set(self.never)):
             bands.setdefault(math.floor(math.log(self.costs[name], WIDTH)), []).append(name)
-        self.strata, self._of = [], {}
+        self.strata = []
+        self._of: dict[str, Stratum] = {}
         for _, names in sorted(bands.items()):
             dearest = max(self.costs[name] for name in names)
             self.strata.append(Stratum(self._dice.sample(names, len(names)), len(names), dearest))
