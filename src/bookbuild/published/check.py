@@ -111,7 +111,9 @@ class Check:
         if failures:
             return "failed", failures
         both = Entry.of(self.archive.stored(item)), made[name]
-        before, after = (everything(entry) for entry in both)
+        judged = {claim.measure for claim in self.claims}
+        timings = set(chapter.timings) - judged  # what is judged is compared, whatever it is
+        before, after = (everything(entry, timings) for entry in both)
         for place, (published, again) in enumerate(self._trainings(settings), start=1):
             before[f"training {place}"], after[f"training {place}"] = published, again
         exact = key == item.key and item.made.get("machine") == machine()
@@ -134,8 +136,8 @@ class Check:
             made, _ = store.get(head["key"])
             with suppress(DamagedError, *UNREADABLE):  # a damaged one has been told
                 if item and made:
-                    both = (self.archive.stored(item), made)
-                    pairs.append(tuple({"result": from_files(one.files)} for one in both))
+                    theirs = from_files(self.archive.stored(item).files)
+                    pairs.append(({"result": theirs}, {"result": from_files(made.files)}))
         return pairs
 
     def _run(self, name: str) -> tuple[Grade, Sequence[str]]:

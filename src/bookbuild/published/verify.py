@@ -72,8 +72,8 @@ def verify(
     """
     chapters = {c.name: c for c in read_chapters(settings.root, read_toc(settings.root))}
     claims = read_claims(settings.root, list(chapters))
-    made = {"profile": archive.profile, "seed": archive.seed}
-    settings = replace(settings, folder=SCRATCH, published=None, **made)
+    settings = replace(settings, folder=SCRATCH, published=None)
+    settings = replace(settings, profile=archive.profile, seed=archive.seed)
     deadline = time.monotonic() + 60 * minutes
     with ExitStack() as stack:
         shutil.rmtree(settings.build, ignore_errors=True)

@@ -106,8 +106,7 @@ class Archive:
 
     def settings(self, settings: Settings) -> Settings:
         """Return settings of a build that makes what is published."""
-        said = {"profile": self.profile, "device": self.device, "seed": self.seed}
-        return replace(settings, **said)
+        return replace(settings, profile=self.profile, device=self.device, seed=self.seed)
 
     def lend_trainings(self, settings: Settings) -> int:
         """Put sound trainings of today's code into the store; return how many.

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import re
+from collections.abc import Set
 from typing import Any
 
 import numpy as np
@@ -36,11 +37,12 @@ def contents(entry: Entry) -> dict[str, Any]:
     return found
 
 
-def everything(entry: Entry) -> dict[str, Any]:
+def everything(entry: Entry, timings: Set[str] = frozenset()) -> dict[str, Any]:
     """Return all that is published of a chapter, by a name that can be printed, but for VARIES.
 
-    That is what `contents` returns and what readers see besides: drawings, settings of figures,
-    outputs of cells, numbers glued into the prose.
+    Left out are also the values of measures that the chapter declares to be timings. The rest is
+    what `contents` returns and what readers see besides: drawings, settings of figures, outputs of
+    cells, numbers glued into the prose.
     """
     found = contents(entry)
     for key, measure in entry.measures.items():
@@ -62,7 +64,10 @@ def everything(entry: Entry) -> dict[str, Any]:
     for name in entry.files.keys() - {NOTEBOOK_FILE, MEASURES_FILE}:
         if not name.startswith(f"{FIGURES_FOLDER}/"):
             found[f"file {name}"] = hashlib.sha256(entry.files[name]).hexdigest()
-    return found
+    varying = {f"measure {key}" for key in timings} | {
+        f"number {key} in the prose" for key in timings
+    }
+    return {name: value for name, value in found.items() if name not in varying}
 
 
 def loosened(found: dict[str, Any]) -> dict[str, Any]:
@@ -96,8 +101,8 @@ def different(before: Any, after: Any, tolerance: float, place: str = "") -> lis
     if isinstance(before, str) and isinstance(after, str):
         if before == after:
             return []
-        at = next((i for i, (a, b) in enumerate(zip(before, after, strict=False)) if a != b), 0)
-        start, end = max(0, at - AROUND // 3), at + AROUND
+        first = next((i for i, (a, b) in enumerate(zip(before, after, strict=False)) if a != b), 0)
+        start, end = max(0, first - AROUND // 3), first + AROUND
         return [f"{place}: {before[start:end]!r} as published, {after[start:end]!r} here"]
     try:
         one, other = np.asarray(before), np.asarray(after)

@@ -83,6 +83,19 @@ def test_a_forgery_of_each_class_is_found_when_it_is_drawn(
     assert not report.sound
 
 
+def test_a_declared_timing_may_differ_unless_the_ledger_judges_it(toy: Toy, tmp_path: Path) -> None:
+    toy.append(SQUARE, "from time import time_ns\nreport('took', time_ns() % 1e9, judged=False)")
+    front = "kernelspec: {name: python3, display_name: Python 3, language: python}\n"
+    declared = f"{front}bookbuild: {{timings: [took, square_of_three]}}\n"
+    toy.edit(f"book/{SQUARE}.md", front, declared)
+    toy.build()
+    path = packed(toy, tmp_path / archives.NAME)
+    assert {x.grade for x in verified(toy, path).outcomes} == {"equal to the bit"}
+    reseal(path, SQUARE, replaced("9.0", "8.5", among="measures"))
+    (wrong,) = (x for x in verified(toy, path).outcomes if x.grade == "differs")
+    assert wrong.said[0] == "measure square_of_three: 8.5 as published, 9 here"
+
+
 def test_elsewhere_a_number_may_be_apart_by_a_hundredth_and_a_verdict_may_not_turn(
     toy: Toy, published: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
