@@ -14,7 +14,7 @@ AUDIT := .venv-audit/.installed
 
 SCIENCE := tests/running tests/emergence tests/chapters  # whose tests execute sources in their own process
 
-options := PYTHON PROFILE DEVICE SEED SEEDS ROUNDING JOBS PART RESULTS MINUTES DRAW TIMEOUT CHAPTER PORT THREADS TORCH_INDEX CONFIG SCHEDULER EXTRAS RUNS WHAT
+options := PYTHON PROFILE DEVICE SEED SEEDS ROUNDING JOBS PART RESULTS FROM MINUTES DRAW TIMEOUT CHAPTER PORT THREADS TORCH_INDEX CONFIG SCHEDULER EXTRAS RUNS WHAT
 given := $(foreach setting,$(MAKEOVERRIDES),$(firstword $(subst =, ,$(setting))))
 unknown := $(filter-out $(options),$(given))
 ifneq ($(unknown),)
@@ -56,8 +56,9 @@ $(STAMP): requirements.lock requirements.hashes pyproject.toml
 		-r requirements-language.lock
 	@touch $@
 
-reproduce: env  ## execute what changed, build the site, judge the claims; RESULTS= starts from published ones
-	@$(BIN)/python -m bookbuild build $(run_options) $(part_option) $(if $(RESULTS),--results '$(RESULTS)')
+reproduce: env  ## execute what changed, build the site, judge the claims; RESULTS= starts from published ones, FROM=scratch from nothing
+	@$(BIN)/python -m bookbuild build $(run_options) $(part_option) $(if $(RESULTS),--results '$(RESULTS)') \
+		$(if $(FROM),--from '$(FROM)')
 
 verify: env  ## compute a random sample of published results again: RESULTS=file|folder|url MINUTES=5 DRAW=n
 	@$(BIN)/python -m bookbuild verify --device '$(DEVICE)' --results '$(RESULTS)' \
@@ -151,7 +152,7 @@ record-peers: env
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements.peers.lock
 	@$(BIN)/python -W ignore -m tools.benchmark.witnesses
 
-drill: drill-$(or $(WHAT),none)  ## for maintainers: try it on purpose, WHAT=mutation|faults|emulation|rehearsal|newest-sphinx|vulnerabilities
+drill: drill-$(or $(WHAT),none)  ## for maintainers: try it on purpose, WHAT=mutation|faults|forgeries|emulation|rehearsal|newest-sphinx|vulnerabilities
 
 drill-mutation: env
 	@$(BIN)/python -m tools.mutation --profile '$(PROFILE)' $(part_option) \
@@ -159,6 +160,9 @@ drill-mutation: env
 
 drill-faults: env
 	@$(BIN)/python -m tools.faults $(if $(SEED),--seed '$(SEED)')
+
+drill-forgeries: env
+	@$(BIN)/python -m tools.forgeries
 
 drill-emulation: env
 	@EVERY_CHAPTER=1 $(BIN)/python -m pytest tests/tools/emulation

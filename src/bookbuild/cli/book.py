@@ -13,10 +13,11 @@ from bookbuild.errors import BookError
 from bookbuild.execution.display import choose_display
 from bookbuild.notebooks.publish import write_beside, write_branch
 from bookbuild.pipeline import renew_book, run_chapters
-from bookbuild.published.fetch import locate
+from bookbuild.published.fetch import check_not_refused, locate
+from bookbuild.published.scratch import reproduce_from_scratch
 from bookbuild.results.executed import NOTEBOOK_FILE
 from bookbuild.results.store import write_whole
-from bookbuild.settings import Settings
+from bookbuild.settings import Settings, one_of
 from bookbuild.site.pdf import write_pdf
 from bookbuild.site.serving import served
 from bookbuild.site.stamp import Told
@@ -29,11 +30,17 @@ from .options import PART, PROFILE, commands, console, run_options, settings_of,
 @run_options
 @PART
 @click.option("--results", help="file, folder or address of published results, used where they fit")
-def build(results: str | None, **options: Any) -> None:
+@click.option("--from", "start", help="scratch: compute everything anew, stored runs included")
+def build(results: str | None, start: str | None, **options: Any) -> None:
     """Execute what is missing, judge the ledger, build and check the site, if anything changed."""
     settings = settings_of(**options)
+    if start is not None:
+        one_of("FROM", start, ("scratch",))
+        told, scratch = reproduce_from_scratch(settings, choose_display(console), tell)
+        return _print_told(told, scratch)
     if results is not None:
         published = locate(results, settings.build / "published", tell)
+        check_not_refused(published, settings.build / "published")
         settings = replace(settings, published=published)
     _print_told(renew_book(settings, choose_display(console), tell), settings)
 

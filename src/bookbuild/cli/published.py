@@ -1,6 +1,8 @@
 """Commands about published results: they are written, and checked."""
 
+import math
 import secrets
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, get_args
 
@@ -8,20 +10,23 @@ import click
 
 from bookbuild.errors import BookError, raise_if_any
 from bookbuild.execution.display import choose_display
-from bookbuild.published.draw import ALTERED, chance, some
-from bookbuild.published.fetch import locate
-from bookbuild.published.verify import Grade, Report
+from bookbuild.execution.runs import stored_runs
+from bookbuild.published.check import Grade
+from bookbuild.published.fetch import locate, refuse
+from bookbuild.published.verify import Report
 from bookbuild.published.verify import verify as verify_archive
 from bookbuild.release.deposit import SERVER
 from bookbuild.release.deposit import deposit as write_deposit
 from bookbuild.release.pack import release as write_release
 from bookbuild.results.archive import NAME, open_archive, write_archive
 from bookbuild.results.inventory import readable_size
+from bookbuild.results.snapshot import sources
 from bookbuild.settings import Settings
 from bookbuild.source.chapters import read_chapters, read_toc
 
 from .options import DEVICE, PROFILE, commands, console, run_options, settings_of, tell, whole
 
+MANY = 12  # names in a line
 GRADES: tuple[Grade, ...] = get_args(Grade)
 
 
@@ -32,9 +37,11 @@ def archive(**options: Any) -> None:
     settings = settings_of(**options)
     chapters = read_chapters(settings.root, read_toc(settings.root))
     path = settings.build / "release" / NAME
-    written = write_archive(path, chapters, settings)
+    runs = [run.stored for run in stored_runs(settings.root, sources(settings))]
+    written = write_archive(path, chapters, settings, runs)
     size, trainings = readable_size(path.stat().st_size), len(written.of_kind("sweep"))
-    tell(f"{path}: {len(chapters)} chapters, {trainings} trainings, {size}")
+    counted = f"{len(chapters)} chapters, {trainings} trainings, {len(runs)} stored runs"
+    tell(f"{path}: {counted}, {size}")
 
 
 @commands.command()
@@ -73,34 +80,64 @@ def verify(results: str, minutes: int, draw: int | None, device: str, jobs: int 
     read_toc(settings.root)  # outside a book nothing is fetched
     path = locate(results, settings.build / "published", tell)
     report = verify_archive(settings, open_archive(path), minutes, seed, tell)
-    _print_report(report, seed)
-    raise_if_any(_wrong(report))
+    _print_report(report, seed, results)
+    wrong = _wrong(report)
+    if not report.sound or report.count("undecided"):
+        refuse(path, settings.build / "published", wrong)
+    raise_if_any(wrong)
 
 
-def _print_report(report: Report, seed: int) -> None:
-    """Print what was drawn and what that says about the rest."""
-    drawn, count = len(report.outcomes), len(report.candidates)
+def _print_report(report: Report, seed: int, results: str) -> None:
+    """Print what was drawn, what never could be, and what that says about the rest."""
+    draw, drawn = report.draw, len(report.outcomes)
     if report.stale:
-        names = ", ".join(sorted({item.name for item in report.stale}))
-        tell(f"not compared, for their code or device is another here: {names}")
+        why = "for they are not published, of other code, or need what is not installed"
+        tell(f"{len(report.stale)} are not compared, {why}: {_some(report.stale)}")
     found = (f"{report.count(grade)} {grade}" for grade in GRADES if report.count(grade))
-    tell(f"drawn with DRAW={seed}: {drawn} of {count} results; {', '.join(found) or 'none fits'}")
-    tell(f"of {report.rows} judged rows of the ledger, {report.covered} were measured again")
-    if drawn:
-        altered = some(count)
+    tell(
+        f"drawn with DRAW={seed}: {drawn} of {len(draw.costs)} results; "
+        f"{', '.join(found) or 'none was finished'}"
+    )
+    if report.unfinished:
+        tell(f"stopped when time was up, and not verified: {', '.join(report.unfinished)}")
+    for stratum in draw.strata:
+        share = stratum.finished / stratum.count
         tell(
-            f"if one published result in {ALTERED} were altered ({altered} of {count}, whichever), "
-            f"a draw of this size would meet one in {chance(count, drawn, altered):.0%} of cases"
+            f"  of {stratum.count} results that take up to {stratum.dearest:.0f} s, "
+            f"{stratum.finished} were computed again: an altered one is met in {share:.0%} of cases"
         )
+    if draw.never:
+        most = math.ceil(max(draw.costs[name] for name in draw.never) / 60)
+        tell(f"  {len(draw.never)} can never be drawn in this time: {_some(draw.never)}")
+        tell(f"  all could be with: make verify RESULTS={results} MINUTES={most}")
+    tell(
+        f"one altered result of these, whichever, would have been met in {draw.chance:.0%} of cases"
+    )
+    tell(
+        f"of {report.rows} judged rows of the ledger, {report.measured} were measured again from "
+        f"nothing; {report.reading} stand in chapters that read stored values"
+    )
+
+
+def _some(names: Sequence[str]) -> str:
+    """Return the first names of many."""
+    return f"{', '.join(names[:MANY])}{', …' if len(names) > MANY else ''}"
 
 
 def _wrong(report: Report) -> list[str]:
     """Return the sentences that end the command where something is wrong."""
     if not (report.damaged or report.outcomes):
         return ["Every stored byte is as published, but nothing was computed again: MINUTES=."]
-    if report.sound:
-        tell("verified: every stored byte is as published, and nothing that was drawn differs")
-        return []
-    wrong = report.count("differs") + report.count("failed")
-    last = f"Not verified: {len(report.damaged)} damaged, {wrong} that differ."
-    return [*report.damaged, last]
+    if not report.sound:
+        wrong = report.count("differs") + report.count("failed")
+        last = f"Not verified: {len(report.damaged)} damaged, {wrong} that differ."
+        return [*report.damaged, last]
+    if report.count("undecided"):
+        return [
+            f"Not verified: {report.count('undecided')} differ by more than 1%, and say that they "
+            "were made on another machine or with other versions. Such a machine can decide."
+        ]
+    close = " to 1%, where they were made elsewhere" if report.count("equal to 1%") else ""
+    but = f", but for the {len(report.stale)} that were not compared" if report.stale else ""
+    tell(f"verified: what was published is whole, and what was drawn is equal{close}{but}")
+    return []

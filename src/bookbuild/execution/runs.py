@@ -1,9 +1,11 @@
 """Stored runs: their registry, which of them today's code would make, how a file is completed."""
 
 import importlib
+import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -12,13 +14,15 @@ from bookbuild.errors import BookError
 from bookbuild.ledger.carried import leads
 from bookbuild.ledger.stored import RUNS, read_record
 from bookbuild.reporting.provenance import commit, versions
-from bookbuild.results.keys import code_of
+from bookbuild.results.keys import code_of, digest
 from bookbuild.results.machine import machine
 from bookbuild.results.snapshot import SOURCES, sources
-from bookbuild.results.store import write_whole
+from bookbuild.results.store import Stored, write_whole
+from bookbuild.results.values import to_files
 from bookbuild.settings import Settings
 from bookbuild.source.book import read_book
 from bookbuild.source.chapters import Chapter
+from running.cache import plain
 from running.records import Entry, StoredRuns, written
 
 
@@ -133,6 +137,51 @@ def complete(name: str, root: Path, src: Path) -> None:
     for configuration, result in zip(lacking, results, strict=True):
         if configuration in file.lacking:  # the cache had it
             keep(configuration, result, None, None)
+
+
+@dataclass(frozen=True)
+class StoredRun:
+    """A stored run of this repository, as a result like all others.
+
+    Attributes:
+        name: what messages call it, the name of its file and its place there.
+        file: of its declaration.
+        entry: the run as the file has it.
+        stored: the run as an archive carries it.
+        function: computes it, of its configuration alone.
+        current: whether today's code would make it, and what it needs is installed.
+    """
+
+    name: str
+    file: str
+    entry: Entry
+    stored: Stored
+    function: Callable[[Any], Any]
+    current: bool
+
+
+def stored_runs(root: Path, src: Path) -> Iterator[StoredRun]:
+    """Yield every stored run of a book; raise BookError for a damaged file."""
+    for name in (name for name in REGISTRY if (root / name).is_file()):
+        file = File(name, root, src)
+        function = file.runs.bound(root)
+        installed = len(versions(file.runs.packages)) > len(file.runs.packages)
+        lacking = file.lacking
+        for place, entry in enumerate(file.entries.values(), start=1):
+            current = installed and entry.configuration not in lacking
+            called, stored = f"{Path(name).stem} {place}", stored_run(name, entry)
+            yield StoredRun(called, name, entry, stored, function, current)
+
+
+def stored_run(file: str, entry: Entry) -> Stored:
+    """Return a run of a file as a result, under the key of its code and its configuration."""
+    configuration = plain(entry.configuration)
+    key = digest({"file": file, "code": entry.code, "configuration": configuration})
+    origin = {name: getattr(entry, name) for name in ("commit", "date", "machine", "seconds")}
+    result = json.loads(json.dumps(entry.result))  # as the file has it: no tuples
+    files = to_files({"configuration": configuration, "result": result})
+    made = {**origin, "versions": entry.versions, "file": file}
+    return Stored(key, "run", Path(file).stem, entry.date or "", made, files)
 
 
 def remark(chapter: Chapter, settings: Settings) -> str:

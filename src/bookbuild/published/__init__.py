@@ -1,1 +1,1 @@
-"""Published results: fetched, and a random sample of them computed again."""
+"""Published results: fetched, a random sample of them computed again; or all from scratch."""

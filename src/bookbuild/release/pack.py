@@ -6,10 +6,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bookbuild.execution.display import Display
+from bookbuild.execution.runs import stored_runs
 from bookbuild.notebooks.publish import write_branch
 from bookbuild.pipeline import build_book, run_chapters
 from bookbuild.results.archive import NAME as RESULTS
 from bookbuild.results.archive import write_archive
+from bookbuild.results.snapshot import sources
 from bookbuild.settings import Settings
 from bookbuild.site import browser
 from bookbuild.site.pdf import write_pdf
@@ -23,6 +25,7 @@ SITE, NOTEBOOKS, PDF = "site.zip", "notebooks", "book.pdf"
 CHANGES = "CHANGELOG.md"
 PARTS = {
     RESULTS: "Executed chapters and trainings, sealed, with a manifest",
+    f"{RESULTS}.sha256": "The SHA-256 of the results",
     SITE: "The site, to be unpacked and read without a server",
     PDF: "The site in one file",
     appendix.NAME: "Artifact appendix: hardware, minutes, a command for each claim",
@@ -46,7 +49,8 @@ def release(settings: Settings, display: Display, tell: Callable[[str], None]) -
     result = build_book(settings, display, tell)
     found, made = run_chapters(chapters, settings, display, tell)
     write_branch(folder / NOTEBOOKS, chapters, found | made, settings)
-    archive = write_archive(folder / RESULTS, chapters, settings)
+    runs = [run.stored for run in stored_runs(settings.root, sources(settings))]
+    archive = write_archive(folder / RESULTS, chapters, settings, runs)
     shutil.make_archive(
         str((folder / SITE).with_suffix("")), "zip", settings.site.parent, settings.site.name
     )

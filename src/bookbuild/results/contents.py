@@ -1,11 +1,28 @@
 """What can be compared of results, and where two of them differ."""
 
+import hashlib
 import json
+import re
+from collections.abc import Set
 from typing import Any
 
 import numpy as np
 
-from .executed import Entry
+from bookbuild.reporting.report import FIGURES_FOLDER, MEASURES_FILE
+
+from .executed import NOTEBOOK_FILE, Entry
+
+VARIES = {  # what two executions of the same code need not share, and why
+    "commit": "an edit of prose makes a new commit; code is compared by its fingerprint",
+    "versions": "of this machine; results of other versions are held to 1%, not to the bit",
+    "device": "names the GPU, where there is one",
+    "seconds": "a timing",
+    "wall time": "a timing",
+}
+FOLDED = re.compile(f"<dt>({'|'.join(VARIES)})</dt><dd>.*?</dd>")
+NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
+NAMED_BY_CONTENT = re.compile(r"\b[mph][0-9a-f]{10}\b")  # paths of a drawing, by a digest of them
+AROUND = 30  # characters that are shown of a text from where it differs
 
 
 def contents(entry: Entry) -> dict[str, Any]:
@@ -18,6 +35,51 @@ def contents(entry: Entry) -> dict[str, Any]:
             data = json.loads(content)["data"]
             found |= {f"array {name}: {key}": value for key, value in data.items()}
     return found
+
+
+def everything(entry: Entry, timings: Set[str] = frozenset()) -> dict[str, Any]:
+    """Return all that is published of a chapter, by a name that can be printed, but for VARIES.
+
+    Left out are also the values of measures that the chapter declares to be timings. The rest is
+    what `contents` returns and what readers see besides: drawings, settings of figures, outputs of
+    cells, numbers glued into the prose.
+    """
+    found = contents(entry)
+    for key, measure in entry.measures.items():
+        found[f"kind of measure {key}"] = {k: v for k, v in measure.items() if k != "value"}
+    for name, content in entry.figures.items():
+        if name.endswith(".json"):
+            document = json.loads(content)
+            document.pop("data")
+            settings = document.pop("settings").items()
+            kept = {key: value for key, value in settings if key not in VARIES}
+            found[f"settings of figure {name}"] = json.dumps([document, kept])
+        else:
+            found[f"drawing {name}"] = content.decode()
+    for place, cell in enumerate(entry.notebook.cells, start=1):
+        for number, output in enumerate(cell.get("outputs", []), start=1):
+            glued = output.get("metadata", {}).get("scrapbook", {}).get("name")
+            name = f"number {glued} in the prose" if glued else f"output {number} of cell {place}"
+            found[name] = FOLDED.sub("", json.dumps(output, sort_keys=True, ensure_ascii=False))
+    for name in entry.files.keys() - {NOTEBOOK_FILE, MEASURES_FILE}:
+        if not name.startswith(f"{FIGURES_FOLDER}/"):
+            found[f"file {name}"] = hashlib.sha256(entry.files[name]).hexdigest()
+    varying = {f"measure {key}" for key in timings} | {
+        f"number {key} in the prose" for key in timings
+    }
+    return {name: value for name, value in found.items() if name not in varying}
+
+
+def loosened(found: dict[str, Any]) -> dict[str, Any]:
+    """Return what `everything` returned, numbers in texts apart from the words around them."""
+    texts = {name: NAMED_BY_CONTENT.sub("", x) for name, x in found.items() if isinstance(x, str)}
+    return found | {
+        name: {
+            "words": NUMBER.sub("#", text),
+            "numbers": [float(number) for number in NUMBER.findall(text)],
+        }
+        for name, text in texts.items()
+    }
 
 
 def different(before: Any, after: Any, tolerance: float, place: str = "") -> list[str]:
@@ -36,6 +98,12 @@ def different(before: Any, after: Any, tolerance: float, place: str = "") -> lis
             else:
                 lines.append(f"{where}: only {'as published' if name in before else 'here'}")
         return lines
+    if isinstance(before, str) and isinstance(after, str):
+        if before == after:
+            return []
+        first = next((i for i, (a, b) in enumerate(zip(before, after, strict=False)) if a != b), 0)
+        start, end = max(0, first - AROUND // 3), first + AROUND
+        return [f"{place}: {before[start:end]!r} as published, {after[start:end]!r} here"]
     try:
         one, other = np.asarray(before), np.asarray(after)
     except ValueError:

@@ -6,23 +6,30 @@ import json
 import os
 import re
 import zipfile
+import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import psutil
 
 from bookbuild.errors import BookError
 
 # of a training the last state is kept, of one that was interrupted a checkpoint
-Kind = Literal["chapter", "sweep", "training", "checkpoint", "trial"]
+Kind = Literal["chapter", "sweep", "run", "training", "checkpoint", "trial"]
 
 SUFFIX = ".result"
 MEMBER = re.compile(r"[\w.-]+(/[\w.-]+)*")
 OTHERS = "set-aside"
+# what zipfile and json raise of bytes that nobody has checked: RecursionError of deep JSON and
+# NotImplementedError of an unknown compression are kinds of RuntimeError
+UNREADABLE = (
+    *(zipfile.BadZipFile, zlib.error, EOFError, OSError, ArithmeticError),
+    *(LookupError, RuntimeError, TypeError, ValueError),
+)
 
 
 class DamagedError(Exception):
@@ -58,7 +65,7 @@ class Store:
         date = datetime.now(UTC).isoformat(timespec="seconds")
         stored = Stored(key, kind, name, date, dict(origin), dict(files))
         try:
-            write_whole(self.path(key), _sealed(stored))
+            write_whole(self.path(key), sealed(stored))
         except OSError as error:
             raise BookError(f"The result of {name} could not be kept: {reason(error)}.") from error
         return stored
@@ -159,15 +166,34 @@ def opened(content: bytes, key: str) -> Stored:
     try:
         header = json.loads(line)
         with zipfile.ZipFile(io.BytesIO(archived)) as archive:
-            files = {name: archive.read(name) for name in archive.namelist()}
+            members = unpacked(archive, len(content), (zipfile.ZIP_STORED,))
+            files = {name: archive.read(name) for name in members}
         for name in files:
             _check_name(name)
         stored = Stored(**header, files=files)
-    except (zipfile.BadZipFile, TypeError, ValueError) as error:
+        _check_types(stored)
+    except UNREADABLE as error:
         raise DamagedError("is no result of this book") from error
     if stored.key != key:
         raise DamagedError("belongs to another key")
     return stored
+
+
+def unpacked(archive: zipfile.ZipFile, most: int, compressions: tuple[int, ...]) -> dict[str, int]:
+    """Return the sizes of an archive's members, before any of them is unpacked.
+
+    Raises ValueError where a name is there twice, or unpacking would yield more bytes than `most`
+    or use another compression.
+    """
+    infos = archive.infolist()
+    sizes = {info.filename: info.file_size for info in infos}
+    if len(sizes) < len(infos):
+        raise ValueError("holds a file twice")
+    if sum(sizes.values()) > most:
+        raise ValueError(f"would take more than {most} bytes when it is unpacked")
+    if any(info.compress_type not in compressions or info.flag_bits & 1 for info in infos):
+        raise ValueError("is compressed or encrypted in a way that this book does not use")
+    return sizes
 
 
 def _sync_folder(folder: Path) -> None:
@@ -180,7 +206,7 @@ def _sync_folder(folder: Path) -> None:
             os.close(handle)
 
 
-def _sealed(stored: Stored) -> bytes:
+def sealed(stored: Stored) -> bytes:
     """Return a checksum of the rest, a line with the header, and an archive of the files."""
     header = {"key": stored.key, "kind": stored.kind, "name": stored.name, "date": stored.date}
     body = io.BytesIO()
@@ -196,6 +222,15 @@ def _check_name(name: str) -> None:
     """Raise ValueError for a name that could lead out of the folder a result is written to."""
     if not MEMBER.fullmatch(name) or {".", ".."} & set(name.split("/")):
         raise ValueError(f"{name!r} cannot be the name of a file in a result")
+
+
+def _check_types(stored: Stored) -> None:
+    """Raise TypeError unless the header of a result has the types that `put` writes."""
+    texts = (stored.key, stored.name, stored.date)
+    if not all(isinstance(text, str) for text in texts) or not isinstance(stored.origin, dict):
+        raise TypeError("the header of a result has another type")
+    if stored.kind not in get_args(Kind):
+        raise TypeError(f"{stored.kind!r:.40} is no kind of result")
 
 
 def _digest(content: bytes | memoryview) -> bytes:

@@ -2,6 +2,7 @@
 
 import io
 import json
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -44,7 +45,7 @@ def to_files(value: Any) -> dict[str, bytes]:
 
 
 def from_files(files: Mapping[str, bytes]) -> Any:
-    """Return the result that `to_files` took apart."""
+    """Return the result that `to_files` took apart; raise ValueError for files of another make."""
 
     def whole(item: Any) -> Any:
         if isinstance(item, list):
@@ -55,8 +56,22 @@ def from_files(files: Mapping[str, bytes]) -> Any:
             ((mark, content),) = item.items()
             if mark == FLOAT:
                 return float.fromhex(content)
-            array = np.load(io.BytesIO(files[content]), allow_pickle=False)
+            array = _array(files[content])
             return array if mark == ARRAY else array[()]
         return {name: whole(content) for name, content in item.items()}
 
-    return whole(json.loads(files[STRUCTURE]))
+    try:
+        return whole(json.loads(files[STRUCTURE]))
+    except (KeyError, TypeError, OverflowError, RecursionError) as error:
+        raise ValueError("these are not the files of a result") from error
+
+
+def _array(content: bytes) -> Any:
+    """Return the array in a .npy file, whose header may promise no more than the file holds."""
+    stream = io.BytesIO(content)
+    if np.lib.format.read_magic(stream) != (1, 0):
+        raise ValueError("the array is of another format")
+    shape, _, dtype = np.lib.format.read_array_header_1_0(stream)
+    if math.prod(shape) * dtype.itemsize != len(content) - stream.tell():
+        raise ValueError("the array is not as long as its header says")
+    return np.load(io.BytesIO(content), allow_pickle=False)

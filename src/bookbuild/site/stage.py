@@ -23,6 +23,7 @@ from bookbuild.ledger.records import Records
 from bookbuild.ledger.render import measure_anchor
 from bookbuild.ledger.stored import WITNESS, read_record
 from bookbuild.reporting.report import FIGURES_FOLDER, FOLD_OPENING
+from bookbuild.results.admission import INJECTED, sanitised
 from bookbuild.results.executed import Entry
 from bookbuild.settings import Settings
 from bookbuild.source.addresses import Addresses
@@ -39,7 +40,6 @@ MATHJAX_FILES = ("tex-mml-chtml.js", "output/chtml/fonts/woff-v2", "input/tex/ex
 ABSENT_PARTS = ("myst.xref_missing", "ref", "mystnb.glue_ref", "image.not_readable")
 LONG = 12  # lines of code that a page shows without being asked
 LINK = re.compile(r"(?<=\]\()([^)\s#:]+)\.md(?=[)#\s])")
-INJECTED = "injected-parameters"
 
 
 def stage(
@@ -142,7 +142,7 @@ def glued_keys(cell: NotebookNode) -> list[str]:
 
 def _page(chapter: Chapter, entry: Entry, names: Set[str], remark: str) -> NotebookNode:
     """Return a chapter with outputs, an anchor above each cell that measured, a remark, origin."""
-    notebook = graft(chapter.notebook, entry.notebook)
+    notebook = graft(chapter.notebook, sanitised(entry.notebook))
     measures = entry.measures
     cells: list[NotebookNode] = []
     for cell in notebook.cells:

@@ -25,6 +25,7 @@ class Chapter:
 
     Long chapters declare about how many minutes they take, to start first in a fresh checkout.
     Those with nothing for a GPU declare the device cpu: no build computes them anywhere else.
+    Measures that are times of the machine are declared as timings: no two executions agree on them.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Chapter:
     data: tuple[Path, ...]
     minutes: float = 0
     device: str = ANY
+    timings: tuple[str, ...] = ()
 
     def placed(self, settings: Settings) -> Settings:
         """Return the settings of a build, on the device that the chapter computes on."""
@@ -126,7 +128,8 @@ def _read(root: Path, path: Path) -> Chapter:
     if device not in (ANY, CPU):
         raise BookError(f"Chapter {name} declares {device!r} as its device, not any or cpu.")
     _check_parameters(name, notebook)
-    return Chapter(name, _title(notebook, name), notebook, data, minutes, device)
+    timings = tuple(declared.get("timings", ()))
+    return Chapter(name, _title(notebook, name), notebook, data, minutes, device, timings)
 
 
 def _check_parameters(name: str, notebook: NotebookNode) -> None:

@@ -11,17 +11,20 @@ import pytest
 
 from bookbuild.cli import published as commands
 from bookbuild.errors import BookError
-from bookbuild.published import fetch
+from bookbuild.execution.runs import StoredRun, stored_run
+from bookbuild.published import check
 from bookbuild.published import verify as module
-from bookbuild.published.draw import Draw, chance, some
+from bookbuild.published.draw import Draw
 from bookbuild.results import archive as archives
-from bookbuild.results.archive import Archive, Item, open_archive, write_archive
-from bookbuild.results.contents import different
+from bookbuild.results.archive import Archive, open_archive, write_archive
+from bookbuild.results.contents import VARIES, different, everything, loosened
 from bookbuild.results.keys import task_key
 from bookbuild.results.store import SUFFIX, Store
 from bookbuild.results.values import to_files
 from bookbuild.source.chapters import read_chapters, read_toc
-from tools.toy_book import LINE, Command, Toy
+from running.records import Entry
+from tools.forgeries.archive import replaced, reseal
+from tools.toy_book import LINE, SQUARE, Command, Toy
 
 
 def packed(toy: Toy, path: Path) -> Path:
@@ -44,26 +47,6 @@ def rewritten(path: Path, change: Callable[[str, bytes], bytes]) -> None:
             file.writestr(name, change(name, content))
 
 
-def altered(path: Path, chapter: str, old: bytes, new: bytes) -> None:
-    """Forge a chapter's measures: sealed again, and named by the manifest."""
-    archive = open_archive(path)
-    (item,) = (item for item in archive.of_kind("chapter") if item.name == chapter)
-    stored = archive.stored(item)
-    files = {name: content.replace(old, new) for name, content in stored.files.items()}
-    assert files != stored.files
-    store = Store(path.parent / "forged")
-    store.put(item.key, stored.kind, stored.name, stored.origin, files)
-    forged = store.path(item.key).read_bytes()
-    digest = archives.hashlib.sha256(forged).hexdigest()
-
-    def change(name: str, content: bytes) -> bytes:
-        if name == f"{item.key}{SUFFIX}":
-            return forged
-        return content.replace(item.sha256.encode(), digest.encode())
-
-    rewritten(path, change)
-
-
 def verified(toy: Toy, path: Path, minutes: float = 5, seed: int = 1) -> module.Report:
     toy.lines.clear()
     settings = toy.settings(profile="smoke", folder="_build")
@@ -74,31 +57,60 @@ def test_what_is_published_is_computed_again_and_equal(toy: Toy, published: Path
     report = verified(toy, published)
     assert [outcome.grade for outcome in report.outcomes] == ["equal to the bit"] * 2
     assert report.sound
-    assert (report.rows, report.covered) == (2, 2)
-    assert not (toy.root / module.SCRATCH).exists()
+    assert (report.rows, report.measured, report.reading) == (2, 2, 0)
+    assert report.draw.chance == 1
+    assert not (toy.root / check.SCRATCH).exists()
 
 
-def test_a_forged_measure_is_found_when_it_is_drawn(toy: Toy, published: Path) -> None:
-    altered(published, LINE, b"2.0,", b"2.5,")
+@pytest.mark.parametrize(
+    ("chapter", "old", "new", "among", "said"),
+    [
+        (LINE, "2.0,", "2.5,", "measures", "measure slope: 2.5 as published, 2 here"),
+        (SQUARE, '"x": [0, 1,', '"x": [0, 1.5,', ".json", "array square.json: x: 1.5 as publ"),
+        (SQUARE, "</svg>", "<g/></svg>", ".svg", "drawing square.svg: "),
+        (LINE, '"2.0"', '"2.5"', "notebook", "number slope in the prose: "),
+    ],
+)
+def test_a_forgery_of_each_class_is_found_when_it_is_drawn(
+    toy: Toy, published: Path, chapter: str, old: str, new: str, among: str, said: str
+) -> None:
+    reseal(published, chapter, replaced(old, new, among=among))
     report = verified(toy, published)
     assert report.damaged == ()
     (wrong,) = (outcome for outcome in report.outcomes if outcome.grade == "differs")
-    assert wrong.item.name == LINE
-    assert "measure slope: 2.5 as published, 2 here" in wrong.said
+    assert wrong.name == chapter
+    assert wrong.said[0].startswith(said)
     assert not report.sound
 
 
-def test_elsewhere_a_forged_measure_is_found_by_its_verdict(
+def test_a_declared_timing_may_differ_unless_the_ledger_judges_it(toy: Toy, tmp_path: Path) -> None:
+    toy.append(SQUARE, "from time import time_ns\nreport('took', time_ns() % 1e9, judged=False)")
+    front = "kernelspec: {name: python3, display_name: Python 3, language: python}\n"
+    declared = f"{front}bookbuild: {{timings: [took, square_of_three]}}\n"
+    toy.edit(f"book/{SQUARE}.md", front, declared)
+    toy.build()
+    path = packed(toy, tmp_path / archives.NAME)
+    assert {x.grade for x in verified(toy, path).outcomes} == {"equal to the bit"}
+    reseal(path, SQUARE, replaced("9.0", "8.5", among="measures"))
+    (wrong,) = (x for x in verified(toy, path).outcomes if x.grade == "differs")
+    assert wrong.said[0] == "measure square_of_three: 8.5 as published, 9 here"
+
+
+def test_elsewhere_a_number_may_be_apart_by_a_hundredth_and_a_verdict_may_not_turn(
     toy: Toy, published: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "machine", lambda: "another")
-    altered(published, LINE, b"2.0,", b"2.001,")
-    (close,) = (x for x in verified(toy, published).outcomes if x.item.name == LINE)
-    assert close.grade == "equal to 1%"
-    altered(published, LINE, b"2.001,", b"9.0,")
-    (wrong,) = (x for x in verified(toy, published).outcomes if x.item.name == LINE)
+    monkeypatch.setattr(check, "machine", lambda: "another")
+
+    def graded(old: str, new: str, chapter: str = LINE, among: str = "measures") -> check.Outcome:
+        reseal(published, chapter, replaced(old, new, among=among))
+        (found,) = (x for x in verified(toy, published).outcomes if x.name == chapter)
+        return found
+
+    assert graded("2.0,", "2.001,").grade == "equal to 1%"
+    wrong = graded("2.001,", "9.0,")
     assert wrong.grade == "differs"
     assert "partly as published, reproduced here" in wrong.said[0]
+    assert graded('"x": [0, 1,', '"x": [0, 1.5,', SQUARE, ".json").grade == "undecided"
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -119,45 +131,93 @@ def test_every_flipped_bit_is_found_without_a_draw(toy: Toy, published: Path, se
     assert item.name in report.damaged[0]
 
 
-def test_a_training_is_computed_again(
+def test_a_training_is_computed_again_with_its_chapter(
     toy: Toy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     task = {"module": "toy.line", "function": "slopes", "configuration": {"configuration": 1}}
-    key = task_key(task, "cpu", toy.root / "src")
-    origin = {"task": task, "device": "cpu", "machine": "M"}
-    files = to_files(np.array([1.0, 2.0]))
-    Store(toy.settings().results).put(key, "sweep", "toy.line.slopes", origin, files)
+    src = toy.root / "src"
+
+    def put(store: Store, values: list[float]) -> None:
+        origin = {"task": task, "device": "cpu"}
+        files = to_files(np.array(values))
+        store.put(task_key(task, "cpu", src), "sweep", "toy.line.slopes", origin, files)
+
+    put(Store(toy.settings().results), [1.0, 2.0])
     path = packed(toy, tmp_path / archives.NAME)
-    assert [item.key for item in open_archive(path).of_kind("sweep")] == [key]
+    execute = check.execute
 
     def graded(again: list[float]) -> str:
-        monkeypatch.setattr(module, "train_again", lambda *_, **__: to_files(np.array(again)))
-        (found,) = (x for x in verified(toy, path).outcomes if x.item.kind == "sweep")
+        def executed(wanted: object, settings: object, display: object) -> object:
+            assert not Store(settings.results).listed()  # no training is lent
+            put(Store(settings.results), again)
+            return execute(wanted, settings, display)
+
+        monkeypatch.setattr(check, "execute", executed)
+        (found,) = (x for x in verified(toy, path).outcomes if x.name == LINE)
         return found.grade
 
     assert graded([1.0, 2.0]) == "equal to the bit"
-    assert graded([1.0, 2.001]) == "equal to 1%"
-    assert graded([1.0, 2.1]) == "apart elsewhere"
-    monkeypatch.setattr(module, "machine", lambda: "M")
-    assert graded([1.0, 2.0]) == "equal to the bit"
     assert graded([1.0, 2.001]) == "differs"
-
-    def late(*_: object, seconds: float) -> None:
-        assert 1 <= seconds <= 300
-        raise TimeoutError
-
-    monkeypatch.setattr(module, "train_again", late)
-    report = verified(toy, path)
-    assert {outcome.item.kind for outcome in report.outcomes} == {"chapter"}
-    assert any(line.endswith(": given up, out of time") for line in toy.lines)
+    monkeypatch.setattr(check, "machine", lambda: "another")
+    assert graded([1.0, 2.001]) == "equal to 1%"
+    assert graded([1.0, 2.1]) == "undecided"
     assert open_archive(path).lend_trainings(toy.settings(folder="other")) == 1
+
+
+def test_what_runs_when_time_is_up_is_stopped_and_not_verified(
+    toy: Toy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    toy.append(LINE, "import time; time.sleep(8 if profile == 'paper' else 0)")
+    toy.build()
+    path = packed(toy, tmp_path / archives.NAME)
+    monkeypatch.setattr(module, "chapter_costs", lambda *_: {LINE: 0.1, SQUARE: 1e6})
+    report = verified(toy, path, minutes=0.1)
+    assert (report.outcomes, report.unfinished) == ((), (LINE,))
+    assert report.draw.never == [SQUARE]
+    assert report.draw.chance == 0
+    assert f"{LINE}: stopped, for time is up; it is not verified" in toy.lines
+
+
+@pytest.fixture
+def run() -> StoredRun:
+    """A stored run that a chapter reads."""
+    entry = Entry({"seed": 1}, "c", "d0ff2d03361c", None, {"python": "3"}, 2.0, None, {"x": 1.0})
+    stored = stored_run("data/tiny.json", entry)
+    return StoredRun("tiny 1", "data/tiny.json", entry, stored, dict, current=True)
+
+
+def test_a_stored_run_is_a_result_and_its_chapter_is_measured_with_it_alone(
+    toy: Toy, tmp_path: Path, run: StoredRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (toy.root / "data/tiny.json").write_text("[]")
+    toy.edit("book/paper/01_line.md", "data/points.csv]", "data/points.csv, data/tiny.json]")
+    toy.build()
+    path = tmp_path / archives.NAME
+    chapters = read_chapters(toy.root, read_toc(toy.root))
+    write_archive(path, chapters, toy.settings(), [run.stored])
+    monkeypatch.setattr(module, "stored_runs", lambda *_: [run])
+    monkeypatch.setattr(check, "run_again", lambda *_: run.stored.files)
+    report = verified(toy, path)
+    assert {outcome.name: outcome.grade for outcome in report.outcomes} == dict.fromkeys(
+        (LINE, SQUARE, "tiny 1"), "equal to the bit"
+    )
+    assert (report.rows, report.measured, report.reading) == (2, 2, 1)
+    forged = run.entry._replace(result={"x": 2.0})
+    monkeypatch.setattr(check, "run_again", lambda *_: stored_run("data/tiny.json", forged).files)
+    report = verified(toy, path)
+    assert report.count("undecided") == 1  # nobody wrote down the machine that made it
+    write_archive(path, chapters, toy.settings(), [stored_run("data/tiny.json", forged)])
+    (sentence,) = verified(toy, path).damaged
+    assert sentence.endswith("is not the stored run tiny 1 of this repository.")
+    monkeypatch.setattr(module, "stored_runs", lambda *_: [])
+    assert verified(toy, path).measured == 1  # the line's chapter reads what was not computed
 
 
 def test_other_code_is_not_compared(toy: Toy, published: Path) -> None:
     toy.edit("src/toy/line.py", "2.0 * point", "3.0 * point")
     report = verified(toy, published)
-    assert [item.name for item in report.stale] == [LINE]
-    assert LINE not in {outcome.item.name for outcome in report.outcomes}
+    assert report.stale == (LINE,)
+    assert LINE not in {outcome.name for outcome in report.outcomes}
     toy.edit("src/toy/square.py", "x * x", "x * x * 1")
     with pytest.raises(BookError, match=r"are of other code than lies here: check out the commit"):
         verified(toy, published)
@@ -186,7 +246,7 @@ def test_a_build_does_not_take_a_damaged_chapter(unbuilt: Toy, published: Path) 
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        (None, "no archive of results"),
+        (None, "is no archive of results: it cannot be read as one"),
         ({}, "the field 'profile' is missing"),
         ({"profile": "", "device": "cpu", "seed": 0, "items": [{"key": "../x"}]}, "is no key"),
     ],
@@ -204,21 +264,6 @@ def test_what_is_no_archive_ends_in_a_sentence(
         open_archive(path)
 
 
-def test_an_archive_is_found_in_a_folder_and_at_an_address(
-    published: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    told: list[str] = []
-    assert fetch.locate(str(published.parent), tmp_path, told.append) == published
-    with pytest.raises(BookError, match="RESULTS names a file, a folder with"):
-        fetch.locate("nowhere", tmp_path, told.append)
-    monkeypatch.setattr(fetch.urllib.request, "urlopen", lambda *_, **__: published.open("rb"))
-    address = "https://example.org/results.zip"
-    found = fetch.locate(address, tmp_path / "got", told.append)
-    assert found.read_bytes() == published.read_bytes()
-    assert fetch.locate(address, tmp_path / "got", told.append) == found
-    assert told == [f"fetching {address}"]
-
-
 def test_the_command_tells_what_was_drawn(
     toy: Toy, published: Path, command: Command, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -226,40 +271,15 @@ def test_the_command_tells_what_was_drawn(
     assert command(toy.root, *arguments) == ""
     printed = capsys.readouterr().out
     assert "drawn with DRAW=3: 2 of 2 results; 2 equal to the bit" in printed
-    assert "of 2 judged rows of the ledger, 2 were measured again" in printed
+    assert "2 results that take up to 60 s, 2 were computed again: an altered one" in printed
+    assert "of 2 judged rows of the ledger, 2 were measured again from nothing" in printed
     assert printed.splitlines()[-1].startswith("verified:")
-    altered(published, LINE, b"2.0,", b"9.0,")
+    reseal(published, LINE, replaced("2.0,", "9.0,", among="measures"))
     assert command(toy.root, *arguments).endswith("Not verified: 0 damaged, 1 that differ.")
+    build = ("build", "--device", "cpu", "--results", str(published))
+    assert "for make verify found" in command(toy.root, *build)
     assert "RESULTS names" in command(toy.root, "verify", "--results", "", "--device", "cpu")
     assert "MINUTES is" in command(toy.root, *arguments, "--minutes", "soon")
-
-
-def items(count: int, seconds: float | None = None) -> list[Item]:
-    made = {} if seconds is None else {"seconds": seconds}
-    return [Item(f"{n:032x}", "sweep", "train", "e", "0", made) for n in range(count)]
-
-
-def test_the_stated_chance_is_the_frequency_of_what_is_found() -> None:
-    wanted, forged, hits, trials = 12, some(60), 0, 2000
-    dice = random.Random(0)
-    for trial in range(trials):
-        draw = Draw(items(60, 1.0), trial)
-        drawn = [draw.next(1.0) for _ in range(wanted)]
-        hits += any(item in drawn for item in dice.sample(items(60, 1.0), forged))
-    assert hits / trials == pytest.approx(chance(60, wanted, forged), abs=0.03)
-    assert chance(20, 20, 1) == 1
-    assert chance(20, 0, 1) == 0
-
-
-def test_a_draw_learns_how_slow_this_machine_is() -> None:
-    draw = Draw(items(3, 10.0), 0)
-    first = draw.next(10.0)
-    assert first is not None
-    draw.took(first, 30.0)
-    assert draw.next(29.0) is None
-    assert draw.next(30.0) is not None
-    unknown = Draw(items(2), 0)
-    assert unknown.seconds(items(1)[0]) == 60.0
 
 
 def test_differences_are_found_at_their_place() -> None:
@@ -286,8 +306,20 @@ def test_what_is_not_executed_is_not_packed(unbuilt: Toy, tmp_path: Path) -> Non
 
 
 def test_nothing_drawn_is_nothing_verified() -> None:
-    (sentence,) = commands._wrong(module.Report((), (), tuple(items(1)), (), 1, 0))
+    report = module.Report((), (), Draw({"a": 1.0}, 0.0, 0), (), (), 1, 0, 0)
+    (sentence,) = commands._wrong(report)
     assert "nothing was computed again" in sentence
+
+
+def test_all_that_readers_see_is_compared_but_for_what_may_vary(toy: Toy) -> None:
+    found = everything(toy.entry(SQUARE))
+    kinds = {" ".join(name.split()[:1]) for name in found}
+    assert kinds == {"measure", "array", "kind", "settings", "drawing", "output", "number"}
+    assert set(VARIES) == {"commit", "versions", "device", "seconds", "wall time"}
+    assert all(toy.entry(SQUARE).origin["commit"] not in str(value) for value in found.values())
+    assert loosened({"a": "x 1.5e-3 y -2"}) == {
+        "a": {"words": "x # y #", "numbers": [0.0015, -2.0]}
+    }
 
 
 def test_an_archive_names_each_of_its_files(published: Path) -> None:

@@ -1,0 +1,83 @@
+"""The draw of results: what it says of its chances is what happens."""
+
+import json
+import random
+from statistics import fmean
+
+import pytest
+
+from bookbuild.published.costs import UNKNOWN
+from bookbuild.published.draw import Draw
+from tools.this_book import ROOT
+
+AUDITS = 400
+STORED = [ROOT / "data/token_grid.json", *sorted((ROOT / "data/companions").glob("*.json"))]
+
+
+def declared() -> dict[str, float]:
+    """The costs of this book's chapters and stored runs."""
+    record = json.loads((ROOT / "data/benchmark/cold_build.json").read_text(encoding="utf-8"))
+    costs = {name: taken["seconds"] for name, taken in record["chapters"].items()}
+    for path in STORED:
+        for place, run in enumerate(json.loads(path.read_text(encoding="utf-8"))):
+            costs[f"{path.stem} {place}"] = run["seconds"] or UNKNOWN
+    return costs
+
+
+def audited(costs: dict[str, float], minutes: float, seed: int) -> tuple[Draw, set[str]]:
+    """One audit on a clock of its own, on a machine of another speed; what it has finished."""
+    dice = random.Random(seed)
+    slower = dice.uniform(0.6, 2.5)
+    draw, clock, finished = Draw(costs, 60 * minutes, seed), 0.0, set()
+    while name := draw.next(60 * minutes - clock):
+        took = costs[name] * slower * dice.lognormvariate(0, 0.3)
+        clock += took
+        if clock > 60 * minutes:
+            break  # it is stopped, and counts as not verified
+        draw.took(name, took)
+        finished.add(name)
+    return draw, finished
+
+
+@pytest.mark.parametrize("minutes", [5, 20, 60])
+def test_the_stated_chance_is_the_frequency_with_which_an_altered_result_is_met(
+    minutes: int,
+) -> None:
+    costs, dice = declared(), random.Random(minutes)
+    stated, met = [], []
+    for seed in range(AUDITS):
+        draw, finished = audited(costs, minutes, seed)
+        stated.append(draw.chance)
+        met += [dice.choice(sorted(costs)) in finished for _ in range(10)]
+    assert fmean(met) == pytest.approx(fmean(stated), abs=0.03)
+    assert 0 < fmean(stated) < 1
+
+
+def test_within_a_stratum_a_forger_gains_nothing_by_the_cost_of_what_is_altered() -> None:
+    costs = {name: cost for name, cost in declared().items() if 64 <= cost < 256}
+    assert len(costs) > 10
+    dearest, cheapest = max(costs, key=costs.get), min(costs, key=costs.get)
+    audits = [audited(costs, 20, seed) for seed in range(4 * AUDITS)]
+    stated = fmean(draw.strata[-1].finished / draw.strata[-1].count for draw, _ in audits)
+    for altered in (dearest, cheapest):
+        met = fmean(altered in finished for _, finished in audits)
+        assert met == pytest.approx(stated, abs=0.06)
+
+
+def test_what_cannot_fit_is_named_and_lowers_the_chance() -> None:
+    draw = Draw({"short": 1.0, "long": 100.0}, 60.0, 0)
+    assert draw.never == ["long"]
+    assert draw.next(60.0) == "short"
+    assert draw.next(60.0) is None
+    assert draw.chance == 0
+    draw.took("short", 1.0)
+    assert draw.chance == 0.5
+
+
+def test_a_draw_learns_how_slow_this_machine_is() -> None:
+    draw = Draw({"a": 10.0, "b": 10.0, "c": 10.0}, 60.0, 0)
+    first = draw.next(10.0)
+    assert first is not None
+    draw.took(first, 30.0)
+    assert draw.next(29.0) is None
+    assert draw.next(30.0) is not None
