@@ -162,7 +162,7 @@ class StoredRun:
 
 def stored_runs(root: Path, src: Path) -> Iterator[StoredRun]:
     """Yield every stored run of a book; raise BookError for a damaged file."""
-    for name in (name for name in REGISTRY if (root / name).is_file()):
+    for name in (name for name in read_book(root).stored_runs if (root / name).is_file()):
         file = File(name, root, src)
         function = file.runs.bound(root)
         installed = len(versions(file.runs.packages)) > len(file.runs.packages)

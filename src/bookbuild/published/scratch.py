@@ -8,7 +8,7 @@ from pathlib import Path
 
 from bookbuild.errors import BookError, raise_if_any
 from bookbuild.execution.display import Display
-from bookbuild.execution.runs import REGISTRY, File, StoredRun, stored_runs
+from bookbuild.execution.runs import File, StoredRun, stored_runs
 from bookbuild.execution.sweeps import run_stored
 from bookbuild.ledger.claims import read_claims
 from bookbuild.pipeline import renew_book
@@ -17,6 +17,7 @@ from bookbuild.results.contents import different
 from bookbuild.results.snapshot import sources
 from bookbuild.settings import Settings
 from bookbuild.site.stamp import Told
+from bookbuild.source.book import read_book
 from bookbuild.source.chapters import read_chapters, read_toc
 
 from .costs import UNKNOWN, chapter_costs
@@ -90,9 +91,10 @@ def _taken(runs: Sequence[StoredRun]) -> str:
 
 def _copy(root: Path, target: Path) -> None:
     """Copy what a build reads, without the stored runs that have not been made there."""
+    stored = (Path(file).name for file in read_book(root).stored_runs)
+    ours = shutil.ignore_patterns("__pycache__", *stored)
     for name in COPIED:
         if (root / name).is_dir():
-            ours = shutil.ignore_patterns("__pycache__", *(Path(file).name for file in REGISTRY))
             shutil.copytree(root / name, target / name, ignore=ours, dirs_exist_ok=True)
         elif (root / name).is_file():
             target.mkdir(parents=True, exist_ok=True)
