@@ -10,7 +10,7 @@ import pytest
 
 from bookbuild.cli import main
 from bookbuild.pipeline import Result
-from bookbuild.reporting import report
+from bookbuild.reporting import notebook
 from tools.toy_book import Toy, new_toy
 
 
@@ -44,8 +44,8 @@ def without_site(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def output(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A fresh output folder for report and show, as in a chapter that bookbuild executes."""
-    monkeypatch.setenv(report.OUTPUT, str(tmp_path))
-    monkeypatch.setattr(report, "_measures", {})
+    monkeypatch.setenv(notebook.OUTPUT, str(tmp_path))
+    monkeypatch.setattr(notebook, "_measures", {})
     return tmp_path
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from bookbuild.results.contents import contents
+from bookbuild.results.contents import contents_of
 from bookbuild.results.executed import Entry
 from bookbuild.results.store import Store
 
@@ -38,7 +38,7 @@ def comparable(entry: Entry) -> dict[str, Any]:
         for name, content in entry.figures.items()
         if not name.endswith(".json")
     }
-    return {name: repr(value) for name, value in contents(entry).items()} | drawings
+    return {name: repr(value) for name, value in contents_of(entry).items()} | drawings
 
 
 def differences(

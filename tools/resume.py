@@ -81,9 +81,9 @@ def executed(chapter: Chapter, profile: str, device: str = "cpu") -> dict[str, A
     """The judged measures of a chapter whose cells are run in this process."""
     from matplotlib import pyplot
 
-    from bookbuild.reporting import report
+    from bookbuild.reporting import notebook
 
-    report._measures.clear()
+    notebook._measures.clear()
     names: dict[str, Any] = {"__name__": "chapter"}
     with contextlib.redirect_stdout(io.StringIO()):
         for cell in chapter.code:
@@ -92,7 +92,7 @@ def executed(chapter: Chapter, profile: str, device: str = "cpu") -> dict[str, A
                 names |= {"profile": profile, "device": device, "seed": 0}
     pyplot.close("all")
     # measures that are not judged may be times, which no two executions share
-    return {key: m["value"] for key, m in report._measures.items() if m["judged"]}
+    return {key: m["value"] for key, m in notebook._measures.items() if m["judged"]}
 
 
 def tried(name: str) -> tuple[str, int, list[str]]:

@@ -1,7 +1,7 @@
 """Build system of the book: executed chapters, a judged ledger, a site, and notebooks."""
 
+from .reporting.notebook import report, show
 from .reporting.progress import attach_from_environment
-from .reporting.report import report, show
 
 __all__ = ["report", "show"]
 

@@ -8,7 +8,7 @@ from .device_comparison import compare_devices
 from .errors import BookError, raise_if_any
 from .execution import lock
 from .execution.display import Display
-from .execution.execute import execute, tidy
+from .execution.execute import execute_chapters, tidy
 from .ledger.claims import Finding, judge, read_claims
 from .ledger.counts import told_verdicts
 from .ledger.machines import read_machines
@@ -25,7 +25,7 @@ from .results.store import Store
 from .settings import Settings
 from .site import stamp
 from .site.build import build_site
-from .site.stage import stage
+from .site.stage import write_stage
 from .source.book import read_book
 from .source.chapters import Chapter, read_chapters, read_toc
 
@@ -76,7 +76,7 @@ def _build(settings: Settings, display: Display, tell: Callable[[str], None]) ->
     machines = read_machines(settings.root)
     records = Records(preregistration, reruns, roundings, trials, machines)
     findings = with_reruns(findings, reruns, roundings)
-    stage(settings, toc, chapters, entries, findings, records)
+    write_stage(settings, toc, chapters, entries, findings, records)
     tell("building the site")
     build_site(settings, entries)
     verdicts, amiss = told_verdicts(findings)
@@ -141,7 +141,7 @@ def run_chapters(
                 tell(f"not as published, and executed here: {names}")
                 archive.lend_trainings(settings)
         with display:
-            made, failures = execute(missing, settings, display)
+            made, failures = execute_chapters(missing, settings, display)
     raise_if_any(failures)
     return found, made
 

@@ -96,7 +96,7 @@ def test_a_comment_anywhere_reaches_no_chapter_but_one_that_prints_it(tmp_path):
     [
         ("emergence/plotting/book.mplstyle", "", "lines.linewidth: 9"),
         ("emergence/plotting/_style.py", "aspect=25", "aspect=26"),
-        ("bookbuild/reporting/report.py", "over: Over | None = None", "over: Over | None = 1"),
+        ("bookbuild/reporting/notebook.py", "over: Over | None = None", "over: Over | None = 1"),
     ],
 )
 def test_what_draws_or_reports_ends_no_record(tmp_path, name, old, new):

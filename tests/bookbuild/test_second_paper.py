@@ -15,7 +15,7 @@ import pytest
 from bookbuild.results.store import Store
 from bookbuild.settings import Settings
 from bookbuild.source.book import read_book
-from bookbuild.source.citation import citation, paper
+from bookbuild.source.citation import paper, read_citation
 from tools.this_book import ROOT, chapters, claims
 from tools.toy_book import Command
 
@@ -131,7 +131,9 @@ def test_the_builder_names_nothing_of_this_book() -> None:
     """Neither its packages, its chapters and claims, nor what its paper is about."""
     packages = {path.name for path in (ROOT / "src").iterdir()} - {"bookbuild", "running"}
     inner = {f"{p}.{path.stem}" for p in packages for path in (ROOT / "src" / p).glob("[a-z]*")}
-    subject = {word for word in paper(citation(ROOT))["title"].lower().split() if len(word) > 8}
+    subject = {
+        word for word in paper(read_citation(ROOT))["title"].lower().split() if len(word) > 8
+    }
     names = {read_book(ROOT).package, *inner, *subject}
     names |= {chapter.name for chapter in chapters()} | claims().keys()
     assert {"chapters.paper", "emergence", "induction", "theorem-2-alpha"} <= names

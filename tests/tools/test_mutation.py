@@ -11,7 +11,7 @@ import pytest
 import sympy
 import torch
 
-from bookbuild.ledger.carried import carried, carried_on
+from bookbuild.ledger.carried import carried_on, edits_carried
 from bookbuild.ledger.claims import Claim
 from bookbuild.ledger.expectations import Expectation
 from chapters.beyond import full_flow
@@ -130,7 +130,7 @@ def test_a_record_that_was_carried_over_an_edit_is_added_to(file):
     first = record.joined(record.known("a/b", "1", file), found, "paper")
     record.write("a/b", carried_on(first, "1", "2", "c" * 12, "smoke", 787), file)
     again = record.joined(record.known("a/b", "2", file), found, "paper")
-    assert carried(again, "2").edits == 1
+    assert edits_carried(again, "2").edits == 1
     assert record.known("a/b", "3", file)["faults"] == {}
 
 

@@ -5,7 +5,7 @@ from functools import partial
 
 import torch
 
-from bookbuild.results.machine import machine
+from bookbuild.results.machine import machine_name
 
 from .operations import CACHED, PRODUCTS
 from .timing import measured
@@ -18,7 +18,7 @@ def describe(device: torch.device, budget: float, quick: bool) -> dict[str, obje
     size = 256 if quick else 2048
     return {
         "device": device.type,
-        "name": torch.cuda.get_device_name() if device.type == "cuda" else machine(),
+        "name": torch.cuda.get_device_name() if device.type == "cuda" else machine_name(),
         "threads": torch.get_num_threads(),
         "python": platform.python_version(),
         "torch": torch.__version__,

@@ -12,7 +12,7 @@ from typing import Any, Self
 from bookbuild import settings as book
 from bookbuild.reporting import provenance
 from bookbuild.reporting.measures import read_measures, write_measures
-from bookbuild.reporting.report import MEASURES_FILE
+from bookbuild.reporting.notebook import MEASURES_FILE
 from bookbuild.results.keys import chapter_fingerprint, digest
 from bookbuild.results.store import Store
 from bookbuild.source.chapters import read_chapter

@@ -27,7 +27,7 @@ from bookbuild.processes import sources_first
 from bookbuild.reporting import provenance
 from bookbuild.results import executed
 from bookbuild.results.code.definitions import Reached, reached_by_cells
-from bookbuild.results.contents import contents, different
+from bookbuild.results.contents import contents_of, different
 from bookbuild.results.executed import Entry
 from bookbuild.results.keys import chapter_fingerprint, chapter_key
 from bookbuild.results.store import Store, write_whole
@@ -201,7 +201,7 @@ def _codes(files: Collection[str], settings: Settings) -> dict[str, str]:
 def _timeless(entry: Entry) -> dict[str, Any]:
     """Return the measures and arrays of a chapter, without those that the clock decides."""
     clock = {"seconds", "speedup"}
-    found = contents(entry).items()
+    found = contents_of(entry).items()
     return {k: v for k, v in found if clock.isdisjoint(k.rpartition(" ")[2].split("_"))}
 
 

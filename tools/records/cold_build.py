@@ -14,7 +14,7 @@ from bookbuild.ledger.claims import count, judge, read_claims
 from bookbuild.pipeline import run_chapters
 from bookbuild.reporting import provenance
 from bookbuild.results.executed import Entry
-from bookbuild.results.machine import machine
+from bookbuild.results.machine import machine_name
 from bookbuild.results.store import write_whole
 from bookbuild.settings import Settings, core_count
 from bookbuild.source.chapters import read_chapters, read_toc
@@ -52,7 +52,7 @@ def recorded(settings: Settings, made: Mapping[str, Entry], seconds: float) -> d
     return {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "commit": provenance.commit(settings.root),
-        "machine": machine(),
+        "machine": machine_name(),
         "cores": core_count(),
         "jobs": settings.jobs,
         "profile": settings.profile,

@@ -11,7 +11,7 @@ from bookbuild.ledger.machines import FOLDER
 from bookbuild.reporting import provenance
 from bookbuild.results import executed
 from bookbuild.results.keys import chapter_key
-from bookbuild.results.machine import gpu, machine
+from bookbuild.results.machine import gpu, machine_name
 from bookbuild.results.store import write_whole
 from bookbuild.settings import Settings
 from bookbuild.source.chapters import read_chapters, read_toc
@@ -29,7 +29,7 @@ def write_machine(settings: Settings) -> Path:
         raise BookError(f"{len(missing)} chapters are not executed here: run make reproduce first.")
     claims = read_claims(settings.root, list(entries))
     measures = {name: entry.measures for name, entry in entries.items() if entry}
-    on = f"{machine()}, {gpu()}" if settings.device == "cuda" else machine()
+    on = f"{machine_name()}, {gpu()}" if settings.device == "cuda" else machine_name()
     report = {
         "machine": on,
         "device": settings.device,

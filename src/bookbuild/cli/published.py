@@ -13,8 +13,7 @@ from bookbuild.execution.display import choose_display
 from bookbuild.execution.runs import stored_runs
 from bookbuild.published.check import Grade
 from bookbuild.published.fetch import locate, refuse
-from bookbuild.published.verify import Report
-from bookbuild.published.verify import verify as verify_archive
+from bookbuild.published.verify import Report, verify_archive
 from bookbuild.release.deposit import SERVER
 from bookbuild.release.deposit import deposit as write_deposit
 from bookbuild.release.pack import release as write_release

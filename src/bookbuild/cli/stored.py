@@ -7,7 +7,7 @@ import click
 
 from bookbuild.execution.lock import nothing_runs
 from bookbuild.execution.sweeps import read_grid, run_stored, run_sweep
-from bookbuild.results.inventory import inventory, readable_age, readable_size
+from bookbuild.results.inventory import list_results, readable_age, readable_size
 from bookbuild.results.inventory import prune as remove_unneeded
 from bookbuild.settings import Settings, core_count
 
@@ -42,7 +42,7 @@ def runs(name: str, minutes: int | None, jobs: int | None, scheduler: str | None
 @commands.command()
 def results() -> None:
     """List what is stored: age, size, key, and whether the current book needs it."""
-    items = inventory(Settings(Path.cwd()))
+    items = list_results(Settings(Path.cwd()))
     if not items:
         tell("Nothing is stored yet.")
     for item in items:

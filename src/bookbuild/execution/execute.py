@@ -13,9 +13,9 @@ import nbformat
 import psutil
 
 from bookbuild.errors import BookError
-from bookbuild.reporting import progress, provenance, report
+from bookbuild.reporting import notebook, progress, provenance
 from bookbuild.results import cache, executed
-from bookbuild.results.machine import gpu, gpu_id, machine
+from bookbuild.results.machine import gpu, gpu_id, machine_name
 from bookbuild.results.snapshot import sources
 from bookbuild.results.store import reason
 from bookbuild.settings import Settings
@@ -61,7 +61,7 @@ class Run:
             return None
 
 
-def execute(
+def execute_chapters(
     wanted: Sequence[tuple[Chapter, str]], settings: Settings, display: Display
 ) -> tuple[dict[str, executed.Entry], list[str]]:
     """Execute chapters, each with its key; return the entries by chapter and the failures.
@@ -140,9 +140,9 @@ def _environment(chapter: Chapter, folder: Path, settings: Settings) -> dict[str
     up = "../" * len(Path(BOOK, chapter.name).parent.parts)
     return {
         "IPYTHONDIR": str(folder / "ipython"),
-        report.OUTPUT: str(folder / "entry"),
-        report.SALT: read_book(settings.root).package,
-        report.FIGURES_URL: f"{up}{report.FIGURES_FOLDER}/{chapter.name}",
+        notebook.OUTPUT: str(folder / "entry"),
+        notebook.SALT: read_book(settings.root).package,
+        notebook.FIGURES_URL: f"{up}{notebook.FIGURES_FOLDER}/{chapter.name}",
         progress.PROGRESS_FILE: str(folder / "progress.jsonl"),
         provenance.COMMIT: provenance.commit(settings.root),
         provenance.DEVICE: settings.device,
@@ -195,7 +195,7 @@ def _finish(run: Run, settings: Settings, seconds: float) -> executed.Entry:
         **settings.parameters,
         "commit": provenance.commit(settings.root),
         "versions": provenance.versions(),
-        "machine": machine(),
+        "machine": machine_name(),
         **({"gpu": gpu()} if settings.device == "cuda" else {}),
         "threads": settings.threads_each,
         "date": datetime.now(UTC).isoformat(timespec="seconds"),

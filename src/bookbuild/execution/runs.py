@@ -15,7 +15,7 @@ from bookbuild.ledger.carried import leads
 from bookbuild.ledger.stored import RUNS, read_record
 from bookbuild.reporting.provenance import commit, versions
 from bookbuild.results.keys import code_of, digest
-from bookbuild.results.machine import machine
+from bookbuild.results.machine import machine_name
 from bookbuild.results.snapshot import SOURCES, sources
 from bookbuild.results.store import Stored, write_whole
 from bookbuild.results.values import to_files
@@ -105,7 +105,7 @@ def _timed(fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, f
     """Return what a function returns, the seconds of this process, and the machine."""
     begun = time.process_time()
     result = fn(*args, **kwargs)
-    return result, round(time.process_time() - begun, 1), machine()
+    return result, round(time.process_time() - begun, 1), machine_name()
 
 
 def file_of(name: str, root: Path) -> str:

@@ -32,7 +32,7 @@ def is_current(chapter: Mapping[str, Any], fingerprint: str | None) -> bool:
     return fingerprint in (chapter["fingerprint"], last)
 
 
-def carried(chapter: Mapping[str, Any], fingerprint: str | None) -> Carried:
+def edits_carried(chapter: Mapping[str, Any], fingerprint: str | None) -> Carried:
     """Return the edits that lead from what was measured to a fingerprint; none if nothing does."""
     if fingerprint == chapter["fingerprint"] or not is_current(chapter, fingerprint):
         return IN_PLACE

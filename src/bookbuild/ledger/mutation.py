@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from .carried import IN_PLACE, Carried, carried, is_current
+from .carried import IN_PLACE, Carried, edits_carried, is_current
 from .claims import Finding
 
 Alertness = Literal["turned", "argued", "contradicted", "green", "untried"]
@@ -58,5 +58,5 @@ def trial_of(
         is_current(chapter, fingerprint),
         tiny=all(chapter["faults"][name]["profile"] == "smoke" for name in told),
         contradicted=finding.verdict == "contradicted",
-        carried=carried(chapter, fingerprint),
+        carried=edits_carried(chapter, fingerprint),
     )

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from bookbuild.reporting.measures import read_measures, write_measures
 
-from .carried import IN_PLACE, Carried, carried, is_current
+from .carried import IN_PLACE, Carried, edits_carried, is_current
 from .claims import Finding, Verdict
 from .expectations import Expectation, Measured
 
@@ -64,7 +64,7 @@ def told(
     fingerprint = fingerprints.get(claim.chapter) if place == claim.chapter else None
     if verdicts is None or not is_current(chapter, fingerprint):
         return Rerun(seeds, verdicts or earlier, finding.verdict, current=False)
-    return Rerun(seeds, verdicts, finding.verdict, True, carried(chapter, fingerprint))
+    return Rerun(seeds, verdicts, finding.verdict, True, edits_carried(chapter, fingerprint))
 
 
 def with_reruns(findings: Sequence[Finding], *stored: Mapping[str, Rerun]) -> list[Finding]:

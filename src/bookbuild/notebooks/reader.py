@@ -12,7 +12,7 @@ from typing import Any
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from bookbuild.reporting.report import FOLD_OPENING
+from bookbuild.reporting.notebook import FOLD_OPENING
 from bookbuild.results.executed import Entry
 from bookbuild.site.stage import INJECTED
 from bookbuild.source.chapters import Chapter, tags

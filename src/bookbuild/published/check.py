@@ -10,7 +10,7 @@ from bookbuild.device_comparison import verdicts
 from bookbuild.errors import BookError
 from bookbuild.execution.again import run_again
 from bookbuild.execution.display import PlainDisplay
-from bookbuild.execution.execute import execute
+from bookbuild.execution.execute import execute_chapters
 from bookbuild.execution.runs import StoredRun
 from bookbuild.ledger.claims import Claim
 from bookbuild.results.admission import admitted
@@ -18,7 +18,7 @@ from bookbuild.results.archive import Archive, Item
 from bookbuild.results.contents import different, everything, loosened
 from bookbuild.results.executed import Entry
 from bookbuild.results.keys import chapter_fingerprint, chapter_key, task_fingerprint
-from bookbuild.results.machine import machine
+from bookbuild.results.machine import machine_name
 from bookbuild.results.snapshot import sources
 from bookbuild.results.store import UNREADABLE, DamagedError, Store
 from bookbuild.results.values import from_files
@@ -107,7 +107,7 @@ class Check:
         # a chapter of its own store takes nothing that was not computed for it
         settings = replace(settings, folder=f"{SCRATCH}/{item.key}")
         key = chapter_key(chapter, settings)
-        made, failures = execute([(chapter, key)], settings, Deadline(self.deadline))
+        made, failures = execute_chapters([(chapter, key)], settings, Deadline(self.deadline))
         if failures:
             return "failed", failures
         both = Entry.of(self.archive.stored(item)), made[name]
@@ -116,7 +116,7 @@ class Check:
         before, after = (everything(entry, timings) for entry in both)
         for place, (published, again) in enumerate(self._trainings(settings), start=1):
             before[f"training {place}"], after[f"training {place}"] = published, again
-        exact = key == item.key and item.made.get("machine") == machine()
+        exact = key == item.key and item.made.get("machine") == machine_name()
         grade, said = graded(before, after, exact=exact)
         if grade == "undecided":
             turned = [
@@ -144,7 +144,7 @@ class Check:
         run = self.runs[name]
         files = run_again(run, self.settings, max(self.deadline - time.monotonic(), 0.1))
         before, after = (from_files(x) for x in (run.stored.files, files))
-        return graded(before, after, exact=run.entry.machine == machine())
+        return graded(before, after, exact=run.entry.machine == machine_name())
 
 
 class Deadline(PlainDisplay):

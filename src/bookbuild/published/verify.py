@@ -59,7 +59,7 @@ class Report:
         return sum(outcome.grade == grade for outcome in self.outcomes)
 
 
-def verify(
+def verify_archive(
     settings: Settings,
     archive: Archive,
     minutes: float,

@@ -7,12 +7,12 @@ from bookbuild.ledger.claims import Finding
 from bookbuild.ledger.counts import told_verdicts
 from bookbuild.results.archive import Archive, Item
 from bookbuild.results.inventory import readable_size
-from bookbuild.source.citation import citation
+from bookbuild.source.citation import read_citation
 
 NAME = "artifact-appendix.md"
 
 
-def appendix(
+def artifact_appendix(
     root: Path, archive: Archive, findings: Sequence[Finding], sizes: Mapping[str, int]
 ) -> str:
     """Return the appendix as Markdown: hardware, minutes, and a command for each claim."""
@@ -24,7 +24,7 @@ def appendix(
     (head, *rows), _ = told_verdicts(findings)
     return "\n".join(
         [
-            f"# Artifact appendix of *{citation(root)['title']}*",
+            f"# Artifact appendix of *{read_citation(root)['title']}*",
             "",
             "Generated with the release, from the ledger of claims and the recorded timings.",
             "",

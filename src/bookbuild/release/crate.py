@@ -14,7 +14,7 @@ from rocrate.rocrate import ROCrate
 from bookbuild.results.archive import Archive, Item
 from bookbuild.source.addresses import Addresses
 from bookbuild.source.chapters import Chapter
-from bookbuild.source.citation import article, citation, licence
+from bookbuild.source.citation import article, licence, read_citation
 
 NAME = "ro-crate-metadata.json"
 PROFILE = "https://w3id.org/ro/wfrun/process/0.5"
@@ -43,7 +43,7 @@ def write_crate(
         chapters: whose sources are the instruments.
         files: what else the release consists of, by name, with what it is.
     """
-    cited, addresses = citation(root), Addresses.read(root)
+    cited, addresses = read_citation(root), Addresses.read(root)
     known = {chapter.name: chapter for chapter in chapters}
     items = [item for item in archive.of_kind("chapter") if item.name in known]
     crate = ROCrate(version="1.1")

@@ -5,14 +5,14 @@ from pathlib import Path
 from typing import Any
 
 from bookbuild.source.addresses import Addresses
-from bookbuild.source.citation import article, citation, licence, paper
+from bookbuild.source.citation import article, licence, paper, read_citation
 
 CODEMETA, ZENODO = "codemeta.json", "zenodo.json"
 
 
 def codemeta(root: Path) -> dict[str, Any]:
     """Return the book as CodeMeta 3.0 describes software."""
-    cited, addresses = citation(root), Addresses.read(root)
+    cited, addresses = read_citation(root), Addresses.read(root)
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     return {
         "@context": "https://w3id.org/codemeta/3.0",
@@ -38,7 +38,7 @@ def codemeta(root: Path) -> dict[str, Any]:
 
 def zenodo(root: Path) -> dict[str, Any]:
     """Return the book as Zenodo describes an upload."""
-    cited, addresses = citation(root), Addresses.read(root)
+    cited, addresses = read_citation(root), Addresses.read(root)
     said = paper(cited)
     links = ((said["url"], "isSupplementTo"), (addresses.repository, "isDerivedFrom"))
     return {

@@ -65,7 +65,7 @@ def release(settings: Settings, display: Display, tell: Callable[[str], None]) -
         text = json.dumps(said, indent=2, ensure_ascii=False) + "\n"
         (folder / name).write_text(text, encoding="utf-8")
     sizes = {x.name: x.stat().st_size for x in sorted(folder.iterdir()) if x.is_file()}
-    text = appendix.appendix(settings.root, archive, result.findings, sizes)
+    text = appendix.artifact_appendix(settings.root, archive, result.findings, sizes)
     (folder / appendix.NAME).write_text(text, encoding="utf-8")
     files = {name: text for name, text in PARTS.items() if (folder / name).is_file()}
     crate.write_crate(folder, settings.root, archive, chapters, files)

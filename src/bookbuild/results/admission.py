@@ -15,7 +15,7 @@ from lxml import etree, html
 from nbformat import NotebookNode
 
 from bookbuild.reporting.measures import plain_measure
-from bookbuild.reporting.report import FIGURE_NAME, FIGURES_FOLDER, KEY, MEASURES_FILE
+from bookbuild.reporting.notebook import FIGURE_NAME, FIGURES_FOLDER, KEY, MEASURES_FILE
 from bookbuild.settings import Settings
 from bookbuild.source.chapters import Chapter, tags
 

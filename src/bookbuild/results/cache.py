@@ -15,7 +15,7 @@ from running import cache
 from running.cache import Task
 
 from .keys import task_key
-from .machine import gpu, machine, pin
+from .machine import gpu, machine_name, pin
 from .store import Kind, Store
 from .values import from_files, to_files
 
@@ -66,7 +66,7 @@ class StoredCache:
 
     def keep(self, task: Task, kind: Kind, value: Any) -> None:
         """Store what there is of a task, in place of what there was."""
-        made = {"device": self.device, "machine": machine(), "task": dataclasses.asdict(task)}
+        made = {"device": self.device, "machine": machine_name(), "task": dataclasses.asdict(task)}
         if self.device == "cuda":
             made["gpu"] = gpu()
         name = f"{task.module}.{task.function}"

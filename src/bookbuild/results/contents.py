@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bookbuild.reporting.report import FIGURES_FOLDER, MEASURES_FILE
+from bookbuild.reporting.notebook import FIGURES_FOLDER, MEASURES_FILE
 
 from .executed import NOTEBOOK_FILE, Entry
 
@@ -25,7 +25,7 @@ NAMED_BY_CONTENT = re.compile(r"\b[mph][0-9a-f]{10}\b")  # paths of a drawing, b
 AROUND = 30  # characters that are shown of a text from where it differs
 
 
-def contents(entry: Entry) -> dict[str, Any]:
+def contents_of(entry: Entry) -> dict[str, Any]:
     """Return each measure and each array of a figure, by a name that can be printed."""
     found: dict[str, Any] = {
         f"measure {key}": measure["value"] for key, measure in entry.measures.items()
@@ -44,7 +44,7 @@ def everything(entry: Entry, timings: Set[str] = frozenset()) -> dict[str, Any]:
     what `contents` returns and what readers see besides: drawings, settings of figures, outputs of
     cells, numbers glued into the prose.
     """
-    found = contents(entry)
+    found = contents_of(entry)
     for key, measure in entry.measures.items():
         found[f"kind of measure {key}"] = {k: v for k, v in measure.items() if k != "value"}
     for name, content in entry.figures.items():

@@ -9,7 +9,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from bookbuild.reporting.measures import read_measures
-from bookbuild.reporting.report import FIGURES_FOLDER, MEASURES_FILE
+from bookbuild.reporting.notebook import FIGURES_FOLDER, MEASURES_FILE
 from bookbuild.settings import Settings
 
 from .store import Store, Stored

@@ -29,7 +29,7 @@ class Item:
     path: Path
 
 
-def inventory(settings: Settings) -> list[Item]:
+def list_results(settings: Settings) -> list[Item]:
     """Return everything that is stored, the newest first."""
     chapters = read_chapters(settings.root, read_toc(settings.root))
     known = {chapter.name: chapter for chapter in chapters}
@@ -42,7 +42,7 @@ def inventory(settings: Settings) -> list[Item]:
 def prune(settings: Settings) -> list[Item]:
     """Remove what the current book does not need, whatever its profile; return what went."""
     Store(settings.results).tidy()
-    gone = [item for item in inventory(settings) if item.state in WORTHLESS]
+    gone = [item for item in list_results(settings) if item.state in WORTHLESS]
     for item in gone:
         item.path.unlink(missing_ok=True)
     aside = settings.results / OTHERS

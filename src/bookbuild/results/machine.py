@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 @cache
-def machine() -> str:
+def machine_name() -> str:
     """Return the system and the model of the processor."""
     return f"{platform.system()} {platform.machine()}, {_processor()}"
 

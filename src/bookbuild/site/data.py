@@ -11,7 +11,7 @@ from typing import Any
 from bookbuild.ledger.claims import Finding
 from bookbuild.ledger.records import Records
 from bookbuild.ledger.tables import ledger_csv, ledger_json, ledger_rows
-from bookbuild.reporting.report import FIGURES_FOLDER
+from bookbuild.reporting.notebook import FIGURES_FOLDER
 from bookbuild.results.executed import Entry
 from bookbuild.results.inventory import readable_size
 from bookbuild.source.chapters import Chapter

@@ -28,7 +28,7 @@ RULES = (
 )
 
 
-def policy(page: str, handlers: Set[str]) -> str:
+def content_policy(page: str, handlers: Set[str]) -> str:
     """Return the policy of a page: a hash for each script above its article, and each handler."""
     hashes = sorted(map(_hash, {*INLINE.findall(_frame(page)), *handlers}))
     allowed = ["'self'", *(["'unsafe-hashes'"] if handlers else []), *hashes]
@@ -47,7 +47,8 @@ def add_policies(site: Path) -> None:
     for path, page in pages.items():
         first = FIRST.search(page)
         if first:  # else the page only leads on to another one
-            meta = f'<meta http-equiv="Content-Security-Policy" content="{policy(page, handlers)}">'
+            allowed = content_policy(page, handlers)
+            meta = f'<meta http-equiv="Content-Security-Policy" content="{allowed}">'
             page = f"{page[: first.end()]}\n{meta}{page[first.end() :]}"
             path.write_text(page, encoding="utf-8")
 

@@ -22,13 +22,13 @@ from bookbuild.ledger.pages import made_by, results_table, verdict_table, witnes
 from bookbuild.ledger.records import Records
 from bookbuild.ledger.render import measure_anchor
 from bookbuild.ledger.stored import WITNESS, read_record
-from bookbuild.reporting.report import FIGURES_FOLDER, FOLD_OPENING
+from bookbuild.reporting.notebook import FIGURES_FOLDER, FOLD_OPENING
 from bookbuild.results.admission import INJECTED, sanitised
 from bookbuild.results.executed import Entry
 from bookbuild.settings import Settings
 from bookbuild.source.addresses import Addresses
 from bookbuild.source.chapters import BOOK, Chapter, is_notebook, parts, tags
-from bookbuild.source.citation import SOURCE, citation
+from bookbuild.source.citation import SOURCE, read_citation
 
 from .data import FOLDER, catalogue, write_ledger
 from .picture import NAME, write_card
@@ -42,7 +42,7 @@ LONG = 12  # lines of code that a page shows without being asked
 LINK = re.compile(r"(?<=\]\()([^)\s#:]+)\.md(?=[)#\s])")
 
 
-def stage(
+def write_stage(
     settings: Settings,
     toc: dict[str, Any],
     chapters: Sequence[Chapter],
@@ -57,7 +57,7 @@ def stage(
     (settings.stage / "_toc.yml").write_text(yaml.safe_dump(toc, sort_keys=False), encoding="utf-8")
     _write_config(settings)
     shutil.copy2(settings.root / SOURCE, settings.stage / SOURCE)
-    write_card(book / "_static" / NAME, citation(settings.root)["title"], findings)
+    write_card(book / "_static" / NAME, read_citation(settings.root)["title"], findings)
     write_ledger(settings.stage / FOLDER, findings, records)
     join_all(book / "_static")
     _copy_mathjax(book / "_static" / "vendor" / "mathjax")

@@ -8,7 +8,7 @@ from bookbuild.schema import load
 SOURCE = "CITATION.cff"
 
 
-def citation(root: Path) -> dict[str, Any]:
+def read_citation(root: Path) -> dict[str, Any]:
     """Return what CITATION.cff says; raise BookError where there is none."""
     return load(root / SOURCE, SOURCE)
 

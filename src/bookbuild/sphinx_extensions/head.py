@@ -11,7 +11,7 @@ from sphinx.application import Sphinx
 
 from bookbuild.site.data import FOLDER, LEDGER
 from bookbuild.site.picture import HEIGHT, NAME, WIDTH
-from bookbuild.source.citation import article, citation, licence
+from bookbuild.source.citation import article, licence, read_citation
 
 FINDING = "What we find."
 LONGEST = 280  # characters of a description
@@ -24,7 +24,7 @@ def add_metadata(
     """Add the tags of a page; one without text, such as the search, or an address has none."""
     if doctree is None or not app.config.html_baseurl:
         return
-    cited = citation(Path(app.srcdir))
+    cited = read_citation(Path(app.srcdir))
     book, title = cited["title"], _plain(context["title"])
     name = book if page == HOME else title
     url = f"{app.config.html_baseurl}{page}.html"

@@ -18,7 +18,7 @@ FORMULA = re.compile(r"\$([^$]+)\$")
 SEPARATORS = re.compile(r",(?:\\[ ,])?|=|\\in\b|\\dots")
 
 
-def symbols(text: str) -> dict[str, str]:
+def symbols_in(text: str) -> dict[str, str]:
     """Return the class of each symbol of a glossary in Markdown, by its TeX without spaces."""
     found: dict[str, str] = {}
     for number, cell in enumerate(ROW.findall(text), start=1):
@@ -37,7 +37,7 @@ def mark(app: Sphinx, doctree: nodes.document, page: str) -> None:
     elsewhere = folders and not page.startswith(tuple(f"{BOOK}/{name}/" for name in folders))
     if (elsewhere and not is_glossary) or not glossary.is_file():
         return
-    known = symbols(glossary.read_text(encoding="utf-8"))
+    known = symbols_in(glossary.read_text(encoding="utf-8"))
     for node in doctree.findall(nodes.math):
         # the glossary's own cells may hold several symbols of one row
         parts = SEPARATORS.split(node.astext()) if is_glossary else [node.astext()]

@@ -17,7 +17,7 @@ import pytest
 
 from bookbuild.execution.runs import File, Recording, file_of, remark, said
 from bookbuild.ledger.stored import RUNS
-from bookbuild.results.machine import machine
+from bookbuild.results.machine import machine_name
 from bookbuild.settings import Settings
 from bookbuild.site import stage
 from running.executors import Serial
@@ -131,7 +131,7 @@ def test_killed_it_goes_on_from_its_state_and_other_code_computes_all_again(
     assert copy.sums() == [3.0, 400.0, 400.0]
     first = copy.entries()[0]
     assert first["configuration"] == {"": "Cell", "seed": 0, "steps": 3}
-    assert first["machine"] == machine()
+    assert first["machine"] == machine_name()
     assert {"python", "torch"} == {*first["versions"]}
     assert first["seconds"] >= 0
     assert not list((tmp_path / "_build" / "runs").glob("*"))

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from bookbuild.ledger.carried import IN_PLACE, Carried, carried, carried_on, is_current
+from bookbuild.ledger.carried import IN_PLACE, Carried, carried_on, edits_carried, is_current
 
 MEASURED: dict[str, Any] = {"fingerprint": "a"}
 COMMIT = "0123456789ab"
@@ -37,10 +37,10 @@ def test_a_record_with_a_missing_link_is_not_current() -> None:
 
 def test_the_edits_are_counted_and_their_witnesses_named() -> None:
     record = carried_on(chain("a", "b"), "b", "c", COMMIT, "paper", 12)
-    assert carried(record, "c") == Carried(2, ("smoke", "paper"))
-    assert carried(record, "a") == carried(record, "d") == IN_PLACE
+    assert edits_carried(record, "c") == Carried(2, ("smoke", "paper"))
+    assert edits_carried(record, "a") == edits_carried(record, "d") == IN_PLACE
     told = "carried over 2 edits that changed no bit of the smoke or paper book"
-    assert str(carried(record, "c")) == told
+    assert str(edits_carried(record, "c")) == told
 
 
 def test_an_edit_is_written_down_with_its_witness() -> None:
@@ -51,7 +51,7 @@ def test_an_edit_is_written_down_with_its_witness() -> None:
 
 def test_after_an_edit_was_taken_back_the_chain_begins_anew() -> None:
     record = carried_on(chain("a", "b"), "a", "c", COMMIT, "smoke", 787)
-    assert carried(record, "c") == Carried(1, ("smoke",))
+    assert edits_carried(record, "c") == Carried(1, ("smoke",))
 
 
 @pytest.mark.parametrize(

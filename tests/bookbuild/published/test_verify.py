@@ -50,7 +50,7 @@ def rewritten(path: Path, change: Callable[[str, bytes], bytes]) -> None:
 def verified(toy: Toy, path: Path, minutes: float = 5, seed: int = 1) -> module.Report:
     toy.lines.clear()
     settings = toy.settings(profile="smoke", folder="_build")
-    return module.verify(settings, open_archive(path), minutes, seed, toy.lines.append)
+    return module.verify_archive(settings, open_archive(path), minutes, seed, toy.lines.append)
 
 
 def test_what_is_published_is_computed_again_and_equal(toy: Toy, published: Path) -> None:
@@ -144,7 +144,7 @@ def test_a_training_is_computed_again_with_its_chapter(
 
     put(Store(toy.settings().results), [1.0, 2.0])
     path = packed(toy, tmp_path / archives.NAME)
-    execute = check.execute
+    execute = check.execute_chapters
 
     def graded(again: list[float]) -> str:
         def executed(wanted: object, settings: object, display: object) -> object:

@@ -18,7 +18,7 @@ from bookbuild.release import appendix, crate, metadata, pack
 from bookbuild.release.deposit import deposit
 from bookbuild.results.archive import open_archive
 from bookbuild.site import browser
-from bookbuild.source.citation import SOURCE, citation
+from bookbuild.source.citation import SOURCE, read_citation
 from tools.this_book import ROOT
 from tools.toy_book import LINE, SQUARE, Command, Toy
 
@@ -71,7 +71,7 @@ def test_codemeta_says_what_it_has_to_in_its_own_terms(book: Toy) -> None:
 
 def test_without_a_citation_one_sentence_says_so(tmp_path: Path) -> None:
     with pytest.raises(BookError, match=r"CITATION\.cff cannot be read"):
-        citation(tmp_path)
+        read_citation(tmp_path)
 
 
 def test_a_release_has_every_part_and_names_it(released: Path, toy: Toy) -> None:

@@ -8,19 +8,19 @@ from pathlib import Path
 import pytest
 
 from bookbuild.execution import lock
-from bookbuild.results.inventory import inventory, prune, readable_age, readable_size
+from bookbuild.results.inventory import list_results, prune, readable_age, readable_size
 from tools.toy_book import LINE, SQUARE, Command, Toy
 
 
 def states(toy: Toy) -> dict[str, str]:
-    return {item.name: item.state for item in inventory(toy.settings())}
+    return {item.name: item.state for item in list_results(toy.settings())}
 
 
 def test_results_are_listed_with_age_size_key_and_state(
     toy: Toy, command: Command, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert states(toy) == {LINE: "current", SQUARE: "current"}
-    items = inventory(toy.settings())
+    items = list_results(toy.settings())
     assert all(item.size == item.path.stat().st_size for item in items)
     assert command(toy.root, "results") == ""
     listed = "".join(capsys.readouterr().out.split())
@@ -32,10 +32,10 @@ def test_pruning_keeps_what_the_current_book_needs(toy: Toy, command: Command) -
     toy.build(profile="smoke")  # of another profile, and needed as well
     toy.edit("src/toy/line.py", "2.0 * point", "3.0 * point")
     assert states(toy) == {LINE: "outdated", SQUARE: "current"}
-    damaged = next(item for item in inventory(toy.settings()) if item.state == "outdated")
+    damaged = next(item for item in list_results(toy.settings()) if item.state == "outdated")
     damaged.path.write_bytes(b"not a result")
     assert command(toy.root, "prune") == ""
-    left = inventory(toy.settings())
+    left = list_results(toy.settings())
     assert [(item.name, item.state) for item in left] == [(SQUARE, "current")] * 2
     toy.build()
     assert toy.started() == {LINE}
@@ -95,7 +95,7 @@ def test_ages_and_sizes_are_readable() -> None:
 
 def test_the_inventory_of_an_empty_book_is_empty(toy: Toy, command: Command) -> None:
     assert command(toy.root, "clean") == ""
-    assert inventory(toy.settings()) == []
+    assert list_results(toy.settings()) == []
     assert not Path(toy.root, "_build", "results").exists()
 
 

@@ -6,7 +6,7 @@ import pytest
 from docutils import nodes
 from docutils.utils import new_document
 
-from bookbuild.sphinx_extensions.symbols import GLOSSARY, mark, symbols
+from bookbuild.sphinx_extensions.symbols import GLOSSARY, mark, symbols_in
 
 TABLE = r"""| symbol | meaning |
 |---|---|
@@ -18,7 +18,7 @@ TABLE = r"""| symbol | meaning |
 
 
 def test_symbols_are_found_by_their_tex():
-    found = symbols(TABLE)
+    found = symbols_in(TABLE)
     assert found == {
         "N": "symbol-1", r"\mathbfa_i": "symbol-2", r"\mathbfb_i": "symbol-2",
         r"\alpha": "symbol-3", r"\alpha_3": "symbol-3",

@@ -7,7 +7,7 @@ import pytest
 
 from bookbuild.errors import BookError
 from bookbuild.ledger.stored import RUNS, SEEDS, read_record
-from bookbuild.results.inventory import inventory
+from bookbuild.results.inventory import list_results
 from bookbuild.results.keys import chapter_fingerprint
 from bookbuild.source.chapters import read_chapter
 from tools.records.carry import run_carry
@@ -128,7 +128,7 @@ def test_what_was_executed_before_the_edit_is_not_kept_as_of_now(recorded: Toy) 
     recorded.edit("src/toy/line.py", "point", "place")
     commit(recorded)
     carry(recorded)
-    items = [item for item in inventory(recorded.settings()) if "smoke" in item.made_for]
+    items = [item for item in list_results(recorded.settings()) if "smoke" in item.made_for]
     assert [(item.name, item.state) for item in items] == [(LINE, "current")]
     assert not (recorded.settings().build / "carry").exists()
 

@@ -12,9 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from matplotlib import pyplot as plt
 
-from bookbuild.reporting import report as module
+from bookbuild.reporting import notebook as module
 from bookbuild.reporting.measures import read_measures
-from bookbuild.reporting.report import report, show
+from bookbuild.reporting.notebook import report, show
 
 numbers = st.floats(allow_nan=False, allow_infinity=False, width=32)
 
