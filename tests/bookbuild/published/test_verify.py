@@ -99,7 +99,7 @@ def test_a_declared_timing_may_differ_unless_the_ledger_judges_it(toy: Toy, tmp_
 def test_elsewhere_a_number_may_be_apart_by_a_hundredth_and_a_verdict_may_not_turn(
     toy: Toy, published: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(check, "machine", lambda: "another")
+    monkeypatch.setattr(check, "machine_name", lambda: "another")
 
     def graded(old: str, new: str, chapter: str = LINE, among: str = "measures") -> check.Outcome:
         reseal(published, chapter, replaced(old, new, among=among))
@@ -152,13 +152,13 @@ def test_a_training_is_computed_again_with_its_chapter(
             put(Store(settings.results), again)
             return execute(wanted, settings, display)
 
-        monkeypatch.setattr(check, "execute", executed)
+        monkeypatch.setattr(check, "execute_chapters", executed)
         (found,) = (x for x in verified(toy, path).outcomes if x.name == LINE)
         return found.grade
 
     assert graded([1.0, 2.0]) == "equal to the bit"
     assert graded([1.0, 2.001]) == "differs"
-    monkeypatch.setattr(check, "machine", lambda: "another")
+    monkeypatch.setattr(check, "machine_name", lambda: "another")
     assert graded([1.0, 2.001]) == "equal to 1%"
     assert graded([1.0, 2.1]) == "undecided"
     assert open_archive(path).lend_trainings(toy.settings(folder="other")) == 1

@@ -33,7 +33,7 @@ def renew(toy, monkeypatch) -> Callable[..., bool]:
         (settings.site / PAGE).write_text("a page", encoding="utf-8")
 
     monkeypatch.setattr(pipeline, "build_site", one_page)
-    monkeypatch.setattr(pipeline, "stage", lambda *_: None)
+    monkeypatch.setattr(pipeline, "write_stage", lambda *_: None)
 
     def run(**changes: object) -> bool:
         toy.lines.clear()
