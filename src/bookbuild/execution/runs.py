@@ -23,6 +23,7 @@ from running.records import Entry, StoredRuns, written
 COMPANIONS = "data/companions"
 REGISTRY = {  # where the declaration of each file lies, under the name RUNS
     "data/token_grid.json": "chapters.beyond.real_transformers.token_grid.store",
+    "data/every_position.json": "chapters.beyond.every_position.stored",
     f"{COMPANIONS}/associative_memories.json": "chapters.companions.associative_memories.stored",
     f"{COMPANIONS}/birth.json": "chapters.companions.birth.runs.record",
     f"{COMPANIONS}/distributional.json": "chapters.companions.distributional.stored",
