@@ -11,12 +11,12 @@ import pytest
 import torch
 
 from emergence import fast, models, subspace, tasks, theory, training
-from emergence.theory import area
+from emergence.theory import area, positions
 from running import sweep
 from this_book import ROOT
 
 PAGE = ROOT / "book" / "reference.md"
-MODULES = (tasks, models, fast, subspace, theory, area, training, sweep)
+MODULES = (tasks, models, fast, subspace, theory, area, positions, training, sweep)
 SOURCE = re.compile(
     r"§\d|Eqs?\. \d|Apps?\. [A-F]|Theorem|Definition|Assumption|chapter|this book", re.I
 )
@@ -24,6 +24,7 @@ CONSTANTS = {"emergence.subspace.NAMES", "emergence.subspace.INDUCTION_HEAD"}
 NAMES = {
     "np": np, "torch": torch, "fast": fast, "models": models, "subspace": subspace,
     "tasks": tasks, "theory": theory, "training": training, "sweep": sweep, "area": area,
+    "positions": positions,
 }  # fmt: skip
 
 

@@ -129,7 +129,7 @@ def _tokens_run(cell: TokensCell, seed: int) -> dict[str, Any]:
     times, curve = np.array(found.steps, dtype=float), -np.array(found.loss)
     return {
         "steps": [crossed(times, curve, -share * whole) for share in SHARES],
-        "loss": round(found.loss[-1] / whole, 4),
+        "loss": round(found.loss[-1] / whole, 4) if np.isfinite(found.loss[-1]) else None,
         "accuracy": round(found.accuracy[-1], 4),
         "taken": found.steps[-1],
     }
@@ -158,6 +158,8 @@ CELLS: tuple[WeightsCell | TokensCell, ...] = (
         for k in ("one", "every", "length", "queries", "inverse")
     ),
     *(TokensCell("every", 16, "adamw", 6400, batch_size=size) for size in (8, 16, 64, 128)),
+    # as many queries a step as where each of 32 contexts has 16
+    *(TokensCell(k, 16, "adamw", 6400, batch_size=512) for k in ("length", "one")),
     *(TokensCell(k, 32, "adamw", 8000) for k in ("every", "inverse", "length")),
     *(TokensCell(k, n, "sgd", 600 * n) for n in SMALL for k in ("one", "every", "length")),
     *(TokensCell(k, 32, "adamw", 12_800) for k in ("one", "queries")),

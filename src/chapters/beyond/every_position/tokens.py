@@ -80,7 +80,10 @@ def train_asked_tokens(
     device: torch.device,
     label: str = "training",
 ) -> Watched:
-    """Train until the loss of the fixed set is at most `level`, or to the limit of steps."""
+    """Train until the loss of the fixed set is at most `level`, diverges, or the steps are over.
+
+    The last look at a run that diverges has an infinite loss.
+    """
     stream = generator(seed, device)
     model = initial_transformer(settings, stream)
     optimiser = token_optimiser(settings, model)
@@ -90,12 +93,16 @@ def train_asked_tokens(
     )  # fmt: skip
     looks: list[Any] = []  # steps, loss, accuracy
     due = _looks(settings.steps)
+
+    def ended() -> bool:
+        return bool(looks[-1][1] <= level or looks[-1][1].isinf())
+
     task = Task.of(train_asked_tokens, settings=settings, kind=kind, seed=seed, level=level)
     for step in loop.steps(
         task,
         settings.steps + 1,
         label,
-        ended=lambda: bool(looks[-1][1] <= level),
+        ended=ended,
         parameters=tuple(model.parameters()),
         optimiser=optimiser,
         stream=stream,
@@ -106,7 +113,9 @@ def train_asked_tokens(
         if looks[-1][1] <= level or step == settings.steps:
             continue
         loss = _batch_loss(settings, kind, model, stream)
-        loop.check_finite(loss.detach(), label, step)
+        if not loss.isfinite():
+            looks.append((step, torch.tensor(torch.inf), torch.tensor(0.0)))
+            continue
         optimiser.zero_grad()
         loss.backward()
         optimiser.step()

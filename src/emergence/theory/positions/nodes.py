@@ -25,9 +25,9 @@ def compressed(
         Weights, some of them negative where those given jump, and numbers of pairs.
 
     Example:
-        >>> used, sizes = nodes.compressed(np.full(512, 1 / 512))
+        >>> used, sizes = positions.compressed(np.full(512, 1 / 512))
         >>> len(sizes), bool(abs(used @ (1 / sizes) - np.mean(1 / np.arange(1, 513))) < 1e-15)
-        (130, True)
+        (128, True)
     """
     used, sizes = prefixes(weights)
     few, kept = [used[sizes <= EXACT]], [sizes[sizes <= EXACT]]

@@ -1,6 +1,8 @@
 """The three-parameter loss with a query at every position: a mean over prefixes of the context."""
 
 import math
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -11,6 +13,7 @@ from .nodes import compressed
 from .weighting import BLOCK, Weighting, prefixes
 
 Row = Float[np.ndarray, " pairs"]
+Sums = Float[np.ndarray, " pairs+1"]
 
 
 def landscape_of_last(weights: Weighting) -> Landscape:
@@ -57,13 +60,11 @@ def landscape_of_any(weights: Weighting) -> Landscape:
         """Shares in label q and label k, and e^(beta share) there and in item k."""
         shrunk = math.exp(-alpha)
         own = 1 / (1 + place * shrunk)
-        label = np.where(later, shrunk * own, 0)
-        return own, label, np.exp(beta * own), later * np.exp(beta * item), _late(beta, label)
+        label = shrunk * own
+        late = later * np.exp(beta * item), later * np.exp(beta * label)
+        return own, label, np.exp(beta * own), *late
 
-    def _late(beta: float, label: Row) -> Row:
-        return later * np.exp(beta * label)
-
-    def blocks(norm: Row, total: Row):
+    def blocks(norm: Row, total: Sums) -> Iterator[tuple[Any, Any, int, Any]]:
         """Blocks of prefixes with their weights, and the inverse norm for each pair of them."""
         for start in range(0, len(sizes), BLOCK):
             part = slice(start, start + BLOCK)
@@ -117,6 +118,6 @@ def landscape_of_any(weights: Weighting) -> Landscape:
     return Landscape(loss, gradient, len(weights))
 
 
-def _sums(terms: Row) -> Float[np.ndarray, " pairs+1"]:
+def _sums(terms: Row) -> Sums:
     """The sum over pairs k < j, for every j from 0 to N."""
     return np.concatenate([[0.0], np.cumsum(terms)])

@@ -28,9 +28,9 @@ def weighting(n_pairs: int, supervision: Supervision | Sequence[float] | Weighti
         ValueError: for N < 1, an unknown word, or weights that are none.
 
     Example:
-        >>> theory.weighting(4, "every").tolist()
+        >>> positions.weighting(4, "every").tolist()
         [0.25, 0.25, 0.25, 0.25]
-        >>> theory.weighting(2, [2 / 3, 1 / 3]).round(2).tolist()
+        >>> positions.weighting(2, [2 / 3, 1 / 3]).round(2).tolist()
         [0.67, 0.33]
     """
     check_pairs(n_pairs)
