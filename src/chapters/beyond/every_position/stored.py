@@ -158,6 +158,9 @@ CELLS: tuple[WeightsCell | TokensCell, ...] = (
         for k in ("one", "every", "length", "queries", "inverse")
     ),
     *(TokensCell("every", 16, "adamw", 6400, batch_size=size) for size in (8, 16, 64, 128)),
+    # the same with four times the batch, and so a quarter of the noise
+    WeightsCell("every", 32, "orthonormal", 64, 520),
+    WeightsCell("last", 32, "orthonormal", 64, 850),
     # as many queries a step as where each of 32 contexts has 16
     *(TokensCell(k, 16, "adamw", 6400, batch_size=512) for k in ("length", "one")),
     *(TokensCell(k, 32, "adamw", 8000) for k in ("every", "inverse", "length")),

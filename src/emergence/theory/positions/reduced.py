@@ -10,7 +10,7 @@ from jaxtyping import Float
 from ..landscape import Landscape
 from ..reduced import reduced_gradient, reduced_loss
 from .nodes import compressed
-from .weighting import BLOCK, Weighting, prefixes
+from .weighting import BLOCK, Weighting
 
 Row = Float[np.ndarray, " pairs"]
 Sums = Float[np.ndarray, " pairs+1"]
@@ -25,7 +25,7 @@ def landscape_of_last(weights: Weighting) -> Landscape:
     Returns:
         The loss with its gradient, in a time of order N.
     """
-    used, sizes = prefixes(weights)
+    used, sizes = compressed(weights)
 
     def loss(alpha: float, beta: float, gamma: float) -> float:
         return float(used @ reduced_loss(alpha, beta, gamma, sizes))
