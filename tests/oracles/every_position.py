@@ -40,7 +40,7 @@ def times(loss, count, end):
 
 
 def three(n_pairs, query):
-    """The mean loss over prefixes of the three-parameter model; alpha, beta, gamma in one tensor."""
+    """The mean loss over prefixes of the three-parameter model, at a tensor of all three."""
     if query == "last":
         n = torch.arange(1, n_pairs + 1, dtype=torch.float64)
 

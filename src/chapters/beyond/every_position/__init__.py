@@ -30,6 +30,7 @@ class EveryPosition:
         weighted_full: the same with all nineteen.
         enclosed: N0 of the bounds for every N >= N0.
         cells: steps of these bounds up to beta = 1.
+        predicted_pairs: largest N whose trainings are held to population descent.
         few_step: below N0, every which N is integrated.
     """
 
@@ -40,10 +41,11 @@ class EveryPosition:
     shares: tuple[float, ...] = (0.1, 0.3)
     full_last: tuple[int, ...] = (8, 16, 32, 64, 128, 256, 512)
     full_any: tuple[int, ...] = (8, 16, 32, 64, 256, 512)
-    followed_pairs: int = 64
+    followed_pairs: int = 32
+    predicted_pairs: int = 128
     powers: tuple[float, ...] = (0.0, 0.5, 1.0, 1.5, 2.0)
     weighted_pairs: tuple[int, ...] = (256, 512, 1024, 2048, 4096)
-    weighted_full: tuple[int, ...] = (64, 128, 256)
+    weighted_full: tuple[int, ...] = (128, 256)
     enclosed: int = 256
     cells: int = 400
     few_step: int = 9
@@ -60,11 +62,12 @@ PRESET = preset(
         largest=512,
         late_pairs=64,
         skipped=(1, 8, 16),
-        full_last=(4, 8),
-        full_any=(4, 8),
-        followed_pairs=8,
+        full_last=(2, 4),
+        full_any=(2, 4),
+        followed_pairs=4,
+        predicted_pairs=32,
         weighted_pairs=(16, 32, 64),
-        weighted_full=(4, 8),
+        weighted_full=(2, 4),
         cells=50,
         few_step=100,
     ),

@@ -38,11 +38,15 @@ class Stored:
         """The declared cells that are not stored, in words."""
         return [in_words(cell) for cell in CELLS if cell not in self.entries]
 
+    def of(self, cell: WeightsCell, level: str) -> Steps:
+        """Steps of a cell until a level of a score, or of its own loss."""
+        return np.array([_number(row[level]) for row in self.entries[cell]])
+
     def weights(self, kind: Kind, data: str, level: str) -> dict[int, Steps]:
         """Steps of all weights until a level of a score, or of their own loss, by N."""
         return {
-            cell.n_pairs: np.array([_number(row[level]) for row in rows])
-            for cell, rows in sorted(self.entries.items(), key=lambda pair: pair[0].n_pairs)
+            cell.n_pairs: self.of(cell, level)
+            for cell in sorted(self.entries, key=lambda cell: cell.n_pairs)
             if isinstance(cell, WeightsCell) and (cell.kind, cell.data) == (kind, data)
         }
 
