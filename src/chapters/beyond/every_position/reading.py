@@ -78,10 +78,10 @@ def _number(value: float | None) -> float:
 
 def in_words(cell: Cell) -> str:
     """A cell as the page names it."""
-    of = f"N = {cell.n_pairs}"
+    of = f"N = {cell.n_pairs}, B = {cell.batch_size}"
     if isinstance(cell, WeightsCell):
         return f"all weights, {cell.kind}, {cell.data}, {of}"
-    return f"transformer, {cell.kind}, {cell.optimiser}, {of}, B = {cell.batch_size}"
+    return f"transformer, {cell.kind}, {cell.optimiser}, {of}"
 
 
 def population(kind: Kind, n_pairs: int) -> Landscape:

@@ -136,10 +136,15 @@ def _tokens_run(cell: TokensCell, seed: int) -> dict[str, Any]:
 
 
 GAUSSIAN = {16: (32, 60), 32: (32, 100), 64: (16, 170), 128: (16, 320), 256: (8, 600)}
-ORTHONORMAL: dict[Kind, dict[int, tuple[int, int]]] = {
-    "last": {16: (32, 450), 32: (16, 850)},
-    "every": {16: (32, 300), 32: (16, 520)},
-}
+ORTHONORMAL: tuple[tuple[Kind, int, int, int], ...] = (  # N, batch size, steps
+    ("last", 16, 32, 450),
+    ("last", 32, 16, 850),
+    ("every", 16, 32, 300),
+    ("every", 32, 16, 520),
+    # the same with four times the batch, and so a quarter of the noise
+    ("every", 32, 64, 520),
+    ("last", 32, 64, 850),
+)
 SMALL = (4, 8, 16)
 
 CELLS: tuple[WeightsCell | TokensCell, ...] = (
@@ -147,20 +152,13 @@ CELLS: tuple[WeightsCell | TokensCell, ...] = (
     *(WeightsCell("length", n, "gaussian", 128, GAUSSIAN[n][1]) for n in (16, 32)),
     *(WeightsCell("one", n, "gaussian", 128, steps) for n, steps in ((16, 130), (32, 300))),
     *(WeightsCell("queries", n, "gaussian", 32, steps) for n, steps in ((16, 130), (32, 300))),
-    *(
-        WeightsCell(k, n, "orthonormal", *size)
-        for k, sizes in ORTHONORMAL.items()
-        for n, size in sizes.items()
-    ),
+    *(WeightsCell(k, n, "orthonormal", size, steps) for k, n, size, steps in ORTHONORMAL),
     *(
         TokensCell(k, n, "adamw", 400 * n)
         for n in SMALL
         for k in ("one", "every", "length", "queries", "inverse")
     ),
     *(TokensCell("every", 16, "adamw", 6400, batch_size=size) for size in (8, 16, 64, 128)),
-    # the same with four times the batch, and so a quarter of the noise
-    WeightsCell("every", 32, "orthonormal", 64, 520),
-    WeightsCell("last", 32, "orthonormal", 64, 850),
     # as many queries a step as where each of 32 contexts has 16
     *(TokensCell(k, 16, "adamw", 6400, batch_size=512) for k in ("length", "one")),
     *(TokensCell(k, 32, "adamw", 8000) for k in ("every", "inverse", "length")),

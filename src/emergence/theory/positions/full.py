@@ -118,13 +118,14 @@ def _asked_for_any(point: Tensor, sizes: Tensor) -> Tensor:
     f = _Layers(point, sizes, k)
     gamma, first = f.gamma, torch.where(k > 0, 1.0, f.first)
     there = (k < sizes).double()
+    late = there * (k > 0)  # pairs that come after some other
     on_item = f.to_item * first
     on_label = (f.to_label + f.looking * f.own).exp()
     late_item, late_label = (f.both * f.item).exp(), (f.both * f.label).exp()
 
     def after(terms: Tensor) -> Tensor:
         """The sum over pairs k > q of the prefix, for every q."""
-        whole = (terms * there).cumsum(-1)
+        whole = (terms * late).cumsum(-1)
         return whole[:, -1:] - whole
 
     through = after(late_item * f.item + late_label * f.label)
@@ -138,14 +139,19 @@ def _asked_for_any(point: Tensor, sizes: Tensor) -> Tensor:
     wrong = equal_late + (gamma[3] * on_item + gamma[4] * (through + on_label * f.own)) / norm
     held_wrong = wrong + gamma[2] * f.ahead + gamma[1]
     # Rows after pair q hold what pairs after them pass on: `through` of that pair, not of q.
-    late = (
+    held_late = (
         gamma[3] * late_item + gamma[4] * (through + late_label * f.own),
         gamma[3] * late_label + gamma[4] * through,
     )
     past = gamma[3] * first - gamma[4] * (f.shares - f.own), gamma[3] - gamma[4] * f.shares
     squares = right**2 + held_wrong**2
     for count, equal, total, square in (
-        (2 * (sizes - 1 - k), equal_late, after(late[0] + late[1]), after(_squares(late))),
+        (
+            2 * (sizes - 1 - k),
+            equal_late,
+            after(held_late[0] + held_late[1]),
+            after(_squares(held_late)),
+        ),
         (2 * k, equal_early, _before(past[0] + past[1]), _before(_squares(past))),
     ):
         squares = squares + count * equal**2 + 2 * equal * total / norm + square / norm**2

@@ -51,7 +51,9 @@ def weighting(n_pairs: int, supervision: Supervision | Sequence[float] | Weighti
     return weights
 
 
-def prefixes(weights: Weighting) -> tuple[Weighting, Int[np.ndarray, " prefixes"]]:
+def prefixes(
+    weights: Weighting,
+) -> tuple[Float[np.ndarray, " prefixes"], Int[np.ndarray, " prefixes"]]:
     """The weights that are not zero, and the number of pairs in each of these prefixes."""
     used = np.flatnonzero(weights)
     return weights[used], used + 1
