@@ -2,9 +2,8 @@
 
 from typing import Any
 
-from this_book import ROOT
-
 from running.records import Entry, written
+from tools.this_book import ROOT
 
 
 def stored_text(name: str) -> str:

@@ -1,5 +1,6 @@
 """Gradient flow, descent and emergence times of the reduced and of the full model (§6, App. B)."""
 
+from collections.abc import Sequence
 from typing import Literal, get_args
 
 import numpy as np
@@ -9,9 +10,11 @@ from emergence.tasks import Query
 from . import _full as full
 from . import _reduced as reduced
 from . import _uniform as uniform
+from . import positions
 from ._flow import Array, Landscape, Path, Point, Rates, State, descent_in, flow_in
 from ._reduced import Values, plain
 from ._times import EmergenceTimes, times_in
+from .positions.weighting import Supervision, Weighting
 
 Model = Literal["reduced", "full"]  # the three parameters of §6, or the 19 of Theorem 1
 LOSSES = {"last": reduced.landscape, "uniform": uniform.landscape}
@@ -90,6 +93,7 @@ def emergence_times(
     query: Query = "last",
     threshold: float | State = 0.5,
     model: Model = "reduced",
+    supervision: Supervision | Sequence[float] | Weighting = "last",
 ) -> EmergenceTimes:
     """The emergence times of the reduced or of the full model (Definitions 1 and 3, Theorem 2).
 
@@ -98,13 +102,17 @@ def emergence_times(
         query: which pair the query asks for, `last` (App. B) or `uniform` any.
         model: `reduced`, the three parameters of §6, or `full`, all 19 of Theorem 1.
         threshold: > 0, one value for all or one each for alpha, beta, gamma.
+        supervision: where a loss is taken: at the `last` position alone, as in the paper, or the
+            mean over `every` prefix of 1 .. N pairs, each with a query of its own; or a weight for
+            each prefix, >= 0 with a sum of 1 (chapter A loss at every position).
 
     Returns:
         Times in flow time at unit learning rate, to a relative error near 1e-9; infinity for a
-        value never reached.
+        value never reached. The loss that collapses is the one that is trained.
 
     Raises:
-        ValueError: for N < 1, a threshold that is not positive, an unknown query rule or model.
+        ValueError: for N < 1, a threshold that is not positive, an unknown query rule, model or
+            supervision, or weights that are none.
         ArithmeticError: when the solver gives up.
 
     Example:
@@ -116,23 +124,36 @@ def emergence_times(
         >>> times = theory.emergence_times(16, model="full")
         >>> times.gamma < times.alpha < times.beta
         True
+        >>> times = theory.emergence_times(1024, supervision="every")
+        >>> round(times.alpha / 1024, 3)  # of order N where one query takes N^2
+        2.133
     """
-    return times_in(landscape_of(n_pairs, query, model=model), threshold=threshold)
+    landscape = landscape_of(n_pairs, query, model=model, supervision=supervision)
+    return times_in(landscape, threshold=threshold)
 
 
-def landscape_of(n_pairs: int, query: Query = "last", *, model: Model = "reduced") -> Landscape:
+def landscape_of(
+    n_pairs: int,
+    query: Query = "last",
+    *,
+    model: Model = "reduced",
+    supervision: Supervision | Sequence[float] | Weighting = "last",
+) -> Landscape:
     """The population loss of the reduced or of the full model on orthonormal inputs (App. B.3).
 
     Args:
         n_pairs: pairs N in the context, >= 1.
         query: which pair the query asks for, `last` (App. B) or `uniform` any.
         model: `reduced`, the three parameters of §6, or `full`, all 19 of Theorem 1.
+        supervision: the `last` position alone, the mean over `every` prefix, or weights of these,
+            as in `theory.emergence_times`.
 
     Returns:
         The loss and its gradient, at one point at a time.
 
     Raises:
-        ValueError: for N < 1, an unknown query rule or model.
+        ValueError: for N < 1, an unknown query rule, model or supervision, or weights that are
+            none.
 
     Example:
         >>> theory.landscape_of(4).loss(0.0, 0.0, 0.0)
@@ -142,6 +163,9 @@ def landscape_of(n_pairs: int, query: Query = "last", *, model: Model = "reduced
         raise ValueError(f"model must be one of {get_args(Model)}, got {model!r}")
     if query not in LOSSES:
         raise ValueError(f"query must be one of {tuple(LOSSES)}, got {query!r}")
+    if not isinstance(supervision, str) or supervision != "last":
+        weights = positions.weighting(n_pairs, supervision)
+        return positions.landscape(weights, query, model=model)
     if model == "full":
         return full.landscape(n_pairs, query)
     return LOSSES[query](n_pairs)

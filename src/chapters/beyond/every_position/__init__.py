@@ -1,0 +1,93 @@
+"""A loss at every position: sizes of the flows, and what the mixtures are called."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from emergence.presets import preset
+from emergence.tasks import Query
+
+Weights = Float[np.ndarray, " pairs"]
+RULES: dict[Query, str] = {"last": "last pair", "uniform": "any pair"}
+
+
+@dataclass(frozen=True)
+class EveryPosition:
+    """Sizes of the flows.
+
+    Attributes:
+        three_pairs: N of three parameters, the last two a factor of two apart.
+        largest: N at which the law is held to the flow, last pair.
+        late_pairs: N of the mixtures of late prefixes, of what is skipped and of shares.
+        skipped: how many of the shortest prefixes are left out.
+        shares: of sequences that have a loss at every position.
+        full_last: N of all nineteen, last pair.
+        full_any: N of all nineteen, any pair.
+        followed_pairs: N of the curves of all nineteen.
+        powers: s of weights in proportion to n^-s.
+        weighted_pairs: N of these with three parameters, the last two a factor of two apart.
+        weighted_full: the same with all nineteen.
+        enclosed: N0 of the bounds for every N >= N0.
+        cells: steps of these bounds up to beta = 1.
+        predicted_pairs: largest N whose trainings are held to population descent.
+        few_step: below N0, every which N is integrated.
+    """
+
+    three_pairs: tuple[int, ...] = (16, 32, 64, 128, 256, 512, 1024, 2048, 4096)
+    largest: int = 2**18
+    late_pairs: int = 1024
+    skipped: tuple[int, ...] = (1, 2, 4, 8, 16, 32, 64)
+    shares: tuple[float, ...] = (0.1, 0.3)
+    full_last: tuple[int, ...] = (8, 16, 32, 64, 128, 256, 512)
+    full_any: tuple[int, ...] = (8, 16, 32, 64, 256, 512)
+    followed_pairs: int = 32
+    predicted_pairs: int = 128
+    powers: tuple[float, ...] = (0.0, 0.5, 1.0, 1.5, 2.0)
+    weighted_pairs: tuple[int, ...] = (256, 512, 1024, 2048, 4096)
+    weighted_full: tuple[int, ...] = (128, 256)
+    enclosed: int = 256
+    cells: int = 400
+    few_step: int = 9
+
+    def full_pairs(self, query: Query) -> tuple[int, ...]:
+        """The N of all nineteen under a query rule."""
+        return self.full_last if query == "last" else self.full_any
+
+
+PRESET = preset(
+    paper=EveryPosition(),
+    smoke=EveryPosition(
+        three_pairs=(16, 32, 64),
+        largest=512,
+        late_pairs=64,
+        skipped=(1, 8, 16),
+        full_last=(2, 4),
+        full_any=(2, 4),
+        followed_pairs=4,
+        predicted_pairs=32,
+        weighted_pairs=(16, 32, 64),
+        weighted_full=(2, 4),
+        cells=50,
+        few_step=100,
+    ),
+)
+
+
+def inverse_power(n_pairs: int, power: float) -> Weights:
+    """Weights of the prefixes in proportion to n^-power, with a sum of 1."""
+    weights = np.arange(1, n_pairs + 1.0) ** -power
+    return weights / weights.sum()
+
+
+def late(n_pairs: int, skipped: int) -> Weights:
+    """Equal weights of all prefixes but the shortest."""
+    weights = (np.arange(n_pairs) >= skipped).astype(float)
+    return weights / weights.sum()
+
+
+def shared(n_pairs: int, share: float) -> Weights:
+    """A share of sequences with a loss at every position, the others with one at the last."""
+    weights = np.full(n_pairs, share / n_pairs)
+    weights[-1] += 1 - share
+    return weights

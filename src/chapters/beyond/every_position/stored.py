@@ -1,0 +1,179 @@
+"""Trainings with a loss at every position, stored in data/every_position.json, and their cells."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Float
+
+from emergence.experiments.first_passage import knows_labels_only
+from emergence.training import Data, Optimiser, TokenTraining
+from running.records import StoredRuns
+
+from .minimal import AskedWeights, train_asked_weights
+from .supervision import Kind
+from .tokens import train_asked_tokens
+
+COMMAND = "make runs WHAT=every_position"
+SEEDS = (0, 1, 2, 3, 4)
+SHARES = (0.9, 0.75, 0.5)  # of ln N: the head appears at the first and has formed at the last
+FLOW_STEP = 0.25  # flow time of a step on orthonormal data, a small part of the fastest time
+ADAMW, SGD = 3e-3, 0.25  # the middle rates of the grid in chapter Real transformers
+PER_PAIR, DIM, EMBEDDING_NORM = 4, 64, 4.0  # as in that grid
+
+
+@dataclass(frozen=True)
+class WeightsCell:
+    """All 28 D^2 weights with D = 2N from zero, a run a seed.
+
+    Attributes:
+        kind: what is asked, as in `supervision.asked`.
+        n_pairs: pairs N.
+        data: `gaussian`, at learning rate 1, or `orthonormal`.
+        batch_size: contexts a step.
+        steps: updates of a run.
+        seeds: of the data.
+    """
+
+    kind: Kind
+    n_pairs: int
+    data: Data
+    batch_size: int
+    steps: int
+    seeds: tuple[int, ...] = SEEDS
+
+    def training(self) -> AskedWeights:
+        """The settings of all runs of the cell."""
+        dim = 2 * self.n_pairs
+        rate = FLOW_STEP * dim**2 if self.data == "orthonormal" else 1.0
+        return AskedWeights(
+            self.kind, self.n_pairs, dim, self.batch_size, self.steps, rate, self.data
+        )
+
+
+@dataclass(frozen=True)
+class TokensCell:
+    """The transformer of §2, a run a seed, until its loss on whole contexts is half of ln N.
+
+    Attributes:
+        kind: what is asked, as in `supervision.asked`.
+        n_pairs: pairs N.
+        optimiser: `adamw` or `sgd`.
+        limit: updates after which a run counts as not emerged.
+        batch_size: contexts a step.
+        seeds: of start and data.
+    """
+
+    kind: Kind
+    n_pairs: int
+    optimiser: Optimiser
+    limit: int
+    batch_size: int = 32
+    seeds: tuple[int, ...] = SEEDS
+
+    def training(self) -> TokenTraining:
+        """The settings of all runs of the cell; the block just holds the context."""
+        return TokenTraining(
+            DIM,
+            PER_PAIR * self.n_pairs,
+            2 * self.n_pairs + 1,
+            self.n_pairs,
+            self.batch_size,
+            self.limit,
+            ADAMW if self.optimiser == "adamw" else SGD,
+            embedding_scale=EMBEDDING_NORM / DIM**0.5,
+            optimiser=self.optimiser,
+        )
+
+
+def run(cell: WeightsCell | TokensCell) -> list[dict[str, Any]]:
+    """What is stored of a cell: a row a seed, with the steps at which levels are passed."""
+    trained = _weights_run if isinstance(cell, WeightsCell) else _tokens_run
+    return [{"seed": seed} | trained(cell, seed) for seed in cell.seeds]
+
+
+def crossed(
+    times: Float[np.ndarray, " times"], curve: Float[np.ndarray, " times"], level: float
+) -> float | None:
+    """When a curve first rises to a level, on a line between two points; None for never."""
+    reached = curve >= level
+    if not reached.any():
+        return None
+    after = int(reached.argmax())
+    if after == 0:
+        return float(times[0])
+    low, high = curve[after - 1], curve[after]
+    part = (level - low) / (high - low)
+    return round(float(times[after - 1] + part * (times[after] - times[after - 1])), 3)
+
+
+def _weights_run(cell: WeightsCell, seed: int) -> dict[str, Any]:
+    label = f"{cell.kind}: {cell.data}, N = {cell.n_pairs}"
+    rows = train_asked_weights(cell.training(), seed, device=torch.device("cpu"), label=label)
+    times = np.arange(len(rows), dtype=float)
+    alpha, beta, gamma, loss = rows.T
+    if cell.data == "orthonormal":
+        loss = 2 * cell.n_pairs * loss  # summed over dimensions
+    curves = {"alpha": alpha, "beta": beta, "gamma": gamma, "loss": -loss}
+    return {n: crossed(times, c, -0.5 if n == "loss" else 0.5) for n, c in curves.items()}
+
+
+def _tokens_run(cell: TokensCell, seed: int) -> dict[str, Any]:
+    label = f"{cell.kind}: {cell.optimiser}, N = {cell.n_pairs}, B = {cell.batch_size}"
+    whole = knows_labels_only(cell.n_pairs)
+    found = train_asked_tokens(
+        cell.training(), cell.kind, seed,
+        level=SHARES[-1] * whole, device=torch.device("cpu"), label=label,
+    )  # fmt: skip
+    times, curve = np.array(found.steps, dtype=float), -np.array(found.loss)
+    return {
+        "steps": [crossed(times, curve, -share * whole) for share in SHARES],
+        "loss": round(found.loss[-1] / whole, 4) if np.isfinite(found.loss[-1]) else None,
+        "accuracy": round(found.accuracy[-1], 4),
+        "taken": found.steps[-1],
+    }
+
+
+GAUSSIAN = {16: (32, 60), 32: (32, 100), 64: (16, 170), 128: (16, 320), 256: (8, 600)}
+ORTHONORMAL: tuple[tuple[Kind, int, int, int], ...] = (  # N, batch size, steps
+    ("last", 16, 32, 450),
+    ("last", 32, 16, 850),
+    ("every", 16, 32, 300),
+    ("every", 32, 16, 520),
+    # the same with four times the batch, and so a quarter of the noise
+    ("every", 32, 64, 520),
+    ("last", 32, 64, 850),
+)
+SMALL = (4, 8, 16)
+
+CELLS: tuple[WeightsCell | TokensCell, ...] = (
+    *(WeightsCell(k, n, "gaussian", *GAUSSIAN[n]) for n in (16, 32, 64) for k in ("every", "last")),
+    *(WeightsCell("length", n, "gaussian", 128, GAUSSIAN[n][1]) for n in (16, 32)),
+    *(WeightsCell("one", n, "gaussian", 128, steps) for n, steps in ((16, 130), (32, 300))),
+    *(WeightsCell("queries", n, "gaussian", 32, steps) for n, steps in ((16, 130), (32, 300))),
+    *(WeightsCell(k, n, "orthonormal", size, steps) for k, n, size, steps in ORTHONORMAL),
+    *(
+        TokensCell(k, n, "adamw", 400 * n)
+        for n in SMALL
+        for k in ("one", "every", "length", "queries", "inverse")
+    ),
+    *(TokensCell("every", 16, "adamw", 6400, batch_size=size) for size in (8, 16, 64, 128)),
+    # as many queries a step as where each of 32 contexts has 16
+    *(TokensCell(k, 16, "adamw", 6400, batch_size=512) for k in ("length", "one")),
+    *(TokensCell(k, 32, "adamw", 8000) for k in ("every", "inverse", "length")),
+    *(TokensCell(k, n, "sgd", 600 * n) for n in SMALL for k in ("one", "every", "length")),
+    *(TokensCell(k, 32, "adamw", 12_800) for k in ("one", "queries")),
+    *(TokensCell("queries", n, "sgd", 600 * n) for n in SMALL),
+    WeightsCell("every", 128, "gaussian", *GAUSSIAN[128]),
+    WeightsCell("length", 64, "gaussian", 128, GAUSSIAN[64][1]),
+    *(TokensCell(k, 64, "adamw", 8000) for k in ("every", "inverse")),
+    TokensCell("every", 32, "sgd", 19_200),
+    WeightsCell("last", 128, "gaussian", *GAUSSIAN[128]),
+    # these take hours on one core
+    *(TokensCell(k, 32, "sgd", 40_960) for k in ("one", "queries", "length")),
+    *(TokensCell(k, 128, "adamw", 16_000) for k in ("every", "inverse")),
+    WeightsCell("every", 256, "gaussian", *GAUSSIAN[256]),
+)
+
+RUNS = StoredRuns(run, CELLS)

@@ -1,0 +1,67 @@
+"""Which pairs of which prefixes a batch asks for, under each kind of supervision."""
+
+from typing import Literal, NamedTuple, get_args
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+Kind = Literal["one", "length", "queries", "every", "last", "inverse"]
+
+
+class Asked(NamedTuple):
+    """The queries of a batch of contexts.
+
+    Attributes:
+        sizes: pairs n of the prefix that each query sees, 1 to N.
+        wanted: the pair each asks for, 0 to n - 1.
+        weights: of a context's queries in the loss, with a sum of 1.
+    """
+
+    sizes: Int[Tensor, "batch asked"]
+    wanted: Int[Tensor, "batch asked"]
+    weights: Float[Tensor, " asked"]
+
+
+def asked(kind: Kind, batch_size: int, n_pairs: int, *, generator: torch.Generator) -> Asked:
+    """Draw the queries of a batch.
+
+    Args:
+        kind: `one` query of the whole context, for any pair, as in §2; `length`, one query of a
+            prefix of random length, for any of its pairs; `queries`, N queries of the whole
+            context, one for each pair; `every`, a query of each prefix, for any of its pairs;
+            `last`, the same for its last pair; `inverse`, as `every` with weights in proportion
+            to 1/n.
+        batch_size: contexts, >= 1.
+        n_pairs: pairs N in a context, >= 1.
+        generator: source of the random numbers; its device is that of the batch.
+
+    Raises:
+        ValueError: for an unknown kind.
+    """
+    if kind not in get_args(Kind):
+        raise ValueError(f"kind must be one of {get_args(Kind)}, got {kind!r}")
+    device = generator.device
+    each = torch.arange(1, n_pairs + 1, device=device)
+    if kind == "queries":
+        sizes = torch.full_like(each, n_pairs).expand(batch_size, -1)
+        return Asked(sizes, (each - 1).expand(batch_size, -1), _even(sizes))
+    if kind == "one":
+        sizes = torch.full((batch_size, 1), n_pairs, device=device)
+    elif kind == "length":
+        sizes = torch.randint(1, n_pairs + 1, (batch_size, 1), generator=generator, device=device)
+    else:
+        sizes = each.expand(batch_size, -1)
+    if kind == "last":
+        return Asked(sizes, sizes - 1, _even(sizes))
+    chance = torch.rand(sizes.shape, generator=generator, device=device, dtype=torch.float64)
+    wanted = (chance * sizes).long()
+    if kind == "inverse":
+        weights = 1 / each.double()
+        return Asked(sizes, wanted, weights / weights.sum())
+    return Asked(sizes, wanted, _even(sizes))
+
+
+def _even(sizes: Int[Tensor, "batch asked"]) -> Float[Tensor, " asked"]:
+    count = sizes.shape[1]
+    return torch.full((count,), 1 / count, dtype=torch.float64, device=sizes.device)

@@ -1,0 +1,157 @@
+"""Training of the transformer of §2 with queries of several prefixes of one context (App. E)."""
+
+from typing import Any, NamedTuple
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+from torch.nn.functional import cross_entropy, embedding
+
+from emergence import tasks
+from emergence.models import AttentionOnlyTransformer, allowed_positions, attention
+from emergence.training import TokenTraining, initial_transformer, token_optimiser
+from running import loop
+from running.cache import Task
+from running.devices import generator
+
+from .supervision import Kind, asked
+
+PROBE_SEED = 1_000_003  # of the fixed contexts, of no training
+PROBES = 128
+GROWTH = 1.05  # of the steps from one look at the fixed contexts to the next
+
+
+class Watched(NamedTuple):
+    """One training: looks at a fixed set, one query of each whole context for any pair.
+
+    Attributes:
+        steps: updates made before each look.
+        loss: cross-entropy in nats of the fixed set.
+        accuracy: share of right labels there.
+    """
+
+    steps: list[int]
+    loss: list[float]
+    accuracy: list[float]
+
+
+def prefix_logits(
+    model: AttentionOnlyTransformer,
+    context: Int[Tensor, "batch length"],
+    queries: Int[Tensor, "batch asked"],
+    sizes: Int[Tensor, "batch asked"],
+) -> Float[Tensor, "batch asked vocabulary"]:
+    """The logits after each query, an item that stands right after the first 2n tokens.
+
+    What the network answers to as many sequences, of 2n + 1 tokens each: a query sees these and
+    itself, and no token of the context sees a query.
+    """
+    length = context.shape[-1]
+    places = torch.arange(length, device=context.device)
+    seen = places < 2 * sizes[..., None]
+    seen = torch.cat([seen, torch.ones_like(seen[..., :1])], dim=-1)  # and itself
+    causal = allowed_positions(length, "causal", context.device)
+    tokens, at = model.W_E.T.contiguous(), model.W_pos.T.contiguous()
+    x = embedding(context, tokens) + at[:length]
+    y = embedding(queries, tokens) + embedding(2 * sizes, at)
+    for layer in range(2):
+        query, key = model.W_Q[layer], model.W_K[layer]
+        write = model.W_O[layer] @ model.W_V[layer]
+        keys = x @ key.T
+        of_query = y @ query.T
+        own = (of_query * (y @ key.T)).sum(dim=-1, keepdim=True)
+        scores = torch.cat([of_query @ keys.mT, own], dim=-1) * model.score_scale
+        share = scores.masked_fill(~seen, -torch.inf).softmax(dim=-1)
+        found = share[..., :-1] @ x + share[..., -1:] * y
+        if layer == 0:  # nothing reads what the context makes of layer 2
+            pattern = attention((x @ query.T) @ keys.mT * model.score_scale, causal)
+            x = x + pattern @ x @ write.T
+        y = y + found @ write.T
+    return y @ model.W_U.T
+
+
+def train_asked_tokens(
+    settings: TokenTraining,
+    kind: Kind,
+    seed: int,
+    *,
+    level: float,
+    device: torch.device,
+    label: str = "training",
+) -> Watched:
+    """Train until the loss of the fixed set is at most `level`, diverges, or the steps are over.
+
+    The last look at a run that diverges has an infinite loss.
+    """
+    stream = generator(seed, device)
+    model = initial_transformer(settings, stream)
+    optimiser = token_optimiser(settings, model)
+    probe = tasks.token_pairs(
+        PROBES, settings.n_pairs, settings.vocabulary, settings.block_size,
+        generator=generator(PROBE_SEED, device),
+    )  # fmt: skip
+    looks: list[Any] = []  # steps, loss, accuracy
+    due = _looks(settings.steps)
+
+    def ended() -> bool:
+        return bool(looks[-1][1] <= level or looks[-1][1].isinf())
+
+    task = Task.of(train_asked_tokens, settings=settings, kind=kind, seed=seed, level=level)
+    for step in loop.steps(
+        task,
+        settings.steps + 1,
+        label,
+        ended=ended,
+        parameters=tuple(model.parameters()),
+        optimiser=optimiser,
+        stream=stream,
+        looks=looks,
+    ):
+        if step in due:
+            looks.append((step, *_look(model, probe)))
+        if looks[-1][1] <= level or step == settings.steps:
+            continue
+        loss = _batch_loss(settings, kind, model, stream)
+        if not loss.isfinite():
+            looks.append((step, torch.tensor(torch.inf), torch.tensor(0.0)))
+            continue
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+    steps, losses, right = zip(*looks, strict=True)
+    return Watched(list(steps), [float(v) for v in losses], [float(v) for v in right])
+
+
+def _batch_loss(
+    settings: TokenTraining, kind: Kind, model: AttentionOnlyTransformer, stream: torch.Generator
+) -> Float[Tensor, ""]:
+    n, size = settings.n_pairs, settings.batch_size
+    context = tasks.token_pairs(
+        size, n, settings.vocabulary, settings.block_size, generator=stream
+    ).tokens[:, :-1]
+    found = asked(kind, size, n, generator=stream)
+    items, labels = (
+        context[:, 0::2].gather(1, found.wanted),
+        context[:, 1::2].gather(1, found.wanted),
+    )
+    logits = prefix_logits(model, context, items, found.sizes)
+    losses = cross_entropy(logits.flatten(0, 1), labels.flatten(), reduction="none")
+    return (losses.view_as(labels).mean(dim=0) * found.weights.to(losses)).sum()
+
+
+def _looks(steps: int) -> set[int]:
+    """The steps before which the fixed set is looked at; the last is one."""
+    looks = [0]
+    while looks[-1] < steps:
+        looks.append(min(steps, max(looks[-1] + 1, int(looks[-1] * GROWTH))))
+    return set(looks)
+
+
+@torch.no_grad()
+def _look(model: AttentionOnlyTransformer, probe: tasks.TokenBatch) -> tuple[Tensor, Tensor]:
+    """Loss and accuracy on the fixed set."""
+    whole = torch.full_like(probe.target, probe.tokens.shape[1] // 2)[:, None]
+    context, query = probe.tokens[:, :-1], probe.tokens[:, -1:]
+    logits = prefix_logits(model, context, query, whole)[:, 0]
+    right = (logits.argmax(dim=1) == probe.target).float().mean()
+    return cross_entropy(logits, probe.target), right

@@ -1,0 +1,53 @@
+"""A loss at many positions: means over prefixes (chapter A loss at every position)."""
+
+from emergence.tasks import Query
+
+from ..landscape import Landscape
+from . import full, reduced
+from .law import LateAreas, LimitTime, LimitTimes, late_areas, limit_landscape, limit_times
+from .nodes import compressed
+from .weighting import Weighting, weighting
+
+__all__ = [
+    "LateAreas",
+    "LimitTime",
+    "LimitTimes",
+    "compressed",
+    "landscape",
+    "late_areas",
+    "limit_landscape",
+    "limit_times",
+    "weighting",
+]
+
+LOSSES = {
+    ("reduced", "last"): reduced.landscape_of_last,
+    ("reduced", "uniform"): reduced.landscape_of_any,
+    ("full", "last"): full.landscape_of_last,
+    ("full", "uniform"): full.landscape_of_any,
+}
+
+
+def landscape(weights: Weighting, query: Query = "last", *, model: str = "reduced") -> Landscape:
+    """The weighted mean of the losses of all prefixes on orthonormal inputs (this book).
+
+    Args:
+        weights: the weight of each prefix n = 1 .. N in the loss, >= 0 with a sum of 1.
+        query: which pair of each prefix is asked for, its `last` or, `uniform`, any.
+        model: `reduced`, the three parameters of §6, or `full`, all 19 of Theorem 1.
+
+    Returns:
+        The loss and its gradient, at one point at a time: of order N for the last pair, and N log N
+        for any.
+
+    Raises:
+        ValueError: for an unknown query rule or model.
+
+    Example:
+        >>> land = positions.landscape(positions.weighting(4, "every"))
+        >>> [round(part, 6) for part in land.gradient(0.0, 0.0, 0.0)]  # -H_4/4 by gamma
+        [0.0, 0.0, -0.520833]
+    """
+    if (model, query) not in LOSSES:
+        raise ValueError(f"no loss for the model {model!r} and the query rule {query!r}")
+    return LOSSES[model, query](weights)

@@ -1,0 +1,155 @@
+"""What a loss at many positions does for many pairs: two laws, for late prefixes and for all."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..landscape import Landscape
+from ..limits import gauss
+from ..reduced import reduced_gradient, reduced_loss
+from ..times import times_in
+from .nodes import compressed
+from .weighting import Weighting
+
+LONGEST = 2**18  # pairs; longer prefixes push by less than 1e-5 of the whole
+FAR = 400.0  # a harmonic number at which what is left of order 1/H^2 is a hundredth of 1/H
+
+
+class LateAreas(NamedTuple):
+    """Areas under gamma at which alpha and beta emerge where late prefixes are asked (this book).
+
+    Attributes:
+        alpha: area for alpha_3.
+        beta: area for beta_2.
+    """
+
+    alpha: float
+    beta: float
+
+
+class LimitTime(NamedTuple):
+    """A time of the form N (constant + next/H_N), H_N = 1 + 1/2 + ... + 1/N (this book).
+
+    Attributes:
+        constant: the limit of T/N.
+        next: the factor of 1/H_N.
+    """
+
+    constant: float
+    next: float
+
+    def at(self, n_pairs: float | int, harmonic: float) -> float:
+        """The time for N pairs, H_N given.
+
+        Args:
+            n_pairs: pairs N, > 0.
+            harmonic: H_N, or what stands for it in another mixture, > 0.
+
+        Returns:
+            Flow time at unit learning rate.
+        """
+        return n_pairs * (self.constant + self.next / harmonic)
+
+
+class LimitTimes(NamedTuple):
+    """The law of a loss at every position, each prefix asked for its last pair (this book).
+
+    Attributes:
+        alpha: of alpha_3.
+        beta: of beta_2.
+        collapse: of the loss, whose `next` is that at H = 400: it grows like -log H.
+    """
+
+    alpha: LimitTime
+    beta: LimitTime
+    collapse: LimitTime
+
+
+def late_areas(weights: Weighting, *, threshold: float = 0.5) -> LateAreas:
+    """The area law for any weights on late prefixes, each asked for its last pair (this book).
+
+    There layer 1's shares are e^alpha/2n and attention is even, so that alpha and beta follow the
+    flow of Theorem 2 with the mean of 1/n^2 in the place of 1/N^2.
+
+    Args:
+        weights: the weight of each prefix n = 1 .. N in the loss, with a sum of 1.
+        threshold: of alpha_3 and beta_2, > 0.
+
+    Returns:
+        Areas up to a relative log n/n at the shortest prefix asked.
+
+    Example:
+        >>> last = positions.late_areas(positions.weighting(100, "last"))
+        >>> round(last.alpha / 100**2, 3)  # 2 A(1), the constant of Theorem 2
+        1.711
+    """
+    mean = float(weights @ (1 / np.arange(1, len(weights) + 1) ** 2))
+    return LateAreas(2 * gauss((2 * threshold) ** 0.5) / mean, 2 * gauss(threshold) / mean)
+
+
+def limit_landscape(harmonic: float) -> Landscape:
+    """The sum of losses over infinitely many prefixes, on the clock t/N (this book).
+
+    For bounded alpha and beta a prefix of n pairs adds to their push a part of order 1/n^2, so that
+    the sum converges. Only gamma's own pull, of order 1/n, does not: its sum is H_N.
+
+    Args:
+        harmonic: H_N, which is all that is left of N; > 0.
+
+    Returns:
+        The loss up to a constant, and its gradient, with unit rates on the clock t/N.
+
+    Example:
+        >>> land = positions.limit_landscape(10.0)
+        >>> round(land.gradient(0.0, 0.0, 0.0)[2], 6)  # gamma' = H (1 - gamma)
+        -10.0
+    """
+    used, sizes = compressed(np.ones(LONGEST))
+    ratio = sizes.astype(float)
+    beyond = harmonic - float(used @ (1 / ratio))
+
+    def loss(alpha: float, beta: float, gamma: float) -> float:
+        return float(used @ reduced_loss(alpha, beta, gamma, ratio)) / LONGEST
+
+    def gradient(alpha: float, beta: float, gamma: float) -> tuple[float, float, float]:
+        by_alpha, by_beta, by_gamma = reduced_gradient(alpha, beta, gamma, ratio)
+        pull = float(used @ by_gamma) + beyond * (gamma - 1)
+        return float(used @ by_alpha), float(used @ by_beta), pull
+
+    return Landscape(loss, gradient, LONGEST)
+
+
+def limit_times(*, threshold: float = 0.5) -> LimitTimes:
+    """Constants and next order of a loss at every position, last pair of each (this book).
+
+    With H at infinity gamma is 1 from the start and a planar flow is left. The next order is what a
+    large H changes: gamma's delay of 1/H, and its rise above 1 once the head answers.
+
+    Args:
+        threshold: of alpha_3 and beta_2, > 0.
+
+    Returns:
+        The constants, to 1e-4 for the collapse and 1e-5 for the others.
+
+    Raises:
+        ArithmeticError: when the solver gives up.
+
+    Example:
+        >>> law = positions.limit_times()
+        >>> round(law.alpha.constant, 3), round(law.beta.constant, 3)
+        (2.096, 0.658)
+    """
+
+    def found(harmonic: float, gamma: float, rate: float) -> np.ndarray:
+        times = times_in(
+            limit_landscape(harmonic), rates=(1.0, 1.0, rate), start=(0.0, 0.0, gamma),
+            threshold=threshold, end=1e3,
+        )  # fmt: skip
+        return np.array([times.alpha, times.beta, times.collapse])
+
+    constant = found(FAR, 1.0, 0.0)
+    near, far = ((found(h, 0.0, 1.0) - constant) * h for h in (FAR / 2, FAR))
+    after = 2 * far - near  # what is left is of order 1/H
+    after[2] = far[2]
+    pairs = zip(constant.tolist(), after.tolist(), strict=True)
+    return LimitTimes(*(LimitTime(*pair) for pair in pairs))

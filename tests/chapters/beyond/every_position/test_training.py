@@ -1,0 +1,137 @@
+"""Queries of prefixes: what the networks answer, what is asked, and the stored runs."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from chapters.beyond.every_position import stored
+from chapters.beyond.every_position.minimal import (
+    AskedWeights,
+    prefix_output,
+    train_asked_weights,
+)
+from chapters.beyond.every_position.reading import Stored, in_words, predicted
+from chapters.beyond.every_position.stored import CELLS, TokensCell, WeightsCell, crossed
+from chapters.beyond.every_position.supervision import asked
+from chapters.beyond.every_position.tokens import prefix_logits
+from emergence import models, tasks, training
+from emergence.models import Weights
+from running.devices import generator
+
+CPU = torch.device("cpu")
+FILE = Path(__file__).parents[4] / "data" / "every_position.json"
+KINDS = ("one", "length", "queries", "every", "last", "inverse")
+
+
+def test_a_prefix_is_answered_as_a_sequence_of_its_own():
+    """One pass over a context against the network on each sequence alone."""
+    stream = torch.Generator().manual_seed(0)
+    n, dim = 4, 8
+    shapes = (2 * dim, 2 * dim), (4 * dim, 4 * dim), (8 * dim, dim)
+    drawn = (torch.randn(s, generator=stream, dtype=torch.float64) for s in shapes)
+    weights = Weights(*(0.3 * part for part in drawn))
+    context = tasks.gaussian_pairs(3, n, dim, generator=stream).inputs[:, :-1]
+    queries = torch.randn(3, n, 2 * dim, generator=stream, dtype=torch.float64)
+    found = prefix_output(weights, context, queries, torch.arange(1, n + 1).expand(3, -1))
+    for j in range(n):
+        alone = torch.cat([context[:, : 2 * (j + 1)], queries[:, j : j + 1]], dim=1)
+        assert torch.allclose(found[:, j], models.disentangled_output(weights, alone), atol=1e-12)
+
+
+def test_the_transformer_answers_a_prefix_as_a_sequence_of_its_own():
+    stream = torch.Generator().manual_seed(0)
+    model = models.AttentionOnlyTransformer(8, 12, 9, embedding_scale=1.0, generator=stream)
+    model = model.double()
+    context = tasks.token_pairs(3, 4, 12, 9, generator=stream).tokens[:, :-1]
+    items = context[:, [0, 2, 0, 6]]
+    found = prefix_logits(model, context, items, torch.arange(1, 5).expand(3, -1))
+    for j in range(4):
+        alone = torch.cat([context[:, : 2 * (j + 1)], items[:, j : j + 1]], dim=1)
+        places = torch.arange(alone.shape[1]).expand(3, -1)
+        assert torch.allclose(found[:, j], model(alone, places)[:, -1], atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_asked(kind):
+    found = asked(kind, 4000, 6, generator=torch.Generator().manual_seed(0))
+    assert found.sizes.shape == found.wanted.shape == (4000, len(found.weights))
+    assert (found.wanted < found.sizes).all()
+    assert (found.wanted >= 0).all()
+    assert float(found.weights.sum()) == pytest.approx(1)
+    if kind in ("one", "queries"):
+        assert (found.sizes == 6).all()
+    if kind == "length":
+        assert torch.bincount(found.sizes[:, 0]).tolist()[1:] == pytest.approx(
+            [4000 / 6] * 6, rel=0.2
+        )
+    if kind == "queries":
+        assert (found.wanted.sort(dim=1).values == torch.arange(6)).all()
+    if kind == "last":
+        assert (found.wanted == found.sizes - 1).all()
+    if kind in ("one", "every", "inverse"):
+        chosen = torch.bincount(found.wanted[:, -1], minlength=6) / 4000
+        assert chosen.tolist() == pytest.approx([1 / 6] * 6, abs=0.03)
+    if kind == "inverse":
+        assert float(found.weights[0] / found.weights[5]) == pytest.approx(6)
+
+
+@pytest.mark.usefixtures("unchecked")
+def test_an_unknown_kind_is_refused():
+    with pytest.raises(ValueError, match="kind must be one of"):
+        asked("some", 1, 1, generator=torch.Generator())
+
+
+def test_one_query_of_the_whole_context_is_section_4():
+    """The first step is that of the library's own training, in the mean over many contexts."""
+    settings = AskedWeights("one", 4, 8, 4000, 2)
+    rows = train_asked_weights(settings, 0, device=CPU)
+    usual = training.MinimalTraining(n_pairs=4, dim=8, batch_size=4000, steps=2)
+    record = training.train_minimal(usual, [0], device=CPU)
+    assert rows[1, 2] == pytest.approx(float(record.pseudo[0, 1, 17]), rel=0.05)
+    assert rows[0, 3] == pytest.approx(float(record.loss[0, 0]), rel=0.05)
+
+
+def test_weights_train_as_population_descent_says():
+    cell = WeightsCell("last", 8, "gaussian", 256, 30, seeds=(0,))
+    (row,) = stored.run(cell)
+    law = predicted(cell)
+    assert row["alpha"] == pytest.approx(law["alpha"], rel=0.05)
+    assert row["beta"] == pytest.approx(law["beta"], rel=0.05)
+
+
+def test_a_crossing_is_on_a_line():
+    times, curve = np.arange(4.0), np.array([0.0, 0.2, 0.6, 0.4])
+    assert crossed(times, curve, 0.5) == 1.75
+    assert crossed(times, curve, 0.7) is None
+    assert crossed(times, curve, 0.0) == 0.0
+
+
+def test_a_run_that_diverges_is_told(monkeypatch):
+    monkeypatch.setattr(stored, "SGD", 1e4)
+    (row,) = stored.run(TokensCell("one", 4, "sgd", 60, seeds=(0,)))
+    assert (row["loss"], row["steps"]) == (None, [None, None, None])
+
+
+def test_a_sample_is_computed_again():
+    kept = Stored(FILE)
+    cell = next(c for c in kept.entries if isinstance(c, WeightsCell) and c.n_pairs == 16)
+    (again,) = stored.run(replace(cell, seeds=(1,)))
+    row = next(row for row in kept.entries[cell] if row["seed"] == 1)
+    assert again["alpha"] == pytest.approx(row["alpha"], rel=0.02)
+
+
+def test_stored_cells_are_declared_and_the_others_told():
+    kept = Stored(FILE)
+    assert set(kept.entries) <= set(CELLS)
+    assert len(kept.not_run) == len(CELLS) - len(kept.entries)
+    assert len({in_words(cell) for cell in CELLS}) == len(CELLS) == len(set(CELLS))
+
+
+def test_training_has_the_seeds_stream():
+    settings = AskedWeights("every", 3, 6, 4, 3)
+    first, again = (train_asked_weights(settings, 5, device=CPU) for _ in range(2))
+    assert np.array_equal(first, again)
+    assert generator(5, CPU).initial_seed() == 5

@@ -1,0 +1,130 @@
+"""A loss at many positions: against single prefixes, an independent integration, and its laws."""
+
+import numpy as np
+import pytest
+from scipy.special import zeta
+
+from emergence import theory
+from emergence.theory import positions
+from emergence.theory.positions import full, reduced
+from emergence.theory.positions.weighting import prefixes
+from oracles import every_position
+
+RNG = np.random.default_rng(0)
+RULES = [(model, query) for model in ("reduced", "full") for query in ("last", "uniform")]
+
+
+def points(model, count=3):
+    return RNG.normal(size=(count, 3 if model == "reduced" else 19))
+
+
+@pytest.mark.parametrize(("model", "query"), RULES)
+@pytest.mark.parametrize("n_pairs", [1, 2, 7])
+def test_a_mixture_is_the_mean_of_its_prefixes(model, query, n_pairs):
+    weights = RNG.dirichlet(np.ones(n_pairs))
+    mixed = theory.landscape_of(n_pairs, query, model=model, supervision=weights)
+    alone = [theory.landscape_of(n, query, model=model) for n in range(1, n_pairs + 1)]
+    for point in points(model):
+        losses = [each.loss(*point) for each in alone]
+        slopes = [each.gradient(*point) for each in alone]
+        assert mixed.loss(*point) == pytest.approx(weights @ losses, rel=1e-12)
+        assert np.allclose(mixed.gradient(*point), weights @ slopes, rtol=1e-11, atol=1e-14)
+
+
+@pytest.mark.parametrize(("model", "query"), RULES)
+def test_all_weight_on_the_last_position_is_the_paper(model, query):
+    single = theory.emergence_times(6, query=query, model=model)
+    mixed = theory.emergence_times(6, query=query, model=model, supervision=[0.0] * 5 + [1.0])
+    assert mixed == pytest.approx(single, rel=1e-8)
+    assert theory.emergence_times(6, query=query, model=model, supervision="last") == single
+
+
+@pytest.mark.parametrize("n_pairs", [4, 64, 4096])
+def test_three_parameters_emerge_when_another_integration_says(n_pairs):
+    expected = every_position.times(every_position.three(n_pairs, "last"), 3, 9 * n_pairs)
+    found = theory.emergence_times(n_pairs, supervision="every")
+    assert [*found[:3], found.collapse] == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("n_pairs", [4, 24])
+def test_so_do_they_where_any_pair_is_asked_for(n_pairs):
+    expected = every_position.times(every_position.three(n_pairs, "uniform"), 3, 9 * n_pairs)
+    found = theory.emergence_times(n_pairs, query="uniform", supervision="every")
+    assert [*found[:3], found.collapse] == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("n_pairs", "query"), [(4, "last"), (16, "last"), (4, "uniform"), (8, "uniform")]
+)
+def test_nineteen_emerge_when_the_network_does(n_pairs, query):
+    expected = every_position.times(every_position.nineteen(n_pairs, query), 19, 9 * n_pairs)
+    found = theory.emergence_times(n_pairs, query=query, model="full", supervision="every")
+    assert [*found[:3], found.collapse] == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("power", [0, 1])
+@pytest.mark.parametrize(("model", "head"), [("reduced", (4.0, 6.0, 1.2)), ("full", None)])
+def test_few_prefixes_stand_for_all(monkeypatch, model, head, power):
+    """The nodes of an octave integrate what the flow meets, at small and at large scores."""
+    weights = 1 / np.arange(1, 301.0) ** power
+    weights /= weights.sum()
+    few = positions.landscape(weights, "uniform", model=model)
+    module = {"reduced": reduced, "full": full}[model]
+    monkeypatch.setattr(module, "compressed", prefixes)
+    whole = positions.landscape(weights, "uniform", model=model)
+    for point in [*points(model), *([head] if head else [])]:
+        slope = np.array(whole.gradient(*point))
+        assert np.allclose(few.gradient(*point), slope, rtol=0, atol=1e-12 * np.abs(slope).max())
+        assert few.loss(*point) == pytest.approx(whole.loss(*point), rel=1e-12)
+
+
+def test_too_few_nodes_would_show(monkeypatch):
+    monkeypatch.setattr("emergence.theory.positions.nodes.NODES", 4)
+    used, sizes = positions.compressed(np.full(512, 1 / 512))
+    assert abs(used @ (1 / sizes) - np.mean(1 / np.arange(1, 513))) > 1e-9
+
+
+def test_nodes_follow_any_weights():
+    weights = RNG.dirichlet(np.ones(700))
+    used, sizes = positions.compressed(weights)
+    n = np.arange(1, 701.0)
+    for power in (0, 1, 2):
+        assert used @ sizes ** -float(power) == pytest.approx(weights @ n**-power, rel=1e-12)
+
+
+@pytest.mark.usefixtures("unchecked")
+def test_weights_are_checked():
+    assert positions.weighting(3, "last").tolist() == [0, 0, 1]
+    for wrong in ([1.0], [0.5, 0.6, 0.1], [-0.5, 0.5, 1.0], [np.nan, 0.5, 0.5]):
+        with pytest.raises(ValueError, match="weight"):
+            positions.weighting(3, wrong)
+    with pytest.raises(ValueError, match="supervision must be one of"):
+        positions.weighting(3, "some")
+    with pytest.raises(ValueError, match="at least one pair"):
+        positions.weighting(0, "every")
+    with pytest.raises(ValueError, match="no loss for"):
+        positions.landscape(np.ones(1), "some")
+    with pytest.raises(ValueError, match="19 pseudo-parameters"):
+        positions.landscape(np.ones(1), model="full").loss(0.0, 0.0)
+
+
+def test_late_prefixes_obey_the_area_law():
+    n_pairs = 512
+    weights = np.zeros(n_pairs)
+    weights[256:] = 1 / 256
+    law = positions.late_areas(weights)
+    # by hand: the mean of 1/n^2 over n = 257 .. 512 is near 1/(256 * 512)
+    assert law.alpha == pytest.approx(1.711 * 256 * 512, rel=0.01)
+    found = theory.area.swept(positions.landscape(weights), 1e6)
+    assert [found.alpha_area, found.beta_area] == pytest.approx(list(law), rel=0.02)
+
+
+def test_the_limit_is_approached():
+    law = positions.limit_times()
+    n_pairs, harmonic = 2**13, np.log(2**13) + np.euler_gamma
+    found = theory.emergence_times(n_pairs, supervision="every")
+    assert found.alpha == pytest.approx(law.alpha.at(n_pairs, harmonic), rel=0.01)
+    assert found.beta == pytest.approx(law.beta.at(n_pairs, harmonic), rel=0.01)
+    # at zero the sum of the pushes on beta is that of 2 (2n - 1)/(2n)^2/(2n - 1)
+    at_zero = -positions.limit_landscape(20.0).gradient(0.0, 0.0, 1.0)[1]
+    assert at_zero == pytest.approx(zeta(2) / 2, abs=1e-5)
