@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from bookbuild.errors import BookError, raise_if_any
+from bookbuild.ledger.render import CLAIMS
 from bookbuild.reporting.report import FIGURES_FOLDER
 from bookbuild.results.executed import Entry
 from bookbuild.settings import Settings
@@ -36,7 +37,8 @@ def build_site(settings: Settings, entries: Mapping[str, Entry]) -> None:
         folder = html / FIGURES_FOLDER / name
         entry.write_figures(folder)
         write_tables(entry, folder)
-    shutil.copytree(settings.stage / FOLDER, html / FOLDER)
+    for folder in (FOLDER, CLAIMS):
+        shutil.copytree(settings.stage / folder, html / folder)
     add_policies(html)
     add_cards(html.resolve())
     raise_if_any(check_site(html, whole=settings.part is None))
