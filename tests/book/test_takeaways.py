@@ -1,0 +1,40 @@
+"""How a chapter of the paper opens and ends: what we find in brief, and what to take away."""
+
+import re
+
+import pytest
+
+from tools.this_book import ROOT
+
+PAPER = ROOT / "book" / "paper"
+# the conclusion is a takeaway itself; the other two are tables for looking things up
+WITHOUT = {"09_conclusion", "errata", "equations"}
+PAGES = sorted(path for path in PAPER.glob("*.md") if path.stem not in WITHOUT)
+TAKEAWAY = re.compile(r"^````\{admonition\} What to take away\n:class: takeaway\n\n(.*?)^````$",
+                      re.DOTALL | re.MULTILINE)  # fmt: skip
+CONCLUDED = re.compile(r"^```\{concluded\} .*?\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+FOUND = re.compile(r"\*\*What we find\.\*\* (.*?)\n\n", re.DOTALL)
+MOST_WORDS, MOST_NUMBERS = 90, 4
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_a_chapter_of_the_paper_ends_with_what_to_take_away(page) -> None:
+    text = page.read_text(encoding="utf-8")
+    (box,) = TAKEAWAY.findall(text)
+    after = text.partition(box)[2]
+    assert re.findall(r"^## (.*)$", after, re.MULTILINE) in (
+        [],
+        *([heading] for heading in re.findall(r"^## (.*What this does not show)$", text, re.M)),
+    )
+    for sentences in CONCLUDED.findall(box):
+        told = re.findall(r"^(reproduced|partly|contradicted): ", sentences, re.MULTILINE)
+        assert told == ["reproduced", "partly", "contradicted"]
+        assert max(len(re.findall(r"[.!?](?: |$)", line)) for line in sentences.splitlines()) == 1
+    assert 1 <= len(re.findall(r"[.!?](?:\s|$)", CONCLUDED.sub("", box))) <= 2
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_what_we_find_is_brief(page) -> None:
+    for found in FOUND.findall(page.read_text(encoding="utf-8")):
+        assert len(found.split()) <= MOST_WORDS
+        assert found.count("{glue:text}") <= MOST_NUMBERS
