@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, get_args
 
 from bookbuild.settings import PARTS
-from bookbuild.source.chapters import Chapter
+from bookbuild.source.chapters import Chapter, figure_name
 
 from .claims import Finding, Verdict
 from .counts import STATES
@@ -107,6 +107,16 @@ def verdict_matrix(findings: Sequence[Finding], chapters: Sequence[Chapter], up:
     return render("matrix.html", groups=groups, up=up) if groups else ""
 
 
+def figure_verdicts(
+    findings: Sequence[Finding], chapters: Sequence[Chapter], up: str = ""
+) -> dict[str, str]:
+    """Return what stands below each figure of the paper: its verdicts, by the figure's anchor."""
+    found = (item for item in matrix(findings, chapters) if _is_figure(item.key))
+    return {
+        item.key: render("figure_verdicts.html", item=item, up=up) for item in found if item.counts
+    }
+
+
 def verdict_table(
     findings: Sequence[Finding], chapters: Sequence[Chapter], records: Records
 ) -> str:
@@ -178,9 +188,8 @@ def _anchors(chapters: Sequence[Chapter]) -> Iterator[tuple[str, str]]:
     """Yield each numbered anchor of the chapters, with the address that leads to it."""
     for chapter in chapters:
         for cell in chapter.notebook.cells:
-            name = cell.metadata.get("mystnb", {}).get("figure", {}).get("name", "")
             found = [a or b for a, b in ANCHOR.findall(cell.source)]
-            for anchor in (name, *found):
+            for anchor in (figure_name(cell), *found):
                 if anchor:
                     yield anchor, f"{chapter.page}#{anchor}"
 

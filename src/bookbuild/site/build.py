@@ -14,10 +14,10 @@ from bookbuild.reporting.report import FIGURES_FOLDER
 from bookbuild.results.executed import Entry
 from bookbuild.settings import Settings
 
-from .cards import add_cards
 from .checks.launch import check_launch
 from .checks.pages import check_figures, check_notebooks, check_site
 from .data import FOLDER, write_tables
+from .lookup.cards import add_cards
 from .policy import add_policies
 
 PROBLEM = re.compile("WARNING|ERROR")

@@ -17,14 +17,14 @@ from nbformat.v4 import new_markdown_cell
 
 from bookbuild.execution.runs import remark
 from bookbuild.ledger.claims import Finding
-from bookbuild.ledger.pages import made_by
+from bookbuild.ledger.pages import figure_verdicts, made_by
 from bookbuild.ledger.records import Records
 from bookbuild.ledger.render import measure_anchor
 from bookbuild.reporting.report import FIGURES_FOLDER
 from bookbuild.results.executed import Entry
 from bookbuild.settings import Settings
 from bookbuild.source.addresses import Addresses
-from bookbuild.source.chapters import BOOK, Chapter, is_notebook, tags
+from bookbuild.source.chapters import BOOK, Chapter, figure_name, is_notebook, tags
 from bookbuild.source.citation import SOURCE, citation
 
 from .claims import write_claim_pages
@@ -80,7 +80,8 @@ def stage(
         path.parent.mkdir(parents=True, exist_ok=True)
         up = "../" * chapter.name.count("/")
         fill = partial(quoted, page=chapter.name, findings=rows, up=up, whole=whole)
-        page = _page(chapter, entry, names, remark(chapter, settings), fill)
+        below = figure_verdicts(findings, chapters, up)
+        page = _page(chapter, entry, names, remark(chapter, settings), fill, below)
         nbformat.write(page, path)
         # Here other pages can include them.
         entry.write_figures(generated / FIGURES_FOLDER / chapter.name)
@@ -132,11 +133,16 @@ def glued_keys(cell: NotebookNode) -> list[str]:
 
 
 def _page(
-    chapter: Chapter, entry: Entry, names: Set[str], remark: str, fill: Callable[[str], str]
+    chapter: Chapter,
+    entry: Entry,
+    names: Set[str],
+    remark: str,
+    fill: Callable[[str], str],
+    below: Mapping[str, str],
 ) -> NotebookNode:
     """Return a chapter with outputs, an anchor above each cell that measured, a remark, origin.
 
-    `fill` writes verdicts into its prose.
+    `fill` writes verdicts into its prose, `below` has what stands below figures, by their names.
     """
     notebook = graft(chapter.notebook, entry.notebook)
     measures = entry.measures
@@ -154,6 +160,8 @@ def _page(
             anchors = (f'<div class="anchor" id="{measure_anchor(key)}"></div>' for key in keys)
             cells.append(new_markdown_cell("\n".join(anchors), id=f"anchor-{cell.id}"))
         cells.append(cell)
+        if told := below.get(figure_name(cell)):
+            cells.append(new_markdown_cell(told, id=f"verdicts-{cell.id}"))
         # In the cell's outputs the fold would become a second figure of the same name.
         for fold in take_folds(cell):
             cells.append(new_markdown_cell(fold, id=f"fold-{cell.id}-{len(cells)}"))

@@ -101,6 +101,12 @@ def tags(cell: NotebookNode) -> list[str]:
     return list(cell.metadata.get("tags", []))
 
 
+def figure_name(cell: NotebookNode) -> str:
+    """Return the name of the figure that a cell draws, such as figure-4; empty without one."""
+    figure = cell.metadata.get("mystnb", {}).get("figure", {})
+    return str(figure.get("name", ""))
+
+
 def _read(root: Path, path: Path) -> Chapter:
     """Return the chapter in a file; raise BookError for wrong parameters or missing data."""
     name = path.relative_to(root / BOOK).with_suffix("").as_posix()
