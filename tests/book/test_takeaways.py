@@ -1,4 +1,4 @@
-"""How a chapter of the paper opens and ends: what we find in brief, and what to take away."""
+"""How a chapter of the paper opens and ends, and which headings may carry the paper's numbers."""
 
 import re
 
@@ -14,6 +14,9 @@ TAKEAWAY = re.compile(r"^````\{admonition\} What to take away\n:class: takeaway\
                       re.DOTALL | re.MULTILINE)  # fmt: skip
 CONCLUDED = re.compile(r"^```\{concluded\} .*?\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 FOUND = re.compile(r"\*\*What we find\.\*\* (.*?)\n\n", re.DOTALL)
+HEADING = re.compile(r"^## ((?:\d|[A-F])\.\d+(?:.[A-F]\.\d+)?) ", re.MULTILINE)
+# the paper's own sections below its chapters; a number of ours has a star
+PRINTED = {"2.1", "2.2", "2.3", "3.1", "3.2", "3.3", "6.1", "7.1", "7.2", "B.3", "B.6–B.8"}
 MOST_WORDS, MOST_NUMBERS = 90, 4
 
 
@@ -38,3 +41,10 @@ def test_what_we_find_is_brief(page) -> None:
     for found in FOUND.findall(page.read_text(encoding="utf-8")):
         assert len(found.split()) <= MOST_WORDS
         assert found.count("{glue:text}") <= MOST_NUMBERS
+
+
+def test_only_the_paper_s_own_sections_carry_its_numbers() -> None:
+    texts = [path.read_text(encoding="utf-8") for path in PAPER.glob("*.md")]
+    numbers = [number for text in texts for number in HEADING.findall(text)]
+    assert len(numbers) >= 8
+    assert set(numbers) <= PRINTED
