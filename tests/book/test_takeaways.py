@@ -10,6 +10,14 @@ PAPER = ROOT / "book" / "paper"
 # the conclusion is a takeaway itself; the other two are tables for looking things up
 WITHOUT = {"09_conclusion", "errata", "equations"}
 PAGES = sorted(path for path in PAPER.glob("*.md") if path.stem not in WITHOUT)
+CHAPTERS = [
+    *PAGES,
+    *(
+        path
+        for part in ("beyond", "companions")
+        for path in sorted((ROOT / "book" / part).glob("[0-9]*.md"))
+    ),
+]
 TAKEAWAY = re.compile(r"^````\{admonition\} What to take away\n:class: takeaway\n\n(.*?)^````$",
                       re.DOTALL | re.MULTILINE)  # fmt: skip
 CONCLUDED = re.compile(r"^```\{concluded\} .*?\n(.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -20,8 +28,8 @@ PRINTED = {"2.1", "2.2", "2.3", "3.1", "3.2", "3.3", "6.1", "7.1", "7.2", "B.3",
 MOST_WORDS, MOST_NUMBERS = 90, 4
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_a_chapter_of_the_paper_ends_with_what_to_take_away(page) -> None:
+@pytest.mark.parametrize("page", CHAPTERS, ids=lambda page: page.stem)
+def test_a_chapter_ends_with_what_to_take_away(page) -> None:
     text = page.read_text(encoding="utf-8")
     (box,) = TAKEAWAY.findall(text)
     after = text.partition(box)[2]

@@ -150,9 +150,10 @@ def _page(
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
             cell.source = fill(relink(cell.source, Path(chapter.name).parent, names))
-        else:
-            fold_long_code(cell)
-    for cell in join_folds(split_reports(notebook.cells)):
+    shown = split_reports(notebook.cells)
+    for cell in shown:
+        fold_long_code(cell)
+    for cell in join_folds(shown):
         glued = glued_keys(cell)
         # a measure over settings glues no number of its own name
         keys = [key for key in measures if key in glued or f"{key}_settings" in glued]

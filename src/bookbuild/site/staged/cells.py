@@ -16,13 +16,12 @@ from bookbuild.source.chapters import tags
 
 LONG = 12  # lines of code that a page shows without being asked
 REPORT = report.__name__
-PROMPT = "Report"
 
 
 def fold_long_code(cell: NotebookNode) -> None:
     """Hide a long source behind a fold, unless the chapter has its own wish for the cell."""
     wishes = any(tag.startswith(("hide", "remove")) for tag in tags(cell))
-    if not wishes and len(cell.source.splitlines()) > LONG:
+    if cell.cell_type == "code" and not wishes and len(cell.source.splitlines()) > LONG:
         cell.metadata.tags = [*tags(cell), "hide-input"]
 
 
@@ -51,8 +50,6 @@ def split_reports(cells: Sequence[NotebookNode]) -> list[NotebookNode]:
             split.append(head)
         tail.source = "\n".join(lines[first:]).strip("\n")
         tail.metadata.tags = [*tags(cell), "hide-input"]
-        told = {"code_prompt_show": PROMPT, "code_prompt_hide": PROMPT}
-        tail.metadata.mystnb = {**cell.metadata.get("mystnb", {}), **told}
         split.append(tail)
     return split
 
