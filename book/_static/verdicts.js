@@ -1,8 +1,11 @@
-// Filters for the table of verdicts. Without scripts all rows stand.
-const rows = [...document.querySelectorAll("table.ledger tbody tr")];
-const sections = [...new Set(rows.map((row) => row.closest("section")))];
-const title = (section) => section.querySelector("h2").firstChild.textContent.trim();
+// Filters for the verdicts, and folds that open where an address leads. Without scripts all rows
+// stand folded under their chapters, and the browser opens them.
+const rows = [...document.querySelectorAll("details.claim")];
+const chapters = [...document.querySelectorAll("details.claims")];
+const parts = [...new Set(chapters.map((chapter) => chapter.closest("section")))];
+const texts = new Map();
 const words = (slug) => slug.replaceAll("-", " ");
+const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
 function element(tag, attributes = {}, ...children) {
   const made = document.createElement(tag);
@@ -23,32 +26,63 @@ const names = {
   changed: "changed since", steady: "steady", flips: "flips", earlier: "agrees, in earlier code",
   turned: "turned by a fault", argued: "argued for", green: "turned by none", untried: "untried",
 };
-const distinct = (key) => [...new Set(rows.map((row) => row.dataset[key]))].filter(Boolean);
-const filters = [["kind", "Kind"], ["verdict", "Verdict"], ["preregistration", "Expectation"], ["seeds", "Seeds"], ["rounding", "Rounding"], ["faults", "Faults"]]
-  .filter(([key]) => distinct(key).length);
-const form = element(
-  "form",
-  { class: "ledger-filter", "aria-label": "Filter the verdicts" },
-  choice("section", "Section", sections.map((section) => [section.id, title(section)])),
-  ...filters.map(([key, label]) =>
-    choice(key, label, distinct(key).map((value) => [value, names[value] ?? words(value)]))),
-);
-const count = element("output", { "aria-live": "polite" });
-form.append(count);
+const itemName = (key) => capital(words(key)).replace(/^Section /, "§").replace(/^Appendix (.)/, (_, letter) => `Appendix ${letter.toUpperCase()}`);
+const values = (row, key) => (row.dataset[key] ?? "").split(key === "item" ? " " : "\n").filter(Boolean);
+const distinct = (key) => [...new Set(rows.flatMap((row) => values(row, key)))];
+// as in the matrix above the table
+const order = [...document.querySelectorAll(".matrix a[href*='item=']")]
+  .map((link) => new URL(link.href).searchParams.get("item"));
+const byMatrix = (a, b) => order.indexOf(a) - order.indexOf(b);
+const options = (key) => key === "item"
+  ? distinct(key).filter((value) => order.includes(value)).sort(byMatrix).map((value) => [value, itemName(value)])
+  : distinct(key).map((value) => [value, names[value] ?? words(value)]);
 
+const FIRST = [["item", "Figure or theorem"], ["verdict", "Verdict"], ["kind", "Kind"]];
+const MORE = [["preregistration", "Expectation"], ["seeds", "Seeds"], ["rounding", "Rounding"], ["faults", "Faults"]];
+const filters = [...FIRST, ...MORE].filter(([key]) => distinct(key).length);
+const choices = (wanted) => wanted.filter((one) => filters.includes(one))
+  .map(([key, label]) => choice(key, label, options(key)));
+const title = (chapter) => chapter.querySelector(".claims-title").textContent;
+const search = element("input", { id: "filter-text", name: "text", type: "search", autocomplete: "off" });
+const count = element("output", { "aria-live": "polite" });
+const records = element("details", { class: "more-filters" },
+  element("summary", {}, "By record"), element("div", {}, ...choices(MORE)));
+const form = element(
+  "form", { class: "ledger-filter", "aria-label": "Filter the claims" },
+  element("label", { for: search.id }, "Text ", search),
+  ...choices(FIRST),
+  choice("chapter", "Chapter", chapters.map((chapter) => [chapter.dataset.chapter, title(chapter)])),
+  ...(distinct("faults").length || distinct("preregistration").length ? [records] : []),
+  element("button", { type: "reset" }, "Show all"),
+  count,
+);
+
+function text(row) {
+  if (!texts.has(row)) texts.set(row, `${row.textContent} ${row.id.replace("claim-", "")}`.toLowerCase());
+  return texts.get(row);
+}
+
+/** Show the rows that fit, and open the chapters that hold some if anything is asked for. */
 function apply() {
   const wanted = Object.fromEntries(new FormData(form));
+  const asked = wanted.text.toLowerCase().split(/\s+/).filter(Boolean);
+  const isFiltered = Object.values(wanted).some((value) => value.trim());
   let shown = 0;
-  for (const row of rows) {
-    const fits =
-      (!wanted.section || row.closest("section").id === wanted.section) &&
-      filters.every(([key]) => !wanted[key] || row.dataset[key] === wanted[key]);
-    row.hidden = !fits;
-    shown += fits;
+  for (const chapter of chapters) {
+    let inside = 0;
+    for (const row of chapter.querySelectorAll("details.claim")) {
+      const fits =
+        (!wanted.chapter || chapter.dataset.chapter === wanted.chapter) &&
+        filters.every(([key]) => !wanted[key] || values(row, key).includes(wanted[key])) &&
+        asked.every((word) => text(row).includes(word));
+      row.hidden = !fits;
+      inside += fits;
+    }
+    chapter.hidden = !inside;
+    chapter.open = isFiltered && inside > 0;
+    shown += inside;
   }
-  for (const section of sections) {
-    section.hidden = !section.querySelector("tbody tr:not([hidden])");
-  }
+  for (const part of parts) part.hidden = !part.querySelector("details.claims:not([hidden])");
   count.textContent = `${shown} of ${rows.length} claims`;
 }
 
@@ -58,11 +92,31 @@ function change() {
   history.replaceState(null, "", `${location.pathname}?${chosen}`.replace(/\?$/, ""));
 }
 
-for (const [name, value] of new URLSearchParams(location.search)) {
-  const select = form.elements.namedItem(name);
-  if (select && [...select.options].some((option) => option.value === value)) select.value = value;
+/** Open the row that the address names, and go there. */
+function reveal() {
+  const row = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  if (!row?.matches("details.claim")) return;
+  if (row.hidden) {
+    form.reset();
+    apply();
+  }
+  row.closest("details.claims").open = true;
+  row.open = true;
+  row.scrollIntoView();
 }
-form.addEventListener("change", change);
+
+const query = new URLSearchParams(location.search);
+for (const [name, value] of query) {
+  const field = form.elements.namedItem(name);
+  if (field === search) search.value = value;
+  else if (field && [...field.options].some((option) => option.value === value)) field.value = value;
+}
+records.open = MORE.some(([key]) => query.has(key));
+form.addEventListener("input", change);
+form.addEventListener("reset", () => setTimeout(change));
 form.addEventListener("submit", (event) => event.preventDefault());
-sections[0]?.before(form);
+parts[0]?.before(form);
 apply();
+addEventListener("hashchange", reveal);
+if (location.hash) reveal();
+else if (query.size && rows.some((row) => !row.hidden)) form.scrollIntoView();

@@ -1,6 +1,6 @@
 """Every page of the built site, in both colour schemes, wide and narrow."""
 
-from urllib.parse import unquote, urldefrag
+from urllib.parse import quote, unquote, urldefrag
 
 import pytest
 
@@ -115,6 +115,33 @@ def test_search_finds_the_first_integral_and_quotes_it(address, browser):
         result = "#search-results li:has(a[href^='book/explore.html'])"
         page.wait_for_selector(f"{result} a", state="attached")
         page.wait_for_selector(f"{result} p.context:has-text('first integral')", state="attached")
+
+
+@pytest.mark.parametrize(
+    ("query", "name", "target"),
+    [
+        ("Figure 4", "Figure 4", "05_emergence.html#figure-4"),
+        ("fig. 4", "Figure 4", "05_emergence.html#figure-4"),
+        ("alpha_3", "α=α₃", "glossary.html"),
+        ("α3", "α=α₃", "glossary.html"),
+        ("theorem 2", "Theorem 2", "06_full_dynamics.html#theorem-2"),
+    ],
+)
+def test_search_finds_figures_and_symbols_by_their_names(address, browser, query, name, target):
+    with opened(browser) as page:
+        page.goto(f"{address}search.html?q={quote(query)}")
+        first = page.wait_for_selector(".named-results li:first-child a")
+        assert first.text_content() == name
+        assert target in first.get_attribute("href")
+
+
+def test_search_shows_formulas_as_formulas(address, browser):
+    with opened(browser) as page:
+        page.goto(f"{address}search.html?q=pseudo-parameters")
+        page.wait_for_selector("#search-results p.context", state="attached")
+        page.wait_for_timeout(1000)
+        text = " ".join(page.locator("#search-results p.context").all_text_contents())
+        assert "\\(" not in text
 
 
 def test_nothing_moves_while_a_page_loads(visits):

@@ -1,10 +1,14 @@
-"""The filters of the verdicts: what they show, what the address keeps, life without scripts."""
+"""The verdicts: folds, filters, what the address keeps, lasting addresses, life without scripts."""
+
+import json
 
 import pytest
 
-from tools.browser import opened
+from tools.browser import WIDE, opened
 
-ROWS = "table.ledger tbody tr"
+ROWS = "details.claim"
+MOST_SCREENS = 15  # of the page as it loads, on a wide window
+HEIGHT = "() => document.documentElement.scrollHeight"
 
 
 @pytest.fixture
@@ -19,32 +23,111 @@ def verdicts(page):
     return ready
 
 
-def shown(page, selector=ROWS):
-    return page.locator(f"{selector}:visible").count()
+def counted(page):
+    """How many rows the filters leave, in open chapters or in folded ones."""
+    return page.locator(f"{ROWS}:not([hidden])").count()
 
 
-def test_all_claims_are_shown_first(verdicts, claims):
+def of_figure(claims, number):
+    return [
+        claim
+        for claim in claims
+        if claim["kind"] == "paper" and f"Fig. {number}" in claim["source"].replace(",", "")
+    ]
+
+
+def test_all_claims_are_there_first_and_folded(verdicts, claims):
     page = verdicts()
-    assert shown(page) == len(claims)
+    assert counted(page) == len(claims)
     assert page.locator("form output").text_content() == f"{len(claims)} of {len(claims)} claims"
+    assert page.locator(f"{ROWS}:visible").count() == 0
+    assert page.evaluate(HEIGHT) <= MOST_SCREENS * WIDE["height"]
 
 
-def test_filters_combine_and_empty_sections_go(verdicts, claims):
+def test_filters_combine_and_empty_chapters_go(verdicts, claims):
     page = verdicts()
     page.get_by_label("Kind").select_option("new")
     new = [claim for claim in claims if claim["kind"] == "new"]
-    assert shown(page) == len(new)
-    page.get_by_label("Section").select_option(label="The first integral")
+    assert counted(page) == len(new)
+    page.get_by_label("Chapter").select_option(label="The first integral")
     wanted = [claim for claim in new if claim["chapter"] == "beyond/02_first_integral"]
-    assert shown(page) == len(wanted) > 0
-    assert shown(page, "section:has(table.ledger) h2") == 1
+    assert counted(page) == len(wanted) > 0
+    assert page.locator(f"{ROWS}:visible").count() == len(wanted)
+    assert page.locator("details.claims:visible").count() == 1
     assert "kind=new" in page.url
+    page.get_by_role("button", name="Show all").click()
+    page.wait_for_function("(n) => document.querySelector('form output').textContent.startsWith(n)",
+                           arg=str(len(claims)))  # fmt: skip
+    assert "?" not in page.url
+
+
+def test_words_are_found_wherever_they_stand_in_a_row(verdicts):
+    page = verdicts()
+    page.get_by_label("Text").fill("slightly  ACCELERATED")
+    assert page.locator("#claim-accelerated-in-population").is_visible()
+    assert 0 < counted(page) < 10
+    page.get_by_label("Text").fill("hypothesis-2-unaided")
+    assert counted(page) == 1
+
+
+def test_a_figure_is_found_by_its_name(verdicts, claims):
+    page = verdicts()
+    page.get_by_label("Figure or theorem").select_option(label="Figure 4")
+    page.get_by_label("Kind").select_option("paper")
+    assert counted(page) == len(of_figure(claims, 4)) > 1
+
+
+def test_any_figure_s_verdict_is_two_clicks_from_the_front_page(page, claims):
+    seen = page("book/index.html")
+    seen.locator("article a[href$='verdicts.html#by-figure-and-theorem']").first.click()
+    entry = seen.locator(".matrix li", has=seen.get_by_role("link", name="Figure 4", exact=True))
+    badges = entry.locator("a.verdict:not(.erratum)")
+    told = sum(int(text) for text in badges.locator("b").all_text_contents())
+    assert told == len(of_figure(claims, 4))
+    badges.first.click()
+    seen.wait_for_selector("form.ledger-filter output")
+    assert seen.locator("#claim-figure-4-similar-dynamics").is_visible()
+
+
+def test_the_matrix_leads_to_every_claim_of_the_paper(verdicts, claims):
+    page = verdicts()
+    links = page.locator(".matrix a.verdict:not(.erratum)")
+    assert links.count() > 30
+    keys = page.evaluate("""() => [...document.querySelectorAll(".matrix a[href*='kind=paper']")]
+        .map((link) => new URL(link.href).searchParams.get("item"))""")
+    named = page.evaluate("""() => [...document.querySelectorAll("[data-kind=paper]")]
+        .map((row) => [row.id, row.dataset.item.split(" ")])""")
+    assert len(named) == sum(claim["kind"] == "paper" for claim in claims)
+    assert [row for row, items in named if not set(items) & set(keys)] == []
+
+
+def test_a_link_to_a_claim_opens_its_row(verdicts, address):
+    page = verdicts("#claim-corollary-1")
+    row = page.locator("#claim-corollary-1")
+    assert row.locator("dl.measure").is_visible()
+    page.goto(f"{address}book/verdicts.html?kind=new#claim-corollary-1")
+    page.reload()
+    page.wait_for_selector("#claim-corollary-1 dl.measure")  # which the filter would have hidden
+
+
+def test_each_claim_has_a_lasting_address(page, site, claims):
+    assert {path.stem for path in (site / "claims").iterdir()} == {c["id"] for c in claims}
+    seen = page("claims/corollary-1.html")
+    seen.wait_for_url("**/book/verdicts.html#claim-corollary-1")
+    seen.wait_for_selector("#claim-corollary-1 dl.measure")
+
+
+def test_the_published_ledger_says_where_each_claim_is(site, claims):
+    rows = json.loads((site / "data" / "ledger.json").read_text(encoding="utf-8"))
+    assert [row["id"] for row in rows] == [claim["id"] for claim in claims]
+    assert all((site / row["address"]).is_file() for row in rows)
+    assert (site / "data" / "ledger.schema.json").is_file()
 
 
 def test_rows_are_found_by_when_their_expectation_was_written(verdicts, preregistration):
     page = verdicts("?preregistration=changed")
     assert page.get_by_label("Expectation").input_value() == "changed"
-    assert shown(page) == sum(
+    assert counted(page) == sum(
         row["preregistration"] == "changed" for row in preregistration.values()
     )
 
@@ -57,25 +140,33 @@ def test_kinds_are_counted_apart(verdicts, claims):
     told = int(link.locator("b").text_content())
     link.click()
     page.wait_for_selector("form.ledger-filter output")
-    assert shown(page) == told == sum(claim["kind"] == "erratum" for claim in claims)
+    assert counted(page) == told == sum(claim["kind"] == "erratum" for claim in claims)
 
 
 def test_an_address_sets_the_filter(verdicts, claims):
     page = verdicts("?kind=new")
     assert page.get_by_label("Kind").input_value() == "new"
-    assert shown(page) == sum(claim["kind"] == "new" for claim in claims)
-    assert shown(verdicts("?kind=none&other=1")) == len(claims)
+    assert counted(page) == sum(claim["kind"] == "new" for claim in claims)
+    assert counted(verdicts("?kind=none&other=1")) == len(claims)
 
 
 def test_the_keyboard_suffices(verdicts, claims):
     page = verdicts()
     page.get_by_label("Kind").focus()
     page.keyboard.press("ArrowDown")
-    assert shown(page) < len(claims)
+    assert 0 < counted(page) < len(claims)
+    page.get_by_label("Text").focus()
+    page.keyboard.type("corollary-1")
+    row = page.locator(f"{ROWS}:visible").first
+    row.locator("summary").focus()
+    page.keyboard.press("Enter")
+    assert row.locator("dl.measure").is_visible()
 
 
 def test_without_scripts_all_claims_stand(address, browser, claims):
     with opened(browser, java_script_enabled=False) as page:
         page.goto(f"{address}book/verdicts.html")
-        assert shown(page) == len(claims)
+        assert page.locator(ROWS).count() == len(claims)
         assert page.locator("form.ledger-filter").count() == 0
+        page.locator("details.claims > summary").first.click()
+        assert page.locator(f"{ROWS}:visible").count() > 0

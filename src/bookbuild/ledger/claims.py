@@ -31,7 +31,7 @@ class Claim:
     expectation: Expectation | None = None
     why: str = ""
     not_testable: str = ""
-    headline: str = ""  # the claim in plain words, for the landing page
+    headline: str = ""  # the claim in plain words, for lists of main results
 
 
 @dataclass(frozen=True)

@@ -67,6 +67,15 @@ def record_counts(what: str, findings: Sequence[Finding], records: Records) -> s
     return _counts(what, WORDS[what], words)
 
 
+def news(findings: Sequence[Finding]) -> str:
+    """Return the paper's claims that are contradicted, or why none is listed, as MyST."""
+    paper = [finding for finding in findings if finding.claim.kind == "paper"]
+    contradicted = [finding for finding in paper if finding.verdict == "contradicted"]
+    tested = [finding for finding in paper if finding.measured]
+    judged = any(finding.verdict != "not judged" for finding in tested)
+    return render("news.md", contradicted=contradicted, tested=len(tested), judged=judged)
+
+
 def told_verdicts(findings: Sequence[Finding]) -> tuple[list[list[str]], list[str]]:
     """Return the counts as the rows of a table, its head first, and what did not hold."""
     counts = count(findings)

@@ -5,6 +5,7 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+CLAIMS = "claims"  # the folder of the claims' lasting addresses
 TEMPLATES = Environment(
     loader=FileSystemLoader(Path(__file__).with_name("templates")),
     autoescape=True,
@@ -29,4 +30,9 @@ def slug(verdict: str) -> str:
     return verdict.replace(" ", "-")
 
 
-TEMPLATES.filters |= {"anchor": measure_anchor, "slug": slug}
+def claim_address(name: str) -> str:
+    """Return the lasting address of a claim, by its id, seen from the top of the site."""
+    return f"{CLAIMS}/{name}.html"
+
+
+TEMPLATES.filters |= {"anchor": measure_anchor, "slug": slug, "address": claim_address}

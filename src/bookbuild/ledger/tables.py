@@ -4,10 +4,14 @@ import csv
 import io
 import json
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from .claims import Finding
 from .records import Records
+from .render import claim_address
+
+SCHEMA = Path(__file__).with_name("ledger.schema.json")
 
 
 def ledger_rows(findings: Sequence[Finding], records: Records) -> list[dict[str, Any]]:
@@ -39,6 +43,7 @@ def _row(finding: Finding, records: Records) -> dict[str, Any]:
         "kind": claim.kind,
         "source": claim.source,
         "statement": claim.statement,
+        "address": claim_address(claim.id),
         "page": f"book/{claim.chapter}.html",
         "measure": claim.measure or None,
         "over": measured.over if measured else None,

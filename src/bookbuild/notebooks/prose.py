@@ -17,7 +17,7 @@ NOT_QUOTING = re.compile(r"[^>\s]")
 TITLE_TARGET = re.compile(r"\s*<[^>]*>$")
 UNKNOWN_NUMBER = "…"
 CODE = ("code", "code-block", "sourcecode")
-ON_THE_PAGE = ("include", "figure", "image", "bibliography")
+ON_THE_PAGE = ("include", "figure", "image", "bibliography", "concluded")
 
 
 @dataclass(frozen=True)

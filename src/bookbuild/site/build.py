@@ -9,14 +9,15 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from bookbuild.errors import BookError, raise_if_any
+from bookbuild.ledger.render import CLAIMS
 from bookbuild.reporting.notebook import FIGURES_FOLDER
 from bookbuild.results.executed import Entry
 from bookbuild.settings import Settings
 
-from .cards import add_cards
 from .checks.launch import check_launch
 from .checks.pages import check_figures, check_notebooks, check_site
 from .data import FOLDER, write_tables
+from .lookup.cards import add_cards
 from .policy import add_policies
 
 PROBLEM = re.compile("WARNING|ERROR")
@@ -36,7 +37,8 @@ def build_site(settings: Settings, entries: Mapping[str, Entry]) -> None:
         folder = html / FIGURES_FOLDER / name
         entry.write_figures(folder)
         write_tables(entry, folder)
-    shutil.copytree(settings.stage / FOLDER, html / FOLDER)
+    for beside in (FOLDER, CLAIMS):
+        shutil.copytree(settings.stage / beside, html / beside)
     add_policies(html)
     add_cards(html.resolve())
     raise_if_any(check_site(html, whole=settings.part is None))

@@ -8,23 +8,32 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from bookbuild.errors import raise_if_any
 from bookbuild.ledger.claims import Finding
 from bookbuild.ledger.records import Records
-from bookbuild.ledger.tables import ledger_csv, ledger_json, ledger_rows
+from bookbuild.ledger.tables import SCHEMA, ledger_csv, ledger_json, ledger_rows
 from bookbuild.reporting.notebook import FIGURES_FOLDER
 from bookbuild.results.executed import Entry
 from bookbuild.results.inventory import readable_size
+from bookbuild.schema import faults
 from bookbuild.source.chapters import Chapter
 
 FOLDER = "data"
 LEDGER = "ledger"
+LEDGER_KINDS = ("json", "csv", "schema.json")
 
 
 def write_ledger(folder: Path, findings: Sequence[Finding], records: Records) -> None:
-    """Write the ledger as JSON and as CSV into a new folder."""
+    """Write the ledger as JSON and as CSV into a new folder, with a schema of the JSON.
+
+    Raises BookError for rows that the schema does not describe.
+    """
     folder.mkdir()
     rows = ledger_rows(findings, records)
-    for kind, text in (("json", ledger_json(rows)), ("csv", ledger_csv(rows))):
+    raise_if_any(f"The published ledger: {fault.clause}." for fault in faults(rows, SCHEMA))
+    schema = SCHEMA.read_text(encoding="utf-8")
+    texts = (ledger_json(rows), ledger_csv(rows), schema)
+    for kind, text in zip(LEDGER_KINDS, texts, strict=True):
         (folder / f"{LEDGER}.{kind}").write_text(text, encoding="utf-8")
 
 
@@ -52,7 +61,7 @@ def catalogue(chapters: Sequence[Chapter], entries: Mapping[str, Entry]) -> str:
         '<table class="ledger data-catalogue"><thead>'
         "<tr><th>Data</th><th>Arrays</th><th>Files</th></tr></thead><tbody>",
         "<tr><td>The ledger: every claim, its measure and its verdict</td><td></td>"
-        f"<td>{_links(f'../{FOLDER}/{LEDGER}', {'json': '', 'csv': ''})}</td></tr>",
+        f"<td>{_links(f'../{FOLDER}/{LEDGER}', dict.fromkeys(LEDGER_KINDS, ''))}</td></tr>",
     ]
     for chapter in chapters:
         figures = entries[chapter.name].figures

@@ -4,7 +4,8 @@ import copy
 import posixpath
 import re
 import shutil
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
+from functools import partial
 from importlib.metadata import distribution
 from pathlib import Path
 from typing import Any
@@ -16,29 +17,29 @@ from nbformat.v4 import new_markdown_cell
 
 from bookbuild.execution.runs import remark
 from bookbuild.ledger.claims import Finding
-from bookbuild.ledger.counts import WORDS, record_counts, verdict_counts, verdict_summary
-from bookbuild.ledger.machines import machines_table
-from bookbuild.ledger.pages import made_by, results_table, verdict_table, witness_limits
+from bookbuild.ledger.pages import figure_verdicts, made_by
 from bookbuild.ledger.records import Records
 from bookbuild.ledger.render import measure_anchor
-from bookbuild.ledger.stored import WITNESS, read_record
-from bookbuild.reporting.notebook import FIGURES_FOLDER, FOLD_OPENING
+from bookbuild.reporting.notebook import FIGURES_FOLDER
 from bookbuild.results.admission import INJECTED, sanitised
 from bookbuild.results.executed import Entry
 from bookbuild.settings import Settings
 from bookbuild.source.addresses import Addresses
-from bookbuild.source.chapters import BOOK, Chapter, is_notebook, parts, tags
+from bookbuild.source.chapters import BOOK, Chapter, figure_name, is_notebook, parts, tags
 from bookbuild.source.citation import SOURCE, read_citation
 
-from .data import FOLDER, catalogue, write_ledger
+from .claims import write_claim_pages
+from .data import FOLDER, write_ledger
 from .picture import NAME, write_card
 from .scripts import join_all
+from .staged.cells import fold_long_code, join_folds, split_reports, take_folds
+from .staged.generated import write_generated
+from .staged.quoted import quoted
 
 SMOKE_NOTE = "Made by the smoke profile, at reduced sizes: no claim is judged here."
 MATHJAX_FILES = ("tex-mml-chtml.js", "output/chtml/fonts/woff-v2", "input/tex/extensions")
 # What Sphinx says about references to parts that are left out.
 ABSENT_PARTS = ("myst.xref_missing", "ref", "mystnb.glue_ref", "image.not_readable")
-LONG = 12  # lines of code that a page shows without being asked
 LINK = re.compile(r"(?<=\]\()([^)\s#:]+)\.md(?=[)#\s])")
 
 
@@ -59,41 +60,32 @@ def write_stage(
     shutil.copy2(settings.root / SOURCE, settings.stage / SOURCE)
     write_card(book / "_static" / NAME, read_citation(settings.root)["title"], findings)
     write_ledger(settings.stage / FOLDER, findings, records)
+    write_claim_pages(settings.stage, findings)
     join_all(book / "_static")
     _copy_mathjax(book / "_static" / "vendor" / "mathjax")
     generated = book / "_generated"
     generated.mkdir()
     names = {chapter.name for chapter in chapters}
+    whole = settings.part is None
+    rows = {finding.claim.id: finding for finding in findings}
     for path in book.rglob("*.md"):
         folder = path.relative_to(book).parent
-        path.write_text(relink(path.read_text(encoding="utf-8"), folder, names), encoding="utf-8")
+        text = relink(path.read_text(encoding="utf-8"), folder, names)
+        up = "../" * len(folder.parts)
+        name = path.relative_to(book).as_posix()
+        path.write_text(quoted(text, name, rows, up=up, whole=whole), encoding="utf-8")
     for chapter in chapters:
         entry = entries[chapter.name]
         path = book / f"{chapter.name}.ipynb"
         path.parent.mkdir(parents=True, exist_ok=True)
-        page = _page(chapter, entry, names, remark(chapter, settings))
+        up = "../" * chapter.name.count("/")
+        fill = partial(quoted, page=chapter.name, findings=rows, up=up, whole=whole)
+        below = figure_verdicts(findings, chapters, up)
+        page = _page(chapter, entry, names, remark(chapter, settings), fill, below)
         nbformat.write(page, path)
         # Here other pages can include them.
         entry.write_figures(generated / FIGURES_FOLDER / chapter.name)
-    for folder, up in ((book, ""), *((book / part, "../") for part in parts(toc))):
-        # Pages of a part include the summary too, and see the verdict page one folder up.
-        (folder / "_generated").mkdir(exist_ok=True)
-        summary = verdict_summary(findings, up=up)
-        (folder / "_generated" / "verdict_summary.md").write_text(summary, encoding="utf-8")
-    for chapter in chapters:
-        path = generated / "results" / f"{chapter.name}.md"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        found = [finding for finding in findings if finding.claim.chapter == chapter.name]
-        path.write_text(results_table(found, up="../"), encoding="utf-8")
-    for name, text in {
-        "verdict_counts": verdict_counts(findings),
-        **{f"{what}_counts": record_counts(what, findings, records) for what in WORDS},
-        "machines": machines_table(findings, records),
-        "witness_limits": witness_limits(read_record(settings.root / WITNESS)),
-        "verdict_table": verdict_table(findings, chapters, records),
-        "data_catalogue": catalogue(chapters, entries),
-    }.items():
-        (generated / f"{name}.md").write_text(text, encoding="utf-8")
+    write_generated(book, settings.root, parts(toc), chapters, entries, findings, records)
 
 
 def graft(current: NotebookNode, executed: NotebookNode) -> NotebookNode:
@@ -140,17 +132,28 @@ def glued_keys(cell: NotebookNode) -> list[str]:
     return [data["scrapbook"]["name"] for data in metadata if "scrapbook" in data]
 
 
-def _page(chapter: Chapter, entry: Entry, names: Set[str], remark: str) -> NotebookNode:
-    """Return a chapter with outputs, an anchor above each cell that measured, a remark, origin."""
+def _page(
+    chapter: Chapter,
+    entry: Entry,
+    names: Set[str],
+    remark: str,
+    fill: Callable[[str], str],
+    below: Mapping[str, str],
+) -> NotebookNode:
+    """Return a chapter with outputs, an anchor above each cell that measured, a remark, origin.
+
+    `fill` writes verdicts into its prose, `below` has what stands below figures, by their names.
+    """
     notebook = graft(chapter.notebook, sanitised(entry.notebook))
     measures = entry.measures
     cells: list[NotebookNode] = []
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
-            cell.source = relink(cell.source, Path(chapter.name).parent, names)
-        else:
-            fold_long_code(cell)
-    for cell in join_folds(notebook.cells):
+            cell.source = fill(relink(cell.source, Path(chapter.name).parent, names))
+    shown = split_reports(notebook.cells)
+    for cell in shown:
+        fold_long_code(cell)
+    for cell in join_folds(shown):
         glued = glued_keys(cell)
         # a measure over settings glues no number of its own name
         keys = [key for key in measures if key in glued or f"{key}_settings" in glued]
@@ -158,53 +161,15 @@ def _page(chapter: Chapter, entry: Entry, names: Set[str], remark: str) -> Noteb
             anchors = (f'<div class="anchor" id="{measure_anchor(key)}"></div>' for key in keys)
             cells.append(new_markdown_cell("\n".join(anchors), id=f"anchor-{cell.id}"))
         cells.append(cell)
+        if told := below.get(figure_name(cell)):
+            cells.append(new_markdown_cell(told, id=f"verdicts-{cell.id}"))
         # In the cell's outputs the fold would become a second figure of the same name.
-        for fold in _take_folds(cell):
+        for fold in take_folds(cell):
             cells.append(new_markdown_cell(fold, id=f"fold-{cell.id}-{len(cells)}"))
     last = (remark, made_by(entry.origin))
     cells.append(new_markdown_cell("\n\n".join(filter(None, last)), id="made-by"))
     notebook.cells = cells
     return notebook
-
-
-def fold_long_code(cell: NotebookNode) -> None:
-    """Hide a long source behind a fold, unless tags of the cell say how it is shown."""
-    wishes = any(tag.startswith(("hide", "remove")) for tag in tags(cell))
-    if not wishes and len(cell.source.splitlines()) > LONG:
-        cell.metadata.tags = [*tags(cell), "hide-input"]
-
-
-def join_folds(cells: Sequence[NotebookNode]) -> list[NotebookNode]:
-    """Return the cells, each fold of code that shows nothing joined with the one that follows."""
-    joined: list[NotebookNode] = []
-    for cell in cells:
-        last = joined[-1] if joined else None
-        if last and _is_fold(last) and _is_fold(cell) and not any(map(_is_shown, last.outputs)):
-            cell = copy.deepcopy(cell)
-            cell.source = f"{last.source}\n\n{cell.source}"
-            cell.outputs = [*last.outputs, *cell.outputs]
-            joined.pop()
-        joined.append(cell)
-    return joined
-
-
-def _is_fold(cell: NotebookNode) -> bool:
-    return cell.cell_type == "code" and "hide-input" in tags(cell)
-
-
-def _is_shown(output: NotebookNode) -> bool:
-    """Return whether a page shows an output; glued numbers stand elsewhere."""
-    return "scrapbook" not in output.get("metadata", {})
-
-
-def _take_folds(cell: NotebookNode) -> list[str]:
-    """Remove the provenance folds from a cell's outputs and return them."""
-    outputs = cell.get("outputs", [])
-    html = [str(output.get("data", {}).get("text/html", "")) for output in outputs]
-    is_fold = [text.startswith(FOLD_OPENING) for text in html]
-    if any(is_fold):
-        cell.outputs = [item for item, fold in zip(outputs, is_fold, strict=True) if not fold]
-    return [text for text, fold in zip(html, is_fold, strict=True) if fold]
 
 
 def _executable(folder: str, names: list[str]) -> list[str]:

@@ -73,6 +73,16 @@ def parts(toc: dict[str, Any]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(place[1] for place in places if place[0] == BOOK and place[2:]))
 
 
+def part_titles(toc: dict[str, Any]) -> dict[str, str]:
+    """Return the caption above the pages of each folder, by the folder."""
+    return {
+        folder: part["caption"]
+        for part in toc.get("parts", [])
+        for folder in parts({"parts": [part]})
+        if "caption" in part
+    }
+
+
 def read_chapters(root: Path, toc: dict[str, Any]) -> list[Chapter]:
     """Return the chapters that the table of contents lists; raise BookError for a missing one."""
     files = list(listed_files(toc))
@@ -104,6 +114,12 @@ def is_notebook(path: Path) -> bool:
 def tags(cell: NotebookNode) -> list[str]:
     """Return the tags of a cell."""
     return list(cell.metadata.get("tags", []))
+
+
+def figure_name(cell: NotebookNode) -> str:
+    """Return the name of the figure that a cell draws, such as figure-4; empty without one."""
+    figure = cell.metadata.get("mystnb", {}).get("figure", {})
+    return str(figure.get("name", ""))
 
 
 def _read(root: Path, path: Path) -> Chapter:

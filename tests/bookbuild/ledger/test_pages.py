@@ -3,14 +3,21 @@
 from typing import Any
 
 import pytest
-from nbformat.v4 import new_notebook
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from bookbuild.ledger.carried import IN_PLACE, Carried, carried_on
 from bookbuild.ledger.claims import Claim, Finding
-from bookbuild.ledger.counts import KINDS, record_counts, verdict_counts
+from bookbuild.ledger.counts import KINDS, news, record_counts, verdict_counts
 from bookbuild.ledger.expectations import Measured, read_expectation
 from bookbuild.ledger.mutation import trial_of
-from bookbuild.ledger.pages import results_table, verdict_table, witness_limits
+from bookbuild.ledger.pages import (
+    items_of,
+    matrix,
+    results_table,
+    verdict_matrix,
+    verdict_table,
+    witness_limits,
+)
 from bookbuild.ledger.preregistration import Preregistration
 from bookbuild.ledger.records import Records
 from bookbuild.ledger.seed_sensitivity import Rerun, with_reruns
@@ -31,7 +38,7 @@ def row(
     expectation, measured = read_expectation(expect), Measured(value, over)
     claim = Claim("a", "§1", "A.", "paper", CHAPTER, "slope", expectation, "Because.")
     verdict = expectation.verdict(measured) if judged else "not judged"
-    return verdict_table([Finding(claim, measured, verdict)], [chapter()], records)
+    return verdict_table([Finding(claim, measured, verdict)], [chapter()], records, {})
 
 
 def chapter() -> Chapter:
@@ -45,6 +52,73 @@ def test_no_number_adds_kinds_up() -> None:
     assert "<b>4</b>" not in text
     link = '<a class="verdict not-testable-here" href="../verdicts.html?kind=erratum&amp;verdict='
     assert link in text.partition("<dt>Errata of the paper</dt>")[2]
+
+
+@pytest.mark.parametrize(
+    ("source", "named"),
+    [
+        ("Fig. 4, caption", ["Figure 4"]),
+        ("Figs. 6-8", ["Figure 6", "Figure 7", "Figure 8"]),
+        ("Definitions 1 and 2, Fig. 4", ["Figure 4", "Definition 1", "Definition 2"]),
+        ("Assumptions 3, 7", ["Assumption 3", "Assumption 7"]),
+        ("Theorem 2, Corollary 1", ["Theorem 2", "Corollary 1"]),
+        ("Theorem 1, A.5", ["Theorem 1"]),
+        ("Geometry of grokking, Theorem 4.14", []),  # of another paper
+        ("§2.1, §3.1", ["§2"]),
+        ("A.6, A.7", ["Appendix A"]),
+        ("Erratum, App. B.1", ["Appendix B"]),
+        ("Eq. 12", ["Eq. 12"]),
+        ("One area law, this book", []),
+    ],
+)
+def test_a_source_names_figures_and_theorems_else_its_section(
+    source: str, named: list[str]
+) -> None:
+    assert items_of(source) == named
+
+
+def test_the_matrix_counts_each_verdict_of_a_figure_and_errata_apart() -> None:
+    def finding(name: str, kind: Any, source: str, verdict: Any) -> Finding:
+        return Finding(Claim(name, source, "A.", kind, CHAPTER, "slope"), None, verdict)
+
+    drawn = new_code_cell(metadata={"mystnb": {"figure": {"name": "figure-10"}}})
+    stated = new_markdown_cell("(figure-2)=\nA sentence.")
+    book = new_notebook(cells=[drawn, stated])
+    items = matrix(
+        [
+            finding("a", "paper", "Fig. 2, caption", "contradicted"),
+            finding("b", "paper", "§5, Fig. 2", "reproduced"),
+            finding("c", "erratum", "Erratum, Fig. 2", "reproduced"),
+            finding("d", "new", "Fig. 2", "partly"),  # ours, and no claim of the paper
+            finding("e", "paper", "§3", "partly"),
+            finding("f", "paper", "Theorem 1", "reproduced"),
+        ],
+        [Chapter(CHAPTER, "Line", book, ())],
+    )
+    assert [item.name for item in items] == ["Figure 2", "Figure 10", "Theorem 1", "§3"]
+    assert items[0].counts == {"reproduced": 1, "contradicted": 1}
+    assert (items[0].errata, items[1].counts, items[1].errata) == (1, {}, 0)
+    assert items[0].href == f"{CHAPTER}.html#figure-2"
+    assert items[2].href == f"{CHAPTER}.html#measure-slope"
+
+
+def test_the_matrix_is_a_grid_of_links() -> None:
+    claim = Claim("a", "Fig. 2", "A.", "paper", CHAPTER, "slope")
+    text = verdict_matrix([Finding(claim, None, "contradicted")], [chapter()], up="../")
+    assert f'href="../{CHAPTER}.html#measure-slope">Figure 2</a>' in text
+    link = "../verdicts.html?kind=paper&amp;item=figure-2&amp;verdict=contradicted"
+    assert f'href="{link}"' in text
+    assert verdict_matrix([], [chapter()]) == ""
+
+
+def test_contradicted_claims_are_news() -> None:
+    claim = Claim("a", "Fig. 2", "It grows.", "paper", CHAPTER, "slope")
+    found = Measured(2.0, None)
+    text = news([Finding(claim, found, "contradicted")])
+    assert 'href="verdicts.html#claim-a">contradicted</a> **Fig. 2.** It grows.' in text
+    assert "contradict 1 of the 1 claims of the paper" in text
+    assert "contradict none of the 1 claims" in news([Finding(claim, found, "partly")])
+    assert "toy sizes" in news([Finding(claim, found, "not judged")])
 
 
 def rerun(own: Any, *verdicts: Any, current: bool = True, carried: Carried = IN_PLACE) -> Rerun:
@@ -292,7 +366,7 @@ def test_many_failing_settings_stand_behind_a_fold() -> None:
 
 def test_where_nothing_fails_nothing_is_named() -> None:
     text = row({"at_least": 1}, {"a": 1.0, "b": 2.0}, "settings")
-    assert "holds in 2 of 2 settings, 1 to 2</a></td>" in text
+    assert "holds in 2 of 2 settings, 1 to 2</a></dd>" in text
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,8 @@ import json
 from bookbuild.ledger.claims import Claim, Finding
 from bookbuild.ledger.expectations import Measured, read_expectation
 from bookbuild.ledger.records import Records
-from bookbuild.ledger.tables import ledger_csv, ledger_json, ledger_rows
+from bookbuild.ledger.tables import SCHEMA, ledger_csv, ledger_json, ledger_rows
+from bookbuild.schema import faults
 
 EXPECTED = read_expectation({"at_least": 1})
 CLAIM = Claim(
@@ -32,6 +33,15 @@ def test_every_row_is_there_in_both_forms() -> None:
     assert read[0]["statement"] == CLAIM.statement
     assert json.loads(read[0]["measured"]) == rows[0]["measured"]
     assert read[1]["measured"] == ""
+
+
+def test_the_published_schema_describes_the_rows() -> None:
+    rows = ledger_rows(FINDINGS, Records())
+    assert rows[0]["address"] == "claims/a-row.html"
+    assert faults(rows, SCHEMA) == []
+    (fault,) = faults([{**rows[0], "verdict": "true"}], SCHEMA)
+    assert fault.path == (0, "verdict")
+    assert faults([{name: rows[0][name] for name in rows[0] if name != "why"}], SCHEMA)
 
 
 def test_an_empty_ledger_is_an_empty_table() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from lxml.html import document_fromstring
 
-from bookbuild.site.cards import FOLDER, add_cards, excerpt
+from bookbuild.site.lookup.cards import FOLDER, add_cards, excerpt
 
 LINKS = """<html><article><a href="b.html#equation-one">1</a> <a href="b.html#plot-image">2</a>
 <a href="b.html#words">3</a> <a href="https://example.org/b.html#two">4</a></article></html>"""
@@ -58,6 +58,7 @@ def test_an_excerpt_is_text_with_anchors(site: Path) -> None:
     text = document_fromstring(content(site, "book/b.text"))
     assert text.xpath('//*[@role="main"]//*[@id="words"]')[0].text_content().strip() == "Words"
     assert "x < y" in text.text_content()
+    assert "\\[" not in text.text_content()
     assert not {"silent", "hidden"} & set(text.text_content().replace("()", "").split())
 
 

@@ -6,7 +6,8 @@ import pytest
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from bookbuild.site.stage import LONG, fold_long_code, glued_keys, graft, join_folds, relink
+from bookbuild.site.stage import glued_keys, graft, relink
+from bookbuild.site.staged.cells import LONG, fold_long_code, join_folds, split_reports
 
 NAMES = {"paper/01_line", "beyond/01_square"}
 
@@ -95,3 +96,36 @@ def test_other_neighbours_stay_apart() -> None:
     cells = [folded("a", shown), folded("b"), new_markdown_cell("text"), folded("c")]
     cells += [new_code_cell("d"), folded("e")]
     assert join_folds(cells) == cells
+
+
+def test_reports_go_behind_a_fold_and_the_model_stays_in_sight() -> None:
+    glued = new_output("display_data", metadata={"scrapbook": {"name": "slope"}})
+    source = "law = fit(x)\n\n# the slope\nreport('slope', law)\nprint(law)"
+    cell = new_code_cell(source, outputs=[glued], execution_count=3)
+    head, tail = split_reports([cell])
+    assert (head.source, tail.source) == (
+        "law = fit(x)",
+        "# the slope\nreport('slope', law)\nprint(law)",
+    )
+    assert (head.outputs, tail.outputs) == ([], [glued])
+    assert head.execution_count == tail.execution_count == 3
+    assert tail.metadata.tags == ["hide-input"]
+    assert head.id != tail.id
+
+
+def test_a_cell_that_only_reports_is_folded_whole() -> None:
+    (cell,) = split_reports([new_code_cell("for k in (1, 2):\n    report(f'a_{k}', k)")])
+    assert cell.source.startswith("for k")
+    assert cell.metadata.tags == ["hide-input"]
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        new_code_cell("a = 1  # no report"),
+        new_code_cell("report('a', 1)", metadata={"tags": ["remove-cell"]}),
+        new_markdown_cell("report(this)"),
+    ],
+)
+def test_cells_that_report_nothing_in_sight_stay(cell: NotebookNode) -> None:
+    assert split_reports([cell]) == [cell]

@@ -16,7 +16,10 @@ from urllib.parse import unquote, urldefrag
 
 from lxml.html import HtmlElement, tostring
 
-from .checks.pages import page_names, parsed
+from bookbuild.site.checks.pages import page_names, parsed
+
+from .formulas import readable
+from .names import names_of
 
 FOLDER = Path("_static", "cards")
 CARDS = {"math", "proof", "admonition", "citation"}  # classes; figures are cards too
@@ -29,6 +32,7 @@ def add_cards(site: Path) -> None:
     """Write the scripts of all pages of a site."""
     pages = {name: parsed(site / name) for name in page_names(site)}
     wanted = _targets(pages)
+    _write(site / FOLDER / "names.js", "names", names_of(pages, GLOSSARY))
     for name, page in pages.items():
         article = page.find(".//article")
         if article is None:
@@ -47,6 +51,9 @@ def excerpt(article: HtmlElement) -> str:
 
 
 def _plain(tag: HtmlElement) -> Iterator[str]:
+    if "math" in tag.classes:
+        yield _text(readable(tag.text_content()))
+        return
     yield _text(tag.text)
     for child in tag:
         if _speaks(child):

@@ -1,0 +1,1 @@
+"""What scripts look up in other pages: cards of what is linked to, text, names of figures."""

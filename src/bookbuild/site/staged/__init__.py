@@ -1,0 +1,1 @@
+"""What is written on the way to the stage: generated pieces, quoted verdicts, code cells."""

@@ -1,0 +1,96 @@
+"""Code cells on their way to the stage: what a page shows of them, and what it folds.
+
+A page shows code that argues: a model, an equation, a measurement. Long code, and the lines that
+hand numbers to the book, are a click away.
+"""
+
+import ast
+import copy
+from collections.abc import Sequence
+
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell
+
+from bookbuild.reporting.notebook import FOLD_OPENING, report
+from bookbuild.source.chapters import tags
+
+LONG = 12  # lines of code that a page shows without being asked
+REPORT = report.__name__
+
+
+def fold_long_code(cell: NotebookNode) -> None:
+    """Hide a long source behind a fold, unless the chapter has its own wish for the cell."""
+    wishes = any(tag.startswith(("hide", "remove")) for tag in tags(cell))
+    if cell.cell_type == "code" and not wishes and len(cell.source.splitlines()) > LONG:
+        cell.metadata.tags = [*tags(cell), "hide-input"]
+
+
+def split_reports(cells: Sequence[NotebookNode]) -> list[NotebookNode]:
+    """Return the cells, each that is shown and reports split where its first report begins.
+
+    What comes before stays in sight; the rest, with all outputs, goes behind a fold. Nothing is
+    left out and no line changes its place. A cell that only reports is folded whole.
+    """
+    split: list[NotebookNode] = []
+    for cell in cells:
+        wishes = any(tag.startswith(("hide", "remove")) for tag in tags(cell))
+        lines = cell.source.splitlines()
+        first = None if cell.cell_type != "code" or wishes else _first_report(cell.source)
+        if first is None:
+            split.append(cell)
+            continue
+        while first and lines[first - 1].strip()[:1] in ("", "#", "@"):
+            first -= 1  # a comment goes with what it is about
+        tail = copy.deepcopy(cell)
+        if first:
+            head = new_code_cell("\n".join(lines[:first]), id=f"{cell.id}-shown")
+            head.metadata = copy.deepcopy(cell.metadata)
+            head.metadata.pop("mystnb", None)
+            head.execution_count = cell.execution_count
+            split.append(head)
+        tail.source = "\n".join(lines[first:]).strip("\n")
+        tail.metadata.tags = [*tags(cell), "hide-input"]
+        split.append(tail)
+    return split
+
+
+def _first_report(source: str) -> int | None:
+    """Return how many lines stand before the first statement that reports; None without one."""
+    for statement in ast.parse(source).body:
+        calls = (node.func for node in ast.walk(statement) if isinstance(node, ast.Call))
+        if any(isinstance(call, ast.Name) and call.id == REPORT for call in calls):
+            return statement.lineno - 1
+    return None
+
+
+def join_folds(cells: Sequence[NotebookNode]) -> list[NotebookNode]:
+    """Return the cells, each fold of code that shows nothing joined with the one that follows."""
+    joined: list[NotebookNode] = []
+    for cell in cells:
+        last = joined[-1] if joined else None
+        if last and _is_fold(last) and _is_fold(cell) and not any(map(_is_shown, last.outputs)):
+            cell = copy.deepcopy(cell)
+            cell.source = f"{last.source}\n\n{cell.source}"
+            cell.outputs = [*last.outputs, *cell.outputs]
+            joined.pop()
+        joined.append(cell)
+    return joined
+
+
+def _is_fold(cell: NotebookNode) -> bool:
+    return cell.cell_type == "code" and "hide-input" in tags(cell)
+
+
+def _is_shown(output: NotebookNode) -> bool:
+    """Return whether a page shows an output; glued numbers stand elsewhere."""
+    return "scrapbook" not in output.get("metadata", {})
+
+
+def take_folds(cell: NotebookNode) -> list[str]:
+    """Remove the provenance folds from a cell's outputs and return them."""
+    outputs = cell.get("outputs", [])
+    html = [str(output.get("data", {}).get("text/html", "")) for output in outputs]
+    is_fold = [text.startswith(FOLD_OPENING) for text in html]
+    if any(is_fold):
+        cell.outputs = [item for item, fold in zip(outputs, is_fold, strict=True) if not fold]
+    return [text for text, fold in zip(html, is_fold, strict=True) if fold]

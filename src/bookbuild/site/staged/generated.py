@@ -1,0 +1,62 @@
+"""The generated pieces of the stage, which pages include: verdicts, their counts, a catalogue."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from bookbuild.ledger.claims import Finding
+from bookbuild.ledger.counts import WORDS, news, record_counts, verdict_counts, verdict_summary
+from bookbuild.ledger.machines import machines_table
+from bookbuild.ledger.pages import results_table, verdict_matrix, verdict_table, witness_limits
+from bookbuild.ledger.records import Records
+from bookbuild.ledger.stored import WITNESS, read_record
+from bookbuild.results.executed import Entry
+from bookbuild.site.data import catalogue
+from bookbuild.source.chapters import Chapter, part_titles, read_toc
+
+FOLDER = "_generated"
+
+
+def write_generated(
+    book: Path,
+    root: Path,
+    parts: Sequence[str],
+    chapters: Sequence[Chapter],
+    entries: Mapping[str, Entry],
+    findings: Sequence[Finding],
+    records: Records,
+) -> None:
+    """Write all pieces below the staged book; `root` has the records."""
+    for folder, up in ((book, ""), *((book / part, "../") for part in parts)):
+        # Pages of a part include the summary too, and see the verdict page one folder up.
+        _write(folder / FOLDER / "verdict_summary.md", verdict_summary(findings, up=up))
+    for chapter in chapters:
+        found = [finding for finding in findings if finding.claim.chapter == chapter.name]
+        _write(book / FOLDER / "results" / f"{chapter.name}.md", results_table(found, up="../"))
+    pieces = _pieces(root, chapters, entries, findings, records)
+    for name, text in pieces:
+        _write(book / FOLDER / f"{name}.md", text)
+
+
+def _pieces(
+    root: Path,
+    chapters: Sequence[Chapter],
+    entries: Mapping[str, Entry],
+    findings: Sequence[Finding],
+    records: Records,
+) -> Iterator[tuple[str, str]]:
+    """Yield the name and the text of each piece that pages of the book's own folder include."""
+    yield "verdict_counts", verdict_counts(findings)
+    yield "verdict_matrix", verdict_matrix(findings, chapters)
+    yield "news", news(findings)
+    titles = part_titles(read_toc(root))
+    yield "verdict_table", verdict_table(findings, chapters, records, titles)
+    for what in WORDS:
+        yield f"{what}_counts", record_counts(what, findings, records)
+    yield "machines", machines_table(findings, records)
+    yield "witness_limits", witness_limits(read_record(root / WITNESS))
+    yield "data_catalogue", catalogue(chapters, entries)
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")

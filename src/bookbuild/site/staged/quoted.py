@@ -1,0 +1,77 @@
+"""Verdicts in pages without code: badges of rows, and conclusions that their verdicts decide.
+
+A page may show a row's badge, `{verdict}` with its id, and draw a conclusion, which is a block of
+sentences, one a verdict:
+
+    ```{concluded} hypothesis-2-unaided
+    reproduced: The head needs no help.
+    contradicted: The head needs the other parameters.
+    ```
+
+The build shows the sentence of the verdict that it found, so that nobody can type it.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+
+from bookbuild.errors import BookError
+from bookbuild.ledger.claims import Finding
+from bookbuild.ledger.render import render
+
+BADGE = re.compile(r"\{verdict\}`([\w-]+)`")
+BLOCK = re.compile(r"^```\{concluded\} ([\w -]+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+SENTENCE = re.compile(r"^(reproduced|partly|contradicted|not testable here): (.+)$", re.MULTILINE)
+TOY = "This page was built at toy sizes, which cannot answer this question."
+SURPRISE = "This build found something else than we expected of this statement: "
+ABSENT = "(in another part of the book)"
+
+
+def quoted(
+    text: str, page: str, findings: Mapping[str, Finding], *, up: str = "", whole: bool = True
+) -> str:
+    """Return a page with its badges and conclusions filled in.
+
+    Args:
+        text: the page as it is written.
+        page: its name, for messages.
+        findings: the rows of the ledger, judged, by their ids.
+        up: what leads from the page to the folder of the book.
+        whole: whether all chapters are there; a build of one part lacks the rows of others.
+
+    Raises:
+        BookError: for a row that the ledger lacks.
+    """
+
+    def rows(names: str) -> list[Finding]:
+        missing = [name for name in names.split() if name not in findings]
+        if missing and whole:
+            raise BookError(f"{page} quotes the claim {missing[0]!r}, which the ledger lacks.")
+        return [] if missing else [findings[name] for name in names.split()]
+
+    def conclusion(match: re.Match[str]) -> str:
+        found = rows(match[1])
+        return f"{concluded(found, dict(SENTENCE.findall(match[2])))} {_badges(found, up)}"
+
+    text = BLOCK.sub(conclusion, text)
+    return BADGE.sub(lambda match: _badges(rows(match[1]), up), text)
+
+
+def concluded(findings: Sequence[Finding], sentences: Mapping[str, str]) -> str:
+    """Return what follows from rows: the sentence for their verdict, else what they state.
+
+    Rows with different verdicts are partly reproduced together.
+    """
+    verdicts = {finding.verdict for finding in findings}
+    if not verdicts:
+        return ABSENT
+    if "not judged" in verdicts:
+        return TOY
+    verdict = verdicts.pop() if len(verdicts) == 1 else "partly"
+    stated = " ".join(finding.claim.statement for finding in findings)
+    return sentences.get(verdict, f"{SURPRISE}{stated}")
+
+
+def _badges(findings: Sequence[Finding], up: str) -> str:
+    return " ".join(
+        render("row_badge.html", finding=finding, up=up).strip() for finding in findings
+    )

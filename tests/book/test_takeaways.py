@@ -1,0 +1,58 @@
+"""How a chapter of the paper opens and ends, and which headings may carry the paper's numbers."""
+
+import re
+
+import pytest
+
+from tools.this_book import ROOT
+
+PAPER = ROOT / "book" / "paper"
+# the conclusion is a takeaway itself; the other two are tables for looking things up
+WITHOUT = {"09_conclusion", "errata", "equations"}
+PAGES = sorted(path for path in PAPER.glob("*.md") if path.stem not in WITHOUT)
+CHAPTERS = [
+    *PAGES,
+    *(
+        path
+        for part in ("beyond", "companions")
+        for path in sorted((ROOT / "book" / part).glob("[0-9]*.md"))
+    ),
+]
+TAKEAWAY = re.compile(r"^````\{admonition\} What to take away\n:class: takeaway\n\n(.*?)^````$",
+                      re.DOTALL | re.MULTILINE)  # fmt: skip
+CONCLUDED = re.compile(r"^```\{concluded\} .*?\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+FOUND = re.compile(r"\*\*What we find\.\*\* (.*?)\n\n", re.DOTALL)
+HEADING = re.compile(r"^## ((?:\d|[A-F])\.\d+(?:.[A-F]\.\d+)?) ", re.MULTILINE)
+# the paper's own sections below its chapters; a number of ours has a star
+PRINTED = {"2.1", "2.2", "2.3", "3.1", "3.2", "3.3", "6.1", "7.1", "7.2", "B.3", "B.6–B.8"}
+MOST_WORDS, MOST_NUMBERS = 90, 4
+
+
+@pytest.mark.parametrize("page", CHAPTERS, ids=lambda page: page.stem)
+def test_a_chapter_ends_with_what_to_take_away(page) -> None:
+    text = page.read_text(encoding="utf-8")
+    (box,) = TAKEAWAY.findall(text)
+    after = text.partition(box)[2]
+    assert re.findall(r"^## (.*)$", after, re.MULTILINE) in (
+        [],
+        *([heading] for heading in re.findall(r"^## (.*What this does not show)$", text, re.M)),
+    )
+    for sentences in CONCLUDED.findall(box):
+        told = re.findall(r"^(reproduced|partly|contradicted): ", sentences, re.MULTILINE)
+        assert told == ["reproduced", "partly", "contradicted"]
+        assert max(len(re.findall(r"[.!?](?: |$)", line)) for line in sentences.splitlines()) == 1
+    assert 1 <= len(re.findall(r"[.!?](?:\s|$)", CONCLUDED.sub("", box))) <= 2
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_what_we_find_is_brief(page) -> None:
+    for found in FOUND.findall(page.read_text(encoding="utf-8")):
+        assert len(found.split()) <= MOST_WORDS
+        assert found.count("{glue:text}") <= MOST_NUMBERS
+
+
+def test_only_the_paper_s_own_sections_carry_its_numbers() -> None:
+    texts = [path.read_text(encoding="utf-8") for path in PAPER.glob("*.md")]
+    numbers = [number for text in texts for number in HEADING.findall(text)]
+    assert len(numbers) >= 8
+    assert set(numbers) <= PRINTED
