@@ -30,6 +30,7 @@ help:  ## list the targets and their options
 	@echo
 	@echo 'Options: PROFILE=paper|smoke  DEVICE=auto|cpu|cuda  PART=paper|beyond|companions  SEED=n  JOBS=n'
 	@echo '         TIMEOUT=seconds a cell  SCHEDULER=tcp://host:port, a Dask cluster for long runs'
+	@echo '         RUNS=k_hop  SEEDS=n  ROUNDING=avx2  MINUTES=n, for make record; CHAPTER=, for make drill'
 	@echo '         PYTHON=interpreter  TORCH_INDEX=url  EXTRAS=language, for make env'
 
 ifneq ($(filter-out language,$(EXTRAS)),)
@@ -74,7 +75,7 @@ sweep: env  ## compute a declared grid of runs: CONFIG=data/sweeps/figure5.yml S
 	@$(BIN)/python -m bookbuild sweep --device '$(DEVICE)' $(if $(JOBS),--jobs '$(JOBS)') \
 		$(if $(SCHEDULER),--scheduler '$(SCHEDULER)') '$(CONFIG)'
 
-test: test-$(or $(WHAT),all)  ## check style and run all tests; WHAT=edit those of the science that an edit reaches, WHAT=site those in Chromium
+test: test-$(or $(WHAT),all)  ## check style and run all tests; WHAT=edit those of running, emergence and chapters that an edit reaches, WHAT=site those in Chromium
 
 test-all: lint $(AUDIT)
 	@$(BIN)/python -m pytest --numprocesses $(or $(JOBS),logical) --maxprocesses 4
@@ -124,7 +125,7 @@ release-deposit: env
 prove:  ## compile the Coq proofs in proofs/ and record what they rest on; needs Coq alone
 	@PYTHONPATH=src $(PYTHON) -c 'from chapters.beyond.machine_checked import formal; formal.main()'
 
-record: record-$(or $(WHAT),none)  ## for maintainers: write evidence to data/, WHAT=runs|seeds|rounding|carry|cold-build|machine|preregistration|peers
+record: record-$(or $(WHAT),none)  ## for maintainers: write a record to data/, WHAT=runs|seeds|rounding|carry|rows|cold-build|machine|preregistration|peers
 
 record-runs: env
 	@$(BIN)/python -m bookbuild runs $(if $(JOBS),--jobs '$(JOBS)') $(if $(MINUTES),--minutes '$(MINUTES)') \
@@ -148,11 +149,14 @@ record-machine: env
 record-preregistration: env
 	@$(BIN)/python -m tools.preregistration
 
+record-rows: record-preregistration
+	@$(BIN)/python -m tools.mutation --list
+
 record-peers: env
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements.peers.lock
 	@$(BIN)/python -W ignore -m tools.benchmark.witnesses
 
-drill: drill-$(or $(WHAT),none)  ## for maintainers: try it on purpose, WHAT=mutation|faults|forgeries|emulation|rehearsal|newest-sphinx|vulnerabilities
+drill: drill-$(or $(WHAT),none)  ## for maintainers: break or imitate something on purpose, WHAT=mutation|faults|forgeries|emulation|rehearsal|newest-sphinx|vulnerabilities
 
 drill-mutation: env
 	@$(BIN)/python -m tools.mutation --profile '$(PROFILE)' $(part_option) \

@@ -9,7 +9,8 @@ from torch import Tensor
 from .models import Weights
 from .tasks import swap_halves
 
-# (block row, block column, multiplies M) of alpha_1..3, beta_1..12 and gamma_1..4 in Eqs. 6-8
+# (block row, block column, multiplies M) of alpha_1..3, beta_1..12 and gamma_1..4 in Eqs. 6-8;
+# the last of the first line is alpha_3: position of the label against position of its item
 ALPHA_BLOCKS = ((0, 0, False), (1, 1, False), (1, 1, True))
 BETA_BLOCKS = (
     (0, 0, False), (0, 2, False),
