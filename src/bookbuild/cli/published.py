@@ -14,8 +14,7 @@ from bookbuild.execution.runs import stored_runs
 from bookbuild.published.check import Grade
 from bookbuild.published.fetch import locate, refuse
 from bookbuild.published.verify import Report, verify_archive
-from bookbuild.release.deposit import SERVER
-from bookbuild.release.deposit import deposit as write_deposit
+from bookbuild.release.deposit import SERVER, deposit_release
 from bookbuild.release.pack import release as write_release
 from bookbuild.results.archive import NAME, open_archive, write_archive
 from bookbuild.results.inventory import readable_size
@@ -62,7 +61,7 @@ def deposit(profile: str, server: str, token: str | None) -> None:
     """Upload the release to Zenodo as a draft, which reserves its DOI."""
     if not token:
         raise BookError("A deposit needs an access token: set ZENODO_TOKEN.")
-    page, doi = write_deposit(Settings(Path.cwd(), profile).build / "release", token, server)
+    page, doi = deposit_release(Settings(Path.cwd(), profile).build / "release", token, server)
     tell(f"a draft with the DOI {doi}: look at it and publish it on {page}")
 
 

@@ -8,8 +8,8 @@ from .claims import Finding, Kind, Verdict, count
 from .mutation import Alertness
 from .preregistration import State
 from .records import Records
-from .render import render
 from .seed_sensitivity import Steadiness
+from .templates import render
 
 KINDS: dict[Kind, str] = {
     "paper": "Claims of the paper",

@@ -9,7 +9,7 @@ from bookbuild.schema import faults, load
 
 from .claims import Finding, Verdict
 from .records import Records
-from .render import render
+from .templates import render
 
 FOLDER = Path("data/machines")
 SCHEMA = Path(__file__).with_name("machine.schema.json")

@@ -11,7 +11,7 @@ from bookbuild.source.chapters import Chapter, figure_name
 from .claims import Finding, Verdict
 from .counts import STATES
 from .records import Records
-from .render import measure_anchor, render, slug
+from .templates import measure_anchor, render, slug
 
 # What the paper numbers, in the order of the matrix, with what stands for it in a source.
 NUMBERED = {

@@ -9,7 +9,7 @@ from typing import Any
 
 from .claims import Finding
 from .records import Records
-from .render import claim_address
+from .templates import claim_address
 
 SCHEMA = Path(__file__).with_name("ledger.schema.json")
 

@@ -18,7 +18,7 @@ SERVER = "https://zenodo.org"
 PATIENCE = 600  # seconds without an answer
 
 
-def deposit(folder: Path, token: str, server: str = SERVER) -> tuple[str, str]:
+def deposit_release(folder: Path, token: str, server: str = SERVER) -> tuple[str, str]:
     """Upload a release as a draft; return its page on Zenodo and the DOI that it reserves.
 
     Args:

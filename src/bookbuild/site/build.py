@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from bookbuild.errors import BookError, raise_if_any
-from bookbuild.ledger.render import CLAIMS
+from bookbuild.ledger.templates import CLAIMS
 from bookbuild.reporting.notebook import FIGURES_FOLDER
 from bookbuild.results.executed import Entry
 from bookbuild.settings import Settings

@@ -5,7 +5,7 @@ from html import escape
 from pathlib import Path
 
 from bookbuild.ledger.claims import Finding
-from bookbuild.ledger.render import CLAIMS, claim_address
+from bookbuild.ledger.templates import CLAIMS, claim_address
 
 PAGE = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8">

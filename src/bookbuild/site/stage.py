@@ -19,7 +19,7 @@ from bookbuild.execution.runs import remark
 from bookbuild.ledger.claims import Finding
 from bookbuild.ledger.pages import figure_verdicts, made_by
 from bookbuild.ledger.records import Records
-from bookbuild.ledger.render import measure_anchor
+from bookbuild.ledger.templates import measure_anchor
 from bookbuild.reporting.notebook import FIGURES_FOLDER
 from bookbuild.results.admission import INJECTED, sanitised
 from bookbuild.results.executed import Entry
@@ -34,7 +34,7 @@ from .picture import NAME, write_card
 from .scripts import join_all
 from .staged.cells import fold_long_code, join_folds, split_reports, take_folds
 from .staged.generated import write_generated
-from .staged.quoted import quoted
+from .staged.quoted import quote_verdicts
 
 SMOKE_NOTE = "Made by the smoke profile, at reduced sizes: no claim is judged here."
 MATHJAX_FILES = ("tex-mml-chtml.js", "output/chtml/fonts/woff-v2", "input/tex/extensions")
@@ -73,13 +73,13 @@ def write_stage(
         text = relink(path.read_text(encoding="utf-8"), folder, names)
         up = "../" * len(folder.parts)
         name = path.relative_to(book).as_posix()
-        path.write_text(quoted(text, name, rows, up=up, whole=whole), encoding="utf-8")
+        path.write_text(quote_verdicts(text, name, rows, up=up, whole=whole), encoding="utf-8")
     for chapter in chapters:
         entry = entries[chapter.name]
         path = book / f"{chapter.name}.ipynb"
         path.parent.mkdir(parents=True, exist_ok=True)
         up = "../" * chapter.name.count("/")
-        fill = partial(quoted, page=chapter.name, findings=rows, up=up, whole=whole)
+        fill = partial(quote_verdicts, page=chapter.name, findings=rows, up=up, whole=whole)
         below = figure_verdicts(findings, chapters, up)
         page = _page(chapter, entry, names, remark(chapter, settings), fill, below)
         nbformat.write(page, path)

@@ -15,7 +15,7 @@ import pytest
 
 from bookbuild.errors import BookError
 from bookbuild.release import appendix, crate, metadata, pack
-from bookbuild.release.deposit import deposit
+from bookbuild.release.deposit import deposit_release
 from bookbuild.results.archive import open_archive
 from bookbuild.site import browser
 from bookbuild.source.citation import SOURCE, read_citation
@@ -171,7 +171,7 @@ def zenodo() -> Iterator[str]:
 
 
 def test_a_deposit_has_the_whole_release_under_one_doi(released: Path, zenodo: str) -> None:
-    page, doi = deposit(released, "right", zenodo)
+    page, doi = deposit_release(released, "right", zenodo)
     assert (page, doi) == (f"{zenodo}/page", "10.5072/1")
     whole = released.with_suffix(".zip")
     assert Zenodo.sent[f"PUT /files/{whole.name}"] == whole.read_bytes()
@@ -187,7 +187,7 @@ def test_a_deposit_that_is_refused_ends_in_one_sentence(
 ) -> None:
     monkeypatch.delenv("ZENODO_TOKEN", raising=False)
     with pytest.raises(BookError, match="The deposit failed, and its draft is not complete: 403"):
-        deposit(released, "wrong", zenodo)
+        deposit_release(released, "wrong", zenodo)
     root = released.parents[1]
     assert command(root, "deposit") == "A deposit needs an access token: set ZENODO_TOKEN."
     shutil.rmtree(released)

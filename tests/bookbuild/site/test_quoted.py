@@ -6,7 +6,7 @@ import pytest
 
 from bookbuild.errors import BookError
 from bookbuild.ledger.claims import Claim, Finding
-from bookbuild.site.staged.quoted import ABSENT, SURPRISE, TOY, quoted
+from bookbuild.site.staged.quoted import ABSENT, SURPRISE, TOY, quote_verdicts
 
 PAGE = """Before.
 
@@ -38,7 +38,7 @@ def findings(a: Any, b: Any) -> dict[str, Finding]:
     ],
 )
 def test_the_verdict_chooses_the_sentence(verdicts: tuple[str, str], told: str) -> None:
-    text = quoted(PAGE, "story.md", findings(*verdicts), up="../")
+    text = quote_verdicts(PAGE, "story.md", findings(*verdicts), up="../")
     assert f"Before.\n\n{told} <a" in text
     first, second = (verdict.replace(" ", "-") for verdict in verdicts)
     assert f'<a class="verdict {first}" href="../verdicts.html#claim-a">' in text
@@ -48,10 +48,10 @@ def test_the_verdict_chooses_the_sentence(verdicts: tuple[str, str], told: str) 
 
 def test_an_unknown_row_is_named() -> None:
     with pytest.raises(BookError, match=r"story\.md quotes the claim 'a', which the ledger lacks"):
-        quoted(PAGE, "story.md", {})
+        quote_verdicts(PAGE, "story.md", {})
 
 
 def test_a_build_of_one_part_says_that_the_rest_is_elsewhere() -> None:
-    text = quoted(PAGE, "story.md", {}, whole=False)
+    text = quote_verdicts(PAGE, "story.md", {}, whole=False)
     assert text.count(ABSENT) == 1
     assert "{" not in text

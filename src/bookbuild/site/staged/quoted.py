@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 
 from bookbuild.errors import BookError
 from bookbuild.ledger.claims import Finding
-from bookbuild.ledger.render import render
+from bookbuild.ledger.templates import render
 
 BADGE = re.compile(r"\{verdict\}`([\w-]+)`")
 BLOCK = re.compile(r"^```\{concluded\} ([\w -]+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -26,7 +26,7 @@ SURPRISE = "This build found something else than we expected of this statement: 
 ABSENT = "(in another part of the book)"
 
 
-def quoted(
+def quote_verdicts(
     text: str, page: str, findings: Mapping[str, Finding], *, up: str = "", whole: bool = True
 ) -> str:
     """Return a page with its badges and conclusions filled in.
