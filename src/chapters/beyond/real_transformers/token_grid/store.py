@@ -17,7 +17,7 @@ from running.records import StoredRuns
 from . import cells
 from .cells import GRID, Cell, described
 
-COMMAND = "make runs WHAT=token_grid"
+COMMAND = "make record WHAT=runs RUNS=token_grid"
 
 
 def run(cell: Cell) -> list[dict[str, Any]]:
