@@ -13,6 +13,7 @@ from bookbuild.execution.display import choose_display
 from bookbuild.execution.runs import stored_runs
 from bookbuild.published.check import Grade
 from bookbuild.published.fetch import locate, refuse
+from bookbuild.published.signature import signed
 from bookbuild.published.verify import Report, verify_archive
 from bookbuild.release.deposit import SERVER, deposit_release
 from bookbuild.release.pack import release as write_release
@@ -77,6 +78,7 @@ def verify(results: str, minutes: int, draw: int | None, device: str, jobs: int 
     seed = secrets.randbelow(10**9) if draw is None else draw
     read_toc(settings.root)  # outside a book nothing is fetched
     path = locate(results, settings.build / "published", tell)
+    tell(signed(path, settings.root))
     report = verify_archive(settings, open_archive(path), minutes, seed, tell)
     _print_report(report, seed, results)
     wrong = _wrong(report)
