@@ -24,7 +24,8 @@ SRC = ROOT / "src"
 PRINTS_SOURCES = "paper/03_minimal_formulation"  # with their comments
 TRAINS_TOKENS = {
     "paper/02_induction_heads", "beyond/02_first_integral", "beyond/06_real_transformers",
-    "beyond/07_knock_in", "beyond/08_cost", "beyond/13_rival_laws", "companions/10_two_accounts",
+    "beyond/07_knock_in", "beyond/08_cost", "beyond/13_rival_laws", "beyond/14_every_position",
+    "companions/10_two_accounts",
 }  # fmt: skip
 
 

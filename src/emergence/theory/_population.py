@@ -14,7 +14,7 @@ from . import positions
 from ._flow import Array, Landscape, Path, Point, Rates, State, descent_in, flow_in
 from ._reduced import Values, plain
 from ._times import EmergenceTimes, times_in
-from .positions.weighting import Supervision, Weighting
+from .positions._weighting import Supervision, Weighting
 
 Model = Literal["reduced", "full"]  # the three parameters of §6, or the 19 of Theorem 1
 LOSSES = {"last": reduced.landscape, "uniform": uniform.landscape}

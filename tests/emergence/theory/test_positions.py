@@ -7,7 +7,7 @@ from scipy.special import zeta
 from emergence import theory
 from emergence.theory import positions
 from emergence.theory.positions import full, reduced
-from emergence.theory.positions.weighting import prefixes
+from emergence.theory.positions._weighting import prefixes
 from oracles import every_position
 
 RNG = np.random.default_rng(0)
@@ -79,7 +79,7 @@ def test_few_prefixes_stand_for_all(monkeypatch, model, head, power):
 
 
 def test_too_few_nodes_would_show(monkeypatch):
-    monkeypatch.setattr("emergence.theory.positions.nodes.NODES", 4)
+    monkeypatch.setattr("emergence.theory.positions._nodes.NODES", 4)
     used, sizes = positions.compressed(np.full(512, 1 / 512))
     assert abs(used @ (1 / sizes) - np.mean(1 / np.arange(1, 513))) > 1e-9
 

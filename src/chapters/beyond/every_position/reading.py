@@ -7,6 +7,7 @@ import numpy as np
 from jaxtyping import Float
 
 from emergence import theory
+from emergence.tasks import Query
 from emergence.theory import Landscape
 
 from .stored import CELLS, COMMAND, FLOW_STEP, RUNS, TokensCell, WeightsCell, crossed
@@ -86,7 +87,7 @@ def in_words(cell: Cell) -> str:
 
 def population(kind: Kind, n_pairs: int) -> Landscape:
     """The loss of all nineteen whose descent a training of this kind is, but for its noise."""
-    query = "last" if kind == "last" else "uniform"
+    query: Query = "last" if kind == "last" else "uniform"
     if kind in ("one", "queries"):
         return theory.landscape_of(n_pairs, query, model="full")
     weights = 1 / np.arange(1, n_pairs + 1.0) if kind == "inverse" else np.ones(n_pairs)

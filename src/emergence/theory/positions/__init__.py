@@ -2,11 +2,12 @@
 
 from emergence.tasks import Query
 
-from ..landscape import Landscape
-from . import full, reduced
-from .law import LateAreas, LimitTime, LimitTimes, late_areas, limit_landscape, limit_times
-from .nodes import compressed
-from .weighting import Weighting, weighting
+from .._flow import Landscape
+from . import _full as full
+from . import _reduced as reduced
+from ._law import LateAreas, LimitTime, LimitTimes, late_areas, limit_landscape, limit_times
+from ._nodes import compressed
+from ._weighting import Weighting, weighting
 
 __all__ = [
     "LateAreas",

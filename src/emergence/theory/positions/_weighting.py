@@ -6,7 +6,7 @@ from typing import Literal, get_args
 import numpy as np
 from jaxtyping import Float, Int
 
-from ..reduced import check_pairs
+from .._reduced import check_pairs
 
 Supervision = Literal["last", "every"]
 Weighting = Float[np.ndarray, " pairs"]

@@ -3,7 +3,7 @@
 import numpy as np
 from jaxtyping import Float, Int
 
-from .weighting import Weighting, prefixes
+from ._weighting import Weighting, prefixes
 
 EXACT = 64  # shorter prefixes are summed one by one
 NODES = 22  # of each octave of longer ones

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator, Sequence
 import torch
 from torch import Tensor
 
-from ..landscape import Landscape
-from .nodes import compressed
-from .weighting import BLOCK, Weighting, prefixes
+from .._flow import Landscape
+from ._nodes import compressed
+from ._weighting import BLOCK, Weighting, prefixes
 
 Part = Callable[[Tensor], Tensor]
 
@@ -32,8 +32,11 @@ def landscape_of_any(weights: Weighting) -> Landscape:
 def _blocks(weights: Weighting) -> Iterator[Part]:
     used, sizes = (torch.from_numpy(part) for part in compressed(weights))
     for start in range(0, len(sizes), BLOCK):
-        part, n = used[start : start + BLOCK], sizes[start : start + BLOCK, None]
-        yield lambda point, part=part, n=n: part @ _asked_for_any(point, n)
+        yield _block(used[start : start + BLOCK], sizes[start : start + BLOCK, None])
+
+
+def _block(used: Tensor, sizes: Tensor) -> Part:
+    return lambda point: used @ _asked_for_any(point, sizes)
 
 
 def _landscape(weights: Weighting, parts: list[Part]) -> Landscape:

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from ..landscape import Landscape
-from ..reduced import reduced_gradient, reduced_loss
-from .nodes import compressed
-from .weighting import BLOCK, Weighting
+from .._flow import Landscape
+from .._reduced import reduced_gradient, reduced_loss
+from ._nodes import compressed
+from ._weighting import BLOCK, Weighting
 
 Row = Float[np.ndarray, " pairs"]
 Sums = Float[np.ndarray, " pairs+1"]
