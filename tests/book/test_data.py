@@ -12,4 +12,5 @@ def test_the_readme_lists_every_file_and_its_command():
     scripts = [name for _, made in rows for name in re.findall(r"`([\w/]+\.py)`", made)]
     files = {path.relative_to(DATA).as_posix() for path in DATA.rglob("*") if path.is_file()}
     files = {re.sub(r"machines/.*", "machines/*.json", n) for n in files if "__pycache__" not in n}
+    rows = [row for row in rows if "*" not in row[0] or row[0] in files]  # nobody may have sent one
     assert {name for name, _ in rows} | set(scripts) | {"README.md"} == files

@@ -43,7 +43,7 @@ def test_every_page_has_its_metadata(built_once) -> None:
         tags = "description citation_title citation_author og:title og:image og:url"
         assert all(said[tag] for tag in tags.split()), path
         (canonical,) = head.find_all("link", rel="canonical")
-        address = f"/emergence-of-induction-heads/{path.relative_to(site).as_posix()}"
+        address = f"/toy/{path.relative_to(site).as_posix()}"
         assert canonical["href"] == said["og:url"] == said["citation_public_url"]
         assert canonical["href"].endswith(address)
         (linked,) = head.find_all("script", type="application/ld+json")

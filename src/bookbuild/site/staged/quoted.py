@@ -3,7 +3,7 @@
 A page may show a row's badge, `{verdict}` with its id, and draw a conclusion, which is a block of
 sentences, one a verdict:
 
-    ```{concluded} hypothesis-2-unaided
+    ```{concluded} id-of-a-claim
     reproduced: The head needs no help.
     contradicted: The head needs the other parameters.
     ```
