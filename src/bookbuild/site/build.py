@@ -37,8 +37,8 @@ def build_site(settings: Settings, entries: Mapping[str, Entry]) -> None:
         folder = html / FIGURES_FOLDER / name
         entry.write_figures(folder)
         write_tables(entry, folder)
-    for folder in (FOLDER, CLAIMS):
-        shutil.copytree(settings.stage / folder, html / folder)
+    for beside in (FOLDER, CLAIMS):
+        shutil.copytree(settings.stage / beside, html / beside)
     add_policies(html)
     add_cards(html.resolve())
     raise_if_any(check_site(html, whole=settings.part is None))
