@@ -6,6 +6,7 @@ from docutils.utils import new_document
 
 from bookbuild.sphinx_extensions.theme import (
     add_scripts,
+    with_named_toggles,
     without_scripts,
     without_title,
     without_viewport,
@@ -69,6 +70,6 @@ def test_scripts_that_the_theme_writes_are_taken_away():
 
 def test_a_toggle_of_the_sidebar_says_what_it_opens():
     toggle = '<summary><span class="toctree-toggle" role="presentation"></span></summary>'
-    named = theme.with_named_toggles(f"<details>{toggle}</details>")
+    named = with_named_toggles(f"<details>{toggle}</details>")
     assert named.startswith('<details><summary aria-label="Chapters of this part"><span')
-    assert theme.with_named_toggles("<summary>Proof</summary>") == "<summary>Proof</summary>"
+    assert with_named_toggles("<summary>Proof</summary>") == "<summary>Proof</summary>"

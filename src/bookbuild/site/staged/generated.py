@@ -1,5 +1,6 @@
 """The generated pieces of the stage, which pages include: verdicts, their counts, a catalogue."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -11,9 +12,11 @@ from bookbuild.ledger.stored import WITNESS, read_record
 from bookbuild.results.executed import Entry
 from bookbuild.settings import PARTS
 from bookbuild.site.data import catalogue
+from bookbuild.site.lookup.formulas import readable
 from bookbuild.source.chapters import Chapter
 
 FOLDER = "_generated"
+FORMULA = re.compile(r"\$([^$]+)\$")
 
 
 def write_generated(
@@ -47,7 +50,8 @@ def _pieces(
     """Yield the name and the text of each piece that pages of the book's own folder include."""
     yield "verdict_counts", verdict_counts(findings)
     yield "verdict_matrix", verdict_matrix(findings, chapters)
-    yield "news", news(findings)
+    # the front page sets no formulas: what sets them is as large as all the rest of it
+    yield "news", FORMULA.sub(lambda formula: readable(formula[1]), news(findings))
     yield "verdict_table", verdict_table(findings, chapters, records)
     for what in WORDS:
         yield f"{what}_counts", record_counts(what, findings, records)
