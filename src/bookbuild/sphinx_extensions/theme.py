@@ -17,7 +17,7 @@ THEBE = re.compile(
 )
 SCRIPTS = {"book/verdicts": "verdicts.js", "search": "search.js"}
 TOGGLE = '<summary><span class="toctree-toggle"'
-OPENS = "Chapters of this part"
+OPENS = "Pages of this part"
 VIEWPORT = re.compile(r'<meta name="viewport"[^>]*>')
 TITLE = re.compile(r'(<div id="jb-print-docs-body"[^>]*>\s*)<h1>(.*?)</h1>', re.DOTALL)
 

@@ -71,5 +71,5 @@ def test_scripts_that_the_theme_writes_are_taken_away():
 def test_a_toggle_of_the_sidebar_says_what_it_opens():
     toggle = '<summary><span class="toctree-toggle" role="presentation"></span></summary>'
     named = with_named_toggles(f"<details>{toggle}</details>")
-    assert named.startswith('<details><summary aria-label="Chapters of this part"><span')
+    assert named.startswith('<details><summary aria-label="Pages of this part"><span')
     assert with_named_toggles("<summary>Proof</summary>") == "<summary>Proof</summary>"
