@@ -15,7 +15,8 @@ function key(text) {
 function hits(names, query) {
   const wanted = key(query);
   if (!wanted) return [];
-  const exact = names.filter(({ keys }) => keys.includes(wanted));
+  const exact = names.filter(({ keys }) => keys.includes(wanted))
+    .sort((a, b) => a.keys.length - b.keys.length); // a symbol before a list of them
   const begun = wanted.length < 3 || /\d$/.test(wanted) ? []
     : names.filter(({ keys }) => keys.some((one) => one.startsWith(wanted)));
   return [...new Set([...exact, ...begun])].slice(0, MOST);

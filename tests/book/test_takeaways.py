@@ -18,7 +18,6 @@ CHAPTERS = [
         for path in sorted((ROOT / "book" / part).glob("[0-9]*.md"))
     ),
 ]
-BRIEF = [page for page in CHAPTERS if page.parent.name != "companions"]
 TAKEAWAY = re.compile(r"^````\{admonition\} What to take away\n:class: takeaway\n\n(.*?)^````$",
                       re.DOTALL | re.MULTILINE)  # fmt: skip
 CONCLUDED = re.compile(r"^```\{concluded\} .*?\n(.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -45,7 +44,7 @@ def test_a_chapter_ends_with_what_to_take_away(page) -> None:
     assert 1 <= len(re.findall(r"[.!?](?:\s|$)", CONCLUDED.sub("", box))) <= 2
 
 
-@pytest.mark.parametrize("page", BRIEF, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", CHAPTERS, ids=lambda page: page.stem)
 def test_what_we_find_is_brief(page) -> None:
     for found in FOUND.findall(page.read_text(encoding="utf-8")):
         assert len(found.split()) <= MOST_WORDS

@@ -16,6 +16,8 @@ THEBE = re.compile(
     re.DOTALL,
 )
 SCRIPTS = {"book/verdicts": "verdicts.js", "search": "search.js"}
+TOGGLE = '<summary><span class="toctree-toggle"'
+OPENS = "Pages of this part"
 VIEWPORT = re.compile(r'<meta name="viewport"[^>]*>')
 TITLE = re.compile(r'(<div id="jb-print-docs-body"[^>]*>\s*)<h1>(.*?)</h1>', re.DOTALL)
 
@@ -47,6 +49,7 @@ def mend(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree
     context["without_scripts"] = without_scripts
     context["without_viewport"] = without_viewport
     context["without_title"] = without_title
+    context["with_named_toggles"] = with_named_toggles
 
 
 def without_viewport(head: str) -> str:
@@ -57,6 +60,11 @@ def without_viewport(head: str) -> str:
 def without_title(body: str) -> str:
     """A page's body whose second title, for paper alone, is no heading."""
     return TITLE.sub(r'\1<p class="print-title">\2</p>', body)
+
+
+def with_named_toggles(content: str) -> str:
+    """A page's content whose toggles in the sidebar say what they open."""
+    return content.replace(TOGGLE, TOGGLE.replace("<summary", f'<summary aria-label="{OPENS}"', 1))
 
 
 def _is_formula(node: nodes.Node) -> bool:

@@ -6,6 +6,7 @@ from docutils.utils import new_document
 
 from bookbuild.sphinx_extensions.theme import (
     add_scripts,
+    with_named_toggles,
     without_scripts,
     without_title,
     without_viewport,
@@ -65,3 +66,10 @@ def test_scripts_that_the_theme_writes_are_taken_away():
     icons = '<script defer src="_static/scripts/icons.js?d=1"></script>'
     head = f'<link href="a">{icons}<script>x</script>'
     assert without_scripts(head, "icons", "other") == '<link href="a"><script>x</script>'
+
+
+def test_a_toggle_of_the_sidebar_says_what_it_opens():
+    toggle = '<summary><span class="toctree-toggle" role="presentation"></span></summary>'
+    named = with_named_toggles(f"<details>{toggle}</details>")
+    assert named.startswith('<details><summary aria-label="Pages of this part"><span')
+    assert with_named_toggles("<summary>Proof</summary>") == "<summary>Proof</summary>"

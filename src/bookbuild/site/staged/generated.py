@@ -1,5 +1,6 @@
 """The generated pieces of the stage, which pages include: verdicts, their counts, a catalogue."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -11,9 +12,11 @@ from bookbuild.ledger.records import Records
 from bookbuild.ledger.stored import WITNESS, read_record
 from bookbuild.results.executed import Entry
 from bookbuild.site.data import catalogue
+from bookbuild.site.lookup.formulas import readable
 from bookbuild.source.chapters import Chapter, part_titles, read_toc
 
 FOLDER = "_generated"
+FORMULA = re.compile(r"\$([^$]+)\$")
 
 
 def write_generated(
@@ -47,7 +50,8 @@ def _pieces(
     """Yield the name and the text of each piece that pages of the book's own folder include."""
     yield "verdict_counts", verdict_counts(findings)
     yield "verdict_matrix", verdict_matrix(findings, chapters)
-    yield "news", news(findings)
+    # the front page sets no formulas: what sets them is as large as all the rest of it
+    yield "news", FORMULA.sub(lambda formula: readable(formula[1]), news(findings))
     titles = part_titles(read_toc(root))
     yield "verdict_table", verdict_table(findings, chapters, records, titles)
     for what in WORDS:
