@@ -35,8 +35,8 @@ class Mixture:
     without: tuple[int, ...] = ()
 
 
-def mixture_times(mixture: Mixture) -> theory.EmergenceTimes:
-    """The emergence times of one flow; a run of a sweep."""
+def mixture_times(mixture: Mixture) -> list[float]:
+    """The emergence times of one flow, as in `theory.EmergenceTimes`; a run of a sweep."""
     n, model = mixture.n_pairs, mixture.model
     weights = inverse_power(n, mixture.power)
     landscape = theory.landscape_of(n, mixture.query, model=model, supervision=weights)
@@ -44,7 +44,7 @@ def mixture_times(mixture: Mixture) -> theory.EmergenceTimes:
         landscape = landscape._replace(loss=theory.landscape_of(n, model=model).loss)
     rates = np.ones(sum(landscape.groups))
     rates[list(mixture.without)] = 0
-    return theory.times_in(landscape, rates=rates.tolist())
+    return list(theory.times_in(landscape, rates=rates.tolist()))
 
 
 def all_mixtures(mixtures: Sequence[Mixture], *, label: str) -> list[theory.EmergenceTimes]:

@@ -5,7 +5,7 @@ import sympy as sp
 
 from chapters.beyond.every_position import PRESET, enclosed, inverse_power, late, shared, steps
 from chapters.beyond.every_position.enclosed import enclose_every
-from chapters.beyond.every_position.flows import Mixture, mixture_times
+from chapters.beyond.every_position.flows import Mixture, all_mixtures, mixture_times
 from emergence import theory
 from emergence.proofs import residuals
 from emergence.theory import positions
@@ -69,12 +69,16 @@ def test_mixtures_are_weights():
 
 def test_weights_of_zero_power_are_every_position():
     every = theory.emergence_times(8, supervision="every")
-    assert mixture_times(Mixture(8, model="reduced")) == pytest.approx(every)
-    whole = mixture_times(Mixture(8, model="reduced", whole=True))
+    asked = [
+        Mixture(8, model="reduced"), Mixture(8, model="reduced", whole=True),
+        Mixture(4, without=(18,)), Mixture(4),
+    ]  # fmt: skip
+    plain, whole, held, free = all_mixtures(asked, label="mixtures")
+    assert plain == pytest.approx(every)
     assert whole.alpha == pytest.approx(every.alpha)
     assert whole.collapse > every.collapse
-    held = mixture_times(Mixture(4, without=(18,)))
-    assert held.alpha != pytest.approx(mixture_times(Mixture(4)).alpha, rel=1e-3)
+    assert held.alpha != pytest.approx(free.alpha, rel=1e-3)
+    assert mixture_times(asked[0]) == list(plain)
 
 
 def test_presets_are_in_order():
