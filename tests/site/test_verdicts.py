@@ -111,9 +111,10 @@ def test_a_link_to_a_claim_opens_its_row(verdicts, address):
     page.wait_for_selector("#claim-corollary-1 dl.measure")  # which the filter would have hidden
 
 
-def test_each_claim_has_a_lasting_address(page, site, claims):
+def test_each_claim_has_a_lasting_address(page, address, site, claims):
     assert {path.stem for path in (site / "claims").iterdir()} == {c["id"] for c in claims}
-    seen = page("claims/corollary-1.html")
+    seen = page("book/index.html")
+    seen.goto(f"{address}claims/corollary-1.html", wait_until="commit")  # it leads on at once
     seen.wait_for_url("**/book/verdicts.html#claim-corollary-1")
     seen.wait_for_selector("#claim-corollary-1 dl.measure")
 
