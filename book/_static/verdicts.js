@@ -97,7 +97,7 @@ function reveal() {
   const row = document.getElementById(decodeURIComponent(location.hash.slice(1)));
   if (!row?.matches("details.claim")) return;
   if (row.hidden) {
-    form.reset();
+    for (const field of form.elements) if (field.name) field.value = "";
     apply();
   }
   row.closest("details.claims").open = true;

@@ -63,10 +63,10 @@ def test_filters_combine_and_empty_chapters_go(verdicts, claims):
 
 def test_words_are_found_wherever_they_stand_in_a_row(verdicts):
     page = verdicts()
-    page.get_by_label("Text").fill("slightly  ACCELERATED")
+    page.get_by_label("Text", exact=True).fill("slightly  ACCELERATED")
     assert page.locator("#claim-accelerated-in-population").is_visible()
     assert 0 < counted(page) < 10
-    page.get_by_label("Text").fill("hypothesis-2-unaided")
+    page.get_by_label("Text", exact=True).fill("hypothesis-2-unaided")
     assert counted(page) == 1
 
 
@@ -80,6 +80,7 @@ def test_a_figure_is_found_by_its_name(verdicts, claims):
 def test_any_figure_s_verdict_is_two_clicks_from_the_front_page(page, claims):
     seen = page("book/index.html")
     seen.locator("article a[href$='verdicts.html#by-figure-and-theorem']").first.click()
+    seen.wait_for_selector(".matrix")
     entry = seen.locator(".matrix li", has=seen.get_by_role("link", name="Figure 4", exact=True))
     badges = entry.locator("a.verdict:not(.erratum)")
     told = sum(int(text) for text in badges.locator("b").all_text_contents())
@@ -110,9 +111,10 @@ def test_a_link_to_a_claim_opens_its_row(verdicts, address):
     page.wait_for_selector("#claim-corollary-1 dl.measure")  # which the filter would have hidden
 
 
-def test_each_claim_has_a_lasting_address(page, site, claims):
+def test_each_claim_has_a_lasting_address(page, address, site, claims):
     assert {path.stem for path in (site / "claims").iterdir()} == {c["id"] for c in claims}
-    seen = page("claims/corollary-1.html")
+    seen = page("book/index.html")
+    seen.goto(f"{address}claims/corollary-1.html", wait_until="commit")  # it leads on at once
     seen.wait_for_url("**/book/verdicts.html#claim-corollary-1")
     seen.wait_for_selector("#claim-corollary-1 dl.measure")
 
@@ -155,7 +157,7 @@ def test_the_keyboard_suffices(verdicts, claims):
     page.get_by_label("Kind").focus()
     page.keyboard.press("ArrowDown")
     assert 0 < counted(page) < len(claims)
-    page.get_by_label("Text").focus()
+    page.get_by_label("Text", exact=True).focus()
     page.keyboard.type("corollary-1")
     row = page.locator(f"{ROWS}:visible").first
     row.locator("summary").focus()
