@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import Any
 
 import torch
-from chapters.beyond.real_transformers.compare_devices import noise_share, train_side_by_side
 
 from chapters.beyond.area_law.training import (
     AskedTraining,
@@ -14,6 +13,7 @@ from chapters.beyond.area_law.training import (
     train_curriculum,
 )
 from chapters.beyond.batch_noise.following import follow_noise
+from chapters.beyond.real_transformers.side_by_side import noise_share, train_side_by_side
 from chapters.companions import birth
 from chapters.companions import clustering as clusters
 from chapters.companions import distributional as noise

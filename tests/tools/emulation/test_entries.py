@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from chapters.beyond.real_transformers.compare_devices.networks import stacked, stacked_logits
 
 from chapters.beyond.first_integral.conserved import balances
+from chapters.beyond.real_transformers.side_by_side.networks import stacked, stacked_logits
 from chapters.companions.associative_memories import lemma
 from chapters.companions.associative_memories import training as memories
 from chapters.companions.associative_memories.model import draw, linear
