@@ -30,7 +30,6 @@ def times(loss, count, end):
         return 0.5 - float(loss(torch.tensor(state)))
 
     heights = [event(lambda state, i=i: state[i]) for i in HEAD[count]] + [low]
-    low.terminal = True
     run = solve_ivp(
         velocity, (0, end), np.zeros(count), method="DOP853", events=heights,
         rtol=1e-9, atol=1e-12,
