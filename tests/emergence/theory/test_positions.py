@@ -14,9 +14,9 @@ RNG = np.random.default_rng(0)
 RULES = [(model, query) for model in ("reduced", "full") for query in ("last", "uniform")]
 
 
-def latest(n_pairs):
-    """A time by which all has happened; with few pairs alpha comes long after the loss is low."""
-    return (60 if n_pairs < 8 else 7) * n_pairs
+def latest(found):
+    """Just after all has happened, by the library: what it has too early, the other has not."""
+    return 1.02 * max(found)
 
 
 def points(model, count=3):
@@ -46,15 +46,15 @@ def test_all_weight_on_the_last_position_is_the_paper(model, query):
 
 @pytest.mark.parametrize("n_pairs", [4, 64, 4096])
 def test_three_parameters_emerge_when_another_integration_says(n_pairs):
-    expected = every_position.times(every_position.three(n_pairs, "last"), 3, latest(n_pairs))
     found = theory.emergence_times(n_pairs, supervision="every")
+    expected = every_position.times(every_position.three(n_pairs, "last"), 3, latest(found))
     assert [*found[:3], found.collapse] == pytest.approx(expected, rel=1e-6)
 
 
 @pytest.mark.parametrize("n_pairs", [4, 24])
 def test_so_do_they_where_any_pair_is_asked_for(n_pairs):
-    expected = every_position.times(every_position.three(n_pairs, "uniform"), 3, latest(n_pairs))
     found = theory.emergence_times(n_pairs, query="uniform", supervision="every")
+    expected = every_position.times(every_position.three(n_pairs, "uniform"), 3, latest(found))
     assert [*found[:3], found.collapse] == pytest.approx(expected, rel=1e-6)
 
 
@@ -62,8 +62,8 @@ def test_so_do_they_where_any_pair_is_asked_for(n_pairs):
     ("n_pairs", "query"), [(4, "last"), (16, "last"), (4, "uniform"), (8, "uniform")]
 )
 def test_nineteen_emerge_when_the_network_does(n_pairs, query):
-    expected = every_position.times(every_position.nineteen(n_pairs, query), 19, latest(n_pairs))
     found = theory.emergence_times(n_pairs, query=query, model="full", supervision="every")
+    expected = every_position.times(every_position.nineteen(n_pairs, query), 19, latest(found))
     assert [*found[:3], found.collapse] == pytest.approx(expected, rel=1e-6)
 
 
