@@ -35,7 +35,7 @@ def generator(seed: int, device: torch.device) -> torch.Generator:
         device: where the numbers are drawn.
 
     Returns:
-        The stream: the same seed and device give the same numbers.
+        The stream, in which the same seed and device give the same numbers.
 
     Example:
         >>> stream = devices.generator(3, torch.device("cpu"))

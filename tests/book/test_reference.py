@@ -67,7 +67,7 @@ def documented():
     for line in PAGE.read_text(encoding="utf-8").splitlines():
         if found := re.match(r"\.\. currentmodule:: (\S+)", line):
             module = found[1]
-        elif found := re.match(r"\.\. auto(?:function|class|data):: (\S+)", line):
+        elif found := re.match(r"\.\. (?:auto(?:function|class|data)|py:data):: (\S+)", line):
             yield f"{module}.{found[1]}"
 
 

@@ -101,7 +101,7 @@ def documented() -> Iterator[str]:
     for line in (ROOT / "book" / "reference.md").read_text(encoding="utf-8").splitlines():
         if named := re.match(r"\.\. currentmodule:: (\S+)", line):
             module = named[1]
-        elif named := re.match(r"\.\. auto(?:function|class|data):: (\S+)", line):
+        elif named := re.match(r"\.\. (?:auto(?:function|class|data)|py:data):: (\S+)", line):
             yield f"from {module} import {named[1]} as entry\nentry"
 
 

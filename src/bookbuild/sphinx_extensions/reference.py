@@ -32,8 +32,8 @@ def write_signature(
     if isinstance(definition, ast.ClassDef):
         return f"({ast.unparse(_fields(definition))})", None
     assert isinstance(definition, ast.FunctionDef)
-    if what == "method":
-        del definition.args.args[0]
+    if what == "method":  # its own object or class is not handed to it
+        del (definition.args.posonlyargs or definition.args.args)[0]
     result = definition.returns
     if isinstance(result, ast.Constant) and isinstance(result.value, str):
         return f"({ast.unparse(definition.args)})", result.value

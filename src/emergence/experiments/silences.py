@@ -78,7 +78,7 @@ def variations(
         pairs: of silences, tried together.
 
     Returns:
-        By name: the base as `base`, then every other combination once.
+        The settings by name, the base as `base`, then every other combination once.
 
     Example:
         >>> base = training.TokenTraining()

@@ -74,7 +74,7 @@ def derive_attention() -> Attention:
 
 
 def derive_loss() -> sp.Expr:
-    """The loss |gamma sum_j w_j x_j - b_N|^2 in an orthonormal basis (App. B.3).
+    """The loss, the squared norm of gamma sum_j w_j x_j - b_N, in an orthonormal basis (App. B.3).
 
     Returns:
         An expression in `reduced.ALPHA`, `reduced.BETA`, `reduced.GAMMA` and `reduced.N`.

@@ -173,7 +173,7 @@ def bursty_time(
         order: `cyclic`, all pairs in turn, or `blocks`, a pair's copies in a row.
 
     Returns:
-        The flow time: K log 2 for gamma at 1/2, else of order N K.
+        The flow time, which is K log 2 for gamma at 1/2, else of order N K.
 
     Raises:
         ValueError: for another order.

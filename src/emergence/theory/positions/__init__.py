@@ -38,7 +38,7 @@ def landscape(weights: Weighting, query: Query = "last", *, model: str = "reduce
         model: `reduced`, the three parameters of §6, or `full`, all 19 of Theorem 1.
 
     Returns:
-        The loss and its gradient, at one point at a time: of order N for the last pair, and N log N
+        The loss and its gradient at one point at a time, of order N for the last pair and N log N
         for any.
 
     Raises:
