@@ -1,7 +1,7 @@
 /**
  * The full model: loss and gradient of all 19 pseudo-parameters of Theorem 1, on orthonormal inputs.
  *
- * The sums over rows are those of `emergence.theory.full.sums`, where they are explained; names are
+ * The sums over rows are those of `emergence.theory._full.sums`, where they are explained; names are
  * the same, and d_x is the derivative of the loss by x. Three passes over the N pairs, up, down and
  * up, collect all sums over earlier and over later pairs.
  */

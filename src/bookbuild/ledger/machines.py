@@ -43,9 +43,8 @@ def machines_table(findings: Sequence[Finding], records: Records) -> str:
         for claim, verdict in own.items()
         if any(known.get(claim.id, verdict) != verdict for _, known in reports)
     ]
-    counts = [
-        (name, len(same), sum(same))
-        for name, known in reports
-        for same in [[known[c.id] == verdict for c, verdict in own.items() if c.id in known]]
-    ]
+    counts = []
+    for name, known in reports:
+        both = [(known[claim.id], verdict) for claim, verdict in own.items() if claim.id in known]
+        counts.append((name, len(both), sum(there == here for there, here in both)))
     return render("machines.html", counts=counts, differing=differing)

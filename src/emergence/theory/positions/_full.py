@@ -1,6 +1,6 @@
 """All nineteen pseudo-parameters with a query at every position: a mean over prefixes.
 
-The sums are those of `theory.full.sums`, whose module says what each stands for, with one more
+The sums are those of `theory._full.sums`, whose module says what each stands for, with one more
 axis: rows are prefixes of n pairs, columns are pairs. What depends on the prefix does so through
 the query, which has more rows to attend to in layer 1, and through the pairs that come after the
 one asked for. Gradients are taken by automatic differentiation.
