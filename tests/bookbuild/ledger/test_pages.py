@@ -320,6 +320,25 @@ def test_a_row_tried_at_tiny_sizes_says_so() -> None:
     assert "Planted faults (tiny sizes): 1 of 2 turn this row" in text
 
 
+def test_a_row_tells_its_faults_by_kind_and_size_and_leaves_symmetries_out() -> None:
+    faults = {
+        "slip": {"says": "a factor is forgotten", "profile": "paper"},
+        "loss": {"says": "the loss is wrong", "profile": "paper", "kind": "loss"},
+        "other": {"says": "the loss is wrong too", "profile": "paper", "kind": "loss"},
+        "far": {"says": "nothing here", "profile": "paper", "kind": "loss"},
+        "turn": {"says": "all is -1", "profile": "smoke"},
+        "same": {"says": "all is turned", "profile": "paper", "kind": "loss", "symmetry": True},
+    }
+    rows = {"a": {"turned": ["loss"], "moved": ["slip", "other", "turn", "same"]}}
+    chapter = {"fingerprint": "1", "faults": faults, "rows": rows}
+    claim = Claim("a", "§1", "A.", "new", CHAPTER, "slope", read_expectation({"at_least": 1}))
+    record = {"chapters": {CHAPTER: chapter}, "argued": {}}
+    trial = trial_of(Finding(claim, None, "reproduced"), record, {CHAPTER: "1"})
+    text = row({"at_least": 1}, 2.0, None, records=Records(trials={"a": trial}))
+    assert "1 of 5 turn this row, the sharpest: the loss is wrong. By kind" in text
+    assert "reach it: code 0 of 1, code at tiny sizes 0 of 1, loss 1 of 2. It stays" in text
+
+
 def test_a_drill_that_was_carried_over_an_edit_is_current_and_says_so() -> None:
     chapter = carried_on(RECORD["chapters"][CHAPTER], "1", "2", "c" * 12, "smoke", 787)
     record = {**RECORD, "chapters": {CHAPTER: chapter}}
