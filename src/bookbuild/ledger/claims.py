@@ -19,6 +19,18 @@ SCHEMA = Path(__file__).with_name("claims.schema.json")
 
 
 @dataclass(frozen=True)
+class Rebuttal:
+    """What the authors could say to a verdict: their sentence, its best defence, and our answer.
+
+    All three are Markdown with formulas.
+    """
+
+    sentence: str
+    defence: str
+    answer: str
+
+
+@dataclass(frozen=True)
 class Claim:
     """A row of the ledger; either measure, expectation and why are set, or not_testable."""
 
@@ -32,6 +44,12 @@ class Claim:
     why: str = ""
     not_testable: str = ""
     headline: str = ""  # the claim in plain words, for lists of main results
+    rebuttal: Rebuttal | None = None  # of a claim of the paper that does not hold as it stands
+
+    def owes_a_rebuttal(self, verdict: Verdict) -> bool:
+        """Return whether a verdict is held against the paper and no defence of it is written."""
+        held = verdict in ("partly", "contradicted", "not testable here")
+        return self.kind == "paper" and held and self.rebuttal is None
 
 
 @dataclass(frozen=True)
@@ -132,9 +150,10 @@ def _beyond_schema(
 
 
 def _claim(row: Mapping[str, Any]) -> Claim:
-    fields = {name: value for name, value in row.items() if name != "expect"}
+    fields = {name: value for name, value in row.items() if name not in ("expect", "rebuttal")}
     expectation = read_expectation(row["expect"]) if "expect" in row else None
-    return Claim(**fields, expectation=expectation)
+    rebuttal = Rebuttal(**row["rebuttal"]) if "rebuttal" in row else None
+    return Claim(**fields, expectation=expectation, rebuttal=rebuttal)
 
 
 def _owners(reported: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from bookbuild.errors import BookError
-from bookbuild.ledger.claims import SCHEMA, Claim, Kind, count, judge, read_claims
+from bookbuild.ledger.claims import SCHEMA, Claim, Kind, Rebuttal, count, judge, read_claims
 from bookbuild.ledger.expectations import Form
 
 CHAPTER = "paper/01_line"
@@ -56,6 +56,8 @@ def without(*names: str) -> dict[str, Any]:
         ([ROW | {"headline": True}], "'headline' is not a text"),
         ([ROW | {"headline": "$N^2$ steps"}], "'headline' has a formula"),
         ([ROW | {"headline": " "}], "'headline' is not a text"),
+        ([ROW | {"rebuttal": {"sentence": "A", "defence": "B"}}], "'answer' is missing"),
+        ([ROW | {"rebuttal": "No."}], "'rebuttal' is not"),
         ([ROW | {"id": "a\n"}], "not in kebab-case"),
         ([ROW | {"expect": {"within": [2, 1]}}], "'within' are the wrong way round"),
         ([ROW | {"expect": {"at_most": math.inf}}], "'at_most' is not finite"),
@@ -162,3 +164,15 @@ def test_kinds_are_counted_apart(tmp_path: Path) -> None:
     assert list(counts) == ["paper", "new", "erratum"]
     assert counts["paper"] == {"reproduced": 1, "contradicted": 1}
     assert counts["new"] == counts["erratum"] == {"reproduced": 1, "contradicted": 0}
+
+
+def test_a_rebuttal_is_read_and_owed_by_rows_of_the_paper_alone(tmp_path: Path) -> None:
+    texts = {"sentence": "“Two” (§1).", "defence": "It is about large sizes.", "answer": "No."}
+    (plain,), (defended,) = read(tmp_path, [ROW]), read(tmp_path, [ROW | {"rebuttal": texts}])
+    assert defended.rebuttal == Rebuttal(**texts)
+    for verdict in ("partly", "contradicted", "not testable here"):
+        assert plain.owes_a_rebuttal(verdict)
+        assert not defended.owes_a_rebuttal(verdict)
+        assert not dataclasses.replace(plain, kind="new").owes_a_rebuttal(verdict)
+    assert not plain.owes_a_rebuttal("reproduced")
+    assert not plain.owes_a_rebuttal("not judged")

@@ -6,7 +6,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from bookbuild.ledger.carried import IN_PLACE, Carried, carried_on
-from bookbuild.ledger.claims import Claim, Finding
+from bookbuild.ledger.claims import Claim, Finding, Rebuttal
 from bookbuild.ledger.counts import KINDS, news, record_counts, verdict_counts
 from bookbuild.ledger.expectations import Measured, read_expectation
 from bookbuild.ledger.mutation import trial_of
@@ -39,6 +39,24 @@ def row(
     claim = Claim("a", "§1", "A.", "paper", CHAPTER, "slope", expectation, "Because.")
     verdict = expectation.verdict(measured) if judged else "not judged"
     return verdict_table([Finding(claim, measured, verdict)], [chapter()], records, {})
+
+
+def test_a_row_shows_its_rebuttal_or_that_none_is_written() -> None:
+    rebuttal = Rebuttal("“A” (§1).", "It is $N$.", "It is not.")
+    plain = Claim("a", "§1", "A.", "paper", CHAPTER, not_testable="No.")
+    defended = Claim("a", "§1", "A.", "paper", CHAPTER, not_testable="No.", rebuttal=rebuttal)
+    shown = [
+        verdict_table([Finding(claim, None, "not testable here")], [chapter()], Records(), {})
+        for claim in (defended, plain)
+    ]
+    for text in ("**The paper:** “A” (§1).", "**Its best defence:** It is $N$.", "It is not."):
+        assert text in shown[0]
+        assert text not in shown[1]
+    missing = "No defence of the paper is written for this row yet."
+    assert missing in shown[1]
+    assert missing not in shown[0]
+    assert missing in row({"at_least": 2}, 1.0, None)
+    assert missing not in row({"at_least": 1}, 1.0, None)
 
 
 def chapter() -> Chapter:
