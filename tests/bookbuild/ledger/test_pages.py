@@ -16,6 +16,7 @@ from bookbuild.ledger.pages import (
     results_table,
     verdict_matrix,
     verdict_table,
+    verdicts_below,
     witness_limits,
 )
 from bookbuild.ledger.preregistration import Preregistration
@@ -118,6 +119,19 @@ def test_the_matrix_counts_each_verdict_of_a_figure_and_errata_apart() -> None:
     assert (items[0].errata, items[1].counts, items[1].errata) == (1, {}, 0)
     assert items[0].href == f"{CHAPTER}.html#figure-2"
     assert items[2].href == f"{CHAPTER}.html#measure-slope"
+
+
+def test_the_verdicts_of_a_statement_lead_to_its_rows() -> None:
+    claim = Claim("a", "Theorem 2, Corollary 1", "A.", "paper", CHAPTER, "slope")
+    below = verdicts_below([Finding(claim, None, "partly")], [chapter()], up="../")
+    assert set(below) == {"theorem-2", "corollary-1"}
+    assert "Claims about Corollary 1:" in below["corollary-1"]
+    link = "../verdicts.html?kind=paper&amp;item=corollary-1&amp;verdict=partly"
+    assert f'href="{link}"' in below["corollary-1"]
+    assert "toy sizes" not in below["corollary-1"]
+    toy = verdicts_below([Finding(claim, None, "not judged")], [chapter()])
+    assert "toy sizes" in toy["theorem-2"]
+    assert verdicts_below([], [chapter()]) == {}
 
 
 def test_the_matrix_is_a_grid_of_links() -> None:
