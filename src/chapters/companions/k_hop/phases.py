@@ -20,6 +20,7 @@ from emergence.analysis import first_reached
 CHAINS = 3
 GUESS = 1 / CHAINS  # among the ends of the chains
 LARGE = 86  # contexts a step, where a small batch hides the signal of three or four hops alone
+SPARE = (1, 17)  # of four facts a chain, 15 symbols in a context: vocabularies of 16 and 32
 HALF_WAY = (1 + GUESS) / 2  # between a guess and certainty
 
 
@@ -42,6 +43,7 @@ class Cell:
     learning_rate: float = 2e-3  # constant after the warm-up
     warm_up: int = 100
     until: float = 0.95
+    spare: int = 0  # symbols beyond those of one context; with none, every context has them all
 
     @property
     def asked(self) -> tuple[int, ...]:
@@ -50,7 +52,7 @@ class Cell:
 
     def training(self) -> RetrievalTraining:
         """The training of this cell."""
-        symbols = CHAINS * (self.n_hops + 1)
+        symbols = CHAINS * (self.n_hops + 1) + self.spare
         network = Architecture(self.n_layers, self.n_heads, self.dim, self.dim, symbols)
         return RetrievalTraining(
             stages=self.stages,
@@ -143,6 +145,14 @@ CELLS: tuple[Cell, ...] = (
     mixed(3, 8, 4000, n_hops=8, n_seeds=1),  # one more than three can by merging forwards
     alone(2, 4, 8000, n_seeds=2),
     alone(4, 4, 8000, n_seeds=2),
+    # the same questions where a context leaves some of the symbols out
+    *(alone(3, 2, 2000, spare=spare) for spare in SPARE),
+    mixed(3, 4, 2000, spare=SPARE[-1]),
+    alone(3, 1, 2000, spare=SPARE[-1]),
+    alone(3, 2, 2000, n_hops=2, spare=SPARE[-1]),
+    mixed(3, 2, 2000, n_hops=2, spare=SPARE[-1]),
+    alone(3, 3, 4000, batch_size=LARGE, spare=SPARE[-1]),
+    alone(3, 4, 6000, batch_size=LARGE, spare=SPARE[-1]),
 )
 
 
