@@ -78,7 +78,7 @@ def lengthened(settings: MinimalTraining) -> MinimalTraining:
         The settings with k times the steps, and moments k times as late.
 
     Example:
-        >>> half = replace(captions.dynamics(4, 16, 300), learning_rate=0.5)
+        >>> half = training.MinimalTraining(4, 16, 256, 300, learning_rate=0.5)
         >>> captions.lengthened(half).steps
         600
     """
