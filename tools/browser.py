@@ -61,6 +61,7 @@ def watched(browser):
 def wait_for_explorables(page, *names):
     """Wait until explorables have filled their tables, and drawn in the frame after that."""
     for name in names:
+        page.locator(f"[data-explorable={name}]").scroll_into_view_if_needed()  # it starts there
         page.wait_for_selector(f"[data-explorable={name}] table tbody tr", state="attached")
     page.evaluate(FRAMES)
 

@@ -39,6 +39,21 @@ LOOK = """() => ({
     titles: document.querySelectorAll("h1").length,
     shift: window.shifts,
 })"""
+# Explorables start where a reader comes near.
+START = """async () => {
+    for (const mount of document.querySelectorAll(".explorable")) {
+        mount.scrollIntoView({ behavior: "instant" });
+        for (let i = 0; i < 120 && !mount.matches(".ex-live"); i++) {
+            await new Promise(requestAnimationFrame);
+        }
+    }
+    scrollTo({ top: 0, behavior: "instant" });
+}"""
+STARTED = """() => ({
+    waiting: document.querySelectorAll(".explorable:not(.ex-live)").length,
+    repeated: [...document.querySelectorAll("[id]")].map(({ id }) => id)
+        .filter((id, i, ids) => ids.indexOf(id) < i),
+})"""
 SCROLL = "(top) => scrollTo({ top, behavior: 'instant' })"
 OVERFLOW = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
 # Lines of code that would have to be scrolled, folds open.
@@ -94,6 +109,7 @@ class Visit:
     external: list[str] = field(default_factory=list)
     transferred: int = 0  # bytes
     seen: dict = field(default_factory=dict)
+    started: dict = field(default_factory=dict)  # explorables that wait, ids that come twice
     overflow: dict[str, int] = field(default_factory=dict)  # pixels
     rules: int = 0  # of accessibility, passed or not
     violations: list[str] = field(default_factory=list)
@@ -117,6 +133,8 @@ def visit(
     page.evaluate(LOADED)
     page.wait_for_load_state("networkidle")
     found.seen = page.evaluate(LOOK)
+    page.evaluate(START)
+    found.started = page.evaluate(STARTED)
     for scheme in ("light",) if brief else ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
         for size in (WIDE,) if brief else (WIDE, NARROW):

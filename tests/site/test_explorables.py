@@ -138,6 +138,13 @@ def test_emergence_answers_to_the_keyboard(explore):
     mount.get_by_label("the last pair").focus()
     explore.keyboard.press("ArrowRight")
     says(summary, "N = 512")
+    limit = mount.locator(".ex-limit")
+    assert "512 and not 1,000,000" in limit.text_content()
+    explore.keyboard.press("ArrowLeft")
+    says(summary, "N = 1,000,000")
+    assert limit.text_content() == ""
+    explore.keyboard.press("ArrowRight")
+    says(summary, "N = 512")
     exact = mount.get_by_label("N, exactly")
     exact.fill("10")
     exact.press("Enter")

@@ -12,6 +12,10 @@ EXPLORABLES = [
     ("book/explore.html", "emergence"),
     ("book/explore.html", "nineteen"),
     ("book/explore.html", "circuit"),
+    ("book/story.html", "circuit"),
+    ("book/paper/01_introduction.html", "circuit"),
+    ("book/paper/06_full_dynamics.html", "emergence"),
+    ("book/beyond/09_full_flow.html", "nineteen"),
     ("book/companions/03_clustering.html", "clustering"),
 ]
 
@@ -33,6 +37,8 @@ FAULTS = {
     "a formula that is not set": lambda visit: visit.seen["formulas"] > visit.seen["rendered"],
     "more width than the window": lambda visit: {k: n for k, n in visit.overflow.items() if n > 0},
     "an image that is not loaded": lambda visit: visit.seen["broken"],
+    "an explorable that does not start": lambda visit: visit.started["waiting"],
+    "an id that comes twice": lambda visit: visit.started["repeated"],
     "viewports instead of one": lambda visit: visit.seen["viewports"] - 1,
     "titles instead of one": lambda visit: visit.seen["titles"] - 1,
     "code that does not fit into the window": lambda visit: visit.cut,

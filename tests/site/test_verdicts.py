@@ -1,6 +1,7 @@
 """The verdicts: folds, filters, what the address keeps, lasting addresses, life without scripts."""
 
 import json
+import re
 
 import pytest
 
@@ -88,6 +89,28 @@ def test_any_figure_s_verdict_is_two_clicks_from_the_front_page(page, claims):
     badges.first.click()
     seen.wait_for_selector("form.ledger-filter output")
     assert seen.locator("#claim-figure-4-similar-dynamics").is_visible()
+
+
+@pytest.mark.parametrize(
+    ("name", "item", "source"),
+    [
+        ("05_emergence", "Figure 4", r"Fig\. 4"),
+        ("05_emergence", "Hypothesis 1", r"Hypothesis 1"),
+        ("06_full_dynamics", "Theorem 2", r"Theorem 2"),
+        ("06_full_dynamics", "Corollary 1", r"Corollary 1"),
+        ("A_structure_proof", "Proposition 1", r"Propositions? 1"),
+    ],
+)
+def test_figures_and_statements_show_their_verdicts(page, claims, name, item, source):
+    seen = page(f"book/paper/{name}.html")
+    line = seen.locator(".claims-about", has_text=f"Claims about {item}:")
+    told = sum(int(text) for text in line.locator("a.verdict:not(.erratum) b").all_text_contents())
+    named = [c for c in claims if c["kind"] == "paper" and re.search(source, c["source"])]
+    assert told == len(named) > 0
+    assert "toy sizes" in line.text_content()
+    line.locator("a.verdict").first.click()
+    seen.wait_for_selector("form.ledger-filter output")
+    assert seen.locator(f"#claim-{named[0]['id']}").is_visible()
 
 
 def test_the_matrix_leads_to_every_claim_of_the_paper(verdicts, claims):

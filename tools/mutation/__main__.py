@@ -26,6 +26,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import chain
 from queue import SimpleQueue
+from typing import Any
 
 from bookbuild import settings as book
 from bookbuild.results import executed
@@ -85,10 +86,16 @@ def main() -> int:
                 for fault, trial in trials.items()
                 if trial.key == sound.key
             ]
+            found = summary(claims, sound, trials)
+            complaints += [
+                f"{fault.name} is a symmetry and turns {', '.join(_turned(found, fault.name))}."
+                for fault in faults
+                if fault.symmetry and _turned(found, fault.name)
+            ]
             if asked.fault:
                 continue
             known = record.known(name, chapter_fingerprint(chapter, book.Settings(ROOT)))
-            found = record.joined(known, summary(claims, sound, trials), asked.profile)
+            found = record.joined(known, found, asked.profile)
             for draw in chain(DRAWS[: asked.draws], alone(sound.called)):
                 if not green(found):
                     break
@@ -107,6 +114,11 @@ def main() -> int:
     print("\n".join(record.lines()))
     untried = not asked.list and any(name in left for name in chapters)
     return 1 if complaints or untried else 0
+
+
+def _turned(found: dict[str, Any], fault: str) -> list[str]:
+    """The rows that a fault turns."""
+    return [name for name, row in found["rows"].items() if fault in row.get("turned", ())]
 
 
 def executed_at_paper(chapter: Chapter) -> Trial | None:

@@ -31,6 +31,8 @@ class Fault:
     old: str
     new: str
     chapters: tuple[str, ...]
+    kind: str = "code"  # or what of a training is wrong: network, task, loss, gradient
+    symmetry: bool = False  # whether it changes no law, so that no row may turn
 
     def changed(self, text: str) -> str:
         """The source with the fault in it. Raises Stale unless the text is there exactly once."""

@@ -7,6 +7,7 @@ from typing import Any, Literal, get_args
 from bookbuild.errors import BookError
 from bookbuild.ledger.claims import Claim, judge
 
+from .fault import Fault
 from .trial import Trial, Wrong
 
 RANK = {"reproduced": 0, "partly": 1, "contradicted": 2}
@@ -89,6 +90,8 @@ def summary(claims: Iterable[Claim], sound: Trial, faulty: Mapping[Wrong, Trial]
             "says": fault.says,
             "turned": blunt[fault.name],
             "seconds": trial.seconds,
+            **({"kind": fault.kind} if isinstance(fault, Fault) and fault.kind != "code" else {}),
+            **({"symmetry": True} if isinstance(fault, Fault) and fault.symmetry else {}),
             **({"errors": [e["cause"] for e in trial.errors]} if trial.errors else {}),
         }
         for fault, trial in faulty.items()

@@ -2,6 +2,7 @@
 
 import { attentionMap, attentionTable, contextPicture } from "./circuit-view.js";
 import { button, fit, fixed, freshId, html, oncePerFrame, slider, svg } from "./dom.js";
+import { showNear } from "./near.js";
 import { circuit, describe } from "./network.js";
 
 const RANGES = { alpha: [-2, 10], beta: [-2, 14], gamma: [-0.5, 1.5] };
@@ -124,11 +125,11 @@ function show(mount) {
   mount.tabIndex = -1;
   write(state.symbols);
   new ResizeObserver(redraw).observe(mount);
-  document.addEventListener("circuit:show", ({ detail }) => {
-    setParameters(detail);
+  return (values) => {
+    setParameters(values);
     mount.scrollIntoView({ block: "start" });
     mount.focus({ preventScroll: true }); // a reader who cannot see must get here as well
-  });
+  };
 }
 
 /** Why these symbols make no context, or nothing. */
@@ -145,4 +146,5 @@ function pairsOf(symbols) {
   return symbols.map((symbol, i) => (i && i % 2 === 0 ? ` ${symbol}` : symbol)).join("");
 }
 
-for (const mount of document.querySelectorAll("[data-explorable=circuit]")) show(mount);
+const shown = showNear("circuit", show);
+document.addEventListener("circuit:show", ({ detail }) => shown()[0]?.(detail));

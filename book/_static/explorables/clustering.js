@@ -3,6 +3,7 @@
 import { split, startWeights, training } from "./adder.js";
 import { describe, heightOf, markerPicture, particlePicture, particleTable } from "./clustering-view.js";
 import { button, fit, fixed, freshId, html, number, oncePerFrame, reducedMotion, slider, svg } from "./dom.js";
+import { showNear } from "./near.js";
 import { markers, scores, SEED, simulation, start } from "./particles.js";
 
 const STEPS_A_FRAME = 4;
@@ -174,4 +175,4 @@ function show(mount) {
   new ResizeObserver(redraw).observe(mount);
 }
 
-for (const mount of document.querySelectorAll("[data-explorable=clustering]")) show(mount);
+showNear("clustering", show);

@@ -18,37 +18,46 @@ export function paperSetting() {
 }
 
 /**
- * N by slider and as a number, and which pair the query asks for.
+ * N by slider and as a number, and which pair the query asks for. A query for any pair costs more,
+ * so N is limited there; the page says so, and N comes back with the last pair.
  * @param {object} state its nPairs and query are set
  * @param {() => void} changed called after each change
  */
 export function sizeControls(state, changed) {
   const size = slider({
     label: "Pairs in the context, N", min: 0, max: SIZES.length - 1, step: 1, value: 0,
-    format: (i) => number(SIZES[i], 7), change: (i) => set(SIZES[i]),
+    format: (i) => number(SIZES[i], 7), change: (i) => ask(SIZES[i]),
   });
   const exact = html("input", {
     "aria-label": "N, exactly", type: "number", min: 2, max: MOST, step: 1,
-    change: () => set(Math.round(Number(exact.value)) || state.nPairs),
+    change: () => ask(Math.round(Number(exact.value)) || state.nPairs),
   });
   const query = choice({
     legend: "The query asks for", value: state.query,
     options: { last: "the last pair", uniform: "any pair" },
     change: (value) => {
       state.query = value;
-      set(state.nPairs);
+      set(asked);
     },
   });
+  const limit = html("p", { class: "ex-limit", role: "status" });
+  let asked = state.nPairs; // what the reader chose, with either query
+  function ask(nPairs) {
+    asked = Math.min(Math.max(nPairs, 2), MOST);
+    set(asked);
+  }
   function set(nPairs) {
     const most = state.query === "uniform" ? UNIFORM_LIMIT : MOST;
-    state.nPairs = Math.min(Math.max(nPairs, 2), most);
+    limit.textContent = nPairs > most
+      ? `N is ${number(most)} and not ${number(nPairs, 7)}: this page computes any pair up to ${number(most)}.` : "";
+    state.nPairs = Math.min(nPairs, most);
     exact.value = state.nPairs;
     size.input.max = SIZES.findLastIndex((n) => n <= most);
     size.set(SIZES.findIndex((n) => n >= state.nPairs));
     changed();
   }
-  set(state.nPairs);
-  return [html("div", { class: "ex-size" }, size.root, exact), query.root];
+  ask(state.nPairs);
+  return [html("div", { class: "ex-size" }, size.root, exact), query.root, limit];
 }
 
 /** A fold with thresholds and initial values; state.thresholds and state.start are set. */

@@ -7,6 +7,7 @@ import {
 } from "./emergence-view.js";
 import { gradientFlow, stateAt } from "./flow.js";
 import { flowTime, scaleChoice } from "./flow-time.js";
+import { showNear } from "./near.js";
 
 const HEIGHT = 360; // of the curves, in pixels
 const TWO_COLUMNS = 640; // from this width on
@@ -39,6 +40,7 @@ function show(mount) {
     moved: () => moveCursor(),
   });
   const scale = scaleChoice(state, redraw);
+  const circuits = document.querySelectorAll("[data-explorable=circuit]");
   const hand = button("Show this network in the circuit", () => {
     const [alpha, beta, gamma] = stateAt(flow, now());
     document.dispatchEvent(new CustomEvent("circuit:show", { detail: { alpha, beta, gamma } }));
@@ -71,7 +73,7 @@ function show(mount) {
     fineControls(state, recompute),
     summary,
     html("div", { class: "ex-charts" }, curves, plane),
-    html("div", { class: "ex-time" }, time.play, time.slider, reading, hand),
+    html("div", { class: "ex-time" }, time.play, time.slider, reading, ...(circuits.length ? [hand] : [])),
     note,
     html("div", { class: "ex-scroll", tabindex: 0, role: "region", "aria-label": "Emergence times" }, table),
   );
@@ -127,4 +129,4 @@ function aboutIntegral(flow) {
   return `The pale line is a level of the first integral; the flow strays from it by at most ${parts} of its terms.`;
 }
 
-for (const mount of document.querySelectorAll("[data-explorable=emergence]")) show(mount);
+showNear("emergence", show);

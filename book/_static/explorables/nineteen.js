@@ -5,6 +5,7 @@ import { curvePoints, timeAxis } from "./emergence-view.js";
 import { emergenceTimes } from "./flow.js";
 import { flowTime, scaleChoice } from "./flow-time.js";
 import { fullFlow, HEAD, LATEST, stateAt } from "./full-flow.js";
+import { showNear } from "./near.js";
 import { mainControls, subsetControls } from "./nineteen-controls.js";
 import { curvesOf, fullChart, MARGINS, quietNames, SYMBOL, timesTable } from "./nineteen-view.js";
 
@@ -98,4 +99,4 @@ function verdict(order) {
   return order.join() === "gamma,beta,alpha" ? " This is the order of Theorem 2." : " Theorem 2 has the order γ₃, β₂, α₃.";
 }
 
-for (const mount of document.querySelectorAll("[data-explorable=nineteen]")) show(mount);
+showNear("nineteen", show);

@@ -5,6 +5,7 @@ import { fit, html, number, oncePerFrame, slider, svg } from "./dom.js";
 import { curvePoints, PARAMETERS, SYMBOLS, timeChart } from "./emergence-view.js";
 import { everyPosition } from "./every.js";
 import { gradientFlow } from "./flow.js";
+import { showNear } from "./near.js";
 
 const HEIGHT = 320; // of the curves, in pixels
 const TWO_COLUMNS = 640; // from this width on
@@ -93,4 +94,4 @@ function timesTable([single, every]) {
   ];
 }
 
-for (const mount of document.querySelectorAll("[data-explorable=positions]")) show(mount);
+showNear("positions", show);

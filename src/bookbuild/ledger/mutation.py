@@ -3,13 +3,15 @@
 The drill is `tools/mutation`, which writes the record.
 """
 
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from .carried import IN_PLACE, Carried, edits_carried, is_current
 from .claims import Finding
 
+REACHED = ("improved", "moved")  # a fault that leaves a measure as it is does not reach the row
 Alertness = Literal["turned", "argued", "contradicted", "green", "untried"]
 
 
@@ -25,6 +27,18 @@ class Planted:
     tiny: bool = False  # whether that was seen at the sizes of the smoke profile alone
     contradicted: bool = False  # whether the row has no worse verdict in this build
     carried: Carried = IN_PLACE
+    kinds: Mapping[tuple[str, bool], tuple[int, int]] = field(default_factory=dict)
+    symmetries: int = 0  # changes that are no fault, under which the row stayed as it is
+
+    @property
+    def told_kinds(self) -> list[str]:
+        """By kind and size, how many of those that reach the row turn it; empty for one kind."""
+        if len(self.kinds) < 2:
+            return []
+        return [
+            f"{kind}{' at tiny sizes' if tiny else ''} {turned} of {reaching}"
+            for (kind, tiny), (turned, reaching) in self.kinds.items()
+        ]
 
     @property
     def alertness(self) -> Alertness:
@@ -48,15 +62,28 @@ def trial_of(
     argument = record["argued"].get(claim.id, "")
     if chapter is None or row is None:
         return Planted(argument=argument)
-    told = row.get("turned") or chapter["faults"]
+    faults = {name: fault for name, fault in chapter["faults"].items() if "symmetry" not in fault}
+    turned = [name for name in row.get("turned", ()) if name in faults]
+    reaching = [*turned, *(n for what in REACHED for n in row.get(what, ()) if n in faults)]
+    told = turned or faults
     fingerprint = fingerprints.get(claim.chapter)
+    kinds = {name: (faults[name].get("kind", "code"), _tiny(faults[name])) for name in reaching}
     return Planted(
-        tuple(chapter["faults"][name]["says"] for name in row.get("turned", ())),
+        tuple(faults[name]["says"] for name in turned),
         len(row.get("improved", ())),
-        len(chapter["faults"]),
+        len(faults),
         argument,
         is_current(chapter, fingerprint),
-        tiny=all(chapter["faults"][name]["profile"] == "smoke" for name in told),
+        tiny=all(_tiny(faults[name]) for name in told),
         contradicted=finding.verdict == "contradicted",
         carried=edits_carried(chapter, fingerprint),
+        kinds={
+            kind: (sum(kinds[name] == kind for name in turned), of)
+            for kind, of in sorted(Counter(kinds.values()).items())
+        },
+        symmetries=len(chapter["faults"]) - len(faults),
     )
+
+
+def _tiny(fault: Mapping[str, Any]) -> bool:
+    return bool(fault["profile"] == "smoke")

@@ -105,13 +105,17 @@ def verdict_matrix(findings: Sequence[Finding], chapters: Sequence[Chapter], up:
     return render("matrix.html", groups=groups, up=up) if groups else ""
 
 
-def figure_verdicts(
+def verdicts_below(
     findings: Sequence[Finding], chapters: Sequence[Chapter], up: str = ""
 ) -> dict[str, str]:
-    """Return what stands below each figure of the paper: its verdicts, by the figure's anchor."""
-    found = (item for item in matrix(findings, chapters) if _is_figure(item.key))
+    """Return the line below each figure and statement of the paper: its verdicts, by its anchor.
+
+    `up` leads to the book. What no claim is about has no line.
+    """
     return {
-        item.key: render("figure_verdicts.html", item=item, up=up) for item in found if item.counts
+        item.key: render("claims_about.html", item=item, up=up)
+        for item in matrix(findings, chapters)
+        if item.counts or item.errata
     }
 
 

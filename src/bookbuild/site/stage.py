@@ -17,7 +17,7 @@ from nbformat.v4 import new_markdown_cell
 
 from bookbuild.execution.runs import remark
 from bookbuild.ledger.claims import Finding
-from bookbuild.ledger.pages import figure_verdicts, made_by
+from bookbuild.ledger.pages import made_by, verdicts_below
 from bookbuild.ledger.records import Records
 from bookbuild.ledger.templates import measure_anchor
 from bookbuild.reporting.notebook import FIGURES_FOLDER
@@ -32,6 +32,7 @@ from .claims import write_claim_pages
 from .data import FOLDER, write_ledger
 from .picture import NAME, write_card
 from .scripts import join_all
+from .staged.below import add_below
 from .staged.cells import fold_long_code, join_folds, split_reports, take_folds
 from .staged.generated import write_generated
 from .staged.quoted import quote_verdicts
@@ -80,7 +81,7 @@ def write_stage(
         path.parent.mkdir(parents=True, exist_ok=True)
         up = "../" * chapter.name.count("/")
         fill = partial(quote_verdicts, page=chapter.name, findings=rows, up=up, whole=whole)
-        below = figure_verdicts(findings, chapters, up)
+        below = verdicts_below(findings, chapters, up)
         page = _page(chapter, entry, names, remark(chapter, settings), fill, below)
         nbformat.write(page, path)
         # Here other pages can include them.
@@ -142,7 +143,8 @@ def _page(
 ) -> NotebookNode:
     """Return a chapter with outputs, an anchor above each cell that measured, a remark, origin.
 
-    `fill` writes verdicts into its prose, `below` has what stands below figures, by their names.
+    `fill` writes verdicts into its prose. `below` has what stands below figures and statements of
+    the paper, by their anchors.
     """
     notebook = graft(chapter.notebook, sanitised(entry.notebook))
     measures = entry.measures
@@ -150,6 +152,7 @@ def _page(
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
             cell.source = fill(relink(cell.source, Path(chapter.name).parent, names))
+            cell.source = add_below(cell.source, below)
     shown = split_reports(notebook.cells)
     for cell in shown:
         fold_long_code(cell)

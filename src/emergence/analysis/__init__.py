@@ -12,7 +12,8 @@ from ._curves import (
     settled,
 )
 from ._prediction_error import Agreement, agreement
-from ._rotation_test import FORBIDDEN, Structure, plant, presence, structure
+from ._presence import presence
+from ._rotation_test import FORBIDDEN, Structure, plant, structure
 from ._weights import head_lead
 
 __all__ = [

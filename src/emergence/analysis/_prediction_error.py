@@ -15,14 +15,15 @@ class Agreement(NamedTuple):
 
     Attributes:
         half_loss: first step with a loss of 1/2, measured over predicted.
-        nineteen: the largest difference of a coordinate while D alpha_3 is predicted to be at most
-            1/2, over the largest coordinate predicted there.
+        nineteen: of each coordinate, the largest difference of its mean over seeds while
+            D alpha_3 is predicted to be at most 1/2, over the largest predicted there of its kind:
+            the three alpha and twelve beta, which are scores once multiplied by D, or the gamma.
         end: mean loss of the last fifth of the steps, less the predicted.
         head: alpha_3 after the last recorded step, over the predicted.
     """
 
     half_loss: Float[np.ndarray, " seeds"]  # first step with a loss of 1/2, measured over predicted
-    nineteen: Float[np.ndarray, " seeds"]
+    nineteen: Float[np.ndarray, "19"]
     end: Float[np.ndarray, " seeds"]  # mean loss of the last fifth of the steps, less the predicted
     head: Float[np.ndarray, " seeds"]  # alpha_3 after the last recorded step, over the predicted
 
@@ -42,24 +43,28 @@ def agreement(
         dim: dimension D of an item, label or position.
 
     Returns:
-        Ratios and differences, a value a seed.
+        Ratios and differences, a value a seed or a coordinate.
 
     Example:
         >>> steps, loss = np.arange(10), np.linspace(1.0, 0.1, 10)
         >>> pseudo = np.outer(np.linspace(0.1, 1.0, 10), np.ones(19))
         >>> found = analysis.agreement(steps, (pseudo[None], loss[None]), (pseudo, loss), 1)
-        >>> found.nineteen.tolist()
-        [0.0]
+        >>> float(found.nineteen.max())
+        0.0
     """
     (pseudo, loss), (expected, expected_loss) = measured, predicted
     three = NAMES.index("alpha_3")
     before = dim * expected[:, three] <= 0.5
-    apart = np.abs(pseudo - expected)[:, before].max(axis=(1, 2))
+    scores = len(NAMES) - 4  # of layers 1 and 2; the rest are the output's
+    largest = np.repeat(
+        [np.abs(expected[before, :scores]).max(), np.abs(expected[before, scores:]).max()],
+        [scores, 4],
+    )
     tail = slice(-(len(steps) // 5), None)
     (half,) = first_fallen(steps, expected_loss[None], 0.5)
     return Agreement(
         first_fallen(steps, loss, 0.5) / half,
-        apart / np.abs(expected[before]).max(),
+        np.abs(pseudo.mean(axis=0) - expected)[before].max(axis=0) / largest,
         (loss - expected_loss)[:, tail].mean(axis=1),
         pseudo[:, -1, three] / expected[-1, three],
     )

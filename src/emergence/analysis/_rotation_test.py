@@ -20,9 +20,14 @@ from emergence.models import Weights
 from emergence.subspace import embed, project
 from emergence.tasks import swap_halves
 
-#: What is read in each block: its mean along I, M and the diagonals beside I, its mean over all
-#: entries, and its size, the root mean square of what several runs have in common.
-READINGS = ("I", "M", "sub-diagonal", "super-diagonal", "mean", "size")
+#: What is read in each block of the mean over runs: its mean along I, M and the diagonals beside I
+#: and over all entries. Then what can only be too large: the root mean square over runs of the
+#: means along I and M, which sees what differs in sign, and the size of the mean over runs.
+READINGS = (
+    *("I", "M", "sub-diagonal", "super-diagonal", "mean"),
+    *("I in single runs", "M in single runs", "size"),
+)
+SIGNED = 5  # how many of them may have either sign
 #: The 28 blocks: matrix, block row and block column, counted from 1; odd ones are contents.
 BLOCKS = tuple(
     (matrix, row, column)
@@ -44,7 +49,7 @@ class Structure(NamedTuple):
     """What runs hold outside the structure of Theorem 1, by block and reading (App. A).
 
     Attributes:
-        found: of the mean over runs; zero where any value is allowed.
+        found: zero where any value is allowed.
         scale: standard deviations for rotated runs; zero where any value is allowed.
         size: how far the largest deviation stands out, in standard deviations.
         worst: which one that is.
@@ -54,8 +59,8 @@ class Structure(NamedTuple):
         chance: how often rotated runs deviate as much as the runs themselves.
     """
 
-    found: Float[np.ndarray, "28 6"]  # of the mean over runs; zero where any value is allowed
-    scale: Float[np.ndarray, "28 6"]  # standard deviations for rotated runs; zero where allowed
+    found: Float[np.ndarray, "28 8"]  # zero where any value is allowed
+    scale: Float[np.ndarray, "28 8"]  # standard deviations for rotated runs; zero where allowed
     size: float  # how far the largest deviation stands out, in standard deviations
     worst: str  # which one that is
     limit: float  # what the largest deviation of rotated runs exceeds with chance `level`
@@ -101,7 +106,7 @@ def structure(
     found = _readings(rest)[0]
     null = torch.cat([_readings(part) for part in turned(rest, turns, generator)])
     centre, scale = null.mean(dim=0), null.std(dim=0)
-    centre[:, :-1] = 0  # by symmetry; only a size has a mean
+    centre[:, :SIGNED] = 0  # by symmetry
     # What the theorem allows has been taken away up to rounding, and one run keeps its size.
     free = scale > 1e-4 * rest.square().mean().sqrt()
     scale = torch.where(free, scale, 0.0)
@@ -145,22 +150,24 @@ def turned(
     return chunks
 
 
-def _readings(blocks: Float[Tensor, "*any runs 28 D D"]) -> Float[Tensor, "any 28 6"]:
-    """The six readings of every block of the mean over runs, all in units of a weight."""
+def _readings(blocks: Float[Tensor, "*any runs 28 D D"]) -> Float[Tensor, "any 28 8"]:
+    """The eight readings of every block, all in units of a weight."""
+    along = [blocks.diagonal(offset, -2, -1).mean(dim=-1) for offset in (0, -1, 1)]
+    along.insert(1, swap_halves(blocks).diagonal(0, -2, -1).mean(dim=-1))
+    means = [one.mean(dim=-2) for one in along]
+    single = [one.square().mean(dim=-2).sqrt() for one in along[:2]]
     mean = blocks.mean(dim=-4)
-    diagonals = [mean.diagonal(offset, -2, -1).mean(dim=-1) for offset in (0, -1, 1)]
-    diagonals.insert(1, swap_halves(mean).diagonal(0, -2, -1).mean(dim=-1))
     overall, size = mean.mean(dim=(-2, -1)), mean.square().mean(dim=(-2, -1)).sqrt()
-    found = torch.stack([*diagonals, overall, size], dim=-1)
+    found = torch.stack([*means, overall, *single, size], dim=-1)
     return found.reshape(-1, len(BLOCKS), len(READINGS))
 
 
 def _sizes(
-    apart: Float[Tensor, "*any 28 6"], scale: Float[Tensor, "28 6"]
-) -> Float[Tensor, "*any 28 6"]:
-    """How many standard deviations readings are apart; of a size only upwards."""
+    apart: Float[Tensor, "*any 28 8"], scale: Float[Tensor, "28 8"]
+) -> Float[Tensor, "*any 28 8"]:
+    """How many standard deviations readings are apart, upwards where they have no sign."""
     sizes = torch.where(scale > 0, apart / scale.clamp_min(1e-30), 0.0)
-    return torch.cat([sizes[..., :-1].abs(), sizes[..., -1:]], dim=-1)
+    return torch.cat([sizes[..., :SIGNED].abs(), sizes[..., SIGNED:]], dim=-1)
 
 
 def _name(place: int) -> str:
@@ -194,32 +201,6 @@ def _commuting(
     even, odd = (_orthogonal(shape, dim // 2, generator) for _ in range(2))
     near, far = (even + odd) / 2, (even - odd) / 2
     return torch.cat([torch.cat([near, far], -1), torch.cat([far, near], -1)], dim=-2)
-
-
-def presence(
-    pseudo: Float[Tensor, "runs 19"], expected: Float[np.ndarray, "19"], smallest: float
-) -> tuple[float, int]:
-    """Whether the pseudo-parameters that population descent expects are there (Theorem 1).
-
-    Of those that should be at least twice `smallest`, what noise cannot hide.
-
-    Args:
-        pseudo: the 19 of every run.
-        expected: of `training.predict_minimal`.
-        smallest: what stands out, as of `analysis.Structure`, > 0.
-
-    Returns:
-        The least mean over runs with the sign expected, in units of `smallest`, or 0 if there are
-        none; and the number of those that should be visible.
-
-    Example:
-        >>> expected = np.array([1.0] + [0.0] * 18)
-        >>> analysis.presence(2 * torch.from_numpy(expected)[None], expected, 0.25)
-        (8.0, 1)
-    """
-    visible = np.abs(expected) >= 2 * smallest
-    there = pseudo.mean(dim=0).numpy() * np.sign(expected) / smallest
-    return float(there[visible].min(initial=np.inf)) if visible.any() else 0.0, int(visible.sum())
 
 
 def plant(weights: Weights, places: Sequence[tuple[int, int]], size: float) -> Weights:

@@ -66,3 +66,22 @@ def constrained(settings: MinimalTraining) -> MinimalTraining:
         ('alpha_3', 'beta_2', 'gamma_3')
     """
     return replace(settings, trained=INDUCTION_HEAD)
+
+
+def lengthened(settings: MinimalTraining) -> MinimalTraining:
+    """The same training with more steps, in proportion to one over its learning rate (Fig. 4; §5).
+
+    Args:
+        settings: of a training whose number of steps is not printed; its rate is 1/k.
+
+    Returns:
+        The settings with k times the steps, and moments k times as late.
+
+    Example:
+        >>> half = replace(captions.dynamics(4, 16, 300), learning_rate=0.5)
+        >>> captions.lengthened(half).steps
+        600
+    """
+    times = round(1 / settings.learning_rate)
+    snapshots = tuple(times * step for step in settings.snapshots)
+    return replace(settings, steps=times * settings.steps, snapshots=snapshots)

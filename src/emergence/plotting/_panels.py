@@ -7,8 +7,9 @@ import numpy as np
 from jaxtyping import Float, Real
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 
-from ._style import COLOURS, heat_map, predicted_curve, seed_band, symbol
+from ._style import COLOURS, colour, heat_map, predicted_curve, seed_band, symbol
 
 
 def pseudo_curves(
@@ -79,8 +80,14 @@ def dynamics(
     return figure
 
 
+#: The block of the head in each map, row and column counted from 0, and what it holds.
+HEAD_BLOCKS = ((1, 1, "alpha_3"), (0, 2, "beta_2"), (0, 4, "gamma_3"))
+
+
 def weight_maps(weights: Mapping[str, Float[np.ndarray, "rows columns"]], dim: int) -> Figure:
     """W1, W2 and the transpose of W3 of Eq. 1 as heat maps (App. C, Figs. 6 to 14).
+
+    The blocks of alpha_3, beta_2 and gamma_3 have frames.
 
     Args:
         weights: matrices by the names `w1`, `w2` and `w3`.
@@ -95,4 +102,14 @@ def weight_maps(weights: Mapping[str, Float[np.ndarray, "rows columns"]], dim: i
         blocks = [str(i + 1) for i in range(n_rows)], [str(i + 1) for i in range(n_columns)]
         title = rf"$W^{{({k})}}$" + (" transposed" if k == 3 else "")
         heat_map(ax, matrix, blocks=blocks, title=title)
+        row, column, name = HEAD_BLOCKS[k - 1]
+        ax.add_patch(
+            Rectangle(
+                (column * dim, row * dim), dim, dim, fill=False, lw=1.6, ec=colour(name), zorder=3
+            )
+        )
+        ax.annotate(
+            symbol(name), (column * dim, (row + 1) * dim), xytext=(2, 3), color=colour(name),
+            textcoords="offset points", weight="bold", size=11,
+        )  # fmt: skip
     return figure

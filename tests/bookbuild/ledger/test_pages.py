@@ -16,6 +16,7 @@ from bookbuild.ledger.pages import (
     results_table,
     verdict_matrix,
     verdict_table,
+    verdicts_below,
     witness_limits,
 )
 from bookbuild.ledger.preregistration import Preregistration
@@ -118,6 +119,19 @@ def test_the_matrix_counts_each_verdict_of_a_figure_and_errata_apart() -> None:
     assert (items[0].errata, items[1].counts, items[1].errata) == (1, {}, 0)
     assert items[0].href == f"{CHAPTER}.html#figure-2"
     assert items[2].href == f"{CHAPTER}.html#measure-slope"
+
+
+def test_the_verdicts_of_a_statement_lead_to_its_rows() -> None:
+    claim = Claim("a", "Theorem 2, Corollary 1", "A.", "paper", CHAPTER, "slope")
+    below = verdicts_below([Finding(claim, None, "partly")], [chapter()], up="../")
+    assert set(below) == {"theorem-2", "corollary-1"}
+    assert "Claims about Corollary 1:" in below["corollary-1"]
+    link = "../verdicts.html?kind=paper&amp;item=corollary-1&amp;verdict=partly"
+    assert f'href="{link}"' in below["corollary-1"]
+    assert "toy sizes" not in below["corollary-1"]
+    toy = verdicts_below([Finding(claim, None, "not judged")], [chapter()])
+    assert "toy sizes" in toy["theorem-2"]
+    assert verdicts_below([], [chapter()]) == {}
 
 
 def test_the_matrix_is_a_grid_of_links() -> None:
@@ -336,6 +350,25 @@ def test_a_row_tried_at_tiny_sizes_says_so() -> None:
     records = Records(trials={"a": trial_of(finding, RECORD, {CHAPTER: "1"})})
     text = row({"at_least": 1}, 2.0, None, records=records)
     assert "Planted faults (tiny sizes): 1 of 2 turn this row" in text
+
+
+def test_a_row_tells_its_faults_by_kind_and_size_and_leaves_symmetries_out() -> None:
+    faults = {
+        "slip": {"says": "a factor is forgotten", "profile": "paper"},
+        "loss": {"says": "the loss is wrong", "profile": "paper", "kind": "loss"},
+        "other": {"says": "the loss is wrong too", "profile": "paper", "kind": "loss"},
+        "far": {"says": "nothing here", "profile": "paper", "kind": "loss"},
+        "turn": {"says": "all is -1", "profile": "smoke"},
+        "same": {"says": "all is turned", "profile": "paper", "kind": "loss", "symmetry": True},
+    }
+    rows = {"a": {"turned": ["loss"], "moved": ["slip", "other", "turn", "same"]}}
+    chapter = {"fingerprint": "1", "faults": faults, "rows": rows}
+    claim = Claim("a", "§1", "A.", "new", CHAPTER, "slope", read_expectation({"at_least": 1}))
+    record = {"chapters": {CHAPTER: chapter}, "argued": {}}
+    trial = trial_of(Finding(claim, None, "reproduced"), record, {CHAPTER: "1"})
+    text = row({"at_least": 1}, 2.0, None, records=Records(trials={"a": trial}))
+    assert "1 of 5 turn this row, the sharpest: the loss is wrong. By kind" in text
+    assert "reach it: code 0 of 1, code at tiny sizes 0 of 1, loss 1 of 2. It stays" in text
 
 
 def test_a_drill_that_was_carried_over_an_edit_is_current_and_says_so() -> None:

@@ -20,6 +20,16 @@ def test_one_step_given_layer_1_and_a_slow_output_is_sparse_attention():
     assert rival_laws.one_step_time(theory.landscape_of(64), 1) != pytest.approx(theirs, rel=0.5)
 
 
+def test_the_difference_from_sparse_attention_falls_like_the_root_of_the_dimension():
+    """*Results in brief* says 3% at 16 dimensions."""
+    dims = np.array([16, 64, 256])
+    ours = [rival_laws.one_step_time(theory.landscape_of(32), int(d)) for d in dims]
+    theirs = [rival_laws.sparse_attention_time(64, int(d)) for d in dims]
+    apart = np.array(ours) / theirs - 1
+    assert f"{apart[0]:.0%}" == "3%"
+    assert apart * np.sqrt(dims) == pytest.approx(np.full(3, 4 * apart[0]), rel=0.05)
+
+
 def test_one_copy_is_the_plain_context():
     plain = theory.landscape_of(6)
     assert rival_laws.copied(6, 1).gradient(0.3, 0.4, 0.5) == pytest.approx(

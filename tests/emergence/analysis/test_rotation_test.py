@@ -118,6 +118,16 @@ def test_diagonals_beside_the_main_one_and_constants_are_seen(offset):
         assert judge(weights).excess > 1
 
 
+@pytest.mark.parametrize("reading", [0, 1])
+def test_a_diagonal_that_differs_in_sign_between_runs_is_seen(reading):
+    weights = noisy(11)
+    planted = analysis.plant(weights, [(2, reading)], 0.4)
+    signs = torch.tensor([1.0, -1.0, -1.0, 1.0])[:, None, None]
+    mixed = Weights(*(w + signs * (p - w) for w, p in zip(weights, planted, strict=True)))
+    assert judge(weights).excess < 1
+    assert judge(mixed).excess > 1
+
+
 def test_what_several_runs_share_is_seen_in_any_direction():
     weights = noisy(8)
     common = torch.randn(DIM, DIM, generator=devices.generator(9, CPU), dtype=torch.float64)
