@@ -15,6 +15,8 @@ from bookbuild.site.data import catalogue
 from bookbuild.site.lookup.formulas import readable
 from bookbuild.source.chapters import Chapter, part_titles, read_toc
 
+from .coverage import coverage_map, read_coverage
+
 FOLDER = "_generated"
 FORMULA = re.compile(r"\$([^$]+)\$")
 
@@ -56,6 +58,7 @@ def _pieces(
     yield "verdict_table", verdict_table(findings, chapters, records, titles)
     for what in WORDS:
         yield f"{what}_counts", record_counts(what, findings, records)
+    yield "coverage", coverage_map(read_coverage(root), findings, chapters)
     yield "machines", machines_table(findings, records)
     yield "witness_limits", witness_limits(read_record(root / WITNESS))
     yield "data_catalogue", catalogue(chapters, entries)
