@@ -36,7 +36,8 @@ def test_one_query_gains_what_the_copies_are():
     gains = copies.speedups(32, 4)
     assert gains["one step", False] == pytest.approx(4, rel=0.1)
     assert gains["whole head", False] > 4
-    assert gains["whole head", True] < gains["one step", True] < 4
+    assert 1 < gains["one step", True] < 2
+    assert 1 < gains["whole head", True] < 2
 
 
 def test_copies_have_to_fill_the_context():
