@@ -32,6 +32,8 @@ class EveryPosition:
         cells: steps of these bounds up to beta = 1.
         predicted_pairs: largest N whose trainings are held to population descent.
         few_step: below N0, every which N is integrated.
+        copied_places: places N of contexts in which each pair comes several times.
+        copies: of each pair there, a divisor of N.
     """
 
     three_pairs: tuple[int, ...] = (16, 32, 64, 128, 256, 512, 1024, 2048, 4096)
@@ -49,6 +51,8 @@ class EveryPosition:
     enclosed: int = 256
     cells: int = 400
     few_step: int = 9
+    copied_places: int = 256
+    copies: int = 4
 
     def full_pairs(self, query: Query) -> tuple[int, ...]:
         """The N of all nineteen under a query rule."""
@@ -70,6 +74,7 @@ PRESET = preset(
         weighted_full=(2, 4),
         cells=50,
         few_step=100,
+        copied_places=32,
     ),
 )
 

@@ -77,6 +77,18 @@ def _number(value: float | None) -> float:
     return np.inf if value is None else float(value)
 
 
+def spread(ratios: Steps) -> str:
+    """Mean and standard deviation over seeds as a table shows them, or that a level is not reached.
+
+    Args:
+        ratios: one value a seed, infinite where a run ended before the level.
+    """
+    reached = np.isfinite(ratios)
+    if not reached.all():
+        return f"not reached by {(~reached).sum()} of {len(ratios)}"
+    return f"{ratios.mean():.3f} ± {ratios.std():.3f}"
+
+
 def in_words(cell: Cell) -> str:
     """A cell as the page names it."""
     of = f"N = {cell.n_pairs}, B = {cell.batch_size}"
@@ -111,4 +123,4 @@ def predicted(cell: WeightsCell) -> dict[str, float]:
     }
 
 
-__all__ = ["COMMAND", "Stored", "in_words", "population", "predicted"]
+__all__ = ["COMMAND", "Stored", "in_words", "population", "predicted", "spread"]

@@ -13,7 +13,7 @@ from chapters.beyond.every_position.minimal import (
     prefix_output,
     train_asked_weights,
 )
-from chapters.beyond.every_position.reading import Stored, in_words, predicted
+from chapters.beyond.every_position.reading import Stored, in_words, predicted, spread
 from chapters.beyond.every_position.stored import CELLS, TokensCell, WeightsCell, crossed
 from chapters.beyond.every_position.supervision import asked
 from chapters.beyond.every_position.tokens import prefix_logits
@@ -107,6 +107,11 @@ def test_a_crossing_is_on_a_line():
     assert crossed(times, curve, 0.5) == 1.75
     assert crossed(times, curve, 0.7) is None
     assert crossed(times, curve, 0.0) == 0.0
+
+
+def test_a_level_that_is_not_reached_is_told():
+    assert spread(np.array([1.0, 3.0])) == "2.000 ± 1.000"
+    assert spread(np.array([1.0, np.inf, np.inf])) == "not reached by 2 of 3"
 
 
 def test_a_run_that_diverges_is_told(monkeypatch):
