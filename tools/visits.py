@@ -51,8 +51,8 @@ START = """async () => {
 }"""
 STARTED = """() => ({
     waiting: document.querySelectorAll(".explorable:not(.ex-live)").length,
-    repeated: [...document.querySelectorAll("[id]")].map(({ id }) => id)
-        .filter((id, i, ids) => ids.indexOf(id) < i),
+    repeated: [...document.querySelectorAll(".explorable [id]")].map(({ id }) => id)
+        .filter((id) => document.querySelectorAll(`[id="${id}"]`).length > 1),
 })"""
 SCROLL = "(top) => scrollTo({ top, behavior: 'instant' })"
 OVERFLOW = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
@@ -109,7 +109,7 @@ class Visit:
     external: list[str] = field(default_factory=list)
     transferred: int = 0  # bytes
     seen: dict = field(default_factory=dict)
-    started: dict = field(default_factory=dict)  # explorables that wait, ids that come twice
+    started: dict = field(default_factory=dict)  # explorables that wait, their ids that come twice
     overflow: dict[str, int] = field(default_factory=dict)  # pixels
     rules: int = 0  # of accessibility, passed or not
     violations: list[str] = field(default_factory=list)

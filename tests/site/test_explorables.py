@@ -119,6 +119,14 @@ def test_attention_and_answer_are_those_of_the_network(modules, parameters, n_pa
     assert found["loss"] == pytest.approx(expected.loss, rel=1e-6, abs=1e-12)
 
 
+def test_what_the_introduction_and_the_story_say_of_each_step():
+    attention = circuit(6.0, 0.0, 1.0, 4, 1).layer2[-1, :-1]
+    assert attention == pytest.approx(np.full(8, 1 / 8))
+    attention = circuit(0.0, 8.0, 1.0, 4, 1).layer2[-1, :-1]
+    assert int(attention.argmax()) == 3
+    assert attention[3] < 0.5
+
+
 def test_the_table_shows_the_times(explore):
     cells = explore.locator(f"{EMERGENCE} tbody tr td:nth-child(2)").all_text_contents()
     shown = [float(cell.replace(",", "")) for cell in cells]

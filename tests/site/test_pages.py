@@ -38,7 +38,7 @@ FAULTS = {
     "more width than the window": lambda visit: {k: n for k, n in visit.overflow.items() if n > 0},
     "an image that is not loaded": lambda visit: visit.seen["broken"],
     "an explorable that does not start": lambda visit: visit.started["waiting"],
-    "an id that comes twice": lambda visit: visit.started["repeated"],
+    "an id of an explorable that comes twice": lambda visit: visit.started["repeated"],
     "viewports instead of one": lambda visit: visit.seen["viewports"] - 1,
     "titles instead of one": lambda visit: visit.seen["titles"] - 1,
     "code that does not fit into the window": lambda visit: visit.cut,

@@ -40,7 +40,7 @@ export function sizeControls(state, changed) {
       set(asked);
     },
   });
-  const limit = html("p", { class: "ex-limit", role: "status" });
+  const limit = html("p", { class: "ex-limit", "aria-live": "polite" });
   let asked = state.nPairs; // what the reader chose, with either query
   function ask(nPairs) {
     asked = Math.min(Math.max(nPairs, 2), MOST);
