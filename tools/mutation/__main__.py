@@ -41,7 +41,9 @@ from .fault import ROOT, Stale
 from .trial import NONE, TIMED_OUT, TINY, Executor, Settings, Trial, Wrong, made, stored
 from .verdicts import green, summary
 
-LEAST, SLOWER = 120, 5  # seconds for any trial, and times what it takes without a fault
+# Seconds for any trial, and times what it takes without a fault. That may have found its trainings
+# kept, which a fault in them has to repeat.
+LEAST, SLOWER = {"paper": 1800, "smoke": 120}, 5
 
 
 def main() -> int:
@@ -177,7 +179,7 @@ class Pool:
             return
         yield first, found
         # a flow that a fault keeps from ending need not be waited for
-        patience = min(settings.timeout, LEAST + SLOWER * found.seconds)
+        patience = min(settings.timeout, LEAST[settings.profile] + SLOWER * found.seconds)
         settings = replace(settings, timeout=patience)
         with ThreadPoolExecutor(max(1, self._count)) as threads:
             for fault, trial in zip(others, threads.map(one, others), strict=True):
