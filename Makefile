@@ -155,6 +155,7 @@ record-rows: record-preregistration
 record-peers: env
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements.peers.lock
 	@$(BIN)/python -W ignore -m tools.benchmark.witnesses
+	@$(BIN)/python -W ignore -m tools.benchmark.published
 
 drill: drill-$(or $(WHAT),none)  ## for maintainers: break or imitate something on purpose, WHAT=mutation|faults|forgeries|emulation|rehearsal|newest-sphinx|vulnerabilities
 

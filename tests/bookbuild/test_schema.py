@@ -22,7 +22,7 @@ FILES = [
     *((path, GRID) for path in sorted((ROOT / "data/sweeps").glob("*.yml"))),
 ]
 NAMES = ("id", "kind", "expect", "within", "holds", "not_testable", "function", "grid", "fixed")
-NAMES += ("package", "drawing", "symbols", "colab", "stored_runs")
+NAMES += ("package", "drawing", "symbols", "colab", "stored_runs", "measured")
 texts = st.sampled_from(NAMES) | st.text(max_size=3)
 documents = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | texts | st.dates(),

@@ -1,6 +1,8 @@
 """Write the records of data/ anew: python -m tools.records --help lists them."""
 
 import json
+import shutil
+from pathlib import Path
 from typing import Any
 
 import click
@@ -55,9 +57,12 @@ def seeds(seeds: int, rounding: str | None, scheduler: str | None, **options: An
 @commands.command()
 @run_options
 @PART
-def cold_build(**options: Any) -> None:
+@click.option("--output", type=click.Path(path_type=Path), help="a second place for the record")
+def cold_build(output: Path | None, **options: Any) -> None:
     """Execute every chapter with no result to start from, and record how long each takes."""
     path = run_cold_build(settings_of(**options), choose_display(console), tell)
+    if output is not None:
+        shutil.copy2(path, output)
     took = json.loads(path.read_text(encoding="utf-8"))
     tell(f"{len(took['chapters'])} chapters in {took['seconds'] / 60:.1f} minutes: {path}")
 

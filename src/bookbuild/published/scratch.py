@@ -17,22 +17,24 @@ from bookbuild.results.contents import different
 from bookbuild.results.snapshot import sources
 from bookbuild.settings import Settings
 from bookbuild.site.stamp import Told
-from bookbuild.source.book import read_book
+from bookbuild.source.book import Book, Measured, read_book
 from bookbuild.source.chapters import read_chapters, read_toc
 
 from .costs import UNKNOWN, chapter_costs
+from .remeasured import measure_again
 
 FOLDER = "_build/scratch"
 COPIED = ("src", "book", "data", "_toc.yml", "_config.yml", "CITATION.cff")
+WHERE_THERE = ("tools", "proofs")  # what commands read that measure files of data
 
 
 def reproduce_from_scratch(
     settings: Settings, display: Display, tell: Callable[[str], None]
 ) -> tuple[Told, Settings]:
-    """Compute every stored run and every chapter anew; return what the build told, and where.
+    """Compute every stored run, measured file and chapter anew; return what was told, and where.
 
-    A run or chapter that is finished is kept there, so a second call goes on where the first was
-    stopped. Raises BookError where something fails or what a run needs is not installed.
+    What is finished is kept there, so a second call goes on where the first was stopped. Raises
+    BookError where something fails or what a run or a measurement needs is not installed.
     """
     runs = list(stored_runs(settings.root, sources(settings)))
     for line in costs(settings, runs):
@@ -45,7 +47,11 @@ def reproduce_from_scratch(
         if len(versions(packages)) <= len(packages)
     )
     scratch = replace(settings, root=settings.root / FOLDER, published=None)
-    _copy(settings.root, scratch.root)
+    book = read_book(settings.root)
+    _copy(settings.root, scratch.root, book)
+    measured = _measured(settings.root)
+    early = {file: how for file, how in measured.items() if not how.last}
+    measure_again(early, scratch.root, tell)
     for name in files:
         left = run_stored(Path(name).stem, scratch, None)
         raise_if_any([f"{len(left)} runs of {name} are left."] if left else [])
@@ -58,6 +64,8 @@ def reproduce_from_scratch(
         pairs = [(x.result, again.get((name, x.configuration))) for x in entries]
         equal = sum(not different({"": one}, {"": other}, 0.0) for one, other in pairs)
         tell(f"{name}: {equal} of {len(pairs)} runs as stored, to the bit")
+    late = {file: how for file, how in measured.items() if how.last}
+    measure_again(late, scratch.root, tell)
     return renew_book(scratch, display, tell), scratch
 
 
@@ -67,16 +75,23 @@ def costs(settings: Settings, runs: list[StoredRun]) -> list[str]:
     seconds = chapter_costs(settings, chapters)
     claims = read_claims(settings.root, [chapter.name for chapter in chapters])
     rows = Counter(claim.chapter for claim in claims if claim.expectation is not None)
-    lines = []
+    measured = _measured(settings.root)
+    lines, computed = [], 0
     for chapter in chapters:
         read = [run for run in runs if settings.root / run.file in chapter.data]
-        minutes = seconds[chapter.name] / 60
+        again = [file for file in measured if settings.root / file in chapter.data]
+        known = {settings.root / name for name in (*again, *(run.file for run in read))}
+        minutes = seconds[chapter.name] / 60 + sum(measured[file].minutes for file in again)
         lines.append(f"{chapter.name}: {rows[chapter.name]} judged rows, {minutes:.1f} min")
+        lines[-1] += f" with {', '.join(Path(file).name for file in again)}" if again else ""
         lines[-1] += f", and {_taken(read)}" if read else ""
-        other = [path.name for path in chapter.data if path.suffix == ".json" and not read]
+        other = [x.name for x in chapter.data if x.suffix == ".json" and x not in known]
         lines[-1] += f"; it reads {', '.join(other)}, which is not computed here" if other else ""
-    whole = sum(seconds.values()) / 60
-    lines.append(f"all {sum(rows.values())} judged rows: {whole:.0f} min, and {_taken(runs)}")
+        computed += 0 if other else rows[chapter.name]
+    whole = sum(seconds.values()) / 60 + sum(how.minutes for how in measured.values())
+    lines.append(f"all {rows.total()} judged rows: {whole:.0f} min, and {_taken(runs)}")
+    share = computed / max(1, rows.total())
+    lines.append(f"{computed} of {rows.total()} judged rows ({share:.1%}) rest on no stored value")
     return lines
 
 
@@ -89,11 +104,18 @@ def _taken(runs: Sequence[StoredRun]) -> str:
     return text + (f"{guess} of {unknown * UNKNOWN / 60:.0f}" if unknown else "")
 
 
-def _copy(root: Path, target: Path) -> None:
+def _measured(root: Path) -> dict[str, Measured]:
+    """Return how the files below data that are measured are made, those that the book has."""
+    declared = read_book(root).measured
+    return {file: how for file, how in declared.items() if (root / file).is_file()}
+
+
+def _copy(root: Path, target: Path, book: Book) -> None:
     """Copy what a build reads, without the stored runs that have not been made there."""
-    stored = (Path(file).name for file in read_book(root).stored_runs)
-    ours = shutil.ignore_patterns("__pycache__", *stored)
-    for name in COPIED:
+    ours = shutil.ignore_patterns("__pycache__", *(Path(file).name for file in book.stored_runs))
+    listed = (how.requirements for how in book.measured.values() if how.requirements)
+    there = (name for name in (*WHERE_THERE, *listed) if (root / name).exists())
+    for name in (*COPIED, *there):
         if (root / name).is_dir():
             shutil.copytree(root / name, target / name, ignore=ours, dirs_exist_ok=True)
         elif (root / name).is_file():

@@ -12,10 +12,11 @@ from tools.toy_book import LINE, SQUARE, Command, Toy
 @pytest.mark.usefixtures("without_site")
 def test_everything_is_computed_in_a_folder_of_its_own_and_once(toy: Toy) -> None:
     told, settings = scratch.reproduce_from_scratch(toy.settings(), *toy.heard())
-    assert toy.lines[:3] == [
+    assert toy.lines[:4] == [
         f"{LINE}: 1 judged rows, {UNTIMED / 60:.1f} min",
         f"{SQUARE}: 1 judged rows, {UNTIMED / 60:.1f} min",
         "all 2 judged rows: 2 min, and 0 stored runs, 0 core-minutes on record",
+        "2 of 2 judged rows (100.0%) rest on no stored value",
     ]
     assert (told.executed, told.cached) == (2, 0)  # though the book itself has been built
     assert settings.root == toy.root / scratch.FOLDER

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from bookbuild.errors import BookError
-from bookbuild.source.book import Book, read_book
+from bookbuild.source.book import Book, Measured, read_book
 
 
 def written(root: Path, text: str) -> Path:
@@ -20,9 +20,11 @@ def test_a_book_that_says_nothing_has_defaults(tmp_path: Path) -> None:
 
 
 def test_what_it_says_is_read(tmp_path: Path) -> None:
-    text = "bookbuild: {package: a, drawing: [a.b], symbols: [c], stored_runs: {data/d.json: a.d}}"
+    text = "bookbuild: {package: a, drawing: [a.b], symbols: [c], stored_runs: {data/d.json: a.d}, "
+    text += "measured: {data/e.json: {command: python -m e, minutes: 2, last: true}}}"
     book = read_book(written(tmp_path, text))
-    assert book == Book("a", ("a.b",), ("c",), (), {"data/d.json": "a.d"})
+    measured = {"data/e.json": Measured("python -m e", 2, last=True)}
+    assert book == Book("a", ("a.b",), ("c",), (), {"data/d.json": "a.d"}, measured)
 
 
 @pytest.mark.parametrize(
@@ -38,6 +40,10 @@ def test_what_it_says_is_read(tmp_path: Path) -> None:
         (
             "{stored_runs: {data/d.json: 1}}",
             "the field 'stored_runs.data/d.json' is not the name of a package or module: 1",
+        ),
+        (
+            "{measured: {data/e.json: {command: python -m e}}}",
+            "the field 'minutes' is missing",
         ),
     ],
 )

@@ -1,0 +1,1 @@
+"""Two published programs run beside the book: python -m tools.benchmark.published."""
