@@ -109,7 +109,7 @@ def _print_report(report: Report, seed: int, results: str) -> None:
     if draw.never:
         most = math.ceil(max(draw.costs[name] for name in draw.never) / 60)
         tell(f"  {len(draw.never)} can never be drawn in this time: {_some(draw.never)}")
-        tell(f"  all could be with: make verify RESULTS={results} MINUTES={most}")
+        tell(f"  each could be drawn with: make verify RESULTS={results} MINUTES={most}")
     tell(
         f"one altered result of these, whichever, would have been met in {draw.chance:.0%} of cases"
     )
