@@ -73,5 +73,5 @@ def test_what_contributors_are_sent_to_is_there():
     assert [
         how
         for how in re.findall(r"see \*(.+?)\*|See \*(.+?)\*", text)
-        if f"**{''.join(how)}" not in workshop
+        if f"\n### {''.join(how)}" not in workshop
     ] == []

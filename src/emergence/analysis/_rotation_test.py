@@ -78,8 +78,9 @@ def structure(
 ) -> Structure:
     """Every block of trained weights against the same runs rotated at random (Theorem 1, App. A).
 
-    With ten figures, a level of 0.005 keeps the chance of one false alarm in all below 0.05: the
-    limit is on the greatest of all readings of a figure, whatever their correlations.
+    With ten figures, a level of 0.005 keeps the chance of one false alarm in all below 0.05; with
+    several settings of each it is a part of that. The limit is on the greatest of all readings of a
+    figure, whatever their correlations.
 
     Args:
         weights: of several runs, trained from zero on isotropic data.

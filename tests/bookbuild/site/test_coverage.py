@@ -10,7 +10,7 @@ from bookbuild.source.chapters import Chapter
 
 CHAPTERS = [
     Chapter(f"paper/{name}", name, new_notebook(), ())
-    for name in ("01_line", "02_curve", "A_proof")
+    for name in ("01_line", "02_curve", "A_proof", "equations", "errata")
 ]
 CLAIM = Claim("a-slope", "§1", "A.", "paper", "paper/01_line", "slope")
 FINDINGS = [Finding(CLAIM, None, "partly")]

@@ -2,7 +2,7 @@
 
 A statement is a directive that has a label, such as a theorem, or whatever block follows a target:
 
-    (corollary-1)=
+    (law)=
     The head takes a time of order N squared.
 """
 

@@ -99,7 +99,10 @@ def coverage_map(
         _place(name, list(group), rows, names)
         for name, group in groupby(pieces, lambda piece: piece.place)
     ]
-    return render("coverage.html", counts=counts, places=places, tags=TAGS, kinds=KINDS)
+    pages = {name.rpartition("/")[2]: f"{name}.html" for name in names}
+    return render(
+        "coverage.html", counts=counts, places=places, tags=TAGS, kinds=KINDS, pages=pages
+    )
 
 
 def _counts(pieces: Iterable[Piece]) -> list[int]:

@@ -30,7 +30,8 @@ class WeightsDuringTraining:
     four: MinimalTraining  # Figures 6 to 8
     eight: MinimalTraining  # Figures 9 to 11
     sixteen: MinimalTraining  # Figures 12 to 14
-    turns: int = 1999  # of the null of `analysis.structure`
+    turns: int = 3999  # of the null of `analysis.structure`
+    chance: float = 0.05  # of one false alarm in all figures and settings
     sequences: int = 4096  # of one gradient
     gradients: int = 10  # their mean stands for the population
 
@@ -40,7 +41,13 @@ PRESET = preset(
         weights(4, 100, 200, 400), weights(8, 200, 400, 800), weights(16, 250, 500, 1000)
     ),
     smoke=WeightsDuringTraining(
-        SMALL_WEIGHTS, SMALL_WEIGHTS, SMALL_WEIGHTS, turns=800, sequences=64, gradients=2
+        SMALL_WEIGHTS,
+        SMALL_WEIGHTS,
+        SMALL_WEIGHTS,
+        turns=800,
+        chance=0.2,
+        sequences=64,
+        gradients=2,
     ),
 )
 
