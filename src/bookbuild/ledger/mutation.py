@@ -28,7 +28,7 @@ class Planted:
     contradicted: bool = False  # whether the row has no worse verdict in this build
     carried: Carried = IN_PLACE
     kinds: Mapping[tuple[str, bool], tuple[int, int]] = field(default_factory=dict)
-    symmetries: int = 0  # changes that are no fault, under which the row stayed as it is
+    symmetries: int = 0  # changes that are no fault, under which the verdict stayed
 
     @property
     def told_kinds(self) -> list[str]:
@@ -81,7 +81,7 @@ def trial_of(
             kind: (sum(kinds[name] == kind for name in turned), of)
             for kind, of in sorted(Counter(kinds.values()).items())
         },
-        symmetries=len(chapter["faults"]) - len(faults),
+        symmetries=len(chapter["faults"].keys() - faults.keys() - set(row.get("turned", ()))),
     )
 
 

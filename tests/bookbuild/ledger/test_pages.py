@@ -368,7 +368,11 @@ def test_a_row_tells_its_faults_by_kind_and_size_and_leaves_symmetries_out() -> 
     trial = trial_of(Finding(claim, None, "reproduced"), record, {CHAPTER: "1"})
     text = row({"at_least": 1}, 2.0, None, records=Records(trials={"a": trial}))
     assert "1 of 5 turn this row, the sharpest: the loss is wrong. By kind" in text
-    assert "reach it: code 0 of 1, code at tiny sizes 0 of 1, loss 1 of 2. It stays" in text
+    assert "reach it: code 0 of 1, code at tiny sizes 0 of 1, loss 1 of 2." in text
+    assert "Its verdict stays under 1 change that is no fault" in text
+    rows["a"]["turned"].append("same")
+    turned = trial_of(Finding(claim, None, "reproduced"), record, {CHAPTER: "1"})
+    assert (turned.symmetries, turned.turned) == (0, trial.turned)
 
 
 def test_a_drill_that_was_carried_over_an_edit_is_current_and_says_so() -> None:
