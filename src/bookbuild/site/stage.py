@@ -35,7 +35,7 @@ from .scripts import join_all
 from .staged.below import add_below
 from .staged.cells import fold_long_code, join_folds, split_reports, take_folds
 from .staged.generated import write_generated
-from .staged.quoted import quote_verdicts
+from .staged.quoted import leave_out_infinite, quote_verdicts
 
 SMOKE_NOTE = "Made by the smoke profile, at reduced sizes: no claim is judged here."
 MATHJAX_FILES = ("tex-mml-chtml.js", "output/chtml/fonts/woff-v2", "input/tex/extensions")
@@ -83,6 +83,9 @@ def write_stage(
         fill = partial(quote_verdicts, page=chapter.name, findings=rows, up=up, whole=whole)
         below = verdicts_below(findings, chapters, up)
         page = _page(chapter, entry, names, remark(chapter, settings), fill, below)
+        if settings.profile == "smoke":
+            for cell in (cell for cell in page.cells if cell.cell_type == "markdown"):
+                cell.source = leave_out_infinite(cell.source, entry.measures)
         nbformat.write(page, path)
         # Here other pages can include them.
         entry.write_figures(generated / FIGURES_FOLDER / chapter.name)

@@ -6,7 +6,7 @@ import pytest
 
 from bookbuild.errors import BookError
 from bookbuild.ledger.claims import Claim, Finding
-from bookbuild.site.staged.quoted import ABSENT, SURPRISE, TOY, quote_verdicts
+from bookbuild.site.staged.quoted import ABSENT, SURPRISE, TOY, leave_out_infinite, quote_verdicts
 
 PAGE = """Before.
 
@@ -55,3 +55,12 @@ def test_a_build_of_one_part_says_that_the_rest_is_elsewhere() -> None:
     text = quote_verdicts(PAGE, "story.md", {}, whole=False)
     assert text.count(ABSENT) == 1
     assert "{" not in text
+
+
+def test_an_infinite_number_is_left_out() -> None:
+    measures = {
+        "speed": {"value": {"a": 0.8, "b": float("inf")}, "over": "settings"},
+        "lead": {"value": 2.0, "over": None},
+    }
+    text = "At most {glue:text}`speed_max:.0%`, at least {glue:text}`speed_min:.0%`."
+    assert leave_out_infinite(text, measures) == ("At most …, at least {glue:text}`speed_min:.0%`.")

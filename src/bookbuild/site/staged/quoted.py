@@ -11,15 +11,19 @@ sentences, one a verdict:
 The build shows the sentence of the verdict that it found, so that nobody can type it.
 """
 
+import math
 import re
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from bookbuild.errors import BookError
 from bookbuild.ledger.claims import Finding
 from bookbuild.ledger.templates import render
+from bookbuild.reporting.measures import glued
 
 BADGE = re.compile(r"\{verdict\}`([\w-]+)`")
 BLOCK = re.compile(r"^```\{concluded\} ([\w -]+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+NUMBER = re.compile(r"\{glue:text\}`(\w+)(?::[^`]*)?`")
 SENTENCE = re.compile(r"^(reproduced|partly|contradicted|not testable here): (.+)$", re.MULTILINE)
 TOY = "This page was built at toy sizes, which cannot answer this question."
 SURPRISE = "This build found something else than we expected of this statement: "
@@ -54,6 +58,20 @@ def quote_verdicts(
 
     text = BLOCK.sub(conclusion, text)
     return BADGE.sub(lambda match: _badges(rows(match[1]), up), text)
+
+
+def leave_out_infinite(text: str, measures: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return a text in which an infinite number that it quotes is an ellipsis.
+
+    At toy sizes a training may never come to where it is read, and "at most inf%" says nothing.
+    """
+    infinite = {
+        name
+        for key, measure in measures.items()
+        for name, number in glued(key, measure["value"], measure["over"]).items()
+        if math.isinf(number)
+    }
+    return NUMBER.sub(lambda m: "…" if m[1] in infinite else m[0], text)
 
 
 def concluded(findings: Sequence[Finding], sentences: Mapping[str, str]) -> str:
