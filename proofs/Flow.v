@@ -19,6 +19,56 @@ Definition speed_of_exponent (N alpha beta gamma : R) : R :=
   let p := target N alpha beta in let o := other N alpha beta in
   2 * (1 - p) * p * gamma * (1 - gamma * (p - o)).
 
+(* How fast the flow goes down: what Coq derives of the loss, in the attention's words. *)
+Lemma descent_of_alpha N a b c : 2 <= N ->
+  - Derive (fun x => loss N x b c) a
+  = speed_of_exponent N a b c * retrieval N a * (b * (1 - retrieval N a)).
+Proof.
+  intros HN.
+  replace (Derive (fun x => loss N x b c) a) with (slope_alpha N a b c)
+    by (symmetry; apply is_derive_unique, derivative_by_alpha, HN).
+  unfold speed_of_exponent, slope_alpha, target, other, retrieval.
+  pose proof (exp_pos a). pose proof (signal_is_positive N a b). field. lra.
+Qed.
+
+Lemma descent_of_beta N a b c : 2 <= N ->
+  - Derive (fun x => loss N a x c) b = speed_of_exponent N a b c * retrieval N a.
+Proof.
+  intros HN.
+  replace (Derive (fun x => loss N a x c) b) with (slope_beta N a b c)
+    by (symmetry; apply is_derive_unique, derivative_by_beta, HN).
+  unfold speed_of_exponent, slope_beta, target, other, retrieval.
+  pose proof (exp_pos a). pose proof (signal_is_positive N a b). field. lra.
+Qed.
+
+Lemma descent_of_gamma N a b c : 2 <= N ->
+  - Derive (fun x => loss N a b x) c
+  = 2 * target N a b - 2 * c * (target N a b ^ 2 + (2 * N - 1) * other N a b ^ 2).
+Proof.
+  intros HN.
+  replace (Derive (fun x => loss N a b x) c) with (slope_gamma N a b c)
+    by (symmetry; apply is_derive_unique, derivative_by_gamma, HN).
+  unfold slope_gamma, target, other.
+  pose proof (signal_is_positive N a b). field. lra.
+Qed.
+
+Lemma attention_bounds N a b : 2 <= N ->
+  0 < target N a b < 1 /\ 0 < other N a b /\
+  target N a b + (2 * N - 1) * other N a b = 1 /\ 0 < retrieval N a < 1.
+Proof.
+  intros HN. unfold target, other, retrieval.
+  pose proof (exp_pos a). pose proof (signal_is_positive N a b).
+  set (S := signal N a b) in *. set (A := exp a) in *.
+  assert (0 < S + 2 * N - 1) by lra. assert (0 < A + 2 * N - 2) by lra.
+  repeat split.
+  - apply Rdiv_lt_0_compat; lra.
+  - apply Rlt_div_l; lra.
+  - apply Rdiv_lt_0_compat; lra.
+  - field; lra.
+  - apply Rdiv_lt_0_compat; lra.
+  - apply Rlt_div_l; lra.
+Qed.
+
 Definition follows_the_flow (N : R) (alpha beta gamma : R -> R) : Prop :=
   alpha 0 = 0 /\ beta 0 = 0 /\ gamma 0 = 0 /\
   forall t, 0 <= t ->
@@ -45,54 +95,24 @@ Notation speed_gamma :=
 Lemma speed_of_alpha : moves alpha speed_alpha.
 Proof.
   intros t Ht. destruct flow as (_ & _ & _ & F). destruct (F t Ht) as (D & _ & _).
-  assert (E : Derive (fun a => loss N a (beta t) (gamma t)) (alpha t) = slope_alpha N (alpha t) (beta t) (gamma t))
-    by (apply is_derive_unique, derivative_by_alpha, at_least_two).
-  rewrite E in D.
-  refine (derivative_written_otherwise _ _ _ _ D _).
-  cbv beta; unfold speed_of_exponent, slope_alpha, target, other, retrieval.
-  pose proof (exp_pos (alpha t)). pose proof (signal_is_positive N (alpha t) (beta t)).
-  field. lra.
+  rewrite descent_of_alpha in D by exact at_least_two. exact D.
 Qed.
 
 Lemma speed_of_beta : moves beta speed_beta.
 Proof.
   intros t Ht. destruct flow as (_ & _ & _ & F). destruct (F t Ht) as (_ & D & _).
-  assert (E : Derive (fun b => loss N (alpha t) b (gamma t)) (beta t) = slope_beta N (alpha t) (beta t) (gamma t))
-    by (apply is_derive_unique, derivative_by_beta, at_least_two).
-  rewrite E in D.
-  refine (derivative_written_otherwise _ _ _ _ D _).
-  cbv beta; unfold speed_of_exponent, slope_beta, target, other, retrieval.
-  pose proof (exp_pos (alpha t)). pose proof (signal_is_positive N (alpha t) (beta t)).
-  field. lra.
+  rewrite descent_of_beta in D by exact at_least_two. exact D.
 Qed.
 
 Lemma speed_of_gamma : moves gamma speed_gamma.
 Proof.
   intros t Ht. destruct flow as (_ & _ & _ & F). destruct (F t Ht) as (_ & _ & D).
-  assert (E : Derive (fun c => loss N (alpha t) (beta t) c) (gamma t) = slope_gamma N (alpha t) (beta t) (gamma t))
-    by (apply is_derive_unique, derivative_by_gamma, at_least_two).
-  rewrite E in D.
-  refine (derivative_written_otherwise _ _ _ _ D _).
-  cbv beta; unfold slope_gamma, target, other.
-  pose proof (signal_is_positive N (alpha t) (beta t)).
-  field. lra.
+  rewrite descent_of_gamma in D by exact at_least_two. exact D.
 Qed.
 
 Lemma attention_is_between_0_and_1 t :
   0 < p t < 1 /\ 0 < o t /\ p t + (2 * N - 1) * o t = 1 /\ 0 < g t < 1.
-Proof.
-  unfold target, other, retrieval.
-  pose proof (exp_pos (alpha t)). pose proof (signal_is_positive N (alpha t) (beta t)).
-  set (S := signal N (alpha t) (beta t)) in *. set (A := exp (alpha t)) in *.
-  assert (0 < S + 2 * N - 1) by lra. assert (0 < A + 2 * N - 2) by lra.
-  repeat split.
-  - apply Rdiv_lt_0_compat; lra.
-  - apply Rlt_div_l; lra.
-  - apply Rdiv_lt_0_compat; lra.
-  - field; lra.
-  - apply Rdiv_lt_0_compat; lra.
-  - apply Rlt_div_l; lra.
-Qed.
+Proof. apply attention_bounds, at_least_two. Qed.
 
 (* The first integral: e^alpha - 1 + (2N - 2) alpha = (N - 1) beta^2 at all times. *)
 Theorem first_integral (t : R) : 0 <= t ->

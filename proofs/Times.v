@@ -222,8 +222,8 @@ Proof.
   lra.
 Qed.
 
-(* All three together: the three emerge, in this order, at these times. *)
-Theorem theorem_2 : exists T_gamma T_beta T_alpha,
+(* All three together: along any flow the three emerge, in this order, at these times. *)
+Lemma times_along_the_flow : exists T_gamma T_beta T_alpha,
   emerges_at gamma T_gamma /\ emerges_at beta T_beta /\ emerges_at alpha T_alpha /\
   T_gamma < T_beta < T_alpha /\
   N * ln 2 - 1 / (3 * N) <= T_gamma <= N * ln 2 /\

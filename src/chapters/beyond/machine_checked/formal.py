@@ -28,6 +28,7 @@ _THEOREM = re.compile(r"^Theorem (\w+).*?(?=\nProof\.)", re.M | re.S)
 _DEFINITION = re.compile(r"^Definition (\w+).*?\.$", re.M | re.S)
 _CONTEXT = re.compile(r"^(?:Variables?|Hypothes[ie]s) .*?\.$", re.M | re.S)
 _ASSUMPTION = re.compile(r"^([\w.]+)\s*:", re.M)
+_WORD = re.compile(r"\w+")
 
 
 class Unproved(Exception):
@@ -66,9 +67,16 @@ def statements(folder: Path = FOLDER) -> dict[str, Statement]:
 
 
 def definitions(folder: Path = FOLDER) -> dict[str, str]:
-    """Every `Definition`, by name: what the words of the statements mean."""
+    """Every `Definition` that a statement uses, itself or through another, by name."""
     sources = (path.read_text(encoding="utf-8") for path in files(folder))
-    return {found[1]: found[0] for source in sources for found in _DEFINITION.finditer(source)}
+    known = {found[1]: found[0] for source in sources for found in _DEFINITION.finditer(source)}
+    unread = [f"{found.context} {found.text}" for found in statements(folder).values()]
+    used: set[str] = set()
+    while unread:
+        new = (known.keys() & set(_WORD.findall(unread.pop()))) - used
+        used |= new
+        unread += [known[name] for name in new]
+    return {name: text for name, text in known.items() if name in used}
 
 
 def missing() -> str:

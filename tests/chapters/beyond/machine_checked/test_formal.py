@@ -1,6 +1,7 @@
 """The Coq development: the record fits the sources, and Coq refuses what is wrong."""
 
 import json
+import re
 import shutil
 
 import pytest
@@ -16,7 +17,7 @@ def copy(tmp_path):
     """A development of our own to spoil: the files that need no interval arithmetic."""
     folder = tmp_path / "proofs"
     folder.mkdir()
-    names = ["Calculus.v", "Model.v"]
+    names = ["Calculus.v", "Picard.v", "Model.v"]
     for name in names:
         shutil.copy(formal.FOLDER / name, folder)
     (folder / "_CoqProject").write_text("\n".join(["-Q . Emergence", *names]) + "\n")
@@ -41,6 +42,20 @@ def test_the_record_names_no_axiom_but_those_of_the_reals():
     })  # fmt: skip
 
 
+def test_theorem_2_supposes_no_flow():
+    found = formal.statements()["theorem_2"]
+    assert not found.context
+    assert re.match(
+        r"Theorem theorem_2 \(N : R\) : 2 <= N ->\s+exists alpha beta gamma", found.text
+    )
+
+
+def test_the_definitions_shown_are_those_that_statements_use():
+    shown = formal.definitions()
+    assert {"loss", "signal", "retrieval", "follows_the_flow", "emerges_at", "gauss"} <= set(shown)
+    assert not {"admissible", "clamp", "upper"} & set(shown)
+
+
 def test_nothing_is_left_out_of_a_proof():
     for path in formal.files():
         words = path.read_text(encoding="utf-8").split()
@@ -58,7 +73,9 @@ def test_an_edit_of_a_statement_makes_the_record_stale(copy, tmp_path):
     record = tmp_path / "proofs.json"
     entries = {name: {"statement": found.digest, "assumptions": []}
                for name, found in formal.statements(copy).items()}  # fmt: skip
-    sources = {name: RECORD["sources"][name] for name in ("Calculus.v", "Model.v")}
+    sources = {
+        name: RECORD["sources"][name] for name in RECORD["sources"] if (copy / name).exists()
+    }
     record.write_text(json.dumps({"sources": sources, "theorems": entries}))
     assert all(formal.standing(copy, record).values())
     edit(copy, "Model.v", "4 * beta * (N - 1)", "4 * beta * (N - 2)")
@@ -82,6 +99,13 @@ def test_the_derivatives_compile_and_a_wrong_one_does_not(copy):
 def test_a_wrong_inequality_does_not_compile(copy):
     edit(copy, "Calculus.v", "0 <= speed t) -> f a <= f b.", "0 <= speed t) -> f a < f b.")
     with pytest.raises(formal.Unproved, match=r"Calculus\.v does not compile"):
+        formal.prove(copy)
+
+
+@COQ
+def test_a_flow_without_its_lipschitz_condition_does_not_compile(copy):
+    edit(copy, "Picard.v", "(speed t x - speed u y) <= L * d)", "(speed t x - speed u y) <= 2 * L)")
+    with pytest.raises(formal.Unproved, match=r"Picard\.v does not compile"):
         formal.prove(copy)
 
 
