@@ -1,0 +1,157 @@
+"""Emergence of the full model's scores in validated steps, for one N or a range of N at once.
+
+The last pair is asked for. A step of length h holds the solution in a tube: with z' = goal - rate
+z and any constant k, z(h) = e^(-kh) z + (1 - e^(-kh)) (goal + (k - rate) z)/k, its last factor a
+mean over the step, hence inside what the tube allows. A tube that contains what follows from it
+contains the solution.
+"""
+
+import math
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from flint import arb, ctx
+
+from .reduced import PRECISION, drifts
+from .twelve import State, Sums, sums
+
+CELLS = 1024  # of alpha_3, to the unit: the sums over the past are taken at their ends
+TRIES = 40
+SLOWER = 5.0  # of t/N, after which steps are twice as long
+
+
+class Order(NamedTuple):
+    """What validated steps say until alpha_3 is past its threshold for certain.
+
+    Attributes:
+        alpha: bounds on T_alpha/N.
+        gamma: bounds on T_gamma/N.
+        beta: an upper bound on beta_2 up to the upper bound on T_alpha.
+    """
+
+    alpha: tuple[float, float]
+    gamma: tuple[float, float]
+    beta: float
+
+    @property
+    def holds(self) -> bool:
+        """Whether T_gamma < T_alpha < T_beta is proved."""
+        return self.gamma[1] < self.alpha[0] and self.beta < 0.5
+
+
+class _Pasts:
+    """The sums over the past for all N of a range and all alpha of an interval.
+
+    `push` falls with alpha, `first` too, `missing` grows; all grow with N.
+    """
+
+    def __init__(self, pairs: tuple[int, int]) -> None:
+        self.pairs = sorted(set(pairs))
+        self.known: dict[int, Sums] = {}
+
+    def over(self, alpha: arb) -> Sums:
+        ends = math.floor(float(alpha.lower()) * CELLS), math.ceil(float(alpha.upper()) * CELLS)
+        low, high = (self._at(end) for end in ends)
+        return Sums(*(one.union(two) for one, two in zip(low, high, strict=True)))
+
+    def _at(self, cell: int) -> Sums:
+        if cell not in self.known:
+            ends = [sums(n, arb(cell) / CELLS) for n in self.pairs]
+            self.known[cell] = Sums(
+                *(one.union(two) for one, two in zip(ends[0], ends[-1], strict=True))
+            )
+        return self.known[cell]
+
+
+def order(pairs: tuple[int, int], step: float) -> Order:
+    """The order of emergence for every N of a range, both ends included.
+
+    Args:
+        pairs: least and largest N, the least >= 3.
+        step: of t/N at first; later steps are longer.
+
+    Returns:
+        Bounds on the times over N, and on beta_2.
+
+    Raises:
+        ArithmeticError: where the steps are too wide to tell.
+    """
+    ctx.prec = PRECISION
+    x = (1 / arb(pairs[0])).union(1 / arb(pairs[1]))
+    pasts, length, time = _Pasts(pairs), arb(step), arb(0)
+    state, guess, most = State(*[arb(0)] * 12), None, arb(0)
+    begun: dict[str, float] = {}
+    ended: dict[str, float] = {}
+    while "alpha" not in ended:
+        tube, after = advance(state, x, pasts, length, guess)
+        values = {"alpha": (tube.alpha_3, after.alpha_3)}
+        values["gamma"] = tuple((z.joint + z.apart) / 2 for z in (tube, after))
+        for name, (during, then) in values.items():
+            if name not in begun and not during < 0.5:
+                begun[name] = _down(time)
+            if name not in ended and then > 0.5:
+                ended[name] = _up(time + length)
+        most = arb(most.upper().max(tube.beta_2.upper()))
+        if not tube.alpha_3 < 2:
+            raise ArithmeticError(f"alpha_3 is known to no better than {tube.alpha_3}, 1/N = {x}")
+        time += length
+        next_length = arb(step * (1 + float(time) / SLOWER))
+        ratio = next_length / length
+        guess = [
+            then + ratio * (then.mid() - now.mid()) + (then - then.mid()) / 50
+            for now, then in zip(state, after, strict=True)
+        ]
+        state, length = after, next_length
+    return Order(
+        (begun["alpha"], ended["alpha"]),
+        (begun["gamma"], ended.get("gamma", math.inf)),
+        _up(most),
+    )
+
+
+def advance(
+    state: State, x: arb, pasts: _Pasts, length: arb, guess: Iterable[arb] | None
+) -> tuple[State, State]:
+    """A tube around all solutions from `state` during a step, and where they are after it.
+
+    Raises ArithmeticError where no tube is found.
+    """
+    tube = state if guess is None else _hull(state, guess)
+    for _ in range(TRIES):
+        during, _ = _follow(state, tube, x, pasts, length)
+        if all(old.contains(new) for old, new in zip(tube, during, strict=True)):
+            return _follow(state, during, x, pasts, length)
+        wider = [new + (new - new.mid()) / 50 + arb(0, 1e-12) for new in during]
+        tube = _hull(tube, wider)
+    raise ArithmeticError(f"no tube was found, 1/N = {x}")
+
+
+def _follow(
+    state: State, tube: State, x: arb, pasts: _Pasts, length: arb
+) -> tuple[State, State]:
+    """Where a tube leads during a step, and at its end."""
+    goals, rates = drifts(tube, x, pasts.over(tube.alpha_3))
+    during, after = [], []
+    for start, inside, goal, rate in zip(state, tube, goals, rates, strict=True):
+        constant = arb(rate.mid())
+        if constant == 0:
+            then = start + length * goal
+        else:
+            fade = (-constant * length).exp()
+            aim = (goal + (constant - rate) * inside) / constant
+            then = fade * start + (1 - fade) * aim
+        during.append(start.union(then))  # in between are means of start and goal
+        after.append(then)
+    return State(*during), State(*after)
+
+
+def _hull(one: Iterable[arb], two: Iterable[arb]) -> State:
+    return State(*(a.union(b) for a, b in zip(one, two, strict=True)))
+
+
+def _down(value: arb) -> float:
+    return math.nextafter(float(value.lower()), -math.inf)
+
+
+def _up(value: arb) -> float:
+    return math.nextafter(float(value.upper()), math.inf)
