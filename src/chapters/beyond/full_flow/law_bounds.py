@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 from flint import arb
 
-from .every_large import WAIT, Reached, Scales, close, slow_time
+from .box import WAIT, Reached, Scales, slow_time
+from .every_large import close
 
 TIMES_FOUR = "5.85"  # at least 2 (1 + 1/sqrt 2)/(2 - sqrt 2): of the integral of 1 - h^2 late on
 
@@ -60,9 +61,7 @@ def law_bounds(least: int, top: float = 0.5) -> LawBounds:
         r.push[0].lower()
     )
     time_low = slow + s.mixed * lost_low - s.rare * most_gain
-    tail = arb(TIMES_FOUR) * (
-        -(2 - arb(2).sqrt()) * arb(time_low.lower()) * least / s.log
-    ).exp()
+    tail = arb(TIMES_FOUR) * (-(2 - arb(2).sqrt()) * arb(time_low.lower()) * least / s.log).exp()
     cubed = arb(0).union(s.log**3 * s.most)
     lost = (arb(WAIT[1]) - tail + lost_low).union(r.area + drift)
     rest = beyond + cubed * lost - first.union(last)
@@ -75,6 +74,12 @@ def law_bounds(least: int, top: float = 0.5) -> LawBounds:
         math.nextafter(box.beta_2, math.inf),
         math.nextafter(float(r.push[0].lower()), -math.inf),
     )
+
+
+def printed(bounds: tuple[float, float]) -> str:
+    """Bounds to two decimals, the lower rounded down and the upper up."""
+    low, high = math.floor(100 * bounds[0]), math.ceil(100 * bounds[1])
+    return f"{low / 100:.2f} to {high / 100:.2f}"
 
 
 def _gained(level: arb, r: Reached, s: Scales) -> tuple[arb, arb]:

@@ -114,9 +114,10 @@ def drifts(state: State, x: arb, over: Sums) -> tuple[State, State]:
     ) - 2 * x * three * four * lost / p.norm * grown * arb(0).union(arb(KAPPA))
     u = x * p.asked
     by_ahead, by_each = u * (1 - u) + u * x * p.each, -u * x * p.each
-    idle = by_ahead * (
-        2 * state.beta_7 * on_item + (2 * state.beta_8 * w + state.beta_10) * on_label
-    ) - by_each * (2 * state.beta_8 + state.beta_12) * on_first
+    idle = (
+        by_ahead * (2 * state.beta_7 * on_item + (2 * state.beta_8 * w + state.beta_10) * on_label)
+        - by_each * (2 * state.beta_8 + state.beta_12) * on_first
+    )
     alpha_1 = two * u * (speed_1 / x - speed_2) + idle
 
     # what follows at once is taken out of alpha_1 and beta_1
@@ -140,7 +141,7 @@ def drifts(state: State, x: arb, over: Sums) -> tuple[State, State]:
         left_1, alpha_3, left_b, w * on_label, ahead * on_item, beta_8, ahead * on_label,
         -x * p.each * on_first, goal_1, joint, apart, goal_4,
     )  # fmt: skip
-    return goals, State(*[zero] * 8, 2 / x, p.both, zero, p.found)
+    return goals, State._make([*[zero] * 8, 2 / x, p.both, zero, p.found])
 
 
 def _outputs(state: State) -> tuple[arb, arb]:

@@ -8,9 +8,9 @@ around x then stands for many N at once. Rows of pair q are called the answer's 
 
 from typing import Any, NamedTuple
 
-from flint import arb, arb_series
+from flint import arb
 
-Number = arb | arb_series | Any
+Number = Any  # a ball, or a series of balls
 
 
 class State(NamedTuple):
@@ -125,9 +125,9 @@ def attention(
     rest = 2 - 2 * x + x * grown[1]
     passed = on_item / (2 - 2 * x) + on_label / rest
     back = x * label * grown[1] / rest  # v of the answer's item, times N
-    square = (
-        2 - 3 * x + x * (on_item * on_item + on_label * on_label + on_first * on_first)
-    ) / (norm * norm)
+    square = (2 - 3 * x + x * (on_item * on_item + on_label * on_label + on_first * on_first)) / (
+        norm * norm
+    )
     square_query = (2 - x) * each * each + x * asked * asked
     product = each * (1 - x * item) + asked * x * item
     by_query = each * (1 - x * row) + x * (asked - each) * back

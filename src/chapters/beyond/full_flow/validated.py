@@ -8,9 +8,14 @@ contains the solution.
 
 import math
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import NamedTuple
 
+import numpy as np
 from flint import arb, ctx
+from jaxtyping import Float
+
+from emergence.presets import preset
 
 from .reduced import PRECISION, drifts
 from .twelve import State, Sums, sums
@@ -84,8 +89,7 @@ def order(pairs: tuple[int, int], step: float) -> Order:
     ended: dict[str, float] = {}
     while "alpha" not in ended:
         tube, after = advance(state, x, pasts, length, guess)
-        values = {"alpha": (tube.alpha_3, after.alpha_3)}
-        values["gamma"] = tuple((z.joint + z.apart) / 2 for z in (tube, after))
+        values = {"alpha": (tube.alpha_3, after.alpha_3), "gamma": (_gamma(tube), _gamma(after))}
         for name, (during, then) in values.items():
             if name not in begun and not during < 0.5:
                 begun[name] = _down(time)
@@ -126,9 +130,7 @@ def advance(
     raise ArithmeticError(f"no tube was found, 1/N = {x}")
 
 
-def _follow(
-    state: State, tube: State, x: arb, pasts: _Pasts, length: arb
-) -> tuple[State, State]:
+def _follow(state: State, tube: State, x: arb, pasts: _Pasts, length: arb) -> tuple[State, State]:
     """Where a tube leads during a step, and at its end."""
     goals, rates = drifts(tube, x, pasts.over(tube.alpha_3))
     during, after = [], []
@@ -145,6 +147,11 @@ def _follow(
     return State(*during), State(*after)
 
 
+def _gamma(state: State) -> arb:
+    """gamma_3."""
+    return (state.joint + state.apart) / 2
+
+
 def _hull(one: Iterable[arb], two: Iterable[arb]) -> State:
     return State(*(a.union(b) for a, b in zip(one, two, strict=True)))
 
@@ -155,3 +162,61 @@ def _down(value: arb) -> float:
 
 def _up(value: arb) -> float:
     return math.nextafter(float(value.upper()), math.inf)
+
+
+@dataclass(frozen=True)
+class Range:
+    """Some N at once, both ends included, and the first step of t/N."""
+
+    least: int
+    largest: int
+    step: float
+
+
+def orders(some: Range) -> Float[np.ndarray, "5"]:
+    """The numbers of `order` for a range; a run of a sweep."""
+    found = order((some.least, some.largest), some.step)
+    return np.array([*found.alpha, *found.gamma, found.beta])
+
+
+def as_order(numbers: Float[np.ndarray, "5"]) -> Order:
+    """What `orders` returned, with its names."""
+    alpha_low, alpha_high, gamma_low, gamma_high, beta = numbers.tolist()
+    return Order((alpha_low, alpha_high), (gamma_low, gamma_high), beta)
+
+
+@dataclass(frozen=True)
+class Proof:
+    """Which N are proved how: steps for each below `many`, one box for all from it on."""
+
+    ranges: tuple[Range, ...]
+    many: int = 300
+    law_from: tuple[int, ...] = (1_000, 10_000, 1_000_000)
+    late: tuple[tuple[int, float], ...] = ((10_000, 1.0), (1_000_000, 2.0))  # N0, end of alpha_3
+    farther: tuple[int, ...] = (1024,)  # N that are integrated beside those shown
+
+    def covers(self, first: int) -> bool:
+        """Whether every N from `first` on is in a range or in the box."""
+        for some in self.ranges:
+            if some.least != first:
+                return False
+            first = some.largest + 1
+        return first == self.many
+
+
+def ranges_to(many: int) -> tuple[Range, ...]:
+    """Ranges that cover all N from 10 to the last before `many`, the closer the fewer pairs."""
+    found = [Range(10, 10, 0.003), Range(11, 11, 0.006)]
+    found += [Range(n, n, 0.01 if n < 16 else 0.02) for n in range(12, min(32, many))]
+    least = 32
+    while least < many:
+        largest = min(max(least + 1, int(least * (1.04 if least < 60 else 1.1))), many - 1)
+        found.append(Range(least, largest, 0.02 if least < 60 else 0.04))
+        least = largest + 1
+    return tuple(found)
+
+
+PRESET = preset(
+    paper=Proof(ranges_to(300)),
+    smoke=Proof((Range(16, 16, 0.02), Range(100, 102, 0.04)), farther=(16,)),
+)
