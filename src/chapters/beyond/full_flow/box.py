@@ -95,7 +95,7 @@ class Reached(NamedTuple):
         offset: of beta_2, from the output's own speed, at most.
         late: what beta_2 lacks at most, for gamma_3 was not there from the beginning.
         sigma: l times the integral of e^alpha_3 dt/4N^2, at most.
-        answered: what the answer's share takes from gamma_3's push, at most.
+        answered: what the output's share of the answer, and less, takes from gamma_3's push.
         theta: T l/N^2, at most.
         joint_three: the largest gamma_3.
     """

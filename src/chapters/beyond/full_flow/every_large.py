@@ -133,7 +133,6 @@ def _scores(b: Any, s: Scales, a: SimpleNamespace, o: SimpleNamespace) -> Simple
     past's over N^2, and `on_row` bounds the error at row 0 over xl.
     """
     rare, most = s.rare, s.most
-    # errors: at the item asked for, at the answer, and in the past
     goal = upper(o.most_joint * (a.asked + a.on_item) + b.apart * (a.asked + a.on_item)) / 2
     goal += o.most_four * most * a.on_label * a.share
     answer = o.most_three * (a.each + a.on_label)  # N times the output's share of the answer

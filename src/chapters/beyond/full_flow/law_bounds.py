@@ -28,7 +28,7 @@ class LawBounds(NamedTuple):
         time: bounds of T l/N^2.
         gamma: an upper bound of T_gamma/N.
         beta: an upper bound of beta_2 up to that time.
-        push: the least of the recency's push over l.
+        loss: a lower bound of the loss up to that time.
     """
 
     least: int
@@ -36,7 +36,7 @@ class LawBounds(NamedTuple):
     time: tuple[float, float]
     gamma: float
     beta: float
-    push: float
+    loss: float
 
     @property
     def ordered(self) -> bool:
@@ -72,7 +72,7 @@ def law_bounds(least: int, top: float = 0.5) -> LawBounds:
         _ends(time),
         _gamma(r),
         math.nextafter(box.beta_2, math.inf),
-        math.nextafter(float(r.push[0].lower()), -math.inf),
+        _ends((1 - r.answered) * (1 - r.answered))[0],
     )
 
 

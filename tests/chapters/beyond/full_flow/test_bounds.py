@@ -203,6 +203,18 @@ def test_the_ranges_cover_all():
     assert not validated.Proof(ranges, many=301).covers(10)
 
 
+@pytest.mark.usefixtures("unchecked")
+def test_the_loss_is_high_for_longer():
+    """Alpha is one at 2.3 N^2/log N and later, and the loss has not moved."""
+    found = law_bounds.law_bounds(1_000, 1.0)
+    at = MANY * np.linspace(0, 1, 2) * MANY / math.log(MANY)
+    path = theory.gradient_flow(MANY, at[-1], model="full", times=at)
+    assert found.loss > 0.9
+    assert path.loss[-1] > found.loss
+    assert found.time[0] > 1.5
+    assert law_bounds.law_bounds(10**6, 1.0).time[0] > 2.3
+
+
 def test_few_pairs_are_refused():
     with pytest.raises(ValueError, match="21 pairs"):
         law_bounds.law_bounds(20)
