@@ -62,7 +62,7 @@ def whole(state: State, x: arb, missing: arb, first: arb) -> Whole:
             state.alpha_1 + x * asked * two * (state.gamma_1 - two / 2),
             state.beta_1 + item * (three * state.gamma_1 - squares / 2),
         )
-        inside = all(old.contains(new) for old, new in zip(reach, follows, strict=True))
+        inside = all(old.contains_interior(new) for old, new in zip(reach, follows, strict=True))
         if turn == 0 and not inside:
             raise ArithmeticError(f"alpha_1 or beta_1 leaves what was taken, 1/N = {x}")
         reach = follows

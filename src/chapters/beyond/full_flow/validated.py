@@ -55,7 +55,7 @@ class _Pasts:
         self.known: dict[int, Sums] = {}
 
     def over(self, alpha: arb) -> Sums:
-        ends = math.floor(float(alpha.lower()) * CELLS), math.ceil(float(alpha.upper()) * CELLS)
+        ends = math.floor(_down(alpha) * CELLS), math.ceil(_up(alpha) * CELLS)
         low, high = (self._at(end) for end in ends)
         return Sums(*(one.union(two) for one, two in zip(low, high, strict=True)))
 

@@ -78,6 +78,15 @@ def test_the_push_beyond_the_logarithm(alpha):
         assert (box.excess(arb(alpha)) + slack / n_pairs).contains(push)
 
 
+def test_what_the_output_costs_while_it_rises():
+    grid = np.linspace(0, 60, 600_001)
+    gamma, gamma_4 = laws.quick_output(grid, "last")
+    costs = 1 - gamma, 1 - gamma_4**2, grid * (1 - gamma)
+    for cost, stated in zip(costs, box.WAIT, strict=True):
+        assert np.trapezoid(cost, grid) == pytest.approx(float(stated), rel=1e-6)
+    assert np.trapezoid(np.abs(2 * gamma + gamma_4 - 1), grid) == pytest.approx(1, rel=1e-6)
+
+
 @pytest.fixture(scope="module")
 def path():
     """The flow of all nineteen at the least N of the box, until alpha_3 is one half."""
