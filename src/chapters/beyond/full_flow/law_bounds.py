@@ -8,14 +8,18 @@ On the clock t the slope of alpha_3 is (e^alpha/4N^2)(h^2 P z + Q): P the push o
 exactly. The box of `every_large` bounds both integrals.
 """
 
+import itertools
 import math
 from typing import NamedTuple
 
-from flint import arb
+from flint import arb, ctx
 
-from .box import WAIT, Reached, Scales, slow_time
+from emergence.proofs.intervals import ball
+
+from .box import PRECISION, WAIT, Reached, Scales, excess, slow_time
 from .every_large import close
 
+CELLS = 512  # of alpha_3, for the law's correction
 TIMES_FOUR = "5.85"  # at least 2 (1 + 1/sqrt 2)/(2 - sqrt 2): of the integral of 1 - h^2 late on
 
 
@@ -74,6 +78,23 @@ def law_bounds(least: int, top: float = 0.5) -> LawBounds:
         math.nextafter(box.beta_2, math.inf),
         _ends((1 - r.answered) * (1 - r.answered))[0],
     )
+
+
+def rest_of(pairs: tuple[int, int], alpha: tuple[float, float]) -> tuple[float, float]:
+    """Bounds of l^2 (T_alpha l/N^2 - law) for all N of a range, from bounds of T_alpha/N there."""
+    ctx.prec = PRECISION
+    top = arb(1) / 2
+    ends = [excess(top * k / CELLS) for k in range(CELLS + 1)]
+    following = arb(0)
+    for k, (early, late) in enumerate(itertools.pairwise(ends)):
+        weight = (-top * k / CELLS).exp() - (-top * (k + 1) / CELLS).exp()
+        following -= 4 * weight * early.union(late)
+    rests = []
+    for n_pairs in range(pairs[0], pairs[1] + 1):
+        log = arb(n_pairs).log()
+        law = 4 * (1 - (-top).exp()) + following / log
+        rests.append(log * log * (ball(*alpha) * log / n_pairs - law))
+    return min(_ends(rest)[0] for rest in rests), max(_ends(rest)[1] for rest in rests)
 
 
 def printed(bounds: tuple[float, float]) -> str:

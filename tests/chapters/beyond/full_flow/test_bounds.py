@@ -190,6 +190,16 @@ def test_validated_steps_notice_a_planted_error(monkeypatch):
     assert not low < times.alpha / 20 < high
 
 
+@pytest.mark.parametrize("n_pairs", [16, 64])
+def test_the_rest_of_one_time_is_that_of_the_law(n_pairs):
+    law, log = laws.log_law("alpha", "last"), math.log(n_pairs)
+    stated = law.leading + law.next / log
+    low, high = law_bounds.rest_of((n_pairs, n_pairs + 1), (9.0, 9.0))
+    assert low <= log**2 * (9 * log / n_pairs - stated) <= high
+    alone = law_bounds.rest_of((n_pairs, n_pairs), (9.0, 9.0))
+    assert alone[1] - alone[0] < 0.02
+
+
 def test_a_range_holds_what_each_of_it_has():
     several = validated.as_order(validated.orders(validated.Range(100, 103, 0.03)))
     one = validated.order((101, 101), 0.03)
