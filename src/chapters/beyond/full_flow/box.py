@@ -1,0 +1,153 @@
+"""What the proof for every large N keeps: a box of bounds, its scales, and the push of recency.
+
+The last pair is asked for, x = 1/N and l = log N.
+"""
+
+from typing import NamedTuple
+
+from flint import acb, arb, ctx
+
+PRECISION = 80
+WAIT = "1.5", "2.875", "2.5"  # integrals of 1 - gamma, 1 - h^2 and t/N (1 - gamma) on their paths
+
+
+class Box(NamedTuple):
+    """Bounds while alpha_3 is below its threshold; l is log N, and T the time spent.
+
+    Attributes:
+        theta: T l/N^2.
+        low: -alpha_3, and all that alpha_3 ever loses.
+        alpha_1: N times all that alpha_1 moves.
+        beta_1: all that beta_1 moves.
+        beta_2: all that beta_2 moves.
+        beta_7: N^2 times all that beta_7 moves.
+        beta_8: N times all that beta_8 moves.
+        beta_10: N times all that beta_10 moves.
+        beta_12: N times all that beta_12 moves.
+        gamma_1: N |gamma_1|.
+        apart: all that gamma_3 - gamma_2 moves.
+        joint_above: N/l times what gamma_2 + gamma_3 is above its path for many pairs.
+        joint_below: N/l times what it is below.
+        four_above: N/l times what h = -gamma_4 is above its own.
+        four_below: N/l times what it is below.
+    """
+
+    theta: float
+    low: float
+    alpha_1: float
+    beta_1: float
+    beta_2: float
+    beta_7: float
+    beta_8: float
+    beta_10: float
+    beta_12: float
+    gamma_1: float
+    apart: float
+    joint_above: float
+    joint_below: float
+    four_above: float
+    four_below: float
+
+
+class Scales(NamedTuple):
+    """Balls for all N >= N0, and their largest values."""
+
+    x: arb
+    rare: arb  # 1/log N
+    mixed: arb  # log N/N
+    most: arb  # 1/N0
+    log: arb  # log N0
+
+
+def scales(least: int) -> Scales:
+    """For N0 >= 21, so that log^3 N/N falls."""
+    if least < 21:
+        raise ValueError(f"the bounds hold from 21 pairs on, got {least}")
+    ctx.prec, ctx.cap = PRECISION, 2
+    log, most = arb(least).log(), 1 / arb(least)
+    return Scales(arb(0).union(most), arb(0).union(1 / log), arb(0).union(log * most), most, log)
+
+
+def excess(alpha: arb) -> arb:
+    """What the sum behind `push` is beyond log N for N to infinity; it falls with alpha."""
+    grown = alpha.exp()
+    z = acb(1 + grown / 2)
+    first, second = z.polygamma(1).real, z.polygamma(2).real
+    return -z.digamma().real - (grown - arb(1) / 2) * first - grown * (grown - 1) / 8 * second
+
+
+class Reached(NamedTuple):
+    """Numbers that `follow` derives along the way; `push` is over log N.
+
+    Attributes:
+        push: least and largest.
+        grown: the largest e^alpha_3.
+        slack: N times what `push` is beyond its limit and log N.
+        norm: 4/(N norm)^2 of layer 2's attention, and N times its distance from 1.
+        joint: the largest gamma_2 + gamma_3.
+        four: the largest h.
+        area: N times the integral of what |1 - h^2| is on the clock t/N^2, at most.
+        three: how far gamma_3 is below its path for many pairs.
+        small: bounds the time integral of the small parts of `Push`, over N^2/l.
+        loss: bounds the time integral of the negative part of alpha_3's push.
+        strength: 2 (1 + ...) of beta_2's and of alpha_3's push by gamma_3.
+        score: the largest sum of beta_2 and its like.
+        offset: of beta_2, from the output's own speed, at most.
+        late: what beta_2 lacks at most, for gamma_3 was not there from the beginning.
+        sigma: l times the integral of e^alpha_3 dt/4N^2, at most.
+        answered: what the output's share of the answer, and less, takes from gamma_3's push.
+        theta: T l/N^2, at most.
+        joint_three: the largest gamma_3.
+    """
+
+    push: tuple[arb, arb]
+    grown: arb
+    slack: arb
+    norm: tuple[arb, arb]
+    joint: arb
+    four: arb
+    area: arb
+    three: arb
+    small: arb
+    loss: arb
+    strength: tuple[arb, arb]
+    score: arb
+    offset: arb
+    late: arb
+    sigma: arb
+    answered: arb
+    theta: arb
+    joint_three: arb
+
+
+def slow_time(top: arb, slack: arb, s: Scales, cells: int = 64) -> tuple[arb, arb]:
+    """The integral of 4 e^-a/`push` over a up to `top`, times l, and what it is beyond the law.
+
+    The law is 4 (1 - e^-top) minus the integral of 4 e^-a `excess` over l; the difference is taken
+    times l^2.
+    """
+    total, beyond = arb(0), arb(0)
+    ends = [excess(top * k / cells) for k in range(cells + 1)]
+    for k in range(cells):
+        weight = 4 * ((-top * k / cells).exp() - (-top * (k + 1) / cells).exp())
+        more = ends[k].union(ends[k + 1]) + slack * s.x
+        total += weight / (1 + more * s.rare)
+        beyond += weight * (more * more / (1 + more * s.rare) - slack * s.mixed)
+    return total, beyond
+
+
+def upper(value: arb) -> arb:
+    return arb(value.upper())
+
+
+def lower(value: arb) -> arb:
+    return arb(value.lower())
+
+
+def both(value: arb) -> arb:
+    """All between minus a bound and the bound."""
+    return (-value).union(value)
+
+
+def between(low: arb, high: arb) -> arb:
+    return low.union(high)

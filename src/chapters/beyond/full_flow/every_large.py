@@ -1,0 +1,250 @@
+"""The full model's flow held in a box until alpha_3 emerges, for every N from some N0 on.
+
+The last pair is asked for. With x = 1/N and l = log N every coordinate has its own scale, and a
+`Box` has bounds on them in these scales. `follow` derives bounds from bounds: if all that follow
+are smaller, then no coordinate can be the first to leave. Numbers are balls of Arb around x in
+[0, 1/N0], 1/l in [0, 1/l0] and xl in [0, l0/N0]: one evaluation speaks for all N >= N0. What
+vanishes with x is x times a derivative over the ball (`arb_series`).
+"""
+
+import math
+from types import SimpleNamespace
+from typing import Any
+
+from flint import arb, arb_series
+
+from .box import WAIT, Box, Reached, Scales, between, both, excess, lower, scales, slow_time, upper
+from .reduced import KAPPA
+from .twelve import attention
+
+START, GROWTH, TURNS = 0.01, 1.02, 200  # of the search for a box, from small bounds to larger
+
+
+def close(least: int, top: float = 0.5) -> tuple[Box, Reached, Scales]:
+    """A box that holds the flow for every N >= `least` until alpha_3 is `top`.
+
+    Args:
+        least: N0, >= 21.
+        top: threshold of alpha_3, > 0.
+
+    Returns:
+        Bounds that follow from larger bounds, what else follows from these, and the scales.
+
+    Raises:
+        ArithmeticError: where no such bounds are found.
+        ValueError: for N0 < 21.
+    """
+    s, box = scales(least), Box(*[START] * len(Box._fields))
+    for _ in range(TURNS):
+        after, reached = follow(box, top, s)
+        if all(new < old for new, old in zip(after, box, strict=True)):
+            return after, reached, s
+        if not all(map(math.isfinite, after)):
+            break
+        box = Box(*(max(old, GROWTH * new) for old, new in zip(box, after, strict=True)))
+    raise ArithmeticError(f"no box is found for N0 = {least} and alpha_3 up to {top}")
+
+
+def follow(box: Box, top: float, s: Scales) -> tuple[Box, Reached]:
+    """What follows from the bounds of a box up to alpha_3 = `top`, for every N of `s`."""
+    b: Any = Box._make(map(arb, box))
+    paid = _attention(b, arb(top), s)
+    output = _output(b, s, paid)
+    return _slow(b, arb(top), s, paid, output, _scores(b, s, paid, output))
+
+
+def _attention(b: Any, level: arb, s: Scales) -> SimpleNamespace:
+    """Both layers, times N; `moved` is what the scores of item, label and row 0 move."""
+    x, rare, most = s.x, s.rare, s.most
+    e = (-b.low).exp().union(level.exp())
+    grown = upper(e)
+    slack = (arb("1.5") * grown).union(arb("-2.5")) / (1 - 2 * most)
+    push = 1 + (excess(level) + slack * x) * rare, 1 + (excess(-b.low) + slack * x) * rare
+    varied = level + 2 * b.low  # all that alpha_3 moves
+
+    each, asked = upper(1 / (2 - x - x * b.alpha_1)), arb("0.6")
+    near = b.alpha_1 * (most * b.alpha_1).exp()  # N (e^alpha_1 - 1)
+    ahead = near * each + asked * b.alpha_1 * 2  # N^2 times all that it moves
+    share = upper(e / (2 - 2 * x + x * e))
+    score = b.beta_2 + 2 * most**3 * b.beta_8 * ahead
+    of_label = share * score + most**2 * b.beta_10 * ahead  # N times its score
+    of_first = (2 * b.beta_8 + b.beta_12) * each * (1 + most**2 * b.alpha_1)  # N^2 times
+    moved = (
+        b.beta_1 + 2 * most**4 * b.beta_7 * ahead,
+        most * of_label * (1 + varied),
+        most**2 * of_first,
+    )
+    if not (moved[0] < 3 and 2 * most * (b.alpha_1 + of_label.exp()) < 1):
+        raise ArithmeticError("the bounds are too wide for what follows")
+    series = arb_series([x, 1])
+    item = (-moved[0]).exp().union(moved[0].exp())
+    label = both(of_label * (most * of_label).exp())
+    row = both(of_first * (most**2 * of_first).exp())
+    first = arb(0).union(s.mixed * (1 + 2 * rare))
+    p = attention(
+        series,
+        (1 + series * both(near), arb_series([e])),
+        (arb_series([item]), 1 + series * label, 1 + series * series * row),
+        arb_series([0]),
+        arb_series([first]),
+    )
+    if not p.asked[0] < asked:
+        raise ArithmeticError("alpha_1 is too far from zero")
+    norm = arb(p.norm[0].lower())
+    on_item, on_label, on_first = (upper(part[0]) for part in (p.item, p.label, p.first))
+    missing = 1 + arb("1.7") * rare + (grown - 1) * upper(push[1])  # over log N
+    missing = arb(0).union(upper(2 * missing / (norm * norm)))
+    return SimpleNamespace(**locals())
+
+
+def _output(b: Any, s: Scales, a: SimpleNamespace) -> SimpleNamespace:
+    """The output beside its path for many pairs, a cooperative system, and how far it moves."""
+    rare, most = s.rare, s.most
+    joint = between(-s.mixed * b.joint_below, 2 + s.mixed * b.joint_above)
+    four = between(-s.mixed * b.four_below, 1 + s.mixed * b.four_above)
+    push_joint = rare * (
+        -a.p.both[1] * joint + 2 * a.p.mixed[1] * four + 2 * (a.p.each + a.p.label)[1]
+        + 2 * both(b.gamma_1) * (a.p.asked + a.p.item)[0] + both(b.apart) * a.p.more[1]
+    )  # fmt: skip
+    push_four = a.missing * four + rare * (
+        a.p.mixed[1] * joint - a.p.found[1] * four + both(b.apart) * a.p.turned[1]
+        + 2 * most * both(b.gamma_1) * a.on_label * a.share
+    )  # fmt: skip
+    up_joint, up_four = (arb(0).max(upper(force)) for force in (push_joint, push_four))
+    down_joint, down_four = (arb(0).max(upper(-force)) for force in (push_joint, push_four))
+    above = up_joint + up_four, up_joint / 2 + up_four
+    below = down_joint + down_four, down_joint / 2 + down_four
+    most_joint, most_four = upper(joint), upper(four)
+    most_three = upper((joint + b.apart) / 2)
+
+    # how far the output moves, on the clock t/N
+    away = upper(b.joint_above.max(b.joint_below)), upper(b.four_above.max(b.four_below))
+    moves_joint = 2 + b.theta * (2 * away[0] + 2 * away[1] + up_joint.max(down_joint))
+    moves_four = 1 + b.theta * (away[0] + 2 * away[1] + up_four.max(down_four))
+    turning = (most_three * (moves_joint + b.apart) / 2 + most_four * moves_four) / 2
+    whole = 1 + b.theta * (sum(away) + rare * (b.gamma_1 + most_four * a.on_first))  # sum of errors
+    return SimpleNamespace(**locals())
+
+
+def _scores(b: Any, s: Scales, a: SimpleNamespace, o: SimpleNamespace) -> SimpleNamespace:
+    """Errors of the output in the mean over the time, and what they push.
+
+    `at_item` is N times the time integral of the error at the item asked for, `past` that of the
+    past's over N^2, and `on_row` bounds the error at row 0 over xl.
+    """
+    rare, most = s.rare, s.most
+    goal = upper(o.most_joint * (a.asked + a.on_item) + b.apart * (a.asked + a.on_item)) / 2
+    goal += o.most_four * most * a.on_label * a.share
+    answer = o.most_three * (a.each + a.on_label)  # N times the output's share of the answer
+    at_item = (
+        (a.asked + a.on_item) * (o.moves_joint + b.apart)
+        + (o.most_joint + b.apart) * (most * a.asked * b.alpha_1 + a.on_item * sum(a.moved))
+    ) / 4 + most * a.on_label * a.share * (
+        o.moves_four + o.most_four * (sum(a.moved) + a.varied)
+    ) / 2
+    past = b.theta * rare * (1 + most * answer) + most * o.whole + most**3 * at_item
+    past_most = (
+        1 + s.mixed * sum(o.away) + most * (3 * b.gamma_1 + o.most_four * a.on_first + answer)
+    )
+    on_row = rare * (
+        o.most_three * (a.each + 1 / a.norm) + o.most_four * most * upper(a.p.passed[0]) / a.norm
+    )
+    on_row += o.most_four * (1 + 2 * rare) / a.norm + rare * most**2 * o.most_three * upper(a.row)
+    per_past = 1 / (2 - 2 * most)
+
+    # scores
+    small_push = most * (o.most_three * answer + o.most_four * per_past * past_most)
+    small_push += most**2 * o.most_four * a.share * 2 * b.gamma_1
+    pushed_item = (
+        2
+        * a.on_item
+        * (o.most_four * per_past * past + most * (o.most_three * most * at_item + o.turning))
+    )
+    pushed_label = (
+        2 * a.on_label * ((o.most_three + small_push) * b.theta * rare + most * o.turning)
+    )  # over N
+    pushed_first = 2 * a.on_first * (o.most_three * on_row * b.theta + most * o.turning)
+    idle = a.asked * (1 + most) * (
+        2 * most**2 * b.beta_7 * pushed_item + 2 * most * b.beta_8 * b.beta_2
+        + b.beta_10 * pushed_label
+    ) + most**2 * a.of_first * a.asked * pushed_first  # fmt: skip
+    turned = most * upper(abs((1 / a.p.norm - a.p.each)[1])) * o.whole
+    turned += most**2 * (1 + a.on_item + most * a.near * a.each) * at_item
+    turned += upper(a.label) / a.norm * b.theta * rare * (1 + most * answer)
+    turned += most**2 * upper(a.row) / a.norm * b.theta * on_row
+    return SimpleNamespace(**locals())
+
+
+def _slow(
+    b: Any, level: arb, s: Scales, a: SimpleNamespace, o: SimpleNamespace, c: SimpleNamespace
+) -> tuple[Box, Reached]:
+    """alpha_3 and beta_2 along sigma, the integral of e^alpha_3 dt/4N^2, and all bounds."""
+    rare, most = s.rare, s.most
+    ends = arb_series([a.e]) / (2 - 2 * a.series + a.series * a.e)
+    by_beta = 4 * (1 + a.series * a.label) / (a.p.norm * (2 - 2 * a.series + a.series * a.e))
+    strength = (
+        2 * (1 + most * upper(abs(by_beta[1]))),
+        2 * (1 + most * upper(abs((by_beta * (1 - a.series * ends))[1]))),
+    )
+    shape = 4 / (a.p.norm * a.p.norm)
+    area = arb(WAIT[1]) + 2 * b.theta * b.four_below
+    offset = strength[0] * most**2 * a.grown / 4 * o.turning
+    late = strength[0] * most * a.grown / 4 * arb(WAIT[0]) + offset
+    three = (s.mixed * b.joint_below + b.apart) / 2
+    small = (
+        strength[1]
+        * o.most_four
+        * (most**3 * s.log * c.at_item + most * s.log * c.per_past * c.past)
+    )
+    small += (
+        8 * arb(KAPPA) * most**2 * o.most_three * o.most_four * upper(a.row) / a.norm**2 * b.theta
+    )
+    small += strength[1] * a.score * (c.small_push * b.theta + most**2 * s.log * o.turning)
+    late += 2 * most**3 * b.beta_8 * a.ahead
+    loss = small + strength[1] * b.theta * (a.score * three + o.most_three * late)
+    if not three + c.small_push < 1:
+        raise ArithmeticError("gamma_3 may not rise")
+    least = lower(a.push[0]) * lower(shape[0])
+    sigma = (level + a.grown * loss / 4 / s.log) / least + a.grown / 4 * area * s.mixed
+    wait = upper(slow_time(level, a.slack, s)[0])
+    after: Any = Box(
+        theta=wait
+        + s.mixed * (area + b.theta * rare * o.most_four**2 * upper(abs(shape[1])))
+        + loss / s.log / lower(a.push[0]),
+        low=a.grown * loss / 4 / s.log,
+        alpha_1=2 * o.most_three * a.asked * (most * c.at_item + (o.moves_joint + b.apart) / 4)
+        + c.idle,
+        beta_1=c.pushed_item,
+        beta_2=strength[0] * (o.most_three + c.small_push) * sigma / s.log + offset,
+        beta_7=a.near * a.each * c.pushed_item,
+        beta_8=a.each * c.pushed_first + most * a.near * a.each * b.beta_2,
+        beta_10=a.near * a.each * c.pushed_label,
+        beta_12=a.each * c.pushed_first,
+        gamma_1=c.goal,
+        apart=2 * c.turned,
+        joint_above=o.above[0],
+        joint_below=o.below[0],
+        four_above=o.above[1],
+        four_below=o.below[1],
+    )
+    reached = Reached(
+        a.push,
+        a.grown,
+        a.slack,
+        (shape[0], upper(abs(shape[1]))),
+        o.most_joint,
+        o.most_four,
+        area,
+        three,
+        upper(small),
+        upper(loss),
+        (upper(strength[0]), upper(strength[1])),
+        upper(a.score),
+        upper(offset),
+        upper(late),
+        upper(sigma),
+        upper(c.small_push),
+        b.theta,
+        o.most_three,
+    )
+    return Box(*(math.nextafter(float(upper(part)), math.inf) for part in after)), reached

@@ -1,0 +1,222 @@
+"""Emergence of the full model's scores in validated steps, for one N or a range of N at once.
+
+The last pair is asked for. A step of length h holds the solution in a tube: with z' = goal - rate
+z and any constant k, z(h) = e^(-kh) z + (1 - e^(-kh)) (goal + (k - rate) z)/k, its last factor a
+mean over the step, hence inside what the tube allows. A tube that contains what follows from it
+contains the solution.
+"""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from flint import arb, ctx
+from jaxtyping import Float
+
+from emergence.presets import preset
+
+from .reduced import PRECISION, drifts
+from .twelve import State, Sums, sums
+
+CELLS = 1024  # of alpha_3, to the unit: the sums over the past are taken at their ends
+TRIES = 40
+SLOWER = 5.0  # of t/N, after which steps are twice as long
+
+
+class Order(NamedTuple):
+    """What validated steps say until alpha_3 is past its threshold for certain.
+
+    Attributes:
+        alpha: bounds on T_alpha/N.
+        gamma: bounds on T_gamma/N.
+        beta: an upper bound on beta_2 up to the upper bound on T_alpha.
+    """
+
+    alpha: tuple[float, float]
+    gamma: tuple[float, float]
+    beta: float
+
+    @property
+    def holds(self) -> bool:
+        """Whether T_gamma < T_alpha < T_beta is proved."""
+        return self.gamma[1] < self.alpha[0] and self.beta < 0.5
+
+
+class _Pasts:
+    """The sums over the past for all N of a range and all alpha of an interval.
+
+    `push` falls with alpha, `first` too, `missing` grows; all grow with N.
+    """
+
+    def __init__(self, pairs: tuple[int, int]) -> None:
+        self.pairs = sorted(set(pairs))
+        self.known: dict[int, Sums] = {}
+
+    def over(self, alpha: arb) -> Sums:
+        ends = math.floor(_down(alpha) * CELLS), math.ceil(_up(alpha) * CELLS)
+        low, high = (self._at(end) for end in ends)
+        return Sums(*(one.union(two) for one, two in zip(low, high, strict=True)))
+
+    def _at(self, cell: int) -> Sums:
+        if cell not in self.known:
+            ends = [sums(n, arb(cell) / CELLS) for n in self.pairs]
+            self.known[cell] = Sums(
+                *(one.union(two) for one, two in zip(ends[0], ends[-1], strict=True))
+            )
+        return self.known[cell]
+
+
+def order(pairs: tuple[int, int], step: float) -> Order:
+    """The order of emergence for every N of a range, both ends included.
+
+    Args:
+        pairs: least and largest N, the least >= 3.
+        step: of t/N at first; later steps are longer.
+
+    Returns:
+        Bounds on the times over N, and on beta_2.
+
+    Raises:
+        ArithmeticError: where the steps are too wide to tell.
+    """
+    ctx.prec = PRECISION
+    x = (1 / arb(pairs[0])).union(1 / arb(pairs[1]))
+    pasts, length, time = _Pasts(pairs), arb(step), arb(0)
+    state, guess, most = State(*[arb(0)] * 12), None, arb(0)
+    begun: dict[str, float] = {}
+    ended: dict[str, float] = {}
+    while "alpha" not in ended:
+        tube, after = advance(state, x, pasts, length, guess)
+        values = {"alpha": (tube.alpha_3, after.alpha_3), "gamma": (_gamma(tube), _gamma(after))}
+        for name, (during, then) in values.items():
+            if name not in begun and not during < 0.5:
+                begun[name] = _down(time)
+            if name not in ended and then > 0.5:
+                ended[name] = _up(time + length)
+        most = arb(most.upper().max(tube.beta_2.upper()))
+        if not tube.alpha_3 < 2:
+            raise ArithmeticError(f"alpha_3 is known to no better than {tube.alpha_3}, 1/N = {x}")
+        time += length
+        next_length = arb(step * (1 + float(time) / SLOWER))
+        ratio = next_length / length
+        guess = [
+            then + ratio * (then.mid() - now.mid()) + (then - then.mid()) / 50
+            for now, then in zip(state, after, strict=True)
+        ]
+        state, length = after, next_length
+    return Order(
+        (begun["alpha"], ended["alpha"]),
+        (begun["gamma"], ended.get("gamma", math.inf)),
+        _up(most),
+    )
+
+
+def advance(
+    state: State, x: arb, pasts: _Pasts, length: arb, guess: Iterable[arb] | None
+) -> tuple[State, State]:
+    """A tube around all solutions from `state` during a step, and where they are after it.
+
+    Raises ArithmeticError where no tube is found.
+    """
+    tube = state if guess is None else _hull(state, guess)
+    for _ in range(TRIES):
+        during, _ = _follow(state, tube, x, pasts, length)
+        if all(old.contains(new) for old, new in zip(tube, during, strict=True)):
+            return _follow(state, during, x, pasts, length)
+        wider = [new + (new - new.mid()) / 50 + arb(0, 1e-12) for new in during]
+        tube = _hull(tube, wider)
+    raise ArithmeticError(f"no tube was found, 1/N = {x}")
+
+
+def _follow(state: State, tube: State, x: arb, pasts: _Pasts, length: arb) -> tuple[State, State]:
+    """Where a tube leads during a step, and at its end."""
+    goals, rates = drifts(tube, x, pasts.over(tube.alpha_3))
+    during, after = [], []
+    for start, inside, goal, rate in zip(state, tube, goals, rates, strict=True):
+        constant = arb(rate.mid())
+        if constant == 0:
+            then = start + length * goal
+        else:
+            fade = (-constant * length).exp()
+            aim = (goal + (constant - rate) * inside) / constant
+            then = fade * start + (1 - fade) * aim
+        during.append(start.union(then))  # in between are means of start and goal
+        after.append(then)
+    return State(*during), State(*after)
+
+
+def _gamma(state: State) -> arb:
+    """gamma_3."""
+    return (state.joint + state.apart) / 2
+
+
+def _hull(one: Iterable[arb], two: Iterable[arb]) -> State:
+    return State(*(a.union(b) for a, b in zip(one, two, strict=True)))
+
+
+def _down(value: arb) -> float:
+    return math.nextafter(float(value.lower()), -math.inf)
+
+
+def _up(value: arb) -> float:
+    return math.nextafter(float(value.upper()), math.inf)
+
+
+@dataclass(frozen=True)
+class Range:
+    """Some N at once, both ends included, and the first step of t/N."""
+
+    least: int
+    largest: int
+    step: float
+
+
+def orders(some: Range) -> Float[np.ndarray, "5"]:
+    """The numbers of `order` for a range; a run of a sweep."""
+    found = order((some.least, some.largest), some.step)
+    return np.array([*found.alpha, *found.gamma, found.beta])
+
+
+def as_order(numbers: Float[np.ndarray, "5"]) -> Order:
+    """What `orders` returned, with its names."""
+    alpha_low, alpha_high, gamma_low, gamma_high, beta = numbers.tolist()
+    return Order((alpha_low, alpha_high), (gamma_low, gamma_high), beta)
+
+
+@dataclass(frozen=True)
+class Proof:
+    """Which N are proved how: steps for each below `many`, one box for all from it on."""
+
+    ranges: tuple[Range, ...]
+    many: int = 300
+    law_from: tuple[int, ...] = (1_000, 10_000, 1_000_000)
+    late: tuple[tuple[int, float], ...] = ((10_000, 1.0), (1_000_000, 2.0))  # N0, end of alpha_3
+    farther: tuple[int, ...] = (1024,)  # N that are integrated beside those shown
+
+    def covers(self, first: int) -> bool:
+        """Whether every N from `first` on is in a range or in the box."""
+        for some in self.ranges:
+            if some.least != first:
+                return False
+            first = some.largest + 1
+        return first == self.many
+
+
+def ranges_to(many: int) -> tuple[Range, ...]:
+    """Ranges that cover all N from 10 to the last before `many`, the closer the fewer pairs."""
+    found = [Range(10, 10, 0.003), Range(11, 11, 0.006)]
+    found += [Range(n, n, 0.01 if n < 16 else 0.02) for n in range(12, min(32, many))]
+    least = 32
+    while least < many:
+        largest = min(max(least + 1, int(least * (1.04 if least < 60 else 1.1))), many - 1)
+        found.append(Range(least, largest, 0.02 if least < 60 else 0.04))
+        least = largest + 1
+    return tuple(found)
+
+
+PRESET = preset(
+    paper=Proof(ranges_to(300)),
+    smoke=Proof((Range(16, 16, 0.02), Range(100, 102, 0.04)), farther=(16,)),
+)
