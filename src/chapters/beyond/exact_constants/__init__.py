@@ -11,6 +11,7 @@ class ExactConstants:
 
     sizes: tuple[int, ...] = tuple(2**k for k in range(4, 21))
     large: int = 1024  # from which the next order of the collapse is judged
+    far: tuple[int, ...] = (4096, 10**6, 10**9, 10**12, 10**20, 10**40, 10**80)  # by the exact time
     enclosed_pairs: tuple[int, ...] = (2, 3, 10, 100, 10**3, 10**4, 10**6)
     boxes: int = 2000  # of an enclosure
     first: int = 8  # from which the bounds for all N begin; below, one N at a time
@@ -23,6 +24,7 @@ PRESET = preset(
     smoke=ExactConstants(
         sizes=tuple(2**k for k in range(4, 9)),
         large=64,
+        far=(4096, 10**12),
         enclosed_pairs=(2, 10),
         boxes=400,
         shown=(2, 5, 8, 32),

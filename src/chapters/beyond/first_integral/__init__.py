@@ -21,6 +21,7 @@ class FirstIntegral:
     followed_pairs: tuple[int, ...] = (2, 3, 10, 100, 10**4, 10**6)
     ordered_pairs: tuple[int, ...] = (*range(2, 65), *(2**k for k in range(7, 21)))
     drift_pairs: int = 16  # N at which steps are taken
+    exact_pairs: tuple[int, ...] = (3, 4, 6, 9, 100, 10**6)  # of ranks in exact arithmetic
 
 
 # Small, for the laws do not depend on the size; rows of the embeddings have a norm of about 4.

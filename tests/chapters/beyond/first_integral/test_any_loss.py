@@ -1,0 +1,143 @@
+"""What nineteen parameters conserve under any loss: only what is trivial.
+
+The flow of a loss on the outputs moves along combinations of their gradients. What it conserves for
+every loss is constant along these and along their commutators, so there are 19 less their rank. In
+exact arithmetic at one point, against the network there, and in floating point at another.
+"""
+
+import math
+
+import pytest
+import sympy as sp
+import torch
+from sympy import QQ
+from torch.autograd.functional import hessian, jacobian
+
+from chapters.beyond.first_integral import any_loss
+from emergence.models import disentangled_output
+from emergence.subspace import NAMES, PseudoParameters, embed
+from emergence.tasks import orthonormal_pairs
+
+IDLE = ("alpha_2", "beta_3", "beta_4", "beta_5", "beta_6")  # no output knows them
+TWINS = (("beta_7", "beta_9"), ("beta_8", "beta_11"))  # outputs know their sums alone
+
+
+def outputs(n_pairs: int, query: str, generator: torch.Generator):
+    """Ten random combinations of the outputs, which are functions of the nineteen."""
+    dim = 2 * n_pairs + 2
+    batch = orthonormal_pairs(1, n_pairs, dim, generator=generator)
+    queried = range(n_pairs - 1, n_pairs) if query == "last" else range(n_pairs)
+    inputs = batch.inputs.repeat(len(queried), 1, 1)
+    inputs[:, -1, :dim] = inputs[0, [2 * pair for pair in queried], :dim]
+    mixed = torch.randn(10, len(queried), dim, generator=generator, dtype=torch.float64)
+
+    def combined(point: torch.Tensor) -> torch.Tensor:
+        weights = embed(PseudoParameters.unstack(point), dim)
+        return (mixed * disentangled_output(weights, inputs)).sum(dim=(1, 2))
+
+    return combined
+
+
+@pytest.mark.parametrize("n_pairs", [6, 9])
+@pytest.mark.parametrize("query", ["last", "uniform"])
+def test_only_trivial_constants_hold_for_any_loss(n_pairs: int, query: str) -> None:
+    generator = torch.Generator().manual_seed(0)
+    f = outputs(n_pairs, query, generator)
+    point = torch.randn(19, generator=generator, dtype=torch.float64)
+    gradients = jacobian(f, point)
+    curvature = jacobian(lambda p: jacobian(f, p, create_graph=True), point)
+    turned = torch.einsum("iab,jb->ija", curvature, gradients)
+    commutators = (turned - turned.transpose(0, 1)).flatten(0, 1)
+    values = torch.linalg.svdvals(torch.cat([gradients, commutators]))
+    assert int((values > 1e-9 * values[0]).sum()) == 19 - len(IDLE) - len(TWINS)
+    column = dict(zip(NAMES, gradients.T, strict=True))
+    assert all(column[name].abs().max() < 1e-12 for name in IDLE)
+    assert all(torch.allclose(column[one], column[other]) for one, other in TWINS)
+
+
+def six(n_pairs: int):
+    """The six outputs that the proof uses, from the network, as a function of the twelve."""
+    dim = 2 * n_pairs + 2
+    batch = orthonormal_pairs(1, n_pairs, dim, generator=torch.Generator().manual_seed(0))
+    items, labels = batch.inputs[0, :-1:2, :dim], batch.inputs[0, 1:-1:2, :dim]
+    single = {name: name for name in any_loss.COORDINATES}
+
+    def found(point: torch.Tensor) -> torch.Tensor:
+        given = dict(zip(single, point, strict=True))
+        # of a sum each has a half
+        given |= {name: given[name] / 2 for name in ("beta_7", "beta_8")}
+        given |= {"beta_9": given["beta_7"], "beta_11": given["beta_8"]}
+        every = torch.stack([given.get(name, point.new_zeros(())) for name in NAMES])
+        output = disentangled_output(embed(PseudoParameters.unstack(every), dim), batch.inputs)[0]
+        item, label = items @ output, labels @ output
+        seen = (item[1] - label[1]) / 2 + label[0] - label[1]
+        parts = (
+            seen,
+            label[0] - label[1] - seen / 2,
+            item[0] - label[0] - seen,
+            label[-1],
+            item[-1],
+            label[-2],
+        )
+        return torch.stack(parts)
+
+    return found
+
+
+def base() -> torch.Tensor:
+    """The point of the proof."""
+    values = [any_loss.BASE.get(name, 0) for name in any_loss.COORDINATES]
+    logs = [
+        math.log(x) if "alpha" in n else x
+        for n, x in zip(any_loss.COORDINATES, values, strict=True)
+    ]
+    return torch.tensor(logs, dtype=torch.float64)
+
+
+@pytest.mark.parametrize("n_pairs", [3, 6])
+def test_the_derivatives_are_those_of_the_network(n_pairs: int) -> None:
+    f = six(n_pairs)
+    gradients, commutators = any_loss.fields(QQ(n_pairs), QQ)
+    metric = torch.tensor(any_loss.METRIC, dtype=torch.float64)
+    slopes = jacobian(f, base()) * metric
+    turned = [hessian(lambda p, k=k: f(p)[k], base()) * metric[:, None] for k in range(6)]
+    exact = torch.tensor([[float(x) for x in row] for row in gradients], dtype=torch.float64)
+    assert torch.allclose(slopes, exact, atol=1e-13)
+    for (i, j), row in commutators.items():
+        expected = turned[j] @ slopes[i] - turned[i] @ slopes[j]
+        assert expected.tolist() == pytest.approx([float(x) for x in row], abs=1e-13)
+
+
+def test_the_minor_is_not_zero_for_any_number_of_pairs() -> None:
+    minor = any_loss.minor()
+    assert any_loss.never_zero(minor)
+    gradients, commutators = any_loss.fields(QQ(7), QQ)
+    rows = gradients + [commutators[places] for places in any_loss.CHOSEN]
+    matrix = sp.Matrix(
+        [[sp.Rational(int(x.numerator), int(x.denominator)) for x in r] for r in rows]
+    )
+    assert matrix.det() == minor.subs(any_loss.PAIRS, 7)
+
+
+@pytest.mark.parametrize("n_pairs", [3, 4, 11])
+def test_the_rank_is_twelve_in_exact_arithmetic(n_pairs: int) -> None:
+    assert any_loss.rank(n_pairs) == 12
+
+
+def test_a_point_that_is_not_generic_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(any_loss.BASE, "gamma_4", 0)
+    assert any_loss.rank(5) < 12
+    assert any_loss.minor() == 0
+    assert not any_loss.never_zero(any_loss.minor())
+
+
+def test_a_root_or_a_pole_is_seen() -> None:
+    n = any_loss.PAIRS
+    assert any_loss.never_zero((n - 2) / (n + 1))
+    assert not any_loss.never_zero((n - 5) / (n + 1))
+    assert not any_loss.never_zero((n + 1) / (n - 5))
+
+
+def test_two_pairs_are_refused() -> None:
+    with pytest.raises(ValueError, match="at least 3 pairs"):
+        any_loss.rank(2)
