@@ -23,11 +23,14 @@ def main() -> int:
     file, *places = sys.argv[1:]
     costs = {}
     for place, entry in enumerate(stored.entries(file)):
-        way = ways.WAYS[file](entry) if file in ways.WAYS else None
-        seconds = way.seconds if way else certificates.SECONDS
+        seconds = certificates.SECONDS
+        if file in ways.WAYS:
+            way = ways.WAYS[file](entry)
+            if way is None or way.keeping is None:
+                continue
+            seconds = way.seconds
         wanted = str(place) in places if places else seconds <= MOST
-        lacks = stored.state(file, key_of(entry)) is None
-        if wanted and lacks and (way is None or way.keeping):
+        if wanted and stored.state(file, key_of(entry)) is None:
             costs[place] = seconds
     found = [_make(file, place, costs[place]) for place in sorted(costs, key=costs.__getitem__)]
     return int(not all(found))

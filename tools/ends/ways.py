@@ -205,8 +205,9 @@ def distributional(entry: Entry) -> Way | None:
 
 
 def _last_truncations(kept: Any) -> Any:
+    spectra = {name: (values, cosines[:2]) for name, (values, cosines) in kept["spectra"].items()}
     readings = [curve[-1] for curve in kept["readings"]]
-    return {"readings": readings} | {n: kept[n] for n in ("table", "pushes", "spectra")}
+    return {"readings": readings, "spectra": spectra} | {n: kept[n] for n in ("table", "pushes")}
 
 
 WAYS: dict[str, Callable[[Entry], Way | None]] = {
