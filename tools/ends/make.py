@@ -1,4 +1,7 @@
-"""Run stored runs once more and keep their states: python -m tools.ends.make FILE [PLACE ...]."""
+"""Run stored runs once more and keep their states: python -m tools.ends.make FILE [PLACE ...].
+
+Places are those of entries, from 0; without them all that have no state and are not too long.
+"""
 
 import json
 import sys
@@ -11,7 +14,7 @@ from running import cache
 from running.records import Entry
 from tools.this_book import ROOT
 
-from . import certificates, states, stored, ways
+from . import certificates, covered, states, stored, ways
 from .resume import end_of, key_of
 
 MOST = 300.0  # seconds of a core that a run may take, unless its place is named
@@ -30,9 +33,10 @@ def main() -> int:
                 continue
             seconds = way.seconds
         wanted = str(place) in places if places else seconds <= MOST
-        if wanted and stored.state(file, key_of(entry)) is None:
+        if wanted and (places or stored.state(file, key_of(entry)) is None):
             costs[place] = seconds
     found = [_make(file, place, costs[place]) for place in sorted(costs, key=costs.__getitem__)]
+    covered.write()
     return int(not all(found))
 
 

@@ -16,6 +16,7 @@ from running.records import Entry
 from .states import Keeping
 
 CHEAP = 6.0  # seconds of a core for a whole entry, as they were recorded
+PART = 3.0  # and for one of its runs
 Pick = Callable[[Any], Any]
 
 
@@ -58,7 +59,7 @@ def token_grid(entry: Entry) -> Way | None:
         return Way(cell, whole, whole)
     first = min(entry.result, key=lambda row: row["taken"])
     taken = sum(row["taken"] for row in entry.result)
-    if entry.seconds * first["taken"] / taken > CHEAP:
+    if entry.seconds * first["taken"] / taken > PART:
         return None
     alone = replace(cell, rates=(first["rate"],), seeds=(first["seed"],))
     place = entry.result.index(first)
@@ -69,7 +70,7 @@ def every_position(entry: Entry) -> Way | None:
     """The seed that ended first, where that is cheap; of the cheapest cells all."""
     cell: WeightsCell | TokensCell = entry.configuration
     if isinstance(cell, WeightsCell):
-        work = cell.n_pairs**3 * cell.batch_size * cell.steps / 1e8
+        work = cell.n_pairs**3 * cell.batch_size * cell.steps / 5e7
         if work * len(cell.seeds) <= CHEAP:
             return Way(cell, whole, whole)
         first, share = 0, work
@@ -79,11 +80,10 @@ def every_position(entry: Entry) -> Way | None:
         share = (entry.seconds or 0) * taken[first] / sum(taken)
         if entry.seconds and entry.seconds <= CHEAP:
             return Way(cell, whole, whole)
-    if share > CHEAP:
+    if share > PART:
         return None
-    return Way(
-        replace(cell, seeds=(cell.seeds[first],)), lambda rows: rows[first : first + 1], whole
-    )
+    alone = replace(cell, seeds=(cell.seeds[first],))
+    return Way(alone, lambda rows: rows[first : first + 1], whole, whole=False)
 
 
 def k_hop(entry: Entry) -> Way | None:
@@ -94,7 +94,7 @@ def k_hop(entry: Entry) -> Way | None:
     if work <= CHEAP:
         return Way(cell, whole, whole, relative=0.0, absolute=3.0)
     alone = replace(cell, n_seeds=1, until=2.0, limit=last)
-    if work * 1.3 / (1 + 0.3 * cell.n_seeds) > CHEAP:
+    if work * 1.3 / (1 + 0.3 * cell.n_seeds) > 4.5 * PART:
         return None
     return Way(
         alone,
