@@ -111,3 +111,31 @@ def simulate(
             rows.append((clock, accuracy(layers, data.test), value, error, embeddings.clone()))
         embeddings.add_(sizes[k] * settings.step * best.velocity(embeddings, data.train))
     return Path(*map(torch.stack, zip(*rows, strict=True)))
+
+
+def cost_falls(path: Path, data: Samples, step: float, ridge: float = 0.0) -> bool:
+    """Whether R falls along the flow from each row of a run to the next (Theorem 5.1).
+
+    An explicit step may overshoot where the flow falls. From a row after which R has risen, the
+    flow is therefore followed again at a finer step, and R has to fall at each of these.
+
+    Args:
+        path: the run.
+        data: the training pairs.
+        step: of the clock, finer than that of the run.
+        ridge: lambda, or 0 for the limit.
+
+    Raises:
+        ArithmeticError: where the training pairs cannot be fitted.
+    """
+    for row in (path.cost.diff() >= 0).nonzero().flatten().tolist():
+        embeddings = path.embeddings[row].clone()
+        last = torch.inf
+        for _ in range(round(float(path.clock[row + 1] - path.clock[row]) / step)):
+            best = optimum(embeddings, data, ridge)
+            value = float(best.cost(embeddings, data))
+            if not value < last:
+                return False
+            last = value
+            embeddings.add_(step * best.velocity(embeddings, data))
+    return True

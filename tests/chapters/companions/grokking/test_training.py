@@ -250,3 +250,17 @@ def test_overlap_sees_shared_units():
     assert fourier.within(table).tolist() == pytest.approx([1, 1])
     apart = fourier.overlaps(circle(5, 1, 4) + circle(5, 2, 4))
     assert float(fourier.between(apart)) < 1e-12
+
+
+def test_the_cost_falls_along_the_flow_where_a_large_step_overshoots(monkeypatch):
+    data = training.instance(SMALL, 3).data.train
+    path = first_layer.simulate(replace(SMALL, step=1e-3, steps=60, log_every=20), 3)
+    assert first_layer.cost_falls(path, data, 1e-3)
+    risen = path._replace(cost=torch.arange(len(path.cost), dtype=torch.float64))
+    assert first_layer.cost_falls(risen, data, 1e-3)  # followed again, it does not rise
+    right = first_layer.Optimum.velocity
+    monkeypatch.setattr(
+        first_layer.Optimum, "velocity", lambda best, at, pairs: -right(best, at, pairs)
+    )
+    assert first_layer.cost_falls(path, data, 1e-3)  # nothing rose, nothing is followed
+    assert not first_layer.cost_falls(risen, data, 1e-3)

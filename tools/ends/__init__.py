@@ -1,0 +1,1 @@
+"""Ends of stored runs: states from which tests compute the last readings again."""
