@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 from flint import arb
 
-from chapters.beyond.full_flow import box, every_large, law_bounds, laws, reduced, twelve, validated
+from chapters.beyond.full_flow import (
+    box,
+    every_large,
+    laws,
+    reduced,
+    twelve,
+    validated,
+    with_numbers,
+)
 from emergence import theory
 
 MANY = 300
@@ -128,21 +136,21 @@ def test_the_box_holds_the_flow(path):
 
 @pytest.mark.usefixtures("unchecked")
 def test_the_law_holds_with_its_error_and_no_other_law(path):
-    low, high = law_bounds.law_bounds(MANY).rest
+    low, high = with_numbers.law_bounds(MANY).rest
     law, log = laws.log_law("alpha", "last"), math.log(MANY)
 
     def rest(leading, following):
         return log**2 * (path.t[-1] * log / MANY**2 - leading - following / log)
 
     assert low < rest(law.leading, law.next) < high
-    far = law_bounds.law_bounds(10**6).rest
+    far = with_numbers.law_bounds(10**6).rest
     assert far[1] - far[0] < 1.5
     assert not low < rest(4.0, law.next) < high
 
 
 def test_a_law_without_the_share_of_beta_2_is_refuted():
     """For N to infinity what is left is not zero: it has the sign of the push of beta_2."""
-    low, high = law_bounds.law_bounds(10**9).rest
+    low, high = with_numbers.law_bounds(10**9).rest
     grid = np.linspace(0, 0.5, 2001)
     weight = 4 * np.exp(-grid)
     excess = np.array([laws.recency_excess(a) for a in grid.tolist()])
@@ -194,9 +202,9 @@ def test_validated_steps_notice_a_planted_error(monkeypatch):
 def test_the_rest_of_one_time_is_that_of_the_law(n_pairs):
     law, log = laws.log_law("alpha", "last"), math.log(n_pairs)
     stated = law.leading + law.next / log
-    low, high = law_bounds.rest_of((n_pairs, n_pairs + 1), (9.0, 9.0))
+    low, high = with_numbers.rest_of((n_pairs, n_pairs + 1), (9.0, 9.0))
     assert low <= log**2 * (9 * log / n_pairs - stated) <= high
-    alone = law_bounds.rest_of((n_pairs, n_pairs), (9.0, 9.0))
+    alone = with_numbers.rest_of((n_pairs, n_pairs), (9.0, 9.0))
     assert alone[1] - alone[0] < 0.02
 
 
@@ -225,21 +233,21 @@ def test_the_ranges_cover_all():
 @pytest.mark.usefixtures("unchecked")
 def test_the_loss_is_high_for_longer():
     """Alpha is one at 2.3 N^2/log N and later, and the loss has not moved."""
-    found = law_bounds.law_bounds(1_000, 1.0)
+    found = with_numbers.law_bounds(1_000, 1.0)
     at = MANY * np.linspace(0, 1, 2) * MANY / math.log(MANY)
     path = theory.gradient_flow(MANY, at[-1], model="full", times=at)
     assert found.loss > 0.9
     assert path.loss[-1] > found.loss
     assert found.time[0] > 1.5
-    assert law_bounds.law_bounds(10**6, 1.0).time[0] > 2.3
+    assert with_numbers.law_bounds(10**6, 1.0).time[0] > 2.3
 
 
 def test_few_pairs_are_refused():
     with pytest.raises(ValueError, match="21 pairs"):
-        law_bounds.law_bounds(20)
+        with_numbers.law_bounds(20)
     with pytest.raises(ArithmeticError):
-        law_bounds.law_bounds(60)
+        with_numbers.law_bounds(60)
 
 
 def test_printed_bounds_round_outward():
-    assert law_bounds.printed((-1.234, 5.671)) == "-1.24 to 5.68"
+    assert with_numbers.printed((-1.234, 5.671)) == "-1.24 to 5.68"
