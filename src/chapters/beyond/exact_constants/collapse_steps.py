@@ -9,7 +9,6 @@ import sympy as sp
 ETA, X, N, GAMMA, BETA, ALPHA = sp.symbols("eta x N gamma beta alpha", positive=True)
 ORDERS = 3  # kept of a series in eta: 1, eta, eta^2
 ROOT = sp.sqrt(2 * sp.pi)
-KNOWN = 2 * (sp.EulerGamma + sp.log(2))
 
 
 def residuals() -> dict[str, sp.Expr]:
@@ -77,10 +76,16 @@ def _order_by_order() -> dict[str, sp.Expr]:
         start = sp.limit(above + below, X, 0)
         beyond += shape.coeff(X, k) * (below.subs(X, 1) - start)
     left = _series(grown - tail) - sp.integrate(lost, (X, 0, 1)) + beyond
-    wanted = KNOWN - 2, 2 - KNOWN, sp.Rational(7, 2) - KNOWN
+    known = _known()
+    wanted = known - 2, 2 - known, sp.Rational(7, 2) - known
     for k, constant in enumerate(wanted):
         found[f"constant of order {k}"] = sp.simplify(sp.expand(left).coeff(ETA, k) - constant)
     return found
+
+
+def _known() -> sp.Expr:
+    """kappa, what the integrals over x leave."""
+    return 2 * (sp.EulerGamma + sp.log(2))
 
 
 def _primitives() -> list[tuple[sp.Expr, sp.Expr]]:

@@ -63,7 +63,7 @@ def test_every_step_is_an_identity():
 @pytest.mark.parametrize(
     ("name", "planted", "steps"),
     [
-        ("KNOWN", 2 * sp.EulerGamma, {f"constant of order {k}" for k in range(3)}),
+        ("_known", lambda: 2 * sp.EulerGamma, {f"constant of order {k}" for k in range(3)}),
         ("ROOT", 2 * sp.sqrt(sp.pi), {"terms with the area"}),
     ],
 )
