@@ -57,9 +57,14 @@ $(STAMP): requirements.lock requirements.hashes pyproject.toml
 		-r requirements-language.lock
 	@touch $@
 
-reproduce: env  ## execute what changed, build the site, judge the claims; RESULTS= starts from published ones, FROM=scratch from nothing
+reproduce: reproduce-$(or $(WHAT),all)  ## execute what changed, build the site, judge the claims; RESULTS= starts from published ones, FROM=scratch from nothing; WHAT=costs tells row by row what that takes
+
+reproduce-all: env
 	@$(BIN)/python -m bookbuild build $(run_options) $(part_option) $(if $(RESULTS),--results '$(RESULTS)') \
 		$(if $(FROM),--from '$(FROM)')
+
+reproduce-costs: env
+	@$(BIN)/python -m bookbuild costs --profile '$(PROFILE)' $(part_option)
 
 verify: env  ## compute a random sample of published results again: RESULTS=file|folder|url MINUTES=5 DRAW=n
 	@$(BIN)/python -m bookbuild verify --device '$(DEVICE)' --results '$(RESULTS)' \
@@ -68,8 +73,8 @@ verify: env  ## compute a random sample of published results again: RESULTS=file
 serve: env  ## show the built site on 127.0.0.1: PORT=8000
 	@$(BIN)/python -m bookbuild serve --profile '$(PROFILE)' --port '$(PORT)'
 
-chapter: env  ## execute one chapter and print what it measured: CHAPTER=paper/05_emergence
-	@$(BIN)/python -m bookbuild chapter $(run_options) '$(CHAPTER)'
+chapter: env  ## execute one chapter and print what it measured: CHAPTER=paper/05_emergence FROM=scratch
+	@$(BIN)/python -m bookbuild chapter $(run_options) $(if $(FROM),--from '$(FROM)') '$(CHAPTER)'
 
 sweep: env  ## compute a declared grid of runs: CONFIG=data/sweeps/figure5.yml SCHEDULER=
 	@$(BIN)/python -m bookbuild sweep --device '$(DEVICE)' $(if $(JOBS),--jobs '$(JOBS)') \
@@ -200,7 +205,7 @@ clean-list: env
 clean-unneeded: env
 	@$(BIN)/python -m bookbuild prune
 
-test-% release-% record-% drill-% clean-%:
+reproduce-% test-% release-% record-% drill-% clean-%:
 	@echo 'make $(MAKECMDGOALS) has no WHAT=$(WHAT): make help says what there is.' >&2; exit 2
 
 # the names of the last release, kept for one more: each does what it did and tells its new name
