@@ -130,7 +130,7 @@ release-deposit: env
 prove:  ## compile the Coq proofs in proofs/ and record what they rest on; needs Coq alone
 	@PYTHONPATH=src $(PYTHON) -c 'from chapters.beyond.machine_checked import formal; formal.main()'
 
-record: record-$(or $(WHAT),none)  ## for maintainers: write a record to data/, WHAT=runs|seeds|rounding|carry|rows|cold-build|machine|preregistration|peers
+record: record-$(or $(WHAT),none)  ## for maintainers: write a record to data/, WHAT=runs|seeds|rounding|carry|rows|cold-build|timings|machine|preregistration|peers
 
 record-runs: env
 	@$(BIN)/python -m bookbuild runs $(if $(JOBS),--jobs '$(JOBS)') $(if $(MINUTES),--minutes '$(MINUTES)') \
@@ -147,6 +147,9 @@ record-carry: env
 
 record-cold-build: env
 	@$(BIN)/python -m tools.records cold-build $(run_options) $(part_option)
+
+record-timings: env
+	@$(BIN)/python -m tools.records timings $(if $(MINUTES),--minutes '$(MINUTES)')
 
 record-machine: env
 	@$(BIN)/python -m tools.records machine --device '$(DEVICE)'
