@@ -109,7 +109,7 @@ bench: env  ## time the fast methods against the dense ones: DEVICE= THREADS=
 	@MALLOC_TRIM_THRESHOLD_=8589934592 MALLOC_MMAP_THRESHOLD_=33554432 \
 		GLIBC_TUNABLES=glibc.malloc.hugetlb=1 $(BIN)/python -m tools.benchmark --device '$(DEVICE)' $(if $(THREADS),--threads '$(THREADS)')
 
-release: release-$(or $(WHAT),all)  ## write all that a release consists of to _build/release; WHAT=results|pdf|notebooks for one of them, WHAT=deposit sends it to Zenodo
+release: release-$(or $(WHAT),all)  ## write all that a release consists of to _build/release; WHAT=results|pdf|notebooks for one of them, WHAT=deposit sends it to Zenodo, WHAT=pages gives a fork its site
 
 release-all: env
 	@$(BIN)/python -m bookbuild release $(run_options)
@@ -126,6 +126,11 @@ release-notebooks: env
 
 release-deposit: env
 	@$(BIN)/python -m bookbuild deposit --profile '$(PROFILE)'
+
+release-pages:
+	@gh api --silent --method PUT 'repos/{owner}/{repo}/actions/permissions' --field enabled=true --raw-field allowed_actions=all
+	@gh api --silent --method POST 'repos/{owner}/{repo}/pages' --raw-field build_type=workflow
+	@gh workflow run publish.yml
 
 prove:  ## compile the Coq proofs in proofs/ and record what they rest on; needs Coq alone
 	@PYTHONPATH=src $(PYTHON) -c 'from chapters.beyond.machine_checked import formal; formal.main()'
