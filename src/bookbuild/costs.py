@@ -71,6 +71,14 @@ def declaration_of(file: str, configuration: Any) -> str:
     return digest({"file": file, "configuration": configuration})
 
 
+def measured_costs(root: Path) -> dict[str, Spent]:
+    """Return the seconds that it takes to measure each file anew."""
+    return {
+        file: Spent(60 * how.minutes, "guessed" if how.guess else "timed")
+        for file, how in measured_files(root).items()
+    }
+
+
 def measured_files(root: Path) -> dict[str, Measured]:
     """Return how the files below data that are measured are made, those that the book has."""
     declared = read_book(root).measured
@@ -84,14 +92,13 @@ def row_costs(settings: Settings, chapters: Sequence[Chapter]) -> dict[str, Cost
     that commands measure for it.
     """
     spent, runs = chapter_costs(settings, chapters), run_costs(settings.root)
-    measured = measured_files(settings.root)
+    measured = measured_costs(settings.root)
     costs = {}
     for chapter in chapters:
         files = [path.relative_to(settings.root).as_posix() for path in chapter.data]
         read = [run for file in files for run in runs.get(file, {}).values()]
         again = [file for file in files if file in measured]
-        made = [Spent(60 * measured[file].minutes, "timed") for file in again]
-        parts = [spent[chapter.name], *read, *made]
+        parts = [spent[chapter.name], *read, *(measured[file] for file in again)]
         costs[chapter.name] = Cost(
             sum(part.seconds for part in parts) / 60,
             max((part.how for part in parts), key=CERTAIN.index),

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from bookbuild.costs import (
     CERTAIN,
-    Spent,
     chapter_costs,
+    measured_costs,
     measured_files,
     row_costs,
     run_costs,
@@ -126,11 +126,10 @@ def judged_rows(settings: Settings, chapters: Sequence[Chapter]) -> list[Claim]:
 def _whole(settings: Settings, chapters: Sequence[Chapter]) -> str:
     """Return the minutes of one core that all takes, each thing once, by how they are known."""
     read = _read(settings, chapters)
-    runs = run_costs(settings.root)
+    runs, measured = run_costs(settings.root), measured_costs(settings.root)
     parts = [*chapter_costs(settings, chapters).values()]
     parts += [run for file in read & runs.keys() for run in runs[file].values()]
-    measured = measured_files(settings.root)
-    parts += [Spent(60 * measured[file].minutes, "timed") for file in read & measured.keys()]
+    parts += [measured[file] for file in read & measured.keys()]
     minutes = {how: sum(p.seconds for p in parts if p.how == how) / 60 for how in CERTAIN}
     return ", ".join(f"{taken:.0f} min {how}" for how, taken in minutes.items() if taken)
 
