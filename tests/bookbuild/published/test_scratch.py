@@ -1,8 +1,15 @@
 """Everything from scratch: what it costs is told first, and a second call goes on."""
 
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
 import pytest
 
-from bookbuild.costs import UNTIMED
+from bookbuild.costs import ESTIMATES, UNKNOWN, UNTIMED, Spent, declaration_of, row_costs, run_costs
 from bookbuild.errors import BookError
 from bookbuild.ledger.records import Cost
 from bookbuild.published import scratch
