@@ -198,6 +198,8 @@ def test_a_stored_run_is_a_result_and_its_chapter_is_measured_with_it_alone(
     chapters = read_chapters(toy.root, read_toc(toy.root))
     write_archive(path, chapters, toy.settings(), [run.stored])
     monkeypatch.setattr(module, "stored_runs", lambda *_: [run])
+    costs = {run.file: {run.name: Spent(2.0, "timed")}}
+    monkeypatch.setattr(module, "run_costs", lambda _: costs)
     monkeypatch.setattr(check, "run_again", lambda *_: run.stored.files)
     report = verified(toy, path)
     assert {outcome.name: outcome.grade for outcome in report.outcomes} == dict.fromkeys(
