@@ -28,7 +28,7 @@ from .machine import write_machine
 from .seed_sensitivity import first_seeds, rounded, run_seed_sensitivity
 from .timing import record_timings
 
-SEGMENT = 3.0  # seconds of one core that a training gets when its whole time is estimated
+SEGMENT = 1.5  # seconds of one core that a training gets when its whole time is estimated
 
 
 @commands.command()
