@@ -57,9 +57,14 @@ $(STAMP): requirements.lock requirements.hashes pyproject.toml
 		-r requirements-language.lock
 	@touch $@
 
-reproduce: env  ## execute what changed, build the site, judge the claims; RESULTS= starts from published ones, FROM=scratch from nothing
+reproduce: reproduce-$(or $(WHAT),all)  ## execute what changed, build the site, judge the claims; RESULTS= starts from published ones, FROM=scratch from nothing; WHAT=costs tells row by row what that takes
+
+reproduce-all: env
 	@$(BIN)/python -m bookbuild build $(run_options) $(part_option) $(if $(RESULTS),--results '$(RESULTS)') \
 		$(if $(FROM),--from '$(FROM)')
+
+reproduce-costs: env
+	@$(BIN)/python -m bookbuild costs --profile '$(PROFILE)' $(part_option)
 
 verify: env  ## compute a random sample of published results again: RESULTS=file|folder|url MINUTES=5 DRAW=n
 	@$(BIN)/python -m bookbuild verify --device '$(DEVICE)' --results '$(RESULTS)' \
@@ -68,8 +73,8 @@ verify: env  ## compute a random sample of published results again: RESULTS=file
 serve: env  ## show the built site on 127.0.0.1: PORT=8000
 	@$(BIN)/python -m bookbuild serve --profile '$(PROFILE)' --port '$(PORT)'
 
-chapter: env  ## execute one chapter and print what it measured: CHAPTER=paper/05_emergence
-	@$(BIN)/python -m bookbuild chapter $(run_options) '$(CHAPTER)'
+chapter: env  ## execute one chapter and print what it measured: CHAPTER=paper/05_emergence FROM=scratch
+	@$(BIN)/python -m bookbuild chapter $(run_options) $(if $(FROM),--from '$(FROM)') '$(CHAPTER)'
 
 sweep: env  ## compute a declared grid of runs: CONFIG=data/sweeps/figure5.yml SCHEDULER=
 	@$(BIN)/python -m bookbuild sweep --device '$(DEVICE)' $(if $(JOBS),--jobs '$(JOBS)') \
@@ -104,7 +109,7 @@ bench: env  ## time the fast methods against the dense ones: DEVICE= THREADS=
 	@MALLOC_TRIM_THRESHOLD_=8589934592 MALLOC_MMAP_THRESHOLD_=33554432 \
 		GLIBC_TUNABLES=glibc.malloc.hugetlb=1 $(BIN)/python -m tools.benchmark --device '$(DEVICE)' $(if $(THREADS),--threads '$(THREADS)')
 
-release: release-$(or $(WHAT),all)  ## write all that a release consists of to _build/release; WHAT=results|pdf|notebooks for one of them, WHAT=deposit sends it to Zenodo
+release: release-$(or $(WHAT),all)  ## write all that a release consists of to _build/release; WHAT=results|pdf|notebooks for one of them, WHAT=deposit sends it to Zenodo, WHAT=pages gives a fork its site
 
 release-all: env
 	@$(BIN)/python -m bookbuild release $(run_options)
@@ -122,10 +127,15 @@ release-notebooks: env
 release-deposit: env
 	@$(BIN)/python -m bookbuild deposit --profile '$(PROFILE)'
 
+release-pages:
+	@gh api --silent --method PUT 'repos/{owner}/{repo}/actions/permissions' --field enabled=true --raw-field allowed_actions=all
+	@gh api --silent --method POST 'repos/{owner}/{repo}/pages' --raw-field build_type=workflow
+	@gh workflow run publish.yml
+
 prove:  ## compile the Coq proofs in proofs/ and record what they rest on; needs Coq alone
 	@PYTHONPATH=src $(PYTHON) -c 'from chapters.beyond.machine_checked import formal; formal.main()'
 
-record: record-$(or $(WHAT),none)  ## for maintainers: write a record to data/, WHAT=runs|seeds|rounding|carry|rows|cold-build|machine|preregistration|peers
+record: record-$(or $(WHAT),none)  ## for maintainers: write a record to data/, WHAT=runs|seeds|rounding|carry|rows|cold-build|timings|machine|preregistration|peers
 
 record-runs: env
 	@$(BIN)/python -m bookbuild runs $(if $(JOBS),--jobs '$(JOBS)') $(if $(MINUTES),--minutes '$(MINUTES)') \
@@ -142,6 +152,9 @@ record-carry: env
 
 record-cold-build: env
 	@$(BIN)/python -m tools.records cold-build $(run_options) $(part_option)
+
+record-timings: env
+	@$(BIN)/python -m tools.records timings $(if $(MINUTES),--minutes '$(MINUTES)')
 
 record-machine: env
 	@$(BIN)/python -m tools.records machine --device '$(DEVICE)'
@@ -200,7 +213,7 @@ clean-list: env
 clean-unneeded: env
 	@$(BIN)/python -m bookbuild prune
 
-test-% release-% record-% drill-% clean-%:
+reproduce-% test-% release-% record-% drill-% clean-%:
 	@echo 'make $(MAKECMDGOALS) has no WHAT=$(WHAT): make help says what there is.' >&2; exit 2
 
 # the names of the last release, kept for one more: each does what it did and tells its new name

@@ -23,8 +23,9 @@ from typing import Any
 
 import yaml
 
-from bookbuild.ledger.claims import LEDGER
+from bookbuild.ledger.claims import LEDGER, Claim
 from bookbuild.ledger.expectations import read_expectation
+from bookbuild.ledger.preregistration import Preregistration
 from bookbuild.ledger.stored import PREREGISTRATION, read_record
 from bookbuild.schema import LOADER
 
@@ -33,6 +34,7 @@ QUOTED = re.compile(r"\"([a-z0-9_]+)\"")
 PIECE = re.compile(r"\{[^{}]*\}")
 NUMBER = re.compile(r"^([0-9]+|[A-Z])_")
 WORKTREE = "worktree"
+COMMAND = "make record WHAT=preregistration"
 
 Row = tuple["Measure", dict[str, Any]]  # measure and expectation of a row
 
@@ -295,6 +297,27 @@ def write(document: Mapping[str, Any]) -> str:
     lines = (f"  {json.dumps(k)}: {json.dumps(row)}" for k, row in document["rows"].items())
     head = f'{{\n "commit": {json.dumps(document["commit"])},\n "rows": {{\n'
     return head + ",\n".join(lines) + "\n }\n}\n"
+
+
+def unmarked(claims: Sequence[Claim], record: Mapping[str, Preregistration]) -> Iterator[str]:
+    """Yield a sentence for each row of the ledger that the record does not know as it is."""
+    again = f"run {COMMAND}, and commit the file."
+    for claim in claims:
+        if claim.expectation is None:
+            continue
+        known = record.get(claim.id)
+        if known is None:
+            yield f"Row {claim.id!r} is not in {PREREGISTRATION}: {again}"
+        elif known.expectation != claim.expectation:
+            yield (
+                f"Row {claim.id!r} expects {claim.expectation}, and {PREREGISTRATION} says "
+                f"{known.expectation}: a changed expectation is marked as changed by {COMMAND};"
+                " run it, and commit the file."
+            )
+    ids = {claim.id for claim in claims if claim.expectation is not None}
+    for name in record:
+        if name not in ids:
+            yield f"{PREREGISTRATION} has a row {name!r}, the ledger has none: {again}"
 
 
 def main() -> int:

@@ -1,9 +1,10 @@
 """From chapters to site: execute what is missing, judge the ledger, build."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from .costs import row_costs
 from .device_comparison import compare_devices
 from .errors import BookError, raise_if_any
 from .execution import lock
@@ -74,7 +75,8 @@ def _build(settings: Settings, display: Display, tell: Callable[[str], None]) ->
     )
     trials = _trials(findings, chapters, settings)
     machines = read_machines(settings.root)
-    records = Records(preregistration, reruns, roundings, trials, machines)
+    costs = row_costs(replace(settings, profile="paper"), chapters)
+    records = Records(preregistration, reruns, roundings, trials, machines, costs)
     findings = with_reruns(findings, reruns, roundings)
     write_stage(settings, toc, chapters, entries, findings, records)
     tell("building the site")

@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from bookbuild.ledger.preregistration import read_preregistration, unmarked
+from bookbuild.ledger.preregistration import read_preregistration
 from bookbuild.ledger.stored import MUTATION, ROUNDING, SEEDS, WITNESS, read_record
+from tools.preregistration import unmarked
 from tools.this_book import ROOT, claims
 
 

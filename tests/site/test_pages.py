@@ -145,9 +145,10 @@ def test_search_shows_formulas_as_formulas(address, browser):
     with opened(browser) as page:
         page.goto(f"{address}search.html?q=pseudo-parameters")
         page.wait_for_selector("#search-results p.context", state="attached")
-        page.wait_for_timeout(1000)
-        text = " ".join(page.locator("#search-results p.context").all_text_contents())
-        assert "\\(" not in text
+        page.wait_for_function(
+            """() => [...document.querySelectorAll("#search-results p.context")]
+            .every((context) => !context.textContent.includes("\\\\("))"""
+        )
 
 
 def test_nothing_moves_while_a_page_loads(visits):

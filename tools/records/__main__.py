@@ -26,6 +26,9 @@ from .carry import run_carry
 from .cold_build import run_cold_build
 from .machine import write_machine
 from .seed_sensitivity import first_seeds, rounded, run_seed_sensitivity
+from .timing import record_timings
+
+SEGMENT = 1.5  # seconds of one core that a training gets when its whole time is estimated
 
 
 @commands.command()
@@ -72,6 +75,14 @@ def cold_build(output: Path | None, **options: Any) -> None:
 def machine(device: str) -> None:
     """Write the verdicts of this machine, as make reproduce has found them here."""
     tell(f"verdicts of this machine: {write_machine(settings_of(device, 1))}")
+
+
+@commands.command()
+@whole("--minutes", "of one core, after which no other run is begun", "10")
+def timings(minutes: int) -> None:
+    """Estimate what those stored runs take that nobody has timed."""
+    path = record_timings(Path.cwd(), SEGMENT, 60.0 * minutes, tell)
+    tell(f"times of stored runs: {path.relative_to(Path.cwd())}")
 
 
 if __name__ == "__main__":

@@ -14,28 +14,32 @@ from bookbuild.execution.display import choose_display
 from bookbuild.notebooks.publish import write_beside, write_branch
 from bookbuild.pipeline import renew_book, run_chapters
 from bookbuild.published.fetch import check_not_refused, locate
-from bookbuild.published.scratch import reproduce_from_scratch
+from bookbuild.published.scratch import (
+    costs_by_chapter,
+    costs_by_row,
+    recompute,
+    reproduce_from_scratch,
+)
 from bookbuild.results.executed import NOTEBOOK_FILE
 from bookbuild.results.store import write_whole
-from bookbuild.settings import Settings, one_of
+from bookbuild.settings import Settings
 from bookbuild.site.pdf import write_pdf
 from bookbuild.site.serving import served
 from bookbuild.site.stamp import Told
 from bookbuild.source.chapters import listed_files, read_chapter, read_chapters, read_toc
 
-from .options import PART, PROFILE, commands, console, run_options, settings_of, tell, whole
+from .options import FROM, PART, PROFILE, commands, console, run_options, settings_of, tell, whole
 
 
 @commands.command()
 @run_options
 @PART
 @click.option("--results", help="file, folder or address of published results, used where they fit")
-@click.option("--from", "start", help="scratch: compute everything anew, stored runs included")
+@FROM
 def build(results: str | None, start: str | None, **options: Any) -> None:
     """Execute what is missing, judge the ledger, build and check the site, if anything changed."""
     settings = settings_of(**options)
     if start is not None:
-        one_of("FROM", start, ("scratch",))
         told, scratch = reproduce_from_scratch(settings, choose_display(console), tell)
         return _print_told(told, scratch)
     if results is not None:
@@ -48,10 +52,14 @@ def build(results: str | None, start: str | None, **options: Any) -> None:
 @commands.command()
 @click.argument("names", nargs=-1, required=True)
 @run_options
-def chapter(names: tuple[str, ...], **options: Any) -> None:
+@FROM
+def chapter(names: tuple[str, ...], start: str | None, **options: Any) -> None:
     """Execute chapters; print what they measured and where their notebooks lie."""
     settings = settings_of(**options)
     chosen = [read_chapter(settings.root, name) for name in names]
+    if start is not None:
+        settings = recompute(settings, chosen, tell)
+        chosen = [read_chapter(settings.root, name) for name in names]
     found, made = run_chapters(chosen, settings, choose_display(console), tell)
     for name in names:
         entry = (found | made)[name]
@@ -59,7 +67,18 @@ def chapter(names: tuple[str, ...], **options: Any) -> None:
             tell(f"{key} = {json.dumps(measure['value'])}")
         path = settings.executed / f"{name}.ipynb"
         write_whole(path, entry.files[NOTEBOOK_FILE])
-        tell(f"executed notebook: {path.relative_to(settings.root)}")
+        tell(f"executed notebook: {path.relative_to(Path.cwd())}")
+
+
+@commands.command()
+@PROFILE
+@PART
+def costs(profile: str, part: str | None) -> None:
+    """Say what each judged row takes to compute from nothing, and by which command."""
+    settings = Settings(Path.cwd(), profile, part=part)
+    chapters = read_chapters(settings.root, read_toc(settings.root, part))
+    for line in (*costs_by_row(settings, chapters), *costs_by_chapter(settings, chapters)):
+        tell(line)
 
 
 @commands.command()
@@ -120,4 +139,4 @@ def _print_told(told: Told, settings: Settings) -> None:
         f"{told.executed} chapters executed in {told.seconds_executed:.0f} s, "
         f"{told.cached} from the store ({told.seconds_cached:.0f} s saved)"
     )
-    tell(f"site: {(settings.site / 'index.html').relative_to(settings.root)}")
+    tell(f"site: {(settings.site / 'index.html').relative_to(Path.cwd())}")

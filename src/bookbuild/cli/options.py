@@ -42,6 +42,13 @@ PROFILE = checked(
     "--profile", lambda given: one_of("PROFILE", given, PROFILES), ", ".join(PROFILES), "paper"
 )
 
+FROM: Any = click.option(
+    "--from",
+    "start",
+    callback=lambda _, __, given: given if given is None else one_of("FROM", given, ("scratch",)),
+    help="scratch: compute everything anew, stored runs included",
+)
+
 
 @click.group()
 def commands() -> None:

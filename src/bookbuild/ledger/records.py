@@ -2,12 +2,32 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from .claims import Finding, Verdict
 from .mutation import Planted
 from .preregistration import Preregistration
 from .seed_sensitivity import Rerun
+
+How = Literal["timed", "estimated", "guessed"]
+
+
+class Cost(NamedTuple):
+    """What it takes to compute the rows of a chapter from nothing.
+
+    Attributes:
+        minutes: of one core, stored runs and measured files included.
+        how: how the least certain part of them is known.
+        runs: how many stored runs the chapter reads.
+        measured: names of the files that commands make for it.
+        lacking: names of the files that it reads and nothing makes.
+    """
+
+    minutes: float
+    how: How
+    runs: int = 0
+    measured: tuple[str, ...] = ()
+    lacking: tuple[str, ...] = ()
 
 
 class Known(NamedTuple):
@@ -17,6 +37,7 @@ class Known(NamedTuple):
     rerun: Rerun | None
     rounding: Rerun | None
     trial: Planted | None
+    cost: Cost | None
 
     @property
     def words(self) -> dict[str, str]:
@@ -38,6 +59,7 @@ class Records:
     roundings: Mapping[str, Rerun] = field(default_factory=dict)
     trials: Mapping[str, Planted] = field(default_factory=dict)
     machines: Sequence[Mapping[str, Any]] = ()  # what each reported
+    costs: Mapping[str, Cost] = field(default_factory=dict)  # of the rows of each chapter
 
     def own(self, finding: Finding) -> Verdict:
         """Return the verdict of this build alone, whatever other seeds or roundings say."""
@@ -53,4 +75,5 @@ class Records:
             self.reruns.get(row),
             self.roundings.get(row),
             self.trials.get(row),
+            self.costs.get(finding.claim.chapter) if own is not None else None,
         )

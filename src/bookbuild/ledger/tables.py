@@ -65,6 +65,8 @@ def _row(finding: Finding, records: Records) -> dict[str, Any]:
             if of is not None and of.carried.edits
         )
         or None,
+        "minutes_from_scratch": round(known.cost.minutes, 1) if known.cost else None,
+        "minutes_are": known.cost.how if known.cost else None,
     }
 
 

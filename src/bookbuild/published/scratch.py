@@ -6,40 +6,67 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from bookbuild.costs import (
+    CERTAIN,
+    chapter_costs,
+    measured_costs,
+    measured_files,
+    row_costs,
+    run_costs,
+)
 from bookbuild.errors import BookError, raise_if_any
 from bookbuild.execution.display import Display
-from bookbuild.execution.runs import File, StoredRun, stored_runs
+from bookbuild.execution.runs import File, stored_runs
 from bookbuild.execution.sweeps import run_stored
-from bookbuild.ledger.claims import read_claims
+from bookbuild.ledger.claims import Claim, read_claims
 from bookbuild.pipeline import renew_book
 from bookbuild.reporting.provenance import versions
 from bookbuild.results.contents import different
 from bookbuild.results.snapshot import sources
+from bookbuild.results.store import write_whole
 from bookbuild.settings import Settings
 from bookbuild.site.stamp import Told
-from bookbuild.source.book import Book, Measured, read_book
-from bookbuild.source.chapters import read_chapters, read_toc
+from bookbuild.source.book import Book, read_book
+from bookbuild.source.chapters import Chapter, read_chapters, read_toc
+from running.records import written
 
-from .costs import UNKNOWN, chapter_costs
 from .remeasured import measure_again
 
 FOLDER = "_build/scratch"
-COPIED = ("src", "book", "data", "_toc.yml", "_config.yml", "CITATION.cff")
+COPIED = ("src", "book", "_toc.yml", "_config.yml", "CITATION.cff")
 WHERE_THERE = ("tools", "proofs")  # what commands read that measure files of data
+DATA = "data"
+CACHES = shutil.ignore_patterns("__pycache__")
 
 
 def reproduce_from_scratch(
     settings: Settings, display: Display, tell: Callable[[str], None]
 ) -> tuple[Told, Settings]:
-    """Compute every stored run, measured file and chapter anew; return what was told, and where.
+    """Compute what the book's chapters read and the book anew; return what was told, and where.
 
     What is finished is kept there, so a second call goes on where the first was stopped. Raises
     BookError where something fails or what a run or a measurement needs is not installed.
     """
-    runs = list(stored_runs(settings.root, sources(settings)))
-    for line in costs(settings, runs):
+    chapters = read_chapters(settings.root, read_toc(settings.root, settings.part))
+    scratch = recompute(settings, chapters, tell)
+    return renew_book(scratch, display, tell), scratch
+
+
+def recompute(
+    settings: Settings, chapters: Sequence[Chapter], tell: Callable[[str], None]
+) -> Settings:
+    """Compute anew the stored runs and measured files that chapters read; return where they lie.
+
+    Raises BookError like `reproduce_from_scratch`.
+    """
+    for line in costs_by_chapter(settings, chapters):
         tell(line)
-    files = list(dict.fromkeys(run.file for run in runs))
+    book, read = read_book(settings.root), _read(settings, chapters)
+    measured = {file: how for file, how in measured_files(settings.root).items() if file in read}
+    late = {file: how for file, how in measured.items() if how.last}
+    # what is measured last executes every chapter, so it needs every run
+    there = (file for file in book.stored_runs if (settings.root / file).is_file())
+    files = [file for file in there if late or file in read]
     raise_if_any(
         f"The runs of {Path(name).stem} need {', '.join(packages)}: make env EXTRAS=language."
         for name in files
@@ -47,79 +74,110 @@ def reproduce_from_scratch(
         if len(versions(packages)) <= len(packages)
     )
     scratch = replace(settings, root=settings.root / FOLDER, published=None)
-    book = read_book(settings.root)
     _copy(settings.root, scratch.root, book)
-    measured = _measured(settings.root)
     early = {file: how for file, how in measured.items() if not how.last}
     measure_again(early, scratch.root, tell)
     for name in files:
         left = run_stored(Path(name).stem, scratch, None)
         raise_if_any([f"{len(left)} runs of {name} are left."] if left else [])
-    again = {
-        (run.file, run.entry.configuration): run.entry.result
-        for run in stored_runs(scratch.root, sources(scratch))
-    }
-    for name in files:
-        entries = [run.entry for run in runs if run.file == name]
-        pairs = [(x.result, again.get((name, x.configuration))) for x in entries]
-        equal = sum(not different({"": one}, {"": other}, 0.0) for one, other in pairs)
-        tell(f"{name}: {equal} of {len(pairs)} runs as stored, to the bit")
-    late = {file: how for file, how in measured.items() if how.last}
+    _compare(files, settings, scratch, tell)
     measure_again(late, scratch.root, tell)
-    return renew_book(scratch, display, tell), scratch
+    return scratch
 
 
-def costs(settings: Settings, runs: list[StoredRun]) -> list[str]:
-    """Return lines about what everything takes, by the record of this repository, row by row."""
-    chapters = read_chapters(settings.root, read_toc(settings.root))
-    seconds = chapter_costs(settings, chapters)
-    claims = read_claims(settings.root, [chapter.name for chapter in chapters])
-    rows = Counter(claim.chapter for claim in claims if claim.expectation is not None)
-    measured = _measured(settings.root)
+def costs_by_chapter(settings: Settings, chapters: Sequence[Chapter]) -> list[str]:
+    """Return lines about what chapters take from nothing, and on what their judged rows rest."""
+    by_chapter = row_costs(settings, chapters)
+    rows = Counter(claim.chapter for claim in judged_rows(settings, chapters))
     lines, computed = [], 0
-    for chapter in chapters:
-        read = [run for run in runs if settings.root / run.file in chapter.data]
-        again = [file for file in measured if settings.root / file in chapter.data]
-        known = {settings.root / name for name in (*again, *(run.file for run in read))}
-        minutes = seconds[chapter.name] / 60 + sum(measured[file].minutes for file in again)
-        lines.append(f"{chapter.name}: {rows[chapter.name]} judged rows, {minutes:.1f} min")
-        lines[-1] += f" with {', '.join(Path(file).name for file in again)}" if again else ""
-        lines[-1] += f", and {_taken(read)}" if read else ""
-        other = [x.name for x in chapter.data if x.suffix == ".json" and x not in known]
-        lines[-1] += f"; it reads {', '.join(other)}, which is not computed here" if other else ""
-        computed += 0 if other else rows[chapter.name]
-    whole = sum(seconds.values()) / 60 + sum(how.minutes for how in measured.values())
-    lines.append(f"all {rows.total()} judged rows: {whole:.0f} min, and {_taken(runs)}")
+    for name, cost in by_chapter.items():
+        line = f"{name}: {rows[name]} judged rows, {cost.minutes:.1f} min {cost.how}"
+        line += f", {cost.runs} stored runs among them" if cost.runs else ""
+        line += f", {', '.join(map(_base, cost.measured))} among them" if cost.measured else ""
+        if cost.lacking:
+            line += f"; it reads {', '.join(map(_base, cost.lacking))}, which nothing computes here"
+        else:
+            computed += rows[name]
+        lines.append(line)
     share = computed / max(1, rows.total())
+    lines.append(f"all {rows.total()} judged rows: {_whole(settings, chapters)}")
     lines.append(f"{computed} of {rows.total()} judged rows ({share:.1%}) rest on no stored value")
     return lines
 
 
-def _taken(runs: Sequence[StoredRun]) -> str:
-    """Return what runs take by their records, and of how many there is none."""
-    known = [run.entry.seconds for run in runs if run.entry.seconds is not None]
-    text = f"{len(runs)} stored runs, {sum(known) / 60:.0f} core-minutes on record"
-    unknown = len(runs) - len(known)
-    guess = f", {unknown} of them not timed, at {UNKNOWN / 60:.0f} min each a guess"
-    return text + (f"{guess} of {unknown * UNKNOWN / 60:.0f}" if unknown else "")
+def costs_by_row(settings: Settings, chapters: Sequence[Chapter]) -> list[str]:
+    """Return a line for each judged row: what it takes from nothing, and the command for it."""
+    by_chapter = row_costs(settings, chapters)
+    return [
+        f"{claim.id}: {by_chapter[claim.chapter].minutes:.1f} min "
+        f"{by_chapter[claim.chapter].how}, make chapter CHAPTER={claim.chapter} FROM=scratch"
+        for claim in judged_rows(settings, chapters)
+    ]
 
 
-def _measured(root: Path) -> dict[str, Measured]:
-    """Return how the files below data that are measured are made, those that the book has."""
-    declared = read_book(root).measured
-    return {file: how for file, how in declared.items() if (root / file).is_file()}
+def judged_rows(settings: Settings, chapters: Sequence[Chapter]) -> list[Claim]:
+    """Return the rows of chapters that the ledger judges."""
+    every = read_chapters(settings.root, read_toc(settings.root))
+    claims = read_claims(settings.root, [chapter.name for chapter in every])
+    names = {chapter.name for chapter in chapters}
+    return [claim for claim in claims if claim.chapter in names and claim.expectation is not None]
+
+
+def _whole(settings: Settings, chapters: Sequence[Chapter]) -> str:
+    """Return the minutes of one core that all takes, each thing once, by how they are known."""
+    read = _read(settings, chapters)
+    runs, measured = run_costs(settings.root), measured_costs(settings.root)
+    parts = [*chapter_costs(settings, chapters).values()]
+    parts += [run for file in read & runs.keys() for run in runs[file].values()]
+    parts += [measured[file] for file in read & measured.keys()]
+    minutes = {how: sum(p.seconds for p in parts if p.how == how) / 60 for how in CERTAIN}
+    return ", ".join(f"{taken:.0f} min {how}" for how, taken in minutes.items() if taken)
+
+
+def _read(settings: Settings, chapters: Sequence[Chapter]) -> set[str]:
+    """Return the files below data that chapters read."""
+    paths = (path for chapter in chapters for path in chapter.data)
+    return {path.relative_to(settings.root).as_posix() for path in paths}
+
+
+def _base(file: str) -> str:
+    return Path(file).name
+
+
+def _compare(
+    files: Sequence[str], settings: Settings, scratch: Settings, tell: Callable[[str], None]
+) -> None:
+    """Tell of each file how many of its runs came out as this repository has them stored."""
+    stored, again = (
+        {
+            (run.file, run.entry.configuration): run.entry.result
+            for run in stored_runs(each.root, sources(each))
+        }
+        for each in (settings, scratch)
+    )
+    for file in files:
+        pairs = [(result, again.get(run)) for run, result in stored.items() if run[0] == file]
+        equal = sum(not different({"": one}, {"": other}, 0.0) for one, other in pairs)
+        tell(f"{file}: {equal} of {len(pairs)} runs as stored, to the bit")
 
 
 def _copy(root: Path, target: Path, book: Book) -> None:
-    """Copy what a build reads, without the stored runs that have not been made there."""
-    ours = shutil.ignore_patterns("__pycache__", *(Path(file).name for file in book.stored_runs))
+    """Copy what a build reads, without the stored runs: those that have been made there stay."""
     listed = (how.requirements for how in book.measured.values() if how.requirements)
     there = (name for name in (*WHERE_THERE, *listed) if (root / name).exists())
     for name in (*COPIED, *there):
         if (root / name).is_dir():
-            shutil.copytree(root / name, target / name, ignore=ours, dirs_exist_ok=True)
+            shutil.rmtree(target / name, ignore_errors=True)
+            shutil.copytree(root / name, target / name, ignore=CACHES)
         elif (root / name).is_file():
             target.mkdir(parents=True, exist_ok=True)
             shutil.copy2(root / name, target / name)
         else:
             raise BookError(f"There is no {name} here: run this from the root of the repository.")
+    for path in (path for path in (root / DATA).rglob("*") if path.is_file()):
+        name = path.relative_to(root).as_posix()
+        (target / name).parent.mkdir(parents=True, exist_ok=True)
+        if name not in book.stored_runs:
+            shutil.copy2(path, target / name)
+        elif not (target / name).is_file():  # chapters that are not executed name it too
+            write_whole(target / name, written([]).encode())

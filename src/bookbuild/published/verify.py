@@ -11,6 +11,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 
+from bookbuild.costs import chapter_costs, run_costs
 from bookbuild.errors import BookError
 from bookbuild.execution.runs import StoredRun, stored_runs
 from bookbuild.ledger.claims import read_claims
@@ -20,8 +21,9 @@ from bookbuild.settings import Settings
 from bookbuild.source.chapters import Chapter, read_chapters, read_toc
 
 from .check import SCRATCH, WRONG, Check, Grade, Outcome
-from .costs import chapter_costs, run_cost
 from .draw import Draw
+
+LEAST = 0.1  # seconds that anything is taken to cost: strata are of ratios
 
 
 @dataclass(frozen=True)
@@ -89,8 +91,10 @@ def verify_archive(
                 f"{_commit(archive)} to compare."
             )
         costs = chapter_costs(settings, chapters.values())
-        costs |= {name: run_cost(run) for name, run in runs.items()}
-        draw = Draw({name: costs[name] for name in candidates}, 60 * minutes, draw_seed)
+        for of_file in run_costs(settings.root).values():
+            costs |= of_file
+        seconds = {name: max(costs[name].seconds, LEAST) for name in candidates}
+        draw = Draw(seconds, 60 * minutes, draw_seed)
         outcomes, unfinished = _sample(draw, check, deadline, tell)
     fine = {outcome.name for outcome in outcomes if outcome.grade not in WRONG}
     judged = [claim for claim in claims if claim.expectation is not None]

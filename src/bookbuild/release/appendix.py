@@ -5,6 +5,7 @@ from pathlib import Path
 
 from bookbuild.ledger.claims import Finding
 from bookbuild.ledger.counts import told_verdicts
+from bookbuild.ledger.records import Cost
 from bookbuild.results.archive import Archive, Item
 from bookbuild.results.inventory import readable_size
 from bookbuild.source.citation import read_citation
@@ -13,7 +14,11 @@ NAME = "artifact-appendix.md"
 
 
 def artifact_appendix(
-    root: Path, archive: Archive, findings: Sequence[Finding], sizes: Mapping[str, int]
+    root: Path,
+    archive: Archive,
+    findings: Sequence[Finding],
+    sizes: Mapping[str, int],
+    costs: Mapping[str, Cost],
 ) -> str:
     """Return the appendix as Markdown: hardware, minutes, and a command for each claim."""
     chapters = {item.name: item for item in archive.of_kind("chapter")}
@@ -56,10 +61,12 @@ def artifact_appendix(
             "## A command for each claim",
             "",
             "`make chapter CHAPTER=…` recomputes the chapter in which a claim is measured. Minutes "
-            "are those of the published run, with trainings where they were not stored.",
+            "are those of the published run, with trainings where they were not stored. With "
+            "`FROM=scratch` the stored values that the chapter reads are computed again as well, "
+            "in so many minutes of one core.",
             "",
-            "| claim | source | verdict | chapter | minutes |",
-            "|---|---|---|---|---|",
+            "| claim | source | verdict | chapter | minutes | from scratch |",
+            "|---|---|---|---|---|---|",
             *(
                 _row(
                     [
@@ -68,6 +75,8 @@ def artifact_appendix(
                         finding.verdict,
                         f"`{finding.claim.chapter}`",
                         f"{chapters[finding.claim.chapter].made['seconds'] / 60:.1f}",
+                        f"{costs[finding.claim.chapter].minutes:.1f}, "
+                        f"{costs[finding.claim.chapter].how}",
                     ]
                 )
                 for finding in findings

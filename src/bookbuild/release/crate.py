@@ -14,7 +14,7 @@ from rocrate.rocrate import ROCrate
 from bookbuild.results.archive import Archive, Item
 from bookbuild.source.addresses import Addresses
 from bookbuild.source.chapters import Chapter
-from bookbuild.source.citation import article, licence, read_citation
+from bookbuild.source.citation import article, licence, names, read_citation
 
 NAME = "ro-crate-metadata.json"
 PROFILE = "https://w3id.org/ro/wfrun/process/0.5"
@@ -52,7 +52,7 @@ def write_crate(
         return crate.add(ContextEntity(crate, identifier, {"@type": kind, **said}))
 
     contributors = add(
-        "#contributors", "Organization", name=cited["authors"][0]["name"], url=addresses.repository
+        "#contributors", "Organization", name="; ".join(names(cited)), url=addresses.repository
     )
     terms = add(licence(cited), "CreativeWork", name=cited["license"])
     terms["description"] = "The licence of the book's code and text."

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from bookbuild.source.addresses import Addresses
-from bookbuild.source.citation import article, licence, paper, read_citation
+from bookbuild.source.citation import agents, article, licence, names, paper, read_citation
 
 CODEMETA, ZENODO = "codemeta.json", "zenodo.json"
 
@@ -21,7 +21,7 @@ def codemeta(root: Path) -> dict[str, Any]:
         "description": project["description"],
         "version": cited["version"],
         "license": licence(cited),
-        "author": [{"@type": "Organization", "name": who["name"]} for who in cited["authors"]],
+        "author": agents(cited["authors"]),
         "dateModified": str(cited["date-released"]),
         "keywords": cited.get("keywords", []),
         "codeRepository": addresses.repository,
@@ -45,7 +45,7 @@ def zenodo(root: Path) -> dict[str, Any]:
         "title": cited["title"],
         "upload_type": "software",
         "description": f"<p>{codemeta(root)['description']}.</p><p>{said['notes']}</p>",
-        "creators": [{"name": who["name"]} for who in cited["authors"]],
+        "creators": [{"name": name} for name in names(cited)],
         "version": cited["version"],
         "license": cited["license"],
         "access_right": "open",

@@ -5,6 +5,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+from bookbuild.costs import row_costs
 from bookbuild.execution.display import Display
 from bookbuild.execution.runs import stored_runs
 from bookbuild.notebooks.publish import write_branch
@@ -65,7 +66,8 @@ def release(settings: Settings, display: Display, tell: Callable[[str], None]) -
         text = json.dumps(said, indent=2, ensure_ascii=False) + "\n"
         (folder / name).write_text(text, encoding="utf-8")
     sizes = {x.name: x.stat().st_size for x in sorted(folder.iterdir()) if x.is_file()}
-    text = appendix.artifact_appendix(settings.root, archive, result.findings, sizes)
+    costs = row_costs(settings, chapters)
+    text = appendix.artifact_appendix(settings.root, archive, result.findings, sizes, costs)
     (folder / appendix.NAME).write_text(text, encoding="utf-8")
     files = {name: text for name, text in PARTS.items() if (folder / name).is_file()}
     crate.write_crate(folder, settings.root, archive, chapters, files)

@@ -26,7 +26,7 @@ from bookbuild.results.executed import Entry
 from bookbuild.settings import Settings
 from bookbuild.source.addresses import Addresses
 from bookbuild.source.chapters import BOOK, Chapter, figure_name, is_notebook, parts, tags
-from bookbuild.source.citation import SOURCE, read_citation
+from bookbuild.source.citation import SOURCE, names, read_citation
 
 from .claims import write_claim_pages
 from .data import FOLDER, write_ledger
@@ -189,7 +189,7 @@ def _executable(folder: str, names: list[str]) -> list[str]:
 def _write_config(settings: Settings) -> None:
     """Write the configuration, with a banner on every page of the smoke profile."""
     text = (settings.root / "_config.yml").read_text(encoding="utf-8")
-    config = yaml.safe_load(text)
+    config = yaml.safe_load(text) | {"author": "; ".join(names(read_citation(settings.root)))}
     options = config.setdefault("sphinx", {}).setdefault("config", {})
     addresses = Addresses.find(settings.root)
     if addresses is None:

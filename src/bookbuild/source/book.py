@@ -22,12 +22,14 @@ class Measured:
         minutes: that it took when it was last timed.
         requirements: a list of packages that it needs besides, by its path; none if empty.
         last: whether it executes chapters, so that stored runs have to be made before.
+        guess: whether nobody has timed it, so that its minutes are a guess.
     """
 
     command: str
     minutes: float
     requirements: str = ""
     last: bool = False
+    guess: bool = False
 
 
 @dataclass(frozen=True)

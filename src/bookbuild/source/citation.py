@@ -18,6 +18,29 @@ def paper(cited: dict[str, Any]) -> dict[str, Any]:
     return next(item for item in cited["references"] if item["type"] == "article")
 
 
+def names(cited: dict[str, Any]) -> list[str]:
+    """Return the authors of the book as archives list them: people by family name first."""
+    return [
+        who["name"] if "name" in who else f"{who['family-names']}, {who['given-names']}"
+        for who in cited["authors"]
+    ]
+
+
+def agents(authors: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return authors as schema.org has them: who has a single name is an organization."""
+    return [
+        {"@type": "Organization", "name": who["name"]}
+        if "name" in who
+        else {
+            "@type": "Person",
+            "givenName": who["given-names"],
+            "familyName": who["family-names"],
+        }
+        | ({"@id": who["orcid"]} if "orcid" in who else {})
+        for who in authors
+    ]
+
+
 def article(cited: dict[str, Any]) -> dict[str, Any]:
     """Return the paper as schema.org has articles."""
     said = paper(cited)
@@ -25,10 +48,7 @@ def article(cited: dict[str, Any]) -> dict[str, Any]:
         "@type": "ScholarlyArticle",
         "@id": said["url"],
         "name": said["title"],
-        "author": [
-            {"@type": "Person", "givenName": who["given-names"], "familyName": who["family-names"]}
-            for who in said["authors"]
-        ],
+        "author": agents(said["authors"]),
         "datePublished": str(said["year"]),
         "version": said["notes"],
     }

@@ -11,7 +11,7 @@ from sphinx.application import Sphinx
 
 from bookbuild.site.data import FOLDER, LEDGER
 from bookbuild.site.picture import HEIGHT, NAME, WIDTH
-from bookbuild.source.citation import article, licence, read_citation
+from bookbuild.source.citation import agents, article, licence, names, read_citation
 
 FINDING = "What we find."
 LONGEST = 280  # characters of a description
@@ -33,7 +33,7 @@ def add_metadata(
     tags = [
         ("name", "description", said),
         ("name", "citation_title", name),
-        *(("name", "citation_author", who["name"]) for who in cited["authors"]),
+        *(("name", "citation_author", name) for name in names(cited)),
         ("name", "citation_publication_date", str(cited["date-released"]).replace("-", "/")),
         ("name", "citation_public_url", url),
         ("property", "og:type", "website" if page == HOME else "article"),
@@ -77,7 +77,7 @@ def _linked(
     page: str, name: str, url: str, said: str, cited: dict[str, Any], base: str
 ) -> dict[str, Any]:
     """Return a page as schema.org describes it."""
-    authors = [{"@type": "Organization", "name": who["name"]} for who in cited["authors"]]
+    authors = agents(cited["authors"])
     book = {
         "@type": "Book",
         "@id": base,

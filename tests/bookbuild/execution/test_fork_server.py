@@ -64,4 +64,4 @@ def test_who_is_killed_takes_the_kernel_along(toy: Toy, victim: str) -> None:
         toy.build(jobs=1)
     end = "failed: its process ended with code -9; see _build/paper/failed"
     assert f"Chapter {LINE} {end}/{LINE}." in caught.value.problems
-    assert toy.ends(int(told.read_text()), seconds=10)
+    assert toy.ends(int(told.read_text()), seconds=120)

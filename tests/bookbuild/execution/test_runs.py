@@ -106,7 +106,7 @@ class Copy:
         return [entry["result"]["sum"] for entry in self.entries()]
 
 
-def wait(ready: Callable[[], bool], seconds: float = 60.0) -> None:
+def wait(ready: Callable[[], bool], seconds: float = 300.0) -> None:
     end = time.monotonic() + seconds
     while not ready():
         assert time.monotonic() < end

@@ -20,7 +20,7 @@ from bookbuild.ledger.pages import (
     witness_limits,
 )
 from bookbuild.ledger.preregistration import Preregistration
-from bookbuild.ledger.records import Records
+from bookbuild.ledger.records import Cost, Records
 from bookbuild.ledger.seed_sensitivity import Rerun, with_reruns
 from bookbuild.source.chapters import Chapter
 
@@ -40,6 +40,19 @@ def row(
     claim = Claim("a", "§1", "A.", "paper", CHAPTER, "slope", expectation, "Because.")
     verdict = expectation.verdict(measured) if judged else "not judged"
     return verdict_table([Finding(claim, measured, verdict)], [chapter()], records, {})
+
+
+def test_a_row_says_what_it_takes_from_scratch() -> None:
+    told = {
+        Cost(0.02, "timed"): "From scratch: under 0.1 minutes of one core.",
+        Cost(27.46, "timed"): "From scratch: 27.5 minutes of one core.",
+        Cost(
+            60, "guessed", 5
+        ): "From scratch: 60.0 minutes of one core, with 5 stored runs; in part guessed.",
+    }
+    for cost, sentence in told.items():
+        assert sentence in row({"at_least": 1}, 1.0, None, records=Records(costs={CHAPTER: cost}))
+    assert "From scratch" not in row({"at_least": 1}, 1.0, None)
 
 
 def test_a_row_shows_its_rebuttal_or_that_none_is_written() -> None:

@@ -9,7 +9,8 @@ import pytest
 from bookbuild.errors import BookError
 from bookbuild.ledger.claims import Claim
 from bookbuild.ledger.expectations import read_expectation
-from bookbuild.ledger.preregistration import Preregistration, read_preregistration, unmarked
+from bookbuild.ledger.preregistration import Preregistration, read_preregistration
+from tools.preregistration import unmarked
 
 FIVE = read_expectation({"at_most": 5})
 

@@ -6,7 +6,7 @@ import json
 
 from bookbuild.ledger.claims import Claim, Finding
 from bookbuild.ledger.expectations import Measured, read_expectation
-from bookbuild.ledger.records import Records
+from bookbuild.ledger.records import Cost, Records
 from bookbuild.ledger.tables import SCHEMA, ledger_csv, ledger_json, ledger_rows
 from bookbuild.schema import faults
 
@@ -42,6 +42,13 @@ def test_the_published_schema_describes_the_rows() -> None:
     (fault,) = faults([{**rows[0], "verdict": "true"}], SCHEMA)
     assert fault.path == (0, "verdict")
     assert faults([{name: rows[0][name] for name in rows[0] if name != "why"}], SCHEMA)
+
+
+def test_a_judged_row_has_its_cost_from_scratch() -> None:
+    rows = ledger_rows(FINDINGS, Records(costs={"paper/x": Cost(1.26, "estimated")}))
+    told = [(row["minutes_from_scratch"], row["minutes_are"]) for row in rows]
+    assert told == [(1.3, "estimated"), (None, None)]
+    assert faults(rows, SCHEMA) == []
 
 
 def test_an_empty_ledger_is_an_empty_table() -> None:

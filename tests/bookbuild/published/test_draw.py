@@ -1,27 +1,25 @@
 """The draw of results: what it says of its chances is what happens."""
 
-import json
 import random
 from statistics import fmean
 
 import pytest
 
-from bookbuild.published.costs import UNKNOWN
+from bookbuild.costs import chapter_costs, run_costs
 from bookbuild.published.draw import Draw
-from tools.this_book import ROOT
+from bookbuild.published.verify import LEAST
+from bookbuild.settings import Settings
+from tools.this_book import ROOT, chapters
 
 AUDITS = 400
-STORED = [ROOT / "data/token_grid.json", *sorted((ROOT / "data/companions").glob("*.json"))]
 
 
 def declared() -> dict[str, float]:
-    """The costs of this book's chapters and stored runs."""
-    record = json.loads((ROOT / "data/benchmark/cold_build.json").read_text(encoding="utf-8"))
-    costs = {name: taken["seconds"] for name, taken in record["chapters"].items()}
-    for path in STORED:
-        for place, run in enumerate(json.loads(path.read_text(encoding="utf-8"))):
-            costs[f"{path.stem} {place}"] = run["seconds"] or UNKNOWN
-    return costs
+    """The costs of this book's chapters and stored runs, as `verify` takes them."""
+    costs = chapter_costs(Settings(ROOT), chapters())
+    for of_file in run_costs(ROOT).values():
+        costs |= of_file
+    return {name: max(cost.seconds, LEAST) for name, cost in costs.items()}
 
 
 def audited(costs: dict[str, float], minutes: float, seed: int) -> tuple[Draw, set[str]]:
@@ -49,6 +47,7 @@ def test_the_stated_chance_is_the_frequency_with_which_an_altered_result_is_met(
         draw, finished = audited(costs, minutes, seed)
         stated.append(draw.chance)
         met += [dice.choice(sorted(costs)) in finished for _ in range(10)]
+    assert len(costs) > 300  # chapters and stored runs alike
     assert fmean(met) == pytest.approx(fmean(stated), abs=0.03)
     assert 0 < fmean(stated) < 1
 

@@ -1,38 +1,155 @@
 """Everything from scratch: what it costs is told first, and a second call goes on."""
 
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
 import pytest
 
+from bookbuild.costs import ESTIMATES, UNKNOWN, UNTIMED, Spent, declaration_of, row_costs, run_costs
 from bookbuild.errors import BookError
+from bookbuild.ledger.records import Cost
 from bookbuild.published import scratch
-from bookbuild.published.costs import UNTIMED
-from running.records import Entry
+from bookbuild.source.chapters import read_chapters, read_toc
+from tools.this_book import ROOT, chapters
 from tools.toy_book import LINE, SQUARE, Command, Toy
+
+LONG = '''"""Stored runs of the toy book: sums that take their time."""
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from running.records import StoredRuns
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A sum of so many ones."""
+
+    steps: int
+
+
+def run(cell: Cell) -> int:
+    """Add one at each step, and say so."""
+    total = 0
+    for _ in range(cell.steps):
+        with Path("steps.log").open("a") as log:
+            log.write(f"{cell.steps}\\n")
+        total += 1
+        time.sleep(0.05)
+    return total
+
+
+RUNS = StoredRuns(run, (Cell(3), Cell(100)))
+'''
+FILE = "data/long.json"
+
+
+@pytest.fixture
+def long(toy: Toy) -> Toy:
+    """The toy book with a chapter that reads two stored runs; one of them is a forged one."""
+    (toy.root / "src/toy/long.py").write_text(LONG, encoding="utf-8")
+    unknown = dict.fromkeys(("code", "commit", "machine", "date")) | {"versions": {}}
+    runs = [
+        unknown | {"configuration": {"": "Cell", "steps": steps}, "seconds": seconds, "result": sum}
+        for steps, seconds, sum in ((3, 120.0, 3), (100, None, 99))
+    ]
+    (toy.root / FILE).write_text(json.dumps(runs), encoding="utf-8")
+    toy.edit("_config.yml", "  stored_runs:\n", f"  stored_runs:\n    {FILE}: toy.long\n")
+    toy.edit("book/paper/01_line.md", "data/points.csv]", f"data/points.csv, {FILE}]")
+    toy.append(
+        LINE,
+        "from toy import long\n"
+        f"sums = long.RUNS.read(Path({FILE!r}).read_text())\n"
+        "report('sums', sorted(sums.values()), over='interval', judged=False)",
+    )
+    return toy
+
+
+def started(toy: Toy, *arguments: str) -> subprocess.Popen[str]:
+    """Start a command in a process group of its own."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "bookbuild", *arguments, "--device", "cpu", "--from", "scratch"],
+        cwd=toy.root,
+        env=os.environ | {"PYTHONPATH": str(ROOT / "src")},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def test_a_killed_one_goes_on_and_no_stored_value_is_lent_to_a_chapter(long: Toy) -> None:
+    log, process = long.root / "steps.log", started(long, "build")
+    deadline = time.monotonic() + 300
+    while not log.is_file() or log.read_text().count("100\n") < 5:
+        assert time.monotonic() < deadline
+        assert process.poll() is None, process.communicate()[0]
+        time.sleep(0.05)
+    made = long.root / scratch.FOLDER / FILE
+    while "3" not in made.read_text():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+    told, _ = started(long, "chapter", LINE).communicate(timeout=600)
+    assert "sums = [3.0, 100.0]" in told, told
+    assert f"{FILE}: 1 of 2 runs as stored, to the bit" in told
+    assert log.read_text().split().count("3") == 3  # what was finished was not computed again
+    assert json.loads((long.root / FILE).read_text())[1]["result"] == 99  # the book's own stays
+
+
+def test_a_part_has_its_own_runs_computed_alone(long: Toy) -> None:
+    told, _ = started(long, "chapter", SQUARE).communicate(timeout=600)
+    assert f"{SQUARE}: 1 judged rows" in told, told
+    assert "square_of_three = 9" in told
+    assert not (long.root / "steps.log").exists()
+    assert json.loads((long.root / scratch.FOLDER / FILE).read_text()) == []
+
+
+def test_a_row_costs_what_its_chapter_and_all_that_it_reads_cost(long: Toy) -> None:
+    chapters = read_chapters(long.root, read_toc(long.root))
+    spent = run_costs(long.root)[FILE]
+    assert spent == {"long 1": Spent(120.0, "timed"), "long 2": Spent(UNKNOWN, "guessed")}
+    (path := long.root / ESTIMATES).parent.mkdir()
+    key = declaration_of(FILE, {"": "Cell", "steps": 100})
+    path.write_text(json.dumps({"runs": {key: {"name": "long 2", "seconds": 240.0}}}))
+    toy_costs = row_costs(long.settings(), chapters)
+    assert toy_costs[LINE] == Cost((UNTIMED + 120 + 240) / 60, "guessed", 2)
+    assert toy_costs[SQUARE] == Cost(UNTIMED / 60, "guessed")
+    lines = scratch.costs_by_row(long.settings(), chapters)
+    assert lines == [
+        f"line-slope: 7.0 min guessed, make chapter CHAPTER={LINE} FROM=scratch",
+        f"square-of-three: 1.0 min guessed, make chapter CHAPTER={SQUARE} FROM=scratch",
+    ]
+
+
+def test_every_judged_row_of_this_book_can_be_computed_from_scratch_at_a_known_cost() -> None:
+    book = Toy(ROOT)
+    costs = row_costs(book.settings(), chapters())
+    rows = scratch.judged_rows(book.settings(), chapters())
+    assert len(rows) > 700
+    assert [row.id for row in rows if costs[row.chapter].lacking] == []
+    assert all(costs[row.chapter].minutes > 0 for row in rows)
 
 
 @pytest.mark.usefixtures("without_site")
 def test_everything_is_computed_in_a_folder_of_its_own_and_once(toy: Toy) -> None:
     told, settings = scratch.reproduce_from_scratch(toy.settings(), *toy.heard())
     assert toy.lines[:4] == [
-        f"{LINE}: 1 judged rows, {UNTIMED / 60:.1f} min",
-        f"{SQUARE}: 1 judged rows, {UNTIMED / 60:.1f} min",
-        "all 2 judged rows: 2 min, and 0 stored runs, 0 core-minutes on record",
+        f"{LINE}: 1 judged rows, {UNTIMED / 60:.1f} min guessed",
+        f"{SQUARE}: 1 judged rows, {UNTIMED / 60:.1f} min guessed",
+        "all 2 judged rows: 2 min guessed",
         "2 of 2 judged rows (100.0%) rest on no stored value",
     ]
     assert (told.executed, told.cached) == (2, 0)  # though the book itself has been built
     assert settings.root == toy.root / scratch.FOLDER
     told, _ = scratch.reproduce_from_scratch(toy.settings(), *toy.heard())
     assert (told.executed, told.cached) == (0, 2)
-
-
-def test_a_run_that_nobody_timed_is_said_to_be_a_guess() -> None:
-    class Run:
-        def __init__(self, seconds: float | None) -> None:
-            self.entry = Entry(1, None, None, None, {}, seconds, None, 1)
-
-    said = scratch._taken([Run(120.0), Run(None)])
-    assert said == (
-        "2 stored runs, 2 core-minutes on record, 1 of them not timed, at 10 min each a guess of 10"
-    )
 
 
 def test_another_start_is_refused(toy: Toy, command: Command) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from bookbuild.cli import published as commands
+from bookbuild.costs import Spent
 from bookbuild.errors import BookError
 from bookbuild.execution.runs import StoredRun, stored_run
 from bookbuild.published import check
@@ -170,7 +171,8 @@ def test_what_runs_when_time_is_up_is_stopped_and_not_verified(
     toy.append(LINE, "import time; time.sleep(8 if profile == 'paper' else 0)")
     toy.build()
     path = packed(toy, tmp_path / archives.NAME)
-    monkeypatch.setattr(module, "chapter_costs", lambda *_: {LINE: 0.1, SQUARE: 1e6})
+    costs = {LINE: Spent(0.1, "timed"), SQUARE: Spent(1e6, "timed")}
+    monkeypatch.setattr(module, "chapter_costs", lambda *_: costs)
     report = verified(toy, path, minutes=0.1)
     assert (report.outcomes, report.unfinished) == ((), (LINE,))
     assert report.draw.never == [SQUARE]
@@ -196,6 +198,8 @@ def test_a_stored_run_is_a_result_and_its_chapter_is_measured_with_it_alone(
     chapters = read_chapters(toy.root, read_toc(toy.root))
     write_archive(path, chapters, toy.settings(), [run.stored])
     monkeypatch.setattr(module, "stored_runs", lambda *_: [run])
+    costs = {run.file: {run.name: Spent(2.0, "timed")}}
+    monkeypatch.setattr(module, "run_costs", lambda _: costs)
     monkeypatch.setattr(check, "run_again", lambda *_: run.stored.files)
     report = verified(toy, path)
     assert {outcome.name: outcome.grade for outcome in report.outcomes} == dict.fromkeys(

@@ -69,6 +69,17 @@ def test_codemeta_says_what_it_has_to_in_its_own_terms(book: Toy) -> None:
     assert all(told.values())
 
 
+def test_people_may_take_the_place_of_the_contributors(released: Path, book: Toy) -> None:
+    person = "family-names: Lovelace\n    given-names: Ada\n    orcid: https://orcid.org/0000"
+    book.edit("CITATION.cff", 'name: "The contributors"', person)
+    ada = {"@type": "Person", "givenName": "Ada", "familyName": "Lovelace"}
+    assert metadata.codemeta(book.root)["author"] == [ada | {"@id": "https://orcid.org/0000"}]
+    assert metadata.zenodo(book.root)["creators"] == [{"name": "Lovelace, Ada"}]
+    book.git("commit", "--quiet", "--all", "--message=people")
+    released = pack.release(book.settings(), *book.heard())
+    assert "Lovelace, Ada" in (released / crate.NAME).read_text(encoding="utf-8")
+
+
 def test_without_a_citation_one_sentence_says_so(tmp_path: Path) -> None:
     with pytest.raises(BookError, match=r"CITATION\.cff cannot be read"):
         read_citation(tmp_path)
@@ -94,7 +105,8 @@ def test_a_release_has_every_part_and_names_it(released: Path, toy: Toy) -> None
         for reference in (action["result"], action["instrument"], *action["object"]):
             assert reference["@id"] in graph
     text = (released / appendix.NAME).read_text(encoding="utf-8")
-    assert "| line-slope | §1 | reproduced | `paper/01_line` |" in text
+    row = r"\| line-slope \| §1 \| reproduced \| `paper/01_line` \| \d\.\d \| 1\.0, guessed \|"
+    assert re.search(row, text)
     assert "make verify RESULTS=results.zip" in text
     memory = r"\| Memory \| \d+\.\d MB in `.*`, the most; two chapters at once at most \d"
     assert re.search(memory, text)

@@ -152,10 +152,3 @@ def _floor(limits: _Limits, time: arb) -> arb:
         return limits.lag
     harmonic = (limits.rate * limits.lag).lower()  # H_N itself, the slowest
     return (limits.lag * (1 - (-harmonic * time.lower()).exp())).lower()
-
-
-def _time(limits: _Limits, area: arb) -> arb:
-    """The time at which the area under gamma's floor is this, at most."""
-    if not limits.rate.is_finite():
-        return area
-    return area / limits.lag + 1 / limits.rate
