@@ -1,0 +1,1 @@
+"""The clock of a corpus: texts, a language model, its trainings and what is counted before them."""
