@@ -10,10 +10,11 @@ from ._text import in_tokens, read_text
 from ._times import steps_to_head
 
 SENTENCES = (
-    "A window of {context} tokens: {frequency:.0%} of them occurred before in it, and {reliability:.0%}"
-    " of these are followed as they were there, where a table of successors foretells {expected:.0%}.",
-    "With {batch} windows a step and AdamW at the rate {rate:g} a two-layer network should form an"
-    " induction head after about {steps:,.0f} steps, {tokens:,.0f} tokens.",
+    "A window of {context} tokens: {frequency:.0%} of them occurred before in it, and"
+    " {reliability:.0%} of these are followed as they were there,"
+    " where a table of successors foretells {expected:.0%}.",
+    "With {batch} windows a step and AdamW at the rate {rate:g} a two-layer network should form"
+    " an induction head after about {steps:,.0f} steps, {tokens:,.0f} tokens.",
     "The text pulls against an induction head: it should not form one.",
 )
 

@@ -12,7 +12,7 @@ WORD = re.compile(r"\s?\w+|\s?[^\w\s]+|\s")
 RARE = LARGEST - 1  # the number of all words that are too rare for one of their own
 
 
-def read_text(path: Path) -> str:
+def read_text(path: Path | str) -> str:
     """The text of a file (chapter The clock of a corpus).
 
     Args:
@@ -25,11 +25,12 @@ def read_text(path: Path) -> str:
         ValueError: for a file that is missing, empty, or no text.
 
     Example:
-        >>> clock.read_text(Path("no such file"))
+        >>> clock.read_text("no such file")
         Traceback (most recent call last):
         ...
         ValueError: there is no file no such file
     """
+    path = Path(path)
     if not path.is_file():
         raise ValueError(f"there is no file {path}")
     found = path.read_bytes()

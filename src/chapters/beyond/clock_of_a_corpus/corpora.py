@@ -10,7 +10,6 @@ import hashlib
 import re
 import struct
 import subprocess
-import sys
 import tempfile
 import urllib.request
 import zlib
@@ -152,7 +151,8 @@ def _shakespeare(_: Path) -> str:
 def _bible(folder: Path) -> str:
     """The whole text, which the package's own program decompresses."""
     data, program = (_unpacked(name, folder) for name in ("bible-kjv-text", "bible-kjv"))
-    command = [program / "usr/bin/bible", "-p", data / "usr/lib", "-l1000", "gen1:1-rev22:21"]
+    given = "-p", str(data / "usr/lib"), "-l1000", "gen1:1-rev22:21"
+    command = [str(program / "usr/bin/bible"), *given]
     ran = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=True)
     return ran.stdout.decode("utf-8")
 
@@ -193,4 +193,4 @@ READERS: dict[str, Callable[[Path], str]] = {
 }  # fmt: skip
 
 if __name__ == "__main__":
-    sys.exit(fetch())
+    fetch()

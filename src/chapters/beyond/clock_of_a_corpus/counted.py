@@ -1,4 +1,4 @@
-"""What the clock counts in every text, stored in data/clock_counts.json, so that no page needs one."""
+"""What the clock counts in every text, stored in data/clock_counts.json."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -34,7 +34,8 @@ def count(asked: Count) -> dict[str, Any]:
 
 def restored(stored: dict[str, Any]) -> Pulls:
     """Pulls as they were before they were stored."""
-    return Pulls(**{n: tuple(v) if isinstance(v, list) else v for n, v in stored.items()})
+    values: dict[str, Any] = {n: tuple(v) if isinstance(v, list) else v for n, v in stored.items()}
+    return Pulls(**values)
 
 
 def _rounded(value: Any) -> Any:

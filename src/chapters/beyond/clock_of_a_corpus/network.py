@@ -25,10 +25,10 @@ class Passes(NamedTuple):
 
 
 class CorpusTransformer(nn.Module):
-    """Two attention layers of one head each and an output layer (§2.1), for every position.
+    """Two attention layers of one head each and an output layer (§2.1).
 
-    It differs from `emergence.models.AttentionOnlyTransformer` in where positions enter: each layer
-    adds its own positional vectors to what queries and keys are made of, and values see tokens only.
+    It differs from `emergence.models.AttentionOnlyTransformer` in where positions enter: a layer
+    adds positional vectors of its own to what queries and keys see, and values see tokens only.
 
     Args:
         dim: width D of the residual stream.
@@ -43,22 +43,20 @@ class CorpusTransformer(nn.Module):
     ) -> None:
         super().__init__()
 
-        def normal(*shape: int, scale: float) -> nn.Parameter:
+        def normal(*shape: int) -> nn.Parameter:
             drawn = torch.randn(*shape, generator=generator, device=generator.device)
-            return nn.Parameter(drawn * scale * dim**-0.5)
+            return nn.Parameter(drawn * dim**-0.5)
 
         self.norm = norm  # a factor outside the weights, so that AdamW's steps are of one size
-        self.W_E = normal(vocabulary, dim, scale=1)
-        self.W_pos = normal(LAYERS, context, dim, scale=1)
-        self.W_Q, self.W_K, self.W_V, self.W_O = (
-            normal(LAYERS, dim, dim, scale=1) for _ in range(4)
-        )
-        self.W_U = normal(vocabulary, dim, scale=1)
+        self.W_E = normal(vocabulary, dim)
+        self.W_pos = normal(LAYERS, context, dim)
+        self.W_Q, self.W_K, self.W_V, self.W_O = (normal(LAYERS, dim, dim) for _ in range(4))
+        self.W_U = normal(vocabulary, dim)
 
     def forward(
         self, tokens: Int[Tensor, "batch length"], *, without: int | None = None
     ) -> Float[Tensor, "batch length vocabulary"]:
-        """Logits of the next token at every position; `without` names a layer that writes nothing."""
+        """Logits of the next token at every position; layer `without` writes nothing."""
         x = self._embedded(tokens)
         for layer in range(LAYERS):
             if layer != without:

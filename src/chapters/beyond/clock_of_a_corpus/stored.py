@@ -1,4 +1,4 @@
-"""Trainings on made-up and natural texts, stored in data/clock_of_a_corpus.json, and their cells."""
+"""Trainings on texts, stored in data/clock_of_a_corpus.json, and their cells."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -114,6 +114,11 @@ TEXTS: tuple[Cell, ...] = (
     Cell(Natural("shakespeare", 4096), 64, 16),
     Cell(Natural("austen", 4096), 128, 8),
 )
-CELLS: tuple[Cell, ...] = (*PILOTS, *MADE_UP, *TEXTS)
+# Made-up and natural ones in turn, so that an unfinished file has some of both.
+CELLS: tuple[Cell, ...] = (
+    *PILOTS,
+    *(cell for pair in zip(TEXTS, MADE_UP, strict=False) for cell in pair),
+    *TEXTS[len(MADE_UP) :],
+)
 
 RUNS = StoredRuns(run, CELLS)

@@ -1,5 +1,6 @@
 """Training of the language model on windows of a text, with a loss at every token."""
 
+import hashlib
 from dataclasses import dataclass
 from typing import Any
 
@@ -76,8 +77,9 @@ def train_on(
     def ended() -> bool:
         return bool(looks) and looks[-1][1] >= until
 
+    content = hashlib.sha256(tokens.tobytes()).hexdigest()
     task = Task.of(
-        train_on, settings=settings, seed=seed, until=until, tokens=tokens, vocabulary=vocabulary
+        train_on, settings=settings, seed=seed, until=until, tokens=content, vocabulary=vocabulary
     )
     for step in loop.steps(
         task,
