@@ -9,7 +9,7 @@ from torch.nn.functional import cross_entropy
 
 from .network import CorpusTransformer
 
-Windows = Int[Tensor, "windows context+1"]
+Windows = Int[Tensor, "windows length"]
 
 
 class Effects(NamedTuple):
@@ -52,7 +52,7 @@ def repeated_halves(
     return tokens[chosen].repeat(1, 2)
 
 
-def returns(windows: Windows) -> Bool[Tensor, "windows context"]:
+def returns(windows: Windows) -> Bool[Tensor, "windows answers"]:
     """Where a token and the next one have stood side by side before in the window."""
     now, following = windows[:, :-1], windows[:, 1:]
     same = (now[:, :, None] == now[:, None]) & (following[:, :, None] == following[:, None])

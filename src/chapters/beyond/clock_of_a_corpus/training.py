@@ -114,7 +114,7 @@ def looks_at(steps: int) -> set[int]:
 
 def windows(
     text: Int[torch.Tensor, " tokens"], count: int, context: int, stream: torch.Generator
-) -> Int[torch.Tensor, "windows context+1"]:
+) -> Int[torch.Tensor, "count length"]:
     """Windows of a text at random places, each a token longer than the context."""
     starts = torch.randint(len(text) - context, (count,), generator=stream)
     return text[starts[:, None] + torch.arange(context + 1)]
