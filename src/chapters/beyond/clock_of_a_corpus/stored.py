@@ -101,8 +101,8 @@ MADE_UP: tuple[Cell, ...] = (
 )
 TEXTS: tuple[Cell, ...] = (
     Cell(Natural("linux", 1024), 64, 16),
-    Cell(Natural("linux", 256), 64, 16),
     Cell(Natural("shakespeare", 256), 64, 16),
+    Cell(Natural("linux", 256), 64, 16),
     Cell(Natural("linux", 4096), 64, 16),
     Cell(Natural("austen", 1024), 64, 16),
     Cell(Natural("bible", 1024), 128, 8),
@@ -123,16 +123,13 @@ SMALL_BATCHES: tuple[Cell, ...] = (
     Cell(Natural("linux", 256), 64, 2, 2 * BUDGET),
     Cell(Natural("linux", 1024), 32, 4, 2 * BUDGET),
 )
-# Made-up and natural ones in turn, so that an unfinished file has some of both.
+# The cheapest first, then made-up and natural ones in turn.
 CELLS: tuple[Cell, ...] = (
     *PILOTS,
-    *MADE_UP[:4],
-    SMALL_BATCHES[0],
-    *MADE_UP[4:7],
-    *TEXTS[:1],
-    *SMALL_BATCHES[1:],
-    *(cell for pair in zip(TEXTS[1:], MADE_UP[7:], strict=False) for cell in pair),
-    *TEXTS[6:],
+    *MADE_UP[:8],
+    *(cell for pair in zip(TEXTS, MADE_UP[:7:-1], strict=False) for cell in pair),
+    *SMALL_BATCHES,
+    *TEXTS[4:],
 )
 
 RUNS = StoredRuns(run, CELLS)
