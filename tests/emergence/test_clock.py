@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from emergence import clock
-from emergence.clock import __main__ as command
 from emergence.clock import _counts
 
 
@@ -163,7 +162,7 @@ def test_the_command_tells_what_is_wrong_in_one_sentence(
     path = tmp_path / "corpus.txt"
     if content is not None:
         path.write_bytes(content)
-    assert command.main([str(path)]) == 2
+    assert clock.command([str(path)]) == 2
     told = capsys.readouterr()
     assert told.out == ""
     assert message in told.err
@@ -176,8 +175,8 @@ def test_the_command_says_when(tmp_path: Path, capsys: pytest.CaptureFixture[str
     text = " ".join(f"w{a} x{b} w{a} x{b}" for a, b in words.reshape(-1, 2))
     path = tmp_path / "corpus.txt"
     path.write_text(text, encoding="utf-8")
-    assert command.main([str(path), "--context", "32"]) == 0
+    assert clock.command([str(path), "--context", "32"]) == 0
     assert "induction head after about" in capsys.readouterr().out
     path.write_text(" ".join(f"w{a}" for a in drawn(20_000, 50)), encoding="utf-8")
-    assert command.main([str(path), "--unit", "bytes", "--context", "32"]) == 0
+    assert clock.command([str(path), "--unit", "bytes", "--context", "32"]) == 0
     assert "tokens" in capsys.readouterr().out

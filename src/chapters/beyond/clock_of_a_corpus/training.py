@@ -13,7 +13,7 @@ from running import loop
 from running.cache import Task
 from running.devices import generator
 
-from .effects import Effects, effects, repeated_halves
+from .measures import Effects, effects, repeated_halves
 from .network import CorpusTransformer
 
 DIM = 128

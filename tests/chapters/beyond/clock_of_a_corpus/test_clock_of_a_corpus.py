@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from chapters.beyond.clock_of_a_corpus import corpora, counted, reading, stored
-from chapters.beyond.clock_of_a_corpus.effects import effects, repeated_halves, returns
+from chapters.beyond.clock_of_a_corpus.measures import effects, repeated_halves, returns
 from chapters.beyond.clock_of_a_corpus.network import CorpusTransformer
 from chapters.beyond.clock_of_a_corpus.stored import Cell, Natural
 from chapters.beyond.clock_of_a_corpus.synthetic import LENGTH, Synthetic
