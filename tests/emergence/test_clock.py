@@ -125,7 +125,7 @@ def test_a_pull_the_wrong_way_is_never() -> None:
 @pytest.mark.parametrize(
     ("tokens", "context", "message"),
     [
-        (drawn(100), 16, "needs a text of 256 tokens, got 100"),
+        (drawn(100), 16, "needs a text of at least 256 tokens, got 100"),
         (drawn(100), 2, "too small"),
         (drawn(100) - 1, 4, "from 0 to 8191"),
         (drawn(100) + 8192, 4, "from 0 to 8191"),

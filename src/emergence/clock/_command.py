@@ -30,7 +30,7 @@ def command(given: list[str] | None = None) -> int:
         0, or 2 after an error, which is told in one sentence on the error stream.
 
     Example:
-        >>> clock.command(["README.md", "--context", "3"])
+        >>> clock.command(["no such file"])
         2
     """
     parser = argparse.ArgumentParser(

@@ -162,7 +162,8 @@ def _check(tokens: Tokens, context: int, windows: int) -> None:
     least = 2 * LEAST_WINDOWS * context
     if len(tokens) < least:
         raise ValueError(
-            f"a context of {context} tokens needs a text of {least} tokens, got {len(tokens)}"
+            f"a context of {context} tokens needs a text of at least {least} tokens, "
+            f"got {len(tokens)}"
         )
     if tokens.min() < 0 or tokens.max() >= LARGEST:
         raise ValueError(f"tokens are numbers from 0 to {LARGEST - 1}")
