@@ -44,4 +44,9 @@ def _rounded(value: Any) -> Any:
     return float(f"{value:.6g}") if isinstance(value, float) else value
 
 
-RUNS = StoredRuns(count, tuple(dict.fromkeys(Count(c.text, c.context) for c in CELLS)))
+def asked_for() -> tuple[Count, ...]:
+    """Each text at each context that a cell has, once."""
+    return tuple(dict.fromkeys(Count(cell.text, cell.context) for cell in CELLS))
+
+
+RUNS = StoredRuns(count, asked_for())

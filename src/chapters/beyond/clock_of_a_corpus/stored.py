@@ -123,11 +123,18 @@ SMALL_BATCHES: tuple[Cell, ...] = (
     Cell(Natural("linux", 256), 64, 2, 2 * BUDGET),
     Cell(Natural("linux", 1024), 32, 4, 2 * BUDGET),
 )
-# The cheapest first, then made-up and natural ones in turn.
+
+
+def in_turn(some: tuple[Cell, ...], others: tuple[Cell, ...]) -> tuple[Cell, ...]:
+    """Cells of two kinds, as many of each, one after another."""
+    return tuple(cell for pair in zip(some, others, strict=True) for cell in pair)
+
+
+# The cheapest first, then natural and made-up ones in turn.
 CELLS: tuple[Cell, ...] = (
     *PILOTS,
     *MADE_UP[:8],
-    *(cell for pair in zip(TEXTS, MADE_UP[:7:-1], strict=False) for cell in pair),
+    *in_turn(TEXTS[:4], MADE_UP[8:]),
     *SMALL_BATCHES,
     *TEXTS[4:],
 )

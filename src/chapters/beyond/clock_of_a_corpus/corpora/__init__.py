@@ -1,8 +1,8 @@
 """The natural texts, where they come from, and how they are cut into tokens.
 
 None of them is in this repository. `python -m chapters.beyond.clock_of_a_corpus.corpora` fetches
-them with Debian's `apt-get` and `dpkg-deb`; the packages' checksums are held before use. The pages
-of the book need no text: they read counts and runs that are stored.
+them with Debian's `apt-get` and `dpkg-deb`; the checksum of a text is held before it is used. The
+pages of the book need no text: they read counts and runs that are stored.
 """
 
 import gzip
@@ -191,6 +191,3 @@ def _linux(folder: Path) -> str:
 READERS: dict[str, Callable[[Path], str]] = {
     "shakespeare": _shakespeare, "bible": _bible, "austen": _austen, "linux": _linux,
 }  # fmt: skip
-
-if __name__ == "__main__":
-    fetch()
