@@ -59,8 +59,8 @@ def in_tokens(text: str, unit: str = "words") -> Int[np.ndarray, " tokens"]:
         ValueError: for an unknown unit.
 
     Example:
-        >>> clock.in_tokens("to be or not to be").tolist()[-2:]
-        [1, 0]
+        >>> clock.in_tokens("a a a b").tolist()
+        [2, 0, 0, 1]
     """
     if unit == "bytes":
         return np.frombuffer(text.encode("utf-8"), np.uint8).astype(np.int64)
