@@ -21,7 +21,7 @@ MODULES = [
     path
     for room in ROOMS
     for path in sorted((SRC / room).rglob("*.py"))
-    if "plotting" not in path.parts
+    if "plotting" not in path.parts and path.stem != "__main__"  # which is started, not imported
 ]
 DEFINITIONS = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 # What is called where a module is imported, besides its own functions and classes, and those of

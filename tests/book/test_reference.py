@@ -18,7 +18,7 @@ import sympy as sp
 import torch
 
 import emergence
-from emergence import analysis, fast, models, presets, subspace, tasks, theory, training
+from emergence import analysis, clock, fast, models, presets, subspace, tasks, theory, training
 from emergence.experiments import captions, first_passage, silences
 from emergence.proofs import intervals, reduced, residuals, speeds
 from emergence.theory import area, contexts, cross_entropy, laws, limits, positions
@@ -47,7 +47,7 @@ NAMES = {
     "silences": silences, "intervals": intervals, "reduced": reduced, "residuals": residuals,
     "speeds": speeds, "area": area, "contexts": contexts, "cross_entropy": cross_entropy,
     "laws": laws, "limits": limits, "cache": cache, "devices": devices, "loop": loop,
-    "positions": positions, "sweep": sweep,
+    "positions": positions, "sweep": sweep, "clock": clock,
 }  # fmt: skip
 
 

@@ -1,0 +1,52 @@
+"""What the clock counts in every text, stored in data/clock_counts.json."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from emergence.clock import Pulls, pulls
+from running.records import StoredRuns
+
+from .stored import CELLS, Natural, read
+from .synthetic import Synthetic
+
+COMMAND = "make record WHAT=runs RUNS=clock_counts"
+WINDOWS = {32: 2048, 64: 1024, 128: 512}  # by context, so that each count reads as many tokens
+
+
+@dataclass(frozen=True)
+class Count:
+    """Pulls of a text at a context.
+
+    Attributes:
+        text: what is counted.
+        context: tokens C of a window.
+    """
+
+    text: Synthetic | Natural
+    context: int
+
+
+def count(asked: Count) -> dict[str, Any]:
+    """The pulls, six digits each."""
+    found = pulls(read(asked.text), asked.context, windows=WINDOWS[asked.context])
+    return {name: _rounded(value) for name, value in found._asdict().items()}
+
+
+def restored(stored: dict[str, Any]) -> Pulls:
+    """Pulls as they were before they were stored."""
+    values: dict[str, Any] = {n: tuple(v) if isinstance(v, list) else v for n, v in stored.items()}
+    return Pulls(**values)
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_rounded(part) for part in value]
+    return float(f"{value:.6g}") if isinstance(value, float) else value
+
+
+def asked_for() -> tuple[Count, ...]:
+    """Each text at each context that a cell has, once."""
+    return tuple(dict.fromkeys(Count(cell.text, cell.context) for cell in CELLS))
+
+
+RUNS = StoredRuns(count, asked_for())

@@ -1,0 +1,120 @@
+"""Training of the language model on windows of a text, with a loss at every token."""
+
+import hashlib
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Int
+from torch.nn.functional import cross_entropy
+
+from running import loop
+from running.cache import Task
+from running.devices import generator
+
+from .measures import Effects, effects, repeated_halves
+from .network import CorpusTransformer
+
+DIM = 128
+NORM = 4.0  # of embeddings, as in chapter A loss at every position
+BETAS = (0.9, 0.99)  # of AdamW: emergence takes hundreds of steps, the default remembers a thousand
+WEIGHT_DECAY = 0.01
+HELD_OUT = 0.1  # of the text, at its end
+PROBES = 32  # sequences and windows that a look measures
+PROBE_SEED = 1_000_003  # of no training
+GROWTH = 1.1  # of the steps from one look to the next
+FIRST_LOOK, SPARSEST = 20, 250  # in steps
+
+
+@dataclass(frozen=True)
+class CorpusTraining:
+    """How a network is trained.
+
+    Attributes:
+        context: tokens C of a window.
+        batch_size: windows B of a step.
+        steps: updates, unless the head is there before.
+        learning_rate: of AdamW.
+    """
+
+    context: int
+    batch_size: int
+    steps: int
+    learning_rate: float = 3e-3
+
+
+def train_on(
+    tokens: Int[np.ndarray, " tokens"],
+    vocabulary: int,
+    settings: CorpusTraining,
+    seed: int,
+    *,
+    until: float,
+    label: str = "training",
+) -> tuple[list[int], list[Effects], float]:
+    """Train on random windows of a text until the prefix score reaches `until` or the steps end.
+
+    Returns:
+        The steps of the looks, what they measured, and the loss of the last batch.
+    """
+    stream = generator(seed, torch.device("cpu"))
+    context = settings.context
+    text = torch.as_tensor(tokens)
+    read, kept = text[: -int(HELD_OUT * len(text))], text[-int(HELD_OUT * len(text)) :]
+    model = CorpusTransformer(DIM, vocabulary, context, norm=NORM, generator=stream)
+    optimiser = torch.optim.AdamW(
+        model.parameters(),
+        lr=settings.learning_rate, weight_decay=WEIGHT_DECAY, betas=BETAS, fused=True,
+    )  # fmt: skip
+    probe = generator(PROBE_SEED, torch.device("cpu"))
+    halves = repeated_halves(kept, PROBES, context, generator=probe)
+    held_out = windows(kept, PROBES, context, probe)
+    looks: list[Any] = []  # steps, and then all measures
+    losses: list[Any] = []
+    due = looks_at(settings.steps)
+
+    def ended() -> bool:
+        return bool(looks) and looks[-1][1] >= until
+
+    content = hashlib.sha256(tokens.tobytes()).hexdigest()
+    task = Task.of(
+        train_on, settings=settings, seed=seed, until=until, tokens=content, vocabulary=vocabulary
+    )
+    for step in loop.steps(
+        task,
+        settings.steps,
+        label,
+        ended=ended,
+        parameters=tuple(model.parameters()),
+        optimiser=optimiser,
+        stream=stream,
+        looks=looks,
+        losses=losses,
+    ):
+        batch = windows(read, settings.batch_size, context, stream)
+        loss = cross_entropy(model(batch[:, :-1]).flatten(0, 1), batch[:, 1:].flatten())
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+        losses[:] = [float(loss.detach())]
+        if step + 1 in due:
+            loop.check_finite(loss.detach(), label, step)
+            looks.append((step + 1, *effects(model, halves, held_out)))
+    return [int(look[0]) for look in looks], [Effects(*look[1:]) for look in looks], losses[0]
+
+
+def looks_at(steps: int) -> set[int]:
+    """After how many updates a network is measured: ever more apart, and after the last."""
+    found = [FIRST_LOOK]
+    while found[-1] < steps:
+        found.append(found[-1] + min(SPARSEST, max(10, int((GROWTH - 1) * found[-1]))))
+    return {look for look in found if look < steps} | {steps}
+
+
+def windows(
+    text: Int[torch.Tensor, " tokens"], count: int, context: int, stream: torch.Generator
+) -> Int[torch.Tensor, "count length"]:
+    """Windows of a text at random places, each a token longer than the context."""
+    starts = torch.randint(len(text) - context, (count,), generator=stream)
+    return text[starts[:, None] + torch.arange(context + 1)]

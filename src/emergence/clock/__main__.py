@@ -1,0 +1,8 @@
+"""Starts the command of the clock."""
+
+import sys
+
+from . import command
+
+if __name__ == "__main__":
+    sys.exit(command())

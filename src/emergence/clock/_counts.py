@@ -1,0 +1,169 @@
+"""Pull on the three weights of an induction head, counted in a text."""
+
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Float, Int
+
+Tokens = Int[np.ndarray, " tokens"]
+Pairs = Float[np.ndarray, "context context"]
+
+LARGEST = 8192  # tokens of a vocabulary: the table of successors is dense
+LEAST_WINDOWS = 8  # of which a text has to be long enough in each half
+STRENGTHS = 2.0 ** np.arange(-2, 13)  # of the prior of successors, in counts
+
+
+class Pulls(NamedTuple):
+    """What a text does to the three weights of a copying head at initialisation (this book).
+
+    Each weight has a signal and a noise: the mean gradient with respect to it that a token brings,
+    and the root mean square of what a token brings to any other direction of the same matrix.
+
+    Attributes:
+        context: tokens C that a window holds.
+        vocabulary: different tokens of the text.
+        output: signal and noise of gamma, the copying.
+        match: signal and noise of beta, the match with an earlier token, the signal per gamma.
+        previous: signal and noise of alpha, the previous token, the signal per gamma and beta.
+        frequency: share of positions whose token occurred before in the window, from 0 to 1.
+        reliability: share of these whose next token is the one that followed there last.
+        expected: the same share by a table of successors.
+        answers: share of the places before a token that hold the next one, from 0 to 1.
+    """
+
+    context: int
+    vocabulary: int
+    output: tuple[float, float]
+    match: tuple[float, float]
+    previous: tuple[float, float]
+    frequency: float
+    reliability: float
+    expected: float
+    answers: float
+
+
+def pulls(tokens: Tokens, context: int, *, windows: int = 256, seed: int = 0) -> Pulls:
+    """Count the pull of a text on a copying head (chapter The clock of a corpus).
+
+    What a table of successors foretells is no pull on the head. The table of one half of the text
+    is used for windows of the other, with a prior whose strength makes that half likeliest.
+
+    Args:
+        tokens: the text, whole numbers >= 0 and < 8192, of one dimension.
+        context: tokens C of a window, >= 4.
+        windows: how many windows are counted, drawn at random, >= 2; the work is windows C^2.
+        seed: of the choice of windows.
+
+    Returns:
+        Signal and noise of the three weights, and how often and how reliably bigrams return.
+
+    Raises:
+        ValueError: for a number out of its range, and for a text shorter than 16 windows.
+
+    Example:
+        >>> text = np.random.default_rng(0).integers(0, 9, size=4000)
+        >>> found = clock.pulls(text, 16, windows=64)
+        >>> found.vocabulary, round(found.frequency, 1)
+        (9, 0.5)
+    """
+    _check(tokens, context, windows)
+    vocabulary, coded = _coded(tokens)
+    half = len(coded) // 2
+    parts = coded[:half], coded[half:]
+    stream = np.random.default_rng(seed)
+    rows = []
+    for own, other in (parts, parts[::-1]):
+        table = successors(other, own, vocabulary)
+        starts = stream.integers(0, len(own) - context, size=windows // 2)
+        rows += [_window(own[at : at + context + 1], table) for at in starts]
+    mean = np.mean(rows, axis=0)
+    weights = [(float(s), float(n) ** 0.5) for s, n in zip(mean[:3], mean[3:6], strict=True)]
+    output, match, previous = weights
+    known, right, expected, answers = (float(value) for value in mean[6:])
+    often = max(known, np.finfo(float).tiny)
+    return Pulls(
+        context, vocabulary, output, match, previous,
+        known, right / often, expected / often, answers,
+    )  # fmt: skip
+
+
+def successors(text: Tokens, held_out: Tokens, vocabulary: int) -> Pairs:
+    """The chance of each token, a column, after each, a row, with the likeliest prior.
+
+    The prior is the frequency of the next token in the text, with a strength, in counts, that makes
+    another text likeliest.
+    """
+    pairs = np.bincount(text[:-1] * vocabulary + text[1:], minlength=vocabulary**2)
+    counts = pairs.reshape(vocabulary, vocabulary).astype(np.float32)
+    # every token has a chance, also one that the text lacks
+    alone = (np.bincount(text, minlength=vocabulary) + 0.5) / (len(text) + 0.5 * vocabulary)
+    total = counts.sum(axis=1)
+    first, second = held_out[:-1], held_out[1:]
+    seen, prior, all_seen = counts[first, second], alone[second], total[first]
+    likelihood = [np.log((seen + s * prior) / (all_seen + s)).sum() for s in STRENGTHS]
+    strength = STRENGTHS[int(np.argmax(likelihood))]
+    counts += (strength * alone).astype(np.float32)
+    counts /= (total + np.float32(strength))[:, None]
+    return counts
+
+
+def _window(window: Tokens, table: Pairs) -> Float[np.ndarray, " ten"]:
+    """Signals, squared noises and shares of one window, as means over its positions.
+
+    A row is the position that answers, t, a column the one that it attends to, j <= t. The first
+    layer of j attends to all k <= j, so that j matches by the share of the token of t among them.
+    """
+    now, following = window[:-1], window[1:]
+    size = len(now)
+    place = np.arange(1, size + 1.0)
+    allowed = np.tri(size)
+    attended = allowed / place[:, None]
+    token = table[now]
+    error = allowed * ((now[None, :] == following[:, None]) - token[:, now])
+    error_mean = (attended * error).sum(axis=1)
+    centred = allowed * (error - error_mean[:, None])
+    same = now[:, None] == now[None, :]
+    shifted = np.zeros((size, size))
+    shifted[:, 1:] = same[:, :-1]
+    share = np.cumsum(same, axis=1) / place
+    turned = (shifted - share) / place  # how the previous token's share in layer 1 moves the match
+    unlike = 1 - 2 * token[np.arange(size), following] + (token**2).sum(axis=1)
+    squares = np.cumsum(2 * np.tril(same).sum(axis=1) - 1) / place**2  # sum of squared shares
+    earlier = np.tril(shifted) > 0
+    known = earlier.any(axis=1)
+    last = size - 1 - earlier[:, ::-1].argmax(axis=1)
+    right = known & (now[last] == following)
+    expected = known * token[np.arange(size), now[last]]
+    return np.array([
+        error_mean.mean(),
+        (attended * shifted * centred).sum(axis=1).mean(),
+        (attended * turned * centred).sum(axis=1).mean(),
+        (squares * unlike).mean(),
+        (1 / place).mean(),
+        (np.cumsum(1 / place) / place**2).mean(),
+        known.mean(), right.mean(), expected.mean(),
+        (attended * (now[None, :] == following[:, None])).sum(axis=1).mean(),
+    ])  # fmt: skip
+
+
+def _coded(tokens: Tokens) -> tuple[int, Tokens]:
+    """How many different tokens there are, and the text in numbers below that."""
+    names, coded = np.unique(tokens, return_inverse=True)
+    return len(names), coded.astype(np.int64)
+
+
+def _check(tokens: Tokens, context: int, windows: int) -> None:
+    if tokens.ndim != 1 or not np.issubdtype(tokens.dtype, np.integer):
+        raise ValueError("a text is a row of whole numbers")
+    if context < 4 or windows < 2:
+        raise ValueError(
+            f"a window of {context} tokens or a count of {windows} windows is too small"
+        )
+    least = 2 * LEAST_WINDOWS * context
+    if len(tokens) < least:
+        raise ValueError(
+            f"a context of {context} tokens needs a text of at least {least} tokens, "
+            f"got {len(tokens)}"
+        )
+    if tokens.min() < 0 or tokens.max() >= LARGEST:
+        raise ValueError(f"tokens are numbers from 0 to {LARGEST - 1}")

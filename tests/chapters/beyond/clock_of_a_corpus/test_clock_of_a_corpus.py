@@ -1,0 +1,213 @@
+"""The language model, the made-up texts, the measures, and the stored runs of the clock."""
+
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from chapters.beyond.clock_of_a_corpus import corpora, counted, reading, stored
+from chapters.beyond.clock_of_a_corpus.measures import effects, repeated_halves, returns
+from chapters.beyond.clock_of_a_corpus.network import CorpusTransformer
+from chapters.beyond.clock_of_a_corpus.stored import Cell, Natural
+from chapters.beyond.clock_of_a_corpus.synthetic import LENGTH, Synthetic
+from chapters.beyond.clock_of_a_corpus.training import CorpusTraining, looks_at, train_on, windows
+from emergence import clock
+
+DATA = Path(__file__).parents[4] / "data"
+
+
+def network(vocabulary: int = 11, context: int = 9) -> CorpusTransformer:
+    stream = torch.Generator().manual_seed(0)
+    return CorpusTransformer(16, vocabulary, context, norm=4.0, generator=stream)
+
+
+def drawn(*shape: int, vocabulary: int = 11) -> torch.Tensor:
+    return torch.randint(vocabulary, shape, generator=torch.Generator().manual_seed(1))
+
+
+def test_the_fast_pass_is_the_one_that_is_written() -> None:
+    model, tokens = network(), drawn(3, 9)
+    logits, patterns = model.passes(tokens)
+    assert torch.allclose(model(tokens), logits, atol=1e-4)
+    assert all(torch.allclose(p.sum(-1), torch.ones(3, 9), atol=1e-5) for p in patterns)
+
+
+def test_no_position_sees_a_later_one() -> None:
+    model, tokens = network(), drawn(3, 9)
+    changed = tokens.clone()
+    changed[:, 5:] = (changed[:, 5:] + 1) % 11
+    assert torch.allclose(model(tokens)[:, :5], model(changed)[:, :5], atol=1e-5)
+    assert not torch.allclose(model(tokens)[:, 5:], model(changed)[:, 5:], atol=1e-2)
+
+
+def test_values_see_no_positions_and_layers_can_be_silenced() -> None:
+    """With uniform attention the output does not know the order of what precedes."""
+    model, tokens = network(), drawn(3, 9)
+    torch.nn.init.zeros_(model.W_Q)
+    turned = torch.cat([tokens[:, :8].flip(1), tokens[:, 8:]], dim=1)
+    one, other = (model(t, without=1)[:, -1] for t in (tokens, turned))
+    assert torch.allclose(one, other, atol=1e-4)
+    torch.nn.init.zeros_(model.W_V)
+    assert torch.allclose(model(tokens), model.norm * model.W_E[tokens] @ model.W_U.T, atol=1e-4)
+
+
+def test_what_attention_to_a_token_adds_is_read_off_the_weights() -> None:
+    model, tokens = network(), torch.full((1, 9), 4)
+    with torch.no_grad():
+        model.W_V[0].zero_()
+    added = model(tokens) - model(tokens, without=1)
+    assert torch.allclose(added[0, -1], model.copies()[:, 4], atol=1e-3)
+
+
+def test_a_made_up_text_has_the_frequency_and_the_reliability_that_were_asked_for() -> None:
+    text = Synthetic(64, 0.0, 0.6, memory=16).text(2**17, seed=0).reshape(-1, LENGTH)
+    known, right = 0, 0
+    for piece in text[:64]:
+        for t in range(17, LENGTH - 1):
+            before = piece[t - 15 : t]
+            at = np.flatnonzero(before == piece[t])
+            if len(at):
+                known += 1
+                right += piece[t + 1] == piece[t - 15 + at[-1] + 1]
+    chance = 0.6 + 0.4 / 64
+    assert right / known == pytest.approx(chance, abs=4 * (chance * (1 - chance) / known) ** 0.5)
+    assert np.bincount(text.ravel()).std() / np.bincount(text.ravel()).mean() < 0.1
+
+
+def test_more_is_drawn_from_the_last_tokens_where_it_was_asked_for() -> None:
+    rare, often = (clock.pulls(Synthetic(512, f, 0.5).text(2**16, seed=0), 32) for f in (0.0, 0.6))
+    assert often.frequency > rare.frequency + 0.3
+
+
+def test_returning_pairs_are_found() -> None:
+    tokens = drawn(4, 30, vocabulary=4)
+    found = returns(tokens)
+    for row, is_there in zip(tokens.tolist(), found.tolist(), strict=True):
+        pairs = list(pairwise(row))
+        assert is_there == [pair in pairs[:t] for t, pair in enumerate(pairs)]
+
+
+def test_a_head_made_by_hand_has_the_scores_of_one() -> None:
+    """Orthogonal embeddings, layer 1 copies the previous token, layer 2 matches and copies."""
+    vocabulary, context, dim = 8, 12, 64
+    stream = torch.Generator().manual_seed(0)
+    model = CorpusTransformer(dim, vocabulary, context, norm=1.0, generator=stream)
+    eye = torch.eye(dim)
+    with torch.no_grad():
+        for weight in model.parameters():
+            weight.zero_()
+        model.W_E[:] = eye[:vocabulary]
+        model.W_pos[0] = eye[vocabulary : vocabulary + context]
+        places = range(vocabulary + 1, vocabulary + context)
+        for place in places:  # a position asks for the one before
+            model.W_Q[0, place - 1, place] = 1000.0
+        model.W_K[0] = eye
+        for token in range(vocabulary):  # and writes its token beside, where layer 2 finds it
+            model.W_V[0, token, token] = 1.0
+            model.W_O[0, 32 + token, token] = 1.0
+            model.W_Q[1, token, token] = 1000.0
+            model.W_K[1, token, 32 + token] = 1.0
+            model.W_V[1, token, token] = 1.0
+            model.W_O[1, 48 + token, token] = 30.0
+            model.W_U[token, 48 + token] = 1.0
+    half = torch.stack([torch.randperm(vocabulary, generator=stream)[:6] for _ in range(5)])
+    found = effects(model, half.repeat(1, 2), half.repeat(1, 3)[:, : context + 1])
+    # the first position can attend to itself alone, and so looks like its own successor
+    assert found.prefix == pytest.approx((5 + 0.5) / 6, abs=1e-3)
+    assert found.previous > 0.95
+    assert found.copying == 1
+    assert found.second < 0.2 < found.first
+    assert found.ablated_repeated - found.repeated > 1
+
+
+def test_repeated_halves_repeat() -> None:
+    halves = repeated_halves(drawn(100), 5, 8, generator=torch.Generator().manual_seed(0))
+    assert torch.equal(halves[:, :4], halves[:, 4:])
+
+
+def test_windows_lie_in_the_text_and_reach_its_end() -> None:
+    text = torch.arange(20)
+    found = windows(text, 500, 4, torch.Generator().manual_seed(0))
+    assert (found.min(), found.max()) == (0, 19)
+    assert (found.diff(dim=1) == 1).all()
+
+
+def test_looks_grow_apart_and_end_with_the_run() -> None:
+    looks = sorted(looks_at(1000))
+    assert looks[0] == 20
+    assert looks[-1] == 1000
+    assert looks_at(7) == {7}
+    assert max(np.diff(sorted(looks_at(20_000)))) == 250
+
+
+def test_a_short_training_lowers_the_loss_on_pairs_that_return() -> None:
+    text = Synthetic(32, 0.5, 0.9).text(2**14, seed=0)
+    steps, found, loss = train_on(text, 32, CorpusTraining(16, 8, 120), 0, until=0.9)
+    assert steps[-1] == 120
+    assert min(look.repeated for look in found) < found[0].repeated - 0.2
+    assert np.isfinite(loss)
+
+
+def test_when_a_measure_passes() -> None:
+    flat = [1.0, 1.0, 1.0]
+    result = {
+        "steps": [10, 20, 40], "prefix": [0.0, 0.1, 0.3], "first": flat, "second": flat,
+        "repeated": [1.0, 0.4, 0.4], "other": flat,
+        "ablated_repeated": flat, "ablated_other": flat,
+    }  # fmt: skip
+    found = reading.passed(result)
+    assert found["prefix"] == pytest.approx(30)
+    assert found["halves"] == np.inf
+    assert found["ablation"] == pytest.approx(10 + 10 * 0.5 / 0.6)
+
+
+def test_pairs_told_apart() -> None:
+    assert reading.told_apart([1.0, 2.0], [3.0, np.inf]) == 1
+    assert reading.told_apart([1.0, 4.0], [3.0]) == 0.5
+    assert reading.told_apart([np.inf], [np.inf]) == 0.5
+    assert reading.rank_correlation([1.0, 5.0, 9.0], [2.0, 3.0, 70.0]) == pytest.approx(1)
+
+
+def test_rival_laws_go_the_way_that_they_say() -> None:
+    pulls = clock.Pulls(64, 9, (1.0, 1.0), (1.0, 1.0), (1.0, 1.0), 0.5, 0.5, 0.1, 0.2)
+    few, many = (Cell(Natural("linux", 256), 64, b) for b in (8, 32))
+    assert reading.batch_and_context(few, pulls) == 2 * reading.batch_and_context(many, pulls)
+    assert reading.repetition(few, pulls) == 5
+    rarer = pulls._replace(frequency=0.25)
+    assert reading.frontier(few, rarer) == 2 * reading.frontier(few, pulls)
+
+
+def test_a_missing_text_and_another_version_are_told(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr(corpora, "TEXTS", tmp_path)
+    with pytest.raises(FileNotFoundError, match="is missing"):
+        corpora.text_of("bible")
+    (tmp_path / "bible.txt").write_text("In the beginning", encoding="utf-8")
+    with pytest.raises(ValueError, match="another version"):
+        corpora.text_of("bible")
+
+
+def test_no_text_is_stored_with_the_runs() -> None:
+    for name in ("clock_counts.json", "clock_of_a_corpus.json"):
+        assert (DATA / name).stat().st_size < 1_000_000
+
+
+def test_a_stored_training_and_a_stored_count_come_out_again() -> None:
+    """To the bit on the machine that made them; elsewhere the head comes at the same time."""
+    cell = stored.PILOTS[3]
+    entries = stored.RUNS.read((DATA / "clock_of_a_corpus.json").read_text(encoding="utf-8"))
+    again, kept = (reading.passed(result) for result in (stored.run(cell), entries[cell]))
+    assert again["prefix"] == pytest.approx(kept["prefix"], rel=0.25)
+    asked = counted.Count(cell.text, 64)
+    counts = counted.RUNS.read((DATA / "clock_counts.json").read_text(encoding="utf-8"))
+    found = counted.restored(counted.count(asked))
+    assert found.match == pytest.approx(counted.restored(counts[asked]).match, rel=1e-4)
+
+
+def test_every_cell_is_counted_and_no_cell_comes_twice() -> None:
+    counts = counted.RUNS.read((DATA / "clock_counts.json").read_text(encoding="utf-8"))
+    assert {counted.Count(cell.text, cell.context) for cell in stored.CELLS} == set(counts)
+    assert len(set(stored.CELLS)) == len(stored.CELLS)
+    declared = (*stored.PILOTS, *stored.MADE_UP, *stored.TEXTS, *stored.SMALL_BATCHES)
+    assert set(declared) == set(stored.CELLS)
