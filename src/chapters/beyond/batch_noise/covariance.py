@@ -18,7 +18,7 @@ from emergence import subspace
 from emergence.models import Weights
 
 TILES = ((2, 2), (4, 4), (8, 1))  # blocks of D x D in W1, W2 and W3 (Eqs. 6-8)
-BLOCKS = sum(rows * columns for rows, columns in TILES)
+BLOCKS = 28
 
 
 class Joint(NamedTuple):
