@@ -44,7 +44,7 @@ def critical_batch(batch_sizes: Sequence[float], rises: Sequence[float], thresho
         NaN where the rise does not fall.
 
     Example:
-        >>> round(critical_batch((100, 400), (1.4, 1.1), 1.2))
+        >>> round(critical_batch((100.0, 400.0), (1.4, 1.1), 1.2))
         200
     """
     sizes = np.log(batch_sizes)

@@ -24,12 +24,12 @@ def test_critical_batch_of_a_power():
     def power(size):
         return 1 + (300 / size) ** 2
 
-    for sizes in ((100, 200), (150, 900)):
+    for sizes in ((100.0, 200.0), (150.0, 900.0)):
         found = critical_batch(sizes, [power(size) for size in sizes], 1.25)
         assert power(found) == pytest.approx(1.25)
         assert found == pytest.approx(600)
 
 
 def test_no_critical_batch_without_a_fall():
-    assert math.isnan(critical_batch((100, 200), (1.2, 1.3), 1.25))
-    assert math.isnan(critical_batch((100, 200), (1.0, 1.0), 1.25))
+    assert math.isnan(critical_batch((100.0, 200.0), (1.2, 1.3), 1.25))
+    assert math.isnan(critical_batch((100.0, 200.0), (1.0, 1.0), 1.25))
