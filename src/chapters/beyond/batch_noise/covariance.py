@@ -51,22 +51,37 @@ def no_covariance() -> Joint:
     return Joint(*(torch.zeros(shape, dtype=torch.float64) for shape in shapes))
 
 
+def in_parts(weights: Sequence[Tensor]) -> list[Float[Tensor, "draws spaces blocks half half"]]:
+    """Symmetric, antisymmetric and mixed parts of weights, as `Joint` has them (Eqs. 6-8).
+
+    Args:
+        weights: three matrices of Eqs. 6-8, of one or more draws, rows first.
+
+    Returns:
+        Blocks of D/2 x D/2: of two spaces and 28 blocks, of two and 28, of one and 56.
+    """
+    x = _sectors(weights)
+    same = torch.stack([x[:, :, 0, 0], x[:, :, 1, 1]], dim=1)
+    mixed = torch.cat([x[:, :, 0, 1], x[:, :, 1, 0].mT], dim=1).unsqueeze(1)
+    return [(same + same.mT) / 2**0.5, (same - same.mT) / 2**0.5, mixed]
+
+
 def moments(a: Sequence[Tensor], b: Sequence[Tensor]) -> Joint:
     """The mean products of two weights, made symmetric in the two blocks (chapter Batch noise).
 
     Args:
-        a: three matrices of Eqs. 6-8, of one or more draws, rows first.
-        b: three more of the same shapes.
+        a: what `in_parts` gives of some weights.
+        b: the same of others.
 
     Returns:
         Means over draws and places. Of independent entries of variance one, times themselves, it
         is the identity.
     """
     found = []
-    for one, two in zip(_parts(a), _parts(b), strict=True):
+    for one, two in zip(a, b, strict=True):
         products = torch.einsum("nskij,nslij->skl", one, two) / (one.shape[0] * one.shape[-1] ** 2)
         found.append((products + products.mT) / 2)
-    d = a[0].shape[-1] // 4  # of d x d entries, d (d + 1) / 2 are free in a symmetric matrix
+    d = a[0].shape[-1]  # of d x d entries, d (d + 1) / 2 are free in a symmetric matrix
     return Joint(found[0] * d / (d + 1), found[1] * d / max(1, d - 1), found[2])
 
 
@@ -130,14 +145,6 @@ def variances(covariance: Joint) -> Float[Tensor, " 28"]:
     symmetric, antisymmetric, mixed = (own.diagonal(dim1=-2, dim2=-1) for own in covariance)
     same = (symmetric + antisymmetric) / 2
     return (same.sum(dim=0) + mixed[0].view(2, BLOCKS).sum(dim=0)) / 4
-
-
-def _parts(weights: Sequence[Tensor]) -> list[Float[Tensor, "draws spaces blocks half half"]]:
-    """Symmetric, antisymmetric and mixed parts of weights, as `Joint` has them."""
-    x = _sectors(weights)
-    same = torch.stack([x[:, :, 0, 0], x[:, :, 1, 1]], dim=1)
-    mixed = torch.cat([x[:, :, 0, 1], x[:, :, 1, 0].mT], dim=1).unsqueeze(1)
-    return [(same + same.mT) / 2**0.5, (same - same.mT) / 2**0.5, mixed]
 
 
 def _sectors(weights: Sequence[Tensor]) -> Float[Tensor, "draws 28 2 2 half half"]:

@@ -116,6 +116,7 @@ def follow_noise(
         pseudo.sub_(rate * ((first + second) / 2).mean(dim=0).cpu().double())
         if not noise:
             continue
+        apart, g1, g2 = (joint.in_parts(x) for x in (apart, g1, g2))
         square = joint.moments(g1, g2)  # of the mean gradient: the scatters are independent
         own = [joint.moments(g, g) for g in (g1, g2)]
         along = [joint.moments(apart, g) for g in (g1, g2)]  # each the mean of E g and g E
