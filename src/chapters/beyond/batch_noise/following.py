@@ -1,6 +1,5 @@
 """What the noise of batches does to a training, followed by its second moments."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -9,15 +8,13 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from emergence import subspace
-from emergence.models import Weights
 from emergence.subspace import NAMES, PseudoParameters
 from emergence.training import Full, MinimalTraining, minimal_step, stacked_batches
 from running import loop
 from running.cache import Task
 from running.devices import generator
 
-TILES = ((2, 2), (4, 4), (8, 1))  # blocks of D x D in W1, W2 and W3 (Eqs. 6-8)
-SECTORS = 4  # M has the eigenvalues +1 and -1, and a block has rows and columns
+from . import covariance as joint
 
 
 class NoiseRecord(NamedTuple):
@@ -52,8 +49,9 @@ def follow_noise(
     """What `training.train_minimal` does on average over its batches (chapter Batch noise).
 
     Two kinds of numbers are followed: the 19 pseudo-parameters P, and the covariance S of what
-    lies outside, between the blocks of a matrix, in each pair of eigenspaces of M. Weights with
-    these are drawn anew at every step, P plus Gaussian entries E. P descends the mean gradient.
+    lies outside, between all blocks of all matrices, at the same and at transposed places, in each
+    pair of eigenspaces of M. Weights with these are drawn anew at every step, P plus Gaussian
+    entries E. P descends the mean gradient.
     S moves as under any descent, by -lambda (E g + g E) + lambda^2 (g g + C/B), where g is the
     gradient of the expected loss at the drawn weights and C the scatter of a single sequence's
     gradient. All are estimated from fresh sequences. The batch size enters through C/B alone;
@@ -87,7 +85,7 @@ def follow_noise(
     network, sampled = Full(settings, "fast"), replace(settings, batch_size=sequences)
     stream = generator(seed, device)
     pseudo = torch.zeros(len(NAMES), dtype=torch.float64)
-    covariance = tuple(torch.zeros(SECTORS, r * c, r * c, dtype=torch.float64) for r, c in TILES)
+    covariance = joint.no_covariance()
     rows: list[tuple[int, Tensor, Tensor, Tensor]] = []  # step, coordinates, variances, loss
     task = Task.of(
         follow_noise, settings=settings, seed=seed, draws=draws, sequences=sequences, noise=noise
@@ -101,7 +99,7 @@ def follow_noise(
         stream=stream,
         rows=rows,
     ):
-        apart = _drawn([part.to(device, dtype) for part in covariance], draws, dim, stream)
+        apart = joint.drawn(covariance, draws, dim, stream)
         inside = subspace.embed(PseudoParameters.unstack(pseudo.to(device, dtype)), dim)
         weights = [p + e for p, e in zip(inside, apart, strict=True)]
         losses, slopes = zip(
@@ -113,19 +111,19 @@ def follow_noise(
         )
         loss = torch.stack(losses).mean()
         loop.check_finite(loss, label, step)
-        rows.append((step, pseudo.clone(), _variances(covariance), loss))
-        (first, g1), (second, g2) = (_split(Weights(*slope), dim) for slope in slopes)
+        rows.append((step, pseudo.clone(), joint.variances(covariance), loss))
+        (first, g1), (second, g2) = (joint.split(slope) for slope in slopes)
         pseudo.sub_(rate * ((first + second) / 2).mean(dim=0).cpu().double())
         if not noise:
             continue
-        for own, e, one, two in zip(
-            covariance, *(_sectors(x) for x in (apart, g1, g2)), strict=True
-        ):
-            square = _moments(one, two)  # of the mean gradient: the scatters are independent
-            scatter = sequences * ((_moments(one, one) + _moments(two, two)) / 2 - square)
-            along = _moments(e, one) + _moments(e, two)  # twice the mean of E g and g E
-            change = rate**2 * (square + scatter / settings.batch_size) - rate * along
-            own.add_(change.cpu().double())
+        apart, g1, g2 = (joint.in_parts(x) for x in (apart, g1, g2))
+        square = joint.moments(g1, g2)  # of the mean gradient: the scatters are independent
+        own = [joint.moments(g, g) for g in (g1, g2)]
+        along = [joint.moments(apart, g) for g in (g1, g2)]  # each the mean of E g and g E
+        for part, s, a, b, p, q in zip(covariance, square, *own, *along, strict=True):
+            scatter = sequences * ((a + b) / 2 - s)
+            change = rate**2 * (s + scatter / settings.batch_size) - rate * (p + q)
+            part.add_(change.cpu().double())
     steps, coordinates, variances, loss_of = zip(*rows, strict=True)
     spread = torch.stack([part.cpu() for part in variances])
     return NoiseRecord(
@@ -135,52 +133,3 @@ def follow_noise(
         torch.stack([part.cpu() for part in loss_of]),
         dim * spread.sum(dim=1).sqrt(),
     )
-
-
-def _drawn(
-    covariance: Sequence[Tensor], draws: int, dim: int, stream: torch.Generator
-) -> list[Tensor]:
-    """Gaussian weights outside the subspace with these covariances."""
-    parts = []
-    for (rows, columns), own in zip(TILES, covariance, strict=True):
-        values, vectors = torch.linalg.eigh(own)
-        root = vectors * values.clamp(min=0).sqrt().unsqueeze(-2)
-        shape = draws, SECTORS, rows * columns, (dim // 2) ** 2
-        entries = root @ torch.randn(shape, generator=stream, device=stream.device, dtype=own.dtype)
-        tiles = entries.view(draws, 2, 2, rows, columns, dim // 2, dim // 2)
-        parts.append(_turned(tiles, "nstrchk,ps,qt->nrphcqk").reshape(draws, rows * dim, -1))
-    return _split(Weights(*parts), dim)[1]
-
-
-def _split(weights: Weights, dim: int) -> tuple[Tensor, list[Tensor]]:
-    """The 19 coordinates of weights, and what lies outside."""
-    pseudo = subspace.project(weights)[0]
-    inside = subspace.embed(pseudo, dim)
-    return pseudo.stacked(), [w - part for w, part in zip(weights, inside, strict=True)]
-
-
-def _sectors(weights: Sequence[Tensor]) -> list[Float[Tensor, "draws 4 blocks entries"]]:
-    """Each matrix in the eigenspaces of M, by pair of eigenspaces and block."""
-    found = []
-    for weight, (rows, columns) in zip(weights, TILES, strict=True):
-        tiles = weight.unflatten(-1, (columns, 2, -1)).unflatten(-4, (rows, 2, -1))
-        turned = _turned(tiles, "nrphcqk,ps,qt->nstrchk")
-        found.append(turned.flatten(-2).flatten(-3, -2).flatten(1, 2))
-    return found
-
-
-def _turned(tiles: Tensor, indices: str) -> Tensor:
-    """From halves of vectors to eigenspaces of M, or back, on both sides of each block."""
-    half = torch.tensor([[1.0, 1.0], [1.0, -1.0]], dtype=tiles.dtype, device=tiles.device) / 2**0.5
-    return torch.einsum(indices, tiles, half, half)
-
-
-def _moments(a: Tensor, b: Tensor) -> Float[Tensor, "4 blocks blocks"]:
-    """The mean product of entries at the same place in two blocks, made symmetric."""
-    products = torch.einsum("nskx,nslx->skl", a, b) / (a.shape[0] * a.shape[-1])
-    return (products + products.mT) / 2
-
-
-def _variances(covariance: Sequence[Tensor]) -> Float[Tensor, " 28"]:
-    """The variance in each block, a mean over sectors."""
-    return torch.cat([part.diagonal(dim1=-2, dim2=-1).mean(dim=0) for part in covariance])

@@ -5,41 +5,12 @@ from dataclasses import replace
 import pytest
 import torch
 
-from chapters.beyond.batch_noise import following as noise
 from chapters.beyond.batch_noise.following import follow_noise
-from emergence import models, subspace, training
+from emergence import training
 
 CPU = torch.device("cpu")
 SMALL = training.MinimalTraining(n_pairs=4, dim=8, batch_size=64, steps=60)
 pytestmark = pytest.mark.usefixtures("unchecked")
-
-
-def covariances(stream):
-    """Symmetric, positive, of every matrix."""
-    roots = (torch.randn(4, r * c, r * c, generator=stream) for r, c in noise.TILES)
-    return [root @ root.mT for root in roots]
-
-
-def test_drawn_noise_has_the_covariance_asked_for_and_no_coordinates():
-    stream = torch.Generator().manual_seed(0)
-    asked = covariances(stream)
-    drawn = noise._drawn(asked, 40, 16, stream)
-    assert subspace.project(models.Weights(*drawn))[0].stacked().abs().max() < 1e-6
-    for sectors, own in zip(noise._sectors(drawn), asked, strict=True):
-        found = noise._moments(sectors, sectors)
-        assert (found - own).abs().max() < 0.1 * own.abs().max()
-
-
-def test_sectors_are_a_rotation():
-    """No norm is lost, and a matrix that commutes with M lives in the equal sectors alone."""
-    stream = torch.Generator().manual_seed(0)
-    weights = noise._drawn(covariances(stream), 2, 8, stream)
-    for weight, sectors in zip(weights, noise._sectors(weights), strict=True):
-        assert torch.allclose(weight.square().sum(), sectors.square().sum())
-    every = subspace.PseudoParameters.unstack(torch.randn(1, 19, generator=stream))
-    for sectors in noise._sectors(subspace.embed(every, 8)):
-        assert sectors[:, 1:3].abs().max() < 1e-6
-        assert sectors[:, [0, 3]].abs().max() > 0.1
 
 
 def test_without_noise_it_is_descent_on_the_expected_loss():

@@ -1,0 +1,162 @@
+"""The joint covariance of the noise in all 28 blocks, as the symmetry of the data allows it.
+
+In a pair of eigenspaces of M a block is a d x d matrix, d = D/2, and its entry (i, j) may go with
+the entries (i, j) and (j, i) of every block, where that is a place of the same two eigenspaces.
+With rows and columns in the same eigenspace, the symmetric and the antisymmetric part of a block
+take both correlations apart. With two different ones, a transposed place lies in the pair of
+eigenspaces the other way round, so that both pairs make one table.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from emergence import subspace
+from emergence.models import Weights
+
+TILES = ((2, 2), (4, 4), (8, 1))  # blocks of D x D in W1, W2 and W3 (Eqs. 6-8)
+BLOCKS = 28
+
+
+class Joint(NamedTuple):
+    """A number for any two of the 28 blocks, in every pair of eigenspaces of M.
+
+    Attributes:
+        symmetric: of symmetric parts, rows and columns in the eigenspace of +1, then of -1: the sum
+            of that at the same place and that at the transposed one.
+        antisymmetric: of antisymmetric parts, their difference.
+        mixed: of the 28 blocks with rows in +1 and columns in -1, then of the 28 with rows in -1
+            and columns in +1, transposed.
+    """
+
+    symmetric: Float[Tensor, "2 28 28"]
+    antisymmetric: Float[Tensor, "2 28 28"]
+    mixed: Float[Tensor, "1 56 56"]
+
+
+def no_covariance() -> Joint:
+    """Of weights in the subspace (Theorem 1), where all training starts.
+
+    Returns:
+        Zeros, in double precision.
+
+    Example:
+        >>> [tuple(part.shape) for part in no_covariance()]
+        [(2, 28, 28), (2, 28, 28), (1, 56, 56)]
+    """
+    shapes = ((2, BLOCKS, BLOCKS), (2, BLOCKS, BLOCKS), (1, 2 * BLOCKS, 2 * BLOCKS))
+    return Joint(*(torch.zeros(shape, dtype=torch.float64) for shape in shapes))
+
+
+def in_parts(weights: Sequence[Tensor]) -> list[Float[Tensor, "draws spaces blocks half half"]]:
+    """Symmetric, antisymmetric and mixed parts of weights, as `Joint` has them (Eqs. 6-8).
+
+    Args:
+        weights: three matrices of Eqs. 6-8, of one or more draws, rows first.
+
+    Returns:
+        Blocks of D/2 x D/2: of two spaces and 28 blocks, of two and 28, of one and 56.
+    """
+    x = _sectors(weights)
+    same = torch.stack([x[:, :, 0, 0], x[:, :, 1, 1]], dim=1)
+    mixed = torch.cat([x[:, :, 0, 1], x[:, :, 1, 0].mT], dim=1).unsqueeze(1)
+    return [(same + same.mT) / 2**0.5, (same - same.mT) / 2**0.5, mixed]
+
+
+def moments(a: Sequence[Tensor], b: Sequence[Tensor]) -> Joint:
+    """The mean products of two weights, made symmetric in the two blocks (chapter Batch noise).
+
+    Args:
+        a: what `in_parts` gives of some weights.
+        b: the same of others.
+
+    Returns:
+        Means over draws and places. Of independent entries of variance one, times themselves, it
+        is the identity.
+    """
+    found = []
+    for one, two in zip(a, b, strict=True):
+        products = torch.einsum("nskij,nslij->skl", one, two) / (one.shape[0] * one.shape[-1] ** 2)
+        found.append((products + products.mT) / 2)
+    d = a[0].shape[-1]  # of d x d entries, d (d + 1) / 2 are free in a symmetric matrix
+    return Joint(found[0] * d / (d + 1), found[1] * d / max(1, d - 1), found[2])
+
+
+def drawn(covariance: Joint, draws: int, dim: int, stream: torch.Generator) -> list[Tensor]:
+    """Gaussian weights outside the subspace (Theorem 1) with a covariance.
+
+    Args:
+        covariance: of any device; what is below zero in it, by its estimate, is taken for zero.
+        draws: networks, >= 1.
+        dim: D, even.
+        stream: of the random numbers, on the device of the weights.
+
+    Returns:
+        Three matrices of Eqs. 6-8, draws first.
+    """
+    half = dim // 2
+    parts = []
+    for own in covariance:
+        values, vectors = torch.linalg.eigh(own)
+        root = (vectors * values.clamp(min=0).sqrt().unsqueeze(-2)).to(stream.device, torch.float32)
+        shape = draws, own.shape[0], own.shape[-1], half**2
+        entries = root @ torch.randn(shape, generator=stream, device=stream.device)
+        parts.append(entries.unflatten(-1, (half, half)))
+    symmetric, antisymmetric, mixed = parts
+    same = (symmetric + symmetric.mT + antisymmetric - antisymmetric.mT) / 2
+    across = mixed[:, 0].unflatten(1, (2, BLOCKS))
+    pairs = torch.stack([same[:, 0], across[:, 0], across[:, 1].mT, same[:, 1]], dim=1)
+    sectors = pairs.unflatten(1, (2, 2)).movedim(3, 1)  # draws, blocks, rows' and columns' space
+    matrices = []
+    for (rows, columns), own in zip(
+        TILES, sectors.split([r * c for r, c in TILES], 1), strict=True
+    ):
+        tiles = _turned(own.unflatten(1, (rows, columns)), "nrcsthk,ps,qt->nrphcqk")
+        matrices.append(tiles.reshape(draws, rows * dim, columns * dim))
+    return split(matrices)[1]
+
+
+def split(weights: Sequence[Tensor]) -> tuple[Float[Tensor, "draws 19"], list[Tensor]]:
+    """The 19 coordinates of weights, and what lies outside the subspace (Theorem 1).
+
+    Args:
+        weights: three matrices of Eqs. 6-8, draws first.
+
+    Returns:
+        The coordinates in the order of `subspace.NAMES`, and three matrices.
+    """
+    pseudo = subspace.project(Weights(*weights))[0]
+    inside = subspace.embed(pseudo, weights[2].shape[-1])
+    return pseudo.stacked(), [w - part for w, part in zip(weights, inside, strict=True)]
+
+
+def variances(covariance: Joint) -> Float[Tensor, " 28"]:
+    """The mean square of an entry in each block (chapter Batch noise).
+
+    Args:
+        covariance: that of all blocks.
+
+    Returns:
+        Means over the four pairs of eigenspaces, row by row of W1, then of W2, then of W3.
+    """
+    symmetric, antisymmetric, mixed = (own.diagonal(dim1=-2, dim2=-1) for own in covariance)
+    same = (symmetric + antisymmetric) / 2
+    return (same.sum(dim=0) + mixed[0].view(2, BLOCKS).sum(dim=0)) / 4
+
+
+def _sectors(weights: Sequence[Tensor]) -> Float[Tensor, "draws 28 2 2 half half"]:
+    """Each block in the eigenspaces of M, of its rows and of its columns."""
+    found = []
+    for weight, (rows, columns) in zip(weights, TILES, strict=True):
+        tiles = weight.unflatten(-1, (columns, 2, -1)).unflatten(-4, (rows, 2, -1))
+        found.append(_turned(tiles, "nrphcqk,ps,qt->nrcsthk").flatten(1, 2))
+    return torch.cat(found, dim=1)
+
+
+def _turned(tiles: Tensor, indices: str) -> Tensor:
+    """From halves of vectors to eigenspaces of M, or back, on both sides of each block."""
+    half = torch.tensor([[1.0, 1.0], [1.0, -1.0]], dtype=tiles.dtype, device=tiles.device) / 2**0.5
+    return torch.einsum(indices, tiles, half, half)

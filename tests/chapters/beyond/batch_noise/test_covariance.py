@@ -1,0 +1,139 @@
+"""The joint covariance of noise, against products of plain entries, and of trained weights."""
+
+from unittest import mock
+
+import pytest
+import torch
+
+from chapters.beyond.batch_noise import covariance as joint
+from chapters.beyond.batch_noise import following
+from emergence import models, subspace, training
+from emergence.tasks import swap_halves
+
+CPU = torch.device("cpu")
+B = joint.BLOCKS
+pytestmark = pytest.mark.usefixtures("unchecked")
+
+
+def of_plain_entries(same, transposed):
+    """The table of entries that know no eigenspaces, from covariances at two kinds of places."""
+    both, apart = ((same + sign * transposed).expand(2, B, B) for sign in (1, -1))
+    mixed = torch.cat([torch.cat([same, transposed], 1), torch.cat([transposed, same], 1)])
+    return joint.Joint(both, apart, mixed.unsqueeze(0))
+
+
+def moments_of(weights):
+    """Of weights with themselves."""
+    parts = joint.in_parts(weights)
+    return joint.moments(parts, parts)
+
+
+def plain_products(weights):
+    """Means of products of entries at the same place, and at transposed ones, of any two blocks."""
+    blocks = [
+        tile
+        for weight, (rows, columns) in zip(weights, joint.TILES, strict=True)
+        for row in weight.chunk(rows, dim=-2)
+        for tile in row.chunk(columns, dim=-1)
+    ]
+    x = torch.stack(blocks, dim=1).double()
+    own = torch.eye(x.shape[-1], dtype=torch.float64)
+    x = x * (1 - own - swap_halves(own))  # where a place and the transposed one are not the same
+    number = x[:, 0].count_nonzero()
+    found = [torch.einsum("nkij,nlij->kl", x, y) / number for y in (x, x.mT)]
+    return found[0], found[1]
+
+
+def test_drawn_noise_has_the_covariance_asked_for_and_no_coordinates():
+    """At the same and at transposed places, in a matrix and across matrices, blocks unlike."""
+    stream = torch.Generator().manual_seed(0)
+    root = torch.randn(B, B, generator=stream, dtype=torch.float64)
+    signs = torch.linspace(-0.4, 0.9, B, dtype=torch.float64)
+    same, transposed = root @ root.mT, (root * signs) @ root.mT
+    drawn = joint.drawn(of_plain_entries(same, transposed), 80, 16, stream)
+    assert subspace.project(models.Weights(*drawn))[0].stacked().abs().max() < 1e-5
+    for found, asked in zip(plain_products(drawn), (same, transposed), strict=True):
+        assert (found - asked).abs().max() < 0.06 * same.abs().max()
+    assert transposed.abs().max() > 0.3 * same.abs().max()
+    assert same[:4, 4:].abs().max() > 0.3 * same.abs().max()  # W1 with W2 and W3
+
+
+def test_moments_are_those_asked_for_in_every_pair_of_eigenspaces():
+    stream = torch.Generator().manual_seed(0)
+    roots = (torch.randn(own.shape, generator=stream).double() for own in joint.no_covariance())
+    asked = joint.Joint(*(root @ root.mT for root in roots))
+    drawn = joint.drawn(asked, 40, 16, stream)
+    for found, own in zip(moments_of(drawn), asked, strict=True):
+        assert (found - own).abs().max() < 0.1 * own.abs().max()
+    mean = torch.stack([weight.square().mean() for weight in drawn])
+    expected = torch.stack([part.mean() for part in joint.variances(asked).split([4, 16, 8])])
+    assert torch.allclose(mean, expected.float(), rtol=0.03)
+
+
+def test_moments_of_a_block_that_is_another_transposed():
+    """W2's first block is W1's, and W3's first is W1's transposed."""
+    stream = torch.Generator().manual_seed(0)
+    block = torch.randn(2000, 8, 8, generator=stream)
+    weights = [torch.zeros(2000, 8 * r, 8 * c) for r, c in joint.TILES]
+    for weight, tile in zip(weights, (block, block, block.mT), strict=True):
+        weight[:, :8, :8] = tile
+    symmetric, antisymmetric, mixed = moments_of(weights)
+    first, second, third = 0, 4, 20  # of W1, W2, W3
+    near = pytest.approx(1, abs=0.05)
+    for space in range(2):
+        assert float(symmetric[space, first, second]) == near
+        assert float(symmetric[space, first, third]) == near
+        assert float(antisymmetric[space, first, second]) == near
+        assert -float(antisymmetric[space, first, third]) == near
+        start = B * space
+        assert float(mixed[0, start + first, start + second]) == near
+        assert float(mixed[0, start + first, B - start + third]) == near
+        assert abs(float(mixed[0, start + first, start + third])) < 0.05
+
+
+def test_sectors_are_a_rotation():
+    """No norm is lost, and a matrix that commutes with M lives in the equal sectors alone."""
+    stream = torch.Generator().manual_seed(0)
+    weights = [torch.randn(3, 8 * r, 8 * c, generator=stream) for r, c in joint.TILES]
+    norm = sum(weight.square().sum() for weight in weights)
+    assert torch.allclose(joint._sectors(weights).square().sum(), norm)
+    tile = torch.randn(3, 8, 8, generator=stream)
+    swapped = swap_halves(swap_halves(tile).mT).mT  # M tile M
+    commuting = [(tile + swapped).tile(r, c) for r, c in joint.TILES]
+    sectors = joint._sectors(commuting)
+    assert sectors[:, :, 0, 1].abs().max() < 1e-5
+    assert sectors[:, :, 1, 0].abs().max() < 1e-5
+    assert sectors[:, :, 0, 0].abs().min() > 0
+
+
+def test_correlations_of_trained_weights_are_those_of_the_law():
+    """Across matrices and at transposed places, in trainings that know nothing of the law."""
+    settings = training.MinimalTraining(n_pairs=4, dim=8, batch_size=64, steps=30, snapshots=(30,))
+    record = training.train_minimal(settings, list(range(100)), device=CPU)
+    trained = plain_products(joint.split(record.snapshots[30])[1])
+    seen = []
+
+    def spy(covariance, *more):
+        seen.append([part.clone() for part in covariance])
+        return drawn(covariance, *more)
+
+    drawn = joint.drawn
+    longer = training.MinimalTraining(n_pairs=4, dim=8, batch_size=64, steps=31)
+    with mock.patch.object(joint, "drawn", spy):
+        following.follow_noise(longer, device=CPU, draws=8)
+    symmetric, antisymmetric, mixed = seen[30]
+    same = (symmetric + antisymmetric).sum(dim=0) / 2 + mixed[0, :B, :B] + mixed[0, B:, B:]
+    transposed = (symmetric - antisymmetric).sum(dim=0) / 2 + mixed[0, :B, B:] + mixed[0, B:, :B]
+    for kind, (known, law) in enumerate(zip(trained, (same, transposed), strict=True)):
+        known = known / outer_root(trained[0])
+        law = law / outer_root(same)
+        for k, m in (known > 0.22).nonzero():
+            assert float(law[k, m]) == pytest.approx(float(known[k, m]), abs=0.1), (kind, k, m)
+        across = known[:4, 4:20] if kind else known[4:20, 20:]
+        assert across.nan_to_num().max() > 0.22  # W1 with W2 transposed, W2 with W3 at the place
+
+
+def outer_root(same):
+    """The product of two blocks' standard deviations."""
+    root = same.diagonal().sqrt()
+    return root.unsqueeze(-1) * root
