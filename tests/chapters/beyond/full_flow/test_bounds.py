@@ -242,6 +242,12 @@ def test_the_loss_is_high_for_longer():
     assert with_numbers.law_bounds(10**6, 1.0).time[0] > 2.3
 
 
+def test_ten_is_where_the_order_turns():
+    nine, ten = (theory.emergence_times(n, model="full") for n in (9, 10))
+    assert 1 < nine.alpha / nine.beta < 1.0015
+    assert ten.alpha < ten.beta
+
+
 def test_few_pairs_are_refused():
     with pytest.raises(ValueError, match="21 pairs"):
         with_numbers.law_bounds(20)
