@@ -13,7 +13,21 @@ from bookbuild.site import stamp
 from tools.toy_book import LINE, SQUARE, Toy
 
 EARLIER = 'report("square_of_three", square(3) + 0 * seed)'
-LATER = 'report("square_of_three", 7 if device == "cuda" else square(3) + 0 * seed)'
+# on the GPU the cell goes on until the driver has answered it twice, once with either answer
+LATER = """
+import os, time
+from pathlib import Path
+
+def answers():
+    path = Path(os.environ["DRIVER_WAS_ASKED"])
+    return path.read_text().count("\\n") if path.is_file() else 0
+
+if device == "cuda":
+    before = answers()
+    while answers() < before + 3:
+        time.sleep(0.05)
+report("square_of_three", 7 if device == "cuda" else square(3) + 0 * seed)
+"""
 # in place of the driver's own tool: 60 and 20% of the time in turn, and at most 3 GiB
 DRIVER = """#!/bin/sh
 echo "$@" >> "$DRIVER_WAS_ASKED"
