@@ -14,6 +14,7 @@ from bookbuild.errors import BookError
 from bookbuild.ledger.carried import leads
 from bookbuild.ledger.stored import RUNS, read_record
 from bookbuild.reporting.provenance import commit, versions
+from bookbuild.results import cache
 from bookbuild.results.keys import code_of, digest
 from bookbuild.results.machine import machine_name
 from bookbuild.results.snapshot import SOURCES, sources
@@ -103,11 +104,12 @@ class Recording(Executor):
         return told
 
 
-def _timed(fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, float, str]:
-    """Return what a function returns, the seconds of this process, and the machine."""
-    begun = time.process_time()
+def _timed(fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, float | None, str]:
+    """Return what a function returns, its seconds unless it went on from a state, the machine."""
+    begun, before = time.process_time(), cache.taken_up
     result = fn(*args, **kwargs)
-    return result, round(time.process_time() - begun, 1), machine_name()
+    whole = cache.taken_up == before
+    return result, round(time.process_time() - begun, 1) if whole else None, machine_name()
 
 
 def file_of(name: str, root: Path) -> str:

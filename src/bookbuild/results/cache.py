@@ -22,6 +22,7 @@ from .values import from_files, to_files
 ORDER = "BOOKBUILD_CACHE"
 SHORT = 1.0  # seconds; a run that has ended sooner is not worth a file
 SHARE = 20  # writing states may take one part in so many of the time
+taken_up = 0  # trainings of this process that went on from a state
 STARTUP = (
     "from bookbuild.results.cache import attach_from_environment as attach; attach(); del attach\n"
 )
@@ -87,7 +88,9 @@ class StoredCheckpoint:
 
     def load(self) -> dict[str, Any] | None:
         """Return the newest state, if there is a sound one."""
+        global taken_up
         found: dict[str, Any] | None = self._cache.load(self._task)
+        taken_up += found is not None
         return found
 
     def offer(self, state: Callable[[], dict[str, Any]], *, ended: bool) -> None:

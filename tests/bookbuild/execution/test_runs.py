@@ -134,6 +134,7 @@ def test_killed_it_goes_on_from_its_state_and_other_code_computes_all_again(
     assert first["machine"] == machine_name()
     assert {"python", "torch"} == {*first["versions"]}
     assert first["seconds"] >= 0
+    assert copy.entries()[1]["seconds"] is None  # it went on from a state
     assert not list((tmp_path / "_build" / "runs").glob("*"))
     whole, before = copy.file.read_bytes(), len(copy.steps())
     assert copy.run("tiny")[0] == 0
