@@ -9,7 +9,7 @@ import { number } from "./dom.js";
 
 /**
  * @typedef {object} Circuit
- * @property {number[][]} layer1 attention of layer 1, row looks at column; strict mask
+ * @property {number[][]} layer1 attention of layer 1, row attends to column; strict mask
  * @property {number[][]} layer2 attention of layer 2
  * @property {number[]} output the answer's part along each of the 2N symbols
  * @property {number} loss squared distance of the answer from the query's label
@@ -60,11 +60,11 @@ export function describe({ layer2, output, loss }, symbols, query) {
   const item = symbols[2 * query], label = symbols[target];
   const answer = `The answer is ${output[target].toFixed(2)} times ${label}, with a loss of ${number(loss, 2)}.`;
   if (best - Math.min(...attention.slice(0, -1)) < 1e-9) {
-    return `The query ${item} looks everywhere alike, at ${label} with weight ${attention[target].toFixed(2)}. ${answer}`;
+    return `The query ${item} attends to every position alike, to ${label} with weight ${attention[target].toFixed(2)}. ${answer}`;
   }
   if (attention[target] < best - 1e-9) {
     const found = symbols[attention.indexOf(best)];
-    return `The query ${item} looks at ${found} most, with weight ${best.toFixed(2)}, not at its label ${label}. ${answer}`;
+    return `The query ${item} attends to ${found} most, with weight ${best.toFixed(2)}, not to its label ${label}. ${answer}`;
   }
   return `The query ${item} finds ${label} with weight ${best.toFixed(2)}. ${answer}`;
 }

@@ -74,10 +74,10 @@ def parts(toc: dict[str, Any]) -> tuple[str, ...]:
 
 
 def part_titles(toc: dict[str, Any]) -> dict[str, str]:
-    """Return the caption above the pages of each folder, by the folder."""
+    """Return the first caption above the pages of each folder, by the folder."""
     return {
         folder: part["caption"]
-        for part in toc.get("parts", [])
+        for part in reversed(toc.get("parts", []))
         for folder in parts({"parts": [part]})
         if "caption" in part
     }
