@@ -12,6 +12,7 @@ from typing import Any
 from bookbuild.errors import BookError, raise_if_any
 from bookbuild.execution import lock, rounding
 from bookbuild.execution.display import Display
+from bookbuild.ledger.carried import is_current
 from bookbuild.ledger.claims import Claim, judge, read_claims
 from bookbuild.ledger.seed_sensitivity import row_of
 from bookbuild.ledger.stored import ROUNDING, SEEDS
@@ -60,21 +61,31 @@ def run_seed_sensitivity(
     """Execute the chapters with judged rows at each first seed; write what they measured.
 
     The record of the paper profile names a commit, so that there is none of a tree with uncommitted
-    changes: BookError. What the store has is not executed again, and what is finished is kept at
-    once, so that a run that was killed goes on. The record keeps chapters of other parts as they
-    are. With the address of a Dask scheduler each execution goes to a worker, which needs this
-    repository with the same sources and versions. Raises BookError with a sentence for each
-    execution that failed, once the others are recorded.
+    changes: BookError. Chapters whose record is about today's code stay as they are, and so do
+    those of other parts. What the store has is not executed again, and what is finished is kept at
+    once, so that a run that was killed goes on. With the address of a Dask scheduler each execution
+    goes to a worker, which needs this repository with the same sources and versions. Raises
+    BookError with a sentence for each execution that failed, once the others are recorded.
     """
     if settings.rounding and scheduler is not None:
         raise BookError("ROUNDING is of this machine: leave out SCHEDULER.")
     every = read_chapters(settings.root, read_toc(settings.root))
     claims = read_claims(settings.root, [chapter.name for chapter in every])
-    judged = {claim.chapter for claim in claims if claim.expectation is not None}
+    measures: dict[str, dict[str, str | None]] = {}
+    for claim in claims:
+        if claim.expectation is not None:
+            measures.setdefault(claim.chapter, {})[claim.id] = claim.measure
     part = read_chapters(settings.root, read_toc(settings.root, settings.part))
-    chapters = [chapter for chapter in part if chapter.name in judged]
+    path = record_path(settings)
+    stored = _stored(path)
+    fingerprints = {chapter.name: chapter_fingerprint(chapter, settings) for chapter in part}
+    chapters = [
+        chapter
+        for chapter in part
+        if (rows := measures.get(chapter.name))
+        and not _is_whole(stored.get(chapter.name), fingerprints[chapter.name], seeds, rows)
+    ]
     commit = _commit(settings)
-    fingerprints = {chapter.name: chapter_fingerprint(chapter, settings) for chapter in chapters}
     entries: dict[int, dict[str, Entry]] = {}
     problems: list[str] = []
     with lock.held(settings):
@@ -93,7 +104,6 @@ def run_seed_sensitivity(
             entries[seed] = {name: entry for name, entry in found.items() if entry is not None}
     # what was edited meanwhile is of no one fingerprint
     same = [c for c in chapters if chapter_fingerprint(c, settings) == fingerprints[c.name]]
-    path = record_path(settings)
     _write(path, settings, commit, same, claims, entries)
     raise_if_any(problems)
     return path
@@ -122,9 +132,7 @@ def _write(
     entries: Mapping[int, Mapping[str, Entry]],
 ) -> None:
     """Write the record: chapters executed at every first seed anew, all others as they were."""
-    stored: dict[str, Any] = {}
-    if path.is_file():
-        stored = json.loads(path.read_text(encoding="utf-8"))["chapters"]
+    stored = _stored(path)
     for chapter in chapters:
         runs = {
             seed: found[chapter.name] for seed, found in entries.items() if chapter.name in found
@@ -134,6 +142,27 @@ def _write(
     document = {"profile": settings.profile, "chapters": dict(sorted(stored.items()))}
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, compact(document).encode())
+
+
+def _stored(path: Path) -> dict[str, Any]:
+    """Return what a record has of each chapter."""
+    found: dict[str, Any] = {}
+    if path.is_file():
+        found = json.loads(path.read_text(encoding="utf-8"))["chapters"]
+    return found
+
+
+def _is_whole(
+    stored: Mapping[str, Any] | None,
+    fingerprint: str,
+    seeds: Sequence[int],
+    measures: Mapping[str, str | None],
+) -> bool:
+    """Return whether a chapter's record is about its code, all these seeds and its rows today."""
+    if stored is None or not is_current(stored, fingerprint) or not {*seeds} <= {*stored["seeds"]}:
+        return False
+    known = {row: of["measure"] for row, of in stored["rows"].items()}
+    return all(known.get(row) == measure for row, measure in measures.items())
 
 
 def compact(document: Mapping[str, Any]) -> str:
