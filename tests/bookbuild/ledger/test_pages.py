@@ -48,7 +48,7 @@ def test_a_row_says_what_it_takes_from_scratch() -> None:
         Cost(27.46, "timed"): "From scratch: 27.5 minutes of one core.",
         Cost(
             60, "guessed", 5
-        ): "From scratch: 60.0 minutes of one core, with 5 stored runs; in part guessed.",
+        ): "From scratch: 60.0 minutes of one core, with 5 stored runs; some of this is guessed.",
     }
     for cost, sentence in told.items():
         assert sentence in row({"at_least": 1}, 1.0, None, records=Records(costs={CHAPTER: cost}))
@@ -66,7 +66,7 @@ def test_a_row_shows_its_rebuttal_or_that_none_is_written() -> None:
     for text in ("**The paper:** “A” (§1).", "**Its best defence:** It is $N$.", "It is not."):
         assert text in shown[0]
         assert text not in shown[1]
-    missing = "No defence of the paper is written for this row yet."
+    missing = "Nobody has written a defence of the paper for this row yet."
     assert missing in shown[1]
     assert missing not in shown[0]
     assert missing in row({"at_least": 2}, 1.0, None)
@@ -333,12 +333,13 @@ RECORD: dict[str, Any] = {
          "forgotten"),
         ("a", "2", "partly", "untried", ""),  # the chapter has been edited since
         ("b", "1", "reproduced", "green", "none of 2 turns this row"),
-        ("b", "1", "contradicted", "contradicted", "contradicted, and none of 2 can make it worse"),
+        ("b", "1", "contradicted", "contradicted", "the row is contradicted, "
+         "so none of 2 can make it worse"),
         ("c", "2", "reproduced", "argued", "It is counted by hand"),
         ("d", "1", "contradicted", "untried", ""),
-        ("f", "1", "contradicted", "contradicted", "contradicted, and none of 2 can make it worse; "
-         "1 make it better, which proves nothing"),
-        ("f", "1", "reproduced", "green", "none of 2 turns this row; 1 make it better, which "
+        ("f", "1", "contradicted", "contradicted", "the row is contradicted, so none of 2 can make "
+         "it worse; 1 makes it better, which proves nothing"),
+        ("f", "1", "reproduced", "green", "none of 2 turns this row; 1 makes it better, which "
          "proves nothing"),
     ],
 )  # fmt: skip
@@ -382,7 +383,7 @@ def test_a_row_tells_its_faults_by_kind_and_size_and_leaves_symmetries_out() -> 
     text = row({"at_least": 1}, 2.0, None, records=Records(trials={"a": trial}))
     assert "1 of 5 turn this row, the sharpest: the loss is wrong. By kind" in text
     assert "reach it: code 0 of 1, code at tiny sizes 0 of 1, loss 1 of 2." in text
-    assert "Its verdict stays under 1 change that is no fault" in text
+    assert "Its verdict stays the same under 1 change that is not a fault" in text
     rows["a"]["turned"].append("same")
     turned = trial_of(Finding(claim, None, "reproduced"), record, {CHAPTER: "1"})
     assert (turned.symmetries, turned.turned) == (0, trial.turned)
@@ -403,7 +404,7 @@ def test_the_faults_that_the_witness_missed_are_listed() -> None:
     record = {"tried": 180, "refused": 179, "missed": missed, "blind": ["law"]}
     text = witness_limits(record)
     assert "of the 180 hand-written faults that we planted" in text
-    assert "it refused 179. The others are listed here" in text
+    assert "it refused 179. It missed those listed here" in text
     assert "<ul>\n<li>N &lt; 3 is forgotten</li>\n</ul>" in text
     assert "compared in the paper profile" in text
     assert "\n\n" not in text.strip()  # one block of HTML
