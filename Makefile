@@ -12,6 +12,7 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 AUDIT := .venv-audit/.installed
 
+PROSE := README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md book data/claims.yml src tools
 SCIENCE := tests/running tests/emergence tests/chapters  # whose tests execute sources in their own process
 
 options := PYTHON PROFILE DEVICE SEED SEEDS ROUNDING JOBS PART RESULTS FROM MINUTES DRAW TIMEOUT CHAPTER PORT THREADS TORCH_INDEX CONFIG SCHEDULER EXTRAS RUNS WHAT
@@ -98,11 +99,12 @@ test-edit: env
 test-site: env
 	@$(BIN)/python -m pytest tests/site
 
-lint: env  ## check style, format, types and the order of imports
+lint: env  ## check style, format, types, the order of imports, and the words of what people read
 	@$(BIN)/ruff check --quiet
 	@$(BIN)/ruff format --check --quiet
 	@$(BIN)/lint-imports --no-logo
 	@$(BIN)/mypy
+	@$(BIN)/codespell $(PROSE)
 
 bench: env  ## time the fast methods against the dense ones: DEVICE= THREADS=
 	@# as for chapters: glibc is to keep freed arrays, and to ask for huge pages

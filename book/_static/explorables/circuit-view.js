@@ -1,4 +1,4 @@
-/** What the explorable of the circuit draws: who looks at whom, the answer, both attention maps. */
+/** What the explorable of the circuit draws: who attends to whom, the answer, both attention maps. */
 
 import { fixed, html, svg } from "./dom.js";
 import { linear } from "./chart.js";
@@ -6,7 +6,7 @@ import { linear } from "./chart.js";
 const VISIBLE = 0.015; // a fainter arc would only be noise
 
 /**
- * The context as a row of tokens: below, each looks back in layer 1; above, the query looks back in
+ * The context as a row of tokens: below, each attends back in layer 1; above, the query attends back in
  * layer 2; on top, the answer along each symbol.
  */
 export function contextPicture(circuit, symbols, query, width) {
@@ -60,8 +60,8 @@ export function contextPicture(circuit, symbols, query, width) {
     );
   });
   group.append(
-    svg("text", { class: "ex-title", x: 2, y: bars.zero + 22 }, "Layer 2: the query looks at"),
-    svg("text", { class: "ex-title", x: 2, y: height - 8 }, "Layer 1: each position looks back at"),
+    svg("text", { class: "ex-title", x: 2, y: bars.zero + 22 }, "Layer 2: the query attends to"),
+    svg("text", { class: "ex-title", x: 2, y: height - 8 }, "Layer 1: each position attends back to"),
   );
   return { group, height: Math.round(height) };
 }
@@ -79,7 +79,7 @@ function arc(from, to, y, bend, weight, quantity) {
   );
 }
 
-/** One attention map: row looks at column, ink is weight. */
+/** One attention map: row attends to column, ink is weight. */
 export function attentionMap(weights, tokens, size, quantity) {
   const edge = 22;
   const cell = (size - edge) / tokens.length;
@@ -98,7 +98,7 @@ export function attentionMap(weights, tokens, size, quantity) {
           class: masked ? "ex-masked" : "ex-cell", x: edge + j * cell, y: edge + i * cell,
           width: cell - 1, height: cell - 1, "fill-opacity": masked ? 1 : weight,
         },
-        svg("title", {}, masked ? `${symbol} does not see ${tokens[j]}` : `${symbol} looks at ${tokens[j]}: ${weight.toFixed(3)}`),
+        svg("title", {}, masked ? `${symbol} does not see ${tokens[j]}` : `${symbol} attends to ${tokens[j]}: ${weight.toFixed(3)}`),
       ));
     });
   });
@@ -113,7 +113,7 @@ export function attentionMap(weights, tokens, size, quantity) {
 
 /** The query's attention and the answer as numbers. */
 export function attentionTable(circuit, symbols, query) {
-  const heads = ["Symbol", "It retrieved the query's item", "The query looks at it", "Answer"];
+  const heads = ["Symbol", "It retrieved the query's item", "The query attends to it", "Answer"];
   const looked = circuit.layer2[symbols.length];
   const rows = symbols.map((symbol, i) => html(
     "tr", { class: i === 2 * query + 1 ? "q-gamma" : "" },

@@ -99,9 +99,9 @@ function show(mount) {
 
   // Pictures
   const sentence = html("p", { class: "ex-summary", role: "status" });
-  const picture = svg("svg", { role: "img", "aria-label": "The context, who looks at whom, and the answer" });
-  const first = svg("svg", { role: "img", "aria-label": "Attention of layer 1, row looks at column" });
-  const second = svg("svg", { role: "img", "aria-label": "Attention of layer 2, row looks at column" });
+  const picture = svg("svg", { role: "img", "aria-label": "The context, who attends to whom, and the answer" });
+  const first = svg("svg", { role: "img", "aria-label": "Attention of layer 1, row attends to column" });
+  const second = svg("svg", { role: "img", "aria-label": "Attention of layer 2, row attends to column" });
   const table = html("table", { class: "ex-times" });
   const titled = (title, map) => html("figure", {}, html("figcaption", {}, title), map);
 
@@ -117,7 +117,7 @@ function show(mount) {
     fault, sentence, picture,
     html(
       "div", { class: "ex-maps" },
-      titled("Layer 1: row looks at column", first), titled("Layer 2: the last row is the query's", second),
+      titled("Layer 1: row attends to column", first), titled("Layer 2: the last row is the query's", second),
     ),
     html("details", { class: "ex-more" }, html("summary", {}, "The same as a table"), html("div", { class: "ex-scroll", tabindex: 0, role: "region", "aria-label": "Attention and answer" }, table)),
   );

@@ -9,7 +9,7 @@ import { number } from "./dom.js";
 
 /**
  * @typedef {object} Circuit
- * @property {number[][]} layer1 attention of layer 1, row looks at column; strict mask
+ * @property {number[][]} layer1 attention of layer 1, row attends to column; strict mask
  * @property {number[][]} layer2 attention of layer 2
  * @property {number[]} output the answer's part along each of the 2N symbols
  * @property {number} loss squared distance of the answer from the query's label
@@ -64,7 +64,7 @@ export function describe({ layer2, output, loss }, symbols, query) {
   }
   if (attention[target] < best - 1e-9) {
     const found = symbols[attention.indexOf(best)];
-    return `The query ${item} looks at ${found} most, with weight ${best.toFixed(2)}, not at its label ${label}. ${answer}`;
+    return `The query ${item} attends to ${found} most, with weight ${best.toFixed(2)}, not at its label ${label}. ${answer}`;
   }
   return `The query ${item} finds ${label} with weight ${best.toFixed(2)}. ${answer}`;
 }

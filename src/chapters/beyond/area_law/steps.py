@@ -89,7 +89,7 @@ def clock_residuals() -> dict[str, sp.Expr]:
 def order_residuals(rows: int = 3) -> dict[str, sp.Expr]:
     """Why the two parameters cannot slow each other: the mixed slope of R."""
     beta = sp.Symbol("beta", positive=True)
-    shares, slopes = sp.symbols(f"x:{rows}"), sp.symbols(f"d:{rows}")  # and their slopes by alpha
+    shares, slopes = sp.symbols(f"x:{rows}"), sp.symbols(f"d:{rows}")  # their derivatives by alpha
     raised = sp.symbols(f"u:{rows}", positive=True)  # e^(beta x)
     paid = [u / sum(raised) for u in raised]
     each = list(zip(shares, slopes, raised, strict=True))

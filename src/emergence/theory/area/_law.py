@@ -41,7 +41,7 @@ def climb(landscape: Landscape, alpha: float, beta: float) -> Float[np.ndarray, 
         beta: beta_2, any.
 
     Returns:
-        The odd part in gamma of the negative slopes by alpha and beta, over gamma.
+        The odd part in gamma of the negative gradient with respect to alpha and beta, over gamma.
 
     Example:
         >>> area.climb(theory.landscape_of(4), 0.0, 0.0).round(9).tolist()  # 2 (1/7 - 1/56)/8

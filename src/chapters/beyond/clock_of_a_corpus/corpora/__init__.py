@@ -92,7 +92,7 @@ def text_of(name: str) -> str:
 
 
 def tokens_of(name: str, vocabulary: int) -> Int[np.ndarray, " tokens"]:
-    """A text in tokens: bytes for a vocabulary of 256, else pieces of words learnt from the text.
+    """A text in tokens: bytes for a vocabulary of 256, else pieces of words learned from the text.
 
     The pieces come from byte-pair encoding by the library `tokenizers`, and only those that occur
     get a number.
