@@ -43,7 +43,9 @@ class Task:
             function = function.func
         name = getattr(function, "__qualname__", repr(function))
         if "<" in name:
-            raise TypeError(f"a result is kept for functions of a module only, not for {name}")
+            raise TypeError(
+                f"results can only be kept for functions of a module, and {name} is not one"
+            )
         classes = tuple(sorted(set(_classes(configuration))))
         return cls(function.__module__, name, plain(configuration), classes)
 

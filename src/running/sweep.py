@@ -76,7 +76,8 @@ def run(
                 crashes += 1
                 if executor is not None or crashes == PATIENCE:
                     raise RuntimeError(
-                        f"{label}: a worker was lost; {len(results)} of {len(wanted)} runs are done"
+                        f"{label}: a worker was lost after {len(results)} of {len(wanted)} runs; "
+                        "run the command again"
                     ) from error
     finally:
         torch.set_num_threads(threads)

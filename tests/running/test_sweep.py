@@ -132,7 +132,7 @@ def test_workers_that_are_always_lost_end_the_sweep_and_keep_what_is_done(monkey
     remembering = Remembering()
     with (
         cache.attached(remembering),
-        pytest.raises(RuntimeError, match="a worker was lost; 2 of 5 runs are done"),
+        pytest.raises(RuntimeError, match="a worker was lost after 2 of 5 runs"),
     ):
         sweep.run(square, range(5))
     assert sorted(remembering.known.values()) == [0, 1]

@@ -45,7 +45,7 @@ def rounded(settings: Settings, name: str) -> Settings:
     """Return settings with another rounding, in a folder of its own; raise BookError if none."""
     one_of("ROUNDING", name, tuple(rounding.ROUNDINGS))
     if settings.device != "cpu":
-        raise BookError("ROUNDING is of a processor: add DEVICE=cpu.")
+        raise BookError("ROUNDING needs a processor: add DEVICE=cpu.")
     rounding.check(name)
     return replace(settings, rounding=name, folder=f"{settings.folder}/rounding-{name}")
 
@@ -67,7 +67,7 @@ def run_seed_sensitivity(
     execution that failed, once the others are recorded.
     """
     if settings.rounding and scheduler is not None:
-        raise BookError("ROUNDING is of this machine: leave out SCHEDULER.")
+        raise BookError("ROUNDING can only be changed on this machine: leave out SCHEDULER.")
     every = read_chapters(settings.root, read_toc(settings.root))
     claims = read_claims(settings.root, [chapter.name for chapter in every])
     judged = {claim.chapter for claim in claims if claim.expectation is not None}

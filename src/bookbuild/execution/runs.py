@@ -115,7 +115,7 @@ def file_of(name: str, root: Path) -> str:
     files = {Path(file).stem: file for file in read_book(root).stored_runs}
     if name not in files:
         known = ", ".join(sorted(files)) or "none"
-        raise BookError(f"There are no stored runs called {name!r}; there are {known}.")
+        raise BookError(f"There are no stored runs called {name!r}; the known names are: {known}.")
     return files[name]
 
 

@@ -49,7 +49,7 @@ def quote_verdicts(
     def rows(names: str) -> list[Finding]:
         missing = [name for name in names.split() if name not in findings]
         if missing and whole:
-            raise BookError(f"{page} quotes the claim {missing[0]!r}, which the ledger lacks.")
+            raise BookError(f"{page} quotes the claim {missing[0]!r}, which is not in the ledger.")
         return [] if missing else [findings[name] for name in names.split()]
 
     def conclusion(match: re.Match[str]) -> str:
