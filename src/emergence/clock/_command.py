@@ -20,14 +20,14 @@ SENTENCES = (
 
 
 def command(given: list[str] | None = None) -> int:
-    """Print when an induction head would form in a file's text (chapter The clock of a corpus).
+    """Print when training on a text would form an induction head (chapter The clock of a corpus).
 
     Args:
         given: the words after `python -m emergence.clock`, a file and options; None for those of
             this process.
 
     Returns:
-        0, or 2 after an error, which is told in one sentence on the error stream.
+        0, or 2 after an error, which one sentence on the error stream explains.
 
     Example:
         >>> clock.command(["no such file"])

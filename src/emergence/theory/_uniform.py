@@ -21,13 +21,13 @@ def uniform_loss(alpha: float, beta: float, gamma: float, n_pairs: int) -> float
         alpha: alpha_3, any.
         beta: beta_2, any.
         gamma: gamma_3, any.
-        n_pairs: pairs N in the context, >= 1; takes a time of order N.
+        n_pairs: pairs N in the context, >= 1; the cost is of order N.
 
     Returns:
         The mean over queries of the squared norm of the error, 1 at zero.
 
     Raises:
-        ValueError: for N < 1.
+        ValueError: if N < 1.
 
     Example:
         >>> theory.uniform_loss(0.0, 0.0, 0.0, 4), theory.uniform_loss(20.0, 40.0, 1.0, 4) < 1e-6
@@ -45,13 +45,13 @@ def uniform_gradient(
         alpha: alpha_3, any.
         beta: beta_2, any.
         gamma: gamma_3, any.
-        n_pairs: pairs N in the context, >= 1; takes a time of order N.
+        n_pairs: pairs N in the context, >= 1; the cost is of order N.
 
     Returns:
         dL/dalpha, dL/dbeta and dL/dgamma.
 
     Raises:
-        ValueError: for N < 1.
+        ValueError: if N < 1.
 
     Example:
         >>> [round(part, 6) for part in theory.uniform_gradient(0.0, 0.0, 0.0, 4)]  # -2/2N
@@ -62,13 +62,13 @@ def uniform_gradient(
 
 
 def landscape(n_pairs: int) -> Landscape:
-    """The reduced model with uniform queries. Raises ValueError for N < 1."""
+    """The loss of the reduced model with uniform queries. Raises ValueError if N < 1."""
     check_pairs(n_pairs)
     twice = 2.0 * np.arange(n_pairs)  # of q, and of k
     item = 1 / twice[1:]  # what item k > q holds of a_q
 
     def rows(alpha, beta):
-        """Shares of a_q in label q, label k; e^(beta share) in label q, item k, label k."""
+        """Shares of a_q in labels q and k; e^(beta share) in label q, item k and label k."""
         shrunk = math.exp(-alpha)
         own = 1 / (1 + twice * shrunk)
         label = shrunk * own[1:]
@@ -94,7 +94,7 @@ def landscape(n_pairs: int) -> Landscape:
         square = (twice + 1 + s**2 + later_squared) / total**2
 
         def slope(own_slope, total_slope, square_slope):
-            """d/dx of the loss, from d log(s)/dx and the sums over later rows."""
+            """The derivative of the loss, from d log(s)/dx and the sums over later rows."""
             share = (own_slope * s + total_slope) / total
             squares = 2 * (own_slope * s**2 + square_slope) / total**2 - 2 * square * share
             return float(np.mean(gamma**2 * squares - 2 * gamma * target * (own_slope - share)))

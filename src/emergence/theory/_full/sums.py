@@ -21,7 +21,7 @@ Row = Float[np.ndarray, " pairs"]
 
 
 def forward(point: Sequence[float], chances: Row) -> SimpleNamespace:
-    """The loss and what it is made of, when the query asks for pair q with chance `chances[q]`."""
+    """The loss and its parts, when the query asks for pair q with probability `chances[q]`."""
     k = np.arange(len(chances), dtype=float)
     beta = dict(enumerate(point[3:15], start=1))
     gamma = dict(enumerate(point[15:], start=1))
@@ -75,7 +75,7 @@ def forward(point: Sequence[float], chances: Row) -> SimpleNamespace:
 
 
 def backward(point: Sequence[float], f: SimpleNamespace, chances: Row) -> tuple[float, ...]:
-    """The 19 derivatives of the loss; `d_x` is the derivative by x of `forward`."""
+    """The 19 derivatives of the loss; `d_x` is the derivative with respect to x in `forward`."""
     beta, gamma, k = f.beta, f.gamma, f.k
 
     # by the output's shares; those times the norm carry a factor 1/norm

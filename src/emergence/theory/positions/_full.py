@@ -19,13 +19,13 @@ Part = Callable[[Tensor], Tensor]
 
 
 def landscape_of_last(weights: Weighting) -> Landscape:
-    """The full model's mean over prefixes, each asked for its last pair; a time of order N."""
+    """The full model's mean loss over prefixes, for the last pair; the cost is of order N."""
     used, sizes = (torch.from_numpy(part) for part in prefixes(weights))
     return _landscape(weights, [lambda point: used @ _asked_for_last(point, sizes)])
 
 
 def landscape_of_any(weights: Weighting) -> Landscape:
-    """The full model's mean over prefixes, each asked for any of its pairs; order N^2."""
+    """The full model's mean loss over prefixes, for any pair; the cost is of order N^2."""
     return _landscape(weights, list(_blocks(weights)))
 
 
