@@ -1,4 +1,4 @@
-"""From chapters to site: execute what is missing, judge the ledger, build."""
+"""From chapters to site: execute what is missing, judge the ledger, and build."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""What a preset is: the settings of an experiment and its number of seeds, in two profiles."""
+"""Presets: the settings of an experiment and its number of seeds, in two profiles."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace

@@ -1,4 +1,4 @@
-"""What the commands share: the group they belong to, options, and how a line is printed."""
+"""What the commands share: their group, their options, and the printing of a line."""
 
 from collections.abc import Callable
 from pathlib import Path

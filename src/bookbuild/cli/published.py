@@ -1,4 +1,4 @@
-"""Commands about published results: they are written, and checked."""
+"""Commands that write published results and check them."""
 
 import math
 import secrets

@@ -1,4 +1,4 @@
-"""Commands about what is stored."""
+"""Commands for stored results and stored runs."""
 
 import shutil
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Lock that lets one build at a time write the site of a profile."""
+"""A lock that lets only one build at a time write the site of a profile."""
 
 import os
 from collections.abc import Iterator

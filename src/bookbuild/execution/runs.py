@@ -1,4 +1,4 @@
-"""Stored runs: their registry, which of them today's code would make, how a file is completed."""
+"""Stored runs: their registry, which of them are current, and how a file is completed."""
 
 import importlib
 import json

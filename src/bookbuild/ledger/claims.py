@@ -1,4 +1,4 @@
-"""The ledger: claims, what the chapters measured of them, and the verdicts."""
+"""The ledger: claims, the measures that chapters report, and the verdicts."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set

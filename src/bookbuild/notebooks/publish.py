@@ -1,4 +1,4 @@
-"""Notebooks where readers find them: on the published branch, or beside the chapters."""
+"""Notebooks on the published branch, or beside the chapters."""
 
 import shutil
 import subprocess

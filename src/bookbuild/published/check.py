@@ -1,4 +1,4 @@
-"""One published result computed again and held against what was published."""
+"""One published result, computed again and compared with what was published."""
 
 import time
 from collections.abc import Mapping, Sequence

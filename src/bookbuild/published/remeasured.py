@@ -1,4 +1,4 @@
-"""Files of data that a command measures, made anew where everything is computed from scratch."""
+"""Data files that a command measures; they are made again if all is computed from scratch."""
 
 import hashlib
 import os

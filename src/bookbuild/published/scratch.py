@@ -1,4 +1,4 @@
-"""Everything computed from nothing, stored runs included, in a folder of its own."""
+"""Computation of everything from scratch, including stored runs, in a separate folder."""
 
 import shutil
 from collections import Counter

@@ -1,4 +1,4 @@
-"""One folder with everything a release consists of."""
+"""One folder with everything that a release contains."""
 
 import json
 import shutil

@@ -1,7 +1,7 @@
 """Verdicts in pages without code: badges of rows, and conclusions that their verdicts decide.
 
 A page may show a row's badge, `{verdict}` with its id, and draw a conclusion, which is a block of
-sentences, one a verdict:
+sentences, one per verdict:
 
     ```{concluded} id-of-a-claim
     reproduced: The head needs no help.

@@ -1,4 +1,4 @@
-"""The area law: the cases it is held to, and sizes of flows and trainings."""
+"""The area law: the cases on which it is tested, and the sizes of flows and trainings."""
 
 from dataclasses import dataclass, field, replace
 

@@ -1,4 +1,4 @@
-"""The stored trainings beside what the clock and rival laws say of them before training."""
+"""The stored trainings, compared with the predictions of the clock and of rival laws."""
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A loss at every position: sizes of the flows, and what the mixtures are called."""
+"""A loss at every position: the sizes of the flows, and the names of the mixtures."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""What the proof for every large N keeps: a box of bounds, its scales, and the push of recency.
+"""The box of bounds in the proof for every large N, its scales, and the effect of recency.
 
 The last pair is asked for, x = 1/N and l = log N.
 """

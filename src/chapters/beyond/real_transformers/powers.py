@@ -1,4 +1,4 @@
-"""A power fitted to the sizes at which every run emerged."""
+"""An exponent fitted to the sizes at which every run emerged."""
 
 from collections.abc import Sequence
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""Trains several transformers of §2 at once, unlike in seed and rate, and says when each emerges.
+"""Training of several transformers of §2 at once, with their seeds, rates and emergence times.
 
 The loss is watched on a fixed set of sequences, not on the batch.
 """

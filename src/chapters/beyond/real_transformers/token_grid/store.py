@@ -1,4 +1,4 @@
-"""The stored grid, data/token_grid.json, its tables of waits, and the laws that compete."""
+"""The stored grid, data/token_grid.json, its tables of times to emergence, and competing laws."""
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
