@@ -1,7 +1,7 @@
-"""Cache of finished results, and of states of long runs, attached by whoever runs a computation.
+"""A cache of finished results and of states of long runs, attached by whoever runs a computation.
 
-Without one every computation starts from nothing. A cache must not change a result, only save the
-time of computing it again.
+Without a cache every computation starts from scratch. A cache must not change a result; it only
+saves the time of computing it again.
 """
 
 import dataclasses

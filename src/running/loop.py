@@ -1,4 +1,4 @@
-"""The loop of every descent: told, checked, and resumed to the same bits when interrupted."""
+"""The loop of every training, which reports progress, checks the loss, and resumes exactly."""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial

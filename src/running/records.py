@@ -1,4 +1,4 @@
-"""Stored runs: results of long computations in a file of data/, a line each, with what made them.
+"""Stored runs: results of long computations in a file of data/, one line each, with their origin.
 
 A declaration names the function and its configurations; `bookbuild.execution.runs` computes what a
 file lacks, and chapters read the results by configuration.

@@ -1,4 +1,4 @@
-"""Sweeps: a function at many configurations, by any executor, losing none that is finished."""
+"""Sweeps: a function at many configurations, by any executor; finished runs are never lost."""
 
 import functools
 import hashlib

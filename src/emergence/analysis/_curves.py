@@ -1,4 +1,4 @@
-"""Measures of curves over training: when a level is reached, in which order, with which power."""
+"""Measures of curves over training: when a level is reached, in which order, which exponent."""
 
 from typing import NamedTuple
 

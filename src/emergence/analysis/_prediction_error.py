@@ -1,4 +1,4 @@
-"""Trainings against what is predicted of them: up to emergence, and at the end."""
+"""Trainings compared with their predictions, up to emergence and at the end."""
 
 from typing import NamedTuple
 

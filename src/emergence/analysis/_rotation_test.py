@@ -1,11 +1,11 @@
-"""Theorem 1 block by block: what lies outside its structure, against the noise of the same runs.
+"""Theorem 1 block by block: what lies outside its structure, compared with rotated copies.
 
-Training from zero on isotropic data has a symmetry that holds at every batch size. Turn all items
-and labels by an orthogonal E, all positions by an orthogonal F that commutes with M: the data have
-the same law, and the trained weights turn with them. So a run turned by its own E and F, drawn
-evenly, is as likely as the run itself, and what stays in place under all turns is the structure of
-Theorem 1. Turned runs are therefore an exact null for whatever a run holds outside it: noise has no
-direction of its own, a diagonal has.
+Training from zero on isotropic data has a symmetry that holds at every batch size. If all items and
+labels are rotated by an orthogonal E, and all positions by an orthogonal F that commutes with M,
+then the data have the same distribution, and the trained weights rotate with them. So a copy of a
+run, rotated by a random E and F, is as likely as the run itself, and what all rotations leave fixed
+is the structure of Theorem 1. Rotated copies are therefore an exact null distribution for whatever
+a run holds outside this structure, because noise has no preferred direction and a diagonal has one.
 """
 
 from collections.abc import Sequence

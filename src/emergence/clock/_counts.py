@@ -1,4 +1,4 @@
-"""Pull on the three weights of an induction head, counted in a text."""
+"""How strongly a text drives the three weights of an induction head, from counts."""
 
 from typing import NamedTuple
 

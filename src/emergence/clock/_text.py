@@ -1,4 +1,4 @@
-"""Texts for the clock: a file in bytes or in words, with an error in one sentence."""
+"""Texts for the clock, split into bytes or words, with one sentence for each error."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Trainings as the captions of Apps. C and D give them, and their tiny counterparts."""
+"""Trainings with the settings of the captions of Apps. C and D, and tiny versions of them."""
 
 from dataclasses import replace
 

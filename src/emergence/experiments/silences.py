@@ -1,4 +1,4 @@
-"""What the paper leaves open in its experiments, and the candidates that the book tries."""
+"""Settings that the paper does not give, and the candidates that this book tries."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

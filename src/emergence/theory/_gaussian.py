@@ -1,4 +1,4 @@
-"""The rates of Gaussian data, where parameters move at unlike speeds, and steps at them (§4)."""
+"""The rates of Gaussian data, which differ between parameters, and steps at these rates (§4)."""
 
 from typing import NamedTuple
 

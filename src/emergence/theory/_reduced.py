@@ -1,4 +1,4 @@
-"""The reduced model of §6 and App. B, the query asking for the last pair: loss and gradient.
+"""The reduced model of §6 and App. B with a query for the last pair: loss and gradient.
 
 alpha, beta, gamma stand for alpha_3, beta_2, gamma_3; inputs are orthonormal, the mask is strict,
 and the loss is the squared norm summed over dimensions. The number of pairs enters through two

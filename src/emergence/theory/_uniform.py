@@ -1,9 +1,10 @@
 """The reduced model when the query asks for any pair: q uniform on 0..N-1, as in the experiments.
 
-An untrained layer 1 averages all earlier positions, so that every row after item q holds some of
-a_q: label q 1/(2q + 1) and, later, item k 1/2k and label k 1/(2k + 1). With alpha, label q holds
-e^alpha/(2q + e^alpha) and label k > q 1/(2k + e^alpha). A later row's share depends on q only in
-that k > q: sums over k, taken from the end, serve all q at once.
+An untrained layer 1 averages all earlier positions, so every row after item q holds a share of a_q:
+label q holds 1/(2q + 1), and later item k holds 1/2k and label k holds 1/(2k + 1). With alpha,
+label q holds e^alpha/(2q + e^alpha) and label k > q holds 1/(2k + e^alpha). The share of a later
+row depends on q only through the condition k > q, so sums over k, taken from the end, serve all q
+at once.
 """
 
 import math

@@ -1,8 +1,8 @@
-"""Effective context length (§7.2): contexts that repeat pairs, and layers that see a window.
+"""Effective context length (§7.2): repeated pairs, and layers that attend within a window.
 
-A context fills N places with pairs, each place with an orthonormal position of its own; `order`
-names the pair at every place. A repeated pair has the same item and the same label each time,
-so that attention on any of its copies adds up.
+A context has N places for pairs, each with its own orthonormal position; `order` names the pair at
+every place. A repeated pair has the same item and the same label each time, so the attention to
+its copies adds up.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""What uniform queries, repeated pairs and windows do to the emergence times, for many pairs."""
+"""Emergence times for many pairs under uniform queries, repeated pairs and windows."""
 
 import math
 from typing import Literal, NamedTuple, get_args

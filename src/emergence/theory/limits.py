@@ -1,6 +1,7 @@
 """Emergence times of the reduced flow for many pairs: constants and the next order.
 
-Threshold 1/2, the query asks for the last pair. Chapter "Exact constants" derives them.
+The threshold is 1/2 and the query asks for the last pair. Chapter "Exact constants" derives the
+constants.
 """
 
 import math

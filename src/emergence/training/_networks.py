@@ -1,4 +1,4 @@
-"""What a training of Eq. 1 moves: all weights, or named pseudo-parameters, each on its own."""
+"""The parameters of a training of Eq. 1: all weights, or only named pseudo-parameters."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What the population gradient on orthonormal inputs says of a training on Gaussian data."""
+"""Prediction of a training on Gaussian data by the population gradient on orthonormal inputs."""
 
 from typing import NamedTuple
 

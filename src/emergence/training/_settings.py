@@ -1,4 +1,4 @@
-"""Settings of both trainings, §4's and §2's, with a reason wherever the paper is silent."""
+"""Settings of the trainings of §4 and §2, with a reason wherever the paper gives none."""
 
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, get_args, runtime_checkable

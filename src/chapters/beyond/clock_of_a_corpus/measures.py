@@ -1,4 +1,4 @@
-"""When an induction head is there, by its effect: scores, losses and its ablation."""
+"""The measures of an induction head by its effect: scores, losses and ablation."""
 
 from typing import NamedTuple
 

@@ -1,6 +1,6 @@
 """The box of bounds in the proof for every large N, its scales, and the effect of recency.
 
-The last pair is asked for, x = 1/N and l = log N.
+The query asks for the last pair; x = 1/N and l = log N.
 """
 
 from typing import NamedTuple

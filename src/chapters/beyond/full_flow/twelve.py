@@ -1,6 +1,6 @@
 """Attention and inner products of the full model when the last pair is asked for, in intervals.
 
-Of the nineteen five stay at zero, beta_9 equals beta_7 and beta_11 equals beta_8. Time is counted
+Five of the nineteen stay at zero, beta_9 equals beta_7 and beta_11 equals beta_8. Time is counted
 as t/N, and attention is multiplied by N, so that all formulas are written in x = 1/N: a ball
 around x then stands for many N at once. Rows of pair q are called the answer's item and label; the
 2N - 2 rows before them are the past.

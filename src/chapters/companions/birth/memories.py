@@ -1,4 +1,4 @@
-"""Recalls of the three target memories sum_i u_i e_i^T, and what chance would recall."""
+"""Recall of the three target memories sum_i u_i e_i^T, and the recall that chance would give."""
 
 from typing import NamedTuple
 

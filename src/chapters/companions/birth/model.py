@@ -1,4 +1,4 @@
-"""The simplified transformer (Bietti et al. 2023, §4.2) of one or two layers, as it is written."""
+"""The simplified transformer (Bietti et al. 2023, §4.2) of one or two layers, as written there."""
 
 from collections.abc import Sequence
 from functools import partial

@@ -2,8 +2,8 @@
 
 The simplified setup is ours, after the talk's theorem: orthonormal embeddings, zero weights, a
 trigger q that any token may be, at some place and again at the end, and its output o, which the
-last position is to answer. All else is uniform noise without q. The first token is never q, for
-it could look at nothing but itself.
+last position is to answer. All else is uniform noise without q. The first token is never q,
+because it could attend only to itself.
 """
 
 import itertools

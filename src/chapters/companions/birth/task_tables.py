@@ -1,4 +1,4 @@
-"""Three tables of inner products: all that training can see of the weights.
+"""Three tables of inner products, on which alone training depends.
 
 The stream of a two-layer model stays in the span of n = N + T embeddings and of their n images
 under W_OV^1. Weights act on it only through inner products with these 2n vectors, the basis.

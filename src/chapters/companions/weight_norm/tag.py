@@ -1,7 +1,7 @@
 """A universal machine of constant weight: a cyclic tag system that prints, on a shared tape.
 
 The data are a queue of bits, at first a single 1. A program is a list of commands, some run once
-and the rest for ever. All but one look at the front of the queue and do nothing if it is 0.
+and the rest for ever. All but one read the front of the queue and do nothing if it is 0.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""How many dimensions Theorem 1 leaves, counted twice: by what is fixed and by what is reached."""
+"""The dimensions of Theorem 1, counted twice: those that are fixed and those that are reached."""
 
 import sympy as sp
 import torch

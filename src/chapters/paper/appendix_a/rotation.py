@@ -1,4 +1,4 @@
-"""Passes of the real model before and after a rotation of its data, against App. A."""
+"""Passes of the real model before and after a rotation of its data, compared with App. A."""
 
 from typing import Literal, NamedTuple
 

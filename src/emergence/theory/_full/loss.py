@@ -1,7 +1,7 @@
 """The population loss of all nineteen pseudo-parameters on orthonormal inputs, and its gradient.
 
-Inside the subspace of Theorem 1 the loss depends on inner products of the inputs only, hence on
-orthonormal inputs (Assumption 7) on nothing that is drawn.
+Inside the subspace of Theorem 1 the loss depends only on inner products of the inputs. On
+orthonormal inputs (Assumption 7) it therefore depends on nothing random.
 """
 
 from collections.abc import Sequence

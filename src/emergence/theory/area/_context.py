@@ -1,4 +1,4 @@
-"""The three-parameter loss in a context with any order of pairs, asked for with any chances."""
+"""The three-parameter loss for any order of pairs and any probabilities of queries."""
 
 import math
 

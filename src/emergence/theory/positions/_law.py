@@ -1,4 +1,4 @@
-"""What a loss at many positions does for many pairs: two laws, for late prefixes and for all."""
+"""Two laws of a loss at many positions for many pairs: for late prefixes, and for all."""
 
 from typing import NamedTuple
 

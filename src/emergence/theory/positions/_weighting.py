@@ -1,4 +1,4 @@
-"""Which positions are asked how often: weights over the prefixes of a context."""
+"""Weights over the prefixes of a context, which say how often each position is queried."""
 
 from collections.abc import Sequence
 from typing import Literal, get_args

@@ -1,8 +1,8 @@
 """The natural texts, where they come from, and how they are cut into tokens.
 
 None of them is in this repository. `python -m chapters.beyond.clock_of_a_corpus.corpora` fetches
-them with Debian's `apt-get` and `dpkg-deb`; the checksum of a text is held before it is used. The
-pages of the book need no text: they read counts and runs that are stored.
+them with Debian's `apt-get` and `dpkg-deb`, and the checksum of a text is tested before it is used.
+The pages of the book need no text, because they read stored counts and runs.
 """
 
 import gzip
