@@ -120,7 +120,7 @@ def current() -> Cache:
 
 
 def attach(cache: Cache) -> None:
-    """Use a cache from now on, as one attaches a handler to a logger (this book).
+    """Use a cache from now on, as a handler is attached to a logger (this book).
 
     Args:
         cache: what keeps results and states.

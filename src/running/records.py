@@ -97,7 +97,7 @@ def entries(text: str, hint: Any) -> list[Entry]:
 
 
 def written(entries: Iterable[Entry]) -> str:
-    """The text of a file: a line an entry."""
+    """The text of a file, one line per entry."""
     lines = (
         json.dumps(
             entry._asdict() | {"configuration": _finite(plain(entry.configuration))},

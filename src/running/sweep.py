@@ -39,7 +39,7 @@ def run(
 
     Args:
         function: the run, of one argument; importable by its name where other processes run it.
-        configurations: one argument a run, often frozen dataclasses; any number.
+        configurations: one argument per run, often a frozen dataclass; any number of runs.
         executor: of `concurrent.futures`, left open; None for processes here, or for the Dask
             cluster that `SCHEDULER` names.
         label: what messages call the sweep.

@@ -34,7 +34,7 @@ def first_seeds(count: int) -> tuple[int, ...]:
 
 
 def record_path(settings: Settings) -> Path:
-    """Return where the run is written: in data/ for the paper profile, which is judged."""
+    """Return the path of the run: in data/ for the paper profile, which is judged."""
     record = ROUNDING if settings.rounding else SEEDS
     if settings.profile == "paper":
         return settings.root / record

@@ -23,8 +23,8 @@ class Case:
         order: the pair at each place.
         chances: of each pair to be asked for.
         gaussian: whether inputs have Gaussian entries, whose units differ by powers of D.
-        vocabulary: words of a cross-entropy; None for the squared error.
-        bounded: whether the theorem's bounds are for it.
+        vocabulary: words of a cross-entropy; None for squared error.
+        bounded: whether the bounds of the theorem cover it.
     """
 
     name: str

@@ -25,7 +25,7 @@ class Focus(NamedTuple):
 
 
 class Patterns(NamedTuple):
-    """Attention of both layers; rows look at columns."""
+    """Attention of both layers; rows attend to columns."""
 
     first: Float[Tensor, "batch T T"]
     second: Float[Tensor, "batch T T"]

@@ -75,7 +75,7 @@ def initial(
 def forward(
     frozen: Frozen, trained: Trained, tokens: Int[Tensor, "batch T"]
 ) -> tuple[Float[Tensor, "batch T N"], list[Float[Tensor, "batch T T"]]]:
-    """Next-token logits u_j . x_t at every position, and each layer's attention, a row a query.
+    """Next-token logits u_j . x_t at every position, and each layer's attention, one row per query.
 
     Keys and queries meet as x_t . W_KQ x_s.
     """

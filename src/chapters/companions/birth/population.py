@@ -150,7 +150,7 @@ def three_steps(
 def recall_after_first_step(frozen: Frozen, batch: Batch) -> float:
     """The recall of W_OV^2 after one step on it from zero weights, at uniform attention.
 
-    The batch stands for the population: it is to be large.
+    The batch stands for the population, so it should be large.
     """
     n_tokens, n = len(frozen.e), len(frozen.e) + len(frozen.p)
     shapes = (n, n), (2 * n, 2 * n), (n_tokens, 2 * n)

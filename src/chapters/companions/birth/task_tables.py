@@ -58,7 +58,7 @@ class Metric(NamedTuple):
 
 
 def metric(frozen: Frozen) -> Metric:
-    """What a step along the gradient of a matrix does to its table: left @ gradient @ right."""
+    """The effect of a step along the gradient of a matrix on its table: left @ gradient @ right."""
     x, both = bases(frozen)
     scale = x.shape[-1] ** -0.5
     keys, values = (x @ x.T * scale, both @ both.T * scale), both @ frozen.v.T

@@ -22,7 +22,7 @@ Functions = Int[Tensor, "batch k n"]
 
 
 class Weights(NamedTuple):
-    """One layer: what a token asks of another one, and what it copies from it."""
+    """One layer: the score of a token with another one, and what it copies from it."""
 
     match: Float[Tensor, "dim dim"]  # W_KQ: key' W query is the score
     copy: Float[Tensor, "dim dim"]  # W_OV

@@ -57,7 +57,7 @@ def _merged(span: Span, others: Sequence[Span], merging: Merging) -> Span:
 
 
 def layers_needed(n_hops: int, merging: Merging) -> int:
-    """Layers after which the query for the last key knows the end of its chain."""
+    """The number of layers after which the query for the last key knows the end of its chain."""
     known, n_layers = start(n_hops), 0
     while known.query[0] > 0:
         known, n_layers = layer(known, merging), n_layers + 1

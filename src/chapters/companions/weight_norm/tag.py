@@ -17,7 +17,9 @@ TAPES = ("data", "end", "zero", "fill", "set", "back", "on", "off")
 
 
 def machine(once: Sequence[Command], loop: Sequence[Command]) -> Network:
-    """Runs `once`, then `loop` for ever: a weight a command and 51 more; ValueError for no loop.
+    """A network that runs `once`, then `loop` for ever: one weight per command and 51 more.
+
+    Raises ValueError if there is no loop.
 
     The front of the queue is place 0 of the tape: deleting moves all data one place down.
     """

@@ -131,7 +131,7 @@ def formulas_gap(
 def gradients_gap(
     formulas: dict, pseudo: PseudoParameters, weights: Weights, batch: Batch
 ) -> dict[str, float]:
-    """How far formulas for the gradients, named as in `structure.gradients`, are from autograd."""
+    """The differences between formulas for the gradients, by name, and autograd."""
     gradients = passes(weights, batch).gradients
     dim, gaps = batch.target.shape[-1], {}
     for name, value in _evaluated(formulas, pseudo, weights, batch).items():
