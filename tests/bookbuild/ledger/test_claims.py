@@ -120,10 +120,13 @@ def test_a_ledger_that_is_no_yaml_is_refused(tmp_path: Path, content: bytes) -> 
 @pytest.mark.parametrize(
     ("reported", "reason"),
     [
-        ({CHAPTER: {"slop": measure(2.0)}}, "row 'a-slope': measure 'slope' is reported by no"),
+        (
+            {CHAPTER: {"slop": measure(2.0)}},
+            "row 'a-slope': measure 'slope' is not reported by any",
+        ),
         ({CHAPTER: {}, "paper/02_other": {"slope": measure(2.0)}}, "by paper/02_other, not by"),
         ({CHAPTER: {"slope": measure(2.0), "x": measure(1.0)}}, "'x' of chapter .* has no claim"),
-        ({CHAPTER: {"slope": measure(2.0, judged=False)}}, "is not to be judged"),
+        ({CHAPTER: {"slope": measure(2.0, judged=False)}}, "reported with judged=False"),
         ({CHAPTER: {"slope": measure(True)}}, "does not fit"),
         (
             {CHAPTER: {"slope": measure(2.0)}, "paper/02_other": {"slope": measure(2.0)}},
@@ -143,7 +146,7 @@ def test_the_smoke_profile_matches_but_does_not_judge(tmp_path: Path) -> None:
     reported = {CHAPTER: {"slope": measure(9.0), "x": measure(1.0, judged=False)}}
     assert [finding.verdict for finding in judge(claims, reported, judged=True)] == ["contradicted"]
     assert [finding.verdict for finding in judge(claims, reported, judged=False)] == ["not judged"]
-    with pytest.raises(BookError, match="reported by no chapter"):
+    with pytest.raises(BookError, match="not reported by any chapter"):
         judge(claims, {}, judged=False)
 
 

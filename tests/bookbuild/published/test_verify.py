@@ -223,7 +223,7 @@ def test_other_code_is_not_compared(toy: Toy, published: Path) -> None:
     assert report.stale == (LINE,)
     assert LINE not in {outcome.name for outcome in report.outcomes}
     toy.edit("src/toy/square.py", "x * x", "x * x * 1")
-    with pytest.raises(BookError, match=r"are of other code than lies here: check out the commit"):
+    with pytest.raises(BookError, match=r"come from other code than this: check out the commit"):
         verified(toy, published)
 
 
@@ -284,8 +284,8 @@ def test_the_command_tells_what_was_drawn(
     )
     build = ("build", "--device", "cpu", "--results", str(published))
     assert "because make verify found" in command(toy.root, *build)
-    assert "RESULTS names" in command(toy.root, "verify", "--results", "", "--device", "cpu")
-    assert "MINUTES is" in command(toy.root, *arguments, "--minutes", "soon")
+    assert "RESULTS must name" in command(toy.root, "verify", "--results", "", "--device", "cpu")
+    assert "MINUTES must be" in command(toy.root, *arguments, "--minutes", "soon")
 
 
 def test_differences_are_found_at_their_place() -> None:
@@ -314,7 +314,7 @@ def test_what_is_not_executed_is_not_packed(unbuilt: Toy, tmp_path: Path) -> Non
 def test_nothing_drawn_is_nothing_verified() -> None:
     report = module.Report((), (), Draw({"a": 1.0}, 0.0, 0), (), (), 1, 0, 0)
     (sentence,) = commands._wrong(report)
-    assert "nothing was computed again" in sentence
+    assert "no result was computed again" in sentence
 
 
 def test_all_that_readers_see_is_compared_but_for_what_may_vary(toy: Toy) -> None:
