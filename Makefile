@@ -12,6 +12,7 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 AUDIT := .venv-audit/.installed
 
+PROSE := README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md book data/claims.yml src tools
 SCIENCE := tests/running tests/emergence tests/chapters  # whose tests execute sources in their own process
 
 options := PYTHON PROFILE DEVICE SEED SEEDS ROUNDING JOBS PART RESULTS FROM MINUTES DRAW TIMEOUT CHAPTER PORT THREADS TORCH_INDEX CONFIG SCHEDULER EXTRAS RUNS WHAT
@@ -29,7 +30,7 @@ help:  ## list the targets and their options
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 	@echo
 	@echo 'Options: PROFILE=paper|smoke  DEVICE=auto|cpu|cuda  PART=paper|beyond|companions  SEED=n  JOBS=n'
-	@echo '         TIMEOUT=seconds a cell  SCHEDULER=tcp://host:port, a Dask cluster for long runs'
+	@echo '         TIMEOUT=seconds for a cell  SCHEDULER=tcp://host:port of a Dask cluster for long runs'
 	@echo '         RUNS=k_hop  SEEDS=n  ROUNDING=avx2  MINUTES=n, for make record; CHAPTER=, for make drill'
 	@echo '         PYTHON=interpreter  TORCH_INDEX=url  EXTRAS=language, for make env'
 
@@ -41,7 +42,7 @@ env: $(STAMP) $(EXTRAS:%=.venv/.%)  ## create .venv with the locked packages
 
 $(STAMP): requirements.lock requirements.hashes pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else \
-		f"Python 3.11 or newer is needed, and $(PYTHON) is {sys.version.split()[0]}: set PYTHON=.")'
+		f"Python 3.11 or newer is needed, and $(PYTHON) is {sys.version.split()[0]}: name another with PYTHON=.")'
 	$(PYTHON) -m venv .venv
 	@# every file checked but PyTorch's, which is another in every index
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
@@ -57,7 +58,7 @@ $(STAMP): requirements.lock requirements.hashes pyproject.toml
 		-r requirements-language.lock
 	@touch $@
 
-reproduce: reproduce-$(or $(WHAT),all)  ## execute what changed, build the site, judge the claims; RESULTS= starts from published ones, FROM=scratch from nothing; WHAT=costs tells row by row what that takes
+reproduce: reproduce-$(or $(WHAT),all)  ## execute what has changed, build the site and judge the claims; RESULTS= uses published results, FROM=scratch uses none; WHAT=costs prints how long each row takes
 
 reproduce-all: env
 	@$(BIN)/python -m bookbuild build $(run_options) $(part_option) $(if $(RESULTS),--results '$(RESULTS)') \
@@ -73,14 +74,14 @@ verify: env  ## compute a random sample of published results again: RESULTS=file
 serve: env  ## show the built site on 127.0.0.1: PORT=8000
 	@$(BIN)/python -m bookbuild serve --profile '$(PROFILE)' --port '$(PORT)'
 
-chapter: env  ## execute one chapter and print what it measured: CHAPTER=paper/05_emergence FROM=scratch
+chapter: env  ## execute one chapter and print what it measures: CHAPTER=paper/05_emergence FROM=scratch
 	@$(BIN)/python -m bookbuild chapter $(run_options) $(if $(FROM),--from '$(FROM)') '$(CHAPTER)'
 
-sweep: env  ## compute a declared grid of runs: CONFIG=data/sweeps/figure5.yml SCHEDULER=
+sweep: env  ## compute the grid of runs that a file declares: CONFIG=data/sweeps/figure5.yml SCHEDULER=
 	@$(BIN)/python -m bookbuild sweep --device '$(DEVICE)' $(if $(JOBS),--jobs '$(JOBS)') \
 		$(if $(SCHEDULER),--scheduler '$(SCHEDULER)') '$(CONFIG)'
 
-test: test-$(or $(WHAT),all)  ## check style and run all tests; WHAT=edit those of running, emergence and chapters that an edit reaches, WHAT=site those in Chromium
+test: test-$(or $(WHAT),all)  ## check style and run all tests; WHAT=edit runs only tests of the science that an edit reaches, WHAT=site runs the tests in Chromium
 
 test-all: lint $(AUDIT)
 	@$(BIN)/python -m pytest --numprocesses $(or $(JOBS),logical) --maxprocesses 4
@@ -98,18 +99,19 @@ test-edit: env
 test-site: env
 	@$(BIN)/python -m pytest tests/site
 
-lint: env  ## check style, format, types and the order of imports
+lint: env  ## check style, format, types, the order of imports, and the words of what people read
 	@$(BIN)/ruff check --quiet
 	@$(BIN)/ruff format --check --quiet
 	@$(BIN)/lint-imports --no-logo
 	@$(BIN)/mypy
+	@$(BIN)/codespell $(PROSE)
 
 bench: env  ## time the fast methods against the dense ones: DEVICE= THREADS=
 	@# as for chapters: glibc is to keep freed arrays, and to ask for huge pages
 	@MALLOC_TRIM_THRESHOLD_=8589934592 MALLOC_MMAP_THRESHOLD_=33554432 \
 		GLIBC_TUNABLES=glibc.malloc.hugetlb=1 $(BIN)/python -m tools.benchmark --device '$(DEVICE)' $(if $(THREADS),--threads '$(THREADS)')
 
-release: release-$(or $(WHAT),all)  ## write all that a release consists of to _build/release; WHAT=results|pdf|notebooks for one of them, WHAT=deposit sends it to Zenodo, WHAT=pages gives a fork its site
+release: release-$(or $(WHAT),all)  ## write everything that a release contains to _build/release; WHAT=results|pdf|notebooks writes one part, WHAT=deposit uploads a draft to Zenodo, WHAT=pages publishes the site of a fork
 
 release-all: env
 	@$(BIN)/python -m bookbuild release $(run_options)
@@ -132,7 +134,7 @@ release-pages:
 	@gh api --silent --method POST 'repos/{owner}/{repo}/pages' --raw-field build_type=workflow
 	@gh workflow run publish.yml
 
-prove:  ## compile the Coq proofs in proofs/ and record what they rest on; needs Coq alone
+prove:  ## compile the Coq proofs in proofs/ and record their axioms; only Coq is needed
 	@PYTHONPATH=src $(PYTHON) -c 'from chapters.beyond.machine_checked import formal; formal.main()'
 
 record: record-$(or $(WHAT),none)  ## for maintainers: write a record to data/, WHAT=runs|seeds|rounding|carry|rows|cold-build|timings|machine|preregistration|peers
@@ -202,7 +204,7 @@ $(AUDIT): tools/release_audit/requirements.hashes
 	.venv-audit/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
 	@touch $@
 
-clean: clean-$(or $(WHAT),all)  ## remove what was built, .venv stays; WHAT=list shows stored results, WHAT=unneeded removes those that the book does not need
+clean: clean-$(or $(WHAT),all)  ## remove everything that was built, except .venv; WHAT=list lists the stored results, WHAT=unneeded removes those that the book does not need
 
 clean-all:
 	rm -rf _build
@@ -214,7 +216,7 @@ clean-unneeded: env
 	@$(BIN)/python -m bookbuild prune
 
 reproduce-% test-% release-% record-% drill-% clean-%:
-	@echo 'make $(MAKECMDGOALS) has no WHAT=$(WHAT): make help says what there is.' >&2; exit 2
+	@echo 'make $(MAKECMDGOALS) has no WHAT=$(WHAT): run make help to see the choices.' >&2; exit 2
 
 # the names of the last release, kept for one more: each does what it did and tells its new name
 define renamed

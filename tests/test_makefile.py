@@ -43,7 +43,7 @@ def test_another_choice_ends_in_one_sentence(target: str) -> None:
     order = ["make", "--no-print-directory", target, "WHAT=nothing"]
     done = subprocess.run(order, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode
-    assert done.stderr.startswith(f"make {target} has no WHAT=nothing: make help says")
+    assert done.stderr.startswith(f"make {target} has no WHAT=nothing: run make help")
 
 
 @pytest.mark.parametrize("old", sorted(RENAMED))

@@ -26,7 +26,7 @@ def newest(folder: Path, profile: str) -> dict[str, Entry]:
         if head["origin"]["profile"] == profile:
             stored, remark = store.get(head["key"], mend=False)
             if stored is None:
-                sys.exit(remark or f"{head['key']} is gone.")
+                sys.exit(remark or f"The result {head['key']} is no longer in the store.")
             found[head["name"]] = Entry.of(stored)
     return found
 
@@ -69,7 +69,7 @@ def main() -> int:
     asked = parser.parse_args()
     before, after = (newest(folder, asked.profile) for folder in (asked.before, asked.after))
     if not before or not after:
-        sys.exit("One of the folders has no chapter of this profile.")
+        sys.exit("One of the two folders has no executed chapter of this profile.")
     counts: dict[str, int] = {}
     for entry in after.values():
         for name in comparable(entry):

@@ -107,7 +107,7 @@ def violations(html: Path, browser) -> Iterator[str]:
         with opened(browser) as page:
             seen = visit(page, f"{html.as_uri()}/", name)
         if not seen.rules:
-            yield f"{name}: no rule was tried"
+            yield f"{name}: no rule was checked"
         yield from (f"{name}: {violation}" for violation in seen.violations)
 
 

@@ -317,7 +317,7 @@ def unmarked(claims: Sequence[Claim], record: Mapping[str, Preregistration]) -> 
     ids = {claim.id for claim in claims if claim.expectation is not None}
     for name in record:
         if name not in ids:
-            yield f"{PREREGISTRATION} has a row {name!r}, the ledger has none: {again}"
+            yield f"{PREREGISTRATION} has a row {name!r} that is not in the ledger: {again}"
 
 
 def main() -> int:

@@ -16,14 +16,20 @@ def main() -> int:
         if os.environ.get("CI"):
             print("pip-audit is not installed.", file=sys.stderr)
             return 1
-        print("Not audited: pip-audit is not installed (pip install pip-audit).")
+        print(
+            "The packages are not audited, because pip-audit is not installed: pip install "
+            "pip-audit."
+        )
         return 0
     order = [sys.executable, "-m", "pip_audit", "--disable-pip", "--progress-spinner", "off"]
     done = subprocess.run(
         [*order, "--requirement", str(LOCK)], capture_output=True, text=True, check=False
     )
     if done.returncode and any(sign in done.stderr for sign in UNREACHABLE):
-        print("Not audited: the database of vulnerabilities cannot be reached from here.")
+        print(
+            "The packages are not audited, because the database of vulnerabilities cannot be "
+            "reached."
+        )
         return 0
     print(done.stdout + done.stderr, end="")
     return done.returncode

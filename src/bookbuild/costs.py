@@ -1,4 +1,4 @@
-"""What computing anything again costs, as this repository declares it."""
+"""How long it takes to compute a result again, as this repository declares it."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path

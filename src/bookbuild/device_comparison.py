@@ -1,4 +1,4 @@
-"""A book executed on a GPU beside the same book executed on a processor."""
+"""Comparison of a book executed on a GPU with the same book executed on a processor."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""The one exception that ends a command with plain sentences and no traceback."""
+"""The exception that ends a command with plain sentences and without a traceback."""
 
 from collections.abc import Iterable
 

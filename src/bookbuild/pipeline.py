@@ -1,4 +1,4 @@
-"""From chapters to site: execute what is missing, judge the ledger, build."""
+"""From chapters to site: execute what is missing, judge the ledger, and build."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -140,7 +140,7 @@ def run_chapters(
             Store(settings.results).check()
             if archive:
                 names = ", ".join(chapter.name for chapter, _ in missing)
-                tell(f"not as published, and executed here: {names}")
+                tell(f"executed here, because the published results do not fit: {names}")
                 archive.lend_trainings(settings)
         with display:
             made, failures = execute_chapters(missing, settings, display)

@@ -1,4 +1,4 @@
-"""What our processes share: they find our sources first, and end with the one that started them."""
+"""What our processes share: the path to our sources, and the end of a child with its parent."""
 
 import os
 import threading

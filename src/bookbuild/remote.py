@@ -23,7 +23,10 @@ def execute_here(
     settings = Settings(root, profile=profile, seed=seed, device=options["device"])
     chapters = {chapter.name: chapter for chapter in read_chapters(root, read_toc(root))}
     if name not in chapters or chapter_key(chapters[name], settings) != key:
-        raise RuntimeError("the worker has other sources or versions than this machine.")
+        raise RuntimeError(
+            "the worker has other sources or versions than this machine: install the same commit "
+            "there."
+        )
     arguments = {"profile": profile, "seed": seed, "jobs": 1, **options}
     given = [text for k, value in arguments.items() for text in (f"--{k}", str(value))]
     done = subprocess.run(

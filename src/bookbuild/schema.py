@@ -67,9 +67,9 @@ def _clauses(error: ValidationError, depth: int) -> Iterator[str]:
         yield from (f"the field {name!r} is missing" for name in rule if name not in value)
     elif error.validator == "additionalProperties":
         unknown = (name for name in value if name not in error.schema["properties"])
-        yield from (f"unknown field {name!r:.40}" for name in unknown)
+        yield from (f"the field {name!r:.40} is unknown" for name in unknown)
     elif error.validator == "enum":
-        yield _about(error, depth, f"is none of {', '.join(rule)}")
+        yield _about(error, depth, f"is not one of {', '.join(rule)}")
     else:
         assert error.validator == "type", f"the schema lacks an {MESSAGE} for {error.validator}"
         yield _about(error, depth, f"is not {TYPES[rule]}")

@@ -100,7 +100,7 @@ class Settings:
 def one_of(name: str, value: str, allowed: tuple[str, ...]) -> str:
     """Return the value if it is allowed; raise BookError otherwise."""
     if value not in allowed:
-        raise BookError(f"{name} is one of {', '.join(allowed)}, not {value!r}.")
+        raise BookError(f"{name} must be one of {', '.join(allowed)}, not {value!r}.")
     return value
 
 
@@ -108,7 +108,7 @@ def whole_number(name: str, value: str, *, least: int) -> int:
     """Return the text as a whole number; raise BookError where it is none or too small."""
     # isdecimal alone would let through digits of other scripts, which int() accepts as well.
     if not (value.isascii() and value.isdecimal()) or int(value) < least:
-        raise BookError(f"{name} is a whole number of at least {least}, not {value!r}.")
+        raise BookError(f"{name} must be a whole number of at least {least}, not {value!r}.")
     return int(value)
 
 
@@ -123,7 +123,9 @@ def resolve_device(name: str) -> str:
 
         has_cuda = torch.cuda.is_available()
     if name == "cuda" and not has_cuda:
-        raise BookError("DEVICE is 'cuda', but PyTorch finds no CUDA device on this machine.")
+        raise BookError(
+            "DEVICE is 'cuda', but PyTorch finds no CUDA device on this machine: use DEVICE=cpu."
+        )
     return "cuda" if has_cuda else "cpu"
 
 

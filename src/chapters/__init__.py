@@ -1,1 +1,1 @@
-"""The code of each chapter, in a folder that is named as the chapter is, without its number."""
+"""The code of each chapter, in a folder with the name of the chapter but without its number."""

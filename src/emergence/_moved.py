@@ -1,4 +1,4 @@
-"""Where names went that others import by their old paths; to be dropped after one release."""
+"""New places of names that others import by their old paths; kept for one release."""
 
 RT, HEADS = "chapters.beyond.real_transformers", "chapters.paper.induction_heads"
 PLACES = {

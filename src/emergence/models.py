@@ -29,19 +29,19 @@ class Weights(NamedTuple):
 def allowed_positions(
     length: int, mask: Mask, device: torch.device, window: int | None = None
 ) -> Bool[Tensor, "length length"]:
-    """The attention mask: which position, a row, may look at which, a column (App. B.2).
+    """The attention mask: which positions (columns) a position (row) may attend to (App. B.2).
 
     Args:
         length: number of positions.
-        mask: `strict`, a position does not see itself, or `causal`, it does.
+        mask: `strict`, where a position does not attend to itself, or `causal`, where it does.
         device: where the mask lives.
-        window: how many positions back a row sees, >= 1; None for all.
+        window: how many positions back a row attends, >= 1; None for all.
 
     Returns:
-        True where the row may look at the column.
+        True where the row may attend to the column.
 
     Raises:
-        ValueError: for an unknown mask or an empty window.
+        ValueError: if the mask is unknown or a window is empty.
 
     Example:
         >>> models.allowed_positions(3, "strict", torch.device("cpu")).int().tolist()
@@ -62,11 +62,11 @@ def attention(
     """The softmax over the allowed keys (Eq. 1).
 
     Args:
-        scores: what each query pays to each key, before the mask.
+        scores: the score of each query (row) with each key (column), before the mask.
         allowed: the mask, as from `models.allowed_positions`.
 
     Returns:
-        Shares of attention; a row sums to 1, or is 0 where the query may look at nothing.
+        The attention weights; a row sums to 1, or is 0 if the query may attend to nothing.
 
     Example:
         >>> mask = torch.tensor([[False, False], [True, True]])
@@ -90,14 +90,15 @@ def disentangled_output(
         weights: the 28 D^2 weights, of one network or of several runs.
         inputs: sequences of 2N + 1 rows of width 2D (Eqs. 3, 4), of the device and type of the
             weights; each run has its own.
-        mask: `strict`, a position does not see itself (App. B.2), or `causal`, it does.
-        windows: how many positions back a row of layer 1 and 2 sees, >= 1 each; None for all.
+        mask: `strict`, where a position does not attend to itself (App. B.2), or `causal`, where it
+            does.
+        windows: how many positions back a row of layers 1 and 2 attends, >= 1 each; None for all.
 
     Returns:
         The prediction at the query item, the last row; differentiable in weights and inputs.
 
     Raises:
-        ValueError: for an unknown mask or an empty window.
+        ValueError: if the mask is unknown or a window is empty.
 
     Example:
         >>> zero = models.Weights(torch.zeros(8, 8), torch.zeros(16, 16), torch.zeros(32, 4))
@@ -114,14 +115,14 @@ def disentangled_output(
 def apply(
     rows: Float[Tensor, "*runs batch length n"], weight: Float[Tensor, "*runs n m"]
 ) -> Float[Tensor, "*runs batch length m"]:
-    """Every row times the matrix of its run, in one large product a run (Eq. 1).
+    """Multiply every row by the matrix of its run, in one large product per run (Eq. 1).
 
     Args:
-        rows: sequences of rows, each run its own.
-        weight: a matrix a run.
+        rows: sequences of rows for each run.
+        weight: one matrix per run.
 
     Returns:
-        The rows that come out.
+        The rows of the product.
 
     Example:
         >>> models.apply(torch.ones(1, 2, 3), 2 * torch.eye(3)).tolist()
@@ -135,8 +136,8 @@ class AttentionOnlyTransformer(nn.Module):
 
     Its parameters are the token embedding W_E (dim, vocabulary) and the positional embedding W_pos
     (dim, block_size), the paper's E and P; in each layer W_Q, W_K, W_V and W_O (dim, dim); and the
-    output W_U (vocabulary, dim), its W_o. The paper gives no initial values: linear maps start at
-    PyTorch's default, U(-1/sqrt(D), 1/sqrt(D)), embeddings at N(0, embedding_scale^2).
+    output W_U (vocabulary, dim), its W_o. The paper gives no initial values: linear maps are
+    initialised as in PyTorch, U(-1/sqrt(D), 1/sqrt(D)), and embeddings as N(0, embedding_scale^2).
 
     Args:
         dim: width D of the residual stream, >= 1.
@@ -149,7 +150,7 @@ class AttentionOnlyTransformer(nn.Module):
         scaled: whether scores are divided by the square root of D.
 
     Raises:
-        ValueError: for unknown initial maps.
+        ValueError: if the initial maps are unknown.
 
     Example:
         >>> stream = torch.Generator().manual_seed(0)
@@ -201,13 +202,14 @@ class AttentionOnlyTransformer(nn.Module):
         Args:
             tokens: tokens, whole numbers from 0 to `vocabulary` - 1.
             positions: places in the block, from 0 to `block_size` - 1.
-            mask: `causal`, a position sees itself and what precedes it, or `strict`, not itself.
+            mask: `causal`, where a position attends to itself and to what precedes it, or `strict`,
+                where it does not attend to itself.
 
         Returns:
             A logit for each token of the vocabulary at each position.
 
         Raises:
-            ValueError: for an unknown mask.
+            ValueError: if the mask is unknown.
 
         Example:
             >>> made = {"embedding_scale": 1.0, "generator": torch.Generator().manual_seed(0)}
@@ -243,7 +245,7 @@ class AttentionOnlyTransformer(nn.Module):
     def layer(
         self, layer: int, stream: Float[Tensor, "batch length dim"], allowed: Tensor
     ) -> Float[Tensor, "batch length dim"]:
-        """The residual stream after a layer, 0 or 1, of what it was before."""
+        """The residual stream after a layer, 0 or 1, from the stream before it."""
         w_q, w_k, w_v, w_o = (maps[layer] for maps in (self.W_Q, self.W_K, self.W_V, self.W_O))
         scores = (stream @ w_q.T) @ (stream @ w_k.T).mT * self.score_scale
         return stream + attention(scores, allowed) @ stream @ w_v.T @ w_o.T

@@ -1,4 +1,4 @@
-"""What a preset is: the settings of an experiment and its number of seeds, in two profiles."""
+"""Presets: the settings of an experiment and its number of seeds, in two profiles."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
@@ -14,20 +14,20 @@ class Preset:
 
     Args:
         settings: a frozen dataclass.
-        n_seeds: at least five wherever a curve or a time is judged, the least that shows a spread.
+        n_seeds: the number of seeds, at least five wherever a curve or a time is judged.
     """
 
     settings: Any
     n_seeds: int = 5  # the least that shows a spread wherever a curve or a time is judged
 
     def seeds(self, first: int = 0) -> tuple[int, ...]:
-        """The seeds, counted from `first`; ValueError for a negative one."""
+        """The seeds, counted from `first`; ValueError if it is negative."""
         if first < 0:
             raise ValueError(f"a seed must not be negative, got {first}")
         return tuple(range(first, first + self.n_seeds))
 
     def override(self, **changes: Any) -> "Preset":
-        """This preset with other settings; ValueError for an unknown or mistyped one."""
+        """This preset with other settings; ValueError if one is unknown or has the wrong type."""
         known = {
             field.name: type(getattr(self.settings, field.name)) for field in fields(self.settings)
         }
@@ -44,7 +44,7 @@ def preset(*, paper: Any, smoke: Any) -> dict[str, Preset]:
     """The settings of an experiment in both profiles of this book.
 
     Args:
-        paper: the paper's sizes, run with five seeds.
+        paper: the sizes of the paper, run with five seeds.
         smoke: sizes that take seconds, run with two.
 
     Returns:
@@ -60,17 +60,17 @@ def preset(*, paper: Any, smoke: Any) -> dict[str, Preset]:
 
 
 def choose(preset: Mapping[str, Preset], profile: str) -> Preset:
-    """The preset of a profile: the one place where a chapter reads which one it runs in.
+    """The preset of a profile; a chapter reads only here in which profile it runs.
 
     Args:
-        preset: by profile, as from `presets.preset`.
+        preset: the presets by profile, as from `presets.preset`.
         profile: `smoke` or `paper`.
 
     Returns:
         The preset of this profile.
 
     Raises:
-        ValueError: for an unknown one.
+        ValueError: if the profile is unknown.
 
     Example:
         >>> full, small = training.TokenTraining(), training.TokenTraining(dim=16)

@@ -83,10 +83,10 @@ def embed(pseudo: PseudoParameters, dim: int) -> Weights:
         dim: dimension D of an item, label or position, even and >= 2.
 
     Returns:
-        Weights of blocks that are multiples of the identity or of M; differentiable.
+        Weights whose blocks are multiples of the identity or of M; differentiable.
 
     Raises:
-        ValueError: for a dimension out of its range.
+        ValueError: if the dimension is out of its range.
 
     Example:
         >>> head = subspace.PseudoParameters(torch.ones(3), torch.ones(12), torch.ones(4))
@@ -107,10 +107,10 @@ def project(weights: Weights) -> tuple[PseudoParameters, Float[Tensor, "*runs"]]
         weights: any weights of Eq. 1, of one network or of several runs.
 
     Returns:
-        The pseudo-parameters, and the Frobenius norm of what they leave out, 0 in the subspace.
+        The pseudo-parameters, and the Frobenius norm of the rest of the weights.
 
     Raises:
-        ValueError: for weights of an odd D.
+        ValueError: if D is odd.
 
     Example:
         >>> head = subspace.PseudoParameters(torch.ones(3), torch.ones(12), torch.ones(4))

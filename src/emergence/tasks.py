@@ -24,11 +24,11 @@ class Batch(NamedTuple):
 
 
 class TokenBatch(NamedTuple):
-    """Sequences of 2N distinct tokens in pairs and one of the items again (App. E).
+    """Sequences of 2N distinct tokens in pairs, followed by one of the items again (App. E).
 
     Attributes:
         tokens: 2N + 1 tokens, from 0 to `vocabulary` - 1.
-        positions: where each token stands in the block, from 0 to `block_size` - 1.
+        positions: the place of each token in the block, from 0 to `block_size` - 1.
         target: the label of the queried item, a token.
     """
 
@@ -41,7 +41,7 @@ def swap_halves(vectors: Float[Tensor, "*any dim"]) -> Float[Tensor, "*any dim"]
     """Row vectors times M, which swaps the two halves of a vector (Eq. 2).
 
     Args:
-        vectors: rows of even width D; an odd one is not refused.
+        vectors: rows of even width D; an odd width raises no error.
 
     Returns:
         The rows with their halves swapped.
@@ -70,15 +70,15 @@ def gaussian_pairs(
         n_pairs: pairs N in a sequence, >= 1.
         dim: dimension D of an item, label or position, even and >= 2.
         generator: source of the random numbers; its device is that of the batch.
-        query: which pair the query asks for, `uniform` any or `last` (App. B).
-        copies: how often each distinct pair comes, a divisor of N: all in turn, then again (§7.2).
+        query: which pair the query asks for: `uniform`, any pair, or `last` (App. B).
+        copies: how often each distinct pair occurs, a divisor of N; all pairs come in turn (§7.2).
         dtype: floating-point type of inputs and target.
 
     Returns:
         A fresh batch, inputs of shape (batch_size, 2N + 1, 2D).
 
     Raises:
-        ValueError: for a number out of its range or an unknown query rule.
+        ValueError: if a number is out of its range or the query rule is unknown.
 
     Example:
         >>> batch = tasks.gaussian_pairs(5, 3, 4, generator=torch.Generator().manual_seed(0))
@@ -110,15 +110,15 @@ def orthonormal_pairs(
         n_pairs: pairs N in a sequence, >= 1.
         dim: dimension D of an item, label or position, even and >= 2N.
         generator: source of the random numbers; its device is that of the batch.
-        query: which pair the query asks for, `last` (App. B) or `uniform` any.
-        copies: how often each distinct pair comes, a divisor of N: all in turn, then again (§7.2).
+        query: which pair the query asks for: `last` (App. B) or `uniform`, any pair.
+        copies: how often each distinct pair occurs, a divisor of N; all pairs come in turn (§7.2).
         dtype: floating-point type of inputs and target.
 
     Returns:
         A fresh batch, inputs of shape (batch_size, 2N + 1, 2D), isotropically drawn.
 
     Raises:
-        ValueError: for a number out of its range or an unknown query rule.
+        ValueError: if a number is out of its range or the query rule is unknown.
 
     Example:
         >>> stream = torch.Generator().manual_seed(0)
@@ -152,10 +152,10 @@ def token_pairs(
         generator: source of the random numbers; its device is that of the batch.
 
     Returns:
-        A fresh batch; any pair may be asked for, and each sequence starts at a place of its own.
+        A fresh batch; the query may ask for any pair, and each sequence begins at its own place.
 
     Raises:
-        ValueError: for no sequence or no pair, or if the vocabulary or the block is too small.
+        ValueError: if there is no sequence or no pair, or the vocabulary or the block is too small.
 
     Example:
         >>> stream = torch.Generator().manual_seed(0)

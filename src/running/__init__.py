@@ -1,1 +1,1 @@
-"""How computations run: devices, progress, cache, loop of descent, executors, sweeps, records."""
+"""How computations run: devices, progress, cache, training loop, executors, sweeps, records."""

@@ -1,7 +1,7 @@
-"""Cache of finished results, and of states of long runs, attached by whoever runs a computation.
+"""A cache of finished results and of states of long runs, attached by whoever runs a computation.
 
-Without one every computation starts from nothing. A cache must not change a result, only save the
-time of computing it again.
+Without a cache every computation starts from scratch. A cache must not change a result; it only
+saves the time of computing it again.
 """
 
 import dataclasses
@@ -43,7 +43,9 @@ class Task:
             function = function.func
         name = getattr(function, "__qualname__", repr(function))
         if "<" in name:
-            raise TypeError(f"a result is kept for functions of a module only, not for {name}")
+            raise TypeError(
+                f"results can only be kept for functions of a module, and {name} is not one"
+            )
         classes = tuple(sorted(set(_classes(configuration))))
         return cls(function.__module__, name, plain(configuration), classes)
 
@@ -118,7 +120,7 @@ def current() -> Cache:
 
 
 def attach(cache: Cache) -> None:
-    """Use a cache from now on, as one attaches a handler to a logger (this book).
+    """Use a cache from now on, as a handler is attached to a logger (this book).
 
     Args:
         cache: what keeps results and states.

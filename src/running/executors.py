@@ -85,7 +85,7 @@ def _cluster(address: str) -> Iterator[Executor]:
         from distributed import Client
     except ImportError as error:
         raise ConnectionError(
-            "SCHEDULER needs Dask here as well: pip install 'emergence[cluster]'"
+            "SCHEDULER needs Dask on this machine as well: run pip install 'emergence[cluster]'"
         ) from error
     try:
         client = Client(address, timeout=10, set_as_default=False)

@@ -1,4 +1,4 @@
-"""The loop of every descent: told, checked, and resumed to the same bits when interrupted."""
+"""The loop of every training, which reports progress, checks the loss, and resumes exactly."""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -43,7 +43,7 @@ def steps(
         task: what is computed.
         total: number of steps, >= 0.
         label: what messages call the descent.
-        ended: after a step at which it is true there is no other; None for never.
+        ended: a function; training ends after a step at which it is true. None for never.
         parts: by name, what goes on.
 
     Returns:

@@ -1,4 +1,4 @@
-"""Progress of long loops, told on a standard logger; whoever runs them listens."""
+"""Progress of long loops, reported on a standard logger."""
 
 import logging
 

@@ -1,4 +1,4 @@
-"""Stored runs: results of long computations in a file of data/, a line each, with what made them.
+"""Stored runs: results of long computations in a file of data/, one line each, with their origin.
 
 A declaration names the function and its configurations; `bookbuild.execution.runs` computes what a
 file lacks, and chapters read the results by configuration.
@@ -97,7 +97,7 @@ def entries(text: str, hint: Any) -> list[Entry]:
 
 
 def written(entries: Iterable[Entry]) -> str:
-    """The text of a file: a line an entry."""
+    """The text of a file, one line per entry."""
     lines = (
         json.dumps(
             entry._asdict() | {"configuration": _finite(plain(entry.configuration))},

@@ -1,4 +1,4 @@
-"""Sweeps: a function at many configurations, by any executor, losing none that is finished."""
+"""Sweeps: a function at many configurations, by any executor; finished runs are never lost."""
 
 import functools
 import hashlib
@@ -39,7 +39,7 @@ def run(
 
     Args:
         function: the run, of one argument; importable by its name where other processes run it.
-        configurations: one argument a run, often frozen dataclasses; any number.
+        configurations: one argument per run, often a frozen dataclass; any number of runs.
         executor: of `concurrent.futures`, left open; None for processes here, or for the Dask
             cluster that `SCHEDULER` names.
         label: what messages call the sweep.
@@ -76,7 +76,8 @@ def run(
                 crashes += 1
                 if executor is not None or crashes == PATIENCE:
                     raise RuntimeError(
-                        f"{label}: a worker was lost; {len(results)} of {len(wanted)} runs are done"
+                        f"{label}: a worker was lost after {len(results)} of {len(wanted)} runs; "
+                        "run the command again"
                     ) from error
     finally:
         torch.set_num_threads(threads)

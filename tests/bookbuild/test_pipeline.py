@@ -232,7 +232,12 @@ class TestFailures:
             (PAGE, "points.csv]", "lost.csv]", "reads data/lost.csv, which does not exist"),
             (PAGE, "  data:", "  minutes: long\n  data:", "declares 'long' as its minutes"),
             (PAGE, "  data:", "  device: tpu\n  data:", "declares 'tpu' as its device"),
-            (CLAIMS, "kind: new", "kindd: new", "row 'square-of-three': unknown field 'kindd'"),
+            (
+                CLAIMS,
+                "kind: new",
+                "kindd: new",
+                "row 'square-of-three': the field 'kindd' is unknown",
+            ),
         ],
     )
     def test_a_malformed_chapter_or_claim_fails_before_anything_runs(

@@ -169,5 +169,5 @@ def test_configurations_are_plain_or_refused():
     for value in (np.zeros(2), {1: 2}, object(), {1, 2}):
         with pytest.raises(TypeError, match="a configuration cannot hold"):
             plain(value)
-    with pytest.raises(TypeError, match="functions of a module only"):
+    with pytest.raises(TypeError, match="functions of a module"):
         Task.of(lambda x: x, x=1)

@@ -22,9 +22,15 @@ console = Console()
 
 @click.command()
 @click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda")
-@click.option("--threads", type=click.IntRange(1), help="threads of a step; all cores by default")
-@click.option("--output", type=click.Path(path_type=Path), help="where the JSON goes")
-@click.option("--quick", is_flag=True, help="toy sizes, to see that everything runs")
+@click.option(
+    "--threads",
+    type=click.IntRange(1),
+    help="the number of threads for a step; by default one for each core",
+)
+@click.option(
+    "--output", type=click.Path(path_type=Path), help="the file to which the JSON is written"
+)
+@click.option("--quick", is_flag=True, help="use toy sizes, to test that everything runs")
 def main(device: str, threads: int | None, output: Path | None, quick: bool) -> None:
     """Measure what the fast methods cost beside the dense ones, in one run on one machine."""
     try:

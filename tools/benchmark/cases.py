@@ -51,7 +51,7 @@ class Section2:
         stream = devices.generator(0, device)
         model = initial_transformer(settings, stream)
         optimiser = token_optimiser(settings, model)
-        # a batch of its own each time: one learnt by heart leaves denormal gradients
+        # a batch of its own each time: one learned by heart leaves denormal gradients
         return lambda: token_step(settings, model, optimiser, stream, method)
 
     def array_bytes(self) -> int:

@@ -37,7 +37,7 @@ class Operation:
 
 
 class Operations(TorchDispatchMode):
-    """While it is active, keeps every operation but those that only look at an array anew."""
+    """While it is active, it records every operation except those that only view an array."""
 
     def __init__(self) -> None:
         super().__init__()

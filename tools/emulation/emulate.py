@@ -188,7 +188,7 @@ class _Operations(TorchDispatchMode):
             raise RuntimeError(f"{name} does not have a deterministic implementation")
 
     def wait(self) -> None:
-        """Count that the processor waits for the GPU, under the line outside PyTorch it is at."""
+        """Count that the processor waits for the GPU, under the current line outside PyTorch."""
         frame = sys._getframe()
         while frame.f_back and frame.f_code.co_filename.startswith(OWN):
             frame = frame.f_back

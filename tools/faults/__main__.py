@@ -48,8 +48,12 @@ def rows(counts: dict[str, int], folder: Path, dice: random.Random) -> Iterator[
 def main() -> int:
     """Return 0 if nothing was lost."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--short", action="store_true", help="a few of each, for make test")
-    parser.add_argument("--only", choices=list(FULL), help="one kind of fault")
+    parser.add_argument(
+        "--short",
+        action="store_true",
+        help="plant only a few faults of each kind, as make test does",
+    )
+    parser.add_argument("--only", choices=list(FULL), help="plant only this kind of fault")
     parser.add_argument("--seed", type=int, default=random.randrange(10**6))
     options = parser.parse_args()
     torch.set_num_threads(1)

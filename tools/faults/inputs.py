@@ -131,7 +131,7 @@ def preset(values: tuple[str, str, Any]) -> None:
 
 
 def ledger(folder: Path) -> Callable[[tuple[Any, Any]], None]:
-    """Return a check of a ledger and of measures that are held against it."""
+    """Return a check of a ledger and of measures that are compared with it."""
     (folder / "data").mkdir(parents=True)
 
     def check(values: tuple[Any, Any]) -> None:

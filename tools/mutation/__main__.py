@@ -50,13 +50,19 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--part", choices=("paper", "beyond", "companions"))
     parser.add_argument("--chapter", nargs="*", default=[])
-    parser.add_argument("--fault", nargs="*", default=[], help="these faults alone")
-    parser.add_argument("--no-faults", action="store_true", help="put off results, and no more")
+    parser.add_argument("--fault", nargs="*", default=[], help="plant only these faults")
+    parser.add_argument(
+        "--no-faults", action="store_true", help="only disturb results, and plant no faults"
+    )
     parser.add_argument("--jobs", type=int, default=book.core_count())
-    parser.add_argument("--draws", type=int, default=len(DRAWS), help="of disturbances at most")
-    parser.add_argument("--minutes", type=float, help="begin no trial after so long")
+    parser.add_argument(
+        "--draws", type=int, default=len(DRAWS), help="the greatest number of disturbances"
+    )
+    parser.add_argument("--minutes", type=float, help="begin no trial after so many minutes")
     parser.add_argument("--profile", choices=book.PROFILES, default="paper")
-    parser.add_argument("--list", action="store_true", help="execute nothing; bring up to date")
+    parser.add_argument(
+        "--list", action="store_true", help="execute nothing, and only bring the record up to date"
+    )
     asked = parser.parse_args()
     claims = list(this_book.claims().values())
     rows = {claim.chapter for claim in claims if claim.expectation}

@@ -98,7 +98,7 @@ DRAWS = (
 
 
 def alone(called: Mapping[str, bool]) -> Iterator[Disturbance]:
-    """Each of the functions that a chapter has called, one after another, in all ways.
+    """Each of the functions that a chapter has called, in turn, in all ways.
 
     Of those that return records, three draws of the places that are off.
     """

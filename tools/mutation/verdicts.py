@@ -100,7 +100,7 @@ def summary(claims: Iterable[Claim], sound: Trial, faulty: Mapping[Wrong, Trial]
 
 
 def green(chapter: Mapping[str, Any]) -> list[str]:
-    """The rows that no fault has turned, though one could.
+    """The rows whose verdict no fault has changed, although one could.
 
     A row that is contradicted at the paper's sizes has no worse verdict. At tiny sizes alone that
     says nothing about it.

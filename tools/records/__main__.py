@@ -32,20 +32,25 @@ SEGMENT = 1.5  # seconds of one core that a training gets when its whole time is
 
 
 @commands.command()
-@whole("--jobs", "chapters executed at once; all cores, up to 4")
+@whole("--jobs", "how many chapters are executed at once; by default one for each core, up to 4")
 def carry(jobs: int | None) -> None:
     """Carry the records over an edit that changed no number; end with 1 where it changed one."""
     left = run_carry(settings_of("cpu", jobs), choose_display(console), tell)
     if left:
-        raise BookError(f"Not carried over: {', '.join(left)}.")
+        raise BookError(
+            f"The records of these chapters could not be carried over: {', '.join(left)}."
+        )
 
 
 @commands.command()
 @run_options
 @PART
 @whole("--seeds", "how many other first seeds", "3")
-@click.option("--rounding", help=f"not other seeds but one of {', '.join(ROUNDINGS)}")
-@click.option("--scheduler", help="address of a Dask scheduler, tcp://host:port")
+@click.option(
+    "--rounding",
+    help=f"measure under another rounding instead of other seeds: {', '.join(ROUNDINGS)}",
+)
+@click.option("--scheduler", help="the address of a Dask scheduler, tcp://host:port")
 def seeds(seeds: int, rounding: str | None, scheduler: str | None, **options: Any) -> None:
     """Measure the ledger again, at other first seeds or under another rounding, and record it."""
     settings = settings_of(**options)
@@ -60,7 +65,9 @@ def seeds(seeds: int, rounding: str | None, scheduler: str | None, **options: An
 @commands.command()
 @run_options
 @PART
-@click.option("--output", type=click.Path(path_type=Path), help="a second place for the record")
+@click.option(
+    "--output", type=click.Path(path_type=Path), help="a second file to which the record is written"
+)
 def cold_build(output: Path | None, **options: Any) -> None:
     """Execute every chapter with no result to start from, and record how long each takes."""
     path = run_cold_build(settings_of(**options), choose_display(console), tell)

@@ -68,7 +68,7 @@ def run_carry(settings: Settings, display: Display, tell: Callable[[str], None])
     """
     commit = provenance.commit(settings.root)
     if " " in commit:
-        raise BookError("Records are carried over to a commit: commit the edit first.")
+        raise BookError("Records can only be carried over to a commit: commit the edit first.")
     chapters = {c.name: c for c in read_chapters(settings.root, read_toc(settings.root))}
     fingerprints = {
         name: chapter_fingerprint(chapter, settings) for name, chapter in chapters.items()
@@ -81,12 +81,14 @@ def run_carry(settings: Settings, display: Display, tell: Callable[[str], None])
         if name in fingerprints and not is_current(record, fingerprints[name])
     }
     if not outdated:
-        tell("all records are about the code as it is")
+        tell("all records are current; there is nothing to carry over")
     seen: dict[Made, Seen] = {}
     named = {_commit_of(documents[path]["chapters"][name]) for path, name in outdated}
     with trees(settings, set(outdated.values()), named) as roots:
         for made in sorted(set(outdated.values()) - roots.keys()):
-            tell(f"{made.chapter}: none of the last {MOST} commits has the code of its record")
+            tell(
+                f"{made.chapter}: none of the last {MOST} commits has the code that made its record"
+            )
         for root in sorted(set(roots.values())):
             those = [made for made in roots if roots[made] == root]
             pairs = {made: chapters[made.chapter] for made in those}
@@ -193,7 +195,9 @@ def _codes(files: Collection[str], settings: Settings) -> dict[str, str]:
         check=False,
     )
     if run.returncode:
-        raise BookError(f"The code of stored runs is not known: {run.stderr.strip()}")
+        raise BookError(
+            f"The code that made the stored runs cannot be determined: {run.stderr.strip()}"
+        )
     codes: dict[str, str] = json.loads(run.stdout)
     return codes
 

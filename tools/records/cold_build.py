@@ -26,7 +26,7 @@ RECORD = Path("cold_build.json")
 def run_cold_build(settings: Settings, display: Display, tell: Callable[[str], None]) -> Path:
     """Execute every chapter in a folder of its own, with no result to start from.
 
-    Returns where the record lies. A run that was killed begins anew, for it measures one go.
+    Return the path of the record. A run that was killed begins again, because it measures one go.
     Raises BookError where a chapter fails.
     """
     settings = replace(settings, folder=FOLDER, published=None)

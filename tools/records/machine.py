@@ -26,7 +26,10 @@ def write_machine(settings: Settings) -> Path:
     entries = {one.name: executed.find(settings, chapter_key(one, settings))[0] for one in chapters}
     missing = [name for name, entry in entries.items() if entry is None]
     if missing:
-        raise BookError(f"{len(missing)} chapters are not executed here: run make reproduce first.")
+        raise BookError(
+            f"{len(missing)} chapters have not been executed on this machine: run make reproduce "
+            "first."
+        )
     claims = read_claims(settings.root, list(entries))
     measures = {name: entry.measures for name, entry in entries.items() if entry}
     on = f"{machine_name()}, {gpu()}" if settings.device == "cuda" else machine_name()

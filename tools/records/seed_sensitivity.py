@@ -35,7 +35,7 @@ def first_seeds(count: int) -> tuple[int, ...]:
 
 
 def record_path(settings: Settings) -> Path:
-    """Return where the run is written: in data/ for the paper profile, which is judged."""
+    """Return the path of the run: in data/ for the paper profile, which is judged."""
     record = ROUNDING if settings.rounding else SEEDS
     if settings.profile == "paper":
         return settings.root / record
@@ -46,7 +46,7 @@ def rounded(settings: Settings, name: str) -> Settings:
     """Return settings with another rounding, in a folder of its own; raise BookError if none."""
     one_of("ROUNDING", name, tuple(rounding.ROUNDINGS))
     if settings.device != "cpu":
-        raise BookError("ROUNDING is of a processor: add DEVICE=cpu.")
+        raise BookError("ROUNDING needs a processor: add DEVICE=cpu.")
     rounding.check(name)
     return replace(settings, rounding=name, folder=f"{settings.folder}/rounding-{name}")
 
@@ -68,7 +68,7 @@ def run_seed_sensitivity(
     BookError with a sentence for each execution that failed, once the others are recorded.
     """
     if settings.rounding and scheduler is not None:
-        raise BookError("ROUNDING is of this machine: leave out SCHEDULER.")
+        raise BookError("ROUNDING can only be changed on this machine: leave out SCHEDULER.")
     every = read_chapters(settings.root, read_toc(settings.root))
     claims = read_claims(settings.root, [chapter.name for chapter in every])
     measures: dict[str, dict[str, str | None]] = {}

@@ -37,7 +37,7 @@ def main(names: list[str]) -> None:
             sys.exit("postBuild changed files that git tracks.")
         notebook = clone / "book" / f"{name}.ipynb"
         if not any(cell.get("outputs") for cell in nbformat.read(notebook, as_version=4).cells):
-            sys.exit(f"{name} opens without its stored outputs.")
+            sys.exit(f"{name} opens without its stored outputs: check the published branch.")
         cost = run(notebook, python=python, folder=notebook.parent, environment=environment)
         print(f"{name}: {cost.seconds:.0f} s, {cost.memory:.0f} MiB")
         if cost.memory > MEMORY:
@@ -64,7 +64,10 @@ def _read_by_repo2docker(clone: Path) -> None:
     """Let repo2docker write its Dockerfile, where it is installed."""
     program = Path(sys.executable).with_name("jupyter-repo2docker")
     if not program.is_file():
-        print("repo2docker is not installed (pip install jupyter-repo2docker): not rehearsed")
+        print(
+            "Binder is not rehearsed, because repo2docker is not installed: pip install "
+            "jupyter-repo2docker"
+        )
         return
     done = subprocess.run(
         [program, "--no-build", "--debug", "."], cwd=clone, capture_output=True, text=True

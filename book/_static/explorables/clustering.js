@@ -32,11 +32,11 @@ function show(mount) {
     particles.replaceChildren(particlePicture(run.points, size));
     marks.replaceChildren(markerPicture(run.points, size, state.sum));
     const found = scores(run.points);
-    const learnt = Number.isFinite(run.loss)
+    const learned = Number.isFinite(run.loss)
       ? [`loss ${number(run.loss, 2)}`, `held-out accuracy ${Number.isFinite(run.accuracy) ? fixed(run.accuracy) : "none held out"}`]
       : [];
     reading.replaceChildren(...[
-      `step ${number(run.steps, 6)}`, `circle score ${fixed(found.circle)}`, `grid score ${fixed(found.grid)}`, ...learnt,
+      `step ${number(run.steps, 6)}`, `circle score ${fixed(found.circle)}`, `grid score ${fixed(found.grid)}`, ...learned,
     ].map((text) => html("span", {}, `${text} `)));
     if (frame) return; // while they move, nothing is read aloud
     summary.textContent = describe(run, found, state.kind);

@@ -43,7 +43,7 @@ export function landscape(chances) {
     const rest = 1 / (2 * n - 1 + e), ahead = (e - 1) * rest;
     // layer 2: the score for what a row pays to item q, and to both of pair q
     const looking = beta[2] + (beta[8] + beta[11]) * ahead, both = looking + beta[12] * ahead;
-    const first0 = Math.exp(-(beta[8] + beta[11] + beta[12]) * rest); // row 0 looks at nothing
+    const first0 = Math.exp(-(beta[8] + beta[11] + beta[12]) * rest); // row 0 attends to nothing
     const onItem = Math.exp(beta[1] + (beta[7] + beta[9]) * ahead);
     const equalLate = g2 * rest;
 

@@ -34,10 +34,13 @@ from .options import FROM, PART, PROFILE, commands, console, run_options, settin
 @commands.command()
 @run_options
 @PART
-@click.option("--results", help="file, folder or address of published results, used where they fit")
+@click.option(
+    "--results",
+    help="a file, folder or address of published results, to use where they fit this code",
+)
 @FROM
 def build(results: str | None, start: str | None, **options: Any) -> None:
-    """Execute what is missing, judge the ledger, build and check the site, if anything changed."""
+    """Execute what is missing, judge the ledger, and build and check the site if needed."""
     settings = settings_of(**options)
     if start is not None:
         told, scratch = reproduce_from_scratch(settings, choose_display(console), tell)
@@ -54,7 +57,7 @@ def build(results: str | None, start: str | None, **options: Any) -> None:
 @run_options
 @FROM
 def chapter(names: tuple[str, ...], start: str | None, **options: Any) -> None:
-    """Execute chapters; print what they measured and where their notebooks lie."""
+    """Execute chapters and print what they measured and where their notebooks are."""
     settings = settings_of(**options)
     chosen = [read_chapter(settings.root, name) for name in names]
     if start is not None:
@@ -74,7 +77,7 @@ def chapter(names: tuple[str, ...], start: str | None, **options: Any) -> None:
 @PROFILE
 @PART
 def costs(profile: str, part: str | None) -> None:
-    """Say what each judged row takes to compute from nothing, and by which command."""
+    """Print how long each judged row takes to compute from scratch, and with which command."""
     settings = Settings(Path.cwd(), profile, part=part)
     chapters = read_chapters(settings.root, read_toc(settings.root, part))
     for line in (*costs_by_row(settings, chapters), *costs_by_chapter(settings, chapters)):
@@ -85,7 +88,7 @@ def costs(profile: str, part: str | None) -> None:
 @click.argument("out", type=click.Path(path_type=Path))
 @run_options
 def notebooks(out: Path, **options: Any) -> None:
-    """Write the published branch's tree, executed notebooks, to a new folder."""
+    """Write the executed notebooks, as on the published branch, to a new folder."""
     settings = settings_of(**options)
     chapters = read_chapters(settings.root, read_toc(settings.root))
     found, made = run_chapters(chapters, settings, choose_display(console), tell)
@@ -94,7 +97,7 @@ def notebooks(out: Path, **options: Any) -> None:
 
 
 @commands.command()
-@click.option("--published", help="commit of the published branch, for its outputs")
+@click.option("--published", help="the commit of the published branch whose outputs are used")
 def convert(published: str | None) -> None:
     """Write a notebook beside each chapter, as postBuild does on Binder."""
     root = Path.cwd()
@@ -104,7 +107,7 @@ def convert(published: str | None) -> None:
 
 @commands.command()
 @PROFILE
-@whole("--port", "of the address on this machine", "8000")
+@whole("--port", "the port of the address on this machine", "8000")
 def serve(profile: str, port: int) -> None:
     """Serve the built site on this machine."""
     site = Settings(Path.cwd(), profile).site

@@ -1,4 +1,4 @@
-"""What the commands share: the group they belong to, options, and how a line is printed."""
+"""What the commands share: their group, their options, and the printing of a line."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -37,7 +37,7 @@ def whole(name: str, text: str, default: str | None = None, *, least: int = 1) -
 
 
 DEVICE = checked("--device", resolve_device, ", ".join(DEVICES), "auto")
-PART = click.option("--part", help="a folder of the book, whose chapters alone are built")
+PART = click.option("--part", help="build only the chapters of this folder of the book")
 PROFILE = checked(
     "--profile", lambda given: one_of("PROFILE", given, PROFILES), ", ".join(PROFILES), "paper"
 )
@@ -46,7 +46,7 @@ FROM: Any = click.option(
     "--from",
     "start",
     callback=lambda _, __, given: given if given is None else one_of("FROM", given, ("scratch",)),
-    help="scratch: compute everything anew, stored runs included",
+    help="scratch: compute everything again, including stored runs",
 )
 
 
@@ -58,9 +58,13 @@ def commands() -> None:
 def run_options(command: Any) -> Any:
     """Add the options that say how chapters are executed."""
     for option in (
-        whole("--timeout", "seconds a cell may take", str(CELL_TIMEOUT)),
-        whole("--jobs", "chapters executed at once; all cores, up to 4, or one on a GPU"),
-        whole("--seed", "seed handed to the chapters", "0", least=0),
+        whole("--timeout", "the number of seconds that a cell may take", str(CELL_TIMEOUT)),
+        whole(
+            "--jobs",
+            "how many chapters are executed at once; by default one for each core up to 4, or one "
+            "on a GPU",
+        ),
+        whole("--seed", "the seed that the chapters get", "0", least=0),
         DEVICE,
         PROFILE,
     ):

@@ -1,4 +1,4 @@
-"""Commands about published results: they are written, and checked."""
+"""Commands that write published results and check them."""
 
 import math
 import secrets
@@ -32,7 +32,7 @@ GRADES: tuple[Grade, ...] = get_args(Grade)
 @commands.command()
 @run_options
 def archive(**options: Any) -> None:
-    """Pack the executed chapters and their trainings, as a release carries them."""
+    """Pack the executed chapters and their trainings into one file, as in a release."""
     settings = settings_of(**options)
     chapters = read_chapters(settings.root, read_toc(settings.root))
     path = settings.build / "release" / NAME
@@ -46,7 +46,7 @@ def archive(**options: Any) -> None:
 @commands.command()
 @run_options
 def release(**options: Any) -> None:
-    """Write all that a release consists of: site, results, notebooks, PDF, descriptions."""
+    """Write everything that a release contains: site, results, notebooks, PDF, descriptions."""
     settings = settings_of(**options)
     folder = write_release(settings, choose_display(console), tell)
     for path in sorted(folder.iterdir()):
@@ -56,24 +56,30 @@ def release(**options: Any) -> None:
 
 @commands.command()
 @PROFILE
-@click.option("--server", default=SERVER, show_default=True, help="with Zenodo's interface")
-@click.option("--token", envvar="ZENODO_TOKEN", help="for access; by default from ZENODO_TOKEN")
+@click.option(
+    "--server", default=SERVER, show_default=True, help="a server that has the interface of Zenodo"
+)
+@click.option(
+    "--token", envvar="ZENODO_TOKEN", help="the access token; by default the value of ZENODO_TOKEN"
+)
 def deposit(profile: str, server: str, token: str | None) -> None:
     """Upload the release to Zenodo as a draft, which reserves its DOI."""
     if not token:
-        raise BookError("A deposit needs an access token: set ZENODO_TOKEN.")
+        raise BookError(
+            "A deposit needs an access token: set the environment variable ZENODO_TOKEN."
+        )
     page, doi = deposit_release(Settings(Path.cwd(), profile).build / "release", token, server)
-    tell(f"a draft with the DOI {doi}: look at it and publish it on {page}")
+    tell(f"Zenodo has a draft with the DOI {doi}: check it and publish it on {page}")
 
 
 @commands.command()
-@click.option("--results", required=True, help="file, folder or address of published results")
-@whole("--minutes", "time for computing again", "5")
-@whole("--draw", "number that decides what is drawn; a random one by default", least=0)
+@click.option("--results", required=True, help="a file, folder or address of published results")
+@whole("--minutes", "how many minutes to spend on computing results again", "5")
+@whole("--draw", "the seed of the random sample; a random one by default", least=0)
 @DEVICE
-@whole("--jobs", "results at once; all cores, up to 4, or one on a GPU")
+@whole("--jobs", "how many results at once; by default one for each core up to 4, or one on a GPU")
 def verify(results: str, minutes: int, draw: int | None, device: str, jobs: int | None) -> None:
-    """Read published results whole, and compute a random sample of them again."""
+    """Check all bytes of published results, and compute a random sample of them again."""
     settings = settings_of(device, jobs)
     seed = secrets.randbelow(10**9) if draw is None else draw
     read_toc(settings.root)  # outside a book nothing is fetched
@@ -91,31 +97,36 @@ def _print_report(report: Report, seed: int, results: str) -> None:
     """Print what was drawn, what never could be, and what that says about the rest."""
     draw, drawn = report.draw, len(report.outcomes)
     if report.stale:
-        why = "for they are not published, of other code, or need what is not installed"
-        tell(f"{len(report.stale)} are not compared, {why}: {_some(report.stale)}")
+        why = "because they are not published, are of other code, or need packages that are missing"
+        tell(f"{len(report.stale)} results are not compared, {why}: {_some(report.stale)}")
     found = (f"{report.count(grade)} {grade}" for grade in GRADES if report.count(grade))
     tell(
         f"drawn with DRAW={seed}: {drawn} of {len(draw.costs)} results; "
         f"{', '.join(found) or 'none was finished'}"
     )
     if report.unfinished:
-        tell(f"stopped when time was up, and not verified: {', '.join(report.unfinished)}")
+        tell(f"not verified, because the time was up: {', '.join(report.unfinished)}")
     for stratum in draw.strata:
         share = stratum.finished / stratum.count
         tell(
             f"  of {stratum.count} results that take up to {stratum.dearest:.0f} s, "
-            f"{stratum.finished} were computed again: an altered one is met in {share:.0%} of cases"
+            f"{stratum.finished} were computed again, which finds an altered one in {share:.0%} "
+            "of cases"
         )
     if draw.never:
         most = math.ceil(max(draw.costs[name] for name in draw.never) / 60)
-        tell(f"  {len(draw.never)} can never be drawn in this time: {_some(draw.never)}")
-        tell(f"  each could be drawn with: make verify RESULTS={results} MINUTES={most}")
+        tell(
+            f"  {len(draw.never)} results take too long to be drawn in this time: "
+            f"{_some(draw.never)}"
+        )
+        tell(f"  to include them, run: make verify RESULTS={results} MINUTES={most}")
     tell(
-        f"one altered result of these, whichever, would have been met in {draw.chance:.0%} of cases"
+        f"if one of these results were altered, this check would find it in {draw.chance:.0%} of "
+        "cases"
     )
     tell(
         f"of {report.rows} judged rows of the ledger, {report.measured} were measured again from "
-        f"nothing; {report.reading} stand in chapters that read stored values"
+        f"scratch; {report.reading} are in chapters that read stored values"
     )
 
 
@@ -127,17 +138,21 @@ def _some(names: Sequence[str]) -> str:
 def _wrong(report: Report) -> list[str]:
     """Return the sentences that end the command where something is wrong."""
     if not (report.damaged or report.outcomes):
-        return ["Every stored byte is as published, but nothing was computed again: MINUTES=."]
+        return [
+            "All stored bytes are as published, but no result was computed again: give more "
+            "MINUTES."
+        ]
     if not report.sound:
         wrong = report.count("differs") + report.count("failed")
-        last = f"Not verified: {len(report.damaged)} damaged, {wrong} that differ."
+        last = f"Not verified: {len(report.damaged)} results are damaged and {wrong} differ."
         return [*report.damaged, last]
     if report.count("undecided"):
         return [
-            f"Not verified: {report.count('undecided')} differ by more than 1%, and say that they "
-            "were made on another machine or with other versions. Such a machine can decide."
+            f"Not verified: {report.count('undecided')} results differ by more than 1%, and they "
+            "were "
+            "made on another machine or with other versions: repeat the check on such a machine."
         ]
-    close = " to 1%, where they were made elsewhere" if report.count("equal to 1%") else ""
-    but = f", but for the {len(report.stale)} that were not compared" if report.stale else ""
-    tell(f"verified: what was published is whole, and what was drawn is equal{close}{but}")
+    close = " (to 1% if made elsewhere)" if report.count("equal to 1%") else ""
+    but = f", except {len(report.stale)} that were not compared" if report.stale else ""
+    tell(f"verified: the published results are complete, and the sample is equal{close}{but}")
     return []

@@ -1,4 +1,4 @@
-"""Commands about what is stored."""
+"""Commands for stored results and stored runs."""
 
 import shutil
 from pathlib import Path
@@ -17,8 +17,10 @@ from .options import DEVICE, commands, tell, whole
 @commands.command()
 @click.argument("config", type=click.Path(path_type=Path))
 @DEVICE
-@whole("--jobs", "runs at once here; all cores, or one on a GPU")
-@click.option("--scheduler", help="address of a Dask scheduler, tcp://host:port")
+@whole(
+    "--jobs", "how many runs at once on this machine; by default one for each core, or one on a GPU"
+)
+@click.option("--scheduler", help="the address of a Dask scheduler, tcp://host:port")
 def sweep(config: Path, device: str, jobs: int | None, scheduler: str | None) -> None:
     """Compute the grid of runs that a file declares, and keep the results in the store."""
     most = 1 if device == "cuda" else core_count()
@@ -29,19 +31,21 @@ def sweep(config: Path, device: str, jobs: int | None, scheduler: str | None) ->
 
 @commands.command()
 @click.argument("name")
-@whole("--minutes", "after which it ends; a run goes on from its last state")
-@whole("--jobs", "runs at once here; all cores by default")
-@click.option("--scheduler", help="address of a Dask scheduler, tcp://host:port")
+@whole(
+    "--minutes", "stop after so many minutes; the next call continues each run from its last state"
+)
+@whole("--jobs", "how many runs at once on this machine; by default one for each core")
+@click.option("--scheduler", help="the address of a Dask scheduler, tcp://host:port")
 def runs(name: str, minutes: int | None, jobs: int | None, scheduler: str | None) -> None:
-    """Compute the stored runs that a file of that NAME lacks, or that other code made."""
+    """Compute the stored runs that the file NAME lacks or that other code has made."""
     settings = Settings(Path.cwd(), jobs=jobs or core_count())
     left = run_stored(name, settings, scheduler, minutes)
-    tell(f"{name}: {len(left)} stored runs are left to compute" if left else f"{name}: whole")
+    tell(f"{name}: {len(left)} stored runs are left to compute" if left else f"{name}: complete")
 
 
 @commands.command()
 def results() -> None:
-    """List what is stored: age, size, key, and whether the current book needs it."""
+    """List the stored results: age, size, key, and whether the current book needs them."""
     items = list_results(Settings(Path.cwd()))
     if not items:
         tell("Nothing is stored yet.")
@@ -52,7 +56,7 @@ def results() -> None:
 
 @commands.command()
 def prune() -> None:
-    """Remove what is stored and the current book does not need."""
+    """Remove the stored results that the current book does not need."""
     with nothing_runs(Path.cwd()):
         gone = remove_unneeded(Settings(Path.cwd()))
     freed = readable_size(sum(item.size for item in gone))

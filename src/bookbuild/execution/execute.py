@@ -1,4 +1,4 @@
-"""Execution of chapters in parallel, each in its own process; what they produce is kept."""
+"""Execution of chapters in parallel, each in its own process, with their results kept."""
 
 import json
 import os

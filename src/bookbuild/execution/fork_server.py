@@ -1,6 +1,7 @@
 """Fork server: a process that loads slow libraries once and forks the workers of chapters.
 
-python -m bookbuild.execution.fork_server LIBRARY ...; each line it reads is a folder with an order.
+Usage: python -m bookbuild.execution.fork_server LIBRARY ...; it reads lines, each a folder with an
+order.
 """
 
 import gc

@@ -1,4 +1,4 @@
-"""Kernel that is forked rather than started, with all that its parent has loaded."""
+"""A kernel that is forked instead of started, with everything that its parent has loaded."""
 
 import json
 import os

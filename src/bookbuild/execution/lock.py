@@ -1,4 +1,4 @@
-"""Lock that lets one build at a time write the site of a profile."""
+"""A lock that lets only one build at a time write the site of a profile."""
 
 import os
 from collections.abc import Iterator
@@ -30,7 +30,7 @@ def held(settings: Settings) -> Iterator[None]:
         who = owner.read_text(encoding="utf-8") if owner.is_file() else "unknown"
         raise BookError(
             f"Another build of the {settings.profile} profile is running here (process {who}): "
-            "wait until it has ended."
+            "wait until it has ended, and try again."
         ) from None
     try:
         owner.write_text(str(os.getpid()), encoding="utf-8")

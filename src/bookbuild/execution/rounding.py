@@ -34,7 +34,10 @@ def check(name: str) -> None:
     lines = zip(KINDS, _probed({}), _probed(ROUNDINGS[name]), strict=True)
     same = [kind for kind, usual, other in lines if usual == other]
     if same:
-        raise BookError(f"On this machine ROUNDING={name} changes no bit of {' or '.join(same)}.")
+        raise BookError(
+            f"On this machine ROUNDING={name} changes no bit of {' or '.join(same)}: choose "
+            "another."
+        )
 
 
 def _probed(more: Mapping[str, str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Stored runs: their registry, which of them today's code would make, how a file is completed."""
+"""Stored runs: their registry, which of them are current, and how a file is completed."""
 
 import importlib
 import json
@@ -117,7 +117,7 @@ def file_of(name: str, root: Path) -> str:
     files = {Path(file).stem: file for file in read_book(root).stored_runs}
     if name not in files:
         known = ", ".join(sorted(files)) or "none"
-        raise BookError(f"There are no stored runs called {name!r}; there are {known}.")
+        raise BookError(f"There are no stored runs called {name!r}; the known names are: {known}.")
     return files[name]
 
 

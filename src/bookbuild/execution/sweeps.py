@@ -44,10 +44,14 @@ def read_grid(path: Path, device: str) -> Grid:
     axes, fixed = declared["grid"], declared.get("fixed", {})
     function = _function(path, declared["function"])
     kind = _configuration_class(path, function)
-    raise_if_any(f"{path}: {name!r} is both fixed and varied." for name in axes if name in fixed)
+    raise_if_any(
+        f"{path}: the setting {name!r} is both fixed and varied; keep one of the two."
+        for name in axes
+        if name in fixed
+    )
     count = math.prod(map(len, axes.values()))
     if count > MOST_RUNS:
-        raise BookError(f"{path} asks for {count} runs; more than {MOST_RUNS} is a slip.")
+        raise BookError(f"{path} asks for {count} runs, and at most {MOST_RUNS} are allowed.")
     known = {field.name for field in dataclasses.fields(kind)}
     given = fixed | ({"device": device} if "device" in known else {})
     points = itertools.product(*axes.values())
@@ -63,7 +67,7 @@ def _function(path: Path, name: str) -> Callable[[Any], Any]:
     try:
         return getattr(importlib.import_module(module), attribute)
     except (ImportError, AttributeError) as error:
-        raise BookError(f"{path}: there is no function {name!r}.") from error
+        raise BookError(f"{path}: the function {name!r} does not exist.") from error
 
 
 def _configuration_class(path: Path, function: Callable[[Any], Any]) -> type[Any]:
@@ -75,7 +79,10 @@ def _configuration_class(path: Path, function: Callable[[Any], Any]) -> type[Any
     hints.pop("return", None)
     kinds = [kind for kind in hints.values() if isinstance(kind, type)]
     if len(hints) != 1 or not kinds or not dataclasses.is_dataclass(kinds[0]):
-        raise BookError(f"{path}: {function!r} does not take one dataclass, its configuration.")
+        raise BookError(
+            f"{path}: the function {function!r} must take one argument, a dataclass with its "
+            "settings."
+        )
     return kinds[0]
 
 
@@ -101,7 +108,10 @@ def _configured(path: Path, kind: type[Any], values: Mapping[str, Any]) -> Any:
 def run_sweep(path: Path, settings: Settings, scheduler: str | None) -> None:
     """Compute what a file declares and the store lacks; raise BookError where that fails."""
     if not _swept({"grid": str(path), "name": path.stem}, settings, scheduler):
-        raise BookError("The sweep is not complete; what is finished is kept.")
+        raise BookError(
+            "The sweep is not complete: run the command again to continue; what is finished is "
+            "kept."
+        )
 
 
 def run_stored(
@@ -115,7 +125,10 @@ def run_stored(
     File(file, settings.root, sources(settings))  # a damaged one is told at once
     asked = {"root": str(settings.root), "name": name}
     if not _swept(asked, settings, scheduler, seconds):
-        raise BookError("The stored runs are not complete; what is finished is kept.")
+        raise BookError(
+            "The stored runs are not complete: run the command again to continue; what is "
+            "finished is kept."
+        )
     return File(file, settings.root, sources(settings)).lacking
 
 

@@ -1,4 +1,4 @@
-"""What an execution took: the memory of its kernel and, of a GPU, memory and share of the time."""
+"""What an execution used: the memory of its kernel, and the memory and load of a GPU."""
 
 import resource
 import subprocess

@@ -1,1 +1,1 @@
-"""The ledger: claims, what is expected of their measures, verdicts, and the pages that tell."""
+"""The ledger: claims, expectations of their measures, verdicts, and the pages that show them."""

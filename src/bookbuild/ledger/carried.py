@@ -1,4 +1,4 @@
-"""Records of a chapter that were carried over edits: a witness found every number unchanged."""
+"""Records of a chapter that were carried over edits which changed no number."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

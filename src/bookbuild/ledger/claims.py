@@ -1,4 +1,4 @@
-"""The ledger: claims, what the chapters measured of them, and the verdicts."""
+"""The ledger: claims, the measures that chapters report, and the verdicts."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
@@ -136,7 +136,7 @@ def _beyond_schema(
         place = _place(rows, (number,))
         sound = {name: row[name] for name in row if (number, name) not in at_fault}
         if "chapter" in sound and sound["chapter"] not in chapters:
-            yield f"{place}: there is no chapter {sound['chapter']!r}."
+            yield f"{place}: the chapter {sound['chapter']!r} does not exist."
         if "expect" in sound:
             try:
                 read_expectation(sound["expect"])
@@ -176,7 +176,7 @@ def _unmatched_claims(claims: Sequence[Claim], owners: Mapping[str, str]) -> Ite
         owner = owners.get(claim.measure)
         row = f"{LEDGER}, row {claim.id!r}: measure {claim.measure!r}"
         if owner is None:
-            yield f"{row} is reported by no chapter."
+            yield f"{row} is not reported by any chapter."
         elif owner != claim.chapter:
             yield f"{row} is reported by {owner}, not by {claim.chapter}."
 
@@ -188,10 +188,11 @@ def _unmatched_measures(
     claimed = {claim.measure for claim in claims}
     for chapter, measures in reported.items():
         for key, measure in measures.items():
+            place = f"Measure {key!r} of chapter {chapter}"
             if measure["judged"] and key not in claimed:
-                yield f"Measure {key!r} of chapter {chapter} has no claim in {LEDGER}."
+                yield f"{place} has no claim in {LEDGER}: add one, or report it unjudged."
             if not measure["judged"] and key in claimed:
-                yield f"Measure {key!r} of chapter {chapter} has a claim, but is not to be judged."
+                yield f"{place} has a claim in {LEDGER}, but is reported with judged=False."
     for claim in claims:
         found = reported.get(claim.chapter, {}).get(claim.measure)
         if claim.expectation is None or found is None:

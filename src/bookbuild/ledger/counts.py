@@ -1,4 +1,4 @@
-"""The verdicts in numbers, each kind of claim apart, and the headline claims: MyST pages."""
+"""The numbers of verdicts for each kind of claim, and the headline claims, as MyST pages."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""The five ways to state what is expected of a measure, and the verdict each gives."""
+"""The five forms of an expectation of a measure, and the verdict that each gives."""
 
 import math
 import statistics

@@ -1,4 +1,4 @@
-"""Verdicts side by side, on every machine that has executed the book."""
+"""The verdicts of every machine that has executed the book, side by side."""
 
 from collections.abc import Sequence
 from pathlib import Path

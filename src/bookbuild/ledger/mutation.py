@@ -1,4 +1,4 @@
-"""The stored drill of planted faults: which wrong implementations a row can tell from a right one.
+"""The record of mutation testing: which planted faults change the verdict of a row.
 
 The drill is `tools/mutation`, which writes the record.
 """

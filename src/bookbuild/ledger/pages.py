@@ -1,4 +1,4 @@
-"""The verdicts as MyST: the matrix by figure and theorem, the table of all rows, an origin."""
+"""The verdicts as MyST: a matrix by figure and theorem, a table of all rows, and their origin."""
 
 import re
 from collections import Counter

@@ -1,4 +1,4 @@
-"""The record of what was preregistered: whether an expectation stood before its measure.
+"""The record of preregistration: whether an expectation was written before its measure existed.
 
 The record is derived from the history of the repository by `tools/preregistration.py`, and stored,
 because Binder, Colab and shallow clones have no history.

@@ -1,4 +1,4 @@
-"""What records say of each row: when it was written, how steady it is, and what faults turn it."""
+"""What records say of each row: when it was written, its seeds, and the faults that change it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

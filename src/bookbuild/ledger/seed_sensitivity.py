@@ -1,4 +1,4 @@
-"""The stored runs of the ledger, at other first seeds and under another rounding, row by row.
+"""The measures of each row at other first seeds and under another rounding, as stored.
 
 Outdated evidence counts against a row until it is renewed, and never for it.
 """

@@ -1,4 +1,4 @@
-"""The records in data/, and the one reader of them: a schema of each lies beside this module."""
+"""The records in data/ and their reader; the schema of each is beside this module."""
 
 from pathlib import Path
 from typing import Any

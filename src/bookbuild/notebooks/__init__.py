@@ -1,1 +1,1 @@
-"""Notebooks as readers get them: published branch, plain prose, outputs of a chapter."""
+"""The notebooks of readers: the published branch, plain prose, and the outputs of a chapter."""

@@ -1,4 +1,4 @@
-"""Plain Markdown, as Colab and JupyterLab render it, from the book's MyST prose."""
+"""Conversion of the book's MyST prose to plain Markdown, as Colab and JupyterLab render it."""
 
 import posixpath
 import re

@@ -1,4 +1,4 @@
-"""Notebooks where readers find them: on the published branch, or beside the chapters."""
+"""Notebooks on the published branch, or beside the chapters."""
 
 import shutil
 import subprocess
@@ -48,7 +48,7 @@ def write_branch(
     which is the one that the notebooks install.
     """
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise BookError(f"{out} is not an empty folder; the notebooks need a new one.")
+        raise BookError(f"{out} is not an empty folder: name a new folder for the notebooks.")
     commit = _commit(settings.root)
     addresses = Addresses.read(settings.root)
     opening = COLAB_OPENING.format(
@@ -125,10 +125,13 @@ def _commit(root: Path) -> str:
     """Return the commit of a working tree; raise BookError unless all files are committed."""
     head = _git(root, "rev-parse", "HEAD")
     if head.returncode:
-        raise BookError("The notebooks install a commit of this book, and this is no repository.")
+        raise BookError(
+            "The notebooks install a commit of this book, and this folder is not a Git repository."
+        )
     if _git(root, "status", "--porcelain").stdout.strip():
         raise BookError(
-            "The notebooks install the last commit, and files were changed since: commit first."
+            "The notebooks install the last commit, and files have changed since: commit them "
+            "first."
         )
     return head.stdout.strip()
 

@@ -1,4 +1,4 @@
-"""What MyST has and plain Markdown lacks, with its places, found by the site's own parser."""
+"""The parts of MyST that plain Markdown lacks, and their places, from the parser of the site."""
 
 import re
 from collections.abc import Iterator

@@ -1,1 +1,1 @@
-"""Published results: fetched, a random sample of them computed again; or all from scratch."""
+"""Published results: fetching them, and computing a sample or all of them again."""

@@ -1,4 +1,4 @@
-"""The draw of what is computed again, and what it says about the rest."""
+"""The random sample that is computed again, and what it says about the rest."""
 
 import math
 import random

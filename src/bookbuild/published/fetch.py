@@ -50,7 +50,8 @@ def locate(source: str, folder: Path, tell: Callable[[str], None]) -> Path:
     path = path / NAME if path.is_dir() else path
     if not path.is_file():
         raise BookError(
-            f"RESULTS names a file, a folder with {NAME} or an address, not {source!r}."
+            f"RESULTS must name a file, a folder that contains {NAME}, or an address, not "
+            f"{source!r}."
         )
     return path
 
@@ -65,7 +66,7 @@ def check_not_refused(path: Path, folder: Path) -> None:
     refusal = _refusal(path, folder)
     if refusal.is_file():
         found = refusal.read_text(encoding="utf-8").splitlines()
-        raise BookError(f"No site is built from {path}, for make verify found:", *found)
+        raise BookError(f"No site is built from {path}, because make verify found:", *found)
 
 
 def _refusal(path: Path, folder: Path) -> Path:
@@ -93,7 +94,8 @@ def _published_digest(address: str, folder: Path) -> str:
         path = _retrieved(f"{address}{BESIDE}", None, folder / BESIDE)
     except OSError as error:
         raise ValueError(
-            f"no digest follows it (#sha256=…) or lies beside it ({BESIDE})"
+            f"its SHA-256 is missing: append #sha256=… to the address, or put {BESIDE} beside the "
+            "file"
         ) from error
     text = path.read_text(encoding="ascii", errors="replace")
     path.unlink()  # a release may be replaced
@@ -114,4 +116,4 @@ def _check_scheme(address: str) -> None:
     """Raise BookError for an address whose answer anyone on the way can forge."""
     parts = urlsplit(address)
     if parts.scheme == "http" and parts.hostname not in HERE:
-        raise BookError(f"{address:.80} is not fetched: RESULTS is an address with https.")
+        raise BookError(f"{address:.80} is not fetched: the address must begin with https.")

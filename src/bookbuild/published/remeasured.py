@@ -1,4 +1,4 @@
-"""Files of data that a command measures, made anew where everything is computed from scratch."""
+"""Data files that a command measures; they are made again if all is computed from scratch."""
 
 import hashlib
 import os
@@ -51,7 +51,7 @@ def _run(file: str, how: Measured, root: Path) -> None:
     before = (root / file).stat().st_mtime_ns if (root / file).is_file() else None
     program, *arguments = shlex.split(how.command)
     if shutil.which(program, path=environment["PATH"]) is None:
-        raise BookError(f"{file} is not made: there is no program {program}.")
+        raise BookError(f"{file} cannot be made: the program {program} is not installed.")
     done = subprocess.run(
         [program, *arguments],
         cwd=root,
@@ -61,9 +61,9 @@ def _run(file: str, how: Measured, root: Path) -> None:
         check=False,
     )
     if done.returncode:
-        raise BookError(f"{file} is not made: {_last_line(done.stderr)}.")
+        raise BookError(f"{file} cannot be made: {_last_line(done.stderr)}.")
     if not (root / file).is_file() or (root / file).stat().st_mtime_ns == before:
-        raise BookError(f"{file} is not made: {how.command} does not write it.")
+        raise BookError(f"{file} cannot be made: {how.command} does not write it.")
 
 
 def _installed(file: str, requirements: Path) -> Path:

@@ -1,4 +1,4 @@
-"""Everything computed from nothing, stored runs included, in a folder of its own."""
+"""Computation of everything from scratch, including stored runs, in a separate folder."""
 
 import shutil
 from collections import Counter
@@ -68,7 +68,7 @@ def recompute(
     there = (file for file in book.stored_runs if (settings.root / file).is_file())
     files = [file for file in there if late or file in read]
     raise_if_any(
-        f"The runs of {Path(name).stem} need {', '.join(packages)}: make env EXTRAS=language."
+        f"The runs of {Path(name).stem} need {', '.join(packages)}: run make env EXTRAS=language."
         for name in files
         for packages in [File(name, settings.root, sources(settings)).runs.packages]
         if len(versions(packages)) <= len(packages)
@@ -79,7 +79,11 @@ def recompute(
     measure_again(early, scratch.root, tell)
     for name in files:
         left = run_stored(Path(name).stem, scratch, None)
-        raise_if_any([f"{len(left)} runs of {name} are left."] if left else [])
+        raise_if_any(
+            [f"{len(left)} runs of {name} are not finished: run the command again to continue."]
+            if left
+            else []
+        )
     _compare(files, settings, scratch, tell)
     measure_again(late, scratch.root, tell)
     return scratch

@@ -87,7 +87,7 @@ def verify_archive(
         known = {*chapters, *runs}
         if not candidates and not damaged:
             raise BookError(
-                "The published results are of other code than lies here: check out the commit "
+                "The published results come from other code than this: check out the commit "
                 f"{_commit(archive)} to compare."
             )
         costs = chapter_costs(settings, chapters.values())
@@ -119,7 +119,7 @@ def _sample(
             while len(running) < check.settings.jobs and (
                 name := draw.next(deadline - time.monotonic())
             ):
-                tell(f"drawn: {name}, {draw.costs[name]:.0f} s as declared here")
+                tell(f"drawn: {name}, which is expected to take {draw.costs[name]:.0f} s")
                 running[pool.submit(check, name)] = name
             if not running:
                 return outcomes, unfinished
@@ -127,7 +127,7 @@ def _sample(
                 name, outcome = running.pop(future), future.result()
                 if outcome is None:
                     unfinished.append(name)
-                    tell(f"{name}: stopped, for time is up; it is not verified")
+                    tell(f"{name}: stopped and not verified, because the time is up")
                     continue
                 draw.took(name, outcome.seconds)
                 outcomes.append(outcome)

@@ -1,1 +1,1 @@
-"""A release: what describes the book to archives and committees, and the files it consists of."""
+"""A release: descriptions of the book for archives and committees, and the files of a release."""

@@ -1,4 +1,4 @@
-"""The artifact appendix: what a committee is told, from the ledger and the timings."""
+"""The artifact appendix for a committee, written from the ledger and the timings."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The release as a Process Run Crate: which execution made which file, of what, where and when."""
+"""The release as a Process Run Crate, which says how, where and when each file was made."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta

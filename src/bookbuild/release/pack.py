@@ -1,4 +1,4 @@
-"""One folder with everything a release consists of."""
+"""One folder with everything that a release contains."""
 
 import json
 import shutil
@@ -56,7 +56,7 @@ def release(settings: Settings, display: Display, tell: Callable[[str], None]) -
         str((folder / SITE).with_suffix("")), "zip", settings.site.parent, settings.site.name
     )
     if browser.program() is None:
-        tell("no PDF: there is no browser to print it")
+        tell("no PDF is made, because no browser is installed that could print it")
     else:
         pages = [f"{name}.html" for name in listed_files(toc)]
         write_pdf(settings.site, pages, folder / PDF)

@@ -1,1 +1,1 @@
-"""Results as they are kept: keys, sealed files, the cache of the science, an inventory."""
+"""How results are kept: keys, sealed files, the cache of the science, and an inventory."""

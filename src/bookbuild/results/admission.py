@@ -1,4 +1,4 @@
-"""What a published chapter has to be before any of it is used, and how outputs are cleaned.
+"""The checks that a published chapter must pass before it is used, and the cleaning of outputs.
 
 An archive comes from a stranger. Its code cells must be those of this book, its outputs of the
 kinds that chapters make, and nothing in them may act on a page.

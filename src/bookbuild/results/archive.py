@@ -81,7 +81,7 @@ class Archive:
         stored = opened(content, item.key)
         origin = stored.origin
         if (stored.kind, stored.name, _made(origin)) != (item.kind, item.name, item.made):
-            raise DamagedError("says something else of itself than the manifest says")
+            raise DamagedError("does not agree with its entry in the manifest")
         here = {"profile": self.profile, "seed": self.seed}
         if any(origin.get(name, value) != value for name, value in here.items()):
             raise DamagedError("is of another profile or seed than the archive")
@@ -201,19 +201,21 @@ def open_archive(path: Path) -> Archive:
         raise BookError(f"{path} cannot be read: {reason(error)}.") from error
     except UNREADABLE as error:
         said = str(error) if type(error) is ValueError else "cannot be read as one"
-        raise BookError(f"{path} is no archive of results: it {said}.") from error
+        raise BookError(f"{path} is not an archive of results: it {said}.") from error
     try:
         manifest = json.loads(text)
         found = faults(manifest, SCHEMA)
     except (ValueError, RecursionError) as error:
-        raise BookError(f"{path} is no archive of results: {MANIFEST} is no JSON.") from error
+        raise BookError(
+            f"{path} is not an archive of results: its {MANIFEST} is not JSON."
+        ) from error
     raise_if_any(f"{path}, {MANIFEST}: {fault.clause}." for fault in found)
     items = tuple(Item(**item) for item in manifest.pop("items"))
     whose = [(x.kind, x.name if x.kind == "chapter" else x.fingerprint) for x in items]
     twice = [name for (_, name), count in Counter(whose).items() if count > 1]
-    raise_if_any(f"{path}, {MANIFEST}: {name} is there twice." for name in twice)
+    raise_if_any(f"{path}, {MANIFEST}: {name} is listed twice." for name in twice)
     if names != {MANIFEST, *(f"{item.key}{RESULT}" for item in items)}:
-        raise BookError(f"{path} does not hold the files that its manifest names, and no others.")
+        raise BookError(f"{path} does not hold exactly the files that its manifest names.")
     return Archive(path, items=items, **manifest)
 
 

@@ -1,4 +1,4 @@
-"""The cache that chapters use: what they compute is kept in the store, by the key of its task."""
+"""The cache of the chapters: what they compute is stored under the key of its task."""
 
 import dataclasses
 import json

@@ -1,4 +1,4 @@
-"""What can be compared of results, and where two of them differ."""
+"""The parts of results that can be compared, and where two results differ."""
 
 import hashlib
 import json

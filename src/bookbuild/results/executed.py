@@ -1,4 +1,4 @@
-"""Executed chapters: how they are kept, and what is in them."""
+"""Executed chapters: how they are stored and what they contain."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

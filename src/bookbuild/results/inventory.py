@@ -1,4 +1,4 @@
-"""Inventory of the store: what is kept, and which of it the current book needs."""
+"""An inventory of the store: what is kept, and what of it the current book needs."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""Give a result a key that changes when, and only when, something changes that made it."""
+"""Keys of results; a key changes if and only if something changes that made the result."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""Frozen copy of a build's code and data, so that an edit meanwhile cannot reach its chapters."""
+"""A frozen copy of code and data, so that an edit during a build cannot reach its chapters."""
 
 import dataclasses
 import os

@@ -1,4 +1,4 @@
-"""Store of results, one file each: sealed with a checksum, and written whole or not at all."""
+"""The store of results: one file each, sealed with a checksum and written whole or not at all."""
 
 import hashlib
 import io

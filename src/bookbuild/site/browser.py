@@ -1,4 +1,4 @@
-"""The browser of this machine, and how to start it: no sandbox, no way out of the machine."""
+"""The browser of this machine, and how to start it without a sandbox and without a network."""
 
 import shutil
 

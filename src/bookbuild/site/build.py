@@ -1,4 +1,4 @@
-"""The site: built from the stage, checked, and put in its place."""
+"""The site: it is built from the stage, checked, and put in its place."""
 
 import os
 import re

@@ -59,11 +59,11 @@ def _add(
     """Add a module, after all that it imports, with the names that it exports."""
     name = path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name
     if path in above:
-        raise BookError(f"{name}: the module imports itself, by way of others.")
+        raise BookError(f"{name}: the module imports itself through other modules.")
     if path in functions:
         return
     if not path.is_file() or not path.is_relative_to(root):
-        raise BookError(f"{name}: there is no such module.")
+        raise BookError(f"{name}: this module does not exist.")
     text = path.read_text(encoding="utf-8")
     _check(text, name)
     for target in _targets(path, text):
@@ -109,7 +109,7 @@ def _check(text: str, name: str) -> None:
         if value in found:
             found[value] += 1
         elif value == "await" and not depth:
-            raise BookError(f"{name}: a module that waits at its top cannot be joined.")
+            raise BookError(f"{name}: a module that uses await at its top level cannot be joined.")
         elif kind in Token.Punctuation:
             depth += value.count("{") - value.count("}")
     known = {

@@ -1,4 +1,4 @@
-"""The stamp of a site: what it was made from, so that a build that would change nothing ends here.
+"""The stamp of a site: what it was made from, so that a build without changes can end early.
 
 It holds a digest of everything that a build reads, the size and the time of each stored result that
 the build used, a digest of the site, and what the build printed. If one of the first three has

@@ -37,13 +37,14 @@ class Addresses:
         match = GITHUB.fullmatch(repository)
         if not match:
             raise BookError(
-                f"repository.url in _config.yml is https://github.com/owner/name, not {repository}."
+                "repository.url in _config.yml must be https://github.com/owner/name, not "
+                f"{repository}."
             )
         if not branch:
-            raise BookError("repository.branch in _config.yml is missing.")
+            raise BookError("repository.branch is missing in _config.yml: add it.")
         for key in ("colab_url", "binderhub_url"):
             if not str(services.get(key, "")).startswith("https://"):
-                raise BookError(f"launch_buttons.{key} in _config.yml is no https address.")
+                raise BookError(f"launch_buttons.{key} in _config.yml must be an https address.")
         colab, binder = (services[key].rstrip("/") for key in ("colab_url", "binderhub_url"))
         return cls(match[1], match[2], branch, colab, binder)
 

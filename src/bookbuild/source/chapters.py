@@ -139,10 +139,14 @@ def _read(root: Path, path: Path) -> Chapter:
     )
     minutes = declared.get("minutes", 0)
     if not isinstance(minutes, int | float):
-        raise BookError(f"Chapter {name} declares {minutes!r} as its minutes, which is no number.")
+        raise BookError(
+            f"Chapter {name} declares {minutes!r} as its minutes, which is not a number."
+        )
     device = declared.get("device", ANY)
     if device not in (ANY, CPU):
-        raise BookError(f"Chapter {name} declares {device!r} as its device, not any or cpu.")
+        raise BookError(
+            f"Chapter {name} declares {device!r} as its device, which must be any or cpu."
+        )
     _check_parameters(name, notebook)
     timings = tuple(declared.get("timings", ()))
     return Chapter(name, _title(notebook, name), notebook, data, minutes, device, timings)
@@ -152,7 +156,9 @@ def _check_parameters(name: str, notebook: NotebookNode) -> None:
     """Raise BookError unless one cell is tagged parameters and sets the three of them."""
     cells = [cell for cell in notebook.cells if "parameters" in tags(cell)]
     if len(cells) != 1:
-        raise BookError(f"Chapter {name} has {len(cells)} cells tagged parameters, not one.")
+        raise BookError(
+            f"Chapter {name} has {len(cells)} cells tagged parameters; it must have exactly one."
+        )
     names = [
         target.id
         for statement in ast.parse(cells[0].source).body

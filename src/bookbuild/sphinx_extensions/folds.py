@@ -1,8 +1,8 @@
 """A Sphinx extension that folds what few readers open: proofs, and tables of zeros.
 
-A theorem stands, its proof opens on a click. A table of zeros is what is left of each step of a
-derivation: where nothing is left anywhere, one sentence says so and opens the table; else the table
-stands open under the sentence that counts what does not vanish.
+A theorem is always visible, and its proof opens on a click. A table of zeros lists the remainder of
+each step of a derivation. If all remainders vanish, one sentence says so and opens the table.
+Otherwise the table is open, below a sentence that counts the remainders that do not vanish.
 """
 
 from docutils import nodes

@@ -1,4 +1,4 @@
-"""A Sphinx extension: what each page's head tells machines: description, citation, JSON-LD."""
+"""A Sphinx extension for the head of each page: description, citation and JSON-LD."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""A Sphinx extension: scripts where a page needs them, and none that no page uses.
+"""A Sphinx extension that loads scripts only on the pages that need them.
 
 Jupyter Book adds thebe's scripts always, twice over, and with an address of another server; the
 theme adds 1.5 MB of icons that its font has too, and the search index to every page.

@@ -1,1 +1,1 @@
-"""What follows from the paper and is not in it: settings, experiments and executed proofs."""
+"""Chapters beyond the paper: settings, experiments and executed proofs."""

@@ -1,1 +1,1 @@
-"""The systems around the paper, a folder each, with settings, networks, training and measures."""
+"""Systems around the paper, one folder each, with settings, networks, training and measures."""

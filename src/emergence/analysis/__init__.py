@@ -1,4 +1,4 @@
-"""Measures of what training left behind: curves, weights, the circuit, key-query products."""
+"""Measures of trained networks: curves, weights, the circuit, key-query products."""
 
 from emergence._moved import moved
 

@@ -13,10 +13,10 @@ from emergence.tasks import orthonormal_pairs
 
 
 class Circuit(NamedTuple):
-    """What the network of alpha_3, beta_2 and gamma_3 does with one context (§5, Fig. 1).
+    """What the network of alpha_3, beta_2 and gamma_3 computes for one context (§5, Fig. 1).
 
     Attributes:
-        layer1: attention of layer 1, a row looks at the columns.
+        layer1: attention of layer 1; each row attends to the columns.
         layer2: attention of layer 2.
         output: the answer along each of the 2N symbols.
         loss: squared norm of the error, summed over dimensions.
@@ -39,7 +39,7 @@ def head_weights(head: Float[Tensor, "3"], dim: int) -> Weights:
         The weights, in float64.
 
     Raises:
-        ValueError: for a dimension out of its range.
+        ValueError: if the dimension is out of its range.
 
     Example:
         >>> ones = torch.ones(3, dtype=torch.float64)
@@ -57,11 +57,11 @@ def attentions(
     """The attention of both layers of Eq. 1 under the strict mask (App. B.2).
 
     Args:
-        weights: of one network.
+        weights: the weights of one network.
         x: sequences of 2N + 1 rows of width 2D (Eqs. 3, 4).
 
     Returns:
-        For layers 1 and 2 what each row, the first of two positions, attends to.
+        The attention of layers 1 and 2: each row attends to the columns.
 
     Example:
         >>> x, head = torch.ones(1, 3, 8).double(), torch.zeros(3).double()
@@ -83,13 +83,13 @@ def circuit(alpha: float, beta: float, gamma: float, n_pairs: int, pair: int) ->
         beta: beta_2, any.
         gamma: gamma_3, any.
         n_pairs: pairs N in the context, >= 1.
-        pair: the one that the query asks for, counted from 0.
+        pair: the pair that the query asks for, counted from 0.
 
     Returns:
         What the network does.
 
     Raises:
-        ValueError: for a pair outside the context.
+        ValueError: if the pair is not in the context.
 
     Example:
         >>> analysis.circuit(20.0, 40.0, 1.0, n_pairs=4, pair=2).loss < 1e-6

@@ -1,4 +1,4 @@
-"""Measures of curves over training: when a level is reached, in which order, with which power."""
+"""Measures of curves over training: when a level is reached, in which order, which exponent."""
 
 from typing import NamedTuple
 
@@ -13,12 +13,12 @@ def first_reached(
     """The first recorded step at which each curve is at least `level` (Definition 1).
 
     Args:
-        steps: of the measurements, increasing.
-        curves: a row a run, finite.
+        steps: the increasing steps of the measurements.
+        curves: finite values, one row per run.
         level: any.
 
     Returns:
-        A step a run; infinity if never.
+        One step per run; infinity if the level is never reached.
 
     Example:
         >>> analysis.first_reached(np.array([0, 10, 20]), np.array([[0.0, 0.6, 0.4]]), 0.5).tolist()
@@ -35,12 +35,12 @@ def first_fallen(
     """The first recorded step at which each curve is at most `level` (Definition 3).
 
     Args:
-        steps: of the measurements, increasing.
-        curves: a row a run, finite.
+        steps: the increasing steps of the measurements.
+        curves: finite values, one row per run.
         level: any.
 
     Returns:
-        A step a run; infinity if never.
+        One step per run; infinity if the level is never reached.
 
     Example:
         >>> analysis.first_fallen(np.array([0, 10, 20]), np.array([[1.0, 0.9, 0.4]]), 0.5).tolist()
@@ -52,15 +52,15 @@ def first_fallen(
 def settled(
     steps: Int[np.ndarray, " times"], curves: Float[np.ndarray, "runs times"], level: float
 ) -> Float[np.ndarray, " runs"]:
-    """The first step from which on a curve stays at its level or above (this book).
+    """The first step after which a curve never falls below its level again (this book).
 
     Args:
-        steps: of the measurements, increasing.
-        curves: a row a run, finite.
+        steps: the increasing steps of the measurements.
+        curves: finite values, one row per run.
         level: any.
 
     Returns:
-        A step a run; infinity if none.
+        One step per run; infinity if there is none.
 
     Example:
         >>> curves = np.array([[0.6, 0.4, 0.7, 0.8]])
@@ -75,10 +75,11 @@ def in_order(times: Float[np.ndarray, "runs events"]) -> Float[np.ndarray, " run
     """Whether the times of a run rise strictly and are all finite (Theorem 2, Definition 1).
 
     Args:
-        times: a row a run, its events in the order expected; infinity for never.
+        times: one row per run, its events in the expected order; infinity for an event that never
+            happens.
 
     Returns:
-        1 for each run where they do, else 0.
+        1 for each run in which they do, else 0.
 
     Example:
         >>> analysis.in_order(np.array([[1.0, 2.0, 3.0], [1.0, 3.0, 3.0]])).tolist()
@@ -89,7 +90,7 @@ def in_order(times: Float[np.ndarray, "runs events"]) -> Float[np.ndarray, " run
 
 
 class Exponent(NamedTuple):
-    """A fitted power y = c x^slope with a two-sided confidence interval of the slope (§6).
+    """A fitted power law y = c x^slope with a two-sided confidence interval of the slope (§6).
 
     Attributes:
         slope: the exponent.
@@ -110,13 +111,13 @@ def exponent(
     Args:
         x: at least three values, > 0 and not all equal.
         y: as many values, > 0.
-        confidence: of Student's interval, between 0 and 1.
+        confidence: the level of Student's interval, between 0 and 1.
 
     Returns:
         The slope with its interval.
 
     Raises:
-        ValueError: for fewer than three points.
+        ValueError: if there are fewer than three points.
 
     Example:
         >>> x = np.array([1.0, 2.0, 4.0])

@@ -1,4 +1,4 @@
-"""Trainings against what is predicted of them: up to emergence, and at the end."""
+"""Trainings compared with their predictions, up to emergence and at the end."""
 
 from typing import NamedTuple
 
@@ -11,15 +11,15 @@ from ._curves import first_fallen
 
 
 class Agreement(NamedTuple):
-    """How far trained networks are from their prediction, a value a seed (Apps. C, D).
+    """How far trained networks are from their prediction, one value per seed (Apps. C, D).
 
     Attributes:
         half_loss: first step with a loss of 1/2, measured over predicted.
         nineteen: of each coordinate, the largest difference of its mean over seeds while
             D alpha_3 is predicted to be at most 1/2, over the largest predicted there of its kind:
             the three alpha and twelve beta, which are scores once multiplied by D, or the gamma.
-        end: mean loss of the last fifth of the steps, less the predicted.
-        head: alpha_3 after the last recorded step, over the predicted.
+        end: mean loss of the last fifth of the steps, minus the predicted one.
+        head: alpha_3 after the last recorded step, over the predicted value.
     """
 
     half_loss: Float[np.ndarray, " seeds"]  # first step with a loss of 1/2, measured over predicted
@@ -34,16 +34,16 @@ def agreement(
     predicted: tuple[Float[np.ndarray, "times 19"], Float[np.ndarray, " times"]],
     dim: int,
 ) -> Agreement:
-    """Trained coordinates and losses against the predicted ones at the same steps (Apps. C, D).
+    """Compare trained coordinates and losses with the predicted ones (Apps. C, D).
 
     Args:
-        steps: of the measurements, increasing, at least five.
+        steps: the increasing steps of at least five measurements.
         measured: coordinates and losses of all seeds.
         predicted: those of `training.predict_minimal` at the same steps.
         dim: dimension D of an item, label or position.
 
     Returns:
-        Ratios and differences, a value a seed or a coordinate.
+        Ratios and differences, one value per seed or coordinate.
 
     Example:
         >>> steps, loss = np.arange(10), np.linspace(1.0, 0.1, 10)

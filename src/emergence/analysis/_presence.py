@@ -8,14 +8,14 @@ from torch import Tensor
 def presence(
     pseudo: Float[Tensor, "runs 19"], expected: Float[np.ndarray, "19"], smallest: float
 ) -> tuple[float, int]:
-    """Whether the pseudo-parameters that population descent expects are there (Theorem 1).
+    """Whether trained runs have the pseudo-parameters that theory expects (Theorem 1).
 
-    Of those that should be at least twice `smallest`, what noise cannot hide.
+    Only those count that should be at least twice `smallest`, which noise cannot hide.
 
     Args:
         pseudo: the 19 of every run.
-        expected: of `training.predict_minimal`.
-        smallest: what stands out, as of `analysis.Structure`, > 0.
+        expected: the values from `training.predict_minimal`.
+        smallest: the smallest visible size, as in `analysis.Structure`, > 0.
 
     Returns:
         The least mean over runs with the sign expected, in units of `smallest`, or 0 if there are

@@ -1,11 +1,11 @@
-"""Theorem 1 block by block: what lies outside its structure, against the noise of the same runs.
+"""Theorem 1 block by block: what lies outside its structure, compared with rotated copies.
 
-Training from zero on isotropic data has a symmetry that holds at every batch size. Turn all items
-and labels by an orthogonal E, all positions by an orthogonal F that commutes with M: the data have
-the same law, and the trained weights turn with them. So a run turned by its own E and F, drawn
-evenly, is as likely as the run itself, and what stays in place under all turns is the structure of
-Theorem 1. Turned runs are therefore an exact null for whatever a run holds outside it: noise has no
-direction of its own, a diagonal has.
+Training from zero on isotropic data has a symmetry that holds at every batch size. If all items and
+labels are rotated by an orthogonal E, and all positions by an orthogonal F that commutes with M,
+then the data have the same distribution, and the trained weights rotate with them. So a copy of a
+run, rotated by a random E and F, is as likely as the run itself, and what all rotations leave fixed
+is the structure of Theorem 1. Rotated copies are therefore an exact null distribution for whatever
+a run holds outside this structure, because noise has no preferred direction and a diagonal has one.
 """
 
 from collections.abc import Sequence
@@ -46,14 +46,15 @@ CHUNK = 50  # turns at once: some twenty megabytes at D = 16
 
 
 class Structure(NamedTuple):
-    """What runs hold outside the structure of Theorem 1, by block and reading (App. A).
+    """What trained weights hold outside the structure of Theorem 1, by block (App. A).
 
     Attributes:
-        found: zero where any value is allowed.
-        scale: standard deviations for rotated runs; zero where any value is allowed.
+        found: the deviations; zero where any value is allowed.
+        scale: their standard deviations for rotated runs; zero where any value is allowed.
         size: how far the largest deviation stands out, in standard deviations.
-        worst: which one that is.
-        limit: what the largest deviation of rotated runs exceeds with chance `level`.
+        worst: the name of the largest deviation.
+        limit: the value that the largest deviation of rotated runs exceeds with probability
+            `level`.
         smallest: a multiple of I or M in all runs that stands out beyond the limit with probability
             0.95, even in the noisiest block.
         chance: how often rotated runs deviate as much as the runs themselves.
@@ -69,30 +70,30 @@ class Structure(NamedTuple):
 
     @property
     def excess(self) -> float:
-        """The most remarkable reading over its limit: above 1 the structure is violated."""
+        """The largest deviation over its limit; above 1 the structure is violated."""
         return self.size / self.limit
 
 
 def structure(
     weights: Weights, *, generator: torch.Generator, turns: int = 1999, level: float = 0.005
 ) -> Structure:
-    """Every block of trained weights against the same runs rotated at random (Theorem 1, App. A).
+    """Compare every block of trained weights with randomly rotated copies (Theorem 1, App. A).
 
     With ten figures, a level of 0.005 keeps the chance of one false alarm in all below 0.05; with
-    several settings of each it is a part of that. The limit is on the greatest of all readings of a
-    figure, whatever their correlations.
+    several settings of each, the level is divided by their number. The limit holds for the greatest
+    of all readings of a figure, whatever their correlations.
 
     Args:
-        weights: of several runs, trained from zero on isotropic data.
+        weights: the weights of several runs, trained from zero on isotropic data.
         generator: source of the random rotations.
         turns: number of rotated copies, >= 4/level.
-        level: chance of a false alarm, between 0 and 1.
+        level: probability of a false alarm, between 0 and 1.
 
     Returns:
-        What lies outside the structure, and how remarkable it is.
+        What lies outside the structure, and how large it is compared with rotated copies.
 
     Raises:
-        ValueError: where there are too few turns to know the limit.
+        ValueError: if there are too few rotated copies to determine the limit.
 
     Example:
         >>> stream = torch.Generator().manual_seed(0)
@@ -126,7 +127,7 @@ def structure(
 
 
 def outside_blocks(weights: Weights) -> Float[Tensor, "runs 28 D D"]:
-    """The blocks of weights, without what the 19 pseudo-parameters make of them."""
+    """The blocks of weights without the part that the 19 pseudo-parameters give."""
     dim = weights.w3.shape[-1]
     inside = embed(project(weights)[0], dim)
     return torch.cat(
@@ -137,7 +138,7 @@ def outside_blocks(weights: Weights) -> Float[Tensor, "runs 28 D D"]:
 def turned(
     blocks: Float[Tensor, "runs 28 D D"], turns: int, generator: torch.Generator
 ) -> list[Float[Tensor, "turns runs 28 D D"]]:
-    """The blocks of runs that are turned at random, each run by turns of its own."""
+    """The blocks of runs that are rotated at random, each run by its own rotations."""
     runs, dim = len(blocks), blocks.shape[-1]
     rows, columns = (torch.tensor([place[k] for place in BLOCKS]) for k in (1, 2))
     chunks = []
@@ -205,10 +206,10 @@ def _commuting(
 
 
 def plant(weights: Weights, places: Sequence[tuple[int, int]], size: float) -> Weights:
-    """The same weights with a multiple of I or M more in places, to see what is found (Theorem 1).
+    """Add a multiple of I or M to some blocks of weights, as a planted violation (Theorem 1).
 
     Args:
-        weights: of one or of several runs.
+        weights: the weights of one or of several runs.
         places: a block, counted from 0, and 0 for I or 1 for M, as those of `analysis.FORBIDDEN`.
         size: the multiple, any.
 

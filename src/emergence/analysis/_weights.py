@@ -8,7 +8,7 @@ from emergence.subspace import INDUCTION_HEAD, NAMES
 
 
 def head_lead(pseudo: Float[Tensor, "*runs 19"]) -> Float[Tensor, "*runs"]:
-    """The least size among alpha_3, beta_2, gamma_3 over the greatest of the other sixteen (§5).
+    """The smallest size of alpha_3, beta_2, gamma_3 over the greatest of the other sixteen (§5).
 
     Args:
         pseudo: the 19 in the order of `subspace.NAMES`, of one network or of several runs.

@@ -1,4 +1,4 @@
-"""The clock of a text: when an induction head forms, from counts alone, before training."""
+"""The clock of a text, which predicts from counts alone when an induction head forms."""
 
 from ._command import command
 from ._counts import Pulls, pulls

@@ -20,14 +20,14 @@ SENTENCES = (
 
 
 def command(given: list[str] | None = None) -> int:
-    """Print when an induction head would form in a file's text (chapter The clock of a corpus).
+    """Print when training on a text would form an induction head (chapter The clock of a corpus).
 
     Args:
         given: the words after `python -m emergence.clock`, a file and options; None for those of
             this process.
 
     Returns:
-        0, or 2 after an error, which is told in one sentence on the error stream.
+        0, or 2 after an error, which one sentence on the error stream explains.
 
     Example:
         >>> clock.command(["no such file"])
@@ -35,13 +35,13 @@ def command(given: list[str] | None = None) -> int:
     """
     parser = argparse.ArgumentParser(
         "python -m emergence.clock",
-        description="Say when an induction head would form in a model that reads a text.",
+        description="Predict when an induction head would form in a model trained on a text.",
     )
     parser.add_argument("file", type=Path, help="a text in UTF-8")
     parser.add_argument("--unit", choices=("words", "bytes"), default="words")
-    parser.add_argument("--context", type=int, default=128, help="tokens of a window")
-    parser.add_argument("--batch", type=int, default=8, help="windows of a step")
-    parser.add_argument("--rate", type=float, default=3e-3, help="learning rate of AdamW")
+    parser.add_argument("--context", type=int, default=128, help="the number of tokens in a window")
+    parser.add_argument("--batch", type=int, default=8, help="the number of windows in a step")
+    parser.add_argument("--rate", type=float, default=3e-3, help="the learning rate of AdamW")
     asked = parser.parse_args(given)
     try:
         found = pulls(in_tokens(read_text(asked.file), asked.unit), asked.context)

@@ -1,4 +1,4 @@
-"""Pull on the three weights of an induction head, counted in a text."""
+"""How strongly a text drives the three weights of an induction head, from counts."""
 
 from typing import NamedTuple
 
@@ -14,7 +14,7 @@ STRENGTHS = 2.0 ** np.arange(-2, 13)  # of the prior of successors, in counts
 
 
 class Pulls(NamedTuple):
-    """What a text does to the three weights of a copying head at initialisation (this book).
+    """How strongly a text drives the three weights of a copying head at first (this book).
 
     Each weight has a signal and a noise: the mean gradient with respect to it that a token brings,
     and the root mean square of what a token brings to any other direction of the same matrix.
@@ -43,22 +43,23 @@ class Pulls(NamedTuple):
 
 
 def pulls(tokens: Tokens, context: int, *, windows: int = 256, seed: int = 0) -> Pulls:
-    """Count the pull of a text on a copying head (chapter The clock of a corpus).
+    """Count how strongly a text drives a copying head (chapter The clock of a corpus).
 
-    What a table of successors foretells is no pull on the head. The table of one half of the text
-    is used for windows of the other, with a prior whose strength makes that half likeliest.
+    What a table of successors predicts does not drive the head. The table of one half of the text
+    is used for windows of the other half, with the prior strength that makes this other half
+    likeliest.
 
     Args:
         tokens: the text, whole numbers >= 0 and < 8192, of one dimension.
         context: tokens C of a window, >= 4.
-        windows: how many windows are counted, drawn at random, >= 2; the work is windows C^2.
-        seed: of the choice of windows.
+        windows: how many random windows are counted, >= 2; the cost is of order windows C^2.
+        seed: the seed of the choice of windows.
 
     Returns:
         Signal and noise of the three weights, and how often and how reliably bigrams return.
 
     Raises:
-        ValueError: for a number out of its range, and for a text shorter than 16 windows.
+        ValueError: if a number is out of its range, or the text is shorter than 16 windows.
 
     Example:
         >>> text = np.random.default_rng(0).integers(0, 9, size=4000)
@@ -88,7 +89,7 @@ def pulls(tokens: Tokens, context: int, *, windows: int = 256, seed: int = 0) ->
 
 
 def successors(text: Tokens, held_out: Tokens, vocabulary: int) -> Pairs:
-    """The chance of each token, a column, after each, a row, with the likeliest prior.
+    """The probability of each token (column) after each token (row), under the likeliest prior.
 
     The prior is the frequency of the next token in the text, with a strength, in counts, that makes
     another text likeliest.

@@ -1,4 +1,4 @@
-"""Texts for the clock: a file in bytes or in words, with an error in one sentence."""
+"""Texts for the clock, split into bytes or words, with one sentence for each error."""
 
 import re
 from pathlib import Path
@@ -16,13 +16,13 @@ def read_text(path: Path | str) -> str:
     """The text of a file (chapter The clock of a corpus).
 
     Args:
-        path: of a text in UTF-8.
+        path: the path of a text in UTF-8.
 
     Returns:
         Its characters.
 
     Raises:
-        ValueError: for a file that is missing, empty, or no text.
+        ValueError: if the file is missing, empty or not a text.
 
     Example:
         >>> clock.read_text("no such file")
@@ -46,17 +46,17 @@ def read_text(path: Path | str) -> str:
 
 
 def in_tokens(text: str, unit: str = "words") -> Int[np.ndarray, " tokens"]:
-    """A text in tokens, without a tokeniser of its own (chapter The clock of a corpus).
+    """Split a text into tokens by a simple rule (chapter The clock of a corpus).
 
     Args:
         text: its characters.
-        unit: `words`, with the 8191 most frequent told apart, or `bytes`.
+        unit: `words`, of which the 8191 most frequent are distinguished, or `bytes`.
 
     Returns:
         Whole numbers below 8192.
 
     Raises:
-        ValueError: for an unknown unit.
+        ValueError: if the unit is unknown.
 
     Example:
         >>> clock.in_tokens("a a a b").tolist()

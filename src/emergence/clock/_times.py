@@ -9,17 +9,17 @@ CONSTANT = 3.0  # in units of learning rate times steps, from eight pilot traini
 
 
 def strength(found: Pulls, batch_tokens: int) -> float:
-    """The mean signal-to-noise ratio of a step, geometric, output counted twice (this book).
+    """The geometric mean of the signal-to-noise ratios of a step; output counts twice (this book).
 
     Args:
         found: as from `clock.pulls`.
         batch_tokens: tokens of a step, B C, >= 1.
 
     Returns:
-        What divides the time to emergence; 0 where the text pulls any of the weights the wrong way.
+        The divisor of the time to emergence; 0 if the text drives a weight in the wrong direction.
 
     Raises:
-        ValueError: for fewer than one token.
+        ValueError: if a step has less than one token.
 
     Example:
         >>> found = clock.Pulls(8, 9, (0.1, 1.0), (0.1, 1.0), (0.1, 1.0), 0.5, 0.5, 0.1, 0.2)
@@ -38,19 +38,19 @@ def strength(found: Pulls, batch_tokens: int) -> float:
 def steps_to_head(found: Pulls, batch_size: int, *, learning_rate: float = 3e-3) -> float:
     """Steps of AdamW until a two-layer network has an induction head, from counts (this book).
 
-    The constant is that of a network of width 128, a head a layer, in eight pilot trainings; the
-    rest follows from counts.
+    The constant comes from eight pilot trainings of a network of width 128 with one head per layer;
+    the rest follows from counts.
 
     Args:
         found: as from `clock.pulls`, for the context that is trained on.
         batch_size: windows B of a step, >= 1.
-        learning_rate: of AdamW, > 0.
+        learning_rate: the learning rate of AdamW, > 0.
 
     Returns:
-        A number of steps, infinity for never.
+        The number of steps; infinity if no head forms.
 
     Raises:
-        ValueError: for a number out of its range.
+        ValueError: if a number is out of its range.
 
     Example:
         >>> found = clock.Pulls(8, 9, (0.1, 1.0), (0.1, 1.0), (0.1, 1.0), 0.5, 0.5, 0.1, 0.2)

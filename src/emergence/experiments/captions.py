@@ -1,4 +1,4 @@
-"""Trainings as the captions of Apps. C and D give them, and their tiny counterparts."""
+"""Trainings with the settings of the captions of Apps. C and D, and tiny versions of them."""
 
 from dataclasses import replace
 
@@ -11,7 +11,7 @@ def weights(n_pairs: int, *snapshots: int) -> MinimalTraining:
 
     Args:
         n_pairs: pairs N in a sequence, >= 1.
-        snapshots: numbers of updates after which weights are kept, the last of them the end.
+        snapshots: numbers of updates after which weights are kept; training ends at the last.
 
     Returns:
         The settings, with about a hundred measurements.
@@ -32,7 +32,7 @@ SMALL_WEIGHTS = MinimalTraining(2, 8, 32, 30, snapshots=(10, 20, 30), record_eve
 def dynamics(n_pairs: int, dim: int, steps: int) -> MinimalTraining:
     """A training as in the captions of App. D: learning rate 1, B = 256 (App. D, Figs. 4, 15, 16).
 
-    The step counts are not printed. Ours go on well past the step at which the head has formed.
+    The paper does not print the number of steps. Ours ends well after the head has formed.
 
     Args:
         n_pairs: pairs N in a sequence, >= 1.
@@ -56,10 +56,10 @@ def constrained(settings: MinimalTraining) -> MinimalTraining:
     """The same training with only alpha_3, beta_2 and gamma_3 free (Fig. 4, bottom; §5).
 
     Args:
-        settings: of a training of all weights.
+        settings: the settings of a training of all weights.
 
     Returns:
-        The settings, changed in what is trained.
+        The settings with only these three trained.
 
     Example:
         >>> captions.constrained(captions.dynamics(4, 16, 300)).trained
@@ -72,10 +72,10 @@ def lengthened(settings: MinimalTraining) -> MinimalTraining:
     """The same training with more steps, in proportion to one over its learning rate (Fig. 4; §5).
 
     Args:
-        settings: of a training whose number of steps is not printed; its rate is 1/k.
+        settings: a training whose number of steps is not printed; its learning rate is 1/k.
 
     Returns:
-        The settings with k times the steps, and moments k times as late.
+        The settings with k times as many steps, and snapshots k times as late.
 
     Example:
         >>> half = training.MinimalTraining(4, 16, 256, 300, learning_rate=0.5)

@@ -29,18 +29,18 @@ def minimal_steps(
     """The first steps at which alpha_3, beta_2, gamma_3 and the loss pass their levels (§4, §5).
 
     Args:
-        settings: of the training.
-        seeds: one network each.
+        settings: the settings of the training.
+        seeds: the seeds, one network for each.
         device: where it is trained.
-        label: what messages call the training.
-        levels: of the three, in the units of the weights; the loss must be at most 1/2.
+        label: the name of the training in messages.
+        levels: the levels of the three, in the units of the weights; that of the loss is 1/2.
 
     Returns:
-        A row a seed, in recorded steps; infinity for never.
+        Recorded steps, one row per seed; infinity if a level is never reached.
 
     Raises:
-        ArithmeticError: when a run diverges.
-        ValueError: without seeds, or for data out of their range.
+        ArithmeticError: if a run diverges.
+        ValueError: if there are no seeds, or the data are out of their range.
 
     Example:
         >>> settings = captions.dynamics(2, 8, 40)
@@ -58,14 +58,15 @@ def predicted_minimal_steps(
     """The steps of `first_passage.minimal_steps` on the path of population descent (§4).
 
     Args:
-        settings: of a training on Gaussian data from zero.
-        levels: of alpha_3, beta_2 and gamma_3.
+        settings: a training on Gaussian data from zero initialisation.
+        levels: the levels of alpha_3, beta_2 and gamma_3.
 
     Returns:
-        A step for each of the three and for the loss, with nothing fitted; infinity for never.
+        A step for each of the three and for the loss, with nothing fitted; infinity if a level
+        is never reached.
 
     Raises:
-        ValueError: for settings that the closed form does not cover.
+        ValueError: if the closed form does not cover the settings.
 
     Example:
         >>> levels = (0.5 / 16, 0.5 / 16, 0.5)
@@ -117,17 +118,17 @@ def token_steps(
     """The first steps at which the batch loss of the transformer is at most half of ln N (§2).
 
     Args:
-        settings: of the training.
-        seeds: one training each.
+        settings: the settings of the training.
+        seeds: the seeds, one training for each.
         device: where it is trained.
-        label: what messages call the training.
-        start: called with the model before the first update; None for nothing.
+        label: the name of the training in messages.
+        start: a function called with the model before the first update, or None.
 
     Returns:
-        A step a seed; infinity for a run that does not get there in time or diverges before.
+        One step per seed; infinity if a run does not get there in time or diverges before.
 
     Raises:
-        ValueError: for data out of their range.
+        ValueError: if the data are out of their range.
 
     Example:
         >>> settings = training.TokenTraining(dim=16, batch_size=8, steps=3)

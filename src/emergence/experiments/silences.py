@@ -1,4 +1,4 @@
-"""What the paper leaves open in its experiments, and the candidates that the book tries."""
+"""Settings that the paper does not give, and the candidates that this book tries."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,9 +11,9 @@ class Silence:
     """A setting that the paper does not give, with the candidates that this book tries.
 
     Attributes:
-        setting: the field of the training's settings.
-        why: why it is open.
-        candidates: by what the book calls them, each a usual choice.
+        setting: the name of the field in the training's settings.
+        why: why the paper leaves it open.
+        candidates: usual choices, by the names that this book gives them.
     """
 
     setting: str  # the field of the training's settings
@@ -75,15 +75,15 @@ MINIMAL: tuple[Silence, ...] = (LOSS, ATTENTION, START)
 def variations(
     base: Any, silences: Sequence[Silence], pairs: Sequence[tuple[Silence, Silence]] = ()
 ) -> dict[str, Any]:
-    """Settings that differ from a base in one silence, or in both of a pair (App. E).
+    """Variations of settings in one setting that the paper does not give, or in two (App. E).
 
     Args:
         base: a dataclass.
-        silences: tried alone.
-        pairs: of silences, tried together.
+        silences: those that are varied alone.
+        pairs: pairs that are varied together.
 
     Returns:
-        The settings by name, the base as `base`, then every other combination once.
+        The settings by name: the base as `base`, then every other combination once.
 
     Example:
         >>> base = training.TokenTraining()

@@ -1,4 +1,4 @@
-"""The networks of `models`, exactly, at a fraction of the cost (chapter Cost)."""
+"""The networks of `models`, computed exactly at a fraction of the cost (chapter Cost)."""
 
 from emergence._moved import moved
 

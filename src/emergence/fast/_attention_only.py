@@ -25,15 +25,16 @@ def attention_only_logits(
         model: the network of §2.1, on the device of the tokens.
         tokens: tokens, whole numbers from 0 to `vocabulary` - 1.
         positions: places in the block, from 0 to `block_size` - 1.
-        mask: `causal`, a position sees itself and what precedes it, or `strict`, not itself.
-        rows: the positions wanted, a slice of 0 to `length` - 1.
+        mask: `causal`, where a position attends to itself and to what precedes it, or `strict`,
+            where it does not attend to itself.
+        rows: the positions at which logits are returned, a slice of 0 to `length` - 1.
 
     Returns:
-        Logits of the next token, what the network returns at these positions but for rounding.
-        Differentiable, as often as wanted, with respect to the weights.
+        Logits of the next token, equal to those of the network up to rounding.
+        Differentiable any number of times with respect to the weights.
 
     Raises:
-        ValueError: for an unknown mask.
+        ValueError: if the mask is unknown.
 
     Example:
         >>> stream = torch.Generator().manual_seed(0)
@@ -86,7 +87,7 @@ def key_query_products(
         division by the square root of D where the network has it.
 
     Raises:
-        IndexError: for a layer that the network does not have.
+        IndexError: if the network does not have this layer.
 
     Example:
         >>> stream = torch.Generator().manual_seed(0)

@@ -22,15 +22,16 @@ def disentangled_output(
         weights: the 28 D^2 weights, of one network or of several runs.
         inputs: sequences of 2N + 1 rows of width 2D (Eqs. 3, 4), of the device and type of the
             weights; each run has its own.
-        mask: `strict`, a position does not see itself (App. B.2), or `causal`, it does.
-        windows: how many positions back a row of layer 1 and 2 sees, >= 1 each; None for all.
+        mask: `strict`, where a position does not attend to itself (App. B.2), or `causal`, where it
+            does.
+        windows: how many positions back a row of layers 1 and 2 attends, >= 1 each; None for all.
 
     Returns:
-        The prediction at the query item, that of `models.disentangled_output` but for rounding.
+        The prediction at the query item, equal to `models.disentangled_output` up to rounding.
         Differentiable once, and with respect to the weights.
 
     Raises:
-        ValueError: if the inputs ask for a gradient, for an unknown mask or an empty window.
+        ValueError: if the inputs require a gradient, the mask is unknown or a window is empty.
 
     Example:
         >>> stream = torch.Generator().manual_seed(0)
@@ -158,13 +159,14 @@ def induction_head_output(
         pseudo: alpha_3, beta_2 and gamma_3, of one network or of several runs.
         inputs: sequences of 2N + 1 rows of width 2D (Eqs. 3, 4), of the device and type of the
             pseudo-parameters; each run has its own.
-        mask: `strict`, a position does not see itself (App. B.2), or `causal`, it does.
+        mask: `strict`, where a position does not attend to itself (App. B.2), or `causal`, where it
+            does.
 
     Returns:
         The prediction at the query item. Differentiable once, and with respect to the three.
 
     Raises:
-        ValueError: if the inputs ask for a gradient, or for an unknown mask.
+        ValueError: if the inputs require a gradient or the mask is unknown.
 
     Example:
         >>> stream = torch.Generator().manual_seed(0)

@@ -24,11 +24,11 @@ def pseudo_curves(
 
     Args:
         ax: the axes to draw on.
-        steps: of the measurements.
-        values: the 19 of every seed.
-        names: of the 19, in their order.
-        highlight: those in colour; the others are grey means.
-        predicted: dashed for the highlighted ones; None for nothing.
+        steps: the steps of the measurements.
+        values: the 19 values of every seed.
+        names: the names of the 19, in their order.
+        highlight: the names drawn in colour; of the others a grey mean is drawn.
+        predicted: dashed curves for the highlighted ones, or None.
     """
     for i, name in enumerate(names):
         if name not in highlight:
@@ -53,14 +53,14 @@ def dynamics(
     predicted: Mapping[str, tuple[Float[np.ndarray, "times 19"], Float[np.ndarray, " times"]]]
     | None = None,
 ) -> Figure:
-    """A row a training: its pseudo-parameters on the left, its loss on the right (Fig. 4, App. D).
+    """One row per training: pseudo-parameters on the left, loss on the right (Fig. 4, App. D).
 
     Args:
-        steps: of the measurements.
-        trainings: by title, the 19 and the loss of every seed.
-        names: of the 19, in their order.
-        highlight: those in colour.
-        predicted: by title, what is dashed; None for nothing.
+        steps: the steps of the measurements.
+        trainings: by title, the 19 values and the loss of every seed.
+        names: the names of the 19, in their order.
+        highlight: the names drawn in colour.
+        predicted: dashed curves by title, or None.
 
     Returns:
         The figure, whose rows share one scale.
@@ -90,7 +90,7 @@ def weight_maps(weights: Mapping[str, Float[np.ndarray, "rows columns"]], dim: i
     The blocks of alpha_3, beta_2 and gamma_3 have frames.
 
     Args:
-        weights: matrices by the names `w1`, `w2` and `w3`.
+        weights: the matrices by the names `w1`, `w2` and `w3`.
         dim: side D of a block.
     """
     figure, axes = plt.subplots(

@@ -41,7 +41,7 @@ def colour(name: str) -> str:
     """The colour of a quantity, one throughout this book.
 
     Args:
-        name: its first word, up to an underscore, decides.
+        name: the name of a quantity; its first word, up to an underscore, decides.
 
     Returns:
         The colour in hexadecimal, grey for a quantity that has none.
@@ -61,10 +61,10 @@ def heat_map(
 
     Args:
         ax: the axes to draw on.
-        matrix: what is drawn.
+        matrix: the matrix that is drawn.
         blocks: names of the block rows and of the block columns; empty for none.
         limit: end of the scale, > 0; None for the greatest size of an entry.
-        title: above it.
+        title: the title above it.
     """
     limit = np.abs(matrix).max() if limit is None else limit
     rows, columns = matrix.shape
@@ -108,12 +108,12 @@ def seed_band(
 
     Args:
         ax: the axes to draw on.
-        x: of the measurements.
-        runs: a row a seed.
-        name: of the quantity, which has its colour.
-        label: written beside the curve; empty for none.
+        x: the x of the measurements.
+        runs: one row per seed.
+        name: the name of the quantity, which decides the colour.
+        label: the text beside the curve; empty for none.
         at: the x of the label; None for the right end.
-        line: further keywords of Matplotlib's `plot`.
+        line: further keyword arguments of Matplotlib's `plot`.
     """
     mean = runs.mean(axis=0)
     style = {"color": colour(name)} | line
@@ -131,13 +131,13 @@ def seed_band(
 def predicted_curve(
     ax: Axes, x: Real[np.ndarray, " times"], curve: Float[np.ndarray, " times"], *, name: str
 ) -> Axes:
-    """What theory says of a measured quantity, dashed, a darker shade of its colour (Apps. C, D).
+    """Draw the theory of a measured quantity, dashed, in a darker shade (Apps. C, D).
 
     Args:
         ax: the axes to draw on.
-        x: of the values.
+        x: the x of the values.
         curve: the values.
-        name: of the quantity.
+        name: the name of the quantity.
     """
     shade = [0.55 * part for part in to_rgb(colour(name))]
     ax.plot(x, curve, "--", color=shade, lw=1.3)
@@ -159,9 +159,9 @@ def power_law(
         ax: the axes to draw on.
         x: > 0.
         y: > 0.
-        name: of the quantity, which has its colour.
-        label: written beside the last point.
-        line: further keywords of Matplotlib's `loglog`.
+        name: the name of the quantity, which decides the colour.
+        label: the text beside the last point.
+        line: further keyword arguments of Matplotlib's `loglog`.
     """
     ax.loglog(x, y, **({"marker": "o", "ms": 4, "color": colour(name)} | line))
     ax.annotate(
@@ -172,10 +172,10 @@ def power_law(
 
 
 def plain_ticks(*axes: Axis) -> None:
-    """Ticks at 1, 2 and 5 of each decade, as plain numbers, in figures of this book.
+    """Draw ticks at 1, 2 and 5 of each decade, as plain numbers, in figures of this book.
 
     Args:
-        axes: logarithmic ones, changed in place.
+        axes: logarithmic axes, changed in place.
     """
     for axis in axes:
         axis.set_major_locator(LogLocator(subs=(1, 2, 5)))

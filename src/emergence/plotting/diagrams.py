@@ -27,7 +27,7 @@ def induction_head() -> Figure:
 
 
 def three_memories() -> Figure:
-    """The head of bigrams: which memory does which step (chapter Birth; Bietti et al. 2023)."""
+    """The head of bigrams, and which memory does which step (chapter Birth; Bietti et al. 2023)."""
     figure, ax = plt.subplots(figsize=(7.6, 4.0), layout="constrained")
     names = [r"$\cdots$", "$q$", "$o$", r"$\cdots$", "$q$"]
     first, output, query = 1.5, 3.0, 6.0
@@ -60,11 +60,11 @@ def three_memories() -> Figure:
 
 
 def attention_maps(circuit: Circuit, tokens: str) -> Figure:
-    """The attention of both layers, a row looks at the columns (§5).
+    """The attention of both layers; each row attends to the columns (§5).
 
     Args:
         circuit: as from `analysis.circuit`.
-        tokens: a character a position, written beside rows and columns.
+        tokens: one character per position, written beside rows and columns.
     """
     figure, axes = plt.subplots(1, 2, figsize=(7.6, 3.7))
     for ax, weights, name, title in zip(

@@ -42,7 +42,7 @@ def embedding_panel(ax: Axes, embeddings: Float[Tensor, "n 2"]) -> Axes:
 
     Args:
         ax: the axes to draw on.
-        embeddings: a row a residue.
+        embeddings: one row per residue.
     """
     n = len(embeddings)
     _bare(ax, 1.25 * float(embeddings.abs().max()))

@@ -1,1 +1,1 @@
-"""Parts of executed proofs that several chapters share; a test can turn each step red."""
+"""Parts of executed proofs that several chapters share; tests check that each step can fail."""

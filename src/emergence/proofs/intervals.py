@@ -11,7 +11,7 @@ def ball(low: float, high: float) -> arb:
         high: upper end, >= `low`.
 
     Returns:
-        A ball of Arb that holds both ends and all between.
+        A ball of Arb that contains both ends and everything between them.
 
     Example:
         >>> intervals.ball(0.0, 1.0).contains(0.5)

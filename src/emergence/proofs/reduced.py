@@ -20,10 +20,10 @@ class Attention(NamedTuple):
     """The query's attention in layer 2, symbolic in the pair and in N (App. B.3).
 
     Attributes:
-        label: to the label of the pair.
-        item: to its item.
+        label: the attention to the label of the pair.
+        item: the attention to its item.
         pair: the symbol that counts pairs from 1 to N.
-        retrieved: e^alpha/(e^alpha + 2N - 2), what the last label holds of its item.
+        retrieved: e^alpha/(e^alpha + 2N - 2), the share of its item that the last label holds.
     """
 
     label: sp.Expr
@@ -92,13 +92,13 @@ def derive_loss() -> sp.Expr:
 
 
 def rational(expression: sp.Expr) -> sp.Expr:
-    """An expression as a cancelled quotient, so that equal ones look alike (App. B.4).
+    """An expression as a cancelled quotient, so that equal ones have the same form (App. B.4).
 
     Args:
         expression: in `reduced.ALPHA`, `reduced.BETA`, `reduced.GAMMA` and `reduced.N`.
 
     Returns:
-        It in a = e^alpha, s = e^(beta r), beta, gamma and N.
+        The expression in a = e^alpha, s = e^(beta r), beta, gamma and N.
 
     Example:
         >>> reduced.rational(sp.exp(reduced.ALPHA) / sp.exp(reduced.ALPHA) - 1)

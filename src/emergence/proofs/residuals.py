@@ -6,13 +6,13 @@ import sympy as sp
 
 
 def failed(residuals: Mapping[str, sp.Expr]) -> int:
-    """The number of steps of a derivation where something other than 0 is left (this book).
+    """The number of steps of a derivation whose remainder is not 0 (this book).
 
     Args:
-        residuals: by the step's name, left side minus right side, simplified.
+        residuals: for each step by name, the left side minus the right side, simplified.
 
     Returns:
-        How many are not the number 0.
+        How many of them are not the number 0.
 
     Example:
         >>> residuals.failed({"right": sp.Integer(0), "wrong": sp.Symbol("x")})
@@ -22,10 +22,10 @@ def failed(residuals: Mapping[str, sp.Expr]) -> int:
 
 
 def as_table(residuals: Mapping[str, sp.Expr]) -> str:
-    """The steps of a derivation as a table in Markdown, a row a step (this book).
+    """The steps of a derivation as a table in Markdown, one row per step (this book).
 
     Args:
-        residuals: by the step's name, left side minus right side, simplified.
+        residuals: for each step by name, the left side minus the right side, simplified.
 
     Returns:
         The table.

@@ -10,10 +10,10 @@ AREA = sp.sqrt(sp.pi / 2) * sp.erf(B / sp.sqrt(2))
 
 
 def leading_speeds() -> dict[str, sp.Expr]:
-    """The speeds of App. B.4 for many pairs and bounded s, held against their limits (App. B.4).
+    """The speeds of App. B.4 for many pairs and bounded s, compared with their limits (App. B.4).
 
     Returns:
-        By step, left side minus right side, which must be 0.
+        For each step, the left side minus the right side, which must be 0.
 
     Example:
         >>> residuals.failed(speeds.leading_speeds())

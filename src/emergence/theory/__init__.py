@@ -1,8 +1,9 @@
 """Closed forms of §6 and App. B, their gradient flows, and emergence times.
 
 The functions of this package take the number of pairs, or any landscape: a loss with its gradient.
-`contexts` has landscapes of repeated pairs and of layers that see a window, `cross_entropy` those
-of another loss. `laws` and `limits` have the times for many pairs, `area` one law for all of them.
+`contexts` has landscapes of repeated pairs and of layers that attend within a window, and
+`cross_entropy` has those of another loss. `laws` and `limits` have the times for many pairs, and
+`area` has one law for all of them.
 """
 
 from emergence._moved import moved

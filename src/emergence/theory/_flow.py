@@ -16,13 +16,13 @@ TOLERANCES = {"rtol": 1e-12, "atol": 1e-18}  # alpha begins at 1 / 2N^2
 
 
 class Landscape(NamedTuple):
-    """A loss with its gradient, as a flow goes down it (App. B.3, B.4).
+    """A loss with its gradient, which a flow descends (App. B.3, B.4).
 
     Attributes:
-        loss: the loss at a point, one float a parameter: alpha_3, beta_2, gamma_3, or all 19 in
+        loss: the loss at a point, one float per parameter: alpha_3, beta_2, gamma_3, or all 19 in
             the order of `subspace.NAMES`.
-        gradient: its derivatives by these parameters.
-        pairs: places N in the context; all emerges within a few times its square.
+        gradient: its derivatives with respect to these parameters.
+        pairs: places N in the context; emergence takes a few times its square.
         groups: how many of the parameters belong to layer 1, layer 2 and the output.
         head: places of alpha_3, beta_2 and gamma_3 in a point.
     """
@@ -35,10 +35,10 @@ class Landscape(NamedTuple):
 
 
 class Rates(NamedTuple):
-    """How fast each parameter goes down its slope: gradient flow has unit rates (App. B.5).
+    """How fast each parameter descends; gradient flow has unit rates (App. B.5).
 
     Attributes:
-        alpha: rate of alpha_3, >= 0, or of all of layer 1; 0 holds a parameter at its start.
+        alpha: rate of alpha_3, >= 0, or of all of layer 1; 0 keeps a parameter where it begins.
         beta: rate of beta_2, or of all of layer 2.
         gamma: rate of gamma_3, or of the whole output.
     """
@@ -53,11 +53,11 @@ UNIT = Rates()
 
 
 class Crossing(NamedTuple):
-    """An event of SciPy's solvers: all of these components of the state reach a level (App. B.5).
+    """An event for SciPy's solvers: all of these components of the state reach a level (App. B.5).
 
     Attributes:
-        places: of the components in the state, at least one.
-        level: what the least of them must reach.
+        places: the places of the components in the state, at least one.
+        level: the level that the least of them must reach.
         terminal: whether the solver stops there.
     """
 
@@ -124,16 +124,16 @@ def flow_in(
     Args:
         landscape: the loss and its gradient.
         t_max: flow time at which the path ends, >= 0.
-        rates: factor of speed of each layer's parameters or of each parameter, 1 unless given.
+        rates: the rate of each layer's parameters or of each parameter, 1 unless given.
         start: the parameters at time 0, zero unless given.
-        times: increasing flow times from 0 to t_max; None for where the solver stepped.
+        times: increasing flow times from 0 to t_max, or None for the steps of the solver.
 
     Returns:
         The path in flow time at unit learning rate, integrated to a relative tolerance of 1e-12.
 
     Raises:
-        ValueError: for a negative t_max or times outside.
-        ArithmeticError: when the solver gives up.
+        ValueError: if t_max is negative or a time lies outside.
+        ArithmeticError: if the solver fails.
 
     Example:
         >>> held = theory.Rates(alpha=0.0, beta=0.0)  # gamma relaxes to 1 alone
@@ -160,7 +160,7 @@ def descent_in(
     Args:
         landscape: the loss and its gradient.
         steps: number of updates, >= 0.
-        rates: learning rate of each layer's parameters or of each parameter, 1 unless given.
+        rates: the learning rate of each layer's parameters or of each parameter, 1 unless given.
         start: the parameters before the first update, zero unless given.
 
     Returns:
@@ -190,9 +190,9 @@ def velocity_in(landscape: Landscape, rates: Rates | Point) -> Velocity:
 
 
 def rate_of_each(landscape: Landscape, rates: Rates | Point) -> list[float]:
-    """The rate of every parameter, from one a layer or from themselves.
+    """The rate of every parameter, from one rate per layer or per parameter.
 
-    Raises ValueError for another number.
+    Raises ValueError if there is another number of rates.
     """
     each = np.repeat(rates, landscape.groups).tolist() if len(rates) == 3 else list(rates)
     if len(each) != sum(landscape.groups):
@@ -201,7 +201,7 @@ def rate_of_each(landscape: Landscape, rates: Rates | Point) -> list[float]:
 
 
 def begin_in(landscape: Landscape, start: Point | None) -> list[float]:
-    """Where a path begins, zero unless given."""
+    """The first point of a path, zero unless given."""
     return [0.0] * sum(landscape.groups) if start is None else [float(part) for part in start]
 
 

@@ -1,4 +1,4 @@
-"""The rates of Gaussian data, where parameters move at unlike speeds, and steps at them (§4)."""
+"""The rates of Gaussian data, which differ between parameters, and steps at these rates (§4)."""
 
 from typing import NamedTuple
 
@@ -12,13 +12,13 @@ from ._population import Model, landscape_of
 
 
 class PredictedSteps(NamedTuple):
-    """Numbers of updates of a training on Gaussian data (§4); infinity for never.
+    """Numbers of updates of a training on Gaussian data (§4); infinity if never reached.
 
     Attributes:
-        alpha: taken when D alpha_3 first is at least 1/2.
-        beta: when D beta_2 is.
-        gamma: when gamma_3 is.
-        loss: when the loss, a mean over dimensions, first is at most 1/2.
+        alpha: updates until D alpha_3 first is at least 1/2.
+        beta: updates until D beta_2 first is.
+        gamma: updates until gamma_3 first is.
+        loss: updates until the loss, a mean over dimensions, first is at most 1/2.
     """
 
     alpha: float
@@ -32,10 +32,10 @@ def gaussian_rates(dim: float, learning_rate: float = 1.0) -> Rates:
 
     Args:
         dim: dimension D of an item, label or position, > 0.
-        learning_rate: of the network's training, > 0.
+        learning_rate: the learning rate of the network's training, > 0.
 
     Returns:
-        The rate of each parameter a step.
+        The rate of each parameter per step.
 
     Example:
         >>> theory.gaussian_rates(4.0)
@@ -74,10 +74,10 @@ def first_steps(run: Trajectory, level: float = 0.5) -> Float[np.ndarray, " 4"]:
 
     Args:
         run: a path whose times count updates, as from `theory.descent_in` (§4).
-        level: what the parameters must reach and the loss fall to.
+        level: the level that the parameters must reach and to which the loss must fall.
 
     Returns:
-        Numbers of updates for alpha, beta, gamma and the loss; infinity for never.
+        Numbers of updates for alpha, beta, gamma and the loss; infinity if never passed.
 
     Example:
         >>> path = theory.descent_in(theory.landscape_of(4), 3)
@@ -101,23 +101,24 @@ def predicted_steps(
 ) -> PredictedSteps:
     """The steps of descent on the population loss at the rates of Gaussian data (§4).
 
-    Inputs with independent N(0, 1) entries are taken as orthogonal, of squared norm D: overlaps,
-    of relative size 1/sqrt(D), are left out. In the units of the scores, D alpha and D beta, one
-    step of rate l moves those by l D and the output by l/D times their slopes.
+    Inputs with independent N(0, 1) entries are treated as orthogonal vectors of squared norm D, so
+    overlaps, of relative size 1/sqrt(D), are neglected. In the units of the scores, D alpha and D
+    beta, one step of rate l changes these by l D, and the output by l/D, times their gradients.
 
     Args:
         n_pairs: pairs N in the context, >= 1.
         dim: dimension D of an item, label or position, > 0.
-        learning_rate: of the network's training, > 0; its loss is a mean over dimensions.
-        query: which pair the query asks for, `uniform` any or `last`.
+        learning_rate: the learning rate of the training, > 0, for a loss that is a mean over
+            dimensions.
+        query: which pair the query asks for: `uniform`, any pair, or `last`.
         model: `full`, all 19 pseudo-parameters, or `reduced`, the three of §6.
-        limit: updates after which nothing counts as reached.
+        limit: the number of updates after which nothing counts as reached.
 
     Returns:
-        The number of updates before each threshold is passed; infinity for never.
+        The number of updates before each threshold is passed; infinity if it never is.
 
     Raises:
-        ValueError: for N < 1, an unknown query rule or model.
+        ValueError: if N < 1, or the query rule or the model is unknown.
 
     Example:
         >>> [int(steps) for steps in theory.predicted_steps(8, 16)]

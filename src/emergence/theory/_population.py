@@ -34,17 +34,18 @@ def gradient_flow(
     Args:
         n_pairs: pairs N in the context, >= 1.
         t_max: flow time at which the path ends, >= 0.
-        query: which pair the query asks for, `last` (App. B) or `uniform` any.
+        query: which pair the query asks for: `last` (App. B) or `uniform`, any pair.
         model: `reduced`, the three parameters of §6, or `full`, all 19 of Theorem 1.
         start: the parameters at time 0, three or 19, zero unless given.
-        times: increasing flow times from 0 to t_max; None for where the solver stepped.
+        times: increasing flow times from 0 to t_max, or None for the steps of the solver.
 
     Returns:
         The path in flow time at unit learning rate, integrated to a relative tolerance of 1e-12.
 
     Raises:
-        ValueError: for N < 1, a negative t_max, times outside, an unknown query rule or model.
-        ArithmeticError: when the solver gives up.
+        ValueError: if N < 1, t_max is negative, a time lies outside, or the query rule or the
+            model is unknown.
+        ArithmeticError: if the solver fails.
 
     Example:
         >>> path = theory.gradient_flow(4, 200.0, times=np.array([0.0, 100.0, 200.0]))
@@ -68,14 +69,14 @@ def gradient_descent(
         n_pairs: pairs N in the context, >= 1.
         learning_rate: > 0, the same for all parameters.
         steps: number of updates, >= 0.
-        query: which pair the query asks for, `last` (App. B) or `uniform` any.
+        query: which pair the query asks for: `last` (App. B) or `uniform`, any pair.
         model: `reduced`, the three parameters of §6, or `full`, all 19 of Theorem 1.
 
     Returns:
         The path of steps + 1 states; t is flow time, learning rate times updates.
 
     Raises:
-        ValueError: for N < 1, an unknown query rule or model.
+        ValueError: if N < 1, or the query rule or the model is unknown.
 
     Example:
         >>> path = theory.gradient_descent(4, 0.5, 2)
@@ -99,21 +100,21 @@ def emergence_times(
 
     Args:
         n_pairs: pairs N in the context, >= 1.
-        query: which pair the query asks for, `last` (App. B) or `uniform` any.
+        query: which pair the query asks for: `last` (App. B) or `uniform`, any pair.
         model: `reduced`, the three parameters of §6, or `full`, all 19 of Theorem 1.
         threshold: > 0, one value for all or one each for alpha, beta, gamma.
-        supervision: where a loss is taken: at the `last` position alone, as in the paper, or the
-            mean over `every` prefix of 1 .. N pairs, each with a query of its own; or a weight for
-            each prefix, >= 0 with a sum of 1 (chapter A loss at every position).
+        supervision: where a loss is taken: `last`, at the last position only, as in the paper;
+            `every`, the mean over all prefixes of 1 .. N pairs, each with its own query; or a
+            weight for each prefix, >= 0 with a sum of 1 (chapter A loss at every position).
 
     Returns:
-        Times in flow time at unit learning rate, to a relative error near 1e-9; infinity for a
-        value never reached. The loss that collapses is the one that is trained.
+        Flow times at unit learning rate, with a relative error near 1e-9; infinity if a value is
+        never reached. The loss that collapses is the one that is trained.
 
     Raises:
-        ValueError: for N < 1, a threshold that is not positive, an unknown query rule, model or
-            supervision, or weights that are none.
-        ArithmeticError: when the solver gives up.
+        ValueError: if N < 1, a threshold is not positive, the query rule, model or supervision is
+            unknown, or the weights are invalid.
+        ArithmeticError: if the solver fails.
 
     Example:
         >>> times = theory.emergence_times(100)
@@ -143,17 +144,17 @@ def landscape_of(
 
     Args:
         n_pairs: pairs N in the context, >= 1.
-        query: which pair the query asks for, `last` (App. B) or `uniform` any.
+        query: which pair the query asks for: `last` (App. B) or `uniform`, any pair.
         model: `reduced`, the three parameters of §6, or `full`, all 19 of Theorem 1.
-        supervision: the `last` position alone, the mean over `every` prefix, or weights of these,
-            as in `theory.emergence_times`.
+        supervision: `last`, `every` or the weights of the prefixes, as in
+            `theory.emergence_times`.
 
     Returns:
-        The loss and its gradient, at one point at a time.
+        The loss and its gradient at one point at a time.
 
     Raises:
-        ValueError: for N < 1, an unknown query rule, model or supervision, or weights that are
-            none.
+        ValueError: if N < 1, the query rule, model or supervision is unknown, or the weights are
+            invalid.
 
     Example:
         >>> theory.landscape_of(4).loss(0.0, 0.0, 0.0)
@@ -180,7 +181,7 @@ def first_integral(alpha: Values, beta: Values, n_pairs: Values) -> Values:
         n_pairs: pairs N in the context, >= 1.
 
     Returns:
-        The first integral, constant along the flow and 0 from zero; a float for numbers.
+        The first integral, constant along the flow and 0 for a flow from zero; a float for floats.
 
     Example:
         >>> path = theory.gradient_flow(4, 100.0)

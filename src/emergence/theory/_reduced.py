@@ -1,4 +1,4 @@
-"""The reduced model of §6 and App. B, the query asking for the last pair: loss and gradient.
+"""The reduced model of §6 and App. B with a query for the last pair: loss and gradient.
 
 alpha, beta, gamma stand for alpha_3, beta_2, gamma_3; inputs are orthonormal, the mask is strict,
 and the loss is the squared norm summed over dimensions. The number of pairs enters through two
@@ -28,7 +28,7 @@ def signal(alpha: Values, beta: Values, n_pairs: Values) -> Values:
         n_pairs: pairs N in the context, >= 1.
 
     Returns:
-        s, 1 where nothing is learned; others have 1.
+        The attention s, which is 1 where nothing is learned; all other positions have 1.
 
     Example:
         >>> float(theory.signal(0.0, 0.0, 4))
@@ -45,7 +45,7 @@ def retrieval(alpha: Values, n_pairs: Values) -> Values:
         n_pairs: pairs N in the context, >= 1.
 
     Returns:
-        g, from 0 to 1.
+        The attention g, from 0 to 1.
 
     Example:
         >>> round(float(theory.retrieval(0.0, 4)), 6)  # 1/(2N - 1)
@@ -55,7 +55,7 @@ def retrieval(alpha: Values, n_pairs: Values) -> Values:
 
 
 def reduced_loss(alpha: Values, beta: Values, gamma: Values, n_pairs: Values) -> Values:
-    """The population loss on orthonormal inputs, the query asking for the last pair (App. B.3).
+    """The population loss on orthonormal inputs, with a query for the last pair (App. B.3).
 
     Args:
         alpha: alpha_3, any; floats or arrays that broadcast.
@@ -64,10 +64,10 @@ def reduced_loss(alpha: Values, beta: Values, gamma: Values, n_pairs: Values) ->
         n_pairs: pairs N in the context, >= 1.
 
     Returns:
-        The squared norm of the error, summed over dimensions, 1 at zero; a float for numbers.
+        The squared norm of the error, summed over dimensions, 1 at zero; a float for floats.
 
     Raises:
-        ValueError: for N < 1.
+        ValueError: if N < 1.
 
     Example:
         >>> theory.reduced_loss(0.0, 0.0, 0.0, 4), theory.reduced_loss(20.0, 40.0, 1.0, 4) < 1e-9
@@ -89,10 +89,10 @@ def reduced_gradient(
         n_pairs: pairs N in the context, >= 1.
 
     Returns:
-        dL/dalpha, dL/dbeta and dL/dgamma, floats for numbers.
+        dL/dalpha, dL/dbeta and dL/dgamma; floats for floats.
 
     Raises:
-        ValueError: for N < 1.
+        ValueError: if N < 1.
 
     Example:
         >>> [round(part, 6) for part in theory.reduced_gradient(0.0, 0.0, 0.0, 4)]  # -2/2N
@@ -104,7 +104,7 @@ def reduced_gradient(
 
 
 def landscape(n_pairs: int) -> Landscape:
-    """The reduced model with the query for the last pair. Raises ValueError for N < 1."""
+    """The loss of the reduced model with a query for the last pair. Raises ValueError if N < 1."""
     check_pairs(n_pairs)
     return Landscape(
         lambda alpha, beta, gamma: _loss(alpha, beta, gamma, n_pairs, math.exp),
@@ -138,7 +138,7 @@ def _attention(alpha: Any, beta: Any, n_pairs: Any, exp: Callable) -> tuple[Any,
 
 
 def check_pairs(n_pairs: Values) -> None:
-    """Raise ValueError for less than one pair."""
+    """Raise ValueError if there is less than one pair."""
     if np.any(np.asarray(n_pairs) < 1):
         raise ValueError(f"need at least one pair, got N = {n_pairs}")
 
@@ -149,5 +149,5 @@ def _arrays(alpha: Values, beta: Values, gamma: Values, n_pairs: Values) -> Iter
 
 
 def plain(value: Any) -> Values:
-    """A float for a scalar, the array itself otherwise."""
+    """A float for a scalar; otherwise the array itself."""
     return float(value) if np.ndim(value) == 0 else value

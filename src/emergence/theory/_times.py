@@ -26,14 +26,14 @@ Heights = Callable[[list[float]], list[float]]  # above their levels, from a sta
 
 
 class EmergenceTimes(NamedTuple):
-    """First flow times at which parameters emerge (Definitions 1 and 3); infinity for never.
+    """The flow times at which parameters emerge (Definitions 1 and 3); infinity if never.
 
     Attributes:
-        alpha: when alpha_3 is at its threshold, in flow time at unit learning rate.
-        beta: when beta_2 is.
-        gamma: when gamma_3 is.
-        icl: when the last of them is, the emergence of in-context learning.
-        collapse: when the loss is at most 1/2.
+        alpha: flow time at unit learning rate at which alpha_3 reaches its threshold.
+        beta: the same for beta_2.
+        gamma: the same for gamma_3.
+        icl: the last of these times, the emergence of in-context learning.
+        collapse: flow time at which the loss is at most 1/2.
     """
 
     alpha: float
@@ -56,20 +56,20 @@ def times_in(
 
     Args:
         landscape: the loss and its gradient.
-        rates: factor of speed of each layer's parameters or of each parameter, 1 unless given; one
-            with rate 0 stays at its start, so that its time is 0 or infinity, and `icl` is the
-            last of the others.
+        rates: the rate of each layer's parameters or of each parameter, 1 unless given. A
+            parameter with rate 0 keeps its initial value, so its time is 0 or infinity, and `icl`
+            is the last of the others.
         start: the parameters at time 0, zero unless given.
         threshold: > 0, one value for all or one each for alpha, beta, gamma.
         low_loss: the loss at which it has collapsed, between 0 and 1.
-        end: flow time after which nothing counts as reached; None for long after Theorem 2's N^2.
+        end: flow time after which nothing counts as reached; None for a long multiple of N^2.
 
     Returns:
-        Times in flow time, to a relative error near 1e-9; infinity for a value never reached.
+        Flow times with a relative error near 1e-9; infinity if a value is never reached.
 
     Raises:
-        ValueError: for a threshold that is not positive.
-        ArithmeticError: when the solver gives up.
+        ValueError: if a threshold is not positive.
+        ArithmeticError: if the solver fails.
 
     Example:
         >>> held = theory.Rates(alpha=0.0, beta=0.0)
@@ -84,7 +84,7 @@ def times_in(
     free = [i for i, place in enumerate(landscape.head) if each[place]]
 
     def heights(state: list[float]) -> list[float]:
-        """Of alpha, beta, gamma and the negative loss above their levels."""
+        """How far alpha, beta, gamma and the negative loss are above their levels."""
         head = [state[place] for place in landscape.head]
         above = [value - level for value, level in zip(head, levels, strict=True)]
         return [*above, low_loss - landscape.loss(*state)]

@@ -1,9 +1,10 @@
 """The reduced model when the query asks for any pair: q uniform on 0..N-1, as in the experiments.
 
-An untrained layer 1 averages all earlier positions, so that every row after item q holds some of
-a_q: label q 1/(2q + 1) and, later, item k 1/2k and label k 1/(2k + 1). With alpha, label q holds
-e^alpha/(2q + e^alpha) and label k > q 1/(2k + e^alpha). A later row's share depends on q only in
-that k > q: sums over k, taken from the end, serve all q at once.
+An untrained layer 1 averages all earlier positions, so every row after item q holds a share of a_q:
+label q holds 1/(2q + 1), and later item k holds 1/2k and label k holds 1/(2k + 1). With alpha,
+label q holds e^alpha/(2q + e^alpha) and label k > q holds 1/(2k + e^alpha). The share of a later
+row depends on q only through the condition k > q, so sums over k, taken from the end, serve all q
+at once.
 """
 
 import math
@@ -21,13 +22,13 @@ def uniform_loss(alpha: float, beta: float, gamma: float, n_pairs: int) -> float
         alpha: alpha_3, any.
         beta: beta_2, any.
         gamma: gamma_3, any.
-        n_pairs: pairs N in the context, >= 1; takes a time of order N.
+        n_pairs: pairs N in the context, >= 1; the cost is of order N.
 
     Returns:
         The mean over queries of the squared norm of the error, 1 at zero.
 
     Raises:
-        ValueError: for N < 1.
+        ValueError: if N < 1.
 
     Example:
         >>> theory.uniform_loss(0.0, 0.0, 0.0, 4), theory.uniform_loss(20.0, 40.0, 1.0, 4) < 1e-6
@@ -45,13 +46,13 @@ def uniform_gradient(
         alpha: alpha_3, any.
         beta: beta_2, any.
         gamma: gamma_3, any.
-        n_pairs: pairs N in the context, >= 1; takes a time of order N.
+        n_pairs: pairs N in the context, >= 1; the cost is of order N.
 
     Returns:
         dL/dalpha, dL/dbeta and dL/dgamma.
 
     Raises:
-        ValueError: for N < 1.
+        ValueError: if N < 1.
 
     Example:
         >>> [round(part, 6) for part in theory.uniform_gradient(0.0, 0.0, 0.0, 4)]  # -2/2N
@@ -62,13 +63,13 @@ def uniform_gradient(
 
 
 def landscape(n_pairs: int) -> Landscape:
-    """The reduced model with uniform queries. Raises ValueError for N < 1."""
+    """The loss of the reduced model with uniform queries. Raises ValueError if N < 1."""
     check_pairs(n_pairs)
     twice = 2.0 * np.arange(n_pairs)  # of q, and of k
     item = 1 / twice[1:]  # what item k > q holds of a_q
 
     def rows(alpha, beta):
-        """Shares of a_q in label q, label k; e^(beta share) in label q, item k, label k."""
+        """Shares of a_q in labels q and k; e^(beta share) in label q, item k and label k."""
         shrunk = math.exp(-alpha)
         own = 1 / (1 + twice * shrunk)
         label = shrunk * own[1:]
@@ -94,7 +95,7 @@ def landscape(n_pairs: int) -> Landscape:
         square = (twice + 1 + s**2 + later_squared) / total**2
 
         def slope(own_slope, total_slope, square_slope):
-            """d/dx of the loss, from d log(s)/dx and the sums over later rows."""
+            """The derivative of the loss, from d log(s)/dx and the sums over later rows."""
             share = (own_slope * s + total_slope) / total
             squares = 2 * (own_slope * s**2 + square_slope) / total**2 - 2 * square * share
             return float(np.mean(gamma**2 * squares - 2 * gamma * target * (own_slope - share)))

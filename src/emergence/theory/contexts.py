@@ -1,8 +1,8 @@
-"""Effective context length (§7.2): contexts that repeat pairs, and layers that see a window.
+"""Effective context length (§7.2): repeated pairs, and layers that attend within a window.
 
-A context fills N places with pairs, each place with an orthonormal position of its own; `order`
-names the pair at every place. A repeated pair has the same item and the same label each time,
-so that attention on any of its copies adds up.
+A context has N places for pairs, each with its own orthonormal position; `order` names the pair at
+every place. A repeated pair has the same item and the same label each time, so the attention to
+its copies adds up.
 """
 
 import math
@@ -19,7 +19,7 @@ Order = Int[np.ndarray, " places"]
 
 
 def cyclic(n_distinct: int, copies: int) -> Order:
-    """The order in which K pairs come in turn, B times over (§7.2).
+    """The order in which K pairs come in turn, B times (§7.2).
 
     Args:
         n_distinct: pairs K, >= 1.
@@ -55,19 +55,19 @@ def blocks(n_distinct: int, copies: int) -> Order:
 def landscape(order: Order, pair: int, windows: Windows = (None, None)) -> Landscape:
     """The loss in a context when the query asks for one of its pairs, in O(N) (§7.2, App. B.3).
 
-    A row averages the positions it sees, and its share of the queried item is the number of
-    copies among them over their number; a label counts its own item e^alpha times.
+    A row averages the positions that it attends to. Its share of the queried item is the number of
+    copies among them over the number of positions; a label counts its own item e^alpha times.
 
     Args:
         order: the pair at each of the N places, counted from 0.
-        pair: the one that the query asks for.
-        windows: how many positions back a row of layer 1 and 2 sees, >= 1 each; None for all.
+        pair: the pair that the query asks for.
+        windows: how many positions back a row of layers 1 and 2 attends, >= 1 each; None for all.
 
     Returns:
         The loss of alpha_3, beta_2 and gamma_3 and its gradient.
 
     Raises:
-        ValueError: if the context lacks that pair or a window shows nothing.
+        ValueError: if the pair is not in the context or a window is empty.
 
     Example:
         >>> last = contexts.landscape(np.arange(4), 3)
@@ -98,11 +98,11 @@ def landscape(order: Order, pair: int, windows: Windows = (None, None)) -> Lands
     visible = np.concatenate([2 * place, 2 * place + 1]) >= 2 * n - second
 
     def shares(shrunk):
-        """What every item row, then every label row, has of the queried item."""
+        """The share of the queried item in every item row, then in every label row."""
         return np.concatenate([item, (in_label * shrunk + asked) / (others * shrunk + 1)])
 
     def forward(alpha, beta, gamma):
-        """Layer 2's attention, the contents it retrieves, and the error gamma times them - y."""
+        """The attention of layer 2, the contents c that it retrieves, and the error gamma c - y."""
         held = shares(math.exp(-alpha))
         attention = visible * np.exp(beta * (held - held.max()))
         attention /= attention.sum()
@@ -138,7 +138,7 @@ def bursty(n_distinct: int, copies: int) -> Landscape:
         The loss of alpha_3, beta_2 and gamma_3 and its gradient.
 
     Raises:
-        ValueError: for no pair or no copy.
+        ValueError: if there is no pair or no copy.
 
     Example:
         >>> theory.times_in(contexts.bursty(8, 4)).alpha < theory.emergence_times(32).alpha
@@ -149,18 +149,18 @@ def bursty(n_distinct: int, copies: int) -> Landscape:
 
 
 def windowed(n_pairs: int, window_1: int | None, window_2: int | None) -> Landscape:
-    """The loss of the last query where a row sees only so many positions back, by layer (§7.2).
+    """The loss of the last query when rows attend only within a window, by layer (§7.2).
 
     Args:
         n_pairs: pairs N in the context, >= 1.
-        window_1: positions that a row of layer 1 sees, >= 1; None for all.
-        window_2: positions that a row of layer 2 sees, >= 1; None for all.
+        window_1: positions that a row of layer 1 attends to, >= 1; None for all.
+        window_2: positions that a row of layer 2 attends to, >= 1; None for all.
 
     Returns:
         The loss of alpha_3, beta_2 and gamma_3 and its gradient.
 
     Raises:
-        ValueError: for N < 1 or an empty window.
+        ValueError: if N < 1 or a window is empty.
 
     Example:
         >>> theory.times_in(contexts.windowed(32, 8, 64)).alpha < theory.emergence_times(32).alpha

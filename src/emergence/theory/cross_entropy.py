@@ -20,19 +20,19 @@ def landscape(
 ) -> Landscape:
     """The reduced model under cross-entropy: gamma times the attention to a word is its logit.
 
-    This book's reading of the transformer of §2; words outside the context have logit 0.
+    This is our reading of the transformer of §2; words outside the context have logit 0.
 
     Args:
         n_pairs: pairs N in the context, >= 1.
         vocabulary: number of words, >= N, or >= 2N with `say_items`.
-        query: which pair the query asks for, `last` (App. B) or `uniform` any.
-        say_items: whether items are words with a logit of their own, as in §2.
+        query: which pair the query asks for: `last` (App. B) or `uniform`, any pair.
+        say_items: whether items are words with their own logits, as in §2.
 
     Returns:
         The mean cross-entropy of the label in nats, with its gradient.
 
     Raises:
-        ValueError: for too small a vocabulary.
+        ValueError: if the vocabulary is too small.
 
     Example:
         >>> from emergence.theory import cross_entropy

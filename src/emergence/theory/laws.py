@@ -1,4 +1,4 @@
-"""What uniform queries, repeated pairs and windows do to the emergence times, for many pairs."""
+"""Emergence times for many pairs under uniform queries, repeated pairs and windows."""
 
 import math
 from typing import Literal, NamedTuple, get_args
@@ -19,17 +19,18 @@ FACTORIALS = np.array([math.factorial(j - 1) for j in POWERS], dtype=float)
 
 
 def uniform_excess(half: float, beta: float) -> tuple[float, float]:
-    """What is left of two sums over q of w = h/(q + h), once h log N is taken off (this book).
+    """The remainder of two sums over q of w = h/(q + h) after subtracting h log N (this book).
 
-    First of w e^(beta w), less 1/2 for the later rows; second of w (1 - w) e^(beta w). For N to
-    infinity, by Hurwitz zeta functions: the sum of w^j is h^j zeta(j, h).
+    The first sum is of w e^(beta w), minus 1/2 for the later rows; the second is of w (1 - w)
+    e^(beta w). The limit of infinite N follows from Hurwitz zeta functions: the sum of w^j is
+    h^j zeta(j, h).
 
     Args:
         half: h = e^alpha/2, > 0.
         beta: beta_2, any.
 
     Returns:
-        Both remainders, what the speeds of beta and of alpha over beta have beside h log N.
+        Both remainders: what the speeds of beta, and of alpha over beta, have besides h log N.
 
     Example:
         >>> [round(float(part), 3) for part in laws.uniform_excess(0.5, 0.0)]
@@ -49,8 +50,8 @@ class LogLaw(NamedTuple):
     That is N^2/log N (leading + next/log N), up to N^2/log^3 N.
 
     Attributes:
-        leading: of N^2/log N.
-        next: of N^2/log^2 N.
+        leading: the factor of N^2/log N.
+        next: the factor of N^2/log^2 N.
     """
 
     leading: float
@@ -65,7 +66,7 @@ class LogLaw(NamedTuple):
         return n**2 * self.leading / (np.log(n) + self.shift)
 
     def turning(self) -> float:
-        """The N of the least T log N/N^2, with gamma's delay of N added to T; shift must be > 0."""
+        """The N of the least T log N/N^2, with gamma's delay of N in T; shift must be > 0."""
 
         def rise(size: float) -> float:  # over log N
             law = self.leading * self.shift / (size + self.shift) ** 2
@@ -87,7 +88,7 @@ def uniform_law(name: str, threshold: float = 0.5) -> LogLaw:
         The law, a function of N.
 
     Raises:
-        ValueError: for `gamma`, which emerges in N log 2 whatever is asked for.
+        ValueError: if the name is `gamma`, which emerges at N log 2 for any query.
 
     Example:
         >>> law = laws.uniform_law("alpha")
@@ -132,13 +133,13 @@ def repetition(copies: int, order: RepeatOrder = "cyclic") -> tuple[float, float
 
     Args:
         copies: B of each pair, >= 1.
-        order: `cyclic`, all pairs in turn, or `blocks`, a pair's copies in a row.
+        order: `cyclic`, all pairs in turn, or `blocks`, the copies of a pair in a row.
 
     Returns:
         H and k.
 
     Raises:
-        ValueError: for another order.
+        ValueError: if the order is unknown.
 
     Example:
         >>> laws.repetition(2, "blocks")
@@ -170,13 +171,13 @@ def bursty_time(
         n_distinct: pairs K, >= 1.
         copies: B of each, >= 1.
         threshold: > 0, and < 1 for gamma.
-        order: `cyclic`, all pairs in turn, or `blocks`, a pair's copies in a row.
+        order: `cyclic`, all pairs in turn, or `blocks`, the copies of a pair in a row.
 
     Returns:
         The flow time, which is K log 2 for gamma at 1/2, else of order N K.
 
     Raises:
-        ValueError: for another order.
+        ValueError: if the order is unknown.
 
     Example:
         >>> round(laws.bursty_time("alpha", 100, 1) / 100**2, 3)  # Theorem 2's constant
@@ -209,8 +210,8 @@ def windowed_time(name: str, window_1: int, window_2: int, threshold: float = 0.
 
     Args:
         name: `alpha`, `beta` or `gamma`.
-        window_1: positions that a row of layer 1 sees, >= 1.
-        window_2: positions that a row of layer 2 sees, >= 1.
+        window_1: positions that a row of layer 1 attends to, >= 1.
+        window_2: positions that a row of layer 2 attends to, >= 1.
         threshold: > 0, and < 1 for gamma.
 
     Returns:

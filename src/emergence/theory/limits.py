@@ -1,6 +1,7 @@
 """Emergence times of the reduced flow for many pairs: constants and the next order.
 
-Threshold 1/2, the query asks for the last pair. Chapter "Exact constants" derives them.
+The threshold is 1/2 and the query asks for the last pair. Chapter "Exact constants" derives the
+constants.
 """
 
 import math
@@ -21,7 +22,7 @@ def leading(n_pairs: int) -> EmergenceTimes:
         n_pairs: pairs N in the context, >= 1.
 
     Returns:
-        Flow times at threshold 1/2, the query asking for the last pair.
+        Flow times at threshold 1/2, for a query for the last pair.
 
     Example:
         >>> round(limits.leading(100).collapse / 100**2, 4)  # sqrt(2 pi)
@@ -45,8 +46,8 @@ def expansion(n_pairs: int) -> EmergenceTimes:
         n_pairs: pairs N in the context, >= 2.
 
     Returns:
-        Flow times, to a relative error O(1/N^2), O(1/N^4) for gamma; the collapse, by matched
-        expansions, lacks a relative O(1/(N sqrt(log N))).
+        Flow times with a relative error O(1/N^2), or O(1/N^4) for gamma. The collapse comes from
+        matched expansions, with a relative error O(1/(N sqrt(log N))).
 
     Example:
         >>> round(limits.expansion(64).alpha / theory.emergence_times(64).alpha, 3)
@@ -67,7 +68,7 @@ def gauss(beta: float) -> float:
     """The integral of exp(-u^2/2) from 0 to beta (chapter Exact constants).
 
     Args:
-        beta: its upper end, any.
+        beta: the upper end of the integral, any.
 
     Returns:
         The integral, below 1.2534.
@@ -80,7 +81,7 @@ def gauss(beta: float) -> float:
 
 
 def collapse_correction(n_pairs: int) -> float:
-    """What follows sqrt(2 pi) N^2 in the collapse time, in units of N (chapter Exact constants).
+    """The term after sqrt(2 pi) N^2 in the collapse time, in units of N (chapter Exact constants).
 
     Args:
         n_pairs: pairs N in the context, >= 2.
@@ -118,7 +119,7 @@ class LastPhase(NamedTuple):
 
     Attributes:
         constant: the time for infinitely many pairs, in units of N.
-        next: what it has over `limits.late_beta` beside that.
+        next: the coefficient of the next term, in 1/`limits.late_beta`.
     """
 
     constant: float
@@ -134,10 +135,10 @@ def last_phase() -> LastPhase:
     (2 ln x + 2)/b, as the time of the slow phase says. Here x is the independent variable.
 
     Returns:
-        The constant and what it has over b.
+        The constant and the coefficient of 1/b.
 
     Raises:
-        ArithmeticError: when the solver gives up.
+        ArithmeticError: if the solver fails.
 
     Example:
         >>> limits.last_phase().constant == limits.last_phase()[0]
@@ -153,7 +154,7 @@ def last_phase() -> LastPhase:
     )
 
     def slope(x, state):
-        """Of gamma, v, and their next orders."""
+        """The derivatives of gamma, v and their next orders."""
         gamma, _, gamma_next, _ = state
         shrunk = np.exp(-x)
         pace = shrunk / (x * x * gamma)  # dv/dx

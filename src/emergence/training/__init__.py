@@ -1,6 +1,6 @@
 """Training of both networks: full or constrained weights, several seeds at once, records.
 
-A run that is interrupted goes on, to the same bits, where whoever runs it attaches a cache.
+If a cache is attached, an interrupted run continues and ends with the same bits.
 """
 
 from emergence._moved import moved

@@ -11,20 +11,20 @@ from ._settings import MinimalTraining
 
 
 def train_closed(settings: MinimalTraining, runs: int = 1) -> MinimalRecord:
-    """The training of `training.train_minimal` by the closed gradient of App. B.4, without data.
+    """The training of `training.train_minimal` without data, by the closed gradient of App. B.4.
 
-    On orthonormal data every batch has the gradient of the population.
+    On orthonormal data, every batch has the population gradient.
 
     Args:
         settings: a training of the three parameters of the induction head on orthonormal data,
-            the query asking for the last pair.
-        runs: number of seeds to stand for, >= 1, all alike.
+            with queries for the last pair.
+        runs: the number of identical runs that are returned, >= 1.
 
     Returns:
-        Measurements at every `record_every` updates.
+        Measurements after every `record_every` updates.
 
     Raises:
-        ValueError: for settings that the closed form does not cover.
+        ValueError: if the closed form does not cover the settings.
 
     Example:
         >>> head = {"data": "orthonormal", "query": "last", "trained": subspace.INDUCTION_HEAD}

@@ -27,7 +27,7 @@ class MinimalRecord(NamedTuple):
         steps: updates made before each measurement.
         pseudo: the 19 pseudo-parameters in the order of `subspace.NAMES`.
         outside: Frobenius norm of the weights outside the 19-dimensional subspace.
-        loss: mean squared error of the fresh batch, a mean over dimensions, hence a test loss.
+        loss: mean squared error on the fresh batch, a mean over dimensions and thus a test loss.
         snapshots: the weights of all runs, by the number of updates before them.
     """
 
@@ -47,22 +47,22 @@ def train_minimal(
     dtype: torch.dtype = torch.float32,
     label: str = "training",
 ) -> MinimalRecord:
-    """Train one disentangled transformer a seed, all at once (§4, Apps. C, D).
+    """Train one disentangled transformer per seed, all at once (§4, Apps. C, D).
 
     Args:
-        settings: what is trained, on which data, for how long.
-        seeds: one network each, which sees the data of its own seed only; at least one.
+        settings: what is trained, on which data and for how long.
+        seeds: at least one seed; each network has the data of its own seed.
         device: where it is trained.
-        method: `fast`, or `dense` as Eq. 1 is written: the same but for rounding.
+        method: `fast`, or `dense`, as Eq. 1 is written; they agree up to rounding.
         dtype: floating-point type of weights and data.
-        label: what messages call the training.
+        label: the name of the training in messages.
 
     Returns:
-        Measurements at every `record_every` updates, in main memory.
+        Measurements after every `record_every` updates, in main memory.
 
     Raises:
-        ArithmeticError: when a run diverges.
-        ValueError: without seeds, for an unknown method or data out of their range.
+        ArithmeticError: if a run diverges.
+        ValueError: if there are no seeds, the method is unknown or the data are out of range.
 
     Example:
         >>> settings = training.MinimalTraining(n_pairs=2, dim=8, batch_size=16, steps=3)
@@ -129,9 +129,9 @@ def minimal_step(
 
     Args:
         network: what the parameters mean, `training.Full` or `training.Constrained`.
-        parameters: of all runs; they stay as they are.
-        inputs: a batch a run, of shape (runs, batch, 2N + 1, 2D).
-        target: the labels asked for, of shape (runs, batch, D).
+        parameters: the parameters of all runs; they are not changed.
+        inputs: one batch per run, of shape (runs, batch, 2N + 1, 2D).
+        target: the labels that the queries ask for, of shape (runs, batch, D).
 
     Returns:
         The mean squared error of each run, a mean over batch and dimensions, and the gradient.
@@ -157,15 +157,15 @@ def stacked_batches(
     """Inputs and targets of a fresh batch for every run (§4).
 
     Args:
-        settings: data, their sizes and the query rule.
-        streams: sources of the random numbers, one a run, of one device.
+        settings: the data, their sizes and the query rule.
+        streams: sources of the random numbers, one per run, on one device.
         dtype: floating-point type of inputs and targets.
 
     Returns:
         Inputs of shape (runs, batch, 2N + 1, 2D) and targets of shape (runs, batch, D).
 
     Raises:
-        ValueError: for sizes out of their range.
+        ValueError: if a size is out of its range.
 
     Example:
         >>> settings = training.MinimalTraining(n_pairs=2, dim=4, batch_size=8, steps=1)
@@ -196,7 +196,7 @@ def gradient_samples(
 
     Args:
         settings: data, batch size, mask and windows.
-        weights: the weights of one network; each batch has its gradient there.
+        weights: the weights of one network, at which the gradients are taken.
         count: number of batches, >= 1.
         stream: source of the random numbers; its device is that of the computation.
 
@@ -224,6 +224,6 @@ def gradient_samples(
 
 
 def check_method(method: str) -> None:
-    """Raise ValueError for what is no method."""
+    """Raise ValueError if the method is unknown."""
     if method not in get_args(Method):
         raise ValueError(f"method must be one of {get_args(Method)}, got {method!r}")

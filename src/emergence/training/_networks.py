@@ -1,4 +1,4 @@
-"""What a training of Eq. 1 moves: all weights, or named pseudo-parameters, each on its own."""
+"""The parameters of a training of Eq. 1: all weights, or only named pseudo-parameters."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,13 +21,13 @@ Parameters = Sequence[Tensor]
 
 @runtime_checkable
 class Network(Protocol):
-    """The parameters of a training of Eq. 1, the output that they make, and their update (§4)."""
+    """The parameters of a training of Eq. 1, the output that they give, and their update (§4)."""
 
     def start(self, streams: Sequence[torch.Generator], dtype: torch.dtype) -> list[Tensor]:
-        """The parameters of every run before the first step, one run a stream."""
+        """The parameters of every run before the first step, one run per stream."""
 
     def weights(self, parameters: Parameters) -> Weights:
-        """The weights of Eq. 1 that the parameters make."""
+        """The weights of Eq. 1 that the parameters give."""
 
     def output(self, parameters: Parameters, inputs: Tensor) -> Float[Tensor, "*runs batch dim"]:
         """The prediction at the query item."""
@@ -44,18 +44,18 @@ class Full:
     """A network whose 28 D^2 weights are all free (§4, Apps. C, D).
 
     Its parameters are W1, W2 and W3. Its update is gradient descent, after which held
-    pseudo-parameters are put back and the rest of the weights stay as they are.
+    pseudo-parameters get their values back and the rest of the weights are not changed.
 
     Args:
-        settings: of the training, with no pseudo-parameters named as `trained`.
-        method: `fast`, or `dense` as Eq. 1 is written.
+        settings: the settings of the training, with no pseudo-parameters named as `trained`.
+        method: `fast`, or `dense`, as Eq. 1 is written.
     """
 
     settings: MinimalTraining
     method: Method
 
     def start(self, streams: Sequence[torch.Generator], dtype: torch.dtype) -> list[Tensor]:
-        """The weights before the first step, each run's drawn from its own stream if random."""
+        """The weights before the first step; if random, each run draws them from its own stream."""
         dim, scale = self.settings.dim, self.settings.initial_scale
         shapes = (2 * dim, 2 * dim), (4 * dim, 4 * dim), (8 * dim, dim)
 
@@ -99,12 +99,12 @@ class Full:
 class Constrained:
     """A network of which only named pseudo-parameters are free (§5, App. D).
 
-    Its one parameter is the row of all 19. Its update projects the gradient of the weights on the
-    named ones, so that the others stay at zero or at the value they are held at.
+    Its one parameter is the row of all 19. Its update projects the gradient of the weights onto the
+    named ones, so the others stay at zero or at the value at which they are held.
 
     Args:
-        settings: of the training, with the names as `trained`.
-        method: `fast`, or `dense` as Eq. 1 is written.
+        settings: the settings of the training, with the names as `trained`.
+        method: `fast`, or `dense`, as Eq. 1 is written.
     """
 
     settings: MinimalTraining

@@ -1,4 +1,4 @@
-"""What the population gradient on orthonormal inputs says of a training on Gaussian data."""
+"""Prediction of a training on Gaussian data by the population gradient on orthonormal inputs."""
 
 from typing import NamedTuple
 
@@ -26,20 +26,21 @@ class Prediction(NamedTuple):
 
 
 def predict_minimal(settings: MinimalTraining) -> Prediction:
-    """What `training.train_minimal` does on Gaussian data, without data and with nothing fitted.
+    """Predict `training.train_minimal` on Gaussian data, without data and with nothing fitted (§4).
 
-    Descent on the population loss in the 19 dimensions of Theorem 1, as if inputs of squared norm
-    D were orthogonal: overlaps, of relative size 1/sqrt(D), and the noise of batches are left out.
+    This is descent on the population loss in the 19 dimensions of Theorem 1, as if inputs of
+    squared norm D were orthogonal. It neglects overlaps, of relative size 1/sqrt(D), and the noise
+    of batches.
 
     Args:
         settings: a training on Gaussian data from zero, of all weights or of named
             pseudo-parameters; its batch size does not matter.
 
     Returns:
-        A row after every update, from none to `steps`.
+        One row after every update, from 0 to `steps`.
 
     Raises:
-        ValueError: for settings that the closed form does not cover.
+        ValueError: if the closed form does not cover the settings.
 
     Example:
         >>> settings = training.MinimalTraining(n_pairs=8, dim=16, batch_size=256, steps=41)

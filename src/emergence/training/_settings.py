@@ -1,4 +1,4 @@
-"""Settings of both trainings, §4's and §2's, with a reason wherever the paper is silent."""
+"""Settings of the trainings of §4 and §2, with a reason wherever the paper gives none."""
 
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, get_args, runtime_checkable
@@ -16,29 +16,31 @@ Optimiser = Literal["adamw", "sgd"]
 class MinimalTraining:
     """The settings of stochastic gradient descent of the disentangled transformer (§4, Apps. C, D).
 
-    The loss is the mean over batch and dimensions, and parameters start at zero.
+    The loss is the mean over batch and dimensions, and parameters are zero initially.
 
     Args:
         n_pairs: pairs N in a sequence, >= 1.
         dim: dimension D of an item, label or position, even; for orthonormal data >= 2N.
-        batch_size: fresh sequences a step, >= 1.
+        batch_size: fresh sequences per step, >= 1.
         steps: number of updates, >= 1.
         learning_rate: > 0.
         data: `gaussian` (Eq. 5) or `orthonormal` (Assumption 7).
-        query: which pair the query asks for, `uniform` any or `last`.
-        copies: how often each distinct pair comes in a sequence, a divisor of N (§7.2).
-        mask: `strict`, a position does not see itself (App. B.2), or `causal`, it does.
-        windows: how many positions back a row of layer 1 and 2 sees, >= 1 each; None for all.
-        trained: names of the pseudo-parameters that may move; empty for all 28 D^2 weights.
+        query: which pair the query asks for: `uniform`, any pair, or `last`.
+        copies: how often each distinct pair occurs in a sequence, a divisor of N (§7.2).
+        mask: `strict`, where a position does not attend to itself (App. B.2), or `causal`, where it
+            does.
+        windows: how many positions back a row of layers 1 and 2 attends, >= 1 each; None for all.
+        trained: names of the pseudo-parameters that are trained; empty for all 28 D^2 weights.
         snapshots: numbers of updates, 0 to `steps`, after which weights are kept.
         record_every: number of updates between measurements, >= 1.
         initial_scale: standard deviation of the initial weights, >= 0, and 0 where only
             pseudo-parameters are free.
-        held: names of pseudo-parameters, none of them trained, and the values they stay at.
-        until_loss: training ends once every run has had a batch loss this low; None for never.
+        held: names of pseudo-parameters that are not trained, and the values at which they are
+            held.
+        until_loss: training ends once every run has had a batch loss this low, or None.
 
     Raises:
-        ValueError: for a setting out of its range or an unknown name.
+        ValueError: if a setting is out of its range or a name is unknown.
 
     Example:
         >>> training.MinimalTraining(n_pairs=4, dim=8, batch_size=16, steps=100).learning_rate
@@ -89,20 +91,21 @@ class TokenTraining:
         vocabulary: number of tokens N_E, >= 2N.
         block_size: number of positions N_P, >= 2N + 1.
         n_pairs: pairs N in a sequence, >= 1.
-        batch_size: fresh sequences a step, >= 1.
+        batch_size: fresh sequences per step, >= 1.
         steps: number of updates, >= 1.
         learning_rate: > 0.
-        weight_decay: of AdamW, >= 0; gradient descent has none.
+        weight_decay: the weight decay of AdamW, >= 0; gradient descent has none.
         embedding_scale: standard deviation of the initial entries of both embeddings.
-        mask: `causal`, a position sees itself and what precedes it, or `strict`, not itself.
+        mask: `causal`, where a position attends to itself and to what precedes it, or `strict`,
+            where it does not attend to itself.
         optimiser: `adamw`, or `sgd` without momentum.
-        until_loss: training ends after a batch loss this low; None for never.
+        until_loss: training ends after a batch loss this low, or None.
         maps: the initial linear maps: PyTorch's `default`, U(-1/sqrt(D), 1/sqrt(D)); `normal`,
             GPT-2's N(0, 0.02^2); or `xavier`, N(0, 2 / (rows + columns)).
         scaled: whether attention scores are divided by the square root of D.
 
     Raises:
-        ValueError: for an unknown optimiser or unknown initial maps.
+        ValueError: if the optimiser or the initial maps are unknown.
 
     Example:
         >>> training.TokenTraining(n_pairs=4).batch_size
@@ -135,7 +138,7 @@ class TokenTraining:
 
 @runtime_checkable
 class Reader(Protocol):
-    """A measurement of the transformer of §2 every so many steps and after the last (§2, App. E).
+    """A measurement of the transformer of §2 at regular steps and after the last (§2, App. E).
 
     It is a frozen dataclass with a number of steps, `every`, and is called with the model. A
     training resumes only with the same one.

@@ -46,20 +46,21 @@ def train_tokens(
     """Train the attention-only transformer on the label of the query (§2, App. E).
 
     Args:
-        settings: the network, its data, the optimiser, for how long.
-        seed: of the initial weights and of the data, one stream.
+        settings: the network, its data, the optimiser and the number of steps.
+        seed: the seed of the initial weights and of the data, which use one stream.
         device: where it is trained.
-        method: `fast`, or `dense` token by token: the same but for rounding.
-        start: called with the model before the first update, as `knock_in.Given`; None for nothing.
-        read: called with the model every so many updates and after the last; None for nothing.
-        label: what messages call the training.
+        method: `fast`, or `dense`, token by token; they agree up to rounding.
+        start: a function called with the model before the first update, such as `knock_in.Given`,
+            or None.
+        read: a function called with the model at regular updates and after the last, or None.
+        label: the name of the training in messages.
 
     Returns:
         Loss and accuracy at each update, in main memory, and the trained network.
 
     Raises:
-        ArithmeticError: when the run diverges.
-        ValueError: for an unknown method or data out of their range.
+        ArithmeticError: if the run diverges.
+        ValueError: if the method is unknown or the data are out of their range.
 
     Example:
         >>> settings = training.TokenTraining(dim=16, batch_size=8, steps=3)
@@ -105,17 +106,17 @@ def train_tokens(
 def initial_transformer(
     settings: TokenTraining, stream: torch.Generator
 ) -> AttentionOnlyTransformer:
-    """The network that a training with this stream starts from (§2, App. E).
+    """The initial network of a training with this stream (§2, App. E).
 
     Args:
         settings: sizes and initial values.
         stream: source of the random numbers; its device is that of the network.
 
     Returns:
-        The network, its weights drawn from the stream.
+        The network, with weights drawn from the stream.
 
     Raises:
-        ValueError: for unknown initial maps.
+        ValueError: if the initial maps are unknown.
 
     Example:
         >>> settings, stream = training.TokenTraining(dim=8), torch.Generator().manual_seed(0)
@@ -135,11 +136,11 @@ def token_optimiser(
     """The optimiser of a training, AdamW or plain gradient descent (§2, App. E).
 
     Args:
-        settings: which one, its learning rate and weight decay.
-        model: the network whose parameters it moves.
+        settings: the kind of optimiser, its learning rate and its weight decay.
+        model: the network whose parameters it updates.
 
     Returns:
-        An optimiser that has made no step.
+        An optimiser before its first step.
 
     Example:
         >>> settings, stream = training.TokenTraining(dim=8), torch.Generator().manual_seed(0)
@@ -167,17 +168,17 @@ def token_step(
     """One update of the transformer on a fresh batch (§2, App. E).
 
     Args:
-        settings: the batch and the mask.
+        settings: the sizes of the batch and the mask.
         model: the network, changed in place.
         optimiser: as from `training.token_optimiser`, changed in place.
         stream: source of the random numbers; its device is that of the network.
-        method: `fast`, or `dense` token by token.
+        method: `fast`, or `dense`, token by token.
 
     Returns:
-        Before the update, the cross-entropy on the batch in nats and the share of right labels.
+        The cross-entropy on the batch in nats and the share of right labels, before the update.
 
     Raises:
-        ValueError: for sizes out of their range.
+        ValueError: if a size is out of its range.
 
     Example:
         >>> settings = training.TokenTraining(dim=8, batch_size=4)
@@ -208,14 +209,15 @@ def query_logits(
     Args:
         model: the network.
         batch: sequences, on the device of the network.
-        mask: `causal`, a position sees itself and what precedes it, or `strict`, not itself.
-        method: `fast`, or `dense` token by token.
+        mask: `causal`, where a position attends to itself and to what precedes it, or `strict`,
+            where it does not attend to itself.
+        method: `fast`, or `dense`, token by token.
 
     Returns:
         A logit for each token of the vocabulary.
 
     Raises:
-        ValueError: for an unknown mask.
+        ValueError: if the mask is unknown.
 
     Example:
         >>> stream = torch.Generator().manual_seed(0)

@@ -124,7 +124,7 @@ def test_killed_it_goes_on_from_its_state_and_other_code_computes_all_again(
     assert [entry["result"] for entry in copy.entries()] == [{"sum": 3.0}]
     before = len(copy.steps())
     code, told = copy.run("tiny", "--jobs", jobs)
-    assert (code, told.splitlines()[-1]) == (0, "tiny: whole")
+    assert (code, told.splitlines()[-1]) == (0, "tiny: complete")
     again = copy.steps()[before:]
     assert (0, 0) not in again
     assert 0 < min(step for seed, step in again if seed == 1) <= 101
@@ -161,13 +161,13 @@ def test_an_unknown_name_and_a_damaged_file_are_told_in_a_sentence(
     tmp_path: Path, command: Command
 ) -> None:
     assert command(tmp_path, "runs", "lost") == (
-        "There are no stored runs called 'lost'; there are none."
+        "There are no stored runs called 'lost'; the known names are: none."
     )
     (tmp_path / "_config.yml").symlink_to(ROOT / "_config.yml")
     known = "associative_memories, birth, clock_counts, clock_of_a_corpus, distributional"
     known += ", every_position, factual_recall, grokking, k_hop, language"
     assert command(tmp_path, "runs", "lost") == (
-        f"There are no stored runs called 'lost'; there are {known}, token_grid."
+        f"There are no stored runs called 'lost'; the known names are: {known}, token_grid."
     )
     (tmp_path / "src").symlink_to(ROOT / "src")
     (tmp_path / "data/companions").mkdir(parents=True)

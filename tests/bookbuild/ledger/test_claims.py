@@ -43,14 +43,14 @@ def without(*names: str) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("rows", "reason"),
     [
-        ([ROW | {"expects": 1}], "row 'a-slope': unknown field 'expects'"),
+        ([ROW | {"expects": 1}], "row 'a-slope': the field 'expects' is unknown"),
         ([without("id")], "row 1: the field 'id' is missing"),
         ([without("why")], "'why' is missing"),
         ([without("measure", "expect", "why")], "'measure' is missing"),
-        ([ROW | {"not_testable": "too large"}], "does not go with 'not_testable'"),
+        ([ROW | {"not_testable": "too large"}], "is not allowed beside 'not_testable'"),
         ([ROW | {"id": "A slope"}], "'id' is not in kebab-case: 'A slope'"),
-        ([ROW | {"kind": "old"}], "'kind' is none of paper, new, companion, erratum: 'old'"),
-        ([ROW | {"chapter": "paper/9"}], "there is no chapter 'paper/9'"),
+        ([ROW | {"kind": "old"}], "'kind' is not one of paper, new, companion, erratum: 'old'"),
+        ([ROW | {"chapter": "paper/9"}], "the chapter 'paper/9' does not exist"),
         ([ROW | {"expect": {"near": 2}}], "'expect' is not exactly one of within"),
         ([ROW | {"statement": ""}], "'statement' is not a text"),
         ([ROW | {"headline": True}], "'headline' is not a text"),
@@ -63,7 +63,7 @@ def without(*names: str) -> dict[str, Any]:
         ([ROW | {"expect": {"at_most": math.inf}}], "'at_most' is not finite"),
         ([ROW, ROW], "the id is used 2 times"),
         (["text"], "row 1: it is not a mapping of fields: 'text'"),
-        ([{1: 2}], "unknown field 1"),
+        ([{1: 2}], "the field 1 is unknown"),
         ({"a": 1}, "claims.yml: it is not a list of rows"),
     ],
 )
@@ -94,7 +94,7 @@ def test_a_row_with_one_fault_has_one_sentence(tmp_path: Path) -> None:
         "the field 'headline' is not a text: 1.",
         "the field 'expect' is not exactly one of within, at_least, at_most, contains, holds.",
         "the field 'expect.holds' can only be true: 1.",
-        "the field 'expect.within[1]' is no number: 'x'.",
+        "the field 'expect.within[1]' is not a number: 'x'.",
         "the field 'chapter' is not a text: [].",
     ]
 
@@ -120,10 +120,13 @@ def test_a_ledger_that_is_no_yaml_is_refused(tmp_path: Path, content: bytes) -> 
 @pytest.mark.parametrize(
     ("reported", "reason"),
     [
-        ({CHAPTER: {"slop": measure(2.0)}}, "row 'a-slope': measure 'slope' is reported by no"),
+        (
+            {CHAPTER: {"slop": measure(2.0)}},
+            "row 'a-slope': measure 'slope' is not reported by any",
+        ),
         ({CHAPTER: {}, "paper/02_other": {"slope": measure(2.0)}}, "by paper/02_other, not by"),
         ({CHAPTER: {"slope": measure(2.0), "x": measure(1.0)}}, "'x' of chapter .* has no claim"),
-        ({CHAPTER: {"slope": measure(2.0, judged=False)}}, "is not to be judged"),
+        ({CHAPTER: {"slope": measure(2.0, judged=False)}}, "reported with judged=False"),
         ({CHAPTER: {"slope": measure(True)}}, "does not fit"),
         (
             {CHAPTER: {"slope": measure(2.0)}, "paper/02_other": {"slope": measure(2.0)}},
@@ -143,7 +146,7 @@ def test_the_smoke_profile_matches_but_does_not_judge(tmp_path: Path) -> None:
     reported = {CHAPTER: {"slope": measure(9.0), "x": measure(1.0, judged=False)}}
     assert [finding.verdict for finding in judge(claims, reported, judged=True)] == ["contradicted"]
     assert [finding.verdict for finding in judge(claims, reported, judged=False)] == ["not judged"]
-    with pytest.raises(BookError, match="reported by no chapter"):
+    with pytest.raises(BookError, match="not reported by any chapter"):
         judge(claims, {}, judged=False)
 
 

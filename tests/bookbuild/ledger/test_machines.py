@@ -61,9 +61,9 @@ def test_what_other_seeds_lowered_is_no_difference_between_machines() -> None:
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ({"verdicts": {"first": "fine"}}, "'verdicts.first' is none of reproduced"),
-        ({"device": "tpu"}, "'device' is none of cpu, cuda"),
-        ({"user": "me"}, "unknown field 'user'"),
+        ({"verdicts": {"first": "fine"}}, "'verdicts.first' is not one of reproduced"),
+        ({"device": "tpu"}, "'device' is not one of cpu, cuda"),
+        ({"user": "me"}, "the field 'user' is unknown"),
     ],
 )
 def test_a_report_of_another_form_is_one_sentence(
@@ -84,5 +84,7 @@ def test_a_machine_reports_what_it_has_executed(toy: Toy, unbuilt: Toy) -> None:
     assert path.parent == toy.root / FOLDER
     assert set(report["verdicts"].values()) <= {"reproduced", "partly", "contradicted"}
     assert report["verdicts"]["line-slope"] == "reproduced"
-    with pytest.raises(BookError, match=r"2 chapters are not executed here: run make reproduce"):
+    with pytest.raises(
+        BookError, match=r"2 chapters have not been executed on this machine: run make reproduce"
+    ):
         write_machine(unbuilt.settings())

@@ -41,13 +41,13 @@ def test_the_record_is_read(tmp_path: Path) -> None:
     [
         (
             {"preregistration": "early", "expect": {"at_most": 5}},
-            "'rows.a-row.preregistration' is none of",
+            "'rows.a-row.preregistration' is not one of",
         ),
         ({"preregistration": "before"}, "the field 'expect' is missing"),
         ({"preregistration": "changed", "expect": {"at_most": 5}}, "the field 'was' is missing"),
         (
             {"preregistration": "before", "expect": {"at_most": 5}, "was": [{"at_most": 4}]},
-            "goes with 'changed' alone",
+            "is only allowed with 'changed'",
         ),
         ({"preregistration": "before", "expect": {"near": 5}}, "is not exactly one of within"),
     ],
@@ -70,4 +70,4 @@ def test_a_changed_expectation_has_to_be_marked() -> None:
         in sentence
     )
     (sentence,) = unmarked([claim(None)], known)
-    assert "the ledger has none" in sentence
+    assert "not in the ledger" in sentence

@@ -34,11 +34,11 @@ def test_what_the_witness_missed_is_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ({"tried": -1}, "'tried' is no number of faults: -1"),
-        ({"refused": "two"}, "'refused' is no number of faults"),
+        ({"tried": -1}, "'tried' is not a number of faults: -1"),
+        ({"refused": "two"}, "'refused' is not a number of faults"),
         ({"missed": [{"fault": "slip"}]}, "the field 'says' is missing"),
         ({"blind": "law"}, "'blind' is not a list"),
-        ({"seen": 2}, "unknown field 'seen'"),
+        ({"seen": 2}, "the field 'seen' is unknown"),
     ],
 )
 def test_a_malformed_one_is_refused(tmp_path: Path, change: dict[str, Any], reason: str) -> None:

@@ -47,7 +47,7 @@ def test_a_file_and_a_folder_are_where_they_are(tmp_path: Path) -> None:
     path = tmp_path / fetch.NAME
     path.write_bytes(CONTENT)
     assert fetch.locate(str(tmp_path), tmp_path, print) == path
-    with pytest.raises(BookError, match="RESULTS names a file, a folder with"):
+    with pytest.raises(BookError, match="RESULTS must name a file, a folder that contains"):
         fetch.locate("nowhere", tmp_path, print)
 
 
@@ -69,7 +69,7 @@ def test_a_download_that_is_not_the_one_is_not_kept(
     with pytest.raises(BookError, match="does not match the known hash"):
         fetch.locate(f"{address}/results.zip#sha256={'0' * 64}", kept, print)
     assert not [path for path in kept.rglob("*") if path.is_file()]
-    with pytest.raises(BookError, match="no digest follows it"):
+    with pytest.raises(BookError, match="SHA-256 is missing"):
         fetch.locate(f"{address}/results.zip", kept, print)
     with pytest.raises(BookError, match="64 hexadecimal digits"):
         fetch.locate(f"{address}/results.zip#sha256=1", kept, print)
@@ -79,9 +79,9 @@ def test_a_download_that_is_not_the_one_is_not_kept(
 
 
 def test_nothing_is_fetched_without_https(served: tuple[str, Path], tmp_path: Path) -> None:
-    with pytest.raises(BookError, match="RESULTS is an address with https"):
+    with pytest.raises(BookError, match="the address must begin with https"):
         fetch.locate(f"http://example.org/results.zip#sha256={DIGEST}", tmp_path, print)
-    with pytest.raises(BookError, match="RESULTS is an address with https"):
+    with pytest.raises(BookError, match="the address must begin with https"):
         fetch.locate(f"{served[0]}/moved#sha256={DIGEST}", tmp_path, print)
 
 

@@ -51,12 +51,12 @@ def test_a_file_is_made_anew_after_an_edit_of_the_sources(tmp_path: Path) -> Non
     [
         ("python -c 'import sys; sys.exit(\"Coq is needed\")'", "Coq is needed"),
         ("python -c 'pass'", "python -c 'pass' does not write it"),
-        ("no-such-program", "there is no program no-such-program"),
+        ("no-such-program", "the program no-such-program is not installed"),
         ("python -c 'import sys; sys.exit(1)'", "its command said nothing"),
     ],
 )
 def test_what_is_not_made_is_told_in_a_sentence(tmp_path: Path, command: str, reason: str) -> None:
-    with pytest.raises(BookError, match=rf"^{FILE} is not made: {reason}\.$"):
+    with pytest.raises(BookError, match=rf"^{FILE} cannot be made: {reason}\.$"):
         measure_again(measured(command), place(tmp_path), str)
 
 

@@ -153,7 +153,9 @@ def test_everything_is_computed_in_a_folder_of_its_own_and_once(toy: Toy) -> Non
 
 
 def test_another_start_is_refused(toy: Toy, command: Command) -> None:
-    assert command(toy.root, "build", "--device", "cpu", "--from", "x").startswith("FROM is one of")
+    assert command(toy.root, "build", "--device", "cpu", "--from", "x").startswith(
+        "FROM must be one of"
+    )
 
 
 def test_outside_a_book_nothing_is_copied(toy: Toy) -> None:

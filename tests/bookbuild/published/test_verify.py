@@ -177,7 +177,7 @@ def test_what_runs_when_time_is_up_is_stopped_and_not_verified(
     assert (report.outcomes, report.unfinished) == ((), (LINE,))
     assert report.draw.never == [SQUARE]
     assert report.draw.chance == 0
-    assert f"{LINE}: stopped, for time is up; it is not verified" in toy.lines
+    assert f"{LINE}: stopped and not verified, because the time is up" in toy.lines
 
 
 @pytest.fixture
@@ -223,7 +223,7 @@ def test_other_code_is_not_compared(toy: Toy, published: Path) -> None:
     assert report.stale == (LINE,)
     assert LINE not in {outcome.name for outcome in report.outcomes}
     toy.edit("src/toy/square.py", "x * x", "x * x * 1")
-    with pytest.raises(BookError, match=r"are of other code than lies here: check out the commit"):
+    with pytest.raises(BookError, match=r"come from other code than this: check out the commit"):
         verified(toy, published)
 
 
@@ -235,7 +235,7 @@ def test_a_build_takes_what_is_published_and_executes_the_rest(
     assert (result.told.executed, result.told.cached) == (0, 2)
     unbuilt.edit("src/toy/line.py", "2.0 * point", "3.0 * point")
     assert unbuilt.build(published=published).told.executed == 1
-    assert f"not as published, and executed here: {LINE}" in unbuilt.lines
+    assert f"executed here, because the published results do not fit: {LINE}" in unbuilt.lines
     with pytest.raises(BookError, match="holds the paper profile at first seed 0, not the paper"):
         unbuilt.build(published=published, seed=7)
 
@@ -250,9 +250,9 @@ def test_a_build_does_not_take_a_damaged_chapter(unbuilt: Toy, published: Path) 
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        (None, "is no archive of results: it cannot be read as one"),
+        (None, "is not an archive of results: it cannot be read as one"),
         ({}, "the field 'profile' is missing"),
-        ({"profile": "", "device": "cpu", "seed": 0, "items": [{"key": "../x"}]}, "is no key"),
+        ({"profile": "", "device": "cpu", "seed": 0, "items": [{"key": "../x"}]}, "is not a key"),
     ],
 )
 def test_what_is_no_archive_ends_in_a_sentence(
@@ -279,11 +279,13 @@ def test_the_command_tells_what_was_drawn(
     assert "of 2 judged rows of the ledger, 2 were measured again from nothing" in printed
     assert printed.splitlines()[-1].startswith("verified:")
     reseal(published, LINE, replaced("2.0,", "9.0,", among="measures"))
-    assert command(toy.root, *arguments).endswith("Not verified: 0 damaged, 1 that differ.")
+    assert command(toy.root, *arguments).endswith(
+        "Not verified: 0 results are damaged and 1 differ."
+    )
     build = ("build", "--device", "cpu", "--results", str(published))
-    assert "for make verify found" in command(toy.root, *build)
-    assert "RESULTS names" in command(toy.root, "verify", "--results", "", "--device", "cpu")
-    assert "MINUTES is" in command(toy.root, *arguments, "--minutes", "soon")
+    assert "because make verify found" in command(toy.root, *build)
+    assert "RESULTS must name" in command(toy.root, "verify", "--results", "", "--device", "cpu")
+    assert "MINUTES must be" in command(toy.root, *arguments, "--minutes", "soon")
 
 
 def test_differences_are_found_at_their_place() -> None:
@@ -312,7 +314,7 @@ def test_what_is_not_executed_is_not_packed(unbuilt: Toy, tmp_path: Path) -> Non
 def test_nothing_drawn_is_nothing_verified() -> None:
     report = module.Report((), (), Draw({"a": 1.0}, 0.0, 0), (), (), 1, 0, 0)
     (sentence,) = commands._wrong(report)
-    assert "nothing was computed again" in sentence
+    assert "no result was computed again" in sentence
 
 
 def test_all_that_readers_see_is_compared_but_for_what_may_vary(toy: Toy) -> None:

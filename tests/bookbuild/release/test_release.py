@@ -86,7 +86,7 @@ def test_without_a_citation_one_sentence_says_so(tmp_path: Path) -> None:
 
 
 def test_a_release_has_every_part_and_names_it(released: Path, toy: Toy) -> None:
-    assert "no PDF: there is no browser to print it" in toy.lines
+    assert "no PDF is made, because no browser is installed that could print it" in toy.lines
     names = {path.name for path in released.iterdir()}
     assert names == {*pack.PARTS, pack.NOTEBOOKS, crate.NAME} - {pack.PDF}
     with zipfile.ZipFile(released / pack.SITE) as site:
@@ -201,7 +201,9 @@ def test_a_deposit_that_is_refused_ends_in_one_sentence(
     with pytest.raises(BookError, match="The deposit failed, and its draft is not complete: 403"):
         deposit_release(released, "wrong", zenodo)
     root = released.parents[1]
-    assert command(root, "deposit") == "A deposit needs an access token: set ZENODO_TOKEN."
+    assert command(root, "deposit") == (
+        "A deposit needs an access token: set the environment variable ZENODO_TOKEN."
+    )
     shutil.rmtree(released)
     released.with_suffix(".zip").unlink()
     assert "run make release first" in command(root, "deposit", "--token", "right")

@@ -47,7 +47,9 @@ def test_the_verdict_chooses_the_sentence(verdicts: tuple[str, str], told: str) 
 
 
 def test_an_unknown_row_is_named() -> None:
-    with pytest.raises(BookError, match=r"story\.md quotes the claim 'a', which the ledger lacks"):
+    with pytest.raises(
+        BookError, match=r"story\.md quotes the claim 'a', which is not in the ledger"
+    ):
         quote_verdicts(PAGE, "story.md", {})
 
 

@@ -59,10 +59,10 @@ def test_a_folder_keeps_a_script_for_each_module_that_no_other_imports(tmp_path:
         ("export default 1;", "export"),
         ("const one = 1;\nexport { one };", "export"),
         ('/*\nexport const two = 2;\n*/', "export"),
-        ('const wait = await fetch("x");', "waits"),
+        ('const wait = await fetch("x");', "await at its top level"),
         ('import { two } from "./leaf.js";', "does not export two"),
-        ('import { ONE } from "./none.js";', "no such module"),
-        ('import { ONE } from "../../../leaf.js";', "no such module"),
+        ('import { ONE } from "./none.js";', "does not exist"),
+        ('import { ONE } from "../../../leaf.js";', "does not exist"),
         ('import { ONE, // why\n next } from "./leaf.js";', "not a name"),
     ],
 )  # fmt: skip

@@ -32,7 +32,7 @@ def test_what_it_says_is_read(tmp_path: Path) -> None:
     [
         ("1", "it is not a mapping of fields: 1"),
         ("", "it is not a mapping of fields: None"),
-        ("{packages: a}", "unknown field 'packages'"),
+        ("{packages: a}", "the field 'packages' is unknown"),
         ("{package: a-b}", "the field 'package' is not the name of a package or module: 'a-b'"),
         ("{drawing: a.b}", "the field 'drawing' is not a list: 'a.b'"),
         ("{symbols: [a/b]}", "the field 'symbols[0]' is not the name of a folder: 'a/b'"),

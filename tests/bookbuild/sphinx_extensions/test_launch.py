@@ -197,7 +197,7 @@ def test_the_published_notebook_has_outputs_numbers_and_the_smoke_profile(publis
 def test_notebooks_are_made_from_a_commit_alone(committed, command, tmp_path):
     committed.edit("book/index.md", "#", "##")
     told = command(committed.root, "notebooks", "--device=cpu", str(tmp_path / "out"))
-    assert "commit first" in told
+    assert "commit them first" in told
     assert not (tmp_path / "out").exists()
 
 

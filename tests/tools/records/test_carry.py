@@ -62,7 +62,7 @@ def test_an_edit_that_changes_no_number_is_carried_over(recorded: Toy) -> None:
     assert carried == {"from": before, "to": after, "commit": made, "witness": "smoke"}
     commit(recorded)
     assert carry(recorded) == []
-    assert recorded.lines == ["all records are about the code as it is"]
+    assert recorded.lines == ["all records are current; there is nothing to carry over"]
     recorded.edit("src/toy/line.py", "place", "spot")
     commit(recorded)
     assert carry(recorded) == []
@@ -136,4 +136,6 @@ def test_what_was_executed_before_the_edit_is_not_kept_as_of_now(recorded: Toy) 
 def test_the_command_ends_with_one_where_something_is_left(recorded: Toy, command: Command) -> None:
     recorded.edit("src/toy/line.py", "2.0 * point", "3.0 * point")
     commit(recorded)
-    assert command(recorded.root, "carry", "--jobs", "1") == f"Not carried over: {LINE}."
+    assert command(recorded.root, "carry", "--jobs", "1") == (
+        f"The records of these chapters could not be carried over: {LINE}."
+    )

@@ -10,8 +10,8 @@ from tools.toy_book import Toy
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        (["seeds", "--seeds", "0"], "SEEDS is a whole number of at least 1"),
-        (["seeds", "--part", "prose"], "PART is one of"),
+        (["seeds", "--seeds", "0"], "SEEDS must be a whole number of at least 1"),
+        (["seeds", "--part", "prose"], "PART must be one of"),
     ],
 )
 def test_bad_input_ends_in_one_sentence(

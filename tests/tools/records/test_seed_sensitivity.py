@@ -196,8 +196,8 @@ def test_a_row_that_the_run_does_not_know_has_nothing_to_say() -> None:
         (lambda run: run.update(carried=[{"from": "e", "to": "f"}]), "field 'commit' is missing"),
         (lambda run: run.update(carried=[]), "is not a list of edits"),
         (lambda run: run.pop("fingerprint"), "the field 'fingerprint' is missing"),
-        (lambda run: run.update(seeds=["a"]), "is no whole number: 'a'"),
-        (lambda run: run["rows"]["line-slope"].update(over="runs"), "is none of null"),
+        (lambda run: run.update(seeds=["a"]), "is not a whole number: 'a'"),
+        (lambda run: run["rows"]["line-slope"].update(over="runs"), "is not one of null"),
     ],
 )
 def test_a_malformed_run_is_refused(
@@ -262,7 +262,7 @@ def test_a_rounding_that_tests_nothing_is_refused(
     unbuilt: Toy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings = unbuilt.settings()
-    with pytest.raises(BookError, match="ROUNDING is one of avx2, compatible, not 'up'"):
+    with pytest.raises(BookError, match="ROUNDING must be one of avx2, compatible, not 'up'"):
         seed_sensitivity.rounded(settings, "up")
     with pytest.raises(BookError, match="add DEVICE=cpu"):
         seed_sensitivity.rounded(unbuilt.settings(device="cuda"), "avx2")

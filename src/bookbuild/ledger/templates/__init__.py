@@ -1,4 +1,4 @@
-"""Jinja fills in the templates beside this module, and escapes what they do not call safe."""
+"""The templates beside this module, which Jinja fills in; it escapes what is not marked as safe."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Check of launch and edit buttons on built pages: none leads nowhere, none is missing."""
+"""Checks that launch and edit buttons on built pages are all there and lead to existing files."""
 
 from collections.abc import Iterator
 from pathlib import Path

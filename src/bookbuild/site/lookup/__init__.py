@@ -1,1 +1,1 @@
-"""What scripts look up in other pages: cards of what is linked to, text, names of figures."""
+"""What scripts read from other pages: cards for links, text, and the names of figures."""

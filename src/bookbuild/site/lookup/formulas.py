@@ -1,4 +1,4 @@
-"""Formulas as plain text, for places where none is set: α₃ for the TeX source of it."""
+"""Formulas as plain text, for places without mathematics: α₃ instead of its TeX source."""
 
 import re
 import unicodedata

@@ -1,4 +1,4 @@
-"""Figures, theorems and symbols by their names, which a search finds at once."""
+"""The names of figures, theorems and symbols, so that a search finds them at once."""
 
 import re
 from collections.abc import Iterator, Mapping

@@ -1,1 +1,1 @@
-"""What is written on the way to the stage: generated pieces, quoted verdicts, code cells."""
+"""The texts that are generated for the stage: pieces, quoted verdicts and code cells."""

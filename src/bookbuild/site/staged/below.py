@@ -1,4 +1,4 @@
-"""What stands below the statements of a page: the verdicts of each theorem, by its anchor.
+"""The verdicts that are shown below each theorem of a page, by its anchor.
 
 A statement is a directive that has a label, such as a theorem, or whatever block follows a target:
 

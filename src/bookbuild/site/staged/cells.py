@@ -1,4 +1,4 @@
-"""Code cells on their way to the stage: what a page shows of them, and what it folds.
+"""Code cells of the stage: what a page shows of them, and what it folds.
 
 A page shows code that argues: a model, an equation, a measurement. Long code, and the lines that
 hand numbers to the book, are a click away.

@@ -1,4 +1,4 @@
-"""The map of what of the paper is covered: where the book has each sentence, caption, display."""
+"""The map of coverage: where the book treats each sentence, caption and display of the paper."""
 
 import csv
 from collections import Counter

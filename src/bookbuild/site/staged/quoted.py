@@ -1,7 +1,7 @@
 """Verdicts in pages without code: badges of rows, and conclusions that their verdicts decide.
 
 A page may show a row's badge, `{verdict}` with its id, and draw a conclusion, which is a block of
-sentences, one a verdict:
+sentences, one per verdict:
 
     ```{concluded} id-of-a-claim
     reproduced: The head needs no help.
@@ -49,7 +49,7 @@ def quote_verdicts(
     def rows(names: str) -> list[Finding]:
         missing = [name for name in names.split() if name not in findings]
         if missing and whole:
-            raise BookError(f"{page} quotes the claim {missing[0]!r}, which the ledger lacks.")
+            raise BookError(f"{page} quotes the claim {missing[0]!r}, which is not in the ledger.")
         return [] if missing else [findings[name] for name in names.split()]
 
     def conclusion(match: re.Match[str]) -> str:

@@ -1,4 +1,4 @@
-"""The area law: the cases it is held to, and sizes of flows and trainings."""
+"""The area law: the cases on which it is tested, and the sizes of flows and trainings."""
 
 from dataclasses import dataclass, field, replace
 
@@ -23,8 +23,8 @@ class Case:
         order: the pair at each place.
         chances: of each pair to be asked for.
         gaussian: whether inputs have Gaussian entries, whose units differ by powers of D.
-        vocabulary: words of a cross-entropy; None for the squared error.
-        bounded: whether the theorem's bounds are for it.
+        vocabulary: words of a cross-entropy; None for squared error.
+        bounded: whether the bounds of the theorem cover it.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Bounds on the error of the area law, where every pair comes once and the error is squared."""
+"""Bounds on the error of the area law if every pair occurs once and the loss is squared error."""
 
 from collections.abc import Iterator
 from typing import NamedTuple

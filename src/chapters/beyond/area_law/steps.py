@@ -12,7 +12,7 @@ AREA = sp.sqrt(sp.pi / 2) * sp.erf(B / sp.sqrt(2))
 
 
 def pull_residuals(rows: int = 4) -> dict[str, sp.Expr]:
-    """What pushes a score: the gradient of attention, at any attention and for any contents."""
+    """The gradient with respect to a score, at any attention and for any contents."""
     raised = sp.symbols(f"u:{rows}", positive=True)  # e^score
     paid = [u / sum(raised) for u in raised]
     answer, square = paid[0], sum(a**2 for a in paid)
@@ -87,9 +87,9 @@ def clock_residuals() -> dict[str, sp.Expr]:
 
 
 def order_residuals(rows: int = 3) -> dict[str, sp.Expr]:
-    """Why the two parameters cannot slow each other: the mixed slope of R."""
+    """Why the two parameters cannot slow each other: the mixed derivative of R."""
     beta = sp.Symbol("beta", positive=True)
-    shares, slopes = sp.symbols(f"x:{rows}"), sp.symbols(f"d:{rows}")  # and their slopes by alpha
+    shares, slopes = sp.symbols(f"x:{rows}"), sp.symbols(f"d:{rows}")  # their derivatives by alpha
     raised = sp.symbols(f"u:{rows}", positive=True)  # e^(beta x)
     paid = [u / sum(raised) for u in raised]
     each = list(zip(shares, slopes, raised, strict=True))

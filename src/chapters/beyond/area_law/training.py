@@ -29,7 +29,7 @@ class AskedTraining:
         steps: number of updates.
         rates: what a step moves of the scores' alpha_3 and beta_2 and of gamma_3, over the slope.
         data: `orthonormal` (Assumption 7) or `gaussian` (Eq. 5), whose scores are D times weights.
-        vocabulary: words of a cross-entropy, >= K; None for the squared error.
+        vocabulary: words of a cross-entropy, >= K; None for squared error.
 
     Raises:
         ValueError: for other than a chance a pair, or for too small a vocabulary.
@@ -142,7 +142,7 @@ def _losses(
 
 @dataclass(frozen=True)
 class Curriculum:
-    """Gradient descent of all 28 D^2 weights on Gaussian data, as in §4 but for the queries.
+    """Gradient descent of all 28 D^2 weights on Gaussian data, as in §4 except for the queries.
 
     Args:
         n_pairs: pairs N in a sequence.
@@ -162,7 +162,7 @@ class Curriculum:
 def train_curriculum(
     settings: Curriculum, seeds: Sequence[int], *, device: torch.device, label: str = "training"
 ) -> Float[np.ndarray, "seeds steps"]:
-    """Batch losses before each step, a run a seed; not a number while the first pair is asked."""
+    """Batch losses before each step, one run per seed; NaN while queries ask for the first pair."""
     streams = [generator(seed, device) for seed in seeds]
     n, dim = settings.n_pairs, settings.dim
     network = Full(MinimalTraining(n, dim, settings.batch_size, settings.steps), "fast")

@@ -1,4 +1,4 @@
-"""What the noise of batches does to a training, followed by its second moments."""
+"""The effect of the noise of batches on a training, computed from its second moments."""
 
 from dataclasses import replace
 from typing import NamedTuple

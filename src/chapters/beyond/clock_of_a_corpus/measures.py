@@ -1,4 +1,4 @@
-"""When an induction head is there, by its effect: scores, losses and its ablation."""
+"""The measures of an induction head by its effect: scores, losses and ablation."""
 
 from typing import NamedTuple
 
@@ -53,7 +53,7 @@ def repeated_halves(
 
 
 def returns(windows: Windows) -> Bool[Tensor, "windows answers"]:
-    """Where a token and the next one have stood side by side before in the window."""
+    """Where a token and the next one have occurred side by side before in the window."""
     now, following = windows[:, :-1], windows[:, 1:]
     same = (now[:, :, None] == now[:, None]) & (following[:, :, None] == following[:, None])
     return same.tril(-1).any(dim=-1)

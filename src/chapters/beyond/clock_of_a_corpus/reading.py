@@ -1,4 +1,4 @@
-"""The stored trainings beside what the clock and rival laws say of them before training."""
+"""The stored trainings, compared with the predictions of the clock and of rival laws."""
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -25,7 +25,7 @@ class Run(NamedTuple):
 
     Attributes:
         cell: its configuration.
-        pulls: what is counted in its text.
+        pulls: the counts of its text.
         predicted: steps by the clock, infinite for never.
         steps: at which each measure passes its level, infinite for a run that ended before.
     """
@@ -60,7 +60,7 @@ class Stored:
     """The stored cells.
 
     Attributes:
-        runs: one a cell that has been run, in the order of the declaration.
+        runs: one per cell that has been run, in the order of the declaration.
         not_run: the declared cells that are not stored, in words.
         minutes: of one core that all runs took.
     """

@@ -126,7 +126,7 @@ SMALL_BATCHES: tuple[Cell, ...] = (
 
 
 def in_turn(some: tuple[Cell, ...], others: tuple[Cell, ...]) -> tuple[Cell, ...]:
-    """Cells of two kinds, as many of each, one after another."""
+    """Cells of two kinds, equally many of each, in turn."""
     return tuple(cell for pair in zip(some, others, strict=True) for cell in pair)
 
 

@@ -1,4 +1,4 @@
-"""Synthetic texts in which how often bigrams return, and how reliably, are set by hand."""
+"""Synthetic texts with a chosen frequency and reliability of repeated bigrams."""
 
 from dataclasses import dataclass
 

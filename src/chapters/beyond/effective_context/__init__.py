@@ -1,4 +1,4 @@
-"""Pairs in copies, and layers that see a window."""
+"""Contexts with repeated pairs, and layers that attend within a window."""
 
 from dataclasses import dataclass, replace
 from typing import Any

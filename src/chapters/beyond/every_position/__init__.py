@@ -1,4 +1,4 @@
-"""A loss at every position: sizes of the flows, and what the mixtures are called."""
+"""A loss at every position: the sizes of the flows, and the names of the mixtures."""
 
 from dataclasses import dataclass
 
@@ -18,7 +18,7 @@ class EveryPosition:
 
     Attributes:
         three_pairs: N of three parameters, the last two a factor of two apart.
-        largest: N at which the law is held to the flow, last pair.
+        largest: N at which the law is compared with the flow, last pair.
         late_pairs: N of the mixtures of late prefixes, of what is skipped and of shares.
         skipped: how many of the shortest prefixes are left out.
         shares: of sequences that have a loss at every position.
@@ -30,7 +30,7 @@ class EveryPosition:
         weighted_full: the same with all nineteen.
         enclosed: N0 of the bounds for every N >= N0.
         cells: steps of these bounds up to beta = 1.
-        predicted_pairs: largest N whose trainings are held to population descent.
+        predicted_pairs: largest N whose trainings are compared with population descent.
         few_step: below N0, every which N is integrated.
         copied_places: places N of contexts in which each pair comes several times.
         copies: of each pair there, a divisor of N.

@@ -1,9 +1,9 @@
-"""Emergence times between rigorous bounds for every N from some N0 on, a loss at every position.
+"""Rigorous bounds of emergence times with a loss at every position, for every N from some N0 on.
 
-Three parameters, each prefix asked for its last pair, on the clock t/N. beta is the independent
-variable: alpha is enclosed along it, and the time that passes is the step over the enclosed speed
-of beta. Sums over prefixes run to N0 one by one; what longer prefixes add is between zero and a
-bound. gamma is between two curves that depend on H_N alone.
+There are three parameters, queries ask for the last pair of each prefix, and the clock is t/N. The
+independent variable is beta: alpha is enclosed along it, and the time that passes is the step over
+the enclosed speed of beta. Sums over prefixes run to N0 one by one; longer prefixes add something
+between zero and a bound. gamma is between two curves that depend only on H_N.
 """
 
 import math

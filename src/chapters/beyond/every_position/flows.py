@@ -1,4 +1,4 @@
-"""Emergence times of all nineteen and of weighted mixtures, each flow a run of a sweep."""
+"""Emergence times of all nineteen and of weighted mixtures; each flow is a run of a sweep."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -21,7 +21,7 @@ ALPHA, BETA, GAMMA = 2, 4, 17  # places of alpha_3, beta_2 and gamma_3 among the
 
 @dataclass(frozen=True)
 class AskedWeights:
-    """Gradient descent of the disentangled transformer from zero, as in §4 but for the queries.
+    """Gradient descent of the disentangled transformer from zero, as in §4 except for the queries.
 
     The loss is the mean over contexts and dimensions, weighted over the queries of a context.
 

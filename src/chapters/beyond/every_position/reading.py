@@ -1,4 +1,4 @@
-"""The stored trainings as the chapter reads them, and what population descent says of them."""
+"""The stored trainings as the chapter reads them, and the predictions of population descent."""
 
 from pathlib import Path
 from typing import Any

@@ -12,7 +12,7 @@ AREA = sp.sqrt(sp.pi / 2) * sp.erf(BETA / sp.sqrt(2))
 
 
 def prefix_residuals() -> dict[str, sp.Expr]:
-    """The loss of one prefix, and what pushes its scores."""
+    """The loss of one prefix, and the gradient with respect to its scores."""
     rivals = 2 * N - 1
     a = U / (U + rivals)
     o = (1 - a) / rivals

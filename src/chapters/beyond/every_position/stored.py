@@ -25,7 +25,7 @@ PER_PAIR, DIM, EMBEDDING_NORM = 4, 64, 4.0  # as in that grid
 
 @dataclass(frozen=True)
 class WeightsCell:
-    """All 28 D^2 weights with D = 2N from zero, a run a seed.
+    """All 28 D^2 weights with D = 2N from zero, one run per seed.
 
     Attributes:
         kind: what is asked, as in `supervision.asked`.
@@ -54,7 +54,7 @@ class WeightsCell:
 
 @dataclass(frozen=True)
 class TokensCell:
-    """The transformer of §2, a run a seed, until its loss on whole contexts is half of ln N.
+    """The transformer of §2, one run per seed, until its loss on whole contexts is half of ln N.
 
     Attributes:
         kind: what is asked, as in `supervision.asked`.
@@ -88,7 +88,7 @@ class TokensCell:
 
 
 def run(cell: WeightsCell | TokensCell) -> list[dict[str, Any]]:
-    """What is stored of a cell: a row a seed, with the steps at which levels are passed."""
+    """The stored result of a cell: one row per seed, with the steps at which levels are passed."""
     trained = _weights_run if isinstance(cell, WeightsCell) else _tokens_run
     return [{"seed": seed} | trained(cell, seed) for seed in cell.seeds]  # type: ignore[arg-type]
 

@@ -1,4 +1,4 @@
-"""Which pairs of which prefixes a batch asks for, under each kind of supervision."""
+"""The pairs and prefixes for which a batch asks, under each kind of supervision."""
 
 from typing import Literal, NamedTuple, get_args
 

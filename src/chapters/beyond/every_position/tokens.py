@@ -22,7 +22,7 @@ GROWTH = 1.05  # of the steps from one look at the fixed contexts to the next
 
 
 class Watched(NamedTuple):
-    """One training: looks at a fixed set, one query of each whole context for any pair.
+    """One training, measured on a fixed set with one query of each whole context for any pair.
 
     Attributes:
         steps: updates made before each look.
@@ -81,7 +81,7 @@ def train_asked_tokens(
 ) -> Watched:
     """Train until the loss of the fixed set is at most `level`, diverges, or the steps are over.
 
-    The last look at a run that diverges has an infinite loss.
+    The last measurement of a run that diverges has an infinite loss.
     """
     stream = generator(seed, device)
     model = initial_transformer(settings, stream)

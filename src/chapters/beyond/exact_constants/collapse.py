@@ -1,4 +1,4 @@
-"""When the loss collapses, up to any number of pairs: the exact time, and its universal constants.
+"""When the loss collapses for any number of pairs: the exact time and its universal constants.
 
 Chapter "Exact constants" proves T = sqrt(2 pi) N^2 + N (1 - sqrt(2 pi) + 2b - b^2 + C + C1/b +
 C2/b^2) + O(N/b^3) with b = `limits.late_beta`. `last_terms` has the three constants, `rest` what

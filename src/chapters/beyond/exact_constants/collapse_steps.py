@@ -1,4 +1,4 @@
-"""The steps behind the collapse time: each as a residual that must vanish.
+"""The steps behind the collapse time, each as a residual that must vanish.
 
 b = 1/eta is the late beta, b e^(b^2/2) = 2N. x = beta g, r = g/(1 - g), and d = 1/(2N - 2). What is
 of order 1/N beside the rest is left out from "the late curve" on.

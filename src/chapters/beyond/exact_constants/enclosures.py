@@ -1,7 +1,7 @@
-"""Emergence times between rigorous bounds: the reduced flow enclosed in Arb's interval arithmetic.
+"""Rigorous bounds of emergence times: the reduced flow in Arb's interval arithmetic.
 
-alpha follows from beta by the first integral, and all that beta decides grows or falls with it, so
-that over a step it lies between its values at the ends. gamma then obeys a linear equation with
+alpha follows from beta by the first integral, and everything that beta decides is monotonic in it,
+so over a step it lies between its values at the ends. gamma then obeys a linear equation with
 enclosed coefficients. While gamma rises, time is the independent variable and beta is enclosed;
 afterwards beta is, and the time that passes is the step over the enclosed speed of beta.
 """

@@ -1,4 +1,4 @@
-"""Emergence times for every N at once: rigorous constants of what follows the closed forms.
+"""Emergence times for every N at once: rigorous constants of the terms after the closed forms.
 
 Chapter "Exact constants" proves that with e = 1/N, while the parameters rise,
 

@@ -1,4 +1,4 @@
-"""The exact time on the way to a beta, and its expansion: each step as a residual that must vanish.
+"""The exact time until a given beta, and its expansion, each step as a residual that must vanish.
 
 e = 1/N, s = exp(beta g), G = N g, D = 1 + e (s - 1)/2, M = 1 + e (s^2 - 1)/2; u = sqrt(2 alpha).
 `order` has the speeds from the architecture.

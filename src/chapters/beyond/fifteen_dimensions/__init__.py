@@ -1,4 +1,4 @@
-"""Theorem 1 taken at its word: all 19 pseudo-parameters free and nothing else (§4's sizes)."""
+"""A literal reading of Theorem 1: only the 19 pseudo-parameters are free (sizes of §4)."""
 
 from dataclasses import dataclass
 

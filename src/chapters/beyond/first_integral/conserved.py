@@ -1,4 +1,4 @@
-"""What gradient flow of an attention layer conserves, whatever the data (Marcotte et al. 2025)."""
+"""What gradient flow of an attention layer conserves for any data (Marcotte et al. 2025)."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""What discrete steps make of the first integral."""
+"""How discrete steps change the first integral."""
 
 import numpy as np
 from scipy.integrate import simpson

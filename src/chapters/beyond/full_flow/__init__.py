@@ -1,4 +1,4 @@
-"""All nineteen pseudo-parameters: sizes of their flow, and training of all weights against it."""
+"""All nineteen pseudo-parameters: sizes of their flow, and training of all weights to compare."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

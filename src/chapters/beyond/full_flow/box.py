@@ -1,6 +1,6 @@
-"""What the proof for every large N keeps: a box of bounds, its scales, and the push of recency.
+"""The box of bounds in the proof for every large N, its scales, and the effect of recency.
 
-The last pair is asked for, x = 1/N and l = log N.
+The query asks for the last pair; x = 1/N and l = log N.
 """
 
 from typing import NamedTuple
@@ -121,7 +121,7 @@ class Reached(NamedTuple):
 
 
 def slow_time(top: arb, slack: arb, s: Scales, cells: int = 64) -> tuple[arb, arb]:
-    """The integral of 4 e^-a/`push` over a up to `top`, times l, and what it is beyond the law.
+    """The integral of 4 e^-a/`push` over a up to `top`, times l, and its excess over the law.
 
     The law is 4 (1 - e^-top) minus the integral of 4 e^-a `excess` over l; the difference is taken
     times l^2.

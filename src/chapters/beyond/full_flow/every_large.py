@@ -1,10 +1,10 @@
 """The full model's flow held in a box until alpha_3 emerges, for every N from some N0 on.
 
-The last pair is asked for. With x = 1/N and l = log N every coordinate has its own scale, and a
-`Box` has bounds on them in these scales. `follow` derives bounds from bounds: if all that follow
-are smaller, then no coordinate can be the first to leave. Numbers are balls of Arb around x in
-[0, 1/N0], 1/l in [0, 1/l0] and xl in [0, l0/N0]: one evaluation speaks for all N >= N0. What
-vanishes with x is x times a derivative over the ball (`arb_series`).
+The query asks for the last pair. With x = 1/N and l = log N every coordinate has its own scale, and
+a `Box` has bounds on them in these scales. `follow` derives bounds from bounds: if all derived
+bounds are smaller, then no coordinate can be the first to leave the box. Numbers are balls of Arb
+around x in [0, 1/N0], 1/l in [0, 1/l0] and xl in [0, l0/N0]: one evaluation speaks for all N >= N0.
+What vanishes with x is x times a derivative over the ball (`arb_series`).
 """
 
 import math

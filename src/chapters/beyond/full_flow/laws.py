@@ -1,8 +1,8 @@
-"""What the full model's emergence times come to for many pairs: slow flows, and their limits.
+"""The emergence times of the full model for many pairs: slow flows and their limits.
 
-The output is quick: within a time of N it has learned which position to expect the answer at. What
-is left is a flow of alpha_3, beta_2 and gamma_3 on the clock t/N^2, with log N for a force. Chapter
-"The full model's own law" derives it.
+The output is fast: within a time of order N it has learned at which position to expect the answer.
+What is left is a flow of alpha_3, beta_2 and gamma_3 on the clock t/N^2, driven by a force of order
+log N. Chapter "The full model's own law" derives it.
 """
 
 import math

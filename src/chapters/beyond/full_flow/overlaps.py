@@ -1,4 +1,4 @@
-"""The first order in 1/D of the full model's loss: what overlaps of Gaussian vectors cost.
+"""The first order in 1/D of the full model's loss, from the overlaps of Gaussian vectors.
 
 Inside the subspace of Theorem 1 the loss of a sequence is a smooth function of the inner products
 of its vectors, divided by D. For independent N(0, 1) entries these have the mean of orthonormal

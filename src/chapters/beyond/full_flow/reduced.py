@@ -1,9 +1,9 @@
 """The flow of the twelve coordinates that move when the last pair is asked for, in intervals.
 
-Each coordinate z obeys z' = goal - rate z, on the clock t/N. The slope by a score of layer 2 is a
-sum over rows of a (gamma_3 r + gamma_4 A r + G), with the error r of the output, A r its mean over
-what a row attends to in layer 1, and 4 G = (gamma_3^2 + gamma_4^2)': the output's own speed stands
-for what the norm of the attention costs.
+Each coordinate z obeys z' = goal - rate z, on the clock t/N. The gradient with respect to a score
+of layer 2 is a sum over rows of a (gamma_3 r + gamma_4 A r + G). Here r is the error of the output,
+A r is its mean over what a row attends to in layer 1, and 4 G = (gamma_3^2 + gamma_4^2)', because
+the output's own speed stands for what the norm of the attention costs.
 """
 
 from typing import NamedTuple

@@ -10,7 +10,7 @@ T, B, G = sp.symbols("t b g", positive=True)
 
 
 def recency_residuals() -> dict[str, sp.Expr]:
-    """How the query for the last pair drives alpha_3 without any beta."""
+    """How the query for the last pair drives alpha_3 when beta is zero."""
     label = 1 / (2 * K + E)
     own = E * label
     # what rows pass on: to item k, and on the mean to the 2k rows before it, from up to label k

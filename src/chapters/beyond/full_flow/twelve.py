@@ -1,6 +1,6 @@
 """Attention and inner products of the full model when the last pair is asked for, in intervals.
 
-Of the nineteen five stay at zero, beta_9 equals beta_7 and beta_11 equals beta_8. Time is counted
+Five of the nineteen stay at zero, beta_9 equals beta_7 and beta_11 equals beta_8. Time is counted
 as t/N, and attention is multiplied by N, so that all formulas are written in x = 1/N: a ball
 around x then stands for many N at once. Rows of pair q are called the answer's item and label; the
 2N - 2 rows before them are the past.
@@ -40,8 +40,8 @@ class Sums(NamedTuple):
 
     Attributes:
         push: the sum over k of 4k (2k + 1)/(2k + e^alpha)^3, `laws.recency` without its last term.
-        missing: 2 (2N - 3) minus the sum of squares of what the past pays to each row in layer 1.
-        first: what the past pays to row 0.
+        missing: 2 (2N - 3) minus the sum of squares of the past's attention to each row in layer 1.
+        first: the past's attention to row 0.
     """
 
     push: arb
@@ -53,10 +53,10 @@ class Attention(NamedTuple):
     """Attention of both layers, times N, and the inner products that the loss consists of.
 
     Attributes:
-        each: what the query pays in layer 1 to a row that is not the item asked for.
-        asked: what it pays to the item asked for.
+        each: the query's attention in layer 1 to a row that is not the queried item.
+        asked: its attention to the queried item.
         norm: of the attention of layer 2, over N.
-        item: what layer 2 pays to the answer's item.
+        item: the attention of layer 2 to the answer's item.
         label: to its label.
         first: to row 0.
         passed: what item and label of the answer pass on to a row of the past.

@@ -1,9 +1,9 @@
 """Emergence of the full model's scores in validated steps, for one N or a range of N at once.
 
-The last pair is asked for. A step of length h holds the solution in a tube: with z' = goal - rate
-z and any constant k, z(h) = e^(-kh) z + (1 - e^(-kh)) (goal + (k - rate) z)/k, its last factor a
-mean over the step, hence inside what the tube allows. A tube that contains what follows from it
-contains the solution.
+The query asks for the last pair. A step of length h keeps the solution in a tube: with z' = goal -
+rate z and any constant k, z(h) = e^(-kh) z + (1 - e^(-kh)) (goal + (k - rate) z)/k, where the last
+factor is a mean over the step and therefore within what the tube allows. A tube that contains what
+follows from it contains the solution.
 """
 
 import math

@@ -1,7 +1,8 @@
 """The law of T_alpha with its error, and the order of emergence, for every N from some N0 on.
 
-On the clock t the slope of alpha_3 is (e^alpha/4N^2)(h^2 P z + Q): P the push of recency, h =
--gamma_4, z near 1, and Q near 2 gamma_3 beta_2. With W(a) the time that P alone would take,
+On the clock t the derivative of alpha_3 is (e^alpha/4N^2)(h^2 P z + Q), where P is the effect of
+recency, h = -gamma_4, z is near 1, and Q is near 2 gamma_3 beta_2. With W(a) the time that P alone
+would take,
 
     T = W(1/2) + integral (1 - h^2 z) dt - integral Q/P dt,
 

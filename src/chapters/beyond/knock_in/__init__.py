@@ -1,4 +1,4 @@
-"""Parts of the head held or given, and random initial weights."""
+"""Trainings in which parts of the head are held or given, and random initial weights."""
 
 from dataclasses import dataclass, replace
 from typing import Any

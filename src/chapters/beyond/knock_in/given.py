@@ -38,12 +38,12 @@ def install(
 ) -> None:
     """Replace random matrices by those that do one step of §2.3 exactly; the rest is untouched.
 
-    `previous` makes each position of layer 1 look at the one before, `match` makes the query of
-    layer 2 look at what retrieved its token, `copy` makes the output say the token that layer 2
-    retrieved: each with the score or logit `strength` and nothing else. All of it may change in
-    training. A sham has the same singular values. `permuted` has the same rows in another order:
-    a position looks two back, the query looks for the token before its own in the vocabulary, the
-    output says the one after. `rotated` has the same rows turned into random directions. Raises
+    `previous` makes each position of layer 1 attend to the one before, `match` makes the query of
+    layer 2 attend to what retrieved its token, `copy` makes the output predict the token that layer
+    2 retrieved: each with the score or logit `strength` and nothing else. All of it may change in
+    training. A sham has the same singular values. `permuted` has the same rows in another order: a
+    position attends two back, the query matches the token before its own in the vocabulary, the
+    output predicts the one after. `rotated` has the same rows in random directions. Raises
     ValueError for an unknown part or sham, or a width too small for an exact basis.
     """
     if unknown := set(parts) - set(PARTS):

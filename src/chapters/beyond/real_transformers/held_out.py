@@ -1,4 +1,4 @@
-"""Local powers between neighbouring sizes, and laws judged by the sizes that they did not see."""
+"""Local exponents between neighbouring sizes, and laws judged by sizes that were held out."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple

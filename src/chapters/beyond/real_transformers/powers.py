@@ -1,4 +1,4 @@
-"""A power fitted to the sizes at which every run emerged."""
+"""An exponent fitted to the sizes at which every run emerged."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -34,8 +34,8 @@ def power_law(
     would bend the line down.
 
     Args:
-        sizes: > 0, one a row of `times`.
-        times: > 0, a run a column; infinity for never.
+        sizes: > 0, one per row of `times`.
+        times: > 0, one run per column; infinity if never reached.
         confidence: of Student's interval, between 0 and 1.
 
     Returns:

@@ -1,4 +1,4 @@
-"""Capacity: the most pairs that a network, or a Hebbian sum, stores, found by search."""
+"""Capacity: the greatest number of pairs that a network or a Hebbian sum stores, by search."""
 
 from collections.abc import Callable, Sequence
 from functools import partial

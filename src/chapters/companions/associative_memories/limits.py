@@ -1,4 +1,4 @@
-"""Numbers of pairs that can be expected to fit, from the geometry of cones, without training.
+"""The number of pairs that should fit, from the geometry of cones and without training.
 
 W stores all pairs if the N x N matrix of logits U W E' lies in the cone C in which the diagonal
 entry is the greatest of its row. These matrices form a subspace of dimension d^2. A *random*

@@ -1,6 +1,6 @@
-"""Random pairs of embeddings, linear and MLP networks that are to store them, and their loss.
+"""Random pairs of embeddings, linear and MLP networks that store them, and their loss.
 
-The gradient of the cross-entropy is written out: several times autograd's speed.
+The gradient of the cross-entropy is written out, which is several times faster than autograd.
 
 The logits are the largest arrays of both companions that use this. Here they are made in blocks
 small enough for a processor's cache, and overwritten in place.

@@ -1,4 +1,4 @@
-"""Where trained layers look: at the position before, and at what followed the trigger earlier."""
+"""How strongly trained layers attend to the previous position and to what followed the trigger."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -25,7 +25,7 @@ class Focus(NamedTuple):
 
 
 class Patterns(NamedTuple):
-    """Attention of both layers; rows look at columns."""
+    """Attention of both layers; rows attend to columns."""
 
     first: Float[Tensor, "batch T T"]
     second: Float[Tensor, "batch T T"]

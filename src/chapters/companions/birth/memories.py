@@ -1,4 +1,4 @@
-"""Recalls of the three target memories sum_i u_i e_i^T, and what chance would recall."""
+"""Recall of the three target memories sum_i u_i e_i^T, and the recall that chance would give."""
 
 from typing import NamedTuple
 
@@ -20,8 +20,8 @@ class Recalls(NamedTuple):
     """R of the three memories of the induction head, each with the number of its entries M."""
 
     ov2: float  # an attended token is written as an output
-    kq2: float  # a trigger looks for what layer 1 wrote of itself
-    kq1: float  # a position looks at the one before
+    kq2: float  # a trigger attends to what layer 1 wrote of itself
+    kq1: float  # a position attends to the previous one
     kq1_early: float  # the same among the first quarter of the positions, the source's 64 of 256
 
 

@@ -1,4 +1,4 @@
-"""The simplified transformer (Bietti et al. 2023, §4.2) of one or two layers, as it is written."""
+"""The simplified transformer (Bietti et al. 2023, §4.2) of one or two layers, as written there."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -75,7 +75,7 @@ def initial(
 def forward(
     frozen: Frozen, trained: Trained, tokens: Int[Tensor, "batch T"]
 ) -> tuple[Float[Tensor, "batch T N"], list[Float[Tensor, "batch T T"]]]:
-    """Next-token logits u_j . x_t at every position, and each layer's attention, a row a query.
+    """Next-token logits u_j . x_t at every position, and each layer's attention, one row per query.
 
     Keys and queries meet as x_t . W_KQ x_s.
     """

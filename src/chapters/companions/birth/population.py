@@ -2,8 +2,8 @@
 
 The simplified setup is ours, after the talk's theorem: orthonormal embeddings, zero weights, a
 trigger q that any token may be, at some place and again at the end, and its output o, which the
-last position is to answer. All else is uniform noise without q. The first token is never q, for
-it could look at nothing but itself.
+last position is to answer. All else is uniform noise without q. The first token is never q,
+because it could attend only to itself.
 """
 
 import itertools
@@ -150,7 +150,7 @@ def three_steps(
 def recall_after_first_step(frozen: Frozen, batch: Batch) -> float:
     """The recall of W_OV^2 after one step on it from zero weights, at uniform attention.
 
-    The batch stands for the population: it is to be large.
+    The batch stands for the population, so it should be large.
     """
     n_tokens, n = len(frozen.e), len(frozen.e) + len(frozen.p)
     shapes = (n, n), (2 * n, 2 * n), (n_tokens, 2 * n)

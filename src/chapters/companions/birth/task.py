@@ -1,4 +1,4 @@
-"""The bigram task: Shakespeare, but five triggers have a new successor in every sequence.
+"""The bigram task: Shakespeare with five triggers that have a new successor in every sequence.
 
 Baselines are guesses that match no trigger with its earlier occurrence.
 

@@ -1,4 +1,4 @@
-"""Three tables of inner products: all that training can see of the weights.
+"""Three tables of inner products, on which alone training depends.
 
 The stream of a two-layer model stays in the span of n = N + T embeddings and of their n images
 under W_OV^1. Weights act on it only through inner products with these 2n vectors, the basis.
@@ -58,7 +58,7 @@ class Metric(NamedTuple):
 
 
 def metric(frozen: Frozen) -> Metric:
-    """What a step along the gradient of a matrix does to its table: left @ gradient @ right."""
+    """The effect of a step along the gradient of a matrix on its table: left @ gradient @ right."""
     x, both = bases(frozen)
     scale = x.shape[-1] ** -0.5
     keys, values = (x @ x.T * scale, both @ both.T * scale), both @ frozen.v.T

@@ -50,7 +50,7 @@ class Derived:
 class Clustering:
     """Networks at several weight decays, particles at several mixes, and what is held back.
 
-    Every arm starts from the same networks, a seed a network.
+    Every arm starts from the same networks, one network per seed.
     """
 
     training: Training = field(default_factory=Training)

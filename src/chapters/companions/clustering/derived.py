@@ -1,4 +1,4 @@
-"""Particles under the forces that the network's own gradient implies, and no others.
+"""Particles under exactly the forces that the network's own gradient implies.
 
 With hidden units of random weights (w, beta b) and a readout W_2 that is fitted to the sums, an
 embedding goes where its error falls. Two moments of this can be written down. While the readout

@@ -12,7 +12,7 @@ from .markers import all_markers, incidence, places
 
 
 class Network(NamedTuple):
-    """The parameters, a run a row; logits are relu(s W_1 + b_1) W_2 + b_2 of s_ab = E_a + E_b."""
+    """Parameters, a row per run; logits are relu(s W_1 + b_1) W_2 + b_2 of s_ab = E_a + E_b."""
 
     embeddings: Float[Tensor, "runs n 2"]
     first: Float[Tensor, "runs 2 hidden"]

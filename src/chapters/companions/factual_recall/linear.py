@@ -21,7 +21,7 @@ from .task import Facts, even_answers, questions
 
 
 class LinearRecord(NamedTuple):
-    """Measures on fresh sequences, a row a run: at which steps, losses, accuracies, distances.
+    """Measures on fresh sequences, one row per run: steps, losses, accuracies, distances.
 
     `relation_loss` is -log of the probability of the relation's block of answers;
     `from_prior` the mean total variation distance of the prediction from p(a|r).

@@ -34,7 +34,7 @@ RECALL = (  # a row for each number of heads
 
 
 class Cells(NamedTuple):
-    """Heads, widths and recall of the map's cells, one after another."""
+    """Heads, widths and recall of the cells of the map."""
 
     heads: Int[np.ndarray, " cells"]
     widths: Int[np.ndarray, " cells"]

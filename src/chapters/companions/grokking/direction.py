@@ -29,7 +29,7 @@ Reading = Literal["sum", "samples", "entries"]  # what the squared errors are di
 
 
 class Record(NamedTuple):
-    """Measurements, at each time one a network: losses are mean squares over entries."""
+    """Measurements, one per time and network; losses are mean squares over entries."""
 
     steps: Int[Tensor, " times"]
     train_loss: Float[Tensor, "*runs times"]

@@ -40,7 +40,7 @@ class Optimum(NamedTuple):
 
 
 class Path(NamedTuple):
-    """A run, a row each `log_every` steps; the clock is 2 lambda t."""
+    """A run, one row every `log_every` steps; the clock is 2 lambda t."""
 
     clock: Float[Tensor, " times"]
     accuracy: Float[Tensor, " times"]  # on the pairs held out

@@ -12,7 +12,7 @@ from torch.nn.functional import one_hot
 
 
 class Samples(NamedTuple):
-    """Inputs e_a + e_b and targets e_c with c = a + b mod p, a row a pair (§7.1)."""
+    """Inputs e_a + e_b and targets e_c with c = a + b mod p, one row per pair (§7.1)."""
 
     inputs: Float[Tensor, "*runs n p"]
     targets: Float[Tensor, "*runs n p"]
@@ -48,7 +48,7 @@ def split(modulus: int, n_train: int, *, generator: torch.Generator) -> Split:
 
 
 def stacked(splits: Sequence[Split]) -> Split:
-    """One split a run, with a leading axis for the runs."""
+    """One split per run, with a leading axis for the runs."""
     parts = zip(*splits, strict=True)
     return Split(*(Samples(*map(torch.stack, zip(*part, strict=True))) for part in parts))
 

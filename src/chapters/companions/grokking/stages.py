@@ -23,7 +23,7 @@ class Stage(NamedTuple):
 def grokking_stage(accuracy: Float[np.ndarray, " times"]) -> Stage:
     """From the last log at chance to the first at which the held-out pairs are known.
 
-    By accuracy, for the test loss of a run that ends early has no full fall to be measured by.
+    By accuracy, because the test loss of a run that ends early has not fallen completely.
     """
     known = np.flatnonzero(accuracy >= KNOWN)
     if not known.size:

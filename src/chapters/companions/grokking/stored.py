@@ -57,7 +57,7 @@ def plain(values: Any) -> Any:
 
 
 def rung(settings: Direction, seeds: Sequence[int], label: str) -> Table:
-    """One rung of the direction ladder: settings, and curves with a row a seed."""
+    """One rung of the direction ladder: settings, and curves with one row per seed."""
     record = direction.measure_updates(settings, seeds, ("entries",), label=label)
     curves = {name: plain(part[0]) for name, part in record._asdict().items() if name != "steps"}
     chosen = asdict(settings)
@@ -66,7 +66,7 @@ def rung(settings: Direction, seeds: Sequence[int], label: str) -> Table:
 
 
 def features(embeddings: Tensor) -> Table:
-    """What the Fourier components of embeddings look like over time."""
+    """The Fourier components of embeddings over time."""
     values = [fourier.norm_spread(embeddings)]
     for table in (fourier.cosines(embeddings), fourier.overlaps(embeddings)):
         values += [fourier.within(table), fourier.between(table)]
@@ -74,7 +74,7 @@ def features(embeddings: Tensor) -> Table:
 
 
 def runs_table(paths: Sequence[first_layer.Path] | Sequence[training.Trained]) -> Table:
-    """Curves of several runs of one kind, a row a run, without their embeddings."""
+    """Curves of several runs of one kind, one row per run, without their embeddings."""
     rows = []
     for path in paths:
         norm = path.embeddings.square().sum(dim=(1, 2))

@@ -3,12 +3,12 @@
 The context gives f_1 .. f_k on {0 .. N - 1}. An address (i, v) stands for a value v to which f_i is
 applied next; (k + 1, v) is an answer v. There is a token for each address: its near end is the
 address itself, its far end is (i + 1, f_i(v)), and an answer's far end is its own. A query for x
-has the far end (1, x) and no near end, so that no token looks at it.
+has the far end (1, x) and no near end, so no token attends to it.
 
 The residual stream has L + 2 blocks, each of one address: block 0 is the near end, block l the far
-end before layer l. Layer l looks for the token whose near end is its own far end, and copies that
-token's far end into block l + 1. All numbers are 0 or 1 and their sums small whole numbers, so that
-double precision is exact.
+end before layer l. In layer l each token attends to the token whose near end is its own far end,
+and copies that token's far end into block l + 1. All numbers are 0 or 1 and their sums are small
+whole numbers, so double precision is exact.
 """
 
 from typing import NamedTuple
@@ -22,7 +22,7 @@ Functions = Int[Tensor, "batch k n"]
 
 
 class Weights(NamedTuple):
-    """One layer: what a token asks of another one, and what it copies from it."""
+    """One layer: the score of a token with another one, and what it copies from it."""
 
     match: Float[Tensor, "dim dim"]  # W_KQ: key' W query is the score
     copy: Float[Tensor, "dim dim"]  # W_OV

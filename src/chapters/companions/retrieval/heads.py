@@ -1,12 +1,12 @@
-"""Attention sorted along the chain: where each head looks, since when, and what it is worth.
+"""Attention sorted along the chain: where each head attends, since when, and what it is worth.
 
 Tokens of a chain are sorted as facts 1 .. D and then the query, which for the longest chain comes
-just after fact D. A head has offset o if tokens look at the fact o places nearer the end of the
-chain. Forward merging predicts offset 2^(t - 1) for the facts of layer t.
+just after fact D. A head has offset o if tokens attend to the fact o places nearer the end of
+the chain. Forward merging predicts offset 2^(t - 1) for the facts of layer t.
 
-A look is the attention of a layer's facts, or of its queries. In the last layer only queries look
-at anything that reaches an answer. Uniform attention hears the mean of all facts and knows nothing
-of the chain; what is left of the accuracy did not need the look.
+A look is the attention of a layer's facts, or of its queries. In the last layer only what the
+queries attend to reaches an answer. Uniform attention passes on the mean of all facts and nothing
+of the chain, so the accuracy that is left did not need the look.
 """
 
 from collections.abc import Sequence

@@ -1,9 +1,9 @@
 """A small pre-LN transformer without mask or positions, many runs at once.
 
-Facts enter as e_key + e_value with tables of their own; a query is a fact whose key is missing.
-All tokens look at all facts, and none at a query, as where the question comes last: so one context
-serves several questions. Layer norms have no gains: the linear maps that follow absorb them. The
-last layer is computed at the queries alone, for nothing else reaches the answers. All tensors carry
+Facts enter as e_key + e_value with tables of their own; a query is a fact whose key is missing. All
+tokens attend to all facts, and none to a query, as if the question came last; so one context serves
+several questions. Layer norms have no gains: the linear maps that follow absorb them. The last
+layer is computed at the queries alone, because nothing else reaches the answers. All tensors carry
 a leading axis of runs, each with its own weights.
 """
 

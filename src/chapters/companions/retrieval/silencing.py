@@ -40,7 +40,7 @@ class Cut(NamedTuple):
 def matched(
     group: Sequence[Head], taken: Sequence[Head], shape: tuple[int, int], generator: torch.Generator
 ) -> list[Head]:
-    """For each head of a group another one at random, of its layer or else of the nearest with any.
+    """For each head of a group a random other head, of the same layer or else of the nearest layer.
 
     Args:
         group: the heads to stand beside.

@@ -2,15 +2,15 @@
 
 A token knows a span [low, high] of its chain: fact j starts with [j - 1, j], the query for d with
 [d, d]. In a layer it may look at every fact whose span meets its own and then knows the union.
-Merging is `forward` if it looks only at spans that begin where its own ends, as pointer doubling
-does, and `both` if it looks in both directions. The rule is ours; the source's abstract gives the
-bound t >= log_3(2D).
+Merging is `forward` if a span attends only to spans that begin where it ends, as in pointer
+doubling, and `both` if it attends in both directions. The rule is ours; the source's abstract gives
+the bound t >= log_3(2D).
 
 The network has hard-wired weights and nothing is trained. A token's state is two one-hot symbols,
-the ends of the span that it knows. One head looks for the fact whose span begins where its own ends
-and takes over that far end; a second one, left out in `forward` merging, does the same in the other
-direction. A token that finds nobody keeps what it has: it looks at a place that is always there and
-is half as strong as a match.
+the ends of the span that it knows. One head attends to the fact whose span begins where its own
+ends and takes over that far end; a second one, left out in `forward` merging, does the same in the
+other direction. A token that finds no such fact keeps what it has, because it attends to a place
+that is always there and is half as strong as a match.
 """
 
 from collections.abc import Sequence
@@ -57,7 +57,7 @@ def _merged(span: Span, others: Sequence[Span], merging: Merging) -> Span:
 
 
 def layers_needed(n_hops: int, merging: Merging) -> int:
-    """Layers after which the query for the last key knows the end of its chain."""
+    """The number of layers after which the query for the last key knows the end of its chain."""
     known, n_layers = start(n_hops), 0
     while known.query[0] > 0:
         known, n_layers = layer(known, merging), n_layers + 1

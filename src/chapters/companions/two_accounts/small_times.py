@@ -86,7 +86,7 @@ def _gradient(value: Value, at: Parts) -> Parts:
 
 
 def flow(loss: Value, zero: Parts, times: Sequence[float]) -> list[Parts]:
-    """The weights at rising times under gradient flow of a loss: Runge-Kutta, a step a time."""
+    """The weights at rising times under gradient flow of a loss, a Runge-Kutta step per time."""
     now, before, found = zero, 0.0, []
     for time in times:
         step, slopes = time - before, [_gradient(loss, now)]

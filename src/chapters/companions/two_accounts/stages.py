@@ -107,6 +107,6 @@ def planted_head(
 
 
 def premature(pulls: Float[np.ndarray, "stages 3"]) -> float:
-    """The greatest pull on match and previous token too early, over that at their time."""
+    """The greatest premature gradient of match and previous token, over that at their time."""
     match, previous = np.abs(pulls[:, 1]), np.abs(pulls[:, 2])
     return float(max(match[0] / match[1], previous[:2].max() / previous[2]))

@@ -39,7 +39,7 @@ class WeightNormSettings:
     trained_runs: int = 4  # a string; the least norm counts
     trained_steps: int = 1000  # three times as many change no median norm by more than 3%
     learning_rate: float = 0.03
-    decay: float = 1e-3  # the least that leaves nearly all strings learnt
+    decay: float = 1e-3  # the least that leaves nearly all strings learned
 
 
 PRESET = {

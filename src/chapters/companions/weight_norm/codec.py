@@ -75,7 +75,7 @@ LINEAR = 39
 
 
 def general_bound(weights: int) -> float:
-    """No tidy network of W >= 1 weights is longer, for it has at most 2W + 3 species."""
+    """No tidy network of W >= 1 weights is longer, because it has at most 2W + 3 species."""
     return weights * (3 * math.log2(weights) + LINEAR)
 
 

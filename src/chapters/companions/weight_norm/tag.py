@@ -1,7 +1,7 @@
 """A universal machine of constant weight: a cyclic tag system that prints, on a shared tape.
 
 The data are a queue of bits, at first a single 1. A program is a list of commands, some run once
-and the rest for ever. All but one look at the front of the queue and do nothing if it is 0.
+and the rest for ever. All but one read the front of the queue and do nothing if it is 0.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,9 @@ TAPES = ("data", "end", "zero", "fill", "set", "back", "on", "off")
 
 
 def machine(once: Sequence[Command], loop: Sequence[Command]) -> Network:
-    """Runs `once`, then `loop` for ever: a weight a command and 51 more; ValueError for no loop.
+    """A network that runs `once`, then `loop` for ever: one weight per command and 51 more.
+
+    Raises ValueError if there is no loop.
 
     The front of the queue is place 0 of the tape: deleting moves all data one place down.
     """

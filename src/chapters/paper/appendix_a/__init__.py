@@ -1,4 +1,4 @@
-"""The proof of Theorem 1 executed: group sizes, dimensions and lengths of descent."""
+"""The executed proof of Theorem 1: group sizes, dimensions and lengths of descent."""
 
 from dataclasses import dataclass
 

@@ -71,7 +71,7 @@ def pauli_group(dim: int) -> Group:
 
 
 def one_rotation(group: Group) -> Group:
-    """The pairs (F, F): contents and positions turned together, Assumption 3 halved."""
+    """The pairs (F, F): contents and positions rotated together, half of Assumption 3."""
     f = group.f.unique(dim=0)
     return Group(f, f)
 
@@ -81,7 +81,7 @@ def orbit(
     target: Float[Tensor, "*runs batch dim"],
     group: Group,
 ) -> tuple[Float[Tensor, "*runs turned length width"], Float[Tensor, "*runs turned dim"]]:
-    """Every sequence turned by every element: a distribution that the group does not change."""
+    """Every sequence rotated by every element: a distribution that the group leaves invariant."""
     content, position = inputs.unsqueeze(-4).chunk(2, dim=-1)
     e, f = group.e[:, None], group.f[:, None]
     turned = torch.cat([content @ e, position @ f], dim=-1)

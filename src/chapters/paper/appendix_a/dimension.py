@@ -1,4 +1,4 @@
-"""How many dimensions Theorem 1 leaves, counted twice: by what is fixed and by what is reached."""
+"""The dimensions of Theorem 1, counted twice: those that are fixed and those that are reached."""
 
 import sympy as sp
 import torch
@@ -15,7 +15,7 @@ BLOCKS = (("EF", "EF"), ("EFEF", "EFEF"), ("EFEFEFEF", "E"))
 def fixed_dimensions(k: int) -> tuple[int, int, int]:
     """Dimensions of W1, W2 and W3 that all turns leave fixed, for D = 2k: exact null spaces.
 
-    A block turned by A on the left and B on the right must satisfy A W B^T = W for all E and F.
+    A block rotated by A on the left and B on the right must satisfy A W B^T = W for all E and F.
     """
     content = signed_permutations(2 * k)
     position = block_orthogonal(signed_permutations(k))

@@ -1,4 +1,4 @@
-"""Passes of the real model before and after a rotation of its data, against App. A."""
+"""Passes of the real model before and after a rotation of its data, compared with App. A."""
 
 from typing import Literal, NamedTuple
 
@@ -131,7 +131,7 @@ def formulas_gap(
 def gradients_gap(
     formulas: dict, pseudo: PseudoParameters, weights: Weights, batch: Batch
 ) -> dict[str, float]:
-    """How far formulas for the gradients, named as in `structure.gradients`, are from autograd."""
+    """The differences between formulas for the gradients, by name, and autograd."""
     gradients = passes(weights, batch).gradients
     dim, gaps = batch.target.shape[-1], {}
     for name, value in _evaluated(formulas, pseudo, weights, batch).items():

@@ -1,4 +1,4 @@
-"""Misprints of App. A: the printed and the meant form, both measured on the real model."""
+"""Misprints of App. A: the printed and the intended form, both measured on the real model."""
 
 from typing import NamedTuple
 

@@ -1,6 +1,6 @@
 """Structure of the gradient (A.5-A.7) as algebra: every identity a remainder that must be 0.
 
-Beside it, which identities fail without each rule of the algebra.
+It also says which identities fail without each rule of the algebra.
 """
 
 from collections.abc import Mapping

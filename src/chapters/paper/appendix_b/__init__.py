@@ -1,4 +1,4 @@
-"""The proof of Theorem 2 executed: the numbers of pairs at which its bounds are held."""
+"""The executed proof of Theorem 2: the numbers of pairs at which its bounds are tested."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""The inequalities of App. B.6-B.8 with explicit constants, and what they add up to."""
+"""The inequalities of App. B.6-B.8 with explicit constants, and what follows from them."""
 
 import math
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""The printed formulas of App. B.3-B.5 and B.7.3, held against what the architecture gives."""
+"""The printed formulas of App. B.3-B.5 and B.7.3, compared with what the architecture gives."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""The nineteen pseudo-parameters at the moments of Figs. 6 to 14, beside what is predicted."""
+"""The nineteen pseudo-parameters at the moments of Figs. 6 to 14, and their predictions."""
 
 from collections.abc import Mapping, Sequence
 

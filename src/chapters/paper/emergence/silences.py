@@ -1,4 +1,4 @@
-"""What the paper leaves open about Figure 4, beside what is open in all of §4."""
+"""Settings that the paper does not give for Figure 4, besides those of all of §4."""
 
 from emergence.experiments.silences import Silence
 

@@ -1,4 +1,4 @@
-"""Figures 2 and 17: the transformer of §2, which App. E describes, in all it leaves open."""
+"""Figures 2 and 17: the transformer of §2 and App. E, in all settings that are not given."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -42,7 +42,7 @@ class Pictures:
 
 
 def describe(run: TransformerRun) -> dict[str, Any]:
-    """Train, and keep what §2 looks at instead of the weights; a run of a sweep.
+    """Train, and keep the measures of §2 instead of the weights; a run of a sweep.
 
     Returns:
         `loss` and `accuracy` at each step; `moments`, numbers of updates from 0 to the last, and

@@ -1,4 +1,4 @@
-"""How far one band dominates a matrix of Figure 2: among entries that a sequence can reach."""
+"""How strongly one band dominates a matrix of Figure 2, among entries that a sequence can reach."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""The minimal formulation of §3: what solves it, one layer trained on it, and finite streams."""
+"""The minimal formulation of §3: its solutions, one layer trained on it, and finite streams."""
 
 from dataclasses import dataclass
 

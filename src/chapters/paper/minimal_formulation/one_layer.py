@@ -1,4 +1,4 @@
-"""One attention layer cannot solve the minimal task: the bound, and a model to hold against it.
+"""One attention layer cannot solve the minimal task: the bound, and a model to test it.
 
 The model is Eq. 1 without its second layer, [X | softmax(X W X^T) X] W', with one head or more.
 Only the query's row reaches the loss, so W has the query's content on its left.

@@ -1,8 +1,8 @@
-"""The minimal model in a residual stream of finite width, where what is written overlaps (§3.1).
+"""The minimal model in a residual stream of finite width, where writings overlap (§3.1).
 
-A stream of width d adds up what the disentangled one lays side by side. Each of its 8D coordinates
-is written in a direction of its own, a row of R, and read by that direction: the overlaps of
-directions, the Gram matrix R R^T, are all that the output depends on. With R R^T = I the two
+A stream of width d adds up what the disentangled stream keeps side by side. Each of its 8D
+coordinates is written in its own direction, a row of R, and read along that direction. So the
+output depends only on the overlaps of directions, the Gram matrix R R^T. With R R^T = I the two
 streams are the same.
 """
 

@@ -1,7 +1,8 @@
 """Which weights solve the minimal task, for both masks and any query (Assumption 8, App. B.2).
 
-Inputs are orthonormal. Four weights may have any value: alpha_3, beta_2, by which the query looks
-for what a row holds, gamma_3, and beta_1, by which it looks for what a row is. The others are zero.
+Inputs are orthonormal. Four weights may have any value: alpha_3; beta_2, by which the query
+attends to what a row holds; gamma_3; and beta_1, by which it attends to what a row is. The others
+are zero.
 The loss is then a sum over rows, in closed form. Everywhere `n_pairs` is N >= 1, `asked` counts the
 pair asked for from 1 to N, and `mask` is `strict` or `causal`.
 """

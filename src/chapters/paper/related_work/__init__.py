@@ -1,1 +1,1 @@
-"""Related work: rival measures of emergence, held to equal statistical power."""
+"""Related work: rival measures of emergence, compared at equal statistical power."""

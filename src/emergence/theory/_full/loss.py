@@ -1,7 +1,7 @@
 """The population loss of all nineteen pseudo-parameters on orthonormal inputs, and its gradient.
 
-Inside the subspace of Theorem 1 the loss depends on inner products of the inputs only, hence on
-orthonormal inputs (Assumption 7) on nothing that is drawn.
+Inside the subspace of Theorem 1 the loss depends only on inner products of the inputs. On
+orthonormal inputs (Assumption 7) it therefore depends on nothing random.
 """
 
 from collections.abc import Sequence
@@ -22,14 +22,14 @@ def full_loss(parameters: Point, n_pairs: int, *, query: Query = "last") -> floa
 
     Args:
         parameters: the 19 values in the order of `subspace.NAMES`.
-        n_pairs: pairs N in the context, >= 1; takes a time of order N.
-        query: which pair the query asks for, `last` (App. B) or `uniform` any.
+        n_pairs: pairs N in the context, >= 1; the cost is of order N.
+        query: which pair the query asks for: `last` (App. B) or `uniform`, any pair.
 
     Returns:
         The mean over queries of the squared norm of the error, 1 at zero.
 
     Raises:
-        ValueError: for N < 1, another number of parameters or an unknown query rule.
+        ValueError: if N < 1, there are not 19 parameters or the query rule is unknown.
 
     Example:
         >>> head = [0.0, 0.0, 20.0, 0.0, 40.0, *[0.0] * 10, 0.0, 0.0, 1.0, 0.0]
@@ -46,14 +46,14 @@ def full_gradient(
 
     Args:
         parameters: the 19 values in the order of `subspace.NAMES`.
-        n_pairs: pairs N in the context, >= 1; takes a time of order N.
-        query: which pair the query asks for, `last` (App. B) or `uniform` any.
+        n_pairs: pairs N in the context, >= 1; the cost is of order N.
+        query: which pair the query asks for: `last` (App. B) or `uniform`, any pair.
 
     Returns:
         The 19 derivatives in the order of `subspace.NAMES`.
 
     Raises:
-        ValueError: for N < 1, another number of parameters or an unknown query rule.
+        ValueError: if N < 1, there are not 19 parameters or the query rule is unknown.
 
     Example:
         >>> theory.full_gradient([0.0] * 19, 4)[-4:].round(6).tolist()  # by gamma_1 to gamma_4
@@ -63,7 +63,7 @@ def full_gradient(
 
 
 def landscape(n_pairs: int, query: Query = "last") -> Landscape:
-    """The full model's. Raises ValueError for N < 1 or an unknown query rule."""
+    """The loss of the full model. Raises ValueError if N < 1 or the query rule is unknown."""
     check_pairs(n_pairs)
     if query not in get_args(Query):
         raise ValueError(f"query must be one of {get_args(Query)}, got {query!r}")
@@ -72,13 +72,13 @@ def landscape(n_pairs: int, query: Query = "last") -> Landscape:
 
 
 def landscape_of_chances(chances: Row) -> Landscape:
-    """The full model's loss when pair q is asked for with the chance `chances[q]` (this book).
+    """The full model's loss if the query asks for pair q with chance `chances[q]` (this book).
 
     Args:
-        chances: of each of the N pairs, >= 0 with a sum of 1.
+        chances: the probability of each of the N pairs, >= 0 with a sum of 1.
 
     Returns:
-        The loss of the 19 pseudo-parameters and its gradient, each in a time of order N.
+        The loss of the 19 pseudo-parameters and its gradient, each at a cost of order N.
 
     Example:
         >>> first = theory.landscape_of_chances(np.array([1.0, 0.0, 0.0, 0.0]))

@@ -1,13 +1,13 @@
 """Sums over rows behind the full model's loss, forward and, for its gradient, backward.
 
 Rows of the context come in pairs k = 0 .. N - 1 of an item and a label; the query asks for pair q.
-In layer 1 the item of pair k looks at each of the 2k earlier rows with `item` = 1/2k; its label
-looks at each of them with `label` = 1/(2k + e^alpha_3) and at its own item with `own` = e^alpha_3
-label. Positions are met by their partner only, and the query has none: alpha_2 and beta_3 to
-beta_6 have no effect. In layer 2 the query's scores are equal on all rows before pair q but row 0,
-which looks at nothing, and on a later row do not depend on q. So neither do the sums over rows, up
-to the norm of the attention: sums over k < q and over k > q serve all q at once, and the loss and
-its gradient take a time of order N.
+In layer 1 the item of pair k attends to each of the 2k earlier rows with `item` = 1/2k. Its label
+attends to each of them with `label` = 1/(2k + e^alpha_3) and to its own item with `own` = e^alpha_3
+label. A position has a score only with its partner, and the query has no position, so alpha_2 and
+beta_3 to beta_6 have no effect. In layer 2 the query has equal scores with all rows before pair q,
+except row 0, which attends to nothing, and its score with a later row does not depend on q. Up to
+the norm of the attention, the sums over rows do not depend on q either: the sums over k < q and
+over k > q serve all q at once, and the loss and its gradient have a cost of order N.
 """
 
 import math
@@ -21,7 +21,7 @@ Row = Float[np.ndarray, " pairs"]
 
 
 def forward(point: Sequence[float], chances: Row) -> SimpleNamespace:
-    """The loss and what it is made of, when the query asks for pair q with chance `chances[q]`."""
+    """The loss and its parts, when the query asks for pair q with probability `chances[q]`."""
     k = np.arange(len(chances), dtype=float)
     beta = dict(enumerate(point[3:15], start=1))
     gamma = dict(enumerate(point[15:], start=1))
@@ -75,7 +75,7 @@ def forward(point: Sequence[float], chances: Row) -> SimpleNamespace:
 
 
 def backward(point: Sequence[float], f: SimpleNamespace, chances: Row) -> tuple[float, ...]:
-    """The 19 derivatives of the loss; `d_x` is the derivative by x of `forward`."""
+    """The 19 derivatives of the loss; `d_x` is the derivative with respect to x in `forward`."""
     beta, gamma, k = f.beta, f.gamma, f.k
 
     # by the output's shares; those times the norm carry a factor 1/norm

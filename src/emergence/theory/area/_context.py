@@ -1,4 +1,4 @@
-"""The three-parameter loss in a context with any order of pairs, asked for with any chances."""
+"""The three-parameter loss for any order of pairs and any probabilities of queries."""
 
 import math
 
@@ -9,19 +9,21 @@ from .._flow import Landscape
 
 
 def asked(order: Int[np.ndarray, " places"], chances: Float[np.ndarray, " distinct"]) -> Landscape:
-    """The mean loss when the query asks for pair q with the chance `chances[q]` (this book).
+    """The mean loss when the query asks for pair q with probability `chances[q]` (this book).
 
-    All queries at once, each in a time of order N: one attention matrix, a row a query.
+    It is computed for all queries at once, each at a cost of order N, with one attention matrix
+    whose rows are the queries.
 
     Args:
         order: the pair at each of the N places; repeated pairs have equal items and labels.
-        chances: of each pair 0 .. K - 1, >= 0 with a sum of 1; a pair with a chance is in `order`.
+        chances: the probability of each pair 0 .. K - 1, >= 0 with a sum of 1; a pair whose
+            probability is not zero is in `order`.
 
     Returns:
         The squared error on orthonormal inputs with its gradient, as in App. B.3.
 
     Raises:
-        ValueError: for chances that are none, or of a pair that the context lacks.
+        ValueError: if the probabilities are invalid or refer to a pair outside the context.
 
     Example:
         >>> asked = area.asked(np.arange(4), np.array([0.0, 0.0, 0.0, 1.0]))
@@ -45,7 +47,7 @@ def asked(order: Int[np.ndarray, " places"], chances: Float[np.ndarray, " distin
     goal = np.eye(2 * count)[wanted + count]
 
     def forward(alpha, beta, gamma):
-        """Shares of the queried item, attention, the contents it finds, and the error."""
+        """Shares of the queried item, the attention, the contents found, and the error."""
         shrunk = math.exp(-alpha)
         label = (before * shrunk + held) / (place * shrunk + 1)
         shares = np.concatenate([item, label], axis=1)

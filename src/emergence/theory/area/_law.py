@@ -15,13 +15,13 @@ TOLERANCES = {"rtol": 1e-10, "atol": 1e-14}
 
 
 class AreaTimes(NamedTuple):
-    """When alpha and beta emerge, on two clocks; infinity for what never does (this book).
+    """When alpha and beta emerge, on two clocks; infinity if they never do (this book).
 
     Attributes:
         alpha: flow time at which alpha_3 reaches its threshold.
-        beta: that of beta_2.
+        beta: flow time at which beta_2 does.
         alpha_area: the integral of gamma_3 over flow time up to then.
-        beta_area: that of beta_2.
+        beta_area: the same for beta_2.
     """
 
     alpha: float
@@ -31,9 +31,9 @@ class AreaTimes(NamedTuple):
 
 
 def climb(landscape: Landscape, alpha: float, beta: float) -> Float[np.ndarray, " 2"]:
-    """What pushes alpha and beta for each unit of a small gamma (this book).
+    """The gradient that drives alpha and beta, per unit of a small gamma (this book).
 
-    Under the squared error it is the gradient of twice the attention to the answer, at any gamma.
+    For the squared error it is the gradient of twice the attention to the answer, at any gamma.
 
     Args:
         landscape: the loss of alpha_3, beta_2 and gamma_3.
@@ -41,7 +41,7 @@ def climb(landscape: Landscape, alpha: float, beta: float) -> Float[np.ndarray, 
         beta: beta_2, any.
 
     Returns:
-        The odd part in gamma of the negative slopes by alpha and beta, over gamma.
+        The odd part in gamma of the negative gradient with respect to alpha and beta, over gamma.
 
     Example:
         >>> area.climb(theory.landscape_of(4), 0.0, 0.0).round(9).tolist()  # 2 (1/7 - 1/56)/8
@@ -52,23 +52,23 @@ def climb(landscape: Landscape, alpha: float, beta: float) -> Float[np.ndarray, 
 
 
 def area_times(landscape: Landscape, *, rates: Rates = UNIT, threshold: float = 0.5) -> AreaTimes:
-    """The area law's times and areas, from two flows that do not know of each other (this book).
+    """The times and areas of the area law, from two independent flows (this book).
 
-    On the clock of the area, alpha and beta follow `climb`, which knows data and no gamma. On the
-    clock of time, gamma grows as if attention stayed even.
+    On the clock of the area, alpha and beta follow `climb`, which depends on the data and not on
+    gamma. On the clock of time, gamma grows as if attention stayed even.
 
     Args:
         landscape: the loss of alpha_3, beta_2 and gamma_3 on any data, squared or not.
-        rates: factor of speed of each parameter, all > 0.
-        threshold: of alpha_3 and beta_2, > 0.
+        rates: the rate of each parameter, all > 0.
+        threshold: the threshold of alpha_3 and beta_2, > 0.
 
     Returns:
-        Areas up to what the chapter bounds, times up to the change of attention until then.
+        The areas, with an error that the chapter bounds, and the times, which neglect how attention
+        changes until then.
 
     Raises:
-        ValueError: for a landscape of other parameters, or a rate or threshold that is not
-            positive.
-        ArithmeticError: when the solver gives up.
+        ValueError: if the landscape has other parameters, or a rate or threshold is not positive.
+        ArithmeticError: if the solver fails.
 
     Example:
         >>> times = area.area_times(theory.landscape_of(64))
@@ -92,21 +92,21 @@ def area_times(landscape: Landscape, *, rates: Rates = UNIT, threshold: float = 
 
 
 def clock(landscape: Landscape, rate: float, area: float) -> float:
-    """When the integral of gamma is this, if attention stays even (this book).
+    """The time at which the integral of gamma has a value, if attention stays even (this book).
 
-    Under the squared error it is the t with t - (N/rate) (1 - e^(-rate t/N)) = area.
+    For the squared error it is the t with t - (N/rate) (1 - e^(-rate t/N)) = area.
 
     Args:
         landscape: the loss of alpha_3, beta_2 and gamma_3.
-        rate: factor of gamma's speed, > 0.
+        rate: the rate of gamma, > 0.
         area: the integral of gamma_3 over flow time, >= 0; may be infinite.
 
     Returns:
         The flow time.
 
     Raises:
-        ValueError: for a negative area.
-        ArithmeticError: when the solver gives up.
+        ValueError: if the area is negative.
+        ArithmeticError: if the solver fails.
 
     Example:
         >>> round(area.clock(theory.landscape_of(64), 1.0, 64 / np.e), 6)  # 1 - 1 + 1/e is 1/e
@@ -135,20 +135,20 @@ def swept(
     threshold: float = 0.5,
     relative: float = 1e-10,
 ) -> AreaTimes:
-    """Times and areas of the flow itself, of three parameters or of nineteen (this book).
+    """The times and areas of the flow itself, of three parameters or of nineteen (this book).
 
     Args:
         landscape: the loss and its gradient.
         end: flow time after which nothing counts as reached, > 0.
-        rates: factor of speed of each layer's parameters or of each parameter.
-        threshold: of alpha_3 and beta_2, > 0.
+        rates: the rate of each layer's parameters or of each parameter.
+        threshold: the threshold of alpha_3 and beta_2, > 0.
         relative: the solver's relative tolerance.
 
     Returns:
-        What the flow does, with the integral of gamma_3 along it.
+        The times of the flow, with the integral of gamma_3 along it.
 
     Raises:
-        ArithmeticError: when the solver gives up.
+        ArithmeticError: if the solver fails.
 
     Example:
         >>> flow = area.swept(theory.landscape_of(16), 1e4)

@@ -34,15 +34,15 @@ def landscape(weights: Weighting, query: Query = "last", *, model: str = "reduce
 
     Args:
         weights: the weight of each prefix n = 1 .. N in the loss, >= 0 with a sum of 1.
-        query: which pair of each prefix is asked for, its `last` or, `uniform`, any.
+        query: which pair of each prefix the query asks for: `last`, or `uniform`, any pair.
         model: `reduced`, the three parameters of §6, or `full`, all 19 of Theorem 1.
 
     Returns:
-        The loss and its gradient at one point at a time, of order N for the last pair and N log N
-        for any.
+        The loss and its gradient at one point at a time, at a cost of order N for the last pair and
+        N log N for any pair.
 
     Raises:
-        ValueError: for an unknown query rule or model.
+        ValueError: if the query rule or the model is unknown.
 
     Example:
         >>> land = positions.landscape(positions.weighting(4, "every"))

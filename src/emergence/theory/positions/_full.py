@@ -1,9 +1,9 @@
 """All nineteen pseudo-parameters with a query at every position: a mean over prefixes.
 
-The sums are those of `theory._full.sums`, whose module says what each stands for, with one more
-axis: rows are prefixes of n pairs, columns are pairs. What depends on the prefix does so through
-the query, which has more rows to attend to in layer 1, and through the pairs that come after the
-one asked for. Gradients are taken by automatic differentiation.
+The sums are those of `theory._full.sums`, which explains them, with one more axis: rows are
+prefixes of n pairs, and columns are pairs. The prefix matters only through the query, which has
+more rows to attend to in layer 1, and through the pairs after the queried one. Gradients are taken
+by automatic differentiation.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -19,13 +19,13 @@ Part = Callable[[Tensor], Tensor]
 
 
 def landscape_of_last(weights: Weighting) -> Landscape:
-    """The full model's mean over prefixes, each asked for its last pair; a time of order N."""
+    """The full model's mean loss over prefixes, for the last pair; the cost is of order N."""
     used, sizes = (torch.from_numpy(part) for part in prefixes(weights))
     return _landscape(weights, [lambda point: used @ _asked_for_last(point, sizes)])
 
 
 def landscape_of_any(weights: Weighting) -> Landscape:
-    """The full model's mean over prefixes, each asked for any of its pairs; order N^2."""
+    """The full model's mean loss over prefixes, for any pair; the cost is of order N^2."""
     return _landscape(weights, list(_blocks(weights)))
 
 

@@ -1,4 +1,4 @@
-"""What a loss at many positions does for many pairs: two laws, for late prefixes and for all."""
+"""Two laws of a loss at many positions for many pairs: for late prefixes, and for all."""
 
 from typing import NamedTuple
 
@@ -16,7 +16,7 @@ FAR = 400.0  # a harmonic number at which what is left of order 1/H^2 is a hundr
 
 
 class LateAreas(NamedTuple):
-    """Areas under gamma at which alpha and beta emerge where late prefixes are asked (this book).
+    """Areas under gamma at which alpha and beta emerge if late prefixes are queried (this book).
 
     Attributes:
         alpha: area for alpha_3.
@@ -39,11 +39,11 @@ class LimitTime(NamedTuple):
     next: float
 
     def at(self, n_pairs: float | int, harmonic: float) -> float:
-        """The time for N pairs, H_N given.
+        """The time for N pairs and a given H_N.
 
         Args:
             n_pairs: pairs N, > 0.
-            harmonic: H_N, or what stands for it in another mixture, > 0.
+            harmonic: H_N, or what replaces it in another mixture, > 0.
 
         Returns:
             Flow time at unit learning rate.
@@ -52,12 +52,12 @@ class LimitTime(NamedTuple):
 
 
 class LimitTimes(NamedTuple):
-    """The law of a loss at every position, each prefix asked for its last pair (this book).
+    """The law of a loss at every position, with queries for the last pair (this book).
 
     Attributes:
-        alpha: of alpha_3.
-        beta: of beta_2.
-        collapse: of the loss, whose `next` is that at H = 400: it grows like -log H.
+        alpha: the time of alpha_3.
+        beta: the time of beta_2.
+        collapse: the time of the loss; its `next` is the value at H = 400 and grows like -log H.
     """
 
     alpha: LimitTime
@@ -66,17 +66,17 @@ class LimitTimes(NamedTuple):
 
 
 def late_areas(weights: Weighting, *, threshold: float = 0.5) -> LateAreas:
-    """The area law for any weights on late prefixes, each asked for its last pair (this book).
+    """The area law for any weights on late prefixes, with queries for the last pair (this book).
 
-    There layer 1's shares are e^alpha/2n and attention is even, so that alpha and beta follow the
-    flow of Theorem 2 with the mean of 1/n^2 in the place of 1/N^2.
+    There the shares of layer 1 are e^alpha/2n and attention is even. So alpha and beta follow the
+    flow of Theorem 2 with the mean of 1/n^2 in place of 1/N^2.
 
     Args:
         weights: the weight of each prefix n = 1 .. N in the loss, with a sum of 1.
-        threshold: of alpha_3 and beta_2, > 0.
+        threshold: the threshold of alpha_3 and beta_2, > 0.
 
     Returns:
-        Areas up to a relative log n/n at the shortest prefix asked.
+        The areas, with a relative error log n/n at the shortest prefix queried.
 
     Example:
         >>> last = positions.late_areas(positions.weighting(100, "last"))
@@ -90,11 +90,11 @@ def late_areas(weights: Weighting, *, threshold: float = 0.5) -> LateAreas:
 def limit_landscape(harmonic: float) -> Landscape:
     """The sum of losses over infinitely many prefixes, on the clock t/N (this book).
 
-    For bounded alpha and beta a prefix of n pairs adds to their push a part of order 1/n^2, so that
-    the sum converges. Only gamma's own pull, of order 1/n, does not: its sum is H_N.
+    For bounded alpha and beta, a prefix of n pairs adds a part of order 1/n^2 to their gradient, so
+    the sum converges. Only the gradient of gamma, of order 1/n, does not: its sum is H_N.
 
     Args:
-        harmonic: H_N, which is all that is left of N; > 0.
+        harmonic: H_N, > 0; nothing else depends on N.
 
     Returns:
         The loss up to a constant, and its gradient, with unit rates on the clock t/N.
@@ -120,19 +120,19 @@ def limit_landscape(harmonic: float) -> Landscape:
 
 
 def limit_times(*, threshold: float = 0.5) -> LimitTimes:
-    """Constants and next order of a loss at every position, last pair of each (this book).
+    """Constants and next order of a loss at every position, for the last pair (this book).
 
-    With H at infinity gamma is 1 from the start and a planar flow is left. The next order is what a
-    large H changes: gamma's delay of 1/H, and its rise above 1 once the head answers.
+    For infinite H, gamma is 1 from the beginning and a planar flow is left. The next order is what
+    a large H changes: the delay of gamma by 1/H, and its rise above 1 once the head answers.
 
     Args:
-        threshold: of alpha_3 and beta_2, > 0.
+        threshold: the threshold of alpha_3 and beta_2, > 0.
 
     Returns:
         The constants, to 1e-4 for the collapse and 1e-5 for the others.
 
     Raises:
-        ArithmeticError: when the solver gives up.
+        ArithmeticError: if the solver fails.
 
     Example:
         >>> law = positions.limit_times()

@@ -12,17 +12,17 @@ NODES = 22  # of each octave of longer ones
 def compressed(
     weights: Weighting,
 ) -> tuple[Float[np.ndarray, " nodes"], Int[np.ndarray, " nodes"]]:
-    """Weights of some prefixes whose weighted losses have the sum of all (this book).
+    """Weights of a few prefixes that give the weighted loss of all prefixes (this book).
 
-    The loss of a prefix of n pairs is analytic in n, and what is not smooth in it lies at n of
-    order zero. So in each octave of n the polynomial through 22 of the losses is all of them, to
-    a relative 1e-11 and better, and summing it against any weights gives weights of these 22.
+    The loss of a prefix of n pairs is analytic in n, and it is not smooth only at n of order zero.
+    So in each octave of n a polynomial through 22 of the losses gives all of them, with a relative
+    error of 1e-11 or less. Summing this polynomial against any weights gives weights of these 22.
 
     Args:
         weights: the weight of each prefix n = 1 .. N in the loss.
 
     Returns:
-        Weights, some of them negative where those given jump, and numbers of pairs.
+        The weights, some of them negative where the given ones jump, and the numbers of pairs.
 
     Example:
         >>> used, sizes = positions.compressed(np.full(512, 1 / 512))

@@ -17,13 +17,13 @@ Sums = Float[np.ndarray, " pairs+1"]
 
 
 def landscape_of_last(weights: Weighting) -> Landscape:
-    """The mean over prefixes of n pairs, each asked for its last pair (this book).
+    """The mean loss over prefixes of n pairs, with queries for the last pair (this book).
 
     Args:
         weights: the weight of each prefix n = 1 .. N in the loss, >= 0 with a sum of 1.
 
     Returns:
-        The loss with its gradient, in a time of order N.
+        The loss with its gradient, at a cost of order N.
     """
     used, sizes = compressed(weights)
 
@@ -38,7 +38,7 @@ def landscape_of_last(weights: Weighting) -> Landscape:
 
 
 def landscape_of_any(weights: Weighting) -> Landscape:
-    """The mean over prefixes of n pairs, each asked for any of its pairs (this book).
+    """The mean loss over prefixes of n pairs, with queries for any of their pairs (this book).
 
     With Z the norm of the attention in prefix n to pair q, everything is a sum over n and q < n of
     a power of 1/Z times what depends on n alone and what depends on q alone: products of the
@@ -48,7 +48,7 @@ def landscape_of_any(weights: Weighting) -> Landscape:
         weights: the weight of each prefix n = 1 .. N in the loss, >= 0 with a sum of 1.
 
     Returns:
-        The loss with its gradient, in a time of order N^2.
+        The loss with its gradient, at a cost of order N^2.
     """
     used, sizes = compressed(weights)
     n_pairs = int(sizes[-1])
@@ -57,7 +57,7 @@ def landscape_of_any(weights: Weighting) -> Landscape:
     later = place > 0  # the first pair comes after no other
 
     def rows(alpha: float, beta: float) -> tuple[Row, Row, Row, Row, Row]:
-        """Shares in label q and label k, and e^(beta share) there and in item k."""
+        """The shares in label q and label k, and e^(beta share) there and in item k."""
         shrunk = math.exp(-alpha)
         own = 1 / (1 + place * shrunk)
         label = shrunk * own

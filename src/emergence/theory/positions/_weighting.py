@@ -1,4 +1,4 @@
-"""Which positions are asked how often: weights over the prefixes of a context."""
+"""Weights over the prefixes of a context, which say how often each position is queried."""
 
 from collections.abc import Sequence
 from typing import Literal, get_args
@@ -18,14 +18,14 @@ def weighting(n_pairs: int, supervision: Supervision | Sequence[float] | Weighti
 
     Args:
         n_pairs: pairs N in the whole context, >= 1.
-        supervision: `last`, the whole context alone, as in App. B; `every`, the mean over all
+        supervision: `last`, only the whole context, as in App. B; `every`, the mean over all
             prefixes; or the weights themselves, >= 0 with a sum of 1.
 
     Returns:
         A weight for each n, with a sum of 1.
 
     Raises:
-        ValueError: for N < 1, an unknown word, or weights that are none.
+        ValueError: if N < 1, the supervision is unknown, or the weights are invalid.
 
     Example:
         >>> positions.weighting(4, "every").tolist()

@@ -1,8 +1,8 @@
 """The natural texts, where they come from, and how they are cut into tokens.
 
 None of them is in this repository. `python -m chapters.beyond.clock_of_a_corpus.corpora` fetches
-them with Debian's `apt-get` and `dpkg-deb`; the checksum of a text is held before it is used. The
-pages of the book need no text: they read counts and runs that are stored.
+them with Debian's `apt-get` and `dpkg-deb`, and the checksum of a text is tested before it is used.
+The pages of the book need no text, because they read stored counts and runs.
 """
 
 import gzip
@@ -92,7 +92,7 @@ def text_of(name: str) -> str:
 
 
 def tokens_of(name: str, vocabulary: int) -> Int[np.ndarray, " tokens"]:
-    """A text in tokens: bytes for a vocabulary of 256, else pieces of words learnt from the text.
+    """A text in tokens: bytes for a vocabulary of 256, else pieces of words learned from the text.
 
     The pieces come from byte-pair encoding by the library `tokenizers`, and only those that occur
     get a number.

@@ -13,7 +13,7 @@ from emergence.training import TokenTraining
 
 
 class Stacked(NamedTuple):
-    """The weights of several attention-only transformers (§2.1), a run along the first axis.
+    """The weights of several attention-only transformers (§2.1), with runs along the first axis.
 
     Attributes:
         tokens: W_E, transposed: a vector a token.

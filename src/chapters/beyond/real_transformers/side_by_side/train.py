@@ -1,4 +1,4 @@
-"""Trains several transformers of §2 at once, unlike in seed and rate, and says when each emerges.
+"""Training of several transformers of §2 at once, with their seeds, rates and emergence times.
 
 The loss is watched on a fixed set of sequences, not on the batch.
 """
@@ -27,7 +27,7 @@ GROWTH = 1.05  # of the steps from one look at the fixed set to the next
 class Emerged(NamedTuple):
     """When runs pass levels of the loss, and how they ended.
 
-    A level is passed where the line in the loss between two looks at the fixed set crosses it.
+    A level is passed where the line between two losses measured on the fixed set crosses it.
     """
 
     steps: Float[np.ndarray, "runs levels"]  # of the first crossing of each level; inf for never
@@ -46,7 +46,7 @@ def train_side_by_side(
     device: torch.device,
     label: str = "training",
 ) -> Emerged:
-    """Train a run a seed until its loss on a fixed set has passed all levels (§2, App. E).
+    """Train one run per seed until its loss on a fixed set has passed all levels (§2, App. E).
 
     A run draws its start and its batches as `train_tokens` does with its seed. The fixed set is
     the same for all runs of these settings. Runs leave when they are done. A training
@@ -55,8 +55,8 @@ def train_side_by_side(
     Args:
         settings: network, data, optimiser and the limit of steps; causal mask, scaled scores. Its
             learning rate and `until_loss` are not used.
-        seeds: of the initial weights and of the data, one a run.
-        rates: learning rates, one a run.
+        seeds: the seeds of the initial weights and of the data, one per run.
+        rates: the learning rates, one per run.
         levels: losses in nats, falling; a run ends at the last.
         probes: sequences of the fixed set.
         device: where they are trained.
@@ -130,7 +130,7 @@ class _Watch(NamedTuple):
         loss: Float[Tensor, " looked"],
         accuracy: Float[Tensor, " looked"],
     ) -> None:
-        """Take down a look at these runs; between two looks the loss is on a line."""
+        """Record a measurement of these runs; between two measurements the loss is interpolated."""
         for run, new in zip(runs, loss, strict=True):
             passed = self.steps[run].isinf() & (new <= self.goals)
             at = torch.zeros_like(self.goals)

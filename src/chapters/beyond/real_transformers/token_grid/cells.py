@@ -58,7 +58,7 @@ class Cell:
 
 
 def run(cell: Cell, device: torch.device) -> list[dict[str, Any]]:
-    """Train a cell; a row a run, in the order of rates and, within one, of seeds."""
+    """Train a cell and return one row per run, in the order of rates and, within one, of seeds."""
     pairs = [(rate, seed) for rate in cell.rates for seed in cell.seeds]
     level = knows_labels_only(cell.n_pairs)
     found = train_side_by_side(

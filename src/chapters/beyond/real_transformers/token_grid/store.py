@@ -1,4 +1,4 @@
-"""The stored grid, data/token_grid.json, its tables of waits, and the laws that compete."""
+"""The stored grid, data/token_grid.json, its tables of times to emergence, and competing laws."""
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
@@ -21,7 +21,7 @@ COMMAND = "make record WHAT=runs RUNS=token_grid"
 
 
 def run(cell: Cell) -> list[dict[str, Any]]:
-    """What is stored of a cell: a row a run."""
+    """The stored result of a cell: one row per run."""
     return cells.run(cell, torch.device("cpu"))
 
 
@@ -29,7 +29,7 @@ RUNS = StoredRuns(run, GRID)
 
 
 def read(path: Path) -> list[dict[str, Any]]:
-    """The cells of a stored grid: `cell`, its settings; `seconds`, or 0; `runs`, a row each."""
+    """The cells of a stored grid: `cell`, its settings; `seconds`, or 0; `runs`, one row each."""
     return [
         {
             "cell": described(entry.configuration),

@@ -1,4 +1,4 @@
-"""The runs that are stored, and what is measured of each."""
+"""The stored runs, and what is measured in each."""
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields, replace

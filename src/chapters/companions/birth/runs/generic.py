@@ -1,4 +1,4 @@
-"""The source's generic transformer: layer norms, feed-forward layers, heads, all of it trained.
+"""The source's generic transformer with layer norms, feed-forward layers and heads, all trained.
 
 As in the published code the feed-forward layer reads the stream that its block's attention reads,
 and the loss counts every position.

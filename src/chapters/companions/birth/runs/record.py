@@ -103,7 +103,7 @@ def _memories(run: BirthRun, by_use: bool) -> dict[str, tuple[Float[np.ndarray, 
 
 
 def shares(run: BirthRun, *, by_use: bool = False) -> dict[str, Float[np.ndarray, " probes"]]:
-    """The share learnt of each memory, beyond chance, at each probe.
+    """The share of each memory that is learned, beyond chance, at each probe.
 
     `by_use` weighs what is used more: tokens by frequency in W_KQ^2, and of the positions in
     W_KQ^1 only the first quarter.
@@ -120,7 +120,7 @@ class Arrivals(NamedTuple):
 
 
 def arrivals(run: BirthRun, *, by_use: bool = False) -> Arrivals:
-    """From which step on each memory of a run stays above chance, half learnt, at each level."""
+    """The steps from which each memory of a run stays above chance, one half and each level."""
     counts = [m for _, m in _memories(run, by_use).values()]
     curves = shares(run, by_use=by_use).values()
 
