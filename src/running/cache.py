@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 __all__ = ["Task", "attach", "attached", "current", "plain"]  # the rest is for who keeps results
 
@@ -52,55 +52,33 @@ class Task:
         return dataclasses.replace(self, configuration=self.configuration | plain(conditions))
 
 
-@runtime_checkable
-class Checkpoint(Protocol):
-    """Where an interrupted computation goes on."""
+class Checkpoint:
+    """Where an interrupted computation goes on; this one keeps nothing."""
 
     def load(self) -> dict[str, Any] | None:
         """The state offered last and kept, arrays in it as numpy arrays."""
+        return None
 
     def offer(self, state: Callable[[], dict[str, Any]], *, ended: bool) -> None:
         """Offer to have a state kept; it is built only if it is wanted."""
 
 
-@runtime_checkable
-class Cache(Protocol):
-    """What a computation may ask and tell."""
+class Cache:
+    """What a computation may ask and tell; this one keeps nothing."""
 
     def get(self, task: Task) -> Any:
         """The result of a task; KeyError where it is not known."""
+        raise KeyError(task)
 
     def put(self, task: Task, result: Any) -> None:
         """Keep a result: arrays, numbers and texts, and lists and dicts of them."""
 
     def checkpoint(self, task: Task) -> Checkpoint:
         """The place for states of a task."""
+        return Checkpoint()
 
 
-class NoCheckpoint:
-    """The checkpoint that keeps nothing."""
-
-    def load(self) -> None:
-        return None
-
-    def offer(self, state: Callable[[], dict[str, Any]], *, ended: bool) -> None:
-        pass
-
-
-class NoCache:
-    """The cache that keeps nothing."""
-
-    def get(self, task: Task) -> Any:
-        raise KeyError(task)
-
-    def put(self, task: Task, result: Any) -> None:
-        pass
-
-    def checkpoint(self, task: Task) -> Checkpoint:
-        return NoCheckpoint()
-
-
-NO_CACHE = NoCache()
+NO_CACHE = Cache()
 _cache: Cache = NO_CACHE
 
 
@@ -144,7 +122,7 @@ def attached(cache: Cache) -> Iterator[None]:
         A context, after which the cache before is in use again.
 
     Example:
-        >>> with cache.attached(cache.NoCache()):
+        >>> with cache.attached(cache.Cache()):
         ...     cache.current() is cache.NO_CACHE
         False
     """

@@ -67,10 +67,9 @@ class File:
 
     def keep(self, entry: Entry) -> None:
         """Write the file with a run in its place; what is no longer declared goes."""
-        places = [*self.entries, *(c for c in self.runs.cells if c not in self.entries)]
-        found = self.entries | {entry.configuration: entry}
         declared = {*self.runs.cells}
-        self.entries = {c: found[c] for c in places if c in found and c in declared}
+        found = self.entries | {entry.configuration: entry}
+        self.entries = {cell: run for cell, run in found.items() if cell in declared}
         write_whole(self.path, written(self.entries.values()).encode())
 
     def _current(self, configuration: Any) -> bool:
@@ -210,20 +209,15 @@ def stored_by(chapter: Chapter, settings: Settings) -> list[str]:
 
 def said(earlier: int, carried: int, count: int) -> str:
     """Return the sentences about so many runs of earlier code, and so many that were carried."""
-    told = []
-    if earlier:
-        made = "was" if earlier == 1 else "were"
-        told.append(
-            f"Of the {count} stored runs of this chapter, {earlier} {made} made by earlier code "
-            "or by code that was not recorded."
-        )
-    if carried:
-        made = "was" if carried == 1 else "were"
-        told.append(
-            f"Of the {count} stored runs of this chapter, {carried} {made} made before edits that "
-            "changed no number of the book."
-        )
-    return " ".join(told)
+    kinds = {
+        "by earlier code or by code that was not recorded": earlier,
+        "before edits that changed no number of the book": carried,
+    }
+    return " ".join(
+        f"Of the {count} stored runs of this chapter, {n} {'was' if n == 1 else 'were'} made {how}."
+        for how, n in kinds.items()
+        if n
+    )
 
 
 def ends_said(whole: int, part: int, none: int) -> str:

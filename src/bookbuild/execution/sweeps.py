@@ -13,6 +13,7 @@ from typing import Any, get_type_hints
 
 from bookbuild.errors import BookError, raise_if_any
 from bookbuild.processes import sources_first
+from bookbuild.results.cache import order_of
 from bookbuild.results.snapshot import frozen, sources
 from bookbuild.results.store import Store
 from bookbuild.schema import faults, load
@@ -136,12 +137,7 @@ def _swept(
             **asked,
             "scheduler": scheduler,
             "jobs": settings.jobs,
-            "cache": {
-                "results": str(settings.results),
-                "sources": str(sources(settings)),
-                "device": settings.device,
-                "origin": {},
-            },
+            "cache": order_of(settings, {}),
         }
         process = subprocess.Popen(
             [sys.executable, "-m", "bookbuild.execution.sweeper", json.dumps(order)],

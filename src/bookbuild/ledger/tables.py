@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from running.records import finite
+
 from .claims import Finding
 from .records import Records
 from .templates import claim_address
@@ -47,7 +49,7 @@ def _row(finding: Finding, records: Records) -> dict[str, Any]:
         "page": f"book/{claim.chapter}.html",
         "measure": claim.measure or None,
         "over": measured.over if measured else None,
-        "measured": _finite(measured.value) if measured else None,
+        "measured": finite(measured.value) if measured else None,
         "expected": str(claim.expectation) if claim.expectation else None,
         "why": claim.why or claim.not_testable,
         "verdict": finding.verdict,
@@ -68,12 +70,3 @@ def _row(finding: Finding, records: Records) -> dict[str, Any]:
         "minutes_from_scratch": round(known.cost.minutes, 1) if known.cost else None,
         "minutes_are": known.cost.how if known.cost else None,
     }
-
-
-def _finite(value: Any) -> Any:
-    """Return a measure in values that JSON has: infinity as a text."""
-    if isinstance(value, Mapping):
-        return {name: _finite(item) for name, item in value.items()}
-    if isinstance(value, list):
-        return [_finite(item) for item in value]
-    return str(value) if value in (float("inf"), float("-inf")) else value

@@ -3,7 +3,9 @@
 import shutil
 import subprocess
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import nbformat
 
@@ -64,14 +66,11 @@ def write_branch(
     def link(name: str) -> str:
         return addresses.colab(name) if name in known else addresses.source(name)
 
-    citations = read_citations(settings.root / BOOK / "references.bib")
-    extensions = _extensions(settings.root)
+    prose = Prose(link, **_read_by_all(settings.root))
     for name, chapter in known.items():
         stored = Stored.of_entry(entries[name])
-        prose = Prose(link, stored.numbers, citations, extensions)
         source = addresses.source(name, commit)
-        made = reader_notebook(chapter, stored, opening=opening, prose=prose, source=source)
-        _write(out / BOOK / f"{name}.ipynb", made)
+        _write(out, chapter, stored, opening=opening, prose=prose, source=source)
     (out / "README.md").write_text(_readme(addresses, commit, known, settings), encoding="utf-8")
     shutil.copy(settings.root / "LICENSE", out)
 
@@ -84,9 +83,7 @@ def write_beside(chapters: Iterable[Chapter], published: str | None, root: Path)
     """
     addresses = Addresses.find(root)
     known = {chapter.name: chapter for chapter in chapters}
-    citations = read_citations(root / BOOK / "references.bib")
-
-    extensions = _extensions(root)
+    shared, opening = _read_by_all(root), HOME_OPENING.format(root=root)
 
     def source(name: str, up: str) -> str:
         return addresses.source(name) if addresses else f"{up}{name}.md"
@@ -101,14 +98,8 @@ def write_beside(chapters: Iterable[Chapter], published: str | None, root: Path)
         def link(other: str, up: str = up) -> str:
             return f"{up}{other}.ipynb" if other in known else source(other, up)
 
-        made = reader_notebook(
-            chapter,
-            stored,
-            opening=HOME_OPENING.format(root=root),
-            prose=Prose(link, stored.numbers if stored else {}, citations, extensions),
-            source=source(name, up),
-        )
-        _write(root / BOOK / f"{name}.ipynb", made)
+        prose = Prose(link, **shared)
+        _write(root, chapter, stored, opening=opening, prose=prose, source=source(name, up))
         found[name] = stored is not None
     return found
 
@@ -133,10 +124,13 @@ def _commit(root: Path) -> str:
     return head.stdout.strip()
 
 
-def _extensions(root: Path) -> tuple[str, ...]:
-    """Return the extensions of MyST that the pages of a book use."""
+def _read_by_all(root: Path) -> dict[str, Any]:
+    """Return the citations of a book, and the extensions of MyST that its pages use."""
     parsing = load(root / CONFIG, CONFIG).get("parse", {})
-    return tuple(parsing.get("myst_enable_extensions", EXTENSIONS))
+    return {
+        "citations": read_citations(root / BOOK / "references.bib"),
+        "extensions": tuple(parsing.get("myst_enable_extensions", EXTENSIONS)),
+    }
 
 
 def _pins(root: Path, packages: Iterable[str]) -> list[str]:
@@ -168,9 +162,15 @@ def _readme(
     )
 
 
-def _write(path: Path, notebook: nbformat.NotebookNode) -> None:
+def _write(
+    out: Path, chapter: Chapter, stored: Stored | None, *, opening: str, prose: Prose, source: str
+) -> None:
+    """Write the notebook of a chapter below a folder; its prose gets the numbers of its outputs."""
+    path = out / BOOK / f"{chapter.name}.ipynb"
     path.parent.mkdir(parents=True, exist_ok=True)
-    nbformat.write(notebook, path)
+    prose = replace(prose, numbers=stored.numbers if stored else {})
+    made = reader_notebook(chapter, stored, opening=opening, prose=prose, source=source)
+    nbformat.write(made, path)
 
 
 def _git(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:

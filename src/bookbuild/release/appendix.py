@@ -3,11 +3,12 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from rich.filesize import decimal as readable_size
+
 from bookbuild.ledger.claims import Finding
 from bookbuild.ledger.counts import told_verdicts
 from bookbuild.ledger.records import Cost
 from bookbuild.results.archive import Archive, Item
-from bookbuild.results.inventory import readable_size
 from bookbuild.source.citation import read_citation
 
 NAME = "artifact-appendix.md"

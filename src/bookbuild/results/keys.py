@@ -12,7 +12,7 @@ from bookbuild.reporting.provenance import versions
 from bookbuild.settings import Settings
 from bookbuild.source.chapters import Chapter, tags
 
-from .code.definitions import Reached, reached_by, reached_by_cells
+from .code.definitions import Reached, reached_by, reached_by_cells, sha256_of
 from .code.modules import together
 from .machine import gpu
 from .snapshot import sources
@@ -103,7 +103,7 @@ def _reached(
 def _data(chapter: Chapter, settings: Settings) -> dict[str, str]:
     """Return checksums of the data files of a chapter, as this build reads them."""
     names = (path.relative_to(settings.root) for path in chapter.data)
-    return {name.as_posix(): _sha256(sources(settings).parent / name) for name in names}
+    return {name.as_posix(): sha256_of(sources(settings).parent / name) for name in names}
 
 
 def _versions(reached: Reached) -> dict[str, str]:
@@ -115,7 +115,3 @@ def _versions(reached: Reached) -> dict[str, str]:
 @cache
 def _providers() -> dict[str, list[str]]:
     return dict(packages_distributions())
-
-
-def _sha256(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()

@@ -8,13 +8,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from rich.filesize import decimal as readable_size
+
 from bookbuild.errors import raise_if_any
 from bookbuild.ledger.claims import Finding
 from bookbuild.ledger.records import Records
 from bookbuild.ledger.tables import SCHEMA, ledger_csv, ledger_json, ledger_rows
 from bookbuild.reporting.notebook import FIGURES_FOLDER
 from bookbuild.results.executed import Entry
-from bookbuild.results.inventory import readable_size
 from bookbuild.schema import faults
 from bookbuild.source.chapters import Chapter
 
@@ -94,13 +95,10 @@ def _links(place: str, kinds: Mapping[str, str]) -> str:
     )
 
 
-def _flat(value: Any, before: str = "") -> Iterator[tuple[str, Any]]:
+def _flat(value: Any, *places: str) -> Iterator[tuple[str, Any]]:
     """Yield each number of nested lists with its indices, a space between them."""
     if not isinstance(value, list):
-        yield before.rstrip(), value
+        yield " ".join(places), value
         return
     for place, item in enumerate(value):
-        if isinstance(item, list):
-            yield from _flat(item, f"{before}{place} ")
-        else:
-            yield f"{before}{place}", item
+        yield from _flat(item, *places, str(place))

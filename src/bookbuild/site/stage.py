@@ -22,7 +22,7 @@ from bookbuild.ledger.records import Records
 from bookbuild.ledger.templates import measure_anchor
 from bookbuild.reporting.notebook import FIGURES_FOLDER
 from bookbuild.results.admission import INJECTED, sanitised
-from bookbuild.results.executed import Entry
+from bookbuild.results.executed import Entry, glued_name
 from bookbuild.settings import Settings
 from bookbuild.source.addresses import Addresses
 from bookbuild.source.chapters import BOOK, Chapter, figure_name, is_notebook, parts, tags
@@ -130,12 +130,6 @@ def relink(text: str, folder: Path, names: Set[str]) -> str:
     return LINK.sub(swap, text)
 
 
-def glued_keys(cell: NotebookNode) -> list[str]:
-    """Return the keys that a code cell glued."""
-    metadata = (output.get("metadata", {}) for output in cell.get("outputs", []))
-    return [data["scrapbook"]["name"] for data in metadata if "scrapbook" in data]
-
-
 def _page(
     chapter: Chapter,
     entry: Entry,
@@ -160,7 +154,7 @@ def _page(
     for cell in shown:
         fold_long_code(cell)
     for cell in join_folds(shown):
-        glued = glued_keys(cell)
+        glued = {glued_name(output) for output in cell.get("outputs", [])}
         # a measure over settings glues no number of its own name
         keys = [key for key in measures if key in glued or f"{key}_settings" in glued]
         if keys:
