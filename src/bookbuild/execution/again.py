@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from bookbuild.errors import BookError
-from bookbuild.processes import die_with_parent, sources_first
+from bookbuild.processes import die_with_parent, ran, sources_first
 from bookbuild.results.machine import pin
 from bookbuild.results.snapshot import sources
 from bookbuild.results.store import Store
@@ -26,19 +26,13 @@ def run_again(run: StoredRun, settings: Settings, seconds: float) -> Mapping[str
     with tempfile.TemporaryDirectory() as out:
         order = {"key": run.stored.key, "root": str(settings.root), "src": str(src), "out": out}
         try:
-            done = subprocess.run(
-                [sys.executable, "-m", __name__, json.dumps(order)],
-                env=sources_first(src),
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
-                timeout=seconds,
-                check=False,
-            )
+            command = [sys.executable, "-m", __name__, json.dumps(order)]
+            done = ran(command, env=sources_first(src), timeout=seconds)
         except subprocess.TimeoutExpired as late:
             raise TimeoutError(f"{run.name} took longer than {seconds} s") from late
         found, _ = Store(Path(out)).get(run.stored.key)
     if found is None:
-        last = done.stderr.decode(errors="replace").strip().splitlines() or ["it ended"]
+        last = done.stderr.strip().splitlines() or ["it ended"]
         raise BookError(f"{run.name} failed: {last[-1]}")
     return found.files
 

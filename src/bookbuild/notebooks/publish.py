@@ -1,7 +1,6 @@
 """Notebooks where readers find them: on the published branch, or beside the chapters."""
 
 import shutil
-import subprocess
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 import nbformat
 
 from bookbuild.errors import BookError
+from bookbuild.processes import ran
 from bookbuild.results.executed import Entry
 from bookbuild.schema import load
 from bookbuild.settings import Settings
@@ -106,7 +106,7 @@ def write_beside(chapters: Iterable[Chapter], published: str | None, root: Path)
 
 def _published(commit: str, name: str, root: Path) -> Stored | None:
     """Return what the published branch stores for a chapter, or None where it has none."""
-    done = _git(root, "show", f"{commit}:{BOOK}/{name}.ipynb")
+    done = ran(["git", "show", f"{commit}:{BOOK}/{name}.ipynb"], cwd=root)
     if done.returncode:
         return None
     return Stored.of_notebook(nbformat.reads(done.stdout, as_version=4))
@@ -114,10 +114,10 @@ def _published(commit: str, name: str, root: Path) -> Stored | None:
 
 def _commit(root: Path) -> str:
     """Return the commit of a working tree; raise BookError unless all files are committed."""
-    head = _git(root, "rev-parse", "HEAD")
+    head = ran(["git", "rev-parse", "HEAD"], cwd=root)
     if head.returncode:
         raise BookError("The notebooks install a commit of this book, and this is no repository.")
-    if _git(root, "status", "--porcelain").stdout.strip():
+    if ran(["git", "status", "--porcelain"], cwd=root).stdout.strip():
         raise BookError(
             "The notebooks install the last commit, and files were changed since: commit first."
         )
@@ -171,9 +171,3 @@ def _write(
     prose = replace(prose, numbers=stored.numbers if stored else {})
     made = reader_notebook(chapter, stored, opening=opening, prose=prose, source=source)
     nbformat.write(made, path)
-
-
-def _git(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        ["git", *arguments], cwd=root, capture_output=True, text=True, check=False
-    )

@@ -46,10 +46,8 @@ def mend(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree
     context["metatags"] = without_viewport(context.get("metatags", ""))
     body = context.get("body", "")
     context["body"] = body.replace('role="doc-biblioentry"', 'role="listitem"')
-    context["without_scripts"] = without_scripts
-    context["without_viewport"] = without_viewport
-    context["without_title"] = without_title
-    context["with_named_toggles"] = with_named_toggles
+    for function in (without_scripts, without_viewport, without_title, with_named_toggles):
+        context[function.__name__] = function
 
 
 def without_viewport(head: str) -> str:
