@@ -14,18 +14,15 @@ SECONDS_BETWEEN_LINES = 20.0
 class PlainDisplay(nullcontext[None]):
     """Plain lines: a start, some progress now and then, an end."""
 
-    def __init__(
-        self, write: Callable[[str], None] = print, clock: Callable[[], float] = time.time
-    ) -> None:
+    def __init__(self, write: Callable[[str], None]) -> None:
         super().__init__()
         self._write = write
-        self._clock = clock
         self._last: dict[str, float] = {}
         self._opened: dict[str, Mapping[str, Any]] = {}
 
     def start(self, chapter: str) -> None:
         """Tell that a chapter has started."""
-        self._last[chapter] = self._clock()
+        self._last[chapter] = time.time()
         self._write(f"{chapter}: started")
 
     def progress(self, chapter: str, record: Mapping[str, Any] | None) -> None:
@@ -35,9 +32,10 @@ class PlainDisplay(nullcontext[None]):
         opened = self._opened.get(chapter)
         if opened is None or opened["experiment"] != record["experiment"]:
             opened = self._opened[chapter] = record
-        if self._clock() - self._last[chapter] < SECONDS_BETWEEN_LINES:
+        now = time.time()
+        if now - self._last[chapter] < SECONDS_BETWEEN_LINES:
             return
-        self._last[chapter] = self._clock()
+        self._last[chapter] = now
         position = f"{record['experiment']}, step {record['step']} of {record['total']}"
         self._write(f"{chapter}: {position}{_time_left(opened, record)}")
 

@@ -95,8 +95,7 @@ class StoredCheckpoint(cache.Checkpoint):
 
     def load(self) -> dict[str, Any] | None:
         """Return the newest state, if there is a sound one."""
-        found: dict[str, Any] | None = self._cache.load(self._task)
-        return found
+        return self._cache.load(self._task)
 
     def offer(self, state: Callable[[], dict[str, Any]], *, ended: bool) -> None:
         """Keep a state when it is time; a disk that is full costs the state, not the run."""
