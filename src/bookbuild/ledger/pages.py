@@ -31,6 +31,7 @@ PLACES = {
     "Eq. {}": re.compile(r"\bEq\. (\d+)"),
 }
 REST = "Other pages"
+FIGURE = re.compile(r"figure-\d+")
 ANCHOR = re.compile(r"^(?:\(([a-z]+-\d+)\)=|:label: ([a-z]+-\d+))$", re.MULTILINE)
 
 
@@ -84,7 +85,7 @@ def matrix(findings: Sequence[Finding], chapters: Sequence[Chapter]) -> list[Ite
     """
     anchors = dict(_anchors(chapters))
     rows: dict[str, list[Finding]] = {
-        f"Figure {name.partition('-')[2]}": [] for name in anchors if _is_figure(name)
+        f"Figure {name.partition('-')[2]}": [] for name in anchors if FIGURE.fullmatch(name)
     }
     for finding in findings:
         if finding.claim.kind in ("paper", "erratum"):
@@ -186,10 +187,6 @@ def _each(numbers: str) -> Iterator[int]:
     """Yield the numbers that a text lists: "6-8", "3, 7" or "1 and 2"."""
     for first, last in re.findall(r"(\d+)(?:-(\d+))?", numbers):
         yield from range(int(first), int(last or first) + 1)
-
-
-def _is_figure(anchor: str) -> bool:
-    return re.fullmatch(r"figure-\d+", anchor) is not None
 
 
 def _anchors(chapters: Sequence[Chapter]) -> Iterator[tuple[str, str]]:

@@ -53,13 +53,13 @@ def write_branch(
         raise BookError(f"{out} is not an empty folder; the notebooks need a new one.")
     commit = _commit(settings.root)
     addresses = Addresses.read(settings.root)
+    pins = (settings.root / "requirements.lock").read_text(encoding="utf-8").splitlines()
+    lacking = tuple(f"{name}==" for name in read_book(settings.root).colab)
     opening = COLAB_OPENING.format(
         folder=f"{addresses.name}-{commit[:12]}",
         repository=addresses.repository,
         commit=commit,
-        requirements=", ".join(
-            f'"{pin}"' for pin in _pins(settings.root, read_book(settings.root).colab)
-        ),
+        requirements=", ".join(f'"{pin}"' for pin in pins if pin.startswith(lacking)),
     )
     known = {chapter.name: chapter for chapter in chapters}
 
@@ -131,12 +131,6 @@ def _read_by_all(root: Path) -> dict[str, Any]:
         "citations": read_citations(root / BOOK / "references.bib"),
         "extensions": tuple(parsing.get("myst_enable_extensions", EXTENSIONS)),
     }
-
-
-def _pins(root: Path, packages: Iterable[str]) -> list[str]:
-    """Return the lines of the lock file that pin the packages."""
-    lines = (root / "requirements.lock").read_text(encoding="utf-8").splitlines()
-    return [line for name in packages for line in lines if line.startswith(f"{name}==")]
 
 
 def _readme(

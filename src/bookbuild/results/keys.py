@@ -17,6 +17,7 @@ from .code.modules import together
 from .machine import gpu
 from .snapshot import sources
 
+_providers = cache(packages_distributions)
 RENDERING = ("ipykernel", "myst-nb")  # a chapter's outputs depend on them without an import
 
 
@@ -110,8 +111,3 @@ def _versions(reached: Reached) -> dict[str, str]:
     """Return the versions of the distributions that provide the packages that were reached."""
     provided = (_providers().get(package, []) for package in reached.packages)
     return versions(tuple(sorted({name for names in provided for name in names})))
-
-
-@cache
-def _providers() -> dict[str, list[str]]:
-    return dict(packages_distributions())
