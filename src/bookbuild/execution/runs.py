@@ -203,8 +203,7 @@ def remark(chapter: Chapter, settings: Settings) -> str:
 def stored_by(chapter: Chapter, settings: Settings) -> list[str]:
     """Return the files of stored runs that a chapter reads."""
     registered = read_book(settings.root).stored_runs
-    names = (path.relative_to(settings.root).as_posix() for path in chapter.data)
-    return [name for name in names if name in registered]
+    return [name for name in chapter.data if name in registered]
 
 
 def said(earlier: int, carried: int, count: int) -> str:

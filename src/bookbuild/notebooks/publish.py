@@ -36,6 +36,15 @@ if "COLAB_RELEASE_TAG" in os.environ:
     subprocess.run([*install, {requirements}], check=True)
     subprocess.run([*install, "--no-deps", book], check=True)
     os.chdir(book)"""
+README = """\
+# Executed notebooks
+
+Made from [{addresses.branch}]({addresses.repository}) at commit `{commit}` by
+`make release WHAT=notebooks PROFILE={settings.profile} DEVICE={settings.device}`; nothing
+here is edited by hand. The branch `{branch}` is replaced at each publication.
+
+{rows}
+"""
 HOME_OPENING = """\
 # paths in this book start at its root
 %cd -q {root}"""
@@ -71,7 +80,13 @@ def write_branch(
         stored = Stored.of_entry(entries[name])
         source = addresses.source(name, commit)
         _write(out, chapter, stored, opening=opening, prose=prose, source=source)
-    (out / "README.md").write_text(_readme(addresses, commit, known, settings), encoding="utf-8")
+    rows = (
+        f"- [{chapter.title}]({BOOK}/{name}.ipynb) · [Colab]({addresses.colab(name)})"
+        for name, chapter in known.items()
+    )
+    told = {"addresses": addresses, "settings": settings, "branch": NOTEBOOKS_BRANCH}
+    readme = README.format(commit=commit, rows="\n".join(rows), **told)
+    (out / "README.md").write_text(readme, encoding="utf-8")
     shutil.copy(settings.root / "LICENSE", out)
 
 
@@ -131,29 +146,6 @@ def _read_by_all(root: Path) -> dict[str, Any]:
         "citations": read_citations(root / BOOK / "references.bib"),
         "extensions": tuple(parsing.get("myst_enable_extensions", EXTENSIONS)),
     }
-
-
-def _readme(
-    addresses: Addresses, commit: str, chapters: Mapping[str, Chapter], settings: Settings
-) -> str:
-    """Return the page that greets visitors of the branch."""
-    rows = (
-        f"- [{chapter.title}]({BOOK}/{name}.ipynb) · [Colab]({addresses.colab(name)})"
-        for name, chapter in chapters.items()
-    )
-    return "\n".join(
-        [
-            "# Executed notebooks",
-            "",
-            f"Made from [{addresses.branch}]({addresses.repository}) at commit `{commit}` by "
-            f"`make release WHAT=notebooks PROFILE={settings.profile} DEVICE={settings.device}`; "
-            "nothing here is edited by hand. "
-            f"The branch `{NOTEBOOKS_BRANCH}` is replaced at each publication.",
-            "",
-            *rows,
-            "",
-        ]
-    )
 
 
 def _write(

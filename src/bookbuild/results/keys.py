@@ -103,8 +103,7 @@ def _reached(
 
 def _data(chapter: Chapter, settings: Settings) -> dict[str, str]:
     """Return checksums of the data files of a chapter, as this build reads them."""
-    names = (path.relative_to(settings.root) for path in chapter.data)
-    return {name.as_posix(): sha256_of(sources(settings).parent / name) for name in names}
+    return {file: sha256_of(sources(settings).parent / file) for file in chapter.data}
 
 
 def _versions(reached: Reached) -> dict[str, str]:
