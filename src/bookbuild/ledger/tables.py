@@ -40,6 +40,8 @@ def ledger_csv(rows: Sequence[Mapping[str, Any]]) -> str:
 def _row(finding: Finding, records: Records) -> dict[str, Any]:
     claim, measured, known = finding.claim, finding.measured, records.about(finding)
     words = {what: word or None for what, word in known.words.items()}
+    stored = {"seeds": known.rerun, "rounding": known.rounding, "faults": known.trial}
+    carried = [f"{name} {of.carried}" for name, of in stored.items() if of and of.carried.edits]
     return {
         "id": claim.id,
         "kind": claim.kind,
@@ -57,16 +59,7 @@ def _row(finding: Finding, records: Records) -> dict[str, Any]:
         "other_first_seeds": words["seeds"],
         "other_rounding": words["rounding"],
         "planted_faults": words["faults"],
-        "records_carried": "; ".join(
-            f"{name} {of.carried}"
-            for name, of in (
-                ("seeds", known.rerun),
-                ("rounding", known.rounding),
-                ("faults", known.trial),
-            )
-            if of is not None and of.carried.edits
-        )
-        or None,
+        "records_carried": "; ".join(carried) or None,
         "minutes_from_scratch": round(known.cost.minutes, 1) if known.cost else None,
         "minutes_are": known.cost.how if known.cost else None,
     }
