@@ -17,7 +17,7 @@ from bookbuild.reporting.provenance import commit, versions
 from bookbuild.results.keys import code_of, digest
 from bookbuild.results.machine import machine_name
 from bookbuild.results.snapshot import SOURCES, sources
-from bookbuild.results.store import Stored, write_whole
+from bookbuild.results.store import Store, Stored, write_whole
 from bookbuild.results.values import to_files
 from bookbuild.settings import Settings
 from bookbuild.source.book import read_book
@@ -183,6 +183,13 @@ def stored_run(file: str, entry: Entry) -> Stored:
     files = to_files({"configuration": configuration, "result": result})
     made = {**origin, "versions": entry.versions, "file": file}
     return Stored(key, "run", Path(file).stem, entry.date or "", made, files)
+
+
+def compute_again(key: str, root: Path, src: Path, store: Store) -> None:
+    """Compute the stored run of a key once more, and keep it in a store."""
+    (run,) = (run for run in stored_runs(root, src) if run.stored.key == key)
+    made = stored_run(run.file, run.entry._replace(result=run.function(run.entry.configuration)))
+    store.put(made.key, made.kind, made.name, made.origin, made.files)
 
 
 def remark(chapter: Chapter, settings: Settings) -> str:

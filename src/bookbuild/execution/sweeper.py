@@ -13,6 +13,7 @@ import torch
 from bookbuild.errors import BookError
 from bookbuild.processes import die_with_parent
 from bookbuild.results.cache import StoredCache
+from bookbuild.results.store import Store
 from running import cache, sweep
 from running.executors import SCHEDULER
 
@@ -56,10 +57,14 @@ def main(order: str) -> int:
     logger.setLevel(logging.INFO)
     torch.set_num_threads(asked["jobs"])
     kept = StoredCache.ordered(asked["cache"])
-    if asked["scheduler"]:
+    if asked.get("scheduler"):
         os.environ[SCHEDULER] = asked["scheduler"]
     started = time.monotonic()
     try:
+        if "again" in asked:  # without the cache, and so from nothing
+            store = Store(kept.results)
+            runs.compute_again(asked["again"], Path(asked["root"]), kept.sources, store)
+            return 0
         with cache.attached(kept):
             if "grid" in asked:
                 grid = read_grid(Path(asked["grid"]), kept.device)
