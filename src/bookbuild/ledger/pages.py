@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import get_args
 
 from bookbuild.source.chapters import Chapter, figure_name
 
@@ -162,16 +162,6 @@ def results_table(findings: Sequence[Finding], *, up: str = "") -> str:
     counts = Counter(finding.verdict for finding in new)
     told = ", ".join(f"{n} {verdict}" for verdict, n in counts.most_common())
     return render("results.md", findings=new, told=told, up=up)
-
-
-def witness_limits(record: Mapping[str, Any]) -> str:
-    """Return which faults `make record WHAT=carry` would have missed; empty without a record."""
-    return render("witness.html", **record) if record else ""
-
-
-def made_by(origin: Mapping[str, object]) -> str:
-    """Return the small print below an executed page."""
-    return render("made_by.html", origin=origin)
 
 
 _GROUPS = {

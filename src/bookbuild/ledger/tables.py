@@ -16,28 +16,8 @@ from .templates import claim_address
 SCHEMA = Path(__file__).with_name("ledger.schema.json")
 
 
-def ledger_rows(findings: Sequence[Finding], records: Records) -> list[dict[str, Any]]:
-    """Return each row as plain values; what is not known of it is None."""
-    return [_row(finding, records) for finding in findings]
-
-
-def ledger_json(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Return the rows as JSON; infinity is a text."""
-    return json.dumps(rows, indent=1, ensure_ascii=False, default=str, allow_nan=False) + "\n"
-
-
-def ledger_csv(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Return the rows as CSV; measures are JSON in their cells."""
-    stream = io.StringIO()
-    writer = csv.DictWriter(stream, rows[0] if rows else (), lineterminator="\n")
-    writer.writeheader()
-    for row in rows:
-        measured = json.dumps(row["measured"], ensure_ascii=False)
-        writer.writerow({**row, "measured": "" if row["measured"] is None else measured})
-    return stream.getvalue()
-
-
-def _row(finding: Finding, records: Records) -> dict[str, Any]:
+def ledger_row(finding: Finding, records: Records) -> dict[str, Any]:
+    """Return a row as plain values; what is not known of it is None."""
     claim, measured, known = finding.claim, finding.measured, records.about(finding)
     words = {what: word or None for what, word in known.words.items()}
     stored = {"seeds": known.rerun, "rounding": known.rounding, "faults": known.trial}
@@ -63,3 +43,19 @@ def _row(finding: Finding, records: Records) -> dict[str, Any]:
         "minutes_from_scratch": round(known.cost.minutes, 1) if known.cost else None,
         "minutes_are": known.cost.how if known.cost else None,
     }
+
+
+def ledger_json(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return the rows as JSON; infinity is a text."""
+    return json.dumps(rows, indent=1, ensure_ascii=False, default=str, allow_nan=False) + "\n"
+
+
+def ledger_csv(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return the rows as CSV; measures are JSON in their cells."""
+    stream = io.StringIO()
+    writer = csv.DictWriter(stream, rows[0] if rows else (), lineterminator="\n")
+    writer.writeheader()
+    for row in rows:
+        measured = json.dumps(row["measured"], ensure_ascii=False)
+        writer.writerow({**row, "measured": "" if row["measured"] is None else measured})
+    return stream.getvalue()

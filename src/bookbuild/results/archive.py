@@ -108,13 +108,13 @@ class Archive:
         """Return settings of a build that makes what is published."""
         return replace(settings, profile=self.profile, device=self.device, seed=self.seed)
 
-    def lend_trainings(self, settings: Settings) -> int:
-        """Put sound trainings of today's code into the store; return how many.
+    def lend_trainings(self, settings: Settings) -> None:
+        """Put sound trainings of today's code into the store.
 
         They are kept under the keys of this machine's versions, with the origin they came with. A
         build that starts from published results takes them on trust; `verify` lends none.
         """
-        store, lent = Store(settings.results), 0
+        store = Store(settings.results)
         for item in self.of_kind("sweep"):
             try:
                 stored = self.stored(item)
@@ -127,8 +127,6 @@ class Archive:
                 continue
             if not store.path(key).exists():
                 store.put(key, stored.kind, stored.name, stored.origin, stored.files)
-                lent += 1
-        return lent
 
 
 def write_archive(

@@ -12,7 +12,7 @@ from rich.filesize import decimal as readable_size
 from bookbuild.errors import raise_if_any
 from bookbuild.ledger.claims import Finding
 from bookbuild.ledger.records import Records
-from bookbuild.ledger.tables import SCHEMA, ledger_csv, ledger_json, ledger_rows
+from bookbuild.ledger.tables import SCHEMA, ledger_csv, ledger_json, ledger_row
 from bookbuild.ledger.templates import render
 from bookbuild.reporting.notebook import FIGURES_FOLDER
 from bookbuild.results.executed import Entry
@@ -30,7 +30,7 @@ def write_ledger(folder: Path, findings: Sequence[Finding], records: Records) ->
     Raises BookError for rows that the schema does not describe.
     """
     folder.mkdir()
-    rows = ledger_rows(findings, records)
+    rows = [ledger_row(finding, records) for finding in findings]
     raise_if_any(f"The published ledger: {fault.clause}." for fault in faults(rows, SCHEMA))
     schema = SCHEMA.read_text(encoding="utf-8")
     texts = (ledger_json(rows), ledger_csv(rows), schema)

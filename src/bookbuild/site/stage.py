@@ -17,9 +17,9 @@ from nbformat.v4 import new_markdown_cell
 
 from bookbuild.execution.runs import remark
 from bookbuild.ledger.claims import Finding
-from bookbuild.ledger.pages import made_by, verdicts_below
+from bookbuild.ledger.pages import verdicts_below
 from bookbuild.ledger.records import Records
-from bookbuild.ledger.templates import measure_anchor
+from bookbuild.ledger.templates import measure_anchor, render
 from bookbuild.reporting.notebook import FIGURES_FOLDER
 from bookbuild.results.admission import INJECTED, sanitised
 from bookbuild.results.executed import Entry, glued_name
@@ -166,7 +166,7 @@ def _page(
         # In the cell's outputs the fold would become a second figure of the same name.
         for fold in take_folds(cell):
             cells.append(new_markdown_cell(fold, id=f"fold-{cell.id}-{len(cells)}"))
-    last = (remark, made_by(entry.origin))
+    last = (remark, render("made_by.html", origin=entry.origin))
     cells.append(new_markdown_cell("\n\n".join(filter(None, last)), id="made-by"))
     notebook.cells = cells
     return notebook

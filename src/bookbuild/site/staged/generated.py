@@ -7,9 +7,10 @@ from pathlib import Path
 from bookbuild.ledger.claims import Finding
 from bookbuild.ledger.counts import WORDS, news, record_counts, verdict_counts, verdict_summary
 from bookbuild.ledger.machines import machines_table
-from bookbuild.ledger.pages import results_table, verdict_matrix, verdict_table, witness_limits
+from bookbuild.ledger.pages import results_table, verdict_matrix, verdict_table
 from bookbuild.ledger.records import Records
 from bookbuild.ledger.stored import WITNESS, read_record
+from bookbuild.ledger.templates import render
 from bookbuild.results.executed import Entry
 from bookbuild.site.data import catalogue
 from bookbuild.site.lookup.formulas import readable
@@ -37,7 +38,7 @@ def write_generated(
     for chapter in chapters:
         found = [finding for finding in findings if finding.claim.chapter == chapter.name]
         _write(book / FOLDER / "results" / f"{chapter.name}.md", results_table(found, up="../"))
-    titles = part_titles(read_toc(root))
+    titles, witness = part_titles(read_toc(root)), read_record(root / WITNESS)
     pieces = {
         "verdict_counts": verdict_counts(findings),
         "verdict_matrix": verdict_matrix(findings, chapters),
@@ -47,7 +48,7 @@ def write_generated(
         **{f"{what}_counts": record_counts(what, findings, records) for what in WORDS},
         "coverage": coverage_map(read_coverage(root), findings, chapters),
         "machines": machines_table(findings, records),
-        "witness_limits": witness_limits(read_record(root / WITNESS)),
+        "witness_limits": render("witness.html", **witness) if witness else "",
         "data_catalogue": catalogue(chapters, entries),
     }
     for name, text in pieces.items():
