@@ -1,6 +1,7 @@
 """What is listed, and what pruning keeps."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
