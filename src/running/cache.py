@@ -155,9 +155,8 @@ def plain(value: Any) -> Any:
     """
     if value is None or isinstance(value, bool | int | float | str):
         return value
-    torch = sys.modules.get(
-        "torch"
-    )  # without it there is no tensor, and importing it takes a while
+    # without it there is no tensor, and importing it takes a while
+    torch = sys.modules.get("torch")
     if torch and isinstance(value, torch.Tensor):
         bits = value.detach().cpu().contiguous().reshape(-1).view(torch.uint8)
         shape = f"{value.dtype} {list(value.shape)}"
