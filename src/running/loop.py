@@ -157,8 +157,9 @@ def _put_back(part: Part, kept: Any) -> None:
 def _column(values: Sequence[Any]) -> Any:
     """Values in a row: tensors of one shape as one array, rows of one length by columns."""
     if _alike(values, Tensor, lambda value: (value.shape, value.dtype)):
-        # old rows lie there already
-        return {"stack": torch.stack([value.cpu() for value in values])}
+        return {
+            "stack": torch.stack([value.cpu() for value in values])
+        }  # old rows lie there already
     if _alike(values, list | tuple, len):  # they come back as plain tuples
         return {"columns": [_column(column) for column in zip(*values, strict=True)]}
     return {"list": [_column(v) if isinstance(v, list | tuple) else v for v in values]}
