@@ -15,7 +15,7 @@ class Killed(Exception):
     """What ends a run here."""
 
 
-class Interrupting(cache.NoCache):
+class Interrupting(cache.Cache):
     """A cache that keeps every state, as numpy arrays, and kills the run after some of them."""
 
     def __init__(self, kill_after: int) -> None:

@@ -30,7 +30,7 @@ Files = dict[str, bytes]
 
 
 @dataclass
-class Follower(cache.NoCache):
+class Follower(cache.Cache):
     """Keeps a random state of every loop, and a digest of the last; `resuming` gives it back."""
 
     draw: random.Random
@@ -43,7 +43,7 @@ class Follower(cache.NoCache):
         return Followed(self, repr(task))
 
 
-class Followed:
+class Followed(cache.Checkpoint):
     """One loop."""
 
     def __init__(self, follower: Follower, name: str) -> None:

@@ -95,16 +95,15 @@ def row_costs(settings: Settings, chapters: Sequence[Chapter]) -> dict[str, Cost
     measured = measured_costs(settings.root)
     costs = {}
     for chapter in chapters:
-        files = [path.relative_to(settings.root).as_posix() for path in chapter.data]
-        read = [run for file in files for run in runs.get(file, {}).values()]
-        again = [file for file in files if file in measured]
+        read = [run for file in chapter.data for run in runs.get(file, {}).values()]
+        again = [file for file in chapter.data if file in measured]
         parts = [spent[chapter.name], *read, *(measured[file] for file in again)]
         costs[chapter.name] = Cost(
             sum(part.seconds for part in parts) / 60,
             max((part.how for part in parts), key=CERTAIN.index),
             len(read),
             tuple(again),
-            tuple(x for x in files if x.endswith(".json") and x not in {*runs, *again}),
+            tuple(x for x in chapter.data if x.endswith(".json") and x not in {*runs, *again}),
         )
     return costs
 

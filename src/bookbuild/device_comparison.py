@@ -6,11 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from rich.filesize import decimal as readable_size
+
 from .ledger.claims import Claim, Verdict, judge
 from .results import executed as cache
 from .results.contents import different
 from .results.executed import Entry
-from .results.inventory import readable_size
 from .results.keys import chapter_key
 from .results.store import write_whole
 from .settings import Settings
@@ -40,7 +41,7 @@ class Pair:
         one, other = self.cpu.measures, self.gpu.measures
         return {
             key: (one.get(key, {}).get("value"), other.get(key, {}).get("value"))
-            for key in [*one, *(key for key in other if key not in one)]
+            for key in one | other
         }
 
 

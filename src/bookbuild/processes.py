@@ -1,9 +1,12 @@
 """What our processes share: the path to our sources, and the end of a child with its parent."""
 
 import os
+import subprocess
 import threading
 import time
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import psutil
 
@@ -12,6 +15,16 @@ def sources_first(sources: Path) -> dict[str, str]:
     """Return an environment in which Python finds packages in these sources before all others."""
     path = [str(sources), os.environ.get("PYTHONPATH", "")]
     return os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, path))}
+
+
+def ran(order: Sequence[str], **where: Any) -> subprocess.CompletedProcess[str]:
+    """Run a command to its end and keep all that it says; it may fail.
+
+    `where` has its folder, its environment and the seconds it may take, as `subprocess.run` does.
+    """
+    return subprocess.run(
+        order, capture_output=True, text=True, errors="replace", check=False, **where
+    )
 
 
 def die_with_parent() -> None:

@@ -1,11 +1,11 @@
 """A chapter executed by a worker of a cluster, with the worker's own checkout of the book."""
 
-import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from bookbuild.processes import ran
 from bookbuild.results import executed
 from bookbuild.results.keys import chapter_key
 from bookbuild.settings import Settings
@@ -29,13 +29,7 @@ def execute_here(
         )
     arguments = {"profile": profile, "seed": seed, "jobs": 1, **options}
     given = [text for k, value in arguments.items() for text in (f"--{k}", str(value))]
-    done = subprocess.run(
-        [sys.executable, "-m", "bookbuild", "chapter", *given, name],
-        cwd=root,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = ran([sys.executable, "-m", "bookbuild", "chapter", *given, name], cwd=root)
     entry, _ = executed.find(settings, key)
     if done.returncode or entry is None:
         raise RuntimeError(done.stderr.strip() or f"it ended with code {done.returncode}.")

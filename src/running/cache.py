@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 __all__ = ["Task", "attach", "attached", "current", "plain"]  # the rest is for who keeps results
 
@@ -54,55 +54,33 @@ class Task:
         return dataclasses.replace(self, configuration=self.configuration | plain(conditions))
 
 
-@runtime_checkable
-class Checkpoint(Protocol):
-    """Where an interrupted computation goes on."""
+class Checkpoint:
+    """Where an interrupted computation goes on; this one keeps nothing."""
 
     def load(self) -> dict[str, Any] | None:
         """The state offered last and kept, arrays in it as numpy arrays."""
+        return None
 
     def offer(self, state: Callable[[], dict[str, Any]], *, ended: bool) -> None:
         """Offer to have a state kept; it is built only if it is wanted."""
 
 
-@runtime_checkable
-class Cache(Protocol):
-    """What a computation may ask and tell."""
+class Cache:
+    """What a computation may ask and tell; this one keeps nothing."""
 
     def get(self, task: Task) -> Any:
         """The result of a task; KeyError where it is not known."""
+        raise KeyError(task)
 
     def put(self, task: Task, result: Any) -> None:
         """Keep a result: arrays, numbers and texts, and lists and dicts of them."""
 
     def checkpoint(self, task: Task) -> Checkpoint:
         """The place for states of a task."""
+        return Checkpoint()
 
 
-class NoCheckpoint:
-    """The checkpoint that keeps nothing."""
-
-    def load(self) -> None:
-        return None
-
-    def offer(self, state: Callable[[], dict[str, Any]], *, ended: bool) -> None:
-        pass
-
-
-class NoCache:
-    """The cache that keeps nothing."""
-
-    def get(self, task: Task) -> Any:
-        raise KeyError(task)
-
-    def put(self, task: Task, result: Any) -> None:
-        pass
-
-    def checkpoint(self, task: Task) -> Checkpoint:
-        return NoCheckpoint()
-
-
-NO_CACHE = NoCache()
+NO_CACHE = Cache()
 _cache: Cache = NO_CACHE
 
 
@@ -146,7 +124,7 @@ def attached(cache: Cache) -> Iterator[None]:
         A context, after which the cache before is in use again.
 
     Example:
-        >>> with cache.attached(cache.NoCache()):
+        >>> with cache.attached(cache.Cache()):
         ...     cache.current() is cache.NO_CACHE
         False
     """
@@ -179,9 +157,8 @@ def plain(value: Any) -> Any:
     """
     if value is None or isinstance(value, bool | int | float | str):
         return value
-    torch = sys.modules.get(
-        "torch"
-    )  # without it there is no tensor, and importing it takes a while
+    # without it there is no tensor, and importing it takes a while
+    torch = sys.modules.get("torch")
     if torch and isinstance(value, torch.Tensor):
         bits = value.detach().cpu().contiguous().reshape(-1).view(torch.uint8)
         shape = f"{value.dtype} {list(value.shape)}"

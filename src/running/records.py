@@ -100,7 +100,7 @@ def written(entries: Iterable[Entry]) -> str:
     """The text of a file, one line per entry."""
     lines = (
         json.dumps(
-            entry._asdict() | {"configuration": _finite(plain(entry.configuration))},
+            entry._asdict() | {"configuration": finite(plain(entry.configuration))},
             allow_nan=False,
         )
         for entry in entries
@@ -152,10 +152,10 @@ def _as(kind: Any, value: Any) -> tuple[bool, Any]:
     return type(value) is kind, value
 
 
-def _finite(value: Any) -> Any:
+def finite(value: Any) -> Any:
     """Plain values with texts for what JSON has no number for."""
-    if isinstance(value, dict):
-        return {name: _finite(item) for name, item in value.items()}
+    if isinstance(value, Mapping):
+        return {name: finite(item) for name, item in value.items()}
     if isinstance(value, list):
-        return [_finite(item) for item in value]
+        return [finite(item) for item in value]
     return str(value) if isinstance(value, float) and math.isinf(value) else value

@@ -8,7 +8,6 @@ import re
 import shutil
 import sys
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -113,11 +112,10 @@ def test_data_that_a_chapter_reads_end_its_record(tmp_path):
         copied(tmp_path, ROOT / part)
     reader = next(chapter for chapter in chapters() if chapter.data)
     before = chapter_fingerprint(reader, Settings(ROOT))
-    moved = tuple(tmp_path / path.relative_to(ROOT) for path in reader.data)
-    there = replace(reader, data=moved)
-    assert chapter_fingerprint(there, Settings(tmp_path)) == before
-    moved[0].write_bytes(moved[0].read_bytes() + b" ")
-    assert chapter_fingerprint(there, Settings(tmp_path)) != before
+    assert chapter_fingerprint(reader, Settings(tmp_path)) == before
+    read = tmp_path / reader.data[0]
+    read.write_bytes(read.read_bytes() + b" ")
+    assert chapter_fingerprint(reader, Settings(tmp_path)) != before
 
 
 def copied(folder: Path, part: Path = SRC) -> Path:

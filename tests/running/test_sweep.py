@@ -18,7 +18,7 @@ SMALL = full_dynamics.EmergenceSweep(dim=16, learning_rate=10.0, batch_size=8)
 POINTS = [SMALL.point(n, seed, torch.device("cpu")) for n in (2, 3) for seed in (0, 1)]
 
 
-class Remembering(cache.NoCache):
+class Remembering(cache.Cache):
     """A cache in a dict."""
 
     def __init__(self) -> None:

@@ -63,7 +63,7 @@ UNIFORM = ("m.lossUniform", theory.uniform_loss, theory.uniform_gradient)
 )
 def test_loss_and_gradient_are_those_of_python(modules, query, n_pairs):
     name, loss, gradient = query
-    found = call(modules, "flow", f"x[0].map((y) => {name}(y, x[1]))", [POINTS, n_pairs])
+    found = call(modules, "reduced", f"x[0].map((y) => {name}(y, x[1]))", [POINTS, n_pairs])
     expected = [(loss(*y, n_pairs), *gradient(*y, n_pairs)) for y in POINTS]
     assert np.array(found) == pytest.approx(np.array(expected), rel=1e-6, abs=1e-15)
 
@@ -71,7 +71,8 @@ def test_loss_and_gradient_are_those_of_python(modules, query, n_pairs):
 @pytest.mark.parametrize("n_pairs", [2, 7, 1000])
 def test_the_first_integral_is_that_of_python(modules, n_pairs):
     setting = {"points": POINTS, "n": n_pairs}
-    found = call(modules, "flow", "x.points.map((y) => m.firstIntegral(y[0], y[1], x.n))", setting)
+    expression = "x.points.map((y) => m.firstIntegral(y[0], y[1], x.n))"
+    found = call(modules, "reduced", expression, setting)
     expected = [theory.first_integral(*y[:2], n_pairs) for y in POINTS]
     assert found == pytest.approx(expected, rel=1e-6, abs=1e-12)
 

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from bookbuild.site.scripts import TABLE
 from emergence import theory
 from emergence.subspace import INDUCTION_HEAD, NAMES
 from tools.browser import call, number, says, wait_for_explorables
@@ -57,9 +58,13 @@ def test_loss_and_gradient_are_those_of_python(modules, n_pairs, query):
 @pytest.mark.parametrize("frozen", FROZEN.values(), ids=FROZEN)
 @pytest.mark.parametrize(("n_pairs", "query"), [(2, "uniform"), (5, "last"), (9, "last")])
 def test_the_flow_is_that_of_python(modules, n_pairs, query, frozen):
-    at = "{ const flow = m.fullFlow(x.n, x); return [flow.names, x.parts.map((part) =>"
-    at += " [part * flow.end, flow.loss(m.stateAt(flow, part * flow.end)),"
-    at += " ...m.stateAt(flow, part * flow.end)])]; }"
+    at = (
+        f"{{ const {{ stateAt }} = {TABLE}['explorables/flow.js']; const flow = m.fullFlow(x.n, x);"
+    )
+    at += " const states = x.parts.map((part) => [part, stateAt(flow, part * flow.end)]);"
+    at += (
+        " return [flow.names, states.map(([part, y]) => [part * flow.end, flow.loss(y), ...y])]; }"
+    )
     parts = [0.001, 0.1, 0.5, 0.85]
     setting = {"n": n_pairs, "query": query, "frozen": frozen, "parts": parts}
     names, rows = call(modules, "full-flow", f"(() => {at})()", setting)

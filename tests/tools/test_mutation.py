@@ -280,7 +280,7 @@ def test_what_a_sweep_keeps_is_known_by_its_sources_and_its_disturbance():
     """Else a fault beneath a sweep would meet what the sweep found without it."""
     kept = []
 
-    class Notes(cache.NoCache):
+    class Notes(cache.Cache):
         def put(self, task, result):
             kept.append((task.module, task.function))
 

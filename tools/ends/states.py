@@ -16,7 +16,7 @@ from running import cache
 LARGE = 1000  # numbers; tensors with more are kept with fewer bits
 
 
-class Keeping(cache.NoCache):
+class Keeping(cache.Cache):
     """A cache that copies one state of each training: that of its end, or an earlier one.
 
     Attributes:
@@ -37,7 +37,7 @@ class Keeping(cache.NoCache):
         return _Kept(self, len(self.states) - 1)
 
 
-class _Kept(cache.NoCheckpoint):
+class _Kept(cache.Checkpoint):
     def __init__(self, keeping: Keeping, place: int) -> None:
         self.keeping, self.place, self.count = keeping, place, 0
         self.before, self.best = {}, -np.inf
@@ -54,7 +54,7 @@ class _Kept(cache.NoCheckpoint):
             self.best, self.keeping.states[self.place] = found, self.before
 
 
-class Resuming(cache.NoCache):
+class Resuming(cache.Cache):
     """A cache from which trainings go on, each from one of these states, in their order."""
 
     def __init__(self, states: list[dict[str, Any]]) -> None:
@@ -65,7 +65,7 @@ class Resuming(cache.NoCache):
         return _From(self.states.popleft())
 
 
-class _From(cache.NoCheckpoint):
+class _From(cache.Checkpoint):
     def __init__(self, state: dict[str, Any]) -> None:
         self.state = state
 

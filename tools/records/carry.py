@@ -256,5 +256,7 @@ def _executed_before(
         stored, _ = store.get(key)
         if stored and stored.kind == "chapter":
             found[stored.name] = Entry.of(stored)
-            store.discard(key)  # it names the commit of this tree, not of that one
+            store.path(key).unlink(
+                missing_ok=True
+            )  # it names the commit of this tree, not of that one
     return {name: entry for name, entry in found.items() if entry is not None}

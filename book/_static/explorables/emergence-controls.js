@@ -2,7 +2,7 @@
 
 import { button, choice, fixed, html, number, slider } from "./dom.js";
 import { PARAMETERS, SYMBOLS } from "./emergence-view.js";
-import { UNIFORM_LIMIT } from "./flow.js";
+import { UNIFORM_LIMIT } from "./reduced.js";
 
 const MOST = 1_000_000;
 // Slider positions: every N up to 8, then four in each doubling.

@@ -2,7 +2,8 @@
 
 import { axes, clip, linear, logarithmic, path, powers, ticks } from "./chart.js";
 import { freshId, html, number, svg } from "./dom.js";
-import { firstIntegral, leadingOrder, sample } from "./flow.js";
+import { leadingOrder, sample } from "./flow.js";
+import { firstIntegral } from "./reduced.js";
 
 export const PARAMETERS = ["alpha", "beta", "gamma"];
 export const SYMBOLS = { alpha: "α", beta: "β", gamma: "γ", loss: "loss" };

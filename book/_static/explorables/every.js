@@ -1,6 +1,7 @@
 /** The reduced model with a loss at every position: the mean over prefixes, each asked for its last pair. */
 
-import { follow, lossLast } from "./flow.js";
+import { follow } from "./flow.js";
+import { lossLast } from "./reduced.js";
 
 const LEVEL = 0.5; // of Definition 1, and of the loss
 

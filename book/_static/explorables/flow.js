@@ -7,8 +7,6 @@
 import { lossOf } from "./reduced.js";
 import { advance, DRAWN, integrate } from "./stiff.js";
 
-export { firstIntegral, lossLast, lossUniform, retrieval, UNIFORM_LIMIT } from "./reduced.js";
-
 const MARGIN = 1.12; // the curves go on a little after the last event
 
 /**

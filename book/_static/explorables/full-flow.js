@@ -7,9 +7,6 @@
 import { follow } from "./flow.js";
 import { chancesOf, landscape, NAMES } from "./full.js";
 
-export { chancesOf, landscape, NAMES } from "./full.js";
-export { stateAt } from "./flow.js";
-
 /** The three of the paper's §6. */
 export const HEAD = { alpha: "alpha_3", beta: "beta_2", gamma: "gamma_3" };
 /** Positions are met by their partner only, and the query has none: the loss never knows of these. */

@@ -1,7 +1,8 @@
 /** The controls of the full model: N, query rule, and which pseudo-parameters learn. */
 
 import { button, choice, freshId, html, slider } from "./dom.js";
-import { HEAD, NAMES, RESTING } from "./full-flow.js";
+import { NAMES } from "./full.js";
+import { HEAD, RESTING } from "./full-flow.js";
 import { symbol } from "./nineteen-view.js";
 
 const MOST = 64;

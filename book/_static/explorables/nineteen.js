@@ -2,9 +2,9 @@
 
 import { fit, fixed, html, number, oncePerFrame, svg } from "./dom.js";
 import { curvePoints, timeAxis } from "./emergence-view.js";
-import { emergenceTimes } from "./flow.js";
+import { emergenceTimes, stateAt } from "./flow.js";
 import { flowTime, scaleChoice } from "./flow-time.js";
-import { fullFlow, HEAD, LATEST, stateAt } from "./full-flow.js";
+import { fullFlow, HEAD, LATEST } from "./full-flow.js";
 import { showNear } from "./near.js";
 import { mainControls, subsetControls } from "./nineteen-controls.js";
 import { curvesOf, fullChart, MARGINS, quietNames, SYMBOL, timesTable } from "./nineteen-view.js";

@@ -21,7 +21,7 @@ NO_FAULT_OF_OURS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno
 
 def main() -> None:
     """Run the command line; end in one sentence for each problem, without a traceback."""
-    signal.signal(signal.SIGTERM, _interrupt)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     sys.path.insert(0, str(Path.cwd() / SOURCES))  # a book's own packages need no installation
     try:
         commands(standalone_mode=False)
@@ -36,7 +36,3 @@ def main() -> None:
         sys.exit(f"Nothing can be written here{where}: {reason(error)}. What was finished is kept.")
     except (KeyboardInterrupt, click.Abort):
         sys.exit("Interrupted; what was finished is kept and the next run goes on from there.")
-
-
-def _interrupt(*_: object) -> None:
-    raise KeyboardInterrupt

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 import click
+from rich.filesize import decimal as readable_size
 
 from bookbuild.errors import BookError, raise_if_any
 from bookbuild.execution.display import choose_display
@@ -18,7 +19,6 @@ from bookbuild.published.verify import Report, verify_archive
 from bookbuild.release.deposit import SERVER, deposit_release
 from bookbuild.release.pack import release as write_release
 from bookbuild.results.archive import NAME, open_archive, write_archive
-from bookbuild.results.inventory import readable_size
 from bookbuild.results.snapshot import sources
 from bookbuild.settings import Settings
 from bookbuild.source.chapters import read_chapters, read_toc

@@ -1,13 +1,13 @@
 """Commands for stored results and stored runs."""
 
-import shutil
 from pathlib import Path
 
 import click
+from rich.filesize import decimal as readable_size
 
 from bookbuild.execution.lock import nothing_runs
 from bookbuild.execution.sweeps import read_grid, run_stored, run_sweep
-from bookbuild.results.inventory import list_results, readable_age, readable_size
+from bookbuild.results.inventory import list_results, readable_age
 from bookbuild.results.inventory import prune as remove_unneeded
 from bookbuild.settings import Settings, core_count
 
@@ -61,10 +61,3 @@ def prune() -> None:
         gone = remove_unneeded(Settings(Path.cwd()))
     freed = readable_size(sum(item.size for item in gone))
     tell(f"{len(gone)} stored results removed, {freed}")
-
-
-@commands.command()
-def clean() -> None:
-    """Remove everything that was built."""
-    with nothing_runs(Path.cwd()):
-        shutil.rmtree(Settings(Path.cwd()).build, ignore_errors=True)

@@ -2,7 +2,8 @@
 
 import time
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from contextlib import nullcontext
+from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
@@ -10,57 +11,36 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemaining
 SECONDS_BETWEEN_LINES = 20.0
 
 
-class Display(Protocol):
-    """Where an execution shows its state; a context manager that opens and closes the view."""
-
-    def __enter__(self) -> object: ...
-
-    def __exit__(self, *_: object) -> None: ...
-
-    def start(self, chapter: str) -> None:
-        """Tell that a chapter has started."""
-
-    def progress(self, chapter: str, record: Mapping[str, Any] | None) -> None:
-        """Tell how far a chapter is: experiment, step, total and the time of the record."""
-
-    def done(self, chapter: str, seconds: float, *, failed: bool) -> None:
-        """Tell that a chapter has ended."""
-
-
-class PlainDisplay:
+class PlainDisplay(nullcontext[None]):
     """Plain lines: a start, some progress now and then, an end."""
 
-    def __init__(
-        self, write: Callable[[str], None] = print, clock: Callable[[], float] = time.time
-    ) -> None:
+    def __init__(self, write: Callable[[str], None]) -> None:
+        super().__init__()
         self._write = write
-        self._clock = clock
         self._last: dict[str, float] = {}
         self._opened: dict[str, Mapping[str, Any]] = {}
 
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, *_: object) -> None:
-        return None
-
     def start(self, chapter: str) -> None:
-        self._last[chapter] = self._clock()
+        """Tell that a chapter has started."""
+        self._last[chapter] = time.time()
         self._write(f"{chapter}: started")
 
     def progress(self, chapter: str, record: Mapping[str, Any] | None) -> None:
+        """Tell how far a chapter is: experiment, step, total and the time of the record."""
         if record is None:
             return
         opened = self._opened.get(chapter)
         if opened is None or opened["experiment"] != record["experiment"]:
             opened = self._opened[chapter] = record
-        if self._clock() - self._last[chapter] < SECONDS_BETWEEN_LINES:
+        now = time.time()
+        if now - self._last[chapter] < SECONDS_BETWEEN_LINES:
             return
-        self._last[chapter] = self._clock()
+        self._last[chapter] = now
         position = f"{record['experiment']}, step {record['step']} of {record['total']}"
         self._write(f"{chapter}: {position}{_time_left(opened, record)}")
 
     def done(self, chapter: str, seconds: float, *, failed: bool) -> None:
+        """Tell that a chapter has ended."""
         self._write(f"{chapter}: {'failed after' if failed else 'done in'} {seconds:.1f} s")
 
 
@@ -109,6 +89,9 @@ class LiveDisplay:
         self._progress.remove_task(self._tasks.pop(chapter))
         state = "[red]failed after[/]" if failed else "[green]done in[/]"
         self._console.print(f"{chapter}: {state} {seconds:.1f} s", highlight=False)
+
+
+Display = PlainDisplay | LiveDisplay  # a context manager that opens and closes the view
 
 
 def choose_display(console: Console) -> Display:

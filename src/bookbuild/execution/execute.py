@@ -137,6 +137,7 @@ def _start(chapter: Chapter, key: str, settings: Settings, servers: ForkServers)
 
 def _environment(chapter: Chapter, folder: Path, settings: Settings) -> dict[str, str]:
     """Return what a chapter finds in its environment beside what all do."""
+    origin = {"chapter": chapter.name, **settings.parameters}
     up = "../" * len(Path(BOOK, chapter.name).parent.parts)
     return {
         "IPYTHONDIR": str(folder / "ipython"),
@@ -146,18 +147,7 @@ def _environment(chapter: Chapter, folder: Path, settings: Settings) -> dict[str
         progress.PROGRESS_FILE: str(folder / "progress.jsonl"),
         provenance.COMMIT: provenance.commit(settings.root),
         provenance.DEVICE: settings.device,
-        cache.ORDER: json.dumps(_cache_order(chapter, settings)),
-    }
-
-
-def _cache_order(chapter: Chapter, settings: Settings) -> dict[str, object]:
-    """Return what attaches the cache in the chapter's process: see bookbuild.results.cache."""
-    return {
-        "results": str(settings.results),
-        "sources": str(sources(settings)),
-        "device": settings.device,
-        "origin": {"chapter": chapter.name, **settings.parameters},
-        "interval": settings.interval,
+        cache.ORDER: json.dumps(cache.order_of(settings, origin)),
     }
 
 

@@ -22,7 +22,8 @@ from bookbuild.results.snapshot import sources
 from bookbuild.settings import Settings
 from bookbuild.source.chapters import Chapter
 
-from . import rounding, worker
+from . import worker
+from .rounding import ROUNDINGS
 
 COMMAND = [sys.executable, "-m", __name__]
 CODE_FILE = "code"
@@ -106,7 +107,7 @@ def _common_environment(settings: Settings) -> dict[str, str]:
         "MALLOC_TRIM_THRESHOLD_": str(2**33),
         "MALLOC_MMAP_THRESHOLD_": str(2**25),
         "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",
-        **rounding.variables(settings),
+        **(ROUNDINGS[settings.rounding] if settings.rounding else {}),
     }
 
 

@@ -6,7 +6,6 @@ import sys
 from collections.abc import Mapping
 
 from bookbuild.errors import BookError
-from bookbuild.settings import Settings
 
 # The environment variables of each rounding. PyTorch's own reductions use vectors of half the
 # length. MKL's products use the instructions of that name on Intel's processors; on all others they
@@ -22,11 +21,6 @@ x = torch.linspace(-3, 3, 90_000).reshape(300, 300)
 print((x @ x.T).double().flatten().tolist())
 print(x.softmax(-1).double().flatten().tolist())
 """
-
-
-def variables(settings: Settings) -> Mapping[str, str]:
-    """Return what the rounding of some settings puts into the environment of chapters."""
-    return ROUNDINGS[settings.rounding] if settings.rounding else {}
 
 
 def check(name: str) -> None:

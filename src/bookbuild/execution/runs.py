@@ -18,7 +18,7 @@ from bookbuild.results import cache
 from bookbuild.results.keys import code_of, digest
 from bookbuild.results.machine import machine_name
 from bookbuild.results.snapshot import SOURCES, sources
-from bookbuild.results.store import Stored, write_whole
+from bookbuild.results.store import Store, Stored, write_whole
 from bookbuild.results.values import to_files
 from bookbuild.settings import Settings
 from bookbuild.source.book import read_book
@@ -68,10 +68,9 @@ class File:
 
     def keep(self, entry: Entry) -> None:
         """Write the file with a run in its place; what is no longer declared goes."""
-        places = [*self.entries, *(c for c in self.runs.cells if c not in self.entries)]
-        found = self.entries | {entry.configuration: entry}
         declared = {*self.runs.cells}
-        self.entries = {c: found[c] for c in places if c in found and c in declared}
+        found = self.entries | {entry.configuration: entry}
+        self.entries = {cell: run for cell, run in found.items() if cell in declared}
         write_whole(self.path, written(self.entries.values()).encode())
 
     def _current(self, configuration: Any) -> bool:
@@ -188,6 +187,13 @@ def stored_run(file: str, entry: Entry) -> Stored:
     return Stored(key, "run", Path(file).stem, entry.date or "", made, files)
 
 
+def compute_again(key: str, root: Path, src: Path, store: Store) -> None:
+    """Compute the stored run of a key once more, and keep it in a store."""
+    (run,) = (run for run in stored_runs(root, src) if run.stored.key == key)
+    made = stored_run(run.file, run.entry._replace(result=run.function(run.entry.configuration)))
+    store.put(made.key, made.kind, made.name, made.origin, made.files)
+
+
 def remark(chapter: Chapter, settings: Settings) -> str:
     """Return what there is to say of the code that made the stored runs of a chapter, if any."""
     names = stored_by(chapter, settings)
@@ -206,26 +212,20 @@ def remark(chapter: Chapter, settings: Settings) -> str:
 def stored_by(chapter: Chapter, settings: Settings) -> list[str]:
     """Return the files of stored runs that a chapter reads."""
     registered = read_book(settings.root).stored_runs
-    names = (path.relative_to(settings.root).as_posix() for path in chapter.data)
-    return [name for name in names if name in registered]
+    return [name for name in chapter.data if name in registered]
 
 
 def said(earlier: int, carried: int, count: int) -> str:
     """Return the sentences about so many runs of earlier code, and so many that were carried."""
-    told = []
-    if earlier:
-        made = "was" if earlier == 1 else "were"
-        told.append(
-            f"Of the {count} stored runs of this chapter, {earlier} {made} made by earlier code "
-            "or by code that was not recorded."
-        )
-    if carried:
-        made = "was" if carried == 1 else "were"
-        told.append(
-            f"Of the {count} stored runs of this chapter, {carried} {made} made before edits that "
-            "changed no number of the book."
-        )
-    return " ".join(told)
+    kinds = {
+        "by earlier code or by code that was not recorded": earlier,
+        "before edits that changed no number of the book": carried,
+    }
+    return " ".join(
+        f"Of the {count} stored runs of this chapter, {n} {'was' if n == 1 else 'were'} made {how}."
+        for how, n in kinds.items()
+        if n
+    )
 
 
 def ends_said(whole: int, part: int, none: int) -> str:

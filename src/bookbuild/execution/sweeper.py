@@ -13,7 +13,7 @@ import torch
 from bookbuild.errors import BookError
 from bookbuild.processes import die_with_parent
 from bookbuild.results.cache import StoredCache
-from bookbuild.results.machine import pin
+from bookbuild.results.store import Store
 from running import cache, sweep
 from running.executors import SCHEDULER
 
@@ -51,25 +51,26 @@ def main(order: str) -> int:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     die_with_parent()
     asked = json.loads(order)
-    settings = asked["cache"]
-    for name in ("results", "sources"):
-        settings[name] = Path(settings[name])
     lines = Lines(asked["name"])
     logger = logging.getLogger("running.progress")
     logger.addHandler(lines)
     logger.setLevel(logging.INFO)
     torch.set_num_threads(asked["jobs"])
-    pin(settings["device"])
-    if asked["scheduler"]:
+    kept = StoredCache.ordered(asked["cache"])
+    if asked.get("scheduler"):
         os.environ[SCHEDULER] = asked["scheduler"]
     started = time.monotonic()
     try:
-        with cache.attached(StoredCache(**settings)):
+        if "again" in asked:  # without the cache, and so from nothing
+            store = Store(kept.results)
+            runs.compute_again(asked["again"], Path(asked["root"]), kept.sources, store)
+            return 0
+        with cache.attached(kept):
             if "grid" in asked:
-                grid = read_grid(Path(asked["grid"]), settings["device"])
+                grid = read_grid(Path(asked["grid"]), kept.device)
                 sweep.run(grid.function, grid.configurations, label=asked["name"])
             else:
-                runs.complete(asked["name"], Path(asked["root"]), settings["sources"])
+                runs.complete(asked["name"], Path(asked["root"]), kept.sources)
     except KeyboardInterrupt:
         print("Cancelled.", file=sys.stderr)
         return 1

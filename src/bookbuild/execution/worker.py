@@ -80,14 +80,11 @@ def _where(notebook_file: Path) -> dict[str, object]:
         if cell.cell_type == "code" and "injected-parameters" not in cell.metadata.get("tags", [])
     ]
     started = [
-        number
+        {"cell": number, "line": cell.source.strip().partition("\n")[0]}
         for number, cell in enumerate(cells, start=1)
         if cell.metadata.get("papermill", {}).get("start_time")
     ]
-    if not started:
-        return {}
-    source = cells[started[-1] - 1].source.strip()
-    return {"cell": started[-1], "line": source.partition("\n")[0]}
+    return started[-1] if started else {}
 
 
 def _cause(error: Exception, timeout: object) -> str:

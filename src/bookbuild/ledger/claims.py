@@ -84,8 +84,7 @@ def judge(
     Raises BookError with a sentence for each claim without measure, measure without claim and
     measure whose kind does not fit.
     """
-    owners = _owners(reported)
-    raise_if_any([*_unmatched_claims(claims, owners), *_unmatched_measures(claims, reported)])
+    raise_if_any([*_unmatched_claims(claims, reported), *_unmatched_measures(claims, reported)])
     findings = []
     for claim in claims:
         if claim.expectation is None:
@@ -168,8 +167,11 @@ def _owners(reported: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
     return owners
 
 
-def _unmatched_claims(claims: Sequence[Claim], owners: Mapping[str, str]) -> Iterator[str]:
-    """Yield a sentence for each claim whose measure its chapter did not report."""
+def _unmatched_claims(
+    claims: Sequence[Claim], reported: Mapping[str, Mapping[str, Mapping[str, Any]]]
+) -> Iterator[str]:
+    """Yield a sentence for each claim whose measure its chapter did not report, or misfits."""
+    owners = _owners(reported)
     for claim in claims:
         if claim.expectation is None:
             continue
@@ -179,12 +181,17 @@ def _unmatched_claims(claims: Sequence[Claim], owners: Mapping[str, str]) -> Ite
             yield f"{row} is not reported by any chapter."
         elif owner != claim.chapter:
             yield f"{row} is reported by {owner}, not by {claim.chapter}."
+        else:
+            found = reported[owner][claim.measure]
+            misfit = claim.expectation.misfit(Measured(found["value"], found["over"]))
+            if misfit:
+                yield f"{LEDGER}, row {claim.id!r}: {misfit}."
 
 
 def _unmatched_measures(
     claims: Sequence[Claim], reported: Mapping[str, Mapping[str, Mapping[str, Any]]]
 ) -> Iterator[str]:
-    """Yield a sentence for each judged measure without a claim, and for each misfit."""
+    """Yield a sentence for each judged measure without a claim, and for one not to be judged."""
     claimed = {claim.measure for claim in claims}
     for chapter, measures in reported.items():
         for key, measure in measures.items():
@@ -193,10 +200,3 @@ def _unmatched_measures(
                 yield f"{place} has no claim in {LEDGER}: add one, or report it unjudged."
             if not measure["judged"] and key in claimed:
                 yield f"{place} has a claim in {LEDGER}, but is reported with judged=False."
-    for claim in claims:
-        found = reported.get(claim.chapter, {}).get(claim.measure)
-        if claim.expectation is None or found is None:
-            continue
-        misfit = claim.expectation.misfit(Measured(found["value"], found["over"]))
-        if misfit:
-            yield f"{LEDGER}, row {claim.id!r}: {misfit}."

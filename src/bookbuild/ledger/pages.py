@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import get_args
 
 from bookbuild.source.chapters import Chapter, figure_name
 
@@ -31,6 +31,7 @@ PLACES = {
     "Eq. {}": re.compile(r"\bEq\. (\d+)"),
 }
 REST = "Other pages"
+FIGURE = re.compile(r"figure-\d+")
 ANCHOR = re.compile(r"^(?:\(([a-z]+-\d+)\)=|:label: ([a-z]+-\d+))$", re.MULTILINE)
 
 
@@ -84,7 +85,7 @@ def matrix(findings: Sequence[Finding], chapters: Sequence[Chapter]) -> list[Ite
     """
     anchors = dict(_anchors(chapters))
     rows: dict[str, list[Finding]] = {
-        f"Figure {name.partition('-')[2]}": [] for name in anchors if _is_figure(name)
+        f"Figure {name.partition('-')[2]}": [] for name in anchors if FIGURE.fullmatch(name)
     }
     for finding in findings:
         if finding.claim.kind in ("paper", "erratum"):
@@ -163,16 +164,6 @@ def results_table(findings: Sequence[Finding], *, up: str = "") -> str:
     return render("results.md", findings=new, told=told, up=up)
 
 
-def witness_limits(record: Mapping[str, Any]) -> str:
-    """Return which faults `make record WHAT=carry` would have missed; empty without a record."""
-    return render("witness.html", **record) if record else ""
-
-
-def made_by(origin: Mapping[str, object]) -> str:
-    """Return the small print below an executed page."""
-    return render("made_by.html", origin=origin)
-
-
 _GROUPS = {
     "Figure": "Figures",
     **dict.fromkeys(
@@ -186,10 +177,6 @@ def _each(numbers: str) -> Iterator[int]:
     """Yield the numbers that a text lists: "6-8", "3, 7" or "1 and 2"."""
     for first, last in re.findall(r"(\d+)(?:-(\d+))?", numbers):
         yield from range(int(first), int(last or first) + 1)
-
-
-def _is_figure(anchor: str) -> bool:
-    return re.fullmatch(r"figure-\d+", anchor) is not None
 
 
 def _anchors(chapters: Sequence[Chapter]) -> Iterator[tuple[str, str]]:

@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from bookbuild.reporting.measures import read_measures, write_measures
+from bookbuild.reporting.measures import read_measures
+from running.records import finite
 
 from .carried import IN_PLACE, Carried, edits_carried, is_current
 from .claims import Finding, Verdict
@@ -82,16 +83,10 @@ def row_of(findings: Sequence[Finding]) -> dict[str, Any]:
     """Return what is stored of a row that was measured at several first seeds."""
     first = findings[0]
     assert first.measured is not None
-    values = {
-        str(place): {"value": finding.measured.value, "over": finding.measured.over}
-        for place, finding in enumerate(findings)
-        if finding.measured is not None
-    }
-    plain = json.loads(write_measures(values))
     return {
         "measure": first.claim.measure,
         "over": first.measured.over,
-        "values": [measure["value"] for measure in plain.values()],
+        "values": [finite(finding.measured.value) for finding in findings if finding.measured],
         "verdicts": [finding.verdict for finding in findings],
     }
 

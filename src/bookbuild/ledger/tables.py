@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from running.records import finite
+
 from .claims import Finding
 from .records import Records
 from .templates import claim_address
@@ -14,9 +16,33 @@ from .templates import claim_address
 SCHEMA = Path(__file__).with_name("ledger.schema.json")
 
 
-def ledger_rows(findings: Sequence[Finding], records: Records) -> list[dict[str, Any]]:
-    """Return each row as plain values; what is not known of it is None."""
-    return [_row(finding, records) for finding in findings]
+def ledger_row(finding: Finding, records: Records) -> dict[str, Any]:
+    """Return a row as plain values; what is not known of it is None."""
+    claim, measured, known = finding.claim, finding.measured, records.about(finding)
+    words = {what: word or None for what, word in known.words.items()}
+    stored = {"seeds": known.rerun, "rounding": known.rounding, "faults": known.trial}
+    carried = [f"{name} {of.carried}" for name, of in stored.items() if of and of.carried.edits]
+    return {
+        "id": claim.id,
+        "kind": claim.kind,
+        "source": claim.source,
+        "statement": claim.statement,
+        "address": claim_address(claim.id),
+        "page": f"book/{claim.chapter}.html",
+        "measure": claim.measure or None,
+        "over": measured.over if measured else None,
+        "measured": finite(measured.value) if measured else None,
+        "expected": str(claim.expectation) if claim.expectation else None,
+        "why": claim.why or claim.not_testable,
+        "verdict": finding.verdict,
+        "expectation_written": words["preregistration"],
+        "other_first_seeds": words["seeds"],
+        "other_rounding": words["rounding"],
+        "planted_faults": words["faults"],
+        "records_carried": "; ".join(carried) or None,
+        "minutes_from_scratch": round(known.cost.minutes, 1) if known.cost else None,
+        "minutes_are": known.cost.how if known.cost else None,
+    }
 
 
 def ledger_json(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -33,47 +59,3 @@ def ledger_csv(rows: Sequence[Mapping[str, Any]]) -> str:
         measured = json.dumps(row["measured"], ensure_ascii=False)
         writer.writerow({**row, "measured": "" if row["measured"] is None else measured})
     return stream.getvalue()
-
-
-def _row(finding: Finding, records: Records) -> dict[str, Any]:
-    claim, measured, known = finding.claim, finding.measured, records.about(finding)
-    words = {what: word or None for what, word in known.words.items()}
-    return {
-        "id": claim.id,
-        "kind": claim.kind,
-        "source": claim.source,
-        "statement": claim.statement,
-        "address": claim_address(claim.id),
-        "page": f"book/{claim.chapter}.html",
-        "measure": claim.measure or None,
-        "over": measured.over if measured else None,
-        "measured": _finite(measured.value) if measured else None,
-        "expected": str(claim.expectation) if claim.expectation else None,
-        "why": claim.why or claim.not_testable,
-        "verdict": finding.verdict,
-        "expectation_written": words["preregistration"],
-        "other_first_seeds": words["seeds"],
-        "other_rounding": words["rounding"],
-        "planted_faults": words["faults"],
-        "records_carried": "; ".join(
-            f"{name} {of.carried}"
-            for name, of in (
-                ("seeds", known.rerun),
-                ("rounding", known.rounding),
-                ("faults", known.trial),
-            )
-            if of is not None and of.carried.edits
-        )
-        or None,
-        "minutes_from_scratch": round(known.cost.minutes, 1) if known.cost else None,
-        "minutes_are": known.cost.how if known.cost else None,
-    }
-
-
-def _finite(value: Any) -> Any:
-    """Return a measure in values that JSON has: infinity as a text."""
-    if isinstance(value, Mapping):
-        return {name: _finite(item) for name, item in value.items()}
-    if isinstance(value, list):
-        return [_finite(item) for item in value]
-    return str(value) if value in (float("inf"), float("-inf")) else value

@@ -1,13 +1,15 @@
 """Notebooks on the published branch, or beside the chapters."""
 
 import shutil
-import subprocess
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import nbformat
 
 from bookbuild.errors import BookError
+from bookbuild.processes import ran
 from bookbuild.results.executed import Entry
 from bookbuild.schema import load
 from bookbuild.settings import Settings
@@ -34,6 +36,15 @@ if "COLAB_RELEASE_TAG" in os.environ:
     subprocess.run([*install, {requirements}], check=True)
     subprocess.run([*install, "--no-deps", book], check=True)
     os.chdir(book)"""
+README = """\
+# Executed notebooks
+
+Made from [{addresses.branch}]({addresses.repository}) at commit `{commit}` by
+`make release WHAT=notebooks PROFILE={settings.profile} DEVICE={settings.device}`; nothing
+here is edited by hand. The branch `{branch}` is replaced at each publication.
+
+{rows}
+"""
 HOME_OPENING = """\
 # paths in this book start at its root
 %cd -q {root}"""
@@ -51,28 +62,31 @@ def write_branch(
         raise BookError(f"{out} is not an empty folder: name a new folder for the notebooks.")
     commit = _commit(settings.root)
     addresses = Addresses.read(settings.root)
+    pins = (settings.root / "requirements.lock").read_text(encoding="utf-8").splitlines()
+    lacking = tuple(f"{name}==" for name in read_book(settings.root).colab)
     opening = COLAB_OPENING.format(
         folder=f"{addresses.name}-{commit[:12]}",
         repository=addresses.repository,
         commit=commit,
-        requirements=", ".join(
-            f'"{pin}"' for pin in _pins(settings.root, read_book(settings.root).colab)
-        ),
+        requirements=", ".join(f'"{pin}"' for pin in pins if pin.startswith(lacking)),
     )
     known = {chapter.name: chapter for chapter in chapters}
 
     def link(name: str) -> str:
         return addresses.colab(name) if name in known else addresses.source(name)
 
-    citations = read_citations(settings.root / BOOK / "references.bib")
-    extensions = _extensions(settings.root)
+    prose = Prose(link, **_read_by_all(settings.root))
     for name, chapter in known.items():
         stored = Stored.of_entry(entries[name])
-        prose = Prose(link, stored.numbers, citations, extensions)
         source = addresses.source(name, commit)
-        made = reader_notebook(chapter, stored, opening=opening, prose=prose, source=source)
-        _write(out / BOOK / f"{name}.ipynb", made)
-    (out / "README.md").write_text(_readme(addresses, commit, known, settings), encoding="utf-8")
+        _write(out, chapter, stored, opening=opening, prose=prose, source=source)
+    rows = (
+        f"- [{chapter.title}]({BOOK}/{name}.ipynb) · [Colab]({addresses.colab(name)})"
+        for name, chapter in known.items()
+    )
+    told = {"addresses": addresses, "settings": settings, "branch": NOTEBOOKS_BRANCH}
+    readme = README.format(commit=commit, rows="\n".join(rows), **told)
+    (out / "README.md").write_text(readme, encoding="utf-8")
     shutil.copy(settings.root / "LICENSE", out)
 
 
@@ -84,9 +98,7 @@ def write_beside(chapters: Iterable[Chapter], published: str | None, root: Path)
     """
     addresses = Addresses.find(root)
     known = {chapter.name: chapter for chapter in chapters}
-    citations = read_citations(root / BOOK / "references.bib")
-
-    extensions = _extensions(root)
+    shared, opening = _read_by_all(root), HOME_OPENING.format(root=root)
 
     def source(name: str, up: str) -> str:
         return addresses.source(name) if addresses else f"{up}{name}.md"
@@ -101,21 +113,15 @@ def write_beside(chapters: Iterable[Chapter], published: str | None, root: Path)
         def link(other: str, up: str = up) -> str:
             return f"{up}{other}.ipynb" if other in known else source(other, up)
 
-        made = reader_notebook(
-            chapter,
-            stored,
-            opening=HOME_OPENING.format(root=root),
-            prose=Prose(link, stored.numbers if stored else {}, citations, extensions),
-            source=source(name, up),
-        )
-        _write(root / BOOK / f"{name}.ipynb", made)
+        prose = Prose(link, **shared)
+        _write(root, chapter, stored, opening=opening, prose=prose, source=source(name, up))
         found[name] = stored is not None
     return found
 
 
 def _published(commit: str, name: str, root: Path) -> Stored | None:
     """Return what the published branch stores for a chapter, or None where it has none."""
-    done = _git(root, "show", f"{commit}:{BOOK}/{name}.ipynb")
+    done = ran(["git", "show", f"{commit}:{BOOK}/{name}.ipynb"], cwd=root)
     if done.returncode:
         return None
     return Stored.of_notebook(nbformat.reads(done.stdout, as_version=4))
@@ -123,12 +129,12 @@ def _published(commit: str, name: str, root: Path) -> Stored | None:
 
 def _commit(root: Path) -> str:
     """Return the commit of a working tree; raise BookError unless all files are committed."""
-    head = _git(root, "rev-parse", "HEAD")
+    head = ran(["git", "rev-parse", "HEAD"], cwd=root)
     if head.returncode:
         raise BookError(
             "The notebooks install a commit of this book, and this folder is not a Git repository."
         )
-    if _git(root, "status", "--porcelain").stdout.strip():
+    if ran(["git", "status", "--porcelain"], cwd=root).stdout.strip():
         raise BookError(
             "The notebooks install the last commit, and files have changed since: commit them "
             "first."
@@ -136,47 +142,21 @@ def _commit(root: Path) -> str:
     return head.stdout.strip()
 
 
-def _extensions(root: Path) -> tuple[str, ...]:
-    """Return the extensions of MyST that the pages of a book use."""
+def _read_by_all(root: Path) -> dict[str, Any]:
+    """Return the citations of a book, and the extensions of MyST that its pages use."""
     parsing = load(root / CONFIG, CONFIG).get("parse", {})
-    return tuple(parsing.get("myst_enable_extensions", EXTENSIONS))
+    return {
+        "citations": read_citations(root / BOOK / "references.bib"),
+        "extensions": tuple(parsing.get("myst_enable_extensions", EXTENSIONS)),
+    }
 
 
-def _pins(root: Path, packages: Iterable[str]) -> list[str]:
-    """Return the lines of the lock file that pin the packages."""
-    lines = (root / "requirements.lock").read_text(encoding="utf-8").splitlines()
-    return [line for name in packages for line in lines if line.startswith(f"{name}==")]
-
-
-def _readme(
-    addresses: Addresses, commit: str, chapters: Mapping[str, Chapter], settings: Settings
-) -> str:
-    """Return the page that greets visitors of the branch."""
-    rows = (
-        f"- [{chapter.title}]({BOOK}/{name}.ipynb) · [Colab]({addresses.colab(name)})"
-        for name, chapter in chapters.items()
-    )
-    return "\n".join(
-        [
-            "# Executed notebooks",
-            "",
-            f"Made from [{addresses.branch}]({addresses.repository}) at commit `{commit}` by "
-            f"`make release WHAT=notebooks PROFILE={settings.profile} DEVICE={settings.device}`; "
-            "nothing here is edited by hand. "
-            f"The branch `{NOTEBOOKS_BRANCH}` is replaced at each publication.",
-            "",
-            *rows,
-            "",
-        ]
-    )
-
-
-def _write(path: Path, notebook: nbformat.NotebookNode) -> None:
+def _write(
+    out: Path, chapter: Chapter, stored: Stored | None, *, opening: str, prose: Prose, source: str
+) -> None:
+    """Write the notebook of a chapter below a folder; its prose gets the numbers of its outputs."""
+    path = out / BOOK / f"{chapter.name}.ipynb"
     path.parent.mkdir(parents=True, exist_ok=True)
-    nbformat.write(notebook, path)
-
-
-def _git(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        ["git", *arguments], cwd=root, capture_output=True, text=True, check=False
-    )
+    prose = replace(prose, numbers=stored.numbers if stored else {})
+    made = reader_notebook(chapter, stored, opening=opening, prose=prose, source=source)
+    nbformat.write(made, path)

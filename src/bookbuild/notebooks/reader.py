@@ -13,7 +13,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from bookbuild.reporting.notebook import FOLD_OPENING
-from bookbuild.results.executed import Entry
+from bookbuild.results.executed import Entry, glued_name
 from bookbuild.site.stage import INJECTED
 from bookbuild.source.chapters import Chapter, tags
 
@@ -93,7 +93,7 @@ def _code(cell: NotebookNode, executed: NotebookNode | None) -> NotebookNode:
     if executed is not None:
         alt = cell.metadata.get("mystnb", {}).get("image", {}).get("alt", "")
         made.execution_count = executed.execution_count
-        made.outputs = [_output(item, alt) for item in executed.outputs if not _is_record(item)]
+        made.outputs = [_output(item, alt) for item in executed.outputs if not glued_name(item)]
     return made
 
 
@@ -112,16 +112,12 @@ def _output(output: NotebookNode, alt: str) -> NotebookNode:
     return output
 
 
-def _is_record(output: NotebookNode) -> bool:
-    """Return whether an output only carries a glued number, which no notebook shows."""
-    return "scrapbook" in output.get("metadata", {})
-
-
 def _numbers(cells: Sequence[NotebookNode]) -> Iterator[tuple[str, float | bool]]:
     """Yield the glued numbers of executed cells, by key."""
-    for output in (output for cell in cells for output in cell.outputs if _is_record(output)):
-        text = next(text for kind, text in output.data.items() if kind.endswith("text/plain"))
-        yield output.metadata["scrapbook"]["name"], _number(text)
+    for output in (output for cell in cells for output in cell.outputs):
+        if name := glued_name(output):
+            text = next(text for kind, text in output.data.items() if kind.endswith("text/plain"))
+            yield name, _number(text)
 
 
 def _number(text: str) -> float | bool:

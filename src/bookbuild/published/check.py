@@ -8,10 +8,10 @@ from typing import Any, Literal
 
 from bookbuild.device_comparison import verdicts
 from bookbuild.errors import BookError
-from bookbuild.execution.again import run_again
 from bookbuild.execution.display import PlainDisplay
 from bookbuild.execution.execute import execute_chapters
 from bookbuild.execution.runs import StoredRun
+from bookbuild.execution.sweeps import run_again
 from bookbuild.ledger.claims import Claim
 from bookbuild.results.admission import admitted
 from bookbuild.results.archive import Archive, Item

@@ -4,13 +4,12 @@ import hashlib
 import os
 import shlex
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from bookbuild.errors import BookError
-from bookbuild.processes import sources_first
+from bookbuild.processes import ran, sources_first
 from bookbuild.source.book import Measured
 
 MADE = "_build/made"  # what was made, under the digest of what made it
@@ -52,14 +51,7 @@ def _run(file: str, how: Measured, root: Path) -> None:
     program, *arguments = shlex.split(how.command)
     if shutil.which(program, path=environment["PATH"]) is None:
         raise BookError(f"{file} cannot be made: the program {program} is not installed.")
-    done = subprocess.run(
-        [program, *arguments],
-        cwd=root,
-        env=environment,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        check=False,
-    )
+    done = ran([program, *arguments], cwd=root, env=environment)
     if done.returncode:
         raise BookError(f"{file} cannot be made: {_last_line(done.stderr)}.")
     if not (root / file).is_file() or (root / file).stat().st_mtime_ns == before:
@@ -74,8 +66,7 @@ def _installed(file: str, requirements: Path) -> Path:
     if not whole.is_file():
         shutil.rmtree(packages, ignore_errors=True)
         pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-        order = [*pip, "--no-deps", "--target", str(packages), "-r", str(requirements)]
-        done = subprocess.run(order, capture_output=True, check=False)
+        done = ran([*pip, "--no-deps", "--target", str(packages), "-r", str(requirements)])
         if done.returncode:
             raise BookError(
                 f"{file} needs the packages of {requirements.name}: {_last_line(done.stderr)}."
@@ -95,6 +86,6 @@ def _digest(how: Measured, root: Path) -> str:
     return digest.hexdigest()[:16]
 
 
-def _last_line(said: bytes) -> str:
-    lines = said.decode(errors="replace").strip().splitlines()
+def _last_line(said: str) -> str:
+    lines = said.strip().splitlines()
     return lines[-1].removeprefix("Error: ").rstrip(".") if lines else "its command said nothing"

@@ -61,7 +61,7 @@ def recompute(
     """
     for line in costs_by_chapter(settings, chapters):
         tell(line)
-    book, read = read_book(settings.root), _read(settings, chapters)
+    book, read = read_book(settings.root), {file for x in chapters for file in x.data}
     measured = {file: how for file, how in measured_files(settings.root).items() if file in read}
     late = {file: how for file, how in measured.items() if how.last}
     # what is measured last executes every chapter, so it needs every run
@@ -129,19 +129,13 @@ def judged_rows(settings: Settings, chapters: Sequence[Chapter]) -> list[Claim]:
 
 def _whole(settings: Settings, chapters: Sequence[Chapter]) -> str:
     """Return the minutes of one core that all takes, each thing once, by how they are known."""
-    read = _read(settings, chapters)
+    read = {file for chapter in chapters for file in chapter.data}
     runs, measured = run_costs(settings.root), measured_costs(settings.root)
     parts = [*chapter_costs(settings, chapters).values()]
     parts += [run for file in read & runs.keys() for run in runs[file].values()]
     parts += [measured[file] for file in read & measured.keys()]
     minutes = {how: sum(p.seconds for p in parts if p.how == how) / 60 for how in CERTAIN}
     return ", ".join(f"{taken:.0f} min {how}" for how, taken in minutes.items() if taken)
-
-
-def _read(settings: Settings, chapters: Sequence[Chapter]) -> set[str]:
-    """Return the files below data that chapters read."""
-    paths = (path for chapter in chapters for path in chapter.data)
-    return {path.relative_to(settings.root).as_posix() for path in paths}
 
 
 def _base(file: str) -> str:

@@ -1,9 +1,9 @@
 """Whether the workflow of the book's repository has signed a file of published results."""
 
 import shutil
-import subprocess
 from pathlib import Path
 
+from bookbuild.processes import ran
 from bookbuild.source.addresses import Addresses
 
 
@@ -19,8 +19,7 @@ def signed(path: Path, root: Path) -> str:
         lacking = "gh is not installed" if addresses else "the book has no address on GitHub"
         return f"not asked who made the file, for {lacking}"
     repository = f"{addresses.owner}/{addresses.name}"
-    order = [program, "attestation", "verify", str(path), "--repo", repository]
-    done = subprocess.run(order, capture_output=True, text=True, check=False)
+    done = ran([program, "attestation", "verify", str(path), "--repo", repository])
     if done.returncode == 0:
         return f"signed by the workflow of {repository}"
     reason = next(iter(done.stderr.strip().splitlines()[-1:]), "no reason is given")

@@ -138,11 +138,11 @@ def _sample(
 
 def _stored_values(chapter: Chapter, runs: Mapping[str, StoredRun]) -> set[str]:
     """Return the names of the stored values a chapter reads: runs, and other measured files."""
-    files = [path for path in chapter.data if path.suffix == ".json"]
     return {
         name
-        for path in files
-        for name in [run.name for run in runs.values() if path.match(run.file)] or [path.name]
+        for file in chapter.data
+        if file.endswith(".json")
+        for name in [run.name for run in runs.values() if run.file == file] or [file]
     }
 
 

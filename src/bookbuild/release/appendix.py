@@ -3,11 +3,13 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from rich.filesize import decimal as readable_size
+
 from bookbuild.ledger.claims import Finding
 from bookbuild.ledger.counts import told_verdicts
 from bookbuild.ledger.records import Cost
+from bookbuild.ledger.templates import render
 from bookbuild.results.archive import Archive, Item
-from bookbuild.results.inventory import readable_size
 from bookbuild.source.citation import read_citation
 
 NAME = "artifact-appendix.md"
@@ -26,64 +28,21 @@ def artifact_appendix(
     minutes = sum(one["seconds"] for one in made) / 60
     machines = sorted({one.get("machine", "not recorded") for one in made})
     machines += sorted({one["gpu"] for one in made if "gpu" in one})
-    (head, *rows), _ = told_verdicts(findings)
-    return "\n".join(
-        [
-            f"# Artifact appendix of *{read_citation(root)['title']}*",
-            "",
-            "Generated with the release, from the ledger of claims and the recorded timings.",
-            "",
-            "| | |",
-            "|---|---|",
-            f"| Executed on | {'; '.join(machines)}; device {archive.device} |",
-            f"| Chapters | {len(chapters)}, {minutes:.0f} minutes of execution in all |",
-            f"| Memory | {_memory(chapters)} |",
-            f"| Commit | {', '.join(sorted({one['commit'] for one in made}))} |",
-            f"| Software | {_versions(made)} |",
-            *(f"| {name} | {readable_size(size)} |" for name, size in sizes.items()),
-            "",
-            "## Three checks",
-            "",
-            "| question | command | time on two cores |",
-            "|---|---|---|",
-            "| Is the archive sound, and does a random sample come out again? "
-            f"| `make verify RESULTS={archive.path.name}` | 5 minutes |",
-            "| Does the site follow from the results? "
-            f"| `make reproduce RESULTS={archive.path.name}` | 2 minutes |",
-            f"| Do the results follow from the code? | `make reproduce` | {minutes:.0f} minutes |",
-            "",
-            "## Verdicts",
-            "",
-            _row(head),
-            _row(["---"] * len(head)),
-            *map(_row, rows),
-            "",
-            "## A command for each claim",
-            "",
-            "`make chapter CHAPTER=…` recomputes the chapter in which a claim is measured. Minutes "
-            "are those of the published run, with trainings where they were not stored. With "
-            "`FROM=scratch` the stored values that the chapter reads are computed again as well, "
-            "in so many minutes of one core.",
-            "",
-            "| claim | source | verdict | chapter | minutes | from scratch |",
-            "|---|---|---|---|---|---|",
-            *(
-                _row(
-                    [
-                        finding.claim.id,
-                        finding.claim.source,
-                        finding.verdict,
-                        f"`{finding.claim.chapter}`",
-                        f"{chapters[finding.claim.chapter].made['seconds'] / 60:.1f}",
-                        f"{costs[finding.claim.chapter].minutes:.1f}, "
-                        f"{costs[finding.claim.chapter].how}",
-                    ]
-                )
-                for finding in findings
-                if finding.claim.chapter in chapters
-            ),
-            "",
-        ]
+    found, _ = told_verdicts(findings)
+    return render(
+        "appendix.md",
+        title=read_citation(root)["title"],
+        archive=archive,
+        chapters=chapters,
+        minutes=f"{minutes:.0f}",
+        machines=machines,
+        memory=_memory(chapters),
+        commits=sorted({one["commit"] for one in made}),
+        versions=sorted({f"{name} {of}" for one in made for name, of in one["versions"].items()}),
+        sizes={name: readable_size(size) for name, size in sizes.items()},
+        verdicts=found,
+        findings=[finding for finding in findings if finding.claim.chapter in chapters],
+        costs=costs,
     )
 
 
@@ -98,12 +57,3 @@ def _memory(chapters: Mapping[str, Item]) -> str:
         return alone
     two = held[first] + held[others[0]]
     return f"{alone}, the most; two chapters at once at most {readable_size(two)}"
-
-
-def _versions(made: Sequence[Mapping[str, Mapping[str, str]]]) -> str:
-    versions = {pair for one in made for pair in one["versions"].items()}
-    return ", ".join(f"{name} {version}" for name, version in sorted(versions))
-
-
-def _row(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"

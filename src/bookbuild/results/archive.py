@@ -6,7 +6,6 @@ import zipfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -96,7 +95,8 @@ class Archive:
 
         A damaged one is none, nor one that no execution could have made: a sentence tells of it.
         """
-        item = self._chapters.get(chapter.name)
+        items = (item for item in self.of_kind("chapter") if item.name == chapter.name)
+        item = next(items, None)
         if item is None or item.fingerprint != chapter_fingerprint(chapter, settings):
             return None, ""
         try:
@@ -108,13 +108,13 @@ class Archive:
         """Return settings of a build that makes what is published."""
         return replace(settings, profile=self.profile, device=self.device, seed=self.seed)
 
-    def lend_trainings(self, settings: Settings) -> int:
-        """Put sound trainings of today's code into the store; return how many.
+    def lend_trainings(self, settings: Settings) -> None:
+        """Put sound trainings of today's code into the store.
 
         They are kept under the keys of this machine's versions, with the origin they came with. A
         build that starts from published results takes them on trust; `verify` lends none.
         """
-        store, lent = Store(settings.results), 0
+        store = Store(settings.results)
         for item in self.of_kind("sweep"):
             try:
                 stored = self.stored(item)
@@ -127,12 +127,6 @@ class Archive:
                 continue
             if not store.path(key).exists():
                 store.put(key, stored.kind, stored.name, stored.origin, stored.files)
-                lent += 1
-        return lent
-
-    @cached_property
-    def _chapters(self) -> dict[str, Item]:
-        return {item.name: item for item in self.of_kind("chapter")}
 
 
 def write_archive(
@@ -161,19 +155,10 @@ def write_archive(
         fingerprint = task_fingerprint(stored.origin["task"], sources(settings))
         items.append(_item(stored, fingerprint))
     items += (_item(stored, stored.key) for stored in runs)
-    archive = Archive(
-        path,
-        settings.profile,
-        settings.device,
-        settings.seed,
-        tuple(item for item, _ in items),
-    )
-    manifest = {
-        "profile": archive.profile,
-        "device": archive.device,
-        "seed": archive.seed,
-        "items": [asdict(item) for item in archive.items],
-    }
+    found = tuple(item for item, _ in items)
+    archive = Archive(path, settings.profile, settings.device, settings.seed, found)
+    manifest = asdict(archive)
+    del manifest["path"]
     path.parent.mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
         file.writestr(MANIFEST, json.dumps(manifest, indent=1))

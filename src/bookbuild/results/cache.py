@@ -5,17 +5,18 @@ import json
 import logging
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from bookbuild.errors import BookError
-from bookbuild.settings import CHECKPOINT_INTERVAL
+from bookbuild.settings import CHECKPOINT_INTERVAL, Settings
 from running import cache
 from running.cache import Task
 
 from .keys import task_key
 from .machine import gpu, machine_name, pin
+from .snapshot import sources
 from .store import Kind, Store
 from .values import from_files, to_files
 
@@ -31,7 +32,7 @@ log = logging.getLogger(__name__)
 
 
 @dataclasses.dataclass(frozen=True)
-class StoredCache:
+class StoredCache(cache.Cache):
     """The cache of a build: where it lies, which sources are executed, on which device, for what.
 
     A training is kept as its last state; one that was interrupted goes on from there.
@@ -42,6 +43,13 @@ class StoredCache:
     device: str
     origin: dict[str, Any]
     interval: float = CHECKPOINT_INTERVAL
+
+    @classmethod
+    def ordered(cls, order: Mapping[str, Any]) -> "StoredCache":
+        """Return the cache that a build has ordered, and pin its device."""
+        pin(order["device"])
+        folders = {name: Path(order[name]) for name in ("results", "sources")}
+        return cls(**{**order, **folders})
 
     def get(self, task: Task) -> Any:
         """Return the result of a task; raise KeyError where there is no sound one."""
@@ -78,7 +86,7 @@ class StoredCache:
         return task_key(dataclasses.asdict(task), self.device, self.sources)
 
 
-class StoredCheckpoint:
+class StoredCheckpoint(cache.Checkpoint):
     """States of one training, the newest in place of the one before; the last one is its result."""
 
     def __init__(self, cache: StoredCache, task: Task) -> None:
@@ -109,12 +117,18 @@ class StoredCheckpoint:
         self._cost = self._last - now
 
 
+def order_of(settings: Settings, origin: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what `StoredCache.ordered` attaches in another process, in values of JSON."""
+    return {
+        "results": str(settings.results),
+        "sources": str(sources(settings)),
+        "device": settings.device,
+        "origin": origin,
+        "interval": settings.interval,
+    }
+
+
 def attach_from_environment() -> None:
-    """Attach the cache that a build has ordered, and pin its device; do nothing elsewhere."""
-    order = os.environ.get(ORDER)
-    if order:
-        values = json.loads(order)
-        for name in ("results", "sources"):
-            values[name] = Path(values[name])
-        pin(values["device"])
-        cache.attach(StoredCache(**values))
+    """Attach the cache that a build has ordered; do nothing elsewhere."""
+    if order := os.environ.get(ORDER):
+        cache.attach(StoredCache.ordered(json.loads(order)))

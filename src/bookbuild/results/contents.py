@@ -10,7 +10,7 @@ import numpy as np
 
 from bookbuild.reporting.notebook import FIGURES_FOLDER, MEASURES_FILE
 
-from .executed import NOTEBOOK_FILE, Entry
+from .executed import NOTEBOOK_FILE, Entry, glued_name
 
 VARIES = {  # what two executions of the same code need not share, and why
     "commit": "an edit of prose makes a new commit; code is compared by its fingerprint",
@@ -58,7 +58,7 @@ def everything(entry: Entry, timings: Set[str] = frozenset()) -> dict[str, Any]:
             found[f"drawing {name}"] = content.decode()
     for place, cell in enumerate(entry.notebook.cells, start=1):
         for number, output in enumerate(cell.get("outputs", []), start=1):
-            glued = output.get("metadata", {}).get("scrapbook", {}).get("name")
+            glued = glued_name(output)
             name = f"number {glued} in the prose" if glued else f"output {number} of cell {place}"
             found[name] = FOLDED.sub("", json.dumps(output, sort_keys=True, ensure_ascii=False))
     for name in entry.files.keys() - {NOTEBOOK_FILE, MEASURES_FILE}:
@@ -89,9 +89,8 @@ def different(before: Any, after: Any, tolerance: float, place: str = "") -> lis
     tolerance of zero every bit counts.
     """
     if isinstance(before, dict) and isinstance(after, dict):
-        names = [*before, *(name for name in after if name not in before)]
         lines: list[str] = []
-        for name in names:
+        for name in before | after:
             where = f"{place} {name}".strip()
             if name in before and name in after:
                 lines += different(before[name], after[name], tolerance, where)

@@ -59,14 +59,6 @@ def readable_age(seconds: float) -> str:
     return f"{max(seconds, 0):.0f} s"
 
 
-def readable_size(size: int) -> str:
-    """Return a number of bytes in its largest fitting unit."""
-    for unit, length in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if size >= length:
-            return f"{size / length:.1f} {unit}"
-    return f"{size} B"
-
-
 def _results(settings: Settings, chapters: dict[str, Chapter]) -> Iterator[Item]:
     store = Store(settings.results)
     for key in store.listed():

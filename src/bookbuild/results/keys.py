@@ -12,11 +12,12 @@ from bookbuild.reporting.provenance import versions
 from bookbuild.settings import Settings
 from bookbuild.source.chapters import Chapter, tags
 
-from .code.definitions import Reached, reached_by, reached_by_cells
+from .code.definitions import Reached, reached_by, reached_by_cells, sha256_of
 from .code.modules import together
 from .machine import gpu
 from .snapshot import sources
 
+_providers = cache(packages_distributions)
 RENDERING = ("ipykernel", "myst-nb")  # a chapter's outputs depend on them without an import
 
 
@@ -102,20 +103,10 @@ def _reached(
 
 def _data(chapter: Chapter, settings: Settings) -> dict[str, str]:
     """Return checksums of the data files of a chapter, as this build reads them."""
-    names = (path.relative_to(settings.root) for path in chapter.data)
-    return {name.as_posix(): _sha256(sources(settings).parent / name) for name in names}
+    return {file: sha256_of(sources(settings).parent / file) for file in chapter.data}
 
 
 def _versions(reached: Reached) -> dict[str, str]:
     """Return the versions of the distributions that provide the packages that were reached."""
     provided = (_providers().get(package, []) for package in reached.packages)
     return versions(tuple(sorted({name for names in provided for name in names})))
-
-
-@cache
-def _providers() -> dict[str, list[str]]:
-    return dict(packages_distributions())
-
-
-def _sha256(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()

@@ -15,10 +15,8 @@ def machine_name() -> str:
 @cache
 def gpu() -> str:
     """Return the model of the first GPU and the version of CUDA; a text that says so if none."""
-    try:
-        import torch
-    except ImportError:
-        return "no GPU"
+    import torch
+
     if not torch.cuda.is_available():
         return "no GPU"
     return f"{torch.cuda.get_device_name()}, CUDA {torch.version.cuda}"

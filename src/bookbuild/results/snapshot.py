@@ -23,9 +23,9 @@ def frozen(settings: Settings, chapters: Iterable[Chapter] = ()) -> Iterator[Set
         shutil.copytree(
             settings.root / SOURCES, target / SOURCES, ignore=shutil.ignore_patterns("__pycache__")
         )
-        names = {path.relative_to(settings.root) for item in chapters for path in item.data}
+        names = {file for chapter in chapters for file in chapter.data}
         if (settings.root / CONFIG).is_file():
-            names.add(Path(CONFIG))
+            names.add(CONFIG)
         for name in names:
             (target / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(settings.root / name, target / name)

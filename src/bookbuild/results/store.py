@@ -107,10 +107,6 @@ class Store:
                 if isinstance(header, dict) and header.get("key") == key:
                     yield header
 
-    def discard(self, key: str) -> None:
-        """Remove the result of a key, if there is one."""
-        self.path(key).unlink(missing_ok=True)
-
     def tidy(self) -> int:
         """Remove what writers that were killed left behind; return the bytes set free."""
         freed = 0

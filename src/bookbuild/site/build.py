@@ -1,6 +1,5 @@
 """The site: it is built from the stage, checked, and put in its place."""
 
-import os
 import re
 import shutil
 import subprocess
@@ -10,8 +9,10 @@ from pathlib import Path
 
 from bookbuild.errors import BookError, raise_if_any
 from bookbuild.ledger.templates import CLAIMS
+from bookbuild.processes import sources_first
 from bookbuild.reporting.notebook import FIGURES_FOLDER
 from bookbuild.results.executed import Entry
+from bookbuild.results.snapshot import SOURCES
 from bookbuild.settings import Settings
 
 from .checks.launch import check_launch
@@ -59,11 +60,10 @@ def _replace(old: Path, new: Path) -> None:
 def _run_sphinx(settings: Settings) -> None:
     """Run jupyter-book, strictly; raise BookError with its warnings."""
     program = Path(sysconfig.get_path("scripts"), "jupyter-book")
-    # the reference documents the code of this book, wherever the package is installed from
-    path = [str(settings.root / "src"), os.environ.get("PYTHONPATH", "")]
     done = subprocess.run(
         [program, "build", settings.stage, "-W", "-n", "--keep-going"],
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, path))},
+        # the reference documents the code of this book, wherever the package is installed from
+        env=sources_first(settings.root / SOURCES),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

@@ -1,20 +1,21 @@
 """Data beside the pages: the ledger and the data of each figure, and the page that lists them."""
 
 import csv
-import html
 import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from rich.filesize import decimal as readable_size
+
 from bookbuild.errors import raise_if_any
 from bookbuild.ledger.claims import Finding
 from bookbuild.ledger.records import Records
-from bookbuild.ledger.tables import SCHEMA, ledger_csv, ledger_json, ledger_rows
+from bookbuild.ledger.tables import SCHEMA, ledger_csv, ledger_json, ledger_row
+from bookbuild.ledger.templates import render
 from bookbuild.reporting.notebook import FIGURES_FOLDER
 from bookbuild.results.executed import Entry
-from bookbuild.results.inventory import readable_size
 from bookbuild.schema import faults
 from bookbuild.source.chapters import Chapter
 
@@ -29,7 +30,7 @@ def write_ledger(folder: Path, findings: Sequence[Finding], records: Records) ->
     Raises BookError for rows that the schema does not describe.
     """
     folder.mkdir()
-    rows = ledger_rows(findings, records)
+    rows = [ledger_row(finding, records) for finding in findings]
     raise_if_any(f"The published ledger: {fault.clause}." for fault in faults(rows, SCHEMA))
     schema = SCHEMA.read_text(encoding="utf-8")
     texts = (ledger_json(rows), ledger_csv(rows), schema)
@@ -57,50 +58,25 @@ def figure_table(data: Mapping[str, Any]) -> str:
 
 def catalogue(chapters: Sequence[Chapter], entries: Mapping[str, Entry]) -> str:
     """Return the list of all data as MyST, for a page in the folder of the book."""
-    lines = [
-        '<table class="ledger data-catalogue"><thead>'
-        "<tr><th>Data</th><th>Arrays</th><th>Files</th></tr></thead><tbody>",
-        "<tr><td>The ledger: every claim, its measure and its verdict</td><td></td>"
-        f"<td>{_links(f'../{FOLDER}/{LEDGER}', dict.fromkeys(LEDGER_KINDS, ''))}</td></tr>",
+    figures = [
+        (
+            chapter,
+            name.removesuffix(".json"),
+            readable_size(len(content)),
+            json.loads(content)["data"],
+        )
+        for chapter in chapters
+        for name, content in sorted(entries[chapter.name].figures.items())
+        if name.endswith(".json")
     ]
-    for chapter in chapters:
-        figures = entries[chapter.name].figures
-        for name in sorted(figures):
-            if not name.endswith(".json"):
-                continue
-            content = figures[name]
-            stem = name.removesuffix(".json")
-            data = json.loads(content)["data"]
-            place = f"../{FIGURES_FOLDER}/{chapter.name}/{stem}"
-            kinds = {"json": readable_size(len(content)), "csv": "", "svg": ""}
-            # what is no figure of the page, such as the curves of an explorable, has no anchor
-            anchor = f"#{stem}" if stem.startswith("figure-") else ""
-            lines.append(
-                f'<tr><td><a href="{chapter.page}{anchor}">{html.escape(stem)}</a>, '
-                f"{html.escape(chapter.title)}</td><td>{_arrays(data)}</td>"
-                f"<td>{_links(place, kinds)}</td></tr>"
-            )
-    return "\n".join([*lines, "</tbody></table>"]) + "\n"
+    ledger = {"ledger": f"../{FOLDER}/{LEDGER}", "kinds": LEDGER_KINDS}
+    return render("data_catalogue.html", figures=figures, folder=FIGURES_FOLDER, **ledger)
 
 
-def _arrays(data: Mapping[str, Any]) -> str:
-    return ", ".join(f"<code>{html.escape(name)}</code>" for name in data)
-
-
-def _links(place: str, kinds: Mapping[str, str]) -> str:
-    return " · ".join(
-        f'<a href="{place}.{kind}" download>{kind.upper()}</a>{f" ({size})" if size else ""}'
-        for kind, size in kinds.items()
-    )
-
-
-def _flat(value: Any, before: str = "") -> Iterator[tuple[str, Any]]:
+def _flat(value: Any, *places: str) -> Iterator[tuple[str, Any]]:
     """Yield each number of nested lists with its indices, a space between them."""
     if not isinstance(value, list):
-        yield before.rstrip(), value
+        yield " ".join(places), value
         return
     for place, item in enumerate(value):
-        if isinstance(item, list):
-            yield from _flat(item, f"{before}{place} ")
-        else:
-            yield f"{before}{place}", item
+        yield from _flat(item, *places, str(place))

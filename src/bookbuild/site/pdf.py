@@ -8,6 +8,7 @@ from pathlib import Path
 from pypdf import PdfReader, PdfWriter
 
 from bookbuild.errors import BookError
+from bookbuild.processes import ran
 
 from . import browser
 from .serving import served
@@ -48,10 +49,7 @@ def _print(program: str, url: str, target: Path, profile: Path) -> None:
         f"--virtual-time-budget={SETTLING}", f"--print-to-pdf={target}",
     )  # fmt: skip
     try:
-        run = subprocess.run(
-            [program, *browser.FLAGS, *options, url],
-            capture_output=True, text=True, timeout=SECONDS_A_PAGE,
-        )  # fmt: skip
+        run = ran([program, *browser.FLAGS, *options, url], timeout=SECONDS_A_PAGE)
     except subprocess.TimeoutExpired as error:
         raise BookError(f"{url} was not printed within {SECONDS_A_PAGE} s.") from error
     if run.returncode or not target.is_file():

@@ -1,12 +1,11 @@
 """Classic scripts from ES modules: browsers refuse modules of a page that is read from a folder.
 
 Each module becomes a function that returns what it exports, kept in one table, so that two
-scripts of a page share the modules they have in common. Named imports and exports of files are
-all that is known; anything else ends the build.
+scripts of a page share the modules they have in common. Imports of names from files, and exports
+where they are defined, are all that is known; anything else ends the build.
 """
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 from pygments.lexers.javascript import JavascriptLexer
@@ -14,12 +13,9 @@ from pygments.token import Comment, String, Token
 
 from bookbuild.errors import BookError
 
-NAMES = r"\{([^{}]*)\}"
-FROM = r'from "((?:\.{1,2}/)+[\w./-]+\.js)";\n?'
-IMPORT = re.compile(rf"^import {NAMES} {FROM}", re.MULTILINE)
-FORWARD = re.compile(rf"^export {NAMES} {FROM}", re.MULTILINE)
+NAMES = r"\{\s*(\w+(?:,\s*\w+)*),?\s*\}"
+IMPORT = re.compile(rf'^import {NAMES} from "((?:\.{{1,2}}/)+[\w./-]+\.js)";\n?', re.MULTILINE)
 EXPORT = re.compile(r"^export (?=(?:async )?(?:function\*? |class |const )(\w+))", re.MULTILINE)
-ALIAS = re.compile(r"(\w+)(?: as (\w+))?")
 TABLE = "globalThis.bookModules"
 
 
@@ -29,16 +25,15 @@ def join(entry: Path, root: Path) -> str:
     Modules are named by their paths below root. Raises BookError for what is not known here, for
     names that no module exports, and for modules that import each other in a circle.
     """
-    functions: dict[Path, tuple[str, set[str]]] = {}
+    functions: dict[Path, str] = {}
     _add(entry.resolve(), root.resolve(), functions, ())
-    modules = "".join(text for text, _ in functions.values())
-    return f'"use strict";\n{TABLE} ??= {{}};\n{modules}'
+    return f'"use strict";\n{TABLE} ??= {{}};\n{"".join(functions.values())}'
 
 
 def join_all(folder: Path) -> None:
     """Replace the modules of a folder by a script for each that no other one imports."""
     sources = {path.resolve(): path.read_text(encoding="utf-8") for path in folder.rglob("*.js")}
-    imported = {target for path, text in sources.items() for target in _targets(path, text)}
+    imported = {target for path, text in sources.items() for target, _ in _imports(path, text)}
     scripts = {path: join(path, folder) for path in sources if path not in imported}
     for path in sources:
         path.unlink()
@@ -46,17 +41,16 @@ def join_all(folder: Path) -> None:
         path.write_text(text, encoding="utf-8")
 
 
-def _targets(path: Path, text: str) -> Iterator[Path]:
-    """Yield the modules that a module names."""
-    for pattern in (IMPORT, FORWARD):
-        for _, address in pattern.findall(text):
-            yield (path.parent / address).resolve()
+def _imports(path: Path, text: str) -> list[tuple[Path, list[str]]]:
+    """Return the modules that a module imports, each with the names that it takes from there."""
+    return [
+        ((path.parent / address).resolve(), names.replace(",", " ").split())
+        for names, address in IMPORT.findall(text)
+    ]
 
 
-def _add(
-    path: Path, root: Path, functions: dict[Path, tuple[str, set[str]]], above: tuple[Path, ...]
-) -> None:
-    """Add a module, after all that it imports, with the names that it exports."""
+def _add(path: Path, root: Path, functions: dict[Path, str], above: tuple[Path, ...]) -> None:
+    """Add a module as a function, after all that it imports."""
     name = path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name
     if path in above:
         raise BookError(f"{name}: the module imports itself through other modules.")
@@ -66,37 +60,18 @@ def _add(
         raise BookError(f"{name}: this module does not exist.")
     text = path.read_text(encoding="utf-8")
     _check(text, name)
-    for target in _targets(path, text):
+    head = ""
+    for target, taken in _imports(path, text):
         _add(target, root, functions, (*above, path))
-
-    def taken(names: str, address: str) -> tuple[str, list[tuple[str, str]]]:
-        """Return the code of another module, and its names with those that they get here."""
-        target = (path.parent / address).resolve()
-        pairs = [_alias(item, name) for item in names.split(",") if item.strip()]
-        missing = [old for old, _ in pairs if old not in functions[target][1]]
+        exported = EXPORT.findall(target.read_text(encoding="utf-8"))
+        missing = [one for one in taken if one not in exported]
         if missing:
-            raise BookError(f"{name}: {address} does not export {', '.join(missing)}.")
-        return f'{TABLE}["{target.relative_to(root).as_posix()}"]', pairs
-
-    head, exports, known = "", [], set(EXPORT.findall(text))
-    for names, address in IMPORT.findall(text):
-        module, pairs = taken(names, address)
-        head += f"const {{ {', '.join(f'{old}: {new}' for old, new in pairs)} }} = {module};\n"
-    for names, address in FORWARD.findall(text):
-        module, pairs = taken(names, address)
-        exports += [f"{new}: {module}.{old}" for old, new in pairs]
-        known |= {new for _, new in pairs}
-    exports += EXPORT.findall(text)
-    body = EXPORT.sub("", FORWARD.sub("", IMPORT.sub("", text)))
+            raise BookError(f"{name}: {target.name} does not export {', '.join(missing)}.")
+        module = target.relative_to(root).as_posix()
+        head += f'const {{ {", ".join(taken)} }} = {TABLE}["{module}"];\n'
+    exports, body = EXPORT.findall(text), EXPORT.sub("", IMPORT.sub("", text))
     function = f"(() => {{\n{head}{body}\nreturn {{ {', '.join(exports)} }};\n}})()"
-    functions[path] = (f'{TABLE}["{name}"] ??= {function};\n', known)
-
-
-def _alias(item: str, name: str) -> tuple[str, str]:
-    match = ALIAS.fullmatch(item.strip())
-    if not match:
-        raise BookError(f"{name}: {item.strip()!r} is not a name to import or export.")
-    return match[1], match[2] or match[1]
+    functions[path] = f'{TABLE}["{name}"] ??= {function};\n'
 
 
 def _check(text: str, name: str) -> None:
@@ -112,14 +87,10 @@ def _check(text: str, name: str) -> None:
             raise BookError(f"{name}: a module that uses await at its top level cannot be joined.")
         elif kind in Token.Punctuation:
             depth += value.count("{") - value.count("}")
-    known = {
-        "import": len(IMPORT.findall(text)),
-        "export": len(EXPORT.findall(text)) + len(FORWARD.findall(text)),
-    }
+    known = {"import": len(IMPORT.findall(text)), "export": len(EXPORT.findall(text))}
     for word, count in found.items():
         if count != known[word]:
             raise BookError(
                 f"{name}: {count} times {word}, of which {known[word]} could be joined."
-                ' Known are `import { a } from "./b.js";`, the same with export,'
-                " and export before const, function and class."
+                ' Known are `import { a } from "./b.js";` and export before const, function, class.'
             )

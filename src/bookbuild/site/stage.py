@@ -17,12 +17,12 @@ from nbformat.v4 import new_markdown_cell
 
 from bookbuild.execution.runs import remark
 from bookbuild.ledger.claims import Finding
-from bookbuild.ledger.pages import made_by, verdicts_below
+from bookbuild.ledger.pages import verdicts_below
 from bookbuild.ledger.records import Records
-from bookbuild.ledger.templates import measure_anchor
+from bookbuild.ledger.templates import measure_anchor, render
 from bookbuild.reporting.notebook import FIGURES_FOLDER
 from bookbuild.results.admission import INJECTED, sanitised
-from bookbuild.results.executed import Entry
+from bookbuild.results.executed import Entry, glued_name
 from bookbuild.settings import Settings
 from bookbuild.source.addresses import Addresses
 from bookbuild.source.chapters import BOOK, Chapter, figure_name, is_notebook, parts, tags
@@ -130,12 +130,6 @@ def relink(text: str, folder: Path, names: Set[str]) -> str:
     return LINK.sub(swap, text)
 
 
-def glued_keys(cell: NotebookNode) -> list[str]:
-    """Return the keys that a code cell glued."""
-    metadata = (output.get("metadata", {}) for output in cell.get("outputs", []))
-    return [data["scrapbook"]["name"] for data in metadata if "scrapbook" in data]
-
-
 def _page(
     chapter: Chapter,
     entry: Entry,
@@ -160,7 +154,7 @@ def _page(
     for cell in shown:
         fold_long_code(cell)
     for cell in join_folds(shown):
-        glued = glued_keys(cell)
+        glued = {glued_name(output) for output in cell.get("outputs", [])}
         # a measure over settings glues no number of its own name
         keys = [key for key in measures if key in glued or f"{key}_settings" in glued]
         if keys:
@@ -172,7 +166,7 @@ def _page(
         # In the cell's outputs the fold would become a second figure of the same name.
         for fold in take_folds(cell):
             cells.append(new_markdown_cell(fold, id=f"fold-{cell.id}-{len(cells)}"))
-    last = (remark, made_by(entry.origin))
+    last = (remark, render("made_by.html", origin=entry.origin))
     cells.append(new_markdown_cell("\n\n".join(filter(None, last)), id="made-by"))
     notebook.cells = cells
     return notebook

@@ -2,7 +2,6 @@
 
 import os
 import re
-import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 from urllib.parse import quote
 
 from bookbuild.errors import BookError
+from bookbuild.processes import ran
 from bookbuild.schema import load
 
 from .chapters import BOOK
@@ -106,7 +106,6 @@ def _origin(root: Path) -> str:
     """Return the address on GitHub of a working tree's origin; empty where it has none there."""
     if "GITHUB_REPOSITORY" in os.environ:  # a workflow of GitHub
         return f"https://github.com/{os.environ['GITHUB_REPOSITORY']}"
-    order = ["git", "config", "--get", "remote.origin.url"]
-    done = subprocess.run(order, cwd=root, capture_output=True, text=True, check=False)
+    done = ran(["git", "config", "--get", "remote.origin.url"], cwd=root)
     match = REMOTE.fullmatch(done.stdout.strip())
     return f"https://github.com/{match[1]}" if match else ""

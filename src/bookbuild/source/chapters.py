@@ -21,7 +21,7 @@ ANY, CPU = "any", "cpu"  # where a chapter computes: on the device of the build,
 
 @dataclass(frozen=True)
 class Chapter:
-    """A page with code: its name such as paper/02_results, its notebook, its data files.
+    """A page with code: its name such as paper/02_results, its notebook, its data files by name.
 
     Long chapters declare about how many minutes they take, to start first in a fresh checkout.
     Those with nothing for a GPU declare the device cpu: no build computes them anywhere else.
@@ -31,7 +31,7 @@ class Chapter:
     name: str
     title: str
     notebook: NotebookNode
-    data: tuple[Path, ...]
+    data: tuple[str, ...]
     minutes: float = 0
     device: str = ANY
     timings: tuple[str, ...] = ()
@@ -130,12 +130,11 @@ def _read(root: Path, path: Path) -> Chapter:
         # jupytext draws a new id at each reading; the built page must not change with it.
         cell["id"] = hashlib.sha256(f"{name} {position}".encode()).hexdigest()[:12]
     declared = notebook.metadata.pop("bookbuild", {})
-    listed = declared.get("data", [])
-    data = tuple(root / item for item in listed)
+    data = tuple(declared.get("data", ()))
     raise_if_any(
-        f"Chapter {name} reads {item}, which does not exist."
-        for item, file in zip(listed, data, strict=True)
-        if not file.is_file()
+        f"Chapter {name} reads {file}, which does not exist."
+        for file in data
+        if not (root / file).is_file()
     )
     minutes = declared.get("minutes", 0)
     if not isinstance(minutes, int | float):

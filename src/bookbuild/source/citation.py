@@ -31,11 +31,7 @@ def agents(authors: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [
         {"@type": "Organization", "name": who["name"]}
         if "name" in who
-        else {
-            "@type": "Person",
-            "givenName": who["given-names"],
-            "familyName": who["family-names"],
-        }
+        else {"@type": "Person", "givenName": who["given-names"], "familyName": who["family-names"]}
         | ({"@id": who["orcid"]} if "orcid" in who else {})
         for who in authors
     ]

@@ -26,7 +26,8 @@ def drop_unused(
     app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
 ) -> None:
     """Take out thebe's files and settings, and MathJax where there is no formula."""
-    has_formula = doctree is not None and doctree.next_node(_is_formula)
+    formulas = (nodes.math, nodes.math_block)
+    has_formula = doctree is not None and doctree.next_node(lambda n: isinstance(n, formulas))
     unused = re.compile("thebe" if has_formula else "thebe|mathjax", re.IGNORECASE)
     for kind in ("script_files", "css_files"):
         context[kind] = [
@@ -46,10 +47,8 @@ def mend(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree
     context["metatags"] = without_viewport(context.get("metatags", ""))
     body = context.get("body", "")
     context["body"] = body.replace('role="doc-biblioentry"', 'role="listitem"')
-    context["without_scripts"] = without_scripts
-    context["without_viewport"] = without_viewport
-    context["without_title"] = without_title
-    context["with_named_toggles"] = with_named_toggles
+    for function in (without_scripts, without_viewport, without_title, with_named_toggles):
+        context[function.__name__] = function
 
 
 def without_viewport(head: str) -> str:
@@ -65,10 +64,6 @@ def without_title(body: str) -> str:
 def with_named_toggles(content: str) -> str:
     """A page's content whose toggles in the sidebar say what they open."""
     return content.replace(TOGGLE, TOGGLE.replace("<summary", f'<summary aria-label="{OPENS}"', 1))
-
-
-def _is_formula(node: nodes.Node) -> bool:
-    return isinstance(node, nodes.math | nodes.math_block)
 
 
 def add_scripts(

@@ -3,14 +3,7 @@
 from emergence._moved import moved
 
 from ._attention_patterns import Circuit, attentions, circuit, head_weights
-from ._curves import (
-    Exponent,
-    exponent,
-    first_fallen,
-    first_reached,
-    in_order,
-    settled,
-)
+from ._curves import Exponent, exponent, first_fallen, first_reached, in_order, settled
 from ._prediction_error import Agreement, agreement
 from ._presence import presence
 from ._rotation_test import FORBIDDEN, Structure, plant, structure

@@ -4,6 +4,7 @@ import io
 import json
 import logging
 from pathlib import Path
+from unittest import mock
 
 import pytest
 from rich.console import Console
@@ -19,12 +20,13 @@ def record(experiment: str, step: int, time: float) -> dict[str, object]:
 def told(*steps: tuple[str, int, float]) -> list[str]:
     """What is printed of a chapter whose experiments are at these steps at these times."""
     now, lines = 0.0, list[str]()
-    display = PlainDisplay(lines.append, clock=lambda: now)
-    display.start("paper/a")
-    display.progress("paper/a", None)
-    for experiment, step, now in steps:
-        display.progress("paper/a", record(experiment, step, now))
-    display.done("paper/a", 100.0, failed=False)
+    display = PlainDisplay(lines.append)
+    with mock.patch("time.time", side_effect=lambda: now):
+        display.start("paper/a")
+        display.progress("paper/a", None)
+        for experiment, step, now in steps:
+            display.progress("paper/a", record(experiment, step, now))
+        display.done("paper/a", 100.0, failed=False)
     return lines
 
 

@@ -17,11 +17,11 @@ from bookbuild.ledger.pages import (
     verdict_matrix,
     verdict_table,
     verdicts_below,
-    witness_limits,
 )
 from bookbuild.ledger.preregistration import Preregistration
 from bookbuild.ledger.records import Cost, Records
 from bookbuild.ledger.seed_sensitivity import Rerun, with_reruns
+from bookbuild.ledger.templates import render
 from bookbuild.source.chapters import Chapter
 
 CHAPTER = "paper/01_line"
@@ -402,7 +402,7 @@ def test_a_drill_that_was_carried_over_an_edit_is_current_and_says_so() -> None:
 def test_the_faults_that_the_witness_missed_are_listed() -> None:
     missed = [{"fault": "slip", "says": "N < 3 is forgotten"}]
     record = {"tried": 180, "refused": 179, "missed": missed, "blind": ["law"]}
-    text = witness_limits(record)
+    text = render("witness.html", **record)
     assert "of the 180 hand-written faults that we planted" in text
     assert "it refused 179. It missed those listed here" in text
     assert "<ul>\n<li>N &lt; 3 is forgotten</li>\n</ul>" in text
@@ -411,10 +411,9 @@ def test_the_faults_that_the_witness_missed_are_listed() -> None:
 
 
 def test_a_witness_that_missed_nothing_lists_nothing() -> None:
-    text = witness_limits({"tried": 3, "refused": 3, "missed": [], "blind": []})
+    text = render("witness.html", tried=3, refused=3, missed=[], blind=[])
     assert "it refused 3.</p>" in text
     assert "missed" not in text
-    assert witness_limits({}) == ""
 
 
 def test_a_row_over_settings_says_where_it_fails() -> None:

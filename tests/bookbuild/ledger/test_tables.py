@@ -7,7 +7,7 @@ import json
 from bookbuild.ledger.claims import Claim, Finding
 from bookbuild.ledger.expectations import Measured, read_expectation
 from bookbuild.ledger.records import Cost, Records
-from bookbuild.ledger.tables import SCHEMA, ledger_csv, ledger_json, ledger_rows
+from bookbuild.ledger.tables import SCHEMA, ledger_csv, ledger_json, ledger_row
 from bookbuild.schema import faults
 
 EXPECTED = read_expectation({"at_least": 1})
@@ -23,7 +23,7 @@ FINDINGS = [
 
 
 def test_every_row_is_there_in_both_forms() -> None:
-    rows = ledger_rows(FINDINGS, Records())
+    rows = [ledger_row(finding, Records()) for finding in FINDINGS]
     assert json.loads(ledger_json(rows)) == rows
     assert rows[0]["measured"] == {"B = 1": [1.0, "inf"]}
     assert (rows[0]["expected"], rows[0]["page"]) == (str(EXPECTED), "book/paper/x.html")
@@ -36,7 +36,7 @@ def test_every_row_is_there_in_both_forms() -> None:
 
 
 def test_the_published_schema_describes_the_rows() -> None:
-    rows = ledger_rows(FINDINGS, Records())
+    rows = [ledger_row(finding, Records()) for finding in FINDINGS]
     assert rows[0]["address"] == "claims/a-row.html"
     assert faults(rows, SCHEMA) == []
     (fault,) = faults([{**rows[0], "verdict": "true"}], SCHEMA)
@@ -45,7 +45,8 @@ def test_the_published_schema_describes_the_rows() -> None:
 
 
 def test_a_judged_row_has_its_cost_from_scratch() -> None:
-    rows = ledger_rows(FINDINGS, Records(costs={"paper/x": Cost(1.26, "estimated")}))
+    records = Records(costs={"paper/x": Cost(1.26, "estimated")})
+    rows = [ledger_row(finding, records) for finding in FINDINGS]
     told = [(row["minutes_from_scratch"], row["minutes_are"]) for row in rows]
     assert told == [(1.3, "estimated"), (None, None)]
     assert faults(rows, SCHEMA) == []

@@ -6,7 +6,8 @@ import pytest
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from bookbuild.site.stage import glued_keys, graft, relink
+from bookbuild.results.executed import glued_name
+from bookbuild.site.stage import graft, relink
 from bookbuild.site.staged.cells import LONG, fold_long_code, join_folds, split_reports
 
 NAMES = {"paper/01_line", "beyond/01_square"}
@@ -40,10 +41,10 @@ def test_outputs_are_grafted_onto_the_current_prose() -> None:
     assert current.cells[2].outputs == []
 
 
-def test_the_keys_a_cell_glued_are_found() -> None:
+def test_the_key_that_an_output_glued_is_found() -> None:
     glued = new_output("display_data", metadata={"scrapbook": {"name": "slope"}})
-    assert glued_keys(new_code_cell(outputs=[glued, new_output("stream")])) == ["slope"]
-    assert glued_keys(new_markdown_cell()) == []
+    assert glued_name(glued) == "slope"
+    assert glued_name(new_output("stream")) == glued_name(new_output("display_data")) == ""
 
 
 @pytest.mark.parametrize(

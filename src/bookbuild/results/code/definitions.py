@@ -56,7 +56,7 @@ class Reached:
     @property
     def code(self) -> str:
         """One digest of it all, whatever the modules and the versions of packages."""
-        parts = sorted({*self.digests.values(), *map(_sha256, self.files)})
+        parts = sorted({*self.digests.values(), *map(sha256_of, self.files)})
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]
 
 
@@ -244,5 +244,6 @@ class _Closure:
         return not any(name.startswith(f"{room}.") for room in self._without)
 
 
-def _sha256(path: Path) -> str:
+def sha256_of(path: Path) -> str:
+    """Return the checksum of a file."""
     return hashlib.sha256(path.read_bytes()).hexdigest()

@@ -15,9 +15,7 @@ from bookbuild.results.executed import Entry
 from .private import private_parts
 
 LEAST_ALT = 20  # characters; a shorter text cannot state a finding
-# what a page loads: tags with the attribute that says from where, and kinds of link
-REQUESTS = {"object": "data"}
-REQUESTS |= dict.fromkeys(("script", "img", "iframe", "source", "video", "audio", "embed"), "src")
+# kinds of link that a page loads
 REQUESTING_LINKS = {"stylesheet", "icon", "manifest"}
 REQUESTING_LINKS |= {"preload", "modulepreload", "prefetch", "preconnect", "dns-prefetch"}
 CSS_REQUEST = re.compile(r"""(?:url\(\s*|@import\s+)["']?((?:https?:)?//[^"')\s]+)""")
@@ -83,18 +81,12 @@ def page_names(site: Path) -> list[str]:
 
 def _external_requests(page: HtmlElement) -> Iterator[str]:
     """Yield what a page would fetch from another server; links to follow by hand are fine."""
-    for tag, attribute in REQUESTS.items():
-        for element in page.iter(tag):
-            if _is_external(element.get(attribute, "")):
-                yield f"it would request {element.get(attribute)}."
-    for link in page.iter("link"):
-        address = link.get("href", "")
-        if REQUESTING_LINKS.intersection(link.get("rel", "").split()) and _is_external(address):
+    for element, _, address, _ in page.iterlinks():
+        kinds = element.get("rel", "").split() if element.tag == "link" else REQUESTING_LINKS
+        if _is_external(address) and element.tag != "a" and REQUESTING_LINKS.intersection(kinds):
             yield f"it would request {address}."
-    for tag, pattern in (("style", CSS_REQUEST), ("script", JS_REQUEST)):
-        for element in page.iter(tag):
-            found = pattern.findall(element.text_content())
-            yield from (f"it would request {url}." for url in found)
+    for script in page.iter("script"):
+        yield from (f"it would request {url}." for url in JS_REQUEST.findall(script.text_content()))
 
 
 def _alt_faults(page: HtmlElement) -> Iterator[str]:

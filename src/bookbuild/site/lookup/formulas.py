@@ -1,7 +1,8 @@
 """Formulas as plain text, for places without mathematics: α₃ instead of its TeX source."""
 
 import re
-import unicodedata
+
+from docutils.utils.math import tex2unichar as known
 
 DELIMITERS = re.compile(r"^\s*\\[(\[]|\\[)\]]\s*$")
 FRACTION = re.compile(r"\\[dt]?frac\s*(?:\{([^{}]*)\}|(\w))\s*(?:\{([^{}]*)\}|(\w))")
@@ -13,12 +14,11 @@ SCRIPTS = {"_": "₀₁₂₃₄₅₆₇₈₉₊₋", "^": "⁰¹²³⁴⁵⁶
 SCRIPT = re.compile(r"([_^])(?:\{([^{}]*)\}|(\w|\\[A-Za-z]+))")
 COMMAND = re.compile(r"\\([A-Za-z]+)")
 SIGNS = {
-    "le": "≤", "leq": "≤", "ge": "≥", "geq": "≥", "ne": "≠", "approx": "≈", "sim": "~", "to": "→",
-    "infty": "∞", "cdot": "·", "times": "×", "dots": "…", "ldots": "…", "cdots": "…", "pm": "±",
-    "sum": "∑", "int": "∫", "prod": "∏", "sqrt": "√", "partial": "∂", "in": "∈", "top": "ᵀ",
-    "propto": "∝", "lVert": "‖", "rVert": "‖", "langle": "⟨", "rangle": "⟩", "mid": "|",
+    **known.mathalpha, **known.mathord, **known.mathop, **known.mathbin, **known.mathrel,
+    **known.mathopen, **known.mathclose,
+    "cdot": "·", "dots": "…", "cdots": "…", "sim": "~", "mid": "|", "top": "ᵀ", "sqrt": "√",
+    "lVert": "‖", "rVert": "‖",
 }  # fmt: skip
-VARIANTS = {"varepsilon": "epsilon", "varphi": "phi", "vartheta": "theta"}
 
 
 def readable(tex: str) -> str:
@@ -30,7 +30,7 @@ def readable(tex: str) -> str:
     text = SPACE.sub(" ", STYLE.sub("", text))
     text = FRACTION.sub(lambda m: f"{m[1] or m[2]}/{m[3] or m[4]}", text)
     text = SCRIPT.sub(lambda m: _script(m[1], m[2] if m[2] is not None else m[3]), text)
-    text = COMMAND.sub(lambda m: _sign(m[1]), text)
+    text = COMMAND.sub(lambda m: SIGNS.get(m[1], f" {m[1]} "), text)
     return " ".join(re.sub(r"[{}\\]", "", text).split())
 
 
@@ -53,15 +53,3 @@ def _script(mark: str, inside: str) -> str:
 def _shown(inside: str) -> str:
     is_long = len(COMMAND.sub("x", inside)) > 1 and not inside.startswith("(")
     return f"({inside})" if is_long else inside
-
-
-def _sign(name: str) -> str:
-    """Return the sign of a command: a Greek letter, an operator, or else the word itself."""
-    if name in SIGNS:
-        return SIGNS[name]
-    kind = "CAPITAL" if name[0].isupper() else "SMALL"
-    try:
-        letter = VARIANTS.get(name, name).upper()
-        return unicodedata.lookup(f"GREEK {kind} LETTER {letter.replace('LAMBDA', 'LAMDA')}")
-    except KeyError:
-        return f" {name} "

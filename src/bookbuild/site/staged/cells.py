@@ -12,6 +12,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
 
 from bookbuild.reporting.notebook import FOLD_OPENING, report
+from bookbuild.results.executed import glued_name
 from bookbuild.source.chapters import tags
 
 LONG = 12  # lines of code that a page shows without being asked
@@ -68,7 +69,7 @@ def join_folds(cells: Sequence[NotebookNode]) -> list[NotebookNode]:
     joined: list[NotebookNode] = []
     for cell in cells:
         last = joined[-1] if joined else None
-        if last and _is_fold(last) and _is_fold(cell) and not any(map(_is_shown, last.outputs)):
+        if last and _is_fold(last) and _is_fold(cell) and all(map(glued_name, last.outputs)):
             cell = copy.deepcopy(cell)
             cell.source = f"{last.source}\n\n{cell.source}"
             cell.outputs = [*last.outputs, *cell.outputs]
@@ -79,11 +80,6 @@ def join_folds(cells: Sequence[NotebookNode]) -> list[NotebookNode]:
 
 def _is_fold(cell: NotebookNode) -> bool:
     return cell.cell_type == "code" and "hide-input" in tags(cell)
-
-
-def _is_shown(output: NotebookNode) -> bool:
-    """Return whether a page shows an output; glued numbers stand elsewhere."""
-    return "scrapbook" not in output.get("metadata", {})
 
 
 def take_folds(cell: NotebookNode) -> list[str]:

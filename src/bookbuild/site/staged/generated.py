@@ -1,15 +1,16 @@
 """The generated pieces of the stage, which pages include: verdicts, their counts, a catalogue."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from bookbuild.ledger.claims import Finding
 from bookbuild.ledger.counts import WORDS, news, record_counts, verdict_counts, verdict_summary
 from bookbuild.ledger.machines import machines_table
-from bookbuild.ledger.pages import results_table, verdict_matrix, verdict_table, witness_limits
+from bookbuild.ledger.pages import results_table, verdict_matrix, verdict_table
 from bookbuild.ledger.records import Records
 from bookbuild.ledger.stored import WITNESS, read_record
+from bookbuild.ledger.templates import render
 from bookbuild.results.executed import Entry
 from bookbuild.site.data import catalogue
 from bookbuild.site.lookup.formulas import readable
@@ -37,31 +38,21 @@ def write_generated(
     for chapter in chapters:
         found = [finding for finding in findings if finding.claim.chapter == chapter.name]
         _write(book / FOLDER / "results" / f"{chapter.name}.md", results_table(found, up="../"))
-    pieces = _pieces(root, chapters, entries, findings, records)
-    for name, text in pieces:
+    titles, witness = part_titles(read_toc(root)), read_record(root / WITNESS)
+    pieces = {
+        "verdict_counts": verdict_counts(findings),
+        "verdict_matrix": verdict_matrix(findings, chapters),
+        # the front page sets no formulas: what sets them is as large as all the rest of it
+        "news": FORMULA.sub(lambda formula: readable(formula[1]), news(findings)),
+        "verdict_table": verdict_table(findings, chapters, records, titles),
+        **{f"{what}_counts": record_counts(what, findings, records) for what in WORDS},
+        "coverage": coverage_map(read_coverage(root), findings, chapters),
+        "machines": machines_table(findings, records),
+        "witness_limits": render("witness.html", **witness) if witness else "",
+        "data_catalogue": catalogue(chapters, entries),
+    }
+    for name, text in pieces.items():
         _write(book / FOLDER / f"{name}.md", text)
-
-
-def _pieces(
-    root: Path,
-    chapters: Sequence[Chapter],
-    entries: Mapping[str, Entry],
-    findings: Sequence[Finding],
-    records: Records,
-) -> Iterator[tuple[str, str]]:
-    """Yield the name and the text of each piece that pages of the book's own folder include."""
-    yield "verdict_counts", verdict_counts(findings)
-    yield "verdict_matrix", verdict_matrix(findings, chapters)
-    # the front page sets no formulas: what sets them is as large as all the rest of it
-    yield "news", FORMULA.sub(lambda formula: readable(formula[1]), news(findings))
-    titles = part_titles(read_toc(root))
-    yield "verdict_table", verdict_table(findings, chapters, records, titles)
-    for what in WORDS:
-        yield f"{what}_counts", record_counts(what, findings, records)
-    yield "coverage", coverage_map(read_coverage(root), findings, chapters)
-    yield "machines", machines_table(findings, records)
-    yield "witness_limits", witness_limits(read_record(root / WITNESS))
-    yield "data_catalogue", catalogue(chapters, entries)
 
 
 def _write(path: Path, text: str) -> None:

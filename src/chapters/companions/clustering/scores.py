@@ -75,9 +75,3 @@ def circle(n: int, frequency: int = 1) -> Float[Tensor, "n 2"]:
     """The perfect circle of a frequency."""
     angle = 2 * torch.pi * frequency * torch.arange(n, dtype=torch.float64) / n
     return torch.stack((angle.cos(), angle.sin()), dim=-1)
-
-
-def lattice(n: int, columns: int) -> Float[Tensor, "n 2"]:
-    """Residues written row by row on a square lattice with so many columns."""
-    residue = torch.arange(n)
-    return torch.stack((residue % columns, residue // columns), dim=-1).double()

@@ -167,9 +167,8 @@ def _austen(folder: Path) -> str:
         array = stream.decompress(raw[4:])  # after its length
         raw = stream.unused_data
         lines, after = [], 0
-        for found in re.finditer(
-            rb"\x00.\x00\x09(.{4})", array, re.DOTALL
-        ):  # strings, as R has them
+        # strings, as R has them
+        for found in re.finditer(rb"\x00.\x00\x09(.{4})", array, re.DOTALL):
             (length,) = struct.unpack(">I", found[1])
             if length < PIECE and found.start() >= after:
                 after = found.end() + length
