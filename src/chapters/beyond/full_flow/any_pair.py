@@ -15,6 +15,7 @@ from .box import Scales, upper
 
 EULER = "0.5773"  # at least: H_(N-1) < log N + this
 SQUARES = "0.4113"  # at least pi^2/24: the sum over k >= 1 of 1/4k^2
+INVERSES = "0.8225"  # at least twice that
 RISE = "0.2034"  # at least the largest h on its path, sinh(sqrt 2 t) e^(-2t)/sqrt 2
 AREA_JOINT, AREA_FOUR, SQUARE_FOUR = 1, "0.5", "0.0625"  # integrals of |G|, h, h^2 on their paths
 
@@ -37,8 +38,10 @@ class Bounds(NamedTuple):
         beta_10: N times its TV.
         beta_12: N times its TV.
         gamma_1: N |gamma_1|.
-        joint: N/l times how far G is from its path.
-        four: N/l times how far h is from its path.
+        joint_above: N/l times how far G is above its path.
+        joint_below: N/l times how far it is below.
+        four_above: N/l times how far h is above its path.
+        four_below: N/l times how far it is below.
     """
 
     theta: Any
@@ -55,8 +58,10 @@ class Bounds(NamedTuple):
     beta_10: Any
     beta_12: Any
     gamma_1: Any
-    joint: Any
-    four: Any
+    joint_above: Any
+    joint_below: Any
+    four_above: Any
+    four_below: Any
 
 
 class Errors(NamedTuple):
@@ -85,7 +90,7 @@ def idle(b: Bounds, s: Scales, push: arb) -> tuple[dict[str, arb], Errors]:
     o = _output(b, s, a)
     quick = _quick(b, s, a, o)
     scores, errors = _scores(b, s, a, o, quick, push)
-    return {**quick, **scores}, errors
+    return {**quick.after, **scores}, errors
 
 
 def _attention(b: Any, s: Scales) -> SimpleNamespace:
@@ -142,6 +147,9 @@ def _attention(b: Any, s: Scales) -> SimpleNamespace:
     up = 1 / (1 - mixed * norm)
     raised = x * own + x * x * at_first + answer * mixed * w_1 + x**3 * more + late
     norm_mean = raised * up / 2
+    low = b.low_beta + (2 * b.beta_8 + b.beta_12) * ahead * x**3
+    either = x * own + x * x * at_first + x**3 * more  # of Z - 2N, of either sign
+    norm_above = up / 2 * (either + low * (1 + mixed * w_1))
     heavy = arb(0).union(s.log**2 * s.most)
     later_2 = 2 + heavy * later * later
     norm_late = up / 2 * (
@@ -167,21 +175,16 @@ def _output(b: Any, s: Scales, a: SimpleNamespace) -> SimpleNamespace:
         to_item: N times the mean of f on the item asked for.
     """
     x, rare, mixed = s.x, s.rare, s.mixed
-    four, joint = arb(RISE) + mixed * b.four, 1 + mixed * b.joint
+    four, joint = arb(RISE) + mixed * b.four_above, 1 + mixed * b.joint_above
     three, two = (joint + b.apart) / 2, (joint + b.low_apart.max(b.apart - 1)) / 2
     both = joint.max(b.apart)
-    area_joint, area_four = AREA_JOINT + b.theta * b.joint, arb(AREA_FOUR) + b.theta * b.four
-    square_four = arb(SQUARE_FOUR) + mixed * b.four * (1 + b.theta * b.four)
-    total = area_joint + area_four + b.theta * rare * b.gamma_1
+    below_four, below_half = mixed * b.four_below, (mixed * b.joint_below + b.low_apart) / 2
     passed_on = a.label_row * a.passed / 2  # N f on any row, over l
     past = (two * a.flat + three * a.row) / 2
     answer = (two * a.flat + three * a.label_row) / 2
     item = b.gamma_1 + two * a.asked + three * a.row / 2
     most_past, most_answer, most_item = (
         x * part + four * mixed * passed_on for part in (past, answer, item)
-    )
-    spent_past, spent_answer, spent_item = (
-        b.theta * rare * part + area_four * mixed * passed_on for part in (past, answer, item)
     )
     grown = 2 * a.half
     squares_flat = (
@@ -197,53 +200,94 @@ def _output(b: Any, s: Scales, a: SimpleNamespace) -> SimpleNamespace:
     return SimpleNamespace(**locals())
 
 
-def _quick(b: Any, s: Scales, a: SimpleNamespace, o: SimpleNamespace) -> dict[str, arb]:
-    """gamma_1, and how far G and h are from their paths.
+def _quick(b: Any, s: Scales, a: SimpleNamespace, o: SimpleNamespace) -> SimpleNamespace:
+    """The output's forces beside its limit, and what follows for G, h and gamma_1.
 
-    Inner products of u, a and f, each 2N times it and less its limit, over xl; v is the answer.
+    Attributes:
+        up_joint, down_joint, up_four, down_four: how far the forces on G and h are above and below
+            their limits over xl, but for what h itself does: `by_four` times it.
+        area_joint, area_four: integrals of |G| and |h| over t/N.
+        square_four: that of h^2.
+        total: that of the sum of all errors.
+        moved_joint, moved_four: all that gamma_2 + gamma_3 and gamma_4 move.
+        after: new bounds.
+        spent_...: the integral of N |output| over time, times x^2.
     """
     x, rare, mixed = s.x, s.rare, s.mixed
-    u_u = (2 + mixed * a.wide) * a.wide + 2 * rare * a.asked**2
+    # inner products, each 2N times it and less its limit, over xl; v is the answer
+    u_u = (2 + mixed * a.wide) * a.wide + 4 * a.ahead * a.asked * x * rare
     u_a = a.wide + a.ahead * a.row * x * rare
     squares = a.answer**2 * x * a.w_2 + x**3 * a.more * (2 * a.answer + a.more)
     squares += x * x * a.own**2 + x**4 * a.at_first**2 + a.late**2 * mixed * a.paid_2
     a_a = a.up**2 * rare * squares / 2
     u_f = a.wide + a.flat * a.row * rare / 2 + 2 * a.ahead * o.to_item * x * rare
-    a_f = a.norm_mean * rare + a.up * a.row * rare / 2
-    a_f += a.up * (
-        x * rare * a.own * o.to_item
-        + (a.answer * mixed * a.w_1 + x**3 * a.more) * a.row * a.later / 2
-        + rare * a.late * a.label_row / 2
-        + x * x * a.at_first * o.passed_on
-    )  # fmt: skip
-    ua_v = a.wide + a.norm_mean * rare + a.up * (a.answer * a.w_1 + x * x * rare * a.more)
-    f_v = a.gap + a.norm_late + a.up * a.late * a.paid_2
-    joint = 2 * b.gamma_1 * rare * (a.asked + a.row / 2)
-    joint += o.two * (u_u + u_a) + o.three * (u_a + a_a) + o.four * (u_f + a_f) + ua_v
-    four = 2 * b.gamma_1 * rare * o.to_item + o.two * u_f + o.three * a_f
-    four += 2 * o.four * o.squares + f_v
-    return {
-        "gamma_1": o.two * a.asked + o.three * a.row / 2 + o.four * o.to_item,
-        "joint": joint + four,
-        "four": joint / 2 + four,
-        "force_joint": joint,
-        "force_four": four,
+
+    def found(answer: arb, late: arb) -> arb:
+        """What scores add to a.f."""
+        either = x * rare * a.own * o.to_item + x * x * a.at_first * o.passed_on
+        by_answer = (answer * mixed * a.w_1 + x**3 * a.more) * a.row * a.later / 2
+        return a.up * (either + by_answer + rare * late * a.label_row / 2)
+
+    a_f_up = a.norm_above * rare + found(a.answer, a.late)
+    a_f_down = (a.norm_mean + a.up * a.row / 2) * rare + found(a.low, a.low)
+    v_up = a.norm_above * rare + a.up * (a.answer * a.w_1 + x * x * rare * a.more)
+    v_down = a.norm_mean * rare + a.up * (a.low * a.w_1 + x * x * rare * a.more)
+    f_v_up = a.up * a.late * a.paid_2 + a.up / 2 * (
+        rare * a.either + a.low * (mixed * a.w_1 * a.later + rare * a.later_2)
+    )
+    f_v_down = a.gap + a.norm_late + a.up * a.low * a.paid_2
+
+    # forces; gamma_1 goes to minus what else the output holds of the item asked for
+    held = o.two * a.asked + o.three * a.row / 2 + o.below_four * o.to_item
+    not_held = o.four * o.to_item + (o.two + o.below_half) * a.row / 2
+    either = o.two * (u_u + u_a) + o.three * (u_a + a_a) + a.wide
+    both_items = 2 * rare * (a.asked + a.row / 2)
+    up_joint = both_items * b.gamma_1 + either + v_up
+    down_joint = both_items * b.gamma_1 + either + v_down
+    up_four = 2 * rare * o.to_item * b.gamma_1 + o.two * u_f + f_v_down
+    down_four = 2 * rare * o.to_item * b.gamma_1 + o.two * u_f + f_v_up
+    up_four += o.three * a_f_up + o.below_half * a_f_down
+    down_four += o.three * a_f_down + o.below_half * a_f_up
+    by_four = u_f + a_f_up.max(a_f_down), 2 * o.squares
+    most = o.four.max(o.below_four) * (by_four[0] + by_four[1])
+    half = o.four.max(o.below_four) * (by_four[0] / 2 + by_four[1])
+    after = {
+        "gamma_1": held.max(not_held),
+        "joint_above": up_joint + up_four + most,
+        "joint_below": down_joint + down_four + most,
+        "four_above": up_joint / 2 + up_four + half,
+        "four_below": down_joint / 2 + down_four + half,
     }
+    theta = b.theta
+    late_four = (up_joint / 2 + up_four).max(down_joint / 2 + down_four)
+    late_joint = (up_joint + up_four).max(down_joint + down_four)
+    area_four = (arb(AREA_FOUR) + theta * late_four) / (1 - mixed * (by_four[0] / 2 + by_four[1]))
+    area_joint = AREA_JOINT + theta * late_joint + mixed * (by_four[0] + by_four[1]) * area_four
+    far = b.four_above.max(b.four_below)
+    square_four = arb(SQUARE_FOUR) + mixed * far * (1 + theta * far)
+    total = area_joint + area_four + theta * rare * b.gamma_1
+    turned = 2 * area_joint + 2 * area_four
+    moved_joint = turned + theta * up_joint.max(down_joint) + mixed * by_four[0] * area_four
+    moved_four = turned - area_joint + theta * up_four.max(down_four)
+    moved_four += mixed * by_four[1] * area_four
+    spent_past, spent_answer, spent_item = (
+        theta * rare * part + area_four * mixed * o.passed_on
+        for part in (o.past, o.answer, o.item)
+    )
+    return SimpleNamespace(**locals())
 
 
 def _scores(
-    b: Any, s: Scales, a: SimpleNamespace, o: SimpleNamespace, quick: dict[str, arb], push: arb
+    b: Any, s: Scales, a: SimpleNamespace, o: SimpleNamespace, q: SimpleNamespace, push: arb
 ) -> tuple[dict[str, arb], Errors]:
     """All scores that stay small, and the errors of the three that do not."""
     x, rare, mixed = s.x, s.rare, s.mixed
-    theta, three, area = b.theta, o.three, o.area_four
+    theta, three, area = b.theta, o.three, q.area_four
 
     # how far coordinates and attention move
     moved_beta = b.beta + 3 * b.low_beta + 2 * (2 * b.beta_8 + b.beta_12) * a.ahead * x**3
     moved_alpha = b.alpha + 3 * b.low_alpha
-    moved_joint = 2 * o.area_joint + 2 * area + theta * quick["force_joint"]
-    moved_four = o.area_joint + 2 * area + theta * quick["force_four"]
-    moved_half = (moved_joint + b.apart + 3 * b.low_apart) / 2  # gamma_2 or gamma_3
+    moved_half = (q.moved_joint + b.apart + 3 * b.low_apart) / 2  # gamma_2 or gamma_3
     moved_score = moved_beta + a.score * moved_alpha
     moved_norm = mixed * a.row * moved_score * a.later / 2 + x / 2 * (
         a.row * (x * a.item + 2 * x * x * a.first)
@@ -252,7 +296,7 @@ def _scores(
     at_item = a.asked * (moved_half + o.two * x * b.alpha_1)
     at_item += a.row / 2 * (moved_half + three * (x * a.item + moved_norm))
     at_item += o.to_item * (
-        moved_four + o.four * (moved_score + 2 * x**3 * a.label + moved_alpha + moved_norm)
+        q.moved_four + o.four * (moved_score + 2 * x**3 * a.label + moved_alpha + moved_norm)
     )  # N times what the output moves at the item asked for; gamma_1 follows at rate 2
 
     # the mean over the attention, which the norm of layer 2 costs: |gamma_3 r + gamma_4 A r|, with
@@ -260,31 +304,31 @@ def _scores(
     w_answer = a.answer * a.w_1 + x * x * rare * a.more
     half_up = three * a.up / 2
     cost_all = half_up * (
-        o.total + x * a.own * o.spent_item + x * x * a.at_first * (o.spent_past + o.spent_item)
+        q.total + x * a.own * q.spent_item + x * x * a.at_first * (q.spent_past + q.spent_item)
     )
-    cost_all += area * (o.to_item * o.most_item + o.past) + o.square_four * (1 + mixed * o.squares)
+    cost_all += area * (o.to_item * o.most_item + o.past) + q.square_four * (1 + mixed * o.squares)
     cost_w = half_up * theta * (1 + o.most_answer)
-    cost_late = half_up * a.late * o.spent_past + area * a.row * (1 + o.most_answer) / 2
+    cost_late = half_up * a.late * q.spent_past + area * a.row * (1 + o.most_answer) / 2
     cost = cost_all + cost_w * w_answer + cost_late
     cost_at_answer = mixed * a.w_1 * (cost_all + cost_late * a.later * s.log)
     cost_at_answer += cost_w * rare * (a.answer * a.w_2 + x * x * a.more * a.w_1 * mixed)
 
     # pushes on the scores of the item asked for (over x), its label (over N), row 0 and later rows
-    on_item = three * a.row * (at_item * x / 2 + (a.norm_mean + x * a.at_first) * o.spent_item)
+    on_item = three * a.row * (at_item * x / 2 + (a.norm_mean + x * a.at_first) * q.spent_item)
     on_item += a.row * (area * o.past + cost)
-    on_item += 2 * a.row * o.square_four * a.label_row * (1 + mixed * o.squares_flat)
+    on_item += 2 * a.row * q.square_four * a.label_row * (1 + mixed * o.squares_flat)
     on_label = a.label_row * (
-        three * (theta * rare + x * o.spent_answer)
+        three * (theta * rare + x * q.spent_answer)
         + x * area * (o.most_item + o.most_past) + x * x * cost
     )  # fmt: skip
-    on_first = a.row * (three * (o.spent_past + o.spent_item) + x * cost)
+    on_first = a.row * (three * (q.spent_past + q.spent_item) + x * cost)
     late_four = a.row * area * (
         rare * o.past + a.paid_2 * (1 + o.most_item + o.most_answer)
-    ) + a.row * o.square_four * o.passed_on
+    ) + a.row * q.square_four * o.passed_on
     late_cost = a.row * (
         rare * (cost_all + cost_late * a.later_2) + cost_w * w_answer * a.later
     )
-    on_late = three * a.row * o.spent_past + mixed * (late_four + late_cost)
+    on_late = three * a.row * q.spent_past + mixed * (late_four + late_cost)
 
     idle_1 = a.asked * a.flat * (
         2 * b.beta_7 * on_item * x * x + (b.beta_10 + 2 * b.beta_8) * on_label
@@ -302,33 +346,34 @@ def _scores(
     # errors over xl
     bent = a.gap + 2 * a.wide + 2 * (1 + a.up * a.flat) * a.norm_late
     scored = (a.label + 2 * b.beta_8 * a.ahead) * (a.score + x**3 * a.label).exp()
-    label = three * a.label_row * a.w_1 * (o.spent_answer + theta * a.up * a.norm)
+    label = three * a.label_row * a.w_1 * (q.spent_answer + theta * a.up * a.norm)
     label += a.label_row * (a.w_1 * area * (o.most_item + o.most_past) + rare * cost_at_answer)
     label += three * a.up * x * scored * theta * rare**2
     rest = rare * three * area * a.row * a.label_row / 2 + late_four + late_cost
-    wait = push * o.area_joint / 4  # of gamma_3, which rises
-    beta = label + rest + wait + rare * three * o.area_joint / 2
+    wait = push * q.area_joint / 4  # of gamma_3, which rises
+    beta = label + rest + wait + rare * three * q.area_joint / 2
     beta += three * theta * rare * o.both / 2 * (
         bent + a.late * (2 + a.late / 2) * a.paid_2 * a.up**2 * a.flat
     )
     alpha = a.score * (label + rest + wait)
     alpha += three * a.label_row * a.w_1 * 2 * b.beta_8 * a.ahead * x * rare * theta
     alpha += three * a.score * a.all_w * a.row * o.past * theta * rare / 2
-    alpha += area * a.label_row * a.all_w * (
-        2 * o.past + o.most_item + (1 + o.most_answer + o.most_item) / 2
+    alpha += area * a.label_row * (
+        a.all_w * (o.most_item + o.most_past + (1 + o.most_answer + o.most_item) / 2)
+        + half_up * (x * a.all_w * a.late + rare * a.half * arb(INVERSES) * a.raised)
     )
-    apart = a.up * w_answer * (o.spent_answer + a.norm * theta)
+    apart = a.up * w_answer * (q.spent_answer + a.norm * theta)
     apart += a.up * x * scored * theta * rare**2
     apart += theta * rare * o.both / 2 * (
         a.score * bent
         + a.up**2 * a.paid_2 * (a.flat * a.score**2 * (a.score / 2).exp() / 2 + a.late**2)
         + x * x * rare * (2 * b.beta_8 + b.beta_12) * a.ahead
     )
-    apart += rare * a.score * o.area_joint / 2 + rare * area * a.late * a.up * a.label_row / 2
-    apart += o.total * (a.norm_mean * rare + a.wide)
-    apart += rare * (a.own * a.up + 2 * a.ahead) * o.spent_item
-    apart += x * rare * a.at_first * a.up * (o.spent_past + o.spent_item)
-    recency = o.square_four * a.label_row * a.all_w * 2 * o.passed_on
+    apart += rare * a.score * q.area_joint / 2 + rare * area * a.late * a.up * a.label_row / 2
+    apart += q.total * (a.norm_mean * rare + a.wide)
+    apart += rare * (a.own * a.up + 2 * a.ahead) * q.spent_item
+    apart += x * rare * a.at_first * a.up * (q.spent_past + q.spent_item)
+    recency = q.square_four * a.label_row * a.all_w * 2 * o.passed_on
     return after, Errors(
         upper(mixed * beta), upper(mixed * alpha + a.heavy * recency), upper(mixed * apart)
     )
