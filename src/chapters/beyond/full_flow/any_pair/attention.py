@@ -59,9 +59,7 @@ def attention(b: Any, s: Scales) -> SimpleNamespace:
     later = 1 + arb(EULER) * rare
     passed = later + rare
     gap, paid_2 = rare + all_w / 2, later / 2
-    norm = (
-        rare * (x * own + x * x * at_first + answer + x**3 * more) + late * later
-    ) / 2
+    norm = (rare * (x * own + x * x * at_first + answer + x**3 * more) + late * later) / 2
     if not mixed * norm < 0.5:
         raise ArithmeticError("the attention of layer 2 is too far from flat")
     up = 1 / (1 - mixed * norm)

@@ -1,9 +1,16 @@
 """The order and the law of the full model when any pair may be asked for, with errors."""
 
+import itertools
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
+import numpy as np
 from flint import arb
+from jaxtyping import Float
+
+from emergence.presets import preset
 
 from ..box import both, upper
 from .slow import Stretch, close
@@ -88,3 +95,76 @@ def _up(value: arb) -> float:
 
 def _down(value: arb) -> float:
     return math.nextafter(float(value.lower()), -math.inf)
+
+
+@dataclass(frozen=True)
+class Range:
+    """Every N from `least` to `largest`, or all from `least` on, until a score is one half."""
+
+    name: str
+    least: int
+    largest: int | None
+
+
+def laws(some: Range) -> Float[np.ndarray, "6"]:
+    """The numbers of `law` for a range; a run of a sweep."""
+    found = law(some.least, some.largest, name=some.name)
+    return np.array([*found.time, *found.rest, found.alpha, found.gamma])
+
+
+def as_law(some: Range, numbers: Float[np.ndarray, "6"]) -> Law:
+    """What `laws` returned, with its names."""
+    early, late, low, high, alpha, gamma = numbers.tolist()
+    largest = math.inf if some.largest is None else some.largest
+    return Law(some.least, largest, (early, late), (low, high), alpha, gamma)
+
+
+def covers(found: Sequence[Law], first: int) -> bool:
+    """Whether every N from `first` on is in one of these ranges."""
+    reached = float(first)
+    for some in sorted(found):
+        if some.least <= reached:
+            reached = max(reached, some.largest)
+    return reached == math.inf
+
+
+def rest_from(found: Sequence[Law], first: int) -> tuple[float, float]:
+    """Bounds of `Law.rest` for every N >= `first`.
+
+    Raises ValueError where the ranges leave some N out.
+    """
+    after = [some for some in found if some.least >= first]
+    if not covers(after, first):
+        raise ValueError(f"the ranges do not cover every N from {first} on")
+    return min(some.rest[0] for some in after), max(some.rest[1] for some in after)
+
+
+@dataclass(frozen=True)
+class Proof:
+    """Which N are proved in one range: each goes from one of these to the next, the last on."""
+
+    beta: tuple[int, ...]
+    alpha: tuple[int, ...]
+    beta_from: tuple[int, int]  # N from which the law of T_beta is stated
+    alpha_from: tuple[int, int]
+    integrated: tuple[int, ...]  # N whose flow is integrated beside the bounds
+
+    @property
+    def ranges(self) -> tuple[Range, ...]:
+        return tuple(
+            Range(name, least, largest)
+            for name, ends in (("beta", self.beta), ("alpha", self.alpha))
+            for least, largest in itertools.pairwise((*ends, None))
+        )
+
+
+PRESET = preset(
+    paper=Proof(
+        (700, 740, 800, 900, 1_000, 1_200, 1_500, 2_000, 3_000, 10_000, 10**6, 10**9),
+        (20_000, 25_000, 30_000, 40_000, 50_000, 10**5, 3 * 10**5, 10**6, 10**7, 10**9, 10**15),
+        beta_from=(1_000, 10_000),
+        alpha_from=(20_000, 100_000),
+        integrated=(700, 1_500),
+    ),
+    smoke=Proof((10_000,), (10**6,), (10_000, 10_000), (10**6, 10**6), integrated=(64,)),
+)

@@ -130,7 +130,6 @@ def quick(b: Any, s: Scales, a: SimpleNamespace, o: SimpleNamespace) -> SimpleNa
     moved_four = turned - area_joint + theta * up_four.max(down_four)
     moved_four += mixed * by_four[1] * area_four
     spent_past, spent_answer, spent_item = (
-        theta * rare * part + area_four * mixed * o.passed_on
-        for part in (o.past, o.answer, o.item)
+        theta * rare * part + area_four * mixed * o.passed_on for part in (o.past, o.answer, o.item)
     )
     return SimpleNamespace(**locals())

@@ -82,9 +82,10 @@ def _scores(
     on_first = a.row * (three * (q.spent_past + q.spent_item) + x * cost)
     late_one = a.up * (1 + a.late * mixed * a.paid_2)  # 2N times the mean of their a
     late_two = a.up * (a.paid_2 + a.late * rare * arb(SQUARES))
-    late_four = area * (
-        late_one * rare * o.past + late_two * (1 + o.most_item + o.most_answer)
-    ) + late_one * q.square_four * o.passed_on
+    late_four = (
+        area * (late_one * rare * o.past + late_two * (1 + o.most_item + o.most_answer))
+        + late_one * q.square_four * o.passed_on
+    )
     late_cost = late_one * rare * cost_all
     late_cost += a.row * (rare * cost_late * a.later_2 + cost_w * w_answer * a.later)
     on_late = three * a.row * q.spent_past + mixed * (late_four + late_cost)
@@ -111,22 +112,37 @@ def _scores(
     rest = rare * three * area * a.row * a.label_row / 2 + late_four + late_cost
     wait = push * q.area_joint / 4  # of gamma_3, which rises
     beta = label + rest + wait + rare * three * q.area_joint / 2
-    beta += three * theta * rare * o.both / 2 * (
-        bent + a.late * (2 + a.late / 2) * a.paid_2 * a.up**2 * a.flat
+    beta += (
+        three
+        * theta
+        * rare
+        * o.both
+        / 2
+        * (bent + a.late * (2 + a.late / 2) * a.paid_2 * a.up**2 * a.flat)
     )
     alpha = a.score * (label + rest + wait)
     alpha += three * a.label_row * a.w_1 * 2 * b.beta_8 * a.ahead * x * rare * theta
     alpha += three * a.score * a.all_w * a.row * o.past * theta * rare / 2
-    alpha += area * a.label_row * (
-        a.all_w * (o.most_item + o.most_past + (1 + o.most_answer + o.most_item) / 2)
-        + half_up * (x * a.all_w * a.late + rare * a.half * arb(INVERSES) * a.raised)
+    alpha += (
+        area
+        * a.label_row
+        * (
+            a.all_w * (o.most_item + o.most_past + (1 + o.most_answer + o.most_item) / 2)
+            + half_up * (x * a.all_w * a.late + rare * a.half * arb(INVERSES) * a.raised)
+        )
     )
     apart = a.up * w_answer * (q.spent_answer + a.norm * theta)
     apart += a.up * x * scored * theta * rare**2
-    apart += theta * rare * o.both / 2 * (
-        a.score * bent
-        + a.up**2 * a.paid_2 * (a.flat * a.score**2 * (a.score / 2).exp() / 2 + a.late**2)
-        + x * x * rare * (2 * b.beta_8 + b.beta_12) * a.ahead
+    apart += (
+        theta
+        * rare
+        * o.both
+        / 2
+        * (
+            a.score * bent
+            + a.up**2 * a.paid_2 * (a.flat * a.score**2 * (a.score / 2).exp() / 2 + a.late**2)
+            + x * x * rare * (2 * b.beta_8 + b.beta_12) * a.ahead
+        )
     )
     apart += rare * a.score * q.area_joint / 2 + rare * area * a.late * a.up * a.label_row / 2
     apart += q.total * (a.norm_mean * rare + a.wide)

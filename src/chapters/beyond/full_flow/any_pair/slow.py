@@ -168,9 +168,7 @@ def _over(cells: list[Stretch], name: str) -> bool:
     return end.beta * end.beta / 2 + rare * end.alpha - errors.alpha > 0.5
 
 
-def _stage(
-    box: Bounds, cells: list[Stretch], name: str, s: Scales
-) -> tuple[Bounds, list[Stretch]]:
+def _stage(box: Bounds, cells: list[Stretch], name: str, s: Scales) -> tuple[Bounds, list[Stretch]]:
     """Bounds for one stage more, from those before it."""
     for _ in range(TURNS):
         after, longer = follow(box, cells, name, s)
@@ -180,9 +178,7 @@ def _stage(
     raise ArithmeticError(f"no bounds are found beyond beta_2 = {len(cells) / CELLS}")
 
 
-def follow(
-    box: Bounds, cells: list[Stretch], name: str, s: Scales
-) -> tuple[Bounds, list[Stretch]]:
+def follow(box: Bounds, cells: list[Stretch], name: str, s: Scales) -> tuple[Bounds, list[Stretch]]:
     """What follows from bounds up to the end of the next stage, and the cells up to there."""
     b = Bounds(*map(arb, box))
     whole = (-b.low_alpha).union(b.alpha), (-b.low_beta).union(b.beta)
