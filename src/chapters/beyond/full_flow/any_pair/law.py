@@ -151,11 +151,11 @@ class Proof:
 
     @property
     def ranges(self) -> tuple[Range, ...]:
-        return tuple(
-            Range(name, least, largest)
-            for name, ends in (("beta", self.beta), ("alpha", self.alpha))
-            for least, largest in itertools.pairwise((*ends, None))
-        )
+        found = []
+        for name, ends in (("beta", self.beta), ("alpha", self.alpha)):
+            found += [Range(name, *pair) for pair in itertools.pairwise(ends)]
+            found.append(Range(name, ends[-1], None))
+        return tuple(found)
 
 
 PRESET = preset(

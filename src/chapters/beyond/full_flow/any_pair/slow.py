@@ -140,7 +140,8 @@ def close(least: int, largest: int | None, name: str) -> tuple[Bounds, list[Stre
         raise ValueError(f"beta or alpha from {FEWEST} pairs on, got {name!r}, {least}")
     ctx.prec = PRECISION
     s = _scales(least, largest)
-    box, cells = Bounds(*[START] * len(Bounds._fields)), []
+    cells: list[Stretch] = []
+    box = Bounds(*[START] * len(Bounds._fields))
     while not _over(cells, name):
         box, cells = _stage(box, cells, name, s)
     return box, cells, s
@@ -214,22 +215,24 @@ def _cell(cells: list[Stretch], errors: Errors, s: Scales) -> Stretch:
     k, step = len(cells), arb(1) / CELLS
     now = cells[-1].end if cells else Cell(*[arb(0)] * 5)
     beta = (arb(k) / CELLS).union(arb(k + 1) / CELLS)
-    inside = [now.alpha, now.square]
+    shift, square = now.alpha, now.square
     for _ in range(TRIES):
-        guess = [part + both(arb("0.01") + upper(abs(part)) / 50) for part in inside]
-        slopes = _speeds(beta, *guess, errors, s)
-        inside = [
-            part + arb(0).union(step) * slope
-            for part, slope in zip((now.alpha, now.square), slopes[:2], strict=True)
-        ]
-        if all(old.contains(new) for old, new in zip(guess, inside, strict=True)):
+        wide, wide_square = _wider(shift), _wider(square)
+        slopes = _speeds(beta, wide, wide_square, errors, s)
+        shift = now.alpha + arb(0).union(step) * slopes[0]
+        square = now.square + arb(0).union(step) * slopes[1]
+        if wide.contains(shift) and wide_square.contains(square):
             break
     else:
         raise ArithmeticError(f"alpha_3 is not found for beta_2 in {beta}")
-    slopes = _speeds(beta, *inside, errors, s)
+    slopes = _speeds(beta, shift, square, errors, s)
     moved = (part + step * slope for part, slope in zip(now[1:], slopes[:4], strict=True))
     then = Cell(arb(k + 1) / CELLS, *moved)
     return Stretch(beta, slopes[4], slopes[5], now, then, errors, s.rare)
+
+
+def _wider(value: arb) -> arb:
+    return value + both(arb("0.01") + upper(abs(value)) / 50)
 
 
 def _up(value: arb) -> float:
