@@ -253,3 +253,101 @@ def test_what_is_not_proved_is_refused():
         any_pair.law(99, name="beta")
     with pytest.raises(ValueError, match="gamma"):
         any_pair.law(1_000, name="gamma")
+
+
+def some_state(stream):
+    """The nineteen at N = 700 with what the box allows, the quick ones near or far from rest."""
+    far, far_too = stream.random(2) < 0.5
+    joint = 1 - (stream.uniform(0, 1) if far else stream.uniform(-0.005, 0.005))
+    apart = stream.uniform(0, 0.5)
+    point = np.zeros(19)
+    sizes = {0: 3.0, 3: 15.0, 9: 0.01, 10: 0.4, 12: 0.6, 14: 0.4, 15: 0.8}
+    for place, size in sizes.items():
+        point[place] = stream.uniform(-size, size) / FEW
+    point[11], point[13] = point[9], point[10]
+    point[2], point[4] = stream.uniform(0, 0.3), stream.uniform(0, 0.5)
+    point[16:18] = (joint - apart) / 2, (joint + apart) / 2
+    point[18] = stream.uniform(0, 0.2) if far_too else stream.uniform(-0.005, 0.005)
+    return point
+
+
+def at_rest(point):
+    """Bounds that are this state alone for a time of N, and what follows from them."""
+    log = math.log(FEW)
+    large = {name: FEW * abs(point[place]) for name, place in PLACES.items()}
+    joint, apart = point[16] + point[17], point[17] - point[16]
+    b = slow.Bounds(
+        theta=log / FEW, beta=point[4], alpha=point[2], apart=apart,
+        low_beta=0.0, low_alpha=0.0, low_apart=0.0, gamma_1=FEW * abs(point[15]),
+        joint_above=FEW / log * max(joint - 1, 0.0), joint_below=0.0,
+        four_above=FEW / log * max(-point[18], 0.0), four_below=0.0, **large,
+    )  # fmt: skip
+    b, s = slow.Bounds(*map(arb, b)), box.scales(FEW)
+    s = s._replace(x=s.most, rare=1 / s.log, mixed=s.log * s.most)
+    a = attention.attention(b, s)
+    o = output.output(b, s, a)
+    return b, s, a, o, output.quick(b, s, a, o)
+
+
+def missed(point):
+    """What the slow flow and the quick one miss in this state, over what the bounds allow."""
+    b, s, a, o, q = at_rest(point)
+    down = -theory.full_gradient(point, FEW, query="uniform")
+    joint, apart, four = point[16] + point[17] - 1, point[17] - point[16], point[18]
+    grown = math.exp(point[2])
+    w = grown / (2 * np.arange(FEW) + grown)
+    raised = np.exp(point[4] * w)
+    c, push = (1 + apart) / 2, 2 * (w * raised).sum() - 1
+    by_alpha = 2 * point[4] * (w * (1 - w) * raised).sum()
+    value = 2 * np.expm1(point[4] * w).sum() - point[4]
+    slowly = np.array([c * push, c * by_alpha, value]) / (2 * FEW**2)
+    q.area_joint, q.area_four, q.square_four = arb(abs(joint)), arb(abs(four)), arb(four**2)
+    q.total = arb(abs(joint) + abs(four) + abs(point[15]))
+    for name in ("past", "answer", "item"):
+        spent = b.theta * s.rare * getattr(o, name) + q.area_four * s.mixed * o.passed_on
+        setattr(q, f"spent_{name}", spent)
+    _, errors = scores.scores(b, s, a, o, q, arb(push) / s.log)
+    left = FEW * np.abs(np.array([down[4], down[2], down[17] - down[16]]) - slowly)
+    force = FEW * (down[16] + down[17]) + 2 * joint + 2 * four
+    other = -FEW * down[18] - joint - 2 * four
+    scale = math.log(FEW) / FEW
+    allowed = [
+        (q.up_joint if force > 0 else q.down_joint) + q.by_four[0] * abs(four),
+        (q.up_four if other > 0 else q.down_four) + q.by_four[1] * abs(four),
+    ]
+    held = FEW * abs(-down[15] / 2 - point[15])  # gamma_1 goes to minus this
+    return np.array([
+        *(error / float(bound.upper()) for error, bound in zip(left, errors, strict=True)),
+        *(abs(part) / scale / float(bound.upper())
+          for part, bound in zip((force, other), allowed, strict=True)),
+        held / float(q.after["gamma_1"].upper()),
+    ])  # fmt: skip
+
+
+@pytest.mark.usefixtures("unchecked")
+def test_each_bound_holds_in_every_state_and_nearly_fails_in_some():
+    """Against the gradient of all nineteen: no bound is violated, none is for its own sake."""
+    stream = np.random.default_rng(0)
+    found = np.array([missed(some_state(stream)) for _ in range(150)])
+    assert (found.max(axis=0) <= 1).all()
+    assert (found.max(axis=0) > 0.55).all()
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize(
+    ("module", "name", "part"),
+    [(output, "output", "three"), (output, "output", "two"), 
+     (attention, "attention", "gap"), (attention, "attention", "w_1"),
+     (attention, "attention", "row")],
+)  # fmt: skip
+def test_a_bound_that_is_too_small_is_noticed(monkeypatch, module, name, part):
+    honest = getattr(module, name)
+
+    def planted(*arguments):
+        found = honest(*arguments)
+        setattr(found, part, getattr(found, part) / 4)
+        return found
+
+    monkeypatch.setattr(module, name, planted)
+    stream = np.random.default_rng(0)
+    assert max(missed(some_state(stream)).max() for _ in range(150)) > 1

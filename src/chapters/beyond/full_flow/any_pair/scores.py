@@ -30,11 +30,11 @@ def idle(b: Bounds, s: Scales, push: arb) -> tuple[dict[str, arb], Errors]:
     a = attention(b, s)
     o = output(b, s, a)
     q = quick(b, s, a, o)
-    scores, errors = _scores(b, s, a, o, q, push)
-    return {**q.after, **scores}, errors
+    small, errors = scores(b, s, a, o, q, push)
+    return {**q.after, **small}, errors
 
 
-def _scores(
+def scores(
     b: Any, s: Scales, a: SimpleNamespace, o: SimpleNamespace, q: SimpleNamespace, push: arb
 ) -> tuple[dict[str, arb], Errors]:
     """All scores that stay small, and the errors of the three that do not."""
