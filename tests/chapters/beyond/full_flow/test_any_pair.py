@@ -336,7 +336,7 @@ def test_each_bound_holds_in_every_state_and_nearly_fails_in_some():
 @pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
     ("module", "name", "part"),
-    [(output, "output", "three"), (output, "output", "two"), 
+    [(output, "output", "three"), (output, "output", "two"),
      (attention, "attention", "gap"), (attention, "attention", "w_1"),
      (attention, "attention", "row")],
 )  # fmt: skip
