@@ -10,6 +10,7 @@ class Bounds(NamedTuple):
 
     Attributes:
         theta: T l/N^2.
+        span: the same of the last stage alone.
         beta: the largest beta_2.
         alpha: the largest alpha_3.
         apart: the largest d.
@@ -30,6 +31,7 @@ class Bounds(NamedTuple):
     """
 
     theta: Any
+    span: Any
     beta: Any
     alpha: Any
     apart: Any

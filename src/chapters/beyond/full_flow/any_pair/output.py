@@ -15,7 +15,7 @@ from ..box import Scales
 
 SQUARES = "0.4113"  # at least pi^2/24: the sum over k >= 1 of 1/4k^2
 RISE = "0.2034"  # at least the largest -h on its path
-AREA_JOINT, AREA_FOUR, SQUARE_FOUR = 1, "0.5", "0.0625"  # integrals of |G|, |h|, h^2 on their paths
+AREAS = "1", "0.5", "0.0625"  # integrals of |G|, |h| and h^2 on their paths
 
 
 def output(b: Any, s: Scales, a: SimpleNamespace) -> SimpleNamespace:
@@ -60,8 +60,13 @@ def output(b: Any, s: Scales, a: SimpleNamespace) -> SimpleNamespace:
     return SimpleNamespace(**locals())
 
 
-def quick(b: Any, s: Scales, a: SimpleNamespace, o: SimpleNamespace) -> SimpleNamespace:
+def quick(
+    b: Any, s: Scales, a: SimpleNamespace, o: SimpleNamespace, tail: arb | None = None
+) -> SimpleNamespace:
     """The output's forces beside its limit, and what follows for G, h and gamma_1.
+
+    From time zero on, or for a later stretch of time, where `tail` bounds what is left of the
+    integrals of the paths and of how they go on acting.
 
     Attributes:
         up_joint, down_joint, up_four, down_four: how far the forces on G and h are above and below
@@ -120,10 +125,11 @@ def quick(b: Any, s: Scales, a: SimpleNamespace, o: SimpleNamespace) -> SimpleNa
     theta = b.theta
     late_four = (up_joint / 2 + up_four).max(down_joint / 2 + down_four)
     late_joint = (up_joint + up_four).max(down_joint + down_four)
-    area_four = (arb(AREA_FOUR) + theta * late_four) / (1 - mixed * (by_four[0] / 2 + by_four[1]))
-    area_joint = AREA_JOINT + theta * late_joint + mixed * (by_four[0] + by_four[1]) * area_four
+    areas = [arb(area) for area in AREAS] if tail is None else [tail] * 3
+    area_four = (areas[1] + theta * late_four) / (1 - mixed * (by_four[0] / 2 + by_four[1]))
+    area_joint = areas[0] + theta * late_joint + mixed * (by_four[0] + by_four[1]) * area_four
     far = b.four_above.max(b.four_below)
-    square_four = arb(SQUARE_FOUR) + mixed * far * (1 + theta * far)
+    square_four = areas[2] + mixed * far * (2 * areas[1] + theta * far)
     total = area_joint + area_four + theta * rare * b.gamma_1
     turned = 2 * area_joint + 2 * area_four
     moved_joint = turned + theta * up_joint.max(down_joint) + mixed * by_four[0] * area_four

@@ -15,7 +15,7 @@ from flint import arb, ctx
 
 from ..box import PRECISION, Scales, both, scales, upper
 from .bounds import Bounds, Errors
-from .scores import idle
+from .scores import Stage, idle
 
 CELLS, STAGES, PAIRS = 256, 16, 40  # of beta_2, to the unit; pairs that are summed one by one
 START, GROWTH, TURNS, TRIES = 1e-4, 1.02, 300, 30
@@ -108,6 +108,7 @@ class Stretch(NamedTuple):
         begin, end: at both ends.
         errors: up to the end.
         rare: 1/l.
+        spent: its time, times l/N^2.
     """
 
     beta: arb
@@ -117,6 +118,7 @@ class Stretch(NamedTuple):
     end: Cell
     errors: Errors
     rare: arb
+    spent: arb
 
 
 def close(least: int, largest: int | None, name: str) -> tuple[Bounds, list[Stretch], Scales]:
@@ -171,6 +173,7 @@ def _over(cells: list[Stretch], name: str) -> bool:
 
 def _stage(box: Bounds, cells: list[Stretch], name: str, s: Scales) -> tuple[Bounds, list[Stretch]]:
     """Bounds for one stage more, from those before it."""
+    box = box._replace(span=START)
     for _ in range(TURNS):
         after, longer = follow(box, cells, name, s)
         if all(new < old for new, old in zip(after, box, strict=True)):
@@ -184,8 +187,8 @@ def follow(box: Bounds, cells: list[Stretch], name: str, s: Scales) -> tuple[Bou
     b = Bounds(*map(arb, box))
     whole = (-b.low_alpha).union(b.alpha), (-b.low_beta).union(b.beta)
     push = upper(b.alpha.exp() + s.rare * sums(*whole, s).push)
-    small, errors = idle(b, s, push)
-    cells = list(cells)
+    small, errors = idle(b, s, push, _last(b, cells, s))
+    begun, cells = len(cells), list(cells)
     for _ in range(CELLS // STAGES):
         cells.append(_cell(cells, errors, s))
         if _over(cells, name):
@@ -197,14 +200,29 @@ def follow(box: Bounds, cells: list[Stretch], name: str, s: Scales) -> tuple[Bou
     highest[name] = arb(min(_up(highest[name]), 0.5))  # the flow is followed no farther
     after = Bounds(
         theta=cells[-1].end.time,
+        span=sum((cell.spent for cell in cells[begun:]), arb(0)),
         apart=2 * max((cell.c for cell in cells), key=_up) - 1,
         low_beta=errors.beta,
         low_alpha=errors.alpha + 2 * errors.beta**2,
         low_apart=errors.apart + 3 * errors.beta**2,
         **highest,
-        **{field: small[field] for field in Bounds._fields[7:]},
+        **{field: small[field] for field in Bounds._fields[8:]},
     )
     return Bounds(*map(_up, after)), cells
+
+
+def _last(b: Bounds, cells: list[Stretch], s: Scales) -> Stage:
+    """The stage after these cells.
+
+    What the output's path, which is over soon, still does there falls as e^-(2 - sqrt 2)t/N.
+    """
+    if not cells:
+        return Stage(b.span, None, Errors(*[arb(0)] * 3))
+    since = arb(cells[-1].end.time.lower()) / upper(s.mixed)
+    if not since > 1:
+        raise ArithmeticError("a stage is too short for the output to come to rest")
+    tail = 4 * (1 + since) * (-(2 - arb(2).sqrt()) * since).exp()
+    return Stage(b.span, tail, cells[-1].errors)
 
 
 def _cell(cells: list[Stretch], errors: Errors, s: Scales) -> Stretch:
@@ -228,7 +246,7 @@ def _cell(cells: list[Stretch], errors: Errors, s: Scales) -> Stretch:
     slopes = _speeds(beta, shift, square, errors, s)
     moved = (part + step * slope for part, slope in zip(now[1:], slopes[:4], strict=True))
     then = Cell(arb(k + 1) / CELLS, *moved)
-    return Stretch(beta, slopes[4], slopes[5], now, then, errors, s.rare)
+    return Stretch(beta, slopes[4], slopes[5], now, then, errors, s.rare, step * slopes[2])
 
 
 def _wider(value: arb) -> arb:
