@@ -1,0 +1,257 @@
+"""The slow flow of the full model when any pair may be asked for, for every N of a range at once.
+
+Up to `Errors`, with b for beta_2 and w_k = e^alpha/(2k + e^alpha),
+
+    2N^2 b' = c P,  2N^2 alpha' = c P_alpha,  4N^2 c' = V,  c = (1 + gamma_3 - gamma_2)/2,
+
+where V = 2 sum (e^(b w_k) - 1) - b, P = dV/db and P_alpha = dV/dalpha. Less its errors b grows, and
+alpha, c and the time are integrals over it. In these, P/l = e^alpha + p/l with a bounded p.
+"""
+
+import math
+from typing import NamedTuple
+
+from flint import arb, ctx
+
+from ..box import PRECISION, Scales, both, scales, upper
+from .bounds import Bounds, Errors
+from .scores import Stage, idle
+
+CELLS, STAGES, PAIRS = 256, 16, 40  # of beta_2, to the unit; pairs that are summed one by one
+START, GROWTH, TURNS, TRIES = 1e-4, 1.02, 300, 30
+FEWEST = 100
+
+
+class Sums(NamedTuple):
+    """P/l = e^alpha + p/l; V/P = b + turn/(l P/l); P_alpha/P = b (1 + bend/(l P/l))."""
+
+    push: arb
+    turn: arb
+    bend: arb
+
+
+def sums(alpha: arb, beta: arb, s: Scales) -> Sums:
+    """p, turn and bend for all N >= N0, where alpha_3 and beta_2 are in these balls."""
+    grown = alpha.exp()
+    half = grown / 2
+    ends = (-s.x).union(grown * s.x / 2)  # digamma(N + e^alpha/2) - l
+    rest, curve, square = arb(0), arb(0), arb(0)
+    for k in range(1, PAIRS + 1):
+        w = half / (k + half)
+        power = (beta * w).exp()
+        rest += 2 * w * (beta * w).expm1()
+        curve += 2 * ((beta * w).expm1() - beta * w)
+        square += 2 * w * w * power
+    left = arb(0).union(half * half / (PAIRS + half))  # of w^2 over all other pairs
+    last = (upper(abs(beta)) * upper(half) / PAIRS).exp()
+    rest += 2 * beta * (1 / last).union(last) * left
+    curve += beta * beta * arb(0).union(last) * left
+    square += 2 * arb(0).union(last) * left
+    first = beta.exp()
+    push = 2 * first - 1 + grown * (ends - (1 + half).digamma()) + rest
+    turn = 2 * (first - 1 - beta * first) + curve - beta * rest
+    return Sums(push, turn, -square - 2 * first + 1)
+
+
+class Cell(NamedTuple):
+    """Where beta_2, less its errors, has got to.
+
+    Attributes:
+        beta: beta_2, less its errors.
+        alpha: l times alpha_3, less its errors, beyond beta^2/2.
+        square: l times c^2, less its errors, beyond 1/4 + beta^2/2.
+        time: t l/N^2.
+        rest: l times what that is beyond 2J.
+    """
+
+    beta: arb
+    alpha: arb
+    square: arb
+    time: arb
+    rest: arb
+
+
+def _speeds(
+    beta: arb, shift: arb, square: arb, errors: Errors, s: Scales
+) -> tuple[arb, arb, arb, arb, arb, arb]:
+    """The slopes of `Cell` by beta, then alpha_3 and c, all for beta less its errors in a ball."""
+    log = s.log
+    true_beta = beta + both(errors.beta)
+    level = beta * beta / 2
+    less = level + s.rare * shift
+    alpha = less + both(errors.alpha)
+    root = (arb("0.25") + level).sqrt()
+    mean = (arb("0.25") + level + s.rare * square).sqrt()
+    c = mean + both(errors.apart / 2)
+    found = sums(alpha, true_beta, s)
+    grown = alpha.exp()
+    push = grown + s.rare * found.push
+    if not (push > 0 and c > 0):
+        raise ArithmeticError("the bounds are too wide for beta_2 to grow")
+    far = both(log * errors.beta)
+    to_alpha = far + true_beta * found.bend / push
+    to_square = far + both(log * errors.apart / 2) / c * true_beta + mean / c * found.turn / push
+    time = 2 / (c * push)
+    # l (1/(c push) - 1/(root e^level)), with l times each difference
+    grows = level.exp().union(grown) * (shift + both(log * errors.alpha))
+    moved = square / (mean + root) + both(log * errors.apart / 2)
+    rest = -2 * (moved * grown + root * grows + c * found.push) / (c * push * root * level.exp())
+    return to_alpha, to_square, time, rest, alpha, c
+
+
+class Stretch(NamedTuple):
+    """A cell of beta_2, less its errors.
+
+    Attributes:
+        beta: less its errors, all of it.
+        alpha, c: alpha_3 and c while beta is there, errors included.
+        begin, end: at both ends.
+        errors: up to the end.
+        rare: 1/l.
+        spent: its time, times l/N^2.
+    """
+
+    beta: arb
+    alpha: arb
+    c: arb
+    begin: Cell
+    end: Cell
+    errors: Errors
+    rare: arb
+    spent: arb
+
+
+def close(least: int, largest: int | None, name: str) -> tuple[Bounds, list[Stretch], Scales]:
+    """Bounds that hold for every N of a range until beta_2 or alpha_3 is one half.
+
+    The way there is cut into stages: errors up to the end of each follow from bounds up to there.
+
+    Args:
+        least: N0, >= 100.
+        largest: the last N of the range, or None for all from N0 on.
+        name: `beta` or `alpha`.
+
+    Returns:
+        Bounds, the cells of beta_2 up to there, and the scales.
+
+    Raises:
+        ArithmeticError: where no such bounds are found.
+        ValueError: for N0 < 100 or another name.
+    """
+    if least < FEWEST or name not in ("alpha", "beta"):
+        raise ValueError(f"beta or alpha from {FEWEST} pairs on, got {name!r}, {least}")
+    ctx.prec = PRECISION
+    s = _scales(least, largest)
+    cells: list[Stretch] = []
+    box = Bounds(*[START] * len(Bounds._fields))
+    while not _over(cells, name):
+        box, cells = _stage(box, cells, name, s)
+    return box, cells, s
+
+
+def _scales(least: int, largest: int | None) -> Scales:
+    s = scales(least)
+    if largest is None:
+        return s
+    x, rare = 1 / arb(largest), 1 / arb(largest).log()
+    return s._replace(
+        x=x.union(s.most),
+        rare=rare.union(1 / s.log),
+        mixed=(x / rare).union(s.log * s.most),
+    )
+
+
+def _over(cells: list[Stretch], name: str) -> bool:
+    """Whether the score is past one half for certain."""
+    if not cells:
+        return False
+    end, errors, rare = cells[-1].end, cells[-1].errors, cells[-1].rare
+    if name == "beta":
+        return end.beta - errors.beta > 0.5
+    return end.beta * end.beta / 2 + rare * end.alpha - errors.alpha > 0.5
+
+
+def _stage(box: Bounds, cells: list[Stretch], name: str, s: Scales) -> tuple[Bounds, list[Stretch]]:
+    """Bounds for one stage more, from those before it."""
+    box = box._replace(span=START)
+    for _ in range(TURNS):
+        after, longer = follow(box, cells, name, s)
+        if all(new < old for new, old in zip(after, box, strict=True)):
+            return box, longer
+        box = Bounds(*(max(old, GROWTH * new) for old, new in zip(box, after, strict=True)))
+    raise ArithmeticError(f"no bounds are found beyond beta_2 = {len(cells) / CELLS}")
+
+
+def follow(box: Bounds, cells: list[Stretch], name: str, s: Scales) -> tuple[Bounds, list[Stretch]]:
+    """What follows from bounds up to the end of the next stage, and the cells up to there."""
+    b = Bounds(*map(arb, box))
+    whole = (-b.low_alpha).union(b.alpha), (-b.low_beta).union(b.beta)
+    push = upper(b.alpha.exp() + s.rare * sums(*whole, s).push)
+    small, errors = idle(b, s, push, _last(b, cells, s))
+    begun, cells = len(cells), list(cells)
+    for _ in range(CELLS // STAGES):
+        cells.append(_cell(cells, errors, s))
+        if _over(cells, name):
+            break
+    highest = {
+        "beta": cells[-1].end.beta + errors.beta,
+        "alpha": max((cell.alpha for cell in cells), key=_up),
+    }
+    highest[name] = arb(min(_up(highest[name]), 0.5))  # the flow is followed no farther
+    after = Bounds(
+        theta=cells[-1].end.time,
+        span=sum((cell.spent for cell in cells[begun:]), arb(0)),
+        apart=2 * max((cell.c for cell in cells), key=_up) - 1,
+        low_beta=errors.beta,
+        low_alpha=errors.alpha + 2 * errors.beta**2,
+        low_apart=errors.apart + 3 * errors.beta**2,
+        **highest,
+        **{field: small[field] for field in Bounds._fields[8:]},
+    )
+    return Bounds(*map(_up, after)), cells
+
+
+def _last(b: Bounds, cells: list[Stretch], s: Scales) -> Stage:
+    """The stage after these cells.
+
+    What the output's path, which is over soon, still does there falls as e^-(2 - sqrt 2)t/N.
+    """
+    if not cells:
+        return Stage(b.span, None, Errors(*[arb(0)] * 3))
+    since = arb(cells[-1].end.time.lower()) / upper(s.mixed)
+    if not since > 1:
+        raise ArithmeticError("a stage is too short for the output to come to rest")
+    tail = 4 * (1 + since) * (-(2 - arb(2).sqrt()) * since).exp()
+    return Stage(b.span, tail, cells[-1].errors)
+
+
+def _cell(cells: list[Stretch], errors: Errors, s: Scales) -> Stretch:
+    """The next cell of beta_2, less its errors.
+
+    Raises ArithmeticError where alpha_3 and c are not found.
+    """
+    k, step = len(cells), arb(1) / CELLS
+    now = cells[-1].end if cells else Cell(*[arb(0)] * 5)
+    beta = (arb(k) / CELLS).union(arb(k + 1) / CELLS)
+    shift, square = now.alpha, now.square
+    for _ in range(TRIES):
+        wide, wide_square = _wider(shift), _wider(square)
+        slopes = _speeds(beta, wide, wide_square, errors, s)
+        shift = now.alpha + arb(0).union(step) * slopes[0]
+        square = now.square + arb(0).union(step) * slopes[1]
+        if wide.contains(shift) and wide_square.contains(square):
+            break
+    else:
+        raise ArithmeticError(f"alpha_3 is not found for beta_2 in {beta}")
+    slopes = _speeds(beta, shift, square, errors, s)
+    moved = (part + step * slope for part, slope in zip(now[1:], slopes[:4], strict=True))
+    then = Cell(arb(k + 1) / CELLS, *moved)
+    return Stretch(beta, slopes[4], slopes[5], now, then, errors, s.rare, step * slopes[2])
+
+
+def _wider(value: arb) -> arb:
+    return value + both(arb("0.01") + upper(abs(value)) / 50)
+
+
+def _up(value: arb) -> float:
+    return math.nextafter(float(upper(value)), math.inf)
