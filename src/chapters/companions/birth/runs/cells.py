@@ -30,6 +30,9 @@ RELEASES = {  # steps from which W_OV^2, W_KQ^2 and W_KQ^1 move; ours
     "output last": (300, 0, 0),
 }
 WIDTHS = 128, 256, 512, 1024
+# The slides' triggers, the same in every sequence: drawn and fixed ones share width and seed
+FIXED = {256: (0, 1, 2), 128: (0,), 512: (0,)}
+DRAWN_AGAIN = 1, 2
 SHOWN = "random 512", 0  # the run whose memories are stored whole
 
 
@@ -75,6 +78,13 @@ def _cells() -> tuple[Cell, ...]:
         Cell("random 128", wide[128], 1),  # the width at which embeddings overlap most, again
         Cell("source", Simplified.of(SOURCE), 0),
         Cell("random 1024", wide[1024], 0),
+        *(
+            Cell(f"fixed {dim}", replace(wide[dim], random_triggers=False), seed)
+            for dim, seeds in FIXED.items()
+            for seed in seeds
+        ),
+        *(Cell("random 256", wide[256], seed) for seed in DRAWN_AGAIN),
+        Cell("fixed, source", replace(Simplified.of(SOURCE), random_triggers=False), 0),
     )
 
 
