@@ -64,7 +64,7 @@ def _cell(
     More numbers or units need a smaller learning rate.
     """
     first, grid = settings.simulation, settings.widths
-    hidden = round(ratio * _n_pairs(first, p) / 2)
+    hidden = round(ratio * n_pairs(first, p) / 2)
     rate = settings.real.learning_rate * first.modulus / p * min(1, first.hidden / hidden)
     clock = dict(zip(grid.ratios, grid.clocks, strict=True))[ratio]
     if p == grid.moduli[0]:
@@ -78,7 +78,7 @@ def _cell(
     )
 
 
-def _n_pairs(simulation: Simulation, modulus: int) -> int:
+def n_pairs(simulation: Simulation, modulus: int) -> int:
     """m, as `training.instance` splits the pairs."""
     return int(simulation.train_share * (modulus * (modulus + 1) // 2))
 
@@ -113,6 +113,18 @@ def norm_ratio(
     for known, norm in zip(curves["accuracy"], curves["norm"], strict=True):
         early, late = for_good(known, low), for_good(known, high)
         found.append(norm[late] / norm[early] if late < len(norm) else np.nan)
+    return np.array(found)
+
+
+def loss_left(curves: Curves, *, low: float = 0.05) -> Float[np.ndarray, " seeds"]:
+    """The training loss where the share `low` of held-out pairs is known for good, over the first.
+
+    NaN for a network that does not come to know so many.
+    """
+    found = []
+    for known, loss in zip(curves["accuracy"], curves["loss"], strict=True):
+        early = for_good(known, low)
+        found.append(loss[early] / loss[0] if early < len(loss) else np.nan)
     return np.array(found)
 
 
