@@ -85,6 +85,11 @@ def _cells() -> tuple[Cell, ...]:
         ),
         *(Cell("random 256", wide[256], seed) for seed in DRAWN_AGAIN),
         Cell("fixed, source", replace(Simplified.of(SOURCE), random_triggers=False), 0),
+        Cell(
+            "from the output, fixed",
+            replace(wide[256], released=RELEASES["from the output"], random_triggers=False),
+            0,
+        ),
     )
 
 
