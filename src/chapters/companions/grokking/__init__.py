@@ -142,7 +142,9 @@ class Widths:
     decays: tuple[float, ...] = (1.0, 0.3, 0.1)
     seeds: tuple[int, ...] = (0, 1)
     widest_seeds: tuple[int, ...] = (0,)  # most of the cost is theirs
-    widest_of_all: tuple[float, ...] = (1.0, 0.3)  # decays there: 0.1 takes a quarter of an hour
+    widest_of_all: tuple[float, ...] = (
+        1.0,
+    )  # decays there: at others it takes a quarter of an hour
     exchanged: tuple[float, float] = (1.0, 5.0)  # d/km, each with initial embeddings of the other
 
 
