@@ -71,6 +71,8 @@ def _cells() -> tuple[Cell, ...]:
     """All runs, in the order of computation."""
     random = Simplified.of(RANDOM)
     wide = {dim: replace(random, dim=dim) for dim in WIDTHS}
+    fixed = {dim: replace(cell, random_triggers=False) for dim, cell in wide.items()}
+    in_order = RELEASES["from the output"]
     return (
         *(Cell(f"random {dim}", wide[dim], 0) for dim in WIDTHS[:3]),
         Cell("generic", Generic(), 0),
@@ -78,18 +80,11 @@ def _cells() -> tuple[Cell, ...]:
         Cell("random 128", wide[128], 1),  # the width at which embeddings overlap most, again
         Cell("source", Simplified.of(SOURCE), 0),
         Cell("random 1024", wide[1024], 0),
-        *(
-            Cell(f"fixed {dim}", replace(wide[dim], random_triggers=False), seed)
-            for dim, seeds in FIXED.items()
-            for seed in seeds
-        ),
+        *(Cell(f"fixed {dim}", fixed[dim], seed) for dim in FIXED for seed in FIXED[dim]),
         *(Cell("random 256", wide[256], seed) for seed in DRAWN_AGAIN),
-        Cell("fixed, source", replace(Simplified.of(SOURCE), random_triggers=False), 0),
-        Cell(
-            "from the output, fixed",
-            replace(wide[256], released=RELEASES["from the output"], random_triggers=False),
-            0,
-        ),
+        Cell("from the output, fixed", replace(fixed[256], released=in_order), 0),
+        Cell("fixed, long", replace(fixed[256], length=SOURCE.length), 0),
+        Cell("long", replace(wide[256], length=SOURCE.length), 0),
     )
 
 
