@@ -141,7 +141,8 @@ class Widths:
     least_clock: float = 5.0  # at the least modulus, as in Moduli
     decays: tuple[float, ...] = (1.0, 0.3, 0.1)
     seeds: tuple[int, ...] = (0, 1)
-    widest_seeds: tuple[int, ...] = (0,)  # most of the cost is theirs
+    long_seeds: tuple[int, ...] = (0,)  # of the widest networks and of long trainings
+    long: float = 10_000  # steps
     widest_of_all: tuple[float, ...] = (
         1.0,
     )  # decays there: at others it takes a quarter of an hour

@@ -39,19 +39,19 @@ class Cell:
 
 
 def declared(settings: GrokkingSettings) -> tuple[Cell, ...]:
-    """All cells of the map, small ones first, and then those with exchanged embeddings."""
+    """All cells, those with exchanged embeddings first, then the map from few numbers to many."""
     grid = settings.widths
     low, high = grid.exchanged
     return (
         *(
-            _cell(settings, p, decay, ratio)
-            for p, decay, ratio in product(grid.moduli, grid.decays, grid.ratios)
-            if (p, ratio) != (grid.moduli[-1], grid.ratios[-1]) or decay in grid.widest_of_all
-        ),
-        *(
             _cell(settings, p, grid.decays[0], ratio, sized_as=other)
             for p in grid.moduli[:-1]
             for ratio, other in ((low, high), (high, low))
+        ),
+        *(
+            _cell(settings, p, decay, ratio)
+            for p, decay, ratio in product(grid.moduli, grid.decays, grid.ratios)
+            if (p, ratio) != (grid.moduli[-1], grid.ratios[-1]) or decay in grid.widest_of_all
         ),
     )
 
@@ -69,12 +69,14 @@ def _cell(
     clock = dict(zip(grid.ratios, grid.clocks, strict=True))[ratio]
     if p == grid.moduli[0]:
         clock = grid.least_clock
+    steps = clock * (1 - settings.real.momentum) / (2 * decay * rate)
+    alone = ratio == grid.ratios[-1] or steps > grid.long
     size = p**-0.5 * ((sized_as or ratio) / ratio) ** 0.5
     return Cell(
         ratio,
         Simulation(modulus=p, hidden=hidden, embedding_std=size),
         RealTraining(decay=decay, learning_rate=rate, clock=clock),
-        grid.widest_seeds if ratio == grid.ratios[-1] else grid.seeds,
+        grid.long_seeds if alone else grid.seeds,
     )
 
 
