@@ -147,6 +147,8 @@ class Widths:
         1.0,
     )  # decays there: at others it takes a quarter of an hour
     exchanged: tuple[float, float] = (1.0, 5.0)  # d/km, each with initial embeddings of the other
+    exchanged_decays: tuple[float, ...] = (1.0, 0.1)
+    exchanged_clock: float = 8.0  # of narrow networks with large embeddings, which are late
 
 
 @dataclass(frozen=True)

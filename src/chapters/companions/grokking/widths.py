@@ -44,7 +44,8 @@ def declared(settings: GrokkingSettings) -> tuple[Cell, ...]:
     low, high = grid.exchanged
     return (
         *(
-            _cell(settings, p, grid.decays[0], ratio, sized_as=other)
+            _cell(settings, p, decay, ratio, sized_as=other)
+            for decay in grid.exchanged_decays
             for p in grid.moduli[:-1]
             for ratio, other in ((low, high), (high, low))
         ),
@@ -69,6 +70,8 @@ def _cell(
     clock = dict(zip(grid.ratios, grid.clocks, strict=True))[ratio]
     if p == grid.moduli[0]:
         clock = grid.least_clock
+    if sized_as and sized_as > ratio:
+        clock = grid.exchanged_clock
     steps = clock * (1 - settings.real.momentum) / (2 * decay * rate)
     alone = ratio == grid.ratios[-1] or steps > grid.long
     size = p**-0.5 * ((sized_as or ratio) / ratio) ** 0.5
