@@ -147,7 +147,7 @@ class Widths:
         1.0,
     )  # decays there: at others it takes a quarter of an hour
     exchanged: tuple[float, float] = (1.0, 5.0)  # d/km, each with initial embeddings of the other
-    exchanged_decays: tuple[float, ...] = (1.0, 0.1)
+    exchanged_at: tuple[tuple[float, int], ...] = ((1.0, 23), (1.0, 37), (0.1, 23))  # decay and p
     exchanged_clock: float = 8.0  # of narrow networks with large embeddings, which are late
 
 

@@ -45,8 +45,7 @@ def declared(settings: GrokkingSettings) -> tuple[Cell, ...]:
     return (
         *(
             _cell(settings, p, decay, ratio, sized_as=other)
-            for decay in grid.exchanged_decays
-            for p in grid.moduli[:-1]
+            for decay, p in grid.exchanged_at
             for ratio, other in ((low, high), (high, low))
         ),
         *(
