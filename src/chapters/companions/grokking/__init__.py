@@ -141,11 +141,8 @@ class Widths:
     least_clock: float = 5.0  # at the least modulus, as in Moduli
     decays: tuple[float, ...] = (1.0, 0.3, 0.1)
     seeds: tuple[int, ...] = (0, 1)
-    long_seeds: tuple[int, ...] = (0,)  # of the widest networks and of long trainings
-    long: float = 10_000  # steps
-    widest_of_all: tuple[float, ...] = (
-        1.0,
-    )  # decays there: at others it takes a quarter of an hour
+    widest_seeds: tuple[int, ...] = (0,)  # most of the cost is theirs
+    most_steps: int = 10_000  # of a training at the greatest modulus; longer ones are left out
     exchanged: tuple[float, float] = (1.0, 5.0)  # d/km, each with initial embeddings of the other
     exchanged_at: tuple[tuple[float, int], ...] = ((1.0, 23), (1.0, 37), (0.1, 23))  # decay and p
     exchanged_clock: float = 8.0  # of narrow networks with large embeddings, which are late

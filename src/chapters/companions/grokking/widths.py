@@ -49,9 +49,10 @@ def declared(settings: GrokkingSettings) -> tuple[Cell, ...]:
             for ratio, other in ((low, high), (high, low))
         ),
         *(
-            _cell(settings, p, decay, ratio)
+            cell
             for p, decay, ratio in product(grid.moduli, grid.decays, grid.ratios)
-            if (p, ratio) != (grid.moduli[-1], grid.ratios[-1]) or decay in grid.widest_of_all
+            if _n_steps((cell := _cell(settings, p, decay, ratio)).real) <= grid.most_steps
+            or p < grid.moduli[-1]
         ),
     )
 
@@ -71,15 +72,18 @@ def _cell(
         clock = grid.least_clock
     if sized_as and sized_as > ratio:
         clock = grid.exchanged_clock
-    steps = clock * (1 - settings.real.momentum) / (2 * decay * rate)
-    alone = ratio == grid.ratios[-1] or steps > grid.long
     size = p**-0.5 * ((sized_as or ratio) / ratio) ** 0.5
     return Cell(
         ratio,
         Simulation(modulus=p, hidden=hidden, embedding_std=size),
         RealTraining(decay=decay, learning_rate=rate, clock=clock),
-        grid.long_seeds if alone else grid.seeds,
+        grid.widest_seeds if ratio == grid.ratios[-1] else grid.seeds,
     )
+
+
+def _n_steps(real: RealTraining) -> float:
+    """Steps of a training, as `training.train` takes them."""
+    return real.clock * (1 - real.momentum) / (2 * real.decay * real.learning_rate)
 
 
 def n_pairs(simulation: Simulation, modulus: int) -> int:

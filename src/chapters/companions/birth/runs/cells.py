@@ -83,7 +83,6 @@ def _cells() -> tuple[Cell, ...]:
         *(Cell(f"fixed {dim}", fixed[dim], seed) for dim in FIXED for seed in FIXED[dim]),
         *(Cell("random 256", wide[256], seed) for seed in DRAWN_AGAIN),
         Cell("from the output, fixed", replace(fixed[256], released=in_order), 0),
-        Cell("fixed, long", replace(fixed[256], length=SOURCE.length), 0),
     )
 
 
