@@ -8,8 +8,9 @@ from chapters.beyond.every_position.stored import TokensCell, WeightsCell
 from chapters.beyond.real_transformers.token_grid import Cell as GridCell
 from chapters.companions.birth.runs.generic import Generic
 from chapters.companions.factual_recall.trials import Trial
-from chapters.companions.grokking import RealTraining
+from chapters.companions.grokking import RealTraining, widths
 from chapters.companions.grokking.stored import Part
+from chapters.companions.grokking.widths import Cell as WidthsCell
 from chapters.companions.k_hop.phases import Cell as HopCell
 from running.records import Entry
 
@@ -146,6 +147,21 @@ def _last_measured(table: Any) -> Any:
     return {name: [row[-1] for row in part] for name, part in curves.items()}
 
 
+def grokking_widths(entry: Entry) -> Way | None:
+    """A cheap cell whole, of another one its first seed."""
+    cell: WidthsCell = entry.configuration
+    seconds = entry.seconds or 0
+    if seconds <= CHEAP:
+        return Way(cell, whole, whole)
+    if seconds / len(cell.seeds) > PART:
+        return None
+
+    def first(kept: Any) -> Any:
+        return {name: kept[name][:1] for name in widths.CURVES}
+
+    return Way(replace(cell, seeds=cell.seeds[:1]), first, first, whole=False)
+
+
 def factual_recall(entry: Entry) -> Way | None:
     """The most right answers, from half a test's steps before they were first given."""
     trial: Trial = entry.configuration
@@ -213,6 +229,7 @@ def _last_truncations(kept: Any) -> Any:
 WAYS: dict[str, Callable[[Entry], Way | None]] = {
     each.__name__: each
     for each in (
-        token_grid, every_position, k_hop, grokking, factual_recall, birth, distributional,
+        token_grid, every_position, k_hop, grokking, grokking_widths, factual_recall, birth,
+        distributional,
     )
 }  # fmt: skip

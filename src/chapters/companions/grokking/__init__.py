@@ -129,6 +129,26 @@ class Moduli:
 
 
 @dataclass(frozen=True)
+class Widths:
+    """Ours: real training of networks with d/km in steps, d parameters for m k targets; stored.
+
+    Appendix C of the source needs d/km to be one at least.
+    """
+
+    moduli: tuple[int, ...] = (23, 37, 53)
+    ratios: tuple[float, ...] = (0.3, 1.0, 2.0, 5.0)  # d/km
+    clocks: tuple[float, ...] = (2.5, 2.5, 3.0, 5.0)  # the wider, the later
+    least_clock: float = 5.0  # at the least modulus, as in Moduli
+    decays: tuple[float, ...] = (1.0, 0.3, 0.1)
+    seeds: tuple[int, ...] = (0, 1)
+    widest_seeds: tuple[int, ...] = (0,)  # most of the cost is theirs
+    most_steps: int = 10_000  # of a training at the greatest modulus; longer ones are left out
+    exchanged: tuple[float, float] = (1.0, 5.0)  # d/km, each with initial embeddings of the other
+    exchanged_at: tuple[tuple[float, int], ...] = ((1.0, 23), (1.0, 37), (0.1, 23))  # decay and p
+    exchanged_clock: float = 8.0  # of narrow networks with large embeddings, which are late
+
+
+@dataclass(frozen=True)
 class GrokkingSettings:
     """All experiments of the chapter."""
 
@@ -138,6 +158,7 @@ class GrokkingSettings:
     ladder: Ladder = Ladder()
     stride: int = 5  # of the one simulation that the chapter runs itself
     moduli: Moduli = Moduli()
+    widths: Widths = Widths()
     real: RealTraining = RealTraining()
     equal: RealTraining = RealTraining(decay=1.0, clock=2.5)  # large decay: ten times shorter
     slowed: RealTraining = RealTraining(decay=1.0, clock=2.5, slowdown=10.0)

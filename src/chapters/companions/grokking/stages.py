@@ -50,6 +50,12 @@ def shortfall(values: Float[np.ndarray, " times"], stage: Stage) -> float:
     return float(np.nanmax(values) - np.nanmax(values[stage.first : stage.last + 1]))
 
 
+def for_good(curve: Float[np.ndarray, " times"], level: float) -> int:
+    """The log from which on a curve stays at a level; the number of logs where it does not."""
+    below = np.flatnonzero(curve < level)
+    return int(below[-1]) + 1 if below.size else 0
+
+
 def known_after(accuracy: Float[np.ndarray, " times"], steps: Int[np.ndarray, " times"]) -> float:
     """The step at which half of the held-out pairs are known, between logs by logarithm of time.
 

@@ -95,7 +95,7 @@ def test_every_stored_run_is_declared(stored):
 
 
 @pytest.mark.usefixtures("unchecked")
-@pytest.mark.parametrize("key", [("random 128", 0), ("generic", 0)])
+@pytest.mark.parametrize("key", [("random 128", 0), ("fixed 128", 0), ("generic", 0)])
 def test_a_stored_run_begins_as_it_is_stored(stored, key):
     """Its first steps, and what is read at the first probes."""
     cell = next(cell for cell in cells.CELLS if (cell.name, cell.seed) == key)

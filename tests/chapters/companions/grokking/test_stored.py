@@ -48,6 +48,13 @@ def test_a_maximum_outside_the_stage_is_seen():
     assert stages.shortfall(values, stages.Stage(1, 4)) == 0
 
 
+def test_a_level_is_reached_for_good_where_a_curve_stays():
+    curve = np.array([0.9, 0.1, 0.6, 0.9])
+    assert stages.for_good(curve, 0.5) == 2
+    assert stages.for_good(curve, 0.05) == 0
+    assert stages.for_good(curve, 0.95) == 4
+
+
 def test_half_is_between_logs():
     accuracy = np.array([0.0, 0.0, 0.25, 0.75, 1.0])
     assert stages.known_after(accuracy, STEPS) == pytest.approx(40 * 2**0.5)

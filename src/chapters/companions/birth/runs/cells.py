@@ -30,6 +30,9 @@ RELEASES = {  # steps from which W_OV^2, W_KQ^2 and W_KQ^1 move; ours
     "output last": (300, 0, 0),
 }
 WIDTHS = 128, 256, 512, 1024
+# The slides' triggers, the same in every sequence: drawn and fixed ones share width and seed
+FIXED = {256: (0, 1, 2), 128: (0,), 512: (0,)}
+DRAWN_AGAIN = 1, 2
 SHOWN = "random 512", 0  # the run whose memories are stored whole
 
 
@@ -68,6 +71,8 @@ def _cells() -> tuple[Cell, ...]:
     """All runs, in the order of computation."""
     random = Simplified.of(RANDOM)
     wide = {dim: replace(random, dim=dim) for dim in WIDTHS}
+    fixed = {dim: replace(cell, random_triggers=False) for dim, cell in wide.items()}
+    in_order = RELEASES["from the output"]
     return (
         *(Cell(f"random {dim}", wide[dim], 0) for dim in WIDTHS[:3]),
         Cell("generic", Generic(), 0),
@@ -75,6 +80,9 @@ def _cells() -> tuple[Cell, ...]:
         Cell("random 128", wide[128], 1),  # the width at which embeddings overlap most, again
         Cell("source", Simplified.of(SOURCE), 0),
         Cell("random 1024", wide[1024], 0),
+        *(Cell(f"fixed {dim}", fixed[dim], seed) for dim in FIXED for seed in FIXED[dim]),
+        *(Cell("random 256", wide[256], seed) for seed in DRAWN_AGAIN),
+        Cell("from the output, fixed", replace(fixed[256], released=in_order), 0),
     )
 
 
