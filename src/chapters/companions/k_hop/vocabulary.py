@@ -14,19 +14,19 @@ import numpy as np
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
-from torch.nn.functional import cross_entropy
 
 from chapters.companions.retrieval import model, training
 from chapters.companions.retrieval.model import Parameters
 from chapters.companions.retrieval.task import Batch
 from emergence.analysis import first_reached
-from running import loop
 from running.cache import Task
 from running.devices import generator
 from running.records import StoredRuns
 
+from .learning import Row, learn, mean_losses, stacked
 from .phases import CHAINS, HALF_WAY, Cell, alone
 
+CPU = torch.device("cpu")
 Among = Literal["all", "context", "ends"]
 SWITCH = 200  # steps, after which a guess among the ends is nearly learned and nothing else
 
@@ -168,51 +168,40 @@ def read(
 
 def measure(trial: Trial) -> Tried:
     """Train the networks of a trial until all have learned or the limit is reached."""
-    cell, n_heads, label = trial.cell, trial.cell.n_heads, f"{trial.among}, {trial.cell.spare}"
+    cell, n_heads = trial.cell, trial.cell.n_heads
     seeds = range(cell.first_seed, cell.first_seed + cell.n_seeds)
-    streams = [generator(seed, torch.device("cpu")) for seed in seeds]
+    streams = [generator(seed, CPU) for seed in seeds]
     parameters = model.initial(trial.network(), streams)
     if trial.copying:
         copying(parameters)
-    rate = trial.contexts(0).rate
-    optimiser = torch.optim.Adam(parameters.tensors(), lr=cell.learning_rate, fused=True)
-    rows: list[tuple[int, Tensor, Tensor, Tensor, Tensor]] = []
 
-    def record(step: int) -> None:
-        tests = training.contexts(
-            trial.contexts(step), seeds, cell.test_size, device=torch.device("cpu")
-        )
-        rows.append((step, *read(parameters, tests[cell.asked[0] - 1], n_heads, trial.among)))
-
-    def ended() -> bool:
-        least = rows[-1][1].min() / (CHAINS * cell.test_size)
-        return rows[-1][0] > (trial.full_from or 0) and bool(least >= cell.until)
-
-    record(0)
-    for step in loop.steps(
-        Task.of(measure, trial=trial),
-        cell.limit,
-        label,
-        ended=ended,
-        parameters=tuple(parameters.tensors()),
-        optimiser=optimiser,
-        streams=tuple(streams),
-        rows=rows,
-    ):
+    def losses(step: int) -> Float[Tensor, " runs"]:
         batch = trial.contexts(step).draw(cell.asked, cell.batch_size, streams)
-        for group in optimiser.param_groups:
-            group["lr"] = rate(step)
-        logits = logits_among(parameters, batch, n_heads, trial.among)
-        each = cross_entropy(logits.flatten(0, 2), batch.target.flatten(), reduction="none")
-        loss = each.view_as(batch.target).mean(dim=(1, 2))
-        optimiser.zero_grad()
-        loss.sum().backward()
-        optimiser.step()
-        loop.check_finite(loss.detach(), label, step)
-        if (step + 1) % cell.record_every == 0 or step + 1 == cell.limit:
-            record(step + 1)
-    moments, *series = zip(*rows, strict=True)
-    return Tried(trial, np.array(moments), *(torch.stack(s, dim=1).numpy() for s in series))
+        return mean_losses(logits_among(parameters, batch, n_heads, trial.among), batch)
+
+    def record(step: int) -> Row:
+        tests = training.contexts(trial.contexts(step), seeds, cell.test_size, device=CPU)
+        return (step, *read(parameters, tests[cell.asked[0] - 1], n_heads, trial.among))
+
+    def ended(row: Row) -> bool:
+        least = row[1].min() / (CHAINS * cell.test_size)
+        return row[0] > (trial.full_from or 0) and bool(least >= cell.until)
+
+    moments, *series = stacked(
+        learn(
+            Task.of(measure, trial=trial),
+            cell.limit,
+            parameters,
+            streams,
+            losses=losses,
+            rate=trial.contexts(0).rate,
+            record=record,
+            every=cell.record_every,
+            ended=ended,
+            label=f"{trial.among}, {cell.spare} spare",
+        )
+    )
+    return Tried(trial, np.array(moments), *series)
 
 
 def two(spare: int, limit: int = 6000) -> Cell:
