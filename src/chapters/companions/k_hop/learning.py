@@ -29,7 +29,7 @@ def learn(
     ended: Callable[[Row], bool],
     label: str,
 ) -> list[Row]:
-    """Train in place until `ended` holds of the last row, or to the limit; return what was recorded.
+    """Train in place until `ended` holds of the last row, or to the limit; return the rows.
 
     Args:
         task: what is computed, for the cache.

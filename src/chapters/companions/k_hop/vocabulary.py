@@ -123,9 +123,11 @@ def lone_facts(batch: Batch) -> Batch:
     def kept(facts: Int[Tensor, "runs batch facts"]) -> Int[Tensor, "runs questions 1"]:
         return facts.gather(-1, answering).flatten(1)[..., None]
 
-    rest = (part.flatten(1)[..., None] for part in (batch.query, batch.target, batch.hops))
-    places = torch.zeros_like(batch.places[..., :1]).flatten(1, 2)[..., None]
-    return Batch(kept(batch.keys), kept(batch.values), *rest, places)
+    query, target, hops = (
+        part.flatten(1)[..., None] for part in (batch.query, batch.target, batch.hops)
+    )
+    places = torch.zeros_like(query)[..., None]
+    return Batch(kept(batch.keys), kept(batch.values), query, target, hops, places)
 
 
 def without_values(parameters: Parameters, batch: Batch) -> tuple[Parameters, Batch]:
@@ -162,8 +164,8 @@ def read(
         shares = logits.masked_fill(~allowed(batch, among, size), -torch.inf).softmax(dim=-1)
         return (shares * ends).sum(dim=-1).mean(dim=(1, 2))
 
-    counts = (each.sum(dim=(1, 2)) for each in (right, lone))
-    return (*counts, on_ends(parameters, batch), on_ends(*without_values(parameters, batch)))
+    counts = right.sum(dim=(1, 2)), lone.sum(dim=(1, 2))
+    return *counts, on_ends(parameters, batch), on_ends(*without_values(parameters, batch))
 
 
 def measure(trial: Trial) -> Tried:
