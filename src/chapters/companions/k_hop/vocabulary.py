@@ -8,7 +8,7 @@ holds the answer.
 """
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import torch
@@ -54,8 +54,6 @@ class Trial:
     def __post_init__(self) -> None:
         if len(self.cell.stages) > 1 or len(self.cell.asked) > 1:
             raise ValueError(f"a trial asks for one number of hops, got {self.cell.stages}")
-        if self.among not in get_args(Among):
-            raise ValueError(f"among must be one of {get_args(Among)}, got {self.among!r}")
 
     def contexts(self, step: int) -> training.RetrievalTraining:
         """What contexts are drawn from at a step."""
