@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from .states import Keeping
 CHEAP = 6.0  # seconds of a core for a whole entry, as they were recorded
 PART = 3.0  # and for one of its runs
 Pick = Callable[[Any], Any]
+Counted = TypeVar("Counted", HopCell, Hidden)
 
 
 @dataclass(frozen=True)
@@ -131,7 +132,7 @@ def k_hop_depths(entry: Entry) -> Way | None:
     return _whole_or_first(entry, alone, {"sides": 100})
 
 
-def _first_run[C: (HopCell, Hidden)](cell: C, result: Any) -> C:
+def _first_run(cell: Counted, result: Any) -> Counted:
     """The cell with its first run alone, to the step at which the cell ended."""
     return replace(cell, n_seeds=1, until=2.0, limit=result["moments"][-1])
 
