@@ -121,15 +121,13 @@ def ordered(spare: int) -> Depth:
 
 
 DEPTHS: tuple[Depth, ...] = (
+    depth(2, 4, 4000, n_seeds=3),
+    depth(1, 1, 2000, n_seeds=3),
+    depth(1, 2, 4000, n_seeds=3),
+    depth(2, 3, 4000, n_seeds=3),
     ordered(SPARE),
     ordered(1),
-    depth(1, 1, 4000, n_seeds=3),
-    depth(1, 2, 4000, n_seeds=3),
-    depth(2, 4, 6000, n_seeds=5),
-    depth(2, 3, 4000, n_seeds=3),
-    depth(2, 5, 6000, n_seeds=3),
-    depth(1, 3, 4000, n_seeds=3),
-    depth(3, 7, 8000, n_seeds=1),
+    depth(2, 5, 4000, n_seeds=3),
     depth(3, 8, 8000, n_seeds=1),
     depth(3, 13, 20_000, n_seeds=1),
 )
