@@ -117,17 +117,17 @@ def depth(n_layers: int, n_hops: int, limit: int, **more: Any) -> Depth:
 
 def ordered(spare: int) -> Depth:
     """Three layers on chains of four, with each look taken away at every record."""
-    return Depth(mixed(3, 4, 1000, spare=spare, until=2.0), causal=True)
+    return Depth(mixed(3, 4, 750, spare=spare, n_seeds=3, until=2.0), causal=True)
 
 
 DEPTHS: tuple[Depth, ...] = (
     depth(2, 4, 4000, n_seeds=3),
+    depth(2, 3, 2000, n_seeds=3),
     depth(1, 1, 2000, n_seeds=3),
-    depth(1, 2, 4000, n_seeds=3),
-    depth(2, 3, 4000, n_seeds=3),
+    depth(1, 2, 2000, n_seeds=3),
     ordered(SPARE),
     ordered(1),
-    depth(2, 5, 4000, n_seeds=3),
+    depth(2, 5, 2000, n_seeds=3),
     depth(3, 8, 8000, n_seeds=1),
     depth(3, 13, 20_000, n_seeds=1),
 )
