@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
+
 from chapters.beyond.every_position.stored import TokensCell, WeightsCell
 from chapters.beyond.real_transformers.token_grid import Cell as GridCell
 from chapters.companions.birth.runs.generic import Generic
@@ -12,6 +14,7 @@ from chapters.companions.grokking import RealTraining, widths
 from chapters.companions.grokking.stored import Part
 from chapters.companions.grokking.widths import Cell as WidthsCell
 from chapters.companions.k_hop.phases import Cell as HopCell
+from chapters.companions.k_hop.vocabulary import Trial as VocabularyTrial
 from running.records import Entry
 
 from .states import Keeping
@@ -104,6 +107,43 @@ def k_hop(entry: Entry) -> Way | None:
         relative=0.0,
         absolute=3.0,
         whole=False,
+    )
+
+
+def k_hop_vocabulary(entry: Entry) -> Way | None:
+    """As of k-hop; shares are counted in questions."""
+    trial: VocabularyTrial = entry.configuration
+    cell = _first_run(trial.cell, entry.result)
+    asked = 3 * cell.test_size
+    return _whole_or_first(entry, replace(trial, cell=cell), {"ends": asked, "without": asked})
+
+
+def _first_run(cell: HopCell, result: Any) -> HopCell:
+    """The cell with its first run alone, to the step at which the cell ended."""
+    return replace(cell, n_seeds=1, until=2.0, limit=result["moments"][-1])
+
+
+def _whole_or_first(
+    entry: Entry, first: Any, units: Mapping[str, float] | None = None
+) -> Way | None:
+    """A cheap entry whole, else its first run, if that is cheap; curves in units of their own."""
+    seconds, runs = entry.seconds or 0.0, len(entry.result["right"])
+    whole_entry = seconds <= CHEAP
+    if not whole_entry and seconds * 1.3 / (1 + 0.3 * runs) > 4.5 * PART:
+        return None
+
+    def counted(curves: Any, size: int | None = None) -> Any:
+        scaled = {name: (np.array(c) * (units or {}).get(name, 1)).tolist()
+                  for name, c in curves.items() if name != "moments"}  # fmt: skip
+        return {"moments": curves["moments"]} | {name: c[:size] for name, c in scaled.items()}
+
+    return Way(
+        entry.configuration if whole_entry else first,
+        counted if whole_entry else lambda kept: counted(kept, 1),
+        counted,
+        relative=0.0,
+        absolute=3.0,
+        whole=whole_entry,
     )
 
 
@@ -229,7 +269,7 @@ def _last_truncations(kept: Any) -> Any:
 WAYS: dict[str, Callable[[Entry], Way | None]] = {
     each.__name__: each
     for each in (
-        token_grid, every_position, k_hop, grokking, grokking_widths, factual_recall, birth,
-        distributional,
+        token_grid, every_position, k_hop, k_hop_vocabulary, grokking, grokking_widths,
+        factual_recall, birth, distributional,
     )
 }  # fmt: skip
