@@ -7,6 +7,9 @@ from itertools import pairwise
 # Matplotlib writes a text as `<g id="text_7">`, and each of its lines as a group of glyphs, which
 # it draws at 100 units and scales. A line takes the room of its glyphs, turned as they are.
 MEASURE = """async () => {
+    for (let i = 0; i < 2; i++) await new Promise(requestAnimationFrame);
+    for (const image of document.images) image.loading = "eager";
+    await Promise.all([...document.images].map((image) => image.decode().catch(() => {})));
     const drawings = [...document.querySelectorAll("article img")].filter(
         (image) => new URL(image.currentSrc).pathname.endsWith(".svg"));
     const place = document.createElement("div");
@@ -40,7 +43,8 @@ MEASURE = """async () => {
                 ],
             }];
         }));
-        found.push({ name: image.closest("figure")?.id ?? image.src, width, height, lines });
+        const source = new URL(image.currentSrc).pathname;
+        found.push({ name: image.closest("figure")?.id ?? source, source, width, height, lines });
     }
     place.remove();
     return found;
@@ -59,9 +63,10 @@ class Line:
 
 @dataclass(frozen=True)
 class Drawing:
-    """A figure at a width of the window: its width and height in pixels, its lines of text."""
+    """A figure in a window: its address, width and height in pixels, and its lines of text."""
 
     name: str
+    source: str
     width: float
     height: float
     lines: tuple[Line, ...]
@@ -99,6 +104,7 @@ def drawings(page) -> list[Drawing]:
     return [
         Drawing(
             found["name"],
+            found["source"],
             found["width"],
             found["height"],
             tuple(

@@ -17,6 +17,7 @@ SLIMMEST = 1.2  # inches of a panel on a page; slimmer ones go into two columns
 AROUND = 0.55  # inches for what stands above and below a panel that is moved
 GAP = 2.0  # pixels of a drawing between two texts
 FARTHEST = 80  # pixels that a text moves to be free
+NUMBER = re.compile(r"(?:[-−+\d.,^{}$%\s]|\\mathdefault|\\times)*")
 FORMULA = re.compile(r"\$[^$]*\$")
 
 
@@ -158,13 +159,9 @@ def _break(text: Any, excess: float) -> None:
 
 
 def _thin_ticks(figure: Any) -> None:
-    """Hide numbers at ticks that overlap others, minor ones first."""
-    from matplotlib.ticker import FixedFormatter
-
+    """Hide numbers at ticks that overlap others, minor ones first; no word is hidden."""
     for ax in figure.axes:
         for axis, side in ((ax.xaxis, "labelbottom"), (ax.yaxis, "labelleft")):
-            if isinstance(axis.get_major_formatter(), FixedFormatter):
-                continue  # words, of which none is idle
             for which, ticks in (
                 ("major", axis.get_major_ticks()),
                 ("minor", axis.get_minor_ticks()),
@@ -173,10 +170,10 @@ def _thin_ticks(figure: Any) -> None:
                     tick.label1.set_visible(axis.get_tick_params(which).get(side, True))
             kept: list[Any] = []
             for label in _shown((*axis.get_majorticklabels(), *axis.get_minorticklabels())):
-                if _is_free(_box(label), kept):
-                    kept.append(_box(label))
-                else:
+                if NUMBER.fullmatch(label.get_text()) and not _is_free(_box(label), kept):
                     label.set_visible(False)
+                else:
+                    kept.append(_box(label))
 
 
 def _spread(figure: Any) -> None:
