@@ -334,5 +334,5 @@ def test_measures_travel_with_the_entry(built_once: tuple[Toy, Result]) -> None:
     toy, _ = built_once
     entry = toy.entry(SQUARE)
     assert entry.measures["square_of_three"]["value"] == 9.0
-    assert set(entry.figures) == {"square.svg", "square.json"}
+    assert set(entry.figures) == {"square.svg", "square_narrow.svg", "square.json"}
     assert not any(str(toy.root).encode() in content for content in entry.files.values())

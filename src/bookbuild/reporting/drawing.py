@@ -14,6 +14,9 @@ WIDE, NARROW = 7.0, 4.2
 SMALLEST = 8.8  # points: 11.7 pixels of a wide drawing, and 9.9 of a narrow one at 341 pixels
 TALLEST = 0.8  # a panel that is moved, relative to its width
 SLIMMEST = 1.2  # inches of a panel on a page; slimmer ones go into two columns
+COLUMNS = {1: ("",), 2: ("left", "right"), 3: ("left", "middle", "right")}  # panels
+ROWS = {1: ("",), 2: ("top", "bottom"), 3: ("top", "middle", "bottom")}
+QUIET = "#666666"
 AROUND = 0.55  # inches for what stands above and below a panel that is moved
 GAP = 2.0  # pixels of a drawing between two texts
 FARTHEST = 80  # pixels that a text moves to be free
@@ -24,12 +27,11 @@ FORMULA = re.compile(r"\$[^$]*\$")
 def fit(figure: Any) -> None:
     """Fit a figure of Matplotlib to the column of a page."""
     _resize(figure, WIDE)
-    figure.draw_without_rendering()
     panels = _panels(figure)
-    columns = {column for _, column in panels}
-    slim = min((group[0].get_position().width * WIDE for group in panels.values()), default=WIDE)
-    if len(columns) > 2 and slim < SLIMMEST:
-        _regrid(figure, panels, 2, WIDE)
+    if len({column for _, column in panels}) > 2:
+        figure.draw_without_rendering()
+        if min(ax.get_position().width for ax, *_ in panels.values()) * WIDE < SLIMMEST:
+            _regrid(figure, panels, 2, WIDE)
     _settle(figure)
 
 
@@ -76,10 +78,11 @@ def _regrid(
 ) -> None:
     """Put panels into fewer columns, each with the labels that it shared with others.
 
-    Where the first row alone has titles, they stand for columns, whose panels stay together.
+    Where the first row alone has titles, they stand for columns, whose panels stay together. A
+    panel is marked with the place that a caption knows it by.
     """
     titled = {
-        any(group[0].get_title(side) for side in ("left", "center", "right")) == (row == 0)
+        any(group[0].get_title(side) for side in ("left", "center")) == (row == 0)
         for (row, _), group in panels.items()
     }
     by_column = columns == 1 and titled == {True}
@@ -96,10 +99,25 @@ def _regrid(
             _label(one, [g[0] for (_, c), g in panels.items() if c == place[1]], "x", -1)
             _label(one, [g[0] for (r, _), g in panels.items() if r == place[0]], "y", 0)
     grid = figure.add_gridspec(len(heights), columns, height_ratios=heights)
+    fewer = columns < max(column for _, column in places) + 1
     for number, place in enumerate(places):
+        if fewer:
+            _mark(panels[place][0])
         for ax in panels[place]:
             ax.set_subplotspec(grid[number // columns, number % columns])
     figure.set_size_inches(width, sum(heights) + AROUND * len(heights))
+
+
+def _mark(ax: Any) -> None:
+    """Write above a panel where it stands, unless that is known or takes more than three words."""
+    place = ax.get_subplotspec()
+    rows, columns, *_ = place.get_geometry()
+    down, across = ROWS.get(rows), COLUMNS.get(columns)
+    if ax.get_title("right") or not (down and across):
+        return
+    words = [down[place.rowspan.start]] if len(place.rowspan) < rows else []
+    words += [across[place.colspan.start]] if len(place.colspan) < columns else []
+    ax.set_title(" ".join(words), loc="right", color=QUIET, style="italic", size=SMALLEST)
 
 
 def _label(ax: Any, line: Sequence[Any], name: str, which: int) -> None:
@@ -117,85 +135,103 @@ def _label(ax: Any, line: Sequence[Any], name: str, which: int) -> None:
 
 def _settle(figure: Any) -> None:
     """Enlarge small texts, break long ones, and let those that overlap give way."""
+    changed = True
     for step in (_enlarge, _break_lines, _thin_ticks, _spread):
-        figure.draw_without_rendering()
-        step(figure)
+        if changed:
+            figure.draw_without_rendering()  # now texts know their places
+        changed = step(figure)
 
 
-def _enlarge(figure: Any) -> None:
+def _enlarge(figure: Any) -> bool:
+    """Enlarge small texts; return whether there were any, as all these steps do."""
     from matplotlib.text import Text
 
+    small = [text for text in figure.findobj(Text) if text.get_fontsize() < SMALLEST]
     for ax in figure.axes:
         for axis in (ax.xaxis, ax.yaxis):
             labels = [*axis.get_majorticklabels(), *axis.get_minorticklabels()]
             if any(label.get_fontsize() < SMALLEST for label in labels):
-                axis.set_tick_params(which="both", labelsize=SMALLEST)
-    for text in figure.findobj(Text):
-        text.set_fontsize(max(text.get_fontsize(), SMALLEST))
+                axis.set_tick_params(which="both", labelsize=SMALLEST)  # also of ticks to come
+    for text in small:
+        text.set_fontsize(SMALLEST)
+    return bool(small)
 
 
-def _break_lines(figure: Any) -> None:
-    """Break titles and labels of axes that are longer than these."""
+def _break_lines(figure: Any) -> bool:
+    """Break titles and names of axes that are longer than these."""
+    broken = []
     for ax in figure.axes:
         box = ax.get_window_extent()
-        titles = (ax.title, ax._left_title, ax._right_title)
-        for text in (*titles, ax.xaxis.label):
-            _break(text, text.get_window_extent().width / box.width)
-        _break(ax.yaxis.label, ax.yaxis.label.get_window_extent().height / box.height)
+        beside = 0.8 if ax.get_title("right") else 1.0
+        titles = [(title, beside * box.width) for title in (ax.title, ax._left_title)]
+        for text, room in (*titles, (ax.xaxis.label, box.width)):
+            broken.append(_break(text, text.get_window_extent().width / room))
+        name = ax.yaxis.label
+        broken.append(_break(name, name.get_window_extent().height / box.height))
+    return any(broken)
 
 
-def _break(text: Any, excess: float) -> None:
-    if excess > 1.05 and text.get_text():
-        said = FORMULA.sub(lambda formula: formula[0].replace(" ", "\0"), text.get_text())
-        room = max(len(line) for line in said.splitlines()) / excess
-        lines = (
-            part
-            for line in said.splitlines()
-            for part in textwrap.wrap(
-                line, int(room) + 1, break_long_words=False, break_on_hyphens=False
-            )
-        )
-        text.set_text("\n".join(lines).replace("\0", " "))
+def _break(text: Any, excess: float) -> bool:
+    """Break a text that is longer than its room by this factor; formulas stay whole."""
+    if excess < 1.05 or not text.get_text():
+        return False
+    said = FORMULA.sub(lambda formula: formula[0].replace(" ", "\0"), text.get_text())
+    room = int(max(map(len, said.splitlines())) / excess) + 1
+    lines = [
+        part
+        for line in said.splitlines()
+        for part in textwrap.wrap(line, room, break_long_words=False, break_on_hyphens=False)
+    ]
+    text.set_text("\n".join(lines).replace("\0", " "))
+    return True
 
 
-def _thin_ticks(figure: Any) -> None:
+def _thin_ticks(figure: Any) -> bool:
     """Hide numbers at ticks that overlap others, minor ones first; no word is hidden."""
+    hidden = []
     for ax in figure.axes:
         for axis, side in ((ax.xaxis, "labelbottom"), (ax.yaxis, "labelleft")):
-            for which, ticks in (
-                ("major", axis.get_major_ticks()),
-                ("minor", axis.get_minor_ticks()),
-            ):
-                for tick in ticks:
+            ticks = {"major": axis.get_major_ticks(), "minor": axis.get_minor_ticks()}
+            for which, those in ticks.items():
+                for tick in those:
                     tick.label1.set_visible(axis.get_tick_params(which).get(side, True))
             kept: list[Any] = []
             for label in _shown((*axis.get_majorticklabels(), *axis.get_minorticklabels())):
-                if NUMBER.fullmatch(label.get_text()) and not _is_free(_box(label), kept):
-                    label.set_visible(False)
+                box = _box(label)
+                if NUMBER.fullmatch(label.get_text()) and not _is_free(box, kept):
+                    hidden.append(label)
                 else:
-                    kept.append(_box(label))
+                    kept.append(box)
+    for label in hidden:
+        label.set_visible(False)
+    return bool(hidden)
 
 
-def _spread(figure: Any) -> None:
+def _spread(figure: Any) -> bool:
     """Move texts within panels up or down, as little as makes them free of all others.
 
     A text that its panel cuts, such as a contour's label, is left out.
     """
-    free = [text for ax in figure.axes for text in _shown(ax.texts)]
-    for text in free:
+    texts = [text for ax in figure.axes for text in _shown(ax.texts)]
+    for text in texts:
         if text.get_clip_on() and not _holds(text.axes.get_window_extent(), _box(text)):
             text.set_visible(False)
-    free = list(_shown(free))
-    moved = set(map(id, free))
-    kept = [_box(text) for text in _all_texts(figure) if id(text) not in moved]
+    free = list(_shown(texts))
+    movable = set(map(id, texts))
+    kept = [_box(text) for text in _all_texts(figure) if id(text) not in movable]
+    moved = False
     for text in free:
         box = _box(text)
         for up in sorted(range(-FARTHEST, FARTHEST + 1), key=abs):
             if _is_free(box.translated(0, up), kept):
-                _move(text, up)
-                box = box.translated(0, up)
                 break
-        kept.append(box)
+        else:
+            up = 0  # nowhere is room
+        if up:
+            _move(text, up)
+            moved = True
+        kept.append(box.translated(0, up))
+    return moved or len(free) < len(texts)
 
 
 def _move(text: Any, up: float) -> None:

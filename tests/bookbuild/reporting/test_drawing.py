@@ -178,3 +178,21 @@ def test_a_figure_without_a_grid_is_fitted_too():
     stack(figure)
     assert figure.get_size_inches()[0] == NARROW
     assert figure.get_size_inches()[1] <= drawing.TALLEST * NARROW
+
+
+@pytest.mark.parametrize(
+    ("shape", "marks"),
+    [
+        ((1, 2), ["left", "right"]),
+        ((1, 3), ["left", "middle", "right"]),
+        ((2, 2), ["top left", "top right", "bottom left", "bottom right"]),
+        ((1, 4), [""] * 4),
+    ],
+)
+def test_panels_that_move_are_marked_with_the_place_that_captions_name(shape, marks):
+    figure, axes = grid(*shape)
+    before = [ax.get_title("right") for ax in axes.flat]
+    fit(figure)
+    assert [ax.get_title("right") for ax in axes.flat] == before
+    stack(figure)
+    assert [ax.get_title("right") for ax in axes.flat] == marks
