@@ -13,6 +13,7 @@ from typing import Any
 WIDE, NARROW = 7.0, 4.2
 SMALLEST = 8.8  # points: 11.7 pixels of a wide drawing, and 9.9 of a narrow one at 341 pixels
 TALLEST = 0.8  # a panel that is moved, relative to its width
+LIST = 0.85  # a figure that is taller, relative to its width, has a list along its axis
 SLIMMEST = 1.2  # inches of a panel on a page; slimmer ones go into two columns
 COLUMNS = {1: ("",), 2: ("left", "right"), 3: ("left", "middle", "right")}  # panels
 ROWS = {1: ("",), 2: ("top", "bottom"), 3: ("top", "middle", "bottom")}
@@ -42,8 +43,9 @@ def stack(figure: Any) -> None:
         columns = 2 if all(map(_is_bare, panels.values())) else 1
         _regrid(figure, panels, columns, NARROW)
     else:
-        height = figure.get_size_inches()[1]
-        _resize(figure, NARROW, height if len(panels) > 1 else min(height, TALLEST * NARROW))
+        width, height = figure.get_size_inches()
+        keeps = len(panels) > 1 or height > LIST * width
+        _resize(figure, NARROW, height if keeps else min(height, TALLEST * NARROW))
     _settle(figure)
 
 
@@ -214,7 +216,8 @@ def _spread(figure: Any) -> bool:
     """
     texts = [text for ax in figure.axes for text in _shown(ax.texts)]
     for text in texts:
-        if text.get_clip_on() and not _holds(text.axes.get_window_extent(), _box(text)):
+        clipped = text.get_clip_on() and (text.get_clip_box() or text.get_clip_path())
+        if clipped and not _holds(text.axes.get_window_extent(), _box(text)):
             text.set_visible(False)
     free = list(_shown(texts))
     movable = set(map(id, texts))

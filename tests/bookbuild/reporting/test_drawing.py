@@ -166,8 +166,10 @@ def test_a_label_that_its_panel_cuts_is_left_out():
     ax.set(xlim=(0, 1), ylim=(0, 1))
     cut = ax.text(0.99, 0.5, "8000", clip_on=True)
     whole = ax.text(0.5, 0.5, "4000", clip_on=True)
+    beside = ax.annotate("a curve", (1, 0.2), xytext=(4, 0), textcoords="offset points")
     fit(figure)
-    assert (cut.get_visible(), whole.get_visible()) == (False, True)
+    shown = [text.get_visible() for text in (cut, whole, beside)]
+    assert shown == [False, True, True]
 
 
 def test_a_figure_without_a_grid_is_fitted_too():
