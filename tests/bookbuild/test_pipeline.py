@@ -53,7 +53,9 @@ def test_the_first_build_makes_a_judged_site(built_once: tuple[Toy, Result]) -> 
         assert 'verdicts.html?kind=paper&amp;verdict=reproduced"><b>1</b> repro' in page(toy, name)
     assert "Fig. 1" not in page(toy, SQUARE)
     assert "<summary>How this figure was made</summary>" in page(toy, SQUARE)
-    assert (toy.settings().site / "figures" / SQUARE / "square.svg").is_file()
+    figures = toy.settings().site / "figures" / SQUARE
+    assert all((figures / f"square{ending}.svg").is_file() for ending in ("", "_narrow"))
+    assert f'srcset="../../figures/{SQUARE}/square_narrow.svg"' in page(toy, SQUARE)
 
 
 def test_the_first_build_starts_with_the_longest(unbuilt: Toy, without_site: None) -> None:
