@@ -53,7 +53,9 @@ def test_the_first_build_makes_a_judged_site(built_once: tuple[Toy, Result]) -> 
         assert 'verdicts.html?kind=paper&amp;verdict=reproduced"><b>1</b> repro' in page(toy, name)
     assert "Fig. 1" not in page(toy, SQUARE)
     assert "<summary>How this figure was made</summary>" in page(toy, SQUARE)
-    assert (toy.settings().site / "figures" / SQUARE / "square.svg").is_file()
+    figures = toy.settings().site / "figures" / SQUARE
+    assert all((figures / f"square{ending}.svg").is_file() for ending in ("", "_narrow"))
+    assert f'srcset="../../figures/{SQUARE}/square_narrow.svg"' in page(toy, SQUARE)
 
 
 def test_the_first_build_starts_with_the_longest(unbuilt: Toy, without_site: None) -> None:
@@ -339,5 +341,5 @@ def test_measures_travel_with_the_entry(built_once: tuple[Toy, Result]) -> None:
     toy, _ = built_once
     entry = toy.entry(SQUARE)
     assert entry.measures["square_of_three"]["value"] == 9.0
-    assert set(entry.figures) == {"square.svg", "square.json"}
+    assert set(entry.figures) == {"square.svg", "square_narrow.svg", "square.json"}
     assert not any(str(toy.root).encode() in content for content in entry.files.values())

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from . import provenance
+from . import drawing, provenance
 from .measures import Over, glued, plain_measure, write_measures
 
 OUTPUT = "BOOKBUILD_OUTPUT"
@@ -21,6 +21,7 @@ MEASURES_FILE = "measures.json"
 FIGURES_FOLDER = "figures"
 FOLD_OPENING = '<details class="provenance">'
 KEY = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
+FOR_PHONES = "_narrow"  # ends the name of a drawing whose panels are below one another
 FIGURE_NAME = re.compile(r"[a-z0-9]+([_-][a-z0-9]+)*")
 
 
@@ -61,14 +62,15 @@ def show(
 ) -> None:
     """Save a figure as SVG and its data as JSON, display it with its provenance, and close it.
 
-    Raises ValueError for a name that cannot be a file name, TypeError for a preset that is
-    neither a dataclass nor a mapping.
+    It is drawn twice, to fit the column of a page and a phone; the former is displayed. Raises
+    ValueError for a name that cannot be a file name, TypeError for a preset that is neither a
+    dataclass nor a mapping.
     """
     from IPython.display import HTML, display
     from matplotlib import pyplot
 
     global _last_figure
-    if not FIGURE_NAME.fullmatch(name):
+    if not FIGURE_NAME.fullmatch(name) or name.endswith(FOR_PHONES):
         raise ValueError(f"figure name {name!r} is not made of lower-case words, digits, - and _")
     now = time.monotonic()
     settings = _settings(preset, seeds, seconds=now - _last_figure)
@@ -76,7 +78,10 @@ def show(
     folder = _output() / FIGURES_FOLDER
     folder.mkdir(parents=True, exist_ok=True)
     with pyplot.rc_context({"svg.hashsalt": os.environ.get(SALT) or "bookbuild"}):
-        fig.savefig(folder / f"{name}.svg", metadata={"Date": None}, transparent=True)
+        for fitted, ending in ((drawing.fit, ""), (drawing.stack, FOR_PHONES)):
+            fitted(fig)
+            path = folder / f"{name}{ending}.svg"
+            fig.savefig(path, metadata={"Date": None}, transparent=True)
     arrays = {str(key): _plain_array(value) for key, value in (data or {}).items()}
     document = {"figure": name, "settings": settings, "data": arrays}
     (folder / f"{name}.json").write_text(json.dumps(document) + "\n", encoding="utf-8")

@@ -19,6 +19,7 @@ from .checks.launch import check_launch
 from .checks.pages import check_figures, check_notebooks, check_site
 from .data import FOLDER, write_tables
 from .lookup.cards import add_cards
+from .narrow import add_narrow
 from .policy import add_policies
 
 PROBLEM = re.compile("WARNING|ERROR")
@@ -42,6 +43,7 @@ def build_site(settings: Settings, entries: Mapping[str, Entry]) -> None:
         shutil.copytree(settings.stage / beside, html / beside)
     add_policies(html)
     add_cards(html.resolve())
+    add_narrow(html.resolve(), entries)
     raise_if_any(check_site(html, whole=settings.part is None))
     raise_if_any(check_launch(html, settings.root))
     _replace(settings.site, html)

@@ -19,7 +19,7 @@ ITEM, LABEL = "#DCE9F5", "#F9E3D2"
 def induction_head() -> Figure:
     """Both panels of Figure 1: the task and the architecture (§1, §3)."""
     figure, (task, architecture) = plt.subplots(
-        1, 2, figsize=(10.2, 4.3), width_ratios=(2.15, 1), layout="constrained"
+        1, 2, figsize=(10.2, 4.3), width_ratios=(1.9, 1), layout="constrained"
     )
     _draw_task(task)
     _draw_architecture(architecture)
@@ -36,9 +36,9 @@ def three_memories() -> Figure:
     _arrow(ax, (output, 0.31), (output, 1.69))
     _arrow(ax, (query, 0.31), (query, 3.69))
     _arrow(ax, (first, 0.31), (output - 0.2, 1.69), color=COLOURS["alpha"], lw=2.0)
-    _box(ax, output, 2, "$e_o\\;+\\;W_{OV}^1e_q$", fill=LABEL, width=2.1)
+    _box(ax, output, 2, "$e_o\\;+\\;W_{OV}^1e_q$", fill=LABEL, width=2.5)
     _arrow(ax, (output + 0.3, 2.31), (query - 0.3, 3.69), color=COLOURS["beta"], lw=2.0)
-    _box(ax, query, 4, "$e_q\\;+\\;W_{OV}^2e_o$", fill=ITEM, width=2.1)
+    _box(ax, query, 4, "$e_q\\;+\\;W_{OV}^2e_o$", fill=ITEM, width=2.5)
     _arrow(ax, (query, 4.31), (query, 5.19), color=COLOURS["gamma"], lw=2.0)
     _box(ax, query, 5.5, "$o$", fill=LABEL)
     for x, y, greek, text in (
@@ -49,12 +49,12 @@ def three_memories() -> Figure:
         side = "left" if greek == "gamma" else "right"
         ax.text(x, y, text, color=COLOURS[greek], fontsize=13, ha=side, va="center")
     for y, text in (
-        (1.0, "layer 1: a position looks\nat the one before"),
-        (3.0, "layer 2: a trigger looks\nwhere layer 1 wrote it"),
-        (4.75, "output: say what is found"),
+        (1.0, "layer 1:\na position\nattends to the\none before"),
+        (3.0, "layer 2:\na trigger\nattends where\nlayer 1 wrote it"),
+        (4.9, "output:\nsay what is found"),
     ):
         ax.text(-0.7, y, text, fontsize=9, color="#666666", va="center", ha="right")
-    ax.set(xlim=(-4.2, 7.6), ylim=(-0.5, 6.0))
+    ax.set(xlim=(-3.6, 7.6), ylim=(-0.5, 6.0))
     ax.axis("off")
     return figure
 
@@ -87,7 +87,7 @@ def _box(ax: Axes, x: float, y: float, text: str, *, fill: str, width: float = 0
         boxstyle="round,pad=0,rounding_size=0.12", fc=fill, ec=INK, lw=0.9,
     )  # fmt: skip
     ax.add_patch(shape)
-    ax.text(x, y, text, ha="center", va="center", fontsize=10, color=INK)
+    ax.text(x, y, text, ha="center", va="center", fontsize=9, color=INK)
 
 
 def _arrow(ax: Axes, start: tuple[float, float], end: tuple[float, float], **style: Any) -> None:
@@ -124,12 +124,12 @@ def _draw_task(ax: Axes) -> None:
     ax.text(query, -0.62, "query", ha="center", fontsize=9, color=INK)
     ax.text(query - 0.6, 5.5, "answer", ha="right", va="center", fontsize=9, color=INK)
     for y, text in (
-        (1.0, "layer 1: each label\nretrieves its item"),
-        (3.0, "layer 2: the query finds the label\nthat has retrieved the same item"),
-        (4.75, "output: say that label"),
+        (1.0, "layer 1:\neach label\nretrieves\nits item"),
+        (3.0, "layer 2:\nthe query finds\nthe label that\nhas retrieved\nthe same item"),
+        (4.9, "output:\nsay that label"),
     ):
         ax.text(-0.55, y, text, fontsize=9, color="#666666", va="center", ha="right")
-    ax.set(xlim=(-3.6, 6.9), ylim=(-0.9, 6.0))
+    ax.set(xlim=(-2.9, 6.9), ylim=(-0.9, 6.0))
     ax.axis("off")
 
 
@@ -139,13 +139,13 @@ def _draw_architecture(ax: Axes) -> None:
     for y, name in rows:
         _box(ax, 0, y, name, fill=ITEM, width=1.0)
     for y, weight in ((1, "$W^{(1)}$"), (3, "$W^{(2)}$")):
-        _box(ax, 1.6, y, f"attention {weight}", fill="none", width=2.1)
+        _box(ax, 1.75, y, f"attention {weight}", fill="none", width=2.8)
         _arrow(ax, (0.35, y - 0.69), (1.2, y - 0.33))
         _arrow(ax, (1.2, y + 0.33), (0.35, y + 0.69))
         _arrow(ax, (0, y - 0.69), (0, y + 0.69))
-        ax.text(-0.12, y, "concatenate", fontsize=8, color="#666666", ha="right", va="center")
+        ax.text(-0.12, y, "concatenate", fontsize=9, color="#666666", ha="right", va="center")
     _arrow(ax, (0, 4.31), (0, 4.99))
     ax.text(0.15, 4.65, "$W^{(3)}$", fontsize=10, color=INK, va="center")
     _box(ax, 0, 5.3, r"$\tilde{Y}$", fill=LABEL, width=1.0)
-    ax.set(xlim=(-1.6, 2.9), ylim=(-0.9, 6.0))
+    ax.set(xlim=(-2.1, 3.2), ylim=(-0.9, 6.0))
     ax.axis("off")

@@ -68,7 +68,8 @@ def test_what_is_published_is_computed_again_and_equal(toy: Toy, published: Path
     [
         (LINE, "2.0,", "2.5,", "measures", "measure slope: 2.5 as published, 2 here"),
         (SQUARE, '"x": [0, 1,', '"x": [0, 1.5,', ".json", "array square.json: x: 1.5 as publ"),
-        (SQUARE, "</svg>", "<g/></svg>", ".svg", "drawing square.svg: "),
+        (SQUARE, "</svg>", "<g/></svg>", "square.svg", "drawing square.svg: "),
+        (SQUARE, "</svg>", "<g/></svg>", "_narrow.svg", "drawing square_narrow.svg: "),
         (LINE, '"2.0"', '"2.5"', "notebook", "number slope in the prose: "),
     ],
 )

@@ -100,7 +100,7 @@ def _alt_faults(page: HtmlElement) -> Iterator[str]:
 
 def _unresolved(path: Path, page: HtmlElement, site: Path) -> Iterator[str]:
     """Yield the images and links of a page that lead out of the site, or to nothing in it."""
-    for source in page.xpath("//img/@src"):
+    for source in page.xpath("//img/@src | //source/@srcset"):
         if source.startswith("data:") or _is_external(source):
             continue
         target = _target(path, urlsplit(source).path, site)

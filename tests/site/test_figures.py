@@ -1,0 +1,112 @@
+"""Texts of figures on every page, wide and on a phone: large enough, and clear of one another."""
+
+import pytest
+from matplotlib import pyplot as plt
+
+from bookbuild.reporting.notebook import FOR_PHONES
+from bookbuild.site.serving import served
+from tools.browser import NARROW, WIDE, opened
+from tools.figures import drawings
+
+SIZES = {"wide": (WIDE, 11.0), "narrow": (NARROW, 9.0)}  # the window, the smallest text in pixels
+
+
+@pytest.fixture(scope="module")
+def seen(site, browser):
+    """The drawings on every page, by the window and the page."""
+    names = [
+        path.relative_to(site).as_posix()
+        for path in sorted((site / "book").rglob("*.html"))
+        if '.svg"' in path.read_text(encoding="utf-8")
+    ]
+    found = {size: {} for size in SIZES}
+    with served(site) as url, opened(browser) as page:
+        for name in names:
+            page.goto(url + name)
+            for size, (window, _) in SIZES.items():
+                page.set_viewport_size(window)
+                found[size][name] = drawings(page)
+    return found
+
+
+def faults(pages, look):
+    """What is wrong, by page and figure; `look` returns something empty where all is well."""
+    return {
+        f"{name}#{drawing.name}": wrong
+        for name, drawn in pages.items()
+        for drawing in drawn
+        if (wrong := look(drawing))
+    }
+
+
+@pytest.fixture(params=SIZES)
+def size(request):
+    return request.param
+
+
+def test_figures_have_texts(seen, size):
+    assert sum(len(drawn) for drawn in seen[size].values()) > 100
+    assert all(drawing.lines for drawn in seen[size].values() for drawing in drawn)
+
+
+def test_a_phone_gets_the_drawing_made_for_it(seen, size):
+    ending = f"{FOR_PHONES}.svg"
+    assert not faults(
+        seen[size], lambda drawing: drawing.source.endswith(ending) != (size == "narrow")
+    )
+
+
+def test_no_text_is_small(seen, size):
+    least = SIZES[size][1]
+    assert not faults(
+        seen[size], lambda drawing: drawing.smallest < least and f"{drawing.smallest:.1f} px"
+    )
+
+
+def test_no_label_overlaps_another(seen, size):
+    assert not faults(seen[size], lambda drawing: drawing.overlaps)
+
+
+def test_no_label_runs_out_of_its_figure(seen, size):
+    assert not faults(seen[size], lambda drawing: drawing.cut)
+
+
+@pytest.fixture
+def planted(tmp_path, browser):
+    """What is measured of a drawing of 400 pixels whose texts a test writes."""
+
+    def measure(*texts):
+        figure = plt.figure(figsize=(4, 2))
+        for x, y, said, kinds in texts:
+            figure.text(x, y, said, **kinds)
+        figure.savefig(tmp_path / "drawn.svg", dpi=96)
+        plt.close(figure)
+        page_file = tmp_path / "page.html"
+        page_file.write_text('<article><img width="384" src="drawn.svg"></article>')
+        with served(tmp_path) as url, opened(browser) as page:
+            page.goto(f"{url}page.html")
+            (drawing,) = drawings(page)
+        return drawing
+
+    return measure
+
+
+def test_a_small_text_is_found(planted):
+    assert planted((0.2, 0.5, "small", {"fontsize": 6})).smallest == pytest.approx(8, abs=0.01)
+    formula = planted((0.2, 0.5, "$x_2$", {"fontsize": 6}), (0.5, 0.5, "large", {"fontsize": 12}))
+    assert formula.smallest == pytest.approx(8, abs=0.01)
+
+
+def test_labels_that_overlap_are_found(planted):
+    assert planted((0.2, 0.5, "one", {}), (0.22, 0.5, "two", {})).overlaps == [("two", "one")]
+    assert planted((0.2, 0.5, "one", {}), (0.6, 0.5, "two", {})).overlaps == []
+    # one text of two lines is no overlap, and slanted ones only where they meet
+    assert planted((0.2, 0.5, "one\none", {"linespacing": 0.2})).overlaps == []
+    slanted = {"rotation": 45, "fontsize": 12}
+    apart = planted((0.1, 0.1, "a long label", slanted), (0.3, 0.1, "a long label", slanted))
+    assert apart.overlaps == []
+
+
+def test_a_label_that_runs_out_is_found(planted):
+    assert planted((0.98, 0.5, "outside", {})).cut == ["outside"]
+    assert planted((0.2, 0.5, "inside", {})).cut == []

@@ -1,0 +1,133 @@
+"""The texts of figures as a reader sees them: their size, what overlaps, what is cut off."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import pairwise
+
+# Matplotlib writes a text as `<g id="text_7">`, and each of its lines as a group of glyphs, which
+# it draws at 100 units and scales. A line takes the room of its glyphs, turned as they are.
+MEASURE = """async () => {
+    for (let i = 0; i < 2; i++) await new Promise(requestAnimationFrame);
+    for (const image of document.images) image.loading = "eager";
+    await Promise.all([...document.images].map((image) => image.decode().catch(() => {})));
+    const drawings = [...document.querySelectorAll("article img")].filter(
+        (image) => new URL(image.currentSrc).pathname.endsWith(".svg"));
+    const place = document.createElement("div");
+    place.style = "position: absolute; top: 0; left: 0; line-height: 0";
+    document.body.append(place);
+    const found = [];
+    for (const image of drawings) {
+        place.innerHTML = await (await fetch(image.currentSrc)).text();
+        const svg = place.querySelector("svg");
+        const texts = [...svg.querySelectorAll("[id^=text_]")];
+        if (!texts.length) continue;
+        const { width, height } = image.getBoundingClientRect();
+        svg.setAttribute("width", width);
+        svg.setAttribute("height", height);
+        const edges = svg.getBoundingClientRect();
+        const lines = texts.flatMap((text) => [...text.children].flatMap((line) => {
+            const box = line.getBBox(), to = line.getScreenCTM();
+            if (!box.width) return [];
+            const corner = (x, y) => {
+                const point = new DOMPoint(x, y).matrixTransform(to);
+                return [point.x - edges.x, point.y - edges.y];
+            };
+            return [{
+                text: text.id,
+                said: (text.innerHTML.match(/<!--(.*?)-->/s) ?? ["", ""])[1].trim(),
+                size: 100 * Math.hypot(to.a, to.b),
+                corners: [
+                    corner(box.x, box.y), corner(box.x + box.width, box.y),
+                    corner(box.x + box.width, box.y + box.height),
+                    corner(box.x, box.y + box.height),
+                ],
+            }];
+        }));
+        const source = new URL(image.currentSrc).pathname;
+        found.push({ name: image.closest("figure")?.id ?? source, source, width, height, lines });
+    }
+    place.remove();
+    return found;
+}"""
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of a text: which text it is of, what it says, its size in pixels, its corners."""
+
+    text: str
+    said: str
+    size: float
+    corners: tuple[tuple[float, float], ...]
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A figure in a window: its address, width and height in pixels, and its lines of text."""
+
+    name: str
+    source: str
+    width: float
+    height: float
+    lines: tuple[Line, ...]
+
+    @property
+    def smallest(self) -> float:
+        """The size of its smallest text, in pixels."""
+        return min(line.size for line in self.lines)
+
+    @property
+    def overlaps(self) -> list[tuple[str, str]]:
+        """Lines of two texts that overlap."""
+        return [
+            (one.said, other.said)
+            for place, one in enumerate(self.lines)
+            for other in self.lines[:place]
+            if one.text != other.text and overlap(one, other)
+        ]
+
+    @property
+    def cut(self) -> list[str]:
+        """Lines that run out of the figure by more than half a pixel."""
+        return [
+            line.said
+            for line in self.lines
+            if not all(
+                -0.5 <= x <= self.width + 0.5 and -0.5 <= y <= self.height + 0.5
+                for x, y in line.corners
+            )
+        ]
+
+
+def drawings(page) -> list[Drawing]:
+    """Measure the figures of an open page."""
+    return [
+        Drawing(
+            found["name"],
+            found["source"],
+            found["width"],
+            found["height"],
+            tuple(
+                Line(line["text"], line["said"], line["size"], tuple(map(tuple, line["corners"])))
+                for line in found["lines"]
+            ),
+        )
+        for found in page.evaluate(MEASURE)
+    ]
+
+
+def overlap(one: Line, other: Line) -> bool:
+    """Whether two lines share room: no side of either separates them."""
+    for corners in (one.corners, other.corners):
+        for (x, y), (to_x, to_y) in pairwise(corners):
+            along = (to_x - x, to_y - y)
+            (low, high), (start, end) = (_extent(line.corners, along) for line in (one, other))
+            if high <= start or end <= low:
+                return False
+    return True
+
+
+def _extent(corners: Iterable[tuple[float, float]], along: tuple[float, float]):
+    """From where to where corners reach in a direction."""
+    places = [x * along[0] + y * along[1] for x, y in corners]
+    return min(places), max(places)
