@@ -16,8 +16,9 @@ class Effects(NamedTuple):
     """Measures of an induction head.
 
     Attributes:
-        prefix: attention of layer 2, on repeated sequences, to the token after the earlier copy.
-        previous: attention of layer 1 there to the previous token.
+        prefix: attention of layer 2, on repeated sequences, to the token after the earlier copy, by
+            the head that attends to it most.
+        previous: attention of layer 1 there to the previous token, likewise.
         copying: share of tokens whose own logit their value in layer 2 raises most.
         first: loss in nats on the first half of repeated sequences.
         second: loss in nats on the second half.
@@ -74,8 +75,8 @@ def effects(
     copies = model.copies()
     own = copies.argmax(dim=0) == torch.arange(copies.shape[1])
     found = (
-        second_layer[:, rows, rows - half + 1].mean(),
-        first_layer[:, rows, rows - 1].mean(),
+        second_layer[:, :, rows, rows - half + 1].mean(dim=(0, 2)).max(),
+        first_layer[:, :, rows, rows - 1].mean(dim=(0, 2)).max(),
         own.float().mean(),
         losses[:, : half - 1].mean(), losses[:, half:].mean(),
         whole[again].mean(), whole[~again].mean(),

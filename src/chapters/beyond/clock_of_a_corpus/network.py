@@ -21,11 +21,11 @@ class Passes(NamedTuple):
     """
 
     logits: Float[Tensor, "batch length vocabulary"]
-    patterns: tuple[Float[Tensor, "batch length length"], ...]
+    patterns: tuple[Float[Tensor, "batch heads length length"], ...]
 
 
 class CorpusTransformer(nn.Module):
-    """Two attention layers of one head each and an output layer (§2.1).
+    """Two attention layers, of one head each unless more are asked for, and an output layer (§2.1).
 
     It differs from `emergence.models.AttentionOnlyTransformer` in where positions enter: a layer
     adds positional vectors of its own to what queries and keys see, and values see tokens only.
@@ -35,11 +35,19 @@ class CorpusTransformer(nn.Module):
         vocabulary: number of tokens V.
         context: number of positions C.
         norm: norm of the embedding of a token and of a position at initialisation, nearly.
+        heads: of a layer; they share the width D.
         generator: source of the random numbers; its device is that of the weights.
     """
 
     def __init__(
-        self, dim: int, vocabulary: int, context: int, *, norm: float, generator: torch.Generator
+        self,
+        dim: int,
+        vocabulary: int,
+        context: int,
+        *,
+        norm: float,
+        generator: torch.Generator,
+        heads: int = 1,
     ) -> None:
         super().__init__()
 
@@ -47,6 +55,7 @@ class CorpusTransformer(nn.Module):
             drawn = torch.randn(*shape, generator=generator, device=generator.device)
             return nn.Parameter(drawn * dim**-0.5)
 
+        self.heads = heads
         self.norm = norm  # a factor outside the weights, so that AdamW's steps are of one size
         self.W_E = normal(vocabulary, dim)
         self.W_pos = normal(LAYERS, context, dim)
@@ -61,10 +70,8 @@ class CorpusTransformer(nn.Module):
         for layer in range(LAYERS):
             if layer != without:
                 q, k, v = self._heads(layer, x)
-                found = scaled_dot_product_attention(
-                    q[:, None], k[:, None], v[:, None], is_causal=True
-                )
-                x = x + found[:, 0] @ self.W_O[layer].T
+                found = scaled_dot_product_attention(q, k, v, is_causal=True)
+                x = x + _joined(found) @ self.W_O[layer].T
         return x @ self.W_U.T
 
     def passes(self, tokens: Int[Tensor, "batch length"]) -> Passes:
@@ -75,11 +82,11 @@ class CorpusTransformer(nn.Module):
         for layer in range(LAYERS):
             q, k, v = self._heads(layer, x)
             patterns.append(attention(q @ k.mT * q.shape[-1] ** -0.5, allowed))
-            x = x + patterns[-1] @ v @ self.W_O[layer].T
+            x = x + _joined(patterns[-1] @ v) @ self.W_O[layer].T
         return Passes(x @ self.W_U.T, tuple(patterns))
 
     def copies(self) -> Float[Tensor, "vocabulary vocabulary"]:
-        """What attention of layer 2 to a token, a column, adds to the logit of each, a row."""
+        """What attention of all of layer 2 to a token, a column, adds to each logit, a row."""
         return self.norm * self.W_U @ self.W_O[1] @ self.W_V[1] @ self.W_E.T
 
     def _embedded(self, tokens: Int[Tensor, "batch length"]) -> Float[Tensor, "batch length dim"]:
@@ -88,4 +95,11 @@ class CorpusTransformer(nn.Module):
     def _heads(self, layer: int, x: Float[Tensor, "batch length dim"]) -> tuple[Tensor, ...]:
         placed = x + self.norm * self.W_pos[layer, : x.shape[1]]
         query, key = placed @ self.W_Q[layer].T, placed @ self.W_K[layer].T
-        return query, key, x @ self.W_V[layer].T
+        return tuple(self._split(part) for part in (query, key, x @ self.W_V[layer].T))
+
+    def _split(self, x: Float[Tensor, "batch length dim"]) -> Tensor:
+        return x.unflatten(-1, (self.heads, -1)).transpose(1, 2)
+
+
+def _joined(found: Float[Tensor, "batch heads length part"]) -> Float[Tensor, "batch length dim"]:
+    return found.transpose(1, 2).flatten(2)

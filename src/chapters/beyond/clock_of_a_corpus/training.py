@@ -36,12 +36,14 @@ class CorpusTraining:
         batch_size: windows B of a step.
         steps: updates, unless the head is there before.
         learning_rate: of AdamW.
+        heads: of a layer.
     """
 
     context: int
     batch_size: int
     steps: int
     learning_rate: float = 3e-3
+    heads: int = 1
 
 
 def train_on(
@@ -62,7 +64,9 @@ def train_on(
     context = settings.context
     text = torch.as_tensor(tokens)
     read, kept = text[: -int(HELD_OUT * len(text))], text[-int(HELD_OUT * len(text)) :]
-    model = CorpusTransformer(DIM, vocabulary, context, norm=NORM, generator=stream)
+    model = CorpusTransformer(
+        DIM, vocabulary, context, norm=NORM, generator=stream, heads=settings.heads
+    )
     optimiser = torch.optim.AdamW(
         model.parameters(),
         lr=settings.learning_rate, weight_decay=WEIGHT_DECAY, betas=BETAS, fused=True,

@@ -205,9 +205,31 @@ def test_a_stored_training_and_a_stored_count_come_out_again() -> None:
     assert found.match == pytest.approx(counted.restored(counts[asked]).match, rel=1e-4)
 
 
+def test_heads_share_the_width_and_one_of_them_is_the_whole() -> None:
+    stream = torch.Generator().manual_seed(0)
+    one = CorpusTransformer(16, 9, 8, norm=4.0, generator=stream)
+    many = CorpusTransformer(16, 9, 8, norm=4.0, generator=stream, heads=4)
+    many.load_state_dict(one.state_dict())
+    tokens = torch.randint(9, (2, 8), generator=stream)
+    assert many.passes(tokens).patterns[0].shape == (2, 4, 8, 8)
+    torch.testing.assert_close(many(tokens), many.passes(tokens).logits)
+    with torch.no_grad():  # where only the first four dimensions of queries and keys are used
+        for model in (one, many):
+            for weights in (model.W_Q, model.W_K, model.W_V):
+                weights[:, 4:] = 0
+        many.W_Q *= 4**-0.5  # a part's scores are divided by the root of its own width
+    torch.testing.assert_close(many(tokens), one(tokens))
+
+
 def test_every_cell_is_counted_and_no_cell_comes_twice() -> None:
     counts = counted.RUNS.read((DATA / "clock_counts.json").read_text(encoding="utf-8"))
     assert {counted.Count(cell.text, cell.context) for cell in stored.CELLS} == set(counts)
     assert len(set(stored.CELLS)) == len(stored.CELLS)
-    declared = (*stored.PILOTS, *stored.MADE_UP, *stored.TEXTS, *stored.SMALL_BATCHES)
+    declared = (
+        *stored.PILOTS,
+        *stored.MADE_UP,
+        *stored.TEXTS,
+        *stored.SMALL_BATCHES,
+        *stored.HEADS,
+    )
     assert set(declared) == set(stored.CELLS)
