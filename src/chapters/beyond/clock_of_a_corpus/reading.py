@@ -1,6 +1,7 @@
 """The stored trainings, compared with the predictions of the clock and of rival laws."""
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -71,14 +72,19 @@ class Stored:
         self.counts = {asked: restored(found) for asked, found in counts.items()}
         text = (folder / "clock_of_a_corpus.json").read_text(encoding="utf-8")
         entries = stored.RUNS.entries(text)
-        results = {entry.configuration: entry.result for entry in entries}
-        self.runs = [self._run(cell, results[cell]) for cell in CELLS if cell in results]
-        self.not_run = [in_words(cell) for cell in CELLS if cell not in results]
+        self._results = {entry.configuration: entry.result for entry in entries}
+        self.runs = [self._run(c, self._results[c]) for c in CELLS if c in self._results]
+        self.not_run = [in_words(cell) for cell in CELLS if cell not in self._results]
         self.minutes = sum(entry.seconds or 0.0 for entry in entries) / 60
+
+    def last(self, cell: Cell) -> dict[str, float]:
+        """What the last look at a cell that has been run has measured, by name."""
+        return {name: of[-1] for name, of in self._results[cell].items() if name != "loss"}
 
     def _run(self, cell: Cell, result: dict[str, Any]) -> Run:
         pulls = self.counts[Count(cell.text, cell.context)]
-        return Run(cell, pulls, clock.steps_to_head(pulls, cell.batch_size), passed(result))
+        predicted = clock.steps_to_head(pulls, cell.batch_size, learning_rate=cell.learning_rate)
+        return Run(cell, pulls, predicted, passed(result))
 
 
 def passed(result: dict[str, Any]) -> dict[str, float]:
@@ -107,6 +113,17 @@ def _passes(steps: Sequence[int], curve: Any, level: float) -> float:
         return float(steps[0])
     part = (level - curve[after - 1]) / (curve[after] - curve[after - 1])
     return float(steps[after - 1] + part * (steps[after] - steps[after - 1]))
+
+
+def by_heads(runs: Sequence[Run]) -> dict[str, tuple[Run, Run]]:
+    """By text, runs with one head a layer and with more, alike in all else and both expected."""
+    known = {run.cell: run for run in runs}
+    alike = ((replace(cell, heads=1), cell) for cell in known if cell.heads > 1)
+    return {
+        text_in_words(many): (known[one], known[many])
+        for one, many in alike
+        if one in known and known[many].predicted < many.steps
+    }
 
 
 def rank_correlation(one: Iterable[float], other: Iterable[float]) -> float:
@@ -151,7 +168,8 @@ def by_law(law: Law, runs: Sequence[Run]) -> list[float]:
 
 def in_words(cell: Cell) -> str:
     """A cell as the page names it."""
-    return f"{text_in_words(cell)}, C = {cell.context}, B = {cell.batch_size}"
+    heads = "" if cell.heads == 1 else f", {cell.heads} heads"
+    return f"{text_in_words(cell)}, C = {cell.context}, B = {cell.batch_size}{heads}"
 
 
 def text_in_words(cell: Cell) -> str:
