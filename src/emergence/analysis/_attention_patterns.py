@@ -61,7 +61,7 @@ def attentions(
         x: sequences of 2N + 1 rows of width 2D (Eqs. 3, 4).
 
     Returns:
-        The attention of layers 1 and 2: each row attends to the columns.
+        The attention of layers 1 and 2, in which each row attends to the columns.
 
     Example:
         >>> x, head = torch.ones(1, 3, 8).double(), torch.zeros(3).double()

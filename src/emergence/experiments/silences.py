@@ -83,7 +83,7 @@ def variations(
         pairs: pairs that are varied together.
 
     Returns:
-        The settings by name: the base as `base`, then every other combination once.
+        The settings by name, that is the base as `base`, then every other combination once.
 
     Example:
         >>> base = training.TokenTraining()
