@@ -30,7 +30,7 @@ def uniform_excess(half: float, beta: float) -> tuple[float, float]:
         beta: beta_2, any.
 
     Returns:
-        Both remainders, which are what the speeds of beta, and of alpha over beta, have besides h log N.
+        What the speeds of beta, and of alpha over beta, have besides h log N.
 
     Example:
         >>> [round(float(part), 3) for part in laws.uniform_excess(0.5, 0.0)]
