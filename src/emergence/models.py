@@ -90,8 +90,7 @@ def disentangled_output(
         weights: the 28 D^2 weights, of one network or of several runs.
         inputs: sequences of 2N + 1 rows of width 2D (Eqs. 3, 4), of the device and type of the
             weights; each run has its own.
-        mask: `strict`, where a position does not attend to itself (App. B.2), or `causal`, where it
-            does.
+        mask: `strict`, without the position itself (App. B.2), or `causal`, with it.
         windows: how many positions back a row of layers 1 and 2 attends, >= 1 each; None for all.
 
     Returns:

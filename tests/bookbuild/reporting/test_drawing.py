@@ -173,7 +173,7 @@ def test_a_label_that_its_panel_cuts_is_left_out():
 
 
 def test_a_figure_without_a_grid_is_fitted_too():
-    figure = plt.figure(figsize=(10, 3))
+    figure = plt.figure(figsize=(10, 3), layout="none")  # a constrained one lacks a grid and warns
     figure.add_axes((0.1, 0.1, 0.8, 0.8)).plot([0, 1])
     fit(figure)
     assert figure.get_size_inches()[0] == WIDE

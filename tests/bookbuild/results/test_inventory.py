@@ -55,7 +55,7 @@ def test_one_build_of_a_profile_at_a_time(toy: Toy, command: Command) -> None:
         assert other.stdout.readline() == "held\n"
         message = (
             f"Another build of the paper profile is running here (process {other.pid}): "
-            "wait until it has ended."
+            "wait until it has ended, and try again."
         )
         assert command(toy.root, "build", "--device", "cpu") == message
         assert command(toy.root, "prune") == message

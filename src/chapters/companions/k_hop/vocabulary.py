@@ -27,7 +27,6 @@ from running.records import StoredRuns
 from .learning import Row, learn, mean_losses, stacked
 from .phases import CHAINS, HALF_WAY, Cell, alone
 
-CPU = torch.device("cpu")
 Among = Literal["all", "context", "ends"]
 SWITCH = 200  # steps, after which a guess among the ends is nearly learned and nothing else
 
@@ -171,14 +170,16 @@ def measure(trial: Trial) -> Tried:
     """Train the networks of a trial until all have learned or the limit is reached."""
     cell, n_heads = trial.cell, trial.cell.n_heads
     seeds = range(cell.first_seed, cell.first_seed + cell.n_seeds)
-    streams = [generator(seed, CPU) for seed in seeds]
+    streams = [generator(seed, torch.device("cpu")) for seed in seeds]
     parameters = model.initial(trial.network(), streams)
     if trial.copying:
         copying(parameters)
 
     @cache
     def test(settings: training.RetrievalTraining) -> Batch:
-        return training.contexts(settings, seeds, cell.test_size, device=CPU)[cell.asked[0] - 1]
+        return training.contexts(settings, seeds, cell.test_size, device=torch.device("cpu"))[
+            cell.asked[0] - 1
+        ]
 
     def losses(step: int) -> Float[Tensor, " runs"]:
         batch = trial.contexts(step).draw(cell.asked, cell.batch_size, streams)

@@ -9,7 +9,7 @@ from flint import arb
 from scipy.integrate import cumulative_trapezoid
 
 from chapters.beyond.full_flow import any_pair, box, laws
-from chapters.beyond.full_flow.any_pair import attention, output, scores, slow
+from chapters.beyond.full_flow.any_pair import attentions, outputs, scores, slow
 from emergence import theory
 
 FEW = 450  # the least N that is proved
@@ -117,7 +117,7 @@ def test_what_rows_pay_to_items(n_pairs, alpha):
     bounds = slow.Bounds(*[1e-6] * len(slow.Bounds._fields))._replace(alpha=alpha, low_alpha=0.0)
     s = box.scales(n_pairs)
     s = s._replace(x=s.most, rare=1 / s.log, mixed=s.log * s.most)
-    a = attention.attention(slow.Bounds(*map(arb, bounds)), s)
+    a = attentions.attention(slow.Bounds(*map(arb, bounds)), s)
     log, grown = math.log(n_pairs), math.exp(alpha)
     k = np.arange(1, n_pairs)
     item, label = 1 / (2 * k), 1 / (2 * k + grown)
@@ -152,8 +152,8 @@ def test_squares_of_what_rows_are_paid(alpha):
     s = box.scales(n_pairs)
     s = s._replace(x=s.most, rare=1 / s.log, mixed=s.log * s.most)
     b = slow.Bounds(*map(arb, bounds))
-    a = attention.attention(b, s)
-    o = output.output(b, s, a)
+    a = attentions.attention(b, s)
+    o = outputs.output(b, s, a)
     off = abs((paid**2).sum() / (4 * n_pairs) - 1) * n_pairs / math.log(n_pairs)
     assert off <= float(o.squares_flat.upper()) <= 1.3 * off
     assert paid.max() <= float(a.passed.upper()) * math.log(n_pairs)
@@ -286,9 +286,9 @@ def at_rest(point):
     )  # fmt: skip
     b, s = slow.Bounds(*map(arb, b)), box.scales(FEW)
     s = s._replace(x=s.most, rare=1 / s.log, mixed=s.log * s.most)
-    a = attention.attention(b, s)
-    o = output.output(b, s, a)
-    return b, s, a, o, output.quick(b, s, a, o)
+    a = attentions.attention(b, s)
+    o = outputs.output(b, s, a)
+    return b, s, a, o, outputs.quick(b, s, a, o)
 
 
 def missed(point):
@@ -338,9 +338,9 @@ def test_each_bound_holds_in_every_state_and_nearly_fails_in_some():
 @pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
     ("module", "name", "part"),
-    [(output, "output", "three"), (output, "output", "two"),
-     (attention, "attention", "gap"), (attention, "attention", "w_1"),
-     (attention, "attention", "row")],
+    [(outputs, "output", "three"), (outputs, "output", "two"),
+     (attentions, "attention", "gap"), (attentions, "attention", "w_1"),
+     (attentions, "attention", "row")],
 )  # fmt: skip
 def test_a_bound_that_is_too_small_is_noticed(monkeypatch, module, name, part):
     honest = getattr(module, name)

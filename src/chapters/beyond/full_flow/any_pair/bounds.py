@@ -1,8 +1,11 @@
 """Bounds on the flow when any pair may be asked for."""
 
+import math
 from typing import Any, NamedTuple
 
 from flint import arb
+
+from ..box import upper
 
 
 class Bounds(NamedTuple):
@@ -57,3 +60,8 @@ class Errors(NamedTuple):
     beta: arb
     alpha: arb
     apart: arb
+
+
+def rounded_up(value: arb) -> float:
+    """A number above a ball."""
+    return math.nextafter(float(upper(value)), math.inf)

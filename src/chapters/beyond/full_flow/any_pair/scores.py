@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 from flint import arb
 
 from ..box import Scales, upper
-from .attention import attention
+from .attentions import attention
 from .bounds import Bounds, Errors
-from .output import SQUARES, output, quick
+from .outputs import SQUARES, output, quick
 
 INVERSES = "0.8225"  # at least pi^2/12: the sum over k >= 1 of 1/2k^2
 
@@ -45,14 +45,14 @@ def idle(b: Bounds, s: Scales, push: arb, stage: Stage) -> tuple[dict[str, arb],
     a = attention(b, s)
     o = output(b, s, a)
     whole = quick(b, s, a, o)
-    small = scores(b, s, a, o, whole)
+    small = bounds(b, s, a, o, whole)
     last = b._replace(theta=stage.theta)
     more = errors(last, s, a, o, quick(last, s, a, o, stage.tail), push)
     sums = (upper(old + new) for old, new in zip(stage.before, more, strict=True))
     return {**whole.after, **small}, Errors(*sums)
 
 
-def scores(
+def bounds(
     b: Any, s: Scales, a: SimpleNamespace, o: SimpleNamespace, q: SimpleNamespace
 ) -> dict[str, arb]:
     """Bounds on all scores that stay small."""

@@ -8,13 +8,12 @@ where V = 2 sum (e^(b w_k) - 1) - b, P = dV/db and P_alpha = dV/dalpha. Less its
 alpha, c and the time are integrals over it. In these, P/l = e^alpha + p/l with a bounded p.
 """
 
-import math
 from typing import NamedTuple
 
 from flint import arb, ctx
 
 from ..box import PRECISION, Scales, both, scales, upper
-from .bounds import Bounds, Errors
+from .bounds import Bounds, Errors, rounded_up
 from .scores import Stage, idle
 
 CELLS, STAGES, PAIRS = 256, 16, 40  # of beta_2, to the unit; pairs that are summed one by one
@@ -195,13 +194,13 @@ def follow(box: Bounds, cells: list[Stretch], name: str, s: Scales) -> tuple[Bou
             break
     highest = {
         "beta": cells[-1].end.beta + errors.beta,
-        "alpha": max((cell.alpha for cell in cells), key=_up),
+        "alpha": max((cell.alpha for cell in cells), key=rounded_up),
     }
-    highest[name] = arb(min(_up(highest[name]), 0.5))  # the flow is followed no farther
+    highest[name] = arb(min(rounded_up(highest[name]), 0.5))  # the flow is followed no farther
     after = Bounds(
         theta=cells[-1].end.time,
         span=sum((cell.spent for cell in cells[begun:]), arb(0)),
-        apart=2 * max((cell.c for cell in cells), key=_up) - 1,
+        apart=2 * max((cell.c for cell in cells), key=rounded_up) - 1,
         low_beta=errors.beta,
         low_alpha=errors.alpha + 2 * errors.beta**2,
         low_apart=errors.apart + 3 * errors.beta**2,
@@ -235,7 +234,7 @@ def _cell(cells: list[Stretch], errors: Errors, s: Scales) -> Stretch:
     beta = (arb(k) / CELLS).union(arb(k + 1) / CELLS)
     shift, square = now.alpha, now.square
     for _ in range(TRIES):
-        wide, wide_square = _wider(shift), _wider(square)
+        wide, wide_square = (x + both(arb("0.01") + upper(abs(x)) / 50) for x in (shift, square))
         slopes = _speeds(beta, wide, wide_square, errors, s)
         shift = now.alpha + arb(0).union(step) * slopes[0]
         square = now.square + arb(0).union(step) * slopes[1]
@@ -247,11 +246,3 @@ def _cell(cells: list[Stretch], errors: Errors, s: Scales) -> Stretch:
     moved = (part + step * slope for part, slope in zip(now[1:], slopes[:4], strict=True))
     then = Cell(arb(k + 1) / CELLS, *moved)
     return Stretch(beta, slopes[4], slopes[5], now, then, errors, s.rare, step * slopes[2])
-
-
-def _wider(value: arb) -> arb:
-    return value + both(arb("0.01") + upper(abs(value)) / 50)
-
-
-def _up(value: arb) -> float:
-    return math.nextafter(float(upper(value)), math.inf)

@@ -1,0 +1,150 @@
+"""How the texts of a drawing are made legible, and give way to one another."""
+
+import re
+import textwrap
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+SMALLEST = 8.8  # points: 11.7 pixels of a wide drawing, and 9.9 of a narrow one at 341 pixels
+GAP = 2.0  # pixels of a drawing between two texts
+FARTHEST = 80  # pixels that a text moves to be free
+NUMBER = re.compile(r"(?:[-−+\d.,^{}$%\s]|\\mathdefault|\\times)*")
+FORMULA = re.compile(r"\$[^$]*\$")
+
+
+def settle(figure: Any) -> None:
+    """Enlarge small texts, break long ones, and let those that overlap give way."""
+    changed = True
+    for step in (_enlarge, _break_lines, _thin_ticks, _spread):
+        if changed:
+            figure.draw_without_rendering()  # now texts know their places
+        changed = step(figure)
+
+
+def _enlarge(figure: Any) -> bool:
+    """Enlarge small texts; return whether there were any, as all these steps do."""
+    from matplotlib.text import Text
+
+    small = [text for text in figure.findobj(Text) if text.get_fontsize() < SMALLEST]
+    for ax in figure.axes:
+        for axis in (ax.xaxis, ax.yaxis):
+            labels = [*axis.get_majorticklabels(), *axis.get_minorticklabels()]
+            if any(label.get_fontsize() < SMALLEST for label in labels):
+                axis.set_tick_params(which="both", labelsize=SMALLEST)  # also of ticks to come
+    for text in small:
+        text.set_fontsize(SMALLEST)
+    return bool(small)
+
+
+def _break_lines(figure: Any) -> bool:
+    """Break titles and names of axes that are longer than these."""
+    broken = []
+    for ax in figure.axes:
+        box = ax.get_window_extent()
+        beside = 0.8 if ax.get_title("right") else 1.0
+        titles = [(title, beside * box.width) for title in (ax.title, ax._left_title)]
+        for text, room in (*titles, (ax.xaxis.label, box.width)):
+            broken.append(_break(text, text.get_window_extent().width / room))
+        name = ax.yaxis.label
+        broken.append(_break(name, name.get_window_extent().height / box.height))
+    return any(broken)
+
+
+def _break(text: Any, excess: float) -> bool:
+    """Break a text that is longer than its room by this factor; formulas stay whole."""
+    if excess < 1.05 or not text.get_text():
+        return False
+    said = FORMULA.sub(lambda formula: formula[0].replace(" ", "\0"), text.get_text())
+    room = int(max(map(len, said.splitlines())) / excess) + 1
+    lines = [
+        part
+        for line in said.splitlines()
+        for part in textwrap.wrap(line, room, break_long_words=False, break_on_hyphens=False)
+    ]
+    text.set_text("\n".join(lines).replace("\0", " "))
+    return True
+
+
+def _thin_ticks(figure: Any) -> bool:
+    """Hide numbers at ticks that overlap others, minor ones first; no word is hidden."""
+    hidden = []
+    for ax in figure.axes:
+        for axis, side in ((ax.xaxis, "labelbottom"), (ax.yaxis, "labelleft")):
+            ticks = {"major": axis.get_major_ticks(), "minor": axis.get_minor_ticks()}
+            for which, those in ticks.items():
+                for tick in those:
+                    tick.label1.set_visible(axis.get_tick_params(which).get(side, True))
+            kept: list[Any] = []
+            for label in _shown((*axis.get_majorticklabels(), *axis.get_minorticklabels())):
+                box = _box(label)
+                if NUMBER.fullmatch(label.get_text()) and not _is_free(box, kept):
+                    hidden.append(label)
+                else:
+                    kept.append(box)
+    for label in hidden:
+        label.set_visible(False)
+    return bool(hidden)
+
+
+def _spread(figure: Any) -> bool:
+    """Move texts within panels up or down, as little as makes them free of all others.
+
+    A text that its panel cuts, such as a contour's label, is left out.
+    """
+    texts = [text for ax in figure.axes for text in _shown(ax.texts)]
+    for text in texts:
+        clipped = text.get_clip_on() and (text.get_clip_box() or text.get_clip_path())
+        if clipped and not _holds(text.axes.get_window_extent(), _box(text)):
+            text.set_visible(False)
+    free = list(_shown(texts))
+    movable = set(map(id, texts))
+    kept = [_box(text) for text in _all_texts(figure) if id(text) not in movable]
+    moved = False
+    for text in free:
+        box = _box(text)
+        for up in sorted(range(-FARTHEST, FARTHEST + 1), key=abs):
+            if _is_free(box.translated(0, up), kept):
+                break
+        else:
+            up = 0  # nowhere is room
+        if up:
+            _move(text, up)
+            moved = True
+        kept.append(box.translated(0, up))
+    return moved or len(free) < len(texts)
+
+
+def _move(text: Any, up: float) -> None:
+    """Move a text by so many pixels, in whatever coordinates it has its place."""
+    to = text.get_transform()
+    x, y = to.transform(text.get_unitless_position())
+    text.set_position(to.inverted().transform((x, y + up)))
+
+
+def _holds(outer: Any, inner: Any) -> bool:
+    return (
+        outer.x0 <= inner.x0
+        and inner.x1 <= outer.x1
+        and outer.y0 <= inner.y0
+        and inner.y1 <= outer.y1
+    )
+
+
+def _is_free(box: Any, kept: Iterable[Any]) -> bool:
+    return not any(box.overlaps(other) for other in kept)
+
+
+def _box(text: Any) -> Any:
+    """The room of a text and of half the gap around it, in pixels of the drawing."""
+    return text.get_window_extent().padded(GAP / 2)
+
+
+def _all_texts(figure: Any) -> Iterator[Any]:
+    """All texts that are drawn."""
+    from matplotlib.text import Text
+
+    return _shown(figure.findobj(Text))
+
+
+def _shown(texts: Iterable[Any]) -> Iterator[Any]:
+    return (text for text in texts if text.get_visible() and text.get_text().strip())
