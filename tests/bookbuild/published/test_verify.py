@@ -282,7 +282,7 @@ def test_the_command_tells_what_was_drawn(
         "2 results that take up to 60 s, 2 were computed again, which finds an altered one"
         in printed
     )
-    assert "of 2 judged rows of the ledger, 2 were measured again from nothing" in printed
+    assert "of 2 judged rows of the ledger, 2 were measured again from scratch" in printed
     assert printed.splitlines()[-1].startswith("verified:")
     reseal(published, LINE, replaced("2.0,", "9.0,", among="measures"))
     assert command(toy.root, *arguments).endswith(
