@@ -207,7 +207,7 @@ def follow(box: Bounds, cells: list[Stretch], name: str, s: Scales) -> tuple[Bou
         **highest,
         **{field: small[field] for field in Bounds._fields[8:]},
     )
-    return Bounds(*map(_up, after)), cells
+    return Bounds(*map(rounded_up, after)), cells
 
 
 def _last(b: Bounds, cells: list[Stretch], s: Scales) -> Stage:
