@@ -163,10 +163,10 @@ def test_the_path_of_the_output():
     grid = np.linspace(0, 80, 800_001)
     gamma, gamma_4 = laws.quick_output(grid, "uniform")
     for values, area in zip(
-        (np.abs(2 * gamma - 1), gamma_4, gamma_4**2), output.AREAS, strict=True
+        (np.abs(2 * gamma - 1), gamma_4, gamma_4**2), outputs.AREAS, strict=True
     ):
         assert np.trapezoid(values, grid) == pytest.approx(float(area), rel=1e-6)
-    assert float(output.RISE) - 1e-4 < gamma_4.max() < float(output.RISE)
+    assert float(outputs.RISE) - 1e-4 < gamma_4.max() < float(outputs.RISE)
 
 
 @pytest.mark.parametrize("name", ["beta", "alpha"])
