@@ -13,6 +13,7 @@ from jaxtyping import Float
 from emergence.presets import preset
 
 from ..box import both, upper
+from .bounds import rounded_up
 from .slow import Stretch, close
 
 
@@ -64,9 +65,9 @@ def law(least: int, largest: int | None = None, *, name: str) -> Law:
     return Law(
         least,
         math.inf if largest is None else largest,
-        (_down(early), _up(cells[-1].end.time)),
-        (min(map(_down, rest)), max(map(_up, rest))),
-        max(_up(cell.alpha) for cell in cells),
+        (_down(early), rounded_up(cells[-1].end.time)),
+        (min(map(_down, rest)), max(map(rounded_up, rest))),
+        max(rounded_up(cell.alpha) for cell in cells),
         _down(gamma),
     )
 
@@ -87,10 +88,6 @@ def _beyond(cell: Stretch, goal: arb, name: str, log: arb) -> arb:
     level = goal.union(cell.beta) ** 2 / 2
     slope = 2 * (-level).exp() / (arb("0.25") + level).sqrt()
     return cell.begin.rest.union(cell.end.rest) + slope * short
-
-
-def _up(value: arb) -> float:
-    return math.nextafter(float(value.upper()), math.inf)
 
 
 def _down(value: arb) -> float:
