@@ -70,7 +70,9 @@ def test_a_run_is_that_of_python(modules):
 
 @pytest.mark.parametrize("n", [6, 17])
 def test_scores_are_those_of_python(modules, n):
-    for embeddings in (places(n), scores.circle(n, 1), scores.lattice(n, 4)):
+    residue = torch.arange(n)
+    lattice = torch.stack((residue % 4, residue // 4), dim=-1).double()
+    for embeddings in (places(n), scores.circle(n, 1), lattice):
         found = call(modules, "particles", "m.scores(x)", embeddings.tolist())
         expected = scores.score(embeddings)
         assert found["circle"] == pytest.approx(float(expected.circle), rel=1e-6)

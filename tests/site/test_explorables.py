@@ -190,7 +190,7 @@ def test_the_flow_hands_its_network_to_the_circuit(explore):
     mount.get_by_label("Look at time").fill("0")
     mount.get_by_text("Show this network in the circuit").click()
     sentence = explore.locator(f"{CIRCUIT} [role=status]")
-    says(sentence, "everywhere alike")
+    says(sentence, "every position alike")
 
 
 def test_the_circuit_answers_to_keyboard_and_mouse(explore):
@@ -200,7 +200,7 @@ def test_the_circuit_answers_to_keyboard_and_mouse(explore):
     explore.get_by_label("Query", exact=True).select_option("T")
     says(sentence, "T finds M")
     explore.get_by_role("button", name="Before training").click()
-    says(sentence, "everywhere alike")
+    says(sentence, "every position alike")
     slider = explore.locator(f"{CIRCUIT} input[type=range]").first
     slider.focus()
     explore.keyboard.press("End")
