@@ -34,12 +34,12 @@ def test_errata_are_sorted_and_withdrawn_ones_come_last():
 @pytest.mark.parametrize("name", entries())
 def test_an_erratum_has_a_defence_and_an_answer(name):
     text = entries()[name]
-    if "*Defence.* " not in text:  # it counts as a claim of the paper, and is defended there
+    if "*Defence*: " not in text:  # it counts as a claim of the paper, and is defended there
         assert [claims()[row].rebuttal for row in QUOTED.findall(text)] != []
         assert all(claims()[row].rebuttal for row in QUOTED.findall(text))
         return
-    assert text.count("*Defence.* ") == text.count("*Answer.* ") == 1
-    assert text.index("*Defence.*") < text.index("*Answer.*")
+    assert text.count("*Defence*: ") == text.count("*Answer*: ") == 1
+    assert text.index("*Defence*:") < text.index("*Answer*:")
 
 
 def test_every_erratum_of_the_ledger_is_on_the_page_once():
