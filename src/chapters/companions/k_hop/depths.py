@@ -120,18 +120,19 @@ def ordered(spare: int) -> Depth:
     return Depth(mixed(3, 4, 750, spare=spare, n_seeds=3, until=2.0), causal=True)
 
 
-DEPTHS: tuple[Depth, ...] = (
-    depth(2, 4, 4000, n_seeds=3),
-    depth(2, 3, 2000, n_seeds=3),
+FULL, *ROOMIER = (depth(2, 4, 4000, n_seeds=3, spare=spare) for spare in (0, 1, 4))
+LONGER = depth(2, 4, 12_000, n_seeds=3)
+FRONTIER = (
     depth(1, 1, 2000, n_seeds=3),
     depth(1, 2, 2000, n_seeds=3),
-    ordered(SPARE),
-    ordered(1),
+    depth(2, 3, 2000, n_seeds=3),
+    depth(2, 4, 4000, n_seeds=3),
     depth(2, 5, 2000, n_seeds=3),
-    depth(3, 13, 20_000, n_seeds=3),
-    depth(3, 14, 20_000, n_seeds=3),
     depth(3, 8, 8000, n_seeds=3),
+    depth(3, 13, 20_000, n_seeds=1),
 )
+ORDERED = ordered(SPARE), ordered(1)
+DEPTHS: tuple[Depth, ...] = (*ORDERED, FULL, *ROOMIER, LONGER, *FRONTIER)
 
 
 def run(depth: Depth) -> dict[str, Any]:
