@@ -32,7 +32,8 @@ PURE = {
     "get_args", "math.factorial",
     "np.arange", "np.array", "once_differentiable", "property", "range", "re.compile", "replace",
     "runtime_checkable", "slice", "sp.IndexedBase", "sp.Matrix", "sp.Rational", "sp.Symbol",
-    "sp.erf", "sp.erfi", "sp.sqrt", "sp.symbols", "staticmethod", "torch.no_grad", "tuple",
+    "sp.erf", "sp.erfi", "sp.sqrt", "sp.symbols", "staticmethod", "torch.device", "torch.no_grad",
+    "tuple",
     "logging.getLogger",  # makes an entry in a register, where the next who asks finds the same
 }  # fmt: skip
 
