@@ -150,9 +150,13 @@ def effects(body: list[ast.stmt]) -> Iterator[ast.stmt]:
 
 
 def is_name(target: ast.expr) -> bool:
-    return isinstance(target, ast.Name) or (
-        isinstance(target, ast.Tuple) and all(map(is_name, target.elts))
-    )
+    match target:
+        case ast.Tuple(elts=parts):
+            return all(map(is_name, parts))
+        case ast.Starred(value=part):
+            return is_name(part)
+        case _:
+            return isinstance(target, ast.Name)
 
 
 def called(body: list[ast.stmt]) -> Iterator[ast.expr]:

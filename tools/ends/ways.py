@@ -129,7 +129,11 @@ def k_hop_hidden(entry: Entry) -> Way | None:
 def k_hop_depths(entry: Entry) -> Way | None:
     """As of k-hop; attention is counted in hundredths."""
     depth: Depth = entry.configuration
-    alone = replace(depth, cell=_first_run(depth.cell, entry.result))
+    cell, last = depth.cell, entry.result["moments"][-1]
+    if entry.seconds is None:  # it went on from a state: about what its steps take
+        steps = last * cell.n_layers * (1 + 0.3 * cell.n_seeds) * (1 + cell.n_hops)
+        entry = entry._replace(seconds=steps / 2000 * (1.5 if depth.causal else 1))
+    alone = replace(depth, cell=_first_run(cell, entry.result))
     return _whole_or_first(entry, alone, {"sides": 100})
 
 
