@@ -32,7 +32,8 @@ PURE = {
     "get_args", "math.factorial",
     "np.arange", "np.array", "once_differentiable", "property", "range", "re.compile", "replace",
     "runtime_checkable", "slice", "sp.IndexedBase", "sp.Matrix", "sp.Rational", "sp.Symbol",
-    "sp.erf", "sp.erfi", "sp.sqrt", "sp.symbols", "staticmethod", "torch.no_grad", "tuple",
+    "sp.erf", "sp.erfi", "sp.sqrt", "sp.symbols", "staticmethod", "torch.device", "torch.no_grad",
+    "tuple",
     "logging.getLogger",  # makes an entry in a register, where the next who asks finds the same
 }  # fmt: skip
 
@@ -149,9 +150,13 @@ def effects(body: list[ast.stmt]) -> Iterator[ast.stmt]:
 
 
 def is_name(target: ast.expr) -> bool:
-    return isinstance(target, ast.Name) or (
-        isinstance(target, ast.Tuple) and all(map(is_name, target.elts))
-    )
+    match target:
+        case ast.Tuple(elts=parts):
+            return all(map(is_name, parts))
+        case ast.Starred(value=part):
+            return is_name(part)
+        case _:
+            return isinstance(target, ast.Name)
 
 
 def called(body: list[ast.stmt]) -> Iterator[ast.expr]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -13,6 +13,8 @@ from chapters.companions.factual_recall.trials import Trial
 from chapters.companions.grokking import RealTraining, widths
 from chapters.companions.grokking.stored import Part
 from chapters.companions.grokking.widths import Cell as WidthsCell
+from chapters.companions.k_hop.depths import Depth
+from chapters.companions.k_hop.hidden import Hidden
 from chapters.companions.k_hop.phases import Cell as HopCell
 from chapters.companions.k_hop.vocabulary import Trial as VocabularyTrial
 from running.records import Entry
@@ -22,6 +24,7 @@ from .states import Keeping
 CHEAP = 6.0  # seconds of a core for a whole entry, as they were recorded
 PART = 3.0  # and for one of its runs
 Pick = Callable[[Any], Any]
+Counted = TypeVar("Counted", HopCell, Hidden)
 
 
 @dataclass(frozen=True)
@@ -118,7 +121,23 @@ def k_hop_vocabulary(entry: Entry) -> Way | None:
     return _whole_or_first(entry, replace(trial, cell=cell), {"ends": asked, "without": asked})
 
 
-def _first_run(cell: HopCell, result: Any) -> HopCell:
+def k_hop_hidden(entry: Entry) -> Way | None:
+    """As of k-hop."""
+    return _whole_or_first(entry, _first_run(entry.configuration, entry.result))
+
+
+def k_hop_depths(entry: Entry) -> Way | None:
+    """As of k-hop; attention is counted in hundredths."""
+    depth: Depth = entry.configuration
+    cell, last = depth.cell, entry.result["moments"][-1]
+    if entry.seconds is None:  # it went on from a state: about what its steps take
+        steps = last * cell.n_layers * (1 + 0.3 * cell.n_seeds) * (1 + cell.n_hops)
+        entry = entry._replace(seconds=steps / 2000 * (1.5 if depth.causal else 1))
+    alone = replace(depth, cell=_first_run(cell, entry.result))
+    return _whole_or_first(entry, alone, {"sides": 100})
+
+
+def _first_run(cell: Counted, result: Any) -> Counted:
     """The cell with its first run alone, to the step at which the cell ended."""
     return replace(cell, n_seeds=1, until=2.0, limit=result["moments"][-1])
 
@@ -269,7 +288,7 @@ def _last_truncations(kept: Any) -> Any:
 WAYS: dict[str, Callable[[Entry], Way | None]] = {
     each.__name__: each
     for each in (
-        token_grid, every_position, k_hop, k_hop_vocabulary, grokking, grokking_widths,
-        factual_recall, birth, distributional,
+        token_grid, every_position, k_hop, k_hop_vocabulary, k_hop_hidden, k_hop_depths,
+        grokking, grokking_widths, factual_recall, birth, distributional,
     )
 }  # fmt: skip

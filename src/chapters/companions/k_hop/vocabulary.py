@@ -209,11 +209,21 @@ def measure(trial: Trial) -> Tried:
     return Tried(trial, np.array(moments), *series)
 
 
-EARLY = 300  # steps, when the guess is there and two hops are not
-FULL, SPARE = (
-    Trial(alone(3, 2, EARLY, spare=spare, n_seeds=3, record_every=100)) for spare in (0, 1)
-)
-TRIALS: tuple[Trial, ...] = (FULL, SPARE)
+def two(spare: int, limit: int = 2000) -> Cell:
+    """Two hops alone on chains of four facts."""
+    return alone(3, 2, limit, spare=spare, n_seeds=3)
+
+
+FULL, SPARE = Trial(two(0)), Trial(two(1))
+MASKED, MANY_MASKED = (Trial(two(spare, 1200), among="context") for spare in (1, 17))
+MOVED = Trial(two(1), full_from=SWITCH)
+COPYING = Trial(two(0), copying=True)
+UNUSED = Trial(two(0, 1200), unused=1)
+TOLD, TOLD_SPARE = (Trial(two(spare, 1000), among="ends") for spare in (0, 1))
+TOLD_COPYING = Trial(two(0, 1000), among="ends", copying=True)
+TRIALS: tuple[Trial, ...] = (
+    SPARE, FULL, MASKED, MOVED, COPYING, TOLD_SPARE, TOLD, MANY_MASKED, TOLD_COPYING, UNUSED,
+)  # fmt: skip
 
 
 def run(trial: Trial) -> dict[str, Any]:
