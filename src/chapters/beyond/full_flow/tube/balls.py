@@ -6,7 +6,8 @@ place.
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Self
+from functools import cache
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
@@ -71,19 +72,25 @@ class Ball(NamedTuple):
     def before(self) -> "Ball":
         """The sum of all earlier numbers along the last axis, for each."""
         mid, rad, size = (_before(part) for part in (self.mid, self.rad, np.abs(self.mid)))
-        return Ball(mid, (rad + self.mid.shape[-1] * U * size) * _more(self.mid))
+        count = self.mid.shape[-1]
+        return Ball(mid, (rad + count * U * size) * (1 + 4 * U * (count + 4)))
 
     def after(self) -> "Ball":
         """The sum of all later numbers."""
         turned = Ball(self.mid[..., ::-1], self.rad[..., ::-1]).before()
         return Ball(turned.mid[..., ::-1], turned.rad[..., ::-1])
 
-    def total(self) -> "Ball":
-        """The sum along the last axis, whose length becomes 1."""
+    def total(self, axis: int = -1) -> "Ball":
+        """The sum along an axis, whose length becomes 1."""
         mid, rad, size = (
-            part.sum(axis=-1, keepdims=True) for part in (self.mid, self.rad, np.abs(self.mid))
+            part.sum(axis=axis, keepdims=True) for part in (self.mid, self.rad, np.abs(self.mid))
         )
-        return Ball(mid, (rad + self.mid.shape[-1] * U * size) * _more(self.mid))
+        count = self.mid.shape[axis]
+        return Ball(mid, (rad + count * U * size) * (1 + 4 * U * (count + 4)))
+
+    def part(self, places: Any) -> "Ball":
+        """Some of the numbers."""
+        return Ball(self.mid[places], self.rad[places])
 
 
 def _before(part: Array) -> Array:
@@ -92,64 +99,79 @@ def _before(part: Array) -> Array:
     return sums
 
 
-def _more(part: Array) -> float:
-    return 1 + 4 * U * (part.shape[-1] + 4)
+def stacked(parts: Sequence[Ball]) -> Ball:
+    """One ball of several, along a new first axis."""
+    return Ball(*(np.stack(np.broadcast_arrays(*column)) for column in zip(*parts, strict=True)))
 
 
-class Series(tuple[Ball | None, ...]):
-    """A power series, a ball for each power; None stands for zero."""
+class Series(NamedTuple):
+    """Power series, with the powers along the first axis of `ball`."""
 
-    @classmethod
-    def constant(cls, value: Ball, order: int) -> Self:
-        return cls((value, *[None] * (order - 1)))
+    ball: Ball
+
+    @property
+    def order(self) -> int:
+        return len(self.ball.mid)
 
     def plus(self, other: "Series") -> "Series":
-        return Series(_plus(a, b) for a, b in zip(self, other, strict=True))
+        return Series(self.ball.plus(other.ball))
+
+    def shifted(self, constant: Ball) -> "Series":
+        """With a constant added."""
+        more = self.ball.part(slice(0, 1)).plus(constant)
+        if self.order == 1:
+            return Series(more)
+        rest = self.ball.part(slice(1, None))
+        shape = (self.order, *more.mid.shape[1:])
+        found = Ball(np.empty(shape), np.empty(shape))
+        for part, first, others in zip(found, more, rest, strict=True):
+            part[:1], part[1:] = first, others
+        return Series(found)
+
+    def scaled(self, factor: Ball) -> "Series":
+        return Series(self.ball.times(factor))
 
     def times(self, other: "Series") -> "Series":
-        return Series(_convolved(self, other, k, range(k + 1)) for k in range(len(self)))
+        if self.order == 1:
+            return Series(self.ball.times(other.ball))
+        one, two = _convolution(self.order)
+        padded = Ball(*(np.concatenate([part, np.zeros_like(part[:1])]) for part in other.ball))
+        terms = self.ball.part(one).times(padded.part(two))
+        return Series(terms.total(1).part((slice(None), 0)))
 
     def negative(self) -> "Series":
-        return Series(a and a.negative() for a in self)
+        return Series(self.ball.negative())
 
     def inverse(self) -> "Series":
-        first = _known(self[0]).inverse()
-        found: list[Ball | None] = [first]
-        for k in range(1, len(self)):
-            rest = _convolved(self, found, k, range(1, k + 1))
-            found.append(rest and rest.times(first).negative())
-        return Series(found)
+        first = self.ball.part(0).inverse()
+        found = [first]
+        for k in range(1, self.order):
+            terms = self.ball.part(slice(1, k + 1)).times(stacked(found[::-1]))
+            found.append(terms.total(0).part(0).times(first).negative())
+        return Series(stacked(found))
 
     def exp(self) -> "Series":
-        found: list[Ball | None] = [_known(self[0]).exp()]
-        slope = [a and a.times(Ball.of(j)) for j, a in enumerate(self)]
-        for k in range(1, len(self)):
-            rest = _convolved(slope, found, k, range(1, k + 1))
-            found.append(rest and rest.times(Ball.of(k).inverse()))
-        return Series(found)
+        found = [self.ball.part(0).exp()]
+        counts = np.arange(self.order, dtype=float).reshape(-1, *[1] * (self.ball.mid.ndim - 1))
+        slope = self.ball.times(Ball.of(counts))
+        for k in range(1, self.order):
+            terms = slope.part(slice(1, k + 1)).times(stacked(found[::-1]))
+            found.append(terms.total(0).part(0).times(Ball.of(k).inverse()))
+        return Series(stacked(found))
 
-    def each(self, name: str) -> "Series":
-        """A linear operation of `Ball`, on each power."""
-        return Series(a and getattr(a, name)() for a in self)
+    def before(self) -> "Series":
+        return Series(self.ball.before())
 
+    def after(self) -> "Series":
+        return Series(self.ball.after())
 
-def _known(ball: Ball | None) -> Ball:
-    return Ball.of(0.0) if ball is None else ball
-
-
-def _plus(one: Ball | None, two: Ball | None) -> Ball | None:
-    if one is None or two is None:
-        return two if one is None else one
-    return one.plus(two)
+    def total(self) -> "Series":
+        return Series(self.ball.total())
 
 
-def _convolved(
-    one: Sequence[Ball | None], two: Sequence[Ball | None], power: int, places: range
-) -> Ball | None:
-    """The sum over j in `places` of one_j two_(power - j)."""
-    total: Ball | None = None
-    for j in places:
-        a, b = one[j], two[power - j]
-        if a is not None and b is not None:
-            total = _plus(total, a.times(b))
-    return total
+@cache
+def _convolution(order: int) -> tuple[np.ndarray, np.ndarray]:
+    """Places j and k - j for each power k; `order`, where a zero is, for what does not occur."""
+    j = np.broadcast_to(np.arange(order), (order, order))
+    other = np.arange(order)[:, None] - j
+    return j, np.where(other < 0, order, other)

@@ -14,11 +14,12 @@ from scipy.integrate import LSODA
 from emergence import theory
 from emergence.tasks import Query
 
-from .balls import Array, Ball, Series
+from .balls import Array, Ball, stacked
 
-ROOT = 2**-0.5
 FREE = ((0,), (2,), (3,), (4,), (9, 11), (10, 13), (12,), (14,), (15,), (16,), (17,), (18,))
-NODES = np.array([-1.0, 0.0, 1.0])  # of a step, where the path has the values and speeds it is given
+NODES = np.array(
+    [-1.0, 0.0, 1.0]
+)  # of a step, where the path has the values and speeds it is given
 DEGREE = 2 * len(NODES) - 1
 GRID = 2.0**-12  # lengths of steps are multiples of it, so that times are exact
 
@@ -44,28 +45,27 @@ class Piece(NamedTuple):
     half: float
     powers: Float[np.ndarray, "powers 12"]
 
-    def at(self, s: Ball, order: int) -> list[Series]:
-        """The path around s, twelve power series of this order."""
-        found: list[Ball] = []
-        row = [Ball.of(power) for power in self.powers]
+    @property
+    def moved(self) -> float:
+        """How far a coordinate moves in half of the step, at most."""
+        return float(np.abs(self.powers[1:]).sum(axis=0).max())
+
+    def around(self, s: Ball, order: int) -> Ball:
+        """Power series of the twelve coordinates around s, a row for each power."""
+        rows = [Ball.of(power) for power in self.powers]
+        found = []
         for k in range(order):
             value = Ball.of(np.zeros(12))
-            for power in reversed(row):
-                value = value.times(s).plus(power)
+            for row in reversed(rows):
+                value = value.times(s).plus(row)
             found.append(value)
-            # from one divided derivative to the next
-            row = [power.times(Ball.of(j)) for j, power in enumerate(row)][1:]
-            row = [power.times(Ball.of(k + 1.0).inverse()) for power in row] or [Ball.of(np.zeros(12))]
-        return [
-            Series(Ball(part.mid[i : i + 1], part.rad[i : i + 1]) for part in found)
-            for i in range(12)
-        ]
+            slopes = [row.times(Ball.of(j)) for j, row in enumerate(rows)][1:]
+            rows = [row.times(Ball.of(k + 1.0).inverse()) for row in slopes]
+        return stacked(found)
 
     def where(self, s: Ball) -> Ball:
-        """The twelve coordinates."""
-        series = self.at(s, 1)
-        parts = [one[0] for one in series]
-        return Ball(*(np.concatenate([part[i] for part in parts if part]) for i in range(2)))
+        """The twelve coordinates at s."""
+        return self.around(s, 1).part(0)
 
 
 class Guide:
@@ -76,7 +76,12 @@ class Guide:
         self._lift = embedding()
         self._gradient: Callable[..., tuple[float, ...]] = landscape.gradient
         self._solver = LSODA(
-            lambda _, z: self.speed(z), 0.0, np.zeros(12), np.inf, rtol=tolerance, atol=tolerance / 100
+            lambda _, z: self.speed(z),
+            0.0,
+            np.zeros(12),
+            np.inf,
+            rtol=tolerance,
+            atol=tolerance / 100,
         )
         self._pieces = [lambda _: np.zeros(12)]
         self._ends = [0.0]

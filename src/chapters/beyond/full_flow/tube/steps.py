@@ -14,13 +14,13 @@ import numpy as np
 
 from emergence.tasks import Query
 
-from .balls import MORE, Array, Ball, Series
+from .balls import MORE, Array, Ball
 from .loss import curvature, slopes
 from .path import GRID, Guide, Piece
 
 ORDER = 4  # of the Taylor expansion of the defect
 TURNS, SHARPER, GROWTH = 60, 1.03, 1.5
-SHORTEST = 16 * GRID
+SHORTEST, ENOUGH = 16 * GRID, 0.7
 WHOLE = Ball(np.zeros(1), np.ones(1))  # s from -1 to 1
 
 
@@ -67,28 +67,31 @@ def follow(n_pairs: int, query: Query, *, tolerance: float, farthest: float) -> 
 
     Raises ArithmeticError where no step can be validated.
     """
-    guide = Guide(n_pairs, query, tolerance / 100)
+    guide = Guide(n_pairs, query, max(tolerance / 100, 1e-13))
     time, apart, length = 0.0, 0.0, 64 * GRID
     last: Ball = Ball.of(np.zeros(12))
     while True:
         piece = guide.piece(time, length)
-        defect = _defect(piece, n_pairs, query)
-        moved = float(np.abs(piece.powers[1:]).sum(axis=0).max())
-        better = min((tolerance / max(defect, 1e-30)) ** (1 / (ORDER + 1)), farthest / moved, GROWTH)
-        if better < 0.7 and length > GRID:
-            length = _rounded(0.9 * better * length)
-            continue
-        gap = _norm(piece.where(Ball.of(-1.0)).plus(last.negative()))
+        step: Step | None = None
         try:
-            found, rate = _apart(piece, (apart + gap) * MORE, defect, n_pairs, query)
+            defect = defect_of(piece, n_pairs, query)
+            better = min(
+                (tolerance / max(defect, 1e-30)) ** (1 / (ORDER + 1)),
+                farthest / piece.moved,
+                GROWTH,
+            )
+            if better >= ENOUGH:
+                gap = _norm(piece.where(Ball.of(-1.0)).plus(last.negative()))
+                step = Step(piece, *_apart(piece, (apart + gap) * MORE, defect, n_pairs, query))
         except ArithmeticError:
+            better = 0.5
+        if step is None:
             if length <= SHORTEST:
-                raise
-            length = _rounded(length / 2)
+                raise ArithmeticError(f"no step was validated at t = {time}, N = {n_pairs}")
+            length = _rounded(min(0.9 * better, ENOUGH) * length)
             continue
-        apart = found
-        yield Step(piece, apart, rate, defect)
-        last = piece.where(Ball.of(1.0))
+        yield step
+        last, apart = step.piece.where(Ball.of(1.0)), step.apart
         time += length
         length = _rounded(0.95 * better * length)
 
@@ -97,37 +100,30 @@ def _rounded(length: float) -> float:
     return max(1, round(length / GRID)) * GRID
 
 
-def _defect(piece: Piece, n_pairs: int, query: Query) -> float:
+def defect_of(piece: Piece, n_pairs: int, query: Query) -> float:
     """The time integral of the norm of z' + grad L(z) over a step, at most."""
-    exact = piece.at(Ball.of(0.0), ORDER + 1)
-    wide = piece.at(WHOLE, ORDER + 2)
-    slope = slopes([Series(one[:ORDER]) for one in exact], n_pairs, query)
-    last = slopes([Series(one[: ORDER + 1]) for one in wide], n_pairs, query)
     total = 0.0
-    for k in range(ORDER + 1):
-        path, forces = (exact, slope) if k < ORDER else (wide, last)
-        parts = [_missed(one, force, k, piece.half) for one, force in zip(path, forces, strict=True)]
-        total += 2 * piece.half * float(np.linalg.norm(parts)) / (k + 1) * (1 + 1e-12)
-    return total
-
-
-def _missed(path: Series, force: Series, k: int, half: float) -> float:
-    """A bound on a power of a coordinate's defect."""
-    speed = (path[k + 1] or Ball.of(0.0)).times(Ball.of(k + 1.0)).times(Ball.of(half).inverse())
-    return float(speed.plus(force[k] or Ball.of(0.0)).above[0])
+    for s, order, first in ((Ball.of(0.0), ORDER, 0), (WHOLE, ORDER + 1, ORDER)):
+        path = piece.around(s, order + 1)
+        k = np.arange(1.0, order + 1)[:, None]
+        speed = path.part(slice(1, None)).times(Ball.of(k)).times(Ball.of(piece.half).inverse())
+        missed = speed.plus(slopes(path.part(slice(order)), n_pairs, query)).above
+        for power in range(first, order):
+            total += 2 * piece.half * float(np.linalg.norm(missed[power])) / (power + 1)
+    return total * (1 + 1e-12)
 
 
 def _apart(
     piece: Piece, before: float, defect: float, n_pairs: int, query: Query
-) -> tuple[float, float]:
-    """The distance during a step and the rate, from the distance before it."""
+) -> tuple[float, float, float]:
+    """What a `Step` says beside its piece, from the distance before it."""
     within = 1.2 * (before + defect) + 1e-12
     for _ in range(5):
         tube = _around(piece.where(WHOLE), within)
         rate = opening(curvature(tube, n_pairs, query))
         found = math.exp(rate * 2 * piece.half) * (before + defect) * (1 + 1e-12)
         if found < within:
-            return found, rate
+            return found, rate, defect
         within = 1.2 * found
     raise ArithmeticError(f"no tube was found at t = {piece.start}, N = {n_pairs}")
 
@@ -147,7 +143,8 @@ def opening(hessian: Ball) -> float:
         shifted = hessian.plus(Ball.of(rate * np.eye(len(values))))
         turned = _product(_transposed(frame), _product(shifted, frame))
         size = turned.above
-        rows = size.sum(axis=1) - np.diag(size)
+        np.fill_diagonal(size, 0)
+        rows = size.sum(axis=1)
         if np.all(np.diag(turned.low) > rows * (1 + 1e-12)):
             return rate
         rate = least + (rate - least) * 1.3
