@@ -15,6 +15,7 @@ from jaxtyping import Float
 Array = Float[np.ndarray, "..."]
 U = 2.0**-53  # rounding to nearest is off by at most this times the result
 TINY = 1e-300  # more than what underflow takes away
+LARGEST = 300.0  # of an exponent
 MORE = 1 + 16 * U  # for the rounding of a radius
 
 
@@ -66,6 +67,9 @@ class Ball(NamedTuple):
         return Ball(mid, (self.rad / (size * left) + U * np.abs(mid)) * MORE + TINY)
 
     def exp(self) -> "Ball":
+        """Raises ArithmeticError where the result may be beyond e^300 or is known to no factor."""
+        if not (np.all(self.mid + self.rad < LARGEST) and np.all(self.rad < LARGEST)):
+            raise ArithmeticError("a ball is too large or too wide for an exponential")
         mid = np.exp(self.mid)
         return Ball(mid, mid * (np.expm1(self.rad) * (1 + 128 * U) + 64 * U) + TINY)
 

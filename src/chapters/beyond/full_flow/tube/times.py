@@ -116,10 +116,12 @@ class Proof:
 
     @property
     def uniform(self) -> tuple[Range, ...]:
-        return tuple(
-            Range(n, min(n + self.together, self.many) - 1, "uniform", "beta", 2e-5, 0.1)
-            for n in range(self.first, self.many, self.together)
-        )
+        found = []
+        for n in range(self.first, self.many, self.together):
+            largest = min(n + self.together, self.many) - 1
+            tolerance = 1e-6 if n == self.first else 2e-5  # with few pairs the flow is quick
+            found.append(Range(n, largest, "uniform", "beta", tolerance, 0.1))
+        return tuple(found)
 
     @property
     def last(self) -> tuple[Range, ...]:
@@ -128,5 +130,5 @@ class Proof:
 
 PRESET = preset(
     paper=Proof(first=2, many=450, collapse=(10, 16, 24, 32, 48, 64)),
-    smoke=Proof(first=2, many=4, collapse=(4,)),
+    smoke=Proof(first=2, many=4, collapse=(10,)),
 )
