@@ -171,7 +171,7 @@ def test_the_defect_is_enclosed_and_not_much_more(query, monkeypatch):
 @pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(("query", "until"), [("uniform", "alpha"), ("last", "loss")])
 def test_bounds_hold_the_integrated_times(query, until):
-    n_pairs = 5
+    n_pairs = 4
     integrated = theory.emergence_times(n_pairs, query=query, model="full")
     found = tube.bounds(n_pairs, query, until=until, tolerance=1e-10, farthest=0.05)
     names = [name for name in ("gamma", "beta", "alpha") if getattr(found, name)[1] < math.inf]
@@ -186,7 +186,6 @@ def test_bounds_hold_the_integrated_times(query, until):
 
 
 def test_the_solution_is_as_near_as_is_said():
-    lift = LIFT / np.linalg.norm(LIFT, axis=0) ** 2
     followed = list(
         itertools.takewhile(
             lambda step: step.start < 30,
@@ -197,20 +196,23 @@ def test_the_solution_is_as_near_as_is_said():
     exact = theory.gradient_flow(6, ends[-1], query="uniform", model="full", times=ends)
     for step, point in zip(followed, exact.points[1:], strict=True):
         z = step.piece.where(Ball.of(1.0)).mid
-        assert np.linalg.norm(point @ lift - z) < step.apart < 1e-3
-        assert encloses(step.after(), point @ lift)
+        assert np.linalg.norm(point @ LIFT - z) < step.apart < 1e-3
+        assert encloses(step.after(), point @ LIFT)
 
 
 def test_a_path_that_is_not_the_flow_is_noticed(monkeypatch):
-    """With speeds that are a little too large the bounds get wider or are none; never wrong."""
-    integrated = theory.emergence_times(4, query="uniform", model="full")
+    """With speeds that are a little too large the distance is larger, and it is still right."""
     honest = path.Guide.speed
-    monkeypatch.setattr(path.Guide, "speed", lambda guide, z: 1.0005 * honest(guide, z))
-    near = tube.bounds(4, "uniform", until="gamma", tolerance=1e-2, farthest=0.1)
-    assert near.gamma[0] < integrated.gamma < near.gamma[1]
-    monkeypatch.setattr(path.Guide, "speed", lambda guide, z: 1.3 * honest(guide, z))
-    with pytest.raises(ArithmeticError):
-        tube.bounds(4, "uniform", until="beta", tolerance=1e-4, farthest=0.1)
+    for factor in (1.0, 1.01):
+        monkeypatch.setattr(path.Guide, "speed", lambda guide, z, f=factor: f * honest(guide, z))
+        several = steps.follow(4, "uniform", tolerance=1e-3, farthest=0.1)
+        step = list(itertools.islice(several, 6))[-1]
+        clock = np.array([0.0, step.end])
+        exact = theory.gradient_flow(4, step.end, query="uniform", model="full", times=clock)
+        z = step.piece.where(Ball.of(1.0)).mid
+        distance = np.linalg.norm(exact.points[1] @ LIFT - z)
+        assert distance < step.apart
+        assert (step.apart > 1e-4) == (factor > 1)
 
 
 def test_the_numbers_of_a_run_keep_their_names():

@@ -1,7 +1,7 @@
 """Arrays of balls in double precision, and power series of them.
 
 A ball is a number with a radius around it. Every operation rounds to nearest, and its radius
-contains the rounding error. Only the exponential is taken from NumPy, within 16 units in the last
+contains the rounding error. Only the exponential is taken from NumPy, within 32 units in the last
 place.
 """
 

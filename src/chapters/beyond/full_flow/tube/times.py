@@ -125,7 +125,7 @@ class Proof:
 
     @property
     def last(self) -> tuple[Range, ...]:
-        return tuple(Range(n, n, "last", "loss", 1e-10, 0.05) for n in self.collapse)
+        return tuple(Range(n, n, "last", "loss", 1e-11, 0.05) for n in self.collapse)
 
 
 PRESET = preset(
