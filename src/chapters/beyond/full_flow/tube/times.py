@@ -92,12 +92,21 @@ class Range:
 
 def all_bounds(some: Range) -> Float[np.ndarray, "pairs 8"]:
     """The numbers of `bounds` for each N of a range, a row each; a run of a sweep."""
-    return np.array([
-        np.ravel(bounds(
-            n, some.query, until=some.until, tolerance=some.tolerance, farthest=some.farthest
-        ))
-        for n in range(some.least, some.largest + 1)
-    ])  # fmt: skip
+    return np.array([np.ravel(_tried(n, some)) for n in range(some.least, some.largest + 1)])
+
+
+def _tried(n_pairs: int, some: Range) -> Bounds:
+    """The bounds at one N, in a second try with a tenth of the tolerance."""
+
+    def within(tolerance: float) -> Bounds:
+        return bounds(
+            n_pairs, some.query, until=some.until, tolerance=tolerance, farthest=some.farthest
+        )
+
+    try:
+        return within(some.tolerance)
+    except ArithmeticError:
+        return within(some.tolerance / 10)
 
 
 def as_bounds(numbers: Float[np.ndarray, "pairs 8"]) -> list[Bounds]:
