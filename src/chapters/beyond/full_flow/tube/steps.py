@@ -21,7 +21,11 @@ from .path import GRID, Guide, Piece
 ORDER = 4  # of the Taylor expansion of the defect
 TURNS, SHARPER, GROWTH = 60, 1.03, 1.5
 SHORTEST, ENOUGH = 16 * GRID, 0.7
-WHOLE = Ball(np.zeros(1), np.ones(1))  # s from -1 to 1
+
+
+def whole() -> Ball:
+    """The parameter s of a step, from -1 to 1."""
+    return Ball(np.zeros(1), np.ones(1))
 
 
 class Step(NamedTuple):
@@ -49,7 +53,7 @@ class Step(NamedTuple):
 
     def during(self) -> Ball:
         """Where the solution is during the step, a box of the twelve coordinates."""
-        return _around(self.piece.where(WHOLE), self.apart)
+        return _around(self.piece.where(whole()), self.apart)
 
     def after(self) -> Ball:
         """Where it is at the end."""
@@ -103,7 +107,7 @@ def _rounded(length: float) -> float:
 def defect_of(piece: Piece, n_pairs: int, query: Query) -> float:
     """The time integral of the norm of z' + grad L(z) over a step, at most."""
     total = 0.0
-    for s, order, first in ((Ball.of(0.0), ORDER, 0), (WHOLE, ORDER + 1, ORDER)):
+    for s, order, first in ((Ball.of(0.0), ORDER, 0), (whole(), ORDER + 1, ORDER)):
         path = piece.around(s, order + 1)
         k = np.arange(1.0, order + 1)[:, None]
         speed = path.part(slice(1, None)).times(Ball.of(k)).times(Ball.of(piece.half).inverse())
@@ -119,7 +123,7 @@ def _apart(
     """What a `Step` says beside its piece, from the distance before it."""
     within = 1.2 * (before + defect) + 1e-12
     for _ in range(5):
-        tube = _around(piece.where(WHOLE), within)
+        tube = _around(piece.where(whole()), within)
         rate = opening(curvature(tube, n_pairs, query))
         found = math.exp(rate * 2 * piece.half) * (before + defect) * (1 + 1e-12)
         if found < within:
