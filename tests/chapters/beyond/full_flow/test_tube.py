@@ -224,6 +224,35 @@ def test_the_numbers_of_a_run_keep_their_names():
     assert found[1].beta == (math.inf, math.inf)
 
 
+def test_what_fails_is_tried_once_more(monkeypatch):
+    honest, asked = times.bounds, []
+
+    def strict(n_pairs, query, *, until, tolerance, farthest):
+        asked.append(tolerance)
+        if tolerance > 5e-6:
+            raise ArithmeticError
+        return honest(n_pairs, query, until=until, tolerance=tolerance, farthest=farthest)
+
+    monkeypatch.setattr(times, "bounds", strict)
+    tube.all_bounds(times.Range(3, 3, "uniform", "gamma", 1e-5, 0.1))
+    assert asked == pytest.approx([1e-5, 1e-6])
+    with pytest.raises(ArithmeticError):
+        tube.all_bounds(times.Range(3, 3, "uniform", "gamma", 1e-3, 0.1))
+
+
+@pytest.mark.usefixtures("unchecked")
+def test_errors_grow_by_what_the_chapter_says():
+    """At 16 pairs by e^4.7 until the loss collapses: the integral of the least eigenvalue."""
+    end = theory.emergence_times(16, model="full").collapse
+    clock = (1 - np.linspace(1, 0, 80) ** 2) * end
+    path_ = theory.gradient_flow(16, end, model="full", times=clock)
+    opening = [
+        -np.linalg.eigvalsh(loss.curvature(Ball.of(point @ LIFT), 16, "last").mid)[0]
+        for point in path_.points
+    ]
+    assert np.trapezoid(np.maximum(opening, 0), clock) == pytest.approx(4.7, abs=0.03)
+
+
 def test_the_ranges_cover_all():
     proof = times.Proof(2, 50, ())
     covered = [n for some in proof.uniform for n in range(some.least, some.largest + 1)]
