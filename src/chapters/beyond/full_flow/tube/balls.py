@@ -1,0 +1,181 @@
+"""Arrays of balls in double precision, and power series of them.
+
+A ball is a number with a radius around it. Every operation rounds to nearest, and its radius
+contains the rounding error. Only the exponential is taken from NumPy, within 32 units in the last
+place.
+"""
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+
+Array = Float[np.ndarray, "..."]
+U = 2.0**-53  # rounding to nearest is off by at most this times the result
+TINY = 1e-300  # more than what underflow takes away
+LARGEST = 300.0  # of an exponent
+MORE = 1 + 16 * U  # for the rounding of a radius
+
+
+class Ball(NamedTuple):
+    """Numbers within `rad` of `mid`, arrays of one shape or such as broadcast."""
+
+    mid: Array
+    rad: Array
+
+    @classmethod
+    def of(cls, value: Any) -> "Ball":
+        """Doubles, with no error."""
+        mid = np.atleast_1d(np.asarray(value, dtype=float))
+        return cls(mid, np.zeros_like(mid))
+
+    @property
+    def above(self) -> Array:
+        """Bounds on the absolute value."""
+        return (np.abs(self.mid) + self.rad) * MORE
+
+    @property
+    def low(self) -> Array:
+        return np.nextafter(self.mid - self.rad, -np.inf)
+
+    @property
+    def high(self) -> Array:
+        return np.nextafter(self.mid + self.rad, np.inf)
+
+    def plus(self, other: "Ball") -> "Ball":
+        mid = self.mid + other.mid
+        return Ball(mid, (self.rad + other.rad + U * np.abs(mid)) * MORE)
+
+    def times(self, other: "Ball") -> "Ball":
+        mid = self.mid * other.mid
+        size = np.abs(self.mid)
+        rad = size * other.rad + self.rad * (np.abs(other.mid) + other.rad) + U * np.abs(mid)
+        return Ball(mid, rad * MORE + TINY)
+
+    def negative(self) -> "Ball":
+        return Ball(-self.mid, self.rad)
+
+    def inverse(self) -> "Ball":
+        """Raises ArithmeticError where a ball contains zero."""
+        size = np.abs(self.mid)
+        left = (size - self.rad) * (1 - 4 * U)
+        if not np.all(left > 0):
+            raise ArithmeticError("a ball contains zero and has no inverse")
+        mid = 1 / self.mid
+        return Ball(mid, (self.rad / (size * left) + U * np.abs(mid)) * MORE + TINY)
+
+    def exp(self) -> "Ball":
+        """Raises ArithmeticError where the result may be beyond e^300 or is known to no factor."""
+        if not (np.all(self.mid + self.rad < LARGEST) and np.all(self.rad < LARGEST)):
+            raise ArithmeticError("a ball is too large or too wide for an exponential")
+        mid = np.exp(self.mid)
+        return Ball(mid, mid * (np.expm1(self.rad) * (1 + 128 * U) + 64 * U) + TINY)
+
+    def before(self) -> "Ball":
+        """The sum of all earlier numbers along the last axis, for each."""
+        mid, rad, size = (_before(part) for part in (self.mid, self.rad, np.abs(self.mid)))
+        count = self.mid.shape[-1]
+        return Ball(mid, (rad + count * U * size) * (1 + 4 * U * (count + 4)))
+
+    def after(self) -> "Ball":
+        """The sum of all later numbers."""
+        turned = Ball(self.mid[..., ::-1], self.rad[..., ::-1]).before()
+        return Ball(turned.mid[..., ::-1], turned.rad[..., ::-1])
+
+    def total(self, axis: int = -1) -> "Ball":
+        """The sum along an axis, whose length becomes 1."""
+        mid, rad, size = (
+            part.sum(axis=axis, keepdims=True) for part in (self.mid, self.rad, np.abs(self.mid))
+        )
+        count = self.mid.shape[axis]
+        return Ball(mid, (rad + count * U * size) * (1 + 4 * U * (count + 4)))
+
+    def part(self, places: Any) -> "Ball":
+        """Some of the numbers."""
+        return Ball(self.mid[places], self.rad[places])
+
+
+def _before(part: Array) -> Array:
+    sums = np.zeros_like(part)
+    np.cumsum(part[..., :-1], axis=-1, out=sums[..., 1:])
+    return sums
+
+
+def stacked(parts: Sequence[Ball]) -> Ball:
+    """One ball of several, along a new first axis."""
+    return Ball(*(np.stack(np.broadcast_arrays(*column)) for column in zip(*parts, strict=True)))
+
+
+class Series(NamedTuple):
+    """Power series, with the powers along the first axis of `ball`."""
+
+    ball: Ball
+
+    @property
+    def order(self) -> int:
+        return len(self.ball.mid)
+
+    def plus(self, other: "Series") -> "Series":
+        return Series(self.ball.plus(other.ball))
+
+    def shifted(self, constant: Ball) -> "Series":
+        """With a constant added."""
+        more = self.ball.part(slice(0, 1)).plus(constant)
+        if self.order == 1:
+            return Series(more)
+        rest = self.ball.part(slice(1, None))
+        shape = (self.order, *more.mid.shape[1:])
+        found = Ball(np.empty(shape), np.empty(shape))
+        for part, first, others in zip(found, more, rest, strict=True):
+            part[:1], part[1:] = first, others
+        return Series(found)
+
+    def scaled(self, factor: Ball) -> "Series":
+        return Series(self.ball.times(factor))
+
+    def times(self, other: "Series") -> "Series":
+        if self.order == 1:
+            return Series(self.ball.times(other.ball))
+        one, two = _convolution(self.order)
+        padded = Ball(*(np.concatenate([part, np.zeros_like(part[:1])]) for part in other.ball))
+        terms = self.ball.part(one).times(padded.part(two))
+        return Series(terms.total(1).part((slice(None), 0)))
+
+    def negative(self) -> "Series":
+        return Series(self.ball.negative())
+
+    def inverse(self) -> "Series":
+        first = self.ball.part(0).inverse()
+        found = [first]
+        for k in range(1, self.order):
+            terms = self.ball.part(slice(1, k + 1)).times(stacked(found[::-1]))
+            found.append(terms.total(0).part(0).times(first).negative())
+        return Series(stacked(found))
+
+    def exp(self) -> "Series":
+        found = [self.ball.part(0).exp()]
+        counts = np.arange(self.order, dtype=float).reshape(-1, *[1] * (self.ball.mid.ndim - 1))
+        slope = self.ball.times(Ball.of(counts))
+        for k in range(1, self.order):
+            terms = slope.part(slice(1, k + 1)).times(stacked(found[::-1]))
+            found.append(terms.total(0).part(0).times(Ball.of(k).inverse()))
+        return Series(stacked(found))
+
+    def before(self) -> "Series":
+        return Series(self.ball.before())
+
+    def after(self) -> "Series":
+        return Series(self.ball.after())
+
+    def total(self) -> "Series":
+        return Series(self.ball.total())
+
+
+@cache
+def _convolution(order: int) -> tuple[np.ndarray, np.ndarray]:
+    """Places j and k - j for each power k; `order`, where a zero is, for what does not occur."""
+    j = np.broadcast_to(np.arange(order), (order, order))
+    other = np.arange(order)[:, None] - j
+    return j, np.where(other < 0, order, other)

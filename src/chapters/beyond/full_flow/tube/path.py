@@ -1,0 +1,117 @@
+"""A polynomial path beside the gradient flow, step after step.
+
+Nothing about the path needs to be proved: it is any path, known exactly. `steps` bounds how far
+from it the flow is.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+from scipy.integrate import LSODA
+
+from emergence import theory
+from emergence.tasks import Query
+
+from .balls import Array, Ball, stacked
+
+FREE = ((0,), (2,), (3,), (4,), (9, 11), (10, 13), (12,), (14,), (15,), (16,), (17,), (18,))
+NODES = np.array(
+    [-1.0, 0.0, 1.0]
+)  # of a step, where the path has the values and speeds it is given
+DEGREE = 5  # twice the number of nodes, less one
+GRID = 2.0**-12  # lengths of steps are multiples of it, so that times are exact
+
+
+def embedding() -> Float[np.ndarray, "19 12"]:
+    """The nineteen parameters from the twelve coordinates."""
+    found = np.zeros((19, 12))
+    for place, names in enumerate(FREE):
+        found[list(names), place] = len(names) ** -0.5
+    return found
+
+
+class Piece(NamedTuple):
+    """The path during one step, a polynomial of s from -1 to 1.
+
+    Attributes:
+        start: the time at which the step begins.
+        half: half of its length, so that time is start + half (1 + s).
+        powers: the coefficients, a row for each power of s.
+    """
+
+    start: float
+    half: float
+    powers: Float[np.ndarray, "powers 12"]
+
+    @property
+    def moved(self) -> float:
+        """How far a coordinate moves in half of the step, at most."""
+        return float(np.abs(self.powers[1:]).sum(axis=0).max())
+
+    def around(self, s: Ball, order: int) -> Ball:
+        """Power series of the twelve coordinates around s, a row for each power."""
+        rows = [Ball.of(power) for power in self.powers]
+        found = []
+        for k in range(order):
+            value = Ball.of(np.zeros(12))
+            for row in reversed(rows):
+                value = value.times(s).plus(row)
+            found.append(value)
+            slopes = [row.times(Ball.of(j)) for j, row in enumerate(rows)][1:]
+            rows = [row.times(Ball.of(k + 1.0).inverse()) for row in slopes]
+        return stacked(found)
+
+    def where(self, s: Ball) -> Ball:
+        """The twelve coordinates at s."""
+        return self.around(s, 1).part(0)
+
+
+class Guide:
+    """A numerical solution of the flow from zero, solved as far as it is asked for."""
+
+    def __init__(self, n_pairs: int, query: Query, tolerance: float) -> None:
+        landscape = theory.landscape_of(n_pairs, query, model="full")
+        self._lift = embedding()
+        self._gradient: Callable[..., tuple[float, ...]] = landscape.gradient
+        self._solver = LSODA(
+            lambda _, z: self.speed(z),
+            0.0,
+            np.zeros(12),
+            np.inf,
+            rtol=tolerance,
+            atol=tolerance / 100,
+        )
+        self._pieces = [lambda _: np.zeros(12)]
+        self._ends = [0.0]
+
+    def speed(self, point: Array) -> Array:
+        """The flow's velocity."""
+        slope = self._gradient(*(self._lift @ point).tolist())
+        return -self._lift.T @ np.array(slope)
+
+    def at(self, time: float) -> Array:
+        """The solution at a time."""
+        while self._ends[-1] < time:
+            self._solver.step()
+            if self._solver.status == "failed":
+                raise ArithmeticError(f"no solution was found beyond t = {self._ends[-1]}")
+            self._pieces.append(self._solver.dense_output())
+            self._ends.append(self._solver.t)
+        return self._pieces[int(np.searchsorted(self._ends, time))](time)
+
+    def piece(self, start: float, length: float) -> Piece:
+        """The polynomial that has the solution's values and speeds at the nodes of a step."""
+        half = length / 2
+        points = [self.at(start + half * (1 + s)) for s in NODES]
+        speeds = [half * self.speed(point) for point in points]
+        powers = np.linalg.solve(_conditions(), np.array(points + speeds))
+        return Piece(start, half, powers)
+
+
+def _conditions() -> Float[np.ndarray, "conditions powers"]:
+    k = np.arange(DEGREE + 1)
+    values = NODES[:, None] ** k
+    slopes = k * NODES[:, None] ** np.maximum(k - 1, 0)
+    return np.concatenate([values, slopes])

@@ -1,0 +1,259 @@
+"""Validated steps of the full model's flow for one N: balls, the loss in them, and the times."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from flint import arb
+
+from chapters.beyond.full_flow import tube
+from chapters.beyond.full_flow.tube import balls, loss, path, steps, times
+from chapters.beyond.full_flow.tube.balls import Ball, Series
+from emergence import theory
+
+QUERIES = ["last", "uniform"]
+LIFT = path.embedding()
+
+
+def encloses(ball, values):
+    return bool(np.all(ball.low <= values) and np.all(values <= ball.high))
+
+
+def random_ball(rng, shape, *, rad=1e-3):
+    return Ball(rng.normal(size=shape), rad * rng.random(shape))
+
+
+def inside(rng, ball):
+    """A point of a ball, often at its edge."""
+    return ball.mid + ball.rad * np.clip(2 * rng.normal(size=ball.mid.shape), -1, 1)
+
+
+def test_operations_enclose_every_point():
+    rng = np.random.default_rng(0)
+    for _ in range(100):
+        one, two = random_ball(rng, (3, 40)), random_ball(rng, (3, 40))
+        two = two.plus(Ball.of(np.where(two.mid > 0, 0.1, -0.1)))
+        a, b = inside(rng, one), inside(rng, two)
+        for found, value in (
+            (one.plus(two), a + b), (one.times(two), a * b), (two.inverse(), 1 / b),
+            (one.exp(), np.exp(a)), (one.before(), np.cumsum(a, axis=-1) - a),
+            (one.after(), np.cumsum(a[:, ::-1], axis=-1)[:, ::-1] - a),
+            (one.total(), a.sum(axis=-1, keepdims=True)),
+        ):  # fmt: skip
+            slack = Ball(found.mid, found.rad + 1e-13 * (1 + np.abs(found.mid)))  # of NumPy's own
+            assert encloses(slack, value)
+            assert np.all(found.rad < 1.1 * 40 * (one.rad.max() + two.rad.max() * 200) + 1e-2)
+
+
+def test_rounding_is_enclosed():
+    """Points have a radius of rounding only, and Arb's results lie inside."""
+    rng = np.random.default_rng(1)
+    a = rng.normal(size=400) * 10.0 ** rng.integers(-12, 2, size=400)
+    b = rng.normal(size=400)
+    one, two = Ball.of(a), Ball.of(b)
+    exact = list(zip(map(arb, a.tolist()), map(arb, b.tolist()), strict=True))
+    for found, values in (
+        (one.plus(two), [x + y for x, y in exact]), (one.times(two), [x * y for x, y in exact]),
+        (two.inverse(), [1 / y for _, y in exact]), (one.exp(), [x.exp() for x, _ in exact]),
+        (two.before(), list(itertools.accumulate((y for _, y in exact[:-1]), initial=arb(0)))),
+        (two.total(), [sum((y for _, y in exact), arb(0))]),
+    ):  # fmt: skip
+        for low, high, value in zip(found.low.tolist(), found.high.tolist(), values, strict=True):
+            assert arb(low) <= value <= arb(high)
+
+
+def test_the_exponential_is_within_a_quarter_of_what_is_taken():
+    """The one operation that is NumPy's: 64 roundings are allowed."""
+    x = np.random.default_rng(2).uniform(-40, 40, size=20_000)
+    worst = max(
+        abs(float((arb(e) / arb(v).exp() - 1).mid()))
+        for v, e in zip(x.tolist(), np.exp(x).tolist(), strict=True)
+    )
+    assert worst < 16 * balls.U
+
+
+@pytest.mark.parametrize("value", [Ball(np.array([0.1]), np.array([0.2]))])
+def test_what_has_no_value_is_refused(value):
+    with pytest.raises(ArithmeticError):
+        value.inverse()
+    with pytest.raises(ArithmeticError):
+        value.plus(Ball.of(400.0)).exp()
+
+
+@pytest.mark.parametrize("name", ["exp", "inverse"])
+def test_series_multiply_out(name):
+    """exp(a) exp(-a) and a/a are one."""
+    rng = np.random.default_rng(3)
+    a = Series(random_ball(rng, (5, 1, 7), rad=0.0).plus(Ball.of(np.eye(5)[:1].T[:, :, None] * 4)))
+    one = a.exp().times(a.negative().exp()) if name == "exp" else a.inverse().times(a)
+    wanted = np.zeros((5, 1, 7))
+    wanted[0] = 1
+    assert encloses(one.ball, wanted)
+    assert one.ball.rad.max() < 1e-9
+
+
+@pytest.mark.parametrize("query", QUERIES)
+@pytest.mark.parametrize("n_pairs", [1, 2, 5, 40])
+def test_loss_gradient_and_curvature(n_pairs, query):
+    rng = np.random.default_rng(n_pairs)
+    for _ in range(5):
+        z, away = rng.normal(size=12), rng.normal(size=12)
+
+        def gradient(point):
+            full = theory.full_gradient(LIFT @ point, n_pairs, query=query)
+            assert np.allclose(LIFT @ (LIFT.T @ full), full, atol=1e-13)  # the twelve are all
+            return LIFT.T @ full
+
+        assert loss.loss(Ball.of(z), n_pairs, query).mid[0] == pytest.approx(
+            theory.full_loss(LIFT @ z, n_pairs, query=query), rel=1e-12
+        )
+        along = loss.slopes(Ball.of(np.stack([z, away])), n_pairs, query)
+        numeric = (gradient(z + 1e-5 * away) - gradient(z - 1e-5 * away)) / 2e-5
+        assert along.mid[0] == pytest.approx(gradient(z), abs=1e-12)
+        assert along.mid[1] == pytest.approx(numeric, abs=1e-6)
+        curved = loss.curvature(Ball.of(z), n_pairs, query)
+        assert curved.mid @ away == pytest.approx(numeric, abs=1e-6)
+        assert max(along.rad.max(), curved.rad.max()) < 1e-9
+
+
+def test_a_wide_ball_encloses_loss_and_curvature():
+    rng = np.random.default_rng(4)
+    box = Ball(0.5 * rng.normal(size=12), np.full(12, 0.02))
+    held, curved = loss.loss(box, 8, "uniform"), loss.curvature(box, 8, "uniform")
+    for _ in range(20):
+        z = inside(rng, box)
+        assert encloses(held, theory.full_loss(LIFT @ z, 8, query="uniform"))
+        assert encloses(curved, loss.curvature(Ball.of(z), 8, "uniform").mid)
+
+
+def test_the_opening_is_the_least_eigenvalue():
+    rng = np.random.default_rng(5)
+    for width in (0.0, 1e-4):
+        middle = rng.normal(size=(12, 12))
+        middle = middle + middle.T
+        ball = Ball(middle, np.full((12, 12), width))
+        least = -np.linalg.eigvalsh(middle)[0]
+        assert least < steps.opening(ball) < 1.05 * least
+        assert steps.opening(ball) >= least + width * (12 if width else 0) / 2
+    assert steps.opening(Ball.of(np.diag(np.arange(1.0, 13.0)))) < 0.01
+    with pytest.raises(ArithmeticError):
+        steps.opening(Ball(np.eye(12), np.full((12, 12), 1e9)))
+
+
+def missed(piece, n_pairs, query):
+    """The time integral of the defect's norm, by quadrature in floating point."""
+    s, weights = np.polynomial.legendre.leggauss(20)
+    k = np.arange(len(piece.powers))
+    found = []
+    for at in s:
+        z = at**k @ piece.powers
+        speed = (k * at ** np.maximum(k - 1, 0)) @ piece.powers / piece.half
+        gradient = theory.full_gradient(LIFT @ z, n_pairs, query=query)
+        found.append(np.linalg.norm(speed + LIFT.T @ gradient))
+    return piece.half * float(weights @ found)
+
+
+@pytest.mark.parametrize("query", QUERIES)
+def test_the_defect_is_enclosed_and_not_much_more(query, monkeypatch):
+    piece = path.Guide(8, query, 1e-10).piece(4.0, 0.5)
+    true = missed(piece, 8, query)
+    assert true < steps.defect_of(piece, 8, query) < 10 * true + 1e-8
+    rough = piece._replace(powers=piece.powers * 1.01)
+    true = missed(rough, 8, query)
+    assert true < steps.defect_of(rough, 8, query) < 1.01 * true
+
+    honest = steps.slopes
+    monkeypatch.setattr(steps, "slopes", lambda *args: honest(*args).times(Ball.of(0.98)))
+    assert not true < steps.defect_of(rough, 8, query) < 1.01 * true  # a planted factor
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize(("query", "until"), [("uniform", "alpha"), ("last", "loss")])
+def test_bounds_hold_the_integrated_times(query, until):
+    n_pairs = 4
+    integrated = theory.emergence_times(n_pairs, query=query, model="full")
+    found = tube.bounds(n_pairs, query, until=until, tolerance=1e-10, farthest=0.05)
+    names = [name for name in ("gamma", "beta", "alpha") if getattr(found, name)[1] < math.inf]
+    assert until == "loss" or until in names
+    for name in names:
+        low, high = getattr(found, name)
+        assert low < getattr(integrated, name) < high < 1.3 * low
+    if until == "loss":
+        assert found.loss[0] < integrated.collapse < found.loss[1] < 1.02 * found.loss[0]
+    assert found.ordered("gamma", "beta", "alpha")
+    assert not found.ordered("beta", "gamma")
+
+
+def test_the_solution_is_as_near_as_is_said():
+    followed = list(
+        itertools.takewhile(
+            lambda step: step.start < 30,
+            steps.follow(6, "uniform", tolerance=1e-6, farthest=0.1),
+        )
+    )
+    ends = np.array([0.0, *(step.end for step in followed)])
+    exact = theory.gradient_flow(6, ends[-1], query="uniform", model="full", times=ends)
+    for step, point in zip(followed, exact.points[1:], strict=True):
+        z = step.piece.where(Ball.of(1.0)).mid
+        assert np.linalg.norm(point @ LIFT - z) < step.apart < 1e-3
+        assert encloses(step.after(), point @ LIFT)
+
+
+def test_a_path_that_is_not_the_flow_is_noticed(monkeypatch):
+    """With speeds that are a little too large the distance is larger, and it is still right."""
+    honest = path.Guide.speed
+    for factor in (1.0, 1.01):
+        monkeypatch.setattr(path.Guide, "speed", lambda guide, z, f=factor: f * honest(guide, z))
+        several = steps.follow(4, "uniform", tolerance=1e-3, farthest=0.1)
+        step = list(itertools.islice(several, 6))[-1]
+        clock = np.array([0.0, step.end])
+        exact = theory.gradient_flow(4, step.end, query="uniform", model="full", times=clock)
+        z = step.piece.where(Ball.of(1.0)).mid
+        distance = np.linalg.norm(exact.points[1] @ LIFT - z)
+        assert distance < step.apart
+        assert (step.apart > 1e-4) == (factor > 1)
+
+
+def test_the_numbers_of_a_run_keep_their_names():
+    some = times.Range(2, 3, "uniform", "gamma", 1e-5, 0.1)
+    found = tube.as_bounds(tube.all_bounds(some))
+    assert [one.gamma[1] < 10 for one in found] == [True, True]
+    alone = tube.bounds(3, "uniform", until="gamma", tolerance=1e-5, farthest=0.1)
+    assert found[1] == alone
+    assert found[1].beta == (math.inf, math.inf)
+
+
+def test_what_fails_is_tried_once_more(monkeypatch):
+    honest, asked = times.bounds, []
+
+    def strict(n_pairs, query, *, until, tolerance, farthest):
+        asked.append(tolerance)
+        if tolerance > 5e-6:
+            raise ArithmeticError
+        return honest(n_pairs, query, until=until, tolerance=tolerance, farthest=farthest)
+
+    monkeypatch.setattr(times, "bounds", strict)
+    tube.all_bounds(times.Range(3, 3, "uniform", "gamma", 1e-5, 0.1))
+    assert asked == pytest.approx([1e-5, 1e-6])
+    with pytest.raises(ArithmeticError):
+        tube.all_bounds(times.Range(3, 3, "uniform", "gamma", 1e-3, 0.1))
+
+
+@pytest.mark.usefixtures("unchecked")
+def test_errors_grow_by_what_the_chapter_says():
+    """At 16 pairs by e^4.7 until the loss collapses: the integral of the least eigenvalue."""
+    end = theory.emergence_times(16, model="full").collapse
+    clock = (1 - np.linspace(1, 0, 80) ** 2) * end
+    path_ = theory.gradient_flow(16, end, model="full", times=clock)
+    opening = [
+        -np.linalg.eigvalsh(loss.curvature(Ball.of(point @ LIFT), 16, "last").mid)[0]
+        for point in path_.points
+    ]
+    assert np.trapezoid(np.maximum(opening, 0), clock) == pytest.approx(4.7, abs=0.03)
+
+
+def test_the_ranges_cover_all():
+    proof = times.Proof(2, 50, ())
+    covered = [n for some in proof.uniform for n in range(some.least, some.largest + 1)]
+    assert covered == list(range(2, 50))
