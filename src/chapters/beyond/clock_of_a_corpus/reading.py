@@ -169,7 +169,8 @@ def by_law(law: Law, runs: Sequence[Run]) -> list[float]:
 def in_words(cell: Cell) -> str:
     """A cell as the page names it."""
     heads = "" if cell.heads == 1 else f", {cell.heads} heads"
-    return f"{text_in_words(cell)}, C = {cell.context}, B = {cell.batch_size}{heads}"
+    seed = f", seed {cell.seed}" if cell.seed else ""
+    return f"{text_in_words(cell)}, C = {cell.context}, B = {cell.batch_size}{heads}{seed}"
 
 
 def text_in_words(cell: Cell) -> str:
