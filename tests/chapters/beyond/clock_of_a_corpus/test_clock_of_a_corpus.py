@@ -231,5 +231,6 @@ def test_every_cell_is_counted_and_no_cell_comes_twice() -> None:
         *stored.TEXTS,
         *stored.SMALL_BATCHES,
         *stored.HEADS,
+        *stored.SEEDS,
     )
     assert set(declared) == set(stored.CELLS)
