@@ -1,7 +1,8 @@
 """The record of what was preregistered, from the history: python -m tools.preregistration [--anew].
 
 Each version of the ledger that was ever committed is read, with the chapters of its commit. A row
-is followed through renames of its id, and of its measure where the expectation stays. Its
+is followed through renames of its id, of its measure where the expectation stays, and through times
+in which the ledger did not have it. Its
 expectation was written *before* its measure if the commit that brought it is an ancestor of every
 commit that first reported the measure; *after* if an ancestor of it reported the measure already;
 *changed* if it was another one while the measure was there; and *together* in all other cases, such
@@ -127,15 +128,15 @@ def _reports(text: str, key: str) -> bool:
 
 
 def trails(history: History) -> dict[str, Trail]:
-    """The rows of the last commit, each with its past."""
+    """The rows of the last commit, each with its past; a row that was gone for a time has one."""
     at: dict[str, dict[str, Trail]] = {}
     for commit, parents in history.parents.items():
-        rows = history.snapshots[commit].rows
-        at[commit] = {
-            name: _trail(name, row, commit, [at[parent] for parent in parents], rows, history)
-            for name, row in rows.items()
+        rows, before = history.snapshots[commit].rows, [at[parent] for parent in parents]
+        gone = {name: past for past_rows in before for name, past in past_rows.items()}
+        at[commit] = gone | {
+            name: _trail(name, row, commit, before, rows, history) for name, row in rows.items()
         }
-    return at[commit]
+    return {name: at[commit][name] for name in rows}
 
 
 def _trail(
@@ -164,7 +165,7 @@ def _trail(
 def _predecessors(
     name: str, measure: Measure, parent: Mapping[str, Trail], rows: Mapping[str, Row]
 ) -> Iterator[Trail]:
-    """The row of this name in a parent, or one of its measure whose name is gone."""
+    """The row that last had this name, or one of its measure whose name is gone."""
     if name in parent:
         yield parent[name]
         return

@@ -54,6 +54,7 @@ REPORTS = 'report("slope", 1.0)'
         ([(FIVE, REPORTS)], "together"),
         ([(None, REPORTS), (FIVE, REPORTS)], "after"),
         ([(SIX, ""), (FIVE, ""), (FIVE, REPORTS)], "before"),
+        ([(FIVE, ""), (FIVE, REPORTS), (None, ""), (FIVE, REPORTS)], "before"),
         (
             [(FIVE, ""), (FIVE, 'report(f"{name}", 1.0)  # what it is called is not told')],
             "together",
