@@ -8,7 +8,7 @@ import pytest
 from flint import arb
 
 from chapters.beyond.full_flow import tube
-from chapters.beyond.full_flow.tube import balls, loss, path, steps, times
+from chapters.beyond.full_flow.tube import balls, landscape, path, steps, times
 from chapters.beyond.full_flow.tube.balls import Ball, Series
 from emergence import theory
 
@@ -105,14 +105,14 @@ def test_loss_gradient_and_curvature(n_pairs, query):
             assert np.allclose(LIFT @ (LIFT.T @ full), full, atol=1e-13)  # the twelve are all
             return LIFT.T @ full
 
-        assert loss.loss(Ball.of(z), n_pairs, query).mid[0] == pytest.approx(
+        assert landscape.loss(Ball.of(z), n_pairs, query).mid[0] == pytest.approx(
             theory.full_loss(LIFT @ z, n_pairs, query=query), rel=1e-12
         )
-        along = loss.slopes(Ball.of(np.stack([z, away])), n_pairs, query)
+        along = landscape.slopes(Ball.of(np.stack([z, away])), n_pairs, query)
         numeric = (gradient(z + 1e-5 * away) - gradient(z - 1e-5 * away)) / 2e-5
         assert along.mid[0] == pytest.approx(gradient(z), abs=1e-12)
         assert along.mid[1] == pytest.approx(numeric, abs=1e-6)
-        curved = loss.curvature(Ball.of(z), n_pairs, query)
+        curved = landscape.curvature(Ball.of(z), n_pairs, query)
         assert curved.mid @ away == pytest.approx(numeric, abs=1e-6)
         assert max(along.rad.max(), curved.rad.max()) < 1e-9
 
@@ -120,11 +120,11 @@ def test_loss_gradient_and_curvature(n_pairs, query):
 def test_a_wide_ball_encloses_loss_and_curvature():
     rng = np.random.default_rng(4)
     box = Ball(0.5 * rng.normal(size=12), np.full(12, 0.02))
-    held, curved = loss.loss(box, 8, "uniform"), loss.curvature(box, 8, "uniform")
+    held, curved = landscape.loss(box, 8, "uniform"), landscape.curvature(box, 8, "uniform")
     for _ in range(20):
         z = inside(rng, box)
         assert encloses(held, theory.full_loss(LIFT @ z, 8, query="uniform"))
-        assert encloses(curved, loss.curvature(Ball.of(z), 8, "uniform").mid)
+        assert encloses(curved, landscape.curvature(Ball.of(z), 8, "uniform").mid)
 
 
 def test_the_opening_is_the_least_eigenvalue():
@@ -247,7 +247,7 @@ def test_errors_grow_by_what_the_chapter_says():
     clock = (1 - np.linspace(1, 0, 80) ** 2) * end
     path_ = theory.gradient_flow(16, end, model="full", times=clock)
     opening = [
-        -np.linalg.eigvalsh(loss.curvature(Ball.of(point @ LIFT), 16, "last").mid)[0]
+        -np.linalg.eigvalsh(landscape.curvature(Ball.of(point @ LIFT), 16, "last").mid)[0]
         for point in path_.points
     ]
     assert np.trapezoid(np.maximum(opening, 0), clock) == pytest.approx(4.7, abs=0.03)

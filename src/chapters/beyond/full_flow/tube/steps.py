@@ -15,7 +15,7 @@ import numpy as np
 from emergence.tasks import Query
 
 from .balls import MORE, Array, Ball
-from .loss import curvature, slopes
+from .landscape import curvature, slopes
 from .path import GRID, Guide, Piece
 
 ORDER = 4  # of the Taylor expansion of the defect

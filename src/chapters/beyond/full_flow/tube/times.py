@@ -11,7 +11,7 @@ from jaxtyping import Float
 from emergence.presets import preset
 from emergence.tasks import Query
 
-from .loss import COORDINATES, loss
+from .landscape import COORDINATES, loss
 from .steps import Step, follow
 
 NAMES = {"gamma": "gamma_3", "beta": "beta_2", "alpha": "alpha_3"}
