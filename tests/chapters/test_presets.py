@@ -85,7 +85,7 @@ def test_sweep_as_in_appendix_f():
 
 
 def test_every_chapter_s_presets_were_found():
-    assert len(MODULES) == 28
+    assert len(MODULES) == 30
 
 
 @pytest.mark.parametrize("profile", PROFILES)
