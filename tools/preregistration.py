@@ -1,13 +1,13 @@
 """The record of what was preregistered, from the history: python -m tools.preregistration [--anew].
 
 Each version of the ledger that was ever committed is read, with the chapters of its commit. A row
-is followed through renames of its id, of its measure where the expectation stays, and through times
-in which the ledger did not have it. Its
-expectation was written *before* its measure if the commit that brought it is an ancestor of every
-commit that first reported the measure; *after* if an ancestor of it reported the measure already;
-*changed* if it was another one while the measure was there; and *together* in all other cases, such
-as both in one commit, or a key that is put together in a way that the text does not show. The files
-that are not committed yet count as one last commit. Rows whose expectation is the one on record
+is followed through renames of its id, through renames of its measure where the expectation stays,
+and through times in which the ledger did not have it. Its expectation was written *before* its
+measure if the commit that brought it is an ancestor of every commit that first reported the
+measure; *after* if an ancestor of it reported the measure already; *changed* if it was another one
+while the measure was there; and *together* in all other cases, such as both in one commit, or a key
+that is put together in a way that the text does not show. The files that are not committed yet
+count as one last commit. Rows whose expectation is the one on record
 stay as they are, so that a shallow clone loses nothing; --anew derives all of them again.
 """
 
@@ -132,8 +132,8 @@ def trails(history: History) -> dict[str, Trail]:
     at: dict[str, dict[str, Trail]] = {}
     for commit, parents in history.parents.items():
         rows, before = history.snapshots[commit].rows, [at[parent] for parent in parents]
-        gone = {name: past for past_rows in before for name, past in past_rows.items()}
-        at[commit] = gone | {
+        known = {name: past for parent in before for name, past in parent.items()}
+        at[commit] = known | {
             name: _trail(name, row, commit, before, rows, history) for name, row in rows.items()
         }
     return {name: at[commit][name] for name in rows}

@@ -97,7 +97,7 @@ def k_hop(entry: Entry) -> Way | None:
     """Every run of a cheap cell; of another one the first, to the step at which the cell ended."""
     cell: HopCell = entry.configuration
     last = entry.result["moments"][-1]
-    work = last * cell.n_layers * cell.batch_size / 3 / 32 * (1 + 0.3 * cell.n_seeds) / 200
+    work = _hop_seconds(cell, last)
     if work <= CHEAP:
         return Way(cell, whole, whole, relative=0.0, absolute=3.0)
     alone = replace(cell, n_seeds=1, until=2.0, limit=last)
@@ -129,12 +129,16 @@ def k_hop_hidden(entry: Entry) -> Way | None:
 def k_hop_depths(entry: Entry) -> Way | None:
     """As of k-hop; attention is counted in hundredths."""
     depth: Depth = entry.configuration
-    cell, last = depth.cell, entry.result["moments"][-1]
-    if entry.seconds is None:  # it went on from a state: about what its steps take
-        steps = last * cell.n_layers * (1 + 0.3 * cell.n_seeds) * (1 + cell.n_hops)
-        entry = entry._replace(seconds=steps / 2000 * (1.5 if depth.causal else 1))
-    alone = replace(depth, cell=_first_run(cell, entry.result))
+    if entry.seconds is None:  # it went on from a state
+        steps = _hop_seconds(depth.cell, entry.result["moments"][-1])
+        entry = entry._replace(seconds=steps * (1.5 if depth.causal else 1))
+    alone = replace(depth, cell=_first_run(depth.cell, entry.result))
     return _whole_or_first(entry, alone, {"sides": 100})
+
+
+def _hop_seconds(cell: HopCell, steps: int) -> float:
+    """What so many steps of a cell take, about."""
+    return steps * cell.n_layers * cell.batch_size / 3 / 32 * (1 + 0.3 * cell.n_seeds) / 200
 
 
 def _first_run(cell: Counted, result: Any) -> Counted:

@@ -1,8 +1,8 @@
 """Arrays of balls in double precision, and power series of them.
 
 A ball is a number with a radius around it. Every operation rounds to nearest, and its radius
-contains the rounding error. Only the exponential is taken from NumPy, within 32 units in the last
-place.
+contains the rounding error. Only exponentials are NumPy's, taken to be within 24 units in the last
+place, which are 48 roundings; their radius allows for 64.
 """
 
 from collections.abc import Sequence

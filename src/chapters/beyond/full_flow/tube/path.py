@@ -17,9 +17,7 @@ from emergence.tasks import Query
 from .balls import Array, Ball, stacked
 
 FREE = ((0,), (2,), (3,), (4,), (9, 11), (10, 13), (12,), (14,), (15,), (16,), (17,), (18,))
-NODES = np.array(
-    [-1.0, 0.0, 1.0]
-)  # of a step, where the path has the values and speeds it is given
+NODES = np.array([-1.0, 0.0, 1.0])  # of a step, where the path's values and speeds are given
 DEGREE = 5  # twice the number of nodes, less one
 GRID = 2.0**-12  # lengths of steps are multiples of it, so that times are exact
 
