@@ -118,7 +118,7 @@ def _draw_task(ax: Axes) -> None:
     _arrow(ax, (query, 4.31), (query, 5.19), color=COLOURS["gamma"], lw=2.0)
     _box(ax, query, 5.5, tokens[target], fill=LABEL)
 
-    ax.text(2.28, 1.0, symbol("alpha_3"), color=COLOURS["alpha"], fontsize=13, ha="right")
+    ax.text(2.54, 0.5, symbol("alpha_3"), color=COLOURS["alpha"], fontsize=13)
     ax.text(4.4, 3.12, symbol("beta_2"), color=COLOURS["beta"], fontsize=13, ha="right")
     ax.text(6.15, 4.62, symbol("gamma_3"), color=COLOURS["gamma"], fontsize=13)
     ax.text(query, -0.62, "query", ha="center", fontsize=9, color=INK)
