@@ -13,9 +13,9 @@ FORMULA = re.compile(r"\$[^$]*\$")
 
 
 def settle(figure: Any) -> None:
-    """Enlarge small texts, break long ones, and let those that overlap give way."""
+    """Enlarge small texts, break long ones, let those that overlap give way, back the crossed."""
     changed = True
-    for step in (_enlarge, _break_lines, _thin_ticks, _spread):
+    for step in (_enlarge, _break_lines, _thin_ticks, _spread, _back):
         if changed:
             figure.draw_without_rendering()  # now texts know their places
         changed = step(figure)
@@ -112,6 +112,34 @@ def _spread(figure: Any) -> bool:
             moved = True
         kept.append(box.translated(0, up))
     return moved or len(free) < len(texts)
+
+
+def _back(figure: Any) -> bool:
+    """Put a pale ground behind each text within a panel that a curve crosses.
+
+    The ground is white, which the dark scheme turns round like all else.
+    """
+    from matplotlib.text import Text
+
+    curves = [
+        line.get_transform().transform_path(line.get_path())
+        for ax in figure.axes
+        for line in ax.lines
+        if line.get_visible() and line.get_linestyle() != "None"
+    ]
+    crossed = [
+        text
+        for ax in figure.axes
+        for text in _shown(ax.texts)
+        if text.get_bbox_patch() is None and _is_crossed(Text.get_window_extent(text), curves)
+    ]
+    for text in crossed:
+        text.set_bbox({"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.5})
+    return bool(crossed)
+
+
+def _is_crossed(box: Any, curves: Iterable[Any]) -> bool:
+    return any(curve.intersects_bbox(box, filled=False) for curve in curves)
 
 
 def _move(text: Any, up: float) -> None:

@@ -141,6 +141,18 @@ def test_labels_at_one_place_move_apart():
         assert overlaps(figure) == 0
 
 
+def test_a_label_that_a_curve_crosses_gets_a_ground_and_no_other_does():
+    figure, ax = plt.subplots(layout="constrained")
+    ax.plot([0, 0.5], [0.5, 0.5])
+    ax.plot([0.2], [0.2], "o", ls="None")
+    crossed = ax.text(0.2, 0.5, "on the curve", va="center")
+    clear = [ax.text(0.7, 0.5, "beside it", va="center"), ax.annotate(
+        "with an arrow", (0.4, 0.5), (0.4, 0.8), arrowprops={"arrowstyle": "->"})]  # fmt: skip
+    fit(figure)
+    assert crossed.get_bbox_patch() is not None
+    assert [text.get_bbox_patch() for text in clear] == [None, None]
+
+
 def test_numbers_at_ticks_that_touch_are_thinned_and_words_are_not():
     figure, (ax, words) = plt.subplots(2, 1, figsize=(4, 3), layout="constrained")
     ax.set_xticks(np.linspace(0.4, 0.6, 40))
