@@ -169,10 +169,9 @@ def test_a_fault_that_turns_a_row_it_keeps_is_a_contradiction(file):
     assert any("row kills 1 of 1" in line for line in record.lines(file))
 
 
-def test_every_wrong_training_says_what_it_leaves_true():
+def test_there_are_enough_wrong_trainings_and_every_reason_is_used():
     trainings = [fault for fault in FAULTS if fault.kind != "code"]
     assert len([fault for fault in trainings if not fault.symmetry]) >= 20
-    assert all(fault.symmetry or fault.keeps for fault in trainings)
     named = {name for fault in trainings for name in fault.keeps}
     reasons = read_reasons()
     assert {name for name, reason in reasons.items() if not reason.every} == named

@@ -81,7 +81,7 @@ def trial_of(
     if chapter is None or row is None:
         return Planted(argument=argument)
     faults = {name: fault for name, fault in chapter["faults"].items() if "symmetry" not in fault}
-    seen = trained(chapter["faults"], row)
+    seen, reasons = trained(chapter["faults"], row), record.get("kept", {})
     turned = [
         name
         for name in row.get("turned", ())
@@ -109,7 +109,7 @@ def trial_of(
             for kind, of in sorted(Counter(kinds.values()).items())
         },
         symmetries=len(chapter["faults"].keys() - faults.keys() - set(row.get("turned", ()))),
-        trainings=tuple(seen.values()),
+        trainings=tuple(one._replace(why=reasons.get(one.why, one.why)) for one in seen.values()),
         blind=record.get("blind", {}).get(claim.id, ""),
     )
 

@@ -26,7 +26,7 @@ class Trained(NamedTuple):
         sight: `kills`, `green` or `better` within reach; `true` if the statement stays true and the
             row green, `broken` if the row turns all the same, at full size; `stops` if it has no
             verdict.
-        why: the name of the reason why the statement stays true, if it does.
+        why: why the statement stays true, if it does: the name of the reason, or its text.
     """
 
     says: str

@@ -7,7 +7,7 @@ from bookbuild.source.chapters import Chapter
 
 from .claims import Finding
 from .mutation import Planted
-from .reach import SYMMETRY, Sight, Trained
+from .reach import SEEN, SYMMETRY, Sight, Trained
 from .records import Records
 from .templates import render
 
@@ -35,8 +35,8 @@ class Judged(NamedTuple):
         found: dict[str, str] = {}
         for kind in dict.fromkeys(one.kind for one in self.seen.values()):
             marks = [one.sight for one in self.seen.values() if one.kind == kind]
-            killed = marks.count("kills")
-            found[kind] = f"{killed} of {killed + marks.count('green') + marks.count('better')}"
+            if of := sum(mark in SEEN for mark in marks):
+                found[kind] = f"{marks.count('kills')} of {of}"
         return found
 
 
@@ -46,6 +46,16 @@ class Tried(NamedTuple):
     chapter: Chapter
     rows: list[Judged]
     faults: list[Trained]
+
+    @property
+    def reasons(self) -> Mapping[str, list[int]]:
+        """Why statements stay true, each with the numbers of its rows."""
+        found: dict[str, dict[int, None]] = {}
+        for number, row in enumerate(self.rows, start=1):
+            for one in row.seen.values():
+                if one.why and one.why != SYMMETRY:
+                    found.setdefault(one.why, {})[number] = None
+        return {why: list(numbers) for why, numbers in found.items()}
 
 
 def wrong_trainings(

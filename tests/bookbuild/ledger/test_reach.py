@@ -73,6 +73,7 @@ def planted(row: dict[str, Any] = ROW, verdict: Any = "reproduced") -> tuple[Fin
     finding = Finding(claim, Measured(2.0, None), verdict)
     chapter = {"fingerprint": "1", "faults": FAULTS, "rows": {"a": row}}
     record = {"chapters": {CHAPTER: chapter}, "argued": {}, "blind": {"a": "It asks for a sign."}}
+    record |= {"kept": {"isotropic": "No direction is preferred."}}
     return finding, Records(trials={"a": trial_of(finding, record, {CHAPTER: "1"})})
 
 
@@ -101,5 +102,6 @@ def test_the_page_has_a_matrix_and_names_rows_that_see_too_little() -> None:
     assert "7 wrong trainings, 1 rows" in text
     assert text.count("<td") == 7
     assert "Network: all is turned (an exact symmetry)" in text
-    assert "kills 1 of 4 (loss 1 of 1, task 0 of 2, network 0 of 1, gradient 0 of 0)" in text
+    assert "kills 1 of 4 (loss 1 of 1, task 0 of 2, network 0 of 1)" in text
+    assert "Row 1: No direction is preferred." in text
     assert wrong_trainings([finding], [chapter], Records()) == ""
