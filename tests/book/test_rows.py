@@ -8,8 +8,8 @@ from functools import cache
 
 import pytest
 
-from bookbuild.ledger import reach
 from bookbuild.ledger.stored import MUTATION, read_record
+from bookbuild.ledger.trainings import reach
 from bookbuild.source.chapters import read_chapter
 from tools.mutation.catalogue import ARGUED, BLIND, FAULTS
 from tools.mutation.keeping import contradictions, kept_rows, read_reasons

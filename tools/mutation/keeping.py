@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from bookbuild.ledger.reach import contradicted
+from bookbuild.ledger.trainings.reach import contradicted
 
 from .fault import Fault
 

@@ -6,10 +6,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from bookbuild.ledger import reach
 from bookbuild.ledger.carried import is_current
 from bookbuild.ledger.claims import Claim
 from bookbuild.ledger.stored import MUTATION, read_record
+from bookbuild.ledger.trainings import reach
 
 from .fault import ROOT
 from .verdicts import FATES, green

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from .carried import IN_PLACE, Carried, edits_carried, is_current
 from .claims import Finding
-from .reach import CODE, SEEN, SYMMETRY, Trained, kills, sees_little, trained
+from .trainings.reach import CODE, SEEN, SYMMETRY, Trained, kills, sees_little, trained
 
 REACHED = ("improved", "moved")  # a fault in code that leaves a measure as it is does not
 Alertness = Literal["turned", "argued", "contradicted", "green", "untried"]

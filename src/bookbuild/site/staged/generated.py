@@ -11,7 +11,7 @@ from bookbuild.ledger.pages import results_table, verdict_matrix, verdict_table
 from bookbuild.ledger.records import Records
 from bookbuild.ledger.stored import WITNESS, read_record
 from bookbuild.ledger.templates import render
-from bookbuild.ledger.wrong_trainings import wrong_trainings
+from bookbuild.ledger.trainings.matrix import wrong_trainings
 from bookbuild.results.executed import Entry
 from bookbuild.site.data import catalogue
 from bookbuild.site.lookup.formulas import readable

@@ -3,13 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from bookbuild.ledger.claims import Finding
+from bookbuild.ledger.mutation import Planted
+from bookbuild.ledger.records import Records
+from bookbuild.ledger.templates import render
 from bookbuild.source.chapters import Chapter
 
-from .claims import Finding
-from .mutation import Planted
 from .reach import SEEN, SYMMETRY, Sight, Trained
-from .records import Records
-from .templates import render
 
 # What stands in a cell, and what it means.
 MARKS: Mapping[Sight, tuple[str, str]] = {

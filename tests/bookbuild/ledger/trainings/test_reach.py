@@ -8,9 +8,9 @@ from nbformat.v4 import new_notebook
 from bookbuild.ledger.claims import Claim, Finding
 from bookbuild.ledger.expectations import Measured, read_expectation
 from bookbuild.ledger.mutation import trial_of
-from bookbuild.ledger.reach import contradicted, kills, sees_little, trained
 from bookbuild.ledger.records import Records
-from bookbuild.ledger.wrong_trainings import wrong_trainings
+from bookbuild.ledger.trainings.matrix import wrong_trainings
+from bookbuild.ledger.trainings.reach import contradicted, kills, sees_little, trained
 from bookbuild.source.chapters import Chapter
 
 CHAPTER = "paper/01_line"
