@@ -58,7 +58,10 @@ def main() -> int:
     )
     parser.add_argument("--jobs", type=int, default=book.core_count())
     parser.add_argument(
-        "--draws", type=int, default=len(DRAWS), help="the greatest number of disturbances"
+        "--draws",
+        type=int,
+        default=len(DRAWS),
+        help="the greatest number of disturbances of all results; none at all with 0",
     )
     parser.add_argument("--minutes", type=float, help="begin no trial after so many minutes")
     parser.add_argument("--profile", choices=book.PROFILES, default="paper")
@@ -104,7 +107,8 @@ def main() -> int:
                 continue
             known = record.known(name, chapter_fingerprint(chapter, book.Settings(ROOT)))
             found = record.joined(known, found, asked.profile)
-            for draw in chain(DRAWS[: asked.draws], alone(sound.called)):
+            draws = chain(DRAWS[: asked.draws], alone(sound.called)) if asked.draws else ()
+            for draw in draws:
                 if not green(found):
                     break
                 if known["faults"].get(draw.name, {}).get("profile") == asked.profile:

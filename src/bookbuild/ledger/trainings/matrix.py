@@ -9,7 +9,7 @@ from bookbuild.ledger.records import Records
 from bookbuild.ledger.templates import render
 from bookbuild.source.chapters import Chapter
 
-from .reach import SEEN, SYMMETRY, Sight, Trained
+from .reach import ENOUGH, SEEN, SYMMETRY, Sight, Trained
 
 # What stands in a cell, and what it means.
 MARKS: Mapping[Sight, tuple[str, str]] = {
@@ -67,7 +67,12 @@ def wrong_trainings(
         return ""
     little = [row for one in tried for row in one.rows if row.planted.sees_little]
     return render(
-        "wrong_trainings.html", tried=tried, little=little, marks=MARKS, symmetry=SYMMETRY
+        "wrong_trainings.html",
+        tried=tried,
+        little=little,
+        marks=MARKS,
+        symmetry=SYMMETRY,
+        enough=ENOUGH,
     )
 
 

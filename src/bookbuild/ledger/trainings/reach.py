@@ -9,6 +9,7 @@ reason, which was written down before the fault was tried.
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal, NamedTuple, get_args
 
+ENOUGH = 20  # wrong trainings tried on a chapter, from which on its rows are held to the bar
 BAR = 0.6  # of the wrong trainings within its reach, those that a row should kill
 CODE = "code"  # the kind of a fault that is in no training
 SYMMETRY = "symmetry"  # the reason of a fault that changes no law
@@ -60,9 +61,13 @@ def kills(faults: Iterable[Trained], *, tiny: bool = False) -> tuple[int, int]:
 
 
 def sees_little(faults: Iterable[Trained]) -> bool:
-    """Return whether a row kills too few of the wrong trainings within its reach, at full size."""
-    killed, of = kills(faults)
-    return killed < BAR * of
+    """Return whether a row kills too few of the wrong trainings within its reach, at full size.
+
+    Where fewer than ENOUGH were tried, nothing is said.
+    """
+    tried = [fault for fault in faults if not fault.tiny]
+    killed, of = kills(tried)
+    return len(tried) >= ENOUGH and killed < BAR * of
 
 
 def _sight(name: str, why: str, row: Mapping[str, Any], tiny: bool) -> Sight:

@@ -10,7 +10,7 @@ from bookbuild.ledger.expectations import Measured, read_expectation
 from bookbuild.ledger.mutation import trial_of
 from bookbuild.ledger.records import Records
 from bookbuild.ledger.trainings.matrix import wrong_trainings
-from bookbuild.ledger.trainings.reach import contradicted, kills, sees_little, trained
+from bookbuild.ledger.trainings.reach import ENOUGH, contradicted, kills, sees_little, trained
 from bookbuild.source.chapters import Chapter
 
 CHAPTER = "paper/01_line"
@@ -31,6 +31,7 @@ FAULTS = {
     "tiny": fault("loss", "smoke") | {"says": "the small loss is wrong"},
     "tiny-kept": fault("loss", "smoke") | {"says": "the small loss is another"},
     "slip": {"says": "a factor is forgotten", "profile": "paper"},
+    **{f"same-{i}": fault("network", symmetry=True) | {"says": f"turn {i}"} for i in range(ENOUGH)},
 }
 ROW: dict[str, Any] = {
     "verdict": "reproduced",
@@ -47,6 +48,7 @@ def test_reach_is_what_is_tried_less_what_is_kept_or_stops_the_chapter() -> None
     assert {name: one.sight for name, one in seen.items()} == {
         "killed": "kills", "survives": "green", "untouched": "green", "flatters": "better",
         "kept": "true", "stops": "stops", "same": "true", "tiny": "kills", "tiny-kept": "true",
+        **{f"same-{i}": "true" for i in range(ENOUGH)},
     }  # fmt: skip
     assert kills(seen.values()) == (1, 4)  # a row that gets better has killed nothing
     assert kills(seen.values(), tiny=True) == (1, 1)
@@ -63,9 +65,14 @@ def test_a_row_that_turns_although_it_stays_true_is_a_contradiction(fault: str, 
 
 
 @pytest.mark.parametrize(("killed", "of", "little"), [(3, 5, False), (2, 4, True), (0, 0, False)])
-def test_three_in_five_are_enough(killed: int, of: int, little: bool) -> None:
-    faults = {str(i): fault() for i in range(of)}
-    assert sees_little(trained(faults, {"turned": list(faults)[:killed]}).values()) is little
+def test_three_in_five_are_enough_where_twenty_were_tried(
+    killed: int, of: int, little: bool
+) -> None:
+    faults = {str(i): fault() for i in range(ENOUGH)}
+    row = {"turned": list(faults)[:killed], "kept": dict.fromkeys(list(faults)[of:], "isotropic")}
+    assert sees_little(trained(faults, row).values()) is little
+    faults.popitem()
+    assert not sees_little(trained(faults, row).values())
 
 
 def planted(row: dict[str, Any] = ROW, verdict: Any = "reproduced") -> tuple[Finding, Records]:
@@ -99,8 +106,8 @@ def test_the_page_has_a_matrix_and_names_rows_that_see_too_little() -> None:
     finding, records = planted()
     text = wrong_trainings([finding], [chapter], records)
     assert "a</a> kills 1 of 4: It asks for a sign.</li>" in text
-    assert "7 wrong trainings, 1 rows" in text
-    assert text.count("<td") == 7
+    assert f"{7 + ENOUGH} wrong trainings, 1 rows" in text
+    assert text.count("<td") == 7 + ENOUGH
     assert "Network: all is turned (an exact symmetry)" in text
     assert "kills 1 of 4 (loss 1 of 1, task 0 of 2, network 0 of 1)" in text
     assert "Row 1: No direction is preferred." in text
