@@ -9,8 +9,10 @@ from functools import cache
 import pytest
 
 from bookbuild.ledger.stored import MUTATION, read_record
+from bookbuild.ledger.trainings import reach
 from bookbuild.source.chapters import read_chapter
-from tools.mutation.catalogue import ARGUED
+from tools.mutation.catalogue import ARGUED, BLIND, FAULTS
+from tools.mutation.keeping import contradictions, kept_rows, read_reasons
 from tools.mutation.verdicts import FATES
 from tools.mutation.verdicts import green as green_of
 from tools.this_book import ROOT, claims
@@ -179,6 +181,28 @@ def test_faults_that_turn_a_row_are_those_that_were_tried():
         for row in chapter["rows"].values():
             for what in FATES:
                 assert set(row.get(what, ())) <= set(chapter["faults"])
+
+
+def test_no_row_turns_whose_statement_a_fault_leaves_true():
+    """`--list` brings the record up to date with the reasons of the catalogue."""
+    kept = kept_rows(FAULTS, read_reasons(), judged_rows())
+    for chapter in stored()["chapters"].values():
+        for name, row in chapter["rows"].items():
+            expected = {f: kept[f][name] for f in chapter["faults"] if name in kept.get(f, ())}
+            assert row.get("kept", {}) == expected, name
+    assert contradictions(stored()) == []
+
+
+def test_rows_that_see_too_few_wrong_trainings_say_why():
+    little = {
+        name
+        for chapter in stored()["chapters"].values()
+        for name, row in chapter["rows"].items()
+        if row["verdict"] != "contradicted"
+        and reach.sees_little(reach.trained(chapter["faults"], row).values())
+    }
+    assert sorted(little) == sorted(BLIND)
+    assert stored()["blind"] == BLIND
 
 
 def test_arguments_are_for_rows_of_the_ledger():

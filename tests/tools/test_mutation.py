@@ -22,6 +22,7 @@ from tools.mutation import record
 from tools.mutation.catalogue import FAULTS
 from tools.mutation.disturbance import DRAWS, Disturbance, alone, heard, wrap
 from tools.mutation.fault import ROOT, Stale, in_chapter, planted
+from tools.mutation.keeping import Reason, contradictions, kept_rows, read_reasons
 from tools.mutation.trial import Executor, Settings, Trial, made, stored
 from tools.mutation.verdicts import fate, green, summary, verdict
 from tools.this_book import chapters
@@ -118,6 +119,63 @@ def test_a_row_that_a_fault_improves_is_not_turned():
     empty = {"fingerprint": "1", "faults": {}, "rows": {}}
     assert green(record.joined(empty, found, "smoke")) == ["row"]
     assert green(record.joined(empty, found, "paper")) == []
+
+
+def wrong_training(keeps, kind="loss"):
+    return replace(slip(), kind=kind, keeps=keeps)
+
+
+REASONS = {
+    "isotropic": Reason("No direction is preferred.", ("row",)),
+    "untrained": Reason("Nothing is trained.", ("other",), every=True),
+}
+
+
+def test_a_wrong_training_keeps_the_rows_of_its_reasons_and_those_of_all():
+    kept = kept_rows([wrong_training(("isotropic",)), slip("code")], REASONS, ["row", "other"])
+    assert kept == {"slip": {"other": "untrained", "row": "isotropic"}}
+    assert kept_rows([wrong_training(())], REASONS, ["row", "other"]) == {
+        "slip": {"other": "untrained"}
+    }
+
+
+@pytest.mark.parametrize(
+    ("fault", "rows", "told"),
+    [
+        (wrong_training(("typo",)), ["row", "other"], "slip keeps typo, which kept.yml does not"),
+        (wrong_training(()), ["row"], "untrained in kept.yml names other, which the ledger does"),
+        (wrong_training(("isotropic",), "code"), ["row", "other"], "slip is no training and keeps"),
+    ],
+)
+def test_reasons_and_rows_that_there_are_not_are_refused(fault, rows, told):
+    with pytest.raises(ValueError, match=told):
+        kept_rows([fault], REASONS, rows)
+
+
+def test_a_fault_that_turns_a_row_it_keeps_is_a_contradiction(file):
+    fault = wrong_training(("isotropic",))
+    found = summary([CLAIM], trial(0.0), {fault: trial(2.0)})
+    kept = kept_rows([fault], REASONS, ["row", "other"])
+    for profile, amiss in (
+        ("smoke", []),
+        ("paper", ["slip leaves row true (isotropic) and turns"]),
+    ):
+        record.write("a/b", record.joined(record.known("a/b", "1", file), found, profile), file)
+        record.settle([CLAIM], {}, file, kept=kept, reasons={"isotropic": "No direction."})
+        told = contradictions(record.read(file))
+        assert [one.partition(" it in")[0] for one in told] == amiss
+    record.settle([CLAIM], {}, file)  # a reason that is taken back leaves the row within reach
+    assert contradictions(record.read(file)) == []
+    assert any("row kills 1 of 1" in line for line in record.lines(file))
+
+
+def test_there_are_enough_wrong_trainings_and_every_reason_is_used():
+    trainings = [fault for fault in FAULTS if fault.kind != "code"]
+    assert len([fault for fault in trainings if not fault.symmetry]) >= 20
+    named = {name for fault in trainings for name in fault.keeps}
+    reasons = read_reasons()
+    assert {name for name, reason in reasons.items() if not reason.every} == named
+    assert all(len(reason.why.split()) >= 5 for reason in reasons.values())
 
 
 @pytest.fixture

@@ -14,14 +14,15 @@ Rows that are still green are held to what a build of the paper profile has repo
 one: that its sizes were tiny is a slip as well, and turns those that need large ones.
 
 Ends with 1 if a row of a chapter that was tried stays green without an argument, if a fault no
-longer fits its source, or if one reaches nothing of its chapter.
+longer fits its source, if one reaches nothing of its chapter, or if one turns a row whose statement
+it leaves true (kept.yml).
 """
 
 import argparse
 import contextlib
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import chain
@@ -35,9 +36,10 @@ from bookbuild.source.chapters import Chapter
 from tools import this_book
 
 from . import record
-from .catalogue import ARGUED, FAULTS
+from .catalogue import ARGUED, BLIND, FAULTS
 from .disturbance import DRAWS, alone
-from .fault import ROOT, Stale
+from .fault import ROOT, Fault, Stale
+from .keeping import contradictions, kept_rows, read_reasons
 from .trial import NONE, TIMED_OUT, TINY, Executor, Settings, Trial, Wrong, made, stored
 from .verdicts import green, summary
 
@@ -56,7 +58,10 @@ def main() -> int:
     )
     parser.add_argument("--jobs", type=int, default=book.core_count())
     parser.add_argument(
-        "--draws", type=int, default=len(DRAWS), help="the greatest number of disturbances"
+        "--draws",
+        type=int,
+        default=len(DRAWS),
+        help="the greatest number of disturbances of all results; none at all with 0",
     )
     parser.add_argument("--minutes", type=float, help="begin no trial after so many minutes")
     parser.add_argument("--profile", choices=book.PROFILES, default="paper")
@@ -66,6 +71,8 @@ def main() -> int:
     asked = parser.parse_args()
     claims = list(this_book.claims().values())
     rows = {claim.chapter for claim in claims if claim.expectation}
+    reasons = read_reasons()
+    kept = kept_rows(FAULTS, reasons, {claim.id for claim in claims if claim.expectation})
     chapters = {
         chapter.name: chapter
         for chapter in this_book.chapters()
@@ -95,16 +102,13 @@ def main() -> int:
                 if trial.key == sound.key
             ]
             found = summary(claims, sound, trials)
-            complaints += [
-                f"{fault.name} is a symmetry and turns {', '.join(_turned(found, fault.name))}."
-                for fault in faults
-                if fault.symmetry and _turned(found, fault.name)
-            ]
             if asked.fault:
+                complaints += _broken(found, faults, kept if asked.profile == "paper" else {})
                 continue
             known = record.known(name, chapter_fingerprint(chapter, book.Settings(ROOT)))
             found = record.joined(known, found, asked.profile)
-            for draw in chain(DRAWS[: asked.draws], alone(sound.called)):
+            draws = chain(DRAWS[: asked.draws], alone(sound.called)) if asked.draws else ()
+            for draw in draws:
                 if not green(found):
                     break
                 if known["faults"].get(draw.name, {}).get("profile") == asked.profile:
@@ -117,16 +121,28 @@ def main() -> int:
                 found = record.joined(found, summary(claims, at_paper, {TINY: sound}), "paper")
             if trials or at_paper:
                 record.write(name, found)
+    why = {name: reason.why for name, reason in reasons.items()}
+    left = record.settle(claims, ARGUED, kept=kept, reasons=why, blind=BLIND)
+    complaints += contradictions(record.read())
     print("\n".join(complaints), end="\n" if complaints else "")
-    left = record.settle(claims, ARGUED)
     print("\n".join(record.lines()))
     untried = not asked.list and any(name in left for name in chapters)
     return 1 if complaints or untried else 0
 
 
-def _turned(found: dict[str, Any], fault: str) -> list[str]:
-    """The rows that a fault turns."""
-    return [name for name, row in found["rows"].items() if fault in row.get("turned", ())]
+def _broken(
+    found: dict[str, Any], faults: Sequence[Fault], kept: Mapping[str, Mapping[str, str]]
+) -> Iterator[str]:
+    """A sentence for each fault that turns rows whose statement it should leave true."""
+    for fault in faults:
+        turned = [
+            name
+            for name, row in found["rows"].items()
+            if fault.name in row.get("turned", ())
+            and (fault.symmetry or name in kept.get(fault.name, ()))
+        ]
+        if turned:
+            yield f"{fault.name} leaves true and turns {', '.join(turned)}."
 
 
 def executed_at_paper(chapter: Chapter) -> Trial | None:

@@ -1,4 +1,4 @@
-"""The planted faults, a file a room, and the rows that are argued for instead."""
+"""The planted faults, a file a room, and the rows that are argued for."""
 
 from pathlib import Path
 
@@ -8,6 +8,7 @@ from .fault import Fault
 
 FOLDER = Path(__file__).parent / "catalogue"
 ARGUMENTS = Path(__file__).parent / "argued.yml"
+BLINDNESS = Path(__file__).parent / "blind.yml"
 
 
 def read_faults(folder: Path = FOLDER) -> tuple[Fault, ...]:
@@ -24,6 +25,7 @@ def read_faults(folder: Path = FOLDER) -> tuple[Fault, ...]:
             old=row.pop("right"),
             new=row.pop("wrong"),
             chapters=tuple(row.pop("sees")),
+            keeps=tuple(row.pop("keeps", ())),
             **row,
         )
         for row in rows
@@ -31,9 +33,10 @@ def read_faults(folder: Path = FOLDER) -> tuple[Fault, ...]:
 
 
 def read_arguments(file: Path = ARGUMENTS) -> dict[str, str]:
-    """Why a row that no planted fault turns is in order, by its id."""
+    """Why a row is in order that no planted fault turns, or that sees too few, by its id."""
     return yaml.safe_load(file.read_text(encoding="utf-8")) or {}
 
 
 FAULTS = read_faults()
 ARGUED = read_arguments()
+BLIND = read_arguments(BLINDNESS)

@@ -33,6 +33,7 @@ class Fault:
     chapters: tuple[str, ...]
     kind: str = "code"  # or what of a training is wrong: network, task, loss, gradient
     symmetry: bool = False  # whether it changes no law, so that no row may turn
+    keeps: tuple[str, ...] = ()  # why statements of rows stay true, as kept.yml names it
 
     def changed(self, text: str) -> str:
         """The source with the fault in it. Raises Stale unless the text is there exactly once."""

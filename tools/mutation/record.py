@@ -1,13 +1,15 @@
 """The stored result of the drill, data/mutation.json: what was tried, and what stayed green."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from bookbuild.ledger.carried import is_current
 from bookbuild.ledger.claims import Claim
 from bookbuild.ledger.stored import MUTATION, read_record
+from bookbuild.ledger.trainings import reach
 
 from .fault import ROOT
 from .verdicts import FATES, green
@@ -61,12 +63,20 @@ def write(chapter: str, found: Mapping[str, Any], file: Path = FILE) -> None:
 
 
 def settle(
-    claims: Sequence[Claim], argued: Mapping[str, str], file: Path = FILE
+    claims: Sequence[Claim],
+    argued: Mapping[str, str],
+    file: Path = FILE,
+    *,
+    kept: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
+    reasons: Mapping[str, str] = MappingProxyType({}),
+    blind: Mapping[str, str] = MappingProxyType({}),
 ) -> dict[str, list[str]]:
     """Bring the result up to date with the ledger; return the unargued green rows by chapter.
 
     Rows that the ledger no longer has are dropped. Rows of a chapter that was tried before they
-    were there, and chapters never tried, are listed by name.
+    were there, and chapters never tried, are listed by name. `kept` has, for each wrong training,
+    the rows whose statement it leaves true, with the names of their reasons; `blind` has why rows
+    see too few of them.
     """
     result = read(file)
     judged = {claim.id: claim.chapter for claim in claims if claim.expectation}
@@ -79,6 +89,9 @@ def settle(
         for name in dict.fromkeys(judged.values())
         if name in result["chapters"]
     }
+    _keep(result["chapters"].values(), kept)
+    result["kept"] = dict(reasons)
+    result["blind"] = {row: why for row, why in blind.items() if row in judged}
     tried = {row for chapter in result["chapters"].values() for row in chapter["rows"]}
     silent = {row for chapter in result["chapters"].values() for row in green(chapter)}
     result["argued"] = {row: argued[row] for row in argued if row in silent}
@@ -107,8 +120,29 @@ def lines(file: Path = FILE) -> list[str]:
             said = ", ".join(f"{what} by {len(found[what])}" for what in FATES[1:] if what in found)
             reason = f": {result['argued'][row]}" if row in result["argued"] else ""
             told.append(f"  stays green: {row} ({said or 'never moved'}){reason}")
+        told += [f"  {line}" for line in _reach(chapter)]
     told.append(f"{len(result['untried'])} rows untried")
     return told
+
+
+def _reach(chapter: Mapping[str, Any]) -> Iterator[str]:
+    """How many of the wrong trainings within its reach each row kills, at the paper's sizes."""
+    for name, row in chapter["rows"].items():
+        seen = list(reach.trained(chapter["faults"], row).values())
+        killed, of = reach.kills(seen)
+        if of and row["verdict"] != "contradicted":
+            little = ": too few" if reach.sees_little(seen) else ""
+            yield f"wrong trainings: {name} kills {killed} of {of}{little}"
+
+
+def _keep(chapters: Iterable[dict[str, Any]], kept: Mapping[str, Mapping[str, str]]) -> None:
+    """Note with each row the wrong trainings that leave its statement true, as they say today."""
+    for chapter in chapters:
+        for name, row in chapter["rows"].items():
+            row.pop("kept", None)
+            true = {f: kept[f][name] for f in chapter["faults"] if name in kept.get(f, ())}
+            if true:
+                row["kept"] = true
 
 
 def _store(result: Mapping[str, Any], file: Path) -> None:

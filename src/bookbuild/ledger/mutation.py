@@ -10,8 +10,9 @@ from typing import Any, Literal
 
 from .carried import IN_PLACE, Carried, edits_carried, is_current
 from .claims import Finding
+from .trainings.reach import CODE, SEEN, SYMMETRY, Trained, kills, sees_little, trained
 
-REACHED = ("improved", "moved")  # a fault that leaves a measure as it is does not reach the row
+REACHED = ("improved", "moved")  # a fault in code that leaves a measure as it is does not
 Alertness = Literal["turned", "argued", "contradicted", "green", "untried"]
 
 
@@ -29,16 +30,33 @@ class Planted:
     carried: Carried = IN_PLACE
     kinds: Mapping[tuple[str, bool], tuple[int, int]] = field(default_factory=dict)
     symmetries: int = 0  # changes that are no fault, under which the verdict stayed
+    trainings: tuple[Trained, ...] = ()  # the wrong ones as the row sees them
+    blind: str = ""  # why it sees too few of them
 
     @property
     def told_kinds(self) -> list[str]:
-        """By kind and size, how many of those that reach the row turn it; empty for one kind."""
-        if len(self.kinds) < 2:
+        """By kind and size, how many within reach turn the row; empty for faults in code alone."""
+        if len(self.kinds) < 2 and not self.trainings:
             return []
         return [
             f"{kind}{' at tiny sizes' if tiny else ''} {turned} of {reaching}"
             for (kind, tiny), (turned, reaching) in self.kinds.items()
         ]
+
+    @property
+    def kills(self) -> tuple[int, int]:
+        """How many wrong trainings the row kills at full size, of how many within its reach."""
+        return kills(self.trainings)
+
+    @property
+    def sees_little(self) -> bool:
+        """Whether it kills too few of these, although its verdict could get worse."""
+        return self.alertness != "contradicted" and sees_little(self.trainings)
+
+    @property
+    def still_true(self) -> int:
+        """How many wrong trainings leave the statement of the row true, symmetries apart."""
+        return sum(bool(one.why) and one.why != SYMMETRY for one in self.trainings)
 
     @property
     def alertness(self) -> Alertness:
@@ -63,11 +81,20 @@ def trial_of(
     if chapter is None or row is None:
         return Planted(argument=argument)
     faults = {name: fault for name, fault in chapter["faults"].items() if "symmetry" not in fault}
-    turned = [name for name in row.get("turned", ()) if name in faults]
-    reaching = [*turned, *(n for what in REACHED for n in row.get(what, ()) if n in faults)]
+    seen, reasons = trained(chapter["faults"], row), record.get("kept", {})
+    turned = [
+        name
+        for name in row.get("turned", ())
+        if name in faults and (name not in seen or seen[name].sight == "kills")
+    ]
+    moved = [n for what in REACHED for n in row.get(what, ()) if n in faults and n not in seen]
+    within = [name for name, fault in seen.items() if fault.sight in SEEN]
     told = turned or faults
     fingerprint = fingerprints.get(claim.chapter)
-    kinds = {name: (faults[name].get("kind", "code"), _tiny(faults[name])) for name in reaching}
+    kinds = {
+        name: (faults[name].get("kind", CODE), _tiny(faults[name]))
+        for name in dict.fromkeys([*turned, *moved, *within])
+    }
     return Planted(
         tuple(faults[name]["says"] for name in turned),
         len(row.get("improved", ())),
@@ -82,6 +109,8 @@ def trial_of(
             for kind, of in sorted(Counter(kinds.values()).items())
         },
         symmetries=len(chapter["faults"].keys() - faults.keys() - set(row.get("turned", ()))),
+        trainings=tuple(one._replace(why=reasons.get(one.why, one.why)) for one in seen.values()),
+        blind=record.get("blind", {}).get(claim.id, ""),
     )
 
 

@@ -382,7 +382,7 @@ def test_a_row_tells_its_faults_by_kind_and_size_and_leaves_symmetries_out() -> 
     trial = trial_of(Finding(claim, None, "reproduced"), record, {CHAPTER: "1"})
     text = row({"at_least": 1}, 2.0, None, records=Records(trials={"a": trial}))
     assert "1 of 5 turn this row, the sharpest: the loss is wrong. By kind" in text
-    assert "reach it: code 0 of 1, code at tiny sizes 0 of 1, loss 1 of 2." in text
+    assert "its reach: code 0 of 1, code at tiny sizes 0 of 1, loss 1 of 3." in text
     assert "Its verdict stays the same under 1 change that is not a fault" in text
     rows["a"]["turned"].append("same")
     turned = trial_of(Finding(claim, None, "reproduced"), record, {CHAPTER: "1"})

@@ -11,6 +11,7 @@ from bookbuild.ledger.pages import results_table, verdict_matrix, verdict_table
 from bookbuild.ledger.records import Records
 from bookbuild.ledger.stored import WITNESS, read_record
 from bookbuild.ledger.templates import render
+from bookbuild.ledger.trainings.matrix import wrong_trainings
 from bookbuild.results.executed import Entry
 from bookbuild.site.data import catalogue
 from bookbuild.site.lookup.formulas import readable
@@ -46,6 +47,7 @@ def write_generated(
         "news": FORMULA.sub(lambda formula: readable(formula[1]), news(findings)),
         "verdict_table": verdict_table(findings, chapters, records, titles),
         **{f"{what}_counts": record_counts(what, findings, records) for what in WORDS},
+        "wrong_trainings": wrong_trainings(findings, chapters, records),
         "coverage": coverage_map(read_coverage(root), findings, chapters),
         "machines": machines_table(findings, records),
         "witness_limits": render("witness.html", **witness) if witness else "",

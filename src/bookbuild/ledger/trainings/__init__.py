@@ -1,0 +1,1 @@
+"""Wrong trainings as the rows of the ledger see them."""
