@@ -13,6 +13,7 @@ from chapters.companions.factual_recall.trials import Trial
 from chapters.companions.grokking import RealTraining, widths
 from chapters.companions.grokking.stored import Part
 from chapters.companions.grokking.widths import Cell as WidthsCell
+from chapters.companions.k_hop.backwards import Attempt
 from chapters.companions.k_hop.depths import Depth
 from chapters.companions.k_hop.hidden import Hidden
 from chapters.companions.k_hop.phases import Cell as HopCell
@@ -134,6 +135,13 @@ def k_hop_depths(entry: Entry) -> Way | None:
         entry = entry._replace(seconds=steps * (1.5 if depth.causal else 1))
     alone = replace(depth, cell=_first_run(depth.cell, entry.result))
     return _whole_or_first(entry, alone, {"sides": 100})
+
+
+def k_hop_backwards(entry: Entry) -> Way | None:
+    """As of k-hop; attention is counted in hundredths, and pulls in thousandths as they are."""
+    attempt: Attempt = entry.configuration
+    alone = replace(attempt, cell=_first_run(attempt.cell, entry.result))
+    return _whole_or_first(entry, alone, {"away": 100, "carried": 30})
 
 
 def _hop_seconds(cell: HopCell, steps: int) -> float:
@@ -293,6 +301,7 @@ WAYS: dict[str, Callable[[Entry], Way | None]] = {
     each.__name__: each
     for each in (
         token_grid, every_position, k_hop, k_hop_vocabulary, k_hop_hidden, k_hop_depths,
+        k_hop_backwards,
         grokking, grokking_widths, factual_recall, birth, distributional,
     )
 }  # fmt: skip

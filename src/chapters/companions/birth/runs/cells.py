@@ -33,6 +33,7 @@ WIDTHS = 128, 256, 512, 1024
 # The slides' triggers, the same in every sequence: drawn and fixed ones share width and seed
 FIXED = {256: (0, 1, 2), 128: (0,), 512: (0,)}
 DRAWN_AGAIN = 1, 2
+LONG = 256  # the source's length, with an eighth of its batch
 SHOWN = "random 512", 0  # the run whose memories are stored whole
 
 
@@ -83,6 +84,8 @@ def _cells() -> tuple[Cell, ...]:
         *(Cell(f"fixed {dim}", fixed[dim], seed) for dim in FIXED for seed in FIXED[dim]),
         *(Cell("random 256", wide[256], seed) for seed in DRAWN_AGAIN),
         Cell("from the output, fixed", replace(fixed[256], released=in_order), 0),
+        Cell("long, fixed", replace(fixed[256], length=LONG), 0),
+        Cell("long, drawn", replace(wide[256], length=LONG), 0),
     )
 
 
