@@ -6,11 +6,19 @@ from typing import Any
 from emergence.clock import Pulls, pulls
 from running.records import StoredRuns
 
+from . import sgd
 from .stored import CELLS, Natural, read
 from .synthetic import Synthetic
 
 COMMAND = "make record WHAT=runs RUNS=clock_counts"
-WINDOWS = {32: 2048, 64: 1024, 128: 512}  # by context, so that each count reads as many tokens
+# by context, so that each count reads as many tokens
+WINDOWS = {32: 2048, 64: 1024, 128: 512, 256: 256, 512: 128}
+    32: 2048,
+    64: 1024,
+    128: 512,
+    256: 256,
+    512: 128,
+}  # by context, so that each count reads as many tokens
 
 
 @dataclass(frozen=True)
@@ -46,7 +54,7 @@ def _rounded(value: Any) -> Any:
 
 def asked_for() -> tuple[Count, ...]:
     """Each text at each context that a cell has, once."""
-    return tuple(dict.fromkeys(Count(cell.text, cell.context) for cell in CELLS))
+    return tuple(dict.fromkeys(Count(cell.text, cell.context) for cell in (*CELLS, *sgd.CELLS)))
 
 
 RUNS = StoredRuns(count, asked_for())
