@@ -13,12 +13,6 @@ from .synthetic import Synthetic
 COMMAND = "make record WHAT=runs RUNS=clock_counts"
 # by context, so that each count reads as many tokens
 WINDOWS = {32: 2048, 64: 1024, 128: 512, 256: 256, 512: 128}
-    32: 2048,
-    64: 1024,
-    128: 512,
-    256: 256,
-    512: 128,
-}  # by context, so that each count reads as many tokens
 
 
 @dataclass(frozen=True)
