@@ -7,7 +7,7 @@ from emergence.clock import Pulls, pulls
 from running.records import StoredRuns
 
 from . import sgd
-from .stored import CELLS, Natural, read
+from .stored import CELLS, Cell, Natural, read
 from .synthetic import Synthetic
 
 COMMAND = "make record WHAT=runs RUNS=clock_counts"
@@ -48,7 +48,8 @@ def _rounded(value: Any) -> Any:
 
 def asked_for() -> tuple[Count, ...]:
     """Each text at each context that a cell has, once."""
-    return tuple(dict.fromkeys(Count(cell.text, cell.context) for cell in (*CELLS, *sgd.CELLS)))
+    cells: tuple[Cell | sgd.Descent, ...] = (*CELLS, *sgd.CELLS)
+    return tuple(dict.fromkeys(Count(cell.text, cell.context) for cell in cells))
 
 
 RUNS = StoredRuns(count, asked_for())
