@@ -6,14 +6,19 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 import numpy as np
+import torch
+from torch.nn.functional import cross_entropy
 
 from emergence.clock import Pulls
+from running.devices import generator
 
 from . import counted, sgd
 from .counted import Count, restored
+from .network import CorpusTransformer
 from .reading import Run, passed, text_in_words
 from .sgd import Descent
-from .stored import BUDGET, SMALLER_RATES, TWINS, Cell
+from .stored import BUDGET, SMALLER_RATES, TWINS, Cell, read
+from .training import DIM, NORM, windows
 
 
 class Descended(NamedTuple):
@@ -121,3 +126,25 @@ def smaller_rates(runs: Iterable[Run]) -> dict[str, tuple[Run, Run]]:
         if cell in known
         and (usual := replace(cell, budget=BUDGET, learning_rate=Cell.learning_rate)) in known
     }
+
+
+def copying_speed(cell: Descent, windows_of_a_step: int, step: float = 1e-4) -> float:
+    """How fast the copying of an untrained network grows at a learning rate of one.
+
+    Copying is by how much the logit of a token that layer 2 attends to rises above all others, and
+    the speed is what a small step of gradient descent adds to it, per rate.
+    """
+    stream = generator(cell.seed, torch.device("cpu"))
+    text = torch.as_tensor(read(cell.text))
+    model = CorpusTransformer(DIM, cell.text.vocabulary, cell.context, norm=NORM, generator=stream)
+    batch = windows(text, windows_of_a_step, cell.context, stream)
+    cross_entropy(model(batch[:, :-1]).flatten(0, 1), batch[:, 1:].flatten()).backward()
+    before = _copying(model)
+    torch.optim.SGD(model.parameters(), lr=step).step()
+    return (_copying(model) - before) / step
+
+
+@torch.no_grad()
+def _copying(model: CorpusTransformer) -> float:
+    copies = model.copies().double()
+    return float(copies.diag().mean() - copies.mean())

@@ -89,13 +89,18 @@ def run(cell: Descent) -> dict[str, Any]:
     }
 
 
+def output_speed(found: Pulls) -> float:
+    """How fast copying grows at first, at a learning rate of one."""
+    return OUTPUT * found.output[0] / found.vocabulary
+
+
 def steps_to_head(found: Pulls, learning_rate: float) -> float:
     """Steps of gradient descent until the head is there, by counts; infinity for never.
 
     A token has a direction of its own in the matrices of output and match, and receives its share
     1/V of their signals; a position has one in the scores of layer 1, and receives 1/C.
     """
-    output = OUTPUT * found.output[0] / found.vocabulary
+    output = output_speed(found)
     match = SCORES * found.match[0] / found.vocabulary
     previous = SCORES * found.previous[0] / found.context
     if min(output, match, previous) <= 0:
