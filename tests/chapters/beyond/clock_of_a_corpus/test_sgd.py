@@ -52,7 +52,7 @@ def test_the_network_begins_to_copy_as_fast_as_is_said() -> None:
 
 
 def test_gradient_descent_lowers_the_loss_and_stops_with_the_head() -> None:
-    found = sgd.run(Descent(Synthetic(16, 0.5, 0.9), 16, 8, 0.5, 40))
+    found = sgd.run(Descent(Synthetic(16, 0.5, 0.9), 16, 8, 0.1, 40))
     assert found["steps"][-1] == 40
     assert found["repeated"][-1] < found["repeated"][0]
     assert {len(column) for column in found.values()} == {len(found["steps"])}
