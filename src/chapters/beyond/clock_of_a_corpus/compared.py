@@ -103,11 +103,14 @@ def power(measured: Mapping[int, Sequence[float]]) -> float:
     return float((steps[1] - steps[0]) / np.log(last / first))
 
 
-def by_batch(runs: Iterable[Either]) -> dict[int, list[float]]:
+def by_batch(runs: Iterable[Either], *, predicted: bool = False) -> dict[int, list[float]]:
     """The steps of each seed by batch, for the text that was trained with three of them."""
     cells = {*sgd.BATCHES, *TWINS[:3]}
     chosen = [run for run in runs if replace(run.cell, seed=0) in cells]
-    return {s[0].cell.batch_size: [run.measured for run in s] for s in by_setting(chosen)}
+    return {
+        same[0].cell.batch_size: [run.predicted if predicted else run.measured for run in same]
+        for same in by_setting(chosen)
+    }
 
 
 def by_vocabulary(runs: Iterable[Either]) -> dict[int, list[float]]:
