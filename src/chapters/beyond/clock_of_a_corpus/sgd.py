@@ -123,15 +123,18 @@ OTHERS: tuple[Descent, ...] = (
     *BATCHES,
     *VOCABULARIES,
     Descent(EASY, 64, 16, RATE, STEPS),
-    Descent(EASY, 128, 8, RATE, STEPS),
-    Descent(EASY, 256, 4, RATE, STEPS),
     Descent(Synthetic(64, 0.0, 0.9), 32, 16, RATE, STEPS),
     Descent(Synthetic(64, 0.5, 0.5), 32, 16, RATE, STEPS),
 )
 WEAK = Descent(Synthetic(64, 0.5, 0.25), 32, 16, RATE, 3 * STEPS)
+# With 64 tokens the score cannot see a head in so long a context, where a token occurs often in
+# half a window: its loss is that of a head. More seeds, and a context of 256, were declared and not
+# run, and are not declared any more.
+LONG = Descent(EASY, 128, 8, RATE, STEPS)
 CELLS: tuple[Descent, ...] = (
     *PILOTS,
     *(replace(cell, seed=seed) for seed in range(3) for cell in OTHERS),
+    LONG,
     WEAK,
 )
 
