@@ -95,11 +95,15 @@ def spread(runs: Iterable[Run]) -> dict[str, float]:
 def power(measured: Mapping[int, Sequence[float]]) -> float:
     """The power of a size in the steps, between its least and its largest value.
 
+    It is infinite where a seed has no head at one of them.
+
     Args:
         measured: by size, the steps of each seed.
     """
     first, last = min(measured), max(measured)
     steps = [np.mean(np.log(measured[size])) for size in (first, last)]
+    if not np.isfinite(steps).all():
+        return np.inf
     return float((steps[1] - steps[0]) / np.log(last / first))
 
 

@@ -86,6 +86,7 @@ def test_every_descent_is_declared_once() -> None:
 def test_powers_are_taken_between_the_ends() -> None:
     assert compared.power({4: [100.0, 100.0], 16: [7.0], 64: [25.0, 25.0]}) == pytest.approx(-0.5)
     assert compared.power({64: [3.0], 4: [3.0]}) == 0
+    assert compared.power({64: [np.inf], 4: [np.inf]}) == np.inf
 
 
 def test_seeds_of_a_setting_are_compared_where_there_are_three_and_one_has_a_head() -> None:
