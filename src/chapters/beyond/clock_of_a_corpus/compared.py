@@ -1,6 +1,6 @@
 """Trainings that differ in one thing: seed, batch, vocabulary, rate or optimiser."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple, TypeVar
@@ -107,9 +107,13 @@ def power(measured: Mapping[int, Sequence[float]]) -> float:
     return float((steps[1] - steps[0]) / np.log(last / first))
 
 
-def by_batch(runs: Iterable[Either], *, predicted: bool = False) -> dict[int, list[float]]:
-    """The steps of each seed by batch, for the text that was trained with three of them."""
-    cells = {*sgd.BATCHES, *TWINS[:3]}
+def by_batch(
+    runs: Iterable[Either],
+    cells: Collection[Cell | Descent] = (*sgd.BATCHES, *TWINS[:3]),
+    *,
+    predicted: bool = False,
+) -> dict[int, list[float]]:
+    """The steps of each seed by batch, for cells that differ in nothing else."""
     chosen = [run for run in runs if replace(run.cell, seed=0) in cells]
     return {
         same[0].cell.batch_size: [run.predicted if predicted else run.measured for run in same]
