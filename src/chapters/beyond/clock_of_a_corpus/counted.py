@@ -6,11 +6,13 @@ from typing import Any
 from emergence.clock import Pulls, pulls
 from running.records import StoredRuns
 
-from .stored import CELLS, Natural, read
+from . import sgd
+from .stored import CELLS, Cell, Natural, read
 from .synthetic import Synthetic
 
 COMMAND = "make record WHAT=runs RUNS=clock_counts"
-WINDOWS = {32: 2048, 64: 1024, 128: 512}  # by context, so that each count reads as many tokens
+# by context, so that each count reads as many tokens
+WINDOWS = {32: 2048, 64: 1024, 128: 512, 256: 256, 512: 128}
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,8 @@ def _rounded(value: Any) -> Any:
 
 def asked_for() -> tuple[Count, ...]:
     """Each text at each context that a cell has, once."""
-    return tuple(dict.fromkeys(Count(cell.text, cell.context) for cell in CELLS))
+    cells: tuple[Cell | sgd.Descent, ...] = (*CELLS, *sgd.CELLS)
+    return tuple(dict.fromkeys(Count(cell.text, cell.context) for cell in cells))
 
 
 RUNS = StoredRuns(count, asked_for())

@@ -15,6 +15,7 @@ from . import counted, stored
 from .corpora import SOURCES
 from .counted import Count, restored
 from .stored import BUDGET, CELLS, COMMAND, LEVEL, PILOTS, Cell, Natural
+from .synthetic import Synthetic
 
 SAVED = 0.5  # nats that the head has to save, by loss or by ablation, to be there
 MEASURES = "prefix", "halves", "ablation"
@@ -48,8 +49,8 @@ class Run(NamedTuple):
 
     @property
     def pilot(self) -> bool:
-        """Whether the clock's constant was read from it."""
-        return self.cell in PILOTS
+        """Whether the clock's constant was read from it, or from another seed of it."""
+        return replace(self.cell, seed=0) in PILOTS
 
     @property
     def natural(self) -> bool:
@@ -120,7 +121,7 @@ def by_heads(runs: Sequence[Run]) -> dict[str, tuple[Run, Run]]:
     known = {run.cell: run for run in runs}
     alike = ((replace(cell, heads=1), cell) for cell in known if cell.heads > 1)
     return {
-        text_in_words(many): (known[one], known[many])
+        text_in_words(many.text): (known[one], known[many])
         for one, many in alike
         if one in known and known[many].predicted < many.steps
     }
@@ -161,7 +162,7 @@ RIVALS: dict[str, Law] = {
 
 def by_law(law: Law, runs: Sequence[Run]) -> list[float]:
     """Steps that a rival law predicts, with a constant that is the median over the pilots."""
-    pilots = [run for run in runs if run.pilot and run.formed]
+    pilots = [run for run in runs if run.cell in PILOTS and run.formed]
     constant = float(np.median([run.measured / law(run.cell, run.pulls) for run in pilots]))
     return [constant * law(run.cell, run.pulls) for run in runs]
 
@@ -170,12 +171,11 @@ def in_words(cell: Cell) -> str:
     """A cell as the page names it."""
     heads = "" if cell.heads == 1 else f", {cell.heads} heads"
     seed = f", seed {cell.seed}" if cell.seed else ""
-    return f"{text_in_words(cell)}, C = {cell.context}, B = {cell.batch_size}{heads}{seed}"
+    return f"{text_in_words(cell.text)}, C = {cell.context}, B = {cell.batch_size}{heads}{seed}"
 
 
-def text_in_words(cell: Cell) -> str:
-    """The text of a cell as the page names it."""
-    text = cell.text
+def text_in_words(text: Synthetic | Natural) -> str:
+    """A text as the page names it."""
     if isinstance(text, Natural):
         unit = "bytes" if text.vocabulary == 256 else f"{text.vocabulary} pieces"
         return f"{SOURCES[text.name].title}, {unit}"

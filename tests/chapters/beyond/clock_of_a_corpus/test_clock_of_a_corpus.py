@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from chapters.beyond.clock_of_a_corpus import corpora, counted, reading, stored
+from chapters.beyond.clock_of_a_corpus import corpora, counted, reading, sgd, stored
 from chapters.beyond.clock_of_a_corpus.measures import effects, repeated_halves, returns
 from chapters.beyond.clock_of_a_corpus.network import CorpusTransformer
 from chapters.beyond.clock_of_a_corpus.stored import Cell, Natural
@@ -223,7 +223,9 @@ def test_heads_share_the_width_and_one_of_them_is_the_whole() -> None:
 
 def test_every_cell_is_counted_and_no_cell_comes_twice() -> None:
     counts = counted.RUNS.read((DATA / "clock_counts.json").read_text(encoding="utf-8"))
-    assert {counted.Count(cell.text, cell.context) for cell in stored.CELLS} == set(counts)
+    assert {counted.Count(cell.text, cell.context) for cell in (*stored.CELLS, *sgd.CELLS)} == set(
+        counts
+    )
     assert len(set(stored.CELLS)) == len(stored.CELLS)
     declared = (
         *stored.PILOTS,
@@ -232,5 +234,9 @@ def test_every_cell_is_counted_and_no_cell_comes_twice() -> None:
         *stored.SMALL_BATCHES,
         *stored.HEADS,
         *stored.SEEDS,
+        *stored.MORE_SEEDS,
+        *stored.TWINS,
+        Cell(sgd.WEAK.text, 32, 16),
+        *stored.SMALLER_RATES,
     )
     assert set(declared) == set(stored.CELLS)
