@@ -164,8 +164,7 @@ def test_an_unknown_name_and_a_damaged_file_are_told_in_a_sentence(
     (tmp_path / "_config.yml").symlink_to(ROOT / "_config.yml")
     known = "associative_memories, birth, clock_counts, clock_of_a_corpus, clock_sgd"
     known += ", distributional, every_position, factual_recall, grokking, grokking_widths, k_hop"
-    known += ", k_hop_backwards"
-    known += ", k_hop_depths, k_hop_hidden, k_hop_vocabulary, language"
+    known += ", k_hop_backwards, k_hop_depths, k_hop_hidden, k_hop_vocabulary, language"
     assert command(tmp_path, "runs", "lost") == (
         f"There are no stored runs called 'lost'; the known names are: {known}, token_grid."
     )
