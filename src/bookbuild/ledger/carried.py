@@ -62,14 +62,14 @@ def carried_on(
         equal: how many measures and arrays were compared.
 
     Raises:
-        ValueError: if the record is not about the fingerprint before, or nothing was compared.
+        ValueError: if the record is not about the fingerprint before, or no measure was compared.
     """
     if not is_current(chapter, before):
         raise ValueError(
             f"the record is of fingerprint {chapter['fingerprint']}, and not about {before}"
         )
     if equal < 1:
-        raise ValueError("nothing was compared")
+        raise ValueError("no measure was compared")
     # a fingerprint that is measured again needs no edits to lead to it
     earlier = [] if before == chapter["fingerprint"] else chapter["carried"]
     return {**chapter, "carried": [*earlier, carry(before, after, commit, witness, equal)]}

@@ -82,7 +82,7 @@ class Check:
         """Raise DamagedError for a training of code that is not the book's; none is executed."""
         package = str(task["module"]).partition(".")[0]
         if package == BUILDER or not (sources(self.settings) / package / "__init__.py").is_file():
-            raise DamagedError("is a training that other code than this book's has made")
+            raise DamagedError("is a training that was made by code other than this book's")
 
     def _is_current(self, item: Item, chapter: Chapter) -> bool:
         return item.fingerprint == chapter_fingerprint(chapter, self.settings)

@@ -9,7 +9,7 @@ CONSTANT = 3.0  # in units of learning rate times steps, from eight pilot traini
 
 
 def strength(found: Pulls, batch_tokens: int) -> float:
-    """The geometric mean of the signal-to-noise ratios of a step; output counts twice (this book).
+    """The geometric mean of the signal-to-noise ratios of a step, the output twice (this book).
 
     Args:
         found: as from `clock.pulls`.

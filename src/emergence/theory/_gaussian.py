@@ -48,7 +48,9 @@ def gaussian_rates(dim: float, learning_rate: float = 1.0) -> Rates:
 
 
 def crossover_time(n_pairs: float, dim: float, area: float) -> float:
-    """The step t of u - 1 + e^-u = 2 N area/D^2 with u = t/(N D) (chapter Real transformers).
+    """The step of emergence on Gaussian data (chapter Real transformers).
+
+    It is t = u N D, where u solves u - 1 + e^-u = 2 N area/D^2.
 
     Args:
         n_pairs: pairs N in the context, > 0.

@@ -128,7 +128,7 @@ def landscape(order: Order, pair: int, windows: Windows = (None, None)) -> Lands
 
 
 def bursty(n_distinct: int, copies: int) -> Landscape:
-    """The loss where K distinct pairs come B times in turn and the query asks for the last (§7.2).
+    """The loss where K pairs come B times in turn and the query asks for the last pair (§7.2).
 
     Args:
         n_distinct: pairs K, >= 1.

@@ -66,7 +66,7 @@ class LogLaw(NamedTuple):
         return n**2 * self.leading / (np.log(n) + self.shift)
 
     def turning(self) -> float:
-        """The N of the least T log N/N^2, with gamma's delay of N in T; shift must be > 0."""
+        """The N at which T log N/N^2 is least, if T includes gamma's delay of N; shift > 0."""
 
         def rise(size: float) -> float:  # over log N
             law = self.leading * self.shift / (size + self.shift) ** 2
@@ -99,7 +99,7 @@ def uniform_law(name: str, threshold: float = 0.5) -> LogLaw:
         raise ValueError("gamma emerges in N log 2, uniform queries or not")
 
     def lead(x):
-        """d alpha/d beta = x (1 + lead/log N)."""
+        """Return the relative correction to d alpha/d beta = x, times log N."""
         half = math.exp(x * x / 2) / 2
         first, second = uniform_excess(half, x)
         return (second - first) / half
@@ -125,7 +125,7 @@ RepeatOrder = Literal["cyclic", "blocks"]  # all pairs in turn, or a pair's copi
 
 
 def repetition(copies: int, order: RepeatOrder = "cyclic") -> tuple[float, float]:
-    """H and k of the flow with copies (§7.2, chapter Effective context).
+    """The constants of the flow in which each pair occurs B times (chapter Effective context).
 
     beta' = H (e^alpha + k)/2NK and alpha' = beta H e^alpha/2NK. In turn H = 1 + 1/2 + .. + 1/B and
     k = (log B! + B - B log B)/H - 1, between -0.13 and -1/2 from B = 2 on; in blocks H = 1 and

@@ -55,7 +55,7 @@ def test_after_an_edit_was_taken_back_the_chain_begins_anew() -> None:
 
 
 @pytest.mark.parametrize(
-    ("before", "equal", "reason"), [("z", 787, "not about z"), ("a", 0, "nothing was compared")]
+    ("before", "equal", "reason"), [("z", 787, "not about z"), ("a", 0, "no measure was compared")]
 )
 def test_what_was_not_shown_is_not_carried(before: str, equal: int, reason: str) -> None:
     with pytest.raises(ValueError, match=reason):

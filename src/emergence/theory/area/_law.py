@@ -31,7 +31,7 @@ class AreaTimes(NamedTuple):
 
 
 def climb(landscape: Landscape, alpha: float, beta: float) -> Float[np.ndarray, " 2"]:
-    """The gradient that drives alpha and beta, per unit of a small gamma (this book).
+    """The gradient that drives alpha and beta, divided by gamma where gamma is small (this book).
 
     For the squared error it is the gradient of twice the attention to the answer, at any gamma.
 
