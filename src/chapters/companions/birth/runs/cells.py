@@ -22,7 +22,7 @@ CHUNK = 16  # sequences at once through the dense network
 
 # The order of emergence, at half the source's length and an eighth of its batch
 RANDOM = Settings(random_triggers=True, steps=600)
-# One run at the source's size
+# At the source's size, with drawn triggers and with the slides' fixed ones
 SOURCE = replace(RANDOM, length=256, dim=256, batch_size=512, steps=1000)
 RELEASES = {  # steps from which W_OV^2, W_KQ^2 and W_KQ^1 move; ours
     "from the output": (0, 100, 300),
@@ -86,6 +86,7 @@ def _cells() -> tuple[Cell, ...]:
         Cell("from the output, fixed", replace(fixed[256], released=in_order), 0),
         Cell("long, fixed", replace(fixed[256], length=LONG), 0),
         Cell("long, drawn", replace(wide[256], length=LONG), 0),
+        Cell("source, fixed", replace(Simplified.of(SOURCE), random_triggers=False), 0),
     )
 
 
