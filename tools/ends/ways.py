@@ -13,7 +13,7 @@ from chapters.companions.factual_recall.trials import Trial
 from chapters.companions.grokking import RealTraining, widths
 from chapters.companions.grokking.stored import Part
 from chapters.companions.grokking.widths import Cell as WidthsCell
-from chapters.companions.k_hop.backwards import Attempt
+from chapters.companions.k_hop.away.backwards import Attempt
 from chapters.companions.k_hop.depths import Depth
 from chapters.companions.k_hop.hidden import Hidden
 from chapters.companions.k_hop.phases import Cell as HopCell

@@ -21,10 +21,10 @@ from running.cache import Task
 from running.devices import generator
 from running.records import StoredRuns
 
+from ..learning import Row, learn, mean_losses, stacked
+from ..phases import CHAINS, HALF_WAY, Cell, mixed
+from ..vocabulary import Among, allowed
 from . import two_layers
-from .learning import Row, learn, mean_losses, stacked
-from .phases import CHAINS, HALF_WAY, Cell, mixed
-from .vocabulary import Among, allowed
 
 CPU = torch.device("cpu")
 ONE_MORE = 4  # facts: one more than two layers can follow by merging forwards

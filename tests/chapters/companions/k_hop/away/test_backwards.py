@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 import torch
 
-from chapters.companions.k_hop import backwards, phases
-from chapters.companions.k_hop.backwards import Attempt, Attempted
+from chapters.companions.k_hop import phases
+from chapters.companions.k_hop.away import backwards
+from chapters.companions.k_hop.away.backwards import Attempt, Attempted
 from chapters.companions.k_hop.phases import Cell
 from stored_runs import file_with
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from chapters.companions.k_hop import two_layers
+from chapters.companions.k_hop.away import two_layers
 from chapters.companions.k_hop.phases import Cell
 from chapters.companions.retrieval import heads, model, training
 
