@@ -125,7 +125,7 @@ RepeatOrder = Literal["cyclic", "blocks"]  # all pairs in turn, or a pair's copi
 
 
 def repetition(copies: int, order: RepeatOrder = "cyclic") -> tuple[float, float]:
-    """The constants of the flow in which each pair occurs B times (chapter Effective context).
+    """The constants of the flow with each pair B times (§7.2, chapter Effective context).
 
     beta' = H (e^alpha + k)/2NK and alpha' = beta H e^alpha/2NK. In turn H = 1 + 1/2 + .. + 1/B and
     k = (log B! + B - B log B)/H - 1, between -0.13 and -1/2 from B = 2 on; in blocks H = 1 and
