@@ -1,31 +1,53 @@
-"""Whether the pseudo-parameters that should be visible in trained weights are there (Theorem 1)."""
+"""Whether trained weights have the pseudo-parameters that theory expects (Theorem 1)."""
 
 import numpy as np
 from jaxtyping import Float
 from torch import Tensor
 
+from emergence.subspace import HEAD, NAMES
+
+OUTPUT = [NAMES.index(name) for name in NAMES if name.startswith("gamma")]
+APART = 0.1  # of the largest output, how far any may be from its prediction
+
 
 def presence(
-    pseudo: Float[Tensor, "runs 19"], expected: Float[np.ndarray, "19"], smallest: float
+    pseudo: Float[Tensor, "runs 19"],
+    law: Float[np.ndarray, "19"],
+    alone: Float[np.ndarray, "19"],
+    smallest: float,
 ) -> tuple[float, int]:
-    """Whether trained runs have the pseudo-parameters that theory expects (Theorem 1).
+    """How clearly trained runs have the pseudo-parameters that are expected (Theorem 1).
 
-    Only those count that should be at least twice `smallest`, which noise cannot hide.
+    Two things are asked of the means over runs. The head that is predicted, and what else the 19
+    have when they are trained alone, is there with its sign; only what should be at least twice
+    `smallest` counts, which noise cannot hide. And the output has its size, which the noise of
+    batches leaves as it is: all four are within a tenth of the largest of their prediction.
 
     Args:
         pseudo: the 19 of every run.
-        expected: the values from `training.predict_minimal`.
+        law: the values of `training.predict_minimal`.
+        alone: those of the 19 trained without any other weight.
         smallest: the smallest visible size, as in `analysis.Structure`, > 0.
 
     Returns:
-        The least mean over runs with the sign expected, in units of `smallest`, or 0 if there are
-        none; and the number of those that should be visible.
+        A margin, which is at least 1 if both are so: the least of the first, in units of
+        `smallest`, or how often the largest distance of an output goes into that tenth, whichever
+        is less; 0 if nothing should be visible. And the number of those that should be.
 
     Example:
-        >>> expected = np.array([1.0] + [0.0] * 18)
-        >>> analysis.presence(2 * torch.from_numpy(expected)[None], expected, 0.25)
-        (8.0, 1)
+        >>> law = np.linspace(0.1, 1.0, 19)
+        >>> trained = torch.from_numpy(1.05 * law)[None]
+        >>> margin, count = analysis.presence(trained, law, np.zeros(19), 0.05)
+        >>> round(margin, 6), count
+        (2.0, 3)
     """
+    expected = alone.copy()
+    expected[HEAD] = law[HEAD]
     visible = np.abs(expected) >= 2 * smallest
-    there = pseudo.mean(dim=0).numpy() * np.sign(expected) / smallest
-    return float(there[visible].min(initial=np.inf)) if visible.any() else 0.0, int(visible.sum())
+    if not visible.any():
+        return 0.0, 0
+    means = pseudo.mean(dim=0).numpy()
+    there = means * np.sign(expected) / smallest
+    apart = np.abs(means - law)[OUTPUT].max()
+    margin = APART * np.abs(law[OUTPUT]).max() / apart if apart > 0 else np.inf
+    return float(min(there[visible].min(), margin)), int(visible.sum())

@@ -147,14 +147,26 @@ def test_too_few_turns_are_refused():
 
 
 def test_presence_is_of_what_is_expected_with_its_sign():
-    expected = np.zeros(len(NAMES))
-    expected[HEAD] = 1.0
-    expected[NAMES.index("beta_8")] = -0.3
-    pseudo = torch.from_numpy(expected).repeat(RUNS, 1)
-    least, count = analysis.presence(pseudo, expected, 0.1)
+    law, alone = np.zeros(len(NAMES)), np.zeros(len(NAMES))
+    law[HEAD] = 1.0
+    alone[NAMES.index("beta_8")] = -0.3
+    pseudo = torch.from_numpy(law + alone).repeat(RUNS, 1)
+    least, count = analysis.presence(pseudo, law, alone, 0.1)
     assert (round(least, 6), count) == (3.0, 4)
     deleted = pseudo.clone()
     deleted[:, NAMES.index("beta_8")] = 0
-    assert analysis.presence(deleted, expected, 0.1)[0] == 0
-    assert analysis.presence(-pseudo, expected, 0.1)[0] < 0
-    assert analysis.presence(pseudo, expected, 1.0) == (0.0, 0)
+    assert analysis.presence(deleted, law, alone, 0.1)[0] == 0
+    assert analysis.presence(-pseudo, law, alone, 0.1)[0] < 0
+    assert analysis.presence(pseudo, law, alone, 1.0) == (0.0, 0)
+
+
+def test_presence_asks_for_the_size_of_the_output_alone():
+    law = np.zeros(len(NAMES))
+    law[HEAD] = 1.0
+    grown = torch.from_numpy(law).repeat(RUNS, 1)
+    grown[:, HEAD[:2]] *= 3
+    assert analysis.presence(grown, law, 0 * law, 0.1)[0] >= 1
+    for place, off in ((HEAD[2], -0.2), (NAMES.index("gamma_1"), 0.2)):
+        leaking = grown.clone()
+        leaking[:, place] += off
+        assert round(analysis.presence(leaking, law, 0 * law, 0.1)[0], 6) == 0.5
