@@ -87,8 +87,8 @@ def planted(row: dict[str, Any] = ROW, verdict: Any = "reproduced") -> tuple[Fin
 def test_a_row_counts_its_kills_by_kind_and_size() -> None:
     trial = planted()[1].trials["a"]
     assert trial.kinds == {
-        ("code", False): (1, 1), ("loss", False): (1, 1), ("loss", True): (1, 1),
-        ("network", False): (0, 1), ("task", False): (0, 2),
+        ("code", "paper"): (1, 1), ("loss", "paper"): (1, 1), ("loss", "smoke"): (1, 1),
+        ("network", "paper"): (0, 1), ("task", "paper"): (0, 2),
     }  # fmt: skip
     assert (trial.kills, trial.still_true, trial.sees_little) == ((1, 4), 2, True)
     assert "the small loss is another" not in trial.turned
