@@ -9,13 +9,15 @@ touched.
 
 With --profile smoke the sizes are tiny. A verdict means nothing there; that it turns when what a
 chapter gets is wrong still shows that it can. What was tried so is recorded as tried so, and gives
-way to a trial in the paper profile. What the record has of a fingerprint stays: a drill adds to it.
+way to a trial in the paper profile. With --profile reduced a chapter that takes too long has the
+smaller sizes of reduced.yml, at which its rows have the verdicts that they have at the paper's: a
+trial there stands between the two. What the record has of a fingerprint stays: a drill adds to it.
 Rows that are still green are held to what a build of the paper profile has reported, if there is
 one: that its sizes were tiny is a slip as well, and turns those that need large ones.
 
 Ends with 1 if a row of a chapter that was tried stays green without an argument, if a fault no
-longer fits its source, if one reaches nothing of its chapter, or if one turns a row whose statement
-it leaves true (kept.yml).
+longer fits its source, if one reaches nothing of its chapter, if one turns a row whose statement
+it leaves true (kept.yml), or if a row has a worse verdict at reduced sizes than at the paper's.
 """
 
 import argparse
@@ -35,17 +37,17 @@ from bookbuild.results.keys import chapter_fingerprint, chapter_key
 from bookbuild.source.chapters import Chapter
 from tools import this_book
 
-from . import record
+from . import record, reduced
 from .catalogue import ARGUED, BLIND, FAULTS
 from .disturbance import DRAWS, alone
 from .fault import ROOT, Fault, Stale
 from .keeping import contradictions, kept_rows, read_reasons
 from .trial import NONE, TIMED_OUT, TINY, Executor, Settings, Trial, Wrong, made, stored
-from .verdicts import green, summary
+from .verdicts import green, summary, weaker
 
 # Seconds for any trial, and times what it takes without a fault. That may have found its trainings
 # kept, which a fault in them has to repeat.
-LEAST, SLOWER = {"paper": 1800, "smoke": 120}, 5
+LEAST, SLOWER = {"paper": 1800, "smoke": 120, reduced.PROFILE: 600}, 5
 
 
 def main() -> int:
@@ -64,7 +66,7 @@ def main() -> int:
         help="the greatest number of disturbances of all results; none at all with 0",
     )
     parser.add_argument("--minutes", type=float, help="begin no trial after so many minutes")
-    parser.add_argument("--profile", choices=book.PROFILES, default="paper")
+    parser.add_argument("--profile", choices=(*book.PROFILES, reduced.PROFILE), default="paper")
     parser.add_argument(
         "--list", action="store_true", help="execute nothing, and only bring the record up to date"
     )
@@ -79,6 +81,7 @@ def main() -> int:
         if chapter.name in rows
         and (not asked.part or chapter.name.startswith(f"{asked.part}/"))
         and (not asked.chapter or chapter.name in asked.chapter)
+        and (asked.profile != reduced.PROFILE or chapter.name in reduced.REDUCED)
     }
     settings = Settings(asked.profile)
     complaints: list[str] = []
@@ -102,10 +105,15 @@ def main() -> int:
                 if trial.key == sound.key
             ]
             found = summary(claims, sound, trials)
-            if asked.fault:
-                complaints += _broken(found, faults, kept if asked.profile == "paper" else {})
-                continue
             known = record.known(name, chapter_fingerprint(chapter, book.Settings(ROOT)))
+            if asked.profile == reduced.PROFILE:
+                complaints += [
+                    f"{row} has a worse verdict at the reduced sizes of {name}."
+                    for row in weaker(known, found)
+                ]
+            if asked.fault:
+                complaints += _broken(found, faults, kept if asked.profile != "smoke" else {})
+                continue
             found = record.joined(known, found, asked.profile)
             draws = chain(DRAWS[: asked.draws], alone(sound.called)) if asked.draws else ()
             for draw in draws:
@@ -122,7 +130,8 @@ def main() -> int:
             if trials or at_paper:
                 record.write(name, found)
     why = {name: reason.why for name, reason in reasons.items()}
-    left = record.settle(claims, ARGUED, kept=kept, reasons=why, blind=BLIND)
+    sizes = {name: smaller.says for name, smaller in reduced.REDUCED.items()}
+    left = record.settle(claims, ARGUED, kept=kept, reasons=why, blind=BLIND, reduced=sizes)
     complaints += contradictions(record.read())
     print("\n".join(complaints), end="\n" if complaints else "")
     print("\n".join(record.lines()))

@@ -2,7 +2,7 @@
 
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -56,10 +56,13 @@ def in_chapter(chapter: str, name: str, says: str, old: str, new: str) -> Fault:
 
 
 @contextmanager
-def planted(fault: Fault | Disturbance | None, root: Path = ROOT) -> Iterator[Path]:
+def planted(
+    fault: Fault | Disturbance | None, root: Path = ROOT, sizes: Iterable[Fault] = ()
+) -> Iterator[Path]:
     """A folder like the root, with the fault in it; sources are copies, data are linked.
 
-    Raises Stale for a fault that does not fit.
+    `sizes` are changes that make the trainings smaller; they are planted beside the fault. Raises
+    Stale for a fault that does not fit.
     """
     with tempfile.TemporaryDirectory(prefix="mutation-") as name:
         folder = Path(name)
@@ -69,8 +72,8 @@ def planted(fault: Fault | Disturbance | None, root: Path = ROOT) -> Iterator[Pa
             )
         for part in LINKED:
             (folder / part).symlink_to(root / part)
-        if isinstance(fault, Fault):
-            fault.check(root)
-            file = folder / fault.file
-            file.write_text(fault.changed(file.read_text(encoding="utf-8")), encoding="utf-8")
+        for change in (*sizes, *([fault] if isinstance(fault, Fault) else ())):
+            change.check(folder)
+            file = folder / change.file
+            file.write_text(change.changed(file.read_text(encoding="utf-8")), encoding="utf-8")
         yield folder

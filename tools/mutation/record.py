@@ -12,9 +12,11 @@ from bookbuild.ledger.stored import MUTATION, read_record
 from bookbuild.ledger.trainings import reach
 
 from .fault import ROOT
+from .reduced import PROFILE
 from .verdicts import FATES, green
 
 FILE = ROOT / MUTATION
+SIZES = ("smoke", PROFILE, "paper")  # the profiles of trials, from tiny sizes to the paper's
 
 
 def read(file: Path = FILE) -> dict[str, Any]:
@@ -33,25 +35,25 @@ def known(chapter: str, fingerprint: str, file: Path = FILE) -> dict[str, Any]:
 def joined(before: Mapping[str, Any], found: Mapping[str, Any], profile: str) -> dict[str, Any]:
     """What was known of a chapter, and what has now been found of it in a profile.
 
-    A fault tried at tiny sizes gives way to the same fault at the paper's, and never the other way.
+    A fault tried at smaller sizes gives way to the same fault at larger ones, and never the other
+    way.
     """
-    faults, paper = dict(before["faults"]), profile == "paper"
-    known_at_paper = any(fault["profile"] == "paper" for fault in faults.values())
+    faults, size = dict(before["faults"]), SIZES.index(profile)
+    known = {name: SIZES.index(fault["profile"]) for name, fault in faults.items()}
+    largest = size >= max(known.values(), default=0)
     rows = {name: dict(row) for name, row in before["rows"].items()}
-    fresh = {
-        name for name in found["faults"] if paper or faults.get(name, {}).get("profile") != "paper"
-    }
+    fresh = {name for name in found["faults"] if size >= known.get(name, 0)}
     faults |= {name: found["faults"][name] | {"profile": profile} for name in fresh}
     for name, now in found["rows"].items():
         row = rows.setdefault(name, {"verdict": now["verdict"]})
-        if paper or not known_at_paper:
+        if largest:
             row["verdict"] = now["verdict"]
         for fate in FATES:
             those = (set(row.pop(fate, ())) - fresh) | (set(now.get(fate, ())) & fresh)
             if those:
                 # the sharpest fault, which turns fewest rows, comes first
                 row[fate] = sorted(those, key=lambda fault: (faults[fault]["turned"], fault))
-    seconds = found["seconds"] if paper or not known_at_paper else before["seconds"]
+    seconds = found["seconds"] if largest else before["seconds"]
     return {**before, "seconds": seconds, "faults": faults, "rows": rows}
 
 
@@ -70,13 +72,14 @@ def settle(
     kept: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
     reasons: Mapping[str, str] = MappingProxyType({}),
     blind: Mapping[str, str] = MappingProxyType({}),
+    reduced: Mapping[str, str] = MappingProxyType({}),
 ) -> dict[str, list[str]]:
     """Bring the result up to date with the ledger; return the unargued green rows by chapter.
 
     Rows that the ledger no longer has are dropped. Rows of a chapter that was tried before they
     were there, and chapters never tried, are listed by name. `kept` has, for each wrong training,
     the rows whose statement it leaves true, with the names of their reasons; `blind` has why rows
-    see too few of them.
+    see too few of them; `reduced` what the smaller sizes of chapters are.
     """
     result = read(file)
     judged = {claim.id: claim.chapter for claim in claims if claim.expectation}
@@ -92,6 +95,11 @@ def settle(
     _keep(result["chapters"].values(), kept)
     result["kept"] = dict(reasons)
     result["blind"] = {row: why for row, why in blind.items() if row in judged}
+    result["reduced"] = {
+        name: says
+        for name, says in reduced.items()
+        if PROFILE in _profiles(result["chapters"].get(name, {"faults": {}}))
+    }
     tried = {row for chapter in result["chapters"].values() for row in chapter["rows"]}
     silent = {row for chapter in result["chapters"].values() for row in green(chapter)}
     result["argued"] = {row: argued[row] for row in argued if row in silent}
@@ -126,7 +134,7 @@ def lines(file: Path = FILE) -> list[str]:
 
 
 def _reach(chapter: Mapping[str, Any]) -> Iterator[str]:
-    """How many of the wrong trainings within its reach each row kills, at the paper's sizes."""
+    """How many of the wrong trainings within its reach each row kills, tiny sizes aside."""
     for name, row in chapter["rows"].items():
         seen = list(reach.trained(chapter["faults"], row).values())
         killed, of = reach.kills(seen)
@@ -143,6 +151,10 @@ def _keep(chapters: Iterable[dict[str, Any]], kept: Mapping[str, Mapping[str, st
             true = {f: kept[f][name] for f in chapter["faults"] if name in kept.get(f, ())}
             if true:
                 row["kept"] = true
+
+
+def _profiles(chapter: Mapping[str, Any]) -> set[str]:
+    return {fault["profile"] for fault in chapter["faults"].values()}
 
 
 def _store(result: Mapping[str, Any], file: Path) -> None:

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Self
@@ -17,7 +18,7 @@ from bookbuild.results.keys import chapter_fingerprint, digest
 from bookbuild.results.store import Store
 from bookbuild.source.chapters import read_chapter
 
-from . import disturbance
+from . import disturbance, reduced
 from .chapter import TOLD
 from .disturbance import Disturbance
 from .fault import ROOT, Fault, planted
@@ -42,7 +43,7 @@ NONE = "none"  # the name of the trial without a fault
 class Settings:
     """How chapters are executed, and where trials are kept."""
 
-    profile: str = "paper"
+    profile: str = "paper"  # or smoke, or reduced: the paper's with the sizes of reduced.yml
     seed: int = 0
     timeout: float = 3600.0  # seconds a trial; a fault may keep a flow from ever ending
     root: Path = ROOT
@@ -101,7 +102,7 @@ def stored(chapter: str, fault: Wrong | None, settings: Settings) -> Trial | Non
 
     Raises Stale for a fault that does not fit its source.
     """
-    with planted(fault, settings.root) as folder:
+    with planted(fault, settings.root, _sizes(chapter, settings)) as folder:
         kept, remark = Store(settings.folder).get(key(chapter, folder, settings, fault))
     if remark:
         print(remark, file=sys.stderr)
@@ -118,7 +119,7 @@ def made(chapter: str, fault: Wrong | None, settings: Settings, executor: Execut
     executed at all.
     """
     with (
-        planted(fault, settings.root) as folder,
+        planted(fault, settings.root, _sizes(chapter, settings)) as folder,
         tempfile.TemporaryDirectory(prefix="mutation-") as name,
     ):
         output = Path(name)
@@ -126,7 +127,7 @@ def made(chapter: str, fault: Wrong | None, settings: Settings, executor: Execut
             {
                 "chapter": chapter,
                 "folder": str(folder),
-                "profile": settings.profile,
+                "profile": "paper" if settings.profile == reduced.PROFILE else settings.profile,
                 "seed": settings.seed,
                 "output": name,
                 "trainings": str(settings.folder / "trainings"),
@@ -169,6 +170,10 @@ def key(chapter: str, folder: Path, settings: Settings, fault: Wrong | None = No
             "seed": settings.seed,
         }
     )
+
+
+def _sizes(chapter: str, settings: Settings) -> Sequence[Fault]:
+    return reduced.REDUCED[chapter].changes if settings.profile == reduced.PROFILE else ()
 
 
 def _name(fault: Wrong | None) -> str:

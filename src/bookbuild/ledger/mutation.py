@@ -12,6 +12,8 @@ from .carried import IN_PLACE, Carried, edits_carried, is_current
 from .claims import Finding
 from .trainings.reach import CODE, SEEN, SYMMETRY, Trained, kills, sees_little, trained
 
+# The sizes of a trial in words, by its profile; nothing for the paper's.
+SIZES = {"smoke": " at tiny sizes", "reduced": " at smaller sizes"}
 REACHED = ("improved", "moved")  # a fault in code that leaves a measure as it is does not
 Alertness = Literal["turned", "argued", "contradicted", "green", "untried"]
 
@@ -28,10 +30,11 @@ class Planted:
     tiny: bool = False  # whether that was seen at the sizes of the smoke profile alone
     contradicted: bool = False  # whether the row has no worse verdict in this build
     carried: Carried = IN_PLACE
-    kinds: Mapping[tuple[str, bool], tuple[int, int]] = field(default_factory=dict)
+    kinds: Mapping[tuple[str, str], tuple[int, int]] = field(default_factory=dict)
     symmetries: int = 0  # changes that are no fault, under which the verdict stayed
     trainings: tuple[Trained, ...] = ()  # the wrong ones as the row sees them
     blind: str = ""  # why it sees too few of them
+    reduced: str = ""  # what the smaller sizes are that its chapter was tried at
 
     @property
     def told_kinds(self) -> list[str]:
@@ -39,8 +42,8 @@ class Planted:
         if len(self.kinds) < 2 and not self.trainings:
             return []
         return [
-            f"{kind}{' at tiny sizes' if tiny else ''} {turned} of {reaching}"
-            for (kind, tiny), (turned, reaching) in self.kinds.items()
+            f"{kind}{SIZES.get(profile, '')} {turned} of {reaching}"
+            for (kind, profile), (turned, reaching) in self.kinds.items()
         ]
 
     @property
@@ -92,7 +95,7 @@ def trial_of(
     told = turned or faults
     fingerprint = fingerprints.get(claim.chapter)
     kinds = {
-        name: (faults[name].get("kind", CODE), _tiny(faults[name]))
+        name: (faults[name].get("kind", CODE), faults[name]["profile"])
         for name in dict.fromkeys([*turned, *moved, *within])
     }
     return Planted(
@@ -111,6 +114,7 @@ def trial_of(
         symmetries=len(chapter["faults"].keys() - faults.keys() - set(row.get("turned", ()))),
         trainings=tuple(one._replace(why=reasons.get(one.why, one.why)) for one in seen.values()),
         blind=record.get("blind", {}).get(claim.id, ""),
+        reduced=record.get("reduced", {}).get(claim.chapter, ""),
     )
 
 

@@ -48,6 +48,11 @@ class Tried(NamedTuple):
     faults: list[Trained]
 
     @property
+    def reduced(self) -> int:
+        """How many of these were tried at smaller sizes than the paper's."""
+        return sum(fault.reduced for fault in self.faults)
+
+    @property
     def reasons(self) -> Mapping[str, list[int]]:
         """Why statements stay true, each with the numbers of its rows."""
         found: dict[str, dict[int, None]] = {}

@@ -24,6 +24,8 @@ class Trained(NamedTuple):
         says: what is wrong.
         kind: of what: network, task, loss or gradient.
         tiny: whether that was tried at the sizes of the smoke profile.
+        reduced: whether it was tried at sizes between these and the paper's, at which rows have the
+            verdicts that they have at the paper's; it then counts as at full size.
         sight: `kills`, `green` or `better` within reach; `true` if the statement stays true and the
             row green, `broken` if the row turns all the same, at full size; `stops` if it has no
             verdict.
@@ -35,12 +37,20 @@ class Trained(NamedTuple):
     tiny: bool
     sight: Sight
     why: str = ""
+    reduced: bool = False
 
 
 def trained(faults: Mapping[str, Mapping[str, Any]], row: Mapping[str, Any]) -> dict[str, Trained]:
     """Return the wrong trainings tried on a chapter as a row of it sees them, by name."""
     return {
-        name: Trained(fault["says"], fault["kind"], fault["profile"] == "smoke", sight, why)
+        name: Trained(
+            fault["says"],
+            fault["kind"],
+            fault["profile"] == "smoke",
+            sight,
+            why,
+            fault["profile"] == "reduced",
+        )
         for name, fault in faults.items()
         if fault.get("kind", CODE) != CODE
         for why in [SYMMETRY if "symmetry" in fault else row.get("kept", {}).get(name, "")]

@@ -87,8 +87,8 @@ def planted(row: dict[str, Any] = ROW, verdict: Any = "reproduced") -> tuple[Fin
 def test_a_row_counts_its_kills_by_kind_and_size() -> None:
     trial = planted()[1].trials["a"]
     assert trial.kinds == {
-        ("code", False): (1, 1), ("loss", False): (1, 1), ("loss", True): (1, 1),
-        ("network", False): (0, 1), ("task", False): (0, 2),
+        ("code", "paper"): (1, 1), ("loss", "paper"): (1, 1), ("loss", "smoke"): (1, 1),
+        ("network", "paper"): (0, 1), ("task", "paper"): (0, 2),
     }  # fmt: skip
     assert (trial.kills, trial.still_true, trial.sees_little) == ((1, 4), 2, True)
     assert "the small loss is another" not in trial.turned
@@ -112,3 +112,24 @@ def test_the_page_has_a_matrix_and_names_rows_that_see_too_little() -> None:
     assert "kills 1 of 4 (loss 1 of 1, task 0 of 2, network 0 of 1)" in text
     assert "Row 1: No direction is preferred." in text
     assert wrong_trainings([finding], [chapter], Records()) == ""
+
+
+def test_the_page_says_at_which_sizes_faults_were_tried() -> None:
+    finding, _ = planted()
+    chapter = {
+        "fingerprint": "1",
+        "faults": {"killed": fault(profile="reduced"), "survives": fault("task")},
+        "rows": {"a": {"verdict": "reproduced", "turned": ["killed"]}},
+    }
+    record = {"chapters": {CHAPTER: chapter}, "argued": {}, "reduced": {CHAPTER: "Half of all."}}
+    trial = trial_of(finding, record, {CHAPTER: "1"})
+    assert (trial.kills, trial.tiny) == ((1, 2), False)  # counts as at full size
+    assert trial.told_kinds == ["loss at smaller sizes 1 of 1", "task 0 of 1"]
+    records = Records(trials={"a": trial})
+    line = [Chapter(CHAPTER, "Line", new_notebook(), ())]
+    text = wrong_trainings([finding], line, records)
+    assert "1 of the wrong trainings were tried at smaller sizes" in text
+    assert "than at the sizes of the paper: Half of all.</p>" in text
+    chapter["faults"]["survives"]["profile"] = "reduced"
+    records = Records(trials={"a": trial_of(finding, record, {CHAPTER: "1"})})
+    assert "All wrong trainings were tried" in wrong_trainings([finding], line, records)
