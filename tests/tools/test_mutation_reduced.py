@@ -1,4 +1,4 @@
-"""Reduced sizes of the drill: they fit their sources, count as large ones, and give way to those."""
+"""Reduced sizes of the drill: they fit their sources, and give way to the paper's alone."""
 
 import pytest
 
@@ -7,9 +7,9 @@ from bookbuild.ledger.expectations import Expectation
 from tools.mutation import record
 from tools.mutation.catalogue import FAULTS
 from tools.mutation.fault import ROOT, in_chapter, planted
-from tools.mutation.reduced import PROFILE, REDUCED, weaker
+from tools.mutation.reduced import PROFILE, REDUCED
 from tools.mutation.trial import Settings, Trial, key
-from tools.mutation.verdicts import summary
+from tools.mutation.verdicts import summary, weaker
 
 CLAIM = Claim("row", "", "", "paper", "a/b", "key", Expectation("at_most", high=1.0))
 SLIP = in_chapter("a/b", "slip", "wrong", "x", "y")

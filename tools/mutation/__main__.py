@@ -43,7 +43,7 @@ from .disturbance import DRAWS, alone
 from .fault import ROOT, Fault, Stale
 from .keeping import contradictions, kept_rows, read_reasons
 from .trial import NONE, TIMED_OUT, TINY, Executor, Settings, Trial, Wrong, made, stored
-from .verdicts import green, summary
+from .verdicts import green, summary, weaker
 
 # Seconds for any trial, and times what it takes without a fault. That may have found its trainings
 # kept, which a fault in them has to repeat.
@@ -109,7 +109,7 @@ def main() -> int:
             if asked.profile == reduced.PROFILE:
                 complaints += [
                     f"{row} has a worse verdict at the reduced sizes of {name}."
-                    for row in reduced.weaker(known, found)
+                    for row in weaker(known, found)
                 ]
             if asked.fault:
                 complaints += _broken(found, faults, kept if asked.profile != "smoke" else {})

@@ -2,17 +2,15 @@
 
 They are planted into a chapter as faults are, beside the fault if there is one. The chapter is then
 executed in the paper profile. What the drill finds so counts as at the paper's sizes, since each
-row has its verdict there too; `weaker` names those that have not.
+row has its verdict there too; `verdicts.weaker` names those that have not.
 """
 
-from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import yaml
 
 from .fault import Fault
-from .verdicts import RANK
 
 PROFILE = "reduced"
 FILE = Path(__file__).parent / "reduced.yml"
@@ -38,14 +36,6 @@ def read_reduced(file: Path = FILE) -> dict[str, Reduced]:
         )
         for chapter, given in document.items()
     }
-
-
-def weaker(before: Mapping[str, Any], found: Mapping[str, Any]) -> Iterable[str]:
-    """The rows whose verdict is worse at reduced sizes than what is known of the paper's."""
-    for name, row in found["rows"].items():
-        known = before["rows"].get(name, {}).get("verdict") or "reproduced"
-        if row["verdict"] is None or RANK[row["verdict"]] > RANK[known]:
-            yield name
 
 
 REDUCED = read_reduced()

@@ -99,6 +99,14 @@ def summary(claims: Iterable[Claim], sound: Trial, faulty: Mapping[Wrong, Trial]
     return {"seconds": sound.seconds, "faults": faults, "rows": found}
 
 
+def weaker(before: Mapping[str, Any], found: Mapping[str, Any]) -> Iterable[str]:
+    """The rows whose verdict is worse at reduced sizes than what is known of the paper's."""
+    for name, row in found["rows"].items():
+        known = before["rows"].get(name, {}).get("verdict") or "reproduced"
+        if row["verdict"] is None or RANK[row["verdict"]] > RANK[known]:
+            yield name
+
+
 def green(chapter: Mapping[str, Any]) -> list[str]:
     """The rows whose verdict no fault has changed, although one could.
 

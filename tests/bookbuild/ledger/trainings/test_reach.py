@@ -112,3 +112,24 @@ def test_the_page_has_a_matrix_and_names_rows_that_see_too_little() -> None:
     assert "kills 1 of 4 (loss 1 of 1, task 0 of 2, network 0 of 1)" in text
     assert "Row 1: No direction is preferred." in text
     assert wrong_trainings([finding], [chapter], Records()) == ""
+
+
+def test_the_page_says_at_which_sizes_faults_were_tried() -> None:
+    finding, _ = planted()
+    chapter = {
+        "fingerprint": "1",
+        "faults": {"killed": fault(profile="reduced"), "survives": fault("task")},
+        "rows": {"a": {"verdict": "reproduced", "turned": ["killed"]}},
+    }
+    record = {"chapters": {CHAPTER: chapter}, "argued": {}, "reduced": {CHAPTER: "Half of all."}}
+    trial = trial_of(finding, record, {CHAPTER: "1"})
+    assert (trial.kills, trial.tiny) == ((1, 2), False)  # counts as at full size
+    assert trial.told_kinds == ["loss at smaller sizes 1 of 1", "task 0 of 1"]
+    records = Records(trials={"a": trial})
+    line = [Chapter(CHAPTER, "Line", new_notebook(), ())]
+    text = wrong_trainings([finding], line, records)
+    assert "1 of the wrong trainings were tried at smaller sizes" in text
+    assert "than at the sizes of the paper: Half of all.</p>" in text
+    chapter["faults"]["survives"]["profile"] = "reduced"
+    records = Records(trials={"a": trial_of(finding, record, {CHAPTER: "1"})})
+    assert "All wrong trainings were tried" in wrong_trainings([finding], line, records)
