@@ -30,9 +30,9 @@ def presence(
         smallest: the smallest visible size, as in `analysis.Structure`, > 0.
 
     Returns:
-        A margin, which is at least 1 if both are so: the least of the first, in units of
-        `smallest`, or how often the largest distance of an output goes into that tenth, whichever
-        is less; 0 if nothing should be visible. And the number of those that should be.
+        A margin and the number of those that should be visible. The margin is the least of the
+        first, in units of `smallest`, or how often the largest distance of an output goes into that
+        tenth, whichever is less; 0 if nothing should be visible. It is at least 1 if both are so.
 
     Example:
         >>> law = np.linspace(0.1, 1.0, 19)
