@@ -29,7 +29,7 @@ DEFINITIONS = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 PURE = {
     "Path", "TypeVar", "cache", "classmethod", "contextmanager", "dataclass",
     "dataclasses.dataclass", "dataclasses.field", "field", "frozenset", "functools.cache",
-    "get_args", "math.factorial",
+    "get_args", "math.factorial", "name.startswith",
     "np.arange", "np.array", "once_differentiable", "property", "range", "re.compile", "replace",
     "runtime_checkable", "slice", "sp.IndexedBase", "sp.Matrix", "sp.Rational", "sp.Symbol",
     "sp.erf", "sp.erfi", "sp.sqrt", "sp.symbols", "staticmethod", "torch.device", "torch.no_grad",
