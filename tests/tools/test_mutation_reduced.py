@@ -80,11 +80,14 @@ def test_the_verdict_of_a_row_is_that_of_the_largest_sizes():
 
 
 def test_a_row_that_is_worse_at_reduced_sizes_is_named():
-    known = summary([CLAIM], SOUND, {})
-    assert list(weaker(known, summary([CLAIM], FAULTY, {}))) == ["row"]
-    assert list(weaker(known, summary([CLAIM], SOUND, {}))) == []
-    assert list(weaker(summary([CLAIM], FAULTY, {}), known)) == []
-    assert list(weaker({"rows": {}}, summary([CLAIM], FAULTY, {}))) == ["row"]
+    sound, worse = (summary([CLAIM], trial, {SLIP: FAULTY}) for trial in (SOUND, FAULTY))
+    none = {"faults": {}, "rows": {}}
+    at_paper, at_reduced = (record.joined(none, worse, profile) for profile in ("paper", PROFILE))
+    assert list(weaker(record.joined(none, sound, "paper"), worse)) == ["row"]
+    assert list(weaker(record.joined(none, sound, "paper"), sound)) == []
+    assert list(weaker(at_paper, worse)) == []
+    assert list(weaker(at_reduced, worse)) == ["row"]  # it cannot vouch for itself
+    assert list(weaker(none, worse)) == ["row"]
 
 
 def test_the_record_says_what_the_reduced_sizes_are(tmp_path):

@@ -100,9 +100,14 @@ def summary(claims: Iterable[Claim], sound: Trial, faulty: Mapping[Wrong, Trial]
 
 
 def weaker(before: Mapping[str, Any], found: Mapping[str, Any]) -> Iterable[str]:
-    """The rows whose verdict is worse at reduced sizes than what is known of the paper's."""
+    """The rows whose verdict is worse at reduced sizes than what is known of the paper's.
+
+    Where nothing was tried at the paper's sizes, rows have to be reproduced: a verdict at reduced
+    sizes cannot vouch for itself.
+    """
+    rows = before["rows"] if _at_paper(before) else {}
     for name, row in found["rows"].items():
-        known = before["rows"].get(name, {}).get("verdict") or "reproduced"
+        known = rows.get(name, {}).get("verdict") or "reproduced"
         if row["verdict"] is None or RANK[row["verdict"]] > RANK[known]:
             yield name
 
@@ -113,9 +118,14 @@ def green(chapter: Mapping[str, Any]) -> list[str]:
     A row that is contradicted at the paper's sizes has no worse verdict. At tiny sizes alone that
     says nothing about it.
     """
-    at_paper = any(fault.get("profile") == "paper" for fault in chapter["faults"].values())
+    at_paper = _at_paper(chapter)
     return [
         name
         for name, row in chapter["rows"].items()
         if "turned" not in row and not (at_paper and row["verdict"] == "contradicted")
     ]
+
+
+def _at_paper(chapter: Mapping[str, Any]) -> bool:
+    """Whether anything was tried at the paper's sizes."""
+    return any(fault.get("profile") == "paper" for fault in chapter["faults"].values())
