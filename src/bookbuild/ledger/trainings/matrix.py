@@ -50,7 +50,7 @@ class Tried(NamedTuple):
     @property
     def reduced(self) -> int:
         """How many of these were tried at smaller sizes than the paper's."""
-        return sum(fault.reduced for fault in self.faults)
+        return sum(fault.profile == "reduced" for fault in self.faults)
 
     @property
     def reasons(self) -> Mapping[str, list[int]]:

@@ -23,9 +23,8 @@ class Trained(NamedTuple):
     Attributes:
         says: what is wrong.
         kind: of what: network, task, loss or gradient.
-        tiny: whether that was tried at the sizes of the smoke profile.
-        reduced: whether it was tried at sizes between these and the paper's, at which rows have the
-            verdicts that they have at the paper's; it then counts as at full size.
+        profile: at which sizes it was tried: paper, reduced or smoke. At reduced ones rows have the
+            verdicts that they have at the paper's, so that these count as full.
         sight: `kills`, `green` or `better` within reach; `true` if the statement stays true and the
             row green, `broken` if the row turns all the same, at full size; `stops` if it has no
             verdict.
@@ -34,23 +33,20 @@ class Trained(NamedTuple):
 
     says: str
     kind: str
-    tiny: bool
+    profile: str
     sight: Sight
     why: str = ""
-    reduced: bool = False
+
+    @property
+    def tiny(self) -> bool:
+        """Whether it was tried at the sizes of the smoke profile."""
+        return self.profile == "smoke"
 
 
 def trained(faults: Mapping[str, Mapping[str, Any]], row: Mapping[str, Any]) -> dict[str, Trained]:
     """Return the wrong trainings tried on a chapter as a row of it sees them, by name."""
     return {
-        name: Trained(
-            fault["says"],
-            fault["kind"],
-            fault["profile"] == "smoke",
-            sight,
-            why,
-            fault["profile"] == "reduced",
-        )
+        name: Trained(fault["says"], fault["kind"], fault["profile"], sight, why)
         for name, fault in faults.items()
         if fault.get("kind", CODE) != CODE
         for why in [SYMMETRY if "symmetry" in fault else row.get("kept", {}).get(name, "")]
@@ -64,9 +60,9 @@ def contradicted(faults: Mapping[str, Mapping[str, Any]], row: Mapping[str, Any]
     return {name: fault.why for name, fault in seen if fault.sight == "broken"}
 
 
-def kills(faults: Iterable[Trained], *, tiny: bool = False) -> tuple[int, int]:
-    """Return how many wrong trainings a row kills, of how many within its reach, at one size."""
-    sights = [fault.sight for fault in faults if fault.tiny == tiny and fault.sight in SEEN]
+def kills(faults: Iterable[Trained]) -> tuple[int, int]:
+    """Return how many wrong trainings a row kills, of how many within its reach, at full size."""
+    sights = [fault.sight for fault in faults if not fault.tiny and fault.sight in SEEN]
     return sights.count("kills"), len(sights)
 
 
