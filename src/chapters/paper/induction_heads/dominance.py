@@ -28,11 +28,12 @@ HEAD_BANDS = {"layer1": Band(1, 1, -1), "layer2": Band(0, 2, 0), "output": Band(
 class Dominance(NamedTuple):
     """How far a band dominates its matrix, entries that no sequence reaches left out.
 
-    An entry `decides` if it is the largest of those it competes with in its block: the keys of a
-    query in an attention layer, the tokens of a column in the output.
+    `lead` compares with every diagonal of at least half as many entries as the band. An entry
+    `decides` if it is the largest of those it competes with in its block: the keys of a query in an
+    attention layer, the tokens of a column in the output.
     """
 
-    lead: float  # root mean square of the band over that of the next (sub-)diagonal of any block
+    lead: float  # mean of the band over the root mean square of the next diagonal of any block
     decides: float  # the part of the band's entries that decide
     brightest: float  # the part of the matrix's largest entries, as many as the band's, on the band
     band_share: float  # the band's part of the squared norm of its block
@@ -95,11 +96,11 @@ def dominance_of(
     strength = {
         Band(i, j, k): np.sqrt((np.diagonal(tiles[i, j], k)[there] ** 2).mean())
         for i, j in np.ndindex(*tiles.shape[:2])
-        for k in (0, -1)
-        if (there := np.diagonal(counted[i, j], k)).any()
+        for k in range(1 - size, size)
+        if Band(i, j, k) != band
+        and (there := np.diagonal(counted[i, j], k)).sum() >= max(1, n_band / 2)
     }
-    mine = strength.pop(band)
-    next_one = max(strength.values())
+    mine, next_one = matrix[on_band].mean(), max(strength.values())
 
     inside = counted[band.row, band.column]
     block = np.where(inside, tiles[band.row, band.column], -np.inf)

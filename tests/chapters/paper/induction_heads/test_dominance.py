@@ -72,7 +72,16 @@ def test_shares_and_counts_by_hand():
     band = 2 * 2.0**2 + 2.5**2
     assert found.band_share == pytest.approx(band / (band + 9))
     assert found.block_share == pytest.approx((band + 9) / (band + 9 + 16))
-    assert found.lead == pytest.approx((band / 3) ** 0.5 / 2)  # first block's diagonal: 4 / sqrt(4)
+    assert found.lead == pytest.approx(6.5 / 3 / 2)  # first block's diagonal: 4 / sqrt(4)
+
+
+def test_a_band_leads_by_its_sign_and_over_diagonals_far_off():
+    assert dominance_of(with_band(-2.0, 1e-3), BAND, ALL, SIZE).lead < -100
+    matrix = with_band(2.0)
+    matrix[:SIZE, SIZE:] += 4.0 * np.eye(SIZE, k=2)  # two entries, against three of the band
+    assert dominance_of(matrix, BAND, ALL, SIZE).lead == pytest.approx(0.5)
+    matrix[0, -1] = 50.0  # a diagonal of one entry does not count
+    assert dominance_of(matrix, BAND, ALL, SIZE).lead == pytest.approx(0.5)
 
 
 def test_noise_does_not_dominate():
