@@ -13,7 +13,6 @@ from bookbuild.settings import Settings
 from bookbuild.source.chapters import Chapter, tags
 
 from .code.definitions import Reached, reached_by, reached_by_cells, sha256_of
-from .code.modules import together
 from .machine import gpu
 from .snapshot import sources
 
@@ -43,14 +42,9 @@ def chapter_fingerprint(chapter: Chapter, settings: Settings) -> str:
 
     Neither the device nor the seed counts, nor how something is drawn or reported.
     """
-    cells = tuple(cell.source for cell in chapter.code)
-    return digest(
-        {
-            "cells": together(cells).code,
-            "code": reached_by_cells(cells, sources(settings), shown=False).code,
-            "data": _data(chapter, settings),
-        }
-    )
+    cells = (cell.source for cell in chapter.code)
+    reached = reached_by_cells(cells, sources(settings), shown=False)
+    return digest({"code": reached.code, "data": _data(chapter, settings)})
 
 
 def task_key(task: Mapping[str, Any], device: str, src: Path) -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from bookbuild.results.code.definitions import (
+    CELLS_PLACE,
     KEEPING,
     Reached,
     reached_by,
@@ -201,7 +202,7 @@ def test_what_only_keeps_or_draws_is_in_no_number(src: Path) -> None:
         f"from {room} import made as m{i}\nm{i}()" for i, room in enumerate((drawing, keeping))
     ]
     assert found(src, *cells) == {f"{drawing}:made"}
-    assert set(reached_by_cells(cells, src, shown=False).digests) == set()
+    assert set(reached_by_cells(cells, src, shown=False).digests) == {CELLS_PLACE}
 
 
 def test_a_name_that_a_module_lacks_reaches_all_of_it(src: Path) -> None:
@@ -269,3 +270,96 @@ def test_sizes_stand_in_constants_and_classes(
     before = reached_by_cells(cells, src).constants
     edit("sizes.py", old, new)
     assert (reached_by_cells(cells, src).constants == before) is same
+
+
+FREE = """import numpy as np
+from pack.low import alone
+
+_SIZE = 3
+_LOW, _HIGH = 1, 2
+
+
+def _twice(x):
+    return 2 * x
+
+
+def f(loss, n=4):
+    total = _twice(loss)
+    for step in range(n):
+        total += _SIZE * step + _LOW - _HIGH
+    return total, [item for item in (total, alone())]
+
+
+class Net:
+    width = 2
+
+    def forward(self, x):
+        rows = _twice(x)
+        return rows + self.width
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "same"),
+    [
+        ("total", "summed", True),
+        ("total", "alone_", True),
+        ("step", "_twice_", True),
+        ("rows", "columns", True),
+        ("item", "each", True),
+        ("_twice", "_doubled", True),
+        ("_SIZE", "_LENGTH", True),
+        ("_LOW", "_BELOW", True),
+        ("(loss, n=4)", "(loss: float, n: int = 4) -> tuple", True),
+        ("total = ", "total: float = ", True),
+        ("n=4", "m=4", False),  # a caller may name it
+        ("width", "depth", False),
+        ("_LOW - _HIGH", "_HIGH - _LOW", False),
+        ("_LOW, _HIGH = 1", "_HIGH, _LOW = 1", False),
+        ("total += _SIZE", "loss += _SIZE", False),
+        ("2 * x", "3 * x", False),
+        ("_SIZE = 3", "_SIZE = 4", False),
+        ("return total,", "return step,", False),
+        ("    return 2 * x", "    locals()\n    return 2 * x", False),
+    ],
+)
+def test_names_that_nobody_else_sees_are_free(src: Path, old: str, new: str, same: bool) -> None:
+    def reached(text: str) -> str:
+        write(src, {"free.py": text})
+        cells = ["from free import Net, f", "curve = f(1), Net().forward(2)\nprint(curve)"]
+        return reached_by_cells(cells, src, shown=False).code
+
+    assert old in FREE
+    assert (reached(FREE.replace(old, new)) == reached(FREE)) is same
+
+
+@pytest.mark.parametrize(
+    ("cell", "same"),
+    [
+        ("from pack.low import alone\nfrom pack.middle import f\nmade = alone() - f()", True),
+        ("from pack.low import alone as f\nfrom pack.middle import f as alone\nx = alone() - f()",
+         False),
+        ("from pack.low import alone\nfrom pack.middle import f\nx = f() - alone()", False),
+    ],
+)  # fmt: skip
+def test_cells_are_the_same_under_other_names(src: Path, cell: str, same: bool) -> None:
+    base = "from pack.low import alone\nfrom pack.middle import f\nx = alone() - f()"
+    codes = {reached_by_cells([text], src, shown=False).code for text in (base, cell)}
+    assert (len(codes) == 1) is same
+
+
+def test_what_a_check_expects_makes_no_number(src: Path) -> None:
+    def code(cell: str) -> str:
+        return reached_by_cells([cell], src, shown=False).code
+
+    assert code("check('a', x + 1, at_most=2)") == code("check('b', x + 1, within=(0, 1))")
+    assert code("check('a', x + 1, at_most=2)") != code("check('a', x + 2, at_most=2)")
+
+
+def test_a_class_that_a_type_names_counts(src: Path) -> None:
+    cells = ["from typed import f\nf"]
+    text = "class Cell:\n    def n(self):\n        return 1\n\n\ndef f(cell: Cell):\n    cell.n()\n"
+    write(src, {"typed.py": text})
+    before = reached_by_cells(cells, src).code
+    write(src, {"typed.py": text.replace("return 1", "return 2")})
+    assert reached_by_cells(cells, src).code != before

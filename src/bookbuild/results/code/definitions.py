@@ -7,7 +7,8 @@ more are counted for whoever imports it. A module that is passed around, read by
 imported by `*` counts whole as well.
 
 The digest of a definition holds its code and that of each definition it names, but not the module
-they lie in: moving a function from one module to another changes nothing.
+they lie in: moving a function from one module to another changes nothing. Neither does another
+name for a local variable or for what a module keeps to itself, a comment, a docstring or a type.
 """
 
 import hashlib
@@ -40,7 +41,6 @@ class Reached:
     Attributes:
         digests: of each definition and of those it names, by where it lies, such as
             `science.tasks:sample`.
-        own: of each definition alone.
         constants: the numbers and texts that stand in constants and classes, each as often as it
             does: the sizes of a profile are among them.
         files: that lie beside the modules and may be read, such as a style sheet.
@@ -48,7 +48,6 @@ class Reached:
     """
 
     digests: Mapping[str, str]
-    own: Mapping[str, str]
     constants: Mapping[str, int]
     files: tuple[Path, ...]
     packages: tuple[str, ...]
@@ -63,12 +62,14 @@ class Reached:
 def reached_by_cells(cells: Iterable[str], src: Path, *, shown: bool = True) -> Reached:
     """Return what the cells of a chapter depend on, the cells themselves left out.
 
-    Without what is shown, it is what their numbers depend on. Otherwise, where the code may show
-    sources, comments and docstrings count.
+    Without what is shown, it is what their numbers depend on, the cells among it. Otherwise, where
+    the code may show sources, comments and docstrings count.
     """
     sources = Sources(src, together(cells))
     closure = _Closure(sources, KEEPING if shown else _without_numbers(src), texts=shown)
     reached = closure.reached((CELLS, ALL))
+    if not shown:
+        return reached
     digests = {place: one for place, one in reached.digests.items() if place != CELLS_PLACE}
     return replace(reached, digests=digests)
 
@@ -110,7 +111,6 @@ class _Closure:
         places = sorted(self._found)
         return Reached(
             {place: self._digest(place) for place in places},
-            {place: self._defined(place)[1].code for place in places},
             sum((self._defined(place)[1].constants for place in places), Counter()),
             self._resources(),
             tuple(sorted(self.packages)),
@@ -127,6 +127,10 @@ class _Closure:
                 continue
             module, definition = self._defined(place)
             self._shown |= definition.reads_sources
+            packages = set(self.packages)
+            for chain in definition.uses_as_types:
+                self._used(module, definition, chain)
+            self.packages = packages  # a type from elsewhere makes no number
             self._found[place] = {
                 ".".join(chain): labels
                 for chain in definition.uses
@@ -154,7 +158,11 @@ class _Closure:
         """Return the digest of a definition: its code, and that of what it names."""
         _, own = self._defined(place)
         code = own.text if self._shown and self._texts else own.code
-        return hashlib.sha256(json.dumps([code, self._found[place]]).encode()).hexdigest()
+        named = {}
+        for chain, labels in self._found[place].items():
+            head, dot, rest = chain.partition(".")
+            named[own.aliases.get(head, head) + dot + rest] = labels
+        return hashlib.sha256(json.dumps([code, named], sort_keys=True).encode()).hexdigest()
 
     def _defined(self, place: str) -> tuple[Module, Definition]:
         """Return a module and what it defines under a name."""
@@ -192,7 +200,7 @@ class _Closure:
         labels = []
         if attribute in module.defined:
             self._waiting.append((module.name, attribute))
-            labels.append(module.defined[attribute].code)
+            labels.append(module.defined[attribute].label(attribute))
         for target, *path in module.imports.get(attribute, ()):
             if (target, *path) != (name, attribute):  # a module of this package
                 labels += self._behind(target, (*path, *rest))

@@ -16,6 +16,8 @@ from .names import ALL, DEFINING, FUNCTIONS, Chain
 # Code that names one of these may show sources: then a comment or a docstring can be a result.
 READERS = {"__doc__", "help", "inspect", "linecache", "pydoc", "pinfo", "pinfo2", "psource"}
 CELLS = "cells of a chapter"  # what stands for the name of their module
+PARAMETERS = {"profile", "device", "seed"}  # of a chapter; the builder sets them by name
+CHECK = "check"  # the function whose text and bounds make no number
 
 
 @dataclass(frozen=True)
@@ -25,11 +27,27 @@ class Definition:
     statements: tuple[ast.stmt, ...]
     source: str  # of the whole module
     package: str
+    cells: bool = False  # whether all variables are local ones
 
     @cached_property
     def code(self) -> str:
-        """A digest of the code; comments, formatting and docstrings do not change it."""
-        return _digest("\n".join(map(_dumped, self.statements)))
+        """A digest of the code.
+
+        Comments, formatting, docstrings and types do not change it, nor do the names of local
+        variables and of what the module keeps to itself.
+        """
+        return _digest("\n".join(_dumped(one, self.aliases) for one in self.statements))
+
+    @cached_property
+    def aliases(self) -> Mapping[str, str]:
+        """What stands for each name that no other code can tell from another one."""
+        found = names.aliases(self.statements, local=self.cells)
+        return {name: alias for name, alias in found.items() if name not in PARAMETERS}
+
+    def label(self, name: str) -> str:
+        """What stands for one of the names that it binds, where that is read."""
+        known = "" if names.is_private(name) else name
+        return f"{self.code} {self.aliases.get(name, known)}"
 
     @cached_property
     def text(self) -> str:
@@ -51,11 +69,21 @@ class Definition:
 
     @cached_property
     def uses(self) -> tuple[Chain, ...]:
-        """The names that are read, with the attributes read from them and `*` for what follows.
+        """The names that are read, with the attributes read from them and `*` for what follows."""
+        types = {id(node) for node in self._types}
+        nodes = [node for node in self._nodes if id(node) not in types]
+        local = {place for one in self.statements for place in names.local_reads(one)}
+        return tuple(sorted(set(names.chains(nodes, local))))
 
-        Scopes are not told apart: a local name that is also the module's errs towards more.
-        """
-        return tuple(sorted(set(names.chains(self._nodes))))
+    @cached_property
+    def uses_as_types(self) -> tuple[Chain, ...]:
+        """The names that are read in types; what an argument can do lies there."""
+        return tuple(sorted(set(names.chains(self._types))))
+
+    @cached_property
+    def _types(self) -> list[ast.AST]:
+        places = {place for one in self.statements for place in names.annotations(one)}
+        return [part for node in self._nodes if id(node) in places for part in ast.walk(node)]
 
     @cached_property
     def imports(self) -> Mapping[str, tuple[Chain, ...]]:
@@ -98,7 +126,7 @@ class Module:
     @cached_property
     def code(self) -> str:
         """A digest of all that it defines."""
-        return _digest(" ".join(self.defined[name].code for name in sorted(self.defined)))
+        return _digest(" ".join(sorted(one.code for one in self.defined.values())))
 
 
 class Sources:
@@ -174,30 +202,55 @@ def _together(cells: tuple[str, ...]) -> Module:
     body: list[ast.stmt] = []
     for text in cells:
         try:
-            body += ast.parse(text).body
+            body += map(_Unbounded().visit, ast.parse(text).body)
         except (SyntaxError, ValueError):
             continue  # the cell will fail when it is executed, with a better message
     nodes = list(ast.walk(ast.Module(body, [])))
-    every = Definition(tuple(body), "\n".join(cells), "")
+    every = Definition(tuple(body), "\n".join(cells), "", cells=True)
     return Module(CELLS, None, {ALL: every}, {}, tuple(dict.fromkeys(names.targets(nodes, ""))))
 
 
-def _dumped(statement: ast.stmt) -> str:
-    """Return what stands for the code of a statement: neither docstrings nor line numbers.
+class _Unbounded(ast.NodeTransformer):
+    """Leaves of each check the value alone: what is expected of a number does not make it."""
 
-    What is empty is left out, since newer versions of Python have more that can be.
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        if isinstance(node.func, ast.Name) and node.func.id == CHECK:
+            node.args = [one for one in node.args[1:2] if not isinstance(one, ast.Constant)]
+            node.keywords = [one for one in node.keywords if one.arg == "over"]
+        return node
+
+
+def _dumped(statement: ast.stmt, aliases: Mapping[str, str]) -> str:
+    """Return what stands for the code of a statement.
+
+    Imports are left out: which definition a name leads to is known, wherever it lies. What is empty
+    is left out too, since newer versions of Python have more that can be.
     """
-    left_out = names.docstrings(statement)
+    left_out = names.docstrings(statement) | names.annotations(statement)
 
     def plain(value: object) -> object:
-        if isinstance(value, ast.AST):
-            fields = [(name, plain(part)) for name, part in ast.iter_fields(value)]
-            return type(value).__name__, [field for field in fields if field[1] not in (None, [])]
-        if isinstance(value, list):
-            return [plain(part) for part in value if id(part) not in left_out]
+        match value:
+            case ast.Name(id=name) if name in aliases:
+                return "Name", aliases[name], type(value.ctx).__name__
+            case ast.AnnAssign() if id(value.annotation) in left_out:
+                return plain(ast.Assign([value.target], value.value)) if value.value else None
+            case ast.AST():
+                fields = [(name, part) for name, part in ast.iter_fields(value)]
+                if value is statement and names.is_private(getattr(value, "name", "")):
+                    fields = [field for field in fields if field[0] != "name"]
+                told = [(n, plain(part)) for n, part in fields if id(part) not in left_out]
+                return type(value).__name__, [field for field in told if field[1] not in (None, [])]
+            case list():
+                parts = [plain(p) for p in value if id(p) not in left_out and not _imports(p)]
+                return [part for part in parts if part is not None]
         return value
 
-    return repr(plain(statement))
+    return "" if _imports(statement) else repr(plain(statement))
+
+
+def _imports(node: object) -> bool:
+    return isinstance(node, ast.Import | ast.ImportFrom)
 
 
 def _first(statement: ast.stmt) -> int:

@@ -1,12 +1,20 @@
-"""Names in a syntax tree: those that statements bind, import and read."""
+"""Names in a syntax tree: those that statements bind, import and read, and those that are free.
+
+A name is free if no other code can tell it from another one: that of a local variable, or of what
+a module keeps to itself, `_like_this`.
+"""
 
 import ast
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 ALL = "*"  # the attribute that stands for all of them
 FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef
 DEFINING = FUNCTIONS | ast.ClassDef
+
+SCOPES = DEFINING | ast.Lambda | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+# Code that reads one of these may find a variable by the text of its name.
+NAME_READERS = {"dir", "eval", "exec", "globals", "locals", "vars"}
 
 Chain = tuple[str, ...]  # a name and attributes, or a module and attributes
 
@@ -24,6 +32,74 @@ def docstrings(statement: ast.stmt) -> set[int]:
         if isinstance(node, DEFINING) and ast.get_docstring(node, clean=False) is not None
     ]
     return {id(part) for one in first for part in ast.walk(one)}
+
+
+def annotations(statement: ast.stmt) -> set[int]:
+    """Return the places of the types in a statement, but for those of a class's own fields."""
+    fields = {
+        id(field)
+        for node in ast.walk(statement)
+        if isinstance(node, ast.ClassDef)
+        for field in node.body
+    }
+    found: list[ast.expr | None] = []
+    for node in ast.walk(statement):
+        if isinstance(node, FUNCTIONS):
+            found.append(node.returns)
+        elif isinstance(node, ast.arg) or (
+            isinstance(node, ast.AnnAssign) and id(node) not in fields
+        ):
+            found.append(node.annotation)
+    return {id(node) for node in found if node is not None}
+
+
+def is_private(name: str) -> bool:
+    """Return whether a module keeps what has this name to itself."""
+    return name.startswith("_") and not name.startswith("__") and name != "_"
+
+
+def aliases(statements: Sequence[ast.stmt], *, local: bool = False) -> dict[str, str]:
+    """Return what stands for each free name of statements, in the order in which they occur.
+
+    With `local` all variables are, as in the cells of a chapter. A parameter is not free, for a
+    caller may name it, nor is a name that is bound in more ways than by assignment.
+    """
+    nodes = [node for statement in statements for node in ast.walk(statement)]
+    places = {place for statement in statements for place in annotations(statement)}
+    in_types = {id(part) for node in nodes if id(node) in places for part in ast.walk(node)}
+    read = [n.id for n in nodes if isinstance(n, ast.Name) and id(n) not in in_types]
+    if not NAME_READERS.isdisjoint(read):
+        return {}
+    functions = [node for node in nodes if isinstance(node, FUNCTIONS | ast.Lambda)]
+    inside = nodes if local else [part for function in functions for part in ast.walk(function)]
+    of_others = _bound_otherwise(node for node in nodes if local or node not in statements)
+    free = (stored(inside) | set(filter(is_private, read))) - of_others
+    order = dict.fromkeys(name for name in read if name in free)
+    return {name: f"name {place}" for place, name in enumerate(order)}
+
+
+def _bound_otherwise(nodes: Iterable[ast.AST]) -> set[str]:
+    """Return the names of parameters, definitions, imports, patterns, errors and fields."""
+    found: set[str] = set()
+    for node in nodes:
+        match node:
+            case ast.arg(arg=name):
+                found.add(name)
+            case ast.Global(names=several) | ast.Nonlocal(names=several):
+                found.update(several)
+            case ast.Import(names=imported) | ast.ImportFrom(names=imported):
+                found.update((a.asname or a.name).partition(".")[0] for a in imported)
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                found.add(name)
+            case ast.ClassDef(name=name, body=body):
+                # fields, and what is assigned below an `if` in the body of the class
+                rest = [s for s in body if not isinstance(s, DEFINING)]
+                found |= {name} | stored(part for s in rest for part in ast.walk(s))
+            case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)):
+                found.add(name)
+            case ast.MatchStar(name=str(name)) | ast.MatchMapping(rest=str(name)):
+                found.add(name)
+    return found
 
 
 def bindings(nodes: Iterable[ast.AST], package: str) -> dict[str, tuple[Chain, ...]]:
@@ -59,8 +135,11 @@ def _absolute(node: ast.ImportFrom, package: str) -> str:
     return ".".join([*kept, node.module] if node.module else kept)
 
 
-def chains(nodes: Iterable[ast.AST]) -> Iterator[Chain]:
-    """Yield each name that is read, with the attributes read from it and `*` for what follows."""
+def chains(nodes: Iterable[ast.AST], local: Collection[int] = ()) -> Iterator[Chain]:
+    """Yield each name that is read, with the attributes read from it and `*` for what follows.
+
+    `local` are the places of names that are left out.
+    """
     every = list(nodes)
     within = {id(node.value) for node in every if isinstance(node, ast.Attribute)}
     for node in every:
@@ -73,8 +152,36 @@ def chains(nodes: Iterable[ast.AST]) -> Iterator[Chain]:
         while isinstance(inner, ast.Attribute):
             attributes.insert(0, inner.attr)
             inner = inner.value
-        if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load):
+        read = isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load)
+        if read and id(inner) not in local:
             yield (inner.id, *attributes)
+
+
+def local_reads(node: ast.AST, local: frozenset[str] = frozenset()) -> Iterator[int]:
+    """Yield the places of names that are read from a variable or a parameter of a function."""
+    if isinstance(node, ast.Name) and node.id in local:
+        yield id(node)
+    inner = local
+    if isinstance(node, FUNCTIONS | ast.Lambda):
+        scope = list(_own_scope(node))
+        shared = {name for n in scope if isinstance(n, ast.Global) for name in n.names}
+        parameters = {n.arg for n in ast.walk(node.args) if isinstance(n, ast.arg)}
+        inner = (local | stored(scope) | parameters) - shared
+    for name, value in ast.iter_fields(node):
+        for part in value if isinstance(value, list) else [value]:
+            if isinstance(part, ast.AST):
+                yield from local_reads(part, inner if name == "body" else local)
+
+
+def _own_scope(function: ast.AST) -> Iterator[ast.AST]:
+    """Yield the nodes of a function that are in none of the scopes inside it."""
+    body = function.body  # type: ignore[attr-defined]
+    waiting = list(body) if isinstance(body, list) else [body]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        if not isinstance(node, SCOPES):
+            waiting += ast.iter_child_nodes(node)
 
 
 def identifiers(nodes: Iterable[ast.AST]) -> Iterator[str]:
