@@ -25,7 +25,7 @@ from typing import Any
 import yaml
 
 from bookbuild.ledger.claims import LEDGER, Claim
-from bookbuild.ledger.expectations import read_expectation
+from bookbuild.reporting.expectations import read_expectation
 from bookbuild.ledger.preregistration import Preregistration
 from bookbuild.ledger.stored import PREREGISTRATION, read_record
 from bookbuild.schema import LOADER

@@ -1,8 +1,8 @@
 """Build system of the book: executed chapters, a judged ledger, a site, and notebooks."""
 
-from .reporting.notebook import report, show
+from .reporting.notebook import check, report, show
 from .reporting.progress import attach_from_environment
 
-__all__ = ["report", "show"]
+__all__ = ["check", "report", "show"]
 
 attach_from_environment()

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from .costs import row_costs
 from .device_comparison import compare_devices
@@ -10,14 +9,13 @@ from .errors import BookError, raise_if_any
 from .execution import lock
 from .execution.display import Display
 from .execution.execute import execute_chapters, tidy
+from .ledger.checks import amiss, checks_of
 from .ledger.claims import Finding, judge, read_claims
 from .ledger.counts import told_verdicts
-from .ledger.machines import read_machines
-from .ledger.mutation import Planted, trial_of
+from .ledger.evidence import Declared, Evidence, evidence_of, lowered
+from .ledger.outcomes import declared, read_outcomes
 from .ledger.preregistration import read_preregistration
 from .ledger.records import Records
-from .ledger.seed_sensitivity import Rerun, told, with_reruns
-from .ledger.stored import MUTATION, ROUNDING, SEEDS, read_record
 from .results import executed as cache
 from .results.archive import Archive, open_archive
 from .results.keys import chapter_fingerprint, chapter_key
@@ -69,49 +67,42 @@ def _build(settings: Settings, display: Display, tell: Callable[[str], None]) ->
     found, made = run_chapters(chapters, settings, display, tell)
     entries = found | made
     reported = {name: entries[name].measures for name in sorted(entries)}
-    findings = judge(claims, reported, judged=settings.profile == "paper")
-    reruns, roundings = (
-        _reruns(findings, chapters, settings, record) for record in (SEEDS, ROUNDING)
-    )
-    trials = _trials(findings, chapters, settings)
-    machines = read_machines(settings.root)
+    judged = settings.profile == "paper"
+    alone = judge(claims, reported, judged=judged)
+    checks = checks_of(reported, judged=judged)
+    evidence, required = _evidence(alone, chapters, settings)
     costs = row_costs(replace(settings, profile="paper"), chapters)
-    records = Records(preregistration, reruns, roundings, trials, machines, costs)
-    findings = with_reruns(findings, reruns, roundings)
-    write_stage(settings, toc, chapters, entries, findings, records)
+    records = Records(preregistration, evidence, costs, required)
+    findings = lowered(alone, evidence, required=required)
+    write_stage(settings, toc, chapters, entries, findings, records, checks)
     tell("building the site")
     build_site(settings, entries)
-    verdicts, amiss = told_verdicts(findings)
+    verdicts, not_held = told_verdicts(findings)
     executed, cached = (len(made), _seconds(made)), (len(found), _seconds(found))
     devices = compare_devices(chapters, entries, claims, settings)
-    told = stamp.Told(verdicts, amiss, *executed, *cached, devices)
+    told = stamp.Told(verdicts, [*not_held, *amiss(checks)], *executed, *cached, devices)
     stamp.put(settings, made_from, entries.values(), told)
     return Result(findings, told)
 
 
-def _reruns(
-    findings: Sequence[Finding], chapters: Sequence[Chapter], settings: Settings, record: Path
-) -> dict[str, Rerun]:
-    """Return what a stored run says of each row that it knows."""
-    stored = read_record(settings.root / record).get("chapters", {})
-    known = [chapter for chapter in chapters if chapter.name in stored]
-    fingerprints = {chapter.name: chapter_fingerprint(chapter, settings) for chapter in known}
-    reruns = {finding.claim.id: told(finding, stored, fingerprints) for finding in findings}
-    return {name: rerun for name, rerun in reruns.items() if rerun is not None}
-
-
-def _trials(
+def _evidence(
     findings: Sequence[Finding], chapters: Sequence[Chapter], settings: Settings
-) -> dict[str, Planted]:
-    """Return what the stored drill of planted faults says of each judged row."""
-    record = {"chapters": {}, "argued": {}} | read_record(settings.root / MUTATION)
-    tried = [chapter for chapter in chapters if chapter.name in record["chapters"]]
-    fingerprints = {chapter.name: chapter_fingerprint(chapter, settings) for chapter in tried}
-    return {
-        finding.claim.id: trial_of(finding, record, fingerprints)
-        for finding in findings
-        if finding.claim.expectation is not None
+) -> tuple[dict[str, Evidence], bool]:
+    """Return what the record says of each judged row, and whether the book asks for variations."""
+    record, document = read_outcomes(settings.root), declared(settings.root)
+    known = {name for name, _ in record.outcomes} | {*record.numbers}
+    fingerprints = {
+        chapter.name: chapter_fingerprint(chapter, settings)
+        for chapter in chapters
+        if chapter.name in known
     }
+    found = {
+        finding.claim.id: evidence_of(
+            finding, record, Declared.of(document), fingerprints.get(finding.claim.chapter)
+        )
+        for finding in findings
+    }
+    return {name: one for name, one in found.items() if one is not None}, bool(document)
 
 
 def run_chapters(

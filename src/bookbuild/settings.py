@@ -44,7 +44,6 @@ class Settings:
     published: Path | None = None  # archive of a published run, whose results are used
     folder: str = "_build"  # of everything that is built
     threads: int = 0  # of each chapter; 0: the cores, shared among the jobs
-    rounding: str = ""  # another one than this machine's own; keys do not know it
 
     @property
     def parameters(self) -> dict[str, str | int]:

@@ -6,7 +6,7 @@ import matplotlib.pyplot as plt
 import pytest
 
 import bookbuild
-from bookbuild.ledger.expectations import Measured
+from bookbuild.reporting.expectations import Measured
 from bookbuild.source.chapters import read_chapter
 from emergence import models, tasks, theory, training
 from emergence.proofs import reduced

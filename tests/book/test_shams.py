@@ -2,7 +2,7 @@
 
 import pytest
 
-from bookbuild.ledger.expectations import Measured
+from bookbuild.reporting.expectations import Measured
 from emergence import theory
 from tools.this_book import claims
 

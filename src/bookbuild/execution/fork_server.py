@@ -23,7 +23,6 @@ from bookbuild.settings import Settings
 from bookbuild.source.chapters import Chapter
 
 from . import worker
-from .rounding import ROUNDINGS
 
 COMMAND = [sys.executable, "-m", __name__]
 CODE_FILE = "code"
@@ -107,7 +106,6 @@ def _common_environment(settings: Settings) -> dict[str, str]:
         "MALLOC_TRIM_THRESHOLD_": str(2**33),
         "MALLOC_MMAP_THRESHOLD_": str(2**25),
         "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",
-        **(ROUNDINGS[settings.rounding] if settings.rounding else {}),
     }
 
 

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from bookbuild.errors import BookError
-from bookbuild.ledger.carried import leads
-from bookbuild.ledger.stored import RUNS, read_record
+from bookbuild.ledger.outcomes import read_outcomes
 from bookbuild.reporting.provenance import commit, versions
 from bookbuild.results import cache
 from bookbuild.results.keys import code_of, digest
@@ -26,8 +25,6 @@ from bookbuild.source.chapters import Chapter
 from running.cache import plain
 from running.records import Entry, StoredRuns, written
 
-ENDS = "data/ends/covered.json"  # places of the entries whose ends a test computes again
-
 
 class File:
     """A file of stored runs below a folder, its declaration, and the code of the sources there."""
@@ -38,11 +35,11 @@ class File:
         Raises:
             BookError: with a sentence, where the file is damaged or has other runs.
         """
-        self.path = root / file
+        self.file, self.path = file, root / file
         self.runs: StoredRuns = importlib.import_module(read_book(root).stored_runs[file]).RUNS
         function = self.runs.function
         self.code = code_of(function.__module__, function.__qualname__, src)
-        self.carries = read_record(root / RUNS).get(file, [])
+        self.record = read_outcomes(root)
         self.entries: dict[Any, Entry] = {}
         if self.path.is_file():
             try:
@@ -55,11 +52,6 @@ class File:
     def earlier(self) -> int:
         """How many runs other code made than today's, as far as the file says."""
         return sum(not self._current(cell) for cell in self.entries)
-
-    @property
-    def carried(self) -> int:
-        """How many runs were made before edits that changed no number."""
-        return sum(entry.code != self.code for entry in self.entries.values()) - self.earlier
 
     @property
     def lacking(self) -> list[Any]:
@@ -75,7 +67,9 @@ class File:
 
     def _current(self, configuration: Any) -> bool:
         entry = self.entries.get(configuration)
-        return entry is not None and leads(self.carries, entry.code, self.code)
+        if entry is None or entry.code is None:
+            return False
+        return self.record.is_current(self.file, entry.code, self.code)
 
 
 class Recording(Executor):
@@ -198,15 +192,7 @@ def remark(chapter: Chapter, settings: Settings) -> str:
     """Return what there is to say of the code that made the stored runs of a chapter, if any."""
     names = stored_by(chapter, settings)
     files = [File(name, settings.root, sources(settings)) for name in names]
-    count = sum(len(file.entries) for file in files)
-    made = said(sum(f.earlier for f in files), sum(f.carried for f in files), count)
-    path = settings.root / ENDS
-    known = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    kinds = [known[name] for name in names if name in known]
-    if not kinds:
-        return made
-    whole, part, none = (sum(len(each[k]) for each in kinds) for k in ("whole", "part", "none"))
-    return f"{made} {ends_said(whole, part, none)}".strip()
+    return said(sum(file.earlier for file in files), sum(len(file.entries) for file in files))
 
 
 def stored_by(chapter: Chapter, settings: Settings) -> list[str]:
@@ -215,22 +201,12 @@ def stored_by(chapter: Chapter, settings: Settings) -> list[str]:
     return [name for name in chapter.data if name in registered]
 
 
-def said(earlier: int, carried: int, count: int) -> str:
-    """Return the sentences about so many runs of earlier code, and so many that were carried."""
-    kinds = {
-        "by earlier code or by code that was not recorded": earlier,
-        "before edits that changed no number of the book": carried,
-    }
-    return " ".join(
-        f"Of the {count} stored runs of this chapter, {n} {'was' if n == 1 else 'were'} made {how}."
-        for how, n in kinds.items()
-        if n
+def said(earlier: int, count: int) -> str:
+    """Return the sentence about so many runs of earlier code; empty where all are of today's."""
+    if not earlier:
+        return ""
+    made = "was" if earlier == 1 else "were"
+    return (
+        f"Of the {count} stored runs of this chapter, {earlier} {made} made by earlier code or by "
+        "code that was not recorded."
     )
-
-
-def ends_said(whole: int, part: int, none: int) -> str:
-    """Return the sentence about stored runs whose ends a test computes again, wholly or in part."""
-    told = f"Of the {whole + part + none} stored runs of this chapter, a test computes the ends "
-    some = f", those of {part} more for some of their seeds" if part else ""
-    last = f", and those of {none} not at all." if none else "."
-    return f"{told}of {whole} again{some}{last}"

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from bookbuild.errors import raise_if_any
+from bookbuild.reporting.expectations import Expectation, Measured, read_expectation
 from bookbuild.schema import faults, load
-
-from .expectations import Expectation, Measured, read_expectation
 
 Kind = Literal["paper", "new", "companion", "erratum"]
 Verdict = Literal["reproduced", "partly", "contradicted", "not testable here", "not judged"]
@@ -54,11 +53,16 @@ class Claim:
 
 @dataclass(frozen=True)
 class Finding:
-    """A claim, what was measured, and the verdict."""
+    """A claim, what was measured, and the verdict.
+
+    It is unconfirmed if the verdict would be *reproduced*, had the row been repeated at other first
+    seeds and under another rounding.
+    """
 
     claim: Claim
     measured: Measured | None
     verdict: Verdict
+    unconfirmed: bool = False
 
 
 def read_claims(root: Path, chapters: Sequence[str]) -> list[Claim]:
@@ -197,6 +201,6 @@ def _unmatched_measures(
         for key, measure in measures.items():
             place = f"Measure {key!r} of chapter {chapter}"
             if measure["judged"] and key not in claimed:
-                yield f"{place} has no claim in {LEDGER}: add one, or report it unjudged."
+                yield f"{place} has no claim in {LEDGER}: add one, check it, or report it unjudged."
             if not measure["judged"] and key in claimed:
-                yield f"{place} has a claim in {LEDGER}, but is reported with judged=False."
+                yield f"{place} has a claim in {LEDGER}, but is checked or reported unjudged."

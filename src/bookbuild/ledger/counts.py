@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
 from .claims import Finding, Kind, Verdict, count
-from .mutation import Alertness
+from .evidence import Alertness
+from .evidence import State as Steadiness
 from .preregistration import State
 from .records import Records
-from .seed_sensitivity import Steadiness
 from .templates import render
 
 KINDS: dict[Kind, str] = {
@@ -18,25 +18,31 @@ KINDS: dict[Kind, str] = {
     "erratum": "Errata of the paper",
 }
 STATES: dict[State, str] = {
+    "before": "We wrote down this expectation before the measure existed.",
+    "together": "The history does not tell whether the expectation or the measure came first.",
+    "after": "We wrote down this expectation after the measure existed.",
+    "changed": "We changed this expectation after the measure existed.",
+}
+WRITTEN: dict[State, str] = {
     "before": "written before the measure",
-    "together": "not told: came with the measure",
+    "together": "not told",
     "after": "written after the measure",
     "changed": "changed after the measure",
 }
 STEADINESS: dict[Steadiness, str] = {
-    "steady": "steady",
-    "flips": "flip",
-    "earlier": "agree, in earlier code",
+    "steady": "have the same verdict",
+    "flips": "have another verdict",
+    "earlier": "had the same verdict with earlier code",
+    "missing": "were not repeated",
 }
 ALERTNESS: dict[Alertness, str] = {
-    "turned": "turned by a fault",
-    "argued": "argued for",
-    "contradicted": "contradicted, and no fault can make them worse",
-    "green": "turned by none",
-    "untried": "untried",
+    "turned": "would catch one",
+    "contradicted": "are contradicted, and cannot get worse",
+    "green": "catch none",
+    "untried": "had none planted",
 }
 WORDS: Mapping[str, Mapping[Any, str]] = {
-    "preregistration": {state: text.partition(":")[0] for state, text in STATES.items()},
+    "preregistration": WRITTEN,
     "seeds": STEADINESS,
     "rounding": STEADINESS,
     "faults": ALERTNESS,
@@ -67,6 +73,15 @@ def record_counts(what: str, findings: Sequence[Finding], records: Records) -> s
     return _counts(what, WORDS[what], words)
 
 
+def unrenewed(findings: Sequence[Finding], records: Records) -> str:
+    """Return how many rows read no better than partly for want of evidence, as MyST."""
+    known = [records.evidence.get(finding.claim.id) for finding in findings]
+    lacking = [one for one in known if one and one.lacks]
+    kept = sum(one.seeds.own == "reproduced" for one in lacking)
+    numbers = {"rows": sum(map(bool, known)), "lacking": len(lacking), "kept": kept}
+    return render("unrenewed.md", **numbers) if records.required and lacking else ""
+
+
 def news(findings: Sequence[Finding]) -> str:
     """Return the paper's claims that are contradicted, or why none is listed, as MyST."""
     paper = [finding for finding in findings if finding.claim.kind == "paper"]
@@ -85,8 +100,10 @@ def told_verdicts(findings: Sequence[Finding]) -> tuple[list[list[str]], list[st
         f"{verdict}: {finding.claim.id} ({KINDS[finding.claim.kind]}; {finding.claim.source})"
         for verdict in ("contradicted", "partly")
         for finding in findings
-        if finding.verdict == verdict
+        if finding.verdict == verdict and not finding.unconfirmed
     ]
+    if lacking := sum(finding.unconfirmed for finding in findings):
+        amiss.append(f"partly for want of evidence: {lacking} rows (make record)")
     return table, amiss
 
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from .expectations import Expectation, read_expectation
+from bookbuild.reporting.expectations import Expectation, read_expectation
+
 from .stored import PREREGISTRATION, read_record
 
 State = Literal["before", "together", "after", "changed"]

@@ -1,15 +1,15 @@
-"""What records say of each row: when it was written, its seeds, and the faults that change it."""
+"""What is known of each row besides its claim: when it was written, its evidence, its cost."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
-from .claims import Finding, Verdict
-from .mutation import Planted
+from .claims import Finding
+from .evidence import Evidence
 from .preregistration import Preregistration
-from .seed_sensitivity import Rerun
 
 How = Literal["timed", "estimated", "guessed"]
+EVIDENCE = ("seeds", "rounding", "faults")  # the words of `Evidence`
 
 
 class Cost(NamedTuple):
@@ -29,25 +29,34 @@ class Cost(NamedTuple):
     measured: tuple[str, ...] = ()
     lacking: tuple[str, ...] = ()
 
+    @property
+    def time(self) -> str:
+        """The minutes as a reader says them: 12 seconds, 3 minutes, about 12 hours."""
+        if self.minutes < 1:
+            return counted(max(1, round(60 * self.minutes)), "second")
+        if self.minutes < 90:
+            return counted(round(self.minutes), "minute")
+        return f"about {counted(round(self.minutes / 60), 'hour')}"
+
+
+def counted(number: int, unit: str) -> str:
+    """Return a number with its unit: 1 second, 2 seconds."""
+    return f"{number} {unit}{'s' * (number != 1)}"
+
 
 class Known(NamedTuple):
-    """What the records know of one row; None where they do not know it."""
+    """What is known of one row; None where it is not known."""
 
     preregistration: Preregistration | None
-    rerun: Rerun | None
-    rounding: Rerun | None
-    trial: Planted | None
+    evidence: Evidence | None
     cost: Cost | None
 
     @property
     def words(self) -> dict[str, str]:
         """Each record in one word, by its name in queries of the verdict page; empty for None."""
-        return {
-            "preregistration": self.preregistration.state if self.preregistration else "",
-            "seeds": self.rerun.steadiness if self.rerun else "",
-            "rounding": self.rounding.steadiness if self.rounding else "",
-            "faults": self.trial.alertness if self.trial else "",
-        }
+        written = self.preregistration.state if self.preregistration else ""
+        evidence = self.evidence.words if self.evidence else dict.fromkeys(EVIDENCE, "")
+        return {"preregistration": written, **evidence}
 
 
 @dataclass(frozen=True)
@@ -55,16 +64,9 @@ class Records:
     """What is stored of the rows beside their claims, by id."""
 
     preregistration: Mapping[str, Preregistration] = field(default_factory=dict)
-    reruns: Mapping[str, Rerun] = field(default_factory=dict)  # at other first seeds
-    roundings: Mapping[str, Rerun] = field(default_factory=dict)
-    trials: Mapping[str, Planted] = field(default_factory=dict)
-    machines: Sequence[Mapping[str, Any]] = ()  # what each reported
+    evidence: Mapping[str, Evidence] = field(default_factory=dict)
     costs: Mapping[str, Cost] = field(default_factory=dict)  # of the rows of each chapter
-
-    def own(self, finding: Finding) -> Verdict:
-        """Return the verdict of this build alone, whatever other seeds or roundings say."""
-        rerun = self.roundings.get(finding.claim.id) or self.reruns.get(finding.claim.id)
-        return rerun.own if rerun else finding.verdict
+    required: bool = False  # whether the book declares variations
 
     def about(self, finding: Finding) -> Known:
         """Return what is known of a row; of another expectation than its own nothing is."""
@@ -72,8 +74,6 @@ class Records:
         written = self.preregistration.get(row)
         return Known(
             written if written and written.expectation == own else None,
-            self.reruns.get(row),
-            self.roundings.get(row),
-            self.trials.get(row),
+            self.evidence.get(row),
             self.costs.get(finding.claim.chapter) if own is not None else None,
         )

@@ -7,12 +7,6 @@ from bookbuild.errors import raise_if_any
 from bookbuild.schema import faults, load
 
 PREREGISTRATION = Path("data/preregistration.json")
-SEEDS = Path("data/seed_sensitivity.json")
-ROUNDING = Path("data/rounding.json")
-MUTATION = Path("data/mutation.json")
-WITNESS = Path("data/witness.json")
-RUNS = Path("data/carried_runs.json")
-SHARED = {ROUNDING.name: SEEDS.stem}  # whose schema is that of another record
 
 
 def read_record(path: Path) -> dict[str, Any]:
@@ -21,6 +15,6 @@ def read_record(path: Path) -> dict[str, Any]:
         return {}
     name = f"{path.parent.name}/{path.name}"
     document = load(path, name)
-    schema = Path(__file__).with_name(f"{SHARED.get(path.name, path.stem)}.schema.json")
+    schema = Path(__file__).with_name(f"{path.stem}.schema.json")
     raise_if_any(f"{name}: {fault.clause}." for fault in faults(document, schema))
     return document

@@ -20,8 +20,7 @@ def ledger_row(finding: Finding, records: Records) -> dict[str, Any]:
     """Return a row as plain values; what is not known of it is None."""
     claim, measured, known = finding.claim, finding.measured, records.about(finding)
     words = {what: word or None for what, word in known.words.items()}
-    stored = {"seeds": known.rerun, "rounding": known.rounding, "faults": known.trial}
-    carried = [f"{name} {of.carried}" for name, of in stored.items() if of and of.carried.edits]
+    evidence = known.evidence
     return {
         "id": claim.id,
         "kind": claim.kind,
@@ -39,7 +38,10 @@ def ledger_row(finding: Finding, records: Records) -> dict[str, Any]:
         "other_first_seeds": words["seeds"],
         "other_rounding": words["rounding"],
         "planted_faults": words["faults"],
-        "records_carried": "; ".join(carried) or None,
+        "verdict_alone": evidence.seeds.own if evidence else None,
+        "not_renewed_since": (evidence.seeds.since or evidence.rounding.since or None)
+        if evidence
+        else None,
         "minutes_from_scratch": round(known.cost.minutes, 1) if known.cost else None,
         "minutes_are": known.cost.how if known.cost else None,
     }

@@ -1,4 +1,4 @@
-"""The two functions a chapter calls: one reports a number, the other shows a figure."""
+"""The functions a chapter calls: they report a number, check one, and show a figure."""
 
 import html
 import json
@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from . import drawing, provenance
+from .checks import Check
 from .measures import Over, glued, plain_measure, write_measures
 
 OUTPUT = "BOOKBUILD_OUTPUT"
@@ -35,8 +36,9 @@ def report(key: str, value: Any, *, over: Over | None = None, judged: bool = Tru
     The value is a number or a boolean, one number a seed (over="seeds"), a pair low, high
     (over="interval"), or a mapping from the name of each setting to a number, a boolean or a list
     of either, one a seed (over="settings"). judged=False says that the ledger has no claim about
-    it. Infinity is a number here: the time of a run that never gets there. Raises ValueError for a
-    malformed or repeated key, a value that is not a number or one that does not fit `over`.
+    it; so does a check. Infinity is a number here: the time of a run that never gets there. Raises
+    ValueError for a malformed or repeated key, a value that is not a number or one that does not
+    fit `over`.
     """
     if not KEY.fullmatch(key):
         raise ValueError(f"measure key {key!r} is not lower-case snake_case")
@@ -45,11 +47,40 @@ def report(key: str, value: Any, *, over: Over | None = None, judged: bool = Tru
         raise ValueError(f"measure {key!r} is reported twice in this chapter")
     plain = plain_measure(key, value, over)
     _measures[key] = {"value": plain, "over": over, "judged": judged}
-    path = _output() / MEASURES_FILE
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(write_measures(_measures), encoding="utf-8")
+    _write_measures()
     for name, number in glued(key, plain, over).items():
         _glue(name, number)
+
+
+def check(what: str, value: Any, *, over: Over | None = None, **bound: Any) -> None:
+    """Hold a number against a bound, and say below the cell whether it is kept.
+
+    Args:
+        what: the number in words, such as "loss at the end".
+        value: the number, as for `report`; or the key of a measure that was reported before.
+        over: as for `report`, if a number is given.
+        bound: one of at_most=, at_least=, within=(low, high), contains= and holds=True.
+
+    Raises:
+        ValueError: for a bound that does not fit the number, a key that was not reported, and
+            whatever `report` refuses.
+
+    Example:
+        >>> check("loss at the end", 0.004, at_most=0.01)
+    """
+    if isinstance(value, str):
+        if value not in _measures:
+            raise ValueError(f"the check {what!r} is about {value!r}, which was not reported")
+        key = value
+    else:
+        key = "_".join(re.findall("[a-z0-9]+", what.lower()))
+        report(key, value, over=over)
+    bounds = {form: list(b) if isinstance(b, tuple) else b for form, b in bound.items()}
+    measure = _measures[key] | {"judged": False, "check": {"what": what, **bounds}}
+    checked = Check.of(measure, judged=_profile() == "paper")
+    _measures[key] = measure
+    _write_measures()
+    _display(checked.line())
 
 
 def show(
@@ -89,6 +120,31 @@ def show(
     display({"image/svg+xml": svg, "text/plain": f"<figure {name}>"}, raw=True)
     display(HTML(_provenance_fold(name, settings)))
     pyplot.close(fig)
+
+
+def _write_measures() -> None:
+    path = _output() / MEASURES_FILE
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(write_measures(_measures), encoding="utf-8")
+
+
+def _profile() -> str:
+    """Return the chapter's parameter of this name: bounds are about the paper's sizes."""
+    try:
+        from IPython import get_ipython
+    except ImportError:
+        return ""
+    shell = get_ipython()
+    return str(shell.user_ns.get("profile", "")) if shell else ""
+
+
+def _display(text: str) -> None:
+    """Show HTML below the cell, in a notebook."""
+    from IPython import get_ipython
+    from IPython.display import HTML, display
+
+    if get_ipython() is not None:
+        display(HTML(text))
 
 
 def _output() -> Path:

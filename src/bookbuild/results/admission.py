@@ -14,6 +14,7 @@ import nh3
 from lxml import etree, html
 from nbformat import NotebookNode
 
+from bookbuild.reporting.checks import Check
 from bookbuild.reporting.measures import plain_measure
 from bookbuild.reporting.notebook import FIGURE_NAME, FIGURES_FOLDER, KEY, MEASURES_FILE
 from bookbuild.settings import Settings
@@ -90,6 +91,8 @@ def _faults(entry: Entry, chapter: Chapter, settings: Settings) -> Iterator[str]
         names = plain if isinstance(plain, dict) else {}
         if not (KEY.fullmatch(key) and all(map(SETTING.fullmatch, names))):
             yield f"has a measure with another name than chapters give: {key!r:.60}"
+        if "check" in measure:
+            Check.of(measure, judged=False)  # ValueError for one that no chapter makes
         if plain != measure["value"] or not isinstance(measure["judged"], bool):
             yield f"has a measure {key} of another form than chapters report"
     notebook = entry.notebook

@@ -16,6 +16,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell
 
 from bookbuild.execution.runs import remark
+from bookbuild.ledger.checks import Checks
 from bookbuild.ledger.claims import Finding
 from bookbuild.ledger.pages import verdicts_below
 from bookbuild.ledger.records import Records
@@ -51,6 +52,7 @@ def write_stage(
     entries: Mapping[str, Entry],
     findings: Sequence[Finding],
     records: Records,
+    checks: Checks,
 ) -> None:
     """Write the stage anew."""
     shutil.rmtree(settings.stage, ignore_errors=True)
@@ -89,7 +91,7 @@ def write_stage(
         nbformat.write(page, path)
         # Here other pages can include them.
         entry.write_figures(generated / FIGURES_FOLDER / chapter.name)
-    write_generated(book, settings.root, parts(toc), chapters, entries, findings, records)
+    write_generated(book, settings.root, parts(toc), chapters, entries, findings, records, checks)
 
 
 def graft(current: NotebookNode, executed: NotebookNode) -> NotebookNode:

@@ -11,7 +11,7 @@ import yaml
 
 from bookbuild.errors import BookError
 from bookbuild.ledger.claims import SCHEMA, Claim, Kind, Rebuttal, count, judge, read_claims
-from bookbuild.ledger.expectations import Form
+from bookbuild.reporting.expectations import Form
 
 CHAPTER = "paper/01_line"
 ROW = {

@@ -8,7 +8,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from bookbuild.ledger.carried import IN_PLACE, Carried, carried_on
 from bookbuild.ledger.claims import Claim, Finding, Rebuttal
 from bookbuild.ledger.counts import KINDS, news, record_counts, verdict_counts
-from bookbuild.ledger.expectations import Measured, read_expectation
+from bookbuild.reporting.expectations import Measured, read_expectation
 from bookbuild.ledger.mutation import trial_of
 from bookbuild.ledger.pages import (
     items_of,

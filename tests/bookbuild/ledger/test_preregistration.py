@@ -8,7 +8,7 @@ import pytest
 
 from bookbuild.errors import BookError
 from bookbuild.ledger.claims import Claim
-from bookbuild.ledger.expectations import read_expectation
+from bookbuild.reporting.expectations import read_expectation
 from bookbuild.ledger.preregistration import Preregistration, read_preregistration
 from tools.preregistration import unmarked
 

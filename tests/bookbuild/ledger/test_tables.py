@@ -5,7 +5,7 @@ import io
 import json
 
 from bookbuild.ledger.claims import Claim, Finding
-from bookbuild.ledger.expectations import Measured, read_expectation
+from bookbuild.reporting.expectations import Measured, read_expectation
 from bookbuild.ledger.records import Cost, Records
 from bookbuild.ledger.tables import SCHEMA, ledger_csv, ledger_json, ledger_row
 from bookbuild.schema import faults

@@ -152,8 +152,9 @@ def chains(nodes: Iterable[ast.AST], local: Collection[int] = ()) -> Iterator[Ch
         while isinstance(inner, ast.Attribute):
             attributes.insert(0, inner.attr)
             inner = inner.value
-        read = isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load)
-        if read and id(inner) not in local:
+        if id(inner) in local:
+            continue
+        if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load):
             yield (inner.id, *attributes)
 
 

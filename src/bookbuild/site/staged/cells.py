@@ -11,12 +11,13 @@ from collections.abc import Sequence
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
 
-from bookbuild.reporting.notebook import FOLD_OPENING, report
+from bookbuild.reporting.notebook import FOLD_OPENING, check, report
 from bookbuild.results.executed import glued_name
 from bookbuild.source.chapters import tags
 
 LONG = 12  # lines of code that a page shows without being asked
-REPORT = report.__name__
+CHECK_OPENING = '<p class="check'
+REPORTING = {check.__name__, report.__name__}
 
 
 def fold_long_code(cell: NotebookNode) -> None:
@@ -59,7 +60,7 @@ def _first_report(source: str) -> int | None:
     """Return how many lines stand before the first statement that reports; None without one."""
     for statement in ast.parse(source).body:
         calls = (node.func for node in ast.walk(statement) if isinstance(node, ast.Call))
-        if any(isinstance(call, ast.Name) and call.id == REPORT for call in calls):
+        if any(isinstance(call, ast.Name) and call.id in REPORTING for call in calls):
             return statement.lineno - 1
     return None
 
@@ -69,13 +70,19 @@ def join_folds(cells: Sequence[NotebookNode]) -> list[NotebookNode]:
     joined: list[NotebookNode] = []
     for cell in cells:
         last = joined[-1] if joined else None
-        if last and _is_fold(last) and _is_fold(cell) and all(map(glued_name, last.outputs)):
+        if last and _is_fold(last) and _is_fold(cell) and all(map(_is_quiet, last.outputs)):
             cell = copy.deepcopy(cell)
             cell.source = f"{last.source}\n\n{cell.source}"
             cell.outputs = [*last.outputs, *cell.outputs]
             joined.pop()
         joined.append(cell)
     return joined
+
+
+def _is_quiet(output: NotebookNode) -> bool:
+    """Return whether an output is a number for the prose or the line of a check."""
+    text = str(output.get("data", {}).get("text/html", ""))
+    return bool(glued_name(output)) or text.startswith(CHECK_OPENING)
 
 
 def _is_fold(cell: NotebookNode) -> bool:

@@ -4,14 +4,20 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from bookbuild.ledger.checks import Checks, checks_table
 from bookbuild.ledger.claims import Finding
-from bookbuild.ledger.counts import WORDS, news, record_counts, verdict_counts, verdict_summary
+from bookbuild.ledger.counts import (
+    WORDS,
+    news,
+    record_counts,
+    unrenewed,
+    verdict_counts,
+    verdict_summary,
+)
 from bookbuild.ledger.machines import machines_table
 from bookbuild.ledger.pages import results_table, verdict_matrix, verdict_table
 from bookbuild.ledger.records import Records
-from bookbuild.ledger.stored import WITNESS, read_record
-from bookbuild.ledger.templates import render
-from bookbuild.ledger.trainings.matrix import wrong_trainings
+from bookbuild.ledger.trainings import wrong_trainings
 from bookbuild.results.executed import Entry
 from bookbuild.site.data import catalogue
 from bookbuild.site.lookup.formulas import readable
@@ -31,15 +37,16 @@ def write_generated(
     entries: Mapping[str, Entry],
     findings: Sequence[Finding],
     records: Records,
+    checks: Checks,
 ) -> None:
-    """Write all pieces below the staged book; `root` has the records."""
+    """Write all pieces below the staged book; `root` is that of the book."""
     for folder, up in ((book, ""), *((book / part, "../") for part in parts)):
         # Pages of a part include the summary too, and see the verdict page one folder up.
         _write(folder / FOLDER / "verdict_summary.md", verdict_summary(findings, up=up))
     for chapter in chapters:
         found = [finding for finding in findings if finding.claim.chapter == chapter.name]
         _write(book / FOLDER / "results" / f"{chapter.name}.md", results_table(found, up="../"))
-    titles, witness = part_titles(read_toc(root)), read_record(root / WITNESS)
+    titles = part_titles(read_toc(root))
     pieces = {
         "verdict_counts": verdict_counts(findings),
         "verdict_matrix": verdict_matrix(findings, chapters),
@@ -50,7 +57,8 @@ def write_generated(
         "wrong_trainings": wrong_trainings(findings, chapters, records),
         "coverage": coverage_map(read_coverage(root), findings, chapters),
         "machines": machines_table(findings, records),
-        "witness_limits": render("witness.html", **witness) if witness else "",
+        "unrenewed": unrenewed(findings, records),
+        "checks": checks_table(checks, chapters),
         "data_catalogue": catalogue(chapters, entries),
     }
     for name, text in pieces.items():

@@ -27,6 +27,7 @@ NUMBER = re.compile(r"\{glue:text\}`(\w+)(?::[^`]*)?`")
 SENTENCE = re.compile(r"^(reproduced|partly|contradicted|not testable here): (.+)$", re.MULTILINE)
 TOY = "This page was built at toy sizes, which cannot answer this question."
 SURPRISE = "This build found something else than we expected of this statement: "
+UNCONFIRMED = "(This was not repeated at other first seeds and under another rounding yet.)"
 ABSENT = "(in another part of the book)"
 
 
@@ -77,16 +78,18 @@ def leave_out_infinite(text: str, measures: Mapping[str, Mapping[str, Any]]) -> 
 def concluded(findings: Sequence[Finding], sentences: Mapping[str, str]) -> str:
     """Return what follows from rows: the sentence for their verdict, else what they state.
 
-    Rows with different verdicts are partly reproduced together.
+    Rows with different verdicts are partly reproduced together. What is only unconfirmed follows as
+    from a reproduced row, and the sentence says so.
     """
-    verdicts = {finding.verdict for finding in findings}
+    verdicts = {"reproduced" if f.unconfirmed else f.verdict for f in findings}
     if not verdicts:
         return ABSENT
     if "not judged" in verdicts:
         return TOY
     verdict = verdicts.pop() if len(verdicts) == 1 else "partly"
     stated = " ".join(finding.claim.statement for finding in findings)
-    return sentences.get(verdict, f"{SURPRISE}{stated}")
+    said = sentences.get(verdict, f"{SURPRISE}{stated}")
+    return f"{said} {UNCONFIRMED}" if any(finding.unconfirmed for finding in findings) else said
 
 
 def _badges(findings: Sequence[Finding], up: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 Form = Literal["within", "at_least", "at_most", "contains", "holds"]
 
 
@@ -164,12 +165,12 @@ def number(value: float) -> str:
     if math.isinf(value):
         return "∞" if value > 0 else "−∞"
     if value == int(value) and abs(value) < 1e6:
-        return f"{int(value)}"
-    text = f"{value:.4g}"
-    if "e" not in text:
-        return text
-    digits, exponent = text.split("e")
-    return f"{digits}e{int(exponent)}"
+        return f"{int(value)}".replace("-", "−")
+    digits, _, exponent = f"{value:.4g}".replace("-", "−").partition("e")
+    if not exponent:
+        return digits
+    power = str(int(exponent.replace("−", "-"))).translate(RAISED)
+    return f"10{power}" if digits == "1" else f"{digits} × 10{power}"
 
 
 def _bound(form: Form, value: float | str) -> float:

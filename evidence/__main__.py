@@ -1,0 +1,73 @@
+"""Say what evidence is outdated, what renewing it costs, and renew it: python -m evidence --help."""
+
+import contextlib
+import sys
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+
+import click
+
+from bookbuild.cli import main
+from bookbuild.cli.options import commands, tell, whole
+from bookbuild.ledger.records import Cost
+from bookbuild.settings import core_count
+
+from .runner import Book, Trial, follow, renew
+
+KINDS = ("seed", "rounding", "device", "setting", "fault", "sizes")
+
+
+@commands.command()
+@whole("--minutes", "of one core at most, after which no other trial is begun; 0 only lists")
+@whole("--jobs", "how many chapters are executed at once; by default one for each core, up to 4")
+@click.option("--chapter", multiple=True, help="only of these chapters, such as paper/05_emergence")
+@click.option("--kind", multiple=True, type=click.Choice(KINDS), help="only variations of a kind")
+@click.option("--scheduler", help="the address of a Dask scheduler, tcp://host:port")
+def record(
+    minutes: int | None,
+    jobs: int | None,
+    chapter: tuple[str, ...],
+    kind: tuple[str, ...],
+    scheduler: str | None,
+) -> None:
+    """Renew the record of evidence, the cheapest part first; a run that was killed goes on."""
+    book, jobs = Book(Path.cwd()), jobs or min(core_count(), 4)
+
+    def is_wanted(trial: Trial) -> bool:
+        named = not chapter or trial.chapter.name in chapter
+        return named and (not kind or trial.variation.kind in kind)
+
+    follow(book, tell, jobs)
+    for line in costs(filter(is_wanted, book.trials())):
+        tell(line)
+    with contextlib.ExitStack() as stack:
+        workers = None
+        if scheduler is not None:
+            from running.executors import default_executor  # with PyTorch, which takes a while
+
+            workers = stack.enter_context(default_executor(scheduler))
+        seconds = float("inf") if minutes is None else 60.0 * minutes
+        renew(book, tell, seconds=seconds, jobs=jobs, workers=workers, only=is_wanted)
+
+
+def costs(trials: Iterable[Trial]) -> list[str]:
+    """Return a line for each chapter with something outdated: how much, and what that takes."""
+    found: dict[str, list[Trial]] = {}
+    for trial in trials:
+        found.setdefault(trial.chapter.name, []).append(trial)
+    lines = []
+    for name, those in found.items():
+        kinds = Counter(trial.variation.kind for trial in those)
+        what = ", ".join(f"{n} {kind}{'s' * (n > 1)}" for kind, n in kinds.items())
+        lines.append(f"{name}: {what} outdated or lacking, {_time(those)}")
+    every = [trial for those in found.values() for trial in those]
+    return [*lines, f"to renew in all: {len(every)} executions, {_time(every)} of one core"]
+
+
+def _time(trials: Iterable[Trial]) -> str:
+    return Cost(sum(trial.seconds for trial in trials) / 60, "estimated").time
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,136 @@
+"""The declared variations of chapters: evidence/variations.yml.
+
+A variation is another first seed, another rounding, another device, a setting of ours varied, or a
+planted fault: one small change of one source, as a wrong implementer might have written it. Under
+the first four no verdict should change; a fault should make some verdict worse.
+"""
+
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from bookbuild.errors import BookError
+from bookbuild.ledger.outcomes import DECLARED, Kind, Profile, declared, digest
+
+LINKED = ("data", "proofs", "_toc.yml", "_config.yml")  # what a chapter reads besides sources
+
+
+@dataclass(frozen=True)
+class Change:
+    """Another text in a file below the root, which must have the first one exactly once."""
+
+    file: str
+    right: str
+    wrong: str
+
+
+@dataclass(frozen=True)
+class Variation:
+    """What is varied.
+
+    Attributes:
+        name: such as `seed 100`.
+        kind: what is varied.
+        chapters: those it is for; all, if none is named.
+        profile: at which sizes.
+        seed: the first one.
+        device: that trains networks.
+        environment: variables of the process.
+        changes: of sources.
+    """
+
+    name: str
+    kind: Kind
+    chapters: tuple[str, ...] = ()
+    profile: Profile = "paper"
+    seed: int = 0
+    device: str = "cpu"
+    environment: Mapping[str, str] = field(default_factory=dict)
+    changes: tuple[Change, ...] = ()
+
+    @property
+    def declaration(self) -> str:
+        """A digest of all that decides what is measured; the chapters it is for do not."""
+        return digest({k: v for k, v in asdict(self).items() if k != "chapters"})[:12]
+
+    def is_for(self, chapter: str) -> bool:
+        """Return whether a chapter is executed under it."""
+        return not self.chapters or chapter in self.chapters
+
+
+def read_variations(root: Path) -> list[Variation]:
+    """Return all that are declared; raise BookError for one of another form."""
+    document = declared(root)
+    try:
+        found = list(_read(document))
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise BookError(f"{DECLARED} has another form than expected: {error!r}.") from error
+    names = [f"{one.name} in {place}" for one in found for place in one.chapters or ["all"]]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise BookError(f"{DECLARED} declares {', '.join(twice)} more than once.")
+    return found
+
+
+def _read(document: Mapping[str, Any]) -> Iterator[Variation]:
+    for seed in document.get("seeds", ()):
+        yield Variation(f"seed {seed}", "seed", seed=int(seed))
+    for name, environment in document.get("roundings", {}).items():
+        yield Variation(f"rounding {name}", "rounding", environment=dict(environment))
+    for name in document.get("devices", ()):
+        yield Variation(f"device {name}", "device", device=str(name))
+    reduced = document.get("reduced", {}).items()
+    sizes = {chapter: _changes(one["changes"]) for chapter, one in reduced}
+    for chapter, changes in sizes.items():
+        yield Variation("reduced sizes", "sizes", (chapter,), "reduced", changes=changes)
+    for one in document.get("settings", ()):
+        yield from _changing("setting", one, sizes)
+    for one in document.get("faults", ()):
+        yield from _changing("fault", one, sizes)
+
+
+def _changing(
+    kind: Kind, one: Mapping[str, Any], sizes: Mapping[str, tuple[Change, ...]]
+) -> Iterator[Variation]:
+    """Yield a change of a source, apart for chapters at other sizes."""
+    at, changes = one.get("at", "paper"), _changes([one])
+    places: dict[Profile, list[str]] = {}
+    for chapter in one["sees"]:
+        places.setdefault(at if isinstance(at, str) else at[chapter], []).append(chapter)
+    for chapter in places.pop("reduced", ()):
+        together = (*sizes[chapter], *changes)
+        yield Variation(one[kind], kind, (chapter,), "reduced", changes=together)
+    for profile, chapters in places.items():
+        yield Variation(one[kind], kind, tuple(chapters), profile, changes=changes)
+
+
+def _changes(given: Iterable[Mapping[str, Any]]) -> tuple[Change, ...]:
+    return tuple(Change(one["in"], one["right"], one["wrong"]) for one in given)
+
+
+@contextmanager
+def planted(variation: Variation, root: Path) -> Iterator[Path]:
+    """Yield a folder like the root, its sources copied and changed, its data linked.
+
+    Raises BookError where a text that is changed is not there, or not there alone.
+    """
+    with tempfile.TemporaryDirectory(prefix="variation-") as name:
+        folder = Path(name)
+        without = shutil.ignore_patterns("__pycache__")
+        for part in ("src", "book"):
+            shutil.copytree(root / part, folder / part, ignore=without)
+        for part in (part for part in LINKED if (root / part).exists()):
+            (folder / part).symlink_to(root / part)
+        for change in variation.changes:
+            file = folder / change.file
+            text = file.read_text(encoding="utf-8") if file.is_file() else ""
+            if text.count(change.right) != 1:
+                raise BookError(
+                    f"{variation.name}: {change.file} has its text {text.count(change.right)} "
+                    f"times: {change.right!r:.60}."
+                )
+            file.write_text(text.replace(change.right, change.wrong), encoding="utf-8")
+        yield folder

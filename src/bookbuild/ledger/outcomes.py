@@ -1,0 +1,170 @@
+"""The record of evidence: what chapters measured under variations, a line each, with its digest.
+
+A variation is another first seed, another rounding, another device, a setting of ours varied, or a
+planted fault. `evidence/variations.yml` declares them, `make record` executes the chapters under
+them, and data/evidence.jsonl keeps the outcomes. A line of the kind `outcome` is one chapter under
+one variation. A line of the kind `numbers` says of a chapter which codes make the same numbers, and
+holds what it measures at toy sizes, so that an edit that changes no number outdates nothing.
+
+A line's digest covers all that it says. A line that was changed by hand is refused.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from bookbuild.errors import BookError
+from bookbuild.schema import load
+
+RECORD = Path("data/evidence.jsonl")
+DECLARED = Path("evidence/variations.yml")
+Kind = Literal["seed", "rounding", "device", "setting", "fault", "sizes"]
+Profile = Literal["paper", "reduced", "smoke"]
+Values = Mapping[str, Any]  # of measures, by their keys; infinity is a text
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Which codes of a chapter make the same numbers.
+
+    Attributes:
+        chapter: its name.
+        same: fingerprints of codes, the newest last.
+        constants: digest of the numbers and texts in constants, classes and cells that it reaches.
+        smoke: what it measures at toy sizes, of the measures that rows judge.
+        bits: digest of all that it measures there, and of the data of its figures.
+        machine: that measured this.
+    """
+
+    chapter: str
+    same: tuple[str, ...]
+    constants: str
+    smoke: Values
+    bits: str
+    machine: str
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a chapter measured under a variation.
+
+    Attributes:
+        chapter: its name.
+        variation: the name of the variation.
+        kind: what is varied.
+        profile: at which sizes.
+        fingerprint: of the chapter's code.
+        of: digest of the variation as it was declared.
+        commit: of the tree.
+        machine: that measured.
+        seconds: of one core.
+        values: of the measures that rows of the ledger judge.
+        fates: what became of rows, where their values were not kept: turned, improved, stops.
+    """
+
+    chapter: str
+    variation: str
+    kind: Kind
+    profile: Profile
+    fingerprint: str
+    of: str
+    commit: str
+    machine: str | None
+    seconds: float
+    values: Values = field(default_factory=dict)
+    fates: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Record:
+    """All lines: of the chapters by name, of outcomes by chapter and variation."""
+
+    numbers: Mapping[str, Numbers] = field(default_factory=dict)
+    outcomes: Mapping[tuple[str, str], Outcome] = field(default_factory=dict)
+
+    def is_current(self, chapter: str, made: str, today: str | None) -> bool:
+        """Return whether the code that made something makes the numbers of today's code."""
+        known = self.numbers.get(chapter)
+        return made == today or (known is not None and {made, today} <= {*known.same})
+
+    def of(self, chapter: str, *kinds: Kind) -> list[Outcome]:
+        """Return the outcomes of a chapter, of some kinds."""
+        return [o for o in self.outcomes.values() if o.chapter == chapter and o.kind in kinds]
+
+
+def read_outcomes(root: Path) -> Record:
+    """Return the record of a book, empty where there is none; raise BookError for a false line."""
+    path = root / RECORD
+    if not path.is_file():
+        return Record()
+    numbers: dict[str, Numbers] = {}
+    outcomes: dict[tuple[str, str], Outcome] = {}
+    for place, text in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+        try:
+            line = _line(text)
+            if isinstance(line, Numbers):
+                _add(numbers, line.chapter, line)
+            else:
+                _add(outcomes, (line.chapter, line.variation), line)
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise BookError(f"{RECORD}, line {place}: {error}.") from error
+    return Record(numbers, outcomes)
+
+
+def text_of(record: Record) -> str:
+    """Return the record as text, the chapters and variations in the order of their names."""
+    lines: list[Numbers | Outcome] = [record.numbers[name] for name in sorted(record.numbers)]
+    lines += [record.outcomes[key] for key in sorted(record.outcomes)]
+    return "".join(f"{_signed(line)}\n" for line in lines)
+
+
+def declared(root: Path) -> Mapping[str, Any]:
+    """Return what the book declares of variations; nothing where it declares none."""
+    path = root / DECLARED
+    found: Mapping[str, Any] = load(path, DECLARED) if path.is_file() else {}
+    return found
+
+
+def digest(content: Any) -> str:
+    """Return the digest of what a line says."""
+    text = json.dumps(content, sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def _signed(line: Numbers | Outcome) -> str:
+    kind = "numbers" if isinstance(line, Numbers) else "outcome"
+    content = {"line": kind, **{k: v for k, v in asdict(line).items() if v not in ({}, ())}}
+    return json.dumps(content | {"digest": digest(content)}, ensure_ascii=False, allow_nan=False)
+
+
+def _line(text: str) -> Numbers | Outcome:
+    content = json.loads(text)
+    told = content.pop("digest", None)
+    if told != digest(content):
+        raise ValueError("it was changed by hand: its digest does not fit what it says")
+    if content.pop("line") == "numbers":
+        return Numbers(**content | {"same": tuple(content["same"])})
+    outcome = Outcome(**content)
+    if outcome.kind not in get_args(Kind) or outcome.profile not in get_args(Profile):
+        raise ValueError(f"there is no variation of the kind {outcome.kind!r:.40} at such sizes")
+    return outcome
+
+
+def _add(found: dict[Any, Any], key: Any, line: Any) -> None:
+    if key in found:
+        raise ValueError(f"it says again what another line says: {key}")
+    found[key] = line
+
+
+def replaced(record: Record, lines: Iterable[Numbers | Outcome]) -> Record:
+    """Return the record with some lines in the places of theirs."""
+    numbers, outcomes = dict(record.numbers), dict(record.outcomes)
+    for line in lines:
+        if isinstance(line, Numbers):
+            numbers[line.chapter] = line
+        else:
+            outcomes[line.chapter, line.variation] = line
+    return Record(numbers, outcomes)

@@ -1,1 +1,0 @@
-"""Wrong trainings as the rows of the ledger see them."""
