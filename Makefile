@@ -15,7 +15,7 @@ AUDIT := .venv-audit/.installed
 PROSE := README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md book data/claims.yml src tools
 SCIENCE := tests/running tests/emergence tests/chapters  # whose tests execute sources in their own process
 
-options := PYTHON PROFILE DEVICE SEED SEEDS ROUNDING JOBS PART RESULTS FROM MINUTES DRAW TIMEOUT CHAPTER PORT THREADS TORCH_INDEX CONFIG SCHEDULER EXTRAS RUNS WHAT
+options := PYTHON PROFILE DEVICE SEED JOBS PART RESULTS FROM MINUTES DRAW TIMEOUT CHAPTER KIND PORT THREADS TORCH_INDEX CONFIG SCHEDULER EXTRAS RUNS WHAT
 given := $(foreach setting,$(MAKEOVERRIDES),$(firstword $(subst =, ,$(setting))))
 unknown := $(filter-out $(options),$(given))
 ifneq ($(unknown),)
@@ -31,7 +31,7 @@ help:  ## list the targets and their options
 	@echo
 	@echo 'Options: PROFILE=paper|smoke  DEVICE=auto|cpu|cuda  PART=paper|beyond|companions  SEED=n  JOBS=n'
 	@echo '         TIMEOUT=seconds for a cell  SCHEDULER=tcp://host:port of a Dask cluster for long runs'
-	@echo '         RUNS=k_hop  SEEDS=n  ROUNDING=avx2  MINUTES=n, for make record; CHAPTER=, for make drill'
+	@echo '         RUNS=k_hop  CHAPTER=paper/05_emergence  KIND=seed|rounding|fault  MINUTES=n, for make record'
 	@echo '         PYTHON=interpreter  TORCH_INDEX=url  EXTRAS=language, for make env'
 
 ifneq ($(filter-out language,$(EXTRAS)),)
@@ -137,20 +137,25 @@ release-pages:
 prove:  ## compile the Coq proofs in proofs/ and record their axioms; only Coq is needed
 	@PYTHONPATH=src $(PYTHON) -c 'from chapters.beyond.machine_checked import formal; formal.main()'
 
-record: record-$(or $(WHAT),none)  ## for maintainers: write a record to data/, WHAT=runs|seeds|rounding|carry|rows|cold-build|timings|machine|preregistration|peers
+record: record-$(or $(WHAT),evidence)  ## say what evidence is outdated and what that costs, and renew it, the cheapest first: CHAPTER= KIND= MINUTES=n, 0 only lists; WHAT=runs|ends|preregistration|machine|cold-build|timings|peers writes another record
+
+record-evidence: env
+	@$(BIN)/python -m evidence record $(if $(JOBS),--jobs '$(JOBS)') $(if $(MINUTES),--minutes '$(MINUTES)') \
+		$(if $(CHAPTER),--chapter '$(CHAPTER)') $(if $(KIND),--kind '$(KIND)') \
+		$(if $(SCHEDULER),--scheduler '$(SCHEDULER)')
 
 record-runs: env
 	@$(BIN)/python -m bookbuild runs $(if $(JOBS),--jobs '$(JOBS)') $(if $(MINUTES),--minutes '$(MINUTES)') \
 		$(if $(SCHEDULER),--scheduler '$(SCHEDULER)') '$(RUNS)'
 
-record-seeds: env
-	@$(BIN)/python -m tools.records seeds $(run_options) $(part_option) $(if $(SEEDS),--seeds '$(SEEDS)') \
-		$(if $(ROUNDING),--rounding '$(ROUNDING)') $(if $(SCHEDULER),--scheduler '$(SCHEDULER)')
+record-ends: env
+	@$(BIN)/python -m evidence.ends $(if $(RUNS),make '$(RUNS)')
 
-record-rounding: record-seeds
+record-preregistration: env
+	@$(BIN)/python -m evidence.preregistration
 
-record-carry: env
-	@$(BIN)/python -m tools.records carry $(if $(JOBS),--jobs '$(JOBS)')
+record-machine: env
+	@$(BIN)/python -m evidence machine --device '$(DEVICE)'
 
 record-cold-build: env
 	@$(BIN)/python -m tools.records cold-build $(run_options) $(part_option)
@@ -158,25 +163,12 @@ record-cold-build: env
 record-timings: env
 	@$(BIN)/python -m tools.records timings $(if $(MINUTES),--minutes '$(MINUTES)')
 
-record-machine: env
-	@$(BIN)/python -m tools.records machine --device '$(DEVICE)'
-
-record-preregistration: env
-	@$(BIN)/python -m tools.preregistration
-
-record-rows: record-preregistration
-	@$(BIN)/python -m tools.mutation --list
-
 record-peers: env
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements.peers.lock
 	@$(BIN)/python -W ignore -m tools.benchmark.witnesses
 	@$(BIN)/python -W ignore -m tools.benchmark.published
 
-drill: drill-$(or $(WHAT),none)  ## for maintainers: break or imitate something on purpose, WHAT=mutation|faults|forgeries|emulation|rehearsal|newest-sphinx|vulnerabilities
-
-drill-mutation: env
-	@$(BIN)/python -m tools.mutation --profile '$(PROFILE)' $(part_option) \
-		$(if $(CHAPTER),--chapter '$(CHAPTER)') $(if $(JOBS),--jobs '$(JOBS)')
+drill: drill-$(or $(WHAT),none)  ## for maintainers: break or imitate something on purpose, WHAT=faults|forgeries|emulation|rehearsal|newest-sphinx|vulnerabilities
 
 drill-faults: env
 	@$(BIN)/python -m tools.faults $(if $(SEED),--seed '$(SEED)')
@@ -228,12 +220,8 @@ $(eval $(call renamed,archive,release WHAT=results))
 $(eval $(call renamed,pdf,release WHAT=pdf))
 $(eval $(call renamed,notebooks,release WHAT=notebooks))
 $(eval $(call renamed,runs,record WHAT=runs RUNS='$(WHAT)'))
-$(eval $(call renamed,robust,record WHAT=seeds))
-$(eval $(call renamed,carry,record WHAT=carry))
 $(eval $(call renamed,afresh,record WHAT=cold-build))
-$(eval $(call renamed,foreseen,record WHAT=preregistration))
 $(eval $(call renamed,peers,record WHAT=peers))
-$(eval $(call renamed,sabotage,drill WHAT=mutation))
 $(eval $(call renamed,faults,drill WHAT=faults))
 $(eval $(call renamed,emulate,drill WHAT=emulation))
 $(eval $(call renamed,rehearse,drill WHAT=rehearsal))

@@ -1,7 +1,6 @@
-"""Say what evidence is outdated, what renewing it costs, and renew it: python -m evidence --help."""
+"""Say what evidence is outdated and what renewing it costs, and renew it: python -m evidence."""
 
 import contextlib
-import sys
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
@@ -9,17 +8,18 @@ from pathlib import Path
 import click
 
 from bookbuild.cli import main
-from bookbuild.cli.options import commands, tell, whole
+from bookbuild.cli.options import DEVICE, commands, tell, whole
+from bookbuild.ledger.outcomes import RECORD
 from bookbuild.ledger.records import Cost
 from bookbuild.settings import core_count
 
-from .runner import Book, Trial, follow, renew
+from .runner import Book, Trial, follow, of_this_machine, renew
 
 KINDS = ("seed", "rounding", "device", "setting", "fault", "sizes")
 
 
 @commands.command()
-@whole("--minutes", "of one core at most, after which no other trial is begun; 0 only lists")
+@whole("--minutes", "of one core at most; 0 only lists what is outdated", least=0)
 @whole("--jobs", "how many chapters are executed at once; by default one for each core, up to 4")
 @click.option("--chapter", multiple=True, help="only of these chapters, such as paper/05_emergence")
 @click.option("--kind", multiple=True, type=click.Choice(KINDS), help="only variations of a kind")
@@ -51,6 +51,16 @@ def record(
         renew(book, tell, seconds=seconds, jobs=jobs, workers=workers, only=is_wanted)
 
 
+@commands.command()
+@DEVICE
+def machine(device: str) -> None:
+    """Record what make reproduce has measured on this machine, beside the machine of the book."""
+    book = Book(Path.cwd())
+    lines = of_this_machine(book, device)
+    book.keep(*lines)
+    tell(f"{len(lines)} chapters as this machine has executed them: {RECORD}")
+
+
 def costs(trials: Iterable[Trial]) -> list[str]:
     """Return a line for each chapter with something outdated: how much, and what that takes."""
     found: dict[str, list[Trial]] = {}
@@ -70,4 +80,4 @@ def _time(trials: Iterable[Trial]) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

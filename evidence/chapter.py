@@ -44,7 +44,7 @@ def execute(order: dict[str, Any]) -> None:
             text = repr(np.asarray(plain).tolist())
             arrays[f"{name}: {key}"] = hashlib.sha256(text.encode()).hexdigest()
 
-    bookbuild.show = seen
+    bookbuild.show = seen  # type: ignore[assignment]
     names: dict[str, Any] = {"__name__": "chapter"}
     errors: list[str] = []
     kept = StoredCache(Path(order["trainings"]), root / "src", order["device"], {}, INTERVAL)

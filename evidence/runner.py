@@ -14,7 +14,6 @@ from typing import Any
 
 from bookbuild.costs import chapter_costs
 from bookbuild.errors import BookError
-from . import rounding
 from bookbuild.ledger.claims import read_claims
 from bookbuild.ledger.outcomes import (
     RECORD,
@@ -28,14 +27,16 @@ from bookbuild.ledger.outcomes import (
 )
 from bookbuild.reporting import provenance
 from bookbuild.reporting.notebook import MEASURES_FILE
+from bookbuild.results import executed
 from bookbuild.results.code.definitions import reached_by_cells
 from bookbuild.results.contents import different
-from bookbuild.results.keys import chapter_fingerprint
-from bookbuild.results.machine import machine_name
+from bookbuild.results.keys import chapter_fingerprint, chapter_key
+from bookbuild.results.machine import gpu, machine_name
 from bookbuild.results.store import write_whole
 from bookbuild.settings import Settings
 from bookbuild.source.chapters import Chapter, read_chapters, read_toc
 
+from . import rounding
 from .chapter import TOLD
 from .variations import Variation, planted, read_variations
 
@@ -91,7 +92,11 @@ class Book:
             for chapter in self.chapters
             if one.is_for(chapter)
         }
-        outcomes = {place: line for place, line in record.outcomes.items() if place in known}
+        outcomes = {
+            place: line
+            for place, line in record.outcomes.items()
+            if place in known or line.variation.startswith("machine ")
+        }
         self.record = Record(record.numbers, outcomes)
         write_whole(self.root / RECORD, text_of(self.record).encode())
 
@@ -270,6 +275,35 @@ def measure_here(chapter: str, variation: Variation, fingerprint: str) -> Measur
     if book.today.get(chapter) != fingerprint:
         raise RuntimeError("the worker has other sources than this machine")
     return measure(book.root, chapter, variation)
+
+
+def of_this_machine(book: Book, device: str) -> list[Outcome]:
+    """Return what a build of the paper profile has measured on this machine.
+
+    Raises BookError where a chapter has not been executed here.
+    """
+    settings = replace(book.settings, device=device)
+    name = f"machine {machine_name()}{f', {gpu()}' if device == 'cuda' else ''}"
+    lines, missing = [], []
+    for chapter in book.chapters.values():
+        entry, _ = executed.find(settings, chapter_key(chapter, settings))
+        if entry is None:
+            missing.append(chapter.name)
+            continue
+        measured = json.loads(entry.files[MEASURES_FILE])
+        values = {key: measured[key]["value"] for key in book.measures[chapter.name]}
+        one = Variation(name, "device", device=device)
+        lines.append(
+            Outcome(chapter.name, name, "device", "paper", book.today[chapter.name],
+                    one.declaration, entry.origin["commit"], machine_name(),
+                    entry.origin["seconds"], values)
+        )  # fmt: skip
+    if missing:
+        raise BookError(
+            f"{len(missing)} chapters have not been executed on this machine: run make reproduce "
+            "first."
+        )
+    return lines
 
 
 def _executed(

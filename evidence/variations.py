@@ -99,7 +99,8 @@ def _changing(
     at, changes = one.get("at", "paper"), _changes([one])
     places: dict[Profile, list[str]] = {}
     for chapter in one["sees"]:
-        places.setdefault(at if isinstance(at, str) else at[chapter], []).append(chapter)
+        profile: Profile = at if isinstance(at, str) else at[chapter]  # type: ignore[assignment]
+        places.setdefault(profile, []).append(chapter)
     for chapter in places.pop("reduced", ()):
         together = (*sizes[chapter], *changes)
         yield Variation(one[kind], kind, (chapter,), "reduced", changes=together)

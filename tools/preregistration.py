@@ -25,9 +25,9 @@ from typing import Any
 import yaml
 
 from bookbuild.ledger.claims import LEDGER, Claim
-from bookbuild.reporting.expectations import read_expectation
 from bookbuild.ledger.preregistration import Preregistration
 from bookbuild.ledger.stored import PREREGISTRATION, read_record
+from bookbuild.reporting.expectations import read_expectation
 from bookbuild.schema import LOADER
 
 PATTERN = re.compile(r"\breport\(\s*f\"([^\"]+)\"")

@@ -1,1 +1,1 @@
-"""Records in data/: other first seeds, other rounding, a cold build, and how they stay current."""
+"""Records of time in data/: a cold build, and what stored runs take."""
