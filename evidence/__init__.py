@@ -1,0 +1,1 @@
+"""What the history of the repository tells of the book's records."""
