@@ -37,9 +37,12 @@ class Ledgers:
 
     def __init__(self, root: Path) -> None:
         self.history = History(root, str(LEDGER), "book/*.md")
-        files = self.history.files
-        self.rows = {commit: read_rows(files[commit].get(str(LEDGER), "")) for commit in files}
-        self.chapters = {c: {bare(path): files[c][path] for path in files[c]} for c in files}
+        files = self.history.files.items()
+        self.rows = {commit: read_rows(texts.get(str(LEDGER), "")) for commit, texts in files}
+        self.chapters = {
+            commit: {bare(path): text for path, text in texts.items() if path != str(LEDGER)}
+            for commit, texts in files
+        }
 
     def first_reports(self, names: Iterable[Measure]) -> set[str]:
         """The commits that report a measure under a name, and have no ancestor that does."""

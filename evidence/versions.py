@@ -62,7 +62,7 @@ def _read(piece: str) -> list[dict[str, Any]]:
 
 def _plain(expect: Any) -> Expectation:
     """An expectation whose numbers are numbers, so that equal ones compare as equal."""
-    given = {expect: True} if isinstance(expect, str) else expect  # once written so
+    given: Any = {expect: True} if isinstance(expect, str) else expect  # once written so
     try:
         read = read_expectation(given)
     except (TypeError, ValueError):
