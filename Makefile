@@ -1,4 +1,4 @@
-# Every target is one command; bookbuild does the work, and tools does what only maintainers need.
+# Every target is one command; bookbuild does the work, and tools and evidence do what only maintainers need.
 PYTHON ?= python3
 PROFILE ?= paper
 DEVICE ?= auto
@@ -12,7 +12,7 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 AUDIT := .venv-audit/.installed
 
-PROSE := README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md book data/claims.yml src tools
+PROSE := README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md book data/claims.yml src tools evidence
 SCIENCE := tests/running tests/emergence tests/chapters  # whose tests execute sources in their own process
 
 options := PYTHON PROFILE DEVICE SEED JOBS PART RESULTS FROM MINUTES DRAW TIMEOUT CHAPTER KIND PORT THREADS TORCH_INDEX CONFIG SCHEDULER EXTRAS RUNS WHAT

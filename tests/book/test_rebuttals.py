@@ -4,9 +4,9 @@ import re
 import statistics
 
 import pytest
+from bookbuild.ledger.seed_sensitivity import told
 
 from bookbuild.ledger.claims import Finding
-from bookbuild.ledger.seed_sensitivity import told
 from bookbuild.ledger.stored import ROUNDING, SEEDS, read_record
 from tools.this_book import ROOT, claims
 

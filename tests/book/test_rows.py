@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from functools import cache
 
 import pytest
-
-from bookbuild.ledger.stored import MUTATION, read_record
-from bookbuild.ledger.trainings import reach
-from bookbuild.source.chapters import read_chapter
 from tools.mutation.catalogue import ARGUED, BLIND, FAULTS
 from tools.mutation.keeping import contradictions, kept_rows, read_reasons
 from tools.mutation.verdicts import FATES
 from tools.mutation.verdicts import green as green_of
+
+from bookbuild.ledger.stored import MUTATION, read_record
+from bookbuild.ledger.trainings import reach
+from bookbuild.source.chapters import read_chapter
 from tools.this_book import ROOT, claims
 
 # Calls that measure nothing: Python's own, sizes as they are chosen, arrays as they are written.

@@ -1,7 +1,7 @@
 """The record of preregistration: whether an expectation was written before its measure existed.
 
-The record is derived from the history of the repository by `tools/preregistration.py`, and stored,
-because Binder, Colab and shallow clones have no history.
+The record is derived from the history of the repository by `evidence/preregistration.py`, and
+stored, because Binder, Colab and shallow clones have no history; a test holds it against that.
 """
 
 from dataclasses import dataclass

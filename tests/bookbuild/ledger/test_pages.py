@@ -3,13 +3,13 @@
 from typing import Any
 
 import pytest
+from bookbuild.ledger.carried import IN_PLACE, Carried, carried_on
+from bookbuild.ledger.mutation import trial_of
+from bookbuild.ledger.seed_sensitivity import Rerun, with_reruns
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from bookbuild.ledger.carried import IN_PLACE, Carried, carried_on
 from bookbuild.ledger.claims import Claim, Finding, Rebuttal
 from bookbuild.ledger.counts import KINDS, news, record_counts, verdict_counts
-from bookbuild.reporting.expectations import Measured, read_expectation
-from bookbuild.ledger.mutation import trial_of
 from bookbuild.ledger.pages import (
     items_of,
     matrix,
@@ -20,8 +20,8 @@ from bookbuild.ledger.pages import (
 )
 from bookbuild.ledger.preregistration import Preregistration
 from bookbuild.ledger.records import Cost, Records
-from bookbuild.ledger.seed_sensitivity import Rerun, with_reruns
 from bookbuild.ledger.templates import render
+from bookbuild.reporting.expectations import Measured, read_expectation
 from bookbuild.source.chapters import Chapter
 
 CHAPTER = "paper/01_line"

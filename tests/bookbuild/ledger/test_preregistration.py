@@ -1,4 +1,4 @@
-"""The record of what was preregistered: read, and held against the ledger."""
+"""The record of what was preregistered: read, and refused where it is malformed."""
 
 import json
 from pathlib import Path
@@ -7,22 +7,16 @@ from typing import Any
 import pytest
 
 from bookbuild.errors import BookError
-from bookbuild.ledger.claims import Claim
-from bookbuild.reporting.expectations import read_expectation
 from bookbuild.ledger.preregistration import Preregistration, read_preregistration
-from tools.preregistration import unmarked
+from bookbuild.reporting.expectations import read_expectation
 
 FIVE = read_expectation({"at_most": 5})
 
 
 def write(root: Path, rows: object) -> None:
     (root / "data").mkdir(exist_ok=True)
-    text = json.dumps({"commit": "abc", "rows": rows})
+    text = json.dumps({"rows": rows})
     (root / "data" / "preregistration.json").write_text(text, encoding="utf-8")
-
-
-def claim(expect: Any = FIVE) -> Claim:
-    return Claim("a-row", "§1", "A.", "paper", "paper/01_line", "slope", expect, "Because.")
 
 
 def test_the_record_is_read(tmp_path: Path) -> None:
@@ -56,18 +50,3 @@ def test_a_malformed_record_is_refused(tmp_path: Path, row: object, reason: str)
     write(tmp_path, {"a-row": row})
     with pytest.raises(BookError, match=reason):
         read_preregistration(tmp_path)
-
-
-def test_a_changed_expectation_has_to_be_marked() -> None:
-    known = {"a-row": Preregistration("before", FIVE)}
-    assert list(unmarked([claim()], known)) == []
-    (sentence,) = unmarked([claim(read_expectation({"at_most": 6}))], known)
-    assert "expects at most 6, and data/preregistration.json says at most 5" in sentence
-    assert "make record WHAT=preregistration; run it, and commit the file" in sentence
-    (sentence,) = unmarked([claim()], {})
-    assert (
-        "'a-row' is not in data/preregistration.json: run make record WHAT=preregistration"
-        in sentence
-    )
-    (sentence,) = unmarked([claim(None)], known)
-    assert "not in the ledger" in sentence

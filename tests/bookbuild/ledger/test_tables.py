@@ -5,9 +5,9 @@ import io
 import json
 
 from bookbuild.ledger.claims import Claim, Finding
-from bookbuild.reporting.expectations import Measured, read_expectation
 from bookbuild.ledger.records import Cost, Records
 from bookbuild.ledger.tables import SCHEMA, ledger_csv, ledger_json, ledger_row
+from bookbuild.reporting.expectations import Measured, read_expectation
 from bookbuild.schema import faults
 
 EXPECTED = read_expectation({"at_least": 1})

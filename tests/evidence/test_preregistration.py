@@ -1,4 +1,4 @@
-"""The history of expectations, on small repositories."""
+"""The history of expectations, on small repositories, and the record of this one."""
 
 import json
 from pathlib import Path
@@ -7,7 +7,10 @@ from typing import Any
 import pytest
 import yaml
 
-from tools.preregistration import record, write
+from bookbuild.errors import BookError
+from bookbuild.ledger.stored import PREREGISTRATION
+from evidence.preregistration import derived
+from tools.this_book import ROOT
 from tools.toy_book import LINE, git
 
 
@@ -34,8 +37,8 @@ class Repository:
         self.git("add", "--all")
         self.git("commit", "--quiet", "--allow-empty", "--message=a")
 
-    def told(self, *, anew: bool = True) -> dict[str, Any]:
-        return record(self.root, anew=anew)["rows"]
+    def told(self) -> dict[str, Any]:
+        return derived(self.root)["rows"]
 
 
 @pytest.fixture
@@ -104,12 +107,17 @@ def test_parallel_branches_cannot_be_ordered(repository: Repository) -> None:
     assert repository.told()["a"]["preregistration"] == "together"
 
 
-def test_what_is_on_record_stays_until_the_expectation_changes(repository: Repository) -> None:
+def test_a_shallow_clone_is_refused(repository: Repository) -> None:
+    repository.commit(FIVE, "")
     repository.commit(FIVE, REPORTS)
-    known = {"a": {"preregistration": "before", "expect": {"at_most": 5}}}
-    path = repository.root / "data" / "preregistration.json"
-    path.write_text(write({"commit": "abc", "rows": known}), encoding="utf-8")
-    assert json.loads(path.read_text(encoding="utf-8"))["rows"] == known
-    assert repository.told(anew=False) == known
-    repository.put(SIX, REPORTS)
-    assert repository.told(anew=False)["a"]["preregistration"] == "changed"
+    repository.git("clone", "--quiet", "--depth=1", f"file://{repository.root}", "clone")
+    with pytest.raises(BookError, match="run git fetch --unshallow"):
+        derived(repository.root / "clone")
+
+
+@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="there is no git repository")
+def test_the_committed_record_is_what_the_history_gives() -> None:
+    stored = json.loads((ROOT / PREREGISTRATION).read_text(encoding="utf-8"))["rows"]
+    told = derived(ROOT)["rows"]
+    differing = [name for name in stored | told if stored.get(name) != told.get(name)]
+    assert not differing, "run make record WHAT=preregistration, and commit the file"

@@ -1,0 +1,143 @@
+"""Entries that are recorded otherwise than before are found, on small repositories."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bookbuild.errors import BookError
+from evidence.history import altered, lines, runs
+from tools.toy_book import git
+
+RUNS, LINES, SINCE = "data/runs.json", "data/lines.jsonl", "data/since.txt"
+PARSERS = {RUNS: runs, LINES: lines}
+
+
+def run(seed: int = 0, **changes: Any) -> dict[str, Any]:
+    """An entry of a file of stored runs."""
+    entry = {"configuration": {"": "Cell", "seed": seed}, "code": "c0de", "commit": "a" * 12}
+    entry |= {"machine": "a machine", "versions": {"python": "3.11"}, "seconds": 2.5}
+    return entry | {"date": "2026-11-01", "result": [0.5], "digest": "d1"} | changes
+
+
+class Repository:
+    """A repository with a file of stored runs, one of lines, and the file that starts them."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        (root / "data").mkdir(parents=True)
+        self.git("init", "--quiet", "--initial-branch=main")
+        (root / SINCE).write_text("", encoding="utf-8")
+
+    def git(self, *arguments: str) -> str:
+        return git(self.root, *arguments)
+
+    def put(self, *entries: dict[str, Any], path: str = RUNS) -> None:
+        texts = [json.dumps(entry) for entry in entries]
+        text = "[\n" + ",\n".join(texts) + "\n]\n" if path == RUNS else "\n".join(texts) + "\n"
+        (self.root / path).write_text(text, encoding="utf-8")
+
+    def commit(self, *entries: dict[str, Any], path: str = RUNS) -> str:
+        """Commit entries; return the name of the commit, as sentences have it."""
+        self.put(*entries, path=path)
+        self.git("add", "--all")
+        self.git("commit", "--quiet", "--allow-empty", "--message=a")
+        return self.git("rev-parse", "HEAD")[:12]
+
+    def altered(self) -> list[str]:
+        return altered(self.root, PARSERS, SINCE)
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Repository:
+    return Repository(tmp_path / "repository")
+
+
+@pytest.mark.parametrize(
+    "edit", [{"result": [0.6]}, {"machine": None}, {"code": "0ther"}, {"digest": "d2"}], ids=str
+)
+@pytest.mark.parametrize("date", ["2026-11-01", None])
+def test_an_edited_entry_is_found(
+    repository: Repository, edit: dict[str, Any], date: str | None
+) -> None:
+    first = repository.commit(run(date=date))
+    repository.put(run(date=date, **edit), run(1))
+    (told,) = repository.altered()
+    assert told.startswith(f"{RUNS}: (")
+    assert '"seed": 0' in told
+    assert told.endswith(f"recorded in commit {first}, and is otherwise since the working tree.")
+    then = repository.commit(run(date=date, **edit), run(1))
+    repository.commit(run(date=date), run(1))  # and back, which hides nothing
+    (told,) = repository.altered()
+    assert told.endswith(f"recorded in commit {first}, and is otherwise since commit {then}.")
+
+
+def test_new_runs_added_removed_and_reordered_entries_are_fine(repository: Repository) -> None:
+    repository.commit(run(0), run(1))
+    repository.commit(run(1), run(0, date="2026-11-02", result=[0.7]), run(2))
+    repository.commit(dict(reversed(run(1).items())))
+    repository.put()
+    assert repository.altered() == []
+
+
+def test_a_line_is_known_by_what_it_is_about(repository: Repository) -> None:
+    line = {"key": "slope", "seed": 0, "values": [1.0], "digest": "d1", "seconds": 1.0}
+    repository.commit(line | {"machine": "a"}, path=LINES)  # which comes after the other file
+    repository.commit(line | {"machine": "a"}, line | {"seed": 1, "machine": None}, path=LINES)
+    assert repository.altered() == []
+    repository.put(line | {"machine": None}, path=LINES)
+    (told,) = repository.altered()
+    assert told.startswith(LINES)
+    assert '"key": "slope"' in told
+
+
+def test_branches_are_held_against_each_other(repository: Repository) -> None:
+    repository.commit(run(0))
+    repository.git("checkout", "--quiet", "-b", "other")
+    repository.commit(run(0), run(1, result=[0.1]))
+    repository.git("checkout", "--quiet", "main")
+    repository.commit(run(0), run(1))
+    assert repository.altered() == []
+    repository.git("merge", "--quiet", "--no-edit", "--strategy=ours", "other")
+    (told,) = repository.altered()
+    assert '"seed": 1' in told
+
+
+def test_an_edit_in_a_merge_is_found(repository: Repository) -> None:
+    repository.commit(run(0))
+    repository.git("checkout", "--quiet", "-b", "other")
+    repository.commit(run(0), run(1))
+    repository.git("checkout", "--quiet", "main")
+    repository.git("merge", "--quiet", "--no-ff", "--no-commit", "other")
+    merge = repository.commit(run(0, machine=None), run(1))
+    repository.commit(run(0), run(1))
+    (told,) = repository.altered()
+    assert f"since commit {merge}" in told
+
+
+def test_what_was_there_before_the_format_does_not_count(repository: Repository) -> None:
+    (repository.root / SINCE).unlink()
+    repository.commit({"of": "another format"})
+    repository.commit(run(result=[0.4]))
+    (repository.root / SINCE).write_text("", encoding="utf-8")
+    repository.commit(run())
+    assert repository.altered() == []
+
+
+def test_a_merge_with_conflicts_records_nothing(repository: Repository) -> None:
+    repository.commit(run())
+    (repository.root / RUNS).write_text("<<<<<<< HEAD\n", encoding="utf-8")
+    repository.git("commit", "--quiet", "--all", "--message=a")
+    repository.commit(run())
+    assert repository.altered() == []
+    repository.commit(run(machine=None))
+    assert len(repository.altered()) == 1
+
+
+def test_a_shallow_clone_is_refused(repository: Repository) -> None:
+    repository.commit(run())
+    repository.commit(run(), run(1))
+    repository.git("clone", "--quiet", "--depth=1", f"file://{repository.root}", "clone")
+    with pytest.raises(BookError, match="run git fetch --unshallow"):
+        altered(repository.root / "clone", PARSERS, SINCE)
