@@ -14,7 +14,8 @@ from evidence.repository import WORKTREE, History
 
 Pairs = Iterable[tuple[Hashable, str]]  # identities, and the content of each
 
-OUTCOME = ("values", "digest", "seconds", "machine")  # what a line does not say to be identified
+# what a line does not say to be identified
+OUTCOME = ("values", "fates", "smoke", "bits", "constants", "digest", "seconds", "machine")
 BRIEF = Repr()
 BRIEF.maxstring = 120
 
