@@ -23,8 +23,8 @@ function choice(name, label, options) {
 const names = {
   paper: "claims of the paper", new: "new results", companion: "companions", erratum: "errata",
   before: "before the measure", together: "not told", after: "after the measure",
-  changed: "changed since", steady: "steady", flips: "flips", earlier: "agrees, in earlier code",
-  turned: "turned by a fault", argued: "argued for", green: "turned by none", untried: "untried",
+  changed: "changed since", steady: "the same", flips: "another one", earlier: "the same, in earlier code",
+  missing: "not repeated", turned: "catches one", green: "catches none", untried: "none planted",
 };
 const itemName = (key) => capital(words(key)).replace(/^Section /, "§").replace(/^Appendix (.)/, (_, letter) => `Appendix ${letter.toUpperCase()}`);
 const values = (row, key) => (row.dataset[key] ?? "").split(key === "item" ? " " : "\n").filter(Boolean);
