@@ -1,0 +1,258 @@
+"""Ends of stored runs, computed again: python -m evidence.ends [make FILE [PLACE ...]].
+
+Alone it counts how the entries of each file are covered. With `make` it runs those at some places,
+from 0, once more, or all that are not covered, and keeps states near their ends.
+"""
+
+import importlib
+import json
+import math
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, fields, is_dataclass, replace
+from functools import cache
+from itertools import islice
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import numpy as np
+import torch
+
+from bookbuild.costs import run_costs
+from bookbuild.results.keys import digest
+from bookbuild.source.book import read_book
+from chapters.beyond.clock_of_a_corpus.stored import Natural
+from chapters.beyond.every_position.stored import WeightsCell
+from running import cache as caches
+from running import loop
+from running.records import Entry, StoredRuns
+
+from . import states
+
+Kind = Literal["whole", "seed", "state", "beginning", "none"]
+Leaf = tuple[str, Any, Any]  # the way to a value of a result, what is stored, and what is found
+ROOT = Path(__file__).parents[1]
+FOLDER = ROOT / "data" / "ends"
+FILES = {Path(path).stem: path for path in read_book(ROOT).stored_runs}
+COSTS = run_costs(ROOT)
+CHEAP = 4.0  # seconds of a core for an entry, or for one of its runs
+
+
+# How far a number may be from another one: as a share, as it is, and as a count.
+# No machine is told from another one. Runs from the start were equal to the last digit on the two
+# kinds of processors that made them; elsewhere rounding is another, and grows with every step. It
+# has few steps to do so in a beginning. A state has fewer bits than what it is a state of.
+TOLERANCE: Mapping[Kind, tuple[float, float, int]] = {
+    "whole": (0.05, 0.01, 3),
+    "seed": (0.05, 0.01, 3),
+    "state": (0.05, 0.02, 10),
+    "beginning": (0.01, 0.001, 2),
+}
+# How many steps before the ends states are kept, at least; 0 where the last network is measured.
+BACK = {"birth": 0, "distributional": 0, "factual_recall": 32, "grokking": 110}
+WITHOUT = "pool", "recent", "switches"  # of a state, which nothing reads after it
+# Files whose runs end on their own, so that one alone ends where it ended beside others.
+ALONE = "every_position", "grokking", "grokking_widths", "token_grid"
+# No beginning says anything of a search, or of results that have no curves over training.
+SEARCHES = "associative_memories", "language"
+CURVELESS = "clock_counts", "every_position", "factual_recall", "token_grid"
+# Steps of each training in a beginning, at which two rows are there.
+STEPS = {"birth": 6, "distributional": 3, "grokking": 201, "grokking_widths": 201}
+STEPS |= {"birth 9": 3, "birth 21": 3, "grokking 22": 220, "k_hop_backwards": 101}
+OTHERWISE = 51
+
+
+@dataclass(frozen=True)
+class End:
+    """One stored run, and how much of it is computed again."""
+
+    file: str  # of stored runs, without its folder and ending
+    place: int  # of the entry in its file, from 0
+    kind: Kind  # the whole entry, its first run, from states, its beginning, or nothing
+    configuration: Any  # of what is computed
+
+    @property
+    def name(self) -> str:
+        """What messages call it: the file and the place of the entry there, from 1."""
+        return f"{self.file} {self.place + 1}"
+
+    def again(self, kept: Any = None) -> Any:
+        """What the computation gives, as a file has it; other states may be given."""
+        using, steps = caches.current(), None
+        if self.kind == "state":
+            using = states.Resuming(kept or states_of(self.file, self.place))
+            steps = max(1, 2 * BACK[self.file])
+        elif self.kind == "beginning":
+            steps = STEPS.get(self.name, STEPS.get(self.file, OTHERWISE))
+        with caches.attached(using), shortened(steps):
+            return json.loads(json.dumps(declared(self.file).bound(ROOT)(self.configuration)))
+
+    def compared(self, stored: Any, again: Any) -> list[Leaf]:
+        """The leaves that are compared."""
+        return list(_walk(stored, again, self.kind, "", self.kind != "beginning"))
+
+    def slack(self, value: float) -> float:
+        """How far a number may be from this one."""
+        relative, absolute, counts = TOLERANCE[self.kind]
+        return counts if isinstance(value, int) else absolute + relative * abs(value)
+
+    def disagreements(self, stored: Any, again: Any) -> list[str]:
+        """A sentence for each leaf that is not what it was; one where no number is compared."""
+        pairs = self.compared(stored, again)
+        told = [
+            f"{self.name}: {path} is stored as {kept}, found {found}"
+            for path, kept, found in pairs
+            if not self._near(kept, found)
+        ]
+        some = any(number(found) for _, _, found in pairs)
+        return told if some else [*told, f"{self.name}: no number is compared"]
+
+    def _near(self, kept: Any, found: Any) -> bool:
+        if number(kept) and number(found):
+            return abs(kept - found) <= self.slack(found)
+        return type(kept) is type(found) and bool(kept == found)
+
+
+def number(value: Any) -> bool:
+    """Whether a value of JSON is a number."""
+    return type(value) in (int, float)
+
+
+def _walk(kept: Any, found: Any, kind: Kind, path: str, counts: bool) -> Iterator[Leaf]:
+    """Both results side by side; where the computed list is shorter, a part of the stored one.
+
+    It is the last part for what began at a state, which has no earlier rows, else the first. Of a
+    beginning only shorter lists count, since all else is read from a network that was not trained
+    to its end, and so may be the last number of a curve.
+    """
+    less = len(kept) - len(found) if isinstance(kept, list) and isinstance(found, list) else 0
+    match kept, found:
+        case dict(), dict() if kept.keys() == found.keys() or kind == "beginning":
+            for name in (name for name in kept if name in found):  # the oldest have other curves
+                yield from _walk(kept[name], found[name], kind, f"{path}/{name}", counts)
+        case list(), list() if less == 0 or (less > 0 and kind != "whole"):
+            cut = less > 0 and kind == "beginning"
+            last = -1 if cut and number(found[0]) else None
+            for place, part in enumerate(found[:last], less if kind == "state" else 0):
+                yield from _walk(kept[place], part, kind, f"{path}/{place}", counts or cut)
+        case (dict() | list(), _) | (_, dict() | list()):
+            yield path, f"{kept!r:.40}", f"not {found!r:.40}"
+        case _ if counts:
+            yield path, kept, found
+
+
+def narrowed(configuration: Any) -> Any:
+    """The configuration of the first of several runs: one seed, and one learning rate."""
+    found = {field.name: getattr(configuration, field.name) for field in fields(configuration)}
+    for name, value in found.items():
+        if name in ("seeds", "rates") and isinstance(value, tuple):
+            found[name] = value[:1]
+        elif name == "n_seeds":
+            found[name] = 1
+        elif is_dataclass(value):
+            found[name] = narrowed(value)
+    return replace(configuration, **found)
+
+
+@contextmanager
+def shortened(steps: int | None) -> Iterator[None]:
+    """Have every training end after so many steps, however long they take."""
+    whole = loop.steps
+    loop.steps = lambda *task, **parts: islice(whole(*task, **parts), steps)
+    try:
+        yield
+    finally:
+        loop.steps = whole
+
+
+def end_of(file: str, place: int) -> End:
+    """How one entry is covered: by a state, else by as much of it as is cheap."""
+    cell, seconds = entries(file)[place].configuration, COSTS[FILES[file]][f"{file} {place + 1}"][0]
+    if isinstance(cell, WeightsCell):  # not all are timed
+        seconds = cell.n_pairs**3 * cell.batch_size * cell.steps * len(cell.seeds) / 1.5e8
+    alone = narrowed(cell) if file in ALONE else cell
+    share = math.prod(1 / len(getattr(cell, name, "1")) for name in ("seeds", "rates"))
+    kind: Kind = "none"
+    if states_of(file, place):
+        kind = "state"
+    elif file in SEARCHES or isinstance(getattr(cell, "text", None), Natural):
+        pass
+    elif seconds <= CHEAP:
+        kind = "whole"
+    elif alone != cell and seconds * share <= CHEAP:
+        kind, cell = "seed", alone
+    elif file not in CURVELESS:
+        kind, cell = "beginning", alone
+    return End(file, place, kind, cell)
+
+
+@cache
+def declared(file: str) -> StoredRuns:
+    """The declaration of a file of stored runs, by its name."""
+    runs: StoredRuns = importlib.import_module(read_book(ROOT).stored_runs[FILES[file]]).RUNS
+    return runs
+
+
+@cache
+def entries(file: str) -> tuple[Entry, ...]:
+    """The entries of a file of stored runs, by its name."""
+    return tuple(declared(file).entries((ROOT / FILES[file]).read_text(encoding="utf-8")))
+
+
+def key_of(entry: Entry) -> str:
+    """The name of an entry's states in their file."""
+    return str(digest(caches.plain(entry.configuration)))[:12]
+
+
+def states_of(file: str, place: int) -> Any:
+    """The states of an entry's trainings, in their order; none where there are none."""
+    try:
+        return states.unpacked(arrays(file), key_of(entries(file)[place]))
+    except KeyError:
+        return []
+
+
+@cache
+def arrays(file: str) -> dict[str, Any]:
+    """The states that belong to a file, packed; to be written as they are."""
+    path = FOLDER / f"{file}.npz"
+    return dict(np.load(path)) if path.is_file() else {}
+
+
+def make(file: str, place: int) -> bool:
+    """Run one entry and keep its states if its end is found again from there; say so."""
+    entry, keeping = entries(file)[place], states.Keeping(BACK[file])
+    with caches.attached(keeping):
+        declared(file).bound(ROOT)(entry.configuration)
+    for name in WITHOUT:
+        for kept in keeping.states:
+            kept["parts"].pop(name, None)
+    made = states.packed(keeping.states, key_of(entry))
+    end = End(file, place, "state", entry.configuration)
+    again = end.again(states.unpacked(made, key_of(entry)))
+    told = end.disagreements(entry.result, again)
+    print(f"{end.name}: {sum(part.nbytes for part in made.values())} bytes", *told[:4], flush=True)
+    if not told:
+        arrays(file).update(made)
+        np.savez_compressed(FOLDER / f"{file}.npz", **arrays(file))
+    return not told
+
+
+def main(*order: str) -> int:
+    """Print the counts by file, or make states; return 1 if one disagrees."""
+    torch.set_num_threads(1)
+    ends = {file: [end_of(file, place) for place in range(len(entries(file)))] for file in FILES}
+    if order:
+        lacking = [end.place for end in ends[order[1]] if end.kind == "none"]
+        made = {place: make(order[1], place) for place in map(int, order[2:] or lacking)}
+        return int(not all(made.values()))
+    for file, found in ends.items():
+        kinds = Counter(end.kind for end in found)
+        print(FILES[file], *(f"{kind} {kinds[kind]}" for kind in get_args(Kind) if kinds[kind]))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
