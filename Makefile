@@ -12,7 +12,7 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 AUDIT := .venv-audit/.installed
 
-PROSE := README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md book data/claims.yml src tools
+PROSE := README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md book data/claims.yml src tools evidence
 SCIENCE := tests/running tests/emergence tests/chapters  # whose tests execute sources in their own process
 
 options := PYTHON PROFILE DEVICE SEED SEEDS ROUNDING JOBS PART RESULTS FROM MINUTES DRAW TIMEOUT CHAPTER PORT THREADS TORCH_INDEX CONFIG SCHEDULER EXTRAS RUNS WHAT

@@ -134,7 +134,7 @@ def _walk(kept: Any, found: Any, kind: Kind, path: str, counts: bool) -> Iterato
                 yield from _walk(kept[name], found[name], kind, f"{path}/{name}", counts)
         case list(), list() if less == 0 or (less > 0 and kind != "whole"):
             cut = less > 0 and kind == "beginning"
-            last = -1 if cut and number(found[0]) else None
+            last = -1 if cut and any(map(number, found)) else None
             for place, part in enumerate(found[:last], less if kind == "state" else 0):
                 yield from _walk(kept[place], part, kind, f"{path}/{place}", counts or cut)
         case (dict() | list(), _) | (_, dict() | list()):

@@ -26,8 +26,6 @@ from bookbuild.source.chapters import Chapter
 from running.cache import plain
 from running.records import Entry, StoredRuns, written
 
-ENDS = "data/ends/covered.json"  # places of the entries whose ends a test computes again
-
 
 class File:
     """A file of stored runs below a folder, its declaration, and the code of the sources there."""
@@ -199,14 +197,7 @@ def remark(chapter: Chapter, settings: Settings) -> str:
     names = stored_by(chapter, settings)
     files = [File(name, settings.root, sources(settings)) for name in names]
     count = sum(len(file.entries) for file in files)
-    made = said(sum(f.earlier for f in files), sum(f.carried for f in files), count)
-    path = settings.root / ENDS
-    known = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    kinds = [known[name] for name in names if name in known]
-    if not kinds:
-        return made
-    whole, part, none = (sum(len(each[k]) for each in kinds) for k in ("whole", "part", "none"))
-    return f"{made} {ends_said(whole, part, none)}".strip()
+    return said(sum(f.earlier for f in files), sum(f.carried for f in files), count)
 
 
 def stored_by(chapter: Chapter, settings: Settings) -> list[str]:
@@ -226,11 +217,3 @@ def said(earlier: int, carried: int, count: int) -> str:
         for how, n in kinds.items()
         if n
     )
-
-
-def ends_said(whole: int, part: int, none: int) -> str:
-    """Return the sentence about stored runs whose ends a test computes again, wholly or in part."""
-    told = f"Of the {whole + part + none} stored runs of this chapter, a test computes the ends "
-    some = f", those of {part} more for some of their seeds" if part else ""
-    last = f", and those of {none} not at all." if none else "."
-    return f"{told}of {whole} again{some}{last}"
