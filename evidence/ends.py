@@ -123,9 +123,8 @@ def number(value: Any) -> bool:
 def _walk(kept: Any, found: Any, kind: Kind, path: str, counts: bool) -> Iterator[Leaf]:
     """Both results side by side; where the computed list is shorter, a part of the stored one.
 
-    It is the last part for what began at a state, which has no earlier rows, else the first. Of a
-    beginning only shorter lists count, since all else is read from a network that was not trained
-    to its end, and so may be the last number of a curve.
+    It is the last part for what began at a state, else the first. Of a beginning only such lists
+    count, since all else, and the last number of a curve, may be read from the network at its end.
     """
     less = len(kept) - len(found) if isinstance(kept, list) and isinstance(found, list) else 0
     match kept, found:
@@ -191,8 +190,7 @@ def end_of(file: str, place: int) -> End:
 @cache
 def declared(file: str) -> StoredRuns:
     """The declaration of a file of stored runs, by its name."""
-    runs: StoredRuns = importlib.import_module(read_book(ROOT).stored_runs[FILES[file]]).RUNS
-    return runs
+    return importlib.import_module(read_book(ROOT).stored_runs[FILES[file]]).RUNS
 
 
 @cache
@@ -208,10 +206,7 @@ def key_of(entry: Entry) -> str:
 
 def states_of(file: str, place: int) -> Any:
     """The states of an entry's trainings, in their order; none where there are none."""
-    try:
-        return states.unpacked(arrays(file), key_of(entries(file)[place]))
-    except KeyError:
-        return []
+    return states.unpacked(arrays(file), key_of(entries(file)[place]))
 
 
 @cache
@@ -226,9 +221,8 @@ def make(file: str, place: int) -> bool:
     entry, keeping = entries(file)[place], states.Keeping(BACK[file])
     with caches.attached(keeping):
         declared(file).bound(ROOT)(entry.configuration)
-    for name in WITHOUT:
-        for kept in keeping.states:
-            kept["parts"].pop(name, None)
+    for kept in keeping.states:
+        kept["parts"] = {n: part for n, part in kept["parts"].items() if n not in WITHOUT}
     made = states.packed(keeping.states, key_of(entry))
     end = End(file, place, "state", entry.configuration)
     again = end.again(states.unpacked(made, key_of(entry)))
