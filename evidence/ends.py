@@ -39,7 +39,6 @@ FILES = {Path(path).stem: path for path in read_book(ROOT).stored_runs}
 COSTS = run_costs(ROOT)
 CHEAP = 4.0  # seconds of a core for an entry, or for one of its runs
 
-
 # How far a number may be from another one: as a share, as it is, and as a count.
 # No machine is told from another one. What differs between two is how they round, which grows with
 # every step: there are few in a beginning. A state has fewer bits than what it is a state of.
@@ -50,18 +49,19 @@ TOLERANCE: Mapping[Kind, tuple[float, float, int]] = {
     "beginning": (0.01, 0.001, 2),
 }
 # How many steps before the ends states are kept, at least; 0 where the last network is measured.
-BACK = {"birth": 0, "distributional": 0, "factual_recall": 32, "grokking": 110}
+BACK = {"birth": 0, "distributional": 0, "factual_recall": 32}
 # A state may stand where the most right answers were given, long before the last step.
 NOT_AT = {"factual_recall": "steps"}
-WITHOUT = "pool", "recent", "switches"  # of a state, which nothing reads after it
 # Files whose runs end on their own, so that one alone ends where it ended beside others.
 ALONE = "every_position", "grokking", "grokking_widths", "token_grid"
 # No beginning says anything of a search, or of results that have no curves over training.
 SEARCHES = "associative_memories", "language"
 CURVELESS = "clock_counts", "every_position", "factual_recall", "token_grid"
 # Steps of each training in a beginning, at which two rows are there.
-STEPS = dict.fromkeys(FILES, 51) | {"birth": 6, "distributional": 3, "k_hop_backwards": 101}
-STEPS |= {"grokking": 201, "grokking_widths": 201, "birth 9": 3, "birth 21": 3, "grokking 22": 220}
+STEPS = dict.fromkeys(FILES, 51) | {"birth": 6, "birth 9": 3, "birth 21": 3, "distributional": 3}
+STEPS |= {"grokking_widths": 201, "k_hop_backwards": 101, "grokking": 101, "grokking 19": 51}
+STEPS |= {"grokking 20": 51, "grokking 21": 121, "grokking 22": 221}
+STEPS |= {f"grokking {n}": 601 for n in range(1, 10)}  # of small networks
 
 
 @dataclass(frozen=True)
@@ -224,7 +224,7 @@ def make(file: str, place: int) -> bool:
     with caches.attached(keeping):
         declared(file).bound(ROOT)(entry.configuration)
     for kept in keeping.states:
-        kept["parts"] = {n: part for n, part in kept["parts"].items() if n not in WITHOUT}
+        kept["parts"].pop("pool", None)  # nothing reads it after the end
     made = states.packed(keeping.states, key_of(entry))
     end = End(file, place, "state", entry.configuration)
     told = end.disagreements(entry.result, end.again(states.unpacked(made, key_of(entry))))
