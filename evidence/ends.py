@@ -46,7 +46,7 @@ TOLERANCE: Mapping[Kind, tuple[float, float, int]] = {
     "whole": (0.05, 0.01, 3),
     "seed": (0.05, 0.01, 3),
     "state": (0.05, 0.02, 10),
-    "beginning": (0.01, 0.001, 2),
+    "beginning": (0.01, 0.001, 3),
 }
 # How many steps before the ends states are kept, at least; 0 where the last network is measured.
 BACK = {"birth": 0, "distributional": 0, "factual_recall": 32}
@@ -60,8 +60,8 @@ CURVELESS = "clock_counts", "every_position", "factual_recall", "token_grid"
 # Steps of each training in a beginning, at which two rows are there.
 STEPS = dict.fromkeys(FILES, 51) | {"birth": 6, "birth 9": 3, "birth 21": 3, "distributional": 3}
 STEPS |= {"grokking_widths": 201, "k_hop_backwards": 101, "grokking": 101, "grokking 19": 51}
-STEPS |= {"grokking 20": 51, "grokking 21": 121, "grokking 22": 221}
-STEPS |= {f"grokking {n}": 601 for n in range(1, 10)}  # of small networks
+STEPS |= {"grokking 20": 24, "grokking 21": 121, "grokking 22": 221}
+STEPS |= {f"grokking {n}": 301 for n in range(1, 10)}  # of small networks
 
 
 @dataclass(frozen=True)
