@@ -1,7 +1,6 @@
 """Ends of stored runs, computed again: python -m evidence.ends [make FILE [PLACE ...]].
 
-Alone it counts how the entries of each file are covered. With `make` it runs those at some places,
-from 0, once more, or all that are not covered, and keeps states near their ends.
+Alone it counts how entries are covered; `make` runs those at some places, from 0, and keeps states.
 """
 
 import importlib
@@ -50,13 +49,13 @@ TOLERANCE: Mapping[Kind, tuple[float, float, int]] = {
 }
 # How many steps before the ends states are kept, at least; 0 where the last network is measured.
 BACK = {"birth": 0, "distributional": 0, "factual_recall": 32}
-# A state may stand where the most right answers were given, long before the last step.
-NOT_AT = {"factual_recall": "steps"}
+NOT_AT = {"factual_recall": "steps"}  # its states stand before the most right answers
 # Files whose runs end on their own, so that one alone ends where it ended beside others.
 ALONE = "every_position", "grokking", "grokking_widths", "token_grid"
 # No beginning says anything of a search, or of results that have no curves over training.
 SEARCHES = "associative_memories", "language"
 CURVELESS = "clock_counts", "every_position", "factual_recall", "token_grid"
+SLOW = "distributional 1", "distributional 4", "distributional 5"  # minutes to measure anything
 # Steps of each training in a beginning, at which two rows are there.
 STEPS = dict.fromkeys(FILES, 51) | {"birth": 6, "birth 9": 3, "birth 21": 3, "distributional": 3}
 STEPS |= {"grokking_widths": 201, "k_hop_backwards": 101, "grokking": 101, "grokking 19": 51}
@@ -170,7 +169,8 @@ def shortened(steps: int | None) -> Iterator[None]:
 
 def end_of(file: str, place: int) -> End:
     """How one entry is covered: by a state, else by as much of it as is cheap."""
-    cell, seconds = entries(file)[place].configuration, COSTS[FILES[file]][f"{file} {place + 1}"][0]
+    cell, name = entries(file)[place].configuration, f"{file} {place + 1}"
+    seconds = COSTS[FILES[file]][name].seconds
     if isinstance(cell, WeightsCell):  # not all are timed
         seconds = cell.n_pairs**3 * cell.batch_size * cell.steps * len(cell.seeds) / 1.5e8
     alone = narrowed(cell) if file in ALONE else cell
@@ -184,7 +184,7 @@ def end_of(file: str, place: int) -> End:
         kind = "whole"
     elif alone != cell and seconds * share <= CHEAP:
         kind, cell = "seed", alone
-    elif file not in CURVELESS:
+    elif file not in CURVELESS and name not in SLOW:
         kind, cell = "beginning", alone
     return End(file, place, kind, cell)
 
