@@ -15,7 +15,7 @@ from typing import Any
 import nbformat
 import pytest
 
-from bookbuild.execution.runs import ENDS, File, Recording, ends_said, file_of, remark, said
+from bookbuild.execution.runs import File, Recording, file_of, remark, said
 from bookbuild.ledger.stored import RUNS
 from bookbuild.results.machine import machine_name
 from bookbuild.settings import Settings
@@ -217,11 +217,6 @@ def test_a_page_tells_of_runs_by_earlier_code(
         ("companions/04_weight_norm", 0, 0),
     ):
         assert remark(by_name[name], settings) == said(earlier, 0, count)
-    (tmp_path / ENDS).parent.mkdir()
-    kinds = {"whole": [0, 2], "part": [1], "none": [3]}
-    (tmp_path / ENDS).write_text(json.dumps({file_of("k_hop", ROOT): kinds}), encoding="utf-8")
-    told = remark(by_name["companions/09_k_hop"], settings)
-    assert told == f"{said(k_hop, 0, 39)} {ends_said(2, 1, 1)}".strip()
 
 
 def test_runs_from_before_an_edit_that_changed_no_number_are_current(tmp_path: Path) -> None:
@@ -240,13 +235,6 @@ def test_the_sentences_count() -> None:
     assert said(1, 0, 10).startswith(f"{of}1 was made by earlier code")
     assert said(0, 2, 10).startswith(f"{of}2 were made before edits that changed no number")
     assert said(1, 2, 10).count(of) == 2
-    assert ends_said(7, 0, 0) == (
-        "Of the 7 stored runs of this chapter, a test computes the ends of 7 again."
-    )
-    assert ends_said(3, 2, 5) == (
-        f"{of}a test computes the ends of 3 again, those of 2 more for some of their seeds, "
-        "and those of 5 not at all."
-    )
 
 
 def test_the_page_of_a_chapter_has_the_sentence_once(
