@@ -41,6 +41,8 @@ def record(
     follow(book, tell, jobs)
     for line in costs(filter(is_wanted, book.trials())):
         tell(line)
+    if minutes == 0:
+        return
     with contextlib.ExitStack() as stack:
         workers = None
         if scheduler is not None:

@@ -36,7 +36,7 @@ from bookbuild.results.keys import chapter_fingerprint, chapter_key
 from bookbuild.results.machine import gpu, machine_name
 from bookbuild.results.store import write_whole
 from bookbuild.settings import Settings
-from bookbuild.source.chapters import Chapter, read_chapters, read_toc
+from bookbuild.source.chapters import Chapter, read_chapter, read_chapters, read_toc
 
 from . import rounding
 from .chapter import TOLD
@@ -173,6 +173,9 @@ def renew(
         name, one = trial.chapter.name, trial.variation
         if isinstance(measured, BaseException):
             tell(f"{name}, {one.name}: {measured}")
+            continue
+        if chapter_fingerprint(read_chapter(book.root, name), book.settings) != book.today[name]:
+            tell(f"{name}, {one.name}: not recorded, for the code was edited meanwhile")
             continue
         values = {key: v for key, v in measured.values.items() if key in book.measures[name]}
         book.keep(
