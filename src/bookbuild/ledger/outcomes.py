@@ -145,9 +145,13 @@ def _line(text: str) -> Numbers | Outcome:
     told = content.pop("digest", None)
     if told != digest(content):
         raise ValueError("it was changed by hand: its digest does not fit what it says")
-    if content.pop("line") == "numbers":
-        return Numbers(**content | {"same": tuple(content["same"])})
-    outcome = Outcome(**content)
+    kind = content.pop("line")
+    if kind == "numbers":
+        return Numbers(**{"smoke": {}} | content | {"same": tuple(content["same"])})
+    if kind != "outcome":
+        raise ValueError(f"there is no line of the kind {kind!r:.40}")
+    fates = {fate: tuple(rows) for fate, rows in content.get("fates", {}).items()}
+    outcome = Outcome(**content | {"fates": fates})
     if outcome.kind not in get_args(Kind) or outcome.profile not in get_args(Profile):
         raise ValueError(f"there is no variation of the kind {outcome.kind!r:.40} at such sizes")
     return outcome
