@@ -223,8 +223,7 @@ def test_a_reason_may_hold_for_every_training_and_never_for_slips_of_code() -> N
 
 
 def test_the_sharpest_fault_is_of_today_and_of_the_sizes_of_the_paper() -> None:
-    found = known(line("slip", 0.5, code=EARLIER), line("loss", None, profile="smoke"),
-                  declared=DECLARED)  # fmt: skip
+    found = known(line("slip", 0.5, code=EARLIER), line("loss", None, profile="smoke"))
     assert (found.alertness, found.sharpest.says) == ("turned", "A factor is forgotten.")
     assert known(line("lost", 0.5)).faults == known().faults  # what is no longer declared
     tiny = known(Numbers(CHAPTER, (TODAY,), "", {"slope": 0.5}, "", ""))
