@@ -17,6 +17,7 @@ from bookbuild.errors import BookError
 from bookbuild.ledger.claims import read_claims
 from bookbuild.ledger.outcomes import (
     RECORD,
+    Line,
     Numbers,
     Outcome,
     Record,
@@ -83,7 +84,7 @@ class Book:
         self.variations = read_variations(root)
         self.record = read_outcomes(root)
 
-    def keep(self, *lines: Numbers | Outcome) -> None:
+    def keep(self, *lines: Line) -> None:
         """Write the record with some lines anew; what is no longer declared or judged goes."""
         record = replaced(self.record, lines)
         known = {
@@ -97,7 +98,7 @@ class Book:
             for place, line in record.outcomes.items()
             if place in known or line.variation.startswith("machine ")
         }
-        self.record = Record(record.numbers, outcomes)
+        self.record = Record(record.numbers, record.runs, outcomes)
         write_whole(self.root / RECORD, text_of(self.record).encode())
 
     def trials(self) -> list[Trial]:

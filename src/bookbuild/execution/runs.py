@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 from bookbuild.errors import BookError
-from bookbuild.ledger.outcomes import read_outcomes
+from bookbuild.ledger.outcomes import RECORD, Runs, read_outcomes, replaced, text_of
 from bookbuild.reporting.provenance import commit, versions
 from bookbuild.results import cache
 from bookbuild.results.keys import code_of, digest
@@ -39,13 +40,15 @@ class File:
         self.runs: StoredRuns = importlib.import_module(read_book(root).stored_runs[file]).RUNS
         function = self.runs.function
         self.code = code_of(function.__module__, function.__qualname__, src)
-        self.record = read_outcomes(root)
+        self.root, self.record = root, read_outcomes(root)
         self.entries: dict[Any, Entry] = {}
         if self.path.is_file():
             try:
-                found = self.runs.entries(self.path.read_text(encoding="utf-8"))
+                text = self.path.read_text(encoding="utf-8")
+                found = self.runs.entries(text)
             except (OSError, ValueError) as error:
                 raise BookError(f"{self.path}: {error}.") from error
+            self._check(text)
             self.entries = {entry.configuration: entry for entry in found}
 
     @property
@@ -63,13 +66,35 @@ class File:
         declared = {*self.runs.cells}
         found = self.entries | {entry.configuration: entry}
         self.entries = {cell: run for cell, run in found.items() if cell in declared}
-        write_whole(self.path, written(self.entries.values()).encode())
+        text = written(self.entries.values())
+        write_whole(self.path, text.encode())
+        if (self.root / RECORD).is_file():
+            known = self.record.runs.get(self.file)
+            same = known.same if known and self.code in known.same else (self.code,)
+            record = replaced(read_outcomes(self.root), [Runs(self.file, same, digests(text))])
+            write_whole(self.root / RECORD, text_of(record).encode())
+
+    def _check(self, text: str) -> None:
+        """Raise BookError where the record has digests of other entries than the file holds."""
+        known = self.record.runs.get(self.file)
+        places = zip_longest(known.entries, digests(text)) if known else ()
+        for place, (recorded, found) in enumerate(places, start=1):
+            if recorded != found:
+                raise BookError(
+                    f"{self.file}, entry {place}: it was changed by hand, for {RECORD} has another "
+                    "digest of it."
+                )
 
     def _current(self, configuration: Any) -> bool:
         entry = self.entries.get(configuration)
         if entry is None or entry.code is None:
             return False
         return self.record.is_current(self.file, entry.code, self.code)
+
+
+def digests(text: str) -> tuple[str, ...]:
+    """Return a digest of each entry of a file of stored runs."""
+    return tuple(map(digest, json.loads(text)))
 
 
 class Recording(Executor):

@@ -48,6 +48,21 @@ class Numbers:
 
 
 @dataclass(frozen=True)
+class Runs:
+    """Which codes of stored runs make the same numbers, and what the file holds.
+
+    Attributes:
+        file: its path below the root.
+        same: digests of codes, the newest last.
+        entries: a digest of each entry of the file, in their order.
+    """
+
+    file: str
+    same: tuple[str, ...]
+    entries: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Outcome:
     """What a chapter measured under a variation.
 
@@ -78,16 +93,23 @@ class Outcome:
     fates: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
+Line = Numbers | Runs | Outcome
+
+
 @dataclass(frozen=True)
 class Record:
-    """All lines: of the chapters by name, of outcomes by chapter and variation."""
+    """All lines: of chapters and files by name, of outcomes by chapter and variation."""
 
     numbers: Mapping[str, Numbers] = field(default_factory=dict)
+    runs: Mapping[str, Runs] = field(default_factory=dict)
     outcomes: Mapping[tuple[str, str], Outcome] = field(default_factory=dict)
 
-    def is_current(self, chapter: str, made: str, today: str | None) -> bool:
-        """Return whether the code that made something makes the numbers of today's code."""
-        known = self.numbers.get(chapter)
+    def is_current(self, name: str, made: str, today: str | None) -> bool:
+        """Return whether the code that made something makes the numbers of today's code.
+
+        The name is that of a chapter, or of a file of stored runs.
+        """
+        known = self.numbers.get(name) or self.runs.get(name)
         return made == today or (known is not None and {made, today} <= {*known.same})
 
     def of(self, chapter: str, *kinds: Kind) -> list[Outcome]:
@@ -100,25 +122,22 @@ def read_outcomes(root: Path) -> Record:
     path = root / RECORD
     if not path.is_file():
         return Record()
-    numbers: dict[str, Numbers] = {}
-    outcomes: dict[tuple[str, str], Outcome] = {}
+    lines: list[Line] = []
     for place, text in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
         try:
-            line = _line(text)
-            if isinstance(line, Numbers):
-                _add(numbers, line.chapter, line)
-            else:
-                _add(outcomes, (line.chapter, line.variation), line)
+            lines.append(_line(text))
+            if len({*map(_place, lines)}) < len(lines):
+                raise ValueError("another line is about the same")
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise BookError(f"{RECORD}, line {place}: {error}.") from error
-    return Record(numbers, outcomes)
+    return replaced(Record(), lines)
 
 
 def text_of(record: Record) -> str:
     """Return the record as text, the chapters and variations in the order of their names."""
-    lines: list[Numbers | Outcome] = [record.numbers[name] for name in sorted(record.numbers)]
-    lines += [record.outcomes[key] for key in sorted(record.outcomes)]
-    return "".join(f"{_signed(line)}\n" for line in lines)
+    lines: list[Line] = [*record.numbers.values(), *record.runs.values()]
+    lines += record.outcomes.values()
+    return "".join(f"{_signed(line)}\n" for line in sorted(lines, key=_place))
 
 
 def declared(root: Path) -> Mapping[str, Any]:
@@ -134,13 +153,20 @@ def digest(content: Any) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
-def _signed(line: Numbers | Outcome) -> str:
-    kind = "numbers" if isinstance(line, Numbers) else "outcome"
-    content = {"line": kind, **{k: v for k, v in asdict(line).items() if v not in ({}, ())}}
+def _place(line: Line) -> tuple[str, str, str]:
+    """Return what a line is about, by which lines are in order."""
+    if isinstance(line, Outcome):
+        return "outcome", line.chapter, line.variation
+    return ("runs", line.file, "") if isinstance(line, Runs) else ("numbers", line.chapter, "")
+
+
+def _signed(line: Line) -> str:
+    content = {k: v for k, v in asdict(line).items() if v not in ({}, ())}
+    content = json.loads(json.dumps({"line": _place(line)[0], **content}))  # lists for tuples
     return json.dumps(content | {"digest": digest(content)}, ensure_ascii=False, allow_nan=False)
 
 
-def _line(text: str) -> Numbers | Outcome:
+def _line(text: str) -> Line:
     content = json.loads(text)
     told = content.pop("digest", None)
     if told != digest(content):
@@ -148,6 +174,9 @@ def _line(text: str) -> Numbers | Outcome:
     kind = content.pop("line")
     if kind == "numbers":
         return Numbers(**{"smoke": {}} | content | {"same": tuple(content["same"])})
+    if kind == "runs":
+        lists = {name: tuple(content.get(name, ())) for name in ("same", "entries")}
+        return Runs(**content | lists)
     if kind != "outcome":
         raise ValueError(f"there is no line of the kind {kind!r:.40}")
     fates = {fate: tuple(rows) for fate, rows in content.get("fates", {}).items()}
@@ -157,18 +186,14 @@ def _line(text: str) -> Numbers | Outcome:
     return outcome
 
 
-def _add(found: dict[Any, Any], key: Any, line: Any) -> None:
-    if key in found:
-        raise ValueError(f"it says again what another line says: {key}")
-    found[key] = line
-
-
-def replaced(record: Record, lines: Iterable[Numbers | Outcome]) -> Record:
+def replaced(record: Record, lines: Iterable[Line]) -> Record:
     """Return the record with some lines in the places of theirs."""
-    numbers, outcomes = dict(record.numbers), dict(record.outcomes)
+    numbers, runs, outcomes = dict(record.numbers), dict(record.runs), dict(record.outcomes)
     for line in lines:
         if isinstance(line, Numbers):
             numbers[line.chapter] = line
+        elif isinstance(line, Runs):
+            runs[line.file] = line
         else:
             outcomes[line.chapter, line.variation] = line
-    return Record(numbers, outcomes)
+    return Record(numbers, runs, outcomes)

@@ -12,6 +12,7 @@ from bookbuild.ledger.outcomes import (
     Numbers,
     Outcome,
     Record,
+    Runs,
     declared,
     digest,
     read_outcomes,
@@ -23,7 +24,8 @@ LINE = Numbers("paper/01_line", ("a", "b"), "c", {"slope": [2.0, "inf"]}, "d", "
 SEED = Outcome("paper/01_line", "seed 100", "seed", "paper", "b", "o", "c", None, 2.5, {"slope": 2})
 FAULT = Outcome("paper/01_line", "slip", "fault", "smoke", "b", "o", "c", "a machine", 1.0,
                 fates={"turned": ("a-row",), "stops": ()})  # fmt: skip
-WHOLE = replaced(Record(), [SEED, FAULT, LINE])
+RUNS = Runs("data/k_hop.json", ("e", "f"), ("1", "2"))
+WHOLE = replaced(Record(), [SEED, FAULT, LINE, RUNS])
 
 
 def written(root: Path, text: str) -> Path:
@@ -41,7 +43,9 @@ def signed(**content: object) -> str:
     [
         Record(),
         WHOLE,
-        replaced(WHOLE, [replace(LINE, smoke={}), replace(SEED, values={})]),
+        replaced(
+            WHOLE, [replace(LINE, smoke={}), replace(SEED, values={}), replace(RUNS, entries=())]
+        ),
     ],
 )
 def test_what_is_written_is_read(tmp_path: Path, record: Record) -> None:
@@ -63,7 +67,7 @@ def test_a_line_takes_the_place_of_its_own() -> None:
     assert record.of("paper/02_other", "seed") == []
 
 
-NUMBERS, AT_100, SLIP = text_of(WHOLE).splitlines()
+NUMBERS, AT_100, SLIP, OF_RUNS = text_of(WHOLE).splitlines()
 WITHOUT = {k: v for k, v in json.loads(AT_100).items() if k != "digest"}
 
 
@@ -79,7 +83,7 @@ WITHOUT = {k: v for k, v in json.loads(AT_100).items() if k != "digest"}
         (signed(**WITHOUT | {"mood": 1}), "unexpected keyword argument 'mood'"),
         (signed(line="numbers"), "same"),
         (signed(), "line"),
-        (NUMBERS, "it says again"),
+        (NUMBERS, "another line is about the same"),
         ("{", "Expecting"),
         ("[]", "pop"),
         ("7", "pop"),
@@ -92,9 +96,9 @@ def test_a_false_line_is_refused_by_its_place(tmp_path: Path, line: str, reason:
         read_outcomes(root)
 
 
-@pytest.mark.parametrize("again", [AT_100, SLIP])
+@pytest.mark.parametrize("again", [AT_100, SLIP, OF_RUNS])
 def test_an_outcome_stands_once(tmp_path: Path, again: str) -> None:
-    with pytest.raises(BookError, match=r"line 4: it says again"):
+    with pytest.raises(BookError, match=r"line 5: another line is"):
         read_outcomes(written(tmp_path, text_of(WHOLE) + again))
 
 
@@ -105,6 +109,7 @@ def test_an_outcome_stands_once(tmp_path: Path, again: str) -> None:
         ("paper/01_line", "a", "c", False),
         ("paper/01_line", "c", "c", True),
         ("paper/02_other", "a", "b", False),
+        ("data/k_hop.json", "e", "f", True),
         ("paper/01_line", "a", None, False),
     ],
 )
