@@ -274,7 +274,8 @@ def test_machines_are_compared_with_this_build() -> None:
     here = Rerun("rounding one", "partly", True, ""), Rerun("rounding two", None, True, "")
     there = (Rerun("machine <x>", "reproduced", True, ""),)
     known = evidence(rounding=Repeated("reproduced", here), others=Repeated("reproduced", there))
-    text = machines_table([FINDING], Records(evidence={"a": known}))
+    finding = replace(FINDING, measured=Measured([2.0], "seeds"))
+    text = machines_table([finding], Records(evidence={"a": known}))
     for name, same in (("rounding one", 0), ("machine &lt;x&gt;", 1)):
         assert f'<td>{name}</td><td data-label="Rows it judged">1</td>' in text
         assert (
