@@ -9,7 +9,7 @@ from functools import cache
 import pytest
 
 from bookbuild.source.chapters import read_chapter
-from tools.this_book import ROOT, claims
+from tools.this_book import ROOT, chapters, claims
 
 # Calls that measure nothing: Python's own, sizes as they are chosen, arrays as they are written.
 PLAIN = {
@@ -37,6 +37,16 @@ def reported(tree: ast.Module) -> Iterator[tuple[re.Pattern[str], set[str]]]:
         if isinstance(node, ast.Call) and ast.unparse(node.func) == "report":
             key, value = node.args[:2]
             yield pattern(key), calls_behind(value, made)
+
+
+def checked(tree: ast.Module) -> Iterator[tuple[str, set[str]]]:
+    """For each check of a number, and not of a reported key, the calls that it comes from."""
+    made = definitions(tree)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "check":
+            what, value = node.args[:2]
+            if not isinstance(value, ast.Constant | ast.JoinedStr):
+                yield ast.unparse(what), calls_behind(value, made)
 
 
 def pattern(key: ast.expr) -> re.Pattern[str]:
@@ -128,6 +138,12 @@ def test_what_is_judged_is_computed():
             constant.append(name)
     assert missing == [], "their chapters do not report these rows"
     assert constant == [], "these rows come from no computation"
+
+
+@pytest.mark.parametrize("chapter", chapters(), ids=lambda chapter: chapter.name)
+def test_what_is_checked_is_computed(chapter):
+    tree = ast.parse("\n".join(cell.source for cell in chapter.code))
+    assert [what for what, calls in checked(tree) if not calls] == []
 
 
 def test_an_expectation_excludes_something():
