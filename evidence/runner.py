@@ -21,6 +21,7 @@ from bookbuild.ledger.outcomes import (
     Numbers,
     Outcome,
     Record,
+    declared,
     digest,
     read_outcomes,
     replaced,
@@ -81,6 +82,7 @@ class Book:
         self.today = {
             name: chapter_fingerprint(one, self.settings) for name, one in self.chapters.items()
         }
+        self.document = declared(root)
         self.variations = read_variations(root)
         self.record = read_outcomes(root)
 
@@ -203,13 +205,15 @@ def follow(book: Book, tell: Callable[[str], None], jobs: int) -> None:
 
 
 def numbers_of(book: Book, chapter: str, measured: Measured) -> Numbers:
-    """Return the line about a chapter that was executed at toy sizes."""
-    cells = (cell.source for cell in book.chapters[chapter].code)
+    """Return the line about a chapter at toy sizes; what a clock decides is left out."""
+    source = book.chapters[chapter]
+    cells = (cell.source for cell in source.code)
     constants = reached_by_cells(cells, book.root / "src", shown=False).constants
-    values = {key: v for key, v in measured.values.items() if key in book.measures[chapter]}
-    bits = digest([measured.values, measured.arrays, measured.errors])
+    timeless = {key: v for key, v in measured.values.items() if key not in source.timings}
+    judged = {key: v for key, v in timeless.items() if key in book.measures[chapter]}
+    bits = digest([timeless, measured.arrays, measured.errors])
     return Numbers(
-        chapter, (book.today[chapter],), digest(dict(constants)), values, bits, machine_name()
+        chapter, (book.today[chapter],), digest(dict(constants)), judged, bits, machine_name()
     )
 
 

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from bookbuild.errors import raise_if_any
 from bookbuild.reporting.checks import Check
 from bookbuild.source.chapters import Chapter
 
@@ -15,7 +16,16 @@ Checks = Mapping[str, Mapping[str, Check]]  # by chapter, then by the key of the
 def checks_of(
     reported: Mapping[str, Mapping[str, Mapping[str, Any]]], *, judged: bool
 ) -> dict[str, dict[str, Check]]:
-    """Return the checks of each chapter that has some, given what chapters reported."""
+    """Return the checks of each chapter that has some, given what chapters reported.
+
+    Raises BookError for a check that a statement does not hold: say the opposite instead.
+    """
+    raise_if_any(
+        f"Chapter {chapter}, the check {measure['check']['what']!r}: holds= can only be True."
+        for chapter, measures in reported.items()
+        for measure in measures.values()
+        if measure.get("check", {}).get("holds", True) is not True
+    )
     found = {
         chapter: {
             key: Check.of(measure, judged=judged)

@@ -1,0 +1,252 @@
+"""Ends of stored runs, computed again: python -m evidence.ends [make FILE [PLACE ...]].
+
+Alone it counts how entries are covered; `make` runs those at some places, from 0, and keeps states.
+"""
+
+import importlib
+import json
+import math
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, fields, is_dataclass, replace
+from functools import cache
+from itertools import islice
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import numpy as np
+import torch
+
+from bookbuild.costs import run_costs
+from bookbuild.results.keys import digest
+from bookbuild.source.book import read_book
+from chapters.beyond.clock_of_a_corpus.stored import Natural
+from chapters.beyond.every_position.stored import WeightsCell
+from running import cache as caches
+from running import loop
+from running.records import Entry, StoredRuns
+
+from . import states
+
+Kind = Literal["whole", "seed", "state", "beginning", "none"]
+Leaf = tuple[str, Any, Any]  # the way to a value of a result, what is stored, and what is found
+ROOT = Path(__file__).parents[1]
+FOLDER = ROOT / "data" / "ends"
+FILES = {Path(path).stem: path for path in read_book(ROOT).stored_runs}
+COSTS = run_costs(ROOT)
+CHEAP = 4.0  # seconds of a core for an entry, or for one of its runs
+
+# How far a number may be from another one: as a share, as it is, and as a count.
+# No machine is told from another one. What differs between two is how they round, which grows with
+# every step: there are few in a beginning. A state has fewer bits than what it is a state of.
+TOLERANCE: Mapping[Kind, tuple[float, float, int]] = {
+    "whole": (0.05, 0.01, 3),
+    "seed": (0.05, 0.01, 3),
+    "state": (0.05, 0.02, 10),
+    "beginning": (0.01, 0.001, 3),
+}
+# How many steps before the ends states are kept, at least; 0 where the last network is measured.
+BACK = {"birth": 0, "distributional": 0, "factual_recall": 32}
+NOT_AT = {"factual_recall": "steps"}  # its states stand before the most right answers
+# Files whose runs end on their own, so that one alone ends where it ended beside others.
+ALONE = "every_position", "grokking", "grokking_widths", "token_grid"
+# No beginning says anything of a search, or of results that have no curves over training.
+SEARCHES = "associative_memories", "language"
+CURVELESS = "clock_counts", "every_position", "factual_recall", "token_grid"
+SLOW = "distributional 1", "distributional 4", "distributional 5"  # minutes to measure anything
+# Steps of each training in a beginning, at which two rows are there.
+STEPS = dict.fromkeys(FILES, 51) | {"birth": 6, "birth 9": 3, "birth 21": 3, "distributional": 3}
+STEPS |= {"grokking_widths": 201, "k_hop_backwards": 101, "grokking": 101, "grokking 19": 51}
+STEPS |= {"grokking 20": 24, "grokking 21": 121, "grokking 22": 221}
+STEPS |= {f"grokking {n}": 301 for n in range(1, 10)}  # of small networks
+
+
+@dataclass(frozen=True)
+class End:
+    """One stored run, and how much of it is computed again."""
+
+    file: str  # of stored runs, without its folder and ending
+    place: int  # of the entry in its file, from 0
+    kind: Kind  # the whole entry, its first run, from states, its beginning, or nothing
+    configuration: Any  # of what is computed
+
+    @property
+    def name(self) -> str:
+        """What messages call it: the file and the place of the entry there, from 1."""
+        return f"{self.file} {self.place + 1}"
+
+    def again(self, kept: Any = None) -> Any:
+        """What the computation gives, as a file has it; other states may be given."""
+        using, steps = caches.current(), None
+        if self.kind == "state":
+            using = states.Resuming(kept or states_of(self.file, self.place))
+            steps = max(1, 2 * BACK[self.file])
+        elif self.kind == "beginning":
+            steps = STEPS.get(self.name, STEPS[self.file])
+        with caches.attached(using), shortened(steps):
+            found = json.loads(json.dumps(declared(self.file).bound(ROOT)(self.configuration)))
+        if self.kind == "state":
+            found.pop(NOT_AT.get(self.file), None)
+        return found
+
+    def compared(self, stored: Any, again: Any) -> list[Leaf]:
+        """The leaves that are compared."""
+        return list(_walk(stored, again, self.kind, "", self.kind != "beginning"))
+
+    def slack(self, value: float) -> float:
+        """How far a number may be from this one."""
+        relative, absolute, counts = TOLERANCE[self.kind]
+        return counts if isinstance(value, int) else absolute + relative * abs(value)
+
+    def disagreements(self, stored: Any, again: Any) -> list[str]:
+        """A sentence for each leaf that is not what it was; one where no number is compared."""
+        pairs = self.compared(stored, again)
+        some = any(number(found) for _, _, found in pairs)
+        return ([] if some else [f"{self.name}: no number is compared"]) + [
+            f"{self.name}: {path} is stored as {kept}, found {found}"
+            for path, kept, found in pairs
+            if not self._near(kept, found)
+        ]
+
+    def _near(self, kept: Any, found: Any) -> bool:
+        if number(kept) and number(found):
+            return abs(kept - found) <= self.slack(found)
+        return type(kept) is type(found) and bool(kept == found)
+
+
+def number(value: Any) -> bool:
+    """Whether a value of JSON is a number."""
+    return type(value) in (int, float)
+
+
+def _walk(kept: Any, found: Any, kind: Kind, path: str, counts: bool) -> Iterator[Leaf]:
+    """Both results side by side; where the computed list is shorter, a part of the stored one.
+
+    It is the last part for what began at a state, else the first. Of a beginning only such lists
+    count, since all else, and the last number of a curve, may be read from the network at its end.
+    """
+    less = len(kept) - len(found) if isinstance(kept, list) and isinstance(found, list) else 0
+    match kept, found:
+        case dict(), dict() if kept.keys() == found.keys() or kind in ("state", "beginning"):
+            for name in (name for name in kept if name in found):  # the oldest have other curves
+                yield from _walk(kept[name], found[name], kind, f"{path}/{name}", counts)
+        case list(), list() if less == 0 or (less > 0 and kind != "whole"):
+            cut = less > 0 and kind == "beginning"
+            last = -1 if cut and any(map(number, found)) else None
+            for place, part in enumerate(found[:last], less if kind == "state" else 0):
+                yield from _walk(kept[place], part, kind, f"{path}/{place}", counts or cut)
+        case (dict() | list(), _) | (_, dict() | list()):
+            yield path, f"{kept!r:.40}", f"not {found!r:.40}"
+        case _ if counts:
+            yield path, kept, found
+
+
+def narrowed(configuration: Any) -> Any:
+    """The configuration of the first of several runs: one seed, and one learning rate."""
+    found = {field.name: getattr(configuration, field.name) for field in fields(configuration)}
+    for name, value in found.items():
+        if name in ("seeds", "rates") and isinstance(value, tuple):
+            found[name] = value[:1]
+        elif name == "n_seeds":
+            found[name] = 1
+        elif is_dataclass(value):
+            found[name] = narrowed(value)
+    return replace(configuration, **found)
+
+
+@contextmanager
+def shortened(steps: int | None) -> Iterator[None]:
+    """Have every training end after so many steps, however long they take."""
+    whole = loop.steps
+    loop.steps = lambda *task, **parts: islice(whole(*task, **parts), steps)
+    try:
+        yield
+    finally:
+        loop.steps = whole
+
+
+def end_of(file: str, place: int) -> End:
+    """How one entry is covered: by a state, else by as much of it as is cheap."""
+    cell, name = entries(file)[place].configuration, f"{file} {place + 1}"
+    seconds = COSTS[FILES[file]][name].seconds
+    if isinstance(cell, WeightsCell):  # not all are timed
+        seconds = cell.n_pairs**3 * cell.batch_size * cell.steps * len(cell.seeds) / 1.5e8
+    alone = narrowed(cell) if file in ALONE else cell
+    share = math.prod(1 / len(getattr(cell, name, "1")) for name in ("seeds", "rates"))
+    kind: Kind = "none"
+    if states_of(file, place):
+        kind = "state"
+    elif file in SEARCHES or isinstance(getattr(cell, "text", None), Natural):
+        pass
+    elif seconds <= CHEAP:
+        kind = "whole"
+    elif alone != cell and seconds * share <= CHEAP:
+        kind, cell = "seed", alone
+    elif file not in CURVELESS and name not in SLOW:
+        kind, cell = "beginning", alone
+    return End(file, place, kind, cell)
+
+
+@cache
+def declared(file: str) -> StoredRuns:
+    """The declaration of a file of stored runs, by its name."""
+    return importlib.import_module(read_book(ROOT).stored_runs[FILES[file]]).RUNS
+
+
+@cache
+def entries(file: str) -> tuple[Entry, ...]:
+    """The entries of a file of stored runs, by its name."""
+    return tuple(declared(file).entries((ROOT / FILES[file]).read_text(encoding="utf-8")))
+
+
+def key_of(entry: Entry) -> str:
+    """The name of an entry's states in their file."""
+    return str(digest(caches.plain(entry.configuration)))[:12]
+
+
+def states_of(file: str, place: int) -> Any:
+    """The states of an entry's trainings, in their order; none where there are none."""
+    return states.unpacked(arrays(file), key_of(entries(file)[place]))
+
+
+@cache
+def arrays(file: str) -> dict[str, Any]:
+    """The states that belong to a file, packed; to be written as they are."""
+    path = FOLDER / f"{file}.npz"
+    return dict(np.load(path)) if path.is_file() else {}
+
+
+def make(file: str, place: int) -> bool:
+    """Run one entry and keep its states if its end is found again from there; say so."""
+    entry, keeping = entries(file)[place], states.Keeping(BACK[file])
+    with caches.attached(keeping):
+        declared(file).bound(ROOT)(entry.configuration)
+    for kept in keeping.states:
+        kept["parts"].pop("pool", None)  # nothing reads it after the end
+    made = states.packed(keeping.states, key_of(entry))
+    end = End(file, place, "state", entry.configuration)
+    told = end.disagreements(entry.result, end.again(states.unpacked(made, key_of(entry))))
+    print(f"{end.name}: {sum(part.nbytes for part in made.values())} bytes", *told[:4], flush=True)
+    if not told:
+        arrays(file).update(made)
+        np.savez_compressed(FOLDER / f"{file}.npz", **arrays(file))
+    return not told
+
+
+def main(*order: str) -> int:
+    """Print the counts by file, or make states; return how many disagree."""
+    torch.set_num_threads(1)
+    ends = {file: [end_of(file, place) for place in range(len(entries(file)))] for file in FILES}
+    if order:
+        places = order[2:] or [end.place for end in ends[order[1]] if end.kind == "none"]
+        return sum(not make(order[1], int(place)) for place in places)
+    for file, found in ends.items():
+        kinds = Counter(end.kind for end in found)
+        print(FILES[file], *(f"{kind} {kinds[kind]}" for kind in get_args(Kind) if kinds[kind]))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

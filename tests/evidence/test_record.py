@@ -1,0 +1,101 @@
+"""The record of this book: whole, not edited by hand, and what it says comes out again."""
+
+import os
+import random
+import subprocess
+
+import pytest
+
+from bookbuild.execution.runs import File
+from bookbuild.ledger.outcomes import RECORD, Numbers, Outcome
+from bookbuild.source.book import read_book
+from evidence import history
+from evidence.again import differences
+from evidence.runner import Book
+from evidence.variations import planted
+from tools.this_book import ROOT
+
+RUNS = [file for file in read_book(ROOT).stored_runs if (ROOT / file).is_file()]
+CHEAP = 25.0  # seconds that a line may take that a test computes again
+TRAININGS = {"network", "task", "loss", "gradient"}
+
+
+@pytest.fixture(scope="module")
+def book() -> Book:
+    return Book(ROOT)
+
+
+def test_what_has_been_recorded_once_is_not_recorded_otherwise() -> None:
+    if not (ROOT / ".git").exists():
+        pytest.skip("this is no clone, so there is no history")
+    parsers = dict.fromkeys(RUNS, history.runs) | {str(RECORD): history.lines}
+    assert history.altered(ROOT, parsers, since=str(RECORD)) == []
+
+
+@pytest.mark.parametrize("file", RUNS)
+def test_no_stored_run_was_changed_by_hand(file: str) -> None:
+    assert File(file, ROOT, ROOT / "src").entries
+
+
+def test_the_record_knows_every_chapter_and_no_undeclared_variation(book: Book) -> None:
+    assert {*book.record.numbers} == {*book.chapters}
+    assert {*book.record.runs} == {*RUNS}
+    declared = {(chapter, one.name) for one in book.variations for chapter in book.chapters}
+    ours = {place for place in book.record.outcomes if not place[1].startswith("machine ")}
+    assert ours <= declared
+
+
+def test_every_change_of_a_source_fits(book: Book) -> None:
+    for one in book.variations:
+        if one.changes:
+            with planted(one, ROOT) as folder:
+                assert all(chapter in book.chapters for chapter in one.chapters), one.name
+                assert folder.is_dir()
+
+
+def test_each_fault_turns_a_row_that_no_other_turns(book: Book) -> None:
+    """The wrong trainings are there for the matrix, whether or not others turn the same rows."""
+    by_row: dict[str, set[tuple[str, str]]] = {}
+    for place, one in book.record.outcomes.items():
+        for row in one.fates.get("turned", ()):
+            by_row.setdefault(row, set()).add(place)
+    alone = {place for places in by_row.values() if len(places) == 1 for place in places}
+    trials = [place for place, one in book.record.outcomes.items() if one.kind == "fault"]
+    assert len(trials) <= 250
+    kinds = {one["fault"]: one.get("kind") for one in book.document["faults"]}
+    superfluous = [
+        place
+        for place in trials
+        if kinds[place[1]] not in TRAININGS
+        and book.record.outcomes[place].fates
+        and place not in alone
+    ]
+    assert superfluous == []
+
+
+def test_at_a_release_nothing_is_outdated(book: Book) -> None:
+    tags = subprocess.run(
+        ["git", "tag", "--points-at", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False
+    ).stdout.split()
+    if not tags and os.environ.get("GITHUB_REF_TYPE") != "tag":
+        pytest.skip("this commit is no release")
+    outdated = [f"{one.chapter.name}, {one.variation.name}" for one in book.trials()]
+    assert outdated == [], "run make record before a release"
+
+
+@pytest.mark.parametrize("kind", ["numbers", "seed", "rounding", "fault"])
+def test_a_random_line_comes_out_again(book: Book, kind: str) -> None:
+    lines: list[Numbers | Outcome]
+    if kind == "numbers":
+        lines = list(book.record.numbers.values())
+    else:
+        lines = [
+            one
+            for one in book.record.outcomes.values()
+            if one.kind == kind
+            and one.seconds <= CHEAP
+            and (not one.fates or (one.profile == "smoke" and one.fates.get("turned")))
+            and book.record.is_current(one.chapter, one.fingerprint, book.today[one.chapter])
+        ]
+    line = random.SystemRandom().choice(lines)
+    assert differences(book, line) == [], line

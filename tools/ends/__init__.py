@@ -1,1 +1,0 @@
-"""Ends of stored runs: states from which tests compute the last readings again."""
