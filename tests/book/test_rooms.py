@@ -110,9 +110,9 @@ def test_what_one_chapter_uses_lies_with_it_and_not_in_the_library() -> None:
     users = Counter(
         place
         for chapter in CHAPTERS
-        for place in reached_by_cells((cell.source for cell in chapter.code), SRC).own
+        for place in reached_by_cells((cell.source for cell in chapter.code), SRC).digests
     )
-    public = set(reached_by_cells(documented(), SRC).own)
+    public = set(reached_by_cells(documented(), SRC).digests)
     alone = {place for place in defined() if users[place] < 2 and place not in public}
     assert alone == set()
     assert len(defined() & public) > 150

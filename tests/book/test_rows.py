@@ -1,4 +1,4 @@
-"""Every judged row can fail: what is reported depends on a computation, and the drill turned it."""
+"""Every judged row can fail: what is reported depends on a computation."""
 
 import ast
 import builtins
@@ -7,15 +7,9 @@ from collections.abc import Iterator
 from functools import cache
 
 import pytest
-from tools.mutation.catalogue import ARGUED, BLIND, FAULTS
-from tools.mutation.keeping import contradictions, kept_rows, read_reasons
-from tools.mutation.verdicts import FATES
-from tools.mutation.verdicts import green as green_of
 
-from bookbuild.ledger.stored import MUTATION, read_record
-from bookbuild.ledger.trainings import reach
 from bookbuild.source.chapters import read_chapter
-from tools.this_book import ROOT, claims
+from tools.this_book import ROOT, chapters, claims
 
 # Calls that measure nothing: Python's own, sizes as they are chosen, arrays as they are written.
 PLAIN = {
@@ -43,6 +37,16 @@ def reported(tree: ast.Module) -> Iterator[tuple[re.Pattern[str], set[str]]]:
         if isinstance(node, ast.Call) and ast.unparse(node.func) == "report":
             key, value = node.args[:2]
             yield pattern(key), calls_behind(value, made)
+
+
+def checked(tree: ast.Module) -> Iterator[tuple[str, set[str]]]:
+    """For each check of a number, and not of a reported key, the calls that it comes from."""
+    made = definitions(tree)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "check":
+            what, value = node.args[:2]
+            if not isinstance(value, ast.Constant | ast.JoinedStr):
+                yield ast.unparse(what), calls_behind(value, made)
 
 
 def pattern(key: ast.expr) -> re.Pattern[str]:
@@ -130,82 +134,19 @@ def test_what_is_judged_is_computed():
         found = [calls for key, calls in reports(claim.chapter) if key.fullmatch(claim.measure)]
         if not found:
             missing.append(name)
-        elif not any(found) and name not in ARGUED:
+        elif not any(found):
             constant.append(name)
     assert missing == [], "their chapters do not report these rows"
     assert constant == [], "these rows come from no computation"
+
+
+@pytest.mark.parametrize("chapter", chapters(), ids=lambda chapter: chapter.name)
+def test_what_is_checked_is_computed(chapter):
+    tree = ast.parse("\n".join(cell.source for cell in chapter.code))
+    assert [what for what, calls in checked(tree) if not calls] == []
 
 
 def test_an_expectation_excludes_something():
     """Bounds are not those of every share."""
     for name, claim in judged_rows().items():
         assert (claim.expectation.low, claim.expectation.high) != (0.0, 1.0), name
-
-
-@cache
-def stored():
-    return read_record(ROOT / MUTATION)
-
-
-def rows_tried():
-    return {
-        row: found
-        for chapter in stored()["chapters"].values()
-        for row, found in chapter["rows"].items()
-    }
-
-
-def test_the_drill_knows_every_row_or_names_it_as_untried():
-    """The drill of mutations brings its record up to date; `--list` executes nothing."""
-    known = {*rows_tried(), *stored()["untried"]}
-    assert sorted(known - set(judged_rows())) == [], "the ledger has no such rows"
-    assert sorted(set(judged_rows()) - known) == [], "the drill has not heard of these rows"
-    assert not set(rows_tried()) & set(stored()["untried"])
-
-
-def test_rows_stand_with_their_chapter():
-    for name, chapter in stored()["chapters"].items():
-        for row in chapter["rows"]:
-            assert judged_rows()[row].chapter == name
-
-
-def test_a_row_is_turned_or_argued_or_listed_as_green():
-    green = {row for rows in stored()["green"].values() for row in rows}
-    silent = {row for chapter in stored()["chapters"].values() for row in green_of(chapter)}
-    assert silent == green | set(stored()["argued"])
-    assert not green & set(stored()["argued"])
-
-
-def test_faults_that_turn_a_row_are_those_that_were_tried():
-    for chapter in stored()["chapters"].values():
-        for row in chapter["rows"].values():
-            for what in FATES:
-                assert set(row.get(what, ())) <= set(chapter["faults"])
-
-
-def test_no_row_turns_whose_statement_a_fault_leaves_true():
-    """`--list` brings the record up to date with the reasons of the catalogue."""
-    kept = kept_rows(FAULTS, read_reasons(), judged_rows())
-    for chapter in stored()["chapters"].values():
-        for name, row in chapter["rows"].items():
-            expected = {f: kept[f][name] for f in chapter["faults"] if name in kept.get(f, ())}
-            assert row.get("kept", {}) == expected, name
-    assert contradictions(stored()) == []
-
-
-def test_rows_that_see_too_few_wrong_trainings_say_why():
-    little = {
-        name
-        for chapter in stored()["chapters"].values()
-        for name, row in chapter["rows"].items()
-        if row["verdict"] != "contradicted"
-        and reach.sees_little(reach.trained(chapter["faults"], row).values())
-    }
-    assert sorted(little) == sorted(BLIND)
-    assert stored()["blind"] == BLIND
-
-
-def test_arguments_are_for_rows_of_the_ledger():
-    for row, argument in ARGUED.items():
-        assert row in judged_rows(), f"{row} is argued for, and the ledger does not have it"
-        assert len(argument.split()) >= 5, row

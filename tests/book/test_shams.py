@@ -1,10 +1,11 @@
-"""A sham that helps turns its row of the ledger."""
+"""A sham that helps fails the check of shams."""
 
-import pytest
+import re
 
-from bookbuild.reporting.expectations import Measured
 from emergence import theory
-from tools.this_book import claims
+from tools.this_book import ROOT
+
+PAGE = (ROOT / "book/beyond/07_knock_in.md").read_text(encoding="utf-8")
 
 
 def gain(beta):
@@ -14,21 +15,6 @@ def gain(beta):
     return theory.times_in(landscape).alpha / held.alpha
 
 
-def verdict(row, value, over):
-    return claims()[row].expectation.verdict(Measured(value, over))
-
-
-def test_the_true_sham_of_the_flow_keeps_its_row():
-    assert verdict("sham-flow", {"beta": gain(-1.0)}, "settings") == "reproduced"
-
-
-def test_a_sham_of_the_flow_that_helps_turns_it():
-    planted = {"alpha": 0.6, "beta": gain(1.0)}
-    assert verdict("sham-flow", planted, "settings") in ("partly", "contradicted")
-    assert verdict("sham-flow", {"beta": gain(1.0)}, "settings") == "contradicted"
-
-
-@pytest.mark.parametrize("row", ["sham-gaussian", "sham-rotated", "sham-permuted"])
-def test_a_trained_sham_that_helps_as_the_step_does_turns_its_row(row):
-    assert verdict(row, [1.0] * 5, "seeds") == "reproduced"
-    assert verdict(row, [1.6] * 5, "seeds") == "contradicted"  # the least gain of a given step
+def test_only_the_true_sham_of_the_flow_keeps_to_its_bound():
+    (bound,) = re.findall(r'"sham_flow", at_most=([\d.]+)\)', PAGE)
+    assert gain(-1.0) <= float(bound) < gain(1.0)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from .claims import Finding, Verdict
+from .claims import Claim, Finding, Verdict
 from .records import Records
 from .templates import render
 
@@ -13,22 +13,22 @@ def machines_table(findings: Sequence[Finding], records: Records) -> str:
     Verdicts are those of one execution each: what other seeds or roundings say lowers none of them.
     """
     known: dict[str, dict[str, Verdict]] = {}
-    own: dict[Finding, Verdict] = {}
+    own: list[tuple[Claim, Verdict]] = []
     for finding in findings:
         found = records.evidence.get(finding.claim.id)
         if found is None:
             continue
-        own[finding] = found.seeds.own
+        own.append((finding.claim, found.seeds.own))
         for rerun in (*found.rounding.reruns, *found.others.reruns):
             if rerun.verdict is not None:
                 known.setdefault(rerun.variation, {})[finding.claim.id] = rerun.verdict
     differing = [
-        (finding.claim, verdict, [of.get(finding.claim.id) for of in known.values()])
-        for finding, verdict in own.items()
-        if any(of.get(finding.claim.id, verdict) != verdict for of in known.values())
+        (claim, verdict, [of.get(claim.id) for of in known.values()])
+        for claim, verdict in own
+        if any(of.get(claim.id, verdict) != verdict for of in known.values())
     ]
     counts = []
     for name, of in known.items():
-        both = [(of[f.claim.id], verdict) for f, verdict in own.items() if f.claim.id in of]
+        both = [(of[claim.id], verdict) for claim, verdict in own if claim.id in of]
         counts.append((name, len(both), sum(there == here for there, here in both)))
     return render("machines.html", counts=counts, differing=differing)

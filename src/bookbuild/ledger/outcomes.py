@@ -173,11 +173,14 @@ def _line(text: str) -> Line:
         raise ValueError("it was changed by hand: its digest does not fit what it says")
     kind = content.pop("line")
     if kind == "numbers":
-        return Numbers(**content | {"same": tuple(content["same"])})
+        return Numbers(**{"smoke": {}} | content | {"same": tuple(content["same"])})
     if kind == "runs":
-        lists = {name: tuple(content[name]) for name in ("same", "entries")}
+        lists = {name: tuple(content.get(name, ())) for name in ("same", "entries")}
         return Runs(**content | lists)
-    outcome = Outcome(**content)
+    if kind != "outcome":
+        raise ValueError(f"there is no line of the kind {kind!r:.40}")
+    fates = {fate: tuple(rows) for fate, rows in content.get("fates", {}).items()}
+    outcome = Outcome(**content | {"fates": fates})
     if outcome.kind not in get_args(Kind) or outcome.profile not in get_args(Profile):
         raise ValueError(f"there is no variation of the kind {outcome.kind!r:.40} at such sizes")
     return outcome

@@ -15,8 +15,9 @@ from typing import Any
 import nbformat
 import pytest
 
-from bookbuild.execution.runs import File, Recording, file_of, remark, said
-from bookbuild.ledger.stored import RUNS
+from bookbuild.errors import BookError
+from bookbuild.execution.runs import File, Recording, digests, file_of, remark, said
+from bookbuild.ledger.outcomes import RECORD, Record, Runs, read_outcomes, replaced, text_of
 from bookbuild.results.machine import machine_name
 from bookbuild.settings import Settings
 from bookbuild.site import stage
@@ -216,25 +217,48 @@ def test_a_page_tells_of_runs_by_earlier_code(
         ("companions/01_retrieval", 39 + 49, both),
         ("companions/04_weight_norm", 0, 0),
     ):
-        assert remark(by_name[name], settings) == said(earlier, 0, count)
+        assert remark(by_name[name], settings) == said(earlier, count)
+
+
+def recorded(file: File, same: tuple[str, ...]) -> None:
+    """Have the record say which codes made the same runs, and what the file holds."""
+    line = Runs(file.file, same, digests(file.path.read_text(encoding="utf-8")))
+    (file.root / RECORD).write_text(text_of(replaced(Record(), [line])), encoding="utf-8")
 
 
 def test_runs_from_before_an_edit_that_changed_no_number_are_current(tmp_path: Path) -> None:
-    settings, file = copied(tmp_path, lambda _, place: "f00" if place > 2 else "f0")
-    carry = {"from": "f00", "to": file.code, "commit": "0" * 12, "witness": "smoke", "equal": 7}
-    (tmp_path / RUNS).write_text(json.dumps({file_of("k_hop", ROOT): [carry]}), encoding="utf-8")
-    file = File(file_of("k_hop", ROOT), settings.root, tmp_path / "src")
-    assert (file.earlier, file.carried) == (3, 36)
+    _, file = copied(tmp_path, lambda _, place: "f00" if place > 2 else "f0")
+    recorded(file, ("f00", file.code))
+    file = File(file.file, tmp_path, tmp_path / "src")
+    assert file.earlier == 3
     assert set(file.lacking) & file.entries.keys() == set(list(file.entries)[:3])
 
 
-def test_the_sentences_count() -> None:
+def test_a_run_that_was_changed_by_hand_is_refused_and_one_made_again_recorded(
+    tmp_path: Path,
+) -> None:
+    _, file = copied(tmp_path, lambda today, _: today)
+    recorded(file, ("f00", file.code))
+    file = File(file.file, tmp_path, tmp_path / "src")
+    *_, last = file.entries.values()
+    file.keep(last._replace(result={"moments": [], "right": []}))
+    known = read_outcomes(tmp_path).runs[file.file]
+    assert known.same == ("f00", file.code)
+    whole = file.path.read_text(encoding="utf-8")
+    assert known.entries == digests(whole)
+    entries = json.loads(whole)
+    entries[2]["seconds"] = 7.0
+    for changed, place in ((entries, 3), (entries[:2], 3), (entries[1:], 1)):
+        file.path.write_text(json.dumps(changed), encoding="utf-8")
+        with pytest.raises(BookError, match=f"entry {place}: it was changed by hand"):
+            File(file.file, tmp_path, tmp_path / "src")
+
+
+def test_the_sentence_counts() -> None:
     of = "Of the 10 stored runs of this chapter, "
-    assert said(0, 0, 10) == ""
-    assert said(3, 0, 10).startswith(f"{of}3 were made by earlier code")
-    assert said(1, 0, 10).startswith(f"{of}1 was made by earlier code")
-    assert said(0, 2, 10).startswith(f"{of}2 were made before edits that changed no number")
-    assert said(1, 2, 10).count(of) == 2
+    assert said(0, 10) == ""
+    assert said(3, 10).startswith(f"{of}3 were made by earlier code")
+    assert said(1, 10).startswith(f"{of}1 was made by earlier code")
 
 
 def test_the_page_of_a_chapter_has_the_sentence_once(

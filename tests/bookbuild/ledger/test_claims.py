@@ -126,7 +126,7 @@ def test_a_ledger_that_is_no_yaml_is_refused(tmp_path: Path, content: bytes) -> 
         ),
         ({CHAPTER: {}, "paper/02_other": {"slope": measure(2.0)}}, "by paper/02_other, not by"),
         ({CHAPTER: {"slope": measure(2.0), "x": measure(1.0)}}, "'x' of chapter .* has no claim"),
-        ({CHAPTER: {"slope": measure(2.0, judged=False)}}, "reported with judged=False"),
+        ({CHAPTER: {"slope": measure(2.0, judged=False)}}, "is checked or reported unjudged"),
         ({CHAPTER: {"slope": measure(True)}}, "does not fit"),
         (
             {CHAPTER: {"slope": measure(2.0)}, "paper/02_other": {"slope": measure(2.0)}},

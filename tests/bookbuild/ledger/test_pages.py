@@ -1,15 +1,23 @@
 """What the rows of the verdict page say."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
-from bookbuild.ledger.carried import IN_PLACE, Carried, carried_on
-from bookbuild.ledger.mutation import trial_of
-from bookbuild.ledger.seed_sensitivity import Rerun, with_reruns
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from bookbuild.ledger.claims import Claim, Finding, Rebuttal
-from bookbuild.ledger.counts import KINDS, news, record_counts, verdict_counts
+from bookbuild.ledger.counts import (
+    KINDS,
+    WORDS,
+    news,
+    record_counts,
+    told_verdicts,
+    unrenewed,
+    verdict_counts,
+)
+from bookbuild.ledger.evidence import Evidence, Repeated, Rerun, Seen
+from bookbuild.ledger.machines import machines_table
 from bookbuild.ledger.pages import (
     items_of,
     matrix,
@@ -20,11 +28,16 @@ from bookbuild.ledger.pages import (
 )
 from bookbuild.ledger.preregistration import Preregistration
 from bookbuild.ledger.records import Cost, Records
-from bookbuild.ledger.templates import render
+from bookbuild.ledger.trainings import wrong_trainings
 from bookbuild.reporting.expectations import Measured, read_expectation
 from bookbuild.source.chapters import Chapter
 
 CHAPTER = "paper/01_line"
+FINDING = Finding(
+    Claim("a", "§1", "A.", "paper", CHAPTER, "slope", read_expectation({"at_least": 1}), "B."),
+    Measured(2.0, None),
+    "reproduced",
+)
 
 
 def row(
@@ -42,17 +55,18 @@ def row(
     return verdict_table([Finding(claim, measured, verdict)], [chapter()], records, {})
 
 
-def test_a_row_says_what_it_takes_from_scratch() -> None:
-    told = {
-        Cost(0.02, "timed"): "From scratch: under 0.1 minutes of one core.",
-        Cost(27.46, "timed"): "From scratch: 27.5 minutes of one core.",
-        Cost(
-            60, "guessed", 5
-        ): "From scratch: 60.0 minutes of one core, with 5 stored runs; some of this is guessed.",
-    }
-    for cost, sentence in told.items():
-        assert sentence in row({"at_least": 1}, 1.0, None, records=Records(costs={CHAPTER: cost}))
-    assert "From scratch" not in row({"at_least": 1}, 1.0, None)
+@pytest.mark.parametrize(
+    ("cost", "told"),
+    [
+        (Cost(0.02, "timed"), "takes 1 second on one core.</p>"),
+        (Cost(27.46, "timed"), "takes 27 minutes on one core.</p>"),
+        (Cost(95, "guessed", 5), "takes about 2 hours on one core, with the 5 stored runs that its "
+         "chapter reads; some of this is guessed.</p>"),
+    ],
+)  # fmt: skip
+def test_a_row_says_what_it_takes_from_nothing(cost: Cost, told: str) -> None:
+    assert told in row({"at_least": 1}, 1.0, None, records=Records(costs={CHAPTER: cost}))
+    assert "from nothing" not in row({"at_least": 1}, 1.0, None)
 
 
 def test_a_row_shows_its_rebuttal_or_that_none_is_written() -> None:
@@ -166,92 +180,123 @@ def test_contradicted_claims_are_news() -> None:
     assert "toy sizes" in news([Finding(claim, found, "not judged")])
 
 
-def rerun(own: Any, *verdicts: Any, current: bool = True, carried: Carried = IN_PLACE) -> Rerun:
-    seeds = tuple(100 * (1 + place) for place in range(len(verdicts)))
-    return Rerun(seeds, verdicts, own, current, carried)
+SLIP = Seen("N < 3 is forgotten.", "code", "paper", "kills")
 
 
-@pytest.mark.parametrize(
-    ("stored", "slug", "told"),
-    [
-        (rerun("reproduced", *["reproduced"] * 3), "steady", "holds at 3 of 3"),
-        (rerun("contradicted", *["contradicted"] * 3), "steady", "holds at 0 of 3"),
-        (
-            rerun("reproduced", "reproduced", "contradicted", "partly"),
-            "flips",
-            "flips: reproduced here, reproduced from 100, contradicted from 200, partly from 300",
-        ),
-        (
-            rerun("reproduced", "contradicted", current=False),
-            "flips",
-            "flips: reproduced here, contradicted from 100; measured by earlier code",
-        ),
-        (
-            rerun("reproduced", "reproduced", current=False),
-            "earlier",
-            "holds at 1 of 1; measured by earlier code",
-        ),
-        (
-            rerun("reproduced", "reproduced", carried=Carried(2, ("smoke",))),
-            "steady",
-            "holds at 1 of 1; carried over 2 edits that changed no bit of the smoke book",
-        ),
-    ],
-)
-def test_a_row_says_at_how_many_other_seeds_it_holds(stored: Rerun, slug: str, told: str) -> None:
-    text = row({"at_least": 1}, 2.0, None, records=Records(reruns={"a": stored}))
-    assert f'<p class="rerun">Other first seeds: {told}.</p>' in text
-    assert f'data-seeds="{slug}"' in text
-    assert "other first seed" not in row({"at_least": 1}, 2.0, None).lower()
+def evidence(
+    own: Any = "reproduced", seeds: Repeated | None = None, *faults: Seen, **repeated: Repeated
+) -> Evidence:
+    """What is known of a row: steady, if nothing else is told."""
+    steady = Repeated(own)
+    rounding, others = (repeated.get(name, steady) for name in ("rounding", "others"))
+    return Evidence(seeds or steady, rounding, others, faults)
 
 
-@pytest.mark.parametrize(
-    ("stored", "slug", "told"),
-    [
-        (rerun("partly", "partly"), "steady", "also partly"),
-        (
-            rerun("reproduced", "contradicted"),
-            "flips",
-            "the verdict depends on it: reproduced here, contradicted there",
-        ),
-        (
-            rerun("reproduced", "reproduced", current=False),
-            "earlier",
-            "also reproduced; measured by earlier code",
-        ),
-    ],
-)
-def test_a_row_says_whether_rounding_decides_it(stored: Rerun, slug: str, told: str) -> None:
-    records = Records(roundings={"a": stored})
+def reruns(*verdicts: Any, current: bool = True) -> tuple[Rerun, ...]:
+    names = (f"seed {100 * place}" for place in range(1, 9))
+    return tuple(Rerun(*one, current, "abc") for one in zip(names, verdicts, strict=False))
+
+
+REPEATED = [
+    (Repeated("partly", reruns(*["partly"] * 3)), "steady", "is the same at three other first"),
+    (
+        Repeated("reproduced", reruns("reproduced", "partly", None)),
+        "flips",
+        "depends on the seed: it is reproduced here, reproduced at seed 100, partly at seed 200.",
+    ),
+    (Repeated("reproduced", (), ("seed 100",)), "missing", "Nobody has repeated this row at three"),
+    (
+        Repeated("reproduced", reruns("reproduced", current=False)),
+        "earlier",
+        "one other first seeds. This was measured with the code of commit abc and has not been",
+    ),
+]
+
+
+@pytest.mark.parametrize(("known", "word", "told"), REPEATED)
+def test_a_row_says_what_other_seeds_make_of_it(known: Repeated, word: str, told: str) -> None:
+    records = Records(evidence={"a": evidence("reproduced", known)})
     text = row({"at_least": 1}, 2.0, None, records=records)
-    assert f'<p class="rerun">Other rounding: {told}.</p>' in text
-    assert f'data-rounding="{slug}"' in text
-    claim = Claim("a", "§1", "A.", "new", CHAPTER, "slope", read_expectation({"at_least": 1}))
-    counts = record_counts("rounding", [Finding(claim, None, "reproduced")], records)
-    assert f"kind=new&amp;rounding={slug}" in counts
+    assert told in text
+    assert f'data-seeds="{word}" data-rounding="steady" data-faults="untried"' in text
+    assert f"kind=paper&amp;seeds={word}" in record_counts("seeds", [FINDING], records)
 
 
-@pytest.mark.parametrize("current", [True, False])
-def test_a_row_that_flips_is_partly_at_best(current: bool) -> None:
-    """However old the evidence is: an edit alone must not lift a verdict."""
-    claim = Claim("a", "§1", "A.", "paper", CHAPTER, "slope", read_expectation({"at_least": 1}))
+def test_a_row_says_what_rounding_and_settings_make_of_it() -> None:
+    other = Repeated("reproduced", (Rerun("device cuda", "partly", True, "abc"),))
+    shown = {
+        found: row({"at_least": 1}, 2.0, None, records=Records(evidence={"a": known}))
+        for found, known in {
+            "steady": evidence(),
+            "missing": evidence(rounding=Repeated("reproduced", (), ("rounding one",))),
+            "flips": evidence(rounding=other, others=other),
+        }.items()
+    }
+    assert "The verdict is the same under another rounding.</p>" in shown["steady"]
+    assert "Nobody has repeated this row under another rounding yet" in shown["missing"]
+    assert "depends on rounding: it is reproduced here, partly at device cuda." in shown["flips"]
+    assert "depends on the setting or the device: it is rep" in shown["flips"]
+    assert "the setting or the device" not in shown["steady"]
+    assert "rerun" not in row({"at_least": 1}, 2.0, None)
 
-    def verdict(own: Any, *others: Any) -> str:
-        finding = Finding(claim, Measured(2.0, None), own)
-        (one,), (other,) = (
-            with_reruns([finding], *stored)
-            for stored in (({"a": rerun(own, *others, current=current)}, {}),
-                           ({}, {"a": rerun(own, *others, current=current)}))
-        )  # fmt: skip
-        assert one == other
-        return one.verdict
 
-    assert verdict("reproduced", "reproduced", "contradicted") == "partly"
-    assert verdict("reproduced", "partly") == "partly"
-    assert verdict("reproduced", "reproduced") == "reproduced"
-    assert verdict("contradicted", "reproduced") == "contradicted"  # no row rises by another run
-    own = [Finding(claim, Measured(2.0, None), "reproduced")]
-    assert with_reruns(own, {}) == own
+@pytest.mark.parametrize(
+    ("own", "faults", "told"),
+    [
+        ("reproduced", [SLIP], "would catch this error, for example: N &lt; 3 is forgotten.</p>"),
+        ("partly", [SLIP._replace(profile="smoke", current=False)],
+         "is forgotten (tried at toy sizes) (tried with earlier code).</p>"),
+        ("contradicted", [SLIP._replace(sight="better")], "so no error that we could plant"),
+        ("reproduced", [SLIP._replace(sight="green")] * 2, "None of the 2 errors that we planted"),
+        ("reproduced", [], "No error has been planted in this chapter yet."),
+    ],
+)  # fmt: skip
+def test_a_row_says_whether_it_would_catch_an_error(own: Any, faults: Any, told: str) -> None:
+    known = evidence(own, None, *faults)
+    assert told in row({"at_least": 1}, 2.0, None, records=Records(evidence={"a": known}))
+
+
+def test_rows_that_lack_evidence_are_counted() -> None:
+    lacking = Repeated("reproduced", (), ("seed 100",))
+    known = {"a": evidence("reproduced", lacking), "b": evidence()}
+    findings = [FINDING, replace(FINDING, claim=replace(FINDING.claim, id="b"))]
+    text = unrenewed(findings, Records(evidence=known, required=True))
+    assert "Of the 2 rows that are judged, 1 were not repeated" in text
+    assert "; 1 of these rows would read *reproduced*" in text
+    assert unrenewed(findings, Records(evidence=known)) == ""
+    assert unrenewed(findings[1:], Records(evidence=known, required=True)) == ""
+    assert told_verdicts([replace(FINDING, verdict="partly", unconfirmed=True), FINDING])[1] == [
+        "partly for want of evidence: 1 rows (make record)"
+    ]
+
+
+def test_machines_are_compared_with_this_build() -> None:
+    here = Rerun("rounding one", "partly", True, ""), Rerun("rounding two", None, True, "")
+    there = (Rerun("machine <x>", "reproduced", True, ""),)
+    known = evidence(rounding=Repeated("reproduced", here), others=Repeated("reproduced", there))
+    finding = replace(FINDING, measured=Measured([2.0], "seeds"))
+    text = machines_table([finding], Records(evidence={"a": known}))
+    for name, same in (("rounding one", 0), ("machine &lt;x&gt;", 1)):
+        assert f'<td>{name}</td><td data-label="Rows it judged">1</td>' in text
+        assert (
+            f'{name}</td><td data-label="Rows it judged">1</td><td data-label="Equal">{same}'
+            in (text)
+        )
+    assert "rounding two" not in text
+    assert 'verdicts.html#claim-a">§1</a>: a' in text
+
+
+def test_wrong_trainings_are_a_matrix() -> None:
+    loss = Seen("The loss is <wrong>.", "loss", "paper", "true", "It is about positions.")
+    faults = [loss, loss._replace(says="It trains.", kind="network", sight="kills", why=""), SLIP,
+              loss._replace(says="Tiny.", profile="smoke")]  # fmt: skip
+    records = Records(evidence={"a": evidence("reproduced", None, *faults)})
+    text = wrong_trainings([FINDING], [chapter()], records)
+    assert "Line: 2 wrong trainings, 1 rows" in text
+    assert '<th scope="row">Loss: The loss is &lt;wrong&gt;.</th><td title="It is about pos' in text
+    assert '<td title="the row turns">●</td>' in text
+    assert "<li>Row 1: It is about positions.</li>" in text
+    assert wrong_trainings([FINDING], [chapter()], Records(evidence={"a": evidence()})) == ""
 
 
 @pytest.mark.parametrize(
@@ -259,36 +304,29 @@ def test_a_row_that_flips_is_partly_at_best(current: bool) -> None:
     [
         (
             Preregistration("before", read_expectation({"at_least": 1})),
-            "written before the measure",
+            "We wrote down this expectation before the measure existed.",
         ),
         (
             Preregistration(
                 "changed", read_expectation({"at_least": 1}), (read_expectation({"at_least": 3}),)
             ),
-            "changed after the measure; it was at least 3",
+            "We changed this expectation after the measure existed. It was at least 3 before.",
         ),
         (Preregistration("before", read_expectation({"at_least": 2})), ""),  # another expectation
     ],
 )
 def test_a_row_says_when_its_expectation_was_written(known: Preregistration, told: str) -> None:
     text = row({"at_least": 1}, 2.0, None, records=Records(preregistration={"a": known}))
-    assert (f'<p class="preregistration">Expectation: {told}.</p>' in text) is bool(told)
+    assert (f'<p class="preregistration">{told}</p>' in text) is bool(told)
     assert f'data-preregistration="{known.state if told else ""}"' in text
 
 
 def test_expectations_are_counted_by_when_they_were_written() -> None:
-    claim = Claim("a", "§1", "A.", "new", CHAPTER, "slope", read_expectation({"at_least": 1}))
-    findings = [Finding(claim, Measured(2.0, None), "reproduced")]
     known = {"a": Preregistration("together", read_expectation({"at_least": 1}))}
-    text = record_counts("preregistration", findings, Records(preregistration=known))
-    assert 'verdicts.html?kind=new&amp;preregistration=together"><b>1</b> not told</a>' in text
-    text = record_counts("seeds", findings, Records(reruns={"a": rerun("reproduced", "partly")}))
-    assert 'verdicts.html?kind=new&amp;seeds=flips"><b>1</b> flip</a>' in text
-    assert (
-        record_counts("preregistration", findings, Records())
-        == record_counts("seeds", findings, Records())
-        == ""
-    )
+    text = record_counts("preregistration", [FINDING], Records(preregistration=known))
+    assert 'verdicts.html?kind=paper&amp;preregistration=together"><b>1</b> not told</a>' in text
+    for what in WORDS:
+        assert record_counts(what, [FINDING], Records()) == ""
 
 
 def test_new_results_are_listed_with_what_was_measured() -> None:
@@ -302,118 +340,6 @@ def test_new_results_are_listed_with_what_was_measured() -> None:
     assert 'href="../verdicts.html#claim-lines">reproduced</a>' in text
     assert "<summary>Measured: 1 reproduced</summary>" in text
     assert "curves" not in text
-
-
-RECORD: dict[str, Any] = {
-    "chapters": {
-        CHAPTER: {
-            "fingerprint": "1",
-            "faults": {
-                "slip": {"says": "a factor is forgotten", "profile": "paper"},
-                "turn": {"says": "all is -1", "profile": "smoke"},
-            },
-            "rows": {
-                "a": {"turned": ["slip"]},
-                "b": {"moved": ["slip"]},
-                "c": {},
-                "e": {"turned": ["turn"]},
-                "f": {"improved": ["slip"]},
-            },
-        }
-    },
-    "argued": {"c": "It is counted by hand."},
-}
-
-
-@pytest.mark.parametrize(
-    ("name", "fingerprint", "verdict", "alertness", "told"),
-    [
-        ("a", "1", "partly", "turned", "1 of 2 turn this row, the sharpest: a factor is forgotten"),
-        ("a", "1", "contradicted", "turned", "1 of 2 turn this row, the sharpest: a factor is "
-         "forgotten"),
-        ("a", "2", "partly", "untried", ""),  # the chapter has been edited since
-        ("b", "1", "reproduced", "green", "none of 2 turns this row"),
-        ("b", "1", "contradicted", "contradicted", "the row is contradicted, "
-         "so none of 2 can make it worse"),
-        ("c", "2", "reproduced", "argued", "It is counted by hand"),
-        ("d", "1", "contradicted", "untried", ""),
-        ("f", "1", "contradicted", "contradicted", "the row is contradicted, so none of 2 can make "
-         "it worse; 1 makes it better, which proves nothing"),
-        ("f", "1", "reproduced", "green", "none of 2 turns this row; 1 makes it better, which "
-         "proves nothing"),
-    ],
-)  # fmt: skip
-def test_a_row_says_whether_a_planted_fault_turns_it(
-    name: str, fingerprint: str, verdict: Any, alertness: str, told: str
-) -> None:
-    claim = Claim(name, "§1", "A.", "new", CHAPTER, "slope", read_expectation({"at_least": 1}))
-    trial = trial_of(Finding(claim, None, verdict), RECORD, {CHAPTER: fingerprint})
-    assert trial.alertness == alertness
-    text = row({"at_least": 1}, 2.0, None, records=Records(trials={"a": trial}))
-    assert f'data-faults="{alertness}"' in text
-    assert (f'<p class="planted">Planted faults: {told}.</p>' in text) is bool(told)
-    counts = record_counts(
-        "faults", [Finding(claim, None, "reproduced")], Records(trials={name: trial})
-    )
-    assert f"kind=new&amp;faults={alertness}" in counts
-
-
-def test_a_row_tried_at_tiny_sizes_says_so() -> None:
-    claim = Claim("e", "§1", "A.", "new", CHAPTER, "slope", read_expectation({"at_least": 1}))
-    finding = Finding(claim, None, "reproduced")
-    records = Records(trials={"a": trial_of(finding, RECORD, {CHAPTER: "1"})})
-    text = row({"at_least": 1}, 2.0, None, records=records)
-    assert "Planted faults (tiny sizes): 1 of 2 turn this row" in text
-
-
-def test_a_row_tells_its_faults_by_kind_and_size_and_leaves_symmetries_out() -> None:
-    faults = {
-        "slip": {"says": "a factor is forgotten", "profile": "paper"},
-        "loss": {"says": "the loss is wrong", "profile": "paper", "kind": "loss"},
-        "other": {"says": "the loss is wrong too", "profile": "paper", "kind": "loss"},
-        "far": {"says": "nothing here", "profile": "paper", "kind": "loss"},
-        "turn": {"says": "all is -1", "profile": "smoke"},
-        "same": {"says": "all is turned", "profile": "paper", "kind": "loss", "symmetry": True},
-    }
-    rows = {"a": {"turned": ["loss"], "moved": ["slip", "other", "turn", "same"]}}
-    chapter = {"fingerprint": "1", "faults": faults, "rows": rows}
-    claim = Claim("a", "§1", "A.", "new", CHAPTER, "slope", read_expectation({"at_least": 1}))
-    record = {"chapters": {CHAPTER: chapter}, "argued": {}}
-    trial = trial_of(Finding(claim, None, "reproduced"), record, {CHAPTER: "1"})
-    text = row({"at_least": 1}, 2.0, None, records=Records(trials={"a": trial}))
-    assert "1 of 5 turn this row, the sharpest: the loss is wrong. By kind" in text
-    assert "its reach: code 0 of 1, code at tiny sizes 0 of 1, loss 1 of 3." in text
-    assert "Its verdict stays the same under 1 change that is not a fault" in text
-    rows["a"]["turned"].append("same")
-    turned = trial_of(Finding(claim, None, "reproduced"), record, {CHAPTER: "1"})
-    assert (turned.symmetries, turned.turned) == (0, trial.turned)
-
-
-def test_a_drill_that_was_carried_over_an_edit_is_current_and_says_so() -> None:
-    chapter = carried_on(RECORD["chapters"][CHAPTER], "1", "2", "c" * 12, "smoke", 787)
-    record = {**RECORD, "chapters": {CHAPTER: chapter}}
-    claim = Claim("a", "§1", "A.", "new", CHAPTER, "slope", read_expectation({"at_least": 1}))
-    trial = trial_of(Finding(claim, None, "reproduced"), record, {CHAPTER: "2"})
-    assert trial.alertness == "turned"
-    text = row({"at_least": 1}, 2.0, None, records=Records(trials={"a": trial}))
-    assert "forgotten; carried over 1 edit that changed no bit of the smoke book.</p>" in text
-
-
-def test_the_faults_that_the_witness_missed_are_listed() -> None:
-    missed = [{"fault": "slip", "says": "N < 3 is forgotten"}]
-    record = {"tried": 180, "refused": 179, "missed": missed, "blind": ["law"]}
-    text = render("witness.html", **record)
-    assert "of the 180 hand-written faults that we planted" in text
-    assert "it refused 179. It missed those listed here" in text
-    assert "<ul>\n<li>N &lt; 3 is forgotten</li>\n</ul>" in text
-    assert "compared in the paper profile" in text
-    assert "\n\n" not in text.strip()  # one block of HTML
-
-
-def test_a_witness_that_missed_nothing_lists_nothing() -> None:
-    text = render("witness.html", tried=3, refused=3, missed=[], blind=[])
-    assert "it refused 3.</p>" in text
-    assert "missed" not in text
 
 
 def test_a_row_over_settings_says_where_it_fails() -> None:

@@ -1,9 +1,12 @@
-"""The two functions a chapter calls."""
+"""The three functions a chapter calls."""
 
 import dataclasses
 import json
 import math
+import re
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +17,7 @@ from matplotlib import pyplot as plt
 
 from bookbuild.reporting import notebook as module
 from bookbuild.reporting.measures import read_measures
-from bookbuild.reporting.notebook import report, show
+from bookbuild.reporting.notebook import check, report, show
 
 numbers = st.floats(allow_nan=False, allow_infinity=False, width=32)
 
@@ -127,6 +130,84 @@ def test_the_glued_numbers_describe_the_seeds(
     assert glued["x"] == pytest.approx(np.mean(values), abs=1e-6 * max(map(abs, values)) + 1e-300)
     spread = np.std(values, ddof=1) if len(values) > 1 else 0.0
     assert glued["x_std"] == pytest.approx(spread, rel=1e-6, abs=1e-6 * max(map(abs, values)))
+
+
+def shell(monkeypatch: pytest.MonkeyPatch, profile: str) -> list[str]:
+    """A notebook of this profile, and the HTML that it shows."""
+    shown: list[str] = []
+    fake = SimpleNamespace(user_ns={"profile": profile})
+    monkeypatch.setattr("IPython.get_ipython", lambda: fake)
+    monkeypatch.setattr("IPython.display.display", lambda html: shown.append(html.data))
+    monkeypatch.setattr(module, "_glue", lambda *_: None)
+    return shown
+
+
+@pytest.mark.parametrize(
+    ("value", "over", "bound", "told"),
+    [
+        (0.5, None, {"at_most": 1}, "a &lt; b: 0.5, expected at most 1 (holds)"),
+        (0.5, None, {"at_least": 1}, "a &lt; b: 0.5, expected at least 1 (does not hold)"),
+        ([0.5, 2.0], "seeds", {"within": (0, 1)},
+         "a &lt; b: 1.25 (0.5 to 2, n = 2), expected 0 to 1 (holds in part)"),
+        ((0.0, 2.0), "interval", {"contains": 1},
+         "a &lt; b: 0 to 2, expected interval contains 1 (holds)"),
+        (True, None, {"holds": True}, "a &lt; b (holds)"),
+        ({"x": True, "y": False}, "settings", {"holds": True}, "a &lt; b: 2 settings (holds in "
+         "part)"),
+    ],
+)  # fmt: skip
+def test_a_check_is_told_below_its_cell(
+    output: Path, monkeypatch: pytest.MonkeyPatch, value: Any, over: Any, bound: Any, told: str
+) -> None:
+    shown = shell(monkeypatch, "paper")
+    check("a < b", value, over=over, **bound)
+    report("a_given", value, over=over)
+    check("a < b", "a_given", **bound)
+    toy = shell(monkeypatch, "smoke")
+    check("a < b", "a_given", **bound)
+    kind = re.findall(r"\((?:does )?(?:not )?hold.*?\)$", told)[0][1:-1].replace(" ", "-")
+    assert shown == [f'<p class="check {kind}">{told}</p>'] * 2
+    outcome = told.rpartition(" (h")[0] or told.rpartition(" (d")[0]
+    assert toy == [f'<p class="check not-judged">{outcome} (not judged at toy sizes)</p>']
+    found = measures(output)
+    assert found["a_b"] == found["a_given"]
+    assert found["a_b"]["judged"] is False
+    kept = {form: list(b) if isinstance(b, tuple) else b for form, b in bound.items()}
+    assert found["a_b"]["check"] == {"what": "a < b", **kept}
+
+
+def test_the_last_check_of_a_measure_counts(output: Path) -> None:
+    report("loss", 1.0)
+    check("the loss", "loss", at_most=2)
+    check("the end", "loss", at_least=1)
+    assert measures(output)["loss"]["check"] == {"what": "the end", "at_least": 1}
+
+
+@pytest.mark.parametrize(
+    ("what", "value", "bound", "reason"),
+    [
+        ("the loss", 1.0, {}, "needs one bound"),
+        ("the loss", 1.0, {"at_most": 2, "at_least": 0}, "needs one bound"),
+        ("the loss", 1.0, {"near": 2}, "needs one bound"),
+        ("the loss", 1.0, {"holds": True}, "does not fit the measured value 1"),
+        ("the loss", True, {"holds": False}, "a statement that has to hold"),
+        ("the loss", True, {"at_most": 2}, "does not fit the measured value holds"),
+        ("the loss", 1.0, {"contains": 1}, "needs a measured interval"),
+        ("the loss", 1.0, {"within": (2, 1)}, "wrong way round"),
+        ("the loss", 1.0, {"at_most": math.inf}, "is not finite"),
+        ("the loss", "lost", {"at_most": 1}, "about 'lost', which was not reported"),
+        ("the loss", "loss", {"at_most": math.nan}, "is not finite"),
+        ("the\nloss", 1.0, {"at_most": 1}, "says in words what it is about"),
+        ("2 < 3", 1.0, {"at_most": 1}, "snake_case"),
+    ],
+)
+def test_a_bad_check_is_refused(
+    output: Path, what: str, value: Any, bound: Any, reason: str
+) -> None:
+    report("loss", 1.0)
+    with pytest.raises(ValueError, match=reason):
+        check(what, value, **bound)
+    assert not any("check" in measure for measure in measures(output).values())
 
 
 def draw() -> plt.Figure:

@@ -1,9 +1,19 @@
 """Outputs are cleaned before a page sees them, whoever made them."""
 
+import json
+from contextlib import nullcontext
+from dataclasses import replace
+from typing import Any
+
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
-from bookbuild.results.admission import ACTIVE, GLUED, sanitised, svg_faults
+from bookbuild.pipeline import Result
+from bookbuild.reporting.notebook import MEASURES_FILE
+from bookbuild.results.admission import ACTIVE, GLUED, admitted, sanitised, svg_faults
+from bookbuild.results.store import DamagedError, Store
+from bookbuild.source.chapters import read_chapter
+from tools.toy_book import LINE, Toy
 
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink">{}</svg>'
 FOLD = (
@@ -69,3 +79,31 @@ def test_markup_that_acts_is_set_as_code(text: str) -> None:
 def test_a_drawing_that_acts_or_reaches_out_is_emptied(inside: str) -> None:
     assert list(svg_faults(SVG.format(inside).encode()))
     assert cleaned("image/svg+xml", SVG.format(inside)) == ""
+
+
+@pytest.mark.parametrize(
+    ("check", "sound"),
+    [
+        ({"what": "slopes", "at_least": 1}, True),
+        ({"what": "slopes", "at_least": "one"}, False),
+        ({"what": "slopes", "within": [1]}, False),
+        ({"what": "slopes", "holds": True}, False),
+        ({"what": "slopes"}, False),
+        ({"what": 7, "at_least": 1}, False),
+        ({"at_least": 1}, False),
+        ("slopes", False),
+        (None, False),
+    ],
+)
+def test_a_published_measure_with_a_malformed_check_is_refused(
+    built_once: tuple[Toy, Result], check: Any, sound: bool
+) -> None:
+    toy, _ = built_once
+    settings = toy.settings()
+    stored, remark = Store(settings.results).get(toy.key(LINE))
+    assert stored, remark
+    measures = json.loads(stored.files[MEASURES_FILE])
+    measures["slope"] |= {"judged": False, "check": check}
+    files = {**stored.files, MEASURES_FILE: json.dumps(measures).encode()}
+    with nullcontext() if sound else pytest.raises(DamagedError, match="no executed chapter"):
+        admitted(replace(stored, files=files), read_chapter(toy.root, LINE), settings)

@@ -10,8 +10,8 @@ from tools.toy_book import Toy
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        (["seeds", "--seeds", "0"], "SEEDS must be a whole number of at least 1"),
-        (["seeds", "--part", "prose"], "PART must be one of"),
+        (["timings", "--minutes", "0"], "MINUTES must be a whole number of at least 1"),
+        (["cold-build", "--part", "prose"], "PART must be one of"),
     ],
 )
 def test_bad_input_ends_in_one_sentence(

@@ -1,0 +1,54 @@
+"""The checks of chapters as a table, and what of them does not hold."""
+
+from typing import Any
+
+from nbformat.v4 import new_notebook
+
+from bookbuild.ledger.checks import amiss, checks_of, checks_table
+from bookbuild.source.chapters import Chapter
+
+LINE, SQUARE = "paper/01_line", "beyond/01_square"
+CHAPTERS = [Chapter(name, name.title(), new_notebook(), ()) for name in (SQUARE, LINE)]
+
+
+def measure(value: Any, over: str | None = None, **check: Any) -> dict[str, Any]:
+    return {"value": value, "over": over, "judged": False, "check": check}
+
+
+REPORTED = {
+    LINE: {
+        "slope": measure(2.0, what="slope < 3", at_most=3),
+        "slopes": measure([1.0, 2.0], "seeds", what="slopes", within=[0, 1.5]),
+        "free": {"value": 1.0, "over": None, "judged": True},
+    },
+    SQUARE: {"is_square": measure(False, what="it is square", holds=True)},
+    "paper/02_other": {"free_too": {"value": 1.0, "over": None, "judged": False}},
+}
+
+
+def test_checks_are_told_by_chapter_in_the_order_of_the_book() -> None:
+    found = checks_of(REPORTED, judged=True)
+    assert {name: [*of] for name, of in found.items()} == {
+        LINE: ["slope", "slopes"],
+        SQUARE: ["is_square"],
+    }
+    text = checks_table(found, CHAPTERS)
+    assert "<p>1 does not hold, 1 holds, 1 holds in part.</p>" in text
+    assert text.index("Beyond/01_Square") < text.index("Paper/01_Line")
+    assert f'<a href="{LINE}.html#measure-slope">slope &lt; 3</a>' in text
+    assert '<td data-label="Expected">at most 3</td>' in text
+    assert "<b>2</b> checks</span>" in text
+    assert checks_table({}, CHAPTERS) == checks_table(found, []) == ""
+
+
+def test_what_does_not_hold_is_told() -> None:
+    assert amiss(checks_of(REPORTED, judged=True)) == [
+        f"a check holds in part: slopes ({LINE}): 1.5 (1 to 2, n = 2), expected 0 to 1.5",
+        f"a check does not hold: it is square ({SQUARE}): false",
+    ]
+
+
+def test_at_toy_sizes_nothing_is_judged() -> None:
+    found = checks_of(REPORTED, judged=False)
+    assert amiss(found) == []
+    assert "<p>3 not judged.</p>" in checks_table(found, CHAPTERS)

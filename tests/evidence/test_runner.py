@@ -1,0 +1,204 @@
+"""The record of a toy book: what is measured, what an edit outdates, and what it does not."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bookbuild.errors import BookError
+from bookbuild.ledger.outcomes import RECORD, read_outcomes
+from evidence import runner
+from evidence.runner import Book, Measured, follow, measure, renew
+from evidence.variations import Change, Variation
+from tools.this_book import ROOT
+from tools.toy_book import LINE, SQUARE, Toy, new_toy
+
+DECLARED = """
+seeds: [100]
+faults:
+- fault: slip
+  says: Two is three.
+  sees: [paper/01_line]
+  at: smoke
+  in: src/toy/line.py
+  right: return [2.0
+  wrong: return [3.0
+"""
+STOP = """```{code-cell} ipython3
+1 / (seed - 100)
+```
+
+```{code-cell} ipython3
+from pathlib import Path
+"""
+CODE, PAGE, FORMULA = "src/toy/line.py", f"book/{LINE}.md", "2.0 * point / point"
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A toy book that judges one chapter, with a cell that fails at the seed 100."""
+    toy = new_toy(tmp_path_factory.mktemp("evidence") / "toy")
+    (toy.root / "evidence").mkdir()
+    for path in (ROOT / "evidence").glob("*.py"):
+        (toy.root / "evidence" / path.name).symlink_to(path)
+    for part in ("bookbuild", "running"):
+        (toy.root / "src" / part).symlink_to(ROOT / "src" / part)
+    (toy.root / "evidence/variations.yml").write_text(DECLARED, encoding="utf-8")
+    claims = toy.root / "data/claims.yml"
+    judged = claims.read_text(encoding="utf-8").partition("- id: square-of-three")[0]
+    claims.write_text(judged, encoding="utf-8")
+    toy.edit(PAGE, "```{code-cell} ipython3\nfrom pathlib import Path\n", STOP)
+    toy.edit(PAGE, "line.slopes(points)", "[x + seed / 1e5 for x in line.slopes(points)]")
+    return toy.root
+
+
+@pytest.fixture(scope="module")
+def renewed(plain: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
+    """The book with its record made once, and what was told; for reading only."""
+    root, told = copied(plain, tmp_path_factory.mktemp("renewed")), []
+    renew(Book(root), told.append, seconds=1e9, jobs=2)
+    return root, told
+
+
+@pytest.fixture
+def toy(renewed: tuple[Path, list[str]], tmp_path: Path) -> Toy:
+    """A copy of the book with its record."""
+    return Toy(copied(renewed[0], tmp_path))
+
+
+def copied(root: Path, folder: Path) -> Path:
+    shutil.copytree(root, folder / "toy", symlinks=True)
+    return folder / "toy"
+
+
+def test_a_fault_is_measured_and_figures_are_told_by_their_data(plain: Path) -> None:
+    change = Change("src/toy/square.py", "x * x", "x + x")
+    found = measure(plain, SQUARE, Variation("sum", "fault", profile="smoke", changes=(change,)))
+    assert found.values == {"square_of_three": 6.0}
+    assert [*found.arrays] == ["square: x"]
+    assert found.errors == ()
+
+
+def test_what_cannot_be_executed_is_told_in_a_sentence(plain: Path) -> None:
+    with pytest.raises(BookError, match="has its text 0 times"):
+        measure(plain, LINE, Variation("no", "fault", changes=(Change("src/no.py", "x", "y"),)))
+
+
+def test_the_record_has_a_line_for_each_variation(renewed: tuple[Path, list[str]]) -> None:
+    root, told = renewed
+    record, book = read_outcomes(root), Book(root)
+    assert [*record.numbers] == [LINE]
+    assert record.numbers[LINE].smoke == {"slope": [2.0, 2.0, 2.0]}
+    seed, slip = (record.outcomes[LINE, name] for name in ("seed 100", "slip"))
+    assert seed.values["slope"] == pytest.approx([2.001] * 3)  # below the cell that fails
+    assert (seed.kind, seed.profile, slip.kind, slip.profile) == ("seed", "paper", "fault", "smoke")
+    assert slip.values == {"slope": [3.0, 3.0, 3.0]}
+    assert seed.fingerprint == slip.fingerprint == book.today[LINE]
+    assert told[0] == f"{LINE}: nothing was recorded"
+    assert any(line.startswith(f"{LINE}, seed 100:") and ", 1 errors" in line for line in told)
+
+
+def test_a_second_time_there_is_nothing_to_do(
+    renewed: tuple[Path, list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root, told, before = renewed[0], [], (renewed[0] / RECORD).read_bytes()
+    monkeypatch.setattr(runner, "measure", lambda *_: pytest.fail("it was executed"))
+    book = Book(root)
+    assert book.trials() == []
+    renew(book, told.append, seconds=1e9, jobs=1)
+    assert (told, (root / RECORD).read_bytes()) == ([], before)
+
+
+def test_a_rename_outdates_nothing_and_executes_nothing(
+    toy: Toy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    toy.edit(CODE, f"{FORMULA} for point in", "2.0 * x / x for x in")
+    monkeypatch.setattr(runner, "measure", lambda *_: pytest.fail("it was executed"))
+    book = Book(toy.root)
+    follow(book, print, 1)
+    assert book.trials() == []
+
+
+HELPER = "def _one(x: float) -> float:\n    return 2.0 * x / x\n\n\ndef slopes"
+
+
+@pytest.mark.parametrize(
+    ("path", "old", "new", "told", "outdated"),
+    [
+        (CODE, f"[{FORMULA} for point in points]", "list(map(_one, points))", "they were", []),
+        (CODE, FORMULA, "2.0 * point * point", "a number is another", ["seed 100", "slip"]),
+        (PAGE, "seed / 1e5", "seed / 1e4", "constants is another", ["seed 100", "slip"]),
+    ],
+)
+def test_an_edit_outdates_what_it_may_have_changed(
+    toy: Toy, path: str, old: str, new: str, told: str, outdated: list[str]
+) -> None:
+    before = read_outcomes(toy.root).numbers[LINE]
+    toy.edit(path, old, new)
+    if "_one" in new:
+        toy.edit(CODE, "def slopes", HELPER)
+    book, lines = Book(toy.root), []
+    follow(book, lines.append, 1)
+    assert [line.partition(": ")[0] for line in lines] == [LINE]
+    assert told in lines[0]
+    assert sorted(trial.variation.name for trial in book.trials()) == outdated
+    after = read_outcomes(toy.root).numbers[LINE]
+    kept = () if outdated else before.same
+    assert after.same == (*kept, book.today[LINE])
+    follow(book, lines.append, 1)
+    assert len(lines) == 1
+
+
+def test_another_declaration_outdates_its_own_and_what_is_not_declared_goes(toy: Toy) -> None:
+    toy.edit("evidence/variations.yml", "[100]", "[200]")
+    toy.edit("evidence/variations.yml", "[3.0", "[4.0")
+    book = Book(toy.root)
+    assert sorted(trial.variation.name for trial in book.trials()) == ["seed 200", "slip"]
+    book.keep()
+    assert [*read_outcomes(toy.root).outcomes] == [(LINE, "slip")]
+
+
+def fake(failing: str = "") -> Callable[..., Measured]:
+    """What measures nothing; one variation fails."""
+
+    def told(root: Path, chapter: str, variation: Variation) -> Measured:
+        if variation.name == failing:
+            raise BookError("it did not end within 1 s")
+        return Measured({"slope": [2.0], "other": 1.0}, (), 7.0, {})
+
+    return told
+
+
+def renewing(root: Path, **options: Any) -> tuple[list[str], list[str]]:
+    """What renewing tells, and the variations that the record has afterwards."""
+    told: list[str] = []
+    renew(Book(root), told.append, **{"seconds": 1e9, "jobs": 1} | options)
+    return told, [name for _, name in read_outcomes(root).outcomes]
+
+
+def test_each_line_is_kept_at_once(
+    plain: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = copied(plain, tmp_path)
+    monkeypatch.setattr(runner, "measure", fake("slip"))
+    told, known = renewing(root)
+    assert known == ["seed 100"]
+    assert f"{LINE}, slip: it did not end within 1 s" in told
+    assert read_outcomes(root).outcomes[LINE, "seed 100"].values == {"slope": [2.0]}
+    monkeypatch.setattr(runner, "measure", fake())
+    assert renewing(root) == ([f"{LINE}, slip: 7 s"], ["seed 100", "slip"])
+
+
+def test_no_trial_begins_that_would_take_too_long(
+    plain: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = copied(plain, tmp_path)
+    monkeypatch.setattr(runner, "measure", fake())
+    costs = {trial.variation.name: trial.seconds for trial in Book(root).trials()}
+    assert [*costs.values()] == sorted(costs.values())
+    first = min(costs, key=lambda name: costs[name])
+    assert renewing(root, seconds=0)[1] == []
+    assert renewing(root, seconds=costs[first])[1] == [first]
+    assert renewing(root, only=lambda trial: trial.variation.kind == "rounding")[1] == [first]

@@ -1,0 +1,123 @@
+"""Declared variations: how they are read, and what is planted."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from bookbuild.errors import BookError
+from bookbuild.ledger.outcomes import DECLARED
+from evidence.variations import Change, Variation, planted, read_variations
+from tools.this_book import ROOT
+from tools.toy_book import LINE, SQUARE
+
+SLIP = {"in": "src/a.py", "right": "x + 1", "wrong": "x"}
+SMALL = {"in": "src/a.py", "right": "N = 9", "wrong": "N = 2"}
+FAULT: dict[str, Any] = {"fault": "slip", "says": "No one.", "sees": [LINE], **SLIP}
+CHANGE, LESS = Change("src/a.py", "x + 1", "x"), Change("src/a.py", "N = 9", "N = 2")
+
+
+def read(root: Path, **document: Any) -> list[Variation]:
+    (root / DECLARED).parent.mkdir(exist_ok=True)
+    (root / DECLARED).write_text(yaml.safe_dump(document), encoding="utf-8")
+    return read_variations(root)
+
+
+def test_each_kind_is_read(tmp_path: Path) -> None:
+    assert read_variations(tmp_path) == []
+    setting = {"setting": "no bias", "sees": [LINE, SQUARE], "at": "smoke", **SLIP}
+    found = read(
+        tmp_path,
+        seeds=[100],
+        roundings={"plain": {"A": "1"}},
+        devices=["cuda"],
+        settings=[setting],
+        faults=[FAULT],
+    )
+    assert found == [
+        Variation("seed 100", "seed", seed=100),
+        Variation("rounding plain", "rounding", environment={"A": "1"}),
+        Variation("device cuda", "device", device="cuda"),
+        Variation("no bias", "setting", (LINE, SQUARE), "smoke", changes=(CHANGE,)),
+        Variation("slip", "fault", (LINE,), changes=(CHANGE,)),
+    ]
+    assert found[0].is_for(SQUARE)
+    assert not found[-1].is_for(SQUARE)
+
+
+def test_a_fault_has_sizes_for_each_chapter(tmp_path: Path) -> None:
+    at = {LINE: "reduced", SQUARE: "smoke"}
+    found = read(
+        tmp_path,
+        reduced={LINE: {"changes": [SMALL]}},
+        faults=[FAULT | {"sees": [LINE, SQUARE], "at": at}],
+    )
+    assert found == [
+        Variation("reduced sizes", "sizes", (LINE,), "reduced", changes=(LESS,)),
+        Variation("slip", "fault", (LINE,), "reduced", changes=(LESS, CHANGE)),
+        Variation("slip", "fault", (SQUARE,), "smoke", changes=(CHANGE,)),
+    ]
+
+
+def test_what_decides_a_number_is_in_the_digest_and_who_sees_it_is_not(tmp_path: Path) -> None:
+    (one,), (two,), (other,) = (
+        read(tmp_path, faults=[FAULT | changed])
+        for changed in ({}, {"sees": [SQUARE], "says": "None."}, {"wrong": "x + 2"})
+    )
+    assert one.declaration == two.declaration != other.declaration
+
+
+@pytest.mark.parametrize(
+    ("document", "reason"),
+    [
+        ({"seeds": ["first"]}, "another form"),
+        ({"seeds": 3}, "another form"),
+        ({"roundings": ["plain"]}, "another form"),
+        ({"faults": [{"fault": "slip"}]}, "another form .*'in'"),
+        ({"faults": [FAULT | {"at": {SQUARE: "smoke"}}]}, "another form"),
+        ({"faults": [FAULT | {"at": "reduced"}]}, "another form"),
+        ({"seeds": [1, 1]}, "declares seed 1 in all more than once"),
+        ({"faults": [FAULT, FAULT]}, f"declares slip in {LINE} more than once"),
+        ({"faults": [FAULT], "settings": [FAULT | {"setting": "slip"}]}, "more than once"),
+    ],
+)
+def test_another_form_is_refused(tmp_path: Path, document: Any, reason: str) -> None:
+    with pytest.raises(BookError, match=rf"^evidence/variations\.yml .*{reason}"):
+        read(tmp_path, **document)
+
+
+def test_this_book_declares_seeds_a_rounding_and_faults() -> None:
+    kinds = [one.kind for one in read_variations(ROOT)]
+    assert kinds.count("seed") == 3
+    assert "rounding" in kinds
+    assert "fault" in kinds
+
+
+def sources(root: Path) -> Path:
+    for name, text in {"src/a.py": "N = 9\nf = x + 1\n", "book/b.md": "b", "data/c": "c"}.items():
+        (root / name).parent.mkdir()
+        (root / name).write_text(text, encoding="utf-8")
+    return root
+
+
+def test_one_place_is_changed_in_a_copy(tmp_path: Path) -> None:
+    with planted(Variation("slip", "fault", changes=(CHANGE, LESS)), sources(tmp_path)) as folder:
+        assert (folder / "src/a.py").read_text(encoding="utf-8") == "N = 2\nf = x\n"
+        assert (folder / "book/b.md").read_text(encoding="utf-8") == "b"
+        assert (folder / "data/c").samefile(tmp_path / "data/c")
+    assert (tmp_path / "src/a.py").read_text(encoding="utf-8") == "N = 9\nf = x + 1\n"
+    assert (tmp_path / "data/c").is_file()
+    assert not folder.exists()
+
+
+@pytest.mark.parametrize(("file", "right", "times"), [("a", "=", 2), ("a", "y", 0), ("z", "=", 0)])
+def test_a_text_that_is_not_there_once_is_refused(
+    tmp_path: Path, file: str, right: str, times: int
+) -> None:
+    change = Change(f"src/{file}.py", right, "w")
+    with (
+        pytest.raises(BookError, match=f"slip: src/{file}.py has its text {times} times: '{right}"),
+        planted(Variation("slip", "fault", changes=(change,)), sources(tmp_path)),
+    ):
+        pass
