@@ -13,7 +13,8 @@ from bookbuild.ledger.outcomes import RECORD
 from bookbuild.ledger.records import Cost
 from bookbuild.settings import core_count
 
-from .runner import Book, Trial, follow, of_this_machine, renew
+from .book import Book, Trial, of_this_machine
+from .runner import follow, renew
 
 KINDS = ("seed", "rounding", "device", "setting", "fault", "sizes")
 

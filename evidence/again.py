@@ -4,13 +4,14 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from bookbuild.ledger.claims import Finding, read_claims
-from bookbuild.ledger.evidence import fate
 from bookbuild.ledger.outcomes import Numbers, Outcome
+from bookbuild.ledger.planted import fate
 from bookbuild.reporting.expectations import Form, Measured
 from bookbuild.results.contents import different
 from bookbuild.results.machine import machine_name
 
-from .runner import TOY, Book, measure, numbers_of
+from .book import TOY, Book
+from .runner import measure, numbers_of
 
 ELSEWHERE = 0.01  # apart, as a share, that numbers of other machines may be
 

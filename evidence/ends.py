@@ -1,6 +1,6 @@
 """Ends of stored runs, computed again: python -m evidence.ends [make FILE [PLACE ...]].
 
-Alone it counts how entries are covered; `make` runs those at some places, from 0, and keeps states.
+It counts how entries are covered; `make` runs those at some places, from 0, and keeps states.
 """
 
 import importlib
@@ -38,9 +38,8 @@ FILES = {Path(path).stem: path for path in read_book(ROOT).stored_runs}
 COSTS = run_costs(ROOT)
 CHEAP = 4.0  # seconds of a core for an entry, or for one of its runs
 
-# How far a number may be from another one: as a share, as it is, and as a count.
-# No machine is told from another one. What differs between two is how they round, which grows with
-# every step: there are few in a beginning. A state has fewer bits than what it is a state of.
+# How far a number may be from another one, on every machine: as a share, as it is, and as a count.
+# Rounding grows with every step, and a beginning has few. A state has fewer bits than its network.
 TOLERANCE: Mapping[Kind, tuple[float, float, int]] = {
     "whole": (0.05, 0.01, 3),
     "seed": (0.05, 0.01, 3),
@@ -50,8 +49,7 @@ TOLERANCE: Mapping[Kind, tuple[float, float, int]] = {
 # How many steps before the ends states are kept, at least; 0 where the last network is measured.
 BACK = {"birth": 0, "distributional": 0, "factual_recall": 32}
 NOT_AT = {"factual_recall": "steps"}  # its states stand before the most right answers
-# Files whose runs end on their own, so that one alone ends where it ended beside others.
-ALONE = "every_position", "grokking", "grokking_widths", "token_grid"
+ALONE = "every_position", "grokking", "grokking_widths", "token_grid"  # runs end on their own
 # No beginning says anything of a search, or of results that have no curves over training.
 SEARCHES = "associative_memories", "language"
 CURVELESS = "clock_counts", "every_position", "factual_recall", "token_grid"

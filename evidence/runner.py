@@ -12,37 +12,24 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from bookbuild.costs import chapter_costs
 from bookbuild.errors import BookError
-from bookbuild.ledger.claims import read_claims
 from bookbuild.ledger.outcomes import (
-    RECORD,
-    Line,
     Numbers,
     Outcome,
-    Record,
-    declared,
     digest,
-    read_outcomes,
-    replaced,
-    text_of,
 )
 from bookbuild.reporting import provenance
 from bookbuild.reporting.notebook import MEASURES_FILE
-from bookbuild.results import executed
 from bookbuild.results.code.definitions import reached_by_cells
 from bookbuild.results.contents import different
-from bookbuild.results.keys import chapter_fingerprint, chapter_key
-from bookbuild.results.machine import gpu, machine_name
-from bookbuild.results.store import write_whole
-from bookbuild.settings import Settings
-from bookbuild.source.chapters import Chapter, read_chapter, read_chapters, read_toc
+from bookbuild.results.keys import chapter_fingerprint
+from bookbuild.results.machine import machine_name
+from bookbuild.source.chapters import read_chapter
 
-from . import rounding
+from .book import TOY, Book, Trial
 from .chapter import TOLD
-from .variations import Variation, planted, read_variations
+from .variations import Variation, planted
 
-TOY = Variation("toy sizes", "sizes", profile="smoke")
 CLOSE = 1e-6  # apart, as a share, that toy numbers of other processors may be
 PATIENCE = {"paper": 7200, "reduced": 1200, "smoke": 300}  # seconds for a chapter
 FOLDER = "_build/evidence"  # of trainings, which go on where a run was killed
@@ -58,89 +45,6 @@ class Measured:
     arrays: Mapping[str, str]
 
 
-@dataclass(frozen=True)
-class Trial:
-    """A chapter that is to be executed under a variation, and what that takes in seconds."""
-
-    chapter: Chapter
-    variation: Variation
-    seconds: float
-
-
-class Book:
-    """The chapters of a book that judge rows, their code, and the record about them."""
-
-    def __init__(self, root: Path) -> None:
-        """Read them; raise BookError as their readers do."""
-        self.root, self.settings = root, Settings(root)
-        chapters = read_chapters(root, read_toc(root))
-        self.measures: dict[str, set[str]] = {}
-        for claim in read_claims(root, [chapter.name for chapter in chapters]):
-            if claim.expectation is not None:
-                self.measures.setdefault(claim.chapter, set()).add(claim.measure)
-        self.chapters = {one.name: one for one in chapters if one.name in self.measures}
-        self.today = {
-            name: chapter_fingerprint(one, self.settings) for name, one in self.chapters.items()
-        }
-        self.document = declared(root)
-        self.variations = read_variations(root)
-        self.record = read_outcomes(root)
-
-    def keep(self, *lines: Line) -> None:
-        """Write the record with some lines anew; what is no longer declared or judged goes."""
-        record = replaced(self.record, lines)
-        known = {
-            (chapter, one.name)
-            for one in self.variations
-            for chapter in self.chapters
-            if one.is_for(chapter)
-        }
-        outcomes = {
-            place: line
-            for place, line in record.outcomes.items()
-            if place in known or line.variation.startswith("machine ")
-        }
-        self.record = Record(record.numbers, record.runs, outcomes)
-        write_whole(self.root / RECORD, text_of(self.record).encode())
-
-    def trials(self) -> list[Trial]:
-        """Return what is outdated or lacking, the cheapest first."""
-        found = [
-            Trial(chapter, one, self._seconds(name, one))
-            for name, chapter in self.chapters.items()
-            for one in self.variations
-            if one.is_for(name) and one.kind != "rounding" and not self.is_current(name, one)
-        ]
-        roundings = [one for one in self.variations if one.kind == "rounding"]
-        usable = next(iter(_changing(roundings)), None)
-        for name, chapter in self.chapters.items():
-            if usable and not any(self.is_current(name, one) for one in roundings):
-                found.append(Trial(chapter, usable, self._seconds(name, usable)))
-        here = [trial for trial in found if trial.variation.device == "cpu" or _has_gpu()]
-        return sorted(here, key=lambda trial: trial.seconds)
-
-    def is_current(self, chapter: str, variation: Variation) -> bool:
-        """Return whether the record has a variation of a chapter, as both are today."""
-        known = self.record.outcomes.get((chapter, variation.name))
-        if known is None or not self.record.is_current(
-            chapter, known.fingerprint, self.today[chapter]
-        ):
-            return False
-        missing = self.measures[chapter] - {*known.values}
-        whole = variation.kind in ("fault", "sizes") or not missing
-        return whole and known.of == variation.declaration
-
-    def _seconds(self, chapter: str, variation: Variation) -> float:
-        """Return what a trial took last, or one like it; else what its chapter takes."""
-        known = self.record.outcomes.get((chapter, variation.name))
-        alike = [o.seconds for o in self.record.outcomes.values()
-                 if (o.chapter, o.profile) == (chapter, variation.profile)]  # fmt: skip
-        if known or alike:
-            return known.seconds if known else max(alike)
-        settings = replace(self.settings, profile="smoke" if variation is TOY else "paper")
-        return chapter_costs(settings, [self.chapters[chapter]])[chapter].seconds
-
-
 def renew(
     book: Book,
     tell: Callable[[str], None],
@@ -153,7 +57,7 @@ def renew(
     """Renew what is outdated, the cheapest first, and keep each line at once.
 
     First chapters whose code is another than before are measured at toy sizes: where all numbers
-    are what they were, and no constant is another, the record goes on.
+    are what they were, and the code has the same numbers and texts, the record goes on.
 
     Args:
         book: what is renewed.
@@ -223,7 +127,7 @@ def numbers_of(book: Book, chapter: str, measured: Measured) -> Numbers:
 def _differences(before: Numbers, after: Numbers) -> list[str]:
     """Return what shows that an edit changed a number, or may have."""
     if before.constants != after.constants:
-        return ["a number or a text in its constants is another, so its evidence is outdated"]
+        return ["a number or a text in its code is another, so its evidence is outdated"]
     if before.machine == after.machine and before.bits != after.bits:
         return ["a number is another at toy sizes, so its evidence is outdated"]
     return different(dict(before.smoke), dict(after.smoke), CLOSE)
@@ -285,35 +189,6 @@ def measure_here(chapter: str, variation: Variation, fingerprint: str) -> Measur
     return measure(book.root, chapter, variation)
 
 
-def of_this_machine(book: Book, device: str) -> list[Outcome]:
-    """Return what a build of the paper profile has measured on this machine.
-
-    Raises BookError where a chapter has not been executed here.
-    """
-    settings = replace(book.settings, device=device)
-    name = f"machine {machine_name()}{f', {gpu()}' if device == 'cuda' else ''}"
-    lines, missing = [], []
-    for chapter in book.chapters.values():
-        entry, _ = executed.find(settings, chapter_key(chapter, settings))
-        if entry is None:
-            missing.append(chapter.name)
-            continue
-        measured = json.loads(entry.files[MEASURES_FILE])
-        values = {key: measured[key]["value"] for key in book.measures[chapter.name]}
-        one = Variation(name, "device", device=device)
-        lines.append(
-            Outcome(chapter.name, name, "device", "paper", book.today[chapter.name],
-                    one.declaration, entry.origin["commit"], machine_name(),
-                    entry.origin["seconds"], values)
-        )  # fmt: skip
-    if missing:
-        raise BookError(
-            f"{len(missing)} chapters have not been executed on this machine: run make reproduce "
-            "first."
-        )
-    return lines
-
-
 def _executed(
     book: Book,
     trials: Sequence[Trial],
@@ -337,16 +212,3 @@ def _executed(
         finally:
             for future in waiting:
                 future.cancel()
-
-
-def _changing(roundings: Sequence[Variation]) -> Iterator[Variation]:
-    """Yield the roundings that change a bit on this machine."""
-    for one in roundings:
-        if rounding.changes(one.environment):
-            yield one
-
-
-def _has_gpu() -> bool:
-    import torch
-
-    return bool(torch.cuda.is_available())

@@ -12,8 +12,9 @@ from .execution.execute import execute_chapters, tidy
 from .ledger.checks import amiss, checks_of
 from .ledger.claims import Finding, judge, read_claims
 from .ledger.counts import told_verdicts
-from .ledger.evidence import Declared, Evidence, evidence_of, lowered
+from .ledger.evidence import Evidence, evidence_of, lowered
 from .ledger.outcomes import declared, read_outcomes
+from .ledger.planted import Declared
 from .ledger.preregistration import read_preregistration
 from .ledger.records import Records
 from .results import executed as cache

@@ -6,8 +6,8 @@ import statistics
 import pytest
 
 from bookbuild.ledger.claims import Finding
-from bookbuild.ledger.evidence import verdict_on
 from bookbuild.ledger.outcomes import read_outcomes
+from bookbuild.ledger.planted import verdict_on
 from bookbuild.reporting.expectations import Measured
 from tools.this_book import ROOT, claims
 

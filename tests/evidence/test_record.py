@@ -11,7 +11,7 @@ from bookbuild.ledger.outcomes import RECORD, Numbers, Outcome
 from bookbuild.source.book import read_book
 from evidence import history
 from evidence.again import differences
-from evidence.runner import Book
+from evidence.book import Book
 from evidence.variations import planted
 from tools.this_book import ROOT
 

@@ -33,7 +33,7 @@ class Numbers:
     Attributes:
         chapter: its name.
         same: fingerprints of codes, the newest last.
-        constants: digest of the numbers and texts in constants, classes and cells that it reaches.
+        constants: digest of the numbers and texts in the code that it reaches.
         smoke: what it measures at toy sizes, of the measures that rows judge.
         bits: digest of all that it measures there, and of the data of its figures.
         machine: that measured this.

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from bookbuild.source.chapters import Chapter
 
 from .claims import Finding
-from .evidence import CODE, Seen, Sight
+from .planted import CODE, Seen, Sight
 from .records import Records
 from .templates import render
 

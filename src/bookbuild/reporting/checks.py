@@ -41,8 +41,6 @@ class Check:
             raise ValueError(f"a check says in words what it is about, not {what!r:.60}")
         if len(given) != 1 or not given.keys() <= set(FORMS):
             raise ValueError(f"the check {what!r} needs one bound, which is one of {FORMS}")
-        if given.get("holds", True) is not True:
-            raise ValueError(f"the check {what!r} is about a statement that has to hold")
         expectation = read_expectation(given)
         measured = Measured(measure["value"], measure["over"])
         if misfit := expectation.misfit(measured):

@@ -7,16 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bookbuild.ledger.claims import Claim, Finding
-from bookbuild.ledger.evidence import (
-    RANK,
-    Declared,
-    Evidence,
-    Seen,
-    evidence_of,
-    lowered,
-    verdict_on,
-)
+from bookbuild.ledger.evidence import Evidence, evidence_of, lowered
 from bookbuild.ledger.outcomes import Kind, Numbers, Outcome, Profile, Record, replaced
+from bookbuild.ledger.planted import RANK, Declared, Seen, verdict_on
 from bookbuild.reporting.expectations import Measured, read_expectation
 
 CHAPTER = "paper/01_line"

@@ -16,7 +16,7 @@ from bookbuild.ledger.counts import (
     unrenewed,
     verdict_counts,
 )
-from bookbuild.ledger.evidence import Evidence, Repeated, Rerun, Seen
+from bookbuild.ledger.evidence import Evidence, Repeated, Rerun
 from bookbuild.ledger.machines import machines_table
 from bookbuild.ledger.pages import (
     items_of,
@@ -26,6 +26,7 @@ from bookbuild.ledger.pages import (
     verdict_table,
     verdicts_below,
 )
+from bookbuild.ledger.planted import Seen
 from bookbuild.ledger.preregistration import Preregistration
 from bookbuild.ledger.records import Cost, Records
 from bookbuild.ledger.trainings import wrong_trainings
@@ -204,11 +205,11 @@ REPEATED = [
         "flips",
         "depends on the seed: it is reproduced here, reproduced at seed 100, partly at seed 200.",
     ),
-    (Repeated("reproduced", (), ("seed 100",)), "missing", "Nobody has repeated this row at three"),
+    (Repeated("reproduced", (), ("seed 100",)), "missing", "Nobody has repeated this row at the"),
     (
         Repeated("reproduced", reruns("reproduced", current=False)),
         "earlier",
-        "one other first seeds. This was measured with the code of commit abc and has not been",
+        "one other first seed. This was measured with the code of commit abc and has not been",
     ),
 ]
 
@@ -247,7 +248,7 @@ def test_a_row_says_what_rounding_and_settings_make_of_it() -> None:
         ("partly", [SLIP._replace(profile="smoke", current=False)],
          "is forgotten (tried at toy sizes) (tried with earlier code).</p>"),
         ("contradicted", [SLIP._replace(sight="better")], "so no error that we could plant"),
-        ("reproduced", [SLIP._replace(sight="green")] * 2, "None of the 2 errors that we planted"),
+        ("reproduced", [SLIP._replace(sight="green")] * 2, "None of the errors that we planted"),
         ("reproduced", [], "No error has been planted in this chapter yet."),
     ],
 )  # fmt: skip
@@ -261,7 +262,7 @@ def test_rows_that_lack_evidence_are_counted() -> None:
     known = {"a": evidence("reproduced", lacking), "b": evidence()}
     findings = [FINDING, replace(FINDING, claim=replace(FINDING.claim, id="b"))]
     text = unrenewed(findings, Records(evidence=known, required=True))
-    assert "Of the 2 rows that are judged, 1 were not repeated" in text
+    assert "Of the 2 rows that are judged, 1 was not repeated" in text
     assert "; 1 of these rows would read *reproduced*" in text
     assert unrenewed(findings, Records(evidence=known)) == ""
     assert unrenewed(findings[1:], Records(evidence=known, required=True)) == ""

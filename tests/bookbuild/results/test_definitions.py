@@ -251,12 +251,13 @@ def test_comments_count_where_code_shows_sources(
         ("n = 4", "n = 5", False),
         ("a: int = 1", "a: int = 2", False),
         ("'last'", "'any'", False),
-        ("return 7", "return 8", True),  # of a function, which every profile executes
+        ("return 7", "return 8", False),
+        ("def f():", "def f() -> Literal[9]:", True),
         ("class C:", 'class C:\n    """A size of 9."""', True),
         ("n = 4", "m = 4", True),
     ],
 )
-def test_sizes_stand_in_constants_and_classes(
+def test_numbers_and_texts_of_the_code_are_counted(
     src: Path, edit: Edit, old: str, new: str, same: bool
 ) -> None:
     write(

@@ -24,7 +24,7 @@ from bookbuild.source.book import read_book
 from .modules import CELLS, Definition, Module, Sources, together
 from .names import ALL
 
-# Where a result is kept and where it is computed never changes it.
+# where a result is kept, and where it is computed, never changes it
 KEEPING = ("running.cache", "running.executors", "running.progress", "running.sweep")
 # What draws, and what passes a number on, never makes one; a book names packages of its own.
 SHOWING = ("matplotlib", "bookbuild")
@@ -41,8 +41,7 @@ class Reached:
     Attributes:
         digests: of each definition and of those it names, by where it lies, such as
             `science.tasks:sample`.
-        constants: the numbers and texts that stand in constants and classes, each as often as it
-            does: the sizes of a profile are among them.
+        constants: the numbers and texts in the code, each as often as it stands there.
         files: that lie beside the modules and may be read, such as a style sheet.
         packages: the outermost packages from elsewhere.
     """
@@ -60,18 +59,15 @@ class Reached:
 
 
 def reached_by_cells(cells: Iterable[str], src: Path, *, shown: bool = True) -> Reached:
-    """Return what the cells of a chapter depend on, the cells themselves left out.
+    """Return what the cells of a chapter depend on besides themselves, as it is shown.
 
-    Without what is shown, it is what their numbers depend on, the cells among it. Otherwise, where
-    the code may show sources, comments and docstrings count.
+    Otherwise return what their numbers depend on, the cells among it.
     """
     sources = Sources(src, together(cells))
     closure = _Closure(sources, KEEPING if shown else _without_numbers(src), texts=shown)
     reached = closure.reached((CELLS, ALL))
-    if not shown:
-        return reached
     digests = {place: one for place, one in reached.digests.items() if place != CELLS_PLACE}
-    return replace(reached, digests=digests)
+    return replace(reached, digests=digests) if shown else reached
 
 
 def reached_by(names: Iterable[tuple[str, str]], src: Path) -> Reached:
@@ -90,7 +86,7 @@ def reached_by(names: Iterable[tuple[str, str]], src: Path) -> Reached:
 
 
 def _without_numbers(src: Path) -> tuple[str, ...]:
-    """Return the packages that no number comes from, those that the book beside src names too."""
+    """Return the packages that no number comes from, as the book beside src names them too."""
     return (*KEEPING, *SHOWING, *read_book(src.parent).drawing)
 
 
@@ -127,9 +123,8 @@ class _Closure:
                 continue
             module, definition = self._defined(place)
             self._shown |= definition.reads_sources
-            packages = set(self.packages)
-            for chain in definition.uses_as_types:
-                self._used(module, definition, chain)
+            packages = {*self.packages}
+            _ = [self._used(module, definition, chain) for chain in definition.uses_as_types]
             self.packages = packages  # a type from elsewhere makes no number
             self._found[place] = {
                 ".".join(chain): labels
@@ -158,10 +153,8 @@ class _Closure:
         """Return the digest of a definition: its code, and that of what it names."""
         _, own = self._defined(place)
         code = own.text if self._shown and self._texts else own.code
-        named = {}
-        for chain, labels in self._found[place].items():
-            head, dot, rest = chain.partition(".")
-            named[own.aliases.get(head, head) + dot + rest] = labels
+        chains = ((chain.partition("."), labels) for chain, labels in self._found[place].items())
+        named = {own.aliases.get(name, name) + dot + rest: x for (name, dot, rest), x in chains}
         return hashlib.sha256(json.dumps([code, named], sort_keys=True).encode()).hexdigest()
 
     def _defined(self, place: str) -> tuple[Module, Definition]:

@@ -11,13 +11,13 @@ from pathlib import Path
 from IPython.core.inputtransformer2 import TransformerManager
 
 from . import names
-from .names import ALL, DEFINING, FUNCTIONS, Chain
+from .dumped import dumped, unbounded
+from .names import ALL, DEFINING, Chain
 
 # Code that names one of these may show sources: then a comment or a docstring can be a result.
 READERS = {"__doc__", "help", "inspect", "linecache", "pydoc", "pinfo", "pinfo2", "psource"}
 CELLS = "cells of a chapter"  # what stands for the name of their module
 PARAMETERS = {"profile", "device", "seed"}  # of a chapter; the builder sets them by name
-CHECK = "check"  # the function whose text and bounds make no number
 
 
 @dataclass(frozen=True)
@@ -31,12 +31,8 @@ class Definition:
 
     @cached_property
     def code(self) -> str:
-        """A digest of the code.
-
-        Comments, formatting, docstrings and types do not change it, nor do the names of local
-        variables and of what the module keeps to itself.
-        """
-        return _digest("\n".join(_dumped(one, self.aliases) for one in self.statements))
+        """A digest of the code, whatever its formatting, docstrings, types and free names."""
+        return _digest("\n".join(dumped(one, self.aliases) for one in self.statements))
 
     @cached_property
     def aliases(self) -> Mapping[str, str]:
@@ -57,13 +53,12 @@ class Definition:
 
     @cached_property
     def constants(self) -> Counter[str]:
-        """The numbers and texts in it, if it is no function; docstrings are none."""
-        counted = [s for s in self.statements if not isinstance(s, FUNCTIONS)]
-        left_out = {place for one in counted for place in names.docstrings(one)}
-        nodes = (node for statement in counted for node in ast.walk(statement))
+        """The numbers and texts in it, each as often as it stands there; docstrings are none."""
+        left_out = {place for one in self.statements for place in names.docstrings(one)}
+        left_out |= {id(node) for node in self._types}
         return Counter(
             repr(node.value)
-            for node in nodes
+            for node in self._nodes
             if isinstance(node, ast.Constant) and id(node) not in left_out
         )
 
@@ -202,55 +197,12 @@ def _together(cells: tuple[str, ...]) -> Module:
     body: list[ast.stmt] = []
     for text in cells:
         try:
-            body += map(_Unbounded().visit, ast.parse(text).body)
+            body += map(unbounded, ast.parse(text).body)
         except (SyntaxError, ValueError):
             continue  # the cell will fail when it is executed, with a better message
     nodes = list(ast.walk(ast.Module(body, [])))
     every = Definition(tuple(body), "\n".join(cells), "", cells=True)
     return Module(CELLS, None, {ALL: every}, {}, tuple(dict.fromkeys(names.targets(nodes, ""))))
-
-
-class _Unbounded(ast.NodeTransformer):
-    """Leaves of each check the value alone: what is expected of a number does not make it."""
-
-    def visit_Call(self, node: ast.Call) -> ast.AST:
-        self.generic_visit(node)
-        if isinstance(node.func, ast.Name) and node.func.id == CHECK:
-            node.args = [one for one in node.args[1:2] if not isinstance(one, ast.Constant)]
-            node.keywords = [one for one in node.keywords if one.arg == "over"]
-        return node
-
-
-def _dumped(statement: ast.stmt, aliases: Mapping[str, str]) -> str:
-    """Return what stands for the code of a statement.
-
-    Imports are left out: which definition a name leads to is known, wherever it lies. What is empty
-    is left out too, since newer versions of Python have more that can be.
-    """
-    left_out = names.docstrings(statement) | names.annotations(statement)
-
-    def plain(value: object) -> object:
-        match value:
-            case ast.Name(id=name) if name in aliases:
-                return "Name", aliases[name], type(value.ctx).__name__
-            case ast.AnnAssign() if id(value.annotation) in left_out:
-                return plain(ast.Assign([value.target], value.value)) if value.value else None
-            case ast.AST():
-                fields = [(name, part) for name, part in ast.iter_fields(value)]
-                if value is statement and names.is_private(getattr(value, "name", "")):
-                    fields = [field for field in fields if field[0] != "name"]
-                told = [(n, plain(part)) for n, part in fields if id(part) not in left_out]
-                return type(value).__name__, [field for field in told if field[1] not in (None, [])]
-            case list():
-                parts = [plain(p) for p in value if id(p) not in left_out and not _imports(p)]
-                return [part for part in parts if part is not None]
-        return value
-
-    return "" if _imports(statement) else repr(plain(statement))
-
-
-def _imports(node: object) -> bool:
-    return isinstance(node, ast.Import | ast.ImportFrom)
 
 
 def _first(statement: ast.stmt) -> int:
