@@ -48,6 +48,15 @@ def altered(root: Path, files: Mapping[str, Callable[[str], Pairs]], since: str)
     return found
 
 
+def lost(root: Path, path: str, since: str) -> list[str]:
+    """Return what identified lines of a file that it once had and no longer has, as `altered`."""
+    history = History(root, path, since)
+    texts = {held[path] for held in history.files.values() if since in held and path in held}
+    now = (root / path).read_text(encoding="utf-8")
+    known = {str(identity) for text in texts for identity, _ in _pairs(lines, text)}
+    return sorted(known - {str(identity) for identity, _ in lines(now)})
+
+
 def runs(text: str) -> Iterator[tuple[Hashable, str]]:
     """Yield the entries of a file of stored runs by configuration and date."""
     for entry in json.loads(text):

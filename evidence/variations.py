@@ -27,6 +27,17 @@ class Change:
     right: str
     wrong: str
 
+    def applied(self, root: Path) -> str:
+        """Return the changed text; raise BookError where it is not there, or not there alone."""
+        path = root / self.file
+        text = path.read_text(encoding="utf-8") if path.is_file() else ""
+        if text.count(self.right) != 1:
+            raise BookError(
+                f"{self.file} has a text that is to be changed {text.count(self.right)} times: "
+                f"{self.right!r:.60}."
+            )
+        return text.replace(self.right, self.wrong)
+
 
 @dataclass(frozen=True)
 class Variation:
@@ -126,12 +137,6 @@ def planted(variation: Variation, root: Path) -> Iterator[Path]:
         for part in (part for part in LINKED if (root / part).exists()):
             (folder / part).symlink_to(root / part)
         for change in variation.changes:
-            file = folder / change.file
-            text = file.read_text(encoding="utf-8") if file.is_file() else ""
-            if text.count(change.right) != 1:
-                raise BookError(
-                    f"{variation.name}: {change.file} has its text {text.count(change.right)} "
-                    f"times: {change.right!r:.60}."
-                )
-            file.write_text(text.replace(change.right, change.wrong), encoding="utf-8")
+            text = change.applied(folder)
+            (folder / change.file).write_text(text, encoding="utf-8")
         yield folder

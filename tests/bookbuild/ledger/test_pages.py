@@ -263,7 +263,7 @@ def test_rows_that_lack_evidence_are_counted() -> None:
     findings = [FINDING, replace(FINDING, claim=replace(FINDING.claim, id="b"))]
     text = unrenewed(findings, Records(evidence=known, required=True))
     assert "Of the 2 rows that are judged, 1 was not repeated" in text
-    assert "; 1 of these rows would read *reproduced*" in text
+    assert "; by this build alone, 1 of them would read *reproduced*" in text
     assert unrenewed(findings, Records(evidence=known)) == ""
     assert unrenewed(findings[1:], Records(evidence=known, required=True)) == ""
     assert told_verdicts([replace(FINDING, verdict="partly", unconfirmed=True), FINDING])[1] == [
