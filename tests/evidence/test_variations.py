@@ -117,7 +117,10 @@ def test_a_text_that_is_not_there_once_is_refused(
 ) -> None:
     change = Change(f"src/{file}.py", right, "w")
     with (
-        pytest.raises(BookError, match=f"^src/{file}.py has a text that is to be changed {times} times: .{right}"),
+        pytest.raises(
+            BookError,
+            match=f"^src/{file}.py has a text that is to be changed {times} times: .{right}",
+        ),
         planted(Variation("slip", "fault", changes=(change,)), sources(tmp_path)),
     ):
         pass
