@@ -9,10 +9,11 @@ import click
 
 from bookbuild.cli import main
 from bookbuild.cli.options import DEVICE, commands, tell, whole
-from bookbuild.ledger.outcomes import RECORD
+from bookbuild.ledger.outcomes import RECORD, read_outcomes
 from bookbuild.ledger.records import Cost
 from bookbuild.settings import core_count
 
+from . import ends
 from .book import Book, Trial, of_this_machine
 from .runner import follow, renew
 
@@ -39,6 +40,8 @@ def record(
         named = not chapter or trial.chapter.name in chapter
         return named and (not kind or trial.variation.kind in kind)
 
+    ends.follow()
+    book.record = read_outcomes(book.root)
     follow(book, tell, jobs)
     for line in costs(filter(is_wanted, book.trials())):
         tell(line)

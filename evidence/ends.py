@@ -20,7 +20,9 @@ import numpy as np
 import torch
 
 from bookbuild.costs import run_costs
-from bookbuild.results.keys import digest
+from bookbuild.ledger.outcomes import RECORD, read_outcomes, replaced, text_of
+from bookbuild.results.keys import code_of, digest
+from bookbuild.results.store import write_whole
 from bookbuild.source.book import read_book
 from chapters.beyond.clock_of_a_corpus.stored import Natural
 from chapters.beyond.every_position.stored import WeightsCell
@@ -31,6 +33,7 @@ from running.records import Entry, StoredRuns
 from . import states
 
 Kind = Literal["whole", "seed", "state", "beginning", "none"]
+KINDS = get_args(Kind)
 Leaf = tuple[str, Any, Any]  # the way to a value of a result, what is stored, and what is found
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "data" / "ends"
@@ -233,6 +236,23 @@ def make(file: str, place: int) -> bool:
     return not told
 
 
+def follow() -> None:
+    """Have files of stored runs go on whose code changed, if it ends cheap runs as they ended."""
+    record = read_outcomes(ROOT)
+    for file, path in FILES.items():
+        known, function = record.runs[path], declared(file).function
+        code = code_of(function.__module__, function.__qualname__, ROOT / "src")
+        if code == known.same[-1]:
+            continue
+        ends = [end_of(file, place) for place in range(len(entries(file)))]
+        cheap = sorted((e for e in ends if e.kind != "none"), key=lambda e: KINDS.index(e.kind))
+        apart = [e for e in cheap[:3] if e.disagreements(entries(file)[e.place].result, e.again())]
+        print(f"{path}: {'its code ends runs otherwise' if apart or not cheap else 'as before'}")
+        if cheap and not apart:
+            record = replaced(record, [replace(known, same=(*known.same, code))])
+            write_whole(ROOT / RECORD, text_of(record).encode())
+
+
 def main(*order: str) -> int:
     """Print the counts by file, or make states; return how many disagree."""
     torch.set_num_threads(1)
@@ -242,7 +262,7 @@ def main(*order: str) -> int:
         return sum(not make(order[1], int(place)) for place in places)
     for file, found in ends.items():
         kinds = Counter(end.kind for end in found)
-        print(FILES[file], *(f"{kind} {kinds[kind]}" for kind in get_args(Kind) if kinds[kind]))
+        print(FILES[file], *(f"{kind} {kinds[kind]}" for kind in KINDS if kinds[kind]))
     return 0
 
 

@@ -105,8 +105,7 @@ def follow(book: Book, tell: Callable[[str], None], jobs: int) -> None:
         line = numbers_of(book, name, measured)
         apart = _differences(before, line) if before else ["nothing was recorded"]
         if before and not apart:
-            same = (*before.same, book.today[name])
-            line = replace(before, same=tuple(dict.fromkeys(reversed(same)))[::-1])
+            line = replace(before, same=(*before.same, book.today[name]))
         book.keep(line)
         tell(f"{name}: {'its numbers are what they were' if not apart else apart[0]}")
 
@@ -119,9 +118,8 @@ def numbers_of(book: Book, chapter: str, measured: Measured) -> Numbers:
     timeless = {key: v for key, v in measured.values.items() if key not in source.timings}
     judged = {key: v for key, v in timeless.items() if key in book.measures[chapter]}
     bits = digest([timeless, measured.arrays, measured.errors])
-    return Numbers(
-        chapter, (book.today[chapter],), digest(dict(constants)), judged, bits, machine_name()
-    )
+    told = digest(sorted(map(repr, constants.items())))
+    return Numbers(chapter, (book.today[chapter],), told, judged, bits, machine_name())
 
 
 def _differences(before: Numbers, after: Numbers) -> list[str]:

@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 from bookbuild.errors import BookError
-from evidence.history import altered, lines, runs
+from evidence.history import altered, lines, lost, rewritten, runs
 from tools.toy_book import git
 
 RUNS, LINES, SINCE = "data/runs.json", "data/lines.jsonl", "data/since.txt"
 PARSERS = {RUNS: runs, LINES: lines}
 
 
-def run(seed: int = 0, **changes: Any) -> dict[str, Any]:
+def run(seed: float = 0, **changes: Any) -> dict[str, Any]:
     """An entry of a file of stored runs."""
     entry = {"configuration": {"": "Cell", "seed": seed}, "code": "c0de", "commit": "a" * 12}
     entry |= {"machine": "a machine", "versions": {"python": "3.11"}, "seconds": 2.5}
@@ -28,7 +28,8 @@ class Repository:
         self.root = root
         (root / "data").mkdir(parents=True)
         self.git("init", "--quiet", "--initial-branch=main")
-        (root / SINCE).write_text("", encoding="utf-8")
+        for path in (SINCE, RUNS, LINES):
+            (root / path).write_text("[]" if path == RUNS else "", encoding="utf-8")
 
     def git(self, *arguments: str) -> str:
         return git(self.root, *arguments)
@@ -54,9 +55,7 @@ def repository(tmp_path: Path) -> Repository:
     return Repository(tmp_path / "repository")
 
 
-@pytest.mark.parametrize(
-    "edit", [{"result": [0.6]}, {"machine": None}, {"code": "0ther"}, {"digest": "d2"}], ids=str
-)
+@pytest.mark.parametrize("edit", [{"result": [0.6]}, {"machine": None}, {"seconds": 9.0}], ids=str)
 @pytest.mark.parametrize("date", ["2026-11-01", None])
 def test_an_edited_entry_is_found(
     repository: Repository, edit: dict[str, Any], date: str | None
@@ -64,7 +63,7 @@ def test_an_edited_entry_is_found(
     first = repository.commit(run(date=date))
     repository.put(run(date=date, **edit), run(1))
     (told,) = repository.altered()
-    assert told.startswith(f"{RUNS}: (")
+    assert told.startswith(f"{RUNS}: ")
     assert '"seed": 0' in told
     assert told.endswith(f"recorded in commit {first}, and is otherwise since the working tree.")
     then = repository.commit(run(date=date, **edit), run(1))
@@ -75,21 +74,69 @@ def test_an_edited_entry_is_found(
 
 def test_new_runs_added_removed_and_reordered_entries_are_fine(repository: Repository) -> None:
     repository.commit(run(0), run(1))
-    repository.commit(run(1), run(0, date="2026-11-02", result=[0.7]), run(2))
+    repository.commit(run(1), run(0, code="0ther", result=[0.7]), run(2))
+    repository.commit(run(1), run(0.0, code="0ther", result=[0.7]))
     repository.commit(dict(reversed(run(1).items())))
     repository.put()
+    (repository.root / LINES).write_text("", encoding="utf-8")
     assert repository.altered() == []
 
 
-def test_a_line_is_known_by_what_it_is_about(repository: Repository) -> None:
-    line = {"key": "slope", "seed": 0, "values": [1.0], "digest": "d1", "seconds": 1.0}
-    repository.commit(line | {"machine": "a"}, path=LINES)  # which comes after the other file
-    repository.commit(line | {"machine": "a"}, line | {"seed": 1, "machine": None}, path=LINES)
+def outcome(**changes: Any) -> dict[str, Any]:
+    """A line of the record of evidence."""
+    line = {"line": "outcome", "chapter": "a", "variation": "seed 100", "fingerprint": "f"}
+    return line | {"of": "d", "commit": "c0", "values": {"slope": 1.0}, "digest": "d1"} | changes
+
+
+@pytest.mark.parametrize("edit", [{"values": {"slope": 2.0}}, {"commit": "c1"}, {"machine": "b"}])
+def test_an_outcome_is_known_by_chapter_code_and_variation(
+    repository: Repository, edit: dict[str, Any]
+) -> None:
+    repository.commit(outcome(), path=LINES)  # which comes after the other file
+    repository.commit(outcome(), outcome(fingerprint="g"), path=LINES)
+    repository.put(path=RUNS)
     assert repository.altered() == []
-    repository.put(line | {"machine": None}, path=LINES)
+    repository.put(outcome(**edit), path=LINES)
     (told,) = repository.altered()
     assert told.startswith(LINES)
-    assert '"key": "slope"' in told
+    assert '"chapter": "a"' in told
+    repository.put(outcome(), path=LINES)
+    assert [one["fingerprint"] for one in lost(repository.root, LINES, SINCE)] == ["g"]
+
+
+def test_a_file_that_is_not_there_is_told_and_what_cannot_be_read_raises(
+    repository: Repository,
+) -> None:
+    repository.commit(run())
+    assert altered(repository.root, {"data/other.json": runs}, SINCE)
+    repository.commit(outcome(), path=LINES)
+    (repository.root / LINES).write_text(f"{json.dumps(outcome())}\r{{}}", encoding="utf-8")
+    with pytest.raises(json.JSONDecodeError):
+        repository.altered()
+
+
+def numbers(*same: str, **changes: Any) -> dict[str, Any]:
+    """A line about the codes of a chapter that make the same numbers."""
+    return {"line": "numbers", "chapter": "a", "same": [*same], "smoke": {"slope": 1.0}} | changes
+
+
+@pytest.mark.parametrize(
+    ("line", "fine"),
+    [
+        (numbers("f", "g", "h"), True),
+        (numbers("h"), True),
+        (numbers("e", "f", "g"), False),
+        (numbers("f", "h"), False),
+        (numbers("f", "g", "h", smoke={"slope": 2.0}), False),
+    ],
+)
+def test_codes_that_make_the_same_numbers_grow_at_their_end(
+    repository: Repository, line: dict[str, Any], fine: bool
+) -> None:
+    repository.commit(numbers("f"), path=LINES)
+    repository.commit(numbers("f", "g"), path=LINES)
+    repository.put(line, path=LINES)
+    assert (rewritten(repository.root, LINES, SINCE) == []) is fine
 
 
 def test_branches_are_held_against_each_other(repository: Repository) -> None:

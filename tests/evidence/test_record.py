@@ -1,6 +1,5 @@
 """The record of this book: whole, not edited by hand, and what it says comes out again."""
 
-import json
 import os
 import random
 import subprocess
@@ -33,21 +32,40 @@ def test_what_has_been_recorded_once_is_not_recorded_otherwise() -> None:
     assert history.altered(ROOT, parsers, since=SINCE) == []
 
 
+def test_codes_with_the_same_numbers_only_grow_at_their_end() -> None:
+    if not (ROOT / ".git").exists():
+        pytest.skip("this is no clone, so there is no history")
+    assert history.rewritten(ROOT, str(RECORD), since=SINCE) == []
+
+
 def test_no_line_that_is_about_the_code_of_today_was_deleted(book: Book) -> None:
     if not (ROOT / ".git").exists():
         pytest.skip("this is no clone, so there is no history")
-    declared = {one.name: one.declaration for one in book.variations if one.kind != "fault"}
+    declared = {
+        (chapter, one.name): one.declaration
+        for one in book.variations
+        for chapter in book.chapters
+        if one.is_for(chapter)
+    }
     gone = [
         line
-        for line in map(json.loads, history.lost(ROOT, str(RECORD), since=SINCE))
-        if line.get("chapter") in book.chapters
-        and declared.get(line.get("variation", "")) == line.get("of", "")
-        and book.record.is_current(
-            line["chapter"], line["fingerprint"], book.today[line["chapter"]]
-        )
-        and (line["chapter"], line["variation"]) not in book.record.outcomes
+        for line in history.lost(ROOT, str(RECORD), since=SINCE)
+        for place in [(line["chapter"], line["variation"])]
+        if declared.get(place) == line["of"]
+        and book.record.is_current(place[0], line["fingerprint"], book.today[place[0]])
+        and place not in book.record.outcomes
     ]
     assert gone == []
+
+
+def test_the_commit_of_every_line_is_in_the_history(book: Book) -> None:
+    if not (ROOT / ".git").exists():
+        pytest.skip("this is no clone, so there is no history")
+    order = ["git", "rev-list", "HEAD"]
+    commits = subprocess.run(order, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    outcomes = book.record.outcomes.values()
+    named = {one.commit.partition(" ")[0] for one in outcomes if one.commit}
+    assert [one for one in named if f"\n{one}" not in f"\n{commits}"] == []
 
 
 @pytest.mark.parametrize("file", RUNS)

@@ -70,7 +70,7 @@ class File:
         write_whole(self.path, text.encode())
         if (self.root / RECORD).is_file():
             known = self.record.runs.get(self.file)
-            same = known.same if known and self.code in known.same else (self.code,)
+            same = known.same if known and known.same[-1] == self.code else (self.code,)
             record = replaced(read_outcomes(self.root), [Runs(self.file, same, digests(text))])
             write_whole(self.root / RECORD, text_of(record).encode())
 

@@ -254,7 +254,9 @@ def test_comments_count_where_code_shows_sources(
         ("return 7", "return 8", False),
         ("def f():", "def f() -> Literal[9]:", True),
         ("class C:", 'class C:\n    """A size of 9."""', True),
-        ("n = 4", "m = 4", True),
+        ("n = 4", "m = 4", False),
+        ("f(a=1, b=2)", "f(b=1, a=2)", False),
+        ("a: int = 1", "a: float = 1", True),
     ],
 )
 def test_numbers_and_texts_of_the_code_are_counted(
@@ -263,7 +265,7 @@ def test_numbers_and_texts_of_the_code_are_counted(
     write(
         src,
         {
-            "sizes.py": "n = 4\nclass C:\n    a: int = 1\n    b: str = 'last'\n"
+            "sizes.py": "n = 4\nx = f(a=1, b=2)\nclass C:\n    a: int = 1\n    b: str = 'last'\n"
             "def f():\n    return 7\n"
         },
     )
@@ -278,6 +280,16 @@ from pack.low import alone
 
 _SIZE = 3
 _LOW, _HIGH = 1, 2
+_UP = 5
+_DOWN = 6
+
+
+def _rise(x):
+    return x + _UP
+
+
+def _fall(x):
+    return x + _DOWN
 
 
 def _twice(x):
@@ -288,7 +300,7 @@ def f(loss, n=4):
     total = _twice(loss)
     for step in range(n):
         total += _SIZE * step + _LOW - _HIGH
-    return total, [item for item in (total, alone())]
+    return total, [item for item in (total, alone())], _rise(1) - _fall(2)
 
 
 class Net:
@@ -316,6 +328,8 @@ class Net:
         ("n=4", "m=4", False),  # a caller may name it
         ("width", "depth", False),
         ("_LOW - _HIGH", "_HIGH - _LOW", False),
+        ("_UP = 5\n_DOWN = 6", "_UP = 6\n_DOWN = 5", False),
+        ("_rise(1) - _fall(2)", "_fall(1) - _rise(2)", False),
         ("_LOW, _HIGH = 1", "_HIGH, _LOW = 1", False),
         ("total += _SIZE", "loss += _SIZE", False),
         ("2 * x", "3 * x", False),

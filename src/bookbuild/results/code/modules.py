@@ -52,15 +52,9 @@ class Definition:
         return _digest("\n".join(str(lines[_first(s) : s.end_lineno]) for s in self.statements))
 
     @cached_property
-    def constants(self) -> Counter[str]:
-        """The numbers and texts in it, each as often as it stands there; docstrings are none."""
-        left_out = {place for one in self.statements for place in names.docstrings(one)}
-        left_out |= {id(node) for node in self._types}
-        return Counter(
-            repr(node.value)
-            for node in self._nodes
-            if isinstance(node, ast.Constant) and id(node) not in left_out
-        )
+    def constants(self) -> Counter[tuple[str, ...]]:
+        """The numbers and texts of its statements, as often as they stand there."""
+        return Counter(part for one in self.statements for part in names.constants(one))
 
     @cached_property
     def uses(self) -> tuple[Chain, ...]:

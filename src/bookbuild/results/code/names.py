@@ -53,6 +53,34 @@ def annotations(statement: ast.stmt) -> set[int]:
     return {id(node) for node in found if node is not None}
 
 
+def constants(statement: ast.stmt) -> Iterator[tuple[str, ...]]:
+    """Yield the numbers and texts of each statement inside one, in their order, and what they name.
+
+    With them stand the names of keywords, of fields and of public constants, for to exchange two
+    values is another thing. A statement with none is left out, and so are docstrings and types.
+    """
+    left_out = docstrings(statement) | annotations(statement)
+    every = list(ast.walk(statement))
+    left_out |= {id(node.annotation) for node in every if isinstance(node, ast.AnnAssign)}
+    bodies = [node.body for node in every if isinstance(node, ast.ClassDef)]
+    fields = {id(field) for body in bodies for field in body} | {id(statement)}
+    named = {id(node) for node in every if id(node) in fields and not isinstance(node, DEFINING)}
+    for one in (node for node in every if isinstance(node, ast.stmt)):
+        marks: list[str] = []
+        waiting: list[ast.AST] = [] if id(one) in left_out else [one]
+        while waiting:
+            node = waiting.pop(0)
+            if isinstance(node, ast.Constant):
+                marks.append(repr(node.value))
+            inner = [n for n in ast.iter_child_nodes(node) if not isinstance(n, ast.stmt)]
+            waiting[:0] = [n for n in inner if id(n) not in left_out]
+            if isinstance(node, ast.keyword):
+                marks.append(str(node.arg))
+        if marks:
+            target = next(iter(stored(ast.walk(one))), "") if id(one) in named else ""
+            yield ("" if is_private(target) else target, *marks)
+
+
 def is_private(name: str) -> bool:
     """Return whether a module keeps what has this name to itself."""
     return name.startswith("_") and not name.startswith("__") and name != "_"
