@@ -64,7 +64,7 @@ class Book:
         """Write the record with some lines anew; what is no longer declared or judged goes."""
         record = replaced(self.record, lines)
         known = {
-            (chapter, one.name)
+            (chapter, one.name, one.declaration)
             for one in self.variations
             for chapter in self.chapters
             if one.is_for(chapter)
@@ -72,7 +72,7 @@ class Book:
         outcomes = {
             place: line
             for place, line in record.outcomes.items()
-            if place in known or line.variation.startswith("machine ")
+            if (*place, line.of) in known or line.variation.startswith("machine ")
         }
         self.record = Record(record.numbers, record.runs, outcomes)
         write_whole(self.root / RECORD, text_of(self.record).encode())

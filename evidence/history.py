@@ -15,7 +15,7 @@ from evidence.repository import WORKTREE, History
 
 Pairs = Iterable[tuple[Hashable, str]]  # identities, and the content of each
 
-IDENTITY = ("chapter", "variation", "fingerprint", "of")  # of an outcome
+IDENTITY = ("chapter", "variation", "fingerprint")  # of an outcome
 SAME = ("smoke", "bits", "constants", "machine")  # what codes in `same` make
 BRIEF = Repr()
 BRIEF.maxstring = 120
@@ -52,23 +52,36 @@ def altered(root: Path, files: Mapping[str, Callable[[str], Pairs]], since: str)
 def rewritten(root: Path, path: str, since: str) -> list[str]:
     """Return a sentence for each list of codes with the same numbers that did not grow at its end.
 
-    It goes on from that of a parent of its commit, or is begun again with one code.
+    From commit to commit it grows by one code, is cut at its end, or begins again with one. Only
+    when it begins again may the numbers be others. What was deleted meanwhile counts.
     """
     history = History(root, path, since)
-    lists = {
-        commit: _same(texts.get(path, "")) if since in texts else {}
-        for commit, texts in history.files.items()
-    }
-    return [
-        f"{path}: the codes of {name} were rewritten in {_where(commit)}."
-        for commit, parents in history.parents.items()
-        for name, (same, content) in lists[commit].items()
-        if len(same) > 1 and (before := [p for p in parents if name in lists[p]])
-        and not any(
-            same[: len(lists[p][name][0])] == lists[p][name][0] and content == lists[p][name][1]
-            for p in before
-        )
-    ]  # fmt: skip
+    lists: dict[str, dict[str, tuple[list[str], str]]] = {}
+    found: list[str] = []
+    for commit, parents in history.parents.items():
+        texts = history.files[commit]
+        before = [lists[parent] for parent in parents]
+        lists[commit] = {name: one for known in before for name, one in known.items()}
+        if since not in texts:
+            continue
+        now = _same(texts.get(path, ""))
+        if any(lists[parent] for parent in parents):
+            found += [
+                f"{path}: the codes of {name} were rewritten in {_where(commit)}."
+                for name, one in now.items()
+                if not any(_goes_on(known.get(name), one) for known in before)
+            ]
+        lists[commit] |= now
+    return found
+
+
+def _goes_on(before: tuple[list[str], str] | None, now: tuple[list[str], str]) -> bool:
+    (was, numbers), (same, content) = before or ([], ""), now
+    if len({*same}) < len(same):
+        return False
+    short, long = sorted((was, same), key=len)
+    on = numbers == content and long[: len(short)] == short and len(same) <= len(was) + 1
+    return on or (len(same) == 1 and same != was[:1])
 
 
 @cache
@@ -94,10 +107,10 @@ def lost(root: Path, path: str, since: str) -> list[dict[str, str]]:
 
 
 def runs(text: str) -> Iterator[tuple[Hashable, str]]:
-    """Yield the entries of a file of stored runs by configuration and code."""
+    """Yield the entries of a file of stored runs, by configuration with code and with date."""
     for entry in json.loads(text, parse_int=float):  # 1 and 1.0 are the same configuration
-        identity = [entry.pop("configuration"), entry.pop("code")]
-        yield _canonical(identity), _canonical(entry)
+        for name in ("code", "date"):
+            yield _canonical([entry["configuration"], name, entry[name]]), _canonical(entry)
 
 
 def lines(text: str) -> Iterator[tuple[Hashable, str]]:

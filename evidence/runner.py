@@ -105,7 +105,8 @@ def follow(book: Book, tell: Callable[[str], None], jobs: int) -> None:
         line = numbers_of(book, name, measured)
         apart = _differences(before, line) if before else ["nothing was recorded"]
         if before and not apart:
-            line = replace(before, same=(*before.same, book.today[name]))
+            codes = [*before.same, book.today[name]]
+            line = replace(before, same=tuple(codes[: codes.index(book.today[name]) + 1]))
         book.keep(line)
         tell(f"{name}: {'its numbers are what they were' if not apart else apart[0]}")
 
