@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from bookbuild.ledger.claims import Finding, read_claims
+from bookbuild.ledger.claims import Finding
 from bookbuild.ledger.outcomes import Numbers, Outcome
 from bookbuild.ledger.planted import fate
 from bookbuild.reporting.expectations import Form, Measured
@@ -43,7 +43,7 @@ def _turned(book: Book, line: Outcome, values: Mapping[str, Any]) -> set[str]:
     base = book.record.numbers[line.chapter].smoke
     found = (
         Finding(claim, as_measured(base[claim.measure], claim.expectation.form), "reproduced")
-        for claim in read_claims(book.root, [*book.chapters])
+        for claim in book.claims
         if claim.chapter == line.chapter and claim.expectation and claim.measure in base
     )
     return {one.claim.id for one in found if fate(one, base, values) == "turned"}

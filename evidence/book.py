@@ -48,8 +48,9 @@ class Book:
         """Read them; raise BookError as their readers do."""
         self.root, self.settings = root, Settings(root)
         chapters = read_chapters(root, read_toc(root))
+        self.claims = read_claims(root, [chapter.name for chapter in chapters])
         self.measures: dict[str, set[str]] = {}
-        for claim in read_claims(root, [chapter.name for chapter in chapters]):
+        for claim in self.claims:
             if claim.expectation is not None:
                 self.measures.setdefault(claim.chapter, set()).add(claim.measure)
         self.chapters = {one.name: one for one in chapters if one.name in self.measures}

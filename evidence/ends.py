@@ -56,6 +56,7 @@ ALONE = "every_position", "grokking", "grokking_widths", "token_grid"  # runs en
 # No beginning says anything of a search, or of results that have no curves over training.
 SEARCHES = "associative_memories", "language"
 CURVELESS = "clock_counts", "every_position", "factual_recall", "token_grid"
+OTHERWISE = ("token_grid 5",)  # it ends with the loss of eight sequences, which processors decide
 SLOW = "distributional 1", "distributional 4", "distributional 5"  # minutes to measure anything
 # Steps of each training in a beginning, at which two rows are there.
 STEPS = dict.fromkeys(FILES, 51) | {"birth": 6, "birth 9": 3, "birth 21": 3, "distributional": 3}
@@ -179,7 +180,7 @@ def end_of(file: str, place: int) -> End:
     kind: Kind = "none"
     if states_of(file, place):
         kind = "state"
-    elif file in SEARCHES or isinstance(getattr(cell, "text", None), Natural):
+    elif file in SEARCHES or name in OTHERWISE or isinstance(getattr(cell, "text", None), Natural):
         pass
     elif seconds <= CHEAP:
         kind = "whole"

@@ -10,7 +10,8 @@ import pytest
 from bookbuild.errors import BookError
 from bookbuild.ledger.outcomes import RECORD, read_outcomes
 from evidence import runner
-from evidence.book import Book, Measured, follow, measure, renew
+from evidence.book import Book
+from evidence.runner import Measured, follow, measure, renew
 from evidence.variations import Change, Variation
 from tools.this_book import ROOT
 from tools.toy_book import LINE, SQUARE, Toy, new_toy

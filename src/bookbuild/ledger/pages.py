@@ -1,4 +1,4 @@
-"""The verdicts as MyST: a matrix by figure and theorem, a table of all rows, and their origin."""
+"""The verdicts as MyST: a matrix by figure and theorem, all rows, and other machines."""
 
 import re
 from collections import Counter
@@ -8,7 +8,7 @@ from typing import get_args
 
 from bookbuild.source.chapters import Chapter, figure_name
 
-from .claims import Finding, Verdict
+from .claims import Claim, Finding, Verdict
 from .counts import STATES
 from .records import Records
 from .templates import measure_anchor, render, slug
@@ -162,6 +162,33 @@ def results_table(findings: Sequence[Finding], *, up: str = "") -> str:
     counts = Counter(finding.verdict for finding in new)
     told = ", ".join(f"{n} {verdict}" for verdict, n in counts.most_common())
     return render("results.md", findings=new, told=told, up=up)
+
+
+def machines_table(findings: Sequence[Finding], records: Records) -> str:
+    """Return for each of them how many verdicts are those of this build, and the rows that differ.
+
+    Verdicts are those of one execution each: what other seeds or roundings say lowers none of them.
+    """
+    known: dict[str, dict[str, Verdict]] = {}
+    own: list[tuple[Claim, Verdict]] = []
+    for finding in findings:
+        found = records.evidence.get(finding.claim.id)
+        if found is None:
+            continue
+        own.append((finding.claim, found.seeds.own))
+        for rerun in (*found.rounding.reruns, *found.others.reruns):
+            if rerun.verdict is not None:
+                known.setdefault(rerun.variation, {})[finding.claim.id] = rerun.verdict
+    differing = [
+        (claim, verdict, [of.get(claim.id) for of in known.values()])
+        for claim, verdict in own
+        if any(of.get(claim.id, verdict) != verdict for of in known.values())
+    ]
+    counts = []
+    for name, of in known.items():
+        both = [(of[claim.id], verdict) for claim, verdict in own if claim.id in of]
+        counts.append((name, len(both), sum(there == here for there, here in both)))
+    return render("machines.html", counts=counts, differing=differing)
 
 
 _GROUPS = {

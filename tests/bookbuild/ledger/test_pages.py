@@ -17,9 +17,9 @@ from bookbuild.ledger.counts import (
     verdict_counts,
 )
 from bookbuild.ledger.evidence import Evidence, Repeated, Rerun
-from bookbuild.ledger.machines import machines_table
 from bookbuild.ledger.pages import (
     items_of,
+    machines_table,
     matrix,
     results_table,
     verdict_matrix,

@@ -190,7 +190,6 @@ def test_the_last_check_of_a_measure_counts(output: Path) -> None:
         ("the loss", 1.0, {"at_most": 2, "at_least": 0}, "needs one bound"),
         ("the loss", 1.0, {"near": 2}, "needs one bound"),
         ("the loss", 1.0, {"holds": True}, "does not fit the measured value 1"),
-        ("the loss", True, {"holds": False}, "a statement that has to hold"),
         ("the loss", True, {"at_most": 2}, "does not fit the measured value holds"),
         ("the loss", 1.0, {"contains": 1}, "needs a measured interval"),
         ("the loss", 1.0, {"within": (2, 1)}, "wrong way round"),

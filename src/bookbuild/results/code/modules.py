@@ -11,8 +11,8 @@ from pathlib import Path
 from IPython.core.inputtransformer2 import TransformerManager
 
 from . import names
-from .dumped import dumped, unbounded
 from .names import ALL, DEFINING, Chain
+from .statements import dumped, unbounded
 
 # Code that names one of these may show sources: then a comment or a docstring can be a result.
 READERS = {"__doc__", "help", "inspect", "linecache", "pydoc", "pinfo", "pinfo2", "psource"}

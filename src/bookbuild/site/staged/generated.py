@@ -14,8 +14,7 @@ from bookbuild.ledger.counts import (
     verdict_counts,
     verdict_summary,
 )
-from bookbuild.ledger.machines import machines_table
-from bookbuild.ledger.pages import results_table, verdict_matrix, verdict_table
+from bookbuild.ledger.pages import machines_table, results_table, verdict_matrix, verdict_table
 from bookbuild.ledger.records import Records
 from bookbuild.ledger.trainings import wrong_trainings
 from bookbuild.results.executed import Entry
