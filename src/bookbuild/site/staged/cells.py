@@ -90,10 +90,15 @@ def _is_fold(cell: NotebookNode) -> bool:
 
 
 def take_folds(cell: NotebookNode) -> list[str]:
-    """Remove the provenance folds from a cell's outputs and return them."""
+    """Remove the lines of checks and provenance folds from a cell's outputs and return them.
+
+    The lines of checks are one text, which stands first.
+    """
     outputs = cell.get("outputs", [])
     html = [str(output.get("data", {}).get("text/html", "")) for output in outputs]
-    is_fold = [text.startswith(FOLD_OPENING) for text in html]
-    if any(is_fold):
-        cell.outputs = [item for item, fold in zip(outputs, is_fold, strict=True) if not fold]
-    return [text for text, fold in zip(html, is_fold, strict=True) if fold]
+    taken = [text.startswith((FOLD_OPENING, CHECK_OPENING)) for text in html]
+    if any(taken):
+        cell.outputs = [item for item, gone in zip(outputs, taken, strict=True) if not gone]
+    checks = "\n".join(text for text in html if text.startswith(CHECK_OPENING))
+    folds = [text for text in html if text.startswith(FOLD_OPENING)]
+    return [checks, *folds] if checks else folds
