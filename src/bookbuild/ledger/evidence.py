@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 
 from .claims import Finding, Verdict
 from .outcomes import Kind, Record
-from .planted import Declared, Seen, faults_seen, verdict_on
+from .planted import TINY, Declared, Seen, faults_seen, verdict_on
 
 State = Literal["steady", "flips", "earlier", "missing"]
 Alertness = Literal["turned", "contradicted", "green", "untried"]
@@ -77,7 +77,9 @@ class Evidence:
     def sharpest(self) -> Seen:
         """A fault that turns the row, one of today's code and of the paper's sizes first."""
         turning = [one for one in self.faults if one.sight == "kills"]
-        return min(turning, key=lambda one: (not one.current, one.profile == "smoke"))
+        return min(
+            turning, key=lambda one: (one.says == TINY, not one.current, one.profile == "smoke")
+        )
 
     @property
     def flips(self) -> bool:
