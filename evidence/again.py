@@ -1,5 +1,6 @@
 """Lines of the record computed again: where they differ from what is recorded."""
 
+import json
 from collections.abc import Mapping
 from typing import Any, Literal
 
@@ -7,35 +8,44 @@ from bookbuild.ledger.claims import Finding
 from bookbuild.ledger.outcomes import Numbers, Outcome
 from bookbuild.ledger.planted import fate
 from bookbuild.reporting.expectations import Form, Measured
+from bookbuild.reporting.measures import read_measures
 from bookbuild.results.contents import different
 from bookbuild.results.machine import machine_name
 
 from .book import TOY, Book
-from .runner import measure, numbers_of
-
-ELSEWHERE = 0.01  # apart, as a share, that numbers of other machines may be
+from .runner import measure
 
 
 def differences(book: Book, line: Numbers | Outcome) -> list[str]:
     """Execute a chapter again as a line says; return what comes out otherwise, a sentence each.
 
     On the kind of machine that measured, every bit has to be the same. Where that is not known, or
-    is another, numbers may be 1% apart. Raises BookError where the chapter cannot be executed.
+    is another, the verdicts have to be. Raises BookError where the chapter cannot be executed.
     """
-    tolerance = 0.0 if line.machine == machine_name() else ELSEWHERE
     if isinstance(line, Numbers):
-        measured = measure(book.root, line.chapter, TOY)
-        made = numbers_of(book, line.chapter, measured)
-        return different(dict(line.smoke), dict(made.smoke), tolerance)
-    (variation,) = (
-        one for one in book.variations if one.name == line.variation and one.is_for(line.chapter)
-    )
-    values = dict(measure(book.root, line.chapter, variation).values)
-    if line.fates:
-        again = _turned(book, line, values)
-        lost = set(line.fates.get("turned", ())) - again
+        kept, variation = line.smoke, TOY
+    else:
+        kept = line.values
+        (variation,) = (
+            one
+            for one in book.variations
+            if one.name == line.variation and one.is_for(line.chapter)
+        )
+    measured = measure(book.root, line.chapter, variation)
+    if isinstance(line, Outcome) and line.fates:
+        lost = set(line.fates.get("turned", ())) - _turned(book, line, measured.values)
         return [f"{line.variation} no longer turns {row}" for row in sorted(lost)]
-    return different(dict(line.values), {key: values.get(key) for key in line.values}, tolerance)
+    if line.machine == machine_name():
+        return different(dict(kept), {key: measured.values.get(key) for key in kept}, 0.0)
+    return [
+        f"{claim.id} has another verdict"
+        for claim in book.claims
+        if claim.chapter == line.chapter and claim.expectation and claim.measure in kept
+        if claim.expectation.verdict(as_measured(kept[claim.measure], claim.expectation.form))
+        != claim.expectation.verdict(
+            as_measured(measured.values[claim.measure], claim.expectation.form)
+        )
+    ]
 
 
 def _turned(book: Book, line: Outcome, values: Mapping[str, Any]) -> set[str]:
@@ -51,6 +61,8 @@ def _turned(book: Book, line: Outcome, values: Mapping[str, Any]) -> set[str]:
 
 def as_measured(value: Any, form: Form) -> Measured:
     """Return a stored value as it was measured, as far as its form tells."""
+    ((_, read),) = read_measures(json.dumps({"": {"value": value}})).items()  # infinity as a number
+    value = read["value"]
     if isinstance(value, Mapping):
         return Measured(value, "settings")
     several: Literal["interval", "seeds"] = "interval" if form == "contains" else "seeds"
