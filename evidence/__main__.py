@@ -4,12 +4,13 @@ import contextlib
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
+from typing import get_args
 
 import click
 
 from bookbuild.cli import main
 from bookbuild.cli.options import DEVICE, commands, tell, whole
-from bookbuild.ledger.outcomes import RECORD, read_outcomes
+from bookbuild.ledger.outcomes import RECORD, Kind, read_outcomes
 from bookbuild.ledger.records import Cost
 from bookbuild.settings import core_count
 
@@ -17,14 +18,14 @@ from . import ends
 from .book import Book, Trial, of_this_machine
 from .runner import follow, renew
 
-KINDS = ("seed", "rounding", "device", "setting", "fault", "sizes")
-
 
 @commands.command()
 @whole("--minutes", "of one core at most; 0 only lists what is outdated", least=0)
 @whole("--jobs", "how many chapters are executed at once; by default one for each core, up to 4")
 @click.option("--chapter", multiple=True, help="only of these chapters, such as paper/05_emergence")
-@click.option("--kind", multiple=True, type=click.Choice(KINDS), help="only variations of a kind")
+@click.option(
+    "--kind", multiple=True, type=click.Choice(get_args(Kind)), help="only variations of a kind"
+)
 @click.option("--scheduler", help="the address of a Dask scheduler, tcp://host:port")
 def record(
     minutes: int | None,
