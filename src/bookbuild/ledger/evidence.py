@@ -1,7 +1,7 @@
 """What the record of evidence says of each row, and how far it lowers a verdict.
 
 A row that has not been measured at all the declared seeds and under a declared rounding, with the
-code of today or with code that makes the same numbers, counts as if it had failed there. So a line
+code of today or with code that makes the same numbers, counts as if it had failed there. So a seed
 that is deleted lowers a verdict and never raises one.
 """
 
