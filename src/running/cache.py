@@ -25,12 +25,14 @@ class Task:
         configuration: its arguments by name, as `plain` describes them.
         classes: of the values among them, each a module and a qualified name: what they do is part
             of what is computed.
+        conditions: what decides the last bits besides, in plain values.
     """
 
     module: str
     function: str
     configuration: Any
     classes: tuple[tuple[str, str], ...] = ()
+    conditions: Any = dataclasses.field(default_factory=dict)
 
     @classmethod
     def of(cls, function: Callable[..., Any], /, **configuration: Any) -> "Task":
@@ -51,7 +53,7 @@ class Task:
 
     def under(self, **conditions: Any) -> "Task":
         """The same task under further conditions that decide its last bits."""
-        return dataclasses.replace(self, configuration=self.configuration | plain(conditions))
+        return dataclasses.replace(self, conditions=self.conditions | plain(conditions))
 
 
 class Checkpoint:
@@ -82,6 +84,7 @@ class Cache:
 
 NO_CACHE = Cache()
 _cache: Cache = NO_CACHE
+_depth = 0
 
 
 def current() -> Cache:
@@ -134,6 +137,22 @@ def attached(cache: Cache) -> Iterator[None]:
         yield
     finally:
         attach(before)
+
+
+@contextmanager
+def inner() -> Iterator[None]:
+    """Mark what a process computes for the result of a task: see `is_inner`."""
+    global _depth
+    _depth += 1
+    try:
+        yield
+    finally:
+        _depth -= 1
+
+
+def is_inner() -> bool:
+    """Whether what is asked of the cache now only serves to compute the result of another task."""
+    return _depth > 0
 
 
 def plain(value: Any) -> Any:

@@ -143,7 +143,8 @@ def _one(function: Callable[[Any], Any], configuration: Any, sources: str) -> An
             f"a worker on {platform.node()} has other sources or versions than this machine"
         )
     torch.set_num_threads(1)
-    return function(configuration)
+    with cache.inner():
+        return function(configuration)
 
 
 @functools.cache

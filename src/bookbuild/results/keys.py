@@ -76,7 +76,10 @@ def digest(ingredients: Mapping[str, Any]) -> str:
 
 def _asked(task: Mapping[str, Any]) -> dict[str, Any]:
     """Return what is asked of which function; in which module that lies does not matter."""
-    return {"function": task["function"], "configuration": task["configuration"]}
+    return {
+        "function": task["function"],
+        "configuration": task["configuration"] | task.get("conditions", {}),
+    }
 
 
 def _pairs(task: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
