@@ -11,6 +11,7 @@ PROFILES = ("paper", "smoke")
 DEVICES = ("auto", "cpu", "cuda")
 CELL_TIMEOUT = 7200  # seconds; the longest cell of the book takes minutes on two cores
 CHECKPOINT_INTERVAL = 30.0  # seconds of work that a kill may cost a long run
+SHORT = 1.0  # seconds; a training that has ended sooner is not worth a file
 
 
 def core_count() -> int:
@@ -40,8 +41,10 @@ class Settings:
     part: str | None = None
     timeout: int = CELL_TIMEOUT
     interval: float = CHECKPOINT_INTERVAL
+    short: float = SHORT
     frozen: Path | None = None  # where the sources are copied to while chapters run
     published: Path | None = None  # archive of a published run, whose results are used
+    store: str = "results"  # the folder of results; what rests on an archive has its own
     folder: str = "_build"  # of everything that is built
     threads: int = 0  # of each chapter; 0: the cores, shared among the jobs
 
@@ -68,7 +71,7 @@ class Settings:
     @property
     def results(self) -> Path:
         """The folder of results, shared by the profiles."""
-        return self.build / "results"
+        return self.build / self.store
 
     @property
     def running(self) -> Path:

@@ -3,12 +3,12 @@
 import dataclasses
 import functools
 import inspect
+import sys
 import types
 from collections.abc import Callable, Mapping
-from typing import Any, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, ParamSpec, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 import numpy as np
-import torch
 
 from . import cache
 from .cache import Task
@@ -62,7 +62,7 @@ def kept(function: Callable[P, R]) -> Callable[P, R]:
 
 def _taken_apart(value: Any) -> Any:
     """A result in lists, dicts, arrays, numbers and texts."""
-    if isinstance(value, torch.Tensor):
+    if hasattr(value, "detach"):
         return value.detach().cpu().numpy()
     if isinstance(value, list | tuple):
         return [_taken_apart(item) for item in value]
@@ -81,11 +81,13 @@ def _put_together(hint: Any, value: Any) -> Any:
     if kind in (Union, types.UnionType):  # something, or None
         (some,) = (one for one in inner if one is not types.NoneType)
         return None if value is None else _put_together(some, value)
-    if issubclass(getattr(kind, "array_type", kind), torch.Tensor):  # jaxtyping names the class
+    array = getattr(kind, "array_type", kind)  # as jaxtyping names the class
+    torch = sys.modules.get("torch")  # without it there is no tensor, and importing it takes long
+    if torch and issubclass(array, torch.Tensor):
         return torch.as_tensor(value)
     if dataclasses.is_dataclass(kind):
-        hints = get_type_hints(kind)
-        return kind(**{name: _put_together(hints[name], item) for name, item in value.items()})
+        hints, make = get_type_hints(kind), cast(Any, kind)
+        return make(**{name: _put_together(hints[name], item) for name, item in value.items()})
     if issubclass(kind, tuple) and hasattr(kind, "_fields"):
         hints = get_type_hints(kind)
         return kind(*(_put_together(hints[n], v) for n, v in zip(kind._fields, value, strict=True)))
@@ -96,6 +98,6 @@ def _put_together(hint: Any, value: Any) -> Any:
         return [_put_together(inner[0], item) for item in value]
     if issubclass(kind, Mapping):
         return {name: _put_together(inner[1], item) for name, item in value.items()}
-    if issubclass(getattr(kind, "array_type", kind), np.ndarray | bool | int | float | str):
+    if issubclass(array, np.ndarray | bool | int | float | str):
         return value
     raise TypeError(f"a result of type {hint} cannot be kept")

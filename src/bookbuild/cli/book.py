@@ -1,7 +1,6 @@
 """Commands that execute chapters and show the book."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -13,7 +12,6 @@ from bookbuild.errors import BookError
 from bookbuild.execution.display import choose_display
 from bookbuild.notebooks.publish import write_beside, write_branch
 from bookbuild.pipeline import renew_book, run_chapters
-from bookbuild.published.fetch import check_not_refused, locate
 from bookbuild.published.scratch import (
     costs_by_chapter,
     costs_by_row,
@@ -28,27 +26,31 @@ from bookbuild.site.serving import served
 from bookbuild.site.stamp import Told
 from bookbuild.source.chapters import listed_files, read_chapter, read_chapters, read_toc
 
-from .options import FROM, PART, PROFILE, commands, console, run_options, settings_of, tell, whole
+from .options import (
+    FROM,
+    PART,
+    PROFILE,
+    RESULTS,
+    commands,
+    console,
+    run_options,
+    settings_of,
+    tell,
+    whole,
+)
 
 
 @commands.command()
 @run_options
 @PART
-@click.option(
-    "--results",
-    help="a file, folder or address of published results, to use where they fit this code",
-)
+@RESULTS
 @FROM
-def build(results: str | None, start: str | None, **options: Any) -> None:
+def build(start: str | None, **options: Any) -> None:
     """Execute what is missing, judge the ledger, and build and check the site if needed."""
     settings = settings_of(**options)
     if start is not None:
         told, scratch = reproduce_from_scratch(settings, choose_display(console), tell)
         return _print_told(told, scratch)
-    if results is not None:
-        published = locate(results, settings.build / "published", tell)
-        check_not_refused(published, settings.build / "published")
-        settings = replace(settings, published=published)
     _print_told(renew_book(settings, choose_display(console), tell), settings)
 
 

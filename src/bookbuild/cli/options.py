@@ -7,6 +7,8 @@ from typing import Any
 import click
 from rich.console import Console
 
+from bookbuild.published.fetch import check_not_refused, locate
+from bookbuild.results.archive import borrowing
 from bookbuild.settings import (
     CELL_TIMEOUT,
     DEVICES,
@@ -17,6 +19,7 @@ from bookbuild.settings import (
     resolve_device,
     whole_number,
 )
+from bookbuild.source.chapters import read_toc
 
 console = Console()
 
@@ -49,6 +52,10 @@ FROM: Any = click.option(
     help="scratch: compute everything again, including stored runs",
 )
 
+RESULTS: Any = click.option(
+    "--results", help="a file, folder or address of published results, to use where they fit"
+)
+
 
 @click.group()
 def commands() -> None:
@@ -72,9 +79,17 @@ def run_options(command: Any) -> Any:
     return command
 
 
-def settings_of(device: str, jobs: int | None, **options: Any) -> Settings:
-    """Return the settings that the options stand for."""
-    return Settings(Path.cwd(), device=device, jobs=jobs or default_jobs(device), **options)
+def settings_of(
+    device: str, jobs: int | None, results: str | None = None, **options: Any
+) -> Settings:
+    """Return the settings that the options stand for; what RESULTS names is fetched."""
+    settings = Settings(Path.cwd(), device=device, jobs=jobs or default_jobs(device), **options)
+    if results is None:
+        return settings
+    read_toc(settings.root)  # outside a book nothing is fetched
+    path = locate(results, settings.build / "published", tell)
+    check_not_refused(path, settings.build / "published")
+    return borrowing(settings, path)
 
 
 def tell(line: str) -> None:

@@ -29,6 +29,7 @@ from .worker import LOG_FILE, ORDER_FILE
 KERNEL = "python3"
 FAILURE_FILE = "failure.json"
 USAGE_FILE = "usage.json"
+ASKED_FILE = "asked.txt"
 SECONDS_BETWEEN_LOOKS = 0.1
 
 
@@ -147,7 +148,9 @@ def _environment(chapter: Chapter, folder: Path, settings: Settings) -> dict[str
         progress.PROGRESS_FILE: str(folder / "progress.jsonl"),
         provenance.COMMIT: provenance.commit(settings.root),
         provenance.DEVICE: settings.device,
-        cache.ORDER: json.dumps(cache.order_of(settings, origin)),
+        cache.ORDER: json.dumps(
+            cache.order_of(settings, origin) | {"asked": str(folder / ASKED_FILE)}
+        ),
     }
 
 
@@ -191,10 +194,20 @@ def _finish(run: Run, settings: Settings, seconds: float) -> executed.Entry:
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "seconds": round(seconds, 1),
         **json.loads((run.folder / USAGE_FILE).read_text(encoding="utf-8")),
+        "asked": _asked(run.folder / ASKED_FILE),
     }
     entry = executed.store(settings, run.key, origin, run.output)
     shutil.rmtree(run.folder, ignore_errors=True)
     return entry
+
+
+def _asked(path: Path) -> dict[str, list[str]]:
+    """Return the keys of each task that a chapter asked for, by its fingerprint."""
+    text = path.read_text(encoding="utf-8") if path.is_file() else ""
+    found: dict[str, list[str]] = {}
+    for fingerprint, key in map(str.split, dict.fromkeys(text.splitlines())):
+        found.setdefault(fingerprint, []).append(key)
+    return found
 
 
 def tidy(settings: Settings) -> None:

@@ -18,12 +18,10 @@ from bookbuild.results import cache
 from bookbuild.results.keys import code_of, digest
 from bookbuild.results.machine import machine_name
 from bookbuild.results.snapshot import SOURCES, sources
-from bookbuild.results.store import Store, Stored, write_whole
-from bookbuild.results.values import to_files
+from bookbuild.results.store import write_whole
 from bookbuild.settings import Settings
 from bookbuild.source.book import read_book
 from bookbuild.source.chapters import Chapter
-from running.cache import plain
 from running.records import Entry, StoredRuns, written
 
 
@@ -163,23 +161,19 @@ def complete(name: str, root: Path, src: Path) -> None:
 
 @dataclass(frozen=True)
 class StoredRun:
-    """A stored run of this repository, as a result like all others.
+    """A stored run of this repository.
 
     Attributes:
         name: what messages call it, the name of its file and its place there.
         file: of its declaration.
         entry: the run as the file has it.
-        stored: the run as an archive carries it.
         function: computes it, of its configuration alone.
-        current: whether today's code would make it, and what it needs is installed.
     """
 
     name: str
     file: str
     entry: Entry
-    stored: Stored
     function: Callable[[Any], Any]
-    current: bool
 
 
 def stored_runs(root: Path, src: Path) -> Iterator[StoredRun]:
@@ -187,30 +181,8 @@ def stored_runs(root: Path, src: Path) -> Iterator[StoredRun]:
     for name in (name for name in read_book(root).stored_runs if (root / name).is_file()):
         file = File(name, root, src)
         function = file.runs.bound(root)
-        installed = len(versions(file.runs.packages)) > len(file.runs.packages)
-        lacking = file.lacking
         for place, entry in enumerate(file.entries.values(), start=1):
-            current = installed and entry.configuration not in lacking
-            called, stored = f"{Path(name).stem} {place}", stored_run(name, entry)
-            yield StoredRun(called, name, entry, stored, function, current)
-
-
-def stored_run(file: str, entry: Entry) -> Stored:
-    """Return a run of a file as a result, under the key of its code and its configuration."""
-    configuration = plain(entry.configuration)
-    key = digest({"file": file, "code": entry.code, "configuration": configuration})
-    origin = {name: getattr(entry, name) for name in ("commit", "date", "machine", "seconds")}
-    result = json.loads(json.dumps(entry.result))  # as the file has it: no tuples
-    files = to_files({"configuration": configuration, "result": result})
-    made = {**origin, "versions": entry.versions, "file": file}
-    return Stored(key, "run", Path(file).stem, entry.date or "", made, files)
-
-
-def compute_again(key: str, root: Path, src: Path, store: Store) -> None:
-    """Compute the stored run of a key once more, and keep it in a store."""
-    (run,) = (run for run in stored_runs(root, src) if run.stored.key == key)
-    made = stored_run(run.file, run.entry._replace(result=run.function(run.entry.configuration)))
-    store.put(made.key, made.kind, made.name, made.origin, made.files)
+            yield StoredRun(f"{Path(name).stem} {place}", name, entry, function)
 
 
 def remark(chapter: Chapter, settings: Settings) -> str:

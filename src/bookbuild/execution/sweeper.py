@@ -13,7 +13,6 @@ import torch
 from bookbuild.errors import BookError
 from bookbuild.processes import die_with_parent
 from bookbuild.results.cache import StoredCache
-from bookbuild.results.store import Store
 from running import cache, sweep
 from running.executors import SCHEDULER
 
@@ -61,10 +60,6 @@ def main(order: str) -> int:
         os.environ[SCHEDULER] = asked["scheduler"]
     started = time.monotonic()
     try:
-        if "again" in asked:  # without the cache, and so from nothing
-            store = Store(kept.results)
-            runs.compute_again(asked["again"], Path(asked["root"]), kept.sources, store)
-            return 0
         with cache.attached(kept):
             if "grid" in asked:
                 grid = read_grid(Path(asked["grid"]), kept.device)

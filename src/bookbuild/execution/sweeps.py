@@ -7,13 +7,12 @@ import json
 import math
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, get_type_hints
 
 from bookbuild.errors import BookError, raise_if_any
-from bookbuild.processes import ran, sources_first
+from bookbuild.processes import sources_first
 from bookbuild.results.cache import order_of
 from bookbuild.results.snapshot import frozen, sources
 from bookbuild.results.store import Store
@@ -22,7 +21,7 @@ from bookbuild.settings import Settings
 from running.records import made_again, name_of
 
 from .execute import tidy
-from .runs import File, StoredRun, file_of
+from .runs import File, file_of
 
 SWEEPER = (sys.executable, "-m", "bookbuild.execution.sweeper")
 SCHEMA = Path(__file__).with_name("grid.schema.json")
@@ -133,28 +132,6 @@ def run_stored(
             "finished is kept."
         )
     return File(file, settings.root, sources(settings)).lacking
-
-
-def run_again(run: StoredRun, settings: Settings, seconds: float) -> Mapping[str, bytes]:
-    """Compute a stored run that this repository declares, in a process with one thread.
-
-    Raises BookError with the last line of what went wrong, TimeoutError after so many seconds.
-    """
-    with tempfile.TemporaryDirectory() as out:
-        place = {"results": out, "device": "cpu"}
-        asked = {"again": run.stored.key, "root": str(settings.root), "name": run.name}
-        order = {**asked, "jobs": 1, "cache": order_of(settings, {}) | place}
-        try:
-            done = ran(
-                [*SWEEPER, json.dumps(order)], env=sources_first(sources(settings)), timeout=seconds
-            )
-        except subprocess.TimeoutExpired as late:
-            raise TimeoutError(f"{run.name} took longer than {seconds} s") from late
-        found, _ = Store(Path(out)).get(run.stored.key)
-    if found is None:
-        last = done.stderr.strip().splitlines() or ["it ended"]
-        raise BookError(f"{run.name} failed: {last[-1]}")
-    return found.files
 
 
 def _swept(

@@ -78,3 +78,9 @@ class Draw:
         Results that can never be drawn count as much as all others.
         """
         return sum(stratum.finished for stratum in self.strata) / max(1, len(self.costs))
+
+    @property
+    def least(self) -> float:
+        """The same for the result that a forger would choose, knowing how results are drawn."""
+        shares = [stratum.finished / stratum.count for stratum in self.strata]
+        return 0.0 if self.never else min(shares, default=0.0)

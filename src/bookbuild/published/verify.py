@@ -1,7 +1,7 @@
 """Published results checked by computing a random sample of them again.
 
 An archive comes from a stranger. What is computed, and with which configuration, is what this
-repository declares: its chapters, each from nothing with its trainings, and its stored runs.
+repository declares: its chapters, each from nothing, with all that it asks for.
 """
 
 import shutil
@@ -11,16 +11,16 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 
-from bookbuild.costs import chapter_costs, run_costs
+from bookbuild.costs import chapter_costs
 from bookbuild.errors import BookError
-from bookbuild.execution.runs import StoredRun, stored_runs
 from bookbuild.ledger.claims import read_claims
 from bookbuild.results.archive import Archive
-from bookbuild.results.snapshot import frozen, sources
+from bookbuild.results.contents import seen
+from bookbuild.results.snapshot import frozen
 from bookbuild.settings import Settings
 from bookbuild.source.chapters import Chapter, read_chapters, read_toc
 
-from .check import SCRATCH, WRONG, Check, Grade, Outcome
+from .check import SCRATCH, TOLERANCE, WRONG, Check, Grade, Outcome
 from .draw import Draw
 
 LEAST = 0.1  # seconds that anything is taken to cost: strata are of ratios
@@ -31,18 +31,16 @@ class Report:
     """What was drawn and found, and how much of the ledger it covers.
 
     Attributes:
-        damaged: a sentence for each published result that is none, or not the one it says.
-        stale: names of what the code here would not make, or cannot.
+        stale: names of chapters that are not published, or of other code.
         draw: the sample, with its strata.
         outcomes: of what was drawn and computed again in time.
         unfinished: names of what was drawn and stopped when time was up.
         rows: judged rows of the ledger.
-        measured: of them, those whose chapter was computed again and reads no stored value that
-            was not.
-        reading: of them, those whose chapter reads stored values.
+        measured: of them, those whose chapter was computed again and reads no stored value.
+        reading: of them, those whose chapter reads stored values of the checkout.
+        seen: by class of numbers, the share in which a change of 2% would be seen.
     """
 
-    damaged: tuple[str, ...]
     stale: tuple[str, ...]
     draw: Draw
     outcomes: tuple[Outcome, ...]
@@ -50,11 +48,12 @@ class Report:
     rows: int
     measured: int
     reading: int
+    seen: Mapping[str, float]
 
     @property
     def sound(self) -> bool:
         """Whether nothing was found to be wrong."""
-        return not (self.damaged or any(outcome.grade in WRONG for outcome in self.outcomes))
+        return not any(outcome.grade in WRONG for outcome in self.outcomes)
 
     def count(self, grade: Grade) -> int:
         """Return how many outcomes have a grade."""
@@ -70,55 +69,58 @@ def verify_archive(
 ) -> Report:
     """Read every published result, and compute a random sample again within some minutes.
 
-    Raises BookError where nothing can be compared.
+    Raises BookError where something is damaged or nothing can be compared.
     """
+    archive.check()
     chapters = {c.name: c for c in read_chapters(settings.root, read_toc(settings.root))}
     claims = read_claims(settings.root, list(chapters))
-    settings = replace(settings, folder=SCRATCH, published=None)
-    settings = replace(settings, profile=archive.profile, seed=archive.seed)
+    settings = replace(settings, folder=SCRATCH, profile=archive.profile, seed=archive.seed)
     deadline = time.monotonic() + 60 * minutes
     with ExitStack() as stack:
         shutil.rmtree(settings.build, ignore_errors=True)
         stack.callback(shutil.rmtree, settings.build, ignore_errors=True)
         settings = stack.enter_context(frozen(settings, chapters.values()))
-        runs = {run.name: run for run in stored_runs(settings.root, sources(settings))}
-        check = Check(archive, chapters, runs, claims, settings, deadline)
-        damaged, candidates = check.read()
-        known = {*chapters, *runs}
-        if not candidates and not damaged:
+        check = Check(archive, chapters, claims, settings, deadline)
+        candidates = check.candidates()
+        if not candidates:
             raise BookError(
                 "The published results come from other code than this: check out the commit "
-                f"{_commit(archive)} to compare."
+                f"{archive.commit} to compare."
             )
         costs = chapter_costs(settings, chapters.values())
-        for of_file in run_costs(settings.root).values():
-            costs |= of_file
         seconds = {name: max(costs[name].seconds, LEAST) for name in candidates}
         draw = Draw(seconds, 60 * minutes, draw_seed)
-        outcomes, unfinished = _sample(draw, check, deadline, tell)
+        exact = all(map(check.is_exact, candidates))
+        outcomes, unfinished = sampled(draw, check, settings.jobs, deadline, tell)
     fine = {outcome.name for outcome in outcomes if outcome.grade not in WRONG}
     judged = [claim for claim in claims if claim.expectation is not None]
-    stored = {name: _stored_values(chapter, runs) for name, chapter in chapters.items()}
-    measured = sum(c.chapter in fine and stored[c.chapter] <= fine for c in judged)
-    reading = sum(bool(stored[claim.chapter]) for claim in judged)
-    stale = tuple(sorted(known - set(candidates)))
+    stored = {name for name, chapter in chapters.items() if _reads_stored_values(chapter)}
     return Report(
-        damaged, stale, draw, tuple(outcomes), tuple(unfinished), len(judged), measured, reading
+        tuple(sorted(chapters.keys() - set(candidates))),
+        draw,
+        tuple(outcomes),
+        tuple(unfinished),
+        len(judged),
+        sum(claim.chapter in fine - stored for claim in judged),
+        sum(claim.chapter in stored for claim in judged),
+        _shares(archive, 0.0 if exact else TOLERANCE),
     )
 
 
-def _sample(
-    draw: Draw, check: Check, deadline: float, tell: Callable[[str], None]
+def sampled(
+    draw: Draw,
+    check: Callable[[str], Outcome | None],
+    jobs: int,
+    deadline: float,
+    tell: Callable[[str], None],
 ) -> tuple[list[Outcome], list[str]]:
     """Compute what is drawn, as many at once as there are jobs, until nothing more fits."""
     outcomes: list[Outcome] = []
     unfinished: list[str] = []
     running: dict[Future[Outcome | None], str] = {}
-    with ThreadPoolExecutor(check.settings.jobs) as pool:
+    with ThreadPoolExecutor(jobs) as pool:
         while True:
-            while len(running) < check.settings.jobs and (
-                name := draw.next(deadline - time.monotonic())
-            ):
+            while len(running) < jobs and (name := draw.next(deadline - time.monotonic())):
                 tell(f"drawn: {name}, which is expected to take {draw.costs[name]:.0f} s")
                 running[pool.submit(check, name)] = name
             if not running:
@@ -136,16 +138,21 @@ def _sample(
                     tell(f"  {line}")
 
 
-def _stored_values(chapter: Chapter, runs: Mapping[str, StoredRun]) -> set[str]:
-    """Return the names of the stored values a chapter reads: runs, and other measured files."""
-    return {
-        name
-        for file in chapter.data
-        if file.endswith(".json")
-        for name in [run.name for run in runs.values() if run.file == file] or [file]
+def _shares(archive: Archive, tolerance: float) -> dict[str, float]:
+    """Return, by class of numbers, in how many of them a change of 2% would be seen."""
+    counts: dict[str, list[tuple[int, int]]] = {"measures": [], "figures": [], "tasks": []}
+    for name in archive.chapters:
+        for kind, value in archive.numbers(name).items():
+            counts[kind].append(seen(value, tolerance))
+    for fingerprint in archive.results:
+        counts["tasks"].append(seen(archive.result(fingerprint), tolerance))
+    sums = {
+        kind: [sum(column) for column in zip(*each, strict=True)]
+        for kind, each in counts.items()
+        if each
     }
+    return {kind: found / there for kind, (found, there) in sums.items() if there}
 
 
-def _commit(archive: Archive) -> str:
-    commits = {item.made["commit"] for item in archive.items if "commit" in item.made}
-    return " or ".join(sorted(commits)[:3]) or "that made them"
+def _reads_stored_values(chapter: Chapter) -> bool:
+    return any(file.endswith(".json") for file in chapter.data)

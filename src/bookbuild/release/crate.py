@@ -11,7 +11,8 @@ from rocrate.model.person import Person
 from rocrate.model.softwareapplication import SoftwareApplication
 from rocrate.rocrate import ROCrate
 
-from bookbuild.results.archive import Archive, Item
+from bookbuild.results.executed import Entry
+from bookbuild.settings import Settings
 from bookbuild.source.addresses import Addresses
 from bookbuild.source.chapters import Chapter
 from bookbuild.source.citation import article, licence, names, read_citation
@@ -29,8 +30,8 @@ FORMATS = {
 
 def write_crate(
     folder: Path,
-    root: Path,
-    archive: Archive,
+    settings: Settings,
+    entries: Mapping[str, Entry],
     chapters: Sequence[Chapter],
     files: Mapping[str, str],
 ) -> None:
@@ -38,14 +39,12 @@ def write_crate(
 
     Args:
         folder: of the release, with its notebooks in it.
-        root: the repository.
-        archive: the published results; each chapter in it becomes an action.
+        settings: of the build, with the folder of the repository.
+        entries: the executed chapters by name; each becomes an action.
         chapters: whose sources are the instruments.
         files: what else the release consists of, by name, with what it is.
     """
-    cited, addresses = read_citation(root), Addresses.read(root)
-    known = {chapter.name: chapter for chapter in chapters}
-    items = [item for item in archive.of_kind("chapter") if item.name in known]
+    cited, addresses = read_citation(settings.root), Addresses.read(settings.root)
     crate = ROCrate(version="1.1")
 
     def add(identifier: str, kind: str, **said: Any) -> Entity:
@@ -65,9 +64,9 @@ def write_crate(
     source["datePublished"], source["author"] = paper["datePublished"], authors
     crate.root_dataset.properties().update(
         name=cited["title"],
-        description=f"Results of {len(items)} executed chapters, with what made them.",
+        description=f"Results of {len(entries)} executed chapters, with what made them.",
         version=cited["version"],
-        datePublished=max(item.made["date"] for item in items),
+        datePublished=max(entry.origin["date"] for entry in entries.values()),
     )
     for key, entity in (
         ("license", terms), ("author", contributors), ("publisher", contributors),
@@ -79,20 +78,18 @@ def write_crate(
     engine["url"], engine["softwareVersion"] = "https://papermill.readthedocs.io", cited["version"]
     for name, text in files.items():
         crate.add_file(folder / name, name, properties=_described(name, text))
-    for item in items:
-        notebook = f"notebooks/book/{item.name}.ipynb"
-        said = _described(notebook, known[item.name].title)
+    for chapter in chapters:
+        entry, notebook = entries[chapter.name], f"notebooks/book/{chapter.name}.ipynb"
+        said = _described(notebook, chapter.title)
         made = crate.add_file(folder / notebook, notebook, properties=said)
-        at = addresses.source(item.name, item.made["commit"].partition(" ")[0])
-        text = crate.add_file(at, properties=_described(".md", f"Source of {item.name}"))
+        at = addresses.source(chapter.name, entry.origin["commit"].partition(" ")[0])
+        text = crate.add_file(at, properties=_described(".md", f"Source of {chapter.name}"))
         given = [
-            add(f"#{item.name}-{name}", "PropertyValue", name=name, value=str(value))
-            for name, value in (
-                ("profile", archive.profile), ("device", archive.device), ("seed", archive.seed)
-            )
-        ]  # fmt: skip
+            add(f"#{chapter.name}-{name}", "PropertyValue", name=name, value=str(value))
+            for name, value in settings.parameters.items()
+        ]
         action = crate.add_action(
-            engine, f"#execution-{item.key}", [text, *given], made, _executed(item)
+            engine, f"#execution-{entry.key}", [text, *given], made, _executed(chapter.name, entry)
         )
         action["agent"] = contributors
     crate.metadata.write(folder)
@@ -104,13 +101,13 @@ def _described(name: str, text: str) -> dict[str, str]:
     return {"name": text, "encodingFormat": FORMATS.get(suffix, "text/plain")}
 
 
-def _executed(item: Item) -> dict[str, str]:
+def _executed(name: str, entry: Entry) -> dict[str, str]:
     """Return what is said of the execution of a chapter."""
-    end = datetime.fromisoformat(item.made["date"])
-    start = end - timedelta(seconds=item.made["seconds"])
+    end = datetime.fromisoformat(entry.origin["date"])
+    start = end - timedelta(seconds=entry.origin["seconds"])
     return {
-        "name": f"Execution of {item.name}",
-        "description": f"On {item.made.get('machine', 'an unnamed machine')}.",
+        "name": f"Execution of {name}",
+        "description": f"On {entry.origin['machine']}.",
         "startTime": start.isoformat(timespec="seconds"),
         "endTime": end.isoformat(timespec="seconds"),
         "actionStatus": "http://schema.org/CompletedActionStatus",

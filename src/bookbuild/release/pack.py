@@ -7,12 +7,10 @@ from pathlib import Path
 
 from bookbuild.costs import row_costs
 from bookbuild.execution.display import Display
-from bookbuild.execution.runs import stored_runs
 from bookbuild.notebooks.publish import write_branch
 from bookbuild.pipeline import build_book, run_chapters
 from bookbuild.results.archive import NAME as RESULTS
 from bookbuild.results.archive import write_archive
-from bookbuild.results.snapshot import sources
 from bookbuild.settings import Settings
 from bookbuild.site import browser
 from bookbuild.site.pdf import write_pdf
@@ -25,7 +23,7 @@ from .metadata import CODEMETA, ZENODO, codemeta, zenodo
 SITE, NOTEBOOKS, PDF = "site.zip", "notebooks", "book.pdf"
 CHANGES = "CHANGELOG.md"
 PARTS = {
-    RESULTS: "Executed chapters and trainings, sealed, with a manifest",
+    RESULTS: "What chapters measured and computed: numbers only, with a manifest",
     f"{RESULTS}.sha256": "The SHA-256 of the results",
     SITE: "The site, to be unpacked and read without a server",
     PDF: "The site in one file",
@@ -49,9 +47,9 @@ def release(settings: Settings, display: Display, tell: Callable[[str], None]) -
     chapters = read_chapters(settings.root, toc)
     result = build_book(settings, display, tell)
     found, made = run_chapters(chapters, settings, display, tell)
-    write_branch(folder / NOTEBOOKS, chapters, found | made, settings)
-    runs = [run.stored for run in stored_runs(settings.root, sources(settings))]
-    archive = write_archive(folder / RESULTS, chapters, settings, runs)
+    entries = found | made
+    write_branch(folder / NOTEBOOKS, chapters, entries, settings)
+    write_archive(folder / RESULTS, chapters, settings)
     shutil.make_archive(
         str((folder / SITE).with_suffix("")), "zip", settings.site.parent, settings.site.name
     )
@@ -67,9 +65,9 @@ def release(settings: Settings, display: Display, tell: Callable[[str], None]) -
         (folder / name).write_text(text, encoding="utf-8")
     sizes = {x.name: x.stat().st_size for x in sorted(folder.iterdir()) if x.is_file()}
     costs = row_costs(settings, chapters)
-    text = appendix.artifact_appendix(settings.root, archive, result.findings, sizes, costs)
+    text = appendix.artifact_appendix(settings, entries, result.findings, sizes, costs)
     (folder / appendix.NAME).write_text(text, encoding="utf-8")
     files = {name: text for name, text in PARTS.items() if (folder / name).is_file()}
-    crate.write_crate(folder, settings.root, archive, chapters, files)
+    crate.write_crate(folder, settings, entries, chapters, files)
     shutil.make_archive(str(folder), "zip", folder)  # whole, as a stranger gets it
     return folder

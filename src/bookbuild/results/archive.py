@@ -1,145 +1,148 @@
-"""Archive of a published run: its sealed results and a manifest, in one zip file."""
+"""Archive of a published run: numbers and arrays in one zip file, and nothing that is shown.
+
+It holds the result of each long computation that pages ask for, by a fingerprint of what was
+computed, and what each chapter measured. Pages are executed where they are read, by the code that
+is there; an archive only saves them the computations.
+"""
 
 import hashlib
 import json
+import re
+import stat
+import struct
+import tokenize
 import zipfile
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from bookbuild.errors import BookError, raise_if_any
+from bookbuild.reporting.provenance import commit
 from bookbuild.schema import faults
 from bookbuild.settings import Settings
 from bookbuild.source.chapters import Chapter
 
-from .admission import admitted
+from .contents import numbers_of
 from .executed import Entry
-from .keys import chapter_fingerprint, chapter_key, task_fingerprint, task_key
-from .snapshot import sources
-from .store import SUFFIX as RESULT
-from .store import UNREADABLE, DamagedError, Kind, Store, Stored, opened, reason, sealed, unpacked
-from .values import from_files
+from .keys import chapter_fingerprint, chapter_key
+from .machine import machine_name
+from .store import UNREADABLE, DamagedError, Store, reason
+from .values import STRUCTURE, from_files, to_files
 
 NAME = "results.zip"
 MANIFEST = "manifest.json"
 SCHEMA = Path(__file__).with_name("archive.schema.json")
-MOST_FILES, MOST_BYTES = 20_000, 2**31  # of an archive, unpacked
-MOST_RATIO = 30  # of its bytes, unpacked and packed; the results of this book come to 3
-SEALED_AS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-SAID = (
-    "commit",
-    "date",
-    "machine",
-    "gpu",
-    "threads",
-    "versions",
-    "seconds",
-    "memory",
-    "gpu_memory",
-    "gpu_busy",
-)  # of where a result was made
+RESULTS, CHAPTERS = "results", "chapters"  # the folders of an archive
+MEMBER = re.compile(
+    rf"({RESULTS}/[0-9a-f]{{32}}|{CHAPTERS}(?:/\w{{1,60}}){{1,3}})/(\d{{1,6}}\.npy|{re.escape(STRUCTURE)})",
+    re.ASCII,
+)
+FIELD = re.compile(r"[\w-]{1,80}")  # the name of a number within a result
+MOST_BYTES = 2**31  # of an archive
+MOST_MEMBER = 2**27  # bytes of an array, unpacked; the largest of this book has 2**25
+MOST_DIRECTORY = 2**23  # bytes of the list of members
+PACKED_AS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+END = struct.Struct("<4s4H2LH")  # how a zip file ends: its sixth field is the size of its list
+HOSTILE = (*UNREADABLE, SyntaxError, tokenize.TokenError)  # what parsers raise of such bytes
 
 
 @dataclass(frozen=True)
-class Item:
-    """A published result: an executed chapter, a training of a sweep, or a stored run.
-
-    Its fingerprint stands for the code and the data that made it, whatever the versions below. All
-    that is said here is what the archive says: it is compared, and never decides what is executed.
-    """
+class Made:
+    """What an archive says of an executed chapter: its key, and the fingerprint of its code."""
 
     key: str
-    kind: Kind
-    name: str
     fingerprint: str
-    sha256: str
-    made: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Archive:
-    """A published run, opened."""
+    """A published run, opened. What it says of itself is compared, and decides nothing.
+
+    Attributes:
+        path: of the file.
+        profile: the sizes.
+        device: cpu or cuda.
+        seed: the first seed.
+        commit: of the code.
+        machine: the system and the processor.
+        threads: of each chapter.
+        chapters: by name, of what code they are.
+        members: the files of each result, by its folder in the archive.
+    """
 
     path: Path
     profile: str
     device: str
     seed: int
-    items: tuple[Item, ...]
+    commit: str
+    machine: str
+    threads: int
+    chapters: Mapping[str, Made]
+    members: Mapping[str, Sequence[str]]
 
-    def stored(self, item: Item) -> Stored:
-        """Return a result; raise DamagedError if not every byte of it is as published."""
-        try:
-            with zipfile.ZipFile(self.path) as archive:
-                content = archive.read(f"{item.key}{RESULT}")
-        except UNREADABLE as error:
-            raise DamagedError("cannot be read") from error
-        if hashlib.sha256(content).hexdigest() != item.sha256:
-            raise DamagedError("is not the one that the manifest names")
-        stored = opened(content, item.key)
-        origin = stored.origin
-        if (stored.kind, stored.name, _made(origin)) != (item.kind, item.name, item.made):
-            raise DamagedError("does not agree with its entry in the manifest")
-        here = {"profile": self.profile, "seed": self.seed}
-        if any(origin.get(name, value) != value for name, value in here.items()):
-            raise DamagedError("is of another profile or seed than the archive")
-        return stored
+    @property
+    def results(self) -> set[str]:
+        """The fingerprints of the results."""
+        start = f"{RESULTS}/"
+        return {x.removeprefix(start) for x in self.members if x.startswith(start)}
 
-    def of_kind(self, kind: Kind) -> list[Item]:
-        """Return the chapters, the trainings or the stored runs."""
-        return [item for item in self.items if item.kind == kind]
+    def result(self, fingerprint: str) -> Any:
+        """Return the result of a fingerprint; KeyError without, DamagedError for a bad one."""
+        return self._value(f"{RESULTS}/{fingerprint}")
 
-    def entry(self, chapter: Chapter, settings: Settings) -> tuple[Entry | None, str]:
-        """Return what was published of a chapter, if its code and data are still the same.
+    def numbers(self, chapter: str) -> Any:
+        """Return what a chapter measured, as `numbers_of`; errors like those of `result`."""
+        return self._value(f"{CHAPTERS}/{chapter}")
 
-        A damaged one is none, nor one that no execution could have made: a sentence tells of it.
-        """
-        items = (item for item in self.of_kind("chapter") if item.name == chapter.name)
-        item = next(items, None)
-        if item is None or item.fingerprint != chapter_fingerprint(chapter, settings):
-            return None, ""
-        try:
-            return admitted(self.stored(item), chapter, self.settings(settings)), ""
-        except DamagedError as damage:
-            return None, f"The published result of {chapter.name} {damage}: executed here."
-
-    def settings(self, settings: Settings) -> Settings:
-        """Return settings of a build that makes what is published."""
-        return replace(settings, profile=self.profile, device=self.device, seed=self.seed)
-
-    def lend_trainings(self, settings: Settings) -> None:
-        """Put sound trainings of today's code into the store.
-
-        They are kept under the keys of this machine's versions, with the origin they came with. A
-        build that starts from published results takes them on trust; `verify` lends none.
-        """
-        store = Store(settings.results)
-        for item in self.of_kind("sweep"):
+    def check(self) -> None:
+        """Read everything; raise BookError with a sentence if a member is damaged."""
+        for folder in self.members:
             try:
-                stored = self.stored(item)
-                from_files(stored.files)
-                task = stored.origin["task"]
-                if task_fingerprint(task, sources(settings)) != item.fingerprint:
-                    continue
-                key = task_key(task, self.device, sources(settings))
-            except (*UNREADABLE, AttributeError, DamagedError):
-                continue
-            if not store.path(key).exists():
-                store.put(key, stored.kind, stored.name, stored.origin, stored.files)
+                self._value(folder)
+            except DamagedError as damage:
+                raise BookError(f"{self.path} is refused: its {folder} {damage}.") from damage
+
+    def _value(self, folder: str) -> Any:
+        names = self.members[folder]
+        try:
+            with zipfile.ZipFile(self.path) as file:
+                return _plain(from_files({name: _read(file, f"{folder}/{name}") for name in names}))
+        except HOSTILE as error:
+            raise DamagedError("is not the result of a computation") from error
 
 
-def write_archive(
-    path: Path, chapters: Sequence[Chapter], settings: Settings, runs: Iterable[Stored] = ()
-) -> Archive:
-    """Write every executed chapter, the trainings of its first seed, and stored runs.
+def borrowing(settings: Settings, path: Path) -> Settings:
+    """Return settings of a build that takes results from an archive, and keeps its own apart.
 
-    Its SHA-256 is written beside it. Returns the archive.
+    Raises BookError for a file that is no archive, or holds another profile or seed.
+    """
+    archive = open_archive(path)
+    here, there = ((x.profile, x.seed) for x in (settings, archive))
+    if here != there:
+        raise BookError(
+            f"{path} holds the {there[0]} profile at first seed {there[1]}, not the {here[0]} "
+            f"profile at {here[1]}."
+        )
+    return replace(settings, published=path, store=f"{path.stem}-{digest_of(path)[:16]}")
+
+
+def digest_of(path: Path) -> str:
+    """Return the SHA-256 of a file."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def write_archive(path: Path, chapters: Sequence[Chapter], settings: Settings) -> Archive:
+    """Write what every executed chapter asked for and measured; its SHA-256 is written beside it.
 
     Raises BookError where a chapter has not been executed.
     """
     store = Store(settings.results)
-    items: list[tuple[Item, bytes]] = []
+    made: dict[str, Made] = {}
+    folders: dict[str, Mapping[str, bytes]] = {}
+    asked: dict[str, set[str]] = {}
     missing: list[str] = []
     for chapter in chapters:
         key = chapter_key(chapter, settings)
@@ -149,83 +152,108 @@ def write_archive(
                 f"Chapter {chapter.name} has not been executed: run make reproduce first."
             )
             continue
-        items.append(_item(stored, chapter_fingerprint(chapter, settings)))
+        made[chapter.name] = Made(key, chapter_fingerprint(chapter, settings))
+        folders[f"{CHAPTERS}/{chapter.name}"] = to_files(numbers_of(Entry.of(stored)))
+        for fingerprint, keys in stored.origin["asked"].items():
+            asked.setdefault(fingerprint, set()).update(keys)
     raise_if_any(missing)
-    for stored in _trainings(store, settings):
-        fingerprint = task_fingerprint(stored.origin["task"], sources(settings))
-        items.append(_item(stored, fingerprint))
-    items += (_item(stored, stored.key) for stored in runs)
-    found = tuple(item for item, _ in items)
-    archive = Archive(path, settings.profile, settings.device, settings.seed, found)
-    manifest = asdict(archive)
-    del manifest["path"]
+    for fingerprint, keys in asked.items():
+        result, _ = store.get(min(keys))
+        if result and len(keys) == 1:  # several: from several starts; none: it took no time
+            folders[f"{RESULTS}/{fingerprint}"] = result.files
+    about = {"profile": settings.profile, "device": settings.device, "seed": settings.seed}
+    about |= {"commit": commit(settings.root), "machine": machine_name()}
+    about |= {"threads": settings.threads_each}
+    manifest = {**about, "chapters": {name: asdict(one) for name, one in made.items()}}
     path.parent.mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
         file.writestr(MANIFEST, json.dumps(manifest, indent=1))
-        for item, content in items:
-            file.writestr(f"{item.key}{RESULT}", content)
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    path.with_name(f"{path.name}.sha256").write_text(f"{digest}  {path.name}\n", encoding="utf-8")
-    return archive
+        for folder, files in sorted(folders.items()):
+            _plain(from_files(files))  # nothing is published that nobody would read
+            for name, content in files.items():
+                file.writestr(f"{folder}/{name}", content)
+    digest = f"{digest_of(path)}  {path.name}\n"
+    path.with_name(f"{path.name}.sha256").write_text(digest, encoding="utf-8")
+    return open_archive(path)
 
 
 def open_archive(path: Path) -> Archive:
     """Return the archive in a file, of which nothing is unpacked but the manifest.
 
-    Raises BookError, with a sentence, for a file that is none, one that would unpack to more than
-    a book can be, and one whose files are not those that its manifest names.
+    Raises BookError with a sentence for a file that is none: one with a member that no archive of
+    this book has, with one twice, or with a link; or with a manifest of another form.
     """
     try:
-        with zipfile.ZipFile(path) as file:
-            most = min(MOST_BYTES, MOST_RATIO * path.stat().st_size)
-            names = set(unpacked(file, most, SEALED_AS))
-            if len(names) > MOST_FILES:
-                raise ValueError(f"holds more than {MOST_FILES} files")
-            text = file.read(MANIFEST)
+        status = path.stat()
     except OSError as error:
         raise BookError(f"{path} cannot be read: {reason(error)}.") from error
-    except UNREADABLE as error:
+    return _opened(path, status.st_mtime_ns)
+
+
+@cache
+def _opened(path: Path, _: int) -> Archive:
+    try:
+        _check_end(path)
+        with zipfile.ZipFile(path) as file:
+            members = _members(file)
+            manifest = json.loads(_read(file, MANIFEST))
+        found = [fault.clause for fault in faults(manifest, SCHEMA)]
+    except HOSTILE as error:
         said = str(error) if type(error) is ValueError else "cannot be read as one"
         raise BookError(f"{path} is not an archive of results: it {said}.") from error
-    try:
-        manifest = json.loads(text)
-        found = faults(manifest, SCHEMA)
-    except (ValueError, RecursionError) as error:
-        raise BookError(
-            f"{path} is not an archive of results: its {MANIFEST} is not JSON."
-        ) from error
-    raise_if_any(f"{path}, {MANIFEST}: {fault.clause}." for fault in found)
-    items = tuple(Item(**item) for item in manifest.pop("items"))
-    whose = [(x.kind, x.name if x.kind == "chapter" else x.fingerprint) for x in items]
-    twice = [name for (_, name), count in Counter(whose).items() if count > 1]
-    raise_if_any(f"{path}, {MANIFEST}: {name} is listed twice." for name in twice)
-    if names != {MANIFEST, *(f"{item.key}{RESULT}" for item in items)}:
-        raise BookError(f"{path} does not hold exactly the files that its manifest names.")
-    return Archive(path, items=items, **manifest)
+    raise_if_any(f"{path}, {MANIFEST}: {clause}." for clause in found)
+    made = {name: Made(**one) for name, one in manifest.pop("chapters").items()}
+    if {f"{CHAPTERS}/{name}" for name in made} != {x for x in members if x.startswith(CHAPTERS)}:
+        raise BookError(f"{path} does not hold exactly the chapters that its manifest names.")
+    return Archive(path, chapters=made, members=members, **manifest)
 
 
-def _trainings(store: Store, settings: Settings) -> Iterator[Stored]:
-    """Yield the results of sweeps at the current code, of this device and first seed."""
-    for header in list(store.headers()):
-        origin = header["origin"]
-        ours = origin.get("seed", settings.seed) == settings.seed
-        ours &= origin.get("profile", settings.profile) == settings.profile
-        if header["kind"] != "sweep" or origin["device"] != settings.device or not ours:
-            continue
-        if task_key(origin["task"], origin["device"], sources(settings)) == header["key"]:
-            stored, _ = store.get(header["key"], mend=False)
-            if stored is not None:
-                yield stored
+def _check_end(path: Path) -> None:
+    """Raise ValueError for a file whose list of members would fill the memory."""
+    with path.open("rb") as stream:
+        size = stream.seek(0, 2)
+        stream.seek(max(0, size - END.size))
+        end = stream.read()
+    if size > MOST_BYTES or len(end) < END.size:
+        raise ValueError(f"has {size} bytes")
+    mark, *_, listed, _, remark = END.unpack(end)
+    if mark != b"PK\5\6" or listed > MOST_DIRECTORY or remark:
+        raise ValueError("ends in another way than one that this book has written")
 
 
-def _made(origin: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the manifest says of where a result was made."""
-    return {name: origin[name] for name in SAID if origin.get(name) is not None}
+def _members(file: zipfile.ZipFile) -> dict[str, list[str]]:
+    """Return the files of each folder; raise ValueError for a member that does not belong there."""
+    names: set[str] = set()
+    found: dict[str, list[str]] = {}
+    for info in file.infolist():
+        link = stat.S_ISLNK(info.external_attr >> 16)
+        match = MEMBER.fullmatch(info.filename)
+        if not (match or info.filename == MANIFEST) or info.filename in names or link:
+            raise ValueError(f"holds {info.filename[:60]!a}, which does not belong there")
+        if info.compress_type not in PACKED_AS or info.flag_bits & 1:
+            raise ValueError("is compressed or encrypted in a way that this book does not use")
+        names.add(info.filename)
+        if match:
+            found.setdefault(match[1], []).append(match[2])
+    return found
 
 
-def _item(stored: Stored, fingerprint: str) -> tuple[Item, bytes]:
-    """Return the entry of a result in the manifest, and its bytes."""
-    content = sealed(stored)
-    digest = hashlib.sha256(content).hexdigest()
-    made = _made(stored.origin)
-    return Item(stored.key, stored.kind, stored.name, fingerprint, digest, made), content
+def _read(file: zipfile.ZipFile, name: str) -> bytes:
+    """Return the content of a member, whatever size it says it has."""
+    with file.open(name) as stream:
+        content = stream.read(MOST_MEMBER + 1)
+    if len(content) > MOST_MEMBER:
+        raise ValueError(f"holds a file of more than {MOST_MEMBER} bytes")
+    return content
+
+
+def _plain(value: Any) -> Any:
+    """Return a result if it consists of numbers; raise ValueError for one with a text in it."""
+    if isinstance(value, dict) and all(map(FIELD.fullmatch, value)):
+        return {name: _plain(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    kind = getattr(getattr(value, "dtype", None), "kind", None)
+    if kind in ("b", "i", "u", "f", "c") or value is None or isinstance(value, bool | int | float):
+        return value
+    raise ValueError("holds something that is no number")

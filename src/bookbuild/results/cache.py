@@ -6,22 +6,23 @@ import logging
 import os
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from bookbuild.errors import BookError
-from bookbuild.settings import CHECKPOINT_INTERVAL, Settings
+from bookbuild.settings import CHECKPOINT_INTERVAL, SHORT, Settings
 from running import cache
 from running.cache import Task
 
-from .keys import task_key
+from .archive import Archive, open_archive
+from .keys import task_fingerprint, task_key
 from .machine import gpu, machine_name, pin
 from .snapshot import sources
 from .store import Kind, Store
 from .values import from_files, to_files
 
 ORDER = "BOOKBUILD_CACHE"
-SHORT = 1.0  # seconds; a run that has ended sooner is not worth a file
 SHARE = 20  # writing states may take one part in so many of the time
 taken_up = 0  # trainings of this process that went on from a state
 STARTUP = (
@@ -36,6 +37,16 @@ class StoredCache(cache.Cache):
     """The cache of a build: where it lies, which sources are executed, on which device, for what.
 
     A training is kept as its last state; one that was interrupted goes on from there.
+
+    Attributes:
+        results: the folder of the store.
+        sources: the folder of what is executed.
+        device: cpu or cuda.
+        origin: what is written down of every result.
+        interval: seconds between two states of a training.
+        short: seconds; a training that has ended sooner is not kept.
+        published: an archive whose results serve for what a chapter itself asks for.
+        asked: a file that lists what a chapter itself asks for, with fingerprint and key.
     """
 
     results: Path
@@ -43,13 +54,16 @@ class StoredCache(cache.Cache):
     device: str
     origin: dict[str, Any]
     interval: float = CHECKPOINT_INTERVAL
+    short: float = SHORT
+    published: Path | None = None
+    asked: Path | None = None
 
     @classmethod
     def ordered(cls, order: Mapping[str, Any]) -> "StoredCache":
         """Return the cache that a build has ordered, and pin its device."""
         pin(order["device"])
-        folders = {name: Path(order[name]) for name in ("results", "sources")}
-        return cls(**{**order, **folders})
+        named = ("results", "sources", "published", "asked")
+        return cls(**{**order, **{name: Path(order[name]) for name in named if order.get(name)}})
 
     def get(self, task: Task) -> Any:
         """Return the result of a task; raise KeyError where there is no sound one."""
@@ -67,15 +81,27 @@ class StoredCache(cache.Cache):
         return StoredCheckpoint(self, task)
 
     def load(self, task: Task) -> Any:
-        """Return what is kept of a task, if there is something sound."""
+        """Return what is kept of a task, or published, if there is something sound."""
+        asked = None if cache.is_inner() else task_fingerprint(_plain(task), self.sources)
+        if asked and self.asked:
+            with self.asked.open("a", encoding="utf-8") as file:
+                file.write(f"{asked} {self.key(task)}\n")
         stored, remark = Store(self.results).get(self.key(task))
         if remark:
             log.warning(remark)
+        if stored is None and asked and self.published:
+            self._take(task, asked, open_archive(self.published))
+            stored, _ = Store(self.results).get(self.key(task))
         return from_files(stored.files) if stored else None
+
+    def _take(self, task: Task, fingerprint: str, archive: Archive) -> None:
+        """Store what an archive has of a task, if it has it."""
+        with suppress(KeyError):
+            self.keep(task, "published", archive.result(fingerprint))
 
     def keep(self, task: Task, kind: Kind, value: Any) -> None:
         """Store what there is of a task, in place of what there was."""
-        made = {"device": self.device, "machine": machine_name(), "task": dataclasses.asdict(task)}
+        made = {"device": self.device, "machine": machine_name(), "task": _plain(task)}
         if self.device == "cuda":
             made["gpu"] = gpu()
         name = f"{task.module}.{task.function}"
@@ -83,7 +109,7 @@ class StoredCache(cache.Cache):
 
     def key(self, task: Task) -> str:
         """Return the key of a task's result."""
-        return task_key(dataclasses.asdict(task), self.device, self.sources)
+        return task_key(_plain(task), self.device, self.sources)
 
 
 class StoredCheckpoint(cache.Checkpoint):
@@ -106,7 +132,7 @@ class StoredCheckpoint(cache.Checkpoint):
         now = time.monotonic()
         interval = self._cache.interval
         due = now - self._last >= max(interval, SHARE * self._cost)
-        worth = ended and now - self._started >= min(SHORT, interval)
+        worth = ended and now - self._started >= min(self._cache.short, interval)
         if not (due or worth):
             return
         try:
@@ -125,7 +151,13 @@ def order_of(settings: Settings, origin: Mapping[str, Any]) -> dict[str, Any]:
         "device": settings.device,
         "origin": origin,
         "interval": settings.interval,
+        "short": settings.short,
+        "published": settings.published and str(settings.published),
     }
+
+
+def _plain(task: Task) -> dict[str, Any]:
+    return dataclasses.asdict(task)
 
 
 def attach_from_environment() -> None:

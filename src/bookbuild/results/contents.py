@@ -1,28 +1,16 @@
-"""The parts of results that can be compared, and where two results differ."""
+"""The numbers of a chapter, and where two results differ."""
 
-import hashlib
 import json
-import re
-from collections.abc import Set
+from collections.abc import Iterator, Mapping, Set
 from typing import Any
 
 import numpy as np
 
-from bookbuild.reporting.notebook import FIGURES_FOLDER, MEASURES_FILE
+from .executed import Entry
 
-from .executed import NOTEBOOK_FILE, Entry, glued_name
-
-VARIES = {  # what two executions of the same code need not share, and why
-    "commit": "an edit of prose makes a new commit; code is compared by its fingerprint",
-    "versions": "of this machine; results of other versions are held to 1%, not to the bit",
-    "device": "names the GPU, where there is one",
-    "seconds": "a timing",
-    "wall time": "a timing",
-}
-FOLDED = re.compile(f"<dt>({'|'.join(VARIES)})</dt><dd>.*?</dd>")
-NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
-NAMED_BY_CONTENT = re.compile(r"\b[mph][0-9a-f]{10}\b")  # paths of a drawing, by a digest of them
-AROUND = 30  # characters that are shown of a text from where it differs
+FLOOR = 0.01  # a number counts as at least so much of the largest of its array
+CHANGE = 0.02  # of one number: what a comparison should see
+NUMBERS = "biufc"  # kinds of arrays
 
 
 def contents_of(entry: Entry) -> dict[str, Any]:
@@ -30,96 +18,129 @@ def contents_of(entry: Entry) -> dict[str, Any]:
     found: dict[str, Any] = {
         f"measure {key}": measure["value"] for key, measure in entry.measures.items()
     }
-    for name, content in entry.figures.items():
-        if name.endswith(".json"):
-            data = json.loads(content)["data"]
-            found |= {f"array {name}: {key}": value for key, value in data.items()}
+    for name, data in _figures(entry):
+        found |= {f"array {name}.json: {key}": value for key, value in data.items()}
     return found
 
 
-def everything(entry: Entry, timings: Set[str] = frozenset()) -> dict[str, Any]:
-    """Return all that is published of a chapter, by a name that can be printed, but for VARIES.
+def numbers_of(entry: Entry, timings: Set[str] = frozenset()) -> dict[str, Any]:
+    """Return the measures but for timings, and the data of figures, as numbers without any text.
 
-    Left out are also the values of measures that the chapter declares to be timings. The rest is
-    what `contents` returns and what readers see besides: drawings, settings of figures, outputs of
-    cells, numbers glued into the prose.
+    Names of settings and of arrays are those of the code: here their order stands for them.
     """
-    found = contents_of(entry)
-    for key, measure in entry.measures.items():
-        found[f"kind of measure {key}"] = {k: v for k, v in measure.items() if k != "value"}
+    measures = {k: _bare(m["value"]) for k, m in entry.measures.items() if k not in timings}
+    return {"measures": measures, "figures": {name: _bare(data) for name, data in _figures(entry)}}
+
+
+def with_numbers(
+    measures: Mapping[str, Mapping[str, Any]], numbers: Mapping[str, Any]
+) -> dict[str, dict[str, Any]]:
+    """Return measures with the values of others, as `numbers_of` has them.
+
+    Raises ValueError, TypeError or LookupError where their form is another.
+    """
+    return {
+        key: {**measure, "value": _named(measure["value"], numbers["measures"][key])}
+        for key, measure in measures.items()
+    }
+
+
+def _figures(entry: Entry) -> Iterator[tuple[str, dict[str, Any]]]:
     for name, content in entry.figures.items():
         if name.endswith(".json"):
-            document = json.loads(content)
-            document.pop("data")
-            settings = document.pop("settings").items()
-            kept = {key: value for key, value in settings if key not in VARIES}
-            found[f"settings of figure {name}"] = json.dumps([document, kept])
-        else:
-            found[f"drawing {name}"] = content.decode()
-    for place, cell in enumerate(entry.notebook.cells, start=1):
-        for number, output in enumerate(cell.get("outputs", []), start=1):
-            glued = glued_name(output)
-            name = f"number {glued} in the prose" if glued else f"output {number} of cell {place}"
-            found[name] = FOLDED.sub("", json.dumps(output, sort_keys=True, ensure_ascii=False))
-    for name in entry.files.keys() - {NOTEBOOK_FILE, MEASURES_FILE}:
-        if not name.startswith(f"{FIGURES_FOLDER}/"):
-            found[f"file {name}"] = hashlib.sha256(entry.files[name]).hexdigest()
-    varying = {f"measure {key}" for key in timings} | {
-        f"number {key} in the prose" for key in timings
-    }
-    return {name: value for name, value in found.items() if name not in varying}
+            yield name.removesuffix(".json"), json.loads(content)["data"]
 
 
-def loosened(found: dict[str, Any]) -> dict[str, Any]:
-    """Return what `everything` returned, numbers in texts apart from the words around them."""
-    texts = {name: NAMED_BY_CONTENT.sub("", x) for name, x in found.items() if isinstance(x, str)}
-    return found | {
-        name: {
-            "words": NUMBER.sub("#", text),
-            "numbers": [float(number) for number in NUMBER.findall(text)],
-        }
-        for name, text in texts.items()
-    }
+def _bare(value: Any) -> Any:
+    """Return numbers as an array, or as a list of such where they form none; NaN for a text."""
+    if isinstance(value, dict):
+        return [_bare(item) for item in value.values()]
+    if not isinstance(value, list):
+        return float("nan") if value is None or isinstance(value, str) else value
+    items = [_bare(item) for item in value]
+    if len({np.shape(item) for item in items}) > 1 or any(isinstance(x, list) for x in items):
+        return items
+    return np.array(items)
 
 
-def different(before: Any, after: Any, tolerance: float, place: str = "") -> list[str]:
+def _named(model: Any, numbers: Any) -> Any:
+    """Return numbers in the form of a measure."""
+    if isinstance(model, dict):
+        return {name: _named(x, y) for (name, x), y in zip(model.items(), numbers, strict=True)}
+    if isinstance(model, list):
+        return [type(x)(y) for x, y in zip(model, numbers, strict=True)]
+    return type(model)(numbers)
+
+
+def different(before: Any, after: Any, tolerance: float) -> list[str]:
     """Return a line for each place where two results are further apart than a tolerance.
 
-    Numbers and arrays are compared relative to the largest of the published array; with a
-    tolerance of zero every bit counts.
+    A number is compared relative to its size, and to `FLOOR` of the largest of its array where it
+    is smaller; with a tolerance of zero every bit counts.
     """
-    if isinstance(before, dict) and isinstance(after, dict):
-        lines: list[str] = []
-        for name in before | after:
-            where = f"{place} {name}".strip()
-            if name in before and name in after:
-                lines += different(before[name], after[name], tolerance, where)
-            else:
-                lines.append(f"{where}: only {'as published' if name in before else 'here'}")
-        return lines
-    if isinstance(before, str) and isinstance(after, str):
-        if before == after:
-            return []
-        first = next((i for i, (a, b) in enumerate(zip(before, after, strict=False)) if a != b), 0)
-        start, end = max(0, first - AROUND // 3), first + AROUND
-        return [f"{place}: {before[start:end]!r} as published, {after[start:end]!r} here"]
+    one, other = dict(_arrays(before)), dict(_arrays(after))
+    lines = []
+    for place in one | other:
+        if place not in one or place not in other:
+            lines.append(f"{place}: only {'as published' if place in one else 'here'}")
+        elif said := _apart(one[place], other[place], tolerance):
+            lines.append(f"{place}: {said}")
+    return lines
+
+
+def seen(value: Any, tolerance: float) -> tuple[int, int]:
+    """Return of how many numbers that are not 0 a change of 2% would be seen, and of how many."""
+    found = there = 0
+    for _, array in _arrays(value):
+        if array.dtype.kind in NUMBERS:
+            changed = CHANGE * np.abs(array.astype(_wide(array)))
+            counted = np.isfinite(changed) & (changed > 0)
+            found += int((counted & (changed > _allowed(array, tolerance))).sum())
+            there += int(counted.sum())
+    return found, there
+
+
+def _arrays(value: Any, place: str = "") -> Iterator[tuple[str, np.ndarray]]:
+    """Yield the arrays of a result with their places; a list is one if it can be."""
+    if isinstance(value, dict):
+        for name, item in value.items():
+            yield from _arrays(item, f"{place} {name}".strip())
+        return
     try:
-        one, other = np.asarray(before), np.asarray(after)
-    except ValueError:
-        one, other = np.asarray(before, dtype=object), np.asarray(after, dtype=object)
+        array = np.asarray(value)
+    except ValueError:  # lists of several lengths
+        array = np.asarray(None)
+    if array.dtype.hasobject and isinstance(value, list):
+        for number, item in enumerate(value, start=1):
+            yield from _arrays(item, f"{place} {number}".strip())
+    else:
+        yield place, array
+
+
+def _apart(one: np.ndarray, other: np.ndarray, tolerance: float) -> str:
+    """Return how two arrays differ; empty if they do not."""
     if one.shape != other.shape:
-        return [f"{place}: of shape {one.shape} as published, {other.shape} here"]
-    if not (np.issubdtype(one.dtype, np.number) and np.issubdtype(other.dtype, np.number)):
-        return (
-            []
-            if repr(before) == repr(after)
-            else [f"{place}: {before!r:.40} as published, {after!r:.40} here"]
-        )
+        return f"of shape {one.shape} as published, {other.shape} here"
+    if one.dtype.kind not in NUMBERS or other.dtype.kind not in NUMBERS:
+        same = np.array_equal(one, other)
+        return "" if same else f"{one.tolist()!r:.40} as published, {other.tolist()!r:.40} here"
     with np.errstate(invalid="ignore"):
-        same = (one == other) | (np.isnan(one) & np.isnan(other))
-        gap = np.where(same, 0.0, np.abs(one - other))
-    scale = np.max(np.abs(one), initial=0.0, where=np.isfinite(one))
-    if not gap.size or bool((gap <= tolerance * scale).all()):
-        return []
-    at = np.unravel_index(np.argmax(np.nan_to_num(gap, nan=np.inf)), gap.shape)
-    return [f"{place}: {one[at]:.9g} as published, {other[at]:.9g} here"]
+        gap = np.abs(np.subtract(one, other, dtype=_wide(one, other)))
+        equal = (one == other) | (np.isnan(one) & np.isnan(other))
+        apart = ~(equal | (gap <= _allowed(one, tolerance)))
+    if not apart.any():
+        return ""
+    at = np.unravel_index(np.argmax(np.where(apart, np.nan_to_num(gap, nan=np.inf), -1)), gap.shape)
+    return f"{one[at]:.9g} as published, {other[at]:.9g} here"
+
+
+def _allowed(array: np.ndarray, tolerance: float) -> np.ndarray:
+    """Return how far each number of an array may be off."""
+    sizes = np.abs(array.astype(_wide(array)))
+    largest = np.max(sizes, initial=0.0, where=np.isfinite(sizes))
+    limits = tolerance * np.maximum(sizes, FLOOR * largest)
+    return np.where(np.isfinite(limits), limits, 0.0)
+
+
+def _wide(*arrays: np.ndarray) -> Any:
+    return np.complex128 if any(a.dtype.kind == "c" for a in arrays) else np.float64

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,11 @@ from bookbuild.reporting.measures import read_measures
 from bookbuild.reporting.notebook import FIGURES_FOLDER, MEASURES_FILE
 from bookbuild.settings import Settings
 
+from .drawings import serialised
 from .store import Store, Stored
 
 NOTEBOOK_FILE = "notebook.ipynb"
+SVG = "image/svg+xml"
 
 
 @dataclass(frozen=True)
@@ -36,20 +39,24 @@ class Entry:
 
     @property
     def notebook(self) -> NotebookNode:
-        """The executed notebook."""
-        return nbformat.reads(self.files[NOTEBOOK_FILE].decode(), as_version=4)
+        """The executed notebook, its drawings as `serialised` writes them."""
+        notebook = nbformat.reads(self.files[NOTEBOOK_FILE].decode(), as_version=4)
+        for output in (output for cell in notebook.cells for output in cell.get("outputs", [])):
+            if drawing := output.get("data", {}).get(SVG):
+                output.data[SVG] = serialised(drawing).decode()
+        return notebook
 
     @property
     def measures(self) -> dict[str, dict[str, Any]]:
         """What the chapter reported, by key."""
         return read_measures(self.files.get(MEASURES_FILE, b"{}"))
 
-    @property
+    @cached_property
     def figures(self) -> dict[str, bytes]:
-        """The figures and their data, by file name."""
+        """The figures, as `serialised` writes them, and their data, by file name."""
         start = f"{FIGURES_FOLDER}/"
         return {
-            name.removeprefix(start): content
+            name.removeprefix(start): serialised(content) if name.endswith(".svg") else content
             for name, content in self.files.items()
             if name.startswith(start)
         }

@@ -58,9 +58,17 @@ def task_key(task: Mapping[str, Any], device: str, src: Path) -> str:
 
 
 def task_fingerprint(task: Mapping[str, Any], src: Path) -> str:
-    """Return what changes when a task or its code does, whatever the versions."""
+    """Return what changes when a task or its code does, whatever the versions and the device."""
     reached = _reached(task["module"], task["function"], _pairs(task), src)
-    return digest(_asked(task) | {"code": reached.code})
+    wanted = _anywhere({"function": task["function"], "configuration": task["configuration"]})
+    return digest(wanted | {"code": reached.code})
+
+
+def _anywhere(value: Any) -> Any:
+    """Return a configuration without the device that it names."""
+    if isinstance(value, dict):
+        return {name: _anywhere(item) for name, item in value.items() if name != "device"}
+    return [_anywhere(item) for item in value] if isinstance(value, list) else value
 
 
 def code_of(module: str, function: str, src: Path) -> str:
@@ -76,9 +84,10 @@ def digest(ingredients: Mapping[str, Any]) -> str:
 
 def _asked(task: Mapping[str, Any]) -> dict[str, Any]:
     """Return what is asked of which function; in which module that lies does not matter."""
+    asked, conditions = task["configuration"], task.get("conditions")
     return {
         "function": task["function"],
-        "configuration": task["configuration"] | task.get("conditions", {}),
+        "configuration": asked | conditions if conditions else asked,
     }
 
 

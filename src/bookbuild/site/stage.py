@@ -22,7 +22,6 @@ from bookbuild.ledger.pages import verdicts_below
 from bookbuild.ledger.records import Records
 from bookbuild.ledger.templates import measure_anchor, render
 from bookbuild.reporting.notebook import FIGURES_FOLDER
-from bookbuild.results.admission import INJECTED, sanitised
 from bookbuild.results.executed import Entry, glued_name
 from bookbuild.settings import Settings
 from bookbuild.source.addresses import Addresses
@@ -38,6 +37,7 @@ from .staged.cells import fold_long_code, join_folds, split_reports, take_folds
 from .staged.generated import write_generated
 from .staged.quoted import leave_out_infinite, quote_verdicts
 
+INJECTED = "injected-parameters"  # the tag of the cell that papermill writes
 SMOKE_NOTE = "Made by the smoke profile, at reduced sizes: no claim is judged here."
 MATHJAX_FILES = ("tex-mml-chtml.js", "output/chtml/fonts/woff-v2", "input/tex/extensions")
 # What Sphinx says about references to parts that are left out.
@@ -145,7 +145,7 @@ def _page(
     `fill` writes verdicts into its prose. `below` has what stands below figures and statements of
     the paper, by their anchors.
     """
-    notebook = graft(chapter.notebook, sanitised(entry.notebook))
+    notebook = graft(chapter.notebook, entry.notebook)
     measures = entry.measures
     cells: list[NotebookNode] = []
     for cell in notebook.cells:

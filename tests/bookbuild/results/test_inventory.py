@@ -12,6 +12,8 @@ from bookbuild.execution import lock
 from bookbuild.results.inventory import list_results, prune, readable_age
 from tools.toy_book import LINE, SQUARE, Command, Toy
 
+TASK = "toy.line.slopes"
+
 
 def states(toy: Toy) -> dict[str, str]:
     return {item.name: item.state for item in list_results(toy.settings())}
@@ -20,7 +22,7 @@ def states(toy: Toy) -> dict[str, str]:
 def test_results_are_listed_with_age_size_key_and_state(
     toy: Toy, command: Command, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert states(toy) == {LINE: "current", SQUARE: "current"}
+    assert states(toy) == dict.fromkeys((LINE, SQUARE, TASK), "current")
     items = list_results(toy.settings())
     assert all(item.size == item.path.stat().st_size for item in items)
     assert command(toy.root, "results") == ""
@@ -32,7 +34,7 @@ def test_results_are_listed_with_age_size_key_and_state(
 def test_pruning_keeps_what_the_current_book_needs(toy: Toy, command: Command) -> None:
     toy.build(profile="smoke")  # of another profile, and needed as well
     toy.edit("src/toy/line.py", "2.0 * point", "3.0 * point")
-    assert states(toy) == {LINE: "outdated", SQUARE: "current"}
+    assert states(toy) == {LINE: "outdated", TASK: "outdated", SQUARE: "current"}
     damaged = next(item for item in list_results(toy.settings()) if item.state == "outdated")
     damaged.path.write_bytes(b"not a result")
     assert command(toy.root, "prune") == ""

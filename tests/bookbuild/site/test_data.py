@@ -14,7 +14,10 @@ from bookbuild.site.picture import HEIGHT, WIDTH, write_card
 from bookbuild.source.chapters import Chapter
 
 DATA = {"x": [1.5, None], "grid": [[1, 2], [3, 4]], "n": 7}
-FILES = {"figures/a.json": json.dumps({"data": DATA}).encode(), "figures/a.svg": b"<svg/>"}
+FILES = {
+    "figures/a.json": json.dumps({"data": DATA}).encode(),
+    "figures/a.svg": b'<svg xmlns="http://www.w3.org/2000/svg"/>\n',
+}
 ENTRY = Entry(FILES, {})
 
 

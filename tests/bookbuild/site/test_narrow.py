@@ -5,8 +5,13 @@ import pytest
 from bookbuild.results.executed import Entry
 from bookbuild.site.narrow import WINDOW, add_narrow
 
-WIDE = '<svg width="300pt" height="150pt" viewBox="0 0 300 150">\n<g/>\n</svg>\n'
-PHONE = '<svg width="150pt" height="300pt" viewBox="0 0 150 300"></svg>\n'
+WIDE = (
+    '<svg xmlns="http://www.w3.org/2000/svg" width="300pt" height="150pt" viewBox="0 0 300 150">'
+    "\n<g/>\n</svg>\n"
+)
+PHONE = (
+    '<svg xmlns="http://www.w3.org/2000/svg" width="150pt" height="300pt" viewBox="0 0 150 300"/>\n'
+)
 ENTRY = Entry(
     {"figures/a.svg": WIDE.encode(), "figures/a_narrow.svg": PHONE.encode()}, {"chapter": "part/c"}
 )

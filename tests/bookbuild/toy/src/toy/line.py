@@ -1,6 +1,9 @@
 """Slopes of a line."""
 
+from running.memo import kept
 
+
+@kept
 def slopes(points: list[float]) -> list[float]:
     """Return one slope a point."""
     return [2.0 * point / point for point in points]
