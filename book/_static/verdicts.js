@@ -27,7 +27,14 @@ const names = {
   missing: "not repeated", turned: "catches one", green: "catches none", untried: "none planted",
 };
 const itemName = (key) => capital(words(key)).replace(/^Section /, "§").replace(/^Appendix (.)/, (_, letter) => `Appendix ${letter.toUpperCase()}`);
-const values = (row, key) => (row.dataset[key] ?? "").split(key === "item" ? " " : "\n").filter(Boolean);
+// each row has a word for each of these, in this order
+const MORE = [["preregistration", "Expectation"], ["seeds", "Seeds"], ["rounding", "Rounding"], ["faults", "Faults"]];
+const record = Object.fromEntries(MORE.map(([key], place) => [key, place]));
+const values = (row, key) => {
+  if (key === "verdict") return [row.querySelector(".verdict").classList[1]];
+  const told = key in record ? row.dataset.records.split(" ")[record[key]] : row.dataset[key];
+  return told?.split(" ").filter(Boolean) ?? [];
+};
 const distinct = (key) => [...new Set(rows.flatMap((row) => values(row, key)))];
 // as in the matrix above the table
 const order = [...document.querySelectorAll(".matrix a[href*='item=']")]
@@ -38,7 +45,6 @@ const options = (key) => key === "item"
   : distinct(key).map((value) => [value, names[value] ?? words(value)]);
 
 const FIRST = [["item", "Figure or theorem"], ["verdict", "Verdict"], ["kind", "Kind"]];
-const MORE = [["preregistration", "Expectation"], ["seeds", "Seeds"], ["rounding", "Rounding"], ["faults", "Faults"]];
 const filters = [...FIRST, ...MORE].filter(([key]) => distinct(key).length);
 const choices = (wanted) => wanted.filter((one) => filters.includes(one))
   .map(([key, label]) => choice(key, label, options(key)));

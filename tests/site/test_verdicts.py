@@ -9,6 +9,8 @@ from tools.browser import WIDE, opened
 
 ROWS = "details.claim"
 MOST_SCREENS = 15  # of the page as it loads, on a wide window
+MOST_BYTES = 400_000  # of the page at the paper's sizes
+ADDED = 290  # bytes that evidence adds to a row there, at most in the mean
 HEIGHT = "() => document.documentElement.scrollHeight"
 
 
@@ -43,6 +45,10 @@ def test_all_claims_are_there_first_and_folded(verdicts, claims):
     assert page.locator("form output").text_content() == f"{len(claims)} of {len(claims)} claims"
     assert page.locator(f"{ROWS}:visible").count() == 0
     assert page.evaluate(HEIGHT) <= MOST_SCREENS * WIDE["height"]
+
+
+def test_the_page_is_light_at_the_paper_s_sizes_too(site, claims):
+    assert (site / "book/verdicts.html").stat().st_size + ADDED * len(claims) < MOST_BYTES
 
 
 def test_filters_combine_and_empty_chapters_go(verdicts, claims):
@@ -128,10 +134,10 @@ def test_the_matrix_leads_to_every_claim_of_the_paper(verdicts, claims):
 def test_a_link_to_a_claim_opens_its_row(verdicts, address):
     page = verdicts("#claim-corollary-1")
     row = page.locator("#claim-corollary-1")
-    assert row.locator("dl.measure").is_visible()
+    assert row.locator("dl").is_visible()
     page.goto(f"{address}book/verdicts.html?kind=new#claim-corollary-1")
     page.reload()
-    page.wait_for_selector("#claim-corollary-1 dl.measure")  # which the filter would have hidden
+    page.wait_for_selector("#claim-corollary-1 dl")  # which the filter would have hidden
 
 
 def test_each_claim_has_a_lasting_address(page, address, site, claims):
@@ -139,7 +145,7 @@ def test_each_claim_has_a_lasting_address(page, address, site, claims):
     seen = page("book/index.html")
     seen.goto(f"{address}claims/corollary-1.html", wait_until="commit")  # it leads on at once
     seen.wait_for_url("**/book/verdicts.html#claim-corollary-1")
-    seen.wait_for_selector("#claim-corollary-1 dl.measure")
+    seen.wait_for_selector("#claim-corollary-1 dl")
 
 
 def test_the_published_ledger_says_where_each_claim_is(site, claims):
@@ -185,7 +191,7 @@ def test_the_keyboard_suffices(verdicts, claims):
     row = page.locator(f"{ROWS}:visible").first
     row.locator("summary").focus()
     page.keyboard.press("Enter")
-    assert row.locator("dl.measure").is_visible()
+    assert row.locator("dl").is_visible()
 
 
 def test_without_scripts_all_claims_stand(address, browser, claims):

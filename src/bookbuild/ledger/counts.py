@@ -17,12 +17,6 @@ KINDS: dict[Kind, str] = {
     "companion": "Companions",
     "erratum": "Errata of the paper",
 }
-STATES: dict[State, str] = {
-    "before": "We wrote down this expectation before the measure existed.",
-    "together": "The history does not tell whether the expectation or the measure came first.",
-    "after": "We wrote down this expectation after the measure existed.",
-    "changed": "We changed this expectation after the measure existed.",
-}
 WRITTEN: dict[State, str] = {
     "before": "written before the measure",
     "together": "not told",

@@ -92,15 +92,6 @@ class Evidence:
         needed = {self.seeds.state, self.rounding.state}
         return not self.flips and not needed <= {"steady"}
 
-    @property
-    def words(self) -> dict[str, str]:
-        """Each kind in one word, by its name in queries of the verdict page."""
-        return {
-            "seeds": self.seeds.state,
-            "rounding": self.rounding.state,
-            "faults": self.alertness,
-        }
-
 
 def evidence_of(
     finding: Finding, record: Record, declared: Declared, today: str | None

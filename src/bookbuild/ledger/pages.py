@@ -9,7 +9,6 @@ from typing import get_args
 from bookbuild.source.chapters import Chapter, figure_name
 
 from .claims import Claim, Finding, Verdict
-from .counts import STATES
 from .records import Records
 from .templates import measure_anchor, render, slug
 
@@ -136,7 +135,7 @@ def verdict_table(
         part = chapter.name.partition("/")[0]
         if found:
             parts.setdefault(titles.get(part, REST), []).append((chapter, found))
-    given = {"records": records, "states": STATES, "items": items, "tally": tally}
+    given = {"records": records, "items": items, "tally": tally}
     return render("verdicts.md", parts=parts, **given)
 
 
@@ -159,8 +158,7 @@ def results_table(findings: Sequence[Finding], *, up: str = "") -> str:
     `up` leads to the book's root.
     """
     new = [f for f in findings if f.claim.kind == "new" and f.measured is not None]
-    counts = Counter(finding.verdict for finding in new)
-    told = ", ".join(f"{n} {verdict}" for verdict, n in counts.most_common())
+    told = ", ".join(f"{n} {verdict}" for verdict, n in tally(new).items())
     return render("results.md", findings=new, told=told, up=up)
 
 

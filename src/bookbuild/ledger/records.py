@@ -9,7 +9,6 @@ from .evidence import Evidence
 from .preregistration import Preregistration
 
 How = Literal["timed", "estimated", "guessed"]
-EVIDENCE = ("seeds", "rounding", "faults")  # the words of `Evidence`
 
 
 class Cost(NamedTuple):
@@ -54,9 +53,13 @@ class Known(NamedTuple):
     @property
     def words(self) -> dict[str, str]:
         """Each record in one word, by its name in queries of the verdict page; empty for None."""
-        written = self.preregistration.state if self.preregistration else ""
-        evidence = self.evidence.words if self.evidence else dict.fromkeys(EVIDENCE, "")
-        return {"preregistration": written, **evidence}
+        written, known = self.preregistration, self.evidence
+        return {
+            "preregistration": written.state if written else "",
+            "seeds": known.seeds.state if known else "",
+            "rounding": known.rounding.state if known else "",
+            "faults": known.alertness if known else "",
+        }
 
 
 @dataclass(frozen=True)

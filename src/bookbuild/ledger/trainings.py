@@ -1,4 +1,4 @@
-"""The page's matrix of wrong trainings against the rows of a chapter."""
+"""The matrix of wrong trainings against the rows of a chapter."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -47,9 +47,9 @@ class Tried(NamedTuple):
 def wrong_trainings(
     findings: Sequence[Finding], chapters: Sequence[Chapter], records: Records
 ) -> str:
-    """Return the matrix of each chapter on which wrong trainings were tried; empty for none."""
+    """Return the matrix of each chapter on which wrong trainings were tried."""
     tried = [found for one in chapters if (found := _tried(one, findings, records)).rows]
-    return render("wrong_trainings.html", tried=tried, marks=MARKS) if tried else ""
+    return render("wrong_trainings.html", tried=tried, marks=MARKS)
 
 
 def _tried(chapter: Chapter, findings: Sequence[Finding], records: Records) -> Tried:
