@@ -15,7 +15,7 @@ AUDIT := .venv-audit/.installed
 PROSE := README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md book data/claims.yml src tools evidence
 SCIENCE := tests/running tests/emergence tests/chapters  # whose tests execute sources in their own process
 
-options := PYTHON PROFILE DEVICE SEED JOBS PART RESULTS FROM MINUTES DRAW TIMEOUT CHAPTER KIND PORT THREADS TORCH_INDEX CONFIG SCHEDULER EXTRAS RUNS WHAT
+options := PYTHON PROFILE DEVICE SEED JOBS PART RESULTS SITE FROM MINUTES DRAW TIMEOUT CHAPTER KIND PORT THREADS TORCH_INDEX CONFIG SCHEDULER EXTRAS RUNS WHAT
 given := $(foreach setting,$(MAKEOVERRIDES),$(firstword $(subst =, ,$(setting))))
 unknown := $(filter-out $(options),$(given))
 ifneq ($(unknown),)
@@ -67,9 +67,10 @@ reproduce-all: env
 reproduce-costs: env
 	@$(BIN)/python -m bookbuild costs --profile '$(PROFILE)' $(part_option)
 
-verify: env  ## compute a random sample of published results again: RESULTS=file|folder|url MINUTES=5 DRAW=n
+verify: env  ## compute a random sample of published results again: RESULTS=file|folder|url MINUTES=5 DRAW=n; SITE=site.zip compares a published site too
 	@$(BIN)/python -m bookbuild verify --device '$(DEVICE)' --results '$(RESULTS)' \
-		$(if $(MINUTES),--minutes '$(MINUTES)') $(if $(DRAW),--draw '$(DRAW)') $(if $(JOBS),--jobs '$(JOBS)')
+		$(if $(MINUTES),--minutes '$(MINUTES)') $(if $(DRAW),--draw '$(DRAW)') $(if $(JOBS),--jobs '$(JOBS)') \
+		$(if $(SITE),--site '$(SITE)')
 
 serve: env  ## show the built site on 127.0.0.1: PORT=8000
 	@$(BIN)/python -m bookbuild serve --profile '$(PROFILE)' --port '$(PORT)'
@@ -168,13 +169,10 @@ record-peers: env
 	@$(BIN)/python -W ignore -m tools.benchmark.witnesses
 	@$(BIN)/python -W ignore -m tools.benchmark.published
 
-drill: drill-$(or $(WHAT),none)  ## for maintainers: break or imitate something on purpose, WHAT=faults|forgeries|emulation|rehearsal|newest-sphinx|vulnerabilities
+drill: drill-$(or $(WHAT),none)  ## for maintainers: break or imitate something on purpose, WHAT=faults|emulation|rehearsal|newest-sphinx|vulnerabilities
 
 drill-faults: env
 	@$(BIN)/python -m tools.faults $(if $(SEED),--seed '$(SEED)')
-
-drill-forgeries: env
-	@$(BIN)/python -m tools.forgeries
 
 drill-emulation: env
 	@EVERY_CHAPTER=1 $(BIN)/python -m pytest tests/tools/emulation

@@ -7,8 +7,7 @@ from typing import Any
 import click
 from rich.console import Console
 
-from bookbuild.published.fetch import check_not_refused, locate
-from bookbuild.results.archive import borrowing
+from bookbuild.published.fetch import borrowing, check_not_refused, locate
 from bookbuild.settings import (
     CELL_TIMEOUT,
     DEVICES,

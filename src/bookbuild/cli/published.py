@@ -14,13 +14,13 @@ from bookbuild.errors import BookError, raise_if_any
 from bookbuild.execution.display import choose_display
 from bookbuild.pipeline import renew_book
 from bookbuild.published.check import WRONG, Grade
-from bookbuild.published.fetch import locate, refuse
+from bookbuild.published.fetch import borrowing, locate, refuse
 from bookbuild.published.pages import differences
 from bookbuild.published.signature import signed
 from bookbuild.published.verify import Report, verify_archive
 from bookbuild.release.deposit import SERVER, deposit_release
 from bookbuild.release.pack import release as write_release
-from bookbuild.results.archive import NAME, borrowing, open_archive, write_archive
+from bookbuild.results.archive import NAME, open_archive, write_archive
 from bookbuild.settings import Settings
 from bookbuild.source.chapters import read_chapters, read_toc
 

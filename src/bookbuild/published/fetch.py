@@ -4,12 +4,14 @@ import hashlib
 import re
 import warnings
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urldefrag, urlsplit
 
 from bookbuild.errors import BookError
-from bookbuild.results.archive import MOST_BYTES, NAME
+from bookbuild.results.archive import MOST_BYTES, NAME, digest_of, open_archive
 from bookbuild.results.store import write_whole
+from bookbuild.settings import Settings
 
 BESIDE = ".sha256"  # of the file with the digest, after the address of the results
 DIGEST = re.compile(r"[0-9a-f]{64}")
@@ -56,6 +58,21 @@ def locate(source: str, folder: Path, tell: Callable[[str], None]) -> Path:
     return path
 
 
+def borrowing(settings: Settings, path: Path) -> Settings:
+    """Return settings of a build that takes results from an archive, and keeps its own apart.
+
+    Raises BookError for a file that is no archive, or holds another profile or seed.
+    """
+    archive = open_archive(path)
+    here, there = ((x.profile, x.seed) for x in (settings, archive))
+    if here != there:
+        raise BookError(
+            f"{path} holds the {there[0]} profile at first seed {there[1]}, not the {here[0]} "
+            f"profile at {here[1]}."
+        )
+    return replace(settings, published=path, store=f"{path.stem}-{digest_of(path)[:16]}")
+
+
 def refuse(path: Path, folder: Path, sentences: Iterable[str]) -> None:
     """Write down what `verify` has found wrong with an archive, so that no build starts from it."""
     write_whole(_refusal(path, folder), "\n".join(sentences).encode())
@@ -70,7 +87,7 @@ def check_not_refused(path: Path, folder: Path) -> None:
 
 
 def _refusal(path: Path, folder: Path) -> Path:
-    return folder / f"{hashlib.sha256(path.read_bytes()).hexdigest()}.refused"
+    return folder / f"{digest_of(path)}.refused"
 
 
 def _downloaded(source: str, folder: Path, tell: Callable[[str], None]) -> Path:

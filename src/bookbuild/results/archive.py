@@ -13,7 +13,7 @@ import struct
 import tokenize
 import zipfile
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -111,21 +111,6 @@ class Archive:
                 return _plain(from_files({name: _read(file, f"{folder}/{name}") for name in names}))
         except HOSTILE as error:
             raise DamagedError("is not the result of a computation") from error
-
-
-def borrowing(settings: Settings, path: Path) -> Settings:
-    """Return settings of a build that takes results from an archive, and keeps its own apart.
-
-    Raises BookError for a file that is no archive, or holds another profile or seed.
-    """
-    archive = open_archive(path)
-    here, there = ((x.profile, x.seed) for x in (settings, archive))
-    if here != there:
-        raise BookError(
-            f"{path} holds the {there[0]} profile at first seed {there[1]}, not the {here[0]} "
-            f"profile at {here[1]}."
-        )
-    return replace(settings, published=path, store=f"{path.stem}-{digest_of(path)[:16]}")
 
 
 def digest_of(path: Path) -> str:

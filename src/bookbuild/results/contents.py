@@ -138,7 +138,8 @@ def _allowed(array: np.ndarray, tolerance: float) -> np.ndarray:
     """Return how far each number of an array may be off."""
     sizes = np.abs(array.astype(_wide(array)))
     largest = np.max(sizes, initial=0.0, where=np.isfinite(sizes))
-    limits = tolerance * np.maximum(sizes, FLOOR * largest)
+    with np.errstate(invalid="ignore"):
+        limits = tolerance * np.maximum(sizes, FLOOR * largest)
     return np.where(np.isfinite(limits), limits, 0.0)
 
 

@@ -15,8 +15,9 @@ from bookbuild.published import check
 from bookbuild.published import verify as module
 from bookbuild.published.check import Outcome
 from bookbuild.published.draw import Draw
+from bookbuild.published.fetch import borrowing
 from bookbuild.results import archive as archives
-from bookbuild.results.archive import borrowing, open_archive, write_archive
+from bookbuild.results.archive import open_archive, write_archive
 from bookbuild.results.contents import different
 from bookbuild.results.store import Store
 from bookbuild.results.values import to_files
