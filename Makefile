@@ -112,13 +112,13 @@ bench: env  ## time the fast methods against the dense ones: DEVICE= THREADS=
 	@MALLOC_TRIM_THRESHOLD_=8589934592 MALLOC_MMAP_THRESHOLD_=33554432 \
 		GLIBC_TUNABLES=glibc.malloc.hugetlb=1 $(BIN)/python -m tools.benchmark --device '$(DEVICE)' $(if $(THREADS),--threads '$(THREADS)')
 
-release: release-$(or $(WHAT),all)  ## write everything that a release contains to _build/release; WHAT=results|pdf|notebooks writes one part, WHAT=deposit uploads a draft to Zenodo, WHAT=pages publishes the site of a fork
+release: release-$(or $(WHAT),all)  ## write everything that a release contains to _build/release; WHAT=results|pdf|notebooks writes one part, WHAT=deposit uploads a draft to Zenodo, WHAT=pages publishes the site of a fork; RESULTS= as for reproduce
 
 release-all: env
-	@$(BIN)/python -m bookbuild release $(run_options)
+	@$(BIN)/python -m bookbuild release $(run_options) $(if $(RESULTS),--results '$(RESULTS)')
 
 release-results: env
-	@$(BIN)/python -m bookbuild archive $(run_options)
+	@$(BIN)/python -m bookbuild archive $(run_options) $(if $(RESULTS),--results '$(RESULTS)')
 
 release-pdf: env
 	@$(BIN)/python -m bookbuild pdf --profile '$(PROFILE)'

@@ -54,6 +54,12 @@ def test_an_old_name_does_what_it_did_and_tells_the_new_one(old: str) -> None:
     assert len(RENAMED) == 15
 
 
+@pytest.mark.parametrize("what", ["all", "results"])
+def test_a_release_may_rest_on_published_results(what: str) -> None:
+    assert "--results 'last.zip'" in make("release", f"WHAT={what}", "RESULTS=last.zip").stdout
+    assert "--results" not in make("release", f"WHAT={what}").stdout
+
+
 def test_every_command_on_a_page_is_a_target() -> None:
     known = CHOICES | {(target, "") for target in TOLD}
     found = {

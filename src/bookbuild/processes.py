@@ -27,9 +27,9 @@ def ran(order: Sequence[str], **where: Any) -> subprocess.CompletedProcess[str]:
     )
 
 
-def die_with_parent() -> None:
-    """End this process and its children once the one that started it is gone, even by kill -9."""
-    threading.Thread(target=_watch, args=(os.getppid(),), daemon=True).start()
+def die_with_parent(parent: int | None = None) -> None:
+    """End this process and its children once its parent is gone, even by kill -9."""
+    threading.Thread(target=_watch, args=(parent or os.getppid(),), daemon=True).start()
 
 
 def _watch(parent: int) -> None:

@@ -14,10 +14,11 @@ import psutil
 import pytest
 
 from bookbuild.errors import BookError
+from bookbuild.execution import lock
 from bookbuild.pipeline import Result
 from bookbuild.results import executed
 from bookbuild.results.store import Store
-from tools.toy_book import LINE, SQUARE, Toy
+from tools.toy_book import LINE, SQUARE, Command, Toy
 
 PAGE, CLAIMS = f"book/{LINE}.md", "data/claims.yml"
 
@@ -307,7 +308,7 @@ def test_a_killed_build_leaves_no_process_and_nothing_half_written(
         # a shell's background jobs, and so their children, ignore this signal
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
-    kernel = _sleeping_kernel(build.pid, toy.root / "asleep")
+    kernel = _youngest(build.pid, toy.root / "asleep")
     os.kill(build.pid, how)
     _, told = build.communicate(timeout=120)
     assert build.returncode != 0
@@ -317,14 +318,38 @@ def test_a_killed_build_leaves_no_process_and_nothing_half_written(
     assert not path_of(toy, LINE).exists()
 
 
-def _sleeping_kernel(pid: int, sign: Path) -> psutil.Process:
-    """Return the kernel below a build, once its last cell has given a sign."""
+@pytest.mark.usefixtures("without_site")
+def test_one_build_at_a_time_and_a_killed_one_counts_until_its_page_builder_has_ended(
+    toy: Toy, command: Command
+) -> None:
+    toy.edit(PAGE, "for every seed", "for each seed")
+    order = [sys.executable, "-m", "bookbuild", "build", "--device", "cpu"]
+    html = toy.settings().stage / "_build" / "html"
+    with subprocess.Popen(order, cwd=toy.root, stdout=subprocess.DEVNULL) as first:
+        page_builder = _youngest(first.pid, html)
+        page_builder.suspend()
+        told = f"Another build of the paper profile is running here (process {first.pid}): "
+        told += "wait until it has ended, and try again."
+        second = subprocess.run(order, cwd=toy.root, capture_output=True, text=True)
+        assert (second.returncode, second.stdout, second.stderr) == (1, "", f"{told}\n")
+        with lock.held(toy.settings(profile="smoke")):
+            assert command(toy.root, "prune") == told
+        first.kill()
+    assert command(toy.root, "build", "--device", "cpu") == told
+    page_builder.resume()
+    assert toy.ends(page_builder.pid, seconds=120)
+    assert not (html / "searchindex.js").exists()  # the last that it would have written
+    assert command(toy.root, "build", "--device", "cpu") == ""
+
+
+def _youngest(pid: int, sign: Path) -> psutil.Process:
+    """Return the last process below a build, each of which has borne the next, after a sign."""
     deadline = time.monotonic() + 120
     while not sign.exists():
-        assert time.monotonic() < deadline, "the last cell was not reached"
-        time.sleep(0.1)
-    *_, kernel = psutil.Process(pid).children(recursive=True)  # each has borne the next
-    return kernel
+        assert time.monotonic() < deadline, f"there is no {sign}"
+        time.sleep(0.02)
+    *_, last = psutil.Process(pid).children(recursive=True)
+    return last
 
 
 def test_the_memory_of_a_chapter_is_recorded(toy: Toy, without_site: None) -> None:

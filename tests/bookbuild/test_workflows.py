@@ -89,7 +89,20 @@ def test_a_runner_with_a_gpu_is_asked_for_one():
     commands = [step.get("run", "") for step in build["steps"]]
     executing = [c for c in commands if re.search(r"make (reproduce|book|release|notebooks)", c)]
     assert len(executing) == 2
-    assert all('DEVICE="$ASKED"' in command for command in executing)
+    assert all('DEVICE="$ASKED" RESULTS="$RESULTS"' in command for command in executing)
+
+
+def test_no_pipe_hides_a_failure_and_a_secret_is_in_one_step():
+    for path in FILES:
+        workflow = yaml.safe_load(path.read_text(encoding="utf-8"))
+        steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
+        if any(re.search(r" \| ", step.get("run", "")) for step in steps):
+            assert workflow["defaults"]["run"]["shell"] == "bash"  # given by name, it has pipefail
+        told = {step["name"] for step in steps if "secrets." in str(step)}
+        assert told <= {"Deposit a draft on Zenodo, where there is a token for it"}
+        for place in (workflow, *workflow["jobs"].values()):
+            given = map(str, place.get("env", {}).values())
+            assert not [one for one in given if re.search(r"secrets\.(?!\w+ != '' }})", one)]
 
 
 def test_one_version_of_each_action():

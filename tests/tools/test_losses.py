@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+from bookbuild.results.store import Store
+from tools.faults.row import results
 from tools.this_book import ROOT
 
 # one for each kind of training
@@ -37,3 +39,9 @@ def test_nothing_is_lost_by(order, told):
     )
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     assert re.search(told, done.stdout)
+
+
+def test_the_state_of_a_long_training_is_no_result(tmp_path):
+    for kind in ("chapter", "sweep", "training", "checkpoint"):
+        Store(tmp_path).put(kind, kind, "x", {}, {"x": b"1"})
+    assert set(results(tmp_path, "x")) == {"chapter", "sweep"}

@@ -16,10 +16,9 @@ import psutil
 import torch
 
 from bookbuild.results.cache import StoredCache
-from bookbuild.results.store import Store
 from chapters.paper.full_dynamics import EmergenceSweep, Point, emergence_steps
 from running import cache, executors, sweep
-from tools.faults.row import Row
+from tools.faults.row import Row, results
 from tools.this_book import ROOT
 
 WORKERS, KILLED = 3, 2
@@ -33,8 +32,8 @@ def rows(folder: Path, runs: int) -> Iterator[Row]:
     serial, kept = _swept(points, folder / "serial", executors.Serial())
     row = Row("a killed process of the sweep's pool")
     with _killer(_children_of_pool, 1, row):
-        results, stored = _swept(points, folder / "pool", None)
-    _compare(row, serial, kept, results, stored)
+        found, stored = _swept(points, folder / "pool", None)
+    _compare(row, serial, kept, found, stored)
     yield row
     row = Row(f"{KILLED} of {WORKERS} Dask workers killed during a sweep")
     if importlib.util.find_spec("distributed") is None:
@@ -46,8 +45,8 @@ def rows(folder: Path, runs: int) -> Iterator[Row]:
         executors.default_executor(address) as executor,
         _killer(lambda: workers, KILLED, row),
     ):
-        results, stored = _swept(points, folder / "dask", executor)
-    _compare(row, serial, kept, results, stored)
+        found, stored = _swept(points, folder / "dask", executor)
+    _compare(row, serial, kept, found, stored)
     yield row
 
 
@@ -61,9 +60,7 @@ def _swept(points: list[Point], folder: Path, executor: object) -> tuple[bytes, 
             found = sweep.run(emergence_steps, points, executor)
     finally:
         torch.set_num_threads(before)
-    store = Store(folder)
-    stored = {key: store.get(key)[0] for key in store.listed()}
-    return np.stack(found).tobytes(), {k: s.files["0.npy"] for k, s in stored.items() if s}
+    return np.stack(found).tobytes(), results(folder, "0.npy")
 
 
 def _compare(

@@ -14,12 +14,13 @@ import psutil
 import torch
 
 from bookbuild.execution.fork_server import CODE_FILE
+from bookbuild.reporting.notebook import MEASURES_FILE
 from bookbuild.results.cache import StoredCache
 from bookbuild.results.store import Store
 from bookbuild.settings import Settings
 from emergence.training import MinimalTraining, TokenTraining, train_minimal, train_tokens
 from running import cache
-from tools.faults.row import Row, kill_after, seconds_of
+from tools.faults.row import Row, kill_after, results, seconds_of
 from tools.this_book import ROOT
 from tools.toy_book import LINE, Toy, new_toy
 
@@ -138,7 +139,7 @@ def executing(kills: int, folder: Path, dice: random.Random) -> Row:
     started = time.monotonic()
     _build(folder).wait()
     duration = time.monotonic() - started
-    whole = _measured(toy.settings().results)
+    whole = results(toy.settings().results, MEASURES_FILE)
     victims = dict.fromkeys(VICTIMS, 0)
     while row.tried < kills:
         for path in toy.settings().results.glob("*.result"):
@@ -165,7 +166,8 @@ def executing(kills: int, folder: Path, dice: random.Random) -> Row:
         store = Store(toy.settings().results)
         row.check(not any(store.get(key)[1] for key in store.listed()), "a damaged result")
     row.check(_build(folder).wait() == 0, "the last build fails")
-    row.check(_measured(toy.settings().results) == whole, "other numbers than undisturbed")
+    measured = results(toy.settings().results, MEASURES_FILE)
+    row.check(measured == whole, "other numbers than undisturbed")
     row.check(not any(toy.settings().running.glob("*")), "leftovers in the folder of running ones")
     row.remark = ", ".join(f"{name} {count} times" for name, count in victims.items())
     return row
@@ -214,10 +216,3 @@ def _all_gone(family: list[int]) -> bool:
     """Return whether processes end soon, as the watchers promise; a loaded machine takes longer."""
     deadline = time.monotonic() + 120
     return all(Toy.ends(pid, seconds=deadline - time.monotonic()) for pid in family)
-
-
-def _measured(results: Path) -> dict[str, bytes]:
-    """Return what the stored chapter reported, by key."""
-    store = Store(results)
-    found = {key: store.get(key)[0] for key in store.listed()}
-    return {key: stored.files["measures.json"] for key, stored in found.items() if stored}

@@ -6,7 +6,10 @@ import signal
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
+
+from bookbuild.results.store import Store
 
 FORK = multiprocessing.get_context("fork")  # the children need not import PyTorch again
 
@@ -25,6 +28,16 @@ class Row:
         """Count a loss unless all is sound."""
         if not sound:
             self.lost.append(what)
+
+
+def results(folder: Path, file: str) -> dict[str, bytes]:
+    """Return a file of each stored chapter and task, by key.
+
+    A state of a training is no result: whether there is one depends on how long the training took.
+    """
+    store = Store(folder)
+    found = [store.get(key)[0] for key in store.listed()]
+    return {s.key: s.files[file] for s in found if s and s.kind not in ("training", "checkpoint")}
 
 
 def kill_after(seconds: float, work: Callable[..., None], *arguments: Any) -> bool:

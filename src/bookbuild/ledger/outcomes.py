@@ -11,6 +11,7 @@ A line's digest covers all that it says. A line that was changed by hand is refu
 
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -23,6 +24,7 @@ RECORD = Path("data/evidence.jsonl")
 DECLARED = Path("evidence/variations.yml")
 Kind = Literal["seed", "rounding", "device", "setting", "fault", "sizes"]
 Profile = Literal["paper", "reduced", "smoke"]
+PLAIN = re.compile(r"[^<>&`{}$\\]{0,200}")  # what is shown, and may begin neither HTML nor MyST
 Values = Mapping[str, Any]  # of measures, by their keys; infinity is a text
 
 
@@ -176,6 +178,10 @@ def _line(text: str) -> Line:
     told = content.pop("digest", None)
     if told != digest(content):
         raise ValueError("it was changed by hand: its digest does not fit what it says")
+    for name in content.keys() - {"values", "fates", "smoke"}:  # which are looked up, never shown
+        for value in content[name] if isinstance(content[name], list) else [content[name]]:
+            if not (PLAIN.fullmatch(str(value)) and str(value).isprintable()):
+                raise ValueError(f"the field {name!r:.40} is no plain text: {value!r:.40}")
     kind = content.pop("line")
     if kind == "numbers":
         return Numbers(**{"smoke": {}} | content | {"same": tuple(content["same"])})

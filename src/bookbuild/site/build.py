@@ -1,9 +1,10 @@
 """The site: it is built from the stage, checked, and put in its place."""
 
+import os
 import re
 import shutil
 import subprocess
-import sysconfig
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -23,6 +24,10 @@ from .narrow import add_narrow
 from .policy import add_policies
 
 PROBLEM = re.compile("WARNING|ERROR")
+PAGE_BUILDER = (
+    "import sys; from bookbuild.processes import die_with_parent; "
+    "die_with_parent(int(sys.argv.pop(1))); from jupyter_book.cli.main import main; main()"
+)
 ESCAPES = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -61,9 +66,10 @@ def _replace(old: Path, new: Path) -> None:
 
 def _run_sphinx(settings: Settings) -> None:
     """Run jupyter-book, strictly; raise BookError with its warnings."""
-    program = Path(sysconfig.get_path("scripts"), "jupyter-book")
+    program = [sys.executable, "-P", "-c", PAGE_BUILDER, str(os.getpid())]
     done = subprocess.run(
-        [program, "build", settings.stage, "-W", "-n", "--keep-going"],
+        [*program, "build", settings.stage, "-W", "-n", "--keep-going"],
+        close_fds=False,  # it keeps the build's lock until it ends
         # the reference documents the code of this book, wherever the package is installed from
         env=sources_first(settings.root / SOURCES),
         stdin=subprocess.DEVNULL,

@@ -81,6 +81,11 @@ WITHOUT = {k: v for k, v in json.loads(AT_100).items() if k != "digest"}
         (signed(**WITHOUT | {"profile": "vast"}), "there is no variation"),
         (signed(**WITHOUT | {"line": "remark"}), "there is no line of the kind 'remark'"),
         (signed(**WITHOUT | {"mood": 1}), "unexpected keyword argument 'mood'"),
+        *(
+            (signed(**WITHOUT | {field: hostile}), f"the field '{field}' is no plain text: 'L")
+            for field in ("machine", "variation", "commit")
+            for hostile in ("Linux\n\n```{include} x\n```", "L <script>", "L" * 5000)
+        ),
         (signed(line="numbers"), "same"),
         (signed(), "line"),
         (NUMBERS, "another line is about the same"),

@@ -2,13 +2,10 @@
 
 import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from bookbuild.execution import lock
 from bookbuild.results.inventory import list_results, prune, readable_age
 from tools.toy_book import LINE, SQUARE, Command, Toy
 
@@ -43,29 +40,6 @@ def test_pruning_keeps_what_the_current_book_needs(toy: Toy, command: Command) -
     toy.build()
     assert toy.started() == {LINE}
     assert prune(toy.settings()) == []
-
-
-def test_one_build_of_a_profile_at_a_time(toy: Toy, command: Command) -> None:
-    code = (
-        "import sys; from pathlib import Path; from bookbuild.execution import lock;"
-        "from bookbuild.settings import Settings\n"
-        "with lock.held(Settings(Path.cwd())): print('held', flush=True); sys.stdin.read()"
-    )
-    order = [sys.executable, "-c", code]
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    with subprocess.Popen(order, cwd=toy.root, text=True, **pipes) as other:
-        assert other.stdout.readline() == "held\n"
-        message = (
-            f"Another build of the paper profile is running here (process {other.pid}): "
-            "wait until it has ended, and try again."
-        )
-        assert command(toy.root, "build", "--device", "cpu") == message
-        assert command(toy.root, "prune") == message
-        with lock.held(toy.settings(profile="smoke")):
-            pass
-        other.kill()
-    with lock.held(toy.settings()):  # nothing of a killed build is in the way
-        pass
 
 
 def test_a_folder_that_cannot_be_written_is_told_in_one_sentence(
