@@ -161,6 +161,19 @@ def test_every_page_has_a_policy(visits, site):
     assert [name for name, page in pages.items() if "Content-Security-Policy" not in page] == []
 
 
+def test_a_drawing_that_is_opened_by_itself_runs_and_asks_for_nothing(address, site, browser):
+    asked, drawings = [], sorted(site.rglob("*.svg"))
+    with opened(browser) as page:
+        page.on("request", lambda request: asked.append(request.url))
+        for path in drawings:
+            page.goto(f"{address}{path.relative_to(site).as_posix()}")
+            assert (
+                page.evaluate("document.querySelectorAll('script, a, foreignObject').length") == 0
+            )
+    assert len(drawings) > 200
+    assert len([url for url in asked if not url.startswith("data:")]) == len(drawings)
+
+
 def test_a_script_that_was_not_built_into_a_page_does_not_run(address, browser):
     with opened(browser) as page:
         page.goto(f"{address}book/index.html")
