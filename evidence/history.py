@@ -53,11 +53,13 @@ def rewritten(root: Path, path: str, since: str) -> list[str]:
     """Return a sentence for each list of codes with the same numbers that did not grow at its end.
 
     From commit to commit it grows by one code, is cut at its end, or begins again with one. Only
-    when it begins again may the numbers be others. What was deleted meanwhile counts.
+    when it begins again may the numbers be others. What was deleted meanwhile counts. A code that
+    was listed before keeps its numbers, and joins only a code with which it was listed before.
     """
     history = History(root, path, since)
     lists: dict[str, dict[str, tuple[list[str], str]]] = {}
     found: list[str] = []
+    listed: dict[str, list[tuple[list[str], str]]] = {}  # each list that there ever was
     for commit, parents in history.parents.items():
         texts = history.files[commit]
         before = [lists[parent] for parent in parents]
@@ -70,8 +72,29 @@ def rewritten(root: Path, path: str, since: str) -> list[str]:
                 f"{path}: the codes of {name} were rewritten in {_where(commit)}."
                 for name, one in now.items()
                 if not any(_goes_on(known.get(name), one) for known in before)
+                or not _agrees(one, listed.get(name, []))
             ]
         lists[commit] |= now
+        for name, one in now.items():
+            listed.setdefault(name, []).append(one)
+    return found
+
+
+def replaced(root: Path, files: Iterable[str], record: str, since: str) -> list[str]:
+    """Return a sentence for each stored run that was made anew though its code was of the day."""
+    history, found = History(root, *files, record, since), []
+    for commit, parents in history.parents.items():
+        texts = history.files[commit]
+        for older in (history.files[p] for p in parents if since in history.files[p]):
+            codes = _same(texts.get(record, ""))
+            for file in (f for f in files if f in texts and texts[f] != older.get(f, "")):
+                before, now = (_entries(held.get(file, "[]")) for held in (older, texts))
+                found += [
+                    f"{file}: {BRIEF.repr(cell)} is another run since {_where(commit)}."
+                    for cell in before.keys() & now.keys()
+                    if before[cell] != now[cell]
+                    and json.loads(before[cell])["code"] in codes.get(file, ([], ""))[0]
+                ]
     return found
 
 
@@ -82,6 +105,34 @@ def _goes_on(before: tuple[list[str], str] | None, now: tuple[list[str], str]) -
     short, long = sorted((was, same), key=len)
     on = numbers == content and long[: len(short)] == short and len(same) <= len(was) + 1
     return on or (len(same) == 1 and same != was[:1])
+
+
+def _agrees(now: tuple[list[str], str], before: Iterable[tuple[list[str], str]]) -> bool:
+    """Whether the newest code of a list is new, or was listed with these numbers and codes."""
+    (*others, last), numbers = now
+    known = [(same, content) for same, content in before if last in same]
+    return not known or any(
+        content == numbers and {*others[-1:]} <= {*same} for same, content in known
+    )
+
+
+@cache
+def _entries(text: str) -> dict[str, str]:
+    """The entries of a file of stored runs by their configurations."""
+    return {_canonical(e["configuration"]): _canonical(e) for e in _plain(text)}
+
+
+def _plain(text: str) -> Any:
+    """Values of JSON in which equal numbers are written alike: 1 as 1.0, and -0.0 as 0.0."""
+
+    def plain(number: str) -> float:
+        return float(number) + 0.0
+
+    return json.loads(text, parse_int=plain, parse_float=plain, parse_constant=_infinite)
+
+
+def _infinite(name: str) -> str:
+    return {"Infinity": "inf", "-Infinity": "-inf"}.get(name, name)
 
 
 @cache
@@ -108,7 +159,7 @@ def lost(root: Path, path: str, since: str) -> list[dict[str, str]]:
 
 def runs(text: str) -> Iterator[tuple[Hashable, str]]:
     """Yield the entries of a file of stored runs, by configuration with code and with date."""
-    for entry in json.loads(text, parse_int=float):  # 1 and 1.0 are the same configuration
+    for entry in _plain(text):
         for name in ("code", "date"):
             yield _canonical([entry["configuration"], name, entry[name]]), _canonical(entry)
 

@@ -83,7 +83,12 @@ def _trail(
 ) -> Trail:
     """The past of a row, from that of its predecessors in the commits before."""
     same = [past for past in earlier if past.expect == expect]
-    past = max(same or earlier, key=lambda past: len(past.was), default=None)
+
+    def late(past: Trail) -> tuple[int, bool]:
+        after = ledgers.history.follows(past.born, ledgers.first_reports(past.names))
+        return len(past.was), after
+
+    past = max(same or earlier, key=late, default=None)  # of several the least favourable
     if past is not None:
         names = past.names | {measure}
         if same:

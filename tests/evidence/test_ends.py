@@ -2,6 +2,7 @@
 
 import copy
 import random
+from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +17,7 @@ ALL = [ends.end_of(file, place) for file in ends.FILES for place in range(len(en
 COVERED = [end for end in ALL if end.kind != "none"]
 FORGED = 2  # edits at each end
 
+STATES = {"birth": 6, "distributional": 1, "factual_recall": 14}  # entries that have one
 # What no test computes again: its places from 0.
 UNCOVERED = {
     # texts that are fetched, and not part of this repository
@@ -64,6 +66,11 @@ def test_what_is_not_covered_is_listed():
     for end in (end for end in ALL if end.kind == "none"):
         found.setdefault(end.file, set()).add(end.place)
     assert found == UNCOVERED
+
+
+def test_so_many_ends_are_computed_from_a_state():
+    kinds = Counter(end.file for end in ALL if end.kind == "state")
+    assert kinds == STATES
 
 
 def test_every_file_of_states_belongs_to_stored_runs_and_every_state_to_an_entry():

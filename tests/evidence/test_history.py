@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bookbuild.errors import BookError
-from evidence.history import altered, lines, lost, rewritten, runs
+from evidence.history import altered, lines, lost, replaced, rewritten, runs
 from tools.toy_book import git
 
 RUNS, LINES, SINCE = "data/runs.json", "data/lines.jsonl", "data/since.txt"
@@ -141,6 +141,52 @@ def test_codes_that_make_the_same_numbers_grow_at_their_end(
     repository.commit(numbers("f", "g"), path=LINES)
     repository.put(line, path=LINES)
     assert (rewritten(repository.root, LINES, SINCE) == []) is fine
+
+
+@pytest.mark.parametrize(
+    ("lists", "fine"),
+    [
+        ([numbers("f"), numbers("g")], True),
+        ([numbers("f"), numbers("g", smoke={"slope": 2.0}), numbers("f")], True),  # and back
+        ([numbers("f"), numbers("f", "g"), numbers("f"), numbers("f", "g")], True),
+        (
+            [numbers("f"), numbers("g", smoke={"slope": 2.0}), numbers("f"), numbers("f", "g")],
+            False,
+        ),
+        ([numbers("g"), numbers("f"), numbers("f", "g")], False),
+        ([numbers("f"), numbers("g"), numbers("f", smoke={"slope": 2.0})], False),
+    ],
+)
+def test_a_code_that_comes_back_brings_nothing_new(
+    repository: Repository, lists: list[dict[str, Any]], fine: bool
+) -> None:
+    for line in lists:
+        repository.commit(line, path=LINES)
+    assert (rewritten(repository.root, LINES, SINCE) == []) is fine
+
+
+@pytest.mark.parametrize(
+    ("codes", "found"), [(["c0de"], True), (["c0de", "0ther"], True), (["0ther"], False)]
+)
+def test_a_run_is_made_anew_only_if_its_code_changed(
+    repository: Repository, codes: list[str], found: bool
+) -> None:
+    def line(same: list[str]) -> dict[str, Any]:
+        return {"line": "runs", "file": RUNS, "same": same}
+
+    repository.put(line(["c0de"]), path=LINES)
+    repository.commit(run(0), run(1))
+    repository.put(line(codes), path=LINES)
+    new = {"code": "invented", "date": "2026-11-09", "result": [0.9]}
+    repository.commit(run(0), run(1, **new))
+    assert repository.altered() == []
+    assert bool(replaced(repository.root, [RUNS], LINES, SINCE)) is found
+
+
+def test_minus_nothing_is_nothing(repository: Repository) -> None:
+    repository.commit(run(0.0))
+    repository.put(run(-0.0, result=[0.7]))
+    assert repository.altered()
 
 
 def test_branches_are_held_against_each_other(repository: Repository) -> None:
