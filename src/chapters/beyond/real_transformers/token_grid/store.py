@@ -128,6 +128,7 @@ def _collapse(n_pairs: int, model: theory.Model) -> float:
 @cache
 def under_cross_entropy(n_pairs: int, vocabulary: int) -> float:
     """The flow time of the three scalars with cross-entropy and uniform queries to half of ln N."""
-    landscape = cross_entropy.landscape(n_pairs, vocabulary, "uniform", say_items=True)
     level = knows_labels_only(n_pairs) / 2
-    return theory.times_in(landscape, end=1e6, low_loss=level).collapse
+    return cross_entropy.emergence_times(
+        n_pairs, vocabulary, "uniform", say_items=True, low_loss=level, end=1e6
+    ).collapse
