@@ -6,10 +6,8 @@ import numpy as np
 from jaxtyping import Float
 
 from emergence.tasks import Query
-from running.memo import kept
 
-from ._flow import UNIT, Landscape, Point, Rates
-from ._times import EmergenceTimes, times_in
+from ._flow import Landscape
 
 Rows = Float[np.ndarray, "queries places"]
 
@@ -56,45 +54,6 @@ def landscape(
         return value, gamma * error, (error * seen).sum(axis=1)
 
     return _on_attention(n_pairs, query, loss)
-
-
-@kept
-def emergence_times(
-    n_pairs: int,
-    vocabulary: int,
-    query: Query = "last",
-    *,
-    low_loss: float,
-    end: float,
-    say_items: bool = False,
-    rates: Rates | Point = UNIT,
-    start: Point | None = None,
-) -> EmergenceTimes:
-    """The emergence times on the flow in `cross_entropy.landscape`, as `theory.times_in` has them.
-
-    Args:
-        n_pairs: pairs N in the context, >= 1.
-        vocabulary: number of words, as in `cross_entropy.landscape`.
-        query: which pair the query asks for.
-        low_loss: the loss in nats at which it has collapsed.
-        end: flow time after which nothing counts as reached.
-        say_items: whether items are words with their own logits.
-        rates: the rate of each parameter, 1 unless given.
-        start: the parameters at time 0, zero unless given.
-
-    Returns:
-        Flow times; infinity if a value is never reached.
-
-    Raises:
-        ValueError: if the vocabulary is too small.
-
-    Example:
-        >>> times = cross_entropy.emergence_times(8, 32, low_loss=1.0, end=1e4)
-        >>> times.gamma < times.beta < times.alpha
-        True
-    """
-    words = landscape(n_pairs, vocabulary, query, say_items=say_items)
-    return times_in(words, rates=rates, start=start, low_loss=low_loss, end=end)
 
 
 def _on_attention(

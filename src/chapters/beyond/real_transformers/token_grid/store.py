@@ -12,6 +12,7 @@ from jaxtyping import Float
 from emergence import theory
 from emergence.experiments.first_passage import knows_labels_only
 from emergence.theory import cross_entropy, limits
+from running.memo import kept
 from running.records import StoredRuns
 
 from . import cells
@@ -126,9 +127,9 @@ def _collapse(n_pairs: int, model: theory.Model) -> float:
 
 
 @cache
+@kept
 def under_cross_entropy(n_pairs: int, vocabulary: int) -> float:
     """The flow time of the three scalars with cross-entropy and uniform queries to half of ln N."""
+    landscape = cross_entropy.landscape(n_pairs, vocabulary, "uniform", say_items=True)
     level = knows_labels_only(n_pairs) / 2
-    return cross_entropy.emergence_times(
-        n_pairs, vocabulary, "uniform", say_items=True, low_loss=level, end=1e6
-    ).collapse
+    return theory.times_in(landscape, end=1e6, low_loss=level).collapse
