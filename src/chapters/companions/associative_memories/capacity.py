@@ -80,6 +80,7 @@ def published_recall(
     return train_adam(training, seeds, device=device)
 
 
+@kept
 def mlp_capacity(
     dim: int,
     width: int,
