@@ -6,11 +6,12 @@ saves the time of computing it again.
 
 import dataclasses
 import hashlib
+import inspect
 import sys
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 __all__ = ["Task", "attach", "attached", "current", "plain"]  # the rest is for who keeps results
@@ -160,7 +161,7 @@ def plain(value: Any) -> Any:
     """A configuration of this book in numbers, texts, lists and dicts.
 
     For tensors, arrays and streams of random numbers a checksum stands, and so it does for a value
-    that has one, as an attribute `sha256`. For a function of a module its name and code stand, with
+    that has one, as an attribute `sha256`. For a function of a module its name and source stand, with
     what it has taken from the functions around it.
 
     Args:
@@ -205,12 +206,15 @@ def plain(value: Any) -> Any:
     if isinstance(value, Sequence):
         return [plain(item) for item in value]
     if isinstance(value, types.FunctionType) and value.__module__ != "__main__":
-        code = value.__code__
-        constants = [one for one in code.co_consts if not isinstance(one, types.CodeType)]
-        told = repr([code.co_code, code.co_names, constants])
-        checksum = hashlib.sha256(told.encode()).hexdigest()
-        return {"": value.__qualname__, "sha256": checksum, "taken": plain(_taken(value))}
+        name, checksum = value.__qualname__, _source(value.__code__)
+        return {"": name, "sha256": checksum, "taken": plain(_taken(value))}
     raise TypeError(f"a configuration cannot hold a {type(value).__name__}: {value!r}")
+
+
+@lru_cache(maxsize=None)
+def _source(code: types.CodeType) -> str:
+    """A checksum of the source of a function; bytecode would depend on the version of Python."""
+    return hashlib.sha256(inspect.getsource(code).encode()).hexdigest()
 
 
 def _taken(function: types.FunctionType) -> list[Any]:
