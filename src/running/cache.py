@@ -5,13 +5,14 @@ saves the time of computing it again.
 """
 
 import dataclasses
+import functools
 import hashlib
 import inspect
 import sys
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any
 
 __all__ = ["Task", "attach", "attached", "current", "plain"]  # the rest is for who keeps results
@@ -161,8 +162,8 @@ def plain(value: Any) -> Any:
     """A configuration of this book in numbers, texts, lists and dicts.
 
     For tensors, arrays and streams of random numbers a checksum stands, and so it does for a value
-    that has one, as an attribute `sha256`. For a function of a module its name and source stand, with
-    what it has taken from the functions around it.
+    that has one, as an attribute `sha256`. For a function of a module its name and source stand,
+    with what it has taken from the functions around it.
 
     Args:
         value: of these types, or a dataclass of them.
@@ -211,7 +212,7 @@ def plain(value: Any) -> Any:
     raise TypeError(f"a configuration cannot hold a {type(value).__name__}: {value!r}")
 
 
-@lru_cache(maxsize=None)
+@functools.cache
 def _source(code: types.CodeType) -> str:
     """A checksum of the source of a function; bytecode would depend on the version of Python."""
     return hashlib.sha256(inspect.getsource(code).encode()).hexdigest()
