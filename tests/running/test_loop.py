@@ -166,7 +166,9 @@ def test_configurations_are_plain_or_refused():
     assert plain(MINIMAL)["n_pairs"] == 2
     assert plain(MINIMAL)[""] == "MinimalTraining"
     assert plain({"a": (1, None, 2.5)}) == {"a": [1, None, 2.5]}
-    for value in (np.zeros(2), {1: 2}, object(), {1, 2}):
+    assert plain(np.zeros(2)) == plain(np.zeros(2)) != plain(np.zeros((2, 1)))
+    assert plain([np.int64(3), torch.device("cpu")]) == [3, "cpu"]
+    for value in (np.array([None]), {1: 2}, object(), {1, 2}):
         with pytest.raises(TypeError, match="a configuration cannot hold"):
             plain(value)
     with pytest.raises(TypeError, match="functions of a module"):

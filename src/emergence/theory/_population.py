@@ -6,12 +6,13 @@ from typing import Literal, get_args
 import numpy as np
 
 from emergence.tasks import Query
+from running.memo import kept
 
 from . import _full as full
 from . import _reduced as reduced
 from . import _uniform as uniform
 from . import positions
-from ._flow import Array, Landscape, Path, Point, Rates, State, descent_in, flow_in
+from ._flow import UNIT, Array, Landscape, Path, Point, Rates, State, descent_in, flow_in
 from ._reduced import Values, plain
 from ._times import EmergenceTimes, times_in
 from .positions._weighting import Supervision, Weighting
@@ -88,6 +89,7 @@ def gradient_descent(
     return path._replace(t=learning_rate * path.t)
 
 
+@kept
 def emergence_times(
     n_pairs: int,
     *,
@@ -95,6 +97,9 @@ def emergence_times(
     threshold: float | State = 0.5,
     model: Model = "reduced",
     supervision: Supervision | Sequence[float] | Weighting = "last",
+    rates: Rates | Point = UNIT,
+    start: Point | None = None,
+    end: float | None = None,
 ) -> EmergenceTimes:
     """The emergence times of the reduced or of the full model (Definitions 1 and 3, Theorem 2).
 
@@ -106,6 +111,9 @@ def emergence_times(
         supervision: where a loss is taken: `last`, at the last position only, as in the paper;
             `every`, the mean over all prefixes of 1 .. N pairs, each with its own query; or a
             weight for each prefix, >= 0 with a sum of 1 (chapter A loss at every position).
+        rates: the rate of each layer's parameters or of each parameter, as in `theory.times_in`.
+        start: the parameters at time 0, zero unless given.
+        end: flow time after which nothing counts as reached; None for a long multiple of N^2.
 
     Returns:
         Flow times at unit learning rate, with a relative error near 1e-9; infinity if a value is
@@ -130,7 +138,7 @@ def emergence_times(
         2.133
     """
     landscape = landscape_of(n_pairs, query, model=model, supervision=supervision)
-    return times_in(landscape, threshold=threshold)
+    return times_in(landscape, rates=rates, start=start, threshold=threshold, end=end)
 
 
 def landscape_of(

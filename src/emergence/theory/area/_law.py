@@ -7,6 +7,8 @@ import numpy as np
 from jaxtyping import Float
 from scipy.integrate import solve_ivp
 
+from running.memo import kept
+
 from .._flow import UNIT, Crossing, Landscape, Point, Rates, Velocity, velocity_in
 from .._times import HORIZON
 
@@ -51,6 +53,7 @@ def climb(landscape: Landscape, alpha: float, beta: float) -> Float[np.ndarray, 
     return (np.array(down[:2]) - np.array(up[:2])) / (2 * SMALL)
 
 
+@kept
 def area_times(landscape: Landscape, *, rates: Rates = UNIT, threshold: float = 0.5) -> AreaTimes:
     """The times and areas of the area law, from two independent flows (this book).
 
@@ -127,6 +130,7 @@ def clock(landscape: Landscape, rate: float, area: float) -> float:
     return found
 
 
+@kept
 def swept(
     landscape: Landscape,
     end: float,
