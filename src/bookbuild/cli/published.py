@@ -146,7 +146,7 @@ def _print_report(report: Report, seed: int, results: str) -> None:
         )
         tell(f"  to include them, run: make verify RESULTS={results} MINUTES={most}")
     tell(
-        f"if one of these chapters were altered, this check would find it in {draw.least:.0%} of "
+        f"if one of these chapters were altered, this check would find it in {report.least:.0%} of "
         f"cases if a forger chose it, and in {draw.chance:.0%} if it were any of them"
     )
     shares = ", ".join(f"{share:.1%} of {SEEN[kind]}" for kind, share in report.seen.items())

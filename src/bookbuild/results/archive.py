@@ -50,10 +50,11 @@ HOSTILE = (*UNREADABLE, SyntaxError, tokenize.TokenError)  # what parsers raise 
 
 @dataclass(frozen=True)
 class Made:
-    """What an archive says of an executed chapter: its key, and the fingerprint of its code."""
+    """What an archive says of a chapter: its key, its code's fingerprint, and its results'."""
 
     key: str
     fingerprint: str
+    results: list[str]
 
 
 @dataclass(frozen=True)
@@ -84,9 +85,8 @@ class Archive:
 
     @property
     def results(self) -> set[str]:
-        """The fingerprints of the results."""
-        start = f"{RESULTS}/"
-        return {x.removeprefix(start) for x in self.members if x.startswith(start)}
+        """The fingerprints of the results, each of a chapter that asked for it."""
+        return {fingerprint for made in self.chapters.values() for fingerprint in made.results}
 
     def result(self, fingerprint: str) -> Any:
         """Return the result of a fingerprint; KeyError without, DamagedError for a bad one."""
@@ -127,7 +127,7 @@ def write_archive(path: Path, chapters: Sequence[Chapter], settings: Settings) -
     store = Store(settings.results)
     made: dict[str, Made] = {}
     folders: dict[str, Mapping[str, bytes]] = {}
-    asked: dict[str, set[str]] = {}
+    asked: dict[str, Mapping[str, Sequence[str]]] = {}
     missing: list[str] = []
     for chapter in chapters:
         key = chapter_key(chapter, settings)
@@ -137,15 +137,20 @@ def write_archive(path: Path, chapters: Sequence[Chapter], settings: Settings) -
                 f"Chapter {chapter.name} has not been executed: run make reproduce first."
             )
             continue
-        made[chapter.name] = Made(key, chapter_fingerprint(chapter, settings))
+        made[chapter.name] = Made(key, chapter_fingerprint(chapter, settings), [])
         folders[f"{CHAPTERS}/{chapter.name}"] = to_files(numbers_of(Entry.of(stored)))
-        for fingerprint, keys in stored.origin["asked"].items():
-            asked.setdefault(fingerprint, set()).update(keys)
+        asked[chapter.name] = stored.origin["asked"]
     raise_if_any(missing)
-    for fingerprint, keys in asked.items():
-        result, _ = store.get(min(keys))
-        if result and len(keys) == 1:  # several: from several starts; none: it took no time
-            folders[f"{RESULTS}/{fingerprint}"] = result.files
+    keys: dict[str, set[str]] = {}
+    for tasks in asked.values():
+        for fingerprint, of in tasks.items():
+            keys.setdefault(fingerprint, set()).update(of)
+    for name, tasks in asked.items():
+        for fingerprint in tasks:
+            result, _ = store.get(min(keys[fingerprint]))
+            if result and len(keys[fingerprint]) == 1:  # several starts have several, short ones no
+                folders[f"{RESULTS}/{fingerprint}"] = result.files
+                made[name].results.append(fingerprint)
     about = {"profile": settings.profile, "device": settings.device, "seed": settings.seed}
     about |= {"commit": commit(settings.root), "machine": machine_name()}
     about |= {"threads": settings.threads_each}
@@ -188,8 +193,10 @@ def _opened(path: Path, _: int) -> Archive:
         raise BookError(f"{path} is not an archive of results: it {said}.") from error
     raise_if_any(f"{path}, {MANIFEST}: {clause}." for clause in found)
     made = {name: Made(**one) for name, one in manifest.pop("chapters").items()}
-    if {f"{CHAPTERS}/{name}" for name in made} != {x for x in members if x.startswith(CHAPTERS)}:
-        raise BookError(f"{path} does not hold exactly the chapters that its manifest names.")
+    listed = {f"{CHAPTERS}/{name}" for name in made}
+    listed |= {f"{RESULTS}/{x}" for one in made.values() for x in one.results}
+    if listed != members.keys():
+        raise BookError(f"{path} does not hold exactly the results that its manifest names.")
     return Archive(path, chapters=made, members=members, **manifest)
 
 

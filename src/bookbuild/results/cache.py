@@ -6,7 +6,6 @@ import logging
 import os
 import time
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,7 @@ from .archive import Archive, open_archive
 from .keys import task_fingerprint, task_key
 from .machine import gpu, machine_name, pin
 from .snapshot import sources
-from .store import Kind, Store
+from .store import DamagedError, Kind, Store
 from .values import from_files, to_files
 
 ORDER = "BOOKBUILD_CACHE"
@@ -95,9 +94,14 @@ class StoredCache(cache.Cache):
         return from_files(stored.files) if stored else None
 
     def _take(self, task: Task, fingerprint: str, archive: Archive) -> None:
-        """Store what an archive has of a task, if it has it."""
-        with suppress(KeyError):
+        """Store what an archive lends this chapter; raise BookError for a damaged result."""
+        made = archive.chapters.get(self.origin.get("chapter", ""))
+        if made is None or fingerprint not in made.results:
+            return
+        try:
             self.keep(task, "published", archive.result(fingerprint))
+        except DamagedError as damage:
+            raise BookError(f"{archive.path.name} is refused: a result {damage}.") from damage
 
     def keep(self, task: Task, kind: Kind, value: Any) -> None:
         """Store what there is of a task, in place of what there was."""

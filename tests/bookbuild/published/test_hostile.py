@@ -25,7 +25,7 @@ HONEST = {
     "commit": "abc",
     "machine": "Linux x86_64, a processor",
     "threads": 1,
-    "chapters": {"paper/01_line": {"key": KEY, "fingerprint": OTHER}},
+    "chapters": {"paper/01_line": {"key": KEY, "fingerprint": OTHER, "results": [KEY]}},
 }
 NUMBERS = {"measures": {"slope": np.ones(3)}, "figures": {}}
 TEXTS = [
