@@ -1,8 +1,7 @@
 """Archive of a published run: numbers and arrays in one zip file, and nothing that is shown.
 
 It holds the result of each long computation that pages ask for, by a fingerprint of what was
-computed, and what each chapter measured. Pages are executed where they are read, by the code that
-is there; an archive only saves them the computations.
+computed, and what each chapter measured. Pages are executed by the code where they are read.
 """
 
 import hashlib
@@ -39,7 +38,7 @@ MEMBER = re.compile(
     rf"({RESULTS}/[0-9a-f]{{32}}|{CHAPTERS}(?:/\w{{1,60}}){{1,3}})/(\d{{1,6}}\.npy|{re.escape(STRUCTURE)})",
     re.ASCII,
 )
-FIELD = re.compile(r"[\w-]{1,80}")  # the name of a number within a result
+WORDS = re.compile(r"(?:[\w .,()/^-]|\{\w{1,4}\}){1,80}", re.ASCII)  # names within a result
 MOST_BYTES = 2**31  # of an archive
 MOST_MEMBER = 2**27  # bytes of an array, unpacked; the largest of this book has 2**25
 MOST_DIRECTORY = 2**23  # bytes of the list of members
@@ -240,12 +239,13 @@ def _read(file: zipfile.ZipFile, name: str) -> bytes:
 
 
 def _plain(value: Any) -> Any:
-    """Return a result if it consists of numbers; raise ValueError for one with a text in it."""
-    if isinstance(value, dict) and all(map(FIELD.fullmatch, value)):
+    """Return a result of numbers and plain names; raise ValueError for another."""
+    if isinstance(value, dict) and all(map(WORDS.fullmatch, value)):
         return {name: _plain(item) for name, item in value.items()}
     if isinstance(value, list):
         return [_plain(item) for item in value]
     kind = getattr(getattr(value, "dtype", None), "kind", None)
-    if kind in ("b", "i", "u", "f", "c") or value is None or isinstance(value, bool | int | float):
+    named = isinstance(value, str) and WORDS.fullmatch(value)
+    if kind in tuple("biufc") or named or value is None or isinstance(value, bool | int | float):
         return value
     raise ValueError("holds something that is no number")

@@ -74,11 +74,11 @@ def read(path: Path) -> list[Any]:
 def is_plain(value: Any) -> bool:
     """Whether a value consists of numbers, and of names that mean nothing to a page."""
     if isinstance(value, dict):
-        return all(n.replace("-", "_").isidentifier() or n.isalnum() for n in value) and all(
-            map(is_plain, value.values())
-        )
+        return all(map(is_plain, [*value, *value.values()]))
     if isinstance(value, list):
         return all(map(is_plain, value))
+    if isinstance(value, str):
+        return value.isprintable() and not set(value) & set("<>&`[]:;$\\%#\"'=*!|~@")
     return value is None or np.asarray(value).dtype.kind in "biufc"
 
 

@@ -176,7 +176,7 @@ def test_a_build_refuses_a_damaged_result_that_a_page_asks_for(
 ) -> None:
     rewritten(published, {f"{task(published)}/value.json": b'"<script>"'})
     lent = borrowing(unbuilt.settings(), published)
-    with pytest.raises(BookError, match=r"results\.zip is refused: a result is not the result of a"):
+    with pytest.raises(BookError, match=r"results\.zip is refused: a result is not the result"):
         unbuilt.build(published=lent.published, store=lent.store)
 
 
