@@ -73,7 +73,7 @@ class Checkpoint:
 class Cache:
     """What a computation may ask and tell; this one keeps nothing."""
 
-    short = 1.0  # seconds; what has taken less time need not be kept
+    short = 0.1  # seconds; what has taken less time need not be kept
 
     def get(self, task: Task) -> Any:
         """The result of a task; KeyError where it is not known."""

@@ -17,8 +17,6 @@ from .cache import Task
 P = ParamSpec("P")
 R = TypeVar("R")
 
-WORTH = 0.1  # seconds; a result that takes less is not worth a file
-
 
 def kept(function: Callable[P, R]) -> Callable[P, R]:
     """Keep the results of a function of a module in the cache in use (this book's workshop).
@@ -60,7 +58,7 @@ def kept(function: Callable[P, R]) -> Callable[P, R]:
             with cache.inner():
                 value = _taken_apart(function(*args, **kwargs))
             states = [stream.get_state().numpy() for stream in streams]
-            if time.monotonic() - begun >= min(WORTH, known.short):
+            if time.monotonic() - begun >= known.short:
                 known.put(task, [value, states])
         for stream, state in zip(streams, states, strict=True):
             stream.set_state(sys.modules["torch"].as_tensor(state))

@@ -9,16 +9,11 @@ import pytest
 import torch
 from torch import Tensor
 
-from running import cache, memo
+from running import cache
 from running.cache import Cache, Task
 from running.memo import kept
 
 calls: list[Any] = []
-
-
-@pytest.fixture(autouse=True)
-def _all_worth_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memo, "WORTH", 0.0)
 
 
 class Pair(NamedTuple):
@@ -39,6 +34,8 @@ class Whole:
 
 class Memory(Cache):
     """A cache in main memory."""
+
+    short = 0.0
 
     def __init__(self) -> None:
         self.known: dict[str, Any] = {}
@@ -113,7 +110,7 @@ def test_a_stream_goes_on_from_where_the_function_leaves_it() -> None:
 
 
 def test_what_takes_no_time_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memo, "WORTH", 60.0)
+    monkeypatch.setattr(Memory, "short", 60.0)
     calls.clear()
     with cache.attached(Memory()):
         analyse(3), analyse(3)
