@@ -75,6 +75,11 @@ class Cache:
 
     short = 0.1  # seconds; what has taken less time need not be kept
 
+    @property
+    def answers(self) -> int:
+        """How often this process has been answered with something kept."""
+        return 0
+
     def get(self, task: Task) -> Any:
         """The result of a task; KeyError where it is not known."""
         raise KeyError(task)

@@ -24,6 +24,7 @@ from .values import from_files, to_files
 ORDER = "BOOKBUILD_CACHE"
 SHARE = 20  # writing states may take one part in so many of the time
 taken_up = 0  # trainings of this process that went on from a state
+answered = 0  # tasks of this process whose result, or a state of it, was kept
 STARTUP = (
     "from bookbuild.results.cache import attach_from_environment as attach; attach(); del attach\n"
 )
@@ -91,7 +92,14 @@ class StoredCache(cache.Cache):
         if stored is None and asked and self.published:
             self._take(task, asked, open_archive(self.published))
             stored, _ = Store(self.results).get(self.key(task))
+        global answered
+        answered += stored is not None
         return from_files(stored.files) if stored else None
+
+    @property
+    def answers(self) -> int:
+        """How often this process has been answered with something kept."""
+        return answered
 
     def _take(self, task: Task, fingerprint: str, archive: Archive) -> None:
         """Store what an archive lends this chapter; raise BookError for a damaged result."""
