@@ -176,7 +176,7 @@ record-ends: env
 	@$(BIN)/python -m evidence.ends $(if $(RUNS),make '$(RUNS)')
 
 record-preregistration: env
-	@git rev-parse --quiet --verify HEAD > /dev/null || { echo 'What was preregistered is read from the history of this checkout, which git does not tell.' >&2; exit 2; }
+	@git rev-parse --verify HEAD > /dev/null 2>&1 || { echo 'What was preregistered is read from the history of this checkout, which git does not tell.' >&2; exit 2; }
 	@$(BIN)/python -m evidence.preregistration
 
 record-machine: env
