@@ -19,6 +19,7 @@ from .ledger.outcomes import declared, read_outcomes
 from .ledger.planted import Declared
 from .ledger.preregistration import read_preregistration
 from .ledger.records import Records
+from .processes import head_of
 from .results import executed as cache
 from .results.archive import open_archive
 from .results.contents import different, numbers_of
@@ -115,6 +116,7 @@ def run_chapters(
     """Return the entries found and the entries made now; raise BookError if a chapter failed."""
     found: dict[str, cache.Entry] = {}
     missing: list[tuple[Chapter, str]] = []
+    Store(settings.results).check()
     tidy(settings)
     with frozen(settings, chapters) as settings:
         for chapter in chapters:
@@ -126,8 +128,8 @@ def run_chapters(
                 missing.append((chapter, key))
             else:
                 found[chapter.name] = entry
-        if missing:
-            Store(settings.results).check()
+        if missing and (why := head_of(settings.root)[1]):
+            tell(f"the commit of what is executed will be recorded as unknown: {why}")
         with display:
             made, failures = execute_chapters(missing, settings, display)
     raise_if_any(failures)
