@@ -196,7 +196,7 @@ record-peers: env
 drill: drill-$(or $(WHAT),none)  ## for maintainers: break or imitate something on purpose, WHAT=faults|emulation|rehearsal|newest-sphinx|vulnerabilities
 
 drill-faults: env
-	@$(BIN)/python -m tools.faults $(if $(SEED),--seed '$(SEED)')
+	FAULTS=10 FAULTS_SEED=$(or $(SEED),$(shell date +%s)) $(BIN)/python -m pytest tests/tools/test_faults.py
 
 drill-emulation: env
 	@EVERY_CHAPTER=1 $(BIN)/python -m pytest tests/tools/emulation
@@ -231,27 +231,6 @@ clean-unneeded: env
 
 reproduce-% test-% release-% record-% drill-% clean-%:
 	@echo 'make $(MAKECMDGOALS) has no WHAT=$(WHAT): run make help to see the choices.' >&2; exit 2
-
-# the names of the last release, kept for one more: each does what it did and tells its new name
-define renamed
-.PHONY: $(1)
-$(1): ; @echo 'make $(1) is now: make $(2)' >&2; $(MAKE) --no-print-directory $(2)
-endef
-$(eval $(call renamed,book,reproduce))
-$(eval $(call renamed,archive,release WHAT=results))
-$(eval $(call renamed,pdf,release WHAT=pdf))
-$(eval $(call renamed,notebooks,release WHAT=notebooks))
-$(eval $(call renamed,runs,record WHAT=runs RUNS='$(WHAT)'))
-$(eval $(call renamed,afresh,record WHAT=cold-build))
-$(eval $(call renamed,peers,record WHAT=peers))
-$(eval $(call renamed,faults,drill WHAT=faults))
-$(eval $(call renamed,emulate,drill WHAT=emulation))
-$(eval $(call renamed,rehearse,drill WHAT=rehearsal))
-$(eval $(call renamed,newest,drill WHAT=newest-sphinx))
-$(eval $(call renamed,audit,drill WHAT=vulnerabilities))
-$(eval $(call renamed,site-test,test WHAT=site))
-$(eval $(call renamed,results,clean WHAT=list))
-$(eval $(call renamed,prune,clean WHAT=unneeded))
 
 TARGETS := $(shell sed -n 's/^\([a-z-]*\):.*/\1/p' $(firstword $(MAKEFILE_LIST)))
 .PHONY: $(TARGETS)
