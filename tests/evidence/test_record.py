@@ -145,5 +145,7 @@ def test_a_random_line_comes_out_again(book: Book, kind: str) -> None:
             and (not one.fates or (one.profile == "smoke" and one.fates.get("turned")))
             and book.record.is_current(one.chapter, one.fingerprint, book.today[one.chapter])
         ]
+    if not lines:
+        pytest.skip(f"no cheap line of the kind {kind} is about the code of today")
     line = random.SystemRandom().choice(lines)
     assert differences(book, line) == [], line
