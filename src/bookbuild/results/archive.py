@@ -151,12 +151,11 @@ def write_archive(path: Path, chapters: Sequence[Chapter], settings: Settings) -
                 folders[f"{RESULTS}/{fingerprint}"] = result.files
                 made[name].results.append(fingerprint)
     about = {"profile": settings.profile, "device": settings.device, "seed": settings.seed}
-    about |= {"commit": commit(settings.root), "machine": machine_name()}
-    about |= {"threads": settings.threads_each}
-    manifest = {**about, "chapters": {name: asdict(one) for name, one in made.items()}}
+    about |= {"machine": machine_name(), "threads": settings.threads_each}
+    about |= {"commit": commit(settings.root), "chapters": {n: asdict(x) for n, x in made.items()}}
     path.parent.mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
-        file.writestr(MANIFEST, json.dumps(manifest, indent=1))
+        file.writestr(MANIFEST, json.dumps(about, indent=1))
         for folder, files in sorted(folders.items()):
             _plain(from_files(files))  # nothing is published that nobody would read
             for name, content in files.items():
