@@ -82,7 +82,9 @@ class StoredCache(cache.Cache):
 
     def load(self, task: Task) -> Any:
         """Return what is kept of a task, or published, if there is something sound."""
-        asked = None if cache.is_inner() else task_fingerprint(_plain(task), self.sources)
+        asked = (
+            None if cache.is_inner() else task_fingerprint(dataclasses.asdict(task), self.sources)
+        )
         if asked and self.asked:
             with self.asked.open("a", encoding="utf-8") as file:
                 file.write(f"{asked} {self.key(task)}\n")
@@ -113,7 +115,7 @@ class StoredCache(cache.Cache):
 
     def keep(self, task: Task, kind: Kind, value: Any) -> None:
         """Store what there is of a task, in place of what there was."""
-        made = {"device": self.device, "machine": machine_name(), "task": _plain(task)}
+        made = {"device": self.device, "machine": machine_name(), "task": dataclasses.asdict(task)}
         if self.device == "cuda":
             made["gpu"] = gpu()
         name = f"{task.module}.{task.function}"
@@ -121,7 +123,7 @@ class StoredCache(cache.Cache):
 
     def key(self, task: Task) -> str:
         """Return the key of a task's result."""
-        return task_key(_plain(task), self.device, self.sources)
+        return task_key(dataclasses.asdict(task), self.device, self.sources)
 
 
 class StoredCheckpoint(cache.Checkpoint):
@@ -166,10 +168,6 @@ def order_of(settings: Settings, origin: Mapping[str, Any]) -> dict[str, Any]:
         "short": settings.short,
         "published": settings.published and str(settings.published),
     }
-
-
-def _plain(task: Task) -> dict[str, Any]:
-    return dataclasses.asdict(task)
 
 
 def attach_from_environment() -> None:
