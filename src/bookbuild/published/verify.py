@@ -98,7 +98,7 @@ def verify_archive(
         seconds = {name: max(costs[name].seconds, LEAST) for name in candidates}
         draw = Draw(seconds, 60 * minutes, draw_seed)
         exact = all(map(check.is_exact, candidates))
-        outcomes, unfinished = sampled(draw, check, settings.jobs, deadline, tell)
+        outcomes, unfinished = _sampled(draw, check, settings.jobs, deadline, tell)
     fine = {outcome.name for outcome in outcomes if outcome.grade not in WRONG}
     judged = [claim for claim in claims if claim.expectation is not None]
     stored = {name for name, chapter in chapters.items() if _reads_stored_values(chapter)}
@@ -115,7 +115,7 @@ def verify_archive(
     )
 
 
-def sampled(
+def _sampled(
     draw: Draw,
     check: Callable[[str], Outcome | None],
     jobs: int,
