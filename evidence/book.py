@@ -108,7 +108,7 @@ class Book:
         return whole and known.of == variation.declaration
 
     def built(self, chapter: str) -> str:
-        """Return the digest of all that a build of the paper profile has measured; empty without one.
+        """Return the digest of all that a paper build has measured; empty without one.
 
         What a clock decides is left out.
         """

@@ -161,7 +161,9 @@ def measure(root: Path, chapter: str, variation: Variation) -> Measured:
             "trainings": str(root / FOLDER),
         }
         environment = {
-            "PYTHONPATH": os.pathsep.join((str(folder / "src"), str(root))),
+            "PYTHONPATH": os.pathsep.join(
+                map(str, (folder / "src", root / "bookbuild" / "src", root))
+            ),
             "PYTHONDONTWRITEBYTECODE": "1",
             "PYTHONHASHSEED": "0",
             "OMP_NUM_THREADS": "1",

@@ -64,7 +64,9 @@ def build() -> Path:
     conf.write_text(conf.read_text(encoding="utf-8").replace(OURS_NO_MORE, ""), encoding="utf-8")
     order = [ENVIRONMENT / "bin" / "sphinx-build", "-b", "html", "-q", "-n", "-W", "--keep-going"]
     subprocess.run(
-        [*order, stage, html], env={"PYTHONPATH": str(ROOT / "src"), "PATH": ""}, check=True
+        [*order, stage, html],
+        env={"PYTHONPATH": f"{ROOT}/src:{ROOT}/bookbuild/src", "PATH": ""},
+        check=True,
     )
     return html
 

@@ -80,7 +80,7 @@ class Toy:
 
 def new_toy(root: Path) -> Toy:
     """Return a toy book that has never been built."""
-    shutil.copytree(ROOT / "tests" / "bookbuild" / "toy", root)
+    shutil.copytree(ROOT / "bookbuild" / "tests" / "toy", root)
     shutil.copy(ROOT / "CITATION.cff", root)
     config = (ROOT / "_config.yml").read_text(encoding="utf-8")
     named = config.replace('url: ""', "url: https://github.com/someone/toy", 1)

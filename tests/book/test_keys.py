@@ -20,6 +20,7 @@ from bookbuild.source.book import CONFIG
 from tools.this_book import ROOT, chapters
 
 SRC = ROOT / "src"
+BUILDER = ROOT / "bookbuild" / "src" / "bookbuild"
 PRINTS_SOURCES = "paper/03_minimal_formulation"  # with their comments
 TRAINS_TOKENS = {
     "paper/02_induction_heads", "beyond/02_first_integral", "beyond/06_real_transformers",
@@ -122,7 +123,10 @@ def copied(folder: Path, part: Path = SRC) -> Path:
     """A copy of a part of the book, beside the configuration, which says what only draws."""
     shutil.copy(ROOT / CONFIG, folder)
     ignored = shutil.ignore_patterns("__pycache__")
-    return Path(shutil.copytree(part, folder / part.name, ignore=ignored))
+    target = Path(shutil.copytree(part, folder / part.name, ignore=ignored))
+    if part == SRC:
+        shutil.copytree(BUILDER, target / BUILDER.name, ignore=ignored)
+    return target
 
 
 if __name__ == "__main__":

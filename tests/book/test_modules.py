@@ -1,7 +1,7 @@
 """Modules define when they are imported, and do nothing else.
 
 Keys rely on it: a chapter does not depend on a module that is imported only because a package
-binds names of it (`bookbuild.results.imports`). `plotting`, which sets a style, is excepted, for
+binds names of it (`bookbuild.results.code`). `plotting`, which sets a style, is excepted, for
 its `__init__` counts whole.
 """
 

@@ -13,7 +13,13 @@ from tools.this_book import ROOT, chapters, read_outside
 
 SRC = ROOT / "src"
 SCIENCE = [SRC / "emergence", SRC / "chapters"]
-MODULES = sorted(path for path in SRC.rglob("*.py"))
+FOLDERS = {
+    "running": SRC,
+    "emergence": SRC,
+    "chapters": SRC,
+    "bookbuild": ROOT / "bookbuild" / "src",
+}
+MODULES = sorted(path for top, folder in FOLDERS.items() for path in (folder / top).rglob("*.py"))
 CHAPTERS = [chapter for chapter in chapters() if chapter.code]
 GRADIENTS = {
     "backward",
@@ -52,28 +58,33 @@ def rooms() -> dict[str, str]:
     """Folders and modules that have a line in the workshop, with what they say of themselves."""
     found = {}
     found["tools"] = ROOT / "tools" / "__init__.py"
-    for top in ("running", "emergence", "chapters", "bookbuild"):
-        package = SRC / top
-        found[f"src/{top}"] = package / "__init__.py"
+    for top, folder in FOLDERS.items():
+        package = folder / top
+        room = package.relative_to(ROOT).as_posix()
+        found[room] = package / "__init__.py"
         if top == "running":
             continue
         for path in sorted(package.iterdir()):
             if (path / "__init__.py").is_file():
-                found[f"src/{top}/{path.name}"] = path / "__init__.py"
+                found[f"{room}/{path.name}"] = path / "__init__.py"
             elif path.suffix == ".py" and not path.stem.startswith("_"):
-                found[f"src/{top}/{path.name}"] = path
+                found[f"{room}/{path.name}"] = path
     return {name: headline(path) for name, path in found.items()}
 
 
 def test_the_map_in_the_workshop_has_every_room_and_what_it_says_of_itself() -> None:
     workshop = (ROOT / "book" / "workshop.md").read_text(encoding="utf-8")
-    listed = dict(re.findall(r"^\| `((?:src/|tools)[\w./]*)` \| (.+) \|$", workshop, re.MULTILINE))
+    listed = dict(
+        re.findall(
+            r"^\| `((?:src/|bookbuild/src|tools)[\w./]*)` \| (.+) \|$", workshop, re.MULTILINE
+        )
+    )
     assert listed == rooms()
 
 
 def test_no_module_hides_what_its_package_has_from_elsewhere() -> None:
     """Importing `a.b` binds `b` in `a`, in place of what was imported there under that name."""
-    for path in SRC.rglob("__init__.py"):
+    for path in (path for path in MODULES if path.stem == "__init__"):
         modules = {p.stem for p in path.parent.glob("*.py")}
         modules |= {p.parent.name for p in path.parent.glob("*/__init__.py")}
         for node in tree(path).body:
@@ -123,15 +134,15 @@ def test_what_one_chapter_uses_lies_with_it_and_not_in_the_library() -> None:
 def clashes(top: str) -> list[str]:
     """Functions and classes that are named as the module or the package that they lie in."""
     found = []
-    for path in (SRC / top).rglob("*.py"):
+    for path in (FOLDERS[top] / top).rglob("*.py"):
         module = path.parent.name if path.stem == "__init__" else path.stem
         for node in tree(path).body:
             if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == module:
-                found.append(f"{path.relative_to(SRC)}: {node.name}")
+                found.append(f"{path.relative_to(ROOT)}: {node.name}")
     return found
 
 
-@pytest.mark.parametrize("top", ["running", "emergence", "chapters", "bookbuild", "benchmark"])
+@pytest.mark.parametrize("top", FOLDERS)
 def test_nothing_is_named_like_its_module(top: str) -> None:
     """`from room import thing` would give the module or the function, as imports happen to run."""
     assert clashes(top) == []
@@ -140,14 +151,15 @@ def test_nothing_is_named_like_its_module(top: str) -> None:
 def test_no_package_is_twice_in_a_path() -> None:
     """Words of a name count as well: there is no `emergence_steps` below `emergence`."""
     for path in MODULES:
-        parts = path.relative_to(SRC).with_suffix("").parts
+        parts = path.relative_to(ROOT).with_suffix("").parts
+        parts = parts[parts.index("src") + 1 :]
         for number, part in enumerate(parts[:-1]):
             inner = [p for p in parts[number + 1 :] if p == part or p.startswith(f"{part}_")]
             if parts[:3] != ("chapters", "paper", "emergence"):  # the title of §5
                 assert inner == [], path
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SRC)))
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_every_module_says_what_it_is(path: Path) -> None:
     assert headline(path), "a docstring is missing"
     assert "?" not in headline(path), "a statement, not a riddle"

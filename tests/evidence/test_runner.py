@@ -44,8 +44,8 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (toy.root / "evidence").mkdir()
     for path in (ROOT / "evidence").glob("*.py"):
         (toy.root / "evidence" / path.name).symlink_to(path)
-    for part in ("bookbuild", "running"):
-        (toy.root / "src" / part).symlink_to(ROOT / "src" / part)
+    (toy.root / "src/running").symlink_to(ROOT / "src/running")
+    (toy.root / "bookbuild").symlink_to(ROOT / "bookbuild")
     (toy.root / "evidence/variations.yml").write_text(DECLARED, encoding="utf-8")
     claims = toy.root / "data/claims.yml"
     judged = claims.read_text(encoding="utf-8").partition("- id: square-of-three")[0]

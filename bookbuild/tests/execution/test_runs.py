@@ -26,6 +26,8 @@ from running.records import written
 from tools.this_book import ROOT, chapters
 from tools.toy_book import Command, Toy
 
+BUILDER = ROOT / "bookbuild" / "src" / "bookbuild"
+
 TINY = '''"""A declaration for a test: sums that take their time and tell each step."""
 
 import time
@@ -72,6 +74,7 @@ class Copy:
         (root / "src/emergence/tiny.py").write_text(TINY, encoding="utf-8")
         declared = "bookbuild: {stored_runs: {data/tiny.json: emergence.tiny}}\n"
         (root / "_config.yml").write_text(declared, encoding="utf-8")
+        shutil.copytree(BUILDER, root / "src/bookbuild")  # which is found there first
         self.edit("bookbuild/settings.py", "_INTERVAL = 30.0", "_INTERVAL = 0.2")
 
     def edit(self, path: str, old: str, new: str) -> None:

@@ -91,10 +91,7 @@ class Closure:
 
     def _resources(self) -> tuple[Path, ...]:
         """The files that lie beside the modules of what was found."""
-        folders = {
-            self._sources.folder.joinpath(*place.partition(":")[0].split("."))
-            for place in self._found
-        }
+        folders = {self._sources.place(place.partition(":")[0]) for place in self._found}
         folders = {folder if folder.is_dir() else folder.parent for folder in folders}
         return tuple(
             sorted(
@@ -190,9 +187,10 @@ class Closure:
             self._behind(module.name, (name, ALL) if name in module.imports else (name,))
         if module.folder:
             for path in sorted(module.folder.rglob("*.py")):
-                inner = self._sources.name_of(path)
-                if inner != module.name:
-                    self._behind(inner, (ALL,))
+                inner = path.relative_to(module.folder).with_suffix("").parts
+                if inner != ("__init__",):
+                    whole = ".".join((module.name, *inner)).removesuffix(".__init__")
+                    self._behind(whole, (ALL,))
         return [module.code]
 
     def _import(self, name: str) -> Module | None:

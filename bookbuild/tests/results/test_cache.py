@@ -20,8 +20,9 @@ from bookbuild.results.store import Store
 from bookbuild.results.values import from_files, to_files
 from emergence.training import MinimalTraining, train_minimal
 from running.cache import Task, attached
+from tools.this_book import ROOT
 
-SOURCES = Path(module.__file__).parents[2]
+SOURCES = ROOT / "src"
 TOY = Path(__file__).parents[1] / "toy" / "src"
 TASK = Task("emergence.analysis._curves", "first_reached", {"n_pairs": 4})
 TOY_TASK = Task("toy.square", "square", 3)

@@ -11,18 +11,23 @@ from bookbuild.settings import Settings
 from bookbuild.source.book import CONFIG
 from bookbuild.source.chapters import Chapter
 
+from .code.modules import OURS, Sources
+
 SOURCES = "src"
+COMPILED = shutil.ignore_patterns("__pycache__")
 
 
 @contextmanager
 def frozen(settings: Settings, chapters: Iterable[Chapter] = ()) -> Iterator[Settings]:
-    """Copy src, the configuration and the data of chapters; yield settings that use the copy."""
+    """Copy src, our packages, the configuration and the data; yield settings that use the copy."""
     target = settings.running / f"{os.getpid()}-sources"
     shutil.rmtree(target, ignore_errors=True)
     try:
-        shutil.copytree(
-            settings.root / SOURCES, target / SOURCES, ignore=shutil.ignore_patterns("__pycache__")
-        )
+        found = Sources(settings.root / SOURCES)
+        shutil.copytree(found.folder, target / SOURCES, ignore=COMPILED)
+        for name in OURS:
+            if not (found.folder / name).is_dir():
+                shutil.copytree(found.place(name), target / SOURCES / name, ignore=COMPILED)
         names = {file for chapter in chapters for file in chapter.data}
         if (settings.root / CONFIG).is_file():
             names.add(CONFIG)

@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
+from importlib.util import find_spec
 from pathlib import Path
 
 from IPython.core.inputtransformer2 import TransformerManager
@@ -16,6 +17,7 @@ from .statements import dumped, unbounded
 
 # Code that names one of these may show sources: then a comment or a docstring can be a result.
 READERS = {"__doc__", "help", "inspect", "linecache", "pydoc", "pinfo", "pinfo2", "psource"}
+OURS = ("bookbuild", "running")  # packages that books import, wherever they are installed
 CELLS = "cells of a chapter"  # what stands for the name of their module
 PARAMETERS = {"profile", "device", "seed"}  # of a chapter; the builder sets them by name
 
@@ -119,7 +121,7 @@ class Module:
 
 
 class Sources:
-    """The modules below a folder, and perhaps one more that has no file."""
+    """The modules below a folder and our own packages, and perhaps one more that has no file."""
 
     def __init__(self, folder: Path, *without_file: Module) -> None:
         self.folder = folder
@@ -131,19 +133,31 @@ class Sources:
             self._known[name] = self._read(name) if name else None
         return self._known[name]
 
-    def name_of(self, path: Path) -> str:
-        """Return the name of the module in a file."""
-        parts = path.relative_to(self.folder).with_suffix("").parts
-        return ".".join(parts).removesuffix(".__init__")
+    def place(self, name: str) -> Path:
+        """Return where the folder of a module lies if it is a package."""
+        outermost, *inner = name.split(".")
+        package = self.folder / outermost
+        if outermost in OURS and not package.is_dir():
+            package = _installed(outermost)
+        return package.joinpath(*inner)
 
     def _read(self, name: str) -> Module | None:
-        folder = self.folder.joinpath(*name.split("."))
+        folder = self.place(name)
         init, alone = folder / "__init__.py", folder.with_name(f"{folder.name}.py")
         if init.is_file():
             return parse(init.read_bytes(), name, name, folder)
         if alone.is_file():
             return parse(alone.read_bytes(), name, name.rpartition(".")[0], None)
         return parse(b"", name, name, folder) if folder.is_dir() else None
+
+
+@cache
+def _installed(package: str) -> Path:
+    """Return the folder of one of our own packages."""
+    found = find_spec(package)
+    assert found is not None
+    assert found.origin is not None
+    return Path(found.origin).parent
 
 
 @cache

@@ -261,7 +261,7 @@ def test_a_moved_or_copied_checkout_runs_itself(checkout: Path, user: Path, how:
     run([*how.split(), checkout, place := checkout.with_name("another place")])
     personal = {"PYTHONPATH": "/x/numpy", "PYTHONHOME": "/x", "PIP_USER": "1"}
     told = make(place, "serve", f"PYTHON={user / 'python'}", **personal).stdout.splitlines()
-    assert told[-1].startswith(f"[{place}/src][][][-P][-m][bookbuild][serve]")
+    assert told[-1].startswith(f"[{place}/src:{place}/bookbuild/src][][][-P][-m][bookbuild][serve]")
 
 
 def test_sources_are_found(checkout: Path, tmp_path: Path) -> None:  # astral-sh/uv#18208
