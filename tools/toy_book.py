@@ -85,7 +85,6 @@ def new_toy(root: Path) -> Toy:
     config = (ROOT / "_config.yml").read_text(encoding="utf-8")
     named = config.replace('url: ""', "url: https://github.com/someone/toy", 1)
     (root / "_config.yml").write_text(named, encoding="utf-8")
-    shutil.copytree(ROOT / "book" / "_static", root / "book" / "_static")
     return Toy(root)
 
 

@@ -30,8 +30,9 @@ from .settings import Settings
 from .site import stamp
 from .site.build import build_site
 from .site.stage import write_stage
-from .source.book import read_book
+from .source.book import check_config, read_book
 from .source.chapters import Chapter, read_chapters, read_toc
+from .source.citation import read_citation
 
 
 @dataclass(frozen=True)
@@ -65,6 +66,8 @@ def _build(settings: Settings, display: Display, tell: Callable[[str], None]) ->
     every = read_chapters(settings.root, read_toc(settings.root)) if settings.part else chapters
     # A slip in the configuration or the ledger is told before minutes are spent on the chapters.
     read_book(settings.root)
+    check_config(settings.root)
+    read_citation(settings.root)
     claims = read_claims(settings.root, [chapter.name for chapter in every])
     preregistration = read_preregistration(settings.root)
     names = {chapter.name for chapter in chapters}

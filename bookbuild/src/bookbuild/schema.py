@@ -1,7 +1,7 @@
 """Validation of YAML and JSON files by JSON Schema, with one sentence for each fault."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -64,7 +64,7 @@ def _clauses(error: ValidationError, depth: int) -> Iterator[str]:
     if MESSAGE in error.schema:
         yield _about(error, depth, error.schema[MESSAGE])
     elif error.validator == "required":
-        yield from (f"the field {name!r} is missing" for name in rule if name not in value)
+        yield from (_missing(error, depth, name) for name in rule if name not in value)
     elif error.validator == "additionalProperties":
         unknown = (name for name in value if name not in error.schema["properties"])
         yield from (f"the field {name!r:.40} is unknown" for name in unknown)
@@ -75,10 +75,19 @@ def _clauses(error: ValidationError, depth: int) -> Iterator[str]:
         yield _about(error, depth, f"is not {TYPES[rule]}")
 
 
+def _missing(error: ValidationError, depth: int, name: str) -> str:
+    return f"the field '{_path([*error.absolute_path, name][depth:])}' is missing"
+
+
+def _path(names: Sequence[int | str]) -> str:
+    """Return a path of fields and rows as texts have it."""
+    path = "".join(f".{name}" if isinstance(name, str) else f"[{name}]" for name in names)
+    return path.removeprefix(".")
+
+
 def _about(error: ValidationError, depth: int, message: str) -> str:
     """Return a clause about a field or the whole, with the value where that helps."""
     names = list(error.absolute_path)[depth:]
-    path = "".join(f".{name}" if isinstance(name, str) else f"[{name}]" for name in names)
-    subject = f"the field '{path.removeprefix('.')}'" if names else "it"
+    subject = f"the field '{_path(names)}'" if names else "it"
     telling = error.validator != "not" and not isinstance(error.instance, dict)
     return f"{subject} {message}{f': {error.instance!r:.40}' if telling else ''}"

@@ -1,6 +1,7 @@
 """Commands that execute chapters and show the book."""
 
 import json
+import shutil
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -19,6 +20,7 @@ from bookbuild.published.scratch import (
     reproduce_from_scratch,
 )
 from bookbuild.results.executed import NOTEBOOK_FILE
+from bookbuild.results.snapshot import COMPILED
 from bookbuild.results.store import write_whole
 from bookbuild.settings import Settings
 from bookbuild.site.pdf import write_pdf
@@ -38,6 +40,8 @@ from .options import (
     tell,
     whole,
 )
+
+TEMPLATE = Path(__file__).parents[1] / "template"
 
 
 @commands.command()
@@ -73,6 +77,17 @@ def chapter(names: tuple[str, ...], start: str | None, **options: Any) -> None:
         path = settings.executed / f"{name}.ipynb"
         write_whole(path, entry.files[NOTEBOOK_FILE])
         tell(f"executed notebook: {path.relative_to(Path.cwd())}")
+
+
+@commands.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+def new(folder: Path) -> None:
+    """Write a small book that works into a new folder, to change into one of your own."""
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise BookError(f"{folder} is there already: name a folder that is not.")
+    shutil.copytree(TEMPLATE, folder, dirs_exist_ok=True, ignore=COMPILED)
+    tell(f"{folder}: change its pages, src and data/claims.yml; bookbuild build, run in there,")
+    tell("executes the pages, judges the claims and builds the site")
 
 
 @commands.command()

@@ -44,7 +44,7 @@ def zenodo(root: Path) -> dict[str, Any]:
     return {
         "title": cited["title"],
         "upload_type": "software",
-        "description": f"<p>{codemeta(root)['description']}.</p><p>{said['notes']}</p>",
+        "description": f"<p>{codemeta(root)['description']}.</p><p>{said.get('notes', '')}</p>",
         "creators": [{"name": name} for name in names(cited)],
         "version": cited["version"],
         "license": cited["license"],

@@ -25,6 +25,7 @@ from bookbuild.reporting.notebook import FIGURES_FOLDER
 from bookbuild.results.executed import Entry, glued_name
 from bookbuild.settings import Settings
 from bookbuild.source.addresses import Addresses
+from bookbuild.source.book import read_config
 from bookbuild.source.chapters import BOOK, Chapter, figure_name, is_notebook, parts, tags
 from bookbuild.source.citation import SOURCE, names, read_citation
 
@@ -37,6 +38,7 @@ from .staged.cells import fold_long_code, join_folds, split_reports, take_folds
 from .staged.generated import write_generated
 from .staged.quoted import leave_out_infinite, quote_verdicts
 
+LOOK = Path(__file__).with_name("look")  # styles, scripts, fonts and templates of every book
 INJECTED = "injected-parameters"  # the tag of the cell that papermill writes
 SMOKE_NOTE = "Made by the smoke profile, at reduced sizes: no claim is judged here."
 MATHJAX_FILES = ("tex-mml-chtml.js", "output/chtml/fonts/woff-v2", "input/tex/extensions")
@@ -57,7 +59,8 @@ def write_stage(
     """Write the stage anew."""
     shutil.rmtree(settings.stage, ignore_errors=True)
     book = settings.stage / BOOK
-    shutil.copytree(settings.root / BOOK, book, ignore=_executable)
+    shutil.copytree(LOOK, book)
+    shutil.copytree(settings.root / BOOK, book, ignore=_executable, dirs_exist_ok=True)
     (settings.stage / "_toc.yml").write_text(yaml.safe_dump(toc, sort_keys=False), encoding="utf-8")
     _write_config(settings)
     shutil.copy2(settings.root / SOURCE, settings.stage / SOURCE)
@@ -184,18 +187,18 @@ def _executable(folder: str, names: list[str]) -> list[str]:
 
 def _write_config(settings: Settings) -> None:
     """Write the configuration, with a banner on every page of the smoke profile."""
-    text = (settings.root / "_config.yml").read_text(encoding="utf-8")
-    config = yaml.safe_load(text) | {"author": "; ".join(names(read_citation(settings.root)))}
-    options = config.setdefault("sphinx", {}).setdefault("config", {})
+    config = read_config(settings.root)
+    config["author"] = "; ".join(names(read_citation(settings.root)))
+    options = config["sphinx"]["config"]
     addresses = Addresses.find(settings.root)
     if addresses is None:
         config["html"]["use_edit_page_button"] = False
         del config["launch_buttons"]
     else:
         options["html_baseurl"] = addresses.site
-        config["repository"]["url"] = addresses.repository
+        config.setdefault("repository", {})["url"] = addresses.repository
     if settings.profile == "smoke":
-        config.setdefault("html", {})["announcement"] = SMOKE_NOTE
+        config["html"]["announcement"] = SMOKE_NOTE
     if settings.part:
         options["suppress_warnings"] = list(ABSENT_PARTS)
     path = settings.stage / "_config.yml"

@@ -10,8 +10,8 @@ from urllib.parse import quote
 
 from bookbuild.errors import BookError
 from bookbuild.processes import ran
-from bookbuild.schema import load
 
+from .book import read_config
 from .chapters import BOOK
 
 NOTEBOOKS_BRANCH = "notebooks"
@@ -56,7 +56,7 @@ class Addresses:
         as in this book and its forks, it is the one that runs the workflow, or else the remote
         `origin`. Raises BookError as `of` does.
         """
-        config = load(root / "_config.yml", "_config.yml")
+        config = read_config(root)
         repository = config.get("repository", {})
         branch, services = repository.get("branch", ""), config.get("launch_buttons", {})
         url = repository.get("url") or _origin(root)

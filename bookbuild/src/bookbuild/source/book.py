@@ -5,11 +5,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from bookbuild.errors import raise_if_any
+from bookbuild.errors import BookError, raise_if_any
 from bookbuild.schema import faults, load
 
 CONFIG = "_config.yml"
 SECTION = "bookbuild"
+DEFAULTS = Path(__file__).with_name("defaults.yml")
+ADDED = "extra_extensions"  # a list that a book adds to
 SCHEMA = Path(__file__).with_name("book.schema.json")
 
 
@@ -54,6 +56,39 @@ class Book:
     measured: Mapping[str, Measured] = field(default_factory=dict)
 
 
+def read_config(root: Path) -> dict[str, Any]:
+    """Return the configuration of Jupyter Book: what a book says, and `defaults.yml` for the rest.
+
+    Raises BookError where it cannot be read.
+    """
+    given = load(root / CONFIG, CONFIG)
+    given = {} if given is None else given
+    if not isinstance(given, dict):
+        raise BookError(f"{CONFIG} is no mapping of fields.")
+    return _merged(load(DEFAULTS, DEFAULTS.name), given)
+
+
+def check_config(root: Path) -> None:
+    """Raise BookError with a sentence for each fault of the configuration, our section aside."""
+    from jupyter_book.config import get_validator  # with Sphinx, which takes a while
+
+    given = {name: value for name, value in read_config(root).items() if name != SECTION}
+    raise_if_any(
+        f"{CONFIG}, field {'.'.join(map(str, error.absolute_path))!r}: {error.message}."
+        for error in get_validator().iter_errors(given)
+    )
+
+
+def _merged(default: Any, given: Any, name: str = "") -> Any:
+    """Return fields that a book says, and the default for others."""
+    if isinstance(default, dict) and isinstance(given, dict):
+        names = default | given
+        return {
+            x: _merged(default.get(x), given[x], x) if x in given else default[x] for x in names
+        }
+    return [*default, *given] if name == ADDED and isinstance(given, list) and default else given
+
+
 def read_book(root: Path) -> Book:
     """Return what the configuration below a folder says; a book that says nothing has defaults.
 
@@ -61,7 +96,7 @@ def read_book(root: Path) -> Book:
         BookError: with a sentence for each fault of the section.
     """
     path = root / CONFIG
-    told = (load(path, CONFIG) or {}).get(SECTION, {}) if path.is_file() else {}
+    told = read_config(root).get(SECTION, {}) if path.is_file() else {}
     raise_if_any(f"{CONFIG}, section {SECTION}: {fault.clause}." for fault in faults(told, SCHEMA))
     fields: dict[str, Any] = {
         name: tuple(value) if isinstance(value, list) else value for name, value in told.items()

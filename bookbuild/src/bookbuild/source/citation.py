@@ -3,14 +3,18 @@
 from pathlib import Path
 from typing import Any
 
-from bookbuild.schema import load
+from bookbuild.errors import raise_if_any
+from bookbuild.schema import faults, load
 
 SOURCE = "CITATION.cff"
+SCHEMA = Path(__file__).with_name("citation.schema.json")
 
 
 def read_citation(root: Path) -> dict[str, Any]:
-    """Return what CITATION.cff says; raise BookError where there is none."""
-    return load(root / SOURCE, SOURCE)
+    """Return what CITATION.cff says; raise BookError with a sentence for each fault of it."""
+    cited: dict[str, Any] = load(root / SOURCE, SOURCE)
+    raise_if_any(f"{SOURCE}: {fault.clause}." for fault in faults(cited, SCHEMA))
+    return cited
 
 
 def paper(cited: dict[str, Any]) -> dict[str, Any]:
@@ -46,7 +50,7 @@ def article(cited: dict[str, Any]) -> dict[str, Any]:
         "name": said["title"],
         "author": agents(said["authors"]),
         "datePublished": str(said["year"]),
-        "version": said["notes"],
+        "version": said.get("notes", ""),
     }
 
 
