@@ -12,6 +12,9 @@ ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
 
+BUILDER = tomllib.loads((ROOT / "bookbuild" / "pyproject.toml").read_text())["project"]
+
+
 def normalised(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
@@ -29,8 +32,8 @@ LOCK = pins((ROOT / "requirements.lock").read_text().splitlines())
 
 
 def named(*extras: str) -> set[str]:
-    """What pyproject.toml asks for, with these extras."""
-    optional = PROJECT["optional-dependencies"]
+    """What pyproject.toml asks for, with these extras; what the builder beside it asks for too."""
+    optional = PROJECT["optional-dependencies"] | {"book": BUILDER["dependencies"]}
     wanted = PROJECT["dependencies"] + [name for extra in extras for name in optional[extra]]
     return {normalised(re.split(r"[<>=!~ ]", name)[0]) for name in wanted}
 

@@ -84,7 +84,8 @@ def new_toy(root: Path) -> Toy:
     shutil.copy(ROOT / "CITATION.cff", root)
     config = (ROOT / "_config.yml").read_text(encoding="utf-8")
     named = config.replace('url: ""', "url: https://github.com/someone/toy", 1)
-    (root / "_config.yml").write_text(named, encoding="utf-8")
+    plain = named.replace("html:\n  favicon: book/_static/favicon.svg\n", "")
+    (root / "_config.yml").write_text(plain, encoding="utf-8")
     return Toy(root)
 
 

@@ -1,4 +1,4 @@
-"""A second, tiny paper: the builder makes it as the page *A book of your own* says."""
+"""Two small papers: one that `bookbuild new` writes from the wheel, and the example."""
 
 import json
 import os
@@ -6,7 +6,8 @@ import re
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+import venv
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.request import urlopen
 
@@ -19,18 +20,49 @@ from bookbuild.source.citation import paper, read_citation
 from tools.this_book import ROOT, chapters, claims
 from tools.toy_book import Command
 
-GUIDE = ROOT / "book" / "your_own_book.md"
-BLOCK = re.compile(r"^```bash\n(.*?)^```", re.MULTILINE | re.DOTALL)
 BUILDER = ROOT / "bookbuild" / "src" / "bookbuild"
+CLAIM = """\
+- id: walks-are-even
+  source: "§2"
+  statement: After 16 steps the distance is even.
+  kind: paper
+  chapter: paper/02_parity
+  measure: share_of_even
+  expect: {at_least: 1}
+  why: Each step changes the distance by one.
+"""
+CHAPTER = """\
+# Parity
 
+```{code-cell} ipython3
+:tags: [parameters]
 
-@pytest.fixture(scope="module")
-def commands() -> list[str]:
-    """The commands of the page; the last one serves the site and does not end."""
-    lines = [
-        line for block in BLOCK.findall(GUIDE.read_text("utf-8")) for line in block.split("\n")
-    ]
-    return [line for line in lines if line]
+profile = "paper"
+device = "auto"
+seed = 0
+```
+
+```{code-cell} ipython3
+---
+mystnb:
+  image:
+    alt: After an even number of steps, walks end at even places.
+  figure:
+    name: fig-ends
+    caption: Where walks end.
+---
+import matplotlib.pyplot as plt
+import numpy as np
+
+from bookbuild import report, show
+
+ends = np.random.default_rng(seed).choice([-1, 1], size=(100, 16)).sum(axis=1)
+report("share_of_even", float((ends % 2 == 0).mean()))
+fig, ax = plt.subplots()
+ax.hist(ends)
+show(fig, "ends", data={"ends": ends}, seeds=[seed])
+```
+"""
 
 
 @pytest.fixture(scope="module")
@@ -40,35 +72,94 @@ def environment() -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
-def followed(
-    tmp_path_factory: pytest.TempPathFactory, commands: list[str], environment: dict[str, str]
-) -> tuple[Path, str]:
-    """The book after all commands but the last, and what they printed."""
-    folder = tmp_path_factory.mktemp("own")
-    (folder / "checkout").mkdir()
-    for name, place in ((".venv", Path(sys.prefix)), *((n, ROOT / n) for n in ("book", "tests"))):
-        (folder / "checkout" / name).symlink_to(place)
-    run = subprocess.run(
-        ["bash", "-e", "-c", "\n".join(commands[:-1])],
-        cwd=folder / "checkout",
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
+def bookbuild(
+    tmp_path_factory: pytest.TempPathFactory, environment: dict[str, str]
+) -> Callable[..., str]:
+    """The command as the wheel installs it, with no part of this repository on the path."""
+    folder = tmp_path_factory.mktemp("wheel")
+    venv.create(folder / "venv")
+    site = next((folder / "venv").glob("lib/python*/site-packages"))
+    (site / "others.pth").write_text("\n".join(p for p in sys.path if "site-packages" in p))
+    pip = [sys.executable, "-m", "pip", "--quiet"]
+    source = folder / "bookbuild"  # of which pip makes more files
+    for name in ("bookbuild", "src"):
+        subprocess.run(["cp", "-r", ROOT / name, folder / name], check=True)
+    build = [*pip, "wheel", "--no-deps", "--no-build-isolation", "-w", folder, source]
+    subprocess.run(build, check=True, capture_output=True)
+    (wheel,) = folder.glob("*.whl")
+    subprocess.run(
+        [*pip, "install", "--no-deps", "--no-index", "--target", site, wheel], check=True
     )
-    assert run.returncode == 0, run.stdout + run.stderr
-    return folder / "my-book", run.stdout
+
+    def run(root: Path, *arguments: str) -> str:
+        order = [folder / "venv/bin/python", site / "bin/bookbuild", *arguments]
+        done = subprocess.run(order, cwd=root, env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    return run
+
+
+def test_a_claim_of_one_s_own_is_judged_after_two_builds(
+    bookbuild: Callable[..., str], tmp_path: Path
+) -> None:
+    bookbuild(tmp_path, "new", "mine")
+    book = tmp_path / "mine"
+    assert "Claims of the paper │ 1" in bookbuild(book, "build")
+    head = (book / "book/paper/01_distance.md").read_text(encoding="utf-8").partition("# ")[0]
+    (book / "book/paper/02_parity.md").write_text(head + CHAPTER, encoding="utf-8")
+    for name, text in (("data/claims.yml", CLAIM), ("_toc.yml", "  - file: book/paper/02_parity")):
+        with (book / name).open("a", encoding="utf-8") as stream:
+            stream.write(text)
+    told = bookbuild(book, "build")
+    assert "Claims of the paper │ 2" in told
+    assert "1 chapters executed" in told
+    verdicts = (Settings(book).site / "book/verdicts.html").read_text(encoding="utf-8")
+    assert "After 16 steps the distance is even." in verdicts
+    assert (Settings(book).site / "figures/paper/02_parity/ends.svg").is_file()
+
+
+def test_nothing_is_written_over(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "notes.md").touch()
+    told = command(tmp_path, "new", "mine")
+    assert told == "mine is there already: name a folder that is not."
+
+
+def test_the_paper_that_is_written_tests_itself(
+    bookbuild: Callable[..., str], tmp_path: Path
+) -> None:
+    bookbuild(tmp_path, "new", "mine")
+    order = [sys.executable, "-m", "pytest", "-q", "tests"]
+    subprocess.run(order, cwd=tmp_path / "mine", env=os.environ | {"PYTHONPATH": "src"}, check=True)
 
 
 @pytest.fixture(scope="module")
-def address(
-    followed: tuple[Path, str], commands: list[str], environment: dict[str, str]
-) -> Iterator[str]:
-    """Where the last command of the page serves the site."""
+def followed(
+    tmp_path_factory: pytest.TempPathFactory, environment: dict[str, str]
+) -> tuple[Path, str]:
+    """The example after a chapter, a sweep and a build, and what these printed."""
+    book, told = tmp_path_factory.mktemp("own") / "example", ""
+    subprocess.run(["cp", "-r", ROOT / "bookbuild" / "example", book], check=True)
+    for order in (
+        ("chapter", "--profile", "smoke", "letter/01_distance"),
+        ("sweep", "data/sizes.yml"),
+        ("build",),
+    ):
+        run = [sys.executable, "-m", "bookbuild", *order]
+        done = subprocess.run(run, cwd=book, env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+        told += done.stdout
+    return book, told
+
+
+@pytest.fixture(scope="module")
+def address(followed: tuple[Path, str], environment: dict[str, str]) -> Iterator[str]:
+    """Where the example's site is served."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    order = [sys.executable, "-u", *commands[-1].split()[1:], "--port", str(port)]
+    order = [sys.executable, "-u", "-m", "bookbuild", "serve", "--port", str(port)]
     with subprocess.Popen(
         order, cwd=followed[0], env=environment, stdout=subprocess.PIPE, text=True
     ) as server:
@@ -80,7 +171,7 @@ def address(
             server.kill()
 
 
-def test_the_commands_of_the_page_say_what_they_did(followed: tuple[Path, str]) -> None:
+def test_the_commands_say_what_they_did(followed: tuple[Path, str]) -> None:
     book, told = followed
     assert re.search(r"^distance_per_step = \[", told, re.MULTILINE)
     assert "6 runs computed" in told

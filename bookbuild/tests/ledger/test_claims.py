@@ -56,7 +56,7 @@ def without(*names: str) -> dict[str, Any]:
         ([ROW | {"headline": True}], "'headline' is not a text"),
         ([ROW | {"headline": "$N^2$ steps"}], "'headline' has a formula"),
         ([ROW | {"headline": " "}], "'headline' is not a text"),
-        ([ROW | {"rebuttal": {"sentence": "A", "defence": "B"}}], "'answer' is missing"),
+        ([ROW | {"rebuttal": {"sentence": "A", "defence": "B"}}], "'rebuttal.answer' is missing"),
         ([ROW | {"rebuttal": "No."}], "'rebuttal' is not"),
         ([ROW | {"id": "a\n"}], "not in kebab-case"),
         ([ROW | {"expect": {"within": [2, 1]}}], "'within' are the wrong way round"),

@@ -43,7 +43,7 @@ def test_what_it_says_is_read(tmp_path: Path) -> None:
         ),
         (
             "{measured: {data/e.json: {command: python -m e}}}",
-            "the field 'minutes' is missing",
+            "the field 'measured.data/e.json.minutes' is missing",
         ),
     ],
 )

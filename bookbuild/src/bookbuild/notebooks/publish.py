@@ -34,8 +34,8 @@ if "COLAB_RELEASE_TAG" in os.environ:
         subprocess.run(["git", "clone", "--quiet", "{repository}", book], check=True)
     subprocess.run(["git", "-C", book, "checkout", "--quiet", "{commit}"], check=True)
     subprocess.run([*install, {requirements}], check=True)
-    subprocess.run([*install, "--no-deps", book], check=True)
-    os.chdir(book)"""
+    os.chdir(book)
+    subprocess.run([*install, "--no-deps", {folders}], check=True)"""
 README = """\
 # Executed notebooks
 
@@ -69,6 +69,7 @@ def write_branch(
         repository=addresses.repository,
         commit=commit,
         requirements=", ".join(f'"{pin}"' for pin in pins if pin.startswith(lacking)),
+        folders=", ".join(f'"{name}"' for name in _packages(settings.root)),
     )
     known = {chapter.name: chapter for chapter in chapters}
 
@@ -147,6 +148,12 @@ def _read_by_all(root: Path) -> dict[str, Any]:
         "citations": read_citations(root / BOOK / "references.bib"),
         "extensions": tuple(parsing.get("myst_enable_extensions", EXTENSIONS)),
     }
+
+
+def _packages(root: Path) -> list[str]:
+    """Return the folders of a book that pip installs: its root, and packages beside its own."""
+    beside = sorted(path.parent.name for path in root.glob("*/pyproject.toml"))
+    return [".", *(f"./{name}" for name in beside)]
 
 
 def _write(

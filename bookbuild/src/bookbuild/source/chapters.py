@@ -2,13 +2,16 @@
 
 import ast
 import hashlib
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import jupytext
+from jupytext.myst import MystMetadataParsingError
 from nbformat import NotebookNode
+from yaml import YAMLError
 
 from bookbuild.errors import BookError, raise_if_any
 from bookbuild.schema import load
@@ -16,6 +19,8 @@ from bookbuild.settings import Settings, one_of
 
 BOOK = "book"
 PARAMETERS = ("profile", "device", "seed")
+LEAST_ALT = 20  # characters; a shorter text cannot state a finding
+SHOWN = re.compile(r"^show\(\s*\w+,\s*(f?\"[^\"]+\")", re.MULTILINE)
 ANY, CPU = "any", "cpu"  # where a chapter computes: on the device of the build, or never on a GPU
 
 
@@ -125,7 +130,12 @@ def figure_name(cell: NotebookNode) -> str:
 def _read(root: Path, path: Path) -> Chapter:
     """Return the chapter in a file; raise BookError for wrong parameters or missing data."""
     name = path.relative_to(root / BOOK).with_suffix("").as_posix()
-    notebook = jupytext.read(path, fmt="md:myst")
+    try:
+        notebook = jupytext.read(path, fmt="md:myst")
+    except (MystMetadataParsingError, YAMLError) as error:
+        raise BookError(
+            f"Chapter {name} cannot be read: {' '.join(str(error).split())}."
+        ) from error
     for position, cell in enumerate(notebook.cells):
         # jupytext draws a new id at each reading; the built page must not change with it.
         cell["id"] = hashlib.sha256(f"{name} {position}".encode()).hexdigest()[:12]
@@ -147,6 +157,7 @@ def _read(root: Path, path: Path) -> Chapter:
             f"Chapter {name} declares {device!r} as its device, which must be any or cpu."
         )
     _check_parameters(name, notebook)
+    raise_if_any(_figure_faults(name, notebook))
     timings = tuple(declared.get("timings", ()))
     return Chapter(name, _title(notebook, name), notebook, data, minutes, device, timings)
 
@@ -158,9 +169,13 @@ def _check_parameters(name: str, notebook: NotebookNode) -> None:
         raise BookError(
             f"Chapter {name} has {len(cells)} cells tagged parameters; it must have exactly one."
         )
+    try:
+        statements = ast.parse(cells[0].source).body
+    except SyntaxError as error:
+        raise BookError(f"Chapter {name}: its cell of parameters is no Python: {error}.") from error
     names = [
         target.id
-        for statement in ast.parse(cells[0].source).body
+        for statement in statements
         if isinstance(statement, ast.Assign)
         for target in statement.targets
         if isinstance(target, ast.Name)
@@ -173,6 +188,25 @@ def _check_parameters(name: str, notebook: NotebookNode) -> None:
             if x not in names
         ]
     )
+
+
+def _figure_faults(name: str, notebook: NotebookNode) -> Iterator[str]:
+    """Yield a sentence for each figure that is shown without a name or a text for who cannot see.
+
+    The finished page is checked too, but by then its chapters have been executed.
+    """
+    for cell in (cell for cell in notebook.cells if cell.cell_type == "code"):
+        if shown := SHOWN.search(cell.source):
+            alt = " ".join(
+                str(cell.metadata.get("mystnb", {}).get("image", {}).get("alt", "")).split()
+            )
+            if not figure_name(cell):
+                yield f"Chapter {name}: the cell that shows {shown[1]} has no mystnb.figure.name."
+            if len(alt) < LEAST_ALT:
+                yield (
+                    f"Chapter {name}: the cell that shows {shown[1]} has no text mystnb.image.alt "
+                    f"that states its finding, only {alt!r}."
+                )
 
 
 def _title(notebook: NotebookNode, default: str) -> str:

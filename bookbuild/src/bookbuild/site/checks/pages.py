@@ -11,10 +11,10 @@ from lxml import html
 from lxml.html import HtmlElement
 
 from bookbuild.results.executed import Entry
+from bookbuild.source.chapters import LEAST_ALT
 
 from .private import private_parts
 
-LEAST_ALT = 20  # characters; a shorter text cannot state a finding
 # kinds of link that a page loads
 REQUESTING_LINKS = {"stylesheet", "icon", "manifest"}
 REQUESTING_LINKS |= {"preload", "modulepreload", "prefetch", "preconnect", "dns-prefetch"}
