@@ -5,7 +5,7 @@ content. A run that is made again was made by other code, so that it has another
 """
 
 import json
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from reprlib import Repr
@@ -90,22 +90,36 @@ def rewritten(root: Path, path: str, since: str) -> list[str]:
 
 
 def replaced(root: Path, files: Iterable[str], record: str, since: str) -> list[str]:
-    """Return a sentence for each stored run that was made anew though its code was of the day."""
+    """Return a sentence for each stored run that was made anew though its code was of the day.
+
+    A run that was gone for a time counts, and so do codes that were ever listed together.
+    """
     history, found = History(root, *files, record, since), []
+    last: dict[str, dict[tuple[str, str], str]] = {}  # each run that a commit knows, or once knew
+    listed: dict[str, list[list[str]]] = {}  # of each file, the lists that there ever were
     for commit, parents in history.parents.items():
         texts = history.files[commit]
-        for older in (history.files[p] for p in parents if since in history.files[p]):
-            codes = _same(texts.get(record, ""))
-            for file in (f for f in files if f in texts and texts[f] != older.get(f, "")):
-                before, now = (_entries(held.get(file, "[]")) for held in (older, texts))
+        last[commit] = {run: entry for one in parents for run, entry in last[one].items()}
+        if since not in texts and not last[commit]:
+            continue
+        for name, codes in _same(texts.get(record, "")).items():
+            listed.setdefault(name, []).append(codes.same)
+        for file in (file for file in files if file in texts):
+            for cell, entry in _entries(texts[file]).items():
+                before = [last[one].get((file, cell), entry) for one in parents]
                 found += [
                     f"{file}: {BRIEF.repr(cell)} is another run since {_where(commit)}."
-                    for cell in before.keys() & now.keys()
-                    if before[cell] != now[cell]
-                    and json.loads(before[cell])["code"]
-                    in (codes[file].same if file in codes else [])
+                    for was in {*before} - {entry}
+                    if _alike(json.loads(was)["code"], json.loads(entry)["code"], listed.get(file))
                 ]
+                last[commit][file, cell] = entry
     return found
+
+
+def _alike(was: str, now: str, listed: Sequence[Sequence[str]] | None) -> bool:
+    """Whether a code was still that of the day, or was ever listed with the one that came."""
+    lists = listed or [[]]
+    return was in lists[-1] or any({was, now} <= {*one} for one in lists)
 
 
 def _goes_on(before: Codes | None, now: Codes) -> bool:
@@ -129,8 +143,10 @@ def _agrees(now: Codes, before: Iterable[Codes]) -> bool:
     """Whether the newest code of a list is new, or was listed with these numbers and codes."""
     *others, last = now.same
     known = [one for one in before if last in one.same]
-    return not known or any(
-        one.numbers == now.numbers and {*others[-1:]} <= {*one.same} for one in known
+    papers = {one.paper for one in known if one.same[-1] == last}
+    return papers <= {"", now.paper} and (
+        not known
+        or any(one.numbers == now.numbers and {*others[-1:]} <= {*one.same} for one in known)
     )
 
 
@@ -168,13 +184,13 @@ def _same(text: str) -> dict[str, Codes]:
     }
 
 
-def lost(root: Path, path: str, since: str) -> list[dict[str, str]]:
-    """Return what identified outcomes of a file that it once had and no longer has."""
+def lost(root: Path, path: str, since: str) -> list[dict[str, Any]]:
+    """Return the outcomes that a file once had and no longer has."""
     history = History(root, path, since)
     texts = {held[path] for held in history.files.values() if since in held and path in held}
     now = dict(lines((root / path).read_text(encoding="utf-8")))
-    known = {str(identity) for text in texts for identity, _ in _pairs(lines, text)}
-    return [json.loads(identity) for identity in sorted(known - {*map(str, now)})]
+    known = {one: line for text in texts for one, line in _pairs(lines, text) if one not in now}
+    return [json.loads(line) for line in known.values()]
 
 
 def runs(text: str) -> Iterator[tuple[Hashable, str]]:

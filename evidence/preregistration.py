@@ -39,10 +39,11 @@ class Ledgers:
         self.history = History(root, str(LEDGER), "book/*.md")
         files = self.history.files.items()
         self.rows = {commit: read_rows(texts.get(str(LEDGER), "")) for commit, texts in files}
-        self.chapters = {
-            commit: {bare(path): text for path, text in texts.items() if path != str(LEDGER)}
-            for commit, texts in files
-        }
+        self.chapters: dict[str, dict[str, str]] = {}
+        for commit, texts in files:
+            found = self.chapters[commit] = {}
+            for path in texts.keys() - {str(LEDGER)}:  # two chapters may have one bare name
+                found[bare(path)] = f"{found.get(bare(path), '')}\n{texts[path]}"
 
     def first_reports(self, names: Iterable[Measure]) -> set[str]:
         """The commits that report a measure under a name, and have no ancestor that does."""
@@ -70,11 +71,17 @@ def _trails(ledgers: Ledgers) -> dict[str, Trail]:
         if [rows] == [ledgers.rows[parent] for parent in parents]:
             continue
         for name, (measure, expect) in rows.items():
-            earlier: list[Trail] = []  # the row of this name, or those of its measure that are gone
-            for past in (at[parent] for parent in parents):
-                gone = (t for other, t in past.items() if other not in rows and measure in t.names)
-                earlier += [past[name]] if name in past else gone
-            at[commit][name] = _trail(measure, expect, commit, earlier, ledgers)
+            pasts = [at[parent] for parent in parents]
+            gone = [
+                t
+                for past in pasts
+                for other, t in past.items()
+                if other not in rows and measure in t.names
+            ]  # other rows of its measure
+            earlier = [past[name] for past in pasts if name in past] or gone
+            trail = _trail(measure, expect, commit, earlier, ledgers)
+            was = max((other.was for other in (trail, *gone)), key=len)
+            at[commit][name] = trail._replace(was=was)
     return {name: at[commit][name] for name in rows}
 
 

@@ -123,15 +123,25 @@ def follow(book: Book, tell: Callable[[str], None], jobs: int) -> None:
 def numbers_of(book: Book, chapter: str, measured: Measured) -> Numbers:
     """Return the line about a chapter at toy sizes; what a clock decides is left out."""
     source = book.chapters[chapter]
-    cells = (cell.source for cell in source.code)
-    constants = reached_by_cells(cells, book.root / "src", shown=False).constants
     timeless = {key: v for key, v in measured.values.items() if key not in source.timings}
     judged = {key: v for key, v in timeless.items() if key in book.measures[chapter]}
     bits = digest([timeless, measured.arrays, measured.errors])
-    told = digest(sorted(map(repr, constants.items())))
     return Numbers(
-        chapter, (book.today[chapter],), told, judged, bits, machine_name(), book.built(chapter)
+        chapter,
+        (book.today[chapter],),
+        constants_of(book, chapter),
+        judged,
+        bits,
+        machine_name(),
+        book.built(chapter),
     )
+
+
+def constants_of(book: Book, chapter: str) -> str:
+    """Return a digest of the numbers and texts in the code that a chapter reaches."""
+    cells = (cell.source for cell in book.chapters[chapter].code)
+    constants = reached_by_cells(cells, book.root / "src", shown=False).constants
+    return digest(sorted(map(repr, constants.items())))
 
 
 def changes(before: Numbers, after: Numbers) -> list[str]:

@@ -195,6 +195,31 @@ def test_a_run_is_made_anew_only_if_its_code_changed(
     assert bool(replaced(repository.root, [RUNS], LINES, SINCE)) is found
 
 
+def test_a_run_that_was_gone_for_a_time_is_remembered(repository: Repository) -> None:
+    new = {"code": "0ther", "date": "2026-11-09", "result": [0.9]}
+    for runs_, codes in (
+        ([run(0)], ["c0de", "0ther"]),
+        ([], ["0ther"]),
+        ([run(0, **new)], ["0ther"]),
+    ):
+        repository.put({"line": "runs", "file": RUNS, "same": codes}, path=LINES)
+        repository.commit(*runs_)
+    assert len(replaced(repository.root, [RUNS], LINES, SINCE)) == 1
+    (repository.root / SINCE).unlink()
+    repository.commit(run(0, **new | {"code": "invented"}))
+    assert len(replaced(repository.root, [RUNS], LINES, SINCE)) == 2
+
+
+def test_numbers_of_a_build_cannot_come_by_a_detour(repository: Repository) -> None:
+    for line in (
+        numbers("f", "g", paper="p"),
+        numbers("g", paper="q"),
+        numbers("g", "h", paper="q"),
+    ):
+        repository.commit(line, path=LINES)
+    assert rewritten(repository.root, LINES, SINCE)
+
+
 def test_minus_nothing_is_nothing(repository: Repository) -> None:
     repository.commit(run(0.0))
     repository.put(run(-0.0, result=[0.7]))

@@ -97,6 +97,25 @@ def test_renames_of_rows_and_measures_are_followed(repository: Repository) -> No
     assert repository.told()["b"]["preregistration"] == "changed"
 
 
+def test_chapters_with_one_bare_name_are_both_read(repository: Repository) -> None:
+    other = repository.root / "book" / "paper" / "Z_line.md"
+    other.write_text("no number", encoding="utf-8")
+    repository.commit(FIVE, REPORTS)
+    repository.commit(SIX, REPORTS)
+    assert repository.told()["a"]["preregistration"] == "changed"
+
+
+def test_a_row_of_the_same_measure_inherits_what_was_changed(repository: Repository) -> None:
+    repository.commit(FIVE, REPORTS)
+    repository.commit(SIX, REPORTS)
+    ledger = repository.root / "data" / "claims.yml"
+    for rows in ("ab", "b"):
+        made = [{"id": row, "measure": "slope", "chapter": LINE, "expect": SIX} for row in rows]
+        ledger.write_text(yaml.safe_dump(made), encoding="utf-8")
+        repository.git("commit", "--quiet", "--all", "--message=a")
+    assert repository.told()["b"]["was"] == [{"at_most": 5.0}]
+
+
 def test_parallel_branches_cannot_be_ordered(repository: Repository) -> None:
     repository.commit(None, "")
     repository.git("checkout", "--quiet", "-b", "other")

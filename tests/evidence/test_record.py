@@ -12,6 +12,7 @@ from bookbuild.source.book import read_book
 from evidence import history
 from evidence.again import differences
 from evidence.book import Book
+from evidence.runner import constants_of
 from tools.this_book import ROOT
 
 RUNS = [file for file in read_book(ROOT).stored_runs if (ROOT / file).is_file()]
@@ -48,6 +49,9 @@ def test_no_line_that_is_about_the_code_of_today_was_deleted(book: Book) -> None
     if not (ROOT / ".git").exists():
         pytest.skip("this is no clone, so there is no history")
     declared = {(c, one.name) for one in book.variations for c in book.chapters if one.is_for(c)}
+    declarations = {
+        (c, one.name): one.declaration for c in book.chapters for one in book.variations
+    }
     gone = [
         line
         for line in history.lost(ROOT, str(RECORD), since=SINCE)
@@ -55,8 +59,14 @@ def test_no_line_that_is_about_the_code_of_today_was_deleted(book: Book) -> None
         if (place in declared or place[1].startswith(("seed ", "rounding ")))
         and place[0] in book.today
         and book.record.is_current(place[0], line["fingerprint"], book.today[place[0]])
+        and line["of"] in declarations.get(place, line["of"])  # else it was declared otherwise
     ]
     assert gone == []
+
+
+def test_the_constants_of_the_code_of_today_are_those_that_are_recorded(book: Book) -> None:
+    lines = [one for one in book.record.numbers.values() if one.same[-1] == book.today[one.chapter]]
+    assert [one.chapter for one in lines if one.constants != constants_of(book, one.chapter)] == []
 
 
 def test_the_commit_of_every_line_is_in_the_history(book: Book) -> None:

@@ -11,7 +11,7 @@ from bookbuild.settings import Settings
 from bookbuild.source.book import CONFIG
 from bookbuild.source.chapters import Chapter
 
-from .code.modules import OURS, Sources
+from .code.packages import OURS, folder_of
 
 SOURCES = "src"
 COMPILED = shutil.ignore_patterns("__pycache__")
@@ -23,11 +23,10 @@ def frozen(settings: Settings, chapters: Iterable[Chapter] = ()) -> Iterator[Set
     target = settings.running / f"{os.getpid()}-sources"
     shutil.rmtree(target, ignore_errors=True)
     try:
-        found = Sources(settings.root / SOURCES)
-        shutil.copytree(found.folder, target / SOURCES, ignore=COMPILED)
+        shutil.copytree(settings.root / SOURCES, target / SOURCES, ignore=COMPILED)
         for name in OURS:
-            if not (found.folder / name).is_dir():
-                shutil.copytree(found.place(name), target / SOURCES / name, ignore=COMPILED)
+            if not (target / SOURCES / name).is_dir():
+                shutil.copytree(folder_of(name), target / SOURCES / name, ignore=COMPILED)
         names = {file for chapter in chapters for file in chapter.data}
         if (settings.root / CONFIG).is_file():
             names.add(CONFIG)

@@ -24,6 +24,7 @@ from .narrow import add_narrow
 from .policy import add_policies
 
 PROBLEM = re.compile("WARNING|ERROR")
+RAISED = re.compile(r"[\w.]*(Error|Exception): .")
 PAGE_BUILDER = (
     "import sys; from bookbuild.processes import die_with_parent; "
     "die_with_parent(int(sys.argv.pop(1))); from jupyter_book.cli.main import main; main()"
@@ -83,6 +84,7 @@ def _run_sphinx(settings: Settings) -> None:
     log.write_text(text, encoding="utf-8")
     if done.returncode:
         stage = f"{settings.stage}/"
-        warnings = (line.replace(stage, "") for line in text.splitlines() if PROBLEM.search(line))
+        lines = text.replace(stage, "").splitlines()
+        warnings = [x for x in lines if PROBLEM.search(x)] or [x for x in lines if RAISED.match(x)]
         last = f"The site was not built; see {log.relative_to(settings.root)}."
         raise BookError(*dict.fromkeys(warnings), last)

@@ -196,7 +196,7 @@ def _write_config(settings: Settings) -> None:
         del config["launch_buttons"]
     else:
         options["html_baseurl"] = addresses.site
-        config.setdefault("repository", {})["url"] = addresses.repository
+        config["repository"]["url"] = addresses.repository
     if settings.profile == "smoke":
         config["html"]["announcement"] = SMOKE_NOTE
     if settings.part:

@@ -6,18 +6,17 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
-from importlib.util import find_spec
 from pathlib import Path
 
 from IPython.core.inputtransformer2 import TransformerManager
 
 from . import names
 from .names import ALL, DEFINING, Chain
+from .packages import OURS, folder_of
 from .statements import dumped, unbounded
 
 # Code that names one of these may show sources: then a comment or a docstring can be a result.
 READERS = {"__doc__", "help", "inspect", "linecache", "pydoc", "pinfo", "pinfo2", "psource"}
-OURS = ("bookbuild", "running")  # packages that books import, wherever they are installed
 CELLS = "cells of a chapter"  # what stands for the name of their module
 PARAMETERS = {"profile", "device", "seed"}  # of a chapter; the builder sets them by name
 
@@ -138,7 +137,7 @@ class Sources:
         outermost, *inner = name.split(".")
         package = self.folder / outermost
         if outermost in OURS and not package.is_dir():
-            package = _installed(outermost)
+            package = folder_of(outermost)
         return package.joinpath(*inner)
 
     def _read(self, name: str) -> Module | None:
@@ -149,15 +148,6 @@ class Sources:
         if alone.is_file():
             return parse(alone.read_bytes(), name, name.rpartition(".")[0], None)
         return parse(b"", name, name, folder) if folder.is_dir() else None
-
-
-@cache
-def _installed(package: str) -> Path:
-    """Return the folder of one of our own packages."""
-    found = find_spec(package)
-    assert found is not None
-    assert found.origin is not None
-    return Path(found.origin).parent
 
 
 @cache

@@ -77,8 +77,8 @@ def constants(statement: ast.stmt) -> Iterator[tuple[str, ...]]:
             if isinstance(node, ast.keyword):
                 marks.append(str(node.arg))
         if marks:
-            target = next(iter(stored(ast.walk(one))), "") if id(one) in named else ""
-            yield ("" if is_private(target) else target, *marks)
+            targets = sorted(stored(ast.walk(one))) if id(one) in named else []
+            yield (" ".join(name for name in targets if not is_private(name)), *marks)
 
 
 def is_private(name: str) -> bool:
