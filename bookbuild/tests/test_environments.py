@@ -230,7 +230,9 @@ def checkout(tmp_path: Path, user: Path) -> Path:
     root = tmp_path / "checkout"
     (root / ".venv" / "bin").mkdir(parents=True)
     shutil.copy(ROOT / "Makefile", root)
-    for name in ("requirements.lock", "requirements.hashes", "pyproject.toml", ".venv/.installed"):
+    (root / "bookbuild").mkdir()
+    locks = (f"requirements{which}" for which in (".lock", ".hashes", "-test.lock", "-test.hashes"))
+    for name in (*locks, "pyproject.toml", "bookbuild/pyproject.toml", ".venv/.installed"):
         (root / name).touch()
     (root / ".venv" / "bin" / "python").symlink_to(user / "python")
     return root
