@@ -55,9 +55,9 @@ def test_the_extra_adds_to_the_lock_what_it_names_and_changes_nothing():
     assert set(PROJECT["optional-dependencies"]["language"]) <= extra.keys()
 
 
-@pytest.mark.parametrize("name", [f"requirements{x}.lock" for x in ("", "-test", "-lab", "-language")])
-def test_no_line_of_the_lock_is_of_one_machine(name):
-    for line in (ROOT / name).read_text().splitlines():
+@pytest.mark.parametrize("which", ["", "-test", "-lab", "-language"])
+def test_no_line_of_the_lock_is_of_one_machine(which):
+    for line in (ROOT / f"requirements{which}.lock").read_text().splitlines():
         assert line.startswith("#") or re.fullmatch(r"[\w.-]+==[\w.]+", line), line
 
 

@@ -37,7 +37,7 @@ CHAPTER = """\
 ```{code-cell} ipython3
 :tags: [parameters]
 
-profile = "paper"
+profile = "smoke"
 device = "auto"
 seed = 0
 ```

@@ -291,7 +291,6 @@ def test_binder_opens_chapters_with_the_stored_outputs(published, post_build):
     clone, told = post_build()
     assert "2 notebooks, 2 of them with stored outputs" in told
     notebook = read(clone, "paper/01_line")
-    assert notebook.cells[1].source.endswith(f"%cd -q {clone}")
     assert notebook.metadata["bookbuild"]["origin"]["profile"] == "paper"
     assert 'profile = "smoke"' in code_of(notebook, "parameters")
     assert git(clone, "status", "--porcelain") == ""

@@ -45,9 +45,6 @@ here is edited by hand. The branch `{branch}` is replaced at each publication.
 
 {rows}
 """
-HOME_OPENING = """\
-# paths in this book start at its root
-%cd -q {root}"""
 
 
 def write_branch(
@@ -99,7 +96,7 @@ def write_beside(chapters: Iterable[Chapter], published: str | None, root: Path)
     """
     addresses = Addresses.find(root)
     known = {chapter.name: chapter for chapter in chapters}
-    shared, opening = _read_by_all(root), HOME_OPENING.format(root=root)
+    shared = _read_by_all(root)
 
     def source(name: str, up: str) -> str:
         return addresses.source(name) if addresses else f"{up}{name}.md"
@@ -115,7 +112,7 @@ def write_beside(chapters: Iterable[Chapter], published: str | None, root: Path)
             return f"{up}{other}.ipynb" if other in known else source(other, up)
 
         prose = Prose(link, **shared)
-        _write(root, chapter, stored, opening=opening, prose=prose, source=source(name, up))
+        _write(root, chapter, stored, opening="", prose=prose, source=source(name, up))
         found[name] = stored is not None
     return found
 

@@ -21,7 +21,6 @@ from .prose import Prose
 
 KEY = "bookbuild"  # in the metadata of a notebook: what made its outputs
 OPENING = "launch"  # the tag of the first code cell
-PROFILE = re.compile(r"^profile = .*$", re.MULTILINE)
 DOWNLOADS = re.compile(r"<dt>download</dt><dd>.*?</dd>", re.DOTALL)
 
 
@@ -59,14 +58,13 @@ class Stored:
 def reader_notebook(
     chapter: Chapter, stored: Stored | None, *, opening: str, prose: Prose, source: str
 ) -> NotebookNode:
-    """Return a notebook with plain prose, the smoke profile set, and outputs where stored.
+    """Return a notebook with plain prose, and outputs where they are stored.
 
-    `opening` is the code of its first cell, `source` the address of the chapter's text.
+    `opening` is the code of its first cell, if any; `source` is the address of the chapter's text.
     """
-    cells = [
-        new_markdown_cell(_note(source, stored), id="note"),
-        new_code_cell(opening, id=OPENING, metadata={"tags": [OPENING]}),
-    ]
+    cells = [new_markdown_cell(_note(source, stored), id="note")]
+    if opening:
+        cells.append(new_code_cell(opening, id=OPENING, metadata={"tags": [OPENING]}))
     outputs = iter(stored.cells if stored else ())
     folder = chapter.name.rpartition("/")[0]
     for cell in chapter.notebook.cells:
@@ -88,8 +86,7 @@ def reader_notebook(
 def _code(cell: NotebookNode, executed: NotebookNode | None) -> NotebookNode:
     """Return a code cell for a reader."""
     names = tags(cell)
-    code = PROFILE.sub('profile = "smoke"', cell.source) if "parameters" in names else cell.source
-    made = new_code_cell(code, id=cell.id, metadata={"tags": names} if names else {})
+    made = new_code_cell(cell.source, id=cell.id, metadata={"tags": names} if names else {})
     if executed is not None:
         alt = cell.metadata.get("mystnb", {}).get("image", {}).get("alt", "")
         made.execution_count = executed.execution_count
