@@ -3,12 +3,12 @@
 from dataclasses import replace
 
 import pytest
-import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bookbuild.notebooks.prose import Prose, read_citations
 from bookbuild.notebooks.syntax import EXTENSIONS
+from bookbuild.source.book import read_config
 from tools.this_book import ROOT
 
 PROSE = Prose(
@@ -127,8 +127,7 @@ def test_any_text_is_read(text):
 
 
 def test_the_syntax_is_that_of_the_site():
-    config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
-    assert set(EXTENSIONS) == set(config["parse"]["myst_enable_extensions"])
+    assert set(EXTENSIONS) == set(read_config(ROOT)["parse"]["myst_enable_extensions"])
 
 
 def test_a_book_says_which_extensions_its_pages_use():

@@ -11,15 +11,13 @@ import nbformat
 from bookbuild.errors import BookError
 from bookbuild.processes import head_of, ran
 from bookbuild.results.executed import Entry
-from bookbuild.schema import load
 from bookbuild.settings import Settings
 from bookbuild.source.addresses import NOTEBOOKS_BRANCH, Addresses
-from bookbuild.source.book import CONFIG, read_book
+from bookbuild.source.book import read_book, read_config
 from bookbuild.source.chapters import BOOK, Chapter
 
 from .prose import Prose, read_citations
 from .reader import Stored, reader_notebook
-from .syntax import EXTENSIONS
 
 COLAB_OPENING = """\
 # On Colab: fetch this book at the commit of this page and install it. Elsewhere: nothing.
@@ -140,10 +138,9 @@ def committed(root: Path) -> str:
 
 def _read_by_all(root: Path) -> dict[str, Any]:
     """Return the citations of a book, and the extensions of MyST that its pages use."""
-    parsing = load(root / CONFIG, CONFIG).get("parse", {})
     return {
         "citations": read_citations(root / BOOK / "references.bib"),
-        "extensions": tuple(parsing.get("myst_enable_extensions", EXTENSIONS)),
+        "extensions": tuple(read_config(root)["parse"]["myst_enable_extensions"]),
     }
 
 
