@@ -97,11 +97,10 @@ def skip(n_pairs, skipped):
     return weights.tolist()
 
 
-@pytest.mark.parametrize("n_pairs", [4, 64, 4096])
-@pytest.mark.parametrize("first", [1, 2, -1])
-def test_three_parameters_emerge_under_the_causal_mask_too(n_pairs, first):
+@pytest.mark.parametrize(("n_pairs", "skipped"), [(4, 1), (4, 3), (64, 2), (64, 63), (4096, 1)])
+def test_three_parameters_emerge_under_the_causal_mask_too(n_pairs, skipped):
     """Without the prefix of one pair, without two, and with one query."""
-    weights = skip(n_pairs, first % n_pairs)
+    weights = skip(n_pairs, skipped)
     found = theory.emergence_times(n_pairs, supervision=weights, mask="causal")
     expected = every_position.times(every_position.three_causal(weights), 3, latest(found))
     assert [*found[:3], found.collapse] == pytest.approx(expected, rel=1e-6)
