@@ -1,8 +1,8 @@
 """The last phase of the limit flow: alpha and beta diverge together, and alpha is a little ahead.
 
 With y = 2n/e^beta and delta = beta e^(beta - alpha), the prefix of n pairs has the attention
-a = 1/(1 + y e^(delta y)). Both speeds are e^beta times an integral over y: of a (1 - a)^2 for beta,
-and of the same times delta y for alpha, because the factor beta cancels against 1 - g = delta y/beta.
+a = 1/(1 + y e^(delta y)). Both speeds are e^beta times an integral over y, a (1 - a)^2 for beta,
+and the same times delta y for alpha: its factor beta cancels against 1 - g = delta y/beta.
 So delta tends to the value at which the two are equal.
 """
 
