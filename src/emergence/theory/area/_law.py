@@ -51,7 +51,32 @@ def climb(landscape: Landscape, alpha: float, beta: float) -> Float[np.ndarray, 
     return (np.array(down[:2]) - np.array(up[:2])) / (2 * SMALL)
 
 
-def area_times(landscape: Landscape, *, rates: Rates = UNIT, threshold: float = 0.5) -> AreaTimes:
+def settled_climb(landscape: Landscape, alpha: float, beta: float) -> Float[np.ndarray, " 2"]:
+    """The same where gamma is what alpha and beta make it tend to, R/S (this book).
+
+    R is the attention to the answer and S that of its squares, for the squared error. While gamma
+    is below R/S the flow is slower than `climb` and faster than this.
+
+    Args:
+        landscape: the squared error as a function of alpha_3, beta_2 and gamma_3.
+        alpha: alpha_3, any.
+        beta: beta_2, any.
+
+    Returns:
+        The negative gradient with respect to alpha and beta at this gamma, divided by it.
+
+    Example:
+        >>> area.settled_climb(theory.landscape_of(4), 0.0, 0.0).round(9).tolist()  # S is flat there
+        [0.0, 0.03125]
+    """
+    at_zero, at_one = (landscape.gradient(alpha, beta, gamma)[2] for gamma in (0.0, 1.0))
+    gamma = at_zero / (at_zero - at_one)
+    return -np.array(landscape.gradient(alpha, beta, gamma)[:2]) / gamma
+
+
+def area_times(
+    landscape: Landscape, *, rates: Rates = UNIT, threshold: float = 0.5, settled: bool = False
+) -> AreaTimes:
     """The times and areas of the area law, from two independent flows (this book).
 
     On the clock of the area, alpha and beta follow `climb`, which depends on the data and not on
@@ -61,6 +86,8 @@ def area_times(landscape: Landscape, *, rates: Rates = UNIT, threshold: float = 
         landscape: the loss of alpha_3, beta_2 and gamma_3 on any data, squared or not.
         rates: the rate of each parameter, all > 0.
         threshold: the threshold of alpha_3 and beta_2, > 0.
+        settled: whether alpha and beta follow `settled_climb` instead, for areas that are never
+            too small, at any chances of the queries.
 
     Returns:
         The areas, with an error that the chapter bounds, and the times, which neglect how attention
@@ -81,7 +108,7 @@ def area_times(landscape: Landscape, *, rates: Rates = UNIT, threshold: float = 
         raise ValueError(f"rates and threshold must be positive, got {rates} and {threshold}")
 
     def velocity(_area: float, state: np.ndarray) -> list[float]:
-        push = climb(landscape, *state.tolist())
+        push = (settled_climb if settled else climb)(landscape, *state.tolist())
         return [rates.alpha * float(push[0]), rates.beta * float(push[1])]
 
     # Under a gamma near 1 the area grows like time, of which `times_in` lets HORIZON pass; twice
