@@ -66,7 +66,7 @@ def settled_climb(landscape: Landscape, alpha: float, beta: float) -> Float[np.n
         The negative gradient with respect to alpha and beta at this gamma, divided by it.
 
     Example:
-        >>> area.settled_climb(theory.landscape_of(4), 0.0, 0.0).round(9).tolist()  # S is flat there
+        >>> area.settled_climb(theory.landscape_of(4), 0.0, 0.0).round(9).tolist()  # flat S
         [0.0, 0.03125]
     """
     at_zero, at_one = (landscape.gradient(alpha, beta, gamma)[2] for gamma in (0.0, 1.0))
