@@ -97,7 +97,7 @@ def skip(n_pairs, skipped):
     return weights.tolist()
 
 
-@pytest.mark.parametrize(("n_pairs", "skipped"), [(4, 1), (4, 3), (64, 2), (64, 63), (4096, 1)])
+@pytest.mark.parametrize(("n_pairs", "skipped"), [(4, 1), (64, 2), (64, 63), (4096, 1)])
 def test_three_parameters_emerge_under_the_causal_mask_too(n_pairs, skipped):
     """Without the prefix of one pair, without two, and with one query."""
     weights = skip(n_pairs, skipped)

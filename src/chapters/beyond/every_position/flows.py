@@ -42,10 +42,13 @@ def mixture_times(mixture: Mixture) -> list[float]:
     """The emergence times of one flow, as in `theory.EmergenceTimes`; a run of a sweep."""
     n, model = mixture.n_pairs, mixture.model
     weights = inverse_power(n, mixture.power)
-    rule = {"model": model, "mask": mixture.mask}
-    landscape = theory.landscape_of(n, mixture.query, supervision=weights, **rule)
+    landscape = theory.landscape_of(
+        n, mixture.query, model=model, supervision=weights, mask=mixture.mask
+    )
     if mixture.whole:
-        landscape = landscape._replace(loss=theory.landscape_of(n, **rule).loss)
+        landscape = landscape._replace(
+            loss=theory.landscape_of(n, model=model, mask=mixture.mask).loss
+        )
     rates = np.ones(sum(landscape.groups))
     rates[list(mixture.without)] = 0
     return list(theory.times_in(landscape, rates=rates.tolist()))

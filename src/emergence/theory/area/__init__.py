@@ -3,7 +3,7 @@
 from emergence._moved import moved
 
 from ._context import asked
-from ._law import TOLERANCES, AreaTimes, area_times, climb, clock, swept
+from ._law import TOLERANCES, AreaTimes, area_times, climb, clock, settled_climb, swept
 
 __all__ = [
     "TOLERANCES",

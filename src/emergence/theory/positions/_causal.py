@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from .._flow import Landscape
-from ._full import before, landscape_of_parts, squares_of
+from ._full import Part, before, landscape_of_parts, squares_of
 from ._nodes import compressed
 from ._weighting import BLOCK, Weighting
 
@@ -31,8 +31,11 @@ def landscape_of_any(weights: Weighting) -> Landscape:
     """The full model's mean loss over prefixes, for any pair; the cost is of order N log N."""
     used, sizes = (torch.from_numpy(part) for part in compressed(weights))
     blocks = [slice(start, start + BLOCK) for start in range(0, len(sizes), BLOCK)]
-    parts = [lambda point, b=b: used[b] @ _of_any(point, sizes[b, None]) for b in blocks]
-    return landscape_of_parts(weights, parts)
+    return landscape_of_parts(weights, [_block(used[b], sizes[b, None]) for b in blocks])
+
+
+def _block(used: Tensor, sizes: Tensor) -> Part:
+    return lambda point: used @ _of_any(point, sizes)
 
 
 def _of_last(point: Tensor, sizes: Tensor) -> Tensor:

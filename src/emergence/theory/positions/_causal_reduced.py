@@ -35,8 +35,8 @@ def landscape_of_any(weights: Weighting) -> Landscape:
 
 
 def _landscape(weights: Weighting, blocks: list[Block]) -> Landscape:
-    def means(*point: float) -> list[float]:
-        parts = (weight * _prefix(*point, n, q, later) for weight, n, q, later in blocks)
+    def means(alpha: float, beta: float, gamma: float) -> list[float]:
+        parts = (weight * _prefix(alpha, beta, gamma, *block) for weight, *block in blocks)
         return sum(part.reshape(4, -1).sum(axis=1) for part in parts).tolist()
 
     return Landscape(
