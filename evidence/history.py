@@ -9,16 +9,25 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from reprlib import Repr
-from typing import Any
+from typing import Any, NamedTuple
 
 from evidence.repository import WORKTREE, History
 
 Pairs = Iterable[tuple[Hashable, str]]  # identities, and the content of each
 
 IDENTITY = ("chapter", "variation", "fingerprint")  # of an outcome
-SAME = ("smoke", "bits", "constants", "machine")  # what codes in `same` make
+SAME = ("smoke", "bits", "machine")  # what codes in `same` make
 BRIEF = Repr()
 BRIEF.maxstring = 120
+
+
+class Codes(NamedTuple):
+    """Codes that make the same numbers, and what these are: see `ledger.outcomes.Numbers`."""
+
+    same: list[str]
+    numbers: str
+    constants: str | None
+    paper: str
 
 
 def altered(root: Path, files: Mapping[str, Callable[[str], Pairs]], since: str) -> list[str]:
@@ -57,9 +66,9 @@ def rewritten(root: Path, path: str, since: str) -> list[str]:
     was listed before keeps its numbers, and joins only a code with which it was listed before.
     """
     history = History(root, path, since)
-    lists: dict[str, dict[str, tuple[list[str], str]]] = {}
+    lists: dict[str, dict[str, Codes]] = {}
     found: list[str] = []
-    listed: dict[str, list[tuple[list[str], str]]] = {}  # each list that there ever was
+    listed: dict[str, list[Codes]] = {}  # each list that there ever was
     for commit, parents in history.parents.items():
         texts = history.files[commit]
         before = [lists[parent] for parent in parents]
@@ -93,26 +102,35 @@ def replaced(root: Path, files: Iterable[str], record: str, since: str) -> list[
                     f"{file}: {BRIEF.repr(cell)} is another run since {_where(commit)}."
                     for cell in before.keys() & now.keys()
                     if before[cell] != now[cell]
-                    and json.loads(before[cell])["code"] in codes.get(file, ([], ""))[0]
+                    and json.loads(before[cell])["code"]
+                    in (codes[file].same if file in codes else [])
                 ]
     return found
 
 
-def _goes_on(before: tuple[list[str], str] | None, now: tuple[list[str], str]) -> bool:
-    (was, numbers), (same, content) = before or ([], ""), now
-    if len({*same}) < len(same):
+def _goes_on(before: Codes | None, now: Codes) -> bool:
+    if len({*now.same}) < len(now.same):
         return False
-    short, long = sorted((was, same), key=len)
-    on = numbers == content and long[: len(short)] == short and len(same) <= len(was) + 1
-    return on or (len(same) == 1 and same != was[:1])
+    was = before.same if before else []
+    if len(now.same) == 1 and now.same != was[:1]:
+        return True
+    short, long = sorted((was, now.same), key=len)
+    grown = long[: len(short)] == short and len(now.same) <= len(was) + 1
+    return before is not None and grown and _equal(before, now)
 
 
-def _agrees(now: tuple[list[str], str], before: Iterable[tuple[list[str], str]]) -> bool:
+def _equal(before: Codes, now: Codes) -> bool:
+    """Whether numbers are the same, at toy sizes alone where the code has the same constants."""
+    whole = before.constants == now.constants or before.paper != ""
+    return before.numbers == now.numbers and whole and before.paper in ("", now.paper)
+
+
+def _agrees(now: Codes, before: Iterable[Codes]) -> bool:
     """Whether the newest code of a list is new, or was listed with these numbers and codes."""
-    (*others, last), numbers = now
-    known = [(same, content) for same, content in before if last in same]
+    *others, last = now.same
+    known = [one for one in before if last in one.same]
     return not known or any(
-        content == numbers and {*others[-1:]} <= {*same} for same, content in known
+        one.numbers == now.numbers and {*others[-1:]} <= {*one.same} for one in known
     )
 
 
@@ -136,13 +154,15 @@ def _infinite(name: str) -> str:
 
 
 @cache
-def _same(text: str) -> dict[str, tuple[list[str], str]]:
+def _same(text: str) -> dict[str, Codes]:
     """The codes of each chapter and file that make the same numbers, and what these are."""
     found = (json.loads(line) for line in text.split("\n") if '"same": ' in line)
     return {
-        line.get("chapter") or line["file"]: (
+        line.get("chapter") or line["file"]: Codes(
             line["same"],
             _canonical([line.get(name) for name in SAME]),
+            line.get("constants"),
+            line.get("paper", ""),
         )
         for line in found
     }

@@ -91,7 +91,11 @@ def renew(
 
 
 def follow(book: Book, tell: Callable[[str], None], jobs: int) -> None:
-    """Have the record go on over edits that changed no number of a chapter at toy sizes."""
+    """Have the record go on over edits that changed no number of a chapter.
+
+    Numbers at toy sizes decide, which are measured here. Where a number or a text in the code is
+    another too, those at the book's sizes do, as the last build on this machine has stored them.
+    """
     fresh = [
         Trial(chapter, TOY, 0.0)
         for name, chapter in book.chapters.items()
@@ -103,12 +107,17 @@ def follow(book: Book, tell: Callable[[str], None], jobs: int) -> None:
             raise measured
         before = book.record.numbers.get(name)
         line = numbers_of(book, name, measured)
-        apart = _differences(before, line) if before else ["nothing was recorded"]
+        apart = changes(before, line) if before else ["nothing was recorded"]
         if before and not apart:
             codes = [*before.same, book.today[name]]
-            line = replace(before, same=tuple(codes[: codes.index(book.today[name]) + 1]))
+            kept = tuple(codes[: codes.index(book.today[name]) + 1])
+            line = replace(before, same=kept, constants=line.constants)
         book.keep(line)
         tell(f"{name}: {'its numbers are what they were' if not apart else apart[0]}")
+    lines = (one for one in book.record.numbers.values() if not one.paper)
+    built = (replace(one, paper=book.built(one.chapter)) for one in lines)
+    if here := [one for one in built if one.paper and one.machine == machine_name()]:
+        book.keep(*here)
 
 
 def numbers_of(book: Book, chapter: str, measured: Measured) -> Numbers:
@@ -120,15 +129,19 @@ def numbers_of(book: Book, chapter: str, measured: Measured) -> Numbers:
     judged = {key: v for key, v in timeless.items() if key in book.measures[chapter]}
     bits = digest([timeless, measured.arrays, measured.errors])
     told = digest(sorted(map(repr, constants.items())))
-    return Numbers(chapter, (book.today[chapter],), told, judged, bits, machine_name())
+    return Numbers(
+        chapter, (book.today[chapter],), told, judged, bits, machine_name(), book.built(chapter)
+    )
 
 
-def _differences(before: Numbers, after: Numbers) -> list[str]:
+def changes(before: Numbers, after: Numbers) -> list[str]:
     """Return what shows that an edit changed a number, or may have."""
-    if before.constants != after.constants:
-        return ["a number or a text in its code is another, so its evidence is outdated"]
     if before.machine == after.machine and before.bits != after.bits:
         return ["a number is another at toy sizes, so its evidence is outdated"]
+    if before.constants != after.constants and (
+        before.machine != after.machine or not before.paper or before.paper != after.paper
+    ):
+        return ["a number or a text in its code is another, so its evidence is outdated"]
     return different(dict(before.smoke), dict(after.smoke), CLOSE)
 
 

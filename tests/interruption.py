@@ -39,20 +39,20 @@ def assert_resumes(run: Callable[[], Any], kill_after: int, *, ends_early: bool 
 
     One that `ends_early` may have ended before it could be killed.
     """
-    undisturbed = _bits(run())
+    undisturbed = bits(run())
     interrupting = Interrupting(kill_after)
     with cache.attached(interrupting):
         with suppress(Killed) if ends_early else pytest.raises(Killed):
             run()
-        assert _bits(run()) == undisturbed
-        assert _bits(run()) == undisturbed  # from its last state
+        assert bits(run()) == undisturbed
+        assert bits(run()) == undisturbed  # from its last state
     steps = [state["step"] for state in interrupting.states]
     assert steps == list(range(1, len(steps) + 1))
     assert kill_after < len(steps) or ends_early
     assert len(set(map(repr, interrupting.tasks))) == 1
 
 
-def _bits(value: Any) -> Any:
+def bits(value: Any) -> Any:
     """A result, arrays by their bytes: NaN is equal to itself."""
     if isinstance(value, torch.Tensor):
         value = value.detach().cpu().numpy()
@@ -61,8 +61,8 @@ def _bits(value: Any) -> Any:
     if isinstance(value, torch.nn.Module):
         value = dict(value.state_dict())
     if isinstance(value, Mapping):
-        return {name: _bits(item) for name, item in value.items()}
-    return [_bits(item) for item in value] if isinstance(value, list | tuple) else value
+        return {name: bits(item) for name, item in value.items()}
+    return [bits(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def _arrays(value: Any) -> Any:

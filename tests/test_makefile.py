@@ -1,4 +1,4 @@
-"""The targets of the Makefile: few, told, none a file; what pages name exists, and old names do."""
+"""The targets of the Makefile: few, told, none a file; what pages name exists."""
 
 import re
 import subprocess
@@ -15,7 +15,6 @@ CHOICES = {
     for listed in re.findall(r"WHAT=([a-z|-]+)", text)
     for what in listed.split("|")
 }
-RENAMED = dict(re.findall(r"call renamed,([a-z-]+),(.*?)\)\)$", MAKEFILE, re.MULTILINE))
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "book").rglob("*.md"))]
 COMMAND = re.compile(  # a line of a shell, or code in a line
     r"(?:^|`)make ([a-z-]+)(?:[^`\n]*? WHAT=([a-z-]+))?", re.MULTILINE
@@ -44,14 +43,6 @@ def test_another_choice_ends_in_one_sentence(target: str) -> None:
     done = subprocess.run(order, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode
     assert done.stderr.startswith(f"make {target} has no WHAT=nothing: run make help")
-
-
-@pytest.mark.parametrize("old", sorted(RENAMED))
-def test_an_old_name_does_what_it_did_and_tells_the_new_one(old: str) -> None:
-    done = make(old)
-    assert done.returncode == 0
-    assert f"make {old} is now: make {RENAMED[old].partition(' RUNS')[0]}" in done.stdout
-    assert len(RENAMED) == 15
 
 
 @pytest.mark.parametrize("what", ["all", "results"])

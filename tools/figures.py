@@ -34,7 +34,6 @@ MEASURE = """async () => {
             };
             return [{
                 text: text.id,
-                said: text.id,
                 size: 100 * Math.hypot(to.a, to.b),
                 corners: [
                     corner(box.x, box.y), corner(box.x + box.width, box.y),
@@ -53,10 +52,9 @@ MEASURE = """async () => {
 
 @dataclass(frozen=True)
 class Line:
-    """A line of a text: which text it is of, what it says, its size in pixels, its corners."""
+    """A line of a text: the name of its text, its size in pixels, its corners."""
 
     text: str
-    said: str
     size: float
     corners: tuple[tuple[float, float], ...]
 
@@ -78,9 +76,9 @@ class Drawing:
 
     @property
     def overlaps(self) -> list[tuple[str, str]]:
-        """Lines of two texts that overlap."""
+        """The names of two texts whose lines overlap."""
         return [
-            (one.said, other.said)
+            (one.text, other.text)
             for place, one in enumerate(self.lines)
             for other in self.lines[:place]
             if one.text != other.text and overlap(one, other)
@@ -88,9 +86,9 @@ class Drawing:
 
     @property
     def cut(self) -> list[str]:
-        """Lines that run out of the figure by more than half a pixel."""
+        """The names of texts that run out of the figure by more than half a pixel."""
         return [
-            line.said
+            line.text
             for line in self.lines
             if not all(
                 -0.5 <= x <= self.width + 0.5 and -0.5 <= y <= self.height + 0.5
@@ -108,7 +106,7 @@ def drawings(page) -> list[Drawing]:
             found["width"],
             found["height"],
             tuple(
-                Line(line["text"], line["said"], line["size"], tuple(map(tuple, line["corners"])))
+                Line(line["text"], line["size"], tuple(map(tuple, line["corners"])))
                 for line in found["lines"]
             ),
         )

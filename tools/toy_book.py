@@ -28,7 +28,7 @@ class Toy:
         self.lines: list[str] = []
 
     def settings(self, **changes: object) -> Settings:
-        return Settings(self.root, **({"jobs": 2} | changes))
+        return Settings(self.root, **({"jobs": 2, "short": 0.0} | changes))
 
     def heard(self) -> tuple[PlainDisplay, Callable[[str], None]]:
         """Forget what was said, and return what notes what is said next."""

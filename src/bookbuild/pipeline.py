@@ -19,6 +19,7 @@ from .ledger.outcomes import declared, read_outcomes
 from .ledger.planted import Declared
 from .ledger.preregistration import read_preregistration
 from .ledger.records import Records
+from .processes import head_of
 from .results import executed as cache
 from .results.archive import open_archive
 from .results.contents import different, numbers_of
@@ -115,6 +116,7 @@ def run_chapters(
     """Return the entries found and the entries made now; raise BookError if a chapter failed."""
     found: dict[str, cache.Entry] = {}
     missing: list[tuple[Chapter, str]] = []
+    Store(settings.results).check()
     tidy(settings)
     with frozen(settings, chapters) as settings:
         for chapter in chapters:
@@ -126,26 +128,29 @@ def run_chapters(
                 missing.append((chapter, key))
             else:
                 found[chapter.name] = entry
-        if missing:
-            Store(settings.results).check()
+        if missing and (why := head_of(settings.root)[1]):
+            tell(f"the commit of what is executed will be recorded as unknown: {why}")
         with display:
             made, failures = execute_chapters(missing, settings, display)
     raise_if_any(failures)
     if settings.published:
-        tell(_agreement(found | made, settings.published))
+        tell(_agreement(chapters, found | made, settings.published))
     return found, made
 
 
-def _agreement(entries: Mapping[str, cache.Entry], path: Path) -> str:
-    """Return how many of the chapters, as executed here, measure what was published."""
+def _agreement(chapters: Sequence[Chapter], entries: Mapping[str, cache.Entry], path: Path) -> str:
+    """Return how many chapters, as executed here, measure what was published, but for timings."""
     archive, equal = open_archive(path), 0
-    names = sorted(entries.keys() & archive.chapters.keys())
-    for name in names:
+    published = [chapter for chapter in chapters if chapter.name in archive.chapters]
+    for chapter in published:
         with suppress(DamagedError):
-            equal += not different(archive.numbers(name), numbers_of(entries[name]), 0.0)
+            before, after = archive.numbers(chapter.name), numbers_of(entries[chapter.name])
+            for timing in chapter.timings:
+                after["measures"][timing] = before["measures"].get(timing)
+            equal += not different(before, after, 0.0)
     return (
-        f"of {len(entries)} chapters, executed here, {len(names)} are published, and {equal} of "
-        "them measure the same numbers to the bit"
+        f"of {len(chapters)} chapters, executed here, {len(published)} are published, and {equal} "
+        "of them measure the same numbers to the bit"
     )
 
 

@@ -1,6 +1,7 @@
 """What our processes share: the path to our sources, and the end of a child with its parent."""
 
 import os
+import re
 import subprocess
 import threading
 import time
@@ -10,21 +11,43 @@ from typing import Any
 
 import psutil
 
+from .errors import BookError
+
+# what users set for Python, notebooks, drawings and arithmetic of their own
+PERSONAL = re.compile(
+    "PYTHON(?!PATH$|DONTWRITE|PYCACHE)|IPYTHON|JUPYTER|MPL|MATPLOTLIB|ATEN_|BLIS_|CUBLAS_|DNNL_|"
+    "GOMP_|KMP_|MKL_|NPY_|NVIDIA_TF32|OMP_|ONEDNN_|OPENBLAS_|TORCH_|VECLIB_"
+)
+
 
 def sources_first(sources: Path) -> dict[str, str]:
-    """Return an environment in which Python finds packages in these sources before all others."""
-    path = [str(sources), os.environ.get("PYTHONPATH", "")]
-    return os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, path))}
+    """Return an environment with nothing personal, in which Python finds these sources first."""
+    if os.pathsep in str(sources):
+        raise BookError(f"No folder may have a {os.pathsep} in its name, as in {sources.parent}.")
+    given = filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))
+    path = os.pathsep.join([str(sources), *map(os.path.abspath, given)])
+    kept = {name: value for name, value in os.environ.items() if not PERSONAL.match(name)}
+    return kept | {"PYTHONPATH": path, "PYTHONUTF8": "1"}
 
 
 def ran(order: Sequence[str], **where: Any) -> subprocess.CompletedProcess[str]:
-    """Run a command to its end and keep all that it says; it may fail.
+    """Run a command to its end and keep all that it says; it may fail, or not be installed.
 
     `where` has its folder, its environment and the seconds it may take, as `subprocess.run` does.
     """
-    return subprocess.run(
-        order, capture_output=True, text=True, errors="replace", check=False, **where
-    )
+    try:
+        return subprocess.run(
+            order, capture_output=True, text=True, errors="replace", check=False, **where
+        )
+    except FileNotFoundError:
+        return subprocess.CompletedProcess(order, 127, "", f"{order[0]} is not installed")
+
+
+def head_of(root: Path) -> tuple[str, str]:
+    """Return the commit of a working tree, or nothing and the reason why it is not known."""
+    found = ran(["git", "rev-parse", "--verify", "HEAD"], cwd=root)
+    why = found.stderr.partition("\n")[0].removeprefix("fatal: ")
+    return (found.stdout.strip(), "") if found.returncode == 0 else ("", why)
 
 
 def die_with_parent(parent: int | None = None) -> None:

@@ -11,7 +11,7 @@ PROFILES = ("paper", "smoke")
 DEVICES = ("auto", "cpu", "cuda")
 CELL_TIMEOUT = 7200  # seconds; the longest cell of the book takes minutes on two cores
 CHECKPOINT_INTERVAL = 30.0  # seconds of work that a kill may cost a long run
-SHORT = 1.0  # seconds; a training that has ended sooner is not worth a file
+SHORT = 0.1  # seconds; what has ended sooner is not worth a file
 
 
 def core_count() -> int:

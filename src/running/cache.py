@@ -5,8 +5,11 @@ saves the time of computing it again.
 """
 
 import dataclasses
+import functools
 import hashlib
+import inspect
 import sys
+import types
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -69,6 +72,13 @@ class Checkpoint:
 
 class Cache:
     """What a computation may ask and tell; this one keeps nothing."""
+
+    short = 0.1  # seconds; what has taken less time need not be kept
+
+    @property
+    def answers(self) -> int:
+        """How often this process has been answered with something kept."""
+        return 0
 
     def get(self, task: Task) -> Any:
         """The result of a task; KeyError where it is not known."""
@@ -158,8 +168,9 @@ def is_inner() -> bool:
 def plain(value: Any) -> Any:
     """A configuration of this book in numbers, texts, lists and dicts.
 
-    For tensors and streams of random numbers a checksum stands, and so it does for a value that has
-    one, as an attribute `sha256`.
+    For tensors, arrays and streams of random numbers a checksum stands, and so it does for a value
+    that has one, as an attribute `sha256`. For a function of a module its name and source stand,
+    with what it has taken from the functions around it.
 
     Args:
         value: of these types, or a dataclass of them.
@@ -182,6 +193,15 @@ def plain(value: Any) -> Any:
         bits = value.detach().cpu().contiguous().reshape(-1).view(torch.uint8)
         shape = f"{value.dtype} {list(value.shape)}"
         return {"": shape, "sha256": hashlib.sha256(bits.numpy().data).hexdigest()}
+    numpy = sys.modules.get("numpy")
+    if numpy and isinstance(value, numpy.generic):
+        return value.item()
+    if numpy and isinstance(value, numpy.ndarray) and not value.dtype.hasobject:
+        whole = numpy.ascontiguousarray(value)
+        shape = f"{value.dtype} {list(value.shape)}"
+        return {"": shape, "sha256": hashlib.sha256(whole.data).hexdigest()}
+    if torch and isinstance(value, torch.device):
+        return str(value)
     if torch and isinstance(value, torch.Generator):
         return plain(value.get_state())
     if isinstance(getattr(value, "sha256", None), str):
@@ -193,14 +213,32 @@ def plain(value: Any) -> Any:
         return {name: plain(item) for name, item in value.items()}
     if isinstance(value, Sequence):
         return [plain(item) for item in value]
+    if isinstance(value, types.FunctionType) and value.__module__ != "__main__":
+        name, checksum = value.__qualname__, _source(value.__code__)
+        return {"": name, "sha256": checksum, "taken": plain(_taken(value))}
     raise TypeError(f"a configuration cannot hold a {type(value).__name__}: {value!r}")
 
 
+@functools.cache
+def _source(code: types.CodeType) -> str:
+    """A checksum of the source of a function; bytecode would depend on the version of Python."""
+    return hashlib.sha256(inspect.getsource(code).encode()).hexdigest()
+
+
+def _taken(function: types.FunctionType) -> list[Any]:
+    """What a function has taken from those around it, and the defaults of its arguments."""
+    cells = [cell.cell_contents for cell in function.__closure__ or ()]
+    return [*cells, function.__defaults__, function.__kwdefaults__]
+
+
 def _classes(value: Any) -> Iterator[tuple[str, str]]:
-    """The classes of the dataclasses in a configuration."""
+    """The classes of the dataclasses in a configuration, and the functions."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         yield type(value).__module__, type(value).__qualname__
         parts: Iterable[Any] = [getattr(value, field.name) for field in dataclasses.fields(value)]
+    elif isinstance(value, types.FunctionType):
+        yield value.__module__, value.__qualname__
+        parts = _taken(value)
     elif isinstance(value, Mapping):
         parts = value.values()
     else:

@@ -4,6 +4,7 @@ import dataclasses
 import functools
 import inspect
 import sys
+import time
 import types
 from collections.abc import Callable, Mapping
 from typing import Any, ParamSpec, TypeVar, Union, cast, get_args, get_origin, get_type_hints
@@ -21,9 +22,10 @@ def kept(function: Callable[P, R]) -> Callable[P, R]:
     """Keep the results of a function of a module in the cache in use (this book's workshop).
 
     Args:
-        function: of arguments that `cache.plain` can describe. Its annotation names what it
-            returns: tensors on a processor, arrays, numbers, texts, None, and lists, tuples, named
-            tuples, dataclasses and mappings from texts of them.
+        function: of arguments that `cache.plain` can describe; streams of random numbers go on from
+            where it leaves them. Its annotation names what it returns: tensors on a processor,
+            arrays, numbers, texts, None, and lists, tuples, named tuples, dataclasses and mappings
+            from texts of them.
 
     Returns:
         The same function. Without a cache it computes anew at each call.
@@ -48,12 +50,19 @@ def kept(function: Callable[P, R]) -> Callable[P, R]:
         bound = inspect.signature(function).bind(*args, **kwargs)
         bound.apply_defaults()
         task = Task.of(function, **bound.arguments)
+        streams = [one for one in bound.arguments.values() if hasattr(one, "get_state")]
         try:
-            value = known.get(task)
+            value, states = known.get(task)
         except KeyError:
+            begun, answers = time.monotonic(), known.answers
             with cache.inner():
                 value = _taken_apart(function(*args, **kwargs))
-            known.put(task, value)
+            states = [stream.get_state().numpy() for stream in streams]
+            # without what was kept for its parts it might have taken long
+            if time.monotonic() - begun >= known.short or known.answers > answers:
+                known.put(task, [value, states])
+        for stream, state in zip(streams, states, strict=True):
+            stream.set_state(sys.modules["torch"].as_tensor(state))
         made: R = _put_together(get_type_hints(function)["return"], value)
         return made
 
@@ -64,6 +73,8 @@ def _taken_apart(value: Any) -> Any:
     """A result in lists, dicts, arrays, numbers and texts."""
     if hasattr(value, "detach"):
         return value.detach().cpu().numpy()
+    if isinstance(value, tuple) and hasattr(value, "_fields"):  # a subclass may have attributes
+        value = [getattr(value, name) for name in get_type_hints(type(value))]
     if isinstance(value, list | tuple):
         return [_taken_apart(item) for item in value]
     if dataclasses.is_dataclass(value):
@@ -90,7 +101,11 @@ def _put_together(hint: Any, value: Any) -> Any:
         return make(**{name: _put_together(hints[name], item) for name, item in value.items()})
     if issubclass(kind, tuple) and hasattr(kind, "_fields"):
         hints = get_type_hints(kind)
-        return kind(*(_put_together(hints[n], v) for n, v in zip(kind._fields, value, strict=True)))
+        parts = {n: _put_together(hints[n], item) for n, item in zip(hints, value, strict=True)}
+        made = kind(*(parts.pop(name) for name in kind._fields))
+        for name, part in parts.items():
+            setattr(made, name, part)
+        return made
     if kind is tuple:
         each = inner[:1] * len(value) if inner[-1] is Ellipsis else inner
         return tuple(_put_together(h, item) for h, item in zip(each, value, strict=True))

@@ -27,7 +27,7 @@ DEFINITIONS = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 # What is called where a module is imported, besides its own functions and classes, and those of
 # `emergence` that it imports: they make a value and leave everything else as it is.
 PURE = {
-    "Path", "TypeVar", "cache", "classmethod", "contextmanager", "dataclass",
+    "ParamSpec", "Path", "TypeVar", "cache", "classmethod", "contextmanager", "dataclass",
     "dataclasses.dataclass", "dataclasses.field", "field", "frozenset", "functools.cache",
     "get_args", "math.factorial", "name.startswith",
     "np.arange", "np.array", "once_differentiable", "property", "range", "re.compile", "replace",

@@ -42,7 +42,7 @@ def book(tmp_path: Path) -> Path:
     (tmp_path / "tools").mkdir()
     for name in ("pyproject.toml", "tools/words.txt"):
         shutil.copy(ROOT / name, tmp_path / name)
-    for name in command()[1:]:
+    for name in command()[3:]:
         path = tmp_path / name
         path = path if path.suffix else path / "page.md"
         path.parent.mkdir(exist_ok=True)
@@ -51,9 +51,8 @@ def book(tmp_path: Path) -> Path:
 
 
 def lint(folder: Path) -> tuple[int, str]:
-    codespell = Path(sys.executable).with_name("codespell")
     done = subprocess.run(
-        [codespell, *command()[1:]], cwd=folder, capture_output=True, text=True, check=False
+        [sys.executable, *command()[1:]], cwd=folder, capture_output=True, text=True, check=False
     )
     return done.returncode, done.stdout + done.stderr
 

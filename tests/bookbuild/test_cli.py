@@ -34,6 +34,7 @@ Command = Callable[..., str]
         (["chapter", ""], "There is no chapter ''"),
         (["serve", "--profile", "smoke"], "There is no site yet"),
         (["serve", "--port", "high"], "PORT must be a whole number"),
+        (["sweep", ""], "CONFIG must name a file that declares a grid of runs, not ''."),
         (["rebuild"], "No such command"),
     ],
 )

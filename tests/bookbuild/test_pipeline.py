@@ -209,16 +209,6 @@ class TestFailures:
         assert (kept / "log.txt").stat().st_size > 0
         assert not any(toy.settings().running.iterdir())
 
-    def test_a_missing_kernel_is_named(self, toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
-        toy.edit("src/toy/line.py", "2.0", "2")
-        monkeypatch.setattr("bookbuild.execution.execute.KERNEL", "lost")
-        with pytest.raises(BookError) as caught:
-            toy.build()
-        assert caught.value.problems == (
-            f"Chapter {LINE} failed: there is no Jupyter kernel 'lost' on this machine: "
-            f"run make env; see _build/paper/failed/{LINE}.",
-        )
-
     def test_the_other_chapters_go_on(self, toy: Toy) -> None:
         toy.append(LINE, "1 / 0")
         toy.edit("src/toy/square.py", "x * x", "x**2")

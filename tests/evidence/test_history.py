@@ -132,6 +132,8 @@ def numbers(*same: str, **changes: Any) -> dict[str, Any]:
         (numbers("e", "f", "g"), False),
         (numbers("f", "h"), False),
         (numbers("f", "g", "h", smoke={"slope": 2.0}), False),
+        (numbers("f", "g", constants="k"), False),  # which no build has shown to change nothing
+        (numbers("f", "g", paper="p"), True),
     ],
 )
 def test_codes_that_make_the_same_numbers_grow_at_their_end(
@@ -162,6 +164,16 @@ def test_a_code_that_comes_back_brings_nothing_new(
 ) -> None:
     for line in lists:
         repository.commit(line, path=LINES)
+    assert (rewritten(repository.root, LINES, SINCE) == []) is fine
+
+
+@pytest.mark.parametrize(("paper", "fine"), [("p", True), ("q", False), ("", False)])
+@pytest.mark.parametrize("constants", ["j", "k"])
+def test_numbers_of_a_build_stay(
+    repository: Repository, constants: str, paper: str, fine: bool
+) -> None:
+    repository.commit(numbers("f", constants="j", paper="p"), path=LINES)
+    repository.put(numbers("f", "g", constants=constants, paper=paper), path=LINES)
     assert (rewritten(repository.root, LINES, SINCE) == []) is fine
 
 

@@ -135,7 +135,8 @@ def test_at_a_release_nothing_is_outdated(book: Book) -> None:
 def test_a_random_line_comes_out_again(book: Book, kind: str) -> None:
     lines: list[Numbers | Outcome]
     if kind == "numbers":
-        lines = list(book.record.numbers.values())
+        numbers = book.record.numbers.values()
+        lines = [one for one in numbers if one.same[-1] == book.today[one.chapter]]
     else:
         lines = [
             one
@@ -145,5 +146,7 @@ def test_a_random_line_comes_out_again(book: Book, kind: str) -> None:
             and (not one.fates or (one.profile == "smoke" and one.fates.get("turned")))
             and book.record.is_current(one.chapter, one.fingerprint, book.today[one.chapter])
         ]
+    if not lines:
+        pytest.skip(f"no cheap line of the kind {kind} is about the code of today")
     line = random.SystemRandom().choice(lines)
     assert differences(book, line) == [], line

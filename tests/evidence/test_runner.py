@@ -152,6 +152,22 @@ def test_an_edit_outdates_what_it_may_have_changed(
     assert len(lines) == 1
 
 
+@pytest.mark.parametrize(("new", "outdated"), [("2.0", []), ("3.0", ["seed 100", "slip"])])
+def test_a_build_shows_what_another_constant_changes(
+    toy: Toy, monkeypatch: pytest.MonkeyPatch, new: str, outdated: list[str]
+) -> None:
+    built = {"2.0": "as before", "3.0": "otherwise"}
+    monkeypatch.setattr(Book, "built", lambda book, chapter: "as before")
+    follow(Book(toy.root), print, 1)
+    assert read_outcomes(toy.root).numbers[LINE].paper == "as before"
+    toy.edit(CODE, FORMULA, f"({new} if len(points) > 9 else 1.0 + 1.0) * point / point")
+    monkeypatch.setattr(Book, "built", lambda book, chapter: built[new])
+    book = Book(toy.root)
+    follow(book, print, 1)
+    assert sorted(trial.variation.name for trial in book.trials()) == outdated
+    assert read_outcomes(toy.root).numbers[LINE].paper == built[new]
+
+
 def test_another_declaration_outdates_its_own_and_what_is_not_declared_goes(toy: Toy) -> None:
     toy.edit("evidence/variations.yml", "[100]", "[200]")
     toy.edit("evidence/variations.yml", "[3.0", "[4.0")

@@ -126,19 +126,3 @@ def enumerated_loss(alpha: float, beta: float, gamma: float, n_pairs: int, q: in
     for j, weight in enumerate(row):
         error[contents[j]] = error.get(contents[j], 0.0) + gamma * weight
     return sum(value * value for value in error.values())
-
-
-def ortho_inputs(
-    rng: np.random.Generator, n_pairs: int, dim: int
-) -> tuple[ndarray, ndarray, ndarray]:
-    """Random a, b, p (N, D): all a_i, b_j orthonormal, all p_i, M p_j too (Assumption 7)."""
-    if dim % 2 or dim < 2 * n_pairs:
-        raise ValueError(f"dim must be even and at least {2 * n_pairs}, got {dim}")
-
-    def orthonormal_rows(size: int, count: int) -> ndarray:
-        return np.linalg.qr(rng.standard_normal((size, count)))[0].T
-
-    items_labels = orthonormal_rows(dim, 2 * n_pairs)
-    # p = (u+v, u-v)/2 weighs M's two eigenspaces alike: p_i.p_j, p_i.Mp_j = (u_i.u_j +- v_i.v_j)/2.
-    u, v = orthonormal_rows(dim // 2, n_pairs), orthonormal_rows(dim // 2, n_pairs)
-    return items_labels[:n_pairs], items_labels[n_pairs:], np.hstack([u + v, u - v]) / 2

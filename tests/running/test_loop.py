@@ -22,6 +22,8 @@ from chapters.companions.retrieval import training as retrieval
 from chapters.companions.retrieval.model import Architecture
 from chapters.companions.retrieval.training import RetrievalTraining
 from chapters.companions.two_accounts import curves
+from chapters.paper.induction_heads.feed_forward import MLPRun, train_mlp
+from chapters.paper.minimal_formulation.one_layer import train_one_layer
 from emergence.subspace import INDUCTION_HEAD
 from emergence.training import MinimalTraining, TokenTraining, train_minimal, train_tokens
 from interruption import Interrupting, Killed, assert_resumes
@@ -86,7 +88,9 @@ def both_probes(found):
     return found.steps, found.readings, found.final
 
 
-COMPANIONS = {
+OTHERS = {
+    "MLP": lambda: train_mlp(MLPRun(dataclasses.replace(TOKENS, steps=10), 0, True)),
+    "one layer": lambda: train_one_layer(2, 2, 0, steps=10, batch_size=4),
     "retrieval": lambda: retrieval.train(RETRIEVAL, (0, 1), device=CPU),
     "birth": lambda: birth_training.train(BIRTH, BIGRAMS, 1, n_layers=2, device=CPU),
     "birth, one layer": lambda: birth_training.train(BIRTH, BIGRAMS, 1, n_layers=1, device=CPU),
@@ -122,8 +126,8 @@ def test_a_killed_token_training_ends_in_the_same_bits(kind, kill_after):
 
 
 @pytest.mark.parametrize("kill_after", [1, 7, 9])
-@pytest.mark.parametrize("train", COMPANIONS.values(), ids=COMPANIONS)
-def test_a_killed_training_of_a_companion_ends_in_the_same_bits(train, kill_after):
+@pytest.mark.parametrize("train", OTHERS.values(), ids=OTHERS)
+def test_a_killed_training_of_a_chapter_ends_in_the_same_bits(train, kill_after):
     assert_resumes(train, kill_after)
 
 
@@ -166,7 +170,9 @@ def test_configurations_are_plain_or_refused():
     assert plain(MINIMAL)["n_pairs"] == 2
     assert plain(MINIMAL)[""] == "MinimalTraining"
     assert plain({"a": (1, None, 2.5)}) == {"a": [1, None, 2.5]}
-    for value in (np.zeros(2), {1: 2}, object(), {1, 2}):
+    assert plain(np.zeros(2)) == plain(np.zeros(2)) != plain(np.zeros((2, 1)))
+    assert plain([np.int64(3), torch.device("cpu")]) == [3, "cpu"]
+    for value in (np.array([None]), {1: 2}, object(), {1, 2}):
         with pytest.raises(TypeError, match="a configuration cannot hold"):
             plain(value)
     with pytest.raises(TypeError, match="functions of a module"):

@@ -1,5 +1,6 @@
 """Tests of the decorator that keeps the results of long analyses."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -20,6 +21,10 @@ class Pair(NamedTuple):
     right: float | None
 
 
+class Longer(Pair):
+    more: list[int]
+
+
 @dataclass(frozen=True)
 class Whole:
     pairs: tuple[Pair, ...]
@@ -29,6 +34,8 @@ class Whole:
 
 class Memory(Cache):
     """A cache in main memory."""
+
+    short = 0.0
 
     def __init__(self) -> None:
         self.known: dict[str, Any] = {}
@@ -45,6 +52,23 @@ def analyse(size: int, scale: float = 1.0) -> Whole:
     calls.append((size, scale, cache.is_inner()))
     pair = Pair(scale * torch.arange(size), None)
     return Whole((pair, Pair(torch.ones(1), 2.0)), {"a": np.eye(size)}, [size])
+
+
+@kept
+def applied(function: Callable[[float], float]) -> Longer:
+    made = Longer(torch.zeros(1), function(1.0))
+    made.more = [len(calls)]
+    calls.append(made.right)
+    return made
+
+
+def plus(amount: float) -> Callable[[float], float]:
+    return lambda x: x + amount
+
+
+@kept
+def drawn(stream: torch.Generator) -> Tensor:
+    return torch.randn(2, generator=stream)
 
 
 @kept
@@ -75,3 +99,29 @@ def test_a_result_that_its_annotation_does_not_describe_is_refused() -> None:
     assert nameless(3) == 3
     with cache.attached(Memory()), pytest.raises(TypeError, match="cannot be kept"):
         nameless(3)
+
+
+def test_a_stream_goes_on_from_where_the_function_leaves_it() -> None:
+    streams = [torch.Generator().manual_seed(0) for _ in range(3)]
+    with cache.attached(Memory()):
+        found = [torch.stack([drawn(stream), drawn(stream)]) for stream in streams[:2]]
+    fresh = torch.randn(4, generator=streams[2]).view(2, 2)
+    assert all(torch.equal(one, fresh) for one in found)
+
+
+def test_what_takes_no_time_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Memory, "short", 60.0)
+    calls.clear()
+    with cache.attached(Memory()):
+        analyse(3), analyse(3)
+    assert len(calls) == 2
+
+
+def test_functions_are_told_apart_by_what_they_have_taken() -> None:
+    calls.clear()
+    with cache.attached(Memory()):
+        found = [applied(plus(amount)) for amount in (1.0, 2.0, 1.0)]
+    assert [one.right for one in found] == [2.0, 3.0, 2.0]
+    assert calls == [2.0, 3.0]
+    assert [one.more for one in found] == [[0], [1], [0]]
+    assert type(found[2]) is Longer

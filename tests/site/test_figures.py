@@ -77,8 +77,8 @@ def planted(tmp_path, browser):
 
     def measure(*texts):
         figure = plt.figure(figsize=(4, 2))
-        for x, y, said, kinds in texts:
-            figure.text(x, y, said, **kinds)
+        for x, y, words, kinds in texts:
+            figure.text(x, y, words, gid=f"text_{words.split()[0]}", **kinds)
         figure.savefig(tmp_path / "drawn.svg", dpi=96)
         plt.close(figure)
         page_file = tmp_path / "page.html"
@@ -98,7 +98,9 @@ def test_a_small_text_is_found(planted):
 
 
 def test_labels_that_overlap_are_found(planted):
-    assert planted((0.2, 0.5, "one", {}), (0.22, 0.5, "two", {})).overlaps == [("two", "one")]
+    assert planted((0.2, 0.5, "one", {}), (0.22, 0.5, "two", {})).overlaps == [
+        ("text_two", "text_one")
+    ]
     assert planted((0.2, 0.5, "one", {}), (0.6, 0.5, "two", {})).overlaps == []
     # one text of two lines is no overlap, and slanted ones only where they meet
     assert planted((0.2, 0.5, "one\none", {"linespacing": 0.2})).overlaps == []
@@ -108,5 +110,5 @@ def test_labels_that_overlap_are_found(planted):
 
 
 def test_a_label_that_runs_out_is_found(planted):
-    assert planted((0.98, 0.5, "outside", {})).cut == ["outside"]
+    assert planted((0.98, 0.5, "outside", {})).cut == ["text_outside"]
     assert planted((0.2, 0.5, "inside", {})).cut == []

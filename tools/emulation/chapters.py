@@ -7,6 +7,7 @@ in its first steps and in every fiftieth, for the others are like them. Figures 
 drawn: what a renderer is given has left the GPU.
 """
 
+import io
 import json
 import os
 import sys
@@ -21,16 +22,29 @@ from unittest import mock
 
 import matplotlib as mpl
 import torch
+from matplotlib import pyplot
 from matplotlib.figure import Figure
 
+from bookbuild.reporting import notebook
 from bookbuild.source.chapters import Chapter, read_chapter
 from running import loop
 from tools.emulation.emulate import emulated
-from tools.resume import executed
 from tools.this_book import ROOT
 
 LINES = 12  # of a traceback
 FIRST, EVERY = 8, 50  # steps of a training at which every operation is looked at
+
+
+def execute(chapter: Chapter) -> None:
+    """Run the cells of a chapter in this process."""
+    notebook._measures.clear()
+    names: dict[str, Any] = {"__name__": "chapter"}
+    with redirect_stdout(io.StringIO()):
+        for cell in chapter.code:
+            exec(compile(cell.source, chapter.name, "exec"), names)
+            if "parameters" in cell.metadata.get("tags", []):
+                names |= {"profile": "smoke", "device": "cuda", "seed": 0}
+    pyplot.close("all")
 
 
 def on_device(chapter: Chapter) -> dict[str, Any]:
@@ -38,7 +52,7 @@ def on_device(chapter: Chapter) -> dict[str, Any]:
     error, started = "", time.process_time()
     with emulated() as cuda, mock.patch.object(loop, "steps", thinned(cuda)):
         try:
-            executed(chapter, "smoke", "cuda")
+            execute(chapter)
         except Exception:  # whatever it is, its chapter's test has to show it
             error = "\n".join(traceback.format_exc().splitlines()[-LINES:])
     seconds = round(time.process_time() - started, 1)

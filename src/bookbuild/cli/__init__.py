@@ -1,6 +1,8 @@
 """The command line: python -m bookbuild --help lists the commands."""
 
 import errno
+import os
+import shutil
 import signal
 import sys
 from pathlib import Path
@@ -8,6 +10,7 @@ from pathlib import Path
 import click
 
 from bookbuild.errors import BookError
+from bookbuild.processes import ran
 from bookbuild.results.snapshot import SOURCES
 from bookbuild.results.store import reason
 
@@ -22,6 +25,10 @@ NO_FAULT_OF_OURS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno
 def main() -> None:
     """Run the command line; end in one sentence for each problem, without a traceback."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+    for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):  # of a hook, for its repository
+        os.environ.pop(name, None)
+    if ran(["git", "ls-files", "--error-unmatch", "_toc.yml"]).returncode:  # it is another's
+        os.environ["GIT_CEILING_DIRECTORIES"] = str(Path.cwd().parent)
     sys.path.insert(0, str(Path.cwd() / SOURCES))  # a book's own packages need no installation
     try:
         commands(standalone_mode=False)
@@ -29,6 +36,8 @@ def main() -> None:
         sys.exit(str(error))
     except click.ClickException as error:
         sys.exit(error.format_message())
+    except shutil.Error as error:
+        sys.exit(f"Nothing can be copied here: {error.args[0][0][-1]}.")
     except OSError as error:
         if error.errno not in NO_FAULT_OF_OURS:
             raise

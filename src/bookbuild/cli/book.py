@@ -10,7 +10,7 @@ from rich.table import Table
 
 from bookbuild.errors import BookError
 from bookbuild.execution.display import choose_display
-from bookbuild.notebooks.publish import write_beside, write_branch
+from bookbuild.notebooks.publish import committed, write_beside, write_branch
 from bookbuild.pipeline import renew_book, run_chapters
 from bookbuild.published.scratch import (
     costs_by_chapter,
@@ -93,6 +93,7 @@ def notebooks(out: Path, **options: Any) -> None:
     """Write the executed notebooks, as on the published branch, to a new folder."""
     settings = settings_of(**options)
     chapters = read_chapters(settings.root, read_toc(settings.root))
+    committed(settings.root)
     found, made = run_chapters(chapters, settings, choose_display(console), tell)
     write_branch(out, chapters, found | made, settings)
     tell(f"notebooks: {out} ({len(chapters)} chapters, {len(made)} executed now)")
@@ -144,4 +145,5 @@ def _print_told(told: Told, settings: Settings) -> None:
         f"{told.executed} chapters executed in {told.seconds_executed:.0f} s, "
         f"{told.cached} from the store ({told.seconds_cached:.0f} s saved)"
     )
+    tell(f"profile {settings.profile} · device {settings.device} · seed {settings.seed}")
     tell(f"site: {(settings.site / 'index.html').relative_to(Path.cwd())}")

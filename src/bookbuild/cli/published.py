@@ -2,6 +2,7 @@
 
 import math
 import secrets
+import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -144,9 +145,9 @@ def _print_report(report: Report, seed: int, results: str) -> None:
             f"  {len(draw.never)} chapters take too long to be drawn in this time: "
             f"{_some(draw.never)}"
         )
-        tell(f"  to include them, run: make verify RESULTS={results} MINUTES={most}")
+        tell(f"  to include them, run: make verify RESULTS={shlex.quote(results)} MINUTES={most}")
     tell(
-        f"if one of these chapters were altered, this check would find it in {draw.least:.0%} of "
+        f"if one of these chapters were altered, this check would find it in {report.least:.0%} of "
         f"cases if a forger chose it, and in {draw.chance:.0%} if it were any of them"
     )
     shares = ", ".join(f"{share:.1%} of {SEEN[kind]}" for kind, share in report.seen.items())

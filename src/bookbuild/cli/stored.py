@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 from rich.filesize import decimal as readable_size
 
+from bookbuild.errors import BookError
 from bookbuild.execution.lock import nothing_runs
 from bookbuild.execution.sweeps import read_grid, run_stored, run_sweep
 from bookbuild.results.inventory import list_results, readable_age
@@ -15,18 +16,20 @@ from .options import DEVICE, commands, tell, whole
 
 
 @commands.command()
-@click.argument("config", type=click.Path(path_type=Path))
+@click.argument("config")
 @DEVICE
 @whole(
     "--jobs", "how many runs at once on this machine; by default one for each core, or one on a GPU"
 )
 @click.option("--scheduler", help="the address of a Dask scheduler, tcp://host:port")
-def sweep(config: Path, device: str, jobs: int | None, scheduler: str | None) -> None:
+def sweep(config: str, device: str, jobs: int | None, scheduler: str | None) -> None:
     """Compute the grid of runs that a file declares, and keep the results in the store."""
     most = 1 if device == "cuda" else core_count()
     settings = Settings(Path.cwd(), device=device, jobs=jobs or most)
-    read_grid(config, settings.device)  # a slip is told at once
-    run_sweep(config, settings, scheduler)
+    if not (path := Path(config)).is_file():
+        raise BookError(f"CONFIG must name a file that declares a grid of runs, not {config!r}.")
+    read_grid(path, settings.device)  # a slip is told at once
+    run_sweep(path, settings, scheduler)
 
 
 @commands.command()

@@ -3,6 +3,8 @@
 import json
 import os
 import shutil
+import sys
+import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -17,7 +19,7 @@ from bookbuild.reporting import notebook, progress, provenance
 from bookbuild.results import cache, executed
 from bookbuild.results.machine import gpu, gpu_id, machine_name
 from bookbuild.results.snapshot import sources
-from bookbuild.results.store import reason
+from bookbuild.results.store import reason, write_whole
 from bookbuild.settings import Settings
 from bookbuild.source.book import read_book
 from bookbuild.source.chapters import BOOK, Chapter
@@ -27,8 +29,15 @@ from .fork_server import ForkServer, ForkServers
 from .worker import LOG_FILE, ORDER_FILE
 
 KERNEL = "python3"
+COMMAND = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+SPEC = {"argv": COMMAND, "display_name": "Python 3", "language": "python"}
+TELL_VERSIONS = """import json, bookbuild.reporting.provenance as told, pathlib
+pathlib.Path({!r}).write_text(json.dumps(told.versions())); del json, pathlib, told
+"""
+LONGEST = 78  # bytes of a folder for sockets, whose paths may have 103 on macOS
 FAILURE_FILE = "failure.json"
 USAGE_FILE = "usage.json"
+VERSIONS_FILE = "versions.json"
 ASKED_FILE = "asked.txt"
 SECONDS_BETWEEN_LOOKS = 0.1
 
@@ -108,6 +117,14 @@ def execute_chapters(
     return entries, failures
 
 
+def _folder_of_sockets() -> str:
+    """Return a folder whose path leaves room for names of sockets; BookError if there is none."""
+    for folder in (tempfile.gettempdir(), "/tmp", "/var/tmp"):
+        if len(os.fsencode(folder)) <= LONGEST and os.access(folder, os.W_OK | os.X_OK):
+            return folder
+    raise BookError(f"TMPDIR must name a folder of at most {LONGEST} characters, for sockets.")
+
+
 def _start(chapter: Chapter, key: str, settings: Settings, servers: ForkServers) -> Run:
     """Write a chapter's notebook and its order, and have its process started."""
     settings = chapter.placed(settings)
@@ -123,14 +140,19 @@ def _start(chapter: Chapter, key: str, settings: Settings, servers: ForkServers)
         "gpu": gpu_id() if settings.device == "cuda" else None,
         "parameters": settings.parameters,
         "kernel": KERNEL,
+        "sockets": _folder_of_sockets(),
         "folder": str(sources(settings).parent),
         "timeout": settings.timeout,
         "environment": _environment(chapter, folder, settings),
     }
     (folder / ORDER_FILE).write_text(json.dumps(order), encoding="utf-8")
-    startup = folder / "ipython" / "profile_default" / "startup" / "cache.py"
-    startup.parent.mkdir(parents=True)
-    startup.write_text(cache.STARTUP, encoding="utf-8")
+    startup, kernel = "ipython/profile_default/startup", f"jupyter/kernels/{KERNEL}"
+    for name, text in {
+        f"{startup}/cache.py": cache.STARTUP,
+        f"{startup}/versions.py": TELL_VERSIONS.format(str(folder / VERSIONS_FILE)),
+        f"{kernel}/kernel.json": json.dumps(SPEC),
+    }.items():
+        write_whole(folder / name, text.encode())
     server = servers.of(settings)
     server.fork(folder)
     return Run(chapter, key, folder, server)
@@ -142,6 +164,7 @@ def _environment(chapter: Chapter, folder: Path, settings: Settings) -> dict[str
     up = "../" * len(Path(BOOK, chapter.name).parent.parts)
     return {
         "IPYTHONDIR": str(folder / "ipython"),
+        "JUPYTER_PATH": str(folder / "jupyter"),  # before a user's kernels
         notebook.OUTPUT: str(folder / "entry"),
         notebook.SALT: read_book(settings.root).package,
         notebook.FIGURES_URL: f"{up}{notebook.FIGURES_FOLDER}/{chapter.name}",
@@ -178,6 +201,10 @@ def _failure(run: Run, settings: Settings) -> str:
 def _finish(run: Run, settings: Settings, seconds: float) -> executed.Entry:
     """Keep a chapter's outputs with their origin; raise BookError where that fails."""
     settings = run.chapter.placed(settings)
+    said = run.folder / VERSIONS_FILE
+    told = json.loads(said.read_text(encoding="utf-8")) if said.is_file() else {}
+    if told != provenance.versions():
+        raise BookError(f"Chapter {run.chapter.name} was executed by other versions: {told}.")
     path = run.output / executed.NOTEBOOK_FILE
     notebook = nbformat.read(path, as_version=4)
     for holder in (notebook, *notebook.cells):
@@ -187,7 +214,7 @@ def _finish(run: Run, settings: Settings, seconds: float) -> executed.Entry:
         "chapter": run.chapter.name,
         **settings.parameters,
         "commit": provenance.commit(settings.root),
-        "versions": provenance.versions(),
+        "versions": told,
         "machine": machine_name(),
         **({"gpu": gpu()} if settings.device == "cuda" else {}),
         "threads": settings.threads_each,

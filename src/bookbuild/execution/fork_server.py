@@ -12,6 +12,7 @@ import subprocess
 import sys
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
 
 import psutil
@@ -48,6 +49,7 @@ class ForkServer:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             env=environment,
+            cwd=environment["MPLCONFIGDIR"],  # no file of a user is here
             # Ctrl-C reaches the build alone, which then kills its processes in order.
             start_new_session=True,
         )
@@ -97,7 +99,13 @@ class ForkServers:
 
 def _common_environment(settings: Settings) -> dict[str, str]:
     """Return the environment of all chapters that have as many threads."""
+    drawing, own = find_spec("matplotlib"), settings.build / "matplotlib"
+    defaults = Path(str(drawing and drawing.origin)).with_name("mpl-data") / "matplotlibrc"
+    own.mkdir(parents=True, exist_ok=True)
     return sources_first(sources(settings)) | {
+        # drawings begin with Matplotlib's own defaults, and know no styles of a user
+        "MATPLOTLIBRC": str(defaults),
+        "MPLCONFIGDIR": str(own),
         "PYTHONHASHSEED": "0",
         "OMP_NUM_THREADS": str(settings.threads_each),
         "MPLBACKEND": INLINE,  # as in every notebook; here it is read before there is one

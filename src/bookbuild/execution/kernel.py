@@ -13,7 +13,6 @@ from jupyter_client.connect import KernelConnectionInfo
 from jupyter_client.provisioning import KernelProvisionerFactory, LocalProvisioner
 
 BOOK = __name__.partition(".")[0]
-LAUNCH = [sys.executable, "-m", "ipykernel_launcher"]
 
 
 class Forked(psutil.Process):
@@ -65,16 +64,16 @@ def _become_a_kernel(heard: int) -> None:
 
 
 class Provisioner(LocalProvisioner):
-    """Jupyter asks this for a kernel: it hands out the forked one where the command fits."""
+    """Jupyter asks this for a kernel: it hands out the forked one, of this very Python."""
 
     waiting: ClassVar[Forked | None] = None
 
     async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> KernelConnectionInfo:
         """Hand out the forked kernel, or start one."""
         kernel, Provisioner.waiting = Provisioner.waiting, None
-        if kernel is None or cmd[: len(LAUNCH)] != LAUNCH:
+        if kernel is None:
             return await super().launch_kernel(cmd, **kwargs)
-        kernel.launch(cmd[len(LAUNCH) - 1 :], kwargs["env"], kwargs.get("cwd") or os.getcwd())
+        kernel.launch(cmd[2:], kwargs["env"], kwargs.get("cwd") or os.getcwd())
         self.process, self.pid, self.pgid = kernel, kernel.pid, kernel.pid
         return self.connection_info
 

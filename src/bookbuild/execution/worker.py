@@ -9,7 +9,6 @@ from pathlib import Path
 
 import nbformat
 import papermill
-from jupyter_client.kernelspec import NoSuchKernel
 from nbclient.exceptions import CellTimeoutError, DeadKernelError
 from papermill.exceptions import PapermillExecutionError
 from traitlets.config import Config
@@ -34,7 +33,7 @@ def main(folder: str, *, forks: bool = False) -> int:
     if forks:
         kernel.fork()
     die_with_parent()
-    with tempfile.TemporaryDirectory(prefix="kernel-") as runtime:
+    with tempfile.TemporaryDirectory(prefix="kernel-", dir=order["sockets"]) as runtime:
         os.environ["JUPYTER_RUNTIME_DIR"] = runtime
         try:
             with watched(order["gpu"]) as used:
@@ -57,9 +56,9 @@ def _redirect(log_file: Path) -> None:
 
 def _execute(order: dict[str, object], socket: str) -> None:
     """Run papermill over sockets: kernels that start at once may draw the same TCP ports."""
+    places = (str(order[name]) for name in ("input", "output"))
     papermill.execute_notebook(
-        order["input"],
-        order["output"],
+        *(place.replace("{", "{{").replace("}", "}}") for place in places),  # they are templates
         parameters=order["parameters"],
         cwd=order["folder"],
         kernel_name=order["kernel"],
@@ -95,8 +94,6 @@ def _cause(error: Exception, timeout: object) -> str:
         return f"it took longer than the time-out of {timeout} s"
     if isinstance(error, DeadKernelError):
         return "its kernel died"
-    if isinstance(error, NoSuchKernel):
-        return f"there is no Jupyter kernel {error.name!r} on this machine: run make env"
     return f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"
 
 

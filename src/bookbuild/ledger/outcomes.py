@@ -39,6 +39,7 @@ class Numbers:
         smoke: what it measures at toy sizes, of the measures that rows judge.
         bits: digest of all that it measures there, and of the data of its figures.
         machine: that measured this.
+        paper: digest of all that it measures at the book's sizes on that machine, where known.
     """
 
     chapter: str
@@ -47,6 +48,7 @@ class Numbers:
     smoke: Values
     bits: str
     machine: str
+    paper: str = ""
 
 
 @dataclass(frozen=True)
@@ -168,7 +170,9 @@ def _place(line: Line) -> tuple[str, str, str]:
 
 
 def _signed(line: Line) -> str:
-    content = {k: v for k, v in asdict(line).items() if v not in ({}, ())}
+    content = {
+        k: v for k, v in asdict(line).items() if v not in ({}, ()) and (k, v) != ("paper", "")
+    }
     content = json.loads(json.dumps({"line": _place(line)[0], **content}))  # lists for tuples
     return json.dumps(content | {"digest": digest(content)}, ensure_ascii=False, allow_nan=False)
 

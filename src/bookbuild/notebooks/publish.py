@@ -9,7 +9,7 @@ from typing import Any
 import nbformat
 
 from bookbuild.errors import BookError
-from bookbuild.processes import ran
+from bookbuild.processes import head_of, ran
 from bookbuild.results.executed import Entry
 from bookbuild.schema import load
 from bookbuild.settings import Settings
@@ -60,7 +60,7 @@ def write_branch(
     """
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise BookError(f"{out} is not an empty folder: name a new folder for the notebooks.")
-    commit = _commit(settings.root)
+    commit = committed(settings.root)
     addresses = Addresses.read(settings.root)
     pins = (settings.root / "requirements.lock").read_text(encoding="utf-8").splitlines()
     lacking = tuple(f"{name}==" for name in read_book(settings.root).colab)
@@ -127,19 +127,17 @@ def _published(commit: str, name: str, root: Path) -> Stored | None:
     return Stored.of_notebook(nbformat.reads(done.stdout, as_version=4))
 
 
-def _commit(root: Path) -> str:
+def committed(root: Path) -> str:
     """Return the commit of a working tree; raise BookError unless all files are committed."""
-    head = ran(["git", "rev-parse", "HEAD"], cwd=root)
-    if head.returncode:
-        raise BookError(
-            "The notebooks install a commit of this book, and this folder is not a Git repository."
-        )
+    head, why = head_of(root)
+    if not head:
+        raise BookError(f"The notebooks install a commit of this book, and it has none: {why}.")
     if ran(["git", "status", "--porcelain"], cwd=root).stdout.strip():
         raise BookError(
             "The notebooks install the last commit, and files have changed since: commit them "
             "first."
         )
-    return head.stdout.strip()
+    return head
 
 
 def _read_by_all(root: Path) -> dict[str, Any]:

@@ -88,9 +88,9 @@ class Check:
         turned = self._turned(name, entry, published)
         for timing in timings:
             published["measures"].pop(timing, None)
-        published["tasks"], again["tasks"] = {}, {}
-        for place, (there, here) in enumerate(self._tasks(entry, settings), start=1):
-            published["tasks"][str(place)], again["tasks"][str(place)] = there, here
+        lent = self.archive.chapters[name].results
+        published["tasks"] = {task: self.archive.result(task) for task in lent}
+        again["tasks"] = {task: made for task, made in self._tasks(entry, settings) if task in lent}
         grade, said = graded(published, again, exact=exact)
         return ("differs", [*turned, *said]) if turned else (grade, said)
 
@@ -112,14 +112,13 @@ class Check:
             if there.verdict != here.verdict
         ]
 
-    def _tasks(self, entry: Entry, settings: Settings) -> Iterator[tuple[Any, Any]]:
-        """Yield what the chapter has just computed and the archive holds, as published and here."""
+    def _tasks(self, entry: Entry, settings: Settings) -> Iterator[tuple[str, Any]]:
+        """Yield the results that the chapter has just asked for, with their fingerprints."""
         store = Store(settings.results)
         for fingerprint, keys in entry.origin["asked"].items():
-            for key in keys:
-                made, _ = store.get(key)
-                if made is not None and fingerprint in self.archive.results:
-                    yield self.archive.result(fingerprint), from_files(made.files)
+            made, _ = store.get(keys[0])
+            if made is not None and len(keys) == 1:
+                yield fingerprint, from_files(made.files)
 
 
 class Deadline(PlainDisplay):

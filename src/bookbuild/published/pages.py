@@ -11,6 +11,8 @@ from bookbuild.errors import BookError
 from bookbuild.results.contents import different
 
 MOST = 2**26  # bytes of a file of a site
+COPIES = ("_sources/", "_static/cards/", "searchindex.js")  # of pages, for search and previews
+AROUND = 5  # words that are shown from where a text differs
 TELLS_WHEN = (  # parts of a page that say when, where and how fast it was made
     ".//*[contains(concat(' ', @class, ' '), ' provenance ')]",
     ".//*[contains(concat(' ', @class, ' '), ' made-by ')]",
@@ -27,13 +29,14 @@ def differences(published: Path, built: Path) -> list[str]:
     Raises:
         BookError: for what is no zip file.
     """
-    theirs, ours = {}, {p.relative_to(built).as_posix() for p in built.rglob("*") if p.is_file()}
+    ours = {p.relative_to(built).as_posix() for p in built.rglob("*") if p.is_file()}
+    ours, theirs = {name for name in ours if not name.startswith(COPIES)}, {}
     found: list[str] = []
     try:
         with zipfile.ZipFile(published) as file:
             for info in file.infolist():
                 name = info.filename.partition("/")[2]
-                if info.is_dir():
+                if info.is_dir() or name.startswith(COPIES):
                     continue
                 theirs[name] = info
                 if name in ours:
@@ -53,8 +56,11 @@ def _apart(name: str, there: bytes, here: bytes) -> Iterator[str]:
     if there == here:
         return
     if name.endswith(".html"):
-        if _text(there) != _text(here):
-            yield f"the text of {name} differs"
+        one, other = _words(there), _words(here)
+        if one != other:
+            first = next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), 0)
+            told = (" ".join(words[first : first + AROUND]) for words in (one, other))
+            yield "the text of {} differs: {!a:.60} as published, {!a:.60} here".format(name, *told)
     elif name.endswith(".json"):
         try:
             pair = [json.loads(content) for content in (there, here)]
@@ -69,12 +75,12 @@ def _apart(name: str, there: bytes, here: bytes) -> Iterator[str]:
         yield f"{name} differs"
 
 
-def _text(page: bytes) -> str:
+def _words(page: bytes) -> list[str]:
     """Return the words of a page, and the addresses of its pictures and scripts."""
     try:
         document = html.document_fromstring(page)
     except (etree.LxmlError, ValueError):
-        return ""
+        return []
     for path in TELLS_WHEN:
         for element in document.xpath(path):
             element.drop_tree()
@@ -82,4 +88,4 @@ def _text(page: bytes) -> str:
         f"{e.tag} {e.get('src') or e.get('href') or ''}"
         for e in document.iter("img", "script", "a")
     )
-    return " ".join(f"{document.text_content()} {' '.join(named)}".split())
+    return [*document.text_content().split(), *named]

@@ -32,6 +32,7 @@ class Report:
 
     Attributes:
         stale: names of chapters that are not published, or of other code.
+        free: whether one of them is published, and so can be altered without being drawn.
         draw: the sample, with its strata.
         outcomes: of what was drawn and computed again in time.
         unfinished: names of what was drawn and stopped when time was up.
@@ -42,6 +43,7 @@ class Report:
     """
 
     stale: tuple[str, ...]
+    free: bool
     draw: Draw
     outcomes: tuple[Outcome, ...]
     unfinished: tuple[str, ...]
@@ -49,6 +51,11 @@ class Report:
     measured: int
     reading: int
     seen: Mapping[str, float]
+
+    @property
+    def least(self) -> float:
+        """The probability to find an altered chapter if a forger has chosen it."""
+        return 0.0 if self.free else self.draw.least
 
     @property
     def sound(self) -> bool:
@@ -91,12 +98,13 @@ def verify_archive(
         seconds = {name: max(costs[name].seconds, LEAST) for name in candidates}
         draw = Draw(seconds, 60 * minutes, draw_seed)
         exact = all(map(check.is_exact, candidates))
-        outcomes, unfinished = sampled(draw, check, settings.jobs, deadline, tell)
+        outcomes, unfinished = _sampled(draw, check, settings.jobs, deadline, tell)
     fine = {outcome.name for outcome in outcomes if outcome.grade not in WRONG}
     judged = [claim for claim in claims if claim.expectation is not None]
     stored = {name for name, chapter in chapters.items() if _reads_stored_values(chapter)}
     return Report(
-        tuple(sorted(chapters.keys() - set(candidates))),
+        tuple(sorted((chapters.keys() | archive.chapters.keys()) - set(candidates))),
+        archive.chapters.keys() > set(candidates),
         draw,
         tuple(outcomes),
         tuple(unfinished),
@@ -107,7 +115,7 @@ def verify_archive(
     )
 
 
-def sampled(
+def _sampled(
     draw: Draw,
     check: Callable[[str], Outcome | None],
     jobs: int,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from bookbuild.costs import row_costs
 from bookbuild.execution.display import Display
-from bookbuild.notebooks.publish import write_branch
+from bookbuild.notebooks.publish import committed, write_branch
 from bookbuild.pipeline import build_book, run_chapters
 from bookbuild.results.archive import NAME as RESULTS
 from bookbuild.results.archive import write_archive
@@ -41,6 +41,7 @@ def release(settings: Settings, display: Display, tell: Callable[[str], None]) -
     The tree has no uncommitted change, for notebooks and provenance name the commit. Without a
     browser there is no PDF, and a line says so.
     """
+    committed(settings.root)
     folder = settings.build / "release"
     shutil.rmtree(folder, ignore_errors=True)
     toc = read_toc(settings.root)

@@ -1,8 +1,7 @@
 """Archive of a published run: numbers and arrays in one zip file, and nothing that is shown.
 
 It holds the result of each long computation that pages ask for, by a fingerprint of what was
-computed, and what each chapter measured. Pages are executed where they are read, by the code that
-is there; an archive only saves them the computations.
+computed, and what each chapter measured. Pages are executed by the code where they are read.
 """
 
 import hashlib
@@ -39,7 +38,7 @@ MEMBER = re.compile(
     rf"({RESULTS}/[0-9a-f]{{32}}|{CHAPTERS}(?:/\w{{1,60}}){{1,3}})/(\d{{1,6}}\.npy|{re.escape(STRUCTURE)})",
     re.ASCII,
 )
-FIELD = re.compile(r"[\w-]{1,80}")  # the name of a number within a result
+WORDS = re.compile(r"(?:[\w .,()/^-]|\{\w{1,4}\}){1,80}", re.ASCII)  # names within a result
 MOST_BYTES = 2**31  # of an archive
 MOST_MEMBER = 2**27  # bytes of an array, unpacked; the largest of this book has 2**25
 MOST_DIRECTORY = 2**23  # bytes of the list of members
@@ -50,10 +49,11 @@ HOSTILE = (*UNREADABLE, SyntaxError, tokenize.TokenError)  # what parsers raise 
 
 @dataclass(frozen=True)
 class Made:
-    """What an archive says of an executed chapter: its key, and the fingerprint of its code."""
+    """What an archive says of a chapter: its key, its code's fingerprint, and its results'."""
 
     key: str
     fingerprint: str
+    results: list[str]
 
 
 @dataclass(frozen=True)
@@ -84,9 +84,8 @@ class Archive:
 
     @property
     def results(self) -> set[str]:
-        """The fingerprints of the results."""
-        start = f"{RESULTS}/"
-        return {x.removeprefix(start) for x in self.members if x.startswith(start)}
+        """The fingerprints of the results, each of a chapter that asked for it."""
+        return {fingerprint for made in self.chapters.values() for fingerprint in made.results}
 
     def result(self, fingerprint: str) -> Any:
         """Return the result of a fingerprint; KeyError without, DamagedError for a bad one."""
@@ -127,7 +126,7 @@ def write_archive(path: Path, chapters: Sequence[Chapter], settings: Settings) -
     store = Store(settings.results)
     made: dict[str, Made] = {}
     folders: dict[str, Mapping[str, bytes]] = {}
-    asked: dict[str, set[str]] = {}
+    asked: dict[str, Mapping[str, Sequence[str]]] = {}
     missing: list[str] = []
     for chapter in chapters:
         key = chapter_key(chapter, settings)
@@ -137,22 +136,26 @@ def write_archive(path: Path, chapters: Sequence[Chapter], settings: Settings) -
                 f"Chapter {chapter.name} has not been executed: run make reproduce first."
             )
             continue
-        made[chapter.name] = Made(key, chapter_fingerprint(chapter, settings))
+        made[chapter.name] = Made(key, chapter_fingerprint(chapter, settings), [])
         folders[f"{CHAPTERS}/{chapter.name}"] = to_files(numbers_of(Entry.of(stored)))
-        for fingerprint, keys in stored.origin["asked"].items():
-            asked.setdefault(fingerprint, set()).update(keys)
+        asked[chapter.name] = stored.origin["asked"]
     raise_if_any(missing)
-    for fingerprint, keys in asked.items():
-        result, _ = store.get(min(keys))
-        if result and len(keys) == 1:  # several: from several starts; none: it took no time
-            folders[f"{RESULTS}/{fingerprint}"] = result.files
+    keys: dict[str, set[str]] = {}
+    for tasks in asked.values():
+        for fingerprint, of in tasks.items():
+            keys.setdefault(fingerprint, set()).update(of)
+    for name, tasks in asked.items():
+        for fingerprint in tasks:
+            result, _ = store.get(min(keys[fingerprint]))
+            if result and len(keys[fingerprint]) == 1:  # several starts have several, short ones no
+                folders[f"{RESULTS}/{fingerprint}"] = result.files
+                made[name].results.append(fingerprint)
     about = {"profile": settings.profile, "device": settings.device, "seed": settings.seed}
-    about |= {"commit": commit(settings.root), "machine": machine_name()}
-    about |= {"threads": settings.threads_each}
-    manifest = {**about, "chapters": {name: asdict(one) for name, one in made.items()}}
+    about |= {"machine": machine_name(), "threads": settings.threads_each}
+    about |= {"commit": commit(settings.root), "chapters": {n: asdict(x) for n, x in made.items()}}
     path.parent.mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
-        file.writestr(MANIFEST, json.dumps(manifest, indent=1))
+        file.writestr(MANIFEST, json.dumps(about, indent=1))
         for folder, files in sorted(folders.items()):
             _plain(from_files(files))  # nothing is published that nobody would read
             for name, content in files.items():
@@ -188,8 +191,10 @@ def _opened(path: Path, _: int) -> Archive:
         raise BookError(f"{path} is not an archive of results: it {said}.") from error
     raise_if_any(f"{path}, {MANIFEST}: {clause}." for clause in found)
     made = {name: Made(**one) for name, one in manifest.pop("chapters").items()}
-    if {f"{CHAPTERS}/{name}" for name in made} != {x for x in members if x.startswith(CHAPTERS)}:
-        raise BookError(f"{path} does not hold exactly the chapters that its manifest names.")
+    listed = {f"{CHAPTERS}/{name}" for name in made}
+    listed |= {f"{RESULTS}/{x}" for one in made.values() for x in one.results}
+    if listed != members.keys():
+        raise BookError(f"{path} does not hold exactly the results that its manifest names.")
     return Archive(path, chapters=made, members=members, **manifest)
 
 
@@ -233,12 +238,13 @@ def _read(file: zipfile.ZipFile, name: str) -> bytes:
 
 
 def _plain(value: Any) -> Any:
-    """Return a result if it consists of numbers; raise ValueError for one with a text in it."""
-    if isinstance(value, dict) and all(map(FIELD.fullmatch, value)):
+    """Return a result of numbers and plain names; raise ValueError for another."""
+    if isinstance(value, dict) and all(map(WORDS.fullmatch, value)):
         return {name: _plain(item) for name, item in value.items()}
     if isinstance(value, list):
         return [_plain(item) for item in value]
     kind = getattr(getattr(value, "dtype", None), "kind", None)
-    if kind in ("b", "i", "u", "f", "c") or value is None or isinstance(value, bool | int | float):
+    named = isinstance(value, str) and WORDS.fullmatch(value)
+    if kind in tuple("biufc") or named or value is None or isinstance(value, bool | int | float):
         return value
     raise ValueError("holds something that is no number")

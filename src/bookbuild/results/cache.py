@@ -6,7 +6,6 @@ import logging
 import os
 import time
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +18,13 @@ from .archive import Archive, open_archive
 from .keys import task_fingerprint, task_key
 from .machine import gpu, machine_name, pin
 from .snapshot import sources
-from .store import Kind, Store
+from .store import DamagedError, Kind, Store
 from .values import from_files, to_files
 
 ORDER = "BOOKBUILD_CACHE"
 SHARE = 20  # writing states may take one part in so many of the time
 taken_up = 0  # trainings of this process that went on from a state
+answered = 0  # tasks of this process whose result, or a state of it, was kept
 STARTUP = (
     "from bookbuild.results.cache import attach_from_environment as attach; attach(); del attach\n"
 )
@@ -82,7 +82,9 @@ class StoredCache(cache.Cache):
 
     def load(self, task: Task) -> Any:
         """Return what is kept of a task, or published, if there is something sound."""
-        asked = None if cache.is_inner() else task_fingerprint(_plain(task), self.sources)
+        asked = (
+            None if cache.is_inner() else task_fingerprint(dataclasses.asdict(task), self.sources)
+        )
         if asked and self.asked:
             with self.asked.open("a", encoding="utf-8") as file:
                 file.write(f"{asked} {self.key(task)}\n")
@@ -92,16 +94,28 @@ class StoredCache(cache.Cache):
         if stored is None and asked and self.published:
             self._take(task, asked, open_archive(self.published))
             stored, _ = Store(self.results).get(self.key(task))
+        global answered
+        answered += stored is not None
         return from_files(stored.files) if stored else None
 
+    @property
+    def answers(self) -> int:
+        """How often this process has been answered with something kept."""
+        return answered
+
     def _take(self, task: Task, fingerprint: str, archive: Archive) -> None:
-        """Store what an archive has of a task, if it has it."""
-        with suppress(KeyError):
+        """Store what an archive lends this chapter; raise BookError for a damaged result."""
+        made = archive.chapters.get(self.origin.get("chapter", ""))
+        if made is None or fingerprint not in made.results:
+            return
+        try:
             self.keep(task, "published", archive.result(fingerprint))
+        except DamagedError as damage:
+            raise BookError(f"{archive.path.name} is refused: a result {damage}.") from damage
 
     def keep(self, task: Task, kind: Kind, value: Any) -> None:
         """Store what there is of a task, in place of what there was."""
-        made = {"device": self.device, "machine": machine_name(), "task": _plain(task)}
+        made = {"device": self.device, "machine": machine_name(), "task": dataclasses.asdict(task)}
         if self.device == "cuda":
             made["gpu"] = gpu()
         name = f"{task.module}.{task.function}"
@@ -109,7 +123,7 @@ class StoredCache(cache.Cache):
 
     def key(self, task: Task) -> str:
         """Return the key of a task's result."""
-        return task_key(_plain(task), self.device, self.sources)
+        return task_key(dataclasses.asdict(task), self.device, self.sources)
 
 
 class StoredCheckpoint(cache.Checkpoint):
@@ -154,10 +168,6 @@ def order_of(settings: Settings, origin: Mapping[str, Any]) -> dict[str, Any]:
         "short": settings.short,
         "published": settings.published and str(settings.published),
     }
-
-
-def _plain(task: Task) -> dict[str, Any]:
-    return dataclasses.asdict(task)
 
 
 def attach_from_environment() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from .executed import Entry
 
-FLOOR = 0.01  # a number counts as at least so much of the largest of its array
+FLOOR = 1e-4  # a number counts as at least so much of the largest of its array
 CHANGE = 0.02  # of one number: what a comparison should see
 NUMBERS = "biufc"  # kinds of arrays
 

@@ -19,7 +19,7 @@ import psutil
 from bookbuild.errors import BookError
 
 # of a training the last state is kept, of one that was interrupted a checkpoint
-Kind = Literal["chapter", "sweep", "run", "training", "checkpoint", "trial", "published"]
+Kind = Literal["chapter", "sweep", "training", "checkpoint", "published"]
 
 SUFFIX = ".result"
 MEMBER = re.compile(r"[\w.-]+(/[\w.-]+)*")

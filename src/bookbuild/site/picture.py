@@ -14,17 +14,18 @@ PAPER, INK, FAINT = "#fbfaf7", "#1d2433", "#5b6478"
 
 def write_card(path: Path, title: str, findings: Sequence[Finding]) -> None:
     """Write the card: the title of the book, and its verdicts in numbers."""
+    from matplotlib import style
     from matplotlib.backends.backend_agg import FigureCanvasAgg  # a second of every command
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(WIDTH / 100, HEIGHT / 100), dpi=100, facecolor=PAPER)
-    FigureCanvasAgg(figure)
-    figure.text(
-        0.07, 0.86, textwrap.fill(title, 30), fontsize=40, color=INK, va="top", weight="bold"
-    )
     lines = [
         f"{KINDS[kind]}: " + ", ".join(f"{n} {verdict}" for verdict, n in verdicts.items() if n)
         for kind, verdicts in count(findings).items()
     ]
-    figure.text(0.07, 0.1, "\n".join(lines), fontsize=17, color=FAINT, va="bottom", linespacing=1.6)
-    figure.savefig(path)
+    told, below = textwrap.fill(title, 30), "\n".join(lines)
+    with style.context("default"):
+        figure = Figure(figsize=(WIDTH / 100, HEIGHT / 100), dpi=100, facecolor=PAPER)
+        FigureCanvasAgg(figure)
+        figure.text(0.07, 0.86, told, fontsize=40, color=INK, va="top", weight="bold")
+        figure.text(0.07, 0.1, below, fontsize=17, color=FAINT, va="bottom", linespacing=1.6)
+        figure.savefig(path)

@@ -19,6 +19,7 @@ from torch import Tensor
 from emergence.models import Weights
 from emergence.subspace import embed, project
 from emergence.tasks import swap_halves
+from running.memo import kept
 
 #: What is read in each block of the mean over runs: its mean along I, M and the diagonals beside I
 #: and over all entries. Then what can only be too large: the root mean square over runs of the
@@ -74,6 +75,7 @@ class Structure(NamedTuple):
         return self.size / self.limit
 
 
+@kept
 def structure(
     weights: Weights, *, generator: torch.Generator, turns: int = 1999, level: float = 0.005
 ) -> Structure:

@@ -16,6 +16,7 @@ from emergence.training import (
     train_minimal,
     train_tokens,
 )
+from running.memo import kept
 
 
 def minimal_steps(
@@ -107,6 +108,7 @@ def knows_labels_only(n_pairs: int) -> float:
     return float(np.log(n_pairs))
 
 
+@kept
 def token_steps(
     settings: TokenTraining,
     seeds: Sequence[int],

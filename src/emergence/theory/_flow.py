@@ -7,6 +7,8 @@ import numpy as np
 from jaxtyping import Float
 from scipy.integrate import solve_ivp
 
+from running.memo import kept
+
 Array = Float[np.ndarray, " times"]
 State = tuple[float, float, float]
 Point = Sequence[float] | Float[np.ndarray, " parameters"]
@@ -111,6 +113,7 @@ class Path(Trajectory):
         return path
 
 
+@kept
 def flow_in(
     landscape: Landscape,
     t_max: float,

@@ -6,6 +6,7 @@ import numpy as np
 from jaxtyping import Float
 
 from emergence.tasks import Query
+from running.memo import kept
 
 from ._flow import Rates, Trajectory, descent_in
 from ._population import Model, landscape_of
@@ -92,6 +93,7 @@ def first_steps(run: Trajectory, level: float = 0.5) -> Float[np.ndarray, " 4"]:
     return np.where(reached.any(axis=1), reached.argmax(axis=1), np.inf)
 
 
+@kept
 def predicted_steps(
     n_pairs: int,
     dim: int,

@@ -7,12 +7,13 @@ import numpy as np
 
 from emergence.models import Mask
 from emergence.tasks import Query
+from running.memo import kept
 
 from . import _full as full
 from . import _reduced as reduced
 from . import _uniform as uniform
 from . import positions
-from ._flow import Array, Landscape, Path, Point, Rates, State, descent_in, flow_in
+from ._flow import UNIT, Array, Landscape, Path, Point, Rates, State, descent_in, flow_in
 from ._reduced import Values, plain
 from ._times import EmergenceTimes, times_in
 from .positions._weighting import Supervision, Weighting
@@ -89,6 +90,7 @@ def gradient_descent(
     return path._replace(t=learning_rate * path.t)
 
 
+@kept
 def emergence_times(
     n_pairs: int,
     *,
@@ -97,6 +99,9 @@ def emergence_times(
     model: Model = "reduced",
     supervision: Supervision | Sequence[float] | Weighting = "last",
     mask: Mask = "strict",
+    rates: Rates | Point = UNIT,
+    start: Point | None = None,
+    end: float | None = None,
 ) -> EmergenceTimes:
     """The emergence times of the reduced or of the full model (Definitions 1 and 3, Theorem 2).
 
@@ -110,6 +115,9 @@ def emergence_times(
             weight for each prefix, >= 0 with a sum of 1 (chapter A loss at every position).
         mask: `strict`, where a position does not attend to itself (App. B.2), or `causal`, where it
             does, as in language models.
+        rates: the rate of each layer's parameters or of each parameter, as in `theory.times_in`.
+        start: the parameters at time 0, zero unless given.
+        end: flow time after which nothing counts as reached; None for a long multiple of N^2.
 
     Returns:
         Flow times at unit learning rate, with a relative error near 1e-9; infinity if a value is
@@ -136,7 +144,7 @@ def emergence_times(
         inf
     """
     landscape = landscape_of(n_pairs, query, model=model, supervision=supervision, mask=mask)
-    return times_in(landscape, threshold=threshold)
+    return times_in(landscape, rates=rates, start=start, threshold=threshold, end=end)
 
 
 def landscape_of(

@@ -12,6 +12,7 @@ from emergence.models import Weights
 from running import loop
 from running.cache import Task
 from running.devices import generator
+from running.memo import kept
 
 from ._networks import Constrained, Full, Network
 from ._settings import Method, MinimalTraining
@@ -185,6 +186,7 @@ def stacked_batches(
     return torch.stack(inputs), torch.stack(targets)
 
 
+@kept
 def gradient_samples(
     settings: MinimalTraining,
     weights: Weights,

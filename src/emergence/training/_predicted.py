@@ -7,6 +7,7 @@ from jaxtyping import Float, Int
 
 from emergence import theory
 from emergence.subspace import NAMES
+from running.memo import kept
 
 from ._settings import MinimalTraining
 
@@ -25,6 +26,7 @@ class Prediction(NamedTuple):
     loss: Float[np.ndarray, " times"]
 
 
+@kept
 def predict_minimal(settings: MinimalTraining) -> Prediction:
     """Predict `training.train_minimal` on Gaussian data, without data and with nothing fitted (§4).
 

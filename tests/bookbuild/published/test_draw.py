@@ -15,7 +15,7 @@ AUDITS = 400
 
 
 def declared() -> dict[str, float]:
-    """The costs of this book's chapters and stored runs, as `verify` takes them."""
+    """The costs of this book's chapters, which `verify` draws, and of its stored runs, for more."""
     costs = chapter_costs(Settings(ROOT), chapters())
     for of_file in run_costs(ROOT).values():
         costs |= of_file

@@ -25,7 +25,7 @@ HONEST = {
     "commit": "abc",
     "machine": "Linux x86_64, a processor",
     "threads": 1,
-    "chapters": {"paper/01_line": {"key": KEY, "fingerprint": OTHER}},
+    "chapters": {"paper/01_line": {"key": KEY, "fingerprint": OTHER, "results": [KEY]}},
 }
 NUMBERS = {"measures": {"slope": np.ones(3)}, "figures": {}}
 TEXTS = [
@@ -74,11 +74,11 @@ def read(path: Path) -> list[Any]:
 def is_plain(value: Any) -> bool:
     """Whether a value consists of numbers, and of names that mean nothing to a page."""
     if isinstance(value, dict):
-        return all(n.replace("-", "_").isidentifier() or n.isalnum() for n in value) and all(
-            map(is_plain, value.values())
-        )
+        return all(map(is_plain, [*value, *value.values()]))
     if isinstance(value, list):
         return all(map(is_plain, value))
+    if isinstance(value, str):
+        return value.isprintable() and not set(value) & set("<>&`[]:;$\\%#\"'=*!|~@")
     return value is None or np.asarray(value).dtype.kind in "biufc"
 
 

@@ -39,8 +39,14 @@ def packed(folder: Path) -> Path:
     [
         ({}, []),
         ({"commit": "def", "seconds": 9.0}, []),
-        ({"slope": 3}, ["the text of index.html differs"]),
-        ({"image": "https://example.org/b.svg"}, ["the text of index.html differs"]),
+        (
+            {"slope": 3},
+            ["the text of index.html differs: '3. img a.svg' as published, '2. img a.svg' here"],
+        ),
+        (
+            {"image": "b.svg"},
+            ["the text of index.html differs: 'img b.svg' as published, 'img a.svg' here"],
+        ),
         (
             {"x": 1.5},
             ["figures/a.json, data x: 1.5 as published, 1 here", "figures/a.svg differs"],

@@ -24,7 +24,7 @@ from .names import ALL
 __all__ = ["Reached", "reached_by", "reached_by_cells", "sha256_of"]
 
 # where a result is kept, and where it is computed, never changes it
-KEEPING = ("running.cache", "running.executors", "running.progress", "running.sweep")
+KEEPING = tuple(f"running.{x}" for x in ("cache", "executors", "memo", "progress", "sweep"))
 # What draws, and what passes a number on, never makes one; a book names packages of its own.
 SHOWING = ("matplotlib", "bookbuild")
 CELLS_PLACE = f"{CELLS}:{ALL}"

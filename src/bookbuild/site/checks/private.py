@@ -22,17 +22,26 @@ PATTERNS = {
 }
 SECRET_NAME = re.compile("TOKEN|SECRET|PASSW|CREDENTIAL|API_?KEY|PRIVATE")
 LEAST_SECRET = 8  # characters; a shorter value, such as 1 or true, is in every text
+EVERYWHERE = ("/", "/usr", "/usr/local")  # they tell nothing of a machine
+ESCAPED = r"(?<=\\[abfnrtv])|(?<=\dm)|(?<=file://)"  # what may stand before a path or a name
 
 
 def private_parts(text: str, folders: Iterable[Path]) -> Iterator[str]:
     """Yield what a text tells of this machine, its user and their secrets; never the secret."""
-    own = {f"{path}/" for path in (*folders, Path.home(), Path(tempfile.gettempdir()))}
-    for folder in sorted({*own, f"{sys.prefix}/"}):
-        if folder in text:
-            yield f"names the local folder {folder}"
+    places = (*folders, os.path.expanduser("~"), tempfile.gettempdir(), sys.prefix)
+    for folder in sorted(filter(os.path.isabs, {*map(str, places)} - {*EVERYWHERE})):
+        if _stands(folder, text, before=r"[\w.~/-]", after="/"):
+            yield f"names the local folder {folder}/"
     for what, pattern in PATTERNS.items():
         if pattern.search(text):
             yield f"holds {what}"
     for name, value in os.environ.items():
-        if SECRET_NAME.search(name.upper()) and len(value) >= LEAST_SECRET and value in text:
+        secret = SECRET_NAME.search(name.upper()) and len(value) >= LEAST_SECRET
+        if secret and _stands(value, text, before=r"\w", after=r"(?!\w)"):
             yield f"holds the value of the environment variable {name}"
+
+
+def _stands(name: str, text: str, *, before: str, after: str) -> bool:
+    """Return whether a text has a path or a name that is no part of a longer one."""
+    whole = f"(?:(?<!{before})|{ESCAPED}){re.escape(name)}{after}"
+    return name in text and re.search(whole, text) is not None

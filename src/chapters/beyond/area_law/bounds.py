@@ -8,6 +8,7 @@ from jaxtyping import Float
 from scipy.integrate import solve_ivp
 
 from emergence.theory.area import TOLERANCES, area_times, asked, climb
+from running.memo import kept
 
 Queries = Float[np.ndarray, " pairs"]
 SLACKS = (1.005, 1.01, 1.02, 1.05, 1.1, 1.2, 1.4)
@@ -34,6 +35,7 @@ class Bounds(NamedTuple):
         return low, 1 / ((1 - self.area) * (1 - self.less))
 
 
+@kept
 def error_bounds(chances: Queries, *, threshold: float = 0.5, cells: int = 8) -> Bounds:
     """Proven bounds on the area law for any chances of the queries (this book).
 

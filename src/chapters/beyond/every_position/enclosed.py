@@ -11,6 +11,8 @@ from typing import NamedTuple
 
 from flint import arb, ctx
 
+from running.memo import kept
+
 PRECISION = 64  # bits; the steps, not rounding, decide the width
 NEAR = 0.9  # of gamma's floor at late times, from which on it is taken cell by cell
 FURTHEST = 2  # a beta by which alpha has emerged, or the bounds are too wide
@@ -38,6 +40,7 @@ class _Limits(NamedTuple):
     rate: arb  # infinite where H_N is
 
 
+@kept
 def enclose_every(least: int, *, cells: int = 200, many: bool = False) -> Enclosed:
     """Bounds that hold for every N >= `least` (chapter A loss at every position).
 

@@ -9,6 +9,7 @@ from jaxtyping import Float
 from emergence import theory
 from emergence.tasks import Query
 from emergence.theory import Landscape
+from running.memo import kept
 
 from .stored import CELLS, COMMAND, FLOW_STEP, RUNS, TokensCell, WeightsCell, crossed
 from .supervision import Kind
@@ -108,6 +109,7 @@ def population(kind: Kind, n_pairs: int) -> Landscape:
     )
 
 
+@kept
 def predicted(cell: WeightsCell) -> dict[str, float]:
     """The steps of population descent at which the levels of a training are passed."""
     rates = (

@@ -16,6 +16,7 @@ from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 
 from emergence.theory import limits
+from running.memo import kept
 
 FEWEST = 4096  # pairs from which gamma has risen before x is SMALL
 SMALL = 1e-6  # x at which gamma is its goal, up to x^2
@@ -49,6 +50,7 @@ class _State(NamedTuple):
 
 
 @cache
+@kept
 def last_terms() -> LastTerms:
     """C, C1 and C2 from the expansion of gamma at a given x (chapter Exact constants).
 
@@ -103,6 +105,7 @@ def stated(n_pairs: int) -> float:
     return 1 - math.sqrt(2 * math.pi) + 2 * late - late**2
 
 
+@kept
 def rest(n_pairs: int) -> float:
     """What the collapse time has beside sqrt(2 pi) N^2 + N `stated`, in units of N (this book).
 

@@ -15,6 +15,8 @@ from typing import NamedTuple
 
 from flint import arb, ctx
 
+from running.memo import kept
+
 PRECISION = 80  # bits; the steps, not rounding, decide the width
 SLACK = 1e-12  # relative, around numbers that no float is equal to
 RISE = 2  # the time, in units of N, for which time is the independent variable
@@ -46,6 +48,7 @@ class _State(NamedTuple):
     norm: arb  # p^2 + (2N - 1) o^2
 
 
+@kept
 def enclose(n_pairs: int, steps: int = 2000) -> Enclosures:
     """Rigorous bounds for one N >= 2, of a relative width near 1/steps; ValueError for N < 2."""
     if n_pairs < 2:

@@ -15,6 +15,7 @@ from typing import Literal, NamedTuple
 from flint import arb, arb_series, ctx
 
 from emergence.proofs.intervals import ball
+from running.memo import kept
 
 from .enclosures import PRECISION, Bounds, outward
 
@@ -48,6 +49,7 @@ def constants(name: Name) -> tuple[arb, arb, arb]:
     return 2 * area, linear - 2 * area, known - (5 * growing + 3 * area) / 4
 
 
+@kept
 def rest(name: Name, first: int, slices: int = 100) -> Bounds:
     """Bounds of N (T - c2 N^2 - c1 N - c0) for all N >= first >= 3, rigorous.
 

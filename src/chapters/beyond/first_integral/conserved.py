@@ -7,6 +7,9 @@ from jaxtyping import Float
 from torch import Tensor
 
 from emergence.models import AttentionOnlyTransformer
+from emergence.training import TokenTraining, initial_transformer, train_tokens
+from running.devices import generator
+from running.memo import kept
 
 
 class Balance(NamedTuple):
@@ -46,3 +49,11 @@ def drifts(before: AttentionOnlyTransformer, after: AttentionOnlyTransformer) ->
         )
         for first, last in zip(balances(before), balances(after), strict=True)
     }
+
+
+@kept
+def moved(settings: TokenTraining, seed: int, *, device: torch.device) -> dict[str, float]:
+    """How far a training moves each balance of the transformer of §2, as `drifts` says."""
+    start = initial_transformer(settings, generator(seed, device))
+    label = f"rate {settings.learning_rate:g}, seed {seed}"
+    return drifts(start, train_tokens(settings, seed, device=device, label=label).model)

@@ -4,8 +4,10 @@ import numpy as np
 from scipy.integrate import simpson
 
 from emergence.theory import gradient_flow, reduced_gradient
+from running.memo import kept
 
 
+@kept
 def first_integral_drift(n_pairs: int, t_max: float) -> float:
     """The drift of the first integral under gradient descent, per unit learning rate (this book).
 

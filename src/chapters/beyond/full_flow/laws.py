@@ -18,6 +18,7 @@ from scipy.special import digamma, polygamma
 from emergence.tasks import Query
 from emergence.theory import Crossing
 from emergence.theory.laws import LogLaw, uniform_excess
+from running.memo import kept
 
 Force = Callable[[float, float, float], tuple[float, float, float]]  # at alpha, beta, gamma
 
@@ -29,6 +30,7 @@ class SlowTimes(NamedTuple):
     beta: float
 
 
+@kept
 def slow_times(n_pairs: int, query: Query, threshold: float = 0.5) -> SlowTimes:
     """The emergence times by the slow flow, with its sums over N >= 2 pairs as they are.
 
@@ -39,6 +41,7 @@ def slow_times(n_pairs: int, query: Query, threshold: float = 0.5) -> SlowTimes:
     return _passing(force, start, float(n_pairs**2), threshold)
 
 
+@kept
 def log_law(name: str, query: Query, threshold: float = 0.5) -> LogLaw:
     """The law T = N^2/log N (leading + next/log N) of T_alpha or T_beta in the full model.
 

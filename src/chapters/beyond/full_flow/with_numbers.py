@@ -16,6 +16,7 @@ from typing import NamedTuple
 from flint import arb, ctx
 
 from emergence.proofs.intervals import ball
+from running.memo import kept
 
 from .box import PRECISION, WAIT, Reached, Scales, excess, slow_time
 from .every_large import close
@@ -50,6 +51,7 @@ class LawBounds(NamedTuple):
         return self.beta < 0.5 and self.gamma < early
 
 
+@kept
 def law_bounds(least: int, top: float = 0.5) -> LawBounds:
     """Bounds on the time at which alpha_3 is `top`, for every N >= `least`.
 
@@ -81,6 +83,7 @@ def law_bounds(least: int, top: float = 0.5) -> LawBounds:
     )
 
 
+@kept
 def rest_of(pairs: tuple[int, int], alpha: tuple[float, float]) -> tuple[float, float]:
     """Bounds of l^2 (T_alpha l/N^2 - law) for all N of a range, from bounds of T_alpha/N there."""
     ctx.prec = PRECISION

@@ -6,8 +6,10 @@ from scipy.integrate import solve_ivp
 
 from emergence.theory import Crossing
 from emergence.theory.laws import uniform_excess
+from running.memo import kept
 
 
+@kept
 def uniform_times(n_pairs: float | int, threshold: float = 0.5) -> tuple[float, float]:
     """T_alpha and T_beta under uniform queries from the limiting flow, to an error near N log N.
 

@@ -8,6 +8,8 @@ import numpy as np
 import torch
 from jaxtyping import Float
 
+from running.memo import kept
+
 from . import Settings, lemma
 from .model import draw, linear
 from .training import AdamTraining, train, train_adam
@@ -49,6 +51,7 @@ def search(holds: Callable[[int], bool], guess: float, tolerance: float, floor: 
     return Bracket(stored, lost)
 
 
+@kept
 def linear_capacity(
     dim: int, seed: int, guess: float, settings: Settings, device: torch.device
 ) -> Bracket:
@@ -77,6 +80,7 @@ def published_recall(
     return train_adam(training, seeds, device=device)
 
 
+@kept
 def mlp_capacity(
     dim: int,
     width: int,
@@ -111,6 +115,7 @@ def hebbian_recall(n: int, dim: int, draws: int, seed: int, *, centred: bool = F
     return total / draws
 
 
+@kept
 def hebbian_capacity(
     dim: int, seed: int, guess: float, settings: Settings, *, centred: bool = False
 ) -> Bracket:

@@ -12,6 +12,8 @@ from jaxtyping import Float
 from scipy.optimize import brentq
 from scipy.stats import norm
 
+from running.memo import kept
+
 from .lemma import step_recall
 
 
@@ -57,6 +59,7 @@ def expected_pairs(dim: int, samples: int, seed: int) -> float:
     return n
 
 
+@kept
 def hebbian_pairs(dim: int, recall: float) -> float:
     """The N of which the Hebbian sum recalls this share, to be expected from overlaps."""
     ends = np.log(2), 2 * np.log(dim)

@@ -13,6 +13,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from running.memo import kept
+
 from .fast import table_gradient
 from .memories import recall
 from .model import Frozen, Trained, from_parts, loss_and_gradient, parts
@@ -80,6 +82,7 @@ def renamed(matrix: Float[Tensor, "d d"], n_tokens: int, length: int) -> Float[T
     return result
 
 
+@kept
 def first_slope(n_tokens: int, length: int) -> float:
     """By how much the first step on W_OV^2 favours the token itself over another, enumerated."""
     frozen = orthonormal(n_tokens, length)
@@ -119,6 +122,7 @@ def recalls(trained: Trained, n_tokens: int, length: int) -> tuple[float, float,
     )
 
 
+@kept
 def three_steps(
     n_tokens: int,
     length: int,
@@ -147,6 +151,7 @@ def three_steps(
     return steps
 
 
+@kept
 def recall_after_first_step(frozen: Frozen, batch: Batch) -> float:
     """The recall of W_OV^2 after one step on it from zero weights, at uniform attention.
 

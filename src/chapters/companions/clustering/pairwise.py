@@ -11,6 +11,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from running.memo import kept
+
 from .markers import all_markers, places, shape_only
 from .model import Network, forward, gradient, losses
 
@@ -85,6 +87,7 @@ def expected_pair_forces(
     return hidden / (2 * torch.pi) * weights[..., None] * kernel
 
 
+@kept
 def mean_pair_forces(
     embeddings: Float[Tensor, "n 2"],
     hidden: int,

@@ -7,6 +7,8 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
+from running.memo import kept
+
 from .markers import normalise, other_sum, places, same_sum, scale
 from .model import Network
 from .pairwise import own_force, pair_forces
@@ -34,6 +36,7 @@ class Profile(NamedTuple):
     first: Kinds  # coefficient of |s_j| sin delta, which cancels in the sum over partners: runs
 
 
+@kept
 def profile(network: Network) -> Profile:
     """What markers do to each other in these networks, by where they are (ours)."""
     force = pair_forces(network)
@@ -73,6 +76,7 @@ class Pairs(NamedTuple):
     together: Float[Tensor, " runs"]  # share of the pairs that end together
 
 
+@kept
 def followed(
     network: Network, last: Network, counted: Float[Tensor, "runs markers"], radius: float
 ) -> Pairs:

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from running import loop
 from running.cache import Task
+from running.memo import kept
 
 from . import Simulation
 from .model import RELU, Layers, Samples, accuracy, activity
@@ -113,6 +114,7 @@ def simulate(
     return Path(*map(torch.stack, zip(*rows, strict=True)))
 
 
+@kept
 def cost_falls(path: Path, data: Samples, step: float, ridge: float = 0.0) -> bool:
     """Whether R falls along the flow from each row of a run to the next (Theorem 5.1).
 

@@ -9,6 +9,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from running import loop
+from running.memo import kept
 
 Residual = Callable[[Float[Tensor, "*runs d"]], Float[Tensor, "*runs"]]
 
@@ -56,6 +57,7 @@ def slope(residual: Residual, at: Float[Tensor, "*runs d"]) -> Float[Tensor, "*r
     return torch.autograd.grad(residual(at).sum(), at)[0]
 
 
+@kept
 def descend(
     toy: Toy,
     start: Float[Tensor, "runs d"],

@@ -18,6 +18,7 @@ from chapters.companions.two_accounts import readings
 from emergence.analysis import settled
 from emergence.models import AttentionOnlyTransformer, Weights
 from emergence.training import train_minimal, train_tokens
+from running.memo import kept
 
 from . import TwoAccountsSettings
 from .readings import Head, Reading, read_memory
@@ -72,6 +73,7 @@ class StreamReader:
         return _read(readings.stream_head(frozen, trained, triggers), self.few)
 
 
+@kept
 def minimal(settings: TwoAccountsSettings, seeds: Sequence[int], *, device: torch.device) -> Curves:
     """The disentangled transformer, all weights free, all seeds at once."""
     what = replace(settings.minimal, snapshots=settings.read_at())
@@ -86,6 +88,7 @@ def minimal(settings: TwoAccountsSettings, seeds: Sequence[int], *, device: torc
     return _curves(runs, heads[0], record.loss[:, -1].tolist())
 
 
+@kept
 def tokens(settings: TwoAccountsSettings, seeds: Sequence[int], *, device: torch.device) -> Curves:
     """The transformer of §2 by AdamW."""
     reader = TokenReader(settings.every_token, settings.few)
@@ -98,6 +101,7 @@ def tokens(settings: TwoAccountsSettings, seeds: Sequence[int], *, device: torch
     return _curves([record.readings for record in records], head, final)
 
 
+@kept
 def stream(
     settings: TwoAccountsSettings, bigrams: Bigrams, seeds: Sequence[int], *, device: torch.device
 ) -> Curves:

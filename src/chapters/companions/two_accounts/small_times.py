@@ -14,6 +14,7 @@ from torch import Tensor
 
 from chapters.companions.birth import model, task
 from emergence.models import Weights, disentangled_output
+from running.memo import kept
 
 
 class Parts(NamedTuple):
@@ -85,6 +86,7 @@ def _gradient(value: Value, at: Parts) -> Parts:
     return Parts(*torch.autograd.grad(value(free), free))
 
 
+@kept
 def flow(loss: Value, zero: Parts, times: Sequence[float]) -> list[Parts]:
     """The weights at rising times under gradient flow of a loss, a Runge-Kutta step per time."""
     now, before, found = zero, 0.0, []

@@ -19,6 +19,7 @@ from chapters.companions.two_accounts import readings
 from emergence.subspace import INDUCTION_HEAD, NAMES, PseudoParameters, embed
 from emergence.training import MinimalTraining, gradient_samples, train_minimal
 from running.devices import generator
+from running.memo import kept
 
 from . import TwoAccountsSettings
 from .readings import AssociativeMemory
@@ -67,6 +68,7 @@ def first_step(settings: MinimalTraining, seeds: Sequence[int], device: torch.de
     return float(((w1 + w2) / w3).max())
 
 
+@kept
 def stream(
     settings: TwoAccountsSettings, bigrams: Bigrams, seed: int, *, device: torch.device
 ) -> tuple[Float[np.ndarray, "stages 3"], Float[np.ndarray, "stages 3"]]:

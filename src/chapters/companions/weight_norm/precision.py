@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
+from running.memo import kept
+
 SATURATING = ("begun", "start", "held", "copy")  # min(1, max(0, sum)); `out` is a threshold
 
 
@@ -48,6 +50,7 @@ def digits(network: dict[tuple[str, str], Any], n_bits: int) -> list[int]:
     return found
 
 
+@kept
 def recovered(bits: Sequence[int], precision: int) -> int:
     """How many bits it prints before the first wrong one, its weight cut to so many digits."""
     weight = packed(bits[: precision - 1])

@@ -143,7 +143,7 @@ def descend(
     losses: list[Tensor] = []
     streams = data.streams if isinstance(data, Fresh) else ()
     for step in loop.steps(
-        Task.of(descend, data=data, steps=steps, learning_rate=learning_rate),
+        Task.of(descend, start=start, data=data, steps=steps, learning_rate=learning_rate),
         steps,
         label,
         weights=weights,

@@ -5,6 +5,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from running.memo import kept
+
 from .averages import Group, gaussian, give_query_position, mean_gradient, orbit, structured_weights
 from .commutant import block_orthogonal, invariants, signed_permutations
 
@@ -12,6 +14,7 @@ from .commutant import block_orthogonal, invariants, signed_permutations
 BLOCKS = (("EF", "EF"), ("EFEF", "EFEF"), ("EFEFEFEF", "E"))
 
 
+@kept
 def fixed_dimensions(k: int) -> tuple[int, int, int]:
     """Dimensions of W1, W2 and W3 that all turns leave fixed, for D = 2k: exact null spaces.
 
@@ -31,6 +34,7 @@ def fixed_dimensions(k: int) -> tuple[int, int, int]:
     return w1, w2, w3
 
 
+@kept
 def gradients(
     dim: int, points: int, group: Group, generator: torch.Generator, *, query_position: bool
 ) -> Float[Tensor, "points weights"]:

@@ -13,6 +13,7 @@ from emergence.models import Weights
 from emergence.presets import preset
 from emergence.subspace import PseudoParameters, embed
 from emergence.training import MinimalTraining
+from running.memo import kept
 
 #: Contents of four kinds: do their directions overlap, and are their lengths unequal?
 CONTENTS = {
@@ -76,17 +77,23 @@ def contents(
     return tasks.Batch(inputs, rows[every, item + 1], batch.query)
 
 
+@kept
 def pushes(
     kind: str,
     settings: MinimalTraining,
     pseudo: Float[Tensor, "19"],
     size: int,
+    batches: int,
     *,
     generator: torch.Generator,
-) -> Float[Tensor, "19"]:
-    """Minus the gradient of the mean loss over dimensions by the 19, on one batch of contents."""
+) -> Float[Tensor, "batches 19"]:
+    """Minus the gradient of the mean loss over dimensions by the 19, on batches of contents."""
     free = pseudo.detach().clone().to(generator.device, torch.float32).requires_grad_()
-    batch = contents(kind, settings, size, generator=generator)
-    network = Weights(*embed(PseudoParameters.unstack(free), settings.dim))
-    loss = (disentangled_output(network, batch.inputs) - batch.target).square().mean()
-    return -torch.autograd.grad(loss, free)[0].cpu()
+
+    def push() -> Tensor:
+        batch = contents(kind, settings, size, generator=generator)
+        network = Weights(*embed(PseudoParameters.unstack(free), settings.dim))
+        loss = (disentangled_output(network, batch.inputs) - batch.target).square().mean()
+        return -torch.autograd.grad(loss, free)[0].cpu()
+
+    return torch.stack([push() for _ in range(batches)])

@@ -12,6 +12,7 @@ from emergence.presets import preset
 from emergence.subspace import INDUCTION_HEAD, NAMES
 from emergence.theory import EmergenceTimes, emergence_times
 from emergence.training import MinimalRecord, MinimalTraining, train_closed, train_minimal
+from running.memo import kept
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,7 @@ class EmergenceSweep:
             thresholds=self.thresholds,
         )
 
+    @kept
     def exact_steps(self, n_pairs: int) -> Float[np.ndarray, "3"]:
         """Steps until alpha, beta and gamma emerge in descent by the exact gradient."""
         record = train_closed(self.training(n_pairs))

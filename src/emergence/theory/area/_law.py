@@ -7,6 +7,8 @@ import numpy as np
 from jaxtyping import Float
 from scipy.integrate import solve_ivp
 
+from running.memo import kept
+
 from .._flow import UNIT, Crossing, Landscape, Point, Rates, Velocity, velocity_in
 from .._times import HORIZON
 
@@ -74,6 +76,7 @@ def settled_climb(landscape: Landscape, alpha: float, beta: float) -> Float[np.n
     return -np.array(landscape.gradient(alpha, beta, gamma)[:2]) / gamma
 
 
+@kept
 def area_times(
     landscape: Landscape, *, rates: Rates = UNIT, threshold: float = 0.5, settled: bool = False
 ) -> AreaTimes:
@@ -154,6 +157,7 @@ def clock(landscape: Landscape, rate: float, area: float) -> float:
     return found
 
 
+@kept
 def swept(
     landscape: Landscape,
     end: float,

@@ -4,6 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from running.memo import kept
+
 from .._flow import Landscape
 from .._reduced import reduced_gradient, reduced_loss
 from .._times import times_in
@@ -119,6 +121,7 @@ def limit_landscape(harmonic: float) -> Landscape:
     return Landscape(loss, gradient, LONGEST)
 
 
+@kept
 def limit_times(*, threshold: float = 0.5) -> LimitTimes:
     """Constants and next order of a loss at every position, for the last pair (this book).
 

@@ -35,7 +35,9 @@ def test_nothing_pushes_beta_8_where_contents_are_orthonormal():
     head = torch.zeros(len(NAMES))
     head[HEAD] = torch.tensor([0.4, 1.0, 1.0])
     push = {
-        kind: appendix_c.pushes(kind, RUN, head, 2000, generator=torch.Generator().manual_seed(2))
+        kind: appendix_c.pushes(
+            kind, RUN, head, 2000, 1, generator=torch.Generator().manual_seed(2)
+        )[0]
         for kind in ("Gaussian", "orthogonal, equal lengths")
     }
     eighth = NAMES.index("beta_8")

@@ -12,6 +12,7 @@ from jaxtyping import Float
 from emergence import theory
 from emergence.experiments.first_passage import knows_labels_only
 from emergence.theory import cross_entropy, limits
+from running.memo import kept
 from running.records import StoredRuns
 
 from . import cells
@@ -126,6 +127,7 @@ def _collapse(n_pairs: int, model: theory.Model) -> float:
 
 
 @cache
+@kept
 def under_cross_entropy(n_pairs: int, vocabulary: int) -> float:
     """The flow time of the three scalars with cross-entropy and uniform queries to half of ln N."""
     landscape = cross_entropy.landscape(n_pairs, vocabulary, "uniform", say_items=True)

@@ -1,0 +1,248 @@
+"""Kills, flipped bits, full disks, odd inputs: a few here, many in `make drill WHAT=faults`."""
+
+import itertools
+import json
+import math
+import multiprocessing
+import os
+import random
+import resource
+import subprocess
+import sys
+import time
+from contextlib import suppress
+
+import psutil
+import pytest
+import torch
+import yaml
+from hypothesis import HealthCheck, given, seed, settings
+from hypothesis import strategies as st
+
+from bookbuild.errors import BookError
+from bookbuild.execution.fork_server import FORKS
+from bookbuild.execution.sweeps import read_grid
+from bookbuild.ledger.claims import judge, read_claims
+from bookbuild.results.cache import StoredCache
+from bookbuild.results.store import Store
+from chapters.paper.full_dynamics import EmergenceSweep, Point, emergence_steps
+from emergence.training import MinimalTraining, TokenTraining, train_minimal, train_tokens
+from interruption import bits
+from running import cache, sweep
+from tools.this_book import ROOT
+from tools.toy_book import LINE
+
+FAULTS, SEED = (int(os.environ.get(name, "1")) for name in ("FAULTS", "FAULTS_SEED"))
+CPU = torch.device("cpu")
+MINIMAL = MinimalTraining(4, 16, 32, 80, snapshots=(7, 80))
+TOKENS = TokenTraining(dim=32, vocabulary=16, block_size=16, n_pairs=4, batch_size=32, steps=40)
+POINT = EmergenceSweep(dim=32, learning_rate=10.0, batch_size=16).point(2, 0, CPU)
+BUILD = [sys.executable, "-m", "bookbuild", "chapter", LINE, "--device", "cpu"]
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*use of fork:DeprecationWarning")
+
+
+@pytest.fixture(params=range(FAULTS))
+def dice(request):
+    """What a test draws its faults with; it is repeated with others."""
+    return random.Random(f"{SEED} {request.node.name}")
+
+
+def killed(seconds, work, *arguments):
+    """Fork, do some work, and kill it -9 at a moment; return whether it was still at it."""
+    process = multiprocessing.get_context("fork").Process(target=work, args=arguments)
+    process.start()
+    process.join(seconds)
+    process.kill()
+    process.join()
+    assert process.exitcode in (0, -9)
+    return process.exitcode != 0
+
+
+def train(folder):
+    with cache.attached(StoredCache(folder, ROOT / "src", "cpu", {}, interval=0.02)):
+        tokens = train_tokens(TOKENS, 0, device=CPU)
+        return train_minimal(MINIMAL, (0, 1), device=CPU), tokens.loss, tokens.model
+
+
+def steps_kept(folder):
+    """Return the step of each state, all of which have to be sound."""
+    found = {key: Store(folder).get(key) for key in Store(folder).listed()}
+    assert [remark for stored, remark in found.values() if stored is None] == []
+    return {key: json.loads(s.files["value.json"])["step"] for key, (s, _) in found.items()}
+
+
+@pytest.mark.skipif(not FORKS, reason="libraries do not survive it")
+def test_a_training_killed_at_any_moment_goes_on_and_ends_in_the_same_bits(tmp_path, dice):
+    started = time.monotonic()
+    undisturbed = bits(train(tmp_path / "whole"))
+    duration = time.monotonic() - started
+    kept, kills = {}, 0
+    while not (kills and kept):
+        kills += killed(dice.uniform(0, duration / 2), train, tmp_path / "killed")
+        after = steps_kept(tmp_path / "killed")
+        assert all(after[key] >= step for key, step in kept.items())
+        kept = after
+    assert bits(train(tmp_path / "killed")) == undisturbed
+
+
+def write(folder, first):
+    """Write version after version of a result, and note each that was acknowledged."""
+    with (folder / "acknowledged").open("a") as notes:
+        for version in itertools.count(first):
+            content = bytes([version % 256]) * 200_000
+            Store(folder).put("x", "sweep", "x", {"version": version}, {"x": content})
+            print(version, file=notes, flush=True)
+
+
+def test_every_version_that_was_acknowledged_outlives_a_killed_writer(tmp_path, dice):
+    written = 0
+    for _ in range(6):
+        assert killed(dice.uniform(0.05, 0.3), write, tmp_path, written)
+        written = (tmp_path / "acknowledged").read_text().count("\n")
+        stored, remark = Store(tmp_path).get("x")
+        assert remark == ""
+        version = stored.origin["version"] if stored else -1
+        assert version >= written - 1
+        assert stored is None or stored.files["x"] == bytes([version % 256]) * 200_000
+        Store(tmp_path).tidy()
+        assert not list(tmp_path.glob(".*"))
+    assert written
+
+
+def born(build, generation):
+    """Return the build, its fork server, the worker or the kernel, once there is one."""
+    while build.poll() is None:
+        with suppress(psutil.NoSuchProcess):
+            line = [psutil.Process(build.pid)]
+            for below in line[0].children():
+                if "bookbuild.execution.fork_server" in below.cmdline():
+                    line += [below, *below.children(recursive=True)]
+            if len(line) > generation:
+                return line[generation]
+        time.sleep(0.02)
+    raise AssertionError("the build has ended")
+
+
+@pytest.mark.parametrize("generation", range(4), ids=["build", "fork server", "worker", "kernel"])
+def test_a_build_after_a_killed_one_is_as_if_nothing_had_been(unbuilt, dice, generation):
+    """Killed at any moment; other tests kill while a cell is executed."""
+    with subprocess.Popen(BUILD, cwd=unbuilt.root, stderr=subprocess.PIPE, text=True) as build:
+        target = born(build, generation)
+        time.sleep(dice.uniform(0, 1))
+        family = [build.pid, *(p.pid for p in psutil.Process(build.pid).children(recursive=True))]
+        with suppress(psutil.NoSuchProcess):
+            target.kill()
+        _, told = build.communicate(timeout=300)
+    assert "Traceback" not in told
+    assert build.returncode or any(unbuilt.settings().results.glob("*.result"))
+    assert all(unbuilt.ends(pid, seconds=120) for pid in family)
+    again = subprocess.run(BUILD, cwd=unbuilt.root, capture_output=True, text=True)
+    assert (again.returncode, again.stderr) == (0, "")
+    assert "slope = [2.0, 2.0, 2.0]" in again.stdout.splitlines()
+    assert not any(unbuilt.settings().running.iterdir())
+    assert not (unbuilt.settings().results / "set-aside").exists()
+
+
+@pytest.mark.parametrize("place", [9, 99, -99], ids=["checksum", "header", "archive"])
+def test_a_flipped_bit_is_told_and_the_result_computed_again(tmp_path, dice, caplog, place):
+    remembering = StoredCache(tmp_path, ROOT / "src", "cpu", {})
+    key = remembering.key(cache.Task.of(emergence_steps, configuration=POINT))
+    with cache.attached(remembering):
+        whole = bits(sweep.run(emergence_steps, [POINT]))
+        broken = bytearray(Store(tmp_path).path(key).read_bytes())
+        broken[place] ^= 1 << dice.randrange(8)
+        Store(tmp_path).path(key).write_bytes(broken)
+        assert bits(sweep.run(emergence_steps, [POINT])) == whole
+    assert f"Stored result {key} is damaged: set aside" in caplog.text
+    assert Store(tmp_path).get(key)[0]
+
+
+@pytest.fixture
+def full():
+    """Let no file grow beyond a limit, as on a full disk."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    yield lambda most: resource.setrlimit(resource.RLIMIT_FSIZE, (most, before[1]))
+    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_what_does_not_fit_is_told_and_what_did_is_kept(tmp_path, dice, full):
+    store, kept, told = Store(tmp_path), {}, set()
+    full(500_000)
+    for key in 5 * "abcd":
+        drawn = dice.randbytes(dice.randrange(1_000_000))
+        try:
+            store.put(key, "sweep", "x", {}, {"x": drawn})
+            kept[key] = drawn
+        except BookError as error:
+            told.add(str(error))
+    assert told == {"The result of x could not be kept: file too large."}
+    assert {key: store.get(key)[0].files["x"] for key in store.listed()} == kept
+    assert kept
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_a_build_on_a_full_disk_ends_in_a_sentence(unbuilt, full):
+    full(2000)
+    done = subprocess.run(BUILD, cwd=unbuilt.root, capture_output=True, text=True)
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert done.stderr.endswith(": file too large.\n")
+
+
+text, number = st.text(max_size=12), st.integers(-3, 300) | st.floats(allow_nan=False)
+junk = st.recursive(
+    st.none() | number | text | st.sampled_from([True, math.nan, "os.system", "emergence.f"]),
+    lambda one: st.lists(one, max_size=3) | st.dictionaries(text, one, max_size=3),
+    max_leaves=6,
+)
+forms = st.sampled_from(["within", "at_least", "at_most", "contains", "holds"])
+bounds = number | st.lists(number, max_size=3) | st.just(True) | text
+FUNCTION = f"{Point.__module__}.emergence_steps"
+CLAIM = {"source": "Eq. 1", "statement": "A.", "kind": "paper", "chapter": LINE, "why": "So."}
+AXES, FIXED = {"n_pairs": [2, 3], "seed": [0, 1]}, {"dim": 8, "learning_rate": 1.0}
+
+
+def spoiled(sound):
+    """Draw a document of which up to two fields are junk or new."""
+    return st.dictionaries(st.sampled_from([*sound, "more"]), junk, max_size=2).map(sound.__or__)
+
+
+def odd(reads):
+    """Have a test read what is drawn from its data; it may be refused, in sentences."""
+
+    @settings(max_examples=50 * FAULTS, suppress_health_check=list(HealthCheck))
+    @seed(SEED)
+    @given(st.data())
+    def test(tmp_path, data):
+        told = []
+        try:
+            reads(tmp_path, data.draw)
+        except BookError as error:
+            told = error.problems
+        assert all(sentence.strip() and len(sentence) < 2000 for sentence in told)
+
+    return test
+
+
+@odd
+def test_an_odd_ledger_is_judged_or_refused(folder, draw):
+    rows, found = [], {}
+    for name in draw(st.lists(st.sampled_from("abc"), max_size=3, unique=True)):
+        sound = CLAIM | {"id": name, "measure": name, "expect": {draw(forms): draw(bounds)}}
+        rows.append(draw(spoiled(sound)))
+        found[name] = {"value": draw(number | st.booleans()), "over": None, "judged": True}
+    (folder / "data").mkdir(exist_ok=True)
+    (folder / "data" / "claims.yml").write_text(yaml.safe_dump(draw(st.just(rows) | junk)))
+    for finding in judge(read_claims(folder, [LINE]), {LINE: found}, judged=True):
+        assert finding.verdict in ("reproduced", "partly", "contradicted")
+        assert str(finding.measured)
+
+
+@odd
+def test_an_odd_grid_is_read_or_refused(folder, draw):
+    sound = {"function": FUNCTION, "grid": draw(spoiled(AXES)), "fixed": draw(spoiled(FIXED))}
+    declared = draw(spoiled(sound) | junk)
+    (folder / "grid.yml").write_text(yaml.safe_dump(declared))
+    points = read_grid(folder / "grid.yml", "cpu").configurations
+    assert all(type(point) is Point and type(point.n_pairs) is int for point in points)
+    assert len(points) == math.prod(map(len, declared["grid"].values()))

@@ -1,1 +1,0 @@
-"""Faults on purpose, with real processes: what was tried, what was noticed, what was lost."""
