@@ -49,8 +49,9 @@ def _of_any(point: Tensor, sizes: Tensor) -> Tensor:
     there = (q < sizes).double()
 
     def after(terms: Tensor) -> Tensor:
-        whole = (terms * there).cumsum(-1)
-        return whole[:, -1:] - whole
+        # summed from the end: a difference of sums would lose digits to the first pair's large term
+        sums = (terms[..., 1:] * there[:, 1:]).flip(-1).cumsum(-1).flip(-1)
+        return torch.nn.functional.pad(sums, (0, 1))
 
     return (_excess(point, sizes, q, after) * there).sum(dim=-1) / sizes.squeeze(-1)
 
