@@ -13,7 +13,7 @@ from scipy.optimize import brentq
 
 EXACT = 400  # prefixes summed one by one; an integral over log n stands for longer ones
 PANELS = 3  # of the integral, a unit of log n
-NODES, NODE_WEIGHTS = np.polynomial.legendre.leggauss(20)
+NODES = 20  # of each panel
 
 
 def balance() -> tuple[float, float]:
@@ -35,9 +35,10 @@ def speeds(alpha: float, beta: float) -> tuple[float, float]:
     low, high = np.log(EXACT + 0.5), max(alpha, np.log(EXACT)) + 8
     edges = np.linspace(low, high, int(PANELS * (high - low)) + 2)
     half = np.diff(edges)[:, None] / 2
-    far = np.exp(edges[:-1, None] + half * (1 + NODES)).ravel()
+    nodes, node_weights = np.polynomial.legendre.leggauss(NODES)
+    far = np.exp(edges[:-1, None] + half * (1 + nodes)).ravel()
     n = np.concatenate([np.arange(1.0, EXACT + 1), far])
-    weight = np.concatenate([np.ones(EXACT), (half * NODE_WEIGHTS).ravel() * far])
+    weight = np.concatenate([np.ones(EXACT), (half * node_weights).ravel() * far])
     others = (2 * n - 2) * np.exp(-alpha)
     share = 1 / (1 + others)
     rivals = (2 * n - 1) * np.exp(-beta * share)

@@ -3,18 +3,9 @@
 from emergence._moved import moved
 
 from ._context import asked
-from ._law import TOLERANCES, AreaTimes, area_times, climb, clock, settled_climb, swept
+from ._law import TOLERANCES, AreaTimes, area_times, climb, clock, swept
 
-__all__ = [
-    "TOLERANCES",
-    "AreaTimes",
-    "area_times",
-    "asked",
-    "climb",
-    "clock",
-    "settled_climb",
-    "swept",
-]
+__all__ = ["TOLERANCES", "AreaTimes", "area_times", "asked", "climb", "clock", "swept"]
 
 
 def __getattr__(name: str) -> None:

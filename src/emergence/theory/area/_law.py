@@ -53,29 +53,6 @@ def climb(landscape: Landscape, alpha: float, beta: float) -> Float[np.ndarray, 
     return (np.array(down[:2]) - np.array(up[:2])) / (2 * SMALL)
 
 
-def settled_climb(landscape: Landscape, alpha: float, beta: float) -> Float[np.ndarray, " 2"]:
-    """The same where gamma is what alpha and beta make it tend to, R/S (this book).
-
-    R is the attention to the answer and S that of its squares, for the squared error. While gamma
-    is below R/S the flow is slower than `climb` and faster than this.
-
-    Args:
-        landscape: the squared error as a function of alpha_3, beta_2 and gamma_3.
-        alpha: alpha_3, any.
-        beta: beta_2, any.
-
-    Returns:
-        The negative gradient with respect to alpha and beta at this gamma, divided by it.
-
-    Example:
-        >>> area.settled_climb(theory.landscape_of(4), 0.0, 0.0).round(9).tolist()  # flat S
-        [0.0, 0.03125]
-    """
-    at_zero, at_one = (landscape.gradient(alpha, beta, gamma)[2] for gamma in (0.0, 1.0))
-    gamma = at_zero / (at_zero - at_one)
-    return -np.array(landscape.gradient(alpha, beta, gamma)[:2]) / gamma
-
-
 @kept
 def area_times(
     landscape: Landscape, *, rates: Rates = UNIT, threshold: float = 0.5, settled: bool = False
@@ -89,8 +66,8 @@ def area_times(
         landscape: the loss of alpha_3, beta_2 and gamma_3 on any data, squared or not.
         rates: the rate of each parameter, all > 0.
         threshold: the threshold of alpha_3 and beta_2, > 0.
-        settled: whether alpha and beta follow `settled_climb` instead, for areas that are never
-            too small, at any chances of the queries.
+        settled: whether gamma is taken to be R/S, to which it tends: R is the attention to the
+            answer, and S the sum of its squares (squared error only).
 
     Returns:
         The areas, with an error that the chapter bounds, and the times, which neglect how attention
@@ -111,7 +88,7 @@ def area_times(
         raise ValueError(f"rates and threshold must be positive, got {rates} and {threshold}")
 
     def velocity(_area: float, state: np.ndarray) -> list[float]:
-        push = (settled_climb if settled else climb)(landscape, *state.tolist())
+        push = (_settled_climb if settled else climb)(landscape, *state.tolist())
         return [rates.alpha * float(push[0]), rates.beta * float(push[1])]
 
     # Under a gamma near 1 the area grows like time, of which `times_in` lets HORIZON pass; twice
@@ -119,6 +96,13 @@ def area_times(
     end = 2 * HORIZON * landscape.pairs**2 * math.exp(2 * max(0.5, threshold)) / min(rates[:2])
     areas, _ = _crossings(velocity, [0.0, 0.0], (0, 1), threshold, end)
     return AreaTimes(*(clock(landscape, rates.gamma, found) for found in areas), *areas)
+
+
+def _settled_climb(landscape: Landscape, alpha: float, beta: float) -> Float[np.ndarray, " 2"]:
+    """The same as `climb` where gamma is R/S, to which it tends."""
+    at_zero, at_one = (landscape.gradient(alpha, beta, gamma)[2] for gamma in (0.0, 1.0))
+    gamma = at_zero / (at_zero - at_one)
+    return -np.array(landscape.gradient(alpha, beta, gamma)[:2]) / gamma
 
 
 def clock(landscape: Landscape, rate: float, area: float) -> float:
