@@ -118,11 +118,24 @@ def test_with_the_first_prefix_they_never_do(n_pairs):
     assert land.gradient(0.0, 0.0, 1.0)[1] == pytest.approx(16 / 81)
 
 
-@pytest.mark.parametrize(("query", "supervision"), [("last", "every"), ("uniform", "last")])
-def test_nineteen_emerge_when_attention_between_rows_says(query, supervision):
+def test_no_digits_are_lost_where_the_first_item_attends_elsewhere():
+    """Its score is e^(2/e^-3), and no sum over later pairs has it."""
+    point = np.zeros(19)
+    point[[0, 1, 4, 17]] = -1.5, -1.5, 2.0, 1.0
+    at = torch.tensor(point, requires_grad=True)
+    (slope,) = torch.autograd.grad(every_position.rows(7, "uniform", "causal")(at), at)
+    land = theory.landscape_of(7, "uniform", model="full", supervision="every", mask="causal")
+    assert np.allclose(land.gradient(*point), slope, rtol=1e-10, atol=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("n_pairs", "query", "supervision"),
+    [(7, "last", "every"), (7, "uniform", "last"), (7, "uniform", "every"), (64, "last", "every")],
+)
+def test_nineteen_emerge_when_attention_between_rows_says(n_pairs, query, supervision):
     rule = {"query": query, "supervision": supervision}
-    found = theory.emergence_times(7, model="full", mask="causal", **rule)
-    other = every_position.rows(7, query, "causal", supervision)
+    found = theory.emergence_times(n_pairs, model="full", mask="causal", **rule)
+    other = every_position.rows(n_pairs, query, "causal", supervision)
     expected = every_position.times(other, 19, latest(found))
     assert [*found[:3], found.collapse] == pytest.approx(expected, rel=1e-6)
 
