@@ -34,8 +34,7 @@ def times(loss, count, end):
         velocity, (0, end), np.zeros(count), method="DOP853", events=heights,
         rtol=1e-9, atol=1e-12,
     )  # fmt: skip
-    assert all(len(found) for found in run.t_events)
-    return [float(found[0]) for found in run.t_events]
+    return [float(found[0]) if len(found) else np.inf for found in run.t_events]
 
 
 def three(n_pairs, query):
@@ -70,7 +69,24 @@ def three(n_pairs, query):
     return uniform
 
 
-def nineteen(n_pairs, query):
+def three_causal(weights):
+    """The same for the last pair where a row attends to itself: three rows with a score."""
+    n = torch.arange(1, len(weights) + 1, dtype=torch.float64)
+    weights = torch.tensor(weights, dtype=torch.float64)
+
+    def loss(point):
+        alpha, beta, gamma = point
+        label = alpha.exp() / (alpha.exp() + 2 * n - 1)
+        scores = beta * torch.stack([label, 1 / (2 * n - 1), 2 / (2 * n + 1)])
+        blank = (2 * n - 2).log()[None]  # all rows before the pair, of which each has the score 0
+        right, item, query, others = torch.cat([scores, blank]).softmax(dim=0)
+        wrong = (gamma * right - 1) ** 2 + (gamma * (item + query)) ** 2
+        return weights @ (wrong + (gamma * others) ** 2 / (2 * n - 2).clamp(min=1))
+
+    return loss
+
+
+def nineteen(n_pairs, query, mask="strict"):
     """The mean loss over prefixes of the network of Eq. 1, the 19 pseudo-parameters in its weights.
 
     The last pair of each prefix, or the mean over all pairs of it.
@@ -90,9 +106,66 @@ def nineteen(n_pairs, query):
     def loss(point):
         weights = embed(PseudoParameters.unstack(point), dim)
         losses = [
-            (models.disentangled_output(weights, inputs) - target).square().sum(dim=-1).mean()
+            (models.disentangled_output(weights, inputs, mask=mask) - target)
+            .square()
+            .sum(dim=-1)
+            .mean()
             for inputs, target in batches
         ]
         return torch.stack(losses).mean()
 
     return loss
+
+
+def rows(n_pairs, query, mask, supervision="every"):
+    """The same without weights or data: attention between coefficients of rows, at 19 numbers.
+
+    A row's content is a unit vector, and the query's is that of the item it asks for.
+    """
+    prefixes = range(1, n_pairs + 1) if supervision == "every" else [n_pairs]
+    asked = [
+        (n, q, 1 / (len(prefixes) * (n if query == "uniform" else 1)))
+        for n in prefixes
+        for q in (range(n) if query == "uniform" else [n - 1])
+    ]
+    n, q, weight = (torch.tensor(part, dtype=torch.float64) for part in zip(*asked, strict=True))
+    unit = torch.eye(2 * n_pairs, dtype=torch.float64)
+    partner = unit.view(n_pairs, 2, -1).flip(1).reshape(unit.shape)
+    seen = torch.arange(2 * n_pairs) < 2 * n[:, None]
+    seen = torch.cat([seen, torch.full((len(n), 1), mask == "causal")], dim=1)
+    lower = unit.new_ones(unit.shape).tril(0 if mask == "causal" else -1).bool()
+    content, answer = unit[2 * q.long()], unit[2 * q.long() + 1]
+
+    def softmax(scores, allowed):
+        return scores.masked_fill(~allowed, -1e300).softmax(dim=-1) * allowed
+
+    def dot(one, other):
+        return (one * other).sum(dim=-1, keepdim=True)
+
+    def loss(point):
+        a, b, g = (dict(enumerate(part, start=1)) for part in point.split([3, 12, 4]))
+        held = softmax((a[1] + a[2]) * unit + a[3] * partner, lower)
+        scores = torch.cat([a[1] * content, a[1].expand(len(n), 1)], dim=1)
+        paid = softmax(scores, seen)
+        place, known = paid[:, :-1], paid[:, :-1] + paid[:, -1:] * content
+        on_rows = (
+            b[1] * content + b[7] * known + b[9] * place + b[10] * place @ partner
+            + (b[2] * content + b[8] * known + b[11] * place + b[12] * place @ partner) @ held.T
+        )  # fmt: skip
+        on_itself = (
+            b[1] + (b[2] + b[7]) * dot(content, known) + b[8] * dot(known, known)
+            + b[11] * dot(place, place) + b[12] * dot(place, place @ partner)
+        )  # fmt: skip
+        paid = softmax(torch.cat([on_rows, on_itself], dim=1), seen)
+        direct, itself = paid[:, :-1], paid[:, -1:]
+        found = g[1] * content + g[2] * known + g[3] * (direct + itself * content)
+        found = found + g[4] * (direct @ held + itself * known)
+        return weight @ (found - answer).square().sum(dim=1)
+
+    return loss
+
+
+def head(loss):
+    """A loss of nineteen with all parameters but alpha_3, beta_2, gamma_3 at zero."""
+    places = torch.eye(19, dtype=torch.float64)[list(HEAD[19])]
+    return lambda point: loss(point @ places)

@@ -47,7 +47,7 @@ export function timeChart(flow, points, x, width, height) {
   const split = Math.round(height * 0.66);
   const box = { left: 34, right: width - 10, top: 24, bottom: split - 26 };
   const low = { left: 34, right: width - 10, top: split + 16, bottom: height - 38 };
-  const least = Math.min(0, ...flow.start) * 1.1;
+  const least = Math.min(0, ...points.flatMap((point) => point.y)) * 1.1;
   const most = Math.max(1.8, 1.3 * Math.max(...flow.thresholds), 1.2 * Math.max(...flow.start));
   const y = { map: linear([least, most], [box.bottom, box.top]), ticks: ticks(least, most, 4), label: "α, β, γ" };
   const highest = Math.max(1, points[0].loss);

@@ -1,9 +1,9 @@
-/** The explorable of a loss at every position: one query of the full context beside it. */
+/** The explorable of a loss at every position: under both masks, with one query beside it. */
 
 import { linear, ticks } from "./chart.js";
 import { fit, html, number, oncePerFrame, slider, svg } from "./dom.js";
 import { curvePoints, PARAMETERS, SYMBOLS, timeChart } from "./emergence-view.js";
-import { everyPosition } from "./every.js";
+import { everyPosition, lossCausal } from "./every.js";
 import { gradientFlow } from "./flow.js";
 import { showNear } from "./near.js";
 
@@ -11,8 +11,9 @@ const HEIGHT = 320; // of the curves, in pixels
 const TWO_COLUMNS = 640; // from this width on
 const SIZES = [2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256];
 const KINDS = [
-  { name: "One query of the full context", power: 2, unit: "N²", flow: (n) => gradientFlow(n) },
-  { name: "A loss at every position", power: 1, unit: "N", flow: everyPosition },
+  { name: "One query, strict mask", power: 2, unit: "N²", flow: (n) => gradientFlow(n) },
+  { name: "Every position, strict mask", power: 1, unit: "N", flow: (n) => everyPosition(n) },
+  { name: "Every position, causal mask", power: 1, unit: "N", flow: (n) => everyPosition(n, lossCausal) },
 ];
 
 function show(mount) {
@@ -48,7 +49,7 @@ function show(mount) {
     html("div", { class: "ex-charts" }, ...KINDS.map(({ name }, i) => html(
       "div", {}, html("p", { class: "ex-note" }, name), pictures[i],
     ))),
-    html("div", { class: "ex-scroll", tabindex: 0, role: "region", "aria-label": "Times of both" }, table),
+    html("div", { class: "ex-scroll", tabindex: 0, role: "region", "aria-label": "Times of all three" }, table),
   );
   mount.classList.add("ex-live");
   new ResizeObserver(() => flows && redraw()).observe(mount);
@@ -68,26 +69,28 @@ function draw(flow, { power, unit }, picture, width) {
   picture.replaceChildren(timeChart(flow, curvePoints(flow, x, range), x, width, HEIGHT));
 }
 
-function inWords([single, every]) {
+function inWords([single, every, causal]) {
   const gain = number(single.times.alpha / every.times.alpha, 3);
-  return `With N = ${number(single.nPairs)}, α emerges at ${number(every.times.alpha)} where a loss is taken at `
-    + `every position, and at ${number(single.times.alpha)} with one query: ${gain} times as late.`;
+  return `With N = ${number(single.nPairs)} and the strict mask, α emerges at ${number(every.times.alpha)} where a `
+    + `loss is taken at every position, and at ${number(single.times.alpha)} with one query: ${gain} times as late. `
+    + `Under the causal mask with a loss at every position: ${number(causal.times.alpha)}.`;
 }
 
-function timesTable([single, every]) {
+function timesTable(flows) {
   const rows = [...PARAMETERS, "collapse"].map((name) => {
     const quantity = name === "collapse" ? "loss" : name;
     const words = name === "collapse" ? "loss falls to ½" : `${SYMBOLS[name]} emerges`;
-    const cells = [single, every].flatMap((flow, i) => [
+    const cells = flows.flatMap((flow, i) => [
       html("td", {}, number(flow.times[name], 5)),
-      html("td", {}, `${(flow.times[name] / flow.nPairs ** KINDS[i].power).toFixed(4)} ${KINDS[i].unit}`),
+      html("td", {}, flow.times[name] < Infinity
+        ? `${(flow.times[name] / flow.nPairs ** KINDS[i].power).toFixed(4)} ${KINDS[i].unit}` : ""),
     ]);
     return html(
       "tr", { class: `q-${quantity}`, "data-event": name },
       html("th", { scope: "row" }, html("span", { class: "ex-swatch", "aria-hidden": "true" }), words), ...cells,
     );
   });
-  const heads = ["Event", "One query", "in N²", "Every position", "in N"];
+  const heads = ["Event", ...KINDS.flatMap(({ name, unit }) => [name, `in ${unit}`])];
   return [
     html("thead", {}, html("tr", {}, ...heads.map((head) => html("th", { scope: "col" }, head)))),
     html("tbody", {}, ...rows),

@@ -5,6 +5,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from emergence.models import Mask
 from emergence.tasks import Query
 from running.memo import kept
 
@@ -97,6 +98,7 @@ def emergence_times(
     threshold: float | State = 0.5,
     model: Model = "reduced",
     supervision: Supervision | Sequence[float] | Weighting = "last",
+    mask: Mask = "strict",
     rates: Rates | Point = UNIT,
     start: Point | None = None,
     end: float | None = None,
@@ -111,6 +113,8 @@ def emergence_times(
         supervision: where a loss is taken: `last`, at the last position only, as in the paper;
             `every`, the mean over all prefixes of 1 .. N pairs, each with its own query; or a
             weight for each prefix, >= 0 with a sum of 1 (chapter A loss at every position).
+        mask: `strict`, where a position does not attend to itself (App. B.2), or `causal`, where it
+            does, as in language models.
         rates: the rate of each layer's parameters or of each parameter, as in `theory.times_in`.
         start: the parameters at time 0, zero unless given.
         end: flow time after which nothing counts as reached; None for a long multiple of N^2.
@@ -120,8 +124,8 @@ def emergence_times(
         never reached. The loss that collapses is the one that is trained.
 
     Raises:
-        ValueError: if N < 1, a threshold is not positive, the query rule, model or supervision is
-            unknown, or the weights are invalid.
+        ValueError: if N < 1, a threshold is not positive, the query rule, model, supervision or
+            mask is unknown, or the weights are invalid.
         ArithmeticError: if the solver fails.
 
     Example:
@@ -136,8 +140,10 @@ def emergence_times(
         >>> times = theory.emergence_times(1024, supervision="every")
         >>> round(times.alpha / 1024, 3)  # of order N where one query takes N^2
         2.133
+        >>> theory.emergence_times(16, supervision="every", mask="causal").alpha  # never
+        inf
     """
-    landscape = landscape_of(n_pairs, query, model=model, supervision=supervision)
+    landscape = landscape_of(n_pairs, query, model=model, supervision=supervision, mask=mask)
     return times_in(landscape, rates=rates, start=start, threshold=threshold, end=end)
 
 
@@ -147,6 +153,7 @@ def landscape_of(
     *,
     model: Model = "reduced",
     supervision: Supervision | Sequence[float] | Weighting = "last",
+    mask: Mask = "strict",
 ) -> Landscape:
     """The population loss of the reduced or of the full model on orthonormal inputs (App. B.3).
 
@@ -156,13 +163,14 @@ def landscape_of(
         model: `reduced`, the three parameters of §6, or `full`, all 19 of Theorem 1.
         supervision: `last`, `every` or the weights of the prefixes, as in
             `theory.emergence_times`.
+        mask: `strict` or `causal`, as there.
 
     Returns:
         The loss and its gradient at one point at a time.
 
     Raises:
-        ValueError: if N < 1, the query rule, model or supervision is unknown, or the weights are
-            invalid.
+        ValueError: if N < 1, the query rule, model, supervision or mask is unknown, or the weights
+            are invalid.
 
     Example:
         >>> theory.landscape_of(4).loss(0.0, 0.0, 0.0)
@@ -172,9 +180,9 @@ def landscape_of(
         raise ValueError(f"model must be one of {get_args(Model)}, got {model!r}")
     if query not in LOSSES:
         raise ValueError(f"query must be one of {tuple(LOSSES)}, got {query!r}")
-    if not isinstance(supervision, str) or supervision != "last":
+    if mask != "strict" or not isinstance(supervision, str) or supervision != "last":
         weights = positions.weighting(n_pairs, supervision)
-        return positions.landscape(weights, query, model=model)
+        return positions.landscape(weights, query, model=model, mask=mask)
     if model == "full":
         return full.landscape(n_pairs, query)
     return LOSSES[query](n_pairs)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import torch
 from scipy.special import zeta
 
 from emergence import theory
@@ -67,6 +68,78 @@ def test_nineteen_emerge_when_the_network_does(n_pairs, query):
     assert [*found[:3], found.collapse] == pytest.approx(expected, rel=1e-6)
 
 
+@pytest.mark.parametrize(("model", "query"), RULES)
+@pytest.mark.parametrize("supervision", ["last", "every"])
+@pytest.mark.parametrize("n_pairs", [1, 2, 7])
+def test_a_position_may_attend_to_itself(model, query, supervision, n_pairs):
+    for mask in ("strict", "causal"):
+        land = theory.landscape_of(n_pairs, query, model=model, supervision=supervision, mask=mask)
+        other = every_position.rows(n_pairs, query, mask, supervision)
+        if model == "reduced":
+            other = every_position.head(other)
+        for point in points(model):
+            at = torch.tensor(point, requires_grad=True)
+            loss = other(at)
+            (slope,) = torch.autograd.grad(loss, at)
+            assert land.loss(*point) == pytest.approx(loss.item(), rel=1e-12)
+            assert np.allclose(land.gradient(*point), slope, rtol=1e-10, atol=1e-11)
+
+
+@pytest.mark.parametrize("mask", ["strict", "causal"])
+def test_the_rows_are_those_of_the_network(mask):
+    point = torch.tensor(RNG.normal(size=19))
+    network = every_position.nineteen(4, "uniform", mask)(point)
+    assert every_position.rows(4, "uniform", mask)(point).item() == pytest.approx(network.item())
+
+
+def skip(n_pairs, skipped):
+    weights = (np.arange(n_pairs) >= skipped) / (n_pairs - skipped)
+    return weights.tolist()
+
+
+@pytest.mark.parametrize(("n_pairs", "skipped"), [(4, 1), (64, 2), (64, 63), (4096, 1)])
+def test_three_parameters_emerge_under_the_causal_mask_too(n_pairs, skipped):
+    """Without the prefix of one pair, without two, and with one query."""
+    weights = skip(n_pairs, skipped)
+    found = theory.emergence_times(n_pairs, supervision=weights, mask="causal")
+    expected = every_position.times(every_position.three_causal(weights), 3, latest(found))
+    assert [*found[:3], found.collapse] == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("n_pairs", [4, 64, 4096])
+def test_with_the_first_prefix_they_never_do(n_pairs):
+    found = theory.emergence_times(n_pairs, supervision="every", mask="causal")
+    loss = every_position.three_causal(skip(n_pairs, 0))
+    expected = every_position.times(loss, 3, 40.0 * n_pairs)
+    assert [*found[:3], found.collapse] == pytest.approx(expected, rel=1e-6)
+    assert [found.alpha, found.beta, found.collapse] == [np.inf] * 3
+    # the push of the prefix of one pair on beta, by hand: -16/81
+    land = theory.landscape_of(1, mask="causal")
+    assert land.gradient(0.0, 0.0, 1.0)[1] == pytest.approx(16 / 81)
+
+
+def test_no_digits_are_lost_where_the_first_item_attends_elsewhere():
+    """Its score is e^(2/e^-3), and no sum over later pairs has it."""
+    point = np.zeros(19)
+    point[[0, 1, 4, 17]] = -1.5, -1.5, 2.0, 1.0
+    at = torch.tensor(point, requires_grad=True)
+    (slope,) = torch.autograd.grad(every_position.rows(7, "uniform", "causal")(at), at)
+    land = theory.landscape_of(7, "uniform", model="full", supervision="every", mask="causal")
+    assert np.allclose(land.gradient(*point), slope, rtol=1e-10, atol=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("n_pairs", "query", "supervision"),
+    [(7, "last", "every"), (7, "uniform", "last"), (7, "uniform", "every"), (64, "last", "every")],
+)
+def test_nineteen_emerge_when_attention_between_rows_says(n_pairs, query, supervision):
+    rule = {"query": query, "supervision": supervision}
+    found = theory.emergence_times(n_pairs, model="full", mask="causal", **rule)
+    other = every_position.rows(n_pairs, query, "causal", supervision)
+    expected = every_position.times(other, 19, latest(found))
+    assert [*found[:3], found.collapse] == pytest.approx(expected, rel=1e-6)
+
+
 @pytest.mark.parametrize("power", [0, 1])
 @pytest.mark.parametrize(("model", "head"), [("reduced", (4.0, 6.0, 1.2)), ("full", None)])
 def test_few_prefixes_stand_for_all(monkeypatch, model, head, power):
@@ -109,6 +182,8 @@ def test_weights_are_checked():
         positions.weighting(0, "every")
     with pytest.raises(ValueError, match="no loss for"):
         positions.landscape(np.ones(1), "some")
+    with pytest.raises(ValueError, match="no loss for"):
+        theory.landscape_of(2, mask="none")
     with pytest.raises(ValueError, match="19 pseudo-parameters"):
         positions.landscape(np.ones(1), model="full").loss(0.0, 0.0)
 

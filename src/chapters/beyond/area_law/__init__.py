@@ -71,6 +71,20 @@ def first(count: int, n_pairs: int) -> tuple[float, ...]:
     return tuple(float(q < count) / count for q in range(n_pairs))
 
 
+def first_and_last(n_pairs: int, share: float) -> np.ndarray:
+    """The chances of a query for the first pair with this share, and for the last with the rest."""
+    return share * np.eye(n_pairs)[0] + (1 - share) * np.eye(n_pairs)[-1]
+
+
+def sparse(n_pairs: int, draw: np.random.Generator) -> np.ndarray:
+    """An adversary's chances: the last pair and up to three more, of very different shares."""
+    pairs = draw.choice(np.arange(1, n_pairs - 1), draw.integers(0, 3), replace=False).tolist()
+    pairs += [n_pairs - 1, *([0] if draw.random() < 0.5 else [])]
+    chances = np.zeros(n_pairs)
+    chances[pairs] = 10.0 ** draw.uniform(-4, 0, len(pairs))
+    return chances / chances.sum()
+
+
 def cases(n_pairs: int) -> tuple[Case, ...]:
     """Every corollary's data; N must be a multiple of four."""
     once = tuple(range(n_pairs))
@@ -113,6 +127,10 @@ class AreaLaw:
     asymptotic_pairs: int = 1024  # of the comparison with earlier formulas
     curriculum_pairs: tuple[int, ...] = (16, 32, 64, 128)
     full_pairs: tuple[int, ...] = (16, 32, 64)  # of the same with all nineteen
+    first_pairs: tuple[int, ...] = (64, 256, 1024)  # of mixtures of the first and the last pair
+    first_shares: tuple[float, ...] = (0.02, 0.5)
+    sparse_pairs: tuple[int, ...] = (32, 64, 128)  # of an adversary's mixtures
+    sparse: int = 60  # how many of them
     ahead: float = 4.0  # how long the first pair is asked for, in units of N
     shared_pairs: tuple[int, ...] = (16, 64)  # of the area under the nineteen's gamma_3
     # Figure 4's N, D and B
@@ -131,6 +149,9 @@ PRESET = preset(
         curriculum_pairs=(2, 3, 4),
         full_pairs=(2, 3, 4),
         shared_pairs=(4, 8),
+        first_pairs=(16,),
+        sparse_pairs=(16,),
+        sparse=4,
         trained=Curriculum(2, 8, 64, ahead=4, steps=40),
         plain=Curriculum(2, 8, 64, ahead=0, steps=40),
     ),

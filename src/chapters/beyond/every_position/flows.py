@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from emergence import theory
+from emergence.models import Mask
 from emergence.tasks import Query
 from emergence.theory import Model
 from running import sweep
@@ -25,6 +26,7 @@ class Mixture:
         whole: whether the loss that collapses is that of the full context, asked for its last
             pair, instead of the one that is trained.
         without: places of parameters that are held at zero.
+        mask: whether a position attends to itself, as in `theory.emergence_times`.
     """
 
     n_pairs: int
@@ -33,15 +35,20 @@ class Mixture:
     power: float = 0.0
     whole: bool = False
     without: tuple[int, ...] = ()
+    mask: Mask = "strict"
 
 
 def mixture_times(mixture: Mixture) -> list[float]:
     """The emergence times of one flow, as in `theory.EmergenceTimes`; a run of a sweep."""
     n, model = mixture.n_pairs, mixture.model
     weights = inverse_power(n, mixture.power)
-    landscape = theory.landscape_of(n, mixture.query, model=model, supervision=weights)
+    landscape = theory.landscape_of(
+        n, mixture.query, model=model, supervision=weights, mask=mixture.mask
+    )
     if mixture.whole:
-        landscape = landscape._replace(loss=theory.landscape_of(n, model=model).loss)
+        landscape = landscape._replace(
+            loss=theory.landscape_of(n, model=model, mask=mixture.mask).loss
+        )
     rates = np.ones(sum(landscape.groups))
     rates[list(mixture.without)] = 0
     return list(theory.times_in(landscape, rates=rates.tolist()))

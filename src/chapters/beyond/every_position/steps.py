@@ -67,14 +67,26 @@ def late_residuals() -> dict[str, sp.Expr]:
 
 
 def scale_residuals() -> dict[str, sp.Expr]:
-    """Scales of the weights n^-s and of the last phase."""
-    y, k = sp.symbols("y k", positive=True)
-    golden = (1 + sp.sqrt(5)) / 2
+    """The scale of the weights n^-s."""
+    y = sp.symbols("y", positive=True)
     return {
         # the push of the prefixes near e^beta for weights 1/n: a = 1/(1 + y), y = 2n/e^beta
         "an octave's push for weights 1/n": sp.integrate(2 * y / (1 + y) ** 3, (y, 0, sp.oo)) - 1,
-        "alpha over beta in the last phase": sp.simplify(golden - 1 / (golden - 1)),
-        "its only positive solution": sum(
-            root for root in sp.solve(k * (k - 1) - 1, k) if root.is_positive
-        ) - golden,
-    }  # fmt: skip
+    }
+
+
+def causal_residuals() -> dict[str, sp.Expr]:
+    """Where a position attends to itself: the first push on beta of a prefix of n pairs."""
+    beta, label = sp.Symbol("beta"), 1 / (2 * N)
+    shares = label, 1 / (2 * N - 1), 2 / (2 * N + 1)  # of the item: in the label, item and query
+    raised = [sp.exp(beta * share) for share in shares]
+    norm = sum(raised) + 2 * N - 2
+    answer, same = raised[0] / norm, (raised[1] + raised[2]) / norm
+    loss = G**2 * (answer**2 + same**2 + (2 * N - 2) / norm**2) - 2 * G * answer + 1
+    mean, even = sum(shares) / (2 * N + 1), 1 / (2 * N + 1)
+    wrong = shares[1] + shares[2] - 2 * mean
+    push = -sp.diff(loss, beta).subs(beta, 0)
+    return {
+        "the first push": sp.simplify(push - 2 * G * even * (label - mean - G * even * wrong)),
+        "of one pair, at gamma = 1": push.subs({N: 1, G: 1}) + sp.Rational(16, 81),
+    }

@@ -54,7 +54,9 @@ def climb(landscape: Landscape, alpha: float, beta: float) -> Float[np.ndarray, 
 
 
 @kept
-def area_times(landscape: Landscape, *, rates: Rates = UNIT, threshold: float = 0.5) -> AreaTimes:
+def area_times(
+    landscape: Landscape, *, rates: Rates = UNIT, threshold: float = 0.5, settled: bool = False
+) -> AreaTimes:
     """The times and areas of the area law, from two independent flows (this book).
 
     On the clock of the area, alpha and beta follow `climb`, which depends on the data and not on
@@ -64,6 +66,8 @@ def area_times(landscape: Landscape, *, rates: Rates = UNIT, threshold: float = 
         landscape: the loss of alpha_3, beta_2 and gamma_3 on any data, squared or not.
         rates: the rate of each parameter, all > 0.
         threshold: the threshold of alpha_3 and beta_2, > 0.
+        settled: whether gamma is taken to be R/S, to which it tends: R is the attention to the
+            answer, and S the sum of its squares (squared error only).
 
     Returns:
         The areas, with an error that the chapter bounds, and the times, which neglect how attention
@@ -84,7 +88,7 @@ def area_times(landscape: Landscape, *, rates: Rates = UNIT, threshold: float = 
         raise ValueError(f"rates and threshold must be positive, got {rates} and {threshold}")
 
     def velocity(_area: float, state: np.ndarray) -> list[float]:
-        push = climb(landscape, *state.tolist())
+        push = (_settled_climb if settled else climb)(landscape, *state.tolist())
         return [rates.alpha * float(push[0]), rates.beta * float(push[1])]
 
     # Under a gamma near 1 the area grows like time, of which `times_in` lets HORIZON pass; twice
@@ -92,6 +96,13 @@ def area_times(landscape: Landscape, *, rates: Rates = UNIT, threshold: float = 
     end = 2 * HORIZON * landscape.pairs**2 * math.exp(2 * max(0.5, threshold)) / min(rates[:2])
     areas, _ = _crossings(velocity, [0.0, 0.0], (0, 1), threshold, end)
     return AreaTimes(*(clock(landscape, rates.gamma, found) for found in areas), *areas)
+
+
+def _settled_climb(landscape: Landscape, alpha: float, beta: float) -> Float[np.ndarray, " 2"]:
+    """The same as `climb` where gamma is R/S, to which it tends."""
+    at_zero, at_one = (landscape.gradient(alpha, beta, gamma)[2] for gamma in (0.0, 1.0))
+    gamma = at_zero / (at_zero - at_one)
+    return -np.array(landscape.gradient(alpha, beta, gamma)[:2]) / gamma
 
 
 def clock(landscape: Landscape, rate: float, area: float) -> float:

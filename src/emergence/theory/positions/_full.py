@@ -21,12 +21,12 @@ Part = Callable[[Tensor], Tensor]
 def landscape_of_last(weights: Weighting) -> Landscape:
     """The full model's mean loss over prefixes, for the last pair; the cost is of order N."""
     used, sizes = (torch.from_numpy(part) for part in prefixes(weights))
-    return _landscape(weights, [lambda point: used @ _asked_for_last(point, sizes)])
+    return landscape_of_parts(weights, [lambda point: used @ _asked_for_last(point, sizes)])
 
 
 def landscape_of_any(weights: Weighting) -> Landscape:
     """The full model's mean loss over prefixes, for any pair; the cost is of order N^2."""
-    return _landscape(weights, list(_blocks(weights)))
+    return landscape_of_parts(weights, list(_blocks(weights)))
 
 
 def _blocks(weights: Weighting) -> Iterator[Part]:
@@ -39,7 +39,7 @@ def _block(used: Tensor, sizes: Tensor) -> Part:
     return lambda point: used @ _asked_for_any(point, sizes)
 
 
-def _landscape(weights: Weighting, parts: list[Part]) -> Landscape:
+def landscape_of_parts(weights: Weighting, parts: list[Part]) -> Landscape:
     """The sum of the parts, whose weights have a sum of 1, with its gradient."""
 
     def loss(*parameters: float) -> float:
@@ -107,8 +107,8 @@ def _asked_for_last(point: Tensor, sizes: Tensor) -> Tensor:
     # of the rows before the pair, as if row 0 were like the others, and what it adds to that
     past = gamma[3] - gamma[4] * (f.shares - f.own), gamma[3] - gamma[4] * f.shares
     more = gamma[3] * (f.first - 1)
-    linear = _before(past[0] + past[1])[q] + some * more
-    square = _before(past[0] ** 2 + past[1] ** 2)[q] + some * more * (more + 2 * past[0][0])
+    linear = before(past[0] + past[1])[q] + some * more
+    square = before(past[0] ** 2 + past[1] ** 2)[q] + some * more * (more + 2 * past[0][0])
 
     squares = right**2 + held_wrong**2
     squares = squares + 2 * q * equal_early**2 + 2 * equal_early * linear / norm + square / norm**2
@@ -153,18 +153,18 @@ def _asked_for_any(point: Tensor, sizes: Tensor) -> Tensor:
             2 * (sizes - 1 - k),
             equal_late,
             after(held_late[0] + held_late[1]),
-            after(_squares(held_late)),
+            after(squares_of(held_late)),
         ),
-        (2 * k, equal_early, _before(past[0] + past[1]), _before(_squares(past))),
+        (2 * k, equal_early, before(past[0] + past[1]), before(squares_of(past))),
     ):
         squares = squares + count * equal**2 + 2 * equal * total / norm + square / norm**2
     return ((squares - 2 * right) * there).sum(dim=-1) / sizes.squeeze(-1)
 
 
-def _before(terms: Tensor) -> Tensor:
+def before(terms: Tensor) -> Tensor:
     """The sum over pairs k < q, for every q."""
     return terms.cumsum(-1) - terms
 
 
-def _squares(parts: tuple[Tensor, Tensor]) -> Tensor:
+def squares_of(parts: tuple[Tensor, Tensor]) -> Tensor:
     return parts[0] ** 2 + parts[1] ** 2
