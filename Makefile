@@ -46,7 +46,7 @@ help:  ## list the targets and their options
 	@echo
 	@echo 'Options: PROFILE=paper|smoke  DEVICE=auto|cpu|cuda  PART=paper|beyond|companions  SEED=n  JOBS=n'
 	@echo '         TIMEOUT=seconds for a cell  SCHEDULER=tcp://host:port of a Dask cluster for long runs'
-	@echo '         RUNS=k_hop  CHAPTER=paper/05_emergence  KIND=seed|rounding|fault  MINUTES=n, for make record'
+	@echo '         RUNS=k_hop  CHAPTER=paper/05_emergence  KIND=seed|rounding|fault  MINUTES=n  THREADS=n, for make record'
 	@echo '         PYTHON=interpreter  TORCH_INDEX=url  EXTRAS=language, for make env'
 
 ifneq ($(filter-out language,$(EXTRAS)),)
@@ -143,11 +143,6 @@ lint: $(CHECKS)  ## check style, format, types, the order of imports, and the wo
 	@$(BIN)/python -m mypy
 	@$(BIN)/python -m codespell_lib $(PROSE)
 
-bench: env  ## time the fast methods against the dense ones: DEVICE= THREADS=
-	@# as for chapters: glibc is to keep freed arrays, and to ask for huge pages
-	@MALLOC_TRIM_THRESHOLD_=8589934592 MALLOC_MMAP_THRESHOLD_=33554432 \
-		GLIBC_TUNABLES=glibc.malloc.hugetlb=1 $(BIN)/python -m tools.benchmark --device '$(DEVICE)' $(if $(THREADS),--threads '$(THREADS)')
-
 release: release-$(or $(WHAT),all)  ## write everything that a release contains to _build/release; WHAT=results|pdf|notebooks writes one part, WHAT=deposit uploads a draft to Zenodo, WHAT=pages publishes the site of a fork; RESULTS= as for reproduce
 
 release-all: env
@@ -171,10 +166,7 @@ release-pages:
 	@gh api --silent --method POST 'repos/{owner}/{repo}/pages' --raw-field build_type=workflow
 	@gh workflow run publish.yml
 
-prove:  ## compile the Coq proofs in proofs/ and record their axioms; only Coq is needed
-	@$(PYTHON) -c 'from chapters.beyond.machine_checked import formal; formal.main()'
-
-record: record-$(or $(WHAT),evidence)  ## say what evidence is outdated and what that costs, and renew it, the cheapest first: CHAPTER= KIND= MINUTES=n, 0 only lists; WHAT=runs|ends|preregistration|machine|cold-build|timings|peers writes another record
+record: record-$(or $(WHAT),evidence)  ## say what evidence is outdated and what that costs, and renew it, the cheapest first: CHAPTER= KIND= MINUTES=n, 0 only lists; WHAT=runs|ends|preregistration|machine|cold-build|timings|peers|benchmark|proofs writes another record
 
 record-evidence: env
 	@$(BIN)/python -m evidence record $(if $(JOBS),--jobs '$(JOBS)') $(if $(MINUTES),--minutes '$(MINUTES)') \
@@ -205,6 +197,14 @@ record-peers: env
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements.peers.lock
 	@$(BIN)/python -W ignore -m tools.benchmark.witnesses
 	@$(BIN)/python -W ignore -m tools.benchmark.published
+
+record-benchmark: env
+	@# as for chapters: glibc is to keep freed arrays, and to ask for huge pages
+	@MALLOC_TRIM_THRESHOLD_=8589934592 MALLOC_MMAP_THRESHOLD_=33554432 \
+		GLIBC_TUNABLES=glibc.malloc.hugetlb=1 $(BIN)/python -m tools.benchmark --device '$(DEVICE)' $(if $(THREADS),--threads '$(THREADS)')
+
+record-proofs:
+	@$(PYTHON) -c 'from chapters.beyond.machine_checked import formal; formal.main()'
 
 drill: drill-$(or $(WHAT),none)  ## for maintainers: break or imitate something on purpose, WHAT=faults|emulation|rehearsal|newest-sphinx|vulnerabilities
 

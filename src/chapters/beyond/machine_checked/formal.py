@@ -1,6 +1,6 @@
 """The Coq development in proofs/: its statements, its compilation, and the record of both.
 
-`make prove` compiles it and writes the record. It needs Coq, Coquelicot and Interval, but no Python
+`make record WHAT=proofs` compiles it and writes the record. It needs Coq, Coquelicot and Interval, but no Python
 package.
 """
 

@@ -32,7 +32,7 @@ def edit(folder, file, old, new):
 
 def test_every_theorem_stands_as_it_is_written():
     standing = formal.standing()
-    assert all(standing.values()), "make prove writes the record anew"
+    assert all(standing.values()), "make record WHAT=proofs writes the record anew"
     assert set(standing) == set(RECORD["theorems"])
 
 
