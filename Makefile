@@ -68,9 +68,10 @@ $(STAMP): requirements.lock requirements.hashes pyproject.toml bookbuild/pyproje
 	@$(if $(broken),echo '.venv does not work any more and is made anew.')
 	$(PYTHON) -m venv $(broken) .venv
 	@# every file checked but PyTorch's, which is another in every index
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
+	@# compiled when it is first imported: half of it never is
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile \
 		--require-hashes -r requirements.hashes
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile \
 		$(if $(TORCH_INDEX),--extra-index-url '$(TORCH_INDEX)') -r requirements.lock
 	@# the path from there to here, which a checkout keeps that is moved or copied
 	@$(BIN)/python -c 'import pathlib, sysconfig; pathlib.Path(sysconfig.get_path("purelib"), "book.pth").write_text("../../../../src\n../../../../bookbuild/src\n")'
