@@ -1,1 +1,1 @@
-"""What the fast methods cost: `make record WHAT=benchmark` measures them beside the dense ones, in one run."""
+"""What the fast methods cost, measured beside the dense ones in one run: see `make record`."""

@@ -1,7 +1,7 @@
 """The Coq development in proofs/: its statements, its compilation, and the record of both.
 
-`make record WHAT=proofs` compiles it and writes the record. It needs Coq, Coquelicot and Interval, but no Python
-package.
+`make record WHAT=proofs` compiles it and writes the record. It needs Coq, Coquelicot and Interval,
+but no Python package.
 """
 
 import hashlib
