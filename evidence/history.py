@@ -143,7 +143,7 @@ def _agrees(now: Codes, before: Iterable[Codes]) -> bool:
     """Whether the newest code of a list is new, or was listed with these numbers and codes."""
     *others, last = now.same
     known = [one for one in before if last in one.same]
-    papers = {one.paper for one in known if one.same[-1] == last}
+    papers = {one.paper for one in known if one.same[-1] == last and now.paper}
     return papers <= {"", now.paper} and (
         not known
         or any(one.numbers == now.numbers and {*others[-1:]} <= {*one.same} for one in known)
