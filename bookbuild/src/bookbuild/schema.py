@@ -76,7 +76,7 @@ def _clauses(error: ValidationError, depth: int) -> Iterator[str]:
 
 
 def _missing(error: ValidationError, depth: int, name: str) -> str:
-    return f"the field '{_path([*error.absolute_path, name][depth:])}' is missing"
+    return f"the field {_path([*error.absolute_path, name][depth:])!r} is missing"
 
 
 def _path(names: Sequence[int | str]) -> str:
@@ -88,6 +88,6 @@ def _path(names: Sequence[int | str]) -> str:
 def _about(error: ValidationError, depth: int, message: str) -> str:
     """Return a clause about a field or the whole, with the value where that helps."""
     names = list(error.absolute_path)[depth:]
-    subject = f"the field '{_path(names)}'" if names else "it"
+    subject = f"the field {_path(names)!r}" if names else "it"
     telling = error.validator != "not" and not isinstance(error.instance, dict)
     return f"{subject} {message}{f': {error.instance!r:.40}' if telling else ''}"

@@ -37,8 +37,11 @@ def test_the_record_is_read(tmp_path: Path) -> None:
             {"preregistration": "early", "expect": {"at_most": 5}},
             "'rows.a-row.preregistration' is not one of",
         ),
-        ({"preregistration": "before"}, "the field 'expect' is missing"),
-        ({"preregistration": "changed", "expect": {"at_most": 5}}, "the field 'was' is missing"),
+        ({"preregistration": "before"}, "the field 'rows.a-row.expect' is missing"),
+        (
+            {"preregistration": "changed", "expect": {"at_most": 5}},
+            "the field 'rows.a-row.was' is missing",
+        ),
         (
             {"preregistration": "before", "expect": {"at_most": 5}, "was": [{"at_most": 4}]},
             "is only allowed with 'changed'",

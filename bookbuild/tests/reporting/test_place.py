@@ -17,6 +17,7 @@ def page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("_toc.yml", "_config.yml"):
         (tmp_path / name).touch()
     monkeypatch.chdir(tmp_path / "book" / "paper")
+    monkeypatch.delenv("BOOKBUILD_OUTPUT", raising=False)
     monkeypatch.setattr("sys.path", [*sys.path])
     return tmp_path / "book" / "paper"
 
@@ -31,6 +32,13 @@ def test_a_kernel_enters_the_root_of_its_book(page: Path, monkeypatch: pytest.Mo
     os.chdir(page.parents[2])
     enter_root()  # no book is here
     assert Path.cwd() == page.parents[2]
+
+
+def test_a_build_stays_where_it_is(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(IPython, "get_ipython", lambda: object())
+    monkeypatch.setenv("BOOKBUILD_OUTPUT", str(page))
+    enter_root()
+    assert Path.cwd() == page
 
 
 def test_other_programs_stay_where_they_are(page: Path) -> None:

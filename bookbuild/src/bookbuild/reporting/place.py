@@ -4,17 +4,18 @@ import os
 import sys
 from pathlib import Path
 
+OUTPUT = "BOOKBUILD_OUTPUT"  # set where a build executes
 MARKS = ("_toc.yml", "_config.yml")
 
 
 def enter_root() -> None:
-    """Enter the root of the book and find its packages; do nothing outside of IPython.
+    """Enter the root of the book and find its packages, in IPython alone.
 
-    A kernel begins in the folder of its notebook. A build's kernels begin at the root.
+    A reader's kernel begins in the folder of its notebook. A build's begins where it should.
     """
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     here = Path.cwd()
-    if shell is None or all((here / mark).is_file() for mark in MARKS):
+    if shell is None or OUTPUT in os.environ or all((here / mark).is_file() for mark in MARKS):
         return
     for folder in here.parents:
         if all((folder / mark).is_file() for mark in MARKS):
