@@ -75,7 +75,7 @@ def test_an_edit_of_a_source_breaks_the_stamp(toy, renew, path):
 
 
 def test_a_new_file_and_a_removed_one_break_the_stamp(toy, renew):
-    more = toy.root / "book" / "_static" / "more.css"
+    more = toy.root / "book" / "more.css"
     more.write_text("p { color: red }", encoding="utf-8")
     assert not renew()
     more.unlink()
