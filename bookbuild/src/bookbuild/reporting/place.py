@@ -4,7 +4,8 @@ import os
 import sys
 from pathlib import Path
 
-OUTPUT = "BOOKBUILD_OUTPUT"  # set where a build executes
+from .notebook import OUTPUT
+
 MARKS = ("_toc.yml", "_config.yml")
 
 
