@@ -42,7 +42,7 @@ class Ledgers:
         self.chapters: dict[str, dict[str, str]] = {}
         for commit, texts in files:
             found = self.chapters[commit] = {}
-            for path in texts.keys() - {str(LEDGER)}:  # two chapters may have one bare name
+            for path in sorted(texts.keys() - {str(LEDGER)}):  # two chapters may have one bare name
                 found[bare(path)] = f"{found.get(bare(path), '')}\n{texts[path]}"
 
     def first_reports(self, names: Iterable[Measure]) -> set[str]:
