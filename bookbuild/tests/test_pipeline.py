@@ -68,20 +68,15 @@ def test_the_first_build_starts_with_the_longest(unbuilt: Toy, without_site: Non
 
 
 def test_two_builds_from_the_same_results_are_the_same_bytes(toy: Toy) -> None:
-    """No file is excepted."""
-
+    """No file is excepted, and a prose edit reaches the page without execution."""
     first = site(toy)
-    assert toy.build().told.executed == 0
+    toy.build()
     second = site(toy)
     assert {name for name in first.keys() | second if first.get(name) != second.get(name)} == set()
-
-
-def test_a_prose_edit_reaches_the_page_without_execution(toy: Toy) -> None:
-    toy.edit("book/paper/01_line.md", "for every seed", "for each and every seed")
+    toy.edit(PAGE, "for every seed", "for each and every seed")
     result = toy.build()
-    assert (result.told.executed, result.told.cached) == (0, 2)
+    assert (result.told.executed, result.told.cached, toy.started()) == (0, 2, set())
     assert "for each and every seed" in page(toy, LINE)
-    assert "2.00" in page(toy, LINE)
 
 
 def test_warnings_fail_a_build_all_at_once_and_leave_the_earlier_site(toy: Toy) -> None:
@@ -99,11 +94,6 @@ def test_warnings_fail_a_build_all_at_once_and_leave_the_earlier_site(toy: Toy) 
 
 @pytest.mark.usefixtures("without_site")
 class TestWhatIsExecuted:
-    def test_nothing_the_second_time(self, toy: Toy) -> None:
-        result = toy.build()
-        assert toy.started() == set()
-        assert (result.told.executed, result.told.cached) == (0, 2)
-
     def test_what_imports_an_edited_module(self, toy: Toy) -> None:
         toy.edit("src/toy/line.py", "2.0 * point", "3.0 * point")
         result = toy.build()
@@ -115,14 +105,10 @@ class TestWhatIsExecuted:
         [
             ("src/toy/square.py", "x * x", "x**2", {SQUARE}),
             ("src/toy/square.py", "A square", "The square", set()),
-            ("src/toy/square.py", "x * x", "x * x  # or x**2", set()),
-            ("src/toy/__init__.py", "stand-in", "dummy", set()),
             ("src/toy/__init__.py", "package.", 'package."""\nprint("""', {LINE, SQUARE}),
             ("data/points.csv", "4.0", "5.0", {LINE}),
             (PAGE, "slopes(points)", "slopes(points[:2])", {LINE}),
-            (PAGE, "[parameters, remove-cell]", "[parameters]", {LINE}),
             (PAGE, "# A line", "# A straight line", set()),
-            ("book/beyond/01_square.md", "grows faster", "rises faster", set()),
         ],
     )
     def test_keys_change_with_what_a_chapter_depends_on(
@@ -132,9 +118,9 @@ class TestWhatIsExecuted:
         toy.edit(path, old, new)
         assert {name for name in before if toy.key(name) != before[name]} == changed
 
-    @pytest.mark.parametrize("change", [{"seed": 1}, {"profile": "smoke"}, {"device": "cuda"}])
-    def test_keys_change_with_the_parameters(self, toy: Toy, change: dict[str, object]) -> None:
-        assert toy.key(LINE, jobs=1, timeout=5) == toy.key(LINE) != toy.key(LINE, **change)
+    def test_keys_change_with_the_parameters(self, toy: Toy) -> None:
+        keys = [toy.key(LINE, **x) for x in ({}, {"seed": 1}, {"profile": "smoke"})]
+        assert len({*keys, toy.key(LINE, device="cuda"), toy.key(LINE, jobs=1, timeout=5)}) == 4
 
     def test_keys_change_with_the_versions_of_what_is_imported_alone(
         self, toy: Toy, monkeypatch: pytest.MonkeyPatch
@@ -173,13 +159,6 @@ def test_an_edit_during_a_build_does_not_reach_its_chapters(toy: Toy) -> None:
 
 
 @pytest.mark.usefixtures("without_site")
-def test_an_infinite_measure_is_judged(toy: Toy) -> None:
-    toy.edit("src/toy/line.py", "2.0 * point / point", 'float("inf")')
-    finding = toy.build().findings[0]
-    assert (finding.verdict, str(finding.measured)[0]) == ("contradicted", "∞")
-
-
-@pytest.mark.usefixtures("without_site")
 class TestFailures:
     @pytest.mark.parametrize(
         ("code", "cause"),
@@ -196,6 +175,7 @@ class TestFailures:
     ) -> None:
         toy.append(LINE, code)
         toy.append(LINE, "print('never')")
+        toy.edit("src/toy/square.py", "x * x", "x**2")
         with pytest.raises(BookError) as caught:
             toy.build(timeout=3)
         first = code.partition("\n")[0]
@@ -208,13 +188,7 @@ class TestFailures:
         assert not any("never" in str(cell.get("outputs")) for cell in cells)
         assert (kept / "log.txt").stat().st_size > 0
         assert not any(toy.settings().running.iterdir())
-
-    def test_the_other_chapters_go_on(self, toy: Toy) -> None:
-        toy.append(LINE, "1 / 0")
-        toy.edit("src/toy/square.py", "x * x", "x**2")
-        with pytest.raises(BookError, match="ZeroDivisionError"):
-            toy.build(jobs=1)
-        assert path_of(toy, SQUARE).is_file()
+        assert path_of(toy, SQUARE).is_file()  # the other chapters go on
 
     @pytest.mark.parametrize(
         ("path", "old", "new", "reason"),
@@ -224,7 +198,6 @@ class TestFailures:
             (PAGE, "[parameters, remove-cell]", "[remove-cell]", "0 cells tagged parameters"),
             (PAGE, "points.csv]", "lost.csv]", "reads data/lost.csv, which does not exist"),
             (PAGE, "  data:", "  minutes: long\n  data:", "declares 'long' as its minutes"),
-            (PAGE, "  data:", "  device: tpu\n  data:", "declares 'tpu' as its device"),
             (
                 CLAIMS,
                 "kind: new",
@@ -283,7 +256,7 @@ def test_a_chapter_whose_kernel_is_killed_goes_on_from_its_last_state(toy: Toy) 
     assert kinds(toy).count("training") == 1  # for whoever asks for it again
 
 
-@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
 def test_a_killed_build_leaves_no_process_and_nothing_half_written(
     toy: Toy, how: signal.Signals
 ) -> None:
@@ -350,11 +323,3 @@ def test_the_memory_of_a_chapter_is_recorded(toy: Toy, without_site: None) -> No
     toy.build()
     assert 0 < memory(LINE) < 400e6
     assert memory(SQUARE) - memory(LINE) > 400e6
-
-
-def test_measures_travel_with_the_entry(built_once: tuple[Toy, Result]) -> None:
-    toy, _ = built_once
-    entry = toy.entry(SQUARE)
-    assert entry.measures["square_of_three"]["value"] == 9.0
-    assert set(entry.figures) == {"square.svg", "square_narrow.svg", "square.json"}
-    assert not any(str(toy.root).encode() in content for content in entry.files.values())

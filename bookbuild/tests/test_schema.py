@@ -53,9 +53,6 @@ def test_a_schema_is_sound_and_its_examples_fit(path: Path) -> None:
         assert not faults(example, path)
     for part in described(schema):
         assert part.keys() >= {"title", "description"} or part.keys() == {"$ref"}
-        for example in part.get("examples", ()):
-            whole = {"$defs": schema.get("$defs", {})} | part
-            Draft202012Validator(whole).validate(example)
 
 
 @pytest.mark.parametrize(("path", "schema"), FILES, ids=lambda path: path.name)

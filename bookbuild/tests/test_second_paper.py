@@ -3,11 +3,10 @@
 import json
 import os
 import re
-import socket
 import subprocess
 import sys
 import venv
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from urllib.request import urlopen
 
@@ -15,6 +14,7 @@ import pytest
 
 from bookbuild.results.store import Store
 from bookbuild.settings import Settings
+from bookbuild.site.serving import served
 from bookbuild.source.book import read_book
 from bookbuild.source.citation import paper, read_citation
 from tools.this_book import ROOT, chapters, claims
@@ -119,17 +119,11 @@ def test_a_claim_of_one_s_own_is_judged_after_two_builds(
     assert (Settings(book).site / "figures/paper/02_parity/ends.svg").is_file()
 
 
-def test_nothing_is_written_over(command: Command, tmp_path: Path) -> None:
-    (tmp_path / "mine").mkdir()
-    (tmp_path / "mine" / "notes.md").touch()
-    told = command(tmp_path, "new", "mine")
-    assert told == "mine is there already: name a folder that is not."
-
-
-def test_the_paper_that_is_written_tests_itself(
-    bookbuild: Callable[..., str], tmp_path: Path
+def test_the_paper_that_is_written_tests_itself_and_nothing_is_written_over(
+    bookbuild: Callable[..., str], command: Command, tmp_path: Path
 ) -> None:
     bookbuild(tmp_path, "new", "mine")
+    assert command(tmp_path, "new", "mine") == "mine is there already: name a folder that is not."
     order = [sys.executable, "-m", "pytest", "-q", "tests"]
     subprocess.run(order, cwd=tmp_path / "mine", env=os.environ | {"PYTHONPATH": "src"}, check=True)
 
@@ -153,24 +147,6 @@ def followed(
     return book, told
 
 
-@pytest.fixture(scope="module")
-def address(followed: tuple[Path, str], environment: dict[str, str]) -> Iterator[str]:
-    """Where the example's site is served."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    order = [sys.executable, "-u", "-m", "bookbuild", "serve", "--port", str(port)]
-    with subprocess.Popen(
-        order, cwd=followed[0], env=environment, stdout=subprocess.PIPE, text=True
-    ) as server:
-        assert server.stdout
-        try:
-            assert f"http://127.0.0.1:{port}" in server.stdout.readline()
-            yield f"http://127.0.0.1:{port}"
-        finally:
-            server.kill()
-
-
 def test_the_commands_say_what_they_did(followed: tuple[Path, str]) -> None:
     book, told = followed
     assert re.search(r"^distance_per_step = \[", told, re.MULTILINE)
@@ -180,11 +156,7 @@ def test_the_commands_say_what_they_did(followed: tuple[Path, str]) -> None:
     store = Store(Settings(book).results)
     kinds = [stored.kind for key in store.listed() if (stored := store.get(key)[0])]
     assert kinds.count("sweep") == 6  # the chapter found them, and computed none of its own
-
-
-def test_its_claims_are_judged(followed: tuple[Path, str]) -> None:
-    path = Settings(followed[0]).site / "data" / "ledger.json"
-    rows = json.loads(path.read_text(encoding="utf-8"))
+    rows = json.loads((Settings(book).site / "data/ledger.json").read_text(encoding="utf-8"))
     assert {row["id"]: row["verdict"] for row in rows} == {
         "distance-is-the-number-of-steps": "reproduced",
         "distance-grows-linearly": "reproduced",
@@ -196,26 +168,26 @@ def test_its_claims_are_judged(followed: tuple[Path, str]) -> None:
     ("page", "text"),
     [
         ("index.html", "book/index.html"),
-        ("book/index.html", "A walker gets as far as the root"),
         ("book/letter/01_distance.html", 'href="../reference.html#walks.steps.mean_squared'),
         ("book/letter/01_distance.html", '<span class="symbol symbol-1 math'),
         ("book/letter/02_growth.html", "The squared distance grows with the steps."),
-        ("book/reference.html", 'id="walks.steps.mean_squared_distance"'),
         ("book/verdicts.html", "letter/01_distance.html#measure-distance_per_step"),
         ("figures/letter/02_growth/growth.svg", "<svg"),
     ],
 )
-def test_its_site_is_served(address: str, page: str, text: str) -> None:
-    with urlopen(f"{address}/{page}") as answer:
-        assert text in answer.read().decode()
+def test_its_site_has_what_it_needs(followed: tuple[Path, str], page: str, text: str) -> None:
+    assert text in (Settings(followed[0]).site / page).read_text(encoding="utf-8")
 
 
-def test_a_port_that_is_in_use_is_told(
-    address: str, followed: tuple[Path, str], command: Command
+def test_a_site_is_served_and_a_port_that_is_in_use_is_told(
+    followed: tuple[Path, str], command: Command
 ) -> None:
-    port = address.rpartition(":")[2]
-    told = command(followed[0], "serve", "--port", port)
-    assert told.startswith(f"Port {port} cannot be used: ")
+    with served(Settings(followed[0]).site) as address:
+        with urlopen(f"{address}book/index.html") as answer:
+            assert "A walker gets as far as the root" in answer.read().decode()
+        port = address.rpartition(":")[2].strip("/")
+        told = command(followed[0], "serve", "--port", port)
+        assert told.startswith(f"Port {port} cannot be used: ")
 
 
 def test_the_builder_names_nothing_of_this_book() -> None:

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from .costs import row_costs
-from .device_comparison import compare_devices
 from .errors import raise_if_any
 from .execution import lock
 from .execution.display import Display
@@ -87,8 +86,7 @@ def _build(settings: Settings, display: Display, tell: Callable[[str], None]) ->
     build_site(settings, entries)
     verdicts, not_held = told_verdicts(findings)
     executed, cached = (len(made), _seconds(made)), (len(found), _seconds(found))
-    devices = compare_devices(chapters, entries, claims, settings)
-    told = stamp.Told(verdicts, [*not_held, *amiss(checks)], *executed, *cached, devices)
+    told = stamp.Told(verdicts, [*not_held, *amiss(checks)], *executed, *cached)
     stamp.put(settings, made_from, entries.values(), told)
     return Result(findings, told)
 

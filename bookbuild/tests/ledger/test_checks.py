@@ -41,14 +41,11 @@ def test_checks_are_told_by_chapter_in_the_order_of_the_book() -> None:
     assert checks_table({}, CHAPTERS) == checks_table(found, []) == ""
 
 
-def test_what_does_not_hold_is_told() -> None:
+def test_what_does_not_hold_is_told_and_at_toy_sizes_nothing_is_judged() -> None:
     assert amiss(checks_of(REPORTED, judged=True)) == [
         f"a check holds in part: slopes ({LINE}): 1.5 (1 to 2, n = 2), expected 0 to 1.5",
         f"a check does not hold: it is square ({SQUARE}): false",
     ]
-
-
-def test_at_toy_sizes_nothing_is_judged() -> None:
     found = checks_of(REPORTED, judged=False)
     assert amiss(found) == []
     assert "<p>3 not judged.</p>" in checks_table(found, CHAPTERS)

@@ -45,37 +45,23 @@ def without(*names: str) -> dict[str, Any]:
     [
         ([ROW | {"expects": 1}], "row 'a-slope': the field 'expects' is unknown"),
         ([without("id")], "row 1: the field 'id' is missing"),
-        ([without("why")], "'why' is missing"),
         ([without("measure", "expect", "why")], "'measure' is missing"),
         ([ROW | {"not_testable": "too large"}], "is not allowed beside 'not_testable'"),
         ([ROW | {"id": "A slope"}], "'id' is not in kebab-case: 'A slope'"),
         ([ROW | {"kind": "old"}], "'kind' is not one of paper, new, companion, erratum: 'old'"),
         ([ROW | {"chapter": "paper/9"}], "the chapter 'paper/9' does not exist"),
         ([ROW | {"expect": {"near": 2}}], "'expect' is not exactly one of within"),
-        ([ROW | {"statement": ""}], "'statement' is not a text"),
-        ([ROW | {"headline": True}], "'headline' is not a text"),
         ([ROW | {"headline": "$N^2$ steps"}], "'headline' has a formula"),
-        ([ROW | {"headline": " "}], "'headline' is not a text"),
         ([ROW | {"rebuttal": {"sentence": "A", "defence": "B"}}], "'rebuttal.answer' is missing"),
-        ([ROW | {"rebuttal": "No."}], "'rebuttal' is not"),
-        ([ROW | {"id": "a\n"}], "not in kebab-case"),
         ([ROW | {"expect": {"within": [2, 1]}}], "'within' are the wrong way round"),
         ([ROW | {"expect": {"at_most": math.inf}}], "'at_most' is not finite"),
         ([ROW, ROW], "the id is used 2 times"),
-        (["text"], "row 1: it is not a mapping of fields: 'text'"),
-        ([{1: 2}], "the field 1 is unknown"),
         ({"a": 1}, "claims.yml: it is not a list of rows"),
     ],
 )
 def test_a_malformed_row_is_named_with_its_fault(tmp_path: Path, rows: object, reason: str) -> None:
     with pytest.raises(BookError, match=reason):
         read(tmp_path, rows)
-
-
-def test_all_problems_are_told_at_once(tmp_path: Path) -> None:
-    with pytest.raises(BookError) as caught:
-        read(tmp_path, [ROW | {"kind": "old"}, without("source") | {"id": "b"}])
-    assert len(caught.value.problems) == 2
 
 
 def test_a_row_with_one_fault_has_one_sentence(tmp_path: Path) -> None:
@@ -107,14 +93,6 @@ def test_the_types_name_what_the_schema_allows() -> None:
     assert parts["claim"]["properties"].keys() - {"expect"} == {
         field.name for field in dataclasses.fields(Claim)
     } - {"expectation"}
-
-
-@pytest.mark.parametrize("content", [b"- [", b"\xff", b"- 2001-13-13"])
-def test_a_ledger_that_is_no_yaml_is_refused(tmp_path: Path, content: bytes) -> None:
-    (tmp_path / "data").mkdir()
-    (tmp_path / "data" / "claims.yml").write_bytes(content)
-    with pytest.raises(BookError, match="cannot be read"):
-        read_claims(tmp_path, [CHAPTER])
 
 
 @pytest.mark.parametrize(
@@ -150,23 +128,19 @@ def test_the_smoke_profile_matches_but_does_not_judge(tmp_path: Path) -> None:
         judge(claims, {}, judged=False)
 
 
-def test_a_claim_may_be_out_of_reach(tmp_path: Path) -> None:
-    row = without("measure", "expect", "why") | {"not_testable": "No machine is that large."}
-    findings = judge(read(tmp_path, [row]), {}, judged=True)
-    assert count(findings) == {"paper": {"not testable here": 1}}
-
-
 def test_kinds_are_counted_apart(tmp_path: Path) -> None:
     kinds = ["erratum", "paper", "new", "paper"]
     rows = [
         ROW | {"id": f"row-{n}", "kind": kind, "measure": f"m{n}"} for n, kind in enumerate(kinds)
     ]
+    rows.append(without("measure", "expect", "why") | {"not_testable": "No machine is that large."})
     values = [2.0, 9.0, 2.0, 2.0]
     reported = {CHAPTER: {f"m{n}": measure(value) for n, value in enumerate(values)}}
     counts = count(judge(read(tmp_path, rows), reported, judged=True))
     assert list(counts) == ["paper", "new", "erratum"]
-    assert counts["paper"] == {"reproduced": 1, "contradicted": 1}
-    assert counts["new"] == counts["erratum"] == {"reproduced": 1, "contradicted": 0}
+    assert counts["paper"] == {"reproduced": 1, "contradicted": 1, "not testable here": 1}
+    assert counts["new"] == counts["erratum"]
+    assert counts["new"] == {"reproduced": 1, "contradicted": 0, "not testable here": 0}
 
 
 def test_a_rebuttal_is_read_and_owed_by_rows_of_the_paper_alone(tmp_path: Path) -> None:

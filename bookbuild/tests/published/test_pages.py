@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from bookbuild.errors import BookError
 from bookbuild.published.pages import differences
 
 PAGE = """<html><body><p>The slope is {slope}.</p><img src="{image}">
@@ -69,10 +68,3 @@ def test_pages_that_only_one_site_has_are_named(tmp_path: Path) -> None:
         r"theirs.zip: only the published site has 'more\x1b.html'.",
         "theirs.zip: only the site built here has new.html.",
     ]
-
-
-def test_what_is_no_site_ends_in_a_sentence(tmp_path: Path) -> None:
-    path = tmp_path / "site.zip"
-    path.write_bytes(b"no zip file")
-    with pytest.raises(BookError, match="cannot be read as a site"):
-        differences(path, tmp_path)

@@ -37,15 +37,6 @@ def test_a_file_is_made_once_and_put_in_place_again(tmp_path: Path) -> None:
     assert len(told) == 1
 
 
-def test_a_file_is_made_anew_after_an_edit_of_the_sources(tmp_path: Path) -> None:
-    root = place(tmp_path)
-    asked = measured(f'python -c "{COUNTS}"')
-    measure_again(asked, root, str)
-    (root / "src" / "science.py").write_text("x = 1", encoding="utf-8")
-    measure_again(asked, root, str)
-    assert (root / FILE).read_text(encoding="utf-8") == "2"
-
-
 @pytest.mark.parametrize(
     ("command", "reason"),
     [
@@ -58,25 +49,6 @@ def test_a_file_is_made_anew_after_an_edit_of_the_sources(tmp_path: Path) -> Non
 def test_what_is_not_made_is_told_in_a_sentence(tmp_path: Path, command: str, reason: str) -> None:
     with pytest.raises(BookError, match=rf"^{FILE} cannot be made: {reason}\.$"):
         measure_again(measured(command), place(tmp_path), str)
-
-
-def test_packages_that_cannot_be_had_are_named(tmp_path: Path) -> None:
-    root = place(tmp_path)
-    (root / "more.txt").write_text("./nowhere", encoding="utf-8")
-    with pytest.raises(BookError, match=rf"{FILE} needs the packages of more\.txt: .+"):
-        measure_again(measured("python -c 'pass'", "more.txt"), root, str)
-
-
-def test_packages_are_installed_beside_those_of_the_book(tmp_path: Path) -> None:
-    root = place(tmp_path)
-    (root / "more").mkdir()
-    (root / "more" / "lonely.py").write_text("ANSWER = 42", encoding="utf-8")
-    setup = "from setuptools import setup; setup(name='lonely', version='1', py_modules=['lonely'])"
-    (root / "more" / "setup.py").write_text(setup, encoding="utf-8")
-    command = f"python -c \"import lonely; open('{FILE}', 'w').write(str(lonely.ANSWER))\""
-    (root / "more.txt").write_text(str(root / "more"), encoding="utf-8")
-    measure_again(measured(command, "more.txt"), root, str)
-    assert (root / FILE).read_text(encoding="utf-8") == "42"
 
 
 def test_every_stored_number_of_this_book_is_made_by_something() -> None:

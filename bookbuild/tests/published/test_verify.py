@@ -293,15 +293,13 @@ def test_the_command_tells_what_was_drawn(
     altered(published, f"chapters/{LINE}", measure("slope", [9.0, 2.0, 2.0]))
     assert command(toy.root, *arguments).endswith("1 chapters differ from what was published.")
     build = ("build", "--device", "cpu", "--results", str(published))
-    assert "because make verify found" in command(toy.root, *build)
+    assert "because verify found" in command(toy.root, *build)
     assert "RESULTS must name" in command(toy.root, "verify", "--results", "", "--device", "cpu")
     assert "MINUTES must be" in command(toy.root, *arguments, "--minutes", "soon")
 
 
 def test_what_is_not_executed_is_not_packed(unbuilt: Toy, tmp_path: Path) -> None:
-    with pytest.raises(
-        BookError, match=f"Chapter {LINE} has not been executed: run make reproduce"
-    ):
+    with pytest.raises(BookError, match=f"Chapter {LINE} has not been executed: run python"):
         packed(unbuilt, tmp_path / "x.zip")
     assert not (tmp_path / "x.zip").exists()
 

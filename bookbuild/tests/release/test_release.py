@@ -107,7 +107,7 @@ def test_a_release_has_every_part_and_names_it(released: Path, toy: Toy) -> None
     text = (released / appendix.NAME).read_text(encoding="utf-8")
     row = r"\| line-slope \| §1 \| reproduced \| `paper/01_line` \| \d\.\d \| 1\.0, guessed \|"
     assert re.search(row, text)
-    assert "make verify RESULTS=results.zip" in text
+    assert "verify --results results.zip" in text
     memory = r"\| Memory \| \d+\.\d MB in `.*`, the most; two chapters at once at most \d"
     assert re.search(memory, text)
 

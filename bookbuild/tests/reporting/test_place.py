@@ -39,8 +39,3 @@ def test_a_build_stays_where_it_is(page: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("BOOKBUILD_OUTPUT", str(page))
     enter_root()
     assert Path.cwd() == page
-
-
-def test_other_programs_stay_where_they_are(page: Path) -> None:
-    enter_root()
-    assert Path.cwd() == page

@@ -19,17 +19,12 @@ THEOREM = "```{prf:theorem} Ours\n:label: theorem-1\n\nIt holds.\n\n$$x$$\n```"
             "(theorem-1)=\n(lemma-2)=\n1. One.\n2. Two.\n\n<p>one</p>\n\n<p>two</p>",
         ),
         ("(other-3)=\nNo claim.\n", None),
-        ("```python\n:label: theorem-1\n```", None),
         ("See [](#theorem-1).", None),
+        (
+            f"````{{admonition}} Both\n{THEOREM}\n````\n\nAfter.",
+            f"````{{admonition}} Both\n{THEOREM}\n````\n\n<p>one</p>\n\nAfter.",
+        ),
     ],
 )
 def test_verdicts_follow_the_whole_statement(text: str, told: str | None) -> None:
     assert add_below(text, BELOW) == (text if told is None else told)
-
-
-def test_a_statement_within_another_directive_keeps_its_fences() -> None:
-    text = f"````{{admonition}} Both\n{THEOREM}\n````\n\nAfter."
-    assert (
-        add_below(text, BELOW)
-        == f"````{{admonition}} Both\n{THEOREM}\n````\n\n<p>one</p>\n\nAfter."
-    )

@@ -30,11 +30,6 @@ def test_a_table_has_a_line_a_number_with_its_place() -> None:
     assert len(rows) == 1 + 2 + 4 + 1
 
 
-def test_tables_lie_beside_what_they_are_of(tmp_path: Path) -> None:
-    write_tables(ENTRY, tmp_path)
-    assert [path.name for path in tmp_path.iterdir()] == ["a.csv"]
-
-
 def test_the_catalogue_lists_every_figure_and_its_arrays() -> None:
     chapter = Chapter("paper/x", "A <title>", nbformat.v4.new_notebook(), ())
     text = catalogue([chapter], {"paper/x": ENTRY})
@@ -45,7 +40,9 @@ def test_the_catalogue_lists_every_figure_and_its_arrays() -> None:
     assert 'href="../data/ledger.json"' in text
 
 
-def test_the_card_is_of_the_size_that_pages_say(tmp_path: Path) -> None:
+def test_tables_and_the_card_are_written(tmp_path: Path) -> None:
+    write_tables(ENTRY, tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["a.csv"]
     write_card(tmp_path / "card.png", "A title of some length, executed", [])
     content = (tmp_path / "card.png").read_bytes()
     assert struct.unpack(">II", content[16:24]) == (WIDTH, HEIGHT)

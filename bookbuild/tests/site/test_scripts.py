@@ -41,22 +41,13 @@ def test_a_folder_keeps_a_script_for_each_module_that_no_other_imports(tmp_path:
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ('import leaf from "./leaf.js";', "import"),
         ('import * as leaf from "./leaf.js";', "import"),
         ('import "./leaf.js";', "import"),
-        ('const leaf = import("./leaf.js");', "import"),
-        ("const here = import.meta.url;", "import"),
         ("export let count = 0;", "export"),
-        ("export default 1;", "export"),
         ("const one = 1;\nexport { one };", "export"),
-        ('/*\nexport const two = 2;\n*/', "export"),
-        ('const wait = await fetch("x");', "await at its top level"),
         ('import { two } from "./leaf.js";', "does not export two"),
-        ('import { ONE } from "./none.js";', "does not exist"),
         ('import { ONE } from "../../../leaf.js";', "does not exist"),
-        ('import { ONE, // why\n next } from "./leaf.js";', "import"),
         ('import { ONE as one } from "./leaf.js";', "import"),
-        ('export { next } from "./leaf.js";', "export"),
     ],
 )  # fmt: skip
 def test_what_is_not_known_ends_the_build(tmp_path: Path, text: str, complaint: str) -> None:

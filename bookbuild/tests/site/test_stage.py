@@ -6,7 +6,6 @@ import pytest
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from bookbuild.results.executed import glued_name
 from bookbuild.site.stage import graft, relink
 from bookbuild.site.staged.cells import LONG, fold_long_code, join_folds, split_reports
 
@@ -41,19 +40,13 @@ def test_outputs_are_grafted_onto_the_current_prose() -> None:
     assert current.cells[2].outputs == []
 
 
-def test_the_key_that_an_output_glued_is_found() -> None:
-    glued = new_output("display_data", metadata={"scrapbook": {"name": "slope"}})
-    assert glued_name(glued) == "slope"
-    assert glued_name(new_output("stream")) == glued_name(new_output("display_data")) == ""
-
-
 @pytest.mark.parametrize(
     ("folder", "text", "linked"),
     [
         (".", "[a](paper/01_line.md)", "[a](paper/01_line.ipynb)"),
         ("paper", "[a](01_line.md#slope)", "[a](01_line.ipynb#slope)"),
         ("paper", "[a](../beyond/01_square.md)", "[a](../beyond/01_square.ipynb)"),
-        ("paper", "[a](../verdicts.md)", "[a](../verdicts.md)"),
+        ("paper", "[a](../verdicts.md)", None),
         (".", "[a](https://github.com/x/paper/01_line.md)", None),
         (".", "`paper/01_line.md`", None),
     ],
@@ -70,7 +63,6 @@ def test_links_to_chapters_name_the_staged_notebook(
         (LONG, [], []),
         (LONG + 1, [], ["hide-input"]),
         (LONG + 1, ["remove-cell"], ["remove-cell"]),
-        (LONG + 1, ["hide-cell"], ["hide-cell"]),
     ],
 )
 def test_only_long_code_is_folded(lines: int, own: list[str], seen: list[str]) -> None:
@@ -114,19 +106,10 @@ def test_reports_go_behind_a_fold_and_the_model_stays_in_sight() -> None:
     assert head.id != tail.id
 
 
-def test_a_cell_that_only_reports_is_folded_whole() -> None:
+def test_other_cells_that_report_are_folded_whole_or_stay() -> None:
     (cell,) = split_reports([new_code_cell("for k in (1, 2):\n    report(f'a_{k}', k)")])
     assert cell.source.startswith("for k")
     assert cell.metadata.tags == ["hide-input"]
-
-
-@pytest.mark.parametrize(
-    "cell",
-    [
-        new_code_cell("a = 1  # no report"),
-        new_code_cell("report('a', 1)", metadata={"tags": ["remove-cell"]}),
-        new_markdown_cell("report(this)"),
-    ],
-)
-def test_cells_that_report_nothing_in_sight_stay(cell: NotebookNode) -> None:
-    assert split_reports([cell]) == [cell]
+    stay = [new_code_cell("a = 1  # no report"), new_markdown_cell("report(this)")]
+    stay += [new_code_cell("report('a', 1)", metadata={"tags": ["remove-cell"]})]
+    assert split_reports(stay) == stay

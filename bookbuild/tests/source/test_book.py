@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from bookbuild.errors import BookError
-from bookbuild.source.book import Book, Measured, read_book
+from bookbuild.source.book import Book, read_book
 
 
 def written(root: Path, text: str) -> Path:
@@ -19,24 +19,13 @@ def test_a_book_that_says_nothing_has_defaults(tmp_path: Path) -> None:
     assert read_book(written(tmp_path, "title: A book\n")) == Book()
 
 
-def test_what_it_says_is_read(tmp_path: Path) -> None:
-    text = "bookbuild: {package: a, drawing: [a.b], symbols: [c], stored_runs: {data/d.json: a.d}, "
-    text += "measured: {data/e.json: {command: python -m e, minutes: 2, last: true}}}"
-    book = read_book(written(tmp_path, text))
-    measured = {"data/e.json": Measured("python -m e", 2, last=True)}
-    assert book == Book("a", ("a.b",), ("c",), (), {"data/d.json": "a.d"}, measured)
-
-
 @pytest.mark.parametrize(
     ("section", "reason"),
     [
         ("1", "it is not a mapping of fields: 1"),
-        ("", "it is not a mapping of fields: None"),
         ("{packages: a}", "the field 'packages' is unknown"),
         ("{package: a-b}", "the field 'package' is not the name of a package or module: 'a-b'"),
         ("{drawing: a.b}", "the field 'drawing' is not a list: 'a.b'"),
-        ("{symbols: [a/b]}", "the field 'symbols[0]' is not the name of a folder: 'a/b'"),
-        ("{colab: [--pre]}", "the field 'colab[0]' is not the name of a distribution: '--pre'"),
         (
             "{stored_runs: {data/d.json: 1}}",
             "the field 'stored_runs.data/d.json' is not the name of a package or module: 1",

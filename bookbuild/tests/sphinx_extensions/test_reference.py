@@ -50,7 +50,6 @@ def app():
     [
         ("theory.signal", True),
         ("emergence.theory.signal", True),
-        ("signal", False),
         ("theory", False),
         ("theory.other", False),
     ],

@@ -13,12 +13,7 @@ from bookbuild.errors import BookError
 from bookbuild.execution.display import choose_display
 from bookbuild.notebooks.publish import committed, write_beside, write_branch
 from bookbuild.pipeline import renew_book, run_chapters
-from bookbuild.published.scratch import (
-    costs_by_chapter,
-    costs_by_row,
-    recompute,
-    reproduce_from_scratch,
-)
+from bookbuild.published.scratch import recompute, reproduce_from_scratch
 from bookbuild.results.executed import NOTEBOOK_FILE
 from bookbuild.results.snapshot import COMPILED
 from bookbuild.results.store import write_whole
@@ -91,17 +86,6 @@ def new(folder: Path) -> None:
 
 
 @commands.command()
-@PROFILE
-@PART
-def costs(profile: str, part: str | None) -> None:
-    """Print how long each judged row takes to compute from scratch, and with which command."""
-    settings = Settings(Path.cwd(), profile, part=part)
-    chapters = read_chapters(settings.root, read_toc(settings.root, part))
-    for line in (*costs_by_row(settings, chapters), *costs_by_chapter(settings, chapters)):
-        tell(line)
-
-
-@commands.command()
 @click.argument("out", type=click.Path(path_type=Path))
 @run_options
 def notebooks(out: Path, **options: Any) -> None:
@@ -130,7 +114,7 @@ def serve(profile: str, port: int) -> None:
     """Serve the built site on this machine."""
     site = Settings(Path.cwd(), profile).site
     if not site.is_dir():
-        raise BookError(f"There is no site yet: run make reproduce PROFILE={profile} first.")
+        raise BookError(f"There is no site yet: run python -m bookbuild build --profile {profile}.")
     with served(site, port) as address:
         tell(f"serving the site on {address} (Ctrl-C ends it)")
         Event().wait()
@@ -148,12 +132,12 @@ def pdf(profile: str) -> None:
 
 
 def _print_told(told: Told, settings: Settings) -> None:
-    """Print verdicts, what a GPU did, claims that did not hold, the time and the site's place."""
-    for head, *rows in filter(None, (told.verdicts, told.devices)):
-        table = Table(*head)
-        for row in rows:
-            table.add_row(*row)
-        console.print(table)
+    """Print verdicts, claims that did not hold, the time and the site's place."""
+    head, *rows = told.verdicts
+    table = Table(*head)
+    for row in rows:
+        table.add_row(*row)
+    console.print(table)
     for line in told.amiss:
         tell(line)
     tell(

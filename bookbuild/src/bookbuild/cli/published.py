@@ -145,7 +145,8 @@ def _print_report(report: Report, seed: int, results: str) -> None:
             f"  {len(draw.never)} chapters take too long to be drawn in this time: "
             f"{_some(draw.never)}"
         )
-        tell(f"  to include them, run: make verify RESULTS={shlex.quote(results)} MINUTES={most}")
+        order = f"python -m bookbuild verify --minutes {most} --results {shlex.quote(results)}"
+        tell(f"  to include them, run: {order}")
     tell(
         f"if one of these chapters were altered, this check would find it in {report.least:.0%} of "
         f"cases if a forger chose it, and in {draw.chance:.0%} if it were any of them"

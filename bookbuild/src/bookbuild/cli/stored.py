@@ -8,7 +8,6 @@ from rich.filesize import decimal as readable_size
 from bookbuild.errors import BookError
 from bookbuild.execution.lock import nothing_runs
 from bookbuild.execution.sweeps import read_grid, run_stored, run_sweep
-from bookbuild.results.inventory import list_results, readable_age
 from bookbuild.results.inventory import prune as remove_unneeded
 from bookbuild.settings import Settings, core_count
 
@@ -47,20 +46,9 @@ def runs(name: str, minutes: int | None, jobs: int | None, scheduler: str | None
 
 
 @commands.command()
-def results() -> None:
-    """List the stored results: age, size, key, and whether the current book needs them."""
-    items = list_results(Settings(Path.cwd()))
-    if not items:
-        tell("Nothing is stored yet.")
-    for item in items:
-        age, size = readable_age(item.seconds_old), readable_size(item.size)
-        tell(f"{age:>8} {size:>9}  {item.state:8}  {item.key}  {item.name}  {item.made_for}")
-
-
-@commands.command()
 def prune() -> None:
     """Remove the stored results that the current book does not need."""
     with nothing_runs(Path.cwd()):
         gone = remove_unneeded(Settings(Path.cwd()))
-    freed = readable_size(sum(item.size for item in gone))
+    freed = readable_size(sum(gone))
     tell(f"{len(gone)} stored results removed, {freed}")

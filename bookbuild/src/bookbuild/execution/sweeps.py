@@ -9,7 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any, NamedTuple, get_type_hints
 
 from bookbuild.errors import BookError, raise_if_any
 from bookbuild.processes import sources_first
@@ -28,8 +28,7 @@ SCHEMA = Path(__file__).with_name("grid.schema.json")
 MOST_RUNS = 1_000_000
 
 
-@dataclasses.dataclass(frozen=True)
-class Grid:
+class Grid(NamedTuple):
     """A function of the science and the configurations it is to be applied to."""
 
     function: Callable[[Any], Any]
@@ -44,67 +43,53 @@ def read_grid(path: Path, device: str) -> Grid:
     declared = load(path, path)
     raise_if_any(f"{path}: {fault.clause}." for fault in faults(declared, SCHEMA))
     axes, fixed = declared["grid"], declared.get("fixed", {})
-    function = _function(path, declared["function"])
-    kind = _configuration_class(path, function)
     raise_if_any(
         f"{path}: the setting {name!r} is both fixed and varied; keep one of the two."
-        for name in axes
-        if name in fixed
+        for name in axes.keys() & fixed.keys()
     )
     count = math.prod(map(len, axes.values()))
     if count > MOST_RUNS:
         raise BookError(f"{path} asks for {count} runs, and at most {MOST_RUNS} are allowed.")
-    known = {field.name for field in dataclasses.fields(kind)}
-    given = fixed | ({"device": device} if "device" in known else {})
-    points = itertools.product(*axes.values())
-    return Grid(
-        function,
-        [_configured(path, kind, given | dict(zip(axes, p, strict=True))) for p in points],
-    )
+    function, kind = _declared(path, declared["function"])
+    hints = get_type_hints(kind)
+    given = fixed | ({"device": device} if "device" in hints else {})
+    configurations = []
+    for point in itertools.product(*axes.values()):
+        values, checked = given | dict(zip(axes, point, strict=True)), {}
+        for name, value in values.items():
+            if name not in hints:
+                raise BookError(f"{path}: {kind.__name__} has no setting {name!r}.")
+            try:
+                checked[name] = made_again(hints[name], value)
+            except TypeError:
+                wanted = name_of(hints[name])
+                told = f"{path}: {name!r} is of type {wanted}, not {value!r:.40}."
+                raise BookError(told) from None
+        try:
+            configurations.append(kind(**checked))
+        except (TypeError, ValueError) as error:
+            raise BookError(f"{path}: {' '.join(str(error).split())}.") from error
+    return Grid(function, configurations)
 
 
-def _function(path: Path, name: str) -> Callable[[Any], Any]:
-    """Return the function with this dotted name."""
+def _declared(path: Path, name: str) -> tuple[Callable[[Any], Any], type[Any]]:
+    """Return the function with this dotted name, and the dataclass that it takes."""
     module, _, attribute = name.rpartition(".")
     try:
-        return getattr(importlib.import_module(module), attribute)
+        function = getattr(importlib.import_module(module), attribute)
     except (ImportError, AttributeError) as error:
         raise BookError(f"{path}: the function {name!r} does not exist.") from error
-
-
-def _configuration_class(path: Path, function: Callable[[Any], Any]) -> type[Any]:
-    """Return the dataclass that a function takes."""
     try:
         hints = get_type_hints(function) if callable(function) else {}
     except (TypeError, NameError):  # it is no function, or its annotations cannot be read
         hints = {}
-    hints.pop("return", None)
-    kinds = [kind for kind in hints.values() if isinstance(kind, type)]
-    if len(hints) != 1 or not kinds or not dataclasses.is_dataclass(kinds[0]):
+    kinds = [kind for name, kind in hints.items() if name != "return"]
+    if len(kinds) != 1 or not (isinstance(kinds[0], type) and dataclasses.is_dataclass(kinds[0])):
         raise BookError(
             f"{path}: the function {function!r} must take one argument, a dataclass with its "
             "settings."
         )
-    return kinds[0]
-
-
-def _configured(path: Path, kind: type[Any], values: Mapping[str, Any]) -> Any:
-    """Return a configuration; raise BookError for an unknown, missing or mistyped setting."""
-    hints = get_type_hints(kind)
-    checked = {}
-    for name, value in values.items():
-        if name not in hints:
-            raise BookError(f"{path}: {kind.__name__} has no setting {name!r}.")
-        try:
-            checked[name] = made_again(hints[name], value)
-        except TypeError:
-            raise BookError(
-                f"{path}: {name!r} is of type {name_of(hints[name])}, not {value!r:.40}."
-            ) from None
-    try:
-        return kind(**checked)
-    except (TypeError, ValueError) as error:
-        raise BookError(f"{path}: {' '.join(str(error).split())}.") from error
+    return function, kinds[0]
 
 
 def run_sweep(path: Path, settings: Settings, scheduler: str | None) -> None:

@@ -97,7 +97,7 @@ def told_verdicts(findings: Sequence[Finding]) -> tuple[list[list[str]], list[st
         if finding.verdict == verdict and not finding.unconfirmed
     ]
     if lacking := sum(finding.unconfirmed for finding in findings):
-        amiss.append(f"partly for want of evidence: {lacking} rows (make record)")
+        amiss.append(f"partly for want of evidence: {lacking} rows")
     return table, amiss
 
 

@@ -1,4 +1,4 @@
-"""The verdicts as MyST: a matrix by figure and theorem, all rows, and other machines."""
+"""The verdicts as MyST: a matrix by figure and theorem, and all rows."""
 
 import re
 from collections import Counter
@@ -8,19 +8,20 @@ from typing import get_args
 
 from bookbuild.source.chapters import Chapter, figure_name
 
-from .claims import Claim, Finding, Verdict
+from .claims import Finding, Verdict
 from .records import Records
 from .templates import measure_anchor, render, slug
 
-# What the paper numbers, in the order of the matrix, with what stands for it in a source.
+# What the paper numbers, in the order of the matrix: what stands for it in a source, and its group.
+STATED, GIVEN = "Theorems and hypotheses", "Definitions and assumptions"
 NUMBERED = {
-    "Figure": r"Figs?\.",
-    "Theorem": r"Theorems?",
-    "Corollary": r"Corollar(?:y|ies)",
-    "Hypothesis": r"Hypothes[ie]s",
-    "Definition": r"Definitions?",
-    "Assumption": r"Assumptions?",
-    "Proposition": r"Propositions?",
+    "Figure": (r"Figs?\.", "Figures"),
+    "Theorem": (r"Theorems?", STATED),
+    "Corollary": (r"Corollar(?:y|ies)", STATED),
+    "Hypothesis": (r"Hypothes[ie]s", STATED),
+    "Definition": (r"Definitions?", GIVEN),
+    "Assumption": (r"Assumptions?", GIVEN),
+    "Proposition": (r"Propositions?", STATED),
 }
 NUMBERS = r"(?:\d+(?:-\d+)?(?:, | and )?)+"
 # What a source names else: the section of the paper, or the group of its equations.
@@ -29,6 +30,8 @@ PLACES = {
     "Appendix {}": re.compile(r"(?:App\. |\b)([A-F])\b\.?"),
     "Eq. {}": re.compile(r"\bEq\. (\d+)"),
 }
+ORDER = [*NUMBERED, "§", "Appendix", "Eq."]
+NAME = re.compile(r"(§|[A-Z][a-z]+\.?) ?(\w+)")
 REST = "Other pages"
 FIGURE = re.compile(r"figure-\d+")
 ANCHOR = re.compile(r"^(?:\(([a-z]+-\d+)\)=|:label: ([a-z]+-\d+))$", re.MULTILINE)
@@ -60,7 +63,7 @@ def items_of(source: str) -> list[str]:
     """
     named = [
         f"{kind} {number}"
-        for kind, pattern in NUMBERED.items()
+        for kind, (pattern, _) in NUMBERED.items()
         for numbers in re.findall(rf"\b{pattern} ({NUMBERS})(?![.\d])", source)
         for number in _each(numbers)
     ]
@@ -101,7 +104,8 @@ def verdict_matrix(findings: Sequence[Finding], chapters: Sequence[Chapter], up:
     groups: dict[str, list[Item]] = {}
     for item in matrix(findings, chapters):
         kind = item.name.partition(" ")[0]
-        groups.setdefault(_GROUPS.get(kind, "Sections and appendices"), []).append(item)
+        _, group = NUMBERED.get(kind, ("", "Sections and appendices"))
+        groups.setdefault(group, []).append(item)
     return render("matrix.html", groups=groups, up=up) if groups else ""
 
 
@@ -162,42 +166,6 @@ def results_table(findings: Sequence[Finding], *, up: str = "") -> str:
     return render("results.md", findings=new, told=told, up=up)
 
 
-def machines_table(findings: Sequence[Finding], records: Records) -> str:
-    """Return for each of them how many verdicts are those of this build, and the rows that differ.
-
-    Verdicts are those of one execution each: what other seeds or roundings say lowers none of them.
-    """
-    known: dict[str, dict[str, Verdict]] = {}
-    own: list[tuple[Claim, Verdict]] = []
-    for finding in findings:
-        found = records.evidence.get(finding.claim.id)
-        if found is None:
-            continue
-        own.append((finding.claim, found.seeds.own))
-        for rerun in (*found.rounding.reruns, *found.others.reruns):
-            if rerun.verdict is not None:
-                known.setdefault(rerun.variation, {})[finding.claim.id] = rerun.verdict
-    differing = [
-        (claim, verdict, [of.get(claim.id) for of in known.values()])
-        for claim, verdict in own
-        if any(of.get(claim.id, verdict) != verdict for of in known.values())
-    ]
-    counts = []
-    for name, of in known.items():
-        both = [(of[claim.id], verdict) for claim, verdict in own if claim.id in of]
-        counts.append((name, len(both), sum(there == here for there, here in both)))
-    return render("machines.html", counts=counts, differing=differing)
-
-
-_GROUPS = {
-    "Figure": "Figures",
-    **dict.fromkeys(
-        ("Theorem", "Corollary", "Hypothesis", "Proposition"), "Theorems and hypotheses"
-    ),
-    **dict.fromkeys(("Definition", "Assumption"), "Definitions and assumptions"),
-}
-
-
 def _each(numbers: str) -> Iterator[int]:
     """Yield the numbers that a text lists: "6-8", "3, 7" or "1 and 2"."""
     for first, last in re.findall(r"(\d+)(?:-(\d+))?", numbers):
@@ -228,14 +196,8 @@ def _counted(findings: Sequence[Finding]) -> tuple[Mapping[Verdict, int], int]:
     return tally(of_paper), len(findings) - len(of_paper)
 
 
-def _order(name: str) -> tuple[int, str, int]:
+def _order(name: str) -> tuple[int, str]:
     """Return the place of an item in the matrix: kinds in order, sections before appendices."""
-    kind, _, number = name.partition(" ")
-    kinds = [*NUMBERED, "§", "Appendix", "Eq."]
-    if name.startswith("§"):
-        kind, number = "§", name.removeprefix("§")
-    return (
-        kinds.index(kind),
-        "" if number.isdecimal() else number,
-        int(number.isdecimal() and number),
-    )
+    match = NAME.fullmatch(name)
+    assert match, name
+    return ORDER.index(match[1]), match[2].zfill(3)

@@ -38,6 +38,11 @@ class Seen(NamedTuple):
     why: str = ""
     current: bool = True
 
+    @property
+    def is_training(self) -> bool:
+        """Whether a training was wrong, and at sizes at which verdicts mean something."""
+        return self.kind != CODE and self.profile != "smoke"
+
 
 @dataclass(frozen=True)
 class Declared:

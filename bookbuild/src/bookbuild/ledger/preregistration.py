@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from bookbuild.errors import raise_if_any
 from bookbuild.reporting.expectations import Expectation, read_expectation
+from bookbuild.schema import faults, load
 
-from .stored import PREREGISTRATION, read_record
-
+PREREGISTRATION = Path("data/preregistration.json")
+SCHEMA = Path(__file__).with_name("preregistration.schema.json")
 State = Literal["before", "together", "after", "changed"]
 
 
@@ -30,11 +32,15 @@ class Preregistration:
 
 def read_preregistration(root: Path) -> dict[str, Preregistration]:
     """Return the record by the id of its rows, empty where there is none; raise BookError."""
+    if not (root / PREREGISTRATION).is_file():
+        return {}
+    document = load(root / PREREGISTRATION, PREREGISTRATION)
+    raise_if_any(f"{PREREGISTRATION}: {fault.clause}." for fault in faults(document, SCHEMA))
     return {
         name: Preregistration(
             row["preregistration"],
             read_expectation(row["expect"]),
             tuple(map(read_expectation, row.get("was", ()))),
         )
-        for name, row in read_record(root / PREREGISTRATION).get("rows", {}).items()
+        for name, row in document["rows"].items()
     }

@@ -1,12 +1,11 @@
 """The matrix of wrong trainings against the rows of a chapter."""
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from bookbuild.source.chapters import Chapter
 
 from .claims import Finding
-from .planted import CODE, Seen, Sight
+from .planted import Seen, Sight
 from .records import Records
 from .templates import render
 
@@ -21,44 +20,34 @@ MARKS: Mapping[Sight, tuple[str, str]] = {
 }
 
 
-class Tried(NamedTuple):
-    """A chapter with its rows, and how each saw the wrong trainings, by what is wrong."""
-
-    chapter: Chapter
-    rows: Sequence[tuple[Finding, Mapping[str, Seen]]]
-
-    @property
-    def faults(self) -> list[Seen]:
-        """The wrong trainings, by their kinds."""
-        found = {says: one for _, seen in self.rows for says, one in seen.items()}
-        return sorted(found.values(), key=lambda one: (one.kind, one.says))
-
-    @property
-    def reasons(self) -> Mapping[str, list[int]]:
-        """Why statements stay true, each with the numbers of its rows."""
-        found: dict[str, dict[int, None]] = {}
-        for number, (_, seen) in enumerate(self.rows, start=1):
-            for one in seen.values():
-                if one.why:
-                    found.setdefault(one.why, {})[number] = None
-        return {why: list(numbers) for why, numbers in found.items()}
-
-
 def wrong_trainings(
     findings: Sequence[Finding], chapters: Sequence[Chapter], records: Records
 ) -> str:
     """Return the matrix of each chapter on which wrong trainings were tried."""
-    tried = [found for one in chapters if (found := _tried(one, findings, records)).rows]
-    return render("wrong_trainings.html", tried=tried, marks=MARKS)
-
-
-def _tried(chapter: Chapter, findings: Sequence[Finding], records: Records) -> Tried:
-    rows = []
+    seen: dict[str, dict[str, dict[str, Seen]]] = {chapter.name: {} for chapter in chapters}
     for finding in findings:
-        known = records.evidence.get(finding.claim.id)
-        if finding.claim.chapter == chapter.name and known:
-            faults = (one for one in known.faults if one.kind != CODE and one.profile != "smoke")
-            seen = {one.says: one for one in faults}
-            if seen:
-                rows.append((finding, seen))
-    return Tried(chapter, rows)
+        claim, known = finding.claim, records.evidence.get(finding.claim.id)
+        faults = [one for one in known.faults if one.is_training] if known else []
+        if faults and claim.chapter in seen:
+            seen[claim.chapter][claim.id] = {one.says: one for one in faults}
+    tried = [
+        (chapter, rows, _kinds(rows), _reasons(rows))
+        for chapter in chapters
+        if (rows := seen[chapter.name])
+    ]
+    met = {f.claim.id for f in findings if f.verdict == "contradicted"}
+    return render("wrong_trainings.html", tried=tried, marks=MARKS, contradicted=met)
+
+
+def _kinds(rows: Mapping[str, Mapping[str, Seen]]) -> list[tuple[str, str]]:
+    """Return the wrong trainings that rows saw, by what is wrong in them."""
+    return sorted({(one.kind, one.says) for seen in rows.values() for one in seen.values()})
+
+
+def _reasons(rows: Mapping[str, Mapping[str, Seen]]) -> dict[str, list[int]]:
+    """Return why statements stay true, each with the numbers of its rows."""
+    found: dict[str, list[int]] = {}
+    for number, seen in enumerate(rows.values(), start=1):
+        for why in dict.fromkeys(one.why for one in seen.values() if one.why):
+            found.setdefault(why, []).append(number)
+    return found

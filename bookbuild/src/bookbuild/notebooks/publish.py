@@ -38,7 +38,7 @@ README = """\
 # Executed notebooks
 
 Made from [{addresses.branch}]({addresses.repository}) at commit `{commit}` by
-`make release WHAT=notebooks PROFILE={settings.profile} DEVICE={settings.device}`; nothing
+`python -m bookbuild notebooks --profile {settings.profile} --device {settings.device}`; nothing
 here is edited by hand. The branch `{branch}` is replaced at each publication.
 
 {rows}

@@ -83,7 +83,7 @@ def check_not_refused(path: Path, folder: Path) -> None:
     refusal = _refusal(path, folder)
     if refusal.is_file():
         found = refusal.read_text(encoding="utf-8").splitlines()
-        raise BookError(f"No site is built from {path}, because make verify found:", *found)
+        raise BookError(f"No site is built from {path}, because verify found:", *found)
 
 
 def _refusal(path: Path, folder: Path) -> Path:

@@ -68,7 +68,7 @@ def recompute(
     there = (file for file in book.stored_runs if (settings.root / file).is_file())
     files = [file for file in there if late or file in read]
     raise_if_any(
-        f"The runs of {Path(name).stem} need {', '.join(packages)}: run make env EXTRAS=language."
+        f"The runs of {Path(name).stem} need {', '.join(packages)}: install them first."
         for name in files
         for packages in [File(name, settings.root, sources(settings)).runs.packages]
         if len(versions(packages)) <= len(packages)
@@ -107,16 +107,6 @@ def costs_by_chapter(settings: Settings, chapters: Sequence[Chapter]) -> list[st
     lines.append(f"all {rows.total()} judged rows: {_whole(settings, chapters)}")
     lines.append(f"{computed} of {rows.total()} judged rows ({share:.1%}) rest on no stored value")
     return lines
-
-
-def costs_by_row(settings: Settings, chapters: Sequence[Chapter]) -> list[str]:
-    """Return a line for each judged row: what it takes from nothing, and the command for it."""
-    by_chapter = row_costs(settings, chapters)
-    return [
-        f"{claim.id}: {by_chapter[claim.chapter].minutes:.1f} min "
-        f"{by_chapter[claim.chapter].how}, make chapter CHAPTER={claim.chapter} FROM=scratch"
-        for claim in judged_rows(settings, chapters)
-    ]
 
 
 def judged_rows(settings: Settings, chapters: Sequence[Chapter]) -> list[Claim]:

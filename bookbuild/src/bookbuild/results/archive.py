@@ -11,6 +11,7 @@ import stat
 import struct
 import tokenize
 import zipfile
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
@@ -124,32 +125,27 @@ def write_archive(path: Path, chapters: Sequence[Chapter], settings: Settings) -
     Raises BookError where a chapter has not been executed.
     """
     store = Store(settings.results)
+    stored = [(chapter, store.get(chapter_key(chapter, settings))[0]) for chapter in chapters]
+    raise_if_any(
+        f"Chapter {chapter.name} has not been executed: run python -m bookbuild build."
+        for chapter, of_chapter in stored
+        if of_chapter is None
+    )
+    executed = [(chapter, of_chapter) for chapter, of_chapter in stored if of_chapter]
+    keys: defaultdict[str, set[str]] = defaultdict(set)
+    for _, of_chapter in executed:
+        for fingerprint, of_task in of_chapter.origin["asked"].items():
+            keys[fingerprint].update(of_task)
+    # trainings of one code that start in several ways have several keys; short ones are not kept
+    kept = {task: store.get(min(of_task))[0] for task, of_task in keys.items() if len(of_task) == 1}
+    folders = {f"{RESULTS}/{task}": result.files for task, result in kept.items() if result}
     made: dict[str, Made] = {}
-    folders: dict[str, Mapping[str, bytes]] = {}
-    asked: dict[str, Mapping[str, Sequence[str]]] = {}
-    missing: list[str] = []
-    for chapter in chapters:
-        key = chapter_key(chapter, settings)
-        stored, _ = store.get(key)
-        if stored is None:
-            missing.append(
-                f"Chapter {chapter.name} has not been executed: run make reproduce first."
-            )
-            continue
-        made[chapter.name] = Made(key, chapter_fingerprint(chapter, settings), [])
-        folders[f"{CHAPTERS}/{chapter.name}"] = to_files(numbers_of(Entry.of(stored)))
-        asked[chapter.name] = stored.origin["asked"]
-    raise_if_any(missing)
-    keys: dict[str, set[str]] = {}
-    for tasks in asked.values():
-        for fingerprint, of in tasks.items():
-            keys.setdefault(fingerprint, set()).update(of)
-    for name, tasks in asked.items():
-        for fingerprint in tasks:
-            result, _ = store.get(min(keys[fingerprint]))
-            if result and len(keys[fingerprint]) == 1:  # several starts have several, short ones no
-                folders[f"{RESULTS}/{fingerprint}"] = result.files
-                made[name].results.append(fingerprint)
+    for chapter, of_chapter in executed:
+        numbers = numbers_of(Entry.of(of_chapter))
+        folders[f"{CHAPTERS}/{chapter.name}"] = to_files(numbers)
+        results = [task for task in of_chapter.origin["asked"] if kept.get(task)]
+        fingerprint = chapter_fingerprint(chapter, settings)
+        made[chapter.name] = Made(of_chapter.key, fingerprint, results)
     about = {"profile": settings.profile, "device": settings.device, "seed": settings.seed}
     about |= {"machine": machine_name(), "threads": settings.threads_each}
     about |= {"commit": commit(settings.root), "chapters": {n: asdict(x) for n, x in made.items()}}

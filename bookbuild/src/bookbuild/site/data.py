@@ -3,7 +3,7 @@
 import csv
 import io
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from bookbuild.errors import raise_if_any
 from bookbuild.ledger.claims import Finding
 from bookbuild.ledger.records import Records
 from bookbuild.ledger.tables import SCHEMA, ledger_csv, ledger_json, ledger_row
-from bookbuild.ledger.templates import render
+from bookbuild.ledger.templates import CLAIMS, claim_address, render
 from bookbuild.reporting.notebook import FIGURES_FOLDER
 from bookbuild.results.executed import Entry
 from bookbuild.schema import faults
@@ -36,6 +36,14 @@ def write_ledger(folder: Path, findings: Sequence[Finding], records: Records) ->
     texts = (ledger_json(rows), ledger_csv(rows), schema)
     for kind, text in zip(LEDGER_KINDS, texts, strict=True):
         (folder / f"{LEDGER}.{kind}").write_text(text, encoding="utf-8")
+
+
+def write_claim_pages(site: Path, findings: Iterable[Finding]) -> None:
+    """Write a small page for each claim at a lasting address, which leads on to its row."""
+    (site / CLAIMS).mkdir()
+    for finding in findings:
+        page = render("claim.html", claim=finding.claim, verdict=finding.verdict)
+        (site / claim_address(finding.claim.id)).write_text(page, encoding="utf-8")
 
 
 def write_tables(entry: Entry, folder: Path) -> None:

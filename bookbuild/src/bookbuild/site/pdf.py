@@ -27,7 +27,7 @@ def write_pdf(site: Path, pages: Sequence[str], target: Path) -> int:
         raise BookError(f"A PDF needs a browser: install one of {', '.join(browser.PROGRAMS)}.")
     missing = [page for page in pages if not (site / page).is_file()]
     if missing:
-        raise BookError(f"The site has no page {missing[0]} yet: run make reproduce first.")
+        raise BookError(f"The site has no page {missing[0]} yet: run python -m bookbuild build.")
     writer = PdfWriter()
     with served(site) as address, tempfile.TemporaryDirectory() as folder:
         for page in pages:

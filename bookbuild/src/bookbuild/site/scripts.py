@@ -2,20 +2,18 @@
 
 Each module becomes a function that returns what it exports, kept in one table, so that two
 scripts of a page share the modules they have in common. Imports of names from files, and exports
-where they are defined, are all that is known; anything else ends the build.
+where they are defined, are all that is known; another import or export ends the build.
 """
 
 import re
 from pathlib import Path
-
-from pygments.lexers.javascript import JavascriptLexer
-from pygments.token import Comment, String, Token
 
 from bookbuild.errors import BookError
 
 NAMES = r"\{\s*(\w+(?:,\s*\w+)*),?\s*\}"
 IMPORT = re.compile(rf'^import {NAMES} from "((?:\.{{1,2}}/)+[\w./-]+\.js)";\n?', re.MULTILINE)
 EXPORT = re.compile(r"^export (?=(?:async )?(?:function\*? |class |const )(\w+))", re.MULTILINE)
+UNKNOWN = re.compile(r"^\s*(?:import|export)\b.*", re.MULTILINE)
 TABLE = "globalThis.bookModules"
 
 
@@ -59,7 +57,6 @@ def _add(path: Path, root: Path, functions: dict[Path, str], above: tuple[Path, 
     if not path.is_file() or not path.is_relative_to(root):
         raise BookError(f"{name}: this module does not exist.")
     text = path.read_text(encoding="utf-8")
-    _check(text, name)
     head = ""
     for target, taken in _imports(path, text):
         _add(target, root, functions, (*above, path))
@@ -70,27 +67,10 @@ def _add(path: Path, root: Path, functions: dict[Path, str], above: tuple[Path, 
         module = target.relative_to(root).as_posix()
         head += f'const {{ {", ".join(taken)} }} = {TABLE}["{module}"];\n'
     exports, body = EXPORT.findall(text), EXPORT.sub("", IMPORT.sub("", text))
+    if unknown := UNKNOWN.search(body):
+        raise BookError(
+            f"{name}: {unknown[0].strip()!r} cannot be joined. Known are "
+            '`import { a } from "./b.js";` and export before const, function, class.'
+        )
     function = f"(() => {{\n{head}{body}\nreturn {{ {', '.join(exports)} }};\n}})()"
     functions[path] = f'{TABLE}["{name}"] ??= {function};\n'
-
-
-def _check(text: str, name: str) -> None:
-    """Raise BookError unless every import, export and await is one that `join` understands."""
-    found = {"import": 0, "export": 0}
-    depth = 0
-    for kind, value in JavascriptLexer().get_tokens(text):
-        if kind in Comment or kind in String:
-            continue
-        if value in found:
-            found[value] += 1
-        elif value == "await" and not depth:
-            raise BookError(f"{name}: a module that uses await at its top level cannot be joined.")
-        elif kind in Token.Punctuation:
-            depth += value.count("{") - value.count("}")
-    known = {"import": len(IMPORT.findall(text)), "export": len(EXPORT.findall(text))}
-    for word, count in found.items():
-        if count != known[word]:
-            raise BookError(
-                f"{name}: {count} times {word}, of which {known[word]} could be joined."
-                ' Known are `import { a } from "./b.js";` and export before const, function, class.'
-            )

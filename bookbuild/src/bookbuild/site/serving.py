@@ -30,7 +30,7 @@ def served(folder: Path, port: int = 0) -> Iterator[str]:
         server = ThreadingHTTPServer(("127.0.0.1", port), partial(_Quiet, directory=str(folder)))
     except (OSError, OverflowError) as error:
         raise BookError(
-            f"Port {port} cannot be used: {error}; choose another with PORT=."
+            f"Port {port} cannot be used: {error}; choose another with --port."
         ) from error
     with server:
         thread = threading.Thread(target=server.serve_forever)

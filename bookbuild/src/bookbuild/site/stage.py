@@ -29,8 +29,7 @@ from bookbuild.source.book import read_config
 from bookbuild.source.chapters import BOOK, Chapter, figure_name, is_notebook, parts, tags
 from bookbuild.source.citation import SOURCE, names, read_citation
 
-from .claims import write_claim_pages
-from .data import FOLDER, write_ledger
+from .data import FOLDER, write_claim_pages, write_ledger
 from .picture import NAME, write_card
 from .scripts import join_all
 from .staged.below import add_below

@@ -1,17 +1,16 @@
 """The stamp of a site: what it was made from, so that a build without changes can end early.
 
-It holds a digest of everything that a build reads, the size and the time of each stored result that
-the build used, a digest of the site, and what the build printed. If one of the first three has
-changed, the site is built again.
+It holds what the build printed, and a digest of everything that a build reads, of the size and the
+time of each stored result that the build used, and of the site. If one of these has changed, the
+site is built again.
 """
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from importlib.metadata import distributions
 from pathlib import Path
-from typing import Any
 
 from bookbuild.results.executed import Entry
 from bookbuild.results.keys import digest
@@ -25,8 +24,7 @@ UNREAD = {"tests", "__pycache__"}  # folders of the tree that no build reads, be
 
 @dataclass(frozen=True)
 class Told:
-    """What a build says: verdicts as a table, what did not hold, chapters and their seconds; on a
-    GPU a table of what each chapter took there."""
+    """What a build says: verdicts as a table, what did not hold, chapters and their seconds."""
 
     verdicts: list[list[str]]
     amiss: list[str]
@@ -34,7 +32,6 @@ class Told:
     seconds_executed: float
     cached: int
     seconds_cached: float
-    devices: list[list[str]]
 
 
 def ingredients(settings: Settings) -> str:
@@ -51,8 +48,8 @@ def ingredients(settings: Settings) -> str:
 
 def put(settings: Settings, made_from: str, entries: Iterable[Entry], told: Told) -> None:
     """Stamp the site that has just been made."""
-    results = {entry.key: _written(settings, entry.key) for entry in entries}
-    stamp = {"from": made_from, "site": _site(settings), "results": results, "told": asdict(told)}
+    keys = [entry.key for entry in entries]
+    stamp = {"state": _state(settings, made_from, keys), "keys": keys, "told": asdict(told)}
     write_whole(_path(settings), json.dumps(stamp).encode())
 
 
@@ -60,13 +57,10 @@ def unbroken(settings: Settings, made_from: str) -> Told | None:
     """Return what was told of a site that a build would make again as it is."""
     try:
         stamp = json.loads(_path(settings).read_bytes())
-        told, results = Told(**stamp["told"]), dict(stamp["results"])
+        told, state = Told(**stamp["told"]), _state(settings, made_from, stamp["keys"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    found = {key: _written(settings, key) for key in results}
-    if stamp.get("from") != made_from or found != results or None in found.values():
-        return None
-    if stamp.get("site") != _site(settings):
+    if stamp.get("state") != state:
         return None
     return replace(
         told,
@@ -81,17 +75,12 @@ def _path(settings: Settings) -> Path:
     return settings.site.with_name(NAME)
 
 
-def _site(settings: Settings) -> str:
-    return _digest(filter(Path.is_file, settings.site.rglob("*")), settings.site)
-
-
-def _written(settings: Settings, key: str) -> list[Any] | None:
-    """Return how long a stored result is and when it was written; None without one."""
-    try:
-        found = Store(settings.results).path(key).stat()
-    except OSError:
-        return None
-    return [found.st_size, found.st_mtime_ns]
+def _state(settings: Settings, made_from: str, keys: Sequence[str]) -> str:
+    """Return a digest of ingredients, stored results and site; raise OSError without a result."""
+    results = [Store(settings.results).path(key).stat() for key in keys]
+    written = [(result.st_size, result.st_mtime_ns) for result in results]
+    site = _digest(filter(Path.is_file, settings.site.rglob("*")), settings.site)
+    return digest({"from": made_from, "results": written, "site": site})
 
 
 def _tree(folder: Path, built: Path) -> Iterator[Path]:

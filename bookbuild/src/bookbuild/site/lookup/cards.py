@@ -2,17 +2,16 @@
 
 A page that is read from a folder may not fetch its neighbours, but it may load scripts. So each
 page has two beside it, loaded when they are asked for: one with its text, another with whatever
-is linked to on it: equations, figures, theorems, sources. The glossary has a card for each row.
+may be linked to on it: equations, figures, theorems, sources. The glossary has a card for each row.
 """
 
 import copy
 import json
 import posixpath
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from html import escape
 from pathlib import Path
-from urllib.parse import unquote, urldefrag
 
 from lxml.html import HtmlElement, tostring
 
@@ -31,7 +30,6 @@ SPACE = re.compile(r"\s+")
 def add_cards(site: Path) -> None:
     """Write the scripts of all pages of a site."""
     pages = {name: parsed(site / name) for name in page_names(site)}
-    wanted = _targets(pages)
     _write(site / FOLDER / "names.js", "names", names_of(pages, GLOSSARY))
     for name, page in pages.items():
         article = page.find(".//article")
@@ -39,7 +37,7 @@ def add_cards(site: Path) -> None:
             continue
         stem = name.removesuffix(".html")
         _write(site / FOLDER / f"{stem}.text.js", f"{stem}.text", excerpt(article))
-        cards = {key: _moved(card, name) for key, card in _cards(article, wanted.get(name, set()))}
+        cards = {key: _moved(card, name) for key, card in _cards(article)}
         if name == GLOSSARY:
             cards |= dict(_symbols(article))
         _write(site / FOLDER / f"{stem}.js", stem, cards)
@@ -73,28 +71,12 @@ def _text(text: str | None) -> str:
     return escape(text or "", quote=False)
 
 
-def _targets(pages: Mapping[str, HtmlElement]) -> dict[str, set[str]]:
-    """Return the anchors of each page that other pages link to."""
-    targets: dict[str, set[str]] = {}
-    for name, page in pages.items():
-        for link in page.xpath('//article//a/@href[contains(., "#")]'):
-            address, anchor = urldefrag(link)
-            if address and ":" not in address:
-                target = posixpath.normpath(posixpath.join(posixpath.dirname(name), address))
-                targets.setdefault(unquote(target), set()).add(unquote(anchor))
-    return targets
-
-
-def _cards(article: HtmlElement, anchors: set[str]) -> Iterator[tuple[str, HtmlElement]]:
-    """Yield the parts of an article that anchors name, where they are such that fit on a card."""
-    places: dict[str, HtmlElement] = {}
+def _cards(article: HtmlElement) -> Iterator[tuple[str, HtmlElement]]:
+    """Yield the anchors of an article with what they name, where that fits on a card."""
     for place in article.xpath(".//*[@id]"):
-        places.setdefault(place.get("id"), place)
-    for anchor in sorted(anchors & places.keys()):
-        place = places[anchor]
         figure = place if place.tag == "figure" else next(place.iterancestors("figure"), None)
         if figure is not None or CARDS.intersection(place.classes):
-            yield anchor, place if figure is None else figure
+            yield place.get("id"), place if figure is None else figure
 
 
 def _symbols(article: HtmlElement) -> Iterator[tuple[str, str]]:

@@ -2,10 +2,10 @@
 
 import csv
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
+from typing import NamedTuple
 
 from bookbuild.ledger.claims import Finding
 from bookbuild.ledger.templates import render
@@ -28,8 +28,7 @@ TAGS: Mapping[str, str] = {
 }
 
 
-@dataclass(frozen=True)
-class Piece:
+class Piece(NamedTuple):
     """A sentence of the text or of a caption, or a display, named by its place and position.
 
     `rows` are ids of the ledger, `equations` entries of the page of equations, and `errata` anchors
@@ -43,26 +42,6 @@ class Piece:
     rows: tuple[str, ...] = ()
     equations: tuple[str, ...] = ()
     errata: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Stretch:
-    """Neighbouring pieces of which the map says the same, with the findings of their rows."""
-
-    first: int
-    last: int
-    piece: Piece
-    findings: tuple[Finding, ...]
-
-
-@dataclass(frozen=True)
-class Place:
-    """A section or a figure of the paper: its stretches, and how often it has each tag."""
-
-    name: str
-    page: str
-    stretches: tuple[Stretch, ...]
-    tags: Mapping[str, int]
 
 
 def read_coverage(root: Path) -> list[Piece]:
@@ -88,41 +67,31 @@ def read_coverage(root: Path) -> list[Piece]:
 def coverage_map(
     pieces: Sequence[Piece], findings: Sequence[Finding], chapters: Sequence[Chapter]
 ) -> str:
-    """Return the counts of each tag, and every place of the paper behind a fold; empty for none."""
+    """Return the counts of each tag, and every place of the paper behind a fold; empty for none.
+
+    Neighbouring pieces of which the map says the same are one line.
+    """
     if not pieces:
         return ""
-    rows = {finding.claim.id: finding for finding in findings}
     names = [chapter.name for chapter in chapters]
-    counts = {tag: _counts(p for p in pieces if p.tag == tag) for tag in TAGS}
-    counts["all"] = _counts(pieces)
-    places = [
-        _place(name, list(group), rows, names)
-        for name, group in groupby(pieces, lambda piece: piece.place)
-    ]
-    pages = {name.rpartition("/")[2]: f"{name}.html" for name in names}
+    number = Counter((piece.tag, piece.kind) for piece in pieces)
+    numbers = {tag: [number[tag, kind] for kind in KINDS] for tag in TAGS}
+    numbers["all"] = [sum(column) for column in zip(*numbers.values(), strict=True)]
+    places = []
+    for name, found in groupby(pieces, lambda piece: piece.place):
+        group = list(found)
+        stretches = [list(same) for _, same in groupby(group, lambda piece: piece[2:])]
+        counts = Counter(piece.tag for piece in group)
+        places.append((name, _page(name, names), counts, stretches))
     return render(
-        "coverage.html", counts=counts, places=places, tags=TAGS, kinds=KINDS, pages=pages
+        "coverage.html",
+        numbers=numbers,
+        places=places,
+        rows={finding.claim.id: finding for finding in findings},
+        tags=TAGS,
+        kinds=KINDS,
+        pages={name.rpartition("/")[2]: f"{name}.html" for name in names},
     )
-
-
-def _counts(pieces: Iterable[Piece]) -> list[int]:
-    """Return how many pieces are of each kind, and how many there are."""
-    counts = Counter(piece.kind for piece in pieces)
-    return [*(counts[kind] for kind in KINDS), counts.total()]
-
-
-def _place(
-    name: str, pieces: Sequence[Piece], rows: Mapping[str, Finding], chapters: Sequence[str]
-) -> Place:
-    said = groupby(pieces, lambda p: (p.kind, p.tag, p.rows, p.equations, p.errata))
-    stretches = []
-    for _, group in said:
-        same = list(group)
-        found = tuple(rows[row] for row in same[0].rows if row in rows)
-        stretches.append(Stretch(same[0].position, same[-1].position, same[0], found))
-    counts = Counter(piece.tag for piece in pieces)
-    tags = {tag: counts[tag] for tag in TAGS if counts[tag]}
-    return Place(name, _page(name, chapters), tuple(stretches), tags)
 
 
 def _page(place: str, chapters: Sequence[str]) -> str:

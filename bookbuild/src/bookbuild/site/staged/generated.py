@@ -14,7 +14,7 @@ from bookbuild.ledger.counts import (
     verdict_counts,
     verdict_summary,
 )
-from bookbuild.ledger.pages import machines_table, results_table, verdict_matrix, verdict_table
+from bookbuild.ledger.pages import results_table, verdict_matrix, verdict_table
 from bookbuild.ledger.records import Records
 from bookbuild.ledger.trainings import wrong_trainings
 from bookbuild.results.executed import Entry
@@ -55,7 +55,6 @@ def write_generated(
         **{f"{what}_counts": record_counts(what, findings, records) for what in WORDS},
         "wrong_trainings": wrong_trainings(findings, chapters, records),
         "coverage": coverage_map(read_coverage(root), findings, chapters),
-        "machines": machines_table(findings, records),
         "unrenewed": unrenewed(findings, records),
         "checks": checks_table(checks, chapters),
         "data_catalogue": catalogue(chapters, entries),
