@@ -32,9 +32,8 @@ def test_the_targets_are_few_and_none_is_a_file() -> None:
     assert not any((ROOT / target).exists() for target in TOLD)
 
 
-@pytest.mark.parametrize(("target", "what"), sorted(CHOICES))
-def test_every_choice_that_help_tells_is_there(target: str, what: str) -> None:
-    assert make(target, f"WHAT={what}").returncode == 0
+def test_every_choice_that_help_tells_is_there() -> None:
+    assert [c for c in sorted(CHOICES) if make(c[0], f"WHAT={c[1]}").returncode] == []
 
 
 @pytest.mark.parametrize("target", ["test", "release", "record", "drill", "clean"])

@@ -8,6 +8,7 @@ timings, may differ. Ends with 1 if anything differs or is missing.
 
 import argparse
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,9 +17,11 @@ from bookbuild.results.contents import contents_of
 from bookbuild.results.executed import Entry
 from bookbuild.results.store import Store
 
+Contents = dict[str, dict[str, Any]]  # by chapter, and by a name that can be printed
 
-def newest(folder: Path, profile: str) -> dict[str, Entry]:
-    """The last execution of each chapter in a profile."""
+
+def newest(folder: Path, profile: str) -> Contents:
+    """What is compared of the last execution of each chapter in a profile."""
     store = Store(folder)
     heads = [head for head in store.headers() if head["kind"] == "chapter"]
     found = {}
@@ -27,29 +30,19 @@ def newest(folder: Path, profile: str) -> dict[str, Entry]:
             stored, remark = store.get(head["key"], mend=False)
             if stored is None:
                 sys.exit(remark or f"The result {head['key']} is no longer in the store.")
-            found[head["name"]] = Entry.of(stored)
+            entry = Entry.of(stored)
+            drawn = {f"drawing {k}": v for k, v in entry.figures.items() if k[-5:] != ".json"}
+            found[head["name"]] = {k: repr(v) for k, v in contents_of(entry).items()} | drawn
     return found
 
 
-def comparable(entry: Entry) -> dict[str, Any]:
-    """What is compared of a chapter, by a name that can be printed."""
-    drawings = {
-        f"drawing {name}": content
-        for name, content in entry.figures.items()
-        if not name.endswith(".json")
-    }
-    return {name: repr(value) for name, value in contents_of(entry).items()} | drawings
-
-
-def differences(
-    before: dict[str, Entry], after: dict[str, Entry], allowed: set[str]
-) -> Iterator[str]:
+def differences(before: Contents, after: Contents, allowed: set[str]) -> Iterator[str]:
     """A line for each thing that is missing, new or different."""
     for chapter in sorted(before.keys() | after.keys()):
         if chapter not in before or chapter not in after:
             yield f"{chapter}: only {'before' if chapter in before else 'after'}"
             continue
-        one, other = comparable(before[chapter]), comparable(after[chapter])
+        one, other = before[chapter], after[chapter]
         for name in sorted(one.keys() | other.keys()):
             if name.rpartition(" ")[2] in allowed:
                 continue
@@ -70,11 +63,7 @@ def main() -> int:
     before, after = (newest(folder, asked.profile) for folder in (asked.before, asked.after))
     if not before or not after:
         sys.exit("One of the two folders has no executed chapter of this profile.")
-    counts: dict[str, int] = {}
-    for entry in after.values():
-        for name in comparable(entry):
-            kind = name.partition(" ")[0]
-            counts[kind] = counts.get(kind, 0) + 1
+    counts = Counter(name.partition(" ")[0] for names in after.values() for name in names)
     lines = list(differences(before, after, set(asked.allowed)))
     print("\n".join(lines))
     compared = ", ".join(f"{number} {kind}s" for kind, number in sorted(counts.items()))

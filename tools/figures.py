@@ -1,6 +1,5 @@
 """The texts of figures as a reader sees them: their size, what overlaps, what is cut off."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -56,7 +55,21 @@ class Line:
 
     text: str
     size: float
-    corners: tuple[tuple[float, float], ...]
+    corners: list[list[float]]
+
+    def overlaps(self, other: "Line") -> bool:
+        """Whether two lines share room: no side of either separates them."""
+        for (x, y), (to_x, to_y) in (*pairwise(self.corners), *pairwise(other.corners)):
+            along = to_x - x, to_y - y
+            (low, high), (start, end) = self.extent(*along), other.extent(*along)
+            if high <= start or end <= low:
+                return False
+        return True
+
+    def extent(self, along: float, down: float) -> tuple[float, float]:
+        """From where to where its corners reach in a direction."""
+        places = [x * along + y * down for x, y in self.corners]
+        return min(places), max(places)
 
 
 @dataclass(frozen=True)
@@ -67,7 +80,7 @@ class Drawing:
     source: str
     width: float
     height: float
-    lines: tuple[Line, ...]
+    lines: list[Line]
 
     @property
     def smallest(self) -> float:
@@ -81,7 +94,7 @@ class Drawing:
             (one.text, other.text)
             for place, one in enumerate(self.lines)
             for other in self.lines[:place]
-            if one.text != other.text and overlap(one, other)
+            if one.text != other.text and one.overlaps(other)
         ]
 
     @property
@@ -100,32 +113,6 @@ class Drawing:
 def drawings(page) -> list[Drawing]:
     """Measure the figures of an open page."""
     return [
-        Drawing(
-            found["name"],
-            found["source"],
-            found["width"],
-            found["height"],
-            tuple(
-                Line(line["text"], line["size"], tuple(map(tuple, line["corners"])))
-                for line in found["lines"]
-            ),
-        )
+        Drawing(**found | {"lines": [Line(**line) for line in found["lines"]]})
         for found in page.evaluate(MEASURE)
     ]
-
-
-def overlap(one: Line, other: Line) -> bool:
-    """Whether two lines share room: no side of either separates them."""
-    for corners in (one.corners, other.corners):
-        for (x, y), (to_x, to_y) in pairwise(corners):
-            along = (to_x - x, to_y - y)
-            (low, high), (start, end) = (_extent(line.corners, along) for line in (one, other))
-            if high <= start or end <= low:
-                return False
-    return True
-
-
-def _extent(corners: Iterable[tuple[float, float]], along: tuple[float, float]):
-    """From where to where corners reach in a direction."""
-    places = [x * along[0] + y * along[1] for x, y in corners]
-    return min(places), max(places)

@@ -1,6 +1,6 @@
 """Look at pages of a built site, each once, and write down what is seen there."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,7 +9,6 @@ from urllib.parse import unquote, urlsplit
 from bookbuild.settings import core_count
 from tools.browser import NARROW, UNFOLD, WIDE, chromium, note_errors, opened
 
-SCREENS = 3  # from the top of a page that are photographed; some pages are 200 screens tall
 LOADED = """async () => {
     document.querySelectorAll("img").forEach((image) => { image.loading = "eager"; });
     await document.fonts.ready;
@@ -30,8 +29,6 @@ LOOK = """() => ({
         .map((element) => element.textContent),
     broken: [...document.images].filter((image) => !(image.complete && image.naturalWidth))
         .map((image) => image.src),
-    ids: [...document.querySelectorAll("[id]")].map((element) => element.id),
-    links: [...document.querySelectorAll("a[href]")].map((link) => link.href),
     blocking: performance.getEntriesByType("resource")
         .filter((entry) => entry.renderBlockingStatus === "blocking")
         .map((entry) => entry.decodedBodySize),
@@ -54,7 +51,6 @@ STARTED = """() => ({
     repeated: [...document.querySelectorAll(".explorable [id]")].map(({ id }) => id)
         .filter((id) => document.querySelectorAll(`[id="${id}"]`).length > 1),
 })"""
-SCROLL = "(top) => scrollTo({ top, behavior: 'instant' })"
 OVERFLOW = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
 # Lines of code that would have to be scrolled, folds open.
 CUT = """() => [...document.querySelectorAll("article .cell_input pre")]
@@ -117,9 +113,7 @@ class Visit:
     cut: list[str] = field(default_factory=list)  # code that does not fit at 1280 pixels
 
 
-def visit(
-    page, address: str, name: str, screenshots: Path | None = None, brief: bool = False
-) -> Visit:
+def visit(page, address: str, name: str, brief: bool = False) -> Visit:
     """Look at one page in both schemes and widths; folds are opened on the way.
 
     A brief visit is in the light scheme and wide alone, and without the rules of accessibility.
@@ -141,8 +135,6 @@ def visit(
             page.set_viewport_size(size)
             page.evaluate(SETTLED)
             found.overflow[f"{scheme}, {size['width']} px"] = page.evaluate(OVERFLOW)
-            if screenshots:
-                _photograph(page, screenshots, f"{Path(name).stem}-{scheme}", size)
             # Either scheme and either width once, folded and unfolded.
             if not brief and (scheme, size) in (("light", WIDE), ("dark", NARROW)):
                 _examine(page, found, scheme)
@@ -154,9 +146,7 @@ def visit(
     return found
 
 
-def visit_all(
-    address: str, names: Iterable[str], screenshots: Mapping[str, Path], brief: bool
-) -> dict[str, Visit]:
+def visit_all(address: str, names: Iterable[str], brief: bool) -> dict[str, Visit]:
     """Open pages of a site, in a browser for each core, and two more while others wait."""
     waiting, found = iter(list(names)), {}  # an iterator of a list hands each page out once
 
@@ -164,7 +154,7 @@ def visit_all(
         with chromium() as browser:
             while name := next(waiting, None):
                 with opened(browser) as page:
-                    found[name] = visit(page, address, name, screenshots.get(name), brief)
+                    found[name] = visit(page, address, name, brief)
 
     with ThreadPoolExecutor() as pool:
         for done in [pool.submit(go) for _ in range(core_count() + 2)]:
@@ -183,15 +173,6 @@ def _examine(page, found: Visit, scheme: str) -> None:
         if rule["impact"] in ("serious", "critical"):
             nodes = [node["html"][:160] for node in rule["nodes"]]
             found.violations.append(f"{scheme}: {rule['id']} x {len(nodes)}: {nodes[:3]}")
-
-
-def _photograph(page, folder: Path, name: str, size: dict[str, int]) -> None:
-    """Photograph the first screens of a page, and return to its top."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for screen in range(SCREENS):
-        page.evaluate(SCROLL, screen * size["height"])
-        page.screenshot(path=folder / f"{name}-{size['width']}-{screen + 1}.png")
-    page.evaluate(SCROLL, 0)
 
 
 def _note_external(url: str, address: str, external: list[str]) -> None:

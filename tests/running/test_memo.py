@@ -1,7 +1,7 @@
 """Tests of the decorator that keeps the results of long analyses."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,6 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from interruption import bits
 from running import cache
 from running.cache import Cache, Task
 from running.memo import kept
@@ -76,15 +77,6 @@ def nameless(size: int) -> object:
     return size
 
 
-def equal(one: Whole, other: Whole) -> bool:
-    return (
-        all(torch.equal(a.left, b.left) for a, b in zip(one.pairs, other.pairs, strict=True))
-        and [p.right for p in one.pairs] == [p.right for p in other.pairs]
-        and bool((one.table["a"] == other.table["a"]).all())
-        and one.counts == other.counts
-    )
-
-
 def test_it_is_computed_once_for_each_argument_however_it_is_written() -> None:
     calls.clear()
     fresh = analyse(3)
@@ -92,7 +84,7 @@ def test_it_is_computed_once_for_each_argument_however_it_is_written() -> None:
         found = [analyse(3), analyse(size=3), analyse(3, scale=1.0)]
         analyse(4)
     assert calls == [(3, 1.0, False), (3, 1.0, True), (4, 1.0, True)]
-    assert all(type(one) is Whole and equal(one, fresh) for one in found)
+    assert all(type(one) is Whole and bits(asdict(one)) == bits(asdict(fresh)) for one in found)
 
 
 def test_a_result_that_its_annotation_does_not_describe_is_refused() -> None:

@@ -62,21 +62,11 @@ def test_entries_come_back_as_they_were_and_have_a_line_each():
     assert RUNS.entries(TEXT) == MADE
     assert RUNS.read(TEXT) == {CELLS[0]: {"is": 9}, CELLS[1]: {"is": 16, "never": None}}
     assert len(TEXT.splitlines()) == len(MADE) + 2
-    assert TEXT.splitlines()[1] == (
-        '{"configuration": {"": "Cell", "size": 3, "inner": null, "kind": "one", '
-        '"sharpness": 1.0, "stages": [], "single": false}, "code": "c0de", "commit": "abc", '
-        '"machine": "here", "versions": {"python": "3.11"}, "seconds": 1.5, '
-        '"date": "2026-01-01", "result": {"is": 9}},'
-    )
     assert '"sharpness": "inf"' in TEXT
     assert RUNS.entries(written([])) == []
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["", TEXT[: len(TEXT) // 2], TEXT.removesuffix("]\n"), "\x00"],
-    ids=["empty", "half", "no end", "no text"],
-)
+@pytest.mark.parametrize("text", ["", TEXT[: len(TEXT) // 2]], ids=["empty", "half"])
 def test_a_truncated_file_is_told_in_a_sentence(text):
     with pytest.raises(ValueError, match=r"^the stored runs of Cell are damaged: no JSON$"):
         RUNS.read(text)
@@ -85,24 +75,16 @@ def test_a_truncated_file_is_told_in_a_sentence(text):
 @pytest.mark.parametrize(
     ("old", "new", "why"),
     [
-        (TEXT, '{"runs": []}', "mapping"),
         (TEXT, "[1, 2]", "mapping"),
         ('"size": 3', '"width": 3', "Cell has other settings: size, width"),
-        ('"size": 3', '"size": 3, "more": 1', "Cell has other settings: more"),
-        ('"kind": "one", ', "", "Cell has other settings: kind"),
         ('"size": 3', '"size": "3"', "'3' is not of type int"),
         ('"size": 3', '"size": true', "True is not of type int"),
-        ('"size": 3', '"size": 3.0', "3.0 is not of type int"),
-        ('"single": false', '"single": 0', "0 is not of type bool"),
         ('"kind": "one"', '"kind": "third"', "'third' is not of type"),
         ('"sharpness": 1.0', '"sharpness": "much"', "'much' is not of type float"),
         ('"inner": null', '"inner": 5', "5 is not of type"),
         ('[2, "b"]', "[2]", r"\[2\] is not of type"),
-        ('"rates": [1.0, 0.25]', '"rates": [1.0, "b"]', "'b' is not of type float"),
         ('"": "Inner"', '"": "Outer"', "is not of type"),
-        ('"": "Cell", "size": 3', '"size": 3', "is not of type Cell"),
         ('"code": null, ', "", "code"),
-        ('"result": {"is": 9}', '"found": {"is": 9}', "found"),
     ],
 )  # fmt: skip
 def test_a_file_of_other_runs_is_told_in_a_sentence(old, new, why):
@@ -131,7 +113,7 @@ def test_tables_are_read_from_files_and_bound(tmp_path):
 
 
 @pytest.mark.parametrize("file", REGISTERED)
-def test_a_stored_file_is_written_to_the_same_bytes(file):
+def test_a_stored_file_is_written_to_the_same_bytes_and_declared(file):
     text = (ROOT / file).read_text(encoding="utf-8")
     found = File(file, ROOT, ROOT / "src")
     assert written(found.entries.values()) == text
@@ -140,11 +122,6 @@ def test_a_stored_file_is_written_to_the_same_bytes(file):
         re.fullmatch(r"[0-9a-f]{12}( with uncommitted changes)?", entry.commit)
         for entry in found.entries.values()
     )
-
-
-@pytest.mark.parametrize("file", REGISTERED)
-def test_what_is_stored_is_declared_and_nothing_is_declared_twice(file):
-    found = File(file, ROOT, ROOT / "src")
     assert len({*found.runs.cells}) == len(found.runs.cells)
     assert {*found.entries} <= {*found.runs.cells}
 

@@ -1,4 +1,4 @@
-"""python -m tools.benchmark: dense against fast, the machine's floor, and what else was tried."""
+"""python -m tools.benchmark: dense against fast, and the floor that this machine implies."""
 
 import json
 import sys
@@ -8,16 +8,13 @@ from typing import Any
 
 import click
 import torch
-from rich.console import Console
-from rich.table import Table
 
 from running.devices import resolve_device
 
-from . import report, trainings
 from .cases import Section2, Section4, section2_steps
-from .machine import describe
+from .measure import compared, describe, emergence, scaling
 
-console = Console()
+SIZES = ((4, 16, 512), (16, 16, 512), (32, 16, 512), (16, 32, 256), (64, 64, 256))
 
 
 @click.command()
@@ -43,89 +40,35 @@ def main(device: str, threads: int | None, output: Path | None, quick: bool) -> 
     path = output or Path("_build", "benchmark", f"{where.type}.json")
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
-    show(results)
-    console.print(f"written to {path}")
+    for row in results["section2"] + results["section4"]:
+        ratio, floor = row["ratio"]["median"], row["over_floor"]
+        click.echo(f"{row['case']}: dense over fast {ratio:.1f}, fast over its floor {floor:.2f}")
+    click.echo(f"written to {path}")
 
 
 def measure(device: torch.device, quick: bool) -> dict[str, Any]:
     """Every measurement of one run."""
     torch.backends.cuda.matmul.allow_tf32 = False
     budget = 0.01 if quick else 2.0  # seconds a measurement
-    machine = describe(device, budget, quick)
-    section2 = [Section2(dim) for dim in ((16, 32, 64) if quick else report.SECTION2)]
-    sizes = ((2, 4, 8), (3, 4, 8)) if quick else report.SECTION4
-    section4 = [Section4(*size) for size in sizes]
-    over_pairs = tuple(Section4(n, 4, 8) for n in (2, 4, 8)) if quick else report.OVER_PAIRS
-    over_dim = tuple(Section4(2, d, 8) for d in (4, 8, 16)) if quick else report.OVER_DIMENSIONS
+    size, count = (256, 2**20) if quick else (2048, 2**26)
+    machine = describe(device, budget, size=size, count=count)
+    section2 = [Section2(dim) for dim in ((16,) if quick else (256, 1024, 2048))]
+    section4 = [Section4(*sizes) for sizes in (SIZES[:1] if quick else SIZES)]
+    batch_size = 2 if quick else 128
+    over_pairs = [Section4(n, 16, batch_size) for n in (8, 16, 32, 64)]
+    over_dim = [Section4(16, d, batch_size) for d in (16, 32, 64, 128)]
     return {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "machine": machine,
-        "section2": report.compared(section2, machine, device, 3 * budget),
+        "section2": compared(section2, machine, device, 3 * budget),
         "section2_steps": section2_steps(),
-        "section4": report.compared(section4, machine, device, 3 * budget),
-        "sampling": [report.sampling(case, device, budget) for case in section4],
-        "emergence": [report.emergence(n, budget) for n in ((10,) if quick else report.PAIRS)],
+        "section4": compared(section4, machine, device, 3 * budget),
+        "emergence": [emergence(10 if quick else 10**6, budget)],
         "scaling": [
-            report.scaling(over_pairs, "n_pairs", device, budget),
-            report.scaling(over_dim, "dim", device, budget),
+            scaling(over_pairs, "n_pairs", device, budget),
+            scaling(over_dim, "dim", device, budget),
         ],
-        "trainings": [
-            trainings.row(name, *started, machine, device, budget)
-            for name, started in trainings.long_trainings("smoke" if quick else "paper").items()
-        ],
-        "tried": report.tried(device, budget, quick),
     }
-
-
-def show(results: dict[str, Any]) -> None:
-    """Print the run as tables."""
-    machine = results["machine"]
-    console.print(
-        f"{machine['name']}, {machine['threads']} threads, torch {machine['torch']}: "
-        f"{machine['product_rate'] / 1e9:.0f} GFLOP/s, {machine['copy_rate'] / 1e9:.1f} GB/s"
-    )
-    table = Table("one training step", "dense", "fast", "dense/fast", "fast/floor", "peak MB")
-    for row in results["section2"] + results["section4"]:
-        steady = "" if row["steady"] else " unsteady"
-        table.add_row(
-            row["case"],
-            _seconds(row["dense"]),
-            _seconds(row["fast"]),
-            f"{row['ratio']['median']:.1f}{steady}",
-            f"{row['over_floor']:.2f}",
-            " / ".join(_megabytes(row["peak_bytes"][m]) for m in ("dense", "fast")),
-        )
-    console.print(table)
-    table = Table("a step of a chapter's training", "time", "GFLOP", "MB", "calls", "time/floor")
-    for row in results["trainings"]:
-        asked = row["operations"] / 1e9, row["bytes"] / 1e6, row["calls"]
-        counts = (f"{count:.3g}" for count in asked)
-        table.add_row(row["name"], _seconds(row["step"]), *counts, f"{row['over_floor']:.2f}")
-    console.print(table)
-    table = Table("the rest", "time", "against")
-    for row in results["sampling"]:
-        table.add_row(f"sampling, {row['case']}", _seconds(row["sample"]), "")
-    for row in results["emergence"]:
-        table.add_row(f"emergence times, N = {row['n_pairs']}", _seconds(row["times"]), "")
-    for row in results["scaling"]:
-        for method, fit in row["exponents"].items():
-            power = f"power {fit['slope']:.2f} ({fit['low']:.2f} to {fit['high']:.2f})"
-            table.add_row(f"{method} against {row['over']}", power, "")
-    for row in results["tried"]:
-        if reason := row.get("not_measured"):
-            table.add_row(row["name"], f"not measured: {reason}", "")
-        else:
-            against = f"{row['ratio']['median']:.1f} times ours"
-            table.add_row(row["name"], _seconds(row["theirs"]), against)
-    console.print(table)
-
-
-def _seconds(value: dict[str, float]) -> str:
-    return f"{1e3 * value['median']:.3g} ms ({1e3 * value['low']:.3g} to {1e3 * value['high']:.3g})"
-
-
-def _megabytes(value: int | None) -> str:
-    return "not measured" if value is None else f"{value / 1e6:.0f}"
 
 
 if __name__ == "__main__":

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
 
 import torch
 
@@ -23,17 +22,6 @@ from running import devices
 
 Step = Callable[[], object]
 LEARNING_RATE = 1e-3  # the weights stay as drawn
-
-
-class Case(Protocol):
-    """A training step at one size."""
-
-    @property
-    def name(self) -> str: ...
-
-    def step(self, method: Method, device: torch.device) -> Step: ...
-
-    def array_bytes(self) -> int: ...
 
 
 @dataclass(frozen=True)
@@ -61,13 +49,6 @@ class Section2:
         return 7 * 4 * (8 * self.dim**2 + columns * self.dim)
 
 
-def section2_steps() -> int:
-    """The steps that the chapter on §2 takes in all its settings, at the paper's sizes."""
-    preset, grid = (choose(one, "paper") for one in (induction_heads.PRESET, induction_heads.GRID))
-    runs = induction_heads.planned(preset, grid.settings, 0, torch.device("cpu"))
-    return sum(run.settings.steps for planned in runs.values() for run in planned)
-
-
 @dataclass(frozen=True)
 class Section4:
     """The disentangled transformer: mean squared error, its gradient, descent, on a given batch."""
@@ -80,13 +61,15 @@ class Section4:
     def name(self) -> str:
         return f"§4, N = {self.n_pairs}, D = {self.dim}, B = {self.batch_size}"
 
-    def step(self, method: Method, device: torch.device, kind: Callable[..., Full] = Full) -> Step:
+    def step(self, method: Method, device: torch.device) -> Step:
         stream = devices.generator(0, device)
-        batch = self.sample(stream)
+        batch = tasks.gaussian_pairs(
+            self.batch_size, self.n_pairs, self.dim, generator=stream, dtype=torch.float32
+        )
         settings = MinimalTraining(
             self.n_pairs, self.dim, self.batch_size, 1, LEARNING_RATE, initial_scale=0.05
         )
-        network = kind(settings, method)
+        network = Full(settings, method)
         weights = network.start([stream], torch.float32)
         inputs, target = batch.inputs[None], batch.target[None]
 
@@ -96,14 +79,18 @@ class Section4:
 
         return step
 
-    def sample(self, stream: torch.Generator) -> tasks.Batch:
-        """The batch of a step, which both methods share."""
-        return tasks.gaussian_pairs(
-            self.batch_size, self.n_pairs, self.dim, generator=stream, dtype=torch.float32
-        )
-
     def array_bytes(self) -> int:
         """The inputs read forward and backward; layer 1's attention and its gradient, each
         written once and read once."""
         length = 2 * self.n_pairs + 1
         return 4 * self.batch_size * (2 * length * 2 * self.dim + 4 * length**2)
+
+
+Case = Section2 | Section4
+
+
+def section2_steps() -> int:
+    """The steps that the chapter on §2 takes in all its settings, at the paper's sizes."""
+    preset, grid = (choose(one, "paper") for one in (induction_heads.PRESET, induction_heads.GRID))
+    runs = induction_heads.planned(preset, grid.settings, 0, torch.device("cpu"))
+    return sum(run.settings.steps for planned in runs.values() for run in planned)

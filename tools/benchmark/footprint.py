@@ -1,8 +1,6 @@
 """Peak memory of a step, in a process of its own."""
 
-import sys
 from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -16,15 +14,10 @@ from .cases import Case
 def peak(case: Case, method: Method, device: torch.device) -> int | None:
     """Bytes by which the first step raises the peak; None where the system does not tell.
 
-    A process that is killed, for want of memory say, is told on standard error and gives None too;
-    what a step raises is raised here.
+    A process that is killed, for want of memory say, raises BrokenProcessPool here.
     """
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as fresh:
-        try:
-            return fresh.submit(growth, case, method, device).result()
-        except BrokenProcessPool as error:
-            print(f"No peak memory of {case.name}, {method}: {error}", file=sys.stderr)
-            return None
+        return fresh.submit(growth, case, method, device).result()
 
 
 def growth(case: Case, method: Method, device: torch.device) -> int | None:

@@ -24,12 +24,14 @@ from emergence.models import AttentionOnlyTransformer
 from emergence.tasks import Query
 from running import devices
 
-from .peers import NotMeasured, as_hooked
-
 STORED = Path(__file__).parents[2] / "data" / "peers" / "libraries.json"
 FLOWS: tuple[tuple[Query, int], ...] = (
     ("last", 8), ("last", 16), ("uniform", 8),
 )  # fmt: skip
+
+
+class NotMeasured(Exception):
+    """Why something could not be measured."""
 
 
 @dataclass(frozen=True)
@@ -56,12 +58,8 @@ def lens(case: Lens) -> dict[str, Any]:
     ours = AttentionOnlyTransformer(
         case.dim, case.vocabulary, length, embedding_scale=case.embedding_scale, generator=stream
     )
-    theirs = as_hooked(ours, length).double()
+    theirs = _as_hooked(ours, length).double()
     ours.double()
-    theirs.unembed.b_U.requires_grad_(False)  # §2 has no biases
-    for block in theirs.blocks:
-        for name in ("b_Q", "b_K", "b_V", "b_O"):
-            getattr(block.attn, name).requires_grad_(False)
     models: dict[str, Callable[[tasks.TokenBatch], torch.Tensor]] = {
         "ours": lambda batch: ours(batch.tokens, batch.positions)[:, -1],
         "theirs": lambda batch: theirs(batch.tokens)[:, -1],
@@ -93,9 +91,37 @@ def lens(case: Lens) -> dict[str, Any]:
         "settings": asdict(case),
         "logits_gap": logits_gap,
         "loss_gap": float(np.abs(np.subtract(losses["theirs"], losses["ours"])).max()),
-        "emerged": {name: _first(np.array(values) <= level) for name, values in losses.items()},
+        "emerged": {name: first(np.array(values) <= level) for name, values in losses.items()},
         "last_loss": losses["theirs"][-1],
     }
+
+
+def _as_hooked(ours: AttentionOnlyTransformer, block_size: int) -> Any:
+    """The attention-only model of TransformerLens with these weights, in single precision."""
+    try:
+        from transformer_lens import HookedTransformer, HookedTransformerConfig
+    except ImportError as error:
+        raise NotMeasured(f"TransformerLens is not installed ({error.name})") from error
+    dim, vocabulary = ours.W_E.shape
+    theirs = HookedTransformer(
+        HookedTransformerConfig(
+            n_layers=2, n_heads=1, d_model=dim, d_head=dim, attn_only=True,
+            n_ctx=block_size, d_vocab=vocabulary, normalization_type=None,
+            device=ours.W_E.device.type,
+        )
+    )  # fmt: skip
+    with torch.no_grad():
+        theirs.embed.W_E.copy_(ours.W_E.T)
+        theirs.pos_embed.W_pos.copy_(ours.W_pos.T)
+        theirs.unembed.W_U.copy_(ours.W_U.T)
+        theirs.unembed.b_U.zero_().requires_grad_(False)  # §2 has no biases
+        for i, block in enumerate(theirs.blocks):
+            for name, part in (("W_Q", ours.W_Q), ("W_K", ours.W_K), ("W_V", ours.W_V)):
+                getattr(block.attn, name)[0].copy_(part[i].T)
+            block.attn.W_O[0].copy_(ours.W_O[i].T)
+            for name in ("b_Q", "b_K", "b_V", "b_O"):
+                getattr(block.attn, name).requires_grad_(False)
+    return theirs
 
 
 def diffrax_times(query: Query, n_pairs: int) -> dict[str, Any]:
@@ -147,7 +173,8 @@ def _gap(one: torch.Tensor, two: torch.Tensor) -> float:
     return float((one - two).detach().abs().max() / two.detach().abs().max())
 
 
-def _first(reached: np.ndarray) -> int | None:
+def first(reached: np.ndarray) -> int | None:
+    """The first step at which something was reached, or None."""
     return int(reached.argmax()) if reached.any() else None
 
 

@@ -1,10 +1,10 @@
 """Process that executes chapters on an emulated GPU: python -m tools.emulation.chapters.
 
 It reads names of chapters, one a line, and writes for each what came of it, a line of JSON: the
-error if there was one, the operations that the GPU was given, and the seconds. A chapter runs in
-the smoke profile, with sweeps in this very process. Of a long training each operation is looked at
-in its first steps and in every fiftieth, for the others are like them. Figures are made but not
-drawn: what a renderer is given has left the GPU.
+error if there was one, and the operations that the GPU was given. A chapter runs in the smoke
+profile, with sweeps in this very process. Of a long training each operation is looked at in its
+first steps and in every fiftieth, for the others are like them. Figures are made but not drawn:
+what a renderer is given has left the GPU.
 """
 
 import io
@@ -12,9 +12,8 @@ import json
 import os
 import sys
 import tempfile
-import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import nullcontext, redirect_stdout
 from pathlib import Path
 from typing import Any
@@ -33,41 +32,30 @@ from tools.this_book import ROOT
 
 LINES = 12  # of a traceback
 FIRST, EVERY = 8, 50  # steps of a training at which every operation is looked at
-
-
-def execute(chapter: Chapter) -> None:
-    """Run the cells of a chapter in this process."""
-    notebook._measures.clear()
-    names: dict[str, Any] = {"__name__": "chapter"}
-    with redirect_stdout(io.StringIO()):
-        for cell in chapter.code:
-            exec(compile(cell.source, chapter.name, "exec"), names)
-            if "parameters" in cell.metadata.get("tags", []):
-                names |= {"profile": "smoke", "device": "cuda", "seed": 0}
-    pyplot.close("all")
+STEPS = loop.steps
 
 
 def on_device(chapter: Chapter) -> dict[str, Any]:
-    """What came of a chapter."""
-    error, started = "", time.process_time()
-    with emulated() as cuda, mock.patch.object(loop, "steps", thinned(cuda)):
-        try:
-            execute(chapter)
-        except Exception:  # whatever it is, its chapter's test has to show it
-            error = "\n".join(traceback.format_exc().splitlines()[-LINES:])
-    seconds = round(time.process_time() - started, 1)
-    return {"error": error, "operations": cuda.operations, "seconds": seconds}
+    """Run the cells of a chapter in this process, and say what came of it."""
+    notebook._measures.clear()
+    names: dict[str, Any] = {"__name__": "chapter"}
 
-
-def thinned(cuda: Any, steps: Callable[..., Iterator[int]] = loop.steps) -> Any:
-    """The loop of descent, most of whose steps are not watched closely."""
-
-    def fewer(*args: Any, **kwargs: Any) -> Iterator[int]:
-        for count, step in enumerate(steps(*args, **kwargs)):
+    def thinned(*args: Any, **kwargs: Any) -> Iterator[int]:
+        for count, step in enumerate(STEPS(*args, **kwargs)):
             with nullcontext() if count < FIRST or count % EVERY == 0 else cuda.unwatched():
                 yield step
 
-    return fewer
+    error, quiet = "", redirect_stdout(io.StringIO())
+    with emulated() as cuda, mock.patch.object(loop, "steps", thinned), quiet:
+        try:
+            for cell in chapter.code:
+                exec(compile(cell.source, chapter.name, "exec"), names)
+                if "parameters" in cell.metadata.get("tags", []):
+                    names |= {"profile": "smoke", "device": "cuda", "seed": 0}
+        except Exception:  # whatever it is, its chapter's test has to show it
+            error = "\n".join(traceback.format_exc().splitlines()[-LINES:])
+    pyplot.close("all")
+    return {"error": error, "operations": cuda.operations}
 
 
 def undrawn(figure: Figure, path: Path, **_: Any) -> None:

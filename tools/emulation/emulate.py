@@ -2,7 +2,6 @@
 
     with emulated() as cuda:
         ...                     # device="cuda" works here; what would fail on a GPU fails
-    cuda.syncs                  # by file and line: how often the processor waited for the GPU
     cuda.operations             # how many operations the GPU was given
 
 A tensor's device is noted on its storage, which views, detached copies and saved tensors share;
@@ -13,12 +12,9 @@ PyTorch does where deterministic algorithms are asked for.
 
 What it does not see: memory, streams, speed, rounding (numbers are the processor's own, so no
 tolerance is tried), other orders of random numbers, kernels that CUDA lacks (but products of whole
-numbers), waits inside a library (decompositions and solvers), and other processes. It has not been
-held against a GPU.
+numbers), how often the processor waits, and other processes. It has not been held against a GPU.
 """
 
-import sys
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
 from functools import cache
@@ -34,12 +30,10 @@ from torch.utils._python_dispatch import TorchDispatchMode
 CPU, CUDA = "cpu", "cuda"
 DEVICES = {CPU: torch.device(CPU), CUDA: torch.device(CUDA, 0)}
 Base, functorch = torch._C.TensorBase, torch._C._functorch
-OWN = torch.__path__[0], __file__
 _wrapped, _of = functorch.is_functorch_wrapped_tensor, Base.untyped_storage
 INDEXED = {"index", "index_put", "index_put_", "_index_put_impl_", "_unsafe_index"}
 PRODUCTS = {"mm", "bmm", "addmm", "baddbmm", "mv", "addmv", "dot"}  # not of whole numbers
 WHOLE = {torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64}
-WAITS = {"_local_scalar_dense", "nonzero", "masked_select", "equal", "_unique2", "bincount"}
 UNORDERED = {"cumsum", "put_", "histc", "nll_loss2d_forward", "kthvalue"}  # sums in any order
 SET_GRADIENT, TAKE_OVER = Tensor.grad.__set__, (torch.as_tensor, torch.asarray)
 MIXED = "Expected all tensors to be on the same device, but found at least two devices"
@@ -116,7 +110,6 @@ class _Operations(TorchDispatchMode):
 
     def __init__(self) -> None:
         super().__init__()
-        self.syncs: Counter[tuple[str, int]] = Counter()
         self.operations = 0
         self.default = CPU  # where a tensor is of which nothing is noted
 
@@ -158,7 +151,7 @@ class _Operations(TorchDispatchMode):
             return CPU if found else None
         self.operations += 1
         name, pointwise, written = _known(func)
-        bound, waits = given, name in WAITS
+        bound = given
         if name in ("copy_", "_to_copy"):
             bound = given[:1]
         elif name in INDEXED:
@@ -166,7 +159,6 @@ class _Operations(TorchDispatchMode):
             if noted(args[0]) == CPU and CUDA in map(noted, indices):
                 raise RuntimeError(INDICES)
             bound = given[:1] + [t for t in tensors(args[2:]) if t.dim() or noted(t) == CUDA]
-            waits = any(t.dtype == torch.bool or noted(t) != CUDA for t in indices)
         elif pointwise and len(found) == 2:  # numbers that are only read may be anywhere
             bound = given[:written] + [t for t in given if t.dim() or noted(t) == CUDA]
         if len(found) == 2:
@@ -174,25 +166,12 @@ class _Operations(TorchDispatchMode):
         if len(found) == 2:
             raise RuntimeError(f"{MIXED}, cuda:0 and cpu! (in {func})")
         if CUDA in found:
-            self._kernel(name, given)
-            if waits:
-                self.wait()
+            dtype = given[-1].dtype
+            if name in PRODUCTS and dtype in WHOLE:
+                raise RuntimeError(f'"addmm_cuda" not implemented for {dtype}')
+            if name in UNORDERED and dtype not in WHOLE:
+                raise RuntimeError(f"{name} does not have a deterministic implementation")
         return found.pop() if found else None
-
-    def _kernel(self, name: str, given: list[Tensor]) -> None:
-        """Refuse an operation for which CUDA has no kernel, or none that is deterministic."""
-        dtype = given[-1].dtype
-        if name in PRODUCTS and dtype in WHOLE:
-            raise RuntimeError(f'"addmm_cuda" not implemented for {dtype}')
-        if name in UNORDERED and dtype not in WHOLE:
-            raise RuntimeError(f"{name} does not have a deterministic implementation")
-
-    def wait(self) -> None:
-        """Count that the processor waits for the GPU, under the current line outside PyTorch."""
-        frame = sys._getframe()
-        while frame.f_back and frame.f_code.co_filename.startswith(OWN):
-            frame = frame.f_back
-        self.syncs[frame.f_code.co_filename, frame.f_lineno] += 1
 
 
 @cache
@@ -241,7 +220,6 @@ def emulated() -> Iterator[_Operations]:
         out = Base.to(tensor, *args, **kwargs)
         if device is None or torch.device(device).type == (noted(out) or CPU):
             return out
-        operations.wait()
         return _Moved.apply(out, torch.device(device).type)
 
     def numpy(tensor: Tensor, *, force: bool = False) -> Any:

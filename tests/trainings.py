@@ -6,14 +6,10 @@ from typing import Any
 
 import torch
 
-from chapters.beyond.area_law.training import (
-    AskedTraining,
-    Curriculum,
-    train_asked,
-    train_curriculum,
-)
+from chapters.beyond.area_law.training import Curriculum, train_curriculum
 from chapters.beyond.batch_noise.following import follow_noise
-from chapters.beyond.real_transformers.side_by_side import noise_share, train_side_by_side
+from chapters.beyond.real_transformers.side_by_side.noise import noise_share
+from chapters.beyond.real_transformers.side_by_side.train import train_side_by_side
 from chapters.companions import birth
 from chapters.companions import clustering as clusters
 from chapters.companions import distributional as noise
@@ -53,11 +49,6 @@ ADAM = memories.AdamTraining(
 def minimal(steps: int, device: torch.device, **more: Any) -> Any:
     settings = replace(MINIMAL, steps=steps)
     return training.train_minimal(settings, (0, 1), device=device, **more)
-
-
-def asked(steps: int, device: torch.device) -> Any:
-    settings = AskedTraining((0, 1), (0.5, 0.5), 8, 4, steps, (0.1, 0.1, 0.1))
-    return train_asked(settings, [0, 1], device=device)
 
 
 def born(steps: int, device: torch.device, n_layers: int = 2) -> Any:
@@ -102,7 +93,6 @@ TRAININGS: dict[str, Callable[[int, torch.device], Any]] = {
     "share of noise": lambda steps, device: noise_share(
         replace(TOKENS, steps=steps), [0], device=device
     ),
-    "chosen queries": asked,
     "curriculum": lambda steps, device: train_curriculum(
         Curriculum(4, 16, 16, ahead=12, steps=steps), [0, 1], device=device
     ),

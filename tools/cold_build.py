@@ -1,26 +1,28 @@
-"""How long the book takes from an empty store, chapter by chapter."""
+"""How long the book takes from an empty store, chapter by chapter: python -m tools.cold_build."""
 
 import json
 import shutil
+import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from bookbuild.execution.display import Display
-from bookbuild.ledger.claims import count, judge, read_claims
+import click
+
+from bookbuild.cli import main
+from bookbuild.cli.options import PART, commands, console, run_options, settings_of, tell
+from bookbuild.execution.display import Display, choose_display
 from bookbuild.pipeline import run_chapters
 from bookbuild.reporting import provenance
-from bookbuild.results.executed import Entry
 from bookbuild.results.machine import machine_name
 from bookbuild.results.store import write_whole
 from bookbuild.settings import Settings, core_count
 from bookbuild.source.chapters import read_chapters, read_toc
 
 FOLDER = "_build/cold_build"
-RECORD = Path("cold_build.json")
 
 
 def run_cold_build(settings: Settings, display: Display, tell: Callable[[str], None]) -> Path:
@@ -34,22 +36,7 @@ def run_cold_build(settings: Settings, display: Display, tell: Callable[[str], N
     chapters = read_chapters(settings.root, read_toc(settings.root, settings.part))
     started = time.monotonic()
     _, made = run_chapters(chapters, settings, display, tell)
-    record = recorded(settings, made, time.monotonic() - started)
-    path = settings.build / RECORD
-    write_whole(path, (json.dumps(record, indent=1) + "\n").encode())
-    return path
-
-
-def recorded(settings: Settings, made: Mapping[str, Entry], seconds: float) -> dict[str, Any]:
-    """Return what is recorded of executions that took so long in all."""
-    every = read_chapters(settings.root, read_toc(settings.root))
-    claims = read_claims(settings.root, [chapter.name for chapter in every])
-    findings = judge(
-        [claim for claim in claims if claim.chapter in made],
-        {name: entry.measures for name, entry in made.items()},
-        judged=settings.profile == "paper",
-    )
-    return {
+    record = {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "commit": provenance.commit(settings.root),
         "machine": machine_name(),
@@ -58,10 +45,31 @@ def recorded(settings: Settings, made: Mapping[str, Entry], seconds: float) -> d
         "profile": settings.profile,
         "device": settings.device,
         "part": settings.part,
-        "seconds": round(seconds, 1),
+        "seconds": round(time.monotonic() - started, 1),
         "chapters": {
             name: {"seconds": entry.origin["seconds"], "memory": entry.origin["memory"]}
             for name, entry in sorted(made.items())
         },
-        "verdicts": count(findings),
     }
+    path = settings.build / "cold_build.json"
+    write_whole(path, (json.dumps(record, indent=1) + "\n").encode())
+    return path
+
+
+@commands.command()
+@run_options
+@PART
+@click.option(
+    "--output", type=click.Path(path_type=Path), help="a second file to which the record is written"
+)
+def cold_build(output: Path | None, **options: Any) -> None:
+    """Execute every chapter with no result to start from, and record how long each takes."""
+    path = run_cold_build(settings_of(**options), choose_display(console), tell)
+    if output is not None:
+        shutil.copy2(path, output)
+    tell(f"what each chapter took: {path}")
+
+
+if __name__ == "__main__":
+    sys.argv.insert(1, "cold-build")
+    main()

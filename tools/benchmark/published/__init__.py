@@ -1,1 +1,0 @@
-"""Two published programs run beside the book: python -m tools.benchmark.published."""

@@ -1,1 +1,0 @@
-"""Records of time in data/: a cold build, and what stored runs take."""

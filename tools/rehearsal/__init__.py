@@ -1,1 +1,0 @@
-"""Open chapters as Colab and Binder would, on this machine: make drill WHAT=rehearsal."""
