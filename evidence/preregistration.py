@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bookbuild.ledger.claims import LEDGER
-from bookbuild.ledger.stored import PREREGISTRATION
+from bookbuild.ledger.preregistration import PREREGISTRATION
 from evidence.repository import History
 from evidence.versions import Expectation, Measure, bare, read_rows, reports
 

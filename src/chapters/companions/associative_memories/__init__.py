@@ -1,7 +1,7 @@
 """Weights as associative memories: what one gradient step stores, and how much fits.
 
-`lemma` is the closed form of a gradient step, `model` has linear and MLP networks, `training` their
-training; `capacity` searches for the most pairs they store, `limits` predicts it.
+`lemma` is the closed form of a gradient step, `training` trains linear and MLP networks; `capacity`
+searches for the most pairs they store, `limits` predicts it.
 
 The criterion, the widths of the linear network and its source optimiser are those of the code of
 Nichani and others (2024); a comment says where ours differ.

@@ -1,6 +1,11 @@
-"""Capacity: the greatest number of pairs that a network or a Hebbian sum stores, by search."""
+"""Capacity: the greatest number of pairs that a network or a Hebbian sum stores, by search.
+
+The five searches at the source's greatest width take about four minutes on one core, so they are
+stored, in data/companions/associative_memories.json.
+"""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
@@ -9,10 +14,10 @@ import torch
 from jaxtyping import Float
 
 from running.memo import kept
+from running.records import StoredRuns
 
-from . import Settings, lemma
-from .model import draw, linear
-from .training import AdamTraining, train, train_adam
+from . import PRESET, Settings, lemma, limits
+from .training import AdamTraining, draw, linear, train, train_adam
 
 
 class Bracket(NamedTuple):
@@ -122,3 +127,28 @@ def hebbian_capacity(
     """The most pairs at which the mean recall over draws is high enough."""
     recall = partial(hebbian_recall, dim=dim, draws=settings.draws, seed=seed, centred=centred)
     return search(lambda n: recall(n) >= settings.least_recall, guess, settings.tolerance)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A trained matrix: its width d and the seed of the pairs."""
+
+    dim: int
+    seed: int
+
+
+CELLS = tuple(Cell(256, seed) for seed in range(5))
+
+
+def run(cell: Cell, settings: Settings = PRESET["paper"].settings) -> dict[str, int]:
+    """The capacity of a trained matrix, as it is stored; the search starts from the cone's."""
+    guess = limits.expected_pairs(cell.dim, settings.samples, cell.seed)
+    return linear_capacity(cell.dim, cell.seed, guess, settings, torch.device("cpu"))._asdict()
+
+
+RUNS = StoredRuns(run, CELLS)
+
+
+def read(text: str) -> dict[Cell, Bracket]:
+    """The capacities of a file. Raises ValueError for one of other runs."""
+    return {cell: Bracket(**kept) for cell, kept in RUNS.read(text).items()}

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Int
 from torch import Tensor
 
 from . import memories
@@ -24,13 +24,6 @@ class Focus(NamedTuple):
     match_top: float  # how often one of these positions has the greatest share
 
 
-class Patterns(NamedTuple):
-    """Attention of both layers; rows attend to columns."""
-
-    first: Float[Tensor, "batch T T"]
-    second: Float[Tensor, "batch T T"]
-
-
 def followers(tokens: Int[Tensor, "batch T"]) -> Bool[Tensor, "batch T T"]:
     """For each position, those up to it that an earlier occurrence of its token precedes."""
     before = torch.nn.functional.pad(tokens[:, :-1], (1, 0), value=-1)
@@ -44,7 +37,8 @@ def focus(
     scored: Bool[Tensor, "batch T"],
 ) -> Focus:
     """How much attention of two layers is where the circuit needs it; NaN if nothing is scored."""
-    (first, second), wanted = Patterns(*forward(frozen, trained, tokens)[1]), followers(tokens)
+    first, second = forward(frozen, trained, tokens)[1]
+    wanted = followers(tokens)
     before, triggers = first[:, 1:], scored[:, :-1]
     top = before.argmax(dim=2) == torch.arange(scored.shape[1] - 1, device=scored.device)
     greatest = wanted.gather(2, second.argmax(dim=2, keepdim=True)).squeeze(2)

@@ -19,7 +19,7 @@ from .fast import table_gradient
 from .memories import recall
 from .model import Frozen, Trained, from_parts, loss_and_gradient, parts
 from .task import Batch
-from .task_tables import Tables, direct, metric
+from .task_tables import Tables, bases, direct
 
 PARTS = "W_{OV}^2", "W_{KQ}^2", "W_{KQ}^1"
 
@@ -82,26 +82,6 @@ def renamed(matrix: Float[Tensor, "d d"], n_tokens: int, length: int) -> Float[T
     return result
 
 
-@kept
-def first_slope(n_tokens: int, length: int) -> float:
-    """By how much the first step on W_OV^2 favours the token itself over another, enumerated."""
-    frozen = orthonormal(n_tokens, length)
-    zero = torch.zeros_like(frozen.ov1)
-    pull = gradient(frozen, from_parts([zero] * 3), sequences(n_tokens, length))[2][0]
-    block = pull[2 * (n_tokens + length) :, :n_tokens]
-    return float(block[0, 1] - block[0, 0])
-
-
-def first_slope_by_counting(n_tokens: int, length: int) -> float:
-    """The same in closed form.
-
-    At zero weights attention is uniform, so a token counts by its share of the sequence. In those
-    it answers it stands once and perhaps in the noise; in others it may be the trigger, twice.
-    """
-    other = 1 / (n_tokens - 1)
-    return (1 - 2 * other + (length - 3) * other**2) / (n_tokens * length)
-
-
 def tracked(n_tokens: int, length: int) -> Float[Tensor, "3 d d"]:
     """1 in the block where each memory lies: tokens to outputs, tokens to images, positions."""
     n = n_tokens + length
@@ -161,5 +141,6 @@ def recall_after_first_step(frozen: Frozen, batch: Batch) -> float:
     shapes = (n, n), (2 * n, 2 * n), (n_tokens, 2 * n)
     zero = Tables(*(frozen.e.new_zeros(shape) for shape in shapes))
     pull = table_gradient(zero, direct(frozen, 2), batch)[2].out
-    left, right = (side.out for side in metric(frozen))
-    return recall((-left @ pull @ right)[:, :n_tokens].T)
+    values = bases(frozen)[1] @ frozen.v.T
+    step = -(frozen.u @ frozen.u.T) @ pull @ (values @ values.T)
+    return recall(step[:, :n_tokens].T)

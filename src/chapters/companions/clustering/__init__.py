@@ -39,7 +39,7 @@ class Simulation:
 
 @dataclass(frozen=True)
 class Derived:
-    """Descent of the energies of `derived` by Adam, from the networks' own starts; all ours."""
+    """Descent of the derived energies by Adam, from the networks' own starts; all ours."""
 
     units: int = 64
     steps: int = 1500
@@ -69,9 +69,6 @@ class Clustering:
     width: float = 0.5  # in units of the embeddings' rms, as the core
     core: float = 0.3  # twice the radius at which markers count as one
     snapshots: tuple[int, ...] = (0, 10, 20, 50, 100, 200, 500, 1000)
-    forming: tuple[int, int] = (10, 100)  # epochs in which the loss falls
-    settled: int = 200  # epochs after which biases have grown
-    relabellings: int = 10  # of the control
     kernel_networks: int = 400  # over which the pair force of a fresh network is averaged
 
     def arm(self, weight_decay: float, **changes: Any) -> Training:
@@ -90,8 +87,6 @@ PRESET = {
             mixes=(0.5, 1.0),
             derived=Derived(units=16, steps=40),
             snapshots=(0, 10, 20, 50),
-            forming=(10, 50),
-            relabellings=2,
             kernel_networks=40,
         ),
         3,

@@ -1,23 +1,33 @@
-"""Pair forces: what one marker does to another through the network that both train.
+"""Pair forces, what one marker does to another through the network, and particles that feel them.
 
 A step of gradient descent on the loss of marker j changes the hidden layer, and with it the force
 on marker i. Per unit of learning rate the change is F_ij = grad_{s_i} <grad_w l_i, grad_w l_j>,
 with w all parameters but the embeddings: an interaction force between two markers.
+
+With hidden units of random weights (w, beta b) and a readout W_2 that is fitted to the sums, an
+embedding goes where its error falls. Two moments of this can be written down. While the readout
+is small, its first step lessens the loss in proportion to |grad_{W_2} L|^2, which is
+
+    G = sum_c |sum_{i in c} H_i|^2 - |sum_i H_i|^2 / n = sum_ij w_ij <H_i, H_j>,
+
+w_ij = 1{same sum} - 1/n: the energy of the pair forces of a fresh network. Once the readout is
+the best there is at ridge rho, what is left is R = min_W |H W - Y|^2 + rho |W|^2.
 """
 
-from collections.abc import Callable
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor
 
+from running import loop
+from running.cache import Task
 from running.memo import kept
 
-from .markers import all_markers, places, shape_only
-from .model import Network, forward, gradient, losses
-
-Embedded = Float[Tensor, "runs n 2"]  # a place or a force for each residue
-Field = Callable[[Embedded], Embedded]  # forces at places
+from . import Derived
+from .markers import all_markers, incidence, normalise, places, scale, shape_only
+from .training import Network, forward
 
 
 def pair_forces(
@@ -43,27 +53,6 @@ def pair_forces(
     second = second + meets(by_hidden, hidden) * shared[0]
     first = meets(by_back, back) * (marks @ marks.mT + float(hidden_bias))[..., None]
     return second + first + marks[:, None] * shared[1]
-
-
-def trained_pair_forces(
-    network: Network, *, partner: int, rate: float, hidden_bias: bool = True
-) -> Float[Tensor, "runs markers 2"]:
-    """F_ij for one j by doing it: train on that marker, and see how the forces have changed.
-
-    A step forward and a step back, each of this learning rate, over their distance.
-    """
-    free = [part.clone().requires_grad_() for part in network]
-    loss = losses(Network(*free))[:, partner].sum()
-    slopes = list(torch.autograd.grad(loss, free[1:]))
-    if not hidden_bias:
-        slopes[1] = torch.zeros_like(slopes[1])
-
-    def force(step: float) -> Float[Tensor, "runs markers 2"]:
-        layers = [p.detach() - step * g for p, g in zip(free[1:], slopes, strict=True)]
-        marks = places(network.embeddings).requires_grad_()
-        return -torch.autograd.grad(forward(marks, layers).losses().sum(), marks)[0]
-
-    return (force(rate) - force(-rate)) / (2 * rate)
 
 
 def expected_pair_forces(
@@ -118,28 +107,87 @@ def mean_pair_forces(
     return total / count
 
 
-def own_force(network: Network, counted: Float[Tensor, "runs markers"]) -> Embedded:
-    """The network's own force on its embeddings, -grad_E of the counted mean loss."""
-    found = forward(places(network.embeddings), network[1:])
-    return -gradient(network, found, counted).embeddings
+class Motion(NamedTuple):
+    """The energy of embeddings, and the force on them: minus its gradient, shape alone."""
+
+    energy: Float[Tensor, " runs"]
+    force: Float[Tensor, "runs n 2"]
 
 
-def likeness(force: Embedded, other: Embedded, embeddings: Embedded) -> Float[Tensor, " runs"]:
-    """The cosine between two forces, as far as they change the shape of the embeddings."""
-    ours, theirs = (shape_only(part, embeddings).flatten(1) for part in (force, other))
-    return torch.cosine_similarity(ours, theirs, dim=-1)
+def directions(count: int, beta: float) -> Float[Tensor, "3 count"]:
+    """Weights of hidden units, even over all directions: two for a marker, one for its bias.
 
-
-def relabelled_likeness(
-    force: Embedded, embeddings: Embedded, field: Field, *, count: int, stream: torch.Generator
-) -> Float[Tensor, " runs"]:
-    """The mean likeness to the particles' forces of residues given other numbers: a control.
-
-    The places stay, so what remains is the likeness that does not depend on the addition.
+    Fibonacci's points on the sphere of (w, b), which is what a normal distribution is but for
+    lengths; without biases even on the circle. The third row, the bias, is multiplied by beta.
     """
-    found = []
-    for _ in range(count):
-        order = torch.randperm(embeddings.shape[1], generator=stream, device=stream.device)
-        other = field(embeddings[:, order])[:, order.argsort()]
-        found.append(likeness(force, other, embeddings))
-    return torch.stack(found).mean(dim=0)
+    index = torch.arange(count, dtype=torch.float64) + 0.5
+    if beta == 0:
+        angle = 2 * torch.pi * index / count
+        return torch.stack((angle.cos(), angle.sin(), torch.zeros_like(angle)))
+    height = 1 - 2 * index / count
+    angle = torch.pi * (1 + 5**0.5) * index
+    ring = (1 - height.square()).sqrt()
+    return torch.stack((ring * angle.cos(), ring * angle.sin(), beta * height))
+
+
+def motion(
+    embeddings: Float[Tensor, "runs n 2"],
+    counted: Float[Tensor, "runs markers"],
+    weights: Float[Tensor, "3 count"],
+    ridge: float | None,
+) -> Motion:
+    """-G where the ridge is None, R otherwise, over the counted markers; both by mean marker."""
+    normal = normalise(embeddings)
+    units = places(normal) @ weights[:2] + weights[2]
+    n, total = embeddings.shape[-2], counted.sum(dim=-1)
+    hidden = units.relu() * counted[..., None]  # 0 or 1: rows that do not count are 0
+    targets = torch.eye(n, dtype=hidden.dtype, device=hidden.device)[all_markers(n).total] - 1 / n
+    targets = targets * counted[..., None]
+    if ridge is None:
+        readout = hidden.mT @ targets  # -grad of half the loss by W_2, at W_2 = 0
+        energy = -readout.square().sum(dim=(-2, -1)) / total**2
+        back = -2 * targets @ readout.mT / total[:, None, None] ** 2
+    else:
+        inner = hidden.mT @ hidden / total[:, None, None]
+        inner.diagonal(dim1=-2, dim2=-1).add_(ridge)
+        right = hidden.mT @ targets / total[:, None, None]
+        factor = torch.linalg.cholesky_ex(inner).L  # if that fails, the energy is not finite
+        readout = torch.cholesky_solve(right, factor)
+        error = hidden @ readout - targets
+        fit = error.square().sum(dim=(-2, -1)) / total
+        energy = fit + ridge * readout.square().sum(dim=(-2, -1))
+        back = 2 * error @ readout.mT / total[:, None, None]  # the envelope: W need not move
+    back = back * (units > 0) * counted[..., None]
+    on_embeddings = incidence(n, back.dtype, back.device).mT @ (back @ weights[:2].T)
+    return Motion(energy, -shape_only(on_embeddings, embeddings) / scale(embeddings))
+
+
+def simulate_derived(
+    settings: Derived,
+    start: Float[Tensor, "runs n 2"],
+    counted: Bool[Tensor, "runs markers"],
+    *,
+    seeds: Sequence[int],
+    beta: float,
+    ridge: float | None,
+    device: torch.device,
+    label: str = "derived particles",
+) -> Float[Tensor, "runs n 2"]:
+    """Where particles end that start like networks and feel derived forces, normalised.
+
+    `seeds` name the starts. Raises ArithmeticError when a run diverges.
+    """
+    embeddings = normalise(start.to(device))
+    rows = counted.to(device, embeddings.dtype)
+    weights = directions(settings.units, beta).to(device, embeddings.dtype)
+    adam = torch.optim.Adam([embeddings], lr=settings.learning_rate)
+    task = Task.of(simulate_derived, settings=settings, seeds=seeds, beta=beta, ridge=ridge)
+    for step in loop.steps(
+        task, settings.steps, label, embeddings=embeddings, counted=rows, optimiser=adam
+    ):
+        found = motion(embeddings, rows, weights, ridge)
+        loop.check_finite(found.energy, label, step)
+        embeddings.grad = -found.force
+        adam.step()
+    loop.check_finite(embeddings, label, settings.steps)
+    return normalise(embeddings).cpu()

@@ -1,4 +1,4 @@
-"""The algebra of this companion with SymPy: pair forces, circles, and the ReLU kernel."""
+"""The algebra of this companion with SymPy: pair forces and the ReLU kernel."""
 
 import sympy as sp
 from sympy.simplify.fu import TR8  # products of sines and cosines to sums
@@ -34,28 +34,6 @@ def pair_residuals() -> dict[str, sp.Expr]:
             force - 2 * sine * across / (X**2 + Y**2)
         ).subs(R, 0)
     return {name: sp.simplify(left) for name, left in left_over.items()}
-
-
-def structure_residuals() -> dict[str, sp.Expr]:
-    """What circles and grids do to markers of the same sum."""
-    n, k, a, b, c, t = sp.symbols("n k a b c t", integer=True, positive=True)
-    step = 2 * sp.pi * k / n
-
-    def on_circle(residue: sp.Expr) -> sp.Matrix:
-        return sp.Matrix([sp.cos(step * residue), sp.sin(step * residue)])
-
-    d = a + b - c + t * n  # so that c + d = a + b mod n
-    left = on_circle(a) + on_circle(b)
-    half = step * (a + b) / 2
-    radius = 2 * sp.cos(step * (a - b) / 2)
-    return {
-        "circle: the marker of a, b": sp.simplify(
-            sum((left - radius * sp.Matrix([sp.cos(half), sp.sin(half)])).applyfunc(sp.simplify))
-        ),
-        "circle: same-sum markers are collinear": sp.simplify(
-            sp.sin(sp.expand(step * (c + d) / 2 - half))
-        ),
-    }
 
 
 def arc_cosine() -> sp.Expr:

@@ -53,22 +53,6 @@ def repeated(batch: Batch, trigger: int) -> Bool[Tensor, "batch T"]:
     return here & (here.int().cumsum(dim=1) >= 2)
 
 
-def least_loss(batch: Batch, trigger: int, alpha: float, n_tokens: int) -> Float[Tensor, ""]:
-    """Mean loss, in nats, of who knows the task, where the trigger has stood before.
-
-    Once o has been seen, it comes with probability 1 - alpha. After m noise tokens alone noise may
-    be o itself, with odds of 1 to (N - 1) alpha^m.
-    """
-    here, noisy = batch.tokens == trigger, batch.targets == NOISE
-    m, seen = ((one & here).int().cumsum(dim=1) - (one & here).int() for one in (noisy, ~noisy))
-    is_noise = 1 / (1 + (n_tokens - 1) * alpha ** m.double())
-    other = (1 - is_noise) * (1 - alpha) / (n_tokens - 1)
-    unknown = torch.where(noisy, is_noise + (1 - is_noise) * alpha, other)
-    known = torch.where(noisy, alpha, 1 - alpha).double()
-    chance = torch.where(seen > 0, known, unknown)
-    return -chance[repeated(batch, trigger)].log().mean()
-
-
 def shares(
     logits: Float[Tensor, "K N"], targets: Int[Tensor, " K"]
 ) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:

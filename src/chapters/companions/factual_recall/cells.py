@@ -1,14 +1,20 @@
-"""The trials that are stored: cells of the source's map of heads against width, and smaller copies.
+"""The trials stored in data/companions/factual_recall.json: cells of the source's map, and copies.
 
-The source's map has d = 32, d_h = 8 and S = R = 32. A copy has all of these, and the width, in
-proportion: parameters and facts are divided by the same number. Proportional capacity means that a
-cell and its copy recall alike.
+The source's map of heads against width has d = 32, d_h = 8 and S = R = 32. A copy has all of these,
+and the width, in proportion: parameters and facts are divided by the same number. Proportional
+capacity means that a cell and its copy recall alike.
 """
 
 from dataclasses import replace
+from typing import Any
 
+import torch
+
+from running.records import StoredRuns
+
+from . import trials
 from .model import Shape
-from .trials import Trial
+from .trials import Outcome, Trial
 
 DIM = 32  # of the source's map
 UNDER_THE_GUIDE = (
@@ -55,3 +61,20 @@ CELLS: tuple[Trial, ...] = (
     *(cell(*place) for place in ((12, 32), (16, 16), (10, 48))),
     *(cell(*place, 24) for place in UNDER_THE_GUIDE),
 )
+
+
+def run(trial: Trial) -> dict[str, Any]:
+    """What is stored of a trial: right answers of each rate, and the steps."""
+    half, right, steps = trials.run(trial, torch.device("cpu"))
+    return {"half": list(half), "right": list(right), "steps": steps}
+
+
+RUNS = StoredRuns(run, CELLS)
+
+
+def read(text: str) -> dict[Trial, Outcome]:
+    """The trials of a file. Raises ValueError for one of other runs."""
+    return {
+        trial: Outcome(tuple(kept["half"]), tuple(kept["right"]), kept["steps"])
+        for trial, kept in RUNS.read(text).items()
+    }

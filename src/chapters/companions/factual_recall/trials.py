@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from chapters.companions.associative_memories.model import Scored, scored
+from chapters.companions.associative_memories.training import Scored, scored
 from running import loop
 from running.cache import Task
 from running.devices import generator

@@ -18,9 +18,6 @@ class Toys:
     decays: tuple[float, ...] = (0.01, 0.1, 0.2)
     learning_rate: float = 0.1  # not stated; fits "about 10 steps" to a low loss (§3.1)
     steps: int = 2000  # four times the slowest of the slow phases
-    stability_decays: tuple[float, ...] = (0.01, 0.02, 0.05, 0.1)  # Theorem 4.8
-    stability_rate: float = 0.05
-    stability_clock: float = 4.0  # 2 lambda t at the end: e^-4 of the slow phase is left
     distances: tuple[float, ...] = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5)  # Theorem 4.14
     feet: tuple[float, ...] = (0.2, 0.5, 1.0, 2.0)  # x of the feet on the parabola
     radii: tuple[float, ...] = (1.0, 0.3, 0.1, 0.03)  # distance of the foot from the singular point
@@ -50,10 +47,6 @@ class Direction:
         """sigma of the hidden units."""
         return Activation(self.sharpness)
 
-    def __post_init__(self) -> None:
-        if self.n_measured < 2:
-            raise ValueError(f"n_measured must be two at least, got {self.n_measured}")
-
 
 @dataclass(frozen=True)
 class Ladder:
@@ -72,14 +65,14 @@ class Ladder:
 
     def rungs(self) -> dict[str, Direction]:
         """Settings by name, the base itself first."""
-        found = {"base": self.base}
         base = replace(self.base, thorough=False)
+        found = {"base": self.base}
         for c in self.sharpnesses:
             found[f"sharpness {c:g}"] = replace(base, sharpness=c)
         for decay in self.weight_decays:
-            steps = self.steps_without_decay
-            if decay:
-                steps = round(base.steps * base.weight_decay / decay)
+            steps = (
+                round(base.steps * base.weight_decay / decay) if decay else self.steps_without_decay
+            )
             found[f"weight decay {decay:g}"] = replace(base, weight_decay=decay, steps=steps)
         for rate in self.learning_rates:
             steps = round(base.steps * base.learning_rate / rate)
@@ -129,36 +122,14 @@ class Moduli:
 
 
 @dataclass(frozen=True)
-class Widths:
-    """Ours: real training of networks with d/km in steps, d parameters for m k targets; stored.
-
-    Appendix C of the source needs d/km to be one at least.
-    """
-
-    moduli: tuple[int, ...] = (23, 37, 53)
-    ratios: tuple[float, ...] = (0.3, 1.0, 2.0, 5.0)  # d/km
-    clocks: tuple[float, ...] = (2.5, 2.5, 3.0, 5.0)  # the wider, the later
-    least_clock: float = 5.0  # at the least modulus, as in Moduli
-    decays: tuple[float, ...] = (1.0, 0.3, 0.1)
-    seeds: tuple[int, ...] = (0, 1)
-    widest_seeds: tuple[int, ...] = (0,)  # most of the cost is theirs
-    most_steps: int = 10_000  # of a training at the greatest modulus; longer ones are left out
-    exchanged: tuple[float, float] = (1.0, 5.0)  # d/km, each with initial embeddings of the other
-    exchanged_at: tuple[tuple[float, int], ...] = ((1.0, 23), (1.0, 37), (0.1, 23))  # decay and p
-    exchanged_clock: float = 8.0  # of narrow networks with large embeddings, which are late
-
-
-@dataclass(frozen=True)
 class GrokkingSettings:
     """All experiments of the chapter."""
 
     toys: Toys = Toys()
-    direction: Direction = Direction()
     simulation: Simulation = Simulation()
     ladder: Ladder = Ladder()
     stride: int = 5  # of the one simulation that the chapter runs itself
     moduli: Moduli = Moduli()
-    widths: Widths = Widths()
     real: RealTraining = RealTraining()
     equal: RealTraining = RealTraining(decay=1.0, clock=2.5)  # large decay: ten times shorter
     slowed: RealTraining = RealTraining(decay=1.0, clock=2.5, slowdown=10.0)
@@ -169,9 +140,8 @@ PRESET = {
     "paper": Preset(GrokkingSettings()),
     "smoke": Preset(
         GrokkingSettings(
-            Toys(steps=300, stability_decays=(0.05, 0.1, 0.2), stability_clock=1.0),
-            Direction(modulus=5, hidden=32, n_test=3, steps=200, n_measured=4, pull_steps=10),
-            Simulation(
+            toys=Toys(steps=300),
+            simulation=Simulation(
                 modulus=7,
                 hidden=48,
                 steps=200,

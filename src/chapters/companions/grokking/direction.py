@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -25,33 +25,23 @@ from .model import (
     start,
 )
 
-Reading = Literal["sum", "samples", "entries"]  # what the squared errors are divided by
-
 
 class Record(NamedTuple):
-    """Measurements, one per time and network; losses are mean squares over entries."""
+    """Measurements, one per network and time; losses are mean squares over entries."""
 
     steps: Int[Tensor, " times"]
-    train_loss: Float[Tensor, "*runs times"]
-    test_loss: Float[Tensor, "*runs times"]
-    accuracy: Float[Tensor, "*runs times"]  # on the pairs held out
-    cosine: Float[Tensor, "*runs times"]  # update against Eq. 29
-    at_kinks: Float[Tensor, "*runs times"]  # the same, inputs of units that switch held at 0
-    control: Float[Tensor, "*runs times"]  # the same, as many random inputs held; or NaN
-    switching: Float[Tensor, "*runs times"]  # share of inputs of units that switched lately
-    regularity: Float[Tensor, "*runs times"]  # least over greatest eigenvalue of J J^T; or NaN
-    norm: Float[Tensor, "*runs times"]  # of theta
-    gates_inside: Float[Tensor, "*runs times"]  # share of Filippov's gates in [0, 1]
-    gates_explained: Float[Tensor, "*runs times"]  # of the variance of measured shares of time
-    gates: Int[Tensor, "*runs times predicted measured"]  # counts in ten bins each way
-
-
-def divisor(reading: Reading, n_train: int, modulus: int) -> int:
-    """What the sum of squares is divided by; ValueError for an unknown reading."""
-    divisors = {"sum": 1, "samples": n_train, "entries": n_train * modulus}
-    if reading not in divisors:
-        raise ValueError(f"reading must be one of {tuple(divisors)}, got {reading!r}")
-    return divisors[reading]
+    train_loss: Float[Tensor, "runs times"]
+    test_loss: Float[Tensor, "runs times"]
+    accuracy: Float[Tensor, "runs times"]  # on the pairs held out
+    cosine: Float[Tensor, "runs times"]  # update against Eq. 29
+    at_kinks: Float[Tensor, "runs times"]  # the same, inputs of units that switch held at 0
+    control: Float[Tensor, "runs times"]  # the same, as many random inputs held; or NaN
+    switching: Float[Tensor, "runs times"]  # share of inputs of units that switched lately
+    regularity: Float[Tensor, "runs times"]  # least over greatest eigenvalue of J J^T; or NaN
+    norm: Float[Tensor, "runs times"]  # of theta
+    gates_inside: Float[Tensor, "runs times"]  # share of Filippov's gates in [0, 1]
+    gates_explained: Float[Tensor, "runs times"]  # of the variance of measured shares of time
+    gates: Int[Tensor, "runs times predicted measured"]  # counts in ten bins each way
 
 
 def measured_steps(settings: Direction) -> list[int]:
@@ -61,21 +51,20 @@ def measured_steps(settings: Direction) -> list[int]:
     return sorted(set(wanted.tolist()))
 
 
-def measure_updates(
-    settings: Direction, seeds: Sequence[int], readings: Sequence[Reading], *, label: str
-) -> Record:
-    """Train one network a reading and seed, all at once, and measure its updates (App. D).
+def measure_updates(settings: Direction, seeds: Sequence[int], *, label: str) -> Record:
+    """Train one network a seed, all at once, and measure its updates (App. D).
 
-    The same seed has the same pairs and the same start in each reading.
-    Raises ArithmeticError when a run diverges.
+    The squared error is divided by the number of entries. Raises ArithmeticError when a run
+    diverges.
     """
-    train, test, layers, scale = _networks(settings, seeds, readings)
+    train, test, layers = _networks(settings, seeds)
+    scale = train.inputs.new_tensor(1 / train.targets[0].numel())
     wanted = measured_steps(settings)
     rows: list[tuple[Tensor, ...]] = []
     recent: list[tuple[Tensor, ...]] = []  # weights before the last steps, and at this one
-    switches: list[Bool[Tensor, "*runs n hidden"]] = []  # which inputs of units were positive
+    switches: list[Bool[Tensor, "runs n hidden"]] = []  # which inputs of units were positive
     control = torch.Generator().manual_seed(seeds[0])
-    task = Task.of(measure_updates, settings=settings, seeds=seeds, readings=readings)
+    task = Task.of(measure_updates, settings=settings, seeds=seeds)
     for k in loop.steps(
         task,
         settings.steps + 1,
@@ -99,31 +88,23 @@ def measure_updates(
         loop.check_finite(residual.square().sum(dim=(-2, -1)), label, k)
         force = Layers(*(scale * g for g in gradient)).moved(layers, settings.weight_decay)
         layers.move(force, -settings.learning_rate)
-    columns = (torch.stack(column, dim=2) for column in zip(*rows, strict=True))
+    columns = (torch.stack(column, dim=1) for column in zip(*rows, strict=True))
     return Record(torch.tensor(wanted), *columns)
 
 
-def _networks(
-    settings: Direction, seeds: Sequence[int], readings: Sequence[Reading]
-) -> tuple[Samples, Samples, Layers, Float[Tensor, "readings 1 1 1"]]:
-    """Pairs, held-out pairs, weights and factor of the loss, with axes readings and seeds."""
+def _networks(settings: Direction, seeds: Sequence[int]) -> tuple[Samples, Samples, Layers]:
+    """Pairs, held-out pairs and weights of the network of each seed."""
     streams = [torch.Generator().manual_seed(seed) for seed in seeds]
     p, n_pairs = settings.modulus, settings.modulus * (settings.modulus + 1) // 2
-    n_train = n_pairs - settings.n_test
-    data = stacked([split(p, n_train, generator=stream) for stream in streams])
+    data = stacked([split(p, n_pairs - settings.n_test, generator=stream) for stream in streams])
     starts = [start(p, settings.hidden, "torch", generator=stream) for stream in streams]
-    copies = len(readings), 1, 1, 1
     dtype = torch.float32 if settings.single else torch.float64
-    train, test = (Samples(*(part.repeat(copies).to(dtype) for part in side)) for side in data)
-    parts = zip(*starts, strict=True)
-    layers = Layers(*(torch.stack(part).repeat(copies).to(dtype) for part in parts))
-    scale = torch.tensor([1 / divisor(r, n_train, p) for r in readings], dtype=dtype)
-    return train, test, layers, scale[:, None, None, None]
+    train, test = (Samples(*(part.to(dtype) for part in side)) for side in data)
+    layers = Layers(*(torch.stack(part).to(dtype) for part in zip(*starts, strict=True)))
+    return train, test, layers
 
 
-def pulled(
-    layers: Layers, data: Samples, scale: Float[Tensor, "*any"], settings: Direction
-) -> Layers:
+def pulled(layers: Layers, data: Samples, scale: Tensor, settings: Direction) -> Layers:
     """A point near Z: descent with momentum and no weight decay from here (App. D)."""
     speed = Layers(*(torch.zeros_like(part) for part in layers))
     # part of one measurement, hence of one step of `measure_updates`, which is redone as a whole
@@ -135,7 +116,7 @@ def pulled(
     return layers
 
 
-def cosine(left: Layers, right: Layers) -> Float[Tensor, "*runs"]:
+def cosine(left: Layers, right: Layers) -> Float[Tensor, " runs"]:
     """The cosine of the angle between two directions in the space of all weights."""
     return torch.nn.functional.cosine_similarity(left.flat(), right.flat(), dim=-1)
 
@@ -144,7 +125,7 @@ def _measure(
     settings: Direction,
     layers: Layers,
     update: Layers,
-    duty: Float[Tensor, "*runs n hidden"],
+    duty: Float[Tensor, "runs n hidden"],
     scale: Tensor,
     train: Samples,
     test: Samples,

@@ -73,20 +73,6 @@ def optimum(embeddings: Float[Tensor, "p hidden"], data: Samples, ridge: float =
     return Optimum(active, torch.cholesky_solve(data.targets, factor))
 
 
-def cost(
-    embeddings: Float[Tensor, "p hidden"], data: Samples, ridge: float = 0.0
-) -> Float[Tensor, ""]:
-    """R / lambda = |E|^2 + Tr(Y^T A Y): Eq. 19 in the limit, Eq. 16 with ridge = lambda."""
-    return optimum(embeddings, data, ridge).cost(embeddings, data)
-
-
-def velocity(
-    embeddings: Float[Tensor, "p hidden"], data: Samples, ridge: float = 0.0
-) -> Float[Tensor, "p hidden"]:
-    """Delta E of Eq. 20, which is -grad R / (2 lambda): a time unit is 1 / (2 lambda)."""
-    return optimum(embeddings, data, ridge).velocity(embeddings, data)
-
-
 def simulate(
     settings: Simulation, seed: int, *, ridge: float = 0.0, label: str = "predicted gradients"
 ) -> Path:

@@ -54,25 +54,3 @@ def for_good(curve: Float[np.ndarray, " times"], level: float) -> int:
     """The log from which on a curve stays at a level; the number of logs where it does not."""
     below = np.flatnonzero(curve < level)
     return int(below[-1]) + 1 if below.size else 0
-
-
-def known_after(accuracy: Float[np.ndarray, " times"], steps: Int[np.ndarray, " times"]) -> float:
-    """The step at which half of the held-out pairs are known, between logs by logarithm of time.
-
-    Infinite where that never happens.
-    """
-    above = np.flatnonzero(accuracy >= 0.5)
-    if not above.size:
-        return float("inf")
-    at = int(above[0])
-    if at == 0:
-        return float(steps[0])
-    low, high = accuracy[at - 1], accuracy[at]
-    share = (0.5 - low) / (high - low)
-    ratio = steps[at] / max(steps[at - 1], 1)
-    return float(max(steps[at - 1], 1) * ratio**share)
-
-
-def clock_spread(times: Float[np.ndarray, " rungs"]) -> float:
-    """The greatest of some times over the least, less one; infinite if one of them is."""
-    return float(np.max(times) / np.min(times) - 1)

@@ -11,7 +11,6 @@ from typing import Any, Literal
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from running.records import StoredRuns
 
@@ -29,7 +28,6 @@ from . import (
 
 Table = dict[str, Any]
 SEEDS = (0, 1, 2, 3, 4)  # of the network at its first modulus
-FEATURES = ("norm_spread", "cosine_within", "cosine_between", "overlap_within", "overlap_between")
 
 
 @dataclass(frozen=True)
@@ -58,19 +56,11 @@ def plain(values: Any) -> Any:
 
 def rung(settings: Direction, seeds: Sequence[int], label: str) -> Table:
     """One rung of the direction ladder: settings, and curves with one row per seed."""
-    record = direction.measure_updates(settings, seeds, ("entries",), label=label)
-    curves = {name: plain(part[0]) for name, part in record._asdict().items() if name != "steps"}
+    record = direction.measure_updates(settings, seeds, label=label)
+    curves = {name: plain(part) for name, part in record._asdict().items() if name != "steps"}
     chosen = asdict(settings)
     chosen["sharpness"] = None if np.isinf(settings.sharpness) else settings.sharpness
     return {"settings": chosen, "steps": record.steps.tolist()} | curves
-
-
-def features(embeddings: Tensor) -> Table:
-    """The Fourier components of embeddings over time."""
-    values = [fourier.norm_spread(embeddings)]
-    for table in (fourier.cosines(embeddings), fourier.overlaps(embeddings)):
-        values += [fourier.within(table), fourier.between(table)]
-    return dict(zip(FEATURES, values, strict=True))
 
 
 def runs_table(paths: Sequence[first_layer.Path] | Sequence[training.Trained]) -> Table:
@@ -78,7 +68,9 @@ def runs_table(paths: Sequence[first_layer.Path] | Sequence[training.Trained]) -
     rows = []
     for path in paths:
         norm = path.embeddings.square().sum(dim=(1, 2))
-        row = {"accuracy": path.accuracy, "embedding_norm": norm} | features(path.embeddings)
+        row = {"accuracy": path.accuracy, "embedding_norm": norm} | fourier.features(
+            path.embeddings
+        )
         if isinstance(path, training.Trained):
             row |= {"memorised": path.memorised, "norm": path.norm}
         rows.append(row)

@@ -93,27 +93,6 @@ def _settling(rest: Float[np.ndarray, " times"]) -> float:
     return float(np.median(1 - rest[1:][clear] / rest[:-1][clear]))
 
 
-def closest(residual: Residual, at: Float[Tensor, " d"]) -> Float[Tensor, " d"]:
-    """The point of Z nearest to this one, by Newton's method for z - at + mu grad f(z) = 0 = f(z).
-
-    Raises ArithmeticError where it does not converge.
-    """
-    state = torch.cat([at, at.new_zeros(1)])
-
-    def system(state: Tensor) -> Tensor:
-        z, mu = state[:-1].requires_grad_(), state[-1]
-        grad = torch.autograd.grad(residual(z), z, create_graph=True)[0]
-        return torch.cat([z - at + mu * grad, residual(z)[None]])
-
-    for _ in range(50):
-        value = system(state.detach().clone().requires_grad_()).detach()
-        if value.abs().max() < 1e-13:
-            return state[:-1]
-        jacobian = torch.autograd.functional.jacobian(system, state)
-        state = state - torch.linalg.solve(jacobian, value)
-    raise ArithmeticError(f"no nearest point of zero loss found from {at.tolist()}")
-
-
 def tangential_cosine(residual: Residual, foot: Float[Tensor, " 2"], distance: float) -> float:
     """|cos| of the angle between the tangent at a foot on Z and grad L at this distance above it.
 

@@ -1,7 +1,7 @@
-"""Whether the norm rises while a network groks, over d/km: data/companions/grokking_widths.json.
+"""A study of how the norm moves while a network groks: data/companions/grokking_widths.json.
 
 A network with H units and p numbers has d = 2 p H parameters, and m training pairs have m k targets
-with k = p, hence d/km = 2 H/m.
+with k = p, hence d/km = 2 H/m. Appendix C of the source needs d/km to be one at least.
 """
 
 from dataclasses import dataclass
@@ -14,13 +14,17 @@ from jaxtyping import Float
 
 from running.records import StoredRuns
 
-from . import PRESET, GrokkingSettings, RealTraining, Simulation, training
-from .model import Layers
+from . import PRESET, RealTraining, Simulation, training
 from .stages import for_good
 from .stored import plain
 
 CURVES = "accuracy", "memorised", "loss", "norm"
 Curves = dict[str, Float[np.ndarray, "seeds times"]]
+
+MODULI = 23, 37, 53
+DECAYS = 1.0, 0.3, 0.1
+CLOCKS = {0.3: 2.5, 1.0: 2.5, 2.0: 3.0, 5.0: 5.0}  # by d/km: the wider, the later
+MOST_STEPS = 10_000  # of a training at the greatest modulus; longer ones are left out
 
 
 @dataclass(frozen=True)
@@ -32,63 +36,26 @@ class Cell:
     real: RealTraining
     seeds: tuple[int, ...]
 
-    @property
-    def exchanged(self) -> bool:
-        """Whether the initial embeddings have the norm of another width's."""
-        return self.simulation.embedding_std != self.simulation.modulus**-0.5
+
+def declared() -> tuple[Cell, ...]:
+    """All networks; more numbers or units need a smaller learning rate."""
+    paper, cells = PRESET["paper"].settings, []
+    first = paper.simulation
+    for p, decay, (ratio, clock) in product(MODULI, DECAYS, CLOCKS.items()):
+        hidden = round(ratio * n_pairs(p) / 2)
+        rate = paper.real.learning_rate * first.modulus / p * min(1, first.hidden / hidden)
+        clock = 5.0 if p == MODULI[0] else clock
+        real = RealTraining(decay=decay, learning_rate=rate, clock=clock)
+        n_steps = clock * (1 - real.momentum) / (2 * decay * rate)
+        if p < MODULI[-1] or n_steps <= MOST_STEPS:
+            own = Simulation(modulus=p, hidden=hidden, embedding_std=p**-0.5)
+            cells.append(Cell(ratio, own, real, (0,) if ratio == max(CLOCKS) else (0, 1)))
+    return tuple(cells)
 
 
-def declared(settings: GrokkingSettings) -> tuple[Cell, ...]:
-    """All cells, those with exchanged embeddings first, then the map from few numbers to many."""
-    grid = settings.widths
-    low, high = grid.exchanged
-    return (
-        *(
-            _cell(settings, p, decay, ratio, sized_as=other)
-            for decay, p in grid.exchanged_at
-            for ratio, other in ((low, high), (high, low))
-        ),
-        *(
-            cell
-            for p, decay, ratio in product(grid.moduli, grid.decays, grid.ratios)
-            if _n_steps((cell := _cell(settings, p, decay, ratio)).real) <= grid.most_steps
-            or p < grid.moduli[-1]
-        ),
-    )
-
-
-def _cell(
-    settings: GrokkingSettings, p: int, decay: float, ratio: float, sized_as: float | None = None
-) -> Cell:
-    """Networks whose initial embeddings have the norm of those at d/km = `sized_as`.
-
-    More numbers or units need a smaller learning rate.
-    """
-    first, grid = settings.simulation, settings.widths
-    hidden = round(ratio * n_pairs(first, p) / 2)
-    rate = settings.real.learning_rate * first.modulus / p * min(1, first.hidden / hidden)
-    clock = dict(zip(grid.ratios, grid.clocks, strict=True))[ratio]
-    if p == grid.moduli[0]:
-        clock = grid.least_clock
-    if sized_as and sized_as > ratio:
-        clock = grid.exchanged_clock
-    size = p**-0.5 * ((sized_as or ratio) / ratio) ** 0.5
-    return Cell(
-        ratio,
-        Simulation(modulus=p, hidden=hidden, embedding_std=size),
-        RealTraining(decay=decay, learning_rate=rate, clock=clock),
-        grid.widest_seeds if ratio == grid.ratios[-1] else grid.seeds,
-    )
-
-
-def _n_steps(real: RealTraining) -> float:
-    """Steps of a training, as `training.train` takes them."""
-    return real.clock * (1 - real.momentum) / (2 * real.decay * real.learning_rate)
-
-
-def n_pairs(simulation: Simulation, modulus: int) -> int:
+def n_pairs(modulus: int) -> int:
     """m, as `training.instance` splits the pairs."""
-    return int(simulation.train_share * (modulus * (modulus + 1) // 2))
+    return int(Simulation().train_share * (modulus * (modulus + 1) // 2))
 
 
 def run(cell: Cell) -> dict[str, Any]:
@@ -99,13 +66,15 @@ def run(cell: Cell) -> dict[str, Any]:
     return {"clock": plain(runs[0].clock)} | curves
 
 
-RUNS = StoredRuns(run, declared(PRESET["paper"].settings))
+RUNS = StoredRuns(run, declared())
 
 
-def read(text: str) -> dict[Cell, Curves]:
-    """The cells of a file with their curves; ValueError for one of other runs."""
+def norm_ratios(text: str) -> dict[tuple[int, float, float], Float[np.ndarray, " seeds"]]:
+    """`norm_ratio` of the networks of a file by p, decay and d/km; ValueError for other runs."""
     return {
-        cell: {name: np.array(kept[name], dtype=float) for name in CURVES}
+        (cell.simulation.modulus, cell.real.decay, cell.ratio): norm_ratio(
+            {name: np.array(kept[name], dtype=float) for name in CURVES}
+        )
         for cell, kept in RUNS.read(text).items()
     }
 
@@ -124,35 +93,9 @@ def norm_ratio(
     return np.array(found)
 
 
-def loss_left(curves: Curves, *, low: float = 0.05) -> Float[np.ndarray, " seeds"]:
-    """The training loss where the share `low` of held-out pairs is known for good, over the first.
-
-    NaN for a network that does not come to know so many.
-    """
-    found = []
-    for known, loss in zip(curves["accuracy"], curves["loss"], strict=True):
-        early = for_good(known, low)
-        found.append(loss[early] / loss[0] if early < len(loss) else np.nan)
-    return np.array(found)
-
-
 def explained(values: Float[np.ndarray, "groups each"]) -> float:
     """The share of the variance of values that their groups explain; NaN is left out."""
-    there = ~np.isnan(values)
     total = np.nansum((values - np.nanmean(values)) ** 2)
-    groups = [row[kept] for row, kept in zip(values, there, strict=True) if kept.any()]
-    within = sum(float(((row - row.mean()) ** 2).sum()) for row in groups)
+    groups = [row[~np.isnan(row)] for row in values]
+    within = sum(float(((row - row.mean()) ** 2).sum()) for row in groups if row.size)
     return float(1 - within / total)
-
-
-def fitting(modulus: int) -> Layers:
-    """2 p - 1 units that fit all pairs of numbers below p exactly, without biases.
-
-    Unit j is on by a + b - j, j = -1, ..., 2 p - 3; any function of a + b is a sum of such units.
-    """
-    sums = torch.arange(2 * modulus - 1, dtype=torch.float64)
-    kinks = sums - 1
-    embeddings = sums[:modulus, None] - kinks / 2
-    active = (sums[:, None] - kinks).clamp(min=0)
-    targets = torch.eye(modulus, dtype=torch.float64)[sums.long() % modulus]
-    return Layers(embeddings, torch.linalg.solve_triangular(active, targets, upper=False))

@@ -10,14 +10,12 @@ class KHop:
     """Sizes are ours. Trainings are stored (`phases`, `stored`); what is here takes seconds."""
 
     constructed_k: int = 16  # all k up to it
-    symbols: int = 4  # N
-    contexts: int = 50  # a k, each with N questions; half of them permutations
+    contexts: int = 50  # a k, each with four questions; half of them permutations
     enumerated: tuple[tuple[int, int], ...] = ((3, 1), (3, 2), (3, 3), (4, 1))  # (N, k): all pairs
     squared_symbols: int = 7  # N up to it: all permutations
     gradients: tuple[tuple[int, int], ...] = ((3, 1), (3, 2), (4, 1))  # (N, k)
     width: int = 16  # of the networks whose gradients are taken
     flow_hops: int = 8
-    flow_symbols: tuple[int, ...] = (8, 21)  # overlaps start at 1/(N - 1): at chance
 
 
 PRESET = {

@@ -2,12 +2,11 @@
 
 It holds a stochastic matrix for each hop, (1 - m)/N + m p_i with the hidden permutation p_i, a
 softmax of logits that are a_i at the right entries and 0 elsewhere. The agreement of two hidden
-tuples (`hardness.excess`) is linear in each hop, so it answers j hops rightly with probability
+tuples (`hardness.formula`) is linear in each hop, so it answers j hops rightly with probability
 1/N + (1 - 1/N) m_1 ... m_j, whatever the question. The loss is the mean cross-entropy.
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float
@@ -15,13 +14,6 @@ from scipy.integrate import solve_ivp
 
 Logits = Float[np.ndarray, " hops"]
 Shares = Sequence[float] | np.ndarray  # of questions of 1, 2, ... hops
-
-
-class Course(NamedTuple):
-    """Overlaps m_i of the hops in time."""
-
-    time: Float[np.ndarray, " times"]
-    overlap: Float[np.ndarray, "hops times"]
 
 
 def overlaps(logits: Float[np.ndarray, "hops *any"], n: int) -> Float[np.ndarray, "hops *any"]:
@@ -48,8 +40,8 @@ def velocity(logits: Logits, shares: Shares, n: int) -> Logits:
 
 def flow(
     shares: Shares, n: int, start: Float[np.ndarray, " hops"], *, until: float = 1e12
-) -> Course:
-    """Gradient flow from overlaps m_i = `start`, until all hops together are held, at 0.9.
+) -> tuple[float, Float[np.ndarray, " hops"]]:
+    """The time until all hops together are held, at 0.9, from overlaps m_i = `start`; the overlaps.
 
     Raises ArithmeticError if they are not by the time `until`.
     """
@@ -64,23 +56,23 @@ def flow(
     )  # fmt: skip
     if run.status != 1:
         raise ArithmeticError(f"{len(start)} hops are not held by the time {until}")
-    return Course(run.t, overlaps(run.y, n))
+    return float(run.t[-1]), overlaps(run.y[:, -1], n)
 
 
 def alone(k: int, n: int, start: float) -> float:
     """The time to hold k hops when only k hops are asked for."""
-    return float(flow(np.eye(k)[-1], n, np.full(k, start)).time[-1])
+    return flow(np.eye(k)[-1], n, np.full(k, start))[0]
 
 
 def mixed(k: int, n: int, start: float) -> float:
     """The time to hold k hops when 1 to k hops are asked for equally often."""
-    return float(flow(np.full(k, 1 / k), n, np.full(k, start)).time[-1])
+    return flow(np.full(k, 1 / k), n, np.full(k, start))[0]
 
 
 def staged(k: int, n: int, start: float) -> float:
     """The time to hold k hops when j hops are asked for until they are held, j = 1 .. k."""
     reached, total = np.empty(0), 0.0
     for j in range(1, k + 1):
-        course = flow(np.eye(j)[-1], n, np.append(reached, start))
-        reached, total = course.overlap[:, -1], total + float(course.time[-1])
+        time, reached = flow(np.eye(j)[-1], n, np.append(reached, start))
+        total += time
     return total

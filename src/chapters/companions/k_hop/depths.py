@@ -115,23 +115,13 @@ def depth(n_layers: int, n_hops: int, limit: int, **more: Any) -> Depth:
     return Depth(mixed(n_layers, n_hops, limit, n_hops=n_hops, **{"spare": SPARE, **more}))
 
 
-def ordered(spare: int) -> Depth:
-    """Three layers on chains of four, with each look taken away at every record."""
-    return Depth(mixed(3, 4, 750, spare=spare, n_seeds=3, until=2.0), causal=True)
-
-
 FULL, *ROOMIER = (depth(2, 4, 4000, n_seeds=3, spare=spare) for spare in (0, 1, 4))
 LONGER = depth(2, 4, 12_000, n_seeds=3)
-FRONTIER = (
-    depth(1, 1, 2000, n_seeds=3),
-    depth(1, 2, 2000, n_seeds=3),
-    depth(2, 3, 2000, n_seeds=3),
-    depth(2, 4, 4000, n_seeds=3),
-    depth(2, 5, 2000, n_seeds=3),
-    depth(3, 8, 8000, n_seeds=3),
-    depth(3, 13, 20_000, n_seeds=1),
+_SIZES = ((1, 1, 2000), (1, 2, 2000), (2, 3, 2000), (2, 4, 4000), (2, 5, 2000), (3, 8, 8000))
+FRONTIER = (*(depth(*sizes, n_seeds=3) for sizes in _SIZES), depth(3, 13, 20_000, n_seeds=1))
+ORDERED = tuple(  # three layers on chains of four, with each look taken away at every record
+    Depth(mixed(3, 4, 750, spare=spare, n_seeds=3, until=2.0), causal=True) for spare in (SPARE, 1)
 )
-ORDERED = ordered(SPARE), ordered(1)
 DEPTHS: tuple[Depth, ...] = (*ORDERED, FULL, *ROOMIER, LONGER, *FRONTIER)
 
 
@@ -143,11 +133,3 @@ def run(depth: Depth) -> dict[str, Any]:
 
 
 RUNS = StoredRuns(run, DEPTHS)
-
-
-def stored(text: str) -> dict[Depth, Reached]:
-    """The cells of a file. Raises ValueError for one of other runs."""
-    return {
-        depth: Reached(depth, *(np.array(kept[name]) for name in Reached._fields[1:]))
-        for depth, kept in RUNS.read(text).items()
-    }

@@ -6,20 +6,12 @@ a random question a little more often than by chance, by a product over hops of 
 where F_i counts the symbols that the two i-th permutations send to the same place.
 """
 
-from collections.abc import Sequence
 from fractions import Fraction
 from itertools import permutations, product
-from math import prod
-from typing import NamedTuple
 
 import numpy as np
 import torch
 from jaxtyping import Float, Int
-
-
-def excess(agreements: Sequence[int], n: int) -> Fraction:
-    """P(agree) - 1/N of two hidden tuples that agree on so many symbols, hop by hop; exact."""
-    return Fraction(n - 1, n) * prod(Fraction(f - 1, n - 1) for f in agreements)
 
 
 def tuples(n: int, k: int) -> Int[np.ndarray, "tuples k n"]:
@@ -44,42 +36,35 @@ def agreeing(n: int, k: int) -> Int[np.ndarray, "hidden hidden"]:
 
 
 def formula(n: int, k: int) -> Int[np.ndarray, "hidden hidden"]:
-    """The same counts by `excess`: questions times (1/N + excess), in whole numbers."""
-    hidden = tuples(n, k)
-    agreements = (hidden[:, None] == hidden[None]).sum(-1)
-    questions = len(hidden) * n
-    keys, of_pair = np.unique(agreements.reshape(-1, k), axis=0, return_inverse=True)
-    values = [questions * (Fraction(1, n) + excess(key, n)) for key in keys.tolist()]
-    if any(value.denominator != 1 for value in values):
+    """The same counts by the theorem: questions times (1/N + (1 - 1/N) prod (F_i - 1)/(N - 1)).
+
+    Raises ArithmeticError if one is not whole.
+    """
+    hidden, powers = tuples(n, k), (n - 1) ** k
+    agreements = (hidden[:, None] == hidden[None]).sum(-1)  # F_i
+    together = (agreements - 1).prod(-1)
+    counts, left = np.divmod(len(hidden) * (powers + (n - 1) * together), powers)
+    if left.any():
         raise ArithmeticError("a count of questions is not whole")
-    return np.array(list(map(int, values)))[of_pair].reshape(agreements.shape[:2])
+    return counts
 
 
 def bound(n: int, k: int) -> float:
     """The most that a query of norm 1 can catch: its mean squared correlation over hidden tuples.
 
-    (1 - 1/N) (N - 1)^(-2k), the one eigenvalue of `excess` over all pairs that is not zero. So no
+    (1 - 1/N) (N - 1)^(-2k), the one eigenvalue of the excess over all pairs that is not zero. So no
     query is answered within a tolerance t otherwise than by chance for more than a share bound/t^2
     of the tuples (Chebyshev): t^2 (N - 1)^(2k) such queries at least to find all of them out.
     """
     return (1 - 1 / n) * (n - 1) ** (-2.0 * k)
 
 
-class Spectrum(NamedTuple):
-    """Eigenvalues, as means over tuples, that are not zero: the greatest, the least, how many."""
-
-    greatest: float
-    least: float
-    rank: int
-
-
-def spectrum(n: int, k: int) -> Spectrum:
-    """The eigenvalues of the excess over pairs of tuples, from counted agreements."""
+def spectrum(n: int, k: int) -> Float[np.ndarray, " rank"]:
+    """The eigenvalues of the excess, as means over tuples, that are not zero; by counting."""
     counts = agreeing(n, k)
     size = len(counts)
     values = np.linalg.eigvalsh((counts / (size * n) - 1 / n) / size)
-    kept = values[values > 1e-9 * values.max()]
-    return Spectrum(float(kept.max()), float(kept.min()), len(kept))
+    return values[values > 1e-9 * values.max()]
 
 
 def gradient_shares(

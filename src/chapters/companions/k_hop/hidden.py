@@ -143,24 +143,8 @@ def measure(cell: Hidden) -> Found:
     return Found(cell, np.array(moments), right)
 
 
-def alone(n: int, k: int, **more: Any) -> Hidden:
-    """A cell that asks for k hops only."""
-    return Hidden(n, (k,), **more)
-
-
-def mixed(n: int, k: int, **more: Any) -> Hidden:
-    """A cell that asks for one to k hops, equally often."""
-    return Hidden(n, tuple(range(1, k + 1)), **more)
-
-
-CELLS: tuple[Hidden, ...] = (
-    *(alone(3, k) for k in (1, 2, 3)),
-    mixed(3, 3),
-    *(alone(4, k) for k in (1, 2, 3)),
-    mixed(4, 3),
-    mixed(3, 4),
-    alone(3, 4),
-)
+ALONE = *(Hidden(n, (k,)) for n in (3, 4) for k in (1, 2, 3)), Hidden(3, (4,))
+MIXED = Hidden(3, (1, 2, 3)), Hidden(4, (1, 2, 3)), Hidden(3, (1, 2, 3, 4))
 
 
 def run(cell: Hidden) -> dict[str, Any]:
@@ -169,12 +153,4 @@ def run(cell: Hidden) -> dict[str, Any]:
     return {"moments": found.moments.tolist(), "right": found.right.tolist()}
 
 
-RUNS = StoredRuns(run, CELLS)
-
-
-def stored(text: str) -> dict[Hidden, Found]:
-    """The cells of a file. Raises ValueError for one of other runs."""
-    return {
-        cell: Found(cell, np.array(kept["moments"]), np.array(kept["right"]))
-        for cell, kept in RUNS.read(text).items()
-    }
+RUNS = StoredRuns(run, (*ALONE, *MIXED))

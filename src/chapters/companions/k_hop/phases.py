@@ -4,7 +4,6 @@ A cell is a depth, a number of heads, the length of the chains and the hops aske
 stage. A run that ends without success is censored: its wait is longer than the steps it was given.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -124,39 +123,25 @@ CELLS: tuple[Cell, ...] = (
     alone(3, 4, 6000, batch_size=LARGE, spare=SPARE[-1]),
     # every context has all symbols
     mixed(3, 4, 2000),
-    alone(3, 1, 2000),
+    *(alone(layers, 1, 2000) for layers in (3, 1, 2)),
     alone(3, 2, 2000),
-    alone(3, 1, 2000, n_hops=1),
-    alone(3, 2, 2000, n_hops=2),
+    *(alone(layers, 1, 2000, n_hops=1) for layers in (3, 1)),
+    *(alone(layers, 2, 2000, n_hops=2) for layers in (3, 2)),
     mixed(3, 2, 2000, n_hops=2),
-    alone(1, 1, 2000),
-    alone(2, 1, 2000),
-    alone(1, 1, 2000, n_hops=1),
-    alone(2, 2, 2000, n_hops=2),
-    mixed(3, 3, 2000, n_hops=3, n_seeds=3),
+    *(mixed(layers, 3, 2000, n_hops=3, n_seeds=3) for layers in (3, 2)),
     mixed(3, 4, 2000, batch_size=LARGE, n_seeds=1),
-    alone(3, 4, 6000, batch_size=LARGE, n_seeds=1),
+    *(alone(3, 4, 6000, batch_size=LARGE, n_seeds=1, first_seed=seed) for seed in (0, 1)),
     mixed(1, 2, 2000, n_hops=2, n_seeds=3),
-    alone(3, 3, 4000, batch_size=LARGE, n_hops=3, n_seeds=1),
-    Cell(3, ((4,), (3, 4), (1, 2, 3, 4)), 2400, n_seeds=3),
-    alone(3, 4, 6000, batch_size=LARGE, n_seeds=1, first_seed=1),
-    alone(3, 3, 4000, batch_size=LARGE, n_hops=3, n_seeds=1, first_seed=1),
-    Cell(3, ((1,), (1, 2), (1, 2, 3, 4)), 2000, n_seeds=3),
-    mixed(2, 3, 2000, n_hops=3, n_seeds=3),
     alone(1, 2, 2000, n_hops=2, n_seeds=3),
+    *(alone(3, 3, 4000, batch_size=LARGE, n_hops=3, n_seeds=1, first_seed=s) for s in (0, 1)),
+    Cell(3, ((4,), (3, 4), (1, 2, 3, 4)), 2400, n_seeds=3),
+    Cell(3, ((1,), (1, 2), (1, 2, 3, 4)), 2000, n_seeds=3),
     mixed(2, 4, 4000, n_seeds=2),
-    mixed(3, 4, 2000, n_heads=1, n_seeds=3),
-    mixed(3, 4, 2000, n_heads=4, n_seeds=3),
+    *(mixed(3, 4, 2000, n_heads=heads, n_seeds=3) for heads in (1, 4)),
     Cell(3, ((2,), (1, 2), (1, 2, 3, 4)), 2400, n_seeds=3),
     alone(2, 3, 4000, n_hops=3, n_seeds=3),
     mixed(4, 4, 2000, n_seeds=3),
     mixed(2, 5, 4000, n_hops=5, n_seeds=2),  # one fact more than two layers can follow
     mixed(3, 8, 4000, n_hops=8, n_seeds=1),  # one more than three can by merging forwards
-    alone(2, 4, 8000, n_seeds=2),
-    alone(4, 4, 8000, n_seeds=2),
+    *(alone(layers, 4, 8000, n_seeds=2) for layers in (2, 4)),
 )
-
-
-def order(measured: Measured, hops: Sequence[int]) -> Float[np.ndarray, "runs hops"]:
-    """The steps at which each run learns each of some numbers of hops."""
-    return np.stack([measured.learned(hop) for hop in hops], axis=1)

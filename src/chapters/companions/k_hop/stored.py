@@ -1,4 +1,4 @@
-"""The stored cells of the phase diagram, data/companions/k_hop.json."""
+"""Stored trainings: their arrays by configuration, and times of which some may be censored."""
 
 from typing import Any
 
@@ -7,11 +7,10 @@ import numpy as np
 from running.records import StoredRuns
 
 from . import phases
-from .phases import Cell, Measured
 
 
-def run(cell: Cell) -> dict[str, Any]:
-    """What is stored of a cell: right answers by run, time and hops."""
+def run(cell: phases.Cell) -> dict[str, Any]:
+    """What is stored of a cell of the phase diagram: right answers by run, time and hops."""
     found = phases.measure(cell)
     return {"moments": found.moments.tolist(), "right": found.right.tolist()}
 
@@ -19,9 +18,24 @@ def run(cell: Cell) -> dict[str, Any]:
 RUNS = StoredRuns(run, phases.CELLS)
 
 
-def read(text: str) -> dict[Cell, Measured]:
-    """The cells of a file. Raises ValueError for one of other runs."""
+def read(runs: StoredRuns, made: Any, text: str) -> dict[Any, Any]:
+    """What was measured of each configuration of a file, as the named tuple `made`.
+
+    Raises ValueError for a file of other runs.
+    """
+    names = made._fields[1:]
     return {
-        cell: Measured(cell, np.array(kept["moments"]), np.array(kept["right"]))
-        for cell, kept in RUNS.read(text).items()
+        cell: made(cell, *(np.array(kept[name]) for name in names))
+        for cell, kept in runs.read(text).items()
     }
+
+
+def median_wait(measured: Any) -> float:
+    """The median of the `waits` of runs, in steps; a censored one counts as its limit."""
+    return float(np.median(np.minimum(measured.waits, measured.moments[-1])))
+
+
+def in_words(measured: Any) -> str:
+    """The `waits` of all runs as text, such as 75, 100, > 2000."""
+    limit = measured.moments[-1]
+    return ", ".join(f"{w:.0f}" if np.isfinite(w) else f"> {limit}" for w in measured.waits)

@@ -234,11 +234,3 @@ def run(trial: Trial) -> dict[str, Any]:
 
 
 RUNS = StoredRuns(run, TRIALS)
-
-
-def stored(text: str) -> dict[Trial, Tried]:
-    """The trials of a file. Raises ValueError for one of other runs."""
-    return {
-        trial: Tried(trial, *(np.array(kept[name]) for name in Tried._fields[1:]))
-        for trial, kept in RUNS.read(text).items()
-    }

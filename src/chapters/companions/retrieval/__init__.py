@@ -4,7 +4,6 @@ from dataclasses import dataclass, replace
 
 from emergence.presets import Preset
 
-from . import task
 from .model import Architecture
 from .training import RetrievalTraining
 
@@ -17,7 +16,6 @@ class Retrieval:
     processor core. Other depths and questions are stored (`k_hop.phases`), at the same sizes.
     """
 
-    counted_hops: int = 45  # four layers reach 40
     constructed_layers: int = 3  # at most; three reach 13 facts
     constructed_contexts: int = 100
     n_hops: int = 4
@@ -30,8 +28,6 @@ class Retrieval:
     exam_size: int = 200  # contexts, 600 questions: standard error of an accuracy below 0.02
     shallow_layers: int = 2  # of the network that four facts just fit
     shallow_steps: int = 4000  # at most; four times what its stored runs took
-    drop: float = 1 / 3  # of accuracy, half of what lies between a guess and certainty
-    prompt_hops: int = 4
 
     def training(self) -> RetrievalTraining:
         """Training on mixed questions, each look taken away in turn at each record."""
@@ -39,7 +35,7 @@ class Retrieval:
             self.n_layers, dim=self.dim, hidden=self.dim, vocabulary=3 * (self.n_hops + 1)
         )
         return RetrievalTraining(
-            stages=task.stages("mix", self.n_hops),
+            stages=(tuple(range(1, self.n_hops + 1)),),
             steps=self.steps,
             architecture=network,
             n_hops=self.n_hops,

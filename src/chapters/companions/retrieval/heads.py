@@ -68,11 +68,6 @@ class Emergence(NamedTuple):
     mass: Float[np.ndarray, "runs times layers heads"]
     first: Float[np.ndarray, "runs layers heads"]
 
-    @property
-    def layers(self) -> Float[np.ndarray, "runs layers"]:
-        """When the first head of each layer came to a half; infinity if none did."""
-        return self.first.min(axis=-1)
-
 
 def masses(
     maps: Float[np.ndarray, "*any tokens n_hops"], offsets: Sequence[int]

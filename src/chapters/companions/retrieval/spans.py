@@ -15,7 +15,7 @@ that is always there and is half as strong as a match.
 
 from collections.abc import Sequence
 from itertools import count
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import sympy as sp
 import torch
@@ -29,22 +29,15 @@ Merging = Literal["both", "forward"]
 Span = tuple[int, int]
 
 
-class Known(NamedTuple):
-    """What the facts 1 .. D of a chain and the query for its last key know."""
-
-    facts: tuple[Span, ...]
-    query: Span
+def start(n_hops: int) -> list[Span]:
+    """What the facts 1 .. D of a chain and then the query for its last key know at first."""
+    return [*((j - 1, j) for j in range(1, n_hops + 1)), (n_hops, n_hops)]
 
 
-def start(n_hops: int) -> Known:
-    """Before the first layer."""
-    return Known(tuple((j - 1, j) for j in range(1, n_hops + 1)), (n_hops, n_hops))
-
-
-def layer(known: Known, merging: Merging) -> Known:
-    """What all of them know one layer later."""
-    *facts, query = (_merged(span, known.facts, merging) for span in (*known.facts, known.query))
-    return Known(tuple(facts), query)
+def layer(known: Sequence[Span], merging: Merging) -> list[Span]:
+    """What all of them know one layer later; the query is heard by none."""
+    *facts, _ = known
+    return [_merged(span, facts, merging) for span in known]
 
 
 def _merged(span: Span, others: Sequence[Span], merging: Merging) -> Span:
@@ -59,14 +52,9 @@ def _merged(span: Span, others: Sequence[Span], merging: Merging) -> Span:
 def layers_needed(n_hops: int, merging: Merging) -> int:
     """The number of layers after which the query for the last key knows the end of its chain."""
     known, n_layers = start(n_hops), 0
-    while known.query[0] > 0:
+    while known[-1][0] > 0:
         known, n_layers = layer(known, merging), n_layers + 1
     return n_layers
-
-
-def reach(n_layers: int, merging: Merging) -> int:
-    """The longest chain that so many layers can follow, by counting."""
-    return next(n for n in count(1) if layers_needed(n + 1, merging) > n_layers)
 
 
 def reach_law(merging: Merging) -> tuple[sp.Expr, sp.Symbol]:

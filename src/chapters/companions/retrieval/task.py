@@ -5,13 +5,12 @@ is the key of fact j - 1; the value of fact 1 is the end of the chain. Asked for
 one answers with the end, d hops away.
 """
 
-from typing import Literal, NamedTuple, get_args
+from typing import NamedTuple
 
 import torch
 from jaxtyping import Int
 from torch import Tensor
 
-Mode = Literal["mix", "max", "curriculum"]
 Stages = tuple[tuple[int, ...], ...]
 
 
@@ -53,21 +52,6 @@ def chains(
         hops=hops,
         places=order.argsort(dim=1).view(batch, n_chains, n_hops),
     )
-
-
-def stages(mode: Mode, n_hops: int) -> Stages:
-    """The hops that are asked for, equally often, one stage of training after another.
-
-    `mix`: all up to D. `max`: D alone. `curriculum`: 1, then 1 and 2, then up to 4, 8, ..., D.
-    Raises ValueError for an unknown mode.
-    """
-    if mode == "max":
-        return ((n_hops,),)
-    if mode not in get_args(Mode):
-        raise ValueError(f"mode must be one of {get_args(Mode)}, got {mode!r}")
-    doubled = [2**i for i in range(n_hops.bit_length()) if 2**i < n_hops]
-    ends = [*doubled, n_hops] if mode == "curriculum" else [n_hops]
-    return tuple(tuple(range(1, end + 1)) for end in ends)
 
 
 def draw(

@@ -77,7 +77,7 @@ class RetrievalTraining:
 class RetrievalRecord(NamedTuple):
     """Accuracy on fixed contexts and mean sorted attention (D hops) after so many steps.
 
-    `cut` is the accuracy with each look of `ablation.looks` taken away; no looks unless asked for.
+    `cut` is the accuracy with each look of `heads.looks` taken away; no looks unless asked for.
     """
 
     moments: Int[Tensor, " times"]

@@ -7,12 +7,10 @@ from dataclasses import dataclass
 
 from chapters.companions.birth import Settings as StreamSettings
 from emergence.presets import Preset
-from emergence.training import MinimalTraining, TokenTraining
+from emergence.training import MinimalTraining
 
 # Figure 4's sizes; App. D's rate and batch
 MINIMAL = MinimalTraining(n_pairs=16, dim=32, batch_size=256, steps=400)
-# §2 at an eighth of its width, with rate, batch and norm of embeddings of beyond/07
-TOKENS = TokenTraining(dim=256, batch_size=128, steps=160, learning_rate=4e-3, embedding_scale=0.25)
 # half of chapter 07's length and steps, a quarter and half of the source's: enough for the head
 STREAM = StreamSettings(length=64, steps=500)
 
@@ -34,18 +32,14 @@ class SmallTimes:
 
 @dataclass(frozen=True)
 class TwoAccountsSettings:
-    """Three trainings and how often they are read."""
+    """Two trainings and how often they are read."""
 
     minimal: MinimalTraining = MINIMAL
-    tokens: TokenTraining = TOKENS
     stream: StreamSettings = STREAM
-    every_token: int = 2  # steps between readings of the token transformer, which learns in tens
     densely: int = 80  # steps of the minimal model read one by one, the others every fourth
     few: int = 5  # candidates of the recall that is comparable between memories: the triggers
-    planted: float = 3.0  # score or logit of a planted memory: e^3 is twenty to one
     small: SmallTimes = SmallTimes()
     moment_batches: int = 12  # of the turning time; six give it to 5% (two seeds)
-    pull_batches: int = 32  # batches whose gradients are averaged for a pull
 
     def read_at(self) -> tuple[int, ...]:
         """The steps at which the minimal model is read."""
@@ -58,16 +52,11 @@ PRESET = {
     "smoke": Preset(
         TwoAccountsSettings(
             minimal=MinimalTraining(n_pairs=4, dim=8, batch_size=64, steps=40),
-            tokens=TokenTraining(
-                dim=64, vocabulary=8, block_size=8, n_pairs=2, batch_size=64, steps=40,
-                learning_rate=1e-2, embedding_scale=0.25,
-            ),
             stream=StreamSettings(length=24, dim=64, batch_size=16, steps=20),
             densely=20,
             small=SmallTimes(n_pairs=2, dim=4, batch_size=64, length=12, stream_dim=16,
                              sequences=8, n_times=6),
             moment_batches=2,
-            pull_batches=4,
         ),
         2,
     ),

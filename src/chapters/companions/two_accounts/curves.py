@@ -1,4 +1,4 @@
-"""Curves of both probes during the training of three models, and when each part arrives."""
+"""Curves of both probes during the training of two models, and when each part arrives."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -7,7 +7,6 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import torch
 from jaxtyping import Float, Int
-from scipy import stats
 from torch import Tensor
 
 from chapters.companions.birth import task
@@ -16,8 +15,8 @@ from chapters.companions.birth.model import Frozen, Trained
 from chapters.companions.birth.training import train
 from chapters.companions.two_accounts import readings
 from emergence.analysis import settled
-from emergence.models import AttentionOnlyTransformer, Weights
-from emergence.training import train_minimal, train_tokens
+from emergence.models import Weights
+from emergence.training import train_minimal
 from running.memo import kept
 
 from . import TwoAccountsSettings
@@ -51,17 +50,6 @@ def _curves(runs: Sequence[Mapping[int, Sequence[Any]]], head: Head, final: list
 
 
 @dataclass(frozen=True)
-class TokenReader:
-    """Reads both probes of the three memories in the transformer of §2."""
-
-    every: int
-    few: int
-
-    def __call__(self, model: AttentionOnlyTransformer) -> list[Reading]:
-        return _read(readings.token_head(model), self.few)
-
-
-@dataclass(frozen=True)
 class StreamReader:
     """Reads both probes of the three memories in the model of bigrams."""
 
@@ -89,19 +77,6 @@ def minimal(settings: TwoAccountsSettings, seeds: Sequence[int], *, device: torc
 
 
 @kept
-def tokens(settings: TwoAccountsSettings, seeds: Sequence[int], *, device: torch.device) -> Curves:
-    """The transformer of §2 by AdamW."""
-    reader = TokenReader(settings.every_token, settings.few)
-    records = [
-        train_tokens(settings.tokens, s, device=device, read=reader, label=f"tokens, seed {s}")
-        for s in seeds
-    ]
-    head = readings.token_head(records[0].model)
-    final = [float(record.accuracy[-20:].mean()) for record in records]
-    return _curves([record.readings for record in records], head, final)
-
-
-@kept
 def stream(
     settings: TwoAccountsSettings, bigrams: Bigrams, seeds: Sequence[int], *, device: torch.device
 ) -> Curves:
@@ -122,9 +97,7 @@ Probe = Literal["recall", "recall_few", "coefficient"]
 DEVIATIONS = 3.0  # a part has begun when chance does not explain what is seen of it
 
 
-def arrivals(
-    curves: Curves, probe: Probe, moment: Moment, *, few: int
-) -> Float[np.ndarray, "3 seeds"]:
+def arrivals(curves: Curves, probe: Probe, moment: Moment) -> Float[np.ndarray, "3 seeds"]:
     """The step from which on each part is there for good; infinity if never.
 
     Begun is three standard deviations above chance: of recall, of as many blind guesses; of the
@@ -137,30 +110,15 @@ def arrivals(
     elif probe == "coefficient":
         found = curves.of("strength")
     elif moment == "begun":
-        levels = [beyond_chance(m, few if probe == "recall_few" else m) for m in curves.sizes]
+        levels = [beyond_chance(size) for size in curves.sizes]
     pairs = zip(found, levels, strict=True)
     return np.stack([settled(curves.steps, part, level) for part, level in pairs])
 
 
-def beyond_chance(size: int, candidates: int) -> float:
-    """A recall that M guesses among so many candidates do not reach."""
-    chance = 1 / min(size, candidates)
+def beyond_chance(size: int) -> float:
+    """A recall that M guesses among as many candidates do not reach."""
+    chance = 1 / size
     return chance + DEVIATIONS * (chance * (1 - chance) / size) ** 0.5
-
-
-def agreement_within(
-    one: Float[np.ndarray, "3 seeds"], other: Float[np.ndarray, "3 seeds"]
-) -> float:
-    """Rank correlation of arrivals among the seeds of a part, pooled over parts.
-
-    Ranks are centred within each part, so that an order of parts alone gives 0; so do arrivals
-    that are all equal within each part.
-    """
-    first, second = (
-        stats.rankdata(times, axis=1) - (times.shape[1] + 1) / 2 for times in (one, other)
-    )
-    size = float(np.sqrt((first**2).sum() * (second**2).sum()))
-    return float((first * second).sum()) / size if size else 0.0
 
 
 def translation_error(curves: Curves) -> float:

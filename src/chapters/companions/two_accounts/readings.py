@@ -15,7 +15,7 @@ from torch import Tensor
 
 from chapters.companions.birth.memories import recall
 from chapters.companions.birth.model import Frozen, Trained
-from emergence.models import AttentionOnlyTransformer, Weights
+from emergence.models import Weights
 from emergence.tasks import swap_halves
 
 NODES = 48  # of the Gauss-Hermite rule, for which the integrand is smooth enough at this number
@@ -127,22 +127,6 @@ def minimal_head(weights: Weights) -> Head:
     )
 
 
-@torch.no_grad()
-def token_head(model: AttentionOnlyTransformer) -> Head:
-    """The transformer of §2, in its embeddings of this moment: it trains them, too."""
-    embeddings, positions = model.W_E.T, model.W_pos.T
-    written = embeddings @ (model.W_O[0] @ model.W_V[0]).T
-    first, second = (
-        query.T @ key * query.shape[0] ** -0.5
-        for query, key in zip(model.W_Q, model.W_K, strict=True)
-    )
-    return Head(
-        AssociativeMemory((model.W_O[1] @ model.W_V[1]).T, embeddings, model.W_U),
-        AssociativeMemory(second, embeddings, written),
-        AssociativeMemory(first, positions[1:], positions[:-1]),
-    )
-
-
 def stream_head(frozen: Frozen, trained: Trained, triggers: Int[Tensor, " k"]) -> Head:
     """The model of bigrams in context, two layers.
 
@@ -156,9 +140,3 @@ def stream_head(frozen: Frozen, trained: Trained, triggers: Int[Tensor, " k"]) -
         AssociativeMemory(trained.kq[1] * scale, asking, asking @ frozen.ov1.T),
         AssociativeMemory(trained.kq[0] * scale, early[1:], early[:-1]),
     )
-
-
-def planted(memory: AssociativeMemory, strength: float) -> Float[Tensor, "n m"]:
-    """The outer-product sum of a memory, so large that the mean score is `strength`."""
-    target = memory.target
-    return target * strength / AssociativeMemory(target, *memory[1:]).table.diagonal().mean()

@@ -1,9 +1,8 @@
 """Neural weight norm and Kolmogorov complexity: looped networks of ternary weights.
 
-`model` defines and runs them, `wiring` builds them; `printers`, `tag`, `cell` and `permutations`
-are upper bounds on weight, `codec` and `distances` lower ones; `small` enumerates, `prior` counts
-copies, tries programs and trains; `precision` leaves the grid. All sizes are ours, since only an
-abstract is known.
+`model` defines and runs them, `wiring` builds them; `printers`, `tag` and `permutations` are upper
+bounds on weight, `codec` is a lower one; `small` enumerates, `prior` tries programs and trains;
+`precision` leaves the grid. All sizes are ours, since only an abstract is known.
 """
 
 from dataclasses import dataclass
@@ -17,23 +16,18 @@ class WeightNormSettings:
 
     lengths: tuple[int, ...] = (8, 16, 32, 64, 128, 256, 512, 1024)  # of printed strings
     period: int = 12  # of the ring printer
-    program_bits: int = 20  # of the Rule 110 machine
-    n_rows: int = 200  # of Rule 110 that are compared
     sizes: tuple[int, ...] = (8, 16, 32, 64)  # N of the permutation networks that are run
     together: tuple[int, ...] = (1, 2, 4, 8)  # permutations k that share a network
     doublings: int = 1000  # the figure shows the ratios up to N = 2^doublings; floats end at 1023
     tag_programs: int = 40  # random programs of the tag machine a seed
     tag_commands: int = 60  # that each of them is run for
     most_commands: int = 5  # of the programs that are all run
-    patience: int = 800  # commands that each of these gets; 150 leave thirty times more undecided
-    copied: int = 6  # commands of the program whose relabellings are all built: 120
-    code_sizes: tuple[int, ...] = (128, 256, 512, 1024, 2048, 4096)  # of networks that are coded
+    patience: int = 800  # commands that each of these gets
     units: int = 4  # of the small networks
     most: int = 5  # weights of the small networks
     wider: int = 7  # the same with more weights; 13 million networks
     n_bits: int = 12  # that they print
     real_bits: int = 2000  # that one real weight holds
-    precisions: tuple[int, ...] = (4, 8, 16, 32, 64, 128, 256, 512, 1024)
     a_level: int = 7  # strings a level of complexity that networks are trained on
     trained_units: int = 6
     trained_runs: int = 4  # a string; the least norm counts
@@ -47,19 +41,15 @@ PRESET = {
     "smoke": Preset(
         WeightNormSettings(
             lengths=(8, 64, 128),
-            n_rows=40,
             sizes=(4, 8),
             together=(1, 2),
             wider=5,
-            code_sizes=(32, 64, 128),
             tag_programs=3,
             most_commands=3,
             patience=60,
-            copied=5,
             a_level=2,
             trained_steps=100,
             real_bits=200,
-            precisions=(4, 16, 64),
         ),
         2,
     ),

@@ -14,12 +14,11 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
-from jaxtyping import UInt8
+from jaxtyping import Int, UInt8
 from scipy.sparse import csr_array
 
 Link = Literal["each", "left", "right", "broadcast", "pool"]
 LINKS: tuple[Link, ...] = get_args(Link)
-OFFSET = {"each": 0, "left": -1, "right": 1}
 
 ONE, OUT, GATE = 0, 1, 2  # species whose unit 0 is constant, is printed, says when to print
 
@@ -79,9 +78,9 @@ class Network:
 
     def _check(self, weight: Shared) -> None:
         ends = {weight.target in self.tapes, weight.source in self.tapes}
-        if weight.link in OFFSET and len(ends) == 2:
+        if weight.link in ("each", "left", "right") and len(ends) == 2:
             raise ValueError(f"{weight} joins a tape and cells place by place")
-        if OFFSET.get(weight.link, 0) and ends == {False}:
+        if weight.link in ("left", "right") and ends == {False}:
             raise ValueError(f"{weight} needs an order, and cells have none")
         if weight.link == "pool" and weight.source in self.tapes:
             raise ValueError(f"{weight} sums an endless tape")
@@ -110,60 +109,6 @@ class Network:
         return 1 + max(touched, default=0)
 
 
-class Layout(NamedTuple):
-    """Where the units of each species lie in the state; unit 0 is at `first + zero`."""
-
-    first: list[int]
-    zero: list[int]
-    size: list[int]
-
-    def place(self, unit: Unit) -> int:
-        """The place of a unit in the state."""
-        return self.first[unit.species] + self.zero[unit.species] + unit.index
-
-    def span(self, species: int) -> slice:
-        """The places of a species."""
-        return slice(self.first[species], self.first[species] + self.size[species])
-
-
-def lay_out(network: Network, reach: int) -> Layout:
-    """A place for every cell and for `reach` places on either side of a tape's middle."""
-    count = network.species_count
-    size = [2 * reach + 1 if s in network.tapes else network.cell_count for s in range(count)]
-    zero = [reach if s in network.tapes else 0 for s in range(count)]
-    return Layout([sum(size[:s]) for s in range(count)], zero, size)
-
-
-def connections(network: Network, layout: Layout) -> csr_array:
-    """All connections as a sparse matrix, target by source; weights on one connection add up."""
-    rows, columns, signs = [], [], []
-
-    def join(targets: np.ndarray, sources: np.ndarray, sign: int) -> None:
-        rows.append(targets)
-        columns.append(sources)
-        signs.append(np.full(len(targets), sign))
-
-    for weight in network.private:
-        target, source = (np.array([layout.place(unit)]) for unit in weight[:2])
-        join(target, source, weight.sign)
-    places = np.arange(sum(layout.size))
-    for link in network.shared:
-        to, of = places[layout.span(link.target)], places[layout.span(link.source)]
-        if link.link == "broadcast":
-            of = np.full_like(to, layout.place(Unit(link.source, 0)))
-        elif link.link == "pool":
-            to = np.full_like(of, layout.place(Unit(link.target, 0)))
-        elif OFFSET[link.link] < 0:
-            to, of = to[1:], of[:-1]
-        elif OFFSET[link.link] > 0:
-            to, of = to[:-1], of[1:]
-        join(to, of, link.sign)
-    ends = (np.concatenate(part) if part else places[:0] for part in (signs, rows, columns))
-    values, row, column = ends
-    shape = (len(places), len(places))
-    return csr_array((values.astype(np.int32), (row, column)), shape=shape)
-
-
 def run(
     network: Network, steps: int, watch: Sequence[int] = (OUT,), *, reach: int | None = None
 ) -> list[UInt8[np.ndarray, "times units"]]:
@@ -172,18 +117,51 @@ def run(
     A tape is cut off `reach` places (default: `steps`) from its middle. Influence moves one place
     a step, so place p is exact up to time reach - |p|.
     """
-    layout = lay_out(network, steps if reach is None else reach)
-    matrix = connections(network, layout)
-    state = np.zeros(sum(layout.size), dtype=np.int32)
-    constant = layout.place(Unit(ONE, 0))
-    spans = [layout.span(species) for species in watch]
-    seen = [np.zeros((steps + 1, layout.size[species]), dtype=np.uint8) for species in watch]
+    reach = steps if reach is None else reach
+    cells = np.arange(network.cell_count), np.arange(2 * reach + 1)
+    places: list[Int[np.ndarray, " _"]] = []  # of each species in the state
+    for species in range(network.species_count):
+        first = places[-1][-1] + 1 if places else 0
+        places.append(first + cells[species in network.tapes])
+    matrix = _connections(network, places, reach)
+    state = np.zeros(places[-1][-1] + 1, dtype=np.int32)
+    seen = [np.zeros((steps + 1, len(places[species])), dtype=np.uint8) for species in watch]
     for time in range(steps + 1):
         state = (matrix @ state > 0).astype(np.int32)  # all 0 before time 0
-        state[constant] = 1
-        for record, span in zip(seen, spans, strict=True):
-            record[time] = state[span]
+        state[places[ONE][0]] = 1
+        for record, species in zip(seen, watch, strict=True):
+            record[time] = state[places[species]]
     return seen
+
+
+def _connections(
+    network: Network, places: Sequence[Int[np.ndarray, " _"]], reach: int
+) -> csr_array:
+    """All connections as a sparse matrix, target by source; weights on one connection add up."""
+    none = places[ONE][:0]
+    joined: list[tuple[np.ndarray, np.ndarray, int]] = [(none, none, 0)]
+
+    def place(unit: Unit) -> np.ndarray:
+        middle = reach if unit.species in network.tapes else 0
+        return places[unit.species][middle + unit.index, None]
+
+    for target, source, sign in network.private:
+        joined.append((place(target), place(source), sign))
+    for link in network.shared:
+        to, of = places[link.target], places[link.source]
+        if link.link == "broadcast":
+            of = np.full_like(to, place(Unit(link.source, 0)))
+        elif link.link == "pool":
+            to = np.full_like(of, place(Unit(link.target, 0)))
+        elif link.link == "left":
+            to, of = to[1:], of[:-1]
+        elif link.link == "right":
+            to, of = to[:-1], of[1:]
+        joined.append((to, of, link.sign))
+    size = places[-1][-1] + 1
+    rows, columns = (np.concatenate([each[i] for each in joined]) for i in (0, 1))
+    signs = np.concatenate([np.full(len(to), sign, dtype=np.int32) for to, _, sign in joined])
+    return csr_array((signs, (rows, columns)), shape=(size, size))
 
 
 def printed(network: Network, steps: int) -> UInt8[np.ndarray, " bits"]:

@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-from running.memo import kept
-
 SATURATING = ("begun", "start", "held", "copy")  # min(1, max(0, sum)); `out` is a threshold
 
 
@@ -48,12 +46,3 @@ def digits(network: dict[tuple[str, str], Any], n_bits: int) -> list[int]:
         if time >= 3 and time % 2:
             found.append(int(state["out"]))
     return found
-
-
-@kept
-def recovered(bits: Sequence[int], precision: int) -> int:
-    """How many bits it prints before the first wrong one, its weight cut to so many digits."""
-    weight = packed(bits[: precision - 1])
-    shown = digits(real_network(weight), len(bits))
-    wrong = (i for i, (a, b) in enumerate(zip(shown, bits, strict=True)) if a != b)
-    return next(wrong, len(bits))

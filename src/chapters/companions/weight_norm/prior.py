@@ -1,8 +1,7 @@
-"""The prior of weight decay: relabelled copies, exact shortest programs, trained networks."""
+"""The prior of weight decay: a bound, exact shortest programs, trained networks."""
 
 import math
 from collections.abc import Sequence
-from itertools import permutations
 from typing import NamedTuple
 
 import numpy as np
@@ -13,24 +12,9 @@ from torch import Tensor
 from running import loop
 from running.cache import Task
 
-from .model import LINKS, Network, Private, Unit, printed
+from .model import LINKS
 from .permutations import log2_factorial
 from .tag import COMMANDS
-
-
-def relabelled(network: Network, places: Sequence[int]) -> Network:
-    """The network with cell i moved to `places[i]`; ValueError unless cell 0 stays.
-
-    Cells are interchangeable but for cell 0, which holds the constant, `out`, `gate` and the tapes.
-    """
-    if places[0] != 0 or sorted(places) != list(range(network.cell_count)):
-        raise ValueError("a relabelling is a permutation of the cells that leaves cell 0")
-
-    def moved(unit: Unit) -> Unit:
-        return Unit(unit.species, places[unit.index])
-
-    private = frozenset(Private(moved(t), moved(s), sign) for t, s, sign in network.private)
-    return Network(private, network.shared, network.tapes, network.names)
 
 
 def surprise(weights: int, species: int, cells: int, *, copies: bool) -> float:
@@ -51,46 +35,23 @@ def per_command(species: int) -> float:
     return 2 * math.log2(species) + 1 + 2 / math.log(2)
 
 
-def count_copies(network: Network, steps: int) -> tuple[int, int]:
-    """Of all relabellings: how many print the same in so many steps, how many networks they are."""
-    wanted = printed(network, steps).tolist()
-    copies = [
-        relabelled(network, (0, *places)) for places in permutations(range(1, network.cell_count))
-    ]
-    return sum(printed(copy, steps).tolist() == wanted for copy in copies), len(set(copies))
-
-
 NEVER = -1  # no program of at most so many commands prints the string
 
 
-class Shortest(NamedTuple):
-    """Commands of the shortest program for each string, and the programs left undecided."""
-
-    commands: Int[np.ndarray, " strings"]
-    undecided: int
-
-
-def shortest(most: int, n_bits: int, patience: int) -> Shortest:
+def shortest(most: int, n_bits: int, patience: int) -> Int[np.ndarray, " strings"]:
     """The least number of commands, once and in the loop, of a program that prints each string.
 
     A program prints a string if its first `n_bits` bits are that. It has `patience` commands of
-    time. One that has not printed them by then is undecided unless it is clear that it never says a
-    bit again: no 1 is left in its queue, or its loop says nothing, or the front is a 0 for ever.
+    time.
     """
     least = np.full(2**n_bits, NEVER)
-    undecided = 0
     for total in range(1, most + 1):
         programs = _all_programs(total)
         for once in range(total):
-            words, count, queue = _run(programs, once, n_bits, patience)
-            done = count == n_bits
-            new = np.unique(words[done])
+            words, count = _run(programs, once, n_bits, patience)
+            new = np.unique(words[count == n_bits])
             least[new[least[new] == NEVER]] = total
-            loop = programs[:, once:]
-            speaks = (loop >= COMMANDS.index("say0")).any(axis=1) & queue.any(axis=1)
-            speaks &= (loop == COMMANDS.index("del")).any(axis=1) | (queue[:, 0] == 1)
-            undecided += int((~done & speaks).sum())
-    return Shortest(least, undecided)
+    return least
 
 
 def _all_programs(total: int) -> UInt8[np.ndarray, "programs commands"]:
@@ -102,10 +63,8 @@ def _all_programs(total: int) -> UInt8[np.ndarray, "programs commands"]:
 
 def _run(
     programs: UInt8[np.ndarray, "programs commands"], once: int, n_bits: int, patience: int
-) -> tuple[
-    Int[np.ndarray, " programs"], Int[np.ndarray, " programs"], UInt8[np.ndarray, "programs queue"]
-]:
-    """What all print, as numbers, how many bits of it, and their queues from the front on."""
+) -> tuple[Int[np.ndarray, " programs"], Int[np.ndarray, " programs"]]:
+    """What all print, as numbers, and how many bits of it."""
     each = np.arange(len(programs))
     queue = np.zeros((len(programs), patience + 2), dtype=np.uint8)
     queue[:, 0] = 1
@@ -123,9 +82,7 @@ def _run(
         count += says
         front += (command == 0) & (front < end)
         at = at + 1 if at + 1 < programs.shape[1] else once
-    ahead = np.arange(queue.shape[1]) >= front[:, None]
-    queue *= ahead  # beyond the end it is 0
-    return words, count, np.concatenate([queue[each, front][:, None], queue], axis=1)
+    return words, count
 
 
 class Trained(NamedTuple):

@@ -25,10 +25,8 @@ class Wiring:
         self._shared.append(Shared(self._number(target), self._number(source), link, sign))
 
     def build(self) -> Network:
-        """The network; ValueError for a connection that was wired twice."""
+        """The network."""
         private, shared = frozenset(self._private), frozenset(self._shared)
-        if len(private) + len(shared) < len(self._private) + len(self._shared):
-            raise ValueError("a connection was wired twice")
         return Network(private, shared, self._tapes, tuple(self._names))
 
     def _number(self, name: str) -> int:
@@ -60,30 +58,16 @@ def add_and(wiring: Wiring, target: str, source: str, link: Link, signal: str) -
     wiring.share(target, "one", "broadcast", -1)
 
 
-def add_toggle(wiring: Wiring, source: End, index: int = 0) -> None:
+def add_toggle(wiring: Wiring, source: End) -> None:
     """Unit `carry` passes on every second pulse of the source, a step later: eight weights.
 
     Unit `odd` remembers whether the number of pulses is odd. Pulses are two steps apart or more.
     """
-    odd, rise, carry = ("odd", index), ("rise", index), ("carry", index)
-    wiring.wire(rise, source)
-    wiring.wire(rise, odd, -1)
-    wiring.wire(carry, source)
-    wiring.wire(carry, odd)
-    wiring.wire(carry, "one", -1)
-    wiring.wire(odd, odd)
-    wiring.wire(odd, rise)
-    wiring.wire(odd, carry, -1)
-
-
-def add_program(wiring: Wiring, bits: Sequence[int], source: End) -> End:
-    """A chain of one weight a bit; a pulse of the source runs along it. Returns its last unit.
-
-    Bit k is unit k of species `high` or `low`. All its weights are +1: the bit is in the address.
-    """
-    end = source
-    for k, bit in enumerate(bits):
-        unit = ("high" if bit else "low", k)
-        wiring.wire(unit, end)
-        end = unit
-    return end
+    wiring.wire("rise", source)
+    wiring.wire("rise", "odd", -1)
+    wiring.wire("carry", source)
+    wiring.wire("carry", "odd")
+    wiring.wire("carry", "one", -1)
+    wiring.wire("odd", "odd")
+    wiring.wire("odd", "rise")
+    wiring.wire("odd", "carry", -1)

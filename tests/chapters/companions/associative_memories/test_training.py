@@ -9,9 +9,15 @@ import torch
 from scipy.optimize import linprog, minimize
 from torch.nn.functional import cross_entropy
 
-from chapters.companions.associative_memories import model
-from chapters.companions.associative_memories.model import draw, linear, scored
-from chapters.companions.associative_memories.training import AdamTraining, train, train_adam
+from chapters.companions.associative_memories import training
+from chapters.companions.associative_memories.training import (
+    AdamTraining,
+    draw,
+    linear,
+    scored,
+    train,
+    train_adam,
+)
 
 CPU = torch.device("cpu")
 FEW = AdamTraining(
@@ -31,9 +37,8 @@ def separable(pairs):
     return found.status == 0
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_training_stores_all_pairs_just_where_that_is_possible(seed):
-    everything = draw(20, 4, seed, CPU)
+def test_training_stores_all_pairs_just_where_that_is_possible():
+    everything = draw(20, 4, 0, CPU)
     possible = {n: separable(everything.first(n)) for n in range(4, 16)}
     assert any(possible.values())
     assert not all(possible.values())
@@ -42,13 +47,6 @@ def test_training_stores_all_pairs_just_where_that_is_possible(seed):
             linear(4), everything.first(n), least_recall=1.0, evaluations=3000, patience=200
         )
         assert (found.recall == 1.0) == expected
-
-
-def test_training_returns_the_parameters_with_the_recall_it_names():
-    pairs = draw(40, 16, 0, CPU)
-    found = train(linear(16), pairs, least_recall=0.99, evaluations=200, patience=30)
-    logits = pairs.e @ found.parameters[0].T @ pairs.u.T
-    assert float((logits.argmax(1) == torch.arange(40)).float().mean()) == found.recall == 1.0
 
 
 def test_beyond_capacity_training_finds_the_least_loss():
@@ -104,7 +102,7 @@ def problem():
 
 @pytest.mark.parametrize("block", [1, 20, 10**6], ids=["rows", "parts", "whole"])
 def test_loss_and_gradient_are_torchs(problem, close, monkeypatch, block):
-    monkeypatch.setattr(model, "BLOCK", block)
+    monkeypatch.setattr(training, "BLOCK", block)
     h, u, target = problem
     found = scored(h, u, target)
     h.requires_grad_()

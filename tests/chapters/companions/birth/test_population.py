@@ -1,7 +1,6 @@
 """Population gradients: full enumeration, a closed form, and what three steps build."""
 
 import itertools
-from fractions import Fraction
 
 import pytest
 import torch
@@ -44,16 +43,6 @@ def test_one_trigger_and_output_stand_for_all(close):
         close(ours, theirs, 1e-12)
 
 
-@pytest.mark.parametrize(("n", "t"), [(3, 5), (4, 6), (6, 7)])
-def test_first_step_in_closed_form(n, t):
-    """By counting: how much more often k stands in a sequence answered by k than z does."""
-    other = Fraction(1, n - 1)
-    gap = 1 - 2 * other + (t - 3) * other**2
-    wanted = pytest.approx(float(gap / (n * t)), rel=1e-12)
-    assert population.first_slope(n, t) == wanted
-    assert population.first_slope_by_counting(n, t) == wanted
-
-
 def test_three_steps_build_the_head_one_memory_each():
     first, second, third = population.three_steps(5, 7, SIZES)
     assert [step.part for step in (first, second, third)] == list(population.PARTS)
@@ -63,34 +52,6 @@ def test_three_steps_build_the_head_one_memory_each():
     assert second.recalls[2] < 0.5
     assert third.recalls == (1, 1, 1)
     assert second.accuracy < 0.5 < 0.95 < third.accuracy
-
-
-@pytest.mark.parametrize("order", [p for p in itertools.permutations(range(3)) if p != (0, 1, 2)])
-def test_no_other_order_does(order):
-    last = population.three_steps(4, 6, SIZES, order=order)[-1]
-    assert min(last.recalls) < 1
-
-
-def test_attention_has_no_gradient_before_there_are_outputs():
-    n, t = 4, 6
-    frozen = population.orthonormal(n, t)
-    zero = torch.zeros_like(frozen.ov1)
-    pulls = population.gradient(frozen, model.from_parts([zero] * 3), population.sequences(n, t))[2]
-    assert [bool(pull.any()) for pull in pulls] == [True, False, False]
-
-
-def test_first_step_recalls_more_in_more_dimensions():
-    """All of it in orthonormal embeddings, were there enough sequences; least in few dimensions."""
-    what = task.make(COUNTS, 5, random_triggers=True)
-    batch = task.sample(what, 400, 30, generator=torch.Generator().manual_seed(0))
-    axes = model.Frozen(*(part.float() for part in population.orthonormal(65, 30)))
-    frozen = (
-        model.initial(65, 30, dim, 2, generator=torch.Generator().manual_seed(1))[0]
-        for dim in (16, 1024)
-    )
-    few, many, all_ = (population.recall_after_first_step(f, batch) for f in (*frozen, axes))
-    assert few < 0.2 < 0.3 < many
-    assert all_ > max(0.7, many)
 
 
 def test_first_step_is_a_step_of_the_dense_network():

@@ -1,7 +1,6 @@
 """The counts are those of Shakespeare, and sequences follow the rule of the task."""
 
 import hashlib
-import math
 from collections import Counter
 
 import pytest
@@ -40,19 +39,6 @@ def test_count_by_hand():
     assert found.counts.tolist() == wanted
 
 
-def test_written_counts_come_back():
-    found = bigrams.count("to be, or not to be")
-    again = bigrams.read(bigrams.write(found), sha256=None)
-    assert again.characters == found.characters
-    assert (again.counts == found.counts).all()
-
-
-def test_entropy_by_sum():
-    rows, total = COUNTS.counts.tolist(), int(COUNTS.counts.sum())
-    each = (value / total * math.log(value / sum(row)) for row in rows for value in row if value)
-    assert COUNTS.entropy == pytest.approx(-sum(each), rel=1e-12)
-
-
 def test_triggers_have_one_successor_in_a_sequence():
     what, batch = draw()
     for tokens, targets in zip(batch.tokens.tolist(), batch.targets.tolist(), strict=True):
@@ -89,36 +75,21 @@ def test_scored_where_a_trigger_was_seen_before():
             assert scored[t] == (token in what.triggers.tolist() and token in tokens[:t])
 
 
-def test_same_seed_same_sequences():
-    assert all(map(torch.equal, draw(9)[1], draw(9)[1]))
-    assert not torch.equal(draw(9)[1].tokens, draw(9, seed=1)[1].tokens)
-
-
 def test_baselines_by_hand():
     what, batch = draw(30)
-    right, plain, excess, seen, likely, total = 0, 0, 0, 0.0, 0, 0
+    right, excess, likely, total = 0, 0, 0, 0
     for x, y, scored in zip(*(part.tolist() for part in batch), strict=True):
         for t in (t for t, flag in enumerate(scored) if flag):
             so_far = Counter(x[: t + 1])
             best = min(range(N), key=lambda z: (-so_far[z], z))
             mean = [(t + 1) * p for p in COUNTS.unigram.tolist()]
             above = max(range(N), key=lambda z: (so_far[z] - mean[z]) / mean[z] ** 0.5)
-            known = {y[s] for s in range(t) if x[s] in what.triggers.tolist()}
             right += best == y[t]
-            others = [z for z in range(N) if z not in what.triggers.tolist()]
-            plain += min(others, key=lambda z: (-so_far[z], z)) == y[t]
             excess += above == y[t]
-            seen += (y[t] in known) / len(known)
             likely += COUNTS.conditional[x[t]].argmax() == y[t]
             total += 1
-    wanted = [count / total for count in (right, plain, excess, seen, likely)]
+    wanted = [count / total for count in (right, excess, likely)]
     assert task.baselines(what, COUNTS, batch) == pytest.approx(wanted)
-
-
-def test_guesses_are_for_shared_triggers():
-    what, batch = draw(200, 80, n_triggers=3, random_triggers=True)
-    with pytest.raises(ValueError, match="share"):
-        task.baselines(what, COUNTS, batch)
 
 
 def test_each_sequence_draws_its_own_triggers():
@@ -135,28 +106,3 @@ def test_each_sequence_draws_its_own_triggers():
             assert len(set(batch.targets[row][places].tolist())) == 1
     assert len(many) > 15  # not the same for all
     assert many.most_common(1)[0][0] == COUNTS.characters.index(" ")  # drawn by frequency
-
-
-def test_fixed_triggers_draw_as_ever():
-    """Stored runs and chapters rest on these sequences."""
-    _, batch = draw(2, 12)
-    text = ["".join(COUNTS.characters[i] for i in row) for row in batch.tokens.tolist()]
-    assert text == ["rapapikiseoq", " &CHadeZAMad"]
-
-
-def test_stuck_is_a_tail_of_triggers_longer_than_their_number():
-    rows = torch.tensor([[0, 1, 1, 0, 1, 1, 1], [1, 1, 1, 1, 1, 1, 0], [0, 0, 0, 0, 0, 1, 1]]) == 1
-    found = task.stuck(rows, 2)
-    assert found.tolist() == [[False] * 4 + [True] * 3, [False] * 7, [False] * 7]
-
-
-def test_stuck_sequences_repeat_to_the_end():
-    what, batch = draw(600, 128)
-    found = task.stuck(batch.scored, 5)
-    assert 0.02 < found.any(dim=1).double().mean() < 0.2
-    for tokens, tail in zip(batch.tokens, found, strict=True):
-        cycle = tokens[tail].tolist()
-        if cycle:
-            assert set(cycle) <= set(what.triggers.tolist())
-            period = next(k for k in range(1, 6) if cycle[-1 - k] == cycle[-1])
-            assert cycle[-period:] == cycle[-2 * period : -period] or len(cycle) < 2 * period

@@ -1,4 +1,4 @@
-"""Markers, scores, energy and forces, against loops, autograd and SymPy."""
+"""Markers, their scores, both energies of particles and their forces, by loops and autograd."""
 
 import cmath
 import itertools
@@ -7,8 +7,7 @@ import math
 import pytest
 import torch
 
-from chapters.companions.clustering import PRESET, Simulation, energy, markers, scores, symbolic
-from emergence.presets import choose
+from chapters.companions.clustering import Derived, Simulation, energy, markers, pairwise, symbolic
 from interruption import assert_resumes
 
 SIZES = (2, 5, 8, 17)
@@ -56,50 +55,20 @@ def test_fewer_than_two_residues_are_an_error():
         markers.all_markers(1)
 
 
-def test_normalised_embeddings(close):
-    embeddings = 3 + 5 * some(7, 4)
-    normal = markers.normalise(embeddings)
-    close(normal.mean(dim=1), torch.zeros(4, 2), 1e-12)
-    close(normal.square().sum(dim=-1).mean(dim=-1), torch.ones(4))
-    close(normal * markers.scale(embeddings) + embeddings.mean(1, keepdim=True), embeddings)
-
-
 @pytest.mark.parametrize("n", SIZES[1:])
 @pytest.mark.parametrize("setting", SETTINGS)
-def test_energy_is_its_definition(n, setting):
-    embeddings = some(n)
-    points = [complex(x, y) for x, y in embeddings.tolist()]
-    assert float(energy.energy_of(embeddings, *setting)) == pytest.approx(
-        plain_energy(points, *setting), rel=1e-12
-    )
-
-
-@pytest.mark.parametrize("n", SIZES[1:])
-@pytest.mark.parametrize("setting", SETTINGS)
-def test_forces_are_the_gradient(n, setting, close):
+def test_energy_is_its_definition_and_forces_are_its_gradient(n, setting, close):
     embeddings = (2 + 3 * some(n, 3)).requires_grad_()
-    (gradient,) = torch.autograd.grad(energy.energy_of(embeddings, *setting).sum(), embeddings)
+    found = energy.energy_of(embeddings, *setting)
+    points = [complex(x, y) for x, y in embeddings[0].tolist()]
+    assert float(found[0].detach()) == pytest.approx(plain_energy(points, *setting), rel=1e-12)
+    (gradient,) = torch.autograd.grad(found.sum(), embeddings)
     close(energy.forces(embeddings.detach(), *setting), -gradient, 1e-9)
-
-
-def test_forces_neither_move_nor_grow_the_whole(close):
-    embeddings = some(9, 5)
-    force = energy.forces(embeddings, 0.4, 0.5, 0.2)
-    zero = torch.zeros(5)
-    close(force.sum(dim=1), torch.zeros(5, 2), 1e-9)
-    close((force * markers.normalise(embeddings)).sum(dim=(1, 2)), zero, 1e-9)
-    turn = torch.stack((-embeddings[..., 1], embeddings[..., 0]), dim=-1)
-    close((force * turn).sum(dim=(1, 2)), zero, 1e-9)
 
 
 def test_a_marker_at_the_centre_has_no_angle_and_no_infinity():
     embeddings = torch.tensor([[0.0, 0.0], [1.0, 0.0], [-1.0, 0.0]], dtype=torch.float64)
     assert torch.isfinite(energy.forces(embeddings, 1.0, 0.5)).all()
-
-
-def test_symbolic_steps_leave_nothing():
-    for residuals in (symbolic.pair_residuals(), symbolic.structure_residuals()):
-        assert set(residuals.values()) == {0}
 
 
 def test_harmonics_of_the_kernel_by_quadrature():
@@ -108,21 +77,17 @@ def test_harmonics_of_the_kernel_by_quadrature():
     for order in (2, 3, 4):
         numeric = float(torch.trapezoid(kernel * torch.cos(order * angle), angle)) * 2 / torch.pi
         assert numeric == pytest.approx(float(symbolic.harmonic(order)), abs=1e-8)
-    assert set(symbolic.harmonic_residuals().values()) == {0}
 
 
-@pytest.mark.parametrize("n", [7, 8, 17])
-def test_a_circle_is_a_circle_and_no_grid(n):
-    for frequency in range(1, (n + 1) // 2):
-        if math.gcd(frequency, n) > 1:
-            continue
-        found = scores.score(scores.circle(n, frequency))
-        assert float(found.circle) == pytest.approx(1.0)
-        assert not bool(found.grids)
+@pytest.mark.parametrize(("n", "frequency"), [(7, 1), (8, 3), (17, 5)])
+def test_a_circle_is_a_circle_and_no_grid(n, frequency):
+    found = markers.score(markers.circle(n, frequency))
+    assert float(found.circle) == pytest.approx(1.0)
+    assert not bool(found.grids)
 
 
 def test_markers_of_a_circle_are_collinear(close):
-    marks = markers.places(scores.circle(17, 5))
+    marks = markers.places(markers.circle(17, 5))
     total = markers.all_markers(17).total
     for sum_ in range(17):
         x, y = marks[total == sum_].T
@@ -134,15 +99,15 @@ def test_markers_of_a_circle_are_collinear(close):
 
 def test_a_lattice_is_a_grid_and_no_circle():
     residue = torch.arange(16)
-    found = scores.score(torch.stack((residue % 4, residue // 4), dim=-1).double())
+    found = markers.score(torch.stack((residue % 4, residue // 4), dim=-1).double())
     assert (bool(found.grids), bool(found.circles)) == (True, False)
 
 
 def test_flatness_of_a_circle_an_ellipse_and_a_line(close):
-    ring = scores.circle(9)
+    ring = markers.circle(9)
     squeezed = torch.stack((ring, ring * torch.tensor([1.0, 0.5]), ring * torch.tensor([1.0, 0.0])))
     turn = torch.tensor([[0.6, 0.8], [-0.8, 0.6]], dtype=torch.float64)
-    close(scores.flatness(3 + squeezed @ turn), torch.tensor([1.0, 0.25, 0.0]).double())
+    close(markers.flatness(3 + squeezed @ turn), torch.tensor([1.0, 0.25, 0.0]).double())
 
 
 def test_grid_score_counts_pairs():
@@ -150,43 +115,16 @@ def test_grid_score_counts_pairs():
     marks = markers.places(markers.normalise(embeddings)).tolist()
     totals = markers.all_markers(6).total.tolist()
     pairs = list(itertools.combinations(range(len(totals)), 2))
-    near = {k: math.dist(marks[k[0]], marks[k[1]]) < scores.RADIUS for k in pairs}
-    for value, same in ((scores.score(embeddings).grid, True),
-                        (scores.score(embeddings).base, False)):  # fmt: skip
+    near = {k: math.dist(marks[k[0]], marks[k[1]]) < markers.RADIUS for k in pairs}
+    for value, same in ((markers.score(embeddings).grid, True),
+                        (markers.score(embeddings).base, False)):  # fmt: skip
         kind = [near[i, j] for i, j in pairs if (totals[i] == totals[j]) == same]
         assert float(value) == pytest.approx(sum(kind) / len(kind))
 
 
-def test_the_interval_of_a_share_is_wilsons():
-    low, high = scores.share(torch.arange(50) < 10)
-    root = 1.959964 * math.sqrt(0.2 * 0.8 / 50 + 1.959964**2 / (4 * 50**2))
-    middle, factor = 0.2 + 1.959964**2 / 100, 1 + 1.959964**2 / 50
-    assert (low, high) == pytest.approx(((middle - root) / factor, (middle + root) / factor))
-
-
-@pytest.mark.parametrize("n", [9, 10])
-def test_the_spectrum_holds_all_variance(n, close):
-    embeddings = some(n, 2)
-    centred = embeddings - embeddings.mean(dim=1, keepdim=True)
-    total = centred.square().sum(dim=-1).mean(dim=-1)
-    close(scores.spectrum(embeddings).sum(dim=-1), total)
-
-
-@pytest.mark.parametrize("setting", [(0.0, 0.5, 0.0), (1.0, 0.5, 0.3)])
-def test_particles_descend_and_repeat(setting):
-    given = GIVEN | dict(zip(("mix", "width", "core"), setting, strict=True))
-    settings = Simulation(residues=7, steps=80)
-    ends = energy.simulate(settings, (0, 1), **given)
-    assert ends.shape == (2, 7, 2)
-    assert torch.allclose(ends[1:], energy.simulate(settings, (1,), **given), atol=1e-3)
-    before = energy.start(7, (0, 1))
-    assert (energy.energy_of(ends, *setting) < energy.energy_of(before, *setting)).all()
-
-
-@pytest.mark.parametrize("kill_after", [1, 9])
-def test_a_killed_simulation_ends_in_the_same_bits(kill_after):
+def test_a_killed_simulation_ends_in_the_same_bits():
     settings = Simulation(residues=7, steps=12)
-    assert_resumes(lambda: [energy.simulate(settings, (0, 1), **GIVEN)], kill_after)
+    assert_resumes(lambda: [energy.simulate(settings, (0, 1), **GIVEN)], 9)
 
 
 def test_particles_that_diverge_are_an_error():
@@ -194,7 +132,65 @@ def test_particles_that_diverge_are_an_error():
         energy.simulate(Simulation(5, steps=3, learning_rate=math.inf), (0,), **GIVEN)
 
 
-def test_presets_are_named():
-    assert choose(PRESET, "paper").settings.training.residues == 17
-    assert choose(PRESET, "smoke").settings.arm(0.3, hidden_bias=False).weight_decay == 0.3
-    assert max(choose(PRESET, "smoke").settings.arm(0.0).snapshots) < 60
+def starts(runs=2, n=5):
+    stream = torch.Generator().manual_seed(0)
+    embeddings = torch.randn(runs, n, 2, generator=stream, dtype=torch.float64)
+    counted = torch.rand(runs, n * (n + 1) // 2, generator=stream) < 0.8
+    return embeddings, counted
+
+
+def over_pairs(hidden, total):
+    same = (total[:, None] == total).double() - 1 / 5
+    return -(same * (hidden @ hidden.T)).sum() / len(total) ** 2
+
+
+def ridge_regression(hidden, total):
+    targets, m = (torch.eye(5)[total] - 1 / 5).double(), len(hidden)
+    kernel = hidden @ hidden.T / m + 0.02 * torch.eye(m)  # the dual form
+    return 0.02 * torch.trace(targets.T @ torch.linalg.solve(kernel, targets)) / m
+
+
+@pytest.mark.parametrize(("ridge", "expected"), [(None, over_pairs), (0.02, ridge_regression)])
+def test_an_energy_is_a_sum_over_pairs_or_a_ridge_regression(ridge, expected):
+    embeddings, counted = starts()
+    weights = pairwise.directions(24, 0.7)
+    found = pairwise.motion(embeddings, counted.double(), weights, ridge).energy
+    units = (markers.places(markers.normalise(embeddings)) @ weights[:2] + weights[2]).relu()
+    for value, hidden, kept in zip(found, units, counted, strict=True):
+        wanted = expected(hidden[kept], markers.all_markers(5).total[kept])
+        assert float(value) == pytest.approx(float(wanted))
+
+
+@pytest.mark.parametrize("ridge", [None, 0.05])
+@pytest.mark.parametrize("beta", [0.0, 0.8])
+def test_forces_are_minus_the_gradient(beta, ridge, close):
+    embeddings, counted = starts()
+    weights = pairwise.directions(24, beta)
+    free = embeddings.clone().requires_grad_()
+    energy = pairwise.motion(free, counted.double(), weights, ridge).energy.sum()
+    slope = torch.autograd.grad(energy, free)[0]
+    close(pairwise.motion(embeddings, counted.double(), weights, ridge).force, -slope, 1e-8)
+
+
+def test_without_biases_the_first_force_is_that_of_the_expected_kernel():
+    """Many even directions are the mean over networks: the closed form of `pairwise`."""
+    embeddings, _ = starts(runs=1, n=7)
+    normal = markers.normalise(embeddings)
+    whole = torch.ones(1, 28, dtype=torch.float64)
+    force = pairwise.motion(normal, whole, pairwise.directions(4096, 0.0), None).force
+    pairs = pairwise.expected_pair_forces(normal[0], 1, (1.0, 0.0)).sum(dim=1)
+    matrix = markers.incidence(7, torch.float64, torch.device("cpu"))
+    expected = markers.shape_only(matrix.T @ pairs, normal[0])
+    ratio = torch.cosine_similarity(force.flatten(), expected.flatten(), dim=0)
+    assert float(ratio) == pytest.approx(1, abs=1e-5)
+
+
+def given(**changes):
+    embeddings, counted = starts()
+    return {"start": embeddings, "counted": counted, "seeds": (0, 1), "beta": 0.5, "ridge": 0.1,
+            "device": torch.device("cpu")} | changes  # fmt: skip
+
+
+def test_a_killed_derived_simulation_ends_in_the_same_bits():
+    short = Derived(units=24, steps=12)
+    assert_resumes(lambda: [pairwise.simulate_derived(short, **given())], 9)

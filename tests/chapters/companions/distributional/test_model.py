@@ -1,28 +1,24 @@
-"""The network by hand, causality, truncation; the noisy sampler and what is scored."""
+"""The network by hand, causality, truncation; the noisy sampler; readings and stored runs."""
 
-from dataclasses import replace
+import json
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
 import torch
 
 from chapters.companions.birth.task import rows_of
-from chapters.companions.distributional import Recipe, model, task, training
+from chapters.companions.distributional import Recipe, model, probes, task, training
 from oracles.birth_counts import COUNTS
+from stored_runs import file_with, stored_text
 
 WHAT = task.make(COUNTS)
 TRIGGER = int(WHAT.triggers[0])
 TINY = replace(
-    Recipe(),
-    length=24,
-    dim=32,
-    width=64,
-    batch_size=16,
-    steps=60,
-    every=30,
-    n_tested=32,
+    Recipe(), length=24, dim=32, width=64, batch_size=16, steps=60, every=30, n_tested=32,
     precision="float32",
-)
+)  # fmt: skip
+TINIEST = replace(TINY, dim=16, width=32, batch_size=8, steps=4, every=4, n_tested=8)
 CPU = torch.device("cpu")
 
 
@@ -59,16 +55,6 @@ def test_the_future_is_hidden(close):
     close(model.logits(drawn(), tokens, at, real), model.logits(drawn(), other, at, real))
 
 
-def test_another_number_format_changes_little():
-    own = model.draw(65, 24, 32, 64, generator=stream())
-    tokens = torch.randint(65, (4, 24), generator=stream(1))
-    at, real = torch.arange(24).expand(4, 24), torch.ones(4, 24, dtype=torch.bool)
-    exact = model.logits(own, tokens, at, real)
-    low = model.logits(own.cast(torch.bfloat16), tokens, at, real)
-    assert low.dtype == torch.float32
-    assert 0 < (low - exact).abs().max() < 0.1
-
-
 def test_kept_is_the_nearest_of_its_rank(close):
     w = torch.randn(6, 10, generator=stream(), dtype=torch.float64)
     own = drawn()
@@ -84,19 +70,7 @@ def test_kept_is_the_nearest_of_its_rank(close):
     assert torch.linalg.matrix_rank(less) == 2  # rounded down, as in the code
 
 
-def test_part_by_power_iteration(close):
-    w = torch.randn(6, 10, generator=stream(), dtype=torch.float64)
-    v = torch.ones(10, dtype=torch.float64)
-    for _ in range(2000):
-        v = w.T @ (w @ v)
-        v /= v.norm()
-    first = torch.outer(w @ v, v)
-    close(model.part(w, slice(1)), first, 1e-10)
-    close(model.part(w, slice(1, None)), w - first, 1e-10)
-
-
-@pytest.mark.parametrize("layer", ["first", "last"])
-@pytest.mark.parametrize("matrix", model.Layer._fields)
+@pytest.mark.parametrize(("layer", "matrix"), [("first", "w_in"), ("last", "o")])
 def test_one_matrix_is_truncated_and_no_other(layer, matrix):
     own = drawn()
     cut = model.truncated(own, layer, matrix, 0.25)
@@ -107,13 +81,6 @@ def test_one_matrix_is_truncated_and_no_other(layer, matrix):
                 assert torch.linalg.matrix_rank(after) == 4
             else:
                 assert after is before
-
-
-@pytest.mark.parametrize("matrix", ["w_in", "w_out"])
-def test_nothing_kept_of_a_matrix_removes_its_layer(matrix, close):
-    own = model.truncated(drawn(), "last", matrix, 0.0)
-    x = torch.randn(3, 16, generator=stream(), dtype=torch.float64)
-    close(model.answer(own, x), x @ own.u.T)
 
 
 @pytest.mark.parametrize("alpha", [0.0, 0.5])
@@ -151,23 +118,6 @@ def test_scored_positions_by_hand():
     assert real.all()
 
 
-def test_least_loss_by_bayes():
-    """Against the posterior over o, updated token by token."""
-    batch = task.sample(WHAT, 40, 40, 0.3, generator=stream())
-    losses = []
-    for z, after in zip(batch.tokens.tolist(), batch.targets.tolist(), strict=True):
-        belief, seen = np.full(65, 1 / 65), 0
-        for here, target in zip(z, after, strict=True):
-            if here != TRIGGER:
-                continue
-            likely = 0.7 * np.eye(65)[target] + 0.3 * (target == task.NOISE)
-            if seen:
-                losses.append(-np.log(belief @ likely))
-            belief = belief * likely / (belief @ likely)
-            seen += 1
-    assert task.least_loss(batch, TRIGGER, 0.3, 65).item() == pytest.approx(np.mean(losses))
-
-
 def test_shares_by_hand():
     logits = torch.tensor([[0.0, 0.0, np.log(2)], [0.0, 9.0, 0.0]])
     noise, accuracy = task.shares(logits, torch.tensor([1, 1]))
@@ -175,38 +125,19 @@ def test_shares_by_hand():
     assert accuracy.item() == 0.5
 
 
-@pytest.mark.parametrize(
-    ("z", "o", "pattern", "real", "wanted"),
-    [
-        (
-            [7, TRIGGER, task.NOISE, TRIGGER, 7, task.NOISE, TRIGGER, 0],
-            7,
-            [[0.1, 0, 0.2, 0, 0.3, 0.4, 0], [1.0, 0, 0, 0, 0, 0, 0]],
-            [True, False],
-            [0.3, 0.2],
-        ),
-        (
-            [TRIGGER, task.NOISE, TRIGGER, task.NOISE],
-            task.NOISE,
-            [[0.0, 0.7, 0.3]],
-            [True],
-            [0, 0.7],
-        ),
-    ],
-    ids=["by hand", "o is noise"],
-)
-def test_looks(z, o, pattern, real, wanted):
-    """Where o is the noise token, all of the mass counts as noise."""
-    z = torch.tensor([z])
-    batch = task.Batch(z[:, :-1], z[:, 1:], torch.tensor([o]))
+def looks(z, o, pattern, real):
+    batch = task.Batch(torch.tensor([z[:-1]]), torch.tensor([z[1:]]), torch.tensor([o]))
     found = task.looks(torch.tensor([pattern]), batch, torch.tensor([real]), TRIGGER)
-    assert [value.item() for value in found] == pytest.approx(wanted)
+    return [value.item() for value in found]
 
 
-def test_measurements_are_dense_at_the_start():
-    assert [step for step in range(301) if training.due(step, 100)] == [
-        0, 20, 40, 60, 80, 100, 200, 300,
-    ]  # fmt: skip
+def test_looks_by_hand():
+    """Where o is the noise token, all of the mass counts as noise."""
+    z = [7, TRIGGER, task.NOISE, TRIGGER, 7, task.NOISE, TRIGGER, 0]
+    pattern = [[0.1, 0, 0.2, 0, 0.3, 0.4, 0], [1.0, 0, 0, 0, 0, 0, 0]]
+    assert looks(z, 7, pattern, [True, False]) == pytest.approx([0.3, 0.2])
+    z = [TRIGGER, task.NOISE, TRIGGER, task.NOISE]
+    assert looks(z, task.NOISE, [[0.0, 0.7, 0.3]], [True]) == pytest.approx([0, 0.7])
 
 
 def test_training_learns_noise_and_repeats():
@@ -220,3 +151,102 @@ def test_training_learns_noise_and_repeats():
 def test_a_diverged_run_says_so():
     with pytest.raises(ArithmeticError, match=r"broken: the loss is not finite at step \d"):
         training.train(replace(TINY, learning_rate=1e30), COUNTS, 0, device=CPU, label="broken")
+
+
+@pytest.fixture
+def own():
+    """A small model as it was drawn."""
+    return model.draw(65, 24, 16, 32, generator=torch.Generator().manual_seed(0))
+
+
+@pytest.fixture
+def probe():
+    """Sequences to probe it with."""
+    return training.probe(TINIEST, COUNTS, 0, CPU)
+
+
+def test_a_reading_is_that_of_models_made_one_by_one(own, probe):
+    found = probes.followed(own, probe)
+    table = probes.table(own, probe, TINIEST.shares)
+    assert found[:3] == pytest.approx([float(value) for value in probe.answers(own)])
+    for place, (layer, matrix, share) in enumerate(probes.FOLLOWED, start=1):
+        cut = model.truncated(own, layer, matrix, share)
+        wanted = [
+            task.shares(model.logits(cut, one.batch.tokens, one.at, one.real), one.targets)
+            for one in (probe.noisy, probe.clean)
+        ]
+        reading = [float(wanted[0][0]), *map(float, wanted[1])]
+        assert found[3 * place : 3 * place + 3] == pytest.approx(reading, abs=1e-6)
+        assert table[f"{layer}.{matrix}.{share:g}"] == pytest.approx(reading, abs=1e-6)
+    assert len(found) == 3 * (1 + len(probes.FOLLOWED)) + 2
+    assert len(table) == 2 * (4 * (len(TINIEST.shares) + 1) + len(TINIEST.shares))
+    narrow = model.truncated(own, "first", "w_in", 0.2)
+    both = model.truncated(narrow, "first", "w_out", 0.2)
+    assert table["first.both.0.2"] == pytest.approx([float(value) for value in probe.answers(both)])
+
+
+def test_a_push_is_what_removal_takes_from_the_logits(own, probe):
+    found, clean = probes.pushes(own, probe, (0.0, 0.2)), probe.clean
+    none = model.truncated(own, "last", "w_out", 0.0)
+    for name, cut in (("full", own), ("w_in.0.2", model.truncated(own, "last", "w_in", 0.2))):
+        lifted = model.logits(cut, clean.batch.tokens, clean.at, clean.real)
+        lifted -= model.logits(none, clean.batch.tokens, clean.at, clean.real)
+        wanted = (lifted[:, task.NOISE] - lifted.mean(dim=1)).mean().item()
+        assert found[name] == pytest.approx(wanted, abs=1e-5)
+    assert found["w_in.0"] == found["w_out.0"] == 0
+
+
+def test_less_one_is_the_model_without_that_value(own, probe):
+    w = own.last.w_out
+    left, values, right = torch.linalg.svd(w, full_matrices=False)
+    less = w - values[0] * torch.outer(left[:, 0], right[0])
+    cut = own._replace(last=own.last._replace(w_out=less))
+    found = probes.table(own, probe, ())["last.w_out.less one"]
+    assert found == pytest.approx([float(value) for value in probe.answers(cut)], abs=1e-5)
+
+
+def test_spectrum_of_a_planted_association():
+    u = torch.randn(9, generator=torch.Generator().manual_seed(0))
+    w = torch.randn(9, 12, generator=torch.Generator().manual_seed(1)) / 10
+    found = probes.spectrum(w + 5 * torch.outer(u, torch.ones(12)), -3 * u)
+    assert found.values[0] > 100 * found.values[1]
+    assert found.cosines[0] > 0.999
+    assert found.cosines.square().sum().item() == pytest.approx(1, abs=1e-5)
+
+
+def test_the_edge_is_where_the_drawn_values_end():
+    drawn = model.draw(65, 8, 200, 800, generator=torch.Generator().manual_seed(0))
+    for w in (drawn.last.w_in, drawn.last.w_out, drawn.last.k):
+        greatest = torch.linalg.matrix_norm(w, ord=2).item()
+        assert greatest == pytest.approx(probes.edge(*w.shape), rel=0.03)
+
+
+def test_a_run_goes_through_the_file_unchanged():
+    cell = training.Cell("made", TINIEST, 1)
+    entry = training.measure(cell, COUNTS)
+    (back,) = training.read(file_with(cell, entry))
+    assert back.settings == json.loads(json.dumps(asdict(TINIEST)))
+    assert back.probed.tolist() == [0, 1, 2, 3, 4]
+    assert len(back.loss) == 4
+    for change in (None, *probes.FOLLOWED):
+        last = [back.curve(change, name)[-1] for name in probes.Answers._fields]
+        name = change and f"{change[0]}.{change[1]}.{change[2]:g}"
+        wanted = back.table[name] if name else [row[-1] for row in entry["readings"][:3]]
+        assert last == pytest.approx(list(wanted), abs=2e-4)
+    assert back.looks[1][-1] == entry["readings"][-1][-1]
+    with pytest.raises(ValueError, match="readings a step"):
+        training.read(file_with(cell, entry | {"readings": entry["readings"][:-1]}))
+    loss = np.array([9.0, 9, 9, 9, 9, 9, 3, 5, 1, 2])
+    assert back._replace(loss=loss).unsettled == pytest.approx(2.5)
+
+
+@pytest.mark.usefixtures("unchecked")
+def test_stored_runs_are_declared_and_one_begins_as_it_is_stored():
+    """The first steps of the small run, and the first reading."""
+    kept = {(run.name, run.seed): run for run in training.read(stored_text("distributional"))}
+    declared = {(cell.name, cell.seed): cell for cell in training.CELLS}
+    assert set(kept) == set(declared)
+    cell, run = declared["small", 0], kept["small", 0]
+    found = training.train(replace(cell.recipe, steps=2), COUNTS, cell.seed, device=CPU)
+    assert found.loss == pytest.approx(run.loss[:2], rel=5e-3)
+    assert found.readings[0] == pytest.approx(run.readings[:, 0], abs=2e-3)

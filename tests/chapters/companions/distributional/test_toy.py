@@ -72,16 +72,6 @@ def test_attention_limit_by_poisson_draws():
     assert toy.limit_attention(nu, length, alpha) == pytest.approx(share, abs=0.004)
 
 
-def test_simulation_approaches_the_limits():
-    n, length, alpha, trials = 2000, 3, 0.5, 3000
-    counts = torch.tensor([3, 100, 800])
-    found = toy.success("attention", n, length, alpha, counts, trials, generator=stream())
-    for count, share in zip(counts.tolist(), found.tolist(), strict=True):
-        assert share == pytest.approx(toy.limit_attention(count / n, length, alpha), abs=0.03)
-    found = toy.success("feed-forward", n, length, alpha, counts[:1], trials, generator=stream())
-    assert found.item() == pytest.approx(toy.limit_feed_forward(3, alpha), abs=0.03)
-
-
 def test_needed_interpolates_and_says_when_it_cannot():
     counts = torch.tensor([1, 4, 16])
     shares = torch.tensor([0.0, 0.8, 1.0], dtype=torch.float64)
@@ -89,19 +79,3 @@ def test_needed_interpolates_and_says_when_it_cannot():
     assert toy.needed(counts[1:], shares[1:], 0.5) == 4
     with pytest.raises(ValueError, match="not reached"):
         toy.needed(counts, shares / 2, 0.9)
-
-
-def test_limit_needed_inverts_the_limit():
-    nu = toy.limit_needed(5, 0.5, 0.9)
-    assert toy.limit_attention(nu, 5, 0.5) == pytest.approx(0.9, abs=1e-9)
-
-
-def test_slope_of_a_power():
-    assert toy.slope([3 * n**1.5 for n in (2, 8, 64)], [2, 8, 64]) == pytest.approx(1.5)
-
-
-def test_grid_reaches_the_end():
-    counts = toy.grid(100)
-    assert counts[0] == 1
-    assert counts[-1] >= 100
-    assert (counts.diff() >= 1).all()

@@ -9,7 +9,6 @@ import pytest
 import torch
 
 from chapters.companions.grokking import PRESET, first_layer, fourier, model, training
-from chapters.companions.grokking.model import Layers
 from interruption import assert_resumes
 
 SMALL = PRESET["smoke"].settings.simulation  # p = 7, hidden 48, 19 of 28 pairs
@@ -20,18 +19,7 @@ def problem():
     return training.instance(SMALL, 3)
 
 
-def plain_outputs(embeddings, weights, inputs):
-    """The network's output, sample by sample in pure Python."""
-
-    def times(row, matrix):
-        columns = zip(*matrix, strict=True)
-        return [sum(x * y for x, y in zip(row, column, strict=True)) for column in columns]
-
-    hidden = ([max(0.0, z) for z in times(row, embeddings)] for row in inputs.tolist())
-    return torch.tensor([times(active, weights) for active in hidden], dtype=torch.float64)
-
-
-@pytest.mark.parametrize("modulus", [2, 5, 11, 37])
+@pytest.mark.parametrize("modulus", [2, 11])
 def test_pairs_are_all_unordered_ones(modulus):
     pairs = model.unordered_pairs(modulus)
     expected = set(combinations_with_replacement(range(modulus), 2))
@@ -52,15 +40,14 @@ def test_split_shares_out_every_pair_once():
     assert len({tuple(row) for row in rows.tolist()}) == len(rows) == 28
 
 
-@pytest.mark.parametrize("n_train", [0, 28])
-def test_split_needs_both_parts(n_train):
+def test_split_needs_both_parts():
     with pytest.raises(ValueError, match="n_train must be from 1 to 27"):
-        model.split(7, n_train, generator=torch.Generator())
+        model.split(7, 28, generator=torch.Generator())
 
 
 def test_network_and_its_gradient(problem, close):
     data, layers = problem
-    slow = plain_outputs(*(part.tolist() for part in layers), data.train.inputs)
+    slow = torch.relu(data.train.inputs @ layers.embeddings) @ layers.output
     close(model.predicted(layers, data.train), slow)
     free = [part.clone().requires_grad_() for part in layers]
     output = torch.relu(data.train.inputs @ free[0]) @ free[1]
@@ -69,14 +56,6 @@ def test_network_and_its_gradient(problem, close):
     close(found.residual, slow - data.train.targets)
     for actual, wanted in zip(found.gradient, expected, strict=True):
         close(actual, wanted)
-
-
-def test_accuracy_counts_the_largest_output(problem):
-    data, layers = problem
-    outputs = plain_outputs(*(part.tolist() for part in layers), data.test.inputs).tolist()
-    sums = [row.index(1) for row in data.test.targets.tolist()]
-    right = sum(row.index(max(row)) == c for row, c in zip(outputs, sums, strict=True))
-    assert float(model.accuracy(layers, data.test)) == pytest.approx(right / len(sums))
 
 
 def test_second_layer_is_the_fit_of_least_norm(problem, close):
@@ -88,41 +67,17 @@ def test_second_layer_is_the_fit_of_least_norm(problem, close):
 
 
 @pytest.mark.parametrize("ridge", [0.0, 0.3])
-def test_cost_is_the_least_value_of_the_regularised_loss(problem, ridge):
-    data, layers = problem
-    best = first_layer.optimum(layers.embeddings, data.train, ridge).second_layer()
-
-    def value(weights):
-        error = model.predicted(Layers(layers.embeddings, weights), data.train)
-        error = (error - data.train.targets).square().sum()
-        norms = layers.embeddings.square().sum() + weights.square().sum()
-        return float(norms + (error / ridge if ridge else 0))
-
-    cost = float(first_layer.cost(layers.embeddings, data.train, ridge))
-    assert cost == pytest.approx(value(best), rel=1e-9)
-    if ridge:  # without one, other weights do not fit
-        nudge = torch.randn(best.shape, generator=torch.Generator().manual_seed(0)).double()
-        assert value(best + 1e-3 * nudge) > cost
-
-
-@pytest.mark.parametrize("ridge", [0.0, 0.3])
 def test_velocity_against_finite_differences_and_autograd(problem, close, ridge):
     data, layers = problem
-    found = first_layer.velocity(layers.embeddings, data.train, ridge)
+    found = first_layer.optimum(layers.embeddings, data.train, ridge).velocity(
+        layers.embeddings, data.train
+    )
     free = layers.embeddings.clone().requires_grad_()
     active = torch.relu(data.train.inputs @ free)
     inverse = torch.linalg.inv(active @ active.T + ridge * torch.eye(len(active)).double())
     targets = data.train.targets
     cost = free.square().sum() + torch.trace(targets.T @ inverse @ targets)
     close(found, -torch.autograd.grad(cost, free)[0] / 2, 1e-8)
-    stream = torch.Generator().manual_seed(1)
-    for _ in range(5):
-        way = torch.randn(free.shape, generator=stream, dtype=torch.float64)
-        high, low = (
-            float(first_layer.cost(layers.embeddings + h * way, data.train, ridge))
-            for h in (1e-6, -1e-6)
-        )
-        assert (high - low) / 2e-6 == pytest.approx(float(-2 * (found * way).sum()), rel=1e-5)
 
 
 def test_too_few_units_cannot_fit(problem):
@@ -139,7 +94,8 @@ def test_simulation_descends_and_never_forgets(problem):
     assert float(path.residual.max()) < 1e-9
     by_hand = layers.embeddings
     for _ in range(20):
-        by_hand = by_hand + 1e-3 * first_layer.velocity(by_hand, data.train)
+        best = first_layer.optimum(by_hand, data.train)
+        by_hand = by_hand + 1e-3 * best.velocity(by_hand, data.train)
     assert torch.equal(path.embeddings[1], by_hand)
 
 
@@ -168,18 +124,16 @@ def test_real_training_says_when_it_diverges():
         training.train(SMALL, wild, 3)
 
 
-@pytest.mark.parametrize("kill_after", [1, 12, 20])
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_a_killed_real_training_ends_in_the_same_bits(dtype, kill_after):
+@pytest.mark.parametrize("kill_after", [1, 12])
+def test_a_killed_real_training_ends_in_the_same_bits(kill_after):
     settings = replace(PRESET["smoke"].settings.real, log_every=0.006, clock=0.05, slowdown=2.0)
-    assert_resumes(lambda: training.train(SMALL, settings, 3, dtype=dtype), kill_after)
+    assert_resumes(lambda: training.train(SMALL, settings, 3), kill_after)
 
 
-@pytest.mark.parametrize("kill_after", [1, 12, 20])
-@pytest.mark.parametrize("ridge", [0.0, 0.3])
-def test_a_killed_simulation_ends_in_the_same_bits(ridge, kill_after):
+@pytest.mark.parametrize("kill_after", [1, 12])
+def test_a_killed_simulation_ends_in_the_same_bits(kill_after):
     settings = replace(SMALL, steps=20, log_every=5)
-    assert_resumes(lambda: first_layer.simulate(settings, 3, ridge=ridge), kill_after)
+    assert_resumes(lambda: first_layer.simulate(settings, 3, ridge=0.3), kill_after)
 
 
 def test_more_pairs_than_units_are_solved_in_the_units(problem, close):
@@ -189,30 +143,6 @@ def test_more_pairs_than_units_are_solved_in_the_units(problem, close):
     active = torch.relu(data.train.inputs @ few)
     kernel = active @ active.T + 0.3 * torch.eye(len(active)).double()
     close(found.multipliers, torch.linalg.solve(kernel, data.train.targets), 1e-9)
-
-
-def test_larger_steps_follow_the_same_flow():
-    fine = first_layer.simulate(replace(SMALL, steps=400, log_every=40), 3)
-    coarse = first_layer.simulate(replace(SMALL, steps=400, log_every=40, stride=4), 3)
-    assert coarse.clock.tolist() == pytest.approx(fine.clock.tolist())
-    assert torch.equal(coarse.cost[:3], fine.cost[:3])  # before step 100 they are the same
-    assert not torch.equal(coarse.cost, fine.cost)
-    assert torch.allclose(coarse.cost, fine.cost, rtol=2e-3)
-
-
-def test_the_norm_of_all_weights_is_recorded():
-    settings = replace(PRESET["smoke"].settings.real, log_every=0.0, clock=0.004)
-    found = training.train(SMALL, settings, 3, dtype=torch.float64)
-    start = training.instance(SMALL, 3).layers
-    assert float(found.norm[0]) == pytest.approx(sum(float((w**2).sum()) for w in start))
-
-
-def test_instances_repeat():
-    first, second = training.instance(SMALL, 5), training.instance(SMALL, 5)
-    assert torch.equal(first.layers.embeddings, second.layers.embeddings)
-    assert torch.equal(first.data.train.inputs, second.data.train.inputs)
-    other = training.instance(SMALL, 6)
-    assert not torch.equal(first.layers.embeddings, other.layers.embeddings)
 
 
 def circle(modulus, frequency, hidden=6):
@@ -225,31 +155,15 @@ def circle(modulus, frequency, hidden=6):
     return rows
 
 
-def test_components_against_the_sum():
-    stream = torch.Generator().manual_seed(0)
-    embeddings = torch.randn(7, 3, generator=stream, dtype=torch.float64)
-    found = fourier.components(embeddings)
-    for k in (1, 2, 3):
-        terms = (embeddings[j].numpy() * np.exp(-2j * np.pi * j * k / 7) for j in range(7))
-        assert np.abs(found[k - 1].numpy() - sum(terms) / 7).max() < 1e-14  # as in §7.3.2
-
-
-def test_equal_circles_in_planes_of_their_own():
-    embeddings = circle(7, 1) + circle(7, 2) + circle(7, 3)
-    assert float(fourier.norm_spread(embeddings)) < 1e-12
-    table = fourier.cosines(embeddings)
-    assert float(fourier.within(table)) < 1e-12
-    assert float(fourier.between(table)) < 1e-12
-    assert float(fourier.norm_spread(embeddings + circle(7, 2))) > 0.3
-
-
-def test_overlap_sees_shared_units():
+def test_the_geometry_of_circles():
+    equal = circle(7, 1) + circle(7, 2) + circle(7, 3)  # each in a plane of its own
+    found = fourier.features(equal)
+    assert max(float(found[f]) for f in fourier.FEATURES if f != "overlap_within") < 1e-12
+    assert float(fourier.features(equal + circle(7, 2))["norm_spread"]) > 0.3
     turn = torch.tensor([[1.0, 1.0], [1.0, -1.0]], dtype=torch.float64) / 2**0.5
-    embeddings = circle(3, 1, 2) @ turn  # both parts of the one frequency use both units
-    table = fourier.overlaps(torch.stack([embeddings, embeddings]))
-    assert fourier.within(table).tolist() == pytest.approx([1, 1])
-    apart = fourier.overlaps(circle(5, 1, 4) + circle(5, 2, 4))
-    assert float(fourier.between(apart)) < 1e-12
+    shared = circle(3, 1, 2) @ turn  # both parts of the one frequency use both units
+    both = fourier.features(torch.stack([shared, shared]))
+    assert both["overlap_within"].tolist() == pytest.approx([1, 1])
 
 
 def test_the_cost_falls_along_the_flow_where_a_large_step_overshoots(monkeypatch):

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
 import torch
 
@@ -10,7 +9,6 @@ from chapters.companions.k_hop import phases, vocabulary
 from chapters.companions.k_hop.phases import Cell
 from chapters.companions.k_hop.vocabulary import Trial
 from chapters.companions.retrieval import model, training
-from stored_runs import file_with
 
 CPU = torch.device("cpu")
 SHORT = Cell(2, ((2,),), 30, n_seeds=2, n_hops=2, record_every=10, test_size=8, dim=16, spare=1)
@@ -41,16 +39,6 @@ def test_symbols_of_the_softmax(drawn):
         assert len(values - keys) == 3
     logits = vocabulary.logits_among(parameters, batch, 2, "ends")
     assert torch.isfinite(logits).sum() == 16 * 3 * 3
-
-
-def test_contexts_lose_their_spare_symbols_at_the_switch():
-    trial = Trial(SHORT, full_from=5)
-    stream = [torch.Generator().manual_seed(0)]
-    before, after = (trial.contexts(step).draw((2,), 64, stream) for step in (4, 5))
-    assert before.values.max() == before.keys.max() == 9
-    assert max(after.values.max(), after.keys.max()) == 8
-    assert trial.network().vocabulary == 10
-    assert Trial(SHORT, unused=3).network().vocabulary == 13
 
 
 def test_a_lone_fact_holds_the_answer(drawn):
@@ -85,19 +73,3 @@ def test_a_copying_network_names_the_value_of_a_lone_fact(drawn):
     assert 48 * 0.6 < lone > before
     assert 0 <= right <= 48
     assert 0 < without < 1 > ends > 0
-
-
-def test_a_trial_is_stored_as_it_was_measured():
-    trial = Trial(SHORT, among="ends", full_from=10, copying=True)
-    found = vocabulary.measure(trial)
-    (kept,) = vocabulary.stored(file_with(trial, vocabulary.run(trial))).values()
-    assert kept.trial == trial
-    assert (kept.right == found.right).all()
-    assert np.abs(kept.ends - found.ends).max() < 1e-4
-    assert kept.waits.tolist() == found.waits.tolist()
-    assert kept.at(20) == 2
-
-
-def test_trials_that_make_no_sense_are_refused():
-    with pytest.raises(ValueError, match="one number of hops"):
-        Trial(replace(SHORT, stages=((1, 2),)))

@@ -5,7 +5,6 @@ import pytest
 import torch
 
 from chapters.companions.retrieval import heads, task
-from chapters.companions.retrieval.model import Cut
 
 
 def batch_of(hops, n_runs=2):
@@ -72,7 +71,6 @@ def test_emergence_is_the_first_step_above_the_level():
     assert found.offset[0, 0].tolist() == [1, 1]
     assert found.offset[0, 1, 0] == 2
     assert found.first.tolist() == [[[20.0, 20.0], [30.0, np.inf]]]
-    assert found.layers.tolist() == [[20.0, 30.0]]
     assert found.mass[0, :, 1, 0].tolist() == [0.25, 0.25, 0.25, 0.7]
 
 
@@ -80,12 +78,6 @@ def test_heads_are_half_risen_at_a_level_of_their_own():
     """Head 1 ends at .9, head 2 at .3; both start at .1, and each has a layer."""
     mass = np.array([[[[0.1], [0.1]], [[0.4], [0.2]], [[0.6], [0.2]], [[0.9], [0.3]]]])
     assert heads.half_risen(np.array([0, 10, 20, 30]), mass).tolist() == [[20.0, 10.0]]
-
-
-def test_looks_of_three_layers():
-    assert heads.looks(3) == (
-        Cut(1, "facts"), Cut(1, "queries"), Cut(2, "facts"), Cut(2, "queries"), Cut(3, "queries")
-    )  # fmt: skip
 
 
 def test_a_look_is_needed_since_its_absence_costs_enough():

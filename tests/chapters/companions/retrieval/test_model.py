@@ -29,12 +29,6 @@ def double(parameters):
     return type(parameters)(*map(free, parameters[:2]), layers, free(parameters.readout))
 
 
-def small(seeds=(0,)):
-    """Networks of a run each, and a batch for each."""
-    streams = [torch.Generator().manual_seed(seed) for seed in seeds]
-    return double(initial(SMALL, streams)), batch_of(range(4, 4 + len(seeds)))
-
-
 def plain(parameters, run, keys, values, query, n_heads, cut=None):
     """One context of one run with one question, all rows of all layers, head by head."""
 
@@ -64,7 +58,7 @@ def plain(parameters, run, keys, values, query, n_heads, cut=None):
     return norm(x)[-1] @ parameters.readout[run], maps
 
 
-@pytest.mark.parametrize("n_layers", [1, 2, 3])
+@pytest.mark.parametrize("n_layers", [1, 3])
 def test_values_and_gradients_as_by_the_plain_network(n_layers, close):
     architecture = Architecture(n_layers, 2, 8, 16, 12)
     streams = [torch.Generator().manual_seed(seed) for seed in (0, 1)]
@@ -97,42 +91,12 @@ def test_values_and_gradients_as_by_the_plain_network(n_layers, close):
 )
 @torch.no_grad()
 def test_a_look_is_taken_away_as_from_the_plain_network(cut, close):
-    parameters, batch = small()
+    parameters, batch = double(initial(SMALL, [torch.Generator().manual_seed(0)])), batch_of((4,))
     found, whole = (forward(parameters, batch, 2, each).logits for each in (cut, None))
     assert float((found - whole).abs().max()) > 1e-3
     for i, chain in np.ndindex(3, 2):
         context = batch.keys[0, i], batch.values[0, i], batch.query[0, i, chain]
         close(found[0, i, chain], plain(parameters, 0, *context, 2, cut)[0])
-
-
-def test_runs_do_not_see_each_other(close):
-    parameters, batch = small((0, 1))
-    loss = forward(parameters, batch, 2).logits[0].sum()
-    for gradient in torch.autograd.grad(loss, parameters.tensors()):
-        assert float(gradient[1].abs().max()) == 0
-    close(small((1,))[0].readout[0], parameters.readout[1])
-
-
-def test_the_order_of_facts_does_not_matter(close):
-    parameters, batch = small()
-    order = torch.tensor([3, 0, 5, 1, 4, 2])
-    moved = batch._replace(keys=batch.keys[..., order], values=batch.values[..., order])
-    close(forward(parameters, moved, 2).logits, forward(parameters, batch, 2).logits, 1e-11)
-
-
-def test_questions_of_a_context_do_not_see_each_other(close):
-    parameters, batch = small()
-    other = batch._replace(query=torch.stack([batch.query[..., 0], batch.target[..., 0]], dim=-1))
-    one, two = (forward(parameters, b, 2).logits for b in (batch, other))
-    close(one[:, :, 0], two[:, :, 0])
-    assert float((one - two).detach()[:, :, 1].abs().max()) > 1e-3
-
-
-def test_key_and_value_are_told_apart():
-    parameters, batch = small()
-    turned = batch._replace(keys=batch.values, values=batch.keys)
-    difference = forward(parameters, turned, 2).logits - forward(parameters, batch, 2).logits
-    assert float(difference.detach().abs().max()) > 1e-3
 
 
 @pytest.mark.parametrize(

@@ -47,32 +47,11 @@ def test_order_and_symbols_are_uniform():
         assert float(((counted - mean) ** 2 / mean).sum()) < 3 * len(counted)
 
 
-def test_same_seed_same_contexts():
-    one = contexts(seed=5)
-    assert all(map(torch.equal, one, contexts(seed=5)))
-    assert not torch.equal(one.keys, contexts(seed=6).keys)
-
-
-def test_stages_of_each_mode():
-    assert task.stages("mix", 4) == ((1, 2, 3, 4),)
-    assert task.stages("max", 4) == ((4,),)
-    assert [stage[-1] for stage in task.stages("curriculum", 6)] == [1, 2, 4, 6]
-    assert task.stages("curriculum", 4)[-1] == (1, 2, 3, 4)
-    assert task.stages("curriculum", 1) == ((1,),)
-
-
 def test_hops_are_drawn_from_the_allowed_ones_alike():
     drawn = task.draw((2, 5), 1000, 4, generator=torch.Generator().manual_seed(0))
     assert drawn.shape == (1000, 4)
     assert set(drawn.flatten().tolist()) == {2, 5}
     assert abs(float((drawn == 5).double().mean()) - 0.5) < 0.04
-
-
-def test_stacked_batches_keep_their_runs():
-    one, two = contexts(size=5, seed=1), contexts(size=5, seed=2)
-    both = task.stacked([one, two])
-    assert torch.equal(both.keys[1], two.keys)
-    assert both.places.shape == (2, 5, 3, 4)
 
 
 @pytest.mark.usefixtures("unchecked")
@@ -82,7 +61,6 @@ def test_stacked_batches_keep_their_runs():
         (lambda: contexts(vocabulary=14), "3 chains of 4 facts need 15 symbols"),
         (lambda: contexts(hops=torch.tensor([[5]])), "hops must be between 1 and 4"),
         (lambda: contexts(hops=torch.tensor([[0]])), "hops must be between 1 and 4"),
-        (lambda: task.stages("min", 4), "mode must be one of"),
     ],
 )
 def test_bad_requests_raise_one_sentence(call, message):

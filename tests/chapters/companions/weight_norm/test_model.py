@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given, settings
 
 from chapters.companions.weight_norm.model import Network, Private, Shared, Unit, printed, run
-from chapters.companions.weight_norm.wiring import Wiring, add_toggle, started
-from oracles.weight_norm_networks import network_of, parts, print_of, simulated, tidy
+from oracles.weight_norm_networks import network_of, parts, print_of, simulated
 
 STEPS = 5
 
@@ -33,18 +32,6 @@ def test_prints_are_those_of_the_definition(some):
     assert printed(network, STEPS).tolist() == print_of(network, STEPS)
 
 
-@given(parts(cells=40))
-def test_tidying_changes_no_weight_count_and_no_print(some):
-    network = network_of(some)
-    small = tidy(network)
-    assert small.weight_count == network.weight_count
-    assert small.cell_count <= 2 * len(small.private) + 1
-    assert small.species_count <= 2 * small.weight_count + 3
-    if not any(weight.link == "pool" for weight in network.shared):
-        # an untouched cell that a bias switches on is pooled too: it is no part of the network
-        assert printed(small, STEPS).tolist() == printed(network, STEPS).tolist()
-
-
 @pytest.mark.parametrize(
     ("private", "shared", "tapes", "message"),
     [
@@ -62,41 +49,3 @@ def test_tidying_changes_no_weight_count_and_no_print(some):
 def test_rules_are_kept(private, shared, tapes, message):
     with pytest.raises(ValueError, match=message):
         Network(frozenset(private), frozenset(shared), frozenset(tapes))
-
-
-def test_nothing_is_wired_twice():
-    wiring = Wiring()
-    wiring.wire("a", "one")
-    wiring.wire("a", "one")
-    with pytest.raises(ValueError, match="twice"):
-        wiring.build()
-
-
-@pytest.mark.parametrize(("link", "way"), [("left", 1), ("right", -1), ("each", 0)])
-def test_a_pulse_moves_along_a_tape(link, way):
-    wiring = started(("belt",))
-    wiring.wire("belt", "start")
-    wiring.share("belt", "belt", link)
-    (belt,) = run(wiring.build(), 5, (3,), reach=6)
-    assert belt[5].nonzero()[0].tolist() == [6 + 3 * way]  # on place 0 at time 2
-
-
-def test_start_fires_once():
-    wiring = started()
-    wiring.wire("out", "start")
-    assert printed(wiring.build(), 6).tolist() == [0, 1, 0, 0, 0, 0]
-
-
-def test_toggle_passes_every_second_pulse_at_any_distance():
-    pulses = [1, 3, 6, 8, 13, 20, 22, 24]
-    wiring = started()
-    before = "start"
-    for time in range(2, max(pulses) + 1):
-        wiring.wire(("wait", time), before)
-        before = ("wait", time)
-    for time in pulses:
-        wiring.wire("pulse", ("wait", time) if time > 1 else "start")
-    add_toggle(wiring, "pulse")
-    wiring.wire("out", "carry")
-    on = printed(wiring.build(), 40).nonzero()[0] + 1
-    assert on.tolist() == [t + 3 for t in pulses[1::2]]  # pulse, carry and out are a step each

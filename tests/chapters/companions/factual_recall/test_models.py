@@ -1,17 +1,20 @@
-"""The task's sequences, linear attention and its growth rates, against loops and enumeration."""
+"""The task, linear attention and its growth rates, the transformer, by loops and enumeration."""
 
 import itertools
 import math
+from functools import partial
 
 import numpy as np
 import pytest
 import torch
 
 from chapters.companions.factual_recall import linear, task
+from chapters.companions.factual_recall.model import Parameters, Shape, initial, retrieved
 from chapters.companions.factual_recall.task import Facts
 
 CPU = torch.device("cpu")
 SMALL = Facts(subjects=4, relations=3, answers=2, noise=5, length=8)
+SHAPE = Shape(dim=6, heads=2, head_dim=3, width=5)
 
 
 def stream(seed=0):
@@ -24,13 +27,6 @@ def test_even_answers_are_those_of_the_source():
     assert task.even_answers(Facts()).tolist() == printed
 
 
-def test_random_answers_stay_in_their_relations_block():
-    known = task.random_answers(Facts(200, 3, 4), stream())
-    assert known.shape == (200, 3)
-    for r in range(3):
-        assert set(known[:, r].tolist()) == set(range(4 * r, 4 * r + 4))
-
-
 def test_sequences_have_one_subject_one_relation_noise_and_an_end():
     sequences = task.draw(SMALL, 500, stream())
     rows = task.tokens(SMALL, sequences).tolist()
@@ -40,13 +36,6 @@ def test_sequences_have_one_subject_one_relation_noise_and_an_end():
         assert [t for t in row if 4 <= t < 7] == [4 + int(r)]
         assert [t for t in row if t == 12] == [12]
     assert set(sequences.noise.flatten().tolist()) == set(range(7, 12))
-
-
-def test_counts_are_counts():
-    sequences = task.draw(SMALL, 20, stream())
-    rows = task.tokens(SMALL, sequences).tolist()
-    expected = [[row.count(t) for t in range(SMALL.vocabulary)] for row in rows]
-    assert task.counts(SMALL, sequences).tolist() == expected
 
 
 @pytest.mark.parametrize("change", [{"subjects": 0}, {"noise": 0}, {"length": 2}])
@@ -83,16 +72,6 @@ def test_a_step_is_autograds():
     assert before == pytest.approx(math.log(6), abs=1e-5)
     assert record.loss[1] == pytest.approx([before, after], rel=1e-5)
     assert after != pytest.approx(before, rel=1e-3)
-
-
-def test_a_step_tells_the_loss_before_it(close):
-    a, v = torch.full((2, 13), 0.5), torch.randn(2, 13, 6, generator=stream())
-    known = task.even_answers(SMALL)
-    batches = [task.questions(SMALL, known, 16, stream(seed)) for seed in (0, 1)]
-    c, target = map(torch.stack, zip(*batches, strict=True))
-    pairs = zip((c * a[:, None]) @ v, target, strict=True)
-    expected = torch.stack([torch.nn.functional.cross_entropy(*pair) for pair in pairs])
-    close(linear.sgd_step(a, v, c, target, 0.1), expected, 1e-5)
 
 
 def test_a_run_may_err_badly_but_not_diverge():
@@ -152,15 +131,6 @@ def test_the_predicted_step_is_where_the_linear_flow_reaches_one():
     assert linear.predicted_step(rate, alpha, eta) == pytest.approx(step, rel=0.01)
 
 
-def test_training_meets_the_prediction_on_a_small_task():
-    facts = Facts(4, 2, 4, 4, 6)
-    record = run(facts, alpha=[1e-3, 1e-3], learning_rate=0.5, batch_size=256, steps=400, every=2)
-    rates = linear.growth_rates(facts)
-    # before the weights are so large that the prediction moves
-    for found, rate in zip(linear.emergence(record, 0.1), rates, strict=True):
-        assert found == pytest.approx(linear.predicted_step(rate, 1e-3, 0.5, 0.1), rel=0.1)
-
-
 def test_phases_of_a_made_up_run():
     steps = np.arange(0, 60, 10)
     loss = np.array([[3.0, 2.0, 2.01, 1.99, 0.5, 0.05], [3.0, 3.0, 3.0, 3.0, 3.0, 3.0]])
@@ -176,3 +146,64 @@ def test_phases_of_a_made_up_run():
     assert linear.emergence(record).tolist() == [[10, np.inf], [20, np.inf]]
     one = linear.LinearRecord(steps, *(part[:1] for part in record[1:]))
     assert linear.midway(one, linear.phases(one, 2.0)).tolist() == [2]
+
+
+def written_out(shape, frozen, p, tokens):
+    """One run, one sequence: softmax attention from the last token, head by head."""
+    x = frozen.e[tokens]
+    heads = []
+    for h in range(shape.heads):
+        part = slice(h * shape.head_dim, (h + 1) * shape.head_dim)
+        query = x[-1] @ p.q[:, part]
+        scores = (x @ p.k[:, part]) @ query / shape.head_dim**0.5
+        heads.append(torch.softmax(scores, dim=0) @ (x @ p.v[:, part]))
+    y = torch.cat(heads) @ p.o
+    y = y + torch.relu(y @ p.a + p.b[0]) @ p.w
+    return frozen.u @ y
+
+
+@pytest.fixture
+def model():
+    streams = [torch.Generator().manual_seed(i) for i in range(2)]
+    frozen, parameters = initial(SHAPE, SMALL, streams, torch.float64)
+    return frozen, Parameters(*(3 * part.requires_grad_() + 0.1 for part in parameters))
+
+
+def test_logits_and_gradients_are_those_of_attention_in_any_order(model, close):
+    frozen, parameters = model
+    sequences = [task.draw(SMALL, 7, torch.Generator().manual_seed(i)) for i in range(2)]
+    counts = torch.stack([task.counts(SMALL, batch) for batch in sequences]).double()
+    found = retrieved(SHAPE, frozen, parameters, counts) @ frozen.u.mT
+    order = [*torch.randperm(7, generator=torch.Generator().manual_seed(2)).tolist(), 7]
+    rows = []
+    for run, batch in enumerate(sequences):
+        own = (type(parts)(*(part[run] for part in parts)) for parts in (frozen, parameters))
+        written = partial(written_out, SHAPE, *own)
+        rows.append(torch.stack([written(row[order]) for row in task.tokens(SMALL, batch)]))
+    expected = torch.stack(rows)
+    close(found, expected, 1e-12)
+    weight = torch.randn(found.shape, generator=torch.Generator().manual_seed(3), dtype=found.dtype)
+    fast, slow = (
+        torch.autograd.grad((logits * weight).sum(), parameters, retain_graph=True)
+        for logits in (found, expected)
+    )
+    for one, other in zip(fast, slow, strict=True):
+        close(one, other, 1e-10)
+
+
+def test_scores_that_are_far_apart_do_not_divide_by_zero():
+    frozen, start = initial(SHAPE, SMALL, [torch.Generator().manual_seed(i) for i in range(2)])
+    parameters = Parameters(*(part.requires_grad_() for part in start._replace(k=1e4 * start.k)))
+    counts = task.counts(SMALL, task.draw(SMALL, 12, torch.Generator().manual_seed(0)))
+    found = retrieved(SHAPE, frozen, parameters, counts.expand(2, -1, -1))
+    assert found.dtype == torch.float32
+    slopes = torch.autograd.grad(found.sum(), parameters)
+    assert all(torch.isfinite(part).all() for part in (found, *slopes))
+
+
+def test_parameters_are_counted_as_in_the_source():
+    shape = Shape(16, 8, 2, 16)
+    assert shape.attention_parameters == 4 * 8 * 2 * 16
+    assert shape.mlp_parameters == 2 * 16 * 16
+    _, p = initial(shape, SMALL, [torch.Generator().manual_seed(0)])
+    assert shape.parameters == sum(part.numel() for part in p) - p.b.numel()

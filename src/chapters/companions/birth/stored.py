@@ -1,20 +1,24 @@
-"""The stored runs, and what is measured in each."""
+"""The stored runs, data/companions/birth.json: declared, measured and read.
+
+They take about an hour on one core.
+"""
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 import torch
+from jaxtyping import Float, Int
 from torch import Tensor
 
-from .. import Settings, model, task
-from .. import task_tables as tables
-from ..attention import RecallsAndFocus
-from ..bigrams import Bigrams
-from ..training import train
-from . import generic
-from .generic import Generic
+from running.records import StoredRuns
+
+from . import Settings, bigrams, model, task
+from .attention import RecallsAndFocus
+from .bigrams import Bigrams
+from .training import train
 
 N_READ = 32  # sequences on which attention is read
 TEST_SEED = 10**6  # the stream of sequences to test on, and to read
@@ -34,7 +38,6 @@ WIDTHS = 128, 256, 512, 1024
 FIXED = {256: (0, 1, 2), 128: (0,), 512: (0,)}
 DRAWN_AGAIN = 1, 2
 LONG = 256  # the source's length, with an eighth of its batch
-SHOWN = "random 512", 0  # the run whose memories are stored whole
 
 
 @dataclass(frozen=True)
@@ -64,7 +67,7 @@ class Cell:
     """One run: its name, its settings, its seed."""
 
     name: str
-    settings: Simplified | Generic
+    settings: Simplified
     seed: int
 
 
@@ -76,7 +79,6 @@ def _cells() -> tuple[Cell, ...]:
     in_order = RELEASES["from the output"]
     return (
         *(Cell(f"random {dim}", wide[dim], 0) for dim in WIDTHS[:3]),
-        Cell("generic", Generic(), 0),
         *(Cell(name, replace(wide[256], released=at), 0) for name, at in RELEASES.items()),
         Cell("random 128", wide[128], 1),  # the width at which embeddings overlap most, again
         Cell("source", Simplified.of(SOURCE), 0),
@@ -90,24 +92,12 @@ def _cells() -> tuple[Cell, ...]:
     )
 
 
-CELLS = _cells()
-
-
 def measure(cell: Cell, bigrams: Bigrams) -> dict[str, Any]:
-    """What is stored of a run: curves, and accuracies on fresh sequences."""
+    """What is stored of a run: curves, and the accuracy on fresh sequences."""
     settings = cell.settings
     what = task.make(bigrams, settings.n_triggers, random_triggers=settings.random_triggers)
     draw = torch.Generator().manual_seed(TEST_SEED + cell.seed)
     tested = task.sample(what, 512, settings.length, generator=draw)
-    if isinstance(settings, Generic):
-        layer = generic.train(settings, bigrams, cell.seed, label=cell.name)
-        answer = partial(generic.logits, layer.parts, n_heads=settings.n_heads)
-        return {
-            "accuracy": rounded(layer.accuracy),
-            "loss": rounded(layer.loss),
-            "tested": accuracies(answer, tested, settings.n_triggers),
-        }
-    reader = RecallsAndFocus.of(what, task.Batch(*(part[:N_READ] for part in tested)))
     record = train(
         Settings(**asdict(settings)),
         bigrams,
@@ -115,53 +105,74 @@ def measure(cell: Cell, bigrams: Bigrams) -> dict[str, Any]:
         n_layers=2,
         device=torch.device("cpu"),
         label=cell.name,
-        read=reader,
+        read=RecallsAndFocus.of(what, task.Batch(*(part[:N_READ] for part in tested))),
     )
     answer = partial(model.logits, record.frozen, record.trained)
-    entry: dict[str, Any] = {
+    return {
         "probed": record.probed.tolist(),
         "readings": rounded(record.readings.T),
         "accuracy": rounded(record.accuracy),
         "loss": rounded(record.loss),
-        "tested": accuracies(answer, tested, settings.n_triggers),
+        "tested": {"all": accuracy(answer, tested)},
     }
-    if (cell.name, cell.seed) == SHOWN:
-        entry["maps"] = _maps(record.frozen, record.trained, what.n_tokens)
-    return entry
 
 
 @torch.no_grad()
-def accuracies(
-    answer: Callable[[Tensor], Tensor], batch: task.Batch, n_triggers: int
-) -> dict[str, float]:
-    """Accuracy at all scored positions, and apart where sequences are stuck; their shares."""
-    found = [answer(tokens).argmax(dim=2) for tokens in batch.tokens.split(CHUNK)]
-    right = (torch.cat(found) == batch.targets).double()
-    stuck = task.stuck(batch.scored, n_triggers)
-    shares = {
-        "all": right[batch.scored].mean(),
-        "free": right[batch.scored & ~stuck].mean(),
-        "stuck": right[stuck].mean(),
-        "stuck_sequences": stuck.any(dim=1).double().mean(),
-        "stuck_positions": stuck.sum() / batch.scored.sum(),
-    }
-    return {name: round(float(share), 4) for name, share in shares.items()}
-
-
-def _maps(frozen: model.Frozen, trained: model.Trained, n_tokens: int) -> dict[str, Any]:
-    """The three memories of a run: the first quarter of positions, tokens, tokens."""
-    found = tables.tables(frozen, trained)
-    assert isinstance(found, tables.Tables)
-    n = len(found.kq1)
-    places = slice(n_tokens, n_tokens + len(frozen.p) // 4)
-    values = {
-        "ov2": found.out[:, :n_tokens],
-        "kq2": found.kq2[:n_tokens, n : n + n_tokens],
-        "kq1": found.kq1[places, places].tril(),
-    }
-    return {name: rounded(value.detach(), 2) for name, value in values.items()}
+def accuracy(answer: Callable[[Tensor], Tensor], batch: task.Batch) -> float:
+    """Accuracy at all scored positions."""
+    found = torch.cat([answer(part).argmax(dim=2) for part in batch.tokens.split(CHUNK)])
+    return round(float((found == batch.targets)[batch.scored].double().mean()), 4)
 
 
 def rounded(values: Any, digits: int = 4) -> Any:
     """Numbers as they are stored."""
     return torch.as_tensor(values, dtype=torch.float64).round(decimals=digits).tolist()
+
+
+RUNS = StoredRuns(
+    measure, _cells(), tables={"bigrams": ("data/shakespeare_bigrams.csv", bigrams.read)}
+)
+
+
+class Curves(NamedTuple):
+    """Readings of the simplified transformer during training, as `RecallsAndFocus` takes them."""
+
+    ov2: Float[np.ndarray, " probes"]
+    kq2: Float[np.ndarray, " probes"]
+    kq1: Float[np.ndarray, " probes"]
+    kq1_early: Float[np.ndarray, " probes"]
+    previous: Float[np.ndarray, " probes"]
+    previous_top: Float[np.ndarray, " probes"]
+    match: Float[np.ndarray, " probes"]
+    match_top: Float[np.ndarray, " probes"]
+    matched: Float[np.ndarray, " probes"]  # recall of W_KQ^2 by frequency
+
+
+class BirthRun(NamedTuple):
+    """A stored run."""
+
+    name: str
+    seed: int
+    settings: Simplified
+    loss: Float[np.ndarray, " steps"]
+    accuracy: Float[np.ndarray, " steps"]
+    tested: float  # accuracy on fresh sequences
+    probed: Int[np.ndarray, " probes"]
+    curves: Curves
+
+
+def read(text: str) -> list[BirthRun]:
+    """The runs of a file; ValueError for other runs."""
+    return [
+        BirthRun(
+            cell.name,
+            cell.seed,
+            cell.settings,
+            np.array(entry["loss"]),
+            np.array(entry["accuracy"]),
+            entry["tested"]["all"],
+            np.array(entry["probed"], dtype=int),
+            Curves(*np.array(entry["readings"], dtype=float)),
+        )
+        for cell, entry in RUNS.read(text).items()
+    ]

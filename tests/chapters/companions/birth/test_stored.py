@@ -1,0 +1,55 @@
+"""The stored runs: declared, written and read back, and the order that is read from them."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from chapters.companions.birth import order, stored
+from stored_runs import stored_text
+
+
+def test_every_stored_run_is_declared():
+    assert set(stored.RUNS.read(stored_text("birth"))) == set(stored.RUNS.cells)
+
+
+def made(ov2, kq2, kq1, *, early=None, matched=None, drawn=True):
+    """A run whose recalls are given at steps 0, 10, ..."""
+    recalls = [np.array(curve, dtype=float) for curve in (ov2, kq2, kq1, early or kq1)]
+    looks = [np.zeros(len(ov2))] * 4
+    curves = stored.Curves(*recalls, *looks, np.array(matched or kq2, dtype=float))
+    settings = stored.Simplified.of(replace(stored.RANDOM, random_triggers=drawn))
+    steps = 10 * np.arange(len(ov2))
+    return stored.BirthRun("made", 0, settings, np.zeros(1), np.zeros(1), 0.0, steps, curves)
+
+
+def test_arrivals_stay():
+    run = made([0, 0.6, 0.2, 1, 1], [0, 0, 0, 0.1, 0.8], [0, 0, 0, 0, 0])
+    found = order.arrivals(run)
+    assert found.begun == (10, 30, np.inf)
+    assert found.half == (30, 40, np.inf)
+    assert found.levels[0] == (10, 40, np.inf)  # a tenth beyond chance is more than .1
+    assert found.levels[8] == (30, np.inf, np.inf)
+
+
+def test_order_of_what_is_decided():
+    right = made([0, 1, 1, 1], [0, 0, 1, 1], [0, 0, 0, 1])
+    wrong = made([0, 1, 1, 1], [0, 0, 0, 1], [0, 0, 1, 1])
+    open_ = made([0, 1, 1, 1], [0, 0, 0, 0], [0, 0, 0, 0])
+    assert order.compare([right]) == (1, 1, 1, 1, 1)
+    assert order.compare([wrong]) == (0, 0, 0, 1, 0)
+    found = order.compare([open_])
+    assert found.output_first == 1
+    assert np.isnan([found.begun, found.half, found.levels, found.match_first]).all()
+    assert order.compare([right, wrong, open_]).levels == 0.5
+    assert order.follows((5.0, 5.0, 9.0)) is False
+    assert order.follows((5.0, np.inf, 9.0)) is False
+    assert order.follows((5.0, 9.0, np.inf)) is True
+
+
+def test_order_by_use_reads_other_curves():
+    run = made([0, 1, 1, 1], [0, 0, 0, 1], [0, 0, 1, 1], early=[0, 0, 0, 1], matched=[0, 0, 1, 1])
+    assert order.compare([run]).levels == 0
+    assert order.compare([run], by_use=True).levels == 1
+    few = made([0, 1, 1], [0.2, 0.2, 1], [0, 0, 1], drawn=False)
+    assert order.shares(few)["kq2"] == pytest.approx([0, 0, 1])  # a fifth is chance among five
