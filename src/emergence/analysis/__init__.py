@@ -1,7 +1,5 @@
 """Measures of trained networks: curves, weights, the circuit, key-query products."""
 
-from emergence._moved import moved
-
 from ._attention_patterns import Circuit, attentions, circuit, head_weights
 from ._curves import Exponent, exponent, first_fallen, first_reached, in_order, settled
 from ._prediction_error import Agreement, agreement
@@ -29,7 +27,3 @@ __all__ = [
     "settled",
     "structure",
 ]
-
-
-def __getattr__(name: str) -> None:
-    raise moved(__name__, name)

@@ -1,7 +1,5 @@
 """The networks of `models`, computed exactly at a fraction of the cost (chapter Cost)."""
 
-from emergence._moved import moved
-
 from ._attention_only import attention_only_logits, key_query_products
 from ._disentangled import disentangled_output, induction_head_output
 
@@ -11,7 +9,3 @@ __all__ = [
     "induction_head_output",
     "key_query_products",
 ]
-
-
-def __getattr__(name: str) -> None:
-    raise moved(__name__, name)

@@ -1,6 +1,23 @@
-"""Interval arithmetic: balls of Arb, through python-flint."""
+"""Interval arithmetic: balls of Arb, through python-flint, and their ends as floats."""
+
+import math
+from decimal import Decimal
+from fractions import Fraction
+from typing import NamedTuple
 
 from flint import arb
+
+
+class Bounds(NamedTuple):
+    """Two ends, rounded outwards (this book).
+
+    Attributes:
+        low: not above the number.
+        high: not below it.
+    """
+
+    low: float
+    high: float
 
 
 def ball(low: float, high: float) -> arb:
@@ -18,3 +35,41 @@ def ball(low: float, high: float) -> arb:
         True
     """
     return arb(low).union(arb(high))
+
+
+def outward(value: arb) -> Bounds:
+    """The ends of a ball as floats, rounded outwards (this book).
+
+    Args:
+        value: a ball of Arb.
+
+    Returns:
+        Two floats, with the whole ball between them.
+
+    Example:
+        >>> low, high = intervals.outward(intervals.ball(0.0, 1.0))
+        >>> low < 0 and 1 < high
+        True
+    """
+    low, high = float(value.lower()), float(value.upper())
+    return Bounds(math.nextafter(low, -math.inf), math.nextafter(high, math.inf))
+
+
+def printed(bounds: tuple[float, float], unit: int = 1, digits: int = 5) -> str:
+    """Bounds in decimals, the lower rounded down and the upper up (this book).
+
+    Args:
+        bounds: both ends.
+        unit: what they are divided by.
+        digits: after the decimal point, >= 0.
+
+    Returns:
+        The text.
+
+    Example:
+        >>> intervals.printed((-1.234, 5.671), digits=2)
+        '-1.24 to 5.68'
+    """
+    low, high = (Fraction(end) / unit * 10**digits for end in bounds)
+    ends = Decimal(math.floor(low)), Decimal(math.ceil(high))
+    return " to ".join(f"{end.scaleb(-digits):.{digits}f}" for end in ends)

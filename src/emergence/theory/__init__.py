@@ -6,8 +6,6 @@ The functions of this package take the number of pairs, or any landscape: a loss
 `area` has one law for all of them.
 """
 
-from emergence._moved import moved
-
 from ._flow import UNIT, Crossing, Landscape, Path, Point, Rates, Trajectory, descent_in, flow_in
 from ._full import full_gradient, full_loss, landscape_of_chances
 from ._gaussian import PredictedSteps, crossover_time, first_steps, gaussian_rates, predicted_steps
@@ -56,7 +54,3 @@ __all__ = [
     "uniform_gradient",
     "uniform_loss",
 ]
-
-
-def __getattr__(name: str) -> None:
-    raise moved(__name__, name)

@@ -3,8 +3,6 @@
 If a cache is attached, an interrupted run continues and ends with the same bits.
 """
 
-from emergence._moved import moved
-
 from ._closed_form import train_closed
 from ._minimal import (
     SAMPLERS,
@@ -54,7 +52,3 @@ __all__ = [
     "train_minimal",
     "train_tokens",
 ]
-
-
-def __getattr__(name: str) -> None:
-    raise moved(__name__, name)

@@ -5,14 +5,14 @@ import sympy as sp
 
 from chapters.beyond.effective_context.symbols import bursty_residuals
 from chapters.beyond.knock_in.speeds import cross_entropy_residuals, held_residuals
-from chapters.beyond.real_transformers.speeds import three_halves
+from chapters.beyond.real_transformers.steps import clock, three_halves
 from chapters.beyond.uniform_queries.symbols import uniform_residuals
 from emergence.proofs import residuals as steps
 from emergence.proofs.speeds import leading_speeds
 
 DERIVATIONS = [
     uniform_residuals, bursty_residuals, leading_speeds,
-    three_halves, held_residuals, cross_entropy_residuals,
+    three_halves, clock, held_residuals, cross_entropy_residuals,
 ]  # fmt: skip
 
 

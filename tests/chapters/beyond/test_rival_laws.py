@@ -13,13 +13,6 @@ def test_sparse_attention_is_proportional_to_the_root_of_the_dimension():
     assert times == pytest.approx([400 * 0.1 * np.sqrt(d) for d in (400, 1600)], rel=0.02)
 
 
-def test_one_step_given_layer_1_and_a_slow_output_is_sparse_attention():
-    ours = rival_laws.one_step_time(theory.landscape_of(64), 1024)
-    theirs = rival_laws.sparse_attention_time(128, 1024)
-    assert ours == pytest.approx(theirs, rel=0.02)
-    assert rival_laws.one_step_time(theory.landscape_of(64), 1) != pytest.approx(theirs, rel=0.5)
-
-
 def test_the_difference_from_sparse_attention_falls_like_the_root_of_the_dimension():
     """*Results in brief* says 3% at 16 dimensions."""
     dims = np.array([16, 64, 256])
@@ -35,18 +28,3 @@ def test_one_copy_is_the_plain_context():
     assert rival_laws.copied(6, 1).gradient(0.3, 0.4, 0.5) == pytest.approx(
         plain.gradient(0.3, 0.4, 0.5)
     )
-
-
-def test_adam_moves_by_its_rate():
-    assert rival_laws.adam_steps(64, rate=0.01) == pytest.approx(0.5 / 0.01, abs=10)
-    assert rival_laws.adam_steps(64, rate=1e-4, steps=10) == np.inf
-
-
-def test_power():
-    sizes = np.array([1.0, 2.0, 4.0])
-    assert rival_laws.power(sizes, 3 * sizes**1.5) == pytest.approx(1.5)
-
-
-def test_width_fits_an_exact_basis():
-    run = rival_laws.RivalLaws().tokens(4, 32)
-    assert run.dim >= 2 * (run.vocabulary + run.block_size) + run.vocabulary

@@ -1,4 +1,4 @@
-"""The area law: the cases on which it is tested, and the sizes of flows and trainings."""
+"""The area law: the cases on which it is tested, and the sizes of flows and curricula."""
 
 from dataclasses import dataclass, field, replace
 
@@ -6,10 +6,10 @@ import numpy as np
 
 from emergence.presets import preset
 from emergence.tasks import Query
-from emergence.theory import UNIT, Landscape, Rates, cross_entropy, gaussian_rates
+from emergence.theory import Landscape, Rates, cross_entropy, gaussian_rates
 from emergence.theory.area import asked
 
-from .training import AskedTraining, Curriculum
+from .training import Curriculum
 
 COPIES = 4
 
@@ -34,10 +34,6 @@ class Case:
     vocabulary: int | None = None
     bounded: bool = True
 
-    @property
-    def dim(self) -> int:
-        return (4 if self.gaussian else 2) * len(self.order)
-
     def landscape(self) -> Landscape:
         """The loss of the three parameters, a closed formula."""
         if self.vocabulary is None:
@@ -45,20 +41,9 @@ class Case:
         query: Query = "last" if self.chances[-1] == 1 else "uniform"
         return cross_entropy.landscape(len(self.order), self.vocabulary, query)
 
-    def rates(self, step: float = 1.0) -> Rates:
-        """Of the flow; or of one step, in flow time where rates are one."""
-        if self.gaussian:
-            return gaussian_rates(self.dim, step)
-        return Rates(*(step * rate for rate in UNIT))
-
-    def training(self, step: float, steps: int, batch_size: int) -> AskedTraining:
-        """The three parameters on sampled data."""
-        rates = self.rates(step)
-        return AskedTraining(
-            self.order, self.chances, self.dim, batch_size, steps,
-            (rates.alpha, rates.beta, rates.gamma), "gaussian" if self.gaussian else "orthonormal",
-            self.vocabulary,
-        )  # fmt: skip
+    def rates(self) -> Rates:
+        """Of the flow; Gaussian inputs have four dimensions a pair."""
+        return gaussian_rates(4 * len(self.order)) if self.gaussian else Rates()
 
 
 def only(pair: int, n_pairs: int) -> tuple[float, ...]:
@@ -118,12 +103,9 @@ def cases(n_pairs: int) -> tuple[Case, ...]:
 
 @dataclass(frozen=True)
 class AreaLaw:
-    """Sizes of the flows, of the trainings and of the curricula."""
+    """Sizes of the flows and of the curricula."""
 
     flow_pairs: tuple[int, ...] = (16, 32, 64)
-    sampled_pairs: int = 16
-    batch_size: int = 64
-    steps_to_emerge: int = 200
     asymptotic_pairs: int = 1024  # of the comparison with earlier formulas
     curriculum_pairs: tuple[int, ...] = (16, 32, 64, 128)
     full_pairs: tuple[int, ...] = (16, 32, 64)  # of the same with all nineteen
@@ -142,9 +124,6 @@ PRESET = preset(
     paper=AreaLaw(),
     smoke=AreaLaw(
         flow_pairs=(8, 16),
-        sampled_pairs=4,
-        batch_size=16,
-        steps_to_emerge=40,
         asymptotic_pairs=32,
         curriculum_pairs=(2, 3, 4),
         full_pairs=(2, 3, 4),

@@ -1,7 +1,7 @@
 """Trainings in batches of several sizes, for the law of their noise."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -24,25 +24,6 @@ class Setting:
 
     def training(self, batch_size: int) -> MinimalTraining:
         return MinimalTraining(self.n_pairs, self.dim, batch_size, self.steps, record_every=2)
-
-
-@dataclass(frozen=True)
-class Critical:
-    """A prediction: the loss rises at the first tested size, and not at the second.
-
-    Attributes:
-        learning_rate: lambda of the trainings.
-        setting: their N, D and steps, and the two batch sizes at which the law is followed.
-        tested: other two, the law's critical batch over 1.5 and times 1.5, written down before any
-            training at them.
-    """
-
-    learning_rate: float
-    setting: Setting
-    tested: tuple[int, int]
-
-    def training(self, batch_size: int) -> MinimalTraining:
-        return replace(self.setting.training(batch_size), learning_rate=self.learning_rate)
 
 
 @dataclass(frozen=True)
@@ -117,9 +98,6 @@ class BatchNoise:
 
     floors: tuple[Setting, ...]
     weights: Setting  # whose weights are read against the batch size
-    critical: tuple[Critical, ...]
-    threshold: float = 1.25  # of the rise, for a loss that rises
-    early: int = 20  # steps at which nothing has emerged
     draws: int = 8
     sequences: int = 128
 
@@ -132,17 +110,10 @@ PRESET = preset(
         # Figure 4's setting, and half of it
         (Setting(16, 32, 240, (256, 512, 1024)), Setting(8, 16, 400, (256, 512, 1024))),
         Setting(4, 16, 400, (128, 256, 512, 1024, 2048)),  # Figure 3's
-        critical=(
-            Critical(1.0, Setting(8, 16, 300, (400, 800)), tested=(375, 843)),
-            Critical(2.0, Setting(8, 16, 150, (800, 1600)), tested=(745, 1677)),
-            Critical(1.0, Setting(4, 12, 300, (200, 400)), tested=(165, 371)),
-        ),
     ),
     smoke=BatchNoise(
         (Setting(2, 4, 12, (16, 32)), Setting(2, 8, 12, (16, 32))),
         Setting(2, 4, 12, (16, 32)),
-        critical=(Critical(1.0, Setting(2, 4, 20, (8, 16)), tested=(8, 16)),),
-        early=4,
         draws=2,
         sequences=16,
     ),

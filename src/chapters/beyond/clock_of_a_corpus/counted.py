@@ -6,8 +6,7 @@ from typing import Any
 from emergence.clock import Pulls, pulls
 from running.records import StoredRuns
 
-from . import sgd
-from .stored import CELLS, Cell, Natural, read
+from .stored import CELLS, Natural, read
 from .synthetic import Synthetic
 
 COMMAND = "make record WHAT=runs RUNS=clock_counts"
@@ -48,8 +47,7 @@ def _rounded(value: Any) -> Any:
 
 def asked_for() -> tuple[Count, ...]:
     """Each text at each context that a cell has, once."""
-    cells: tuple[Cell | sgd.Descent, ...] = (*CELLS, *sgd.CELLS)
-    return tuple(dict.fromkeys(Count(cell.text, cell.context) for cell in cells))
+    return tuple(dict.fromkeys(Count(cell.text, cell.context) for cell in CELLS))
 
 
 RUNS = StoredRuns(count, asked_for())

@@ -14,7 +14,7 @@ from emergence.clock import Pulls
 from . import counted, stored
 from .corpora import SOURCES
 from .counted import Count, restored
-from .stored import BUDGET, CELLS, COMMAND, LEVEL, PILOTS, Cell, Natural
+from .stored import CELLS, LEVEL, PILOTS, Cell, Natural
 from .synthetic import Synthetic
 
 SAVED = 0.5  # nats that the head has to save, by loss or by ablation, to be there
@@ -180,6 +180,3 @@ def text_in_words(text: Synthetic | Natural) -> str:
         unit = "bytes" if text.vocabulary == 256 else f"{text.vocabulary} pieces"
         return f"{SOURCES[text.name].title}, {unit}"
     return f"V = {text.vocabulary}, f = {text.repeats}, r = {text.reliability}"
-
-
-__all__ = ["BUDGET", "COMMAND", "SOURCES", "Run", "Stored", "in_words", "told_apart"]

@@ -14,45 +14,26 @@ RULES: dict[Query, str] = {"last": "last pair", "uniform": "any pair"}
 
 @dataclass(frozen=True)
 class EveryPosition:
-    """Sizes of the flows.
+    """Sizes of the flows."""
 
-    Attributes:
-        three_pairs: N of three parameters, the last two a factor of two apart.
-        largest: N at which the law is compared with the flow, last pair.
-        late_pairs: N of the mixtures of late prefixes, of what is skipped and of shares.
-        skipped: how many of the shortest prefixes are left out.
-        shares: of sequences that have a loss at every position.
-        full_last: N of all nineteen, last pair.
-        full_any: N of all nineteen, any pair.
-        followed_pairs: N of the curves of all nineteen.
-        powers: s of weights in proportion to n^-s.
-        weighted_pairs: N of these with three parameters, the last two a factor of two apart.
-        weighted_full: the same with all nineteen.
-        enclosed: N0 of the bounds for every N >= N0.
-        cells: steps of these bounds up to beta = 1.
-        predicted_pairs: largest N whose trainings are compared with population descent.
-        few_step: below N0, every which N is integrated.
-        copied_places: places N of contexts in which each pair comes several times.
-        copies: of each pair there, a divisor of N.
-    """
-
+    # N of three parameters, the last two a factor of two apart
     three_pairs: tuple[int, ...] = (16, 32, 64, 128, 256, 512, 1024, 2048, 4096)
-    largest: int = 2**18
-    late_pairs: int = 1024
+    largest: int = 2**18  # N at which the law is compared with the flow, last pair
+    late_pairs: int = 1024  # N of the mixtures of late prefixes, of what is skipped and of shares
+    # how many of the shortest prefixes are left out
     skipped: tuple[int, ...] = (1, 2, 4, 8, 16, 32, 64)
-    shares: tuple[float, ...] = (0.1, 0.3)
-    full_last: tuple[int, ...] = (8, 16, 32, 64, 128, 256, 512)
-    full_any: tuple[int, ...] = (8, 16, 32, 64, 256, 512)
-    followed_pairs: int = 32
-    predicted_pairs: int = 128
-    powers: tuple[float, ...] = (0.0, 0.5, 1.0, 1.5, 2.0)
+    shares: tuple[float, ...] = (0.1, 0.3)  # of sequences that have a loss at every position
+    full_last: tuple[int, ...] = (8, 16, 32, 64, 128, 256, 512)  # N of all nineteen, last pair
+    full_any: tuple[int, ...] = (8, 16, 32, 64, 256, 512)  # N of all nineteen, any pair
+    followed_pairs: int = 32  # N of the curves of all nineteen
+    predicted_pairs: int = 128  # largest N whose trainings are compared with population descent
+    powers: tuple[float, ...] = (0.0, 0.5, 1.0, 1.5, 2.0)  # s of weights in proportion to n^-s
+    # N of these with three parameters, the last two a factor of two apart
     weighted_pairs: tuple[int, ...] = (256, 512, 1024, 2048, 4096)
-    weighted_full: tuple[int, ...] = (128, 256)
-    enclosed: int = 256
-    cells: int = 400
-    few_step: int = 9
-    copied_places: int = 256
-    copies: int = 4
+    weighted_full: tuple[int, ...] = (128, 256)  # the same with all nineteen
+    enclosed: int = 256  # N0 of the bounds for every N >= N0
+    cells: int = 400  # steps of these bounds up to beta = 1
+    few_step: int = 9  # below N0, every which N is integrated
 
     def full_pairs(self, query: Query) -> tuple[int, ...]:
         """The N of all nineteen under a query rule."""
@@ -74,7 +55,6 @@ PRESET = preset(
         weighted_full=(2, 4),
         cells=50,
         few_step=100,
-        copied_places=32,
     ),
 )
 

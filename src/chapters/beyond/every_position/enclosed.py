@@ -19,17 +19,11 @@ FURTHEST = 2  # a beta by which alpha has emerged, or the bounds are too wide
 
 
 class Enclosed(NamedTuple):
-    """Bounds (low, high) of T/N for every N >= `least`.
+    """Bounds (low, high) of T/N for every N >= `least`."""
 
-    Attributes:
-        least: N0.
-        alpha: of alpha_3, threshold 1/2.
-        beta: of beta_2.
-    """
-
-    least: int
-    alpha: tuple[float, float]
-    beta: tuple[float, float]
+    least: int  # N0
+    alpha: tuple[float, float]  # of alpha_3, threshold 1/2
+    beta: tuple[float, float]  # of beta_2
 
 
 class _Limits(NamedTuple):
@@ -42,18 +36,10 @@ class _Limits(NamedTuple):
 
 @kept
 def enclose_every(least: int, *, cells: int = 200, many: bool = False) -> Enclosed:
-    """Bounds that hold for every N >= `least` (chapter A loss at every position).
+    """Bounds that hold for every N >= `least`, rounded outwards.
 
-    Args:
-        least: N0, >= 2; H_N is at least that of N0.
-        cells: steps of beta up to 1.
-        many: whether to take H_N as infinite, for bounds of the limits of T/N.
-
-    Returns:
-        The bounds, rounded outwards.
-
-    Raises:
-        ArithmeticError: where they do not close.
+    There are `cells` steps of beta up to 1. With `many`, H_N counts as infinite, for bounds of the
+    limits of T/N. Raises ArithmeticError where the bounds do not close.
     """
     ctx.prec = PRECISION
     alpha, low, high = arb(0), arb(0), arb(0)  # low and high: time at least and at most

@@ -8,34 +8,28 @@ import numpy as np
 from emergence import theory
 from emergence.models import Mask
 from emergence.tasks import Query
-from emergence.theory import Model
+from emergence.theory import Landscape, Model
 from running import sweep
 
 from . import inverse_power
 
+GIVEN = 40.0  # layer 1 given: e^40 outweighs any context
+DIM = 1024  # an output that learns at the rate 1/d, as in their equations
+
 
 @dataclass(frozen=True)
 class Mixture:
-    """A flow with the weights n^-power on prefixes.
+    """A flow with the weights n^-power on prefixes."""
 
-    Attributes:
-        n_pairs: pairs N.
-        query: which pair of each prefix is asked for.
-        model: `reduced`, three parameters, or `full`, nineteen.
-        power: of the weights; 0 for equal ones.
-        whole: whether the loss that collapses is that of the full context, asked for its last
-            pair, instead of the one that is trained.
-        without: places of parameters that are held at zero.
-        mask: whether a position attends to itself, as in `theory.emergence_times`.
-    """
-
-    n_pairs: int
-    query: Query = "last"
-    model: Model = "full"
-    power: float = 0.0
+    n_pairs: int  # pairs N
+    query: Query = "last"  # which pair of each prefix is asked for
+    model: Model = "full"  # `reduced`, three parameters, or `full`, nineteen
+    power: float = 0.0  # of the weights; 0 for equal ones
+    # whether the loss that collapses is that of the full context, asked for its last pair, instead
+    # of the one that is trained
     whole: bool = False
-    without: tuple[int, ...] = ()
-    mask: Mask = "strict"
+    without: tuple[int, ...] = ()  # places of parameters that are held at zero
+    mask: Mask = "strict"  # whether a position attends to itself, as in `theory.emergence_times`
 
 
 def mixture_times(mixture: Mixture) -> list[float]:
@@ -55,17 +49,19 @@ def mixture_times(mixture: Mixture) -> list[float]:
 
 
 def all_mixtures(mixtures: Sequence[Mixture], *, label: str) -> list[theory.EmergenceTimes]:
-    """The times of each flow, in their order; the longest go first."""
-    longest = sorted(range(len(mixtures)), key=lambda i: -_work(mixtures[i]))
-    found = sweep.run(mixture_times, [mixtures[i] for i in longest], label=label)
-    by_place = dict(zip(longest, found, strict=True))
-    return [theory.EmergenceTimes(*by_place[i]) for i in range(len(mixtures))]
+    """The times of each flow, in their order."""
+    return [
+        theory.EmergenceTimes(*found) for found in sweep.run(mixture_times, mixtures, label=label)
+    ]
 
 
-def _work(mixture: Mixture) -> int:
-    """In proportion to what a flow costs, about."""
-    return (
-        mixture.n_pairs
-        * (1 if mixture.model == "reduced" else 4)
-        * (4 if mixture.query == "uniform" else 1)
-    )
+def one_step_time(landscape: Landscape) -> float:
+    """When beta emerges with layer 1 given and an output that learns at the rate 1/d.
+
+    This is the law of Zucchet and others, as in the chapter Rival laws. Infinity for never, in flow
+    time at unit learning rate.
+    """
+    return theory.times_in(
+        landscape, rates=theory.Rates(0.0, 1.0, 1 / DIM), start=(GIVEN, 0.0, 0.0),
+        end=100.0 * landscape.pairs * DIM**0.5,
+    ).beta  # fmt: skip

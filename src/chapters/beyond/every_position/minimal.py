@@ -23,25 +23,15 @@ ALPHA, BETA, GAMMA = 2, 4, 17  # places of alpha_3, beta_2 and gamma_3 among the
 class AskedWeights:
     """Gradient descent of the disentangled transformer from zero, as in §4 except for the queries.
 
-    The loss is the mean over contexts and dimensions, weighted over the queries of a context.
+    The loss is the mean over contexts and dimensions, weighted over the queries of a context."""
 
-    Args:
-        kind: what is asked, as in `supervision.asked`.
-        n_pairs: pairs N in a context, >= 1.
-        dim: dimension D of an item, label or position, even; for orthonormal data >= 2N.
-        batch_size: fresh contexts a step.
-        steps: number of updates.
-        learning_rate: > 0.
-        data: `gaussian` (Eq. 5) or `orthonormal` (Assumption 7).
-    """
-
-    kind: Kind
-    n_pairs: int
-    dim: int
-    batch_size: int
-    steps: int
-    learning_rate: float = 1.0
-    data: Data = "gaussian"
+    kind: Kind  # what is asked, as in `supervision.asked`
+    n_pairs: int  # pairs N in a context, >= 1
+    dim: int  # dimension D of an item, label or position, even; for orthonormal data >= 2N
+    batch_size: int  # fresh contexts a step
+    steps: int  # number of updates
+    learning_rate: float = 1.0  # > 0
+    data: Data = "gaussian"  # `gaussian` (Eq. 5) or `orthonormal` (Assumption 7).
 
 
 def prefix_output(

@@ -25,23 +25,14 @@ PER_PAIR, DIM, EMBEDDING_NORM = 4, 64, 4.0  # as in that grid
 
 @dataclass(frozen=True)
 class WeightsCell:
-    """All 28 D^2 weights with D = 2N from zero, one run per seed.
+    """All 28 D^2 weights with D = 2N from zero, one run per seed."""
 
-    Attributes:
-        kind: what is asked, as in `supervision.asked`.
-        n_pairs: pairs N.
-        data: `gaussian`, at learning rate 1, or `orthonormal`.
-        batch_size: contexts a step.
-        steps: updates of a run.
-        seeds: of the data.
-    """
-
-    kind: Kind
-    n_pairs: int
-    data: Data
-    batch_size: int
-    steps: int
-    seeds: tuple[int, ...] = SEEDS
+    kind: Kind  # what is asked, as in `supervision.asked`
+    n_pairs: int  # pairs N
+    data: Data  # `gaussian`, at learning rate 1, or `orthonormal`
+    batch_size: int  # contexts a step
+    steps: int  # updates of a run
+    seeds: tuple[int, ...] = SEEDS  # of the data
 
     def training(self) -> AskedWeights:
         """The settings of all runs of the cell."""
@@ -54,23 +45,14 @@ class WeightsCell:
 
 @dataclass(frozen=True)
 class TokensCell:
-    """The transformer of §2, one run per seed, until its loss on whole contexts is half of ln N.
+    """The transformer of §2, one run per seed, until its loss on whole contexts is half of ln N."""
 
-    Attributes:
-        kind: what is asked, as in `supervision.asked`.
-        n_pairs: pairs N.
-        optimiser: `adamw` or `sgd`.
-        limit: updates after which a run counts as not emerged.
-        batch_size: contexts a step.
-        seeds: of start and data.
-    """
-
-    kind: Kind
-    n_pairs: int
-    optimiser: Optimiser
-    limit: int
-    batch_size: int = 32
-    seeds: tuple[int, ...] = SEEDS
+    kind: Kind  # what is asked, as in `supervision.asked`
+    n_pairs: int  # pairs N
+    optimiser: Optimiser  # `adamw` or `sgd`
+    limit: int  # updates after which a run counts as not emerged
+    batch_size: int = 32  # contexts a step
+    seeds: tuple[int, ...] = SEEDS  # of start and data
 
     def training(self) -> TokenTraining:
         """The settings of all runs of the cell; the block just holds the context."""

@@ -10,17 +10,11 @@ Kind = Literal["one", "length", "queries", "every", "last", "inverse"]
 
 
 class Asked(NamedTuple):
-    """The queries of a batch of contexts.
+    """The queries of a batch of contexts."""
 
-    Attributes:
-        sizes: pairs n of the prefix that each query sees, 1 to N.
-        wanted: the pair each asks for, 0 to n - 1.
-        weights: of a context's queries in the loss, with a sum of 1.
-    """
-
-    sizes: Int[Tensor, "batch asked"]
-    wanted: Int[Tensor, "batch asked"]
-    weights: Float[Tensor, " asked"]
+    sizes: Int[Tensor, "batch asked"]  # pairs n of the prefix that each query sees, 1 to N
+    wanted: Int[Tensor, "batch asked"]  # the pair each asks for, 0 to n - 1
+    weights: Float[Tensor, " asked"]  # of a context's queries in the loss, with a sum of 1
 
 
 def asked(kind: Kind, batch_size: int, n_pairs: int, *, generator: torch.Generator) -> Asked:

@@ -22,17 +22,11 @@ GROWTH = 1.05  # of the steps from one look at the fixed contexts to the next
 
 
 class Watched(NamedTuple):
-    """One training, measured on a fixed set with one query of each whole context for any pair.
+    """One training, measured on a fixed set with one query of each whole context for any pair."""
 
-    Attributes:
-        steps: updates made before each look.
-        loss: cross-entropy in nats of the fixed set.
-        accuracy: share of right labels there.
-    """
-
-    steps: list[int]
-    loss: list[float]
-    accuracy: list[float]
+    steps: list[int]  # updates made before each look
+    loss: list[float]  # cross-entropy in nats of the fixed set
+    accuracy: list[float]  # share of right labels there
 
 
 def prefix_logits(

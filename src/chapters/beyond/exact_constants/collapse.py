@@ -24,17 +24,11 @@ TIGHT = 1e-12  # relative tolerance of the flows in floats
 
 
 class LastTerms(NamedTuple):
-    """Constants of the last phase (chapter Exact constants).
+    """Constants of the last phase (chapter Exact constants)."""
 
-    Attributes:
-        constant: C, the same for all N.
-        first: C1, what comes with 1/b.
-        second: C2, what comes with 1/b^2.
-    """
-
-    constant: float
-    first: float
-    second: float
+    constant: float  # C, the same for all N
+    first: float  # C1, what comes with 1/b
+    second: float  # C2, what comes with 1/b^2
 
 
 class _State(NamedTuple):
@@ -56,17 +50,7 @@ def last_terms() -> LastTerms:
 
     With f = (1/G - e^-x)/x^2 the three G obey G0' = f(G0), G1' = 2x f + f' G1 and G2' =
     (3x^2 - 1) f + 2x f' G1 + f' G2 + f'' G1^2/2, and stay bounded at x = 0. The constants are
-    integrals of e^-x G beside closed forms.
-
-    Returns:
-        The three constants.
-
-    Raises:
-        ArithmeticError: when the solver gives up.
-
-    Example:
-        >>> round(last_terms().constant, 6)
-        0.981112
+    integrals of e^-x G beside closed forms. Raises ArithmeticError when the solver gives up.
     """
 
     def slope(x: float, state: np.ndarray) -> list[float]:
@@ -111,21 +95,9 @@ def rest(n_pairs: int) -> float:
 
     The time up to x = 1 is that of the lemma on the exact time: an integral over the slow manifold
     in interval arithmetic, with as many digits as N^2 asks for, and a delay that needs gamma.
-    From there the flow itself is followed until the loss is one half.
-
-    Args:
-        n_pairs: pairs N in the context, >= 4096; a googol is no more trouble than a million.
-
-    Returns:
-        The rest, near 0.97 and with an error near 1e-10.
-
-    Raises:
-        ValueError: for fewer pairs.
-        ArithmeticError: when a solver gives up.
-
-    Example:
-        >>> round(rest(10**12), 6)
-        0.971458
+    From there the flow itself is followed until the loss is one half. The error is near 1e-10, and
+    a googol of pairs is no more trouble than a million. Raises ValueError for N < 4096, and
+    ArithmeticError when a solver gives up.
     """
     if n_pairs < FEWEST:
         raise ValueError(f"gamma has to rise first: at least {FEWEST} pairs, got {n_pairs}")

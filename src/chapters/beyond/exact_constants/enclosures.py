@@ -9,24 +9,16 @@ afterwards beta is, and the time that passes is the step over the enclosed speed
 import itertools
 import math
 from collections.abc import Iterator
-from decimal import Decimal
-from fractions import Fraction
 from typing import NamedTuple
 
 from flint import arb, ctx
 
+from emergence.proofs.intervals import outward
 from running.memo import kept
 
 PRECISION = 80  # bits; the steps, not rounding, decide the width
 SLACK = 1e-12  # relative, around numbers that no float is equal to
 RISE = 2  # the time, in units of N, for which time is the independent variable
-
-
-class Bounds(NamedTuple):
-    """Two ends, rounded outwards."""
-
-    low: float
-    high: float
 
 
 class Enclosures(NamedTuple):
@@ -92,19 +84,6 @@ def enclose(n_pairs: int, steps: int = 2000) -> Enclosures:
     return Enclosures(
         **{name: (low[name], high.get(name, math.inf)) for name in Enclosures._fields}
     )
-
-
-def printed(bounds: tuple[float, float], unit: int, digits: int = 5) -> str:
-    """Bounds over a unit to so many decimals, the lower rounded down and the upper up."""
-    low, high = (Fraction(end) / unit * 10**digits for end in bounds)
-    ends = Decimal(math.floor(low)), Decimal(math.ceil(high))
-    return " to ".join(f"{end.scaleb(-digits):.{digits}f}" for end in ends)
-
-
-def outward(ball: arb) -> Bounds:
-    """The ends of a ball as floats, rounded outwards."""
-    low, high = float(ball.lower()), float(ball.upper())
-    return Bounds(math.nextafter(low, -math.inf), math.nextafter(high, math.inf))
 
 
 def _rise(beta: arb, gamma: arb, wait: arb, n_pairs: int) -> tuple[_State, arb, arb]:

@@ -14,10 +14,10 @@ from typing import Literal, NamedTuple
 
 from flint import arb, arb_series, ctx
 
-from emergence.proofs.intervals import ball
+from emergence.proofs.intervals import Bounds, ball, outward
 from running.memo import kept
 
-from .enclosures import PRECISION, Bounds, outward
+from .enclosures import PRECISION
 
 Name = Literal["alpha", "beta"]
 ORDER = 4  # coefficients kept of a series in e: 1, e, e^2, and e^3 for the remainder

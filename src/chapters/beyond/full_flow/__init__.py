@@ -142,16 +142,8 @@ def train_all(
     for settings in trainings:
         score = 0.5 / settings.dim if settings.data == "gaussian" else 0.5
         runs += [FullFlowRun(settings, seed, str(device), (score, score, 0.5)) for seed in seeds]
-    longest = sorted(range(len(runs)), key=lambda i: -_work(runs[i].settings))
-    found = np.empty((len(runs), 4))
-    found[longest] = sweep.run(trained_steps, [runs[i] for i in longest], label=label)
+    found = np.array(sweep.run(trained_steps, runs, label=label))
     return found.reshape(len(trainings), len(seeds), 4)
-
-
-def _work(settings: MinimalTraining) -> float:
-    """In proportion to what a training costs, about: the longest go first, so that none is left."""
-    tokens = settings.batch_size * settings.n_pairs
-    return settings.steps * tokens * (settings.n_pairs + settings.dim)
 
 
 def corrected_steps(settings: MinimalTraining) -> Float[np.ndarray, "4"]:

@@ -12,41 +12,23 @@ WAIT = "1.5", "2.875", "2.5"  # integrals of 1 - gamma, 1 - h^2 and t/N (1 - gam
 
 
 class Box(NamedTuple):
-    """Bounds while alpha_3 is below its threshold; l is log N, and T the time spent.
+    """Bounds while alpha_3 is below its threshold; l is log N, and T the time spent."""
 
-    Attributes:
-        theta: T l/N^2.
-        low: -alpha_3, and all that alpha_3 ever loses.
-        alpha_1: N times all that alpha_1 moves.
-        beta_1: all that beta_1 moves.
-        beta_2: all that beta_2 moves.
-        beta_7: N^2 times all that beta_7 moves.
-        beta_8: N times all that beta_8 moves.
-        beta_10: N times all that beta_10 moves.
-        beta_12: N times all that beta_12 moves.
-        gamma_1: N |gamma_1|.
-        apart: all that gamma_3 - gamma_2 moves.
-        joint_above: N/l times what gamma_2 + gamma_3 is above its path for many pairs.
-        joint_below: N/l times what it is below.
-        four_above: N/l times what h = -gamma_4 is above its own.
-        four_below: N/l times what it is below.
-    """
-
-    theta: float
-    low: float
-    alpha_1: float
-    beta_1: float
-    beta_2: float
-    beta_7: float
-    beta_8: float
-    beta_10: float
-    beta_12: float
-    gamma_1: float
-    apart: float
-    joint_above: float
-    joint_below: float
-    four_above: float
-    four_below: float
+    theta: float  # T l/N^2
+    low: float  # -alpha_3, and all that alpha_3 ever loses
+    alpha_1: float  # N times all that alpha_1 moves
+    beta_1: float  # all that beta_1 moves
+    beta_2: float  # all that beta_2 moves
+    beta_7: float  # N^2 times all that beta_7 moves
+    beta_8: float  # N times all that beta_8 moves
+    beta_10: float  # N times all that beta_10 moves
+    beta_12: float  # N times all that beta_12 moves
+    gamma_1: float  # N |gamma_1|
+    apart: float  # all that gamma_3 - gamma_2 moves
+    joint_above: float  # N/l times what gamma_2 + gamma_3 is above its path for many pairs
+    joint_below: float  # N/l times what it is below
+    four_above: float  # N/l times what h = -gamma_4 is above its own
+    four_below: float  # N/l times what it is below
 
 
 class Scales(NamedTuple):
@@ -77,47 +59,25 @@ def excess(alpha: arb) -> arb:
 
 
 class Reached(NamedTuple):
-    """Numbers that `follow` derives along the way; `push` is over log N.
+    """Numbers that `follow` derives along the way; `push` is over log N."""
 
-    Attributes:
-        push: least and largest.
-        grown: the largest e^alpha_3.
-        slack: N times what `push` is beyond its limit and log N.
-        norm: 4/(N norm)^2 of layer 2's attention, and N times its distance from 1.
-        joint: the largest gamma_2 + gamma_3.
-        four: the largest h.
-        area: N times the integral of what |1 - h^2| is on the clock t/N^2, at most.
-        three: how far gamma_3 is below its path for many pairs.
-        small: bounds the time integral of the small parts of `Push`, over N^2/l.
-        loss: bounds the time integral of the negative part of alpha_3's push.
-        strength: 2 (1 + ...) of beta_2's and of alpha_3's push by gamma_3.
-        score: the largest sum of beta_2 and its like.
-        offset: of beta_2, from the output's own speed, at most.
-        late: what beta_2 lacks at most, for gamma_3 was not there from the beginning.
-        sigma: l times the integral of e^alpha_3 dt/4N^2, at most.
-        answered: what the output's share of the answer, and less, takes from gamma_3's push.
-        theta: T l/N^2, at most.
-        joint_three: the largest gamma_3.
-    """
-
-    push: tuple[arb, arb]
-    grown: arb
-    slack: arb
-    norm: tuple[arb, arb]
-    joint: arb
-    four: arb
-    area: arb
-    three: arb
-    small: arb
-    loss: arb
-    strength: tuple[arb, arb]
-    score: arb
-    offset: arb
-    late: arb
-    sigma: arb
-    answered: arb
-    theta: arb
-    joint_three: arb
+    push: tuple[arb, arb]  # least and largest
+    grown: arb  # the largest e^alpha_3
+    slack: arb  # N times what `push` is beyond its limit and log N
+    norm: tuple[arb, arb]  # 4/(N norm)^2 of layer 2's attention, and N times its distance from 1
+    four: arb  # the largest h
+    area: arb  # N times the integral of what |1 - h^2| is on the clock t/N^2, at most
+    three: arb  # how far gamma_3 is below its path for many pairs
+    small: arb  # bounds the time integral of the small parts of `Push`, over N^2/l
+    loss: arb  # bounds the time integral of the negative part of alpha_3's push
+    strength: tuple[arb, arb]  # 2 (1 + ...) of beta_2's and of alpha_3's push by gamma_3
+    score: arb  # the largest sum of beta_2 and its like
+    offset: arb  # of beta_2, from the output's own speed, at most
+    late: arb  # what beta_2 lacks at most, for gamma_3 was not there from the beginning
+    sigma: arb  # l times the integral of e^alpha_3 dt/4N^2, at most
+    answered: arb  # what the output's share of the answer, and less, takes from gamma_3's push
+    theta: arb  # T l/N^2, at most
+    joint_three: arb  # the largest gamma_3
 
 
 def slow_time(top: arb, slack: arb, s: Scales, cells: int = 64) -> tuple[arb, arb]:
@@ -147,7 +107,3 @@ def lower(value: arb) -> arb:
 def both(value: arb) -> arb:
     """All between minus a bound and the bound."""
     return (-value).union(value)
-
-
-def between(low: arb, high: arb) -> arb:
-    return low.union(high)

@@ -13,7 +13,9 @@ from typing import Any
 
 from flint import arb, arb_series
 
-from .box import WAIT, Box, Reached, Scales, between, both, excess, lower, scales, slow_time, upper
+from emergence.proofs.intervals import outward
+
+from .box import WAIT, Box, Reached, Scales, both, excess, lower, scales, slow_time, upper
 from .reduced import KAPPA
 from .twelve import attention
 
@@ -23,16 +25,8 @@ START, GROWTH, TURNS = 0.01, 1.02, 200  # of the search for a box, from small bo
 def close(least: int, top: float = 0.5) -> tuple[Box, Reached, Scales]:
     """A box that holds the flow for every N >= `least` until alpha_3 is `top`.
 
-    Args:
-        least: N0, >= 21.
-        top: threshold of alpha_3, > 0.
-
-    Returns:
-        Bounds that follow from larger bounds, what else follows from these, and the scales.
-
-    Raises:
-        ArithmeticError: where no such bounds are found.
-        ValueError: for N0 < 21.
+    That is, bounds that follow from larger bounds; with them what else follows, and the scales.
+    Raises ArithmeticError where there are no such bounds, ValueError for N0 < 21.
     """
     s, box = scales(least), Box(*[START] * len(Box._fields))
     for _ in range(TURNS):
@@ -100,8 +94,8 @@ def _attention(b: Any, level: arb, s: Scales) -> SimpleNamespace:
 def _output(b: Any, s: Scales, a: SimpleNamespace) -> SimpleNamespace:
     """The output beside its path for many pairs, a cooperative system, and how far it moves."""
     rare, most = s.rare, s.most
-    joint = between(-s.mixed * b.joint_below, 2 + s.mixed * b.joint_above)
-    four = between(-s.mixed * b.four_below, 1 + s.mixed * b.four_above)
+    joint = (-s.mixed * b.joint_below).union(2 + s.mixed * b.joint_above)
+    four = (-s.mixed * b.four_below).union(1 + s.mixed * b.four_above)
     push_joint = rare * (
         -a.p.both[1] * joint + 2 * a.p.mixed[1] * four + 2 * (a.p.each + a.p.label)[1]
         + 2 * both(b.gamma_1) * (a.p.asked + a.p.item)[0] + both(b.apart) * a.p.more[1]
@@ -155,14 +149,10 @@ def _scores(b: Any, s: Scales, a: SimpleNamespace, o: SimpleNamespace) -> Simple
     # scores
     small_push = most * (o.most_three * answer + o.most_four * per_past * past_most)
     small_push += most**2 * o.most_four * a.share * 2 * b.gamma_1
-    pushed_item = (
-        2
-        * a.on_item
-        * (o.most_four * per_past * past + most * (o.most_three * most * at_item + o.turning))
-    )
-    pushed_label = (
-        2 * a.on_label * ((o.most_three + small_push) * b.theta * rare + most * o.turning)
-    )  # over N
+    all_item = o.most_four * per_past * past + most * (o.most_three * most * at_item + o.turning)
+    all_label = (o.most_three + small_push) * b.theta * rare + most * o.turning
+    pushed_item = 2 * a.on_item * all_item
+    pushed_label = 2 * a.on_label * all_label  # over N
     pushed_first = 2 * a.on_first * (o.most_three * on_row * b.theta + most * o.turning)
     idle = a.asked * (1 + most) * (
         2 * most**2 * b.beta_7 * pushed_item + 2 * most * b.beta_8 * b.beta_2
@@ -191,14 +181,10 @@ def _slow(
     offset = strength[0] * most**2 * a.grown / 4 * o.turning
     late = strength[0] * most * a.grown / 4 * arb(WAIT[0]) + offset
     three = (s.mixed * b.joint_below + b.apart) / 2
-    small = (
-        strength[1]
-        * o.most_four
-        * (most**3 * s.log * c.at_item + most * s.log * c.per_past * c.past)
-    )
-    small += (
-        8 * arb(KAPPA) * most**2 * o.most_three * o.most_four * upper(a.row) / a.norm**2 * b.theta
-    )
+    errors = most**3 * s.log * c.at_item + most * s.log * c.per_past * c.past
+    small = strength[1] * o.most_four * errors
+    first = 8 * arb(KAPPA) * most**2 * o.most_three * o.most_four * upper(a.row)
+    small += first / a.norm**2 * b.theta
     small += strength[1] * a.score * (c.small_push * b.theta + most**2 * s.log * o.turning)
     late += 2 * most**3 * b.beta_8 * a.ahead
     loss = small + strength[1] * b.theta * (a.score * three + o.most_three * late)
@@ -232,7 +218,6 @@ def _slow(
         a.grown,
         a.slack,
         (shape[0], upper(abs(shape[1]))),
-        o.most_joint,
         o.most_four,
         area,
         three,
@@ -247,4 +232,4 @@ def _slow(
         b.theta,
         o.most_three,
     )
-    return Box(*(math.nextafter(float(upper(part)), math.inf) for part in after)), reached
+    return Box(*(outward(part).high for part in after)), reached

@@ -36,49 +36,30 @@ class State(NamedTuple):
 
 
 class Sums(NamedTuple):
-    """Sums over the past that depend on alpha_3 and N alone.
+    """Sums over the past that depend on alpha_3 and N alone."""
 
-    Attributes:
-        push: the sum over k of 4k (2k + 1)/(2k + e^alpha)^3, `laws.recency` without its last term.
-        missing: 2 (2N - 3) minus the sum of squares of the past's attention to each row in layer 1.
-        first: the past's attention to row 0.
-    """
-
+    # the sum over k of 4k (2k + 1)/(2k + e^alpha)^3, `laws.recency` without its last term
     push: arb
+    # 2 (2N - 3) minus the sum of squares of the past's attention to each row in layer 1
     missing: arb
-    first: arb
+    first: arb  # the past's attention to row 0
 
 
 class Attention(NamedTuple):
-    """Attention of both layers, times N, and the inner products that the loss consists of.
+    """Attention of both layers, times N, and the inner products that the loss consists of."""
 
-    Attributes:
-        each: the query's attention in layer 1 to a row that is not the queried item.
-        asked: its attention to the queried item.
-        norm: of the attention of layer 2, over N.
-        item: the attention of layer 2 to the answer's item.
-        label: to its label.
-        first: to row 0.
-        passed: what item and label of the answer pass on to a row of the past.
-        both: N |u + a|^2, u the query's attention in layer 1 and a that in layer 2.
-        more: N (|a|^2 - |u|^2).
-        mixed: N (u + a) . v, with v what the rows that layer 2 finds had found in layer 1.
-        turned: N (a - u) . v.
-        found: 2N |v|^2.
-    """
-
-    each: Number
-    asked: Number
-    norm: Number
-    item: Number
-    label: Number
-    first: Number
-    passed: Number
-    both: Number
-    more: Number
-    mixed: Number
-    turned: Number
-    found: Number
+    each: Number  # the query's attention in layer 1 to a row that is not the queried item
+    asked: Number  # its attention to the queried item
+    norm: Number  # of the attention of layer 2, over N
+    item: Number  # the attention of layer 2 to the answer's item
+    label: Number  # to its label
+    first: Number  # to row 0
+    passed: Number  # what item and label of the answer pass on to a row of the past
+    both: Number  # N |u + a|^2, u the query's attention in layer 1 and a that in layer 2
+    more: Number  # N (|a|^2 - |u|^2)
+    mixed: Number  # N (u + a) . v, with v what the rows that layer 2 finds had found in layer 1.
+    turned: Number  # N (a - u) . v.
+    found: Number  # 2N |v|^2
 
 
 def sums(n_pairs: int, alpha: arb) -> Sums:

@@ -11,32 +11,27 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import numpy as np
 from flint import arb, ctx
-from jaxtyping import Float
 
 from emergence.presets import preset
+from emergence.proofs.intervals import outward
+from running.memo import kept
 
 from .reduced import PRECISION, drifts
 from .twelve import State, Sums, sums
 
 CELLS = 1024  # of alpha_3, to the unit: the sums over the past are taken at their ends
 TRIES = 40
+Range = tuple[int, int, float]
 SLOWER = 5.0  # of t/N, after which steps are twice as long
 
 
 class Order(NamedTuple):
-    """What validated steps say until alpha_3 is past its threshold for certain.
+    """What validated steps say until alpha_3 is past its threshold for certain."""
 
-    Attributes:
-        alpha: bounds on T_alpha/N.
-        gamma: bounds on T_gamma/N.
-        beta: an upper bound on beta_2 up to the upper bound on T_alpha.
-    """
-
-    alpha: tuple[float, float]
-    gamma: tuple[float, float]
-    beta: float
+    alpha: tuple[float, float]  # bounds on T_alpha/N
+    gamma: tuple[float, float]  # bounds on T_gamma/N
+    beta: float  # an upper bound on beta_2 up to the upper bound on T_alpha
 
     @property
     def holds(self) -> bool:
@@ -55,7 +50,7 @@ class _Pasts:
         self.known: dict[int, Sums] = {}
 
     def over(self, alpha: arb) -> Sums:
-        ends = math.floor(_down(alpha) * CELLS), math.ceil(_up(alpha) * CELLS)
+        ends = math.floor(outward(alpha).low * CELLS), math.ceil(outward(alpha).high * CELLS)
         low, high = (self._at(end) for end in ends)
         return Sums(*(one.union(two) for one, two in zip(low, high, strict=True)))
 
@@ -68,18 +63,12 @@ class _Pasts:
         return self.known[cell]
 
 
+@kept
 def order(pairs: tuple[int, int], step: float) -> Order:
-    """The order of emergence for every N of a range, both ends included.
+    """The order of emergence for every N of a range, both ends included, the least >= 3.
 
-    Args:
-        pairs: least and largest N, the least >= 3.
-        step: of t/N at first; later steps are longer.
-
-    Returns:
-        Bounds on the times over N, and on beta_2.
-
-    Raises:
-        ArithmeticError: where the steps are too wide to tell.
+    The first steps of t/N are `step`, later ones are longer. Raises ArithmeticError where they are
+    too wide to tell.
     """
     ctx.prec = PRECISION
     x = (1 / arb(pairs[0])).union(1 / arb(pairs[1]))
@@ -92,9 +81,9 @@ def order(pairs: tuple[int, int], step: float) -> Order:
         values = {"alpha": (tube.alpha_3, after.alpha_3), "gamma": (_gamma(tube), _gamma(after))}
         for name, (during, then) in values.items():
             if name not in begun and not during < 0.5:
-                begun[name] = _down(time)
+                begun[name] = outward(time).low
             if name not in ended and then > 0.5:
-                ended[name] = _up(time + length)
+                ended[name] = outward(time + length).high
         most = arb(most.upper().max(tube.beta_2.upper()))
         if not tube.alpha_3 < 2:
             raise ArithmeticError(f"alpha_3 is known to no better than {tube.alpha_3}, 1/N = {x}")
@@ -109,7 +98,7 @@ def order(pairs: tuple[int, int], step: float) -> Order:
     return Order(
         (begun["alpha"], ended["alpha"]),
         (begun["gamma"], ended.get("gamma", math.inf)),
-        _up(most),
+        outward(most).high,
     )
 
 
@@ -156,40 +145,11 @@ def _hull(one: Iterable[arb], two: Iterable[arb]) -> State:
     return State(*(a.union(b) for a, b in zip(one, two, strict=True)))
 
 
-def _down(value: arb) -> float:
-    return math.nextafter(float(value.lower()), -math.inf)
-
-
-def _up(value: arb) -> float:
-    return math.nextafter(float(value.upper()), math.inf)
-
-
-@dataclass(frozen=True)
-class Range:
-    """Some N at once, both ends included, and the first step of t/N."""
-
-    least: int
-    largest: int
-    step: float
-
-
-def orders(some: Range) -> Float[np.ndarray, "5"]:
-    """The numbers of `order` for a range; a run of a sweep."""
-    found = order((some.least, some.largest), some.step)
-    return np.array([*found.alpha, *found.gamma, found.beta])
-
-
-def as_order(numbers: Float[np.ndarray, "5"]) -> Order:
-    """What `orders` returned, with its names."""
-    alpha_low, alpha_high, gamma_low, gamma_high, beta = numbers.tolist()
-    return Order((alpha_low, alpha_high), (gamma_low, gamma_high), beta)
-
-
 @dataclass(frozen=True)
 class Proof:
     """Which N are proved how: steps for each below `many`, one box for all from it on."""
 
-    ranges: tuple[Range, ...]
+    ranges: tuple[Range, ...]  # least N, largest N, both included, and the first step of t/N
     many: int = 300
     law_from: tuple[int, ...] = (1_000, 10_000, 1_000_000)
     late: tuple[tuple[int, float], ...] = ((10_000, 1.0), (1_000_000, 2.0))  # N0, end of alpha_3
@@ -197,26 +157,26 @@ class Proof:
 
     def covers(self, first: int) -> bool:
         """Whether every N from `first` on is in a range or in the box."""
-        for some in self.ranges:
-            if some.least != first:
+        for least, largest, _ in self.ranges:
+            if least != first:
                 return False
-            first = some.largest + 1
+            first = largest + 1
         return first == self.many
 
 
 def ranges_to(many: int) -> tuple[Range, ...]:
     """Ranges that cover all N from 10 to the last before `many`, the closer the fewer pairs."""
-    found = [Range(10, 10, 0.003), Range(11, 11, 0.006)]
-    found += [Range(n, n, 0.01 if n < 16 else 0.02) for n in range(12, min(32, many))]
+    found = [(10, 10, 0.003), (11, 11, 0.006)]
+    found += [(n, n, 0.01 if n < 16 else 0.02) for n in range(12, min(32, many))]
     least = 32
     while least < many:
         largest = min(max(least + 1, int(least * (1.04 if least < 60 else 1.1))), many - 1)
-        found.append(Range(least, largest, 0.02 if least < 60 else 0.04))
+        found.append((least, largest, 0.02 if least < 60 else 0.04))
         least = largest + 1
     return tuple(found)
 
 
 PRESET = preset(
     paper=Proof(ranges_to(300)),
-    smoke=Proof((Range(16, 16, 0.02), Range(100, 102, 0.04)), farther=(16,)),
+    smoke=Proof(((16, 16, 0.02), (100, 102, 0.04)), farther=(16,)),
 )

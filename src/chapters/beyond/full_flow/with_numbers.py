@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from flint import arb, ctx
 
-from emergence.proofs.intervals import ball
+from emergence.proofs.intervals import ball, outward
 from running.memo import kept
 
 from .box import PRECISION, WAIT, Reached, Scales, excess, slow_time
@@ -26,23 +26,15 @@ TIMES_FOUR = "5.85"  # at least 2 (1 + 1/sqrt 2)/(2 - sqrt 2): of the integral o
 
 
 class LawBounds(NamedTuple):
-    """What holds for every N >= `least`, with l = log N, if the last pair is asked for.
+    """What holds for every N >= `least`, with l = log N, if the last pair is asked for."""
 
-    Attributes:
-        least: N0.
-        rest: bounds of l^2 (T l/N^2 - law), the law of two terms for the time of alpha_3's top.
-        time: bounds of T l/N^2.
-        gamma: an upper bound of T_gamma/N.
-        beta: an upper bound of beta_2 up to that time.
-        loss: a lower bound of the loss up to that time.
-    """
-
-    least: int
+    least: int  # N0
+    # bounds of l^2 (T l/N^2 - law), the law of two terms for the time of alpha_3's top
     rest: tuple[float, float]
-    time: tuple[float, float]
-    gamma: float
-    beta: float
-    loss: float
+    time: tuple[float, float]  # bounds of T l/N^2
+    gamma: float  # an upper bound of T_gamma/N
+    beta: float  # an upper bound of beta_2 up to that time
+    loss: float  # a lower bound of the loss up to that time
 
     @property
     def ordered(self) -> bool:
@@ -75,11 +67,11 @@ def law_bounds(least: int, top: float = 0.5) -> LawBounds:
     time = time_low.union(slow + s.mixed * (r.area + drift) + r.loss / s.log / r.push[0])
     return LawBounds(
         least,
-        _ends(rest),
-        _ends(time),
+        outward(rest),
+        outward(time),
         _gamma(r),
         math.nextafter(box.beta_2, math.inf),
-        _ends((1 - r.answered) * (1 - r.answered))[0],
+        outward((1 - r.answered) * (1 - r.answered))[0],
     )
 
 
@@ -98,13 +90,7 @@ def rest_of(pairs: tuple[int, int], alpha: tuple[float, float]) -> tuple[float, 
         log = arb(n_pairs).log()
         law = 4 * (1 - (-top).exp()) + following / log
         rests.append(log * log * (ball(*alpha) * log / n_pairs - law))
-    return min(_ends(rest)[0] for rest in rests), max(_ends(rest)[1] for rest in rests)
-
-
-def printed(bounds: tuple[float, float]) -> str:
-    """Bounds to two decimals, the lower rounded down and the upper up."""
-    low, high = math.floor(100 * bounds[0]), math.ceil(100 * bounds[1])
-    return f"{low / 100:.2f} to {high / 100:.2f}"
+    return min(outward(rest)[0] for rest in rests), max(outward(rest)[1] for rest in rests)
 
 
 def _gained(level: arb, r: Reached, s: Scales) -> tuple[arb, arb]:
@@ -152,10 +138,3 @@ def _gamma(r: Reached) -> float:
 def _first_moment(end: arb) -> arb:
     """The integral of u e^-u up to `end`."""
     return 1 - (1 + end) * (-end).exp()
-
-
-def _ends(value: arb) -> tuple[float, float]:
-    return (
-        math.nextafter(float(value.lower()), -math.inf),
-        math.nextafter(float(value.upper()), math.inf),
-    )

@@ -5,7 +5,6 @@ from typing import Any
 
 from emergence.experiments.first_passage import knows_labels_only
 from emergence.presets import preset
-from emergence.subspace import INDUCTION_HEAD
 from emergence.training import MinimalTraining, TokenTraining
 
 
@@ -15,8 +14,6 @@ class KnockIn:
 
     flow_pairs: tuple[int, ...] = (8, 16, 32, 64, 128, 256, 512, 1024)
     labels_per_pair: int = 4  # K / N of the cross-entropy model
-    sampled_pairs: tuple[int, ...] = (4, 8, 16)
-    sampled_dim: int = 32  # orthonormal inputs need 2N
     n_pairs: int = 8
     dim: int = 16
     batch_size: int = 256
@@ -39,26 +36,6 @@ class KnockIn:
     knock_token_pairs: int = 12
     large_seeds: int = 2
     embedding_norm: float = 4.0
-    embedding_scales: tuple[float, ...] = (0.02, 0.1, 0.2, 0.5)
-    scale_dim: int = 256
-    # AdamW moves a product by rate times width: 0.001 at D = 2048 is 0.008
-    scale_rate: float = 4e-3
-    scale_steps: int = 250
-
-    def scalars(self, n_pairs: int, held: tuple[tuple[str, float], ...]) -> MinimalTraining:
-        """The three scalars on orthonormal data, some held, in steps of N/8 of flow time."""
-        named = dict(held)
-        return MinimalTraining(
-            n_pairs,
-            self.sampled_dim,
-            4,  # every batch gives the population gradient
-            16 * n_pairs,  # 2 N^2 of flow time, past the last emergence
-            learning_rate=n_pairs / 8 * self.sampled_dim**2,
-            data="orthonormal",
-            query="last",
-            trained=tuple(name for name in INDUCTION_HEAD if name not in named),
-            held=held,
-        )
 
     def full(self, **changes: Any) -> MinimalTraining:
         """The full model on Gaussian data, with these changes, ended soon after the head."""
@@ -108,24 +85,11 @@ class KnockIn:
         small = self.token_size(self.sham_pairs)
         return replace(small, learning_rate=small.learning_rate / times, steps=small.steps * times)
 
-    def scaled(self, embedding_scale: float) -> TokenTraining:
-        """The transformer of §2 at a smaller width with another scale of its embeddings."""
-        return replace(
-            self.tokens(),
-            dim=self.scale_dim,
-            learning_rate=self.scale_rate,
-            steps=self.scale_steps,
-            embedding_scale=embedding_scale,
-            until_loss=None,
-        )
-
 
 PRESET = preset(
     paper=KnockIn(),
     smoke=KnockIn(
         flow_pairs=(8, 16, 32),
-        sampled_pairs=(3,),
-        sampled_dim=8,
         n_pairs=3,
         dim=8,
         batch_size=64,
@@ -146,9 +110,5 @@ PRESET = preset(
         slower=(1, 2),
         knock_token_pairs=3,
         large_seeds=1,
-        embedding_scales=(0.02, 0.5),
-        scale_dim=32,
-        scale_rate=1e-2,
-        scale_steps=40,
     ),
 )

@@ -3,45 +3,20 @@
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from emergence.experiments.first_passage import knows_labels_only
 from emergence.presets import preset
-from emergence.training import MinimalTraining, TokenTraining
+from emergence.training import MinimalTraining
 
 
 @dataclass(frozen=True)
 class TransformerSweep:
     """Beyond the paper: what the chapter trains of the transformer of §2, the stored grid aside.
 
-    A small width, so that many runs are affordable. Embeddings start with the same norm at every
-    width; the book's run at D = 2048 has norm 2.3, and a larger one emerges sooner.
+    Its sizes and settings are those of `token_grid.cells`.
     """
 
     again: int = 2  # N of the stored cells that are trained again
-    hidden: int = 1  # sizes held out, the largest of the grid
     noisy: tuple[int, ...] = (16, 64, 256)  # B at which the share of noise is measured
     noise_seeds: tuple[int, ...] = (0, 1, 2)
-    vocabularies: tuple[int, ...] = (8, 10, 12, 16, 48)
-    vocabulary_pairs: int = 4  # N where the vocabulary varies: all of the smallest is in a context
-    dim: int = 64
-    block_size: int = 21
-    batch_size: int = 64
-    embedding_norm: float = 4.0
-    adamw_rate: float = 3e-3
-    limit: int = 2000
-
-    def training(self, vocabulary: int) -> TokenTraining:
-        """One run under AdamW, ended when its loss is half of ln N."""
-        return TokenTraining(
-            self.dim,
-            vocabulary,
-            self.block_size,
-            self.vocabulary_pairs,
-            self.batch_size,
-            self.limit,
-            self.adamw_rate,
-            embedding_scale=self.embedding_norm / self.dim**0.5,
-            until_loss=knows_labels_only(self.vocabulary_pairs) / 2,
-        )
 
 
 @dataclass(frozen=True)
@@ -93,12 +68,6 @@ PRESET = preset(
         TransformerSweep(
             noisy=(64, 256),
             noise_seeds=(0,),
-            vocabularies=(4, 16),
-            vocabulary_pairs=2,
-            dim=32,
-            block_size=9,
-            adamw_rate=1e-2,
-            limit=150,
         ),
         tall=2**8,
         crossing=(64,),

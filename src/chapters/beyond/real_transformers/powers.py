@@ -1,12 +1,57 @@
-"""An exponent fitted to the sizes at which every run emerged."""
+"""Powers of a size in times to emergence: one for all sizes, and local ones between neighbours."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Real
 
 from emergence.analysis import Exponent, exponent
+
+DRAWS = 2000
+
+Sizes = Sequence[int] | Sequence[float] | Real[np.ndarray, " sizes"]
+
+
+class Slopes(NamedTuple):
+    """Powers between neighbours, with percentiles of a bootstrap over seeds."""
+
+    at: Float[np.ndarray, " gaps"]  # geometric means of neighbouring sizes
+    slope: Float[np.ndarray, " gaps"]  # of the mean log time against log size
+    low: Float[np.ndarray, " gaps"]  # 2.5th percentile
+    high: Float[np.ndarray, " gaps"]  # 97.5th percentile
+
+
+def resampled(times: Float[np.ndarray, "sizes seeds"]) -> Float[np.ndarray, "draws sizes"]:
+    """Mean log times of DRAWS draws of seeds with replacement, each size by itself.
+
+    Raises ValueError for a run that never emerged: its time is not known.
+    """
+    if not np.isfinite(times).all():
+        raise ValueError("a size with a run that never emerged has no mean time")
+    stream = np.random.default_rng(0)
+    sizes, seeds = times.shape
+    chosen = stream.integers(seeds, size=(DRAWS, sizes, seeds))
+    return np.take_along_axis(np.log(times)[None], chosen, axis=2).mean(axis=2)
+
+
+def local_slopes(sizes: Sizes, times: Float[np.ndarray, "sizes seeds"]) -> Slopes:
+    """The power of the time between each size and the next, with a bootstrap over seeds.
+
+    Sizes rise. Raises ValueError for fewer than two, or for a run that never emerged.
+    """
+    if len(sizes) < 2:
+        raise ValueError(f"a slope needs two sizes, got {len(sizes)}")
+    logs = np.log(np.asarray(sizes, dtype=float))
+    drawn = np.diff(resampled(times), axis=1) / np.diff(logs)
+    low, high = np.percentile(drawn, [2.5, 97.5], axis=0)
+    slope = np.diff(np.log(times).mean(axis=1)) / np.diff(logs)
+    return Slopes(np.exp((logs[1:] + logs[:-1]) / 2), slope, low, high)
+
+
+def is_a_power(slopes: Slopes) -> bool:
+    """Whether one power lies in the intervals of all local slopes; if not, quote none."""
+    return bool(slopes.low.max() <= slopes.high.min())
 
 
 class PowerLaw(NamedTuple):

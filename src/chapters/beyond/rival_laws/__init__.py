@@ -7,17 +7,15 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 from emergence import theory
-from emergence.experiments.first_passage import knows_labels_only
 from emergence.presets import preset
 from emergence.theory import Landscape, Rates, contexts
-from emergence.training import TokenTraining
 
 SATURATED = 40.0  # layer 1 given: e^40 outweighs any context
 
 
 @dataclass(frozen=True)
 class RivalLaws:
-    """Sizes of the flows and of the trainings."""
+    """Sizes of the flows."""
 
     lengths: tuple[int, ...] = (64, 128, 256, 512, 1024)  # 2N
     dims: tuple[int, ...] = (64, 256, 1024, 4096)
@@ -29,27 +27,6 @@ class RivalLaws:
     reddy_pairs: tuple[int, ...] = (8, 32, 128, 512)
     labels_per_pair: int = 4
     fast_output: float = 1000.0  # rate of gamma where the output is not what one waits for
-    batches: tuple[int, ...] = (16, 32, 64, 128, 256)
-    batch_pairs: int = 4
-    contexts: tuple[int, ...] = (2, 4, 8)
-    context_batch: int = 64
-    trained_seeds: int = 3
-
-    def tokens(self, n_pairs: int, batch_size: int) -> TokenTraining:
-        """The transformer of §2 in small; rate times width is that of the knock-in tests."""
-        vocabulary, block = 4 * n_pairs, 2 * n_pairs + 1
-        dim = 3 * vocabulary + 2 * block
-        return TokenTraining(
-            dim,
-            vocabulary,
-            block,
-            n_pairs,
-            batch_size,
-            steps=400,
-            learning_rate=0.32 / dim,
-            embedding_scale=4.0 / dim**0.5,
-            until_loss=knows_labels_only(n_pairs) / 2,
-        )
 
 
 PRESET = preset(
@@ -63,9 +40,6 @@ PRESET = preset(
         copied_pairs=8,
         copies=(1, 2, 4),
         reddy_pairs=(8, 16),
-        batches=(16, 32),
-        batch_pairs=2,
-        contexts=(2, 3),
     ),
 )
 
@@ -119,20 +93,6 @@ def copied(n_places: int, copies: int) -> Landscape:
     """N places filled with N / copies pairs in turn, the last of them asked for."""
     distinct = n_places // copies
     return contexts.landscape(contexts.cyclic(distinct, copies), distinct - 1)
-
-
-def adam_steps(n_pairs: int, *, rate: float = 0.01, steps: int = 4000) -> float:
-    """Steps until all three parameters have emerged under Adam on the population loss."""
-    landscape = theory.landscape_of(n_pairs)
-    state, mean, square = np.zeros(3), np.zeros(3), np.zeros(3)
-    for step in range(1, steps):
-        slope = np.array(landscape.gradient(*state.tolist()))
-        mean = 0.9 * mean + 0.1 * slope
-        square = 0.999 * square + 0.001 * slope**2
-        state -= rate * (mean / (1 - 0.9**step)) / (np.sqrt(square / (1 - 0.999**step)) + 1e-12)
-        if state.min() >= 0.5:
-            return float(step)
-    return np.inf
 
 
 def power(sizes: Any, values: Any) -> float:

@@ -1,12 +1,6 @@
 """One law for the emergence of alpha and beta, an area under gamma (chapter One area law)."""
 
-from emergence._moved import moved
-
 from ._context import asked
 from ._law import TOLERANCES, AreaTimes, area_times, climb, clock, swept
 
 __all__ = ["TOLERANCES", "AreaTimes", "area_times", "asked", "climb", "clock", "swept"]
-
-
-def __getattr__(name: str) -> None:
-    raise moved(__name__, name)

@@ -52,8 +52,3 @@ def test_a_bound_of_half_the_size_is_too_small_somewhere():
 def test_few_pairs_have_no_bounds():
     with pytest.raises(ArithmeticError, match="do not close"):
         error_bounds(np.full(4, 0.25))
-
-
-def test_where_alpha_never_emerges_there_are_no_bounds():
-    with pytest.raises(ArithmeticError):
-        error_bounds(np.eye(16)[0])

@@ -70,27 +70,6 @@ def test_moments_are_those_asked_for_in_every_pair_of_eigenspaces():
     assert torch.allclose(mean, expected.float(), rtol=0.03)
 
 
-def test_moments_of_a_block_that_is_another_transposed():
-    """W2's first block is W1's, and W3's first is W1's transposed."""
-    stream = torch.Generator().manual_seed(0)
-    block = torch.randn(2000, 8, 8, generator=stream)
-    weights = [torch.zeros(2000, 8 * r, 8 * c) for r, c in joint.TILES]
-    for weight, tile in zip(weights, (block, block, block.mT), strict=True):
-        weight[:, :8, :8] = tile
-    symmetric, antisymmetric, mixed = moments_of(weights)
-    first, second, third = 0, 4, 20  # of W1, W2, W3
-    near = pytest.approx(1, abs=0.05)
-    for space in range(2):
-        assert float(symmetric[space, first, second]) == near
-        assert float(symmetric[space, first, third]) == near
-        assert float(antisymmetric[space, first, second]) == near
-        assert -float(antisymmetric[space, first, third]) == near
-        start = B * space
-        assert float(mixed[0, start + first, start + second]) == near
-        assert float(mixed[0, start + first, B - start + third]) == near
-        assert abs(float(mixed[0, start + first, start + third])) < 0.05
-
-
 def test_sectors_are_a_rotation():
     """No norm is lost, and a matrix that commutes with M lives in the equal sectors alone."""
     stream = torch.Generator().manual_seed(0)

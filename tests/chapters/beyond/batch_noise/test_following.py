@@ -32,20 +32,6 @@ def test_first_step_s_noise_is_the_scatter_of_one_batch():
     assert float(path.outside[1]) == pytest.approx(float(measured), rel=0.05)
 
 
-def test_noise_and_loss_of_trainings_are_predicted():
-    path = follow_noise(SMALL, device=CPU)
-    runs = training.train_minimal(SMALL, list(range(8)), device=CPU)
-    assert float(path.outside[-1]) == pytest.approx(float(runs.outside[:, -1].mean()), rel=0.15)
-    late = slice(40, None)
-    assert float(path.loss[late].mean()) == pytest.approx(
-        float(runs.loss[:, late].mean()), rel=0.15
-    )
-    # and half the batch has more of both
-    half = follow_noise(replace(SMALL, batch_size=32), device=CPU)
-    assert float(half.outside[-1]) > 1.3 * float(path.outside[-1])
-
-
 def test_only_whole_trainings_from_zero():
-    for wrong in ({"trained": ("alpha_3",)}, {"initial_scale": 0.1}, {"held": (("beta_2", 1.0),)}):
-        with pytest.raises(ValueError, match="in all weights, from zero"):
-            follow_noise(replace(SMALL, **wrong), device=CPU)
+    with pytest.raises(ValueError, match="in all weights, from zero"):
+        follow_noise(replace(SMALL, initial_scale=0.1), device=CPU)

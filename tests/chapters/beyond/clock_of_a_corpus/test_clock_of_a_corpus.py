@@ -1,5 +1,6 @@
 """The language model, the made-up texts, the measures, and the stored runs of the clock."""
 
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -7,12 +8,13 @@ import numpy as np
 import pytest
 import torch
 
-from chapters.beyond.clock_of_a_corpus import corpora, counted, reading, sgd, stored
-from chapters.beyond.clock_of_a_corpus.measures import effects, repeated_halves, returns
+from chapters.beyond.clock_of_a_corpus import compared, corpora, counted, reading
+from chapters.beyond.clock_of_a_corpus.measures import effects, returns
 from chapters.beyond.clock_of_a_corpus.network import CorpusTransformer
-from chapters.beyond.clock_of_a_corpus.stored import Cell, Natural
+from chapters.beyond.clock_of_a_corpus.reading import Run
+from chapters.beyond.clock_of_a_corpus.stored import CELLS, PILOTS, SMALLER_RATES, Cell
 from chapters.beyond.clock_of_a_corpus.synthetic import LENGTH, Synthetic
-from chapters.beyond.clock_of_a_corpus.training import CorpusTraining, looks_at, train_on, windows
+from chapters.beyond.clock_of_a_corpus.training import CorpusTraining, train_on
 from emergence import clock
 
 DATA = Path(__file__).parents[4] / "data"
@@ -76,11 +78,6 @@ def test_a_made_up_text_has_the_frequency_and_the_reliability_that_were_asked_fo
     assert np.bincount(text.ravel()).std() / np.bincount(text.ravel()).mean() < 0.1
 
 
-def test_more_is_drawn_from_the_last_tokens_where_it_was_asked_for() -> None:
-    rare, often = (clock.pulls(Synthetic(512, f, 0.5).text(2**16, seed=0), 32) for f in (0.0, 0.6))
-    assert often.frequency > rare.frequency + 0.3
-
-
 def test_returning_pairs_are_found() -> None:
     tokens = drawn(4, 30, vocabulary=4)
     found = returns(tokens)
@@ -122,30 +119,10 @@ def test_a_head_made_by_hand_has_the_scores_of_one() -> None:
     assert found.ablated_repeated - found.repeated > 1
 
 
-def test_repeated_halves_repeat() -> None:
-    halves = repeated_halves(drawn(100), 5, 8, generator=torch.Generator().manual_seed(0))
-    assert torch.equal(halves[:, :4], halves[:, 4:])
-
-
-def test_windows_lie_in_the_text_and_reach_its_end() -> None:
-    text = torch.arange(20)
-    found = windows(text, 500, 4, torch.Generator().manual_seed(0))
-    assert (found.min(), found.max()) == (0, 19)
-    assert (found.diff(dim=1) == 1).all()
-
-
-def test_looks_grow_apart_and_end_with_the_run() -> None:
-    looks = sorted(looks_at(1000))
-    assert looks[0] == 20
-    assert looks[-1] == 1000
-    assert looks_at(7) == {7}
-    assert max(np.diff(sorted(looks_at(20_000)))) == 250
-
-
 def test_a_short_training_lowers_the_loss_on_pairs_that_return() -> None:
     text = Synthetic(32, 0.5, 0.9).text(2**14, seed=0)
-    steps, found, loss = train_on(text, 32, CorpusTraining(16, 8, 120), 0, until=0.9)
-    assert steps[-1] == 120
+    steps, found, loss = train_on(text, 32, CorpusTraining(16, 8, 80), 0, until=0.9)
+    assert steps[-1] == 80
     assert min(look.repeated for look in found) < found[0].repeated - 0.2
     assert np.isfinite(loss)
 
@@ -170,15 +147,6 @@ def test_pairs_told_apart() -> None:
     assert reading.rank_correlation([1.0, 5.0, 9.0], [2.0, 3.0, 70.0]) == pytest.approx(1)
 
 
-def test_rival_laws_go_the_way_that_they_say() -> None:
-    pulls = clock.Pulls(64, 9, (1.0, 1.0), (1.0, 1.0), (1.0, 1.0), 0.5, 0.5, 0.1, 0.2)
-    few, many = (Cell(Natural("linux", 256), 64, b) for b in (8, 32))
-    assert reading.batch_and_context(few, pulls) == 2 * reading.batch_and_context(many, pulls)
-    assert reading.repetition(few, pulls) == 5
-    rarer = pulls._replace(frequency=0.25)
-    assert reading.frontier(few, rarer) == 2 * reading.frontier(few, pulls)
-
-
 def test_a_missing_text_and_another_version_are_told(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setattr(corpora, "TEXTS", tmp_path)
     with pytest.raises(FileNotFoundError, match="is missing"):
@@ -186,23 +154,6 @@ def test_a_missing_text_and_another_version_are_told(tmp_path: Path, monkeypatch
     (tmp_path / "bible.txt").write_text("In the beginning", encoding="utf-8")
     with pytest.raises(ValueError, match="another version"):
         corpora.text_of("bible")
-
-
-def test_no_text_is_stored_with_the_runs() -> None:
-    for name in ("clock_counts.json", "clock_of_a_corpus.json"):
-        assert (DATA / name).stat().st_size < 1_000_000
-
-
-def test_a_stored_training_and_a_stored_count_come_out_again() -> None:
-    """To the bit on the machine that made them; elsewhere the head comes at the same time."""
-    cell = stored.PILOTS[3]
-    entries = stored.RUNS.read((DATA / "clock_of_a_corpus.json").read_text(encoding="utf-8"))
-    again, kept = (reading.passed(result) for result in (stored.run(cell), entries[cell]))
-    assert again["prefix"] == pytest.approx(kept["prefix"], rel=0.25)
-    asked = counted.Count(cell.text, 64)
-    counts = counted.RUNS.read((DATA / "clock_counts.json").read_text(encoding="utf-8"))
-    found = counted.restored(counted.count(asked))
-    assert found.match == pytest.approx(counted.restored(counts[asked]).match, rel=1e-4)
 
 
 def test_heads_share_the_width_and_one_of_them_is_the_whole() -> None:
@@ -221,22 +172,31 @@ def test_heads_share_the_width_and_one_of_them_is_the_whole() -> None:
     torch.testing.assert_close(many(tokens), one(tokens))
 
 
+def a_run(cell: Cell, steps: float) -> Run:
+    pulls = clock.Pulls(64, 8, (0.1, 1.0), (0.1, 1.0), (0.1, 1.0), 0.5, 0.5, 0.1, 0.2)
+    return Run(cell, pulls, 100.0, {"prefix": steps})
+
+
 def test_every_cell_is_counted_and_no_cell_comes_twice() -> None:
     counts = counted.RUNS.read((DATA / "clock_counts.json").read_text(encoding="utf-8"))
-    assert {counted.Count(cell.text, cell.context) for cell in (*stored.CELLS, *sgd.CELLS)} == set(
-        counts
-    )
-    assert len(set(stored.CELLS)) == len(stored.CELLS)
-    declared = (
-        *stored.PILOTS,
-        *stored.MADE_UP,
-        *stored.TEXTS,
-        *stored.SMALL_BATCHES,
-        *stored.HEADS,
-        *stored.SEEDS,
-        *stored.MORE_SEEDS,
-        *stored.TWINS,
-        Cell(sgd.WEAK.text, 32, 16),
-        *stored.SMALLER_RATES,
-    )
-    assert set(declared) == set(stored.CELLS)
+    assert {counted.Count(cell.text, cell.context) for cell in CELLS} == set(counts)
+    assert len(set(CELLS)) == len(CELLS)
+    assert a_run(replace(PILOTS[1], seed=2), 1.0).pilot
+    assert not a_run(replace(PILOTS[1], batch_size=99), 1.0).pilot
+
+
+def test_seeds_of_a_setting_are_compared_where_there_are_three_and_one_has_a_head() -> None:
+    some = [a_run(replace(PILOTS[0], seed=s), 100.0 + 20 * s) for s in range(3)]
+    two = [a_run(replace(PILOTS[1], seed=s), 100.0) for s in range(2)]
+    none = [a_run(replace(PILOTS[2], seed=s), np.inf) for s in range(3)]
+    (found,) = compared.spread([*some, *two, *none]).values()
+    assert found == pytest.approx(1.4)
+
+
+def test_a_smaller_rate_stands_beside_the_usual_one() -> None:
+    cell = SMALLER_RATES[0]
+    usual = Cell(cell.text, cell.context, cell.batch_size)
+    runs = [a_run(usual, np.inf), a_run(cell, 8.0)]
+    ((one, other),) = compared.smaller_rates(runs).values()
+    assert (one.cell, other.cell) == (usual, cell)
+    assert not compared.smaller_rates(runs[1:])

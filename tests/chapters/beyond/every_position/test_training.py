@@ -13,13 +13,12 @@ from chapters.beyond.every_position.minimal import (
     prefix_output,
     train_asked_weights,
 )
-from chapters.beyond.every_position.reading import Stored, in_words, predicted, spread
+from chapters.beyond.every_position.reading import Stored, in_words
 from chapters.beyond.every_position.stored import CELLS, TokensCell, WeightsCell, crossed
 from chapters.beyond.every_position.supervision import asked
 from chapters.beyond.every_position.tokens import prefix_logits
 from emergence import models, tasks, training
 from emergence.models import Weights
-from running.devices import generator
 
 CPU = torch.device("cpu")
 FILE = Path(__file__).parents[4] / "data" / "every_position.json"
@@ -94,24 +93,11 @@ def test_one_query_of_the_whole_context_is_section_4():
     assert rows[0, 3] == pytest.approx(float(record.loss[0, 0]), rel=0.05)
 
 
-def test_weights_train_as_population_descent_says():
-    cell = WeightsCell("last", 8, "gaussian", 256, 30, seeds=(0,))
-    (row,) = stored.run(cell)
-    law = predicted(cell)
-    assert row["alpha"] == pytest.approx(law["alpha"], rel=0.05)
-    assert row["beta"] == pytest.approx(law["beta"], rel=0.05)
-
-
 def test_a_crossing_is_on_a_line():
     times, curve = np.arange(4.0), np.array([0.0, 0.2, 0.6, 0.4])
     assert crossed(times, curve, 0.5) == 1.75
     assert crossed(times, curve, 0.7) is None
     assert crossed(times, curve, 0.0) == 0.0
-
-
-def test_a_level_that_is_not_reached_is_told():
-    assert spread(np.array([1.0, 3.0])) == "2.000 ± 1.000"
-    assert spread(np.array([1.0, np.inf, np.inf])) == "not reached by 2 of 3"
 
 
 def test_a_run_that_diverges_is_told(monkeypatch):
@@ -133,10 +119,3 @@ def test_stored_cells_are_declared_and_the_others_told():
     assert set(kept.entries) <= set(CELLS)
     assert len(kept.not_run) == len(CELLS) - len(kept.entries)
     assert len({in_words(cell) for cell in CELLS}) == len(CELLS) == len(set(CELLS))
-
-
-def test_training_has_the_seeds_stream():
-    settings = AskedWeights("every", 3, 6, 4, 3)
-    first, again = (train_asked_weights(settings, 5, device=CPU) for _ in range(2))
-    assert np.array_equal(first, again)
-    assert generator(5, CPU).initial_seed() == 5

@@ -3,13 +3,11 @@
 import math
 
 import pytest
-import sympy as sp
 from flint import arb
 from scipy.integrate import quad
 from scipy.optimize import brentq
 
 from chapters.beyond.exact_constants import every_n, slow_manifold
-from chapters.beyond.exact_constants.enclosures import enclose
 from emergence import theory
 
 NAMES = "alpha", "beta"
@@ -53,10 +51,6 @@ def beyond_constants(time, n_pairs, constants):
     return n_pairs * (time - square * n_pairs**2 - linear * n_pairs - known)
 
 
-def test_every_step_is_an_identity():
-    assert set(slow_manifold.residuals().values()) == {sp.Integer(0)}
-
-
 def test_a_wrong_weight_leaves_something(monkeypatch):
     monkeypatch.setattr(slow_manifold, "M", 1 + slow_manifold.E * (slow_manifold.S - 1) / 2)
     monkeypatch.setattr(slow_manifold, "_orders", dict)
@@ -96,17 +90,6 @@ def test_the_flow_lies_inside(name, rests):
     for order, wrong in enumerate((1e-3, 1e-2, 0.05)):
         planted = [part + (k == order) * arb(wrong) for k, part in enumerate(constants)]
         assert not low <= beyond_constants(times[farthest], farthest, planted) <= high
-
-
-def test_bounds_at_one_size_agree_with_those_for_all(rests):
-    for name in NAMES:
-        at_nine = every_n.rest_of(name, 9, getattr(enclose(9, 400), name))
-        assert at_nine.low < rests[name].high
-        assert rests[name].low < at_nine.high
-        without = every_n.without_constant(name, 8, rests[name])
-        time = getattr(theory.emergence_times(20), name)
-        square, linear, _ = (float(part) for part in every_n.constants(name))
-        assert without.low <= time - 400 * square - 20 * linear <= without.high
 
 
 def test_gamma_lies_inside():

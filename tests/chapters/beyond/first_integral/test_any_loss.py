@@ -38,8 +38,7 @@ def outputs(n_pairs: int, query: str, generator: torch.Generator):
     return combined
 
 
-@pytest.mark.parametrize("n_pairs", [6, 9])
-@pytest.mark.parametrize("query", ["last", "uniform"])
+@pytest.mark.parametrize(("n_pairs", "query"), [(6, "last"), (4, "uniform")])
 def test_only_trivial_constants_hold_for_any_loss(n_pairs: int, query: str) -> None:
     generator = torch.Generator().manual_seed(0)
     f = outputs(n_pairs, query, generator)
@@ -119,25 +118,8 @@ def test_the_minor_is_not_zero_for_any_number_of_pairs() -> None:
     assert matrix.det() == minor.subs(any_loss.PAIRS, 7)
 
 
-@pytest.mark.parametrize("n_pairs", [3, 4, 11])
-def test_the_rank_is_twelve_in_exact_arithmetic(n_pairs: int) -> None:
-    assert any_loss.rank(n_pairs) == 12
-
-
 def test_a_point_that_is_not_generic_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(any_loss.BASE, "gamma_4", 0)
     assert any_loss.rank(5) < 12
     assert any_loss.minor() == 0
     assert not any_loss.never_zero(any_loss.minor())
-
-
-def test_a_root_or_a_pole_is_seen() -> None:
-    n = any_loss.PAIRS
-    assert any_loss.never_zero((n - 2) / (n + 1))
-    assert not any_loss.never_zero((n - 5) / (n + 1))
-    assert not any_loss.never_zero((n + 1) / (n - 5))
-
-
-def test_two_pairs_are_refused() -> None:
-    with pytest.raises(ValueError, match="at least 3 pairs"):
-        any_loss.rank(2)

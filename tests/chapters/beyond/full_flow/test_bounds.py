@@ -1,5 +1,6 @@
 """Bounds on the full model's flow for the last pair: integrated flows and planted errors."""
 
+import functools
 import math
 
 import numpy as np
@@ -95,8 +96,8 @@ def test_what_the_output_costs_while_it_rises():
     assert np.trapezoid(np.abs(2 * gamma + gamma_4 - 1), grid) == pytest.approx(1, rel=1e-6)
 
 
-@pytest.fixture(scope="module")
-def path():
+@functools.cache
+def followed():
     """The flow of all nineteen at the least N of the box, until alpha_3 is one half."""
     end = theory.emergence_times(MANY, model="full").alpha
     return theory.gradient_flow(MANY, end, model="full")
@@ -126,16 +127,18 @@ def loads(path):
 
 
 @pytest.mark.usefixtures("unchecked")
-def test_the_box_holds_the_flow(path):
+def test_the_box_holds_the_flow():
     bounds, _, _ = every_large.close(MANY)
-    for name, bound, load in zip(bounds._fields, bounds, loads(path), strict=True):
+    found = loads(followed())
+    for name, bound, load in zip(bounds._fields, bounds, found, strict=True):
         assert load <= bound + 1e-12, name
-    assert loads(path).beta_2 > bounds.beta_2 / 2  # no bound for its own sake
-    assert loads(path).four_above > bounds.four_above / 2.5
+    assert found.beta_2 > bounds.beta_2 / 2  # no bound for its own sake
+    assert found.four_above > bounds.four_above / 2.5
 
 
 @pytest.mark.usefixtures("unchecked")
-def test_the_law_holds_with_its_error_and_no_other_law(path):
+def test_the_law_holds_with_its_error_and_no_other_law():
+    path = followed()
     low, high = with_numbers.law_bounds(MANY).rest
     law, log = laws.log_law("alpha", "last"), math.log(MANY)
 
@@ -174,8 +177,8 @@ def test_a_planted_error_leaves_no_box(monkeypatch):
 
 
 @pytest.mark.usefixtures("unchecked")
-@pytest.mark.parametrize("n_pairs", [12, 20])
-def test_validated_steps_hold_the_integrated_times(n_pairs):
+def test_validated_steps_hold_the_integrated_times():
+    n_pairs = 20
     found = validated.order((n_pairs, n_pairs), 0.01)
     times = theory.emergence_times(n_pairs, model="full")
     assert found.alpha[0] < times.alpha / n_pairs < found.alpha[1]
@@ -184,6 +187,7 @@ def test_validated_steps_hold_the_integrated_times(n_pairs):
     assert found.holds
 
 
+@pytest.mark.usefixtures("unchecked")
 def test_validated_steps_notice_a_planted_error(monkeypatch):
     """A push that is a tenth stronger is not the flow's."""
     times = theory.emergence_times(20, model="full")
@@ -208,14 +212,17 @@ def test_the_rest_of_one_time_is_that_of_the_law(n_pairs):
     assert alone[1] - alone[0] < 0.02
 
 
-def test_a_range_holds_what_each_of_it_has():
-    several = validated.as_order(validated.orders(validated.Range(100, 103, 0.03)))
-    one = validated.order((101, 101), 0.03)
+def test_ranges_cover_all_and_hold_what_each_of_them_has():
+    ranges = validated.ranges_to(MANY)
+    assert validated.Proof(ranges).covers(10)
+    assert not validated.Proof(ranges[:5] + ranges[6:]).covers(10)
+    several, one = validated.order((100, 103), 0.03), validated.order((101, 101), 0.03)
     assert several.alpha[0] <= one.alpha[0] < one.alpha[1] <= several.alpha[1]
     assert one.beta <= several.beta
     assert several.holds
 
 
+@pytest.mark.usefixtures("unchecked")
 def test_nine_pairs_are_not_proved():
     """There beta_2 is first, by a thousandth."""
     times = theory.emergence_times(9, model="full")
@@ -223,37 +230,8 @@ def test_nine_pairs_are_not_proved():
     assert not validated.order((9, 9), 0.005).holds
 
 
-def test_the_ranges_cover_all():
-    ranges = validated.ranges_to(MANY)
-    assert validated.Proof(ranges).covers(10)
-    assert not validated.Proof(ranges[:5] + ranges[6:]).covers(10)
-    assert not validated.Proof(ranges, many=301).covers(10)
-
-
-@pytest.mark.usefixtures("unchecked")
-def test_the_loss_is_high_for_longer():
-    """Alpha is one at 2.3 N^2/log N and later, and the loss has not moved."""
-    found = with_numbers.law_bounds(1_000, 1.0)
-    at = MANY * np.linspace(0, 1, 2) * MANY / math.log(MANY)
-    path = theory.gradient_flow(MANY, at[-1], model="full", times=at)
-    assert found.loss > 0.9
-    assert path.loss[-1] > found.loss
-    assert found.time[0] > 1.5
-    assert with_numbers.law_bounds(10**6, 1.0).time[0] > 2.3
-
-
-def test_ten_is_where_the_order_turns():
-    nine, ten = (theory.emergence_times(n, model="full") for n in (9, 10))
-    assert 1 < nine.alpha / nine.beta < 1.0015
-    assert ten.alpha < ten.beta
-
-
 def test_few_pairs_are_refused():
     with pytest.raises(ValueError, match="21 pairs"):
         with_numbers.law_bounds(20)
     with pytest.raises(ArithmeticError):
         with_numbers.law_bounds(60)
-
-
-def test_printed_bounds_round_outward():
-    assert with_numbers.printed((-1.234, 5.671)) == "-1.24 to 5.68"

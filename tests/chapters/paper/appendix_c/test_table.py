@@ -2,13 +2,8 @@
 
 import numpy as np
 
-from chapters.paper.appendix_c.table import as_table, gap
+from chapters.paper.appendix_c.table import as_table
 from emergence.subspace import NAMES
-
-
-def test_the_gap_is_in_units_of_the_largest():
-    law = np.r_[-4.0, np.zeros(18)]
-    assert gap(np.stack([law, law + 1]), law).tolist() == [0, 0.25]
 
 
 def test_the_table_has_a_row_a_parameter_and_two_columns_a_step():

@@ -1,7 +1,6 @@
 """§2: what is left open, what its runs keep, MLPs, and architectures in each other's weights."""
 
 import dataclasses
-import importlib
 
 import numpy as np
 import pytest
@@ -10,21 +9,16 @@ import torch
 from chapters.paper import induction_heads
 from chapters.paper.induction_heads import described, feed_forward
 from chapters.paper.induction_heads.products import products_of
-from chapters.paper.related_work import equal_power
-from emergence import models, tasks
 from emergence.experiments.silences import (
     EMBEDDINGS,
-    MASK,
     TRANSFORMER,
     TRANSFORMER_PAIRS,
-    Silence,
     variations,
 )
-from emergence.models import AttentionOnlyTransformer, Weights
+from emergence.models import AttentionOnlyTransformer
 from emergence.training import TokenTraining
 
 CPU = torch.device("cpu")
-circuit = importlib.import_module("emergence.analysis._attention_patterns")
 TINY = TokenTraining(
     dim=80, vocabulary=8, block_size=8, n_pairs=2, batch_size=32, steps=10, learning_rate=0.01,
     embedding_scale=0.5,
@@ -48,17 +42,6 @@ def test_variations_differ_in_one_silence_or_in_a_pair():
     assert found["embeddings 0.1, unscaled scores"] == dataclasses.replace(
         base, embedding_scale=0.1, scaled=False
     )
-
-
-def test_each_silence_has_our_base_among_its_candidates():
-    base = TokenTraining()
-    for silence in TRANSFORMER:
-        assert getattr(base, silence.setting) in silence.candidates.values()
-
-
-def test_a_silence_about_no_setting_raises():
-    with pytest.raises(AttributeError):
-        variations(TINY, (Silence("colour", "", {"red": 1}),))
 
 
 def test_planned_runs_are_all_seeds_of_the_base_and_one_of_the_rest():
@@ -130,31 +113,3 @@ def test_mlps_change_nothing_else(close):
         for parameter in (*mixed.W_out, *mixed.b_out):
             parameter.zero_()
         close(mixed(batch.tokens, batch.positions), plain(batch.tokens, batch.positions), 1e-6)
-
-
-@pytest.mark.parametrize("mask", ["causal", "strict"])
-def test_architectures_compute_the_same_in_each_others_weights(close, mask):
-    model = AttentionOnlyTransformer(8, 4, 9, embedding_scale=1.0, generator=stream()).double()
-    batch = tasks.token_pairs(5, 2, 4, 9, generator=stream(1))
-    inputs = (model.W_E.T[batch.tokens] + model.W_pos.T[batch.positions]).detach()
-    weights = equal_power.as_disentangled(model)
-    output = models.disentangled_output(weights, inputs, mask=mask)
-    close(output, model(batch.tokens, batch.positions, mask=mask)[:, -1])
-    back = equal_power.as_transformer(weights, model.W_E.detach(), model.W_pos.detach())
-    close(back(batch.tokens, batch.positions, mask=mask)[:, -1], output)
-    broken = Weights(weights.w1, weights.w2, weights.w3.flip(0))
-    assert (models.disentangled_output(broken, inputs, mask=mask) - output).abs().max() > 0.1
-
-
-def test_reddy_is_exact_on_orthonormal_inputs_alone(monkeypatch):
-    head = (2.0, 3.0, 0.9)
-    batch = tasks.orthonormal_pairs(8, 3, 8, generator=stream(), query="uniform")
-    assert equal_power.reddy_gap(batch, head, 1.0) < 1e-12
-    gaussian = tasks.gaussian_pairs(8, 3, 8, generator=stream(), query="uniform")
-    assert equal_power.reddy_gap(gaussian, head, 8.0) > 0.01
-    monkeypatch.setattr(circuit, "HEAD", circuit.HEAD[::-1])  # the parameters exchanged
-    assert equal_power.reddy_gap(batch, head, 1.0) > 0.1
-
-
-def test_strict_and_causal_masks_are_both_candidates():
-    assert set(MASK.candidates.values()) == {"strict", "causal"}

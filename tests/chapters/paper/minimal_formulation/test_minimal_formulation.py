@@ -5,35 +5,7 @@ import pytest
 import torch
 
 from chapters.paper.minimal_formulation import one_layer, residual, solutions
-from emergence import models, subspace, tasks, theory
-from emergence.models import disentangled_output
-
-
-def network_loss(alpha, beta, gamma, beta_1, n_pairs, mask, query):
-    """The loss of Eq. 1 on orthonormal sequences, and the pairs asked for, counted from 1."""
-    values = torch.zeros(len(subspace.NAMES), dtype=torch.float64)
-    for name, value in zip(
-        ("alpha_3", "beta_2", "gamma_3", "beta_1"), (alpha, beta, gamma, beta_1), strict=True
-    ):
-        values[subspace.NAMES.index(name)] = value
-    stream = torch.Generator().manual_seed(0)
-    batch = tasks.orthonormal_pairs(24, n_pairs, 2 * n_pairs, generator=stream, query=query)
-    weights = subspace.embed(subspace.PseudoParameters.unstack(values), 2 * n_pairs)
-    output = disentangled_output(weights, batch.inputs, mask=mask)
-    return (output - batch.target).square().sum(dim=1).numpy(), batch.query.numpy() + 1
-
-
-@pytest.mark.parametrize("mask", ["strict", "causal"])
-@pytest.mark.parametrize("n_pairs", [2, 5])
-@pytest.mark.parametrize("values", [(0.7, 5.0, 0.8, -1.3), (-2.0, -3.0, 1.2, 0.5)])
-def test_closed_form_is_the_network(mask, n_pairs, values):
-    losses, asked = network_loss(*values, n_pairs, mask, "uniform")
-    alpha, beta, gamma, beta_1 = values
-    closed = [
-        solutions.loss(alpha, beta, gamma, n_pairs, asked=int(q), mask=mask, beta_1=beta_1)
-        for q in asked
-    ]
-    assert losses == pytest.approx(closed, abs=1e-12)
+from emergence import models, tasks, theory
 
 
 @pytest.mark.parametrize(("query", "asked"), [("last", 7), ("uniform", None)])
@@ -41,23 +13,6 @@ def test_closed_form_is_that_of_the_theory(query, asked):
     closed = solutions.loss(0.6, 4.0, 1.1, 7, asked=asked, mask="strict")
     known = theory.reduced_loss if query == "last" else theory.uniform_loss
     assert closed == pytest.approx(known(0.6, 4.0, 1.1, 7), abs=1e-12)
-
-
-@pytest.mark.parametrize("n_pairs", [3, 4, 9])
-def test_thresholds(n_pairs):
-    least = solutions.least_alpha
-    border = np.log((2 * n_pairs - 4) / (2 * n_pairs - 3))
-    assert least(n_pairs, asked=n_pairs, mask="strict") == -np.inf
-    assert least(n_pairs, asked=None, mask="strict") == pytest.approx(border, abs=1e-9)
-    assert least(n_pairs, asked=n_pairs, mask="causal") == pytest.approx(np.log(2), abs=1e-9)
-    assert least(n_pairs, asked=None, mask="causal") == np.inf
-
-
-def test_without_positions_the_last_pair_is_found():
-    losses, _ = network_loss(0.0, 20.0 * 15, 1.0, 0.0, 8, "strict", "last")
-    assert losses.max() < 1e-14
-    losses, _ = network_loss(0.0, 20.0 * 15, 1.0, 0.0, 8, "causal", "last")
-    assert losses.min() > 0.5  # a position that sees itself holds more of the item than its label
 
 
 def test_below_the_threshold_half_of_the_loss_stays():
@@ -106,31 +61,6 @@ def test_what_comes_from_labels_has_the_rank_of_the_heads(heads):
     assert singular[:, heads - 1].min() > 1e-6
 
 
-def test_matchings_ask_for_every_label():
-    """In the j-th copy the item asked for has the position of label j, and contents stay."""
-    dim, n_pairs = 6, 4
-    batch = tasks.gaussian_pairs(5, n_pairs, dim, generator=stream())
-    number = torch.arange(5)
-    for j, inputs in enumerate(matchings(batch)):
-        asked = inputs[number, 2 * batch.query]
-        assert torch.equal(asked[:, :dim], inputs[:, -1, :dim])
-        assert torch.equal(tasks.swap_halves(asked[:, dim:]), inputs[:, 2 * j + 1, dim:])
-        assert torch.equal(inputs[..., :dim], batch.inputs[..., :dim])
-        assert torch.equal(inputs[:, 1::2], batch.inputs[:, 1::2])
-
-
-def test_bounds():
-    assert one_layer.gaussian_bound(8, 8) == pytest.approx((7 / 8) ** 2)
-    assert one_layer.gaussian_bound(8, 4, heads=4) == 0
-    assert one_layer.orthonormal_bound(8, 16) == pytest.approx(0.75)
-
-
-@pytest.mark.usefixtures("unchecked")
-def test_training_learns_and_respects_the_bound():
-    loss = one_layer.train_one_layer(2, 2, 0, steps=60, batch_size=64)
-    assert one_layer.gaussian_bound(2, 2) < loss < 0.9
-
-
 DIM, N = 4, 3
 
 
@@ -172,14 +102,6 @@ def test_gram_form_is_an_ordinary_transformer():
     assert residual.difference(found, models.disentangled_output(weights(), batch())) > 0.05
 
 
-def test_orthogonal_directions_disentangle_exactly():
-    rotation = torch.linalg.qr(
-        torch.randn(8 * DIM, 8 * DIM, generator=residual_stream(), dtype=torch.float64)
-    ).Q
-    found = ordinary_transformer(weights(), batch(), rotation)
-    assert torch.allclose(found, models.disentangled_output(weights(), batch()), atol=1e-12)
-
-
 def test_drawn_overlaps_are_those_of_random_directions():
     """Mean and variance of the entries of R R^T: 1 and 2/d on the diagonal, 0 and 1/d beside."""
     d, draws = 40, torch.stack([residual.random_gram(8, 40, s) for s in [residual_stream()] * 4000])
@@ -189,8 +111,3 @@ def test_drawn_overlaps_are_those_of_random_directions():
     beside = draws[:, *torch.tril_indices(8, 8, -1)]
     assert beside.mean(0).abs().max() < 0.02
     assert (beside.var(0) * d - 1).abs().max() < 0.15
-
-
-def test_a_stream_below_the_number_of_directions_is_refused():
-    with pytest.raises(ValueError, match="at least that"):
-        residual.random_gram(8, 7, residual_stream())

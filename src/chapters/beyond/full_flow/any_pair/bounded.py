@@ -6,35 +6,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import numpy as np
 from flint import arb
-from jaxtyping import Float
 
 from emergence.presets import preset
+from emergence.proofs.intervals import outward
+from running.memo import kept
 
 from ..box import both, upper
-from .bounds import rounded_up
 from .slow import Stretch, close
 
 
 class Law(NamedTuple):
-    """What holds for every N of a range until beta_2 or alpha_3 is one half; l is log N.
+    """What holds for every N of a range until beta_2 or alpha_3 is one half; l is log N."""
 
-    Attributes:
-        least: the least N.
-        largest: the largest N, infinity where there is none.
-        time: bounds of T l/N^2 for that score.
-        rest: bounds of l (T l/N^2 - 2J), with 2J for many pairs.
-        alpha: an upper bound of alpha_3 until then.
-        gamma: a lower bound of gamma_3 at a time before.
-    """
-
-    least: int
-    largest: float
-    time: tuple[float, float]
-    rest: tuple[float, float]
-    alpha: float
-    gamma: float
+    least: int  # the least N
+    largest: float  # the largest N, infinity where there is none
+    time: tuple[float, float]  # bounds of T l/N^2 for that score
+    rest: tuple[float, float]  # bounds of l (T l/N^2 - 2J), with 2J for many pairs
+    alpha: float  # an upper bound of alpha_3 until then
+    gamma: float  # a lower bound of gamma_3 at a time before
 
     @property
     def ordered(self) -> bool:
@@ -42,17 +32,12 @@ class Law(NamedTuple):
         return self.alpha < 0.5 < self.gamma
 
 
+@kept
 def law(least: int, largest: int | None = None, *, name: str) -> Law:
     """Bounds on T_beta or T_alpha when any pair may be asked for, for every N of a range.
 
-    Args:
-        least: the least N, >= 100.
-        largest: the largest N, or None for all from `least` on.
-        name: `beta` or `alpha`.
-
-    Raises:
-        ArithmeticError: where no box holds the flow.
-        ValueError: for fewer pairs or another name.
+    Without a largest N they hold for all from the least on. Raises ArithmeticError where no box
+    holds the flow, ValueError for N < 100 or a name other than `beta` and `alpha`.
     """
     box, cells, s = close(least, largest, name)
     last = [cell for cell in cells if _reaches(cell, name)]  # one of these has the time
@@ -65,10 +50,10 @@ def law(least: int, largest: int | None = None, *, name: str) -> Law:
     return Law(
         least,
         math.inf if largest is None else largest,
-        (_down(early), rounded_up(cells[-1].end.time)),
-        (min(map(_down, rest)), max(map(rounded_up, rest))),
-        max(rounded_up(cell.alpha) for cell in cells),
-        _down(gamma),
+        (outward(early).low, outward(cells[-1].end.time).high),
+        (min(outward(part).low for part in rest), max(outward(part).high for part in rest)),
+        max(outward(cell.alpha).high for cell in cells),
+        outward(gamma).low,
     )
 
 
@@ -88,32 +73,6 @@ def _beyond(cell: Stretch, goal: arb, name: str, log: arb) -> arb:
     level = goal.union(cell.beta) ** 2 / 2
     slope = 2 * (-level).exp() / (arb("0.25") + level).sqrt()
     return cell.begin.rest.union(cell.end.rest) + slope * short
-
-
-def _down(value: arb) -> float:
-    return math.nextafter(float(value.lower()), -math.inf)
-
-
-@dataclass(frozen=True)
-class Range:
-    """Every N from `least` to `largest`, or all from `least` on, until a score is one half."""
-
-    name: str
-    least: int
-    largest: int | None
-
-
-def laws(some: Range) -> Float[np.ndarray, "6"]:
-    """The numbers of `law` for a range; a run of a sweep."""
-    found = law(some.least, some.largest, name=some.name)
-    return np.array([*found.time, *found.rest, found.alpha, found.gamma])
-
-
-def as_law(some: Range, numbers: Float[np.ndarray, "6"]) -> Law:
-    """What `laws` returned, with its names."""
-    early, late, low, high, alpha, gamma = numbers.tolist()
-    largest = math.inf if some.largest is None else some.largest
-    return Law(some.least, largest, (early, late), (low, high), alpha, gamma)
 
 
 def covers(found: Sequence[Law], first: int) -> bool:
@@ -146,13 +105,10 @@ class Proof:
     alpha_from: tuple[int, int]
     integrated: tuple[int, ...]  # N whose flow is integrated beside the bounds
 
-    @property
-    def ranges(self) -> tuple[Range, ...]:
-        found = []
-        for name, ends in (("beta", self.beta), ("alpha", self.alpha)):
-            found += [Range(name, *pair) for pair in itertools.pairwise(ends)]
-            found.append(Range(name, ends[-1], None))
-        return tuple(found)
+    def laws(self, name: str) -> list[Law]:
+        """The bounds on the time of `beta` or `alpha`, one range after the other."""
+        ends: tuple[int, ...] = getattr(self, name)
+        return [law(*pair, name=name) for pair in (*itertools.pairwise(ends), (ends[-1],))]
 
 
 PRESET = preset(

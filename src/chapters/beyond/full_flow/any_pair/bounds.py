@@ -1,57 +1,32 @@
 """Bounds on the flow when any pair may be asked for."""
 
-import math
 from typing import Any, NamedTuple
 
 from flint import arb
 
-from ..box import upper
-
 
 class Bounds(NamedTuple):
-    """Bounds on the flow until a score emerges; TV is all that a coordinate moves.
+    """Bounds on the flow until a score emerges; TV is all that a coordinate moves."""
 
-    Attributes:
-        theta: T l/N^2.
-        span: the same of the last stage alone.
-        beta: the largest beta_2.
-        alpha: the largest alpha_3.
-        apart: the largest d.
-        low_beta: -beta_2; also half of what beta_2 turns back.
-        low_alpha: the same of alpha_3.
-        low_apart: the same of d.
-        alpha_1: N times its TV.
-        beta_1: N times its TV.
-        beta_7: N times its TV, beta_9's too.
-        beta_8: N times its TV, beta_11's too.
-        beta_10: N times its TV.
-        beta_12: N times its TV.
-        gamma_1: N |gamma_1|.
-        joint_above: N/l times how far G is above its path.
-        joint_below: N/l times how far it is below.
-        four_above: N/l times how far h is above its path.
-        four_below: N/l times how far it is below.
-    """
-
-    theta: Any
-    span: Any
-    beta: Any
-    alpha: Any
-    apart: Any
-    low_beta: Any
-    low_alpha: Any
-    low_apart: Any
-    alpha_1: Any
-    beta_1: Any
-    beta_7: Any
-    beta_8: Any
-    beta_10: Any
-    beta_12: Any
-    gamma_1: Any
-    joint_above: Any
-    joint_below: Any
-    four_above: Any
-    four_below: Any
+    theta: Any  # T l/N^2
+    span: Any  # the same of the last stage alone
+    beta: Any  # the largest beta_2
+    alpha: Any  # the largest alpha_3
+    apart: Any  # the largest d
+    low_beta: Any  # -beta_2; also half of what beta_2 turns back
+    low_alpha: Any  # the same of alpha_3
+    low_apart: Any  # the same of d
+    alpha_1: Any  # N times its TV
+    beta_1: Any  # N times its TV
+    beta_7: Any  # N times its TV, beta_9's too
+    beta_8: Any  # N times its TV, beta_11's too
+    beta_10: Any  # N times its TV
+    beta_12: Any  # N times its TV
+    gamma_1: Any  # N |gamma_1|
+    joint_above: Any  # N/l times how far G is above its path
+    joint_below: Any  # N/l times how far it is below
+    four_above: Any  # N/l times how far h is above its path
+    four_below: Any  # N/l times how far it is below
 
 
 class Errors(NamedTuple):
@@ -60,8 +35,3 @@ class Errors(NamedTuple):
     beta: arb
     alpha: arb
     apart: arb
-
-
-def rounded_up(value: arb) -> float:
-    """A number above a ball."""
-    return math.nextafter(float(upper(value)), math.inf)

@@ -14,33 +14,18 @@ INVERSES = "0.8225"  # at least pi^2/12: the sum over k >= 1 of 1/2k^2
 
 
 class Stage(NamedTuple):
-    """A stretch of time up to which the errors are sought.
+    """A stretch of time up to which the errors are sought."""
 
-    Attributes:
-        theta: how long it is, times l/N^2.
-        tail: of `quick`; None where it begins at time zero.
-        before: the errors up to its beginning.
-    """
-
-    theta: arb
-    tail: arb | None
-    before: Errors
+    theta: arb  # how long it is, times l/N^2
+    tail: arb | None  # of `quick`; None where it begins at time zero
+    before: Errors  # the errors up to its beginning
 
 
 def idle(b: Bounds, s: Scales, push: arb, stage: Stage) -> tuple[dict[str, arb], Errors]:
-    """New bounds on all that stays small, and the errors of the slow flow.
+    """The bounds from `alpha_1` on, by name, and the slow flow's errors up to the end of a stage.
 
-    Args:
-        b: bounds that hold so far, as balls.
-        s: the scales.
-        push: at least beta_2's push over l, the sum over pairs of 2 w e^(beta w), less 1.
-        stage: the last stretch of time.
-
-    Returns:
-        The bounds from `alpha_1` on, by name, and the errors up to the end of the stage.
-
-    Raises:
-        ArithmeticError: where the bounds are too wide for what follows.
+    They follow from bounds that hold so far. `push` is at least beta_2's push over l, the sum over
+    pairs of 2 w e^(beta w), less 1. Raises ArithmeticError where the bounds are too wide.
     """
     a = attention(b, s)
     o = output(b, s, a)
@@ -155,43 +140,24 @@ def errors(
     rest = rare * three * area * a.row * a.label_row / 2 + c.late_four + c.late_cost
     wait = push * q.area_joint / 4  # of gamma_3, which rises
     beta = label + rest + wait + rare * three * q.area_joint / 2
-    beta += (
-        three
-        * theta
-        * rare
-        * o.both
-        / 2
-        * (bent + a.late * (2 + a.late / 2) * a.paid_2 * a.up**2 * a.flat)
-    )
+    later = a.late * (2 + a.late / 2) * a.paid_2 * a.up**2 * a.flat
+    beta += three * theta * rare * o.both / 2 * (bent + later)
     alpha = a.score * (label + rest + wait)
     alpha += three * a.label_row * a.w_1 * 2 * b.beta_8 * a.ahead * x * rare * theta
     alpha += three * a.score * a.all_w * a.row * o.past * theta * rare / 2
-    alpha += (
-        area
-        * a.label_row
-        * (
-            a.all_w * (o.most_item + o.most_past + (1 + o.most_answer + o.most_item) / 2)
-            + c.half_up * (x * a.all_w * a.late + rare * a.half * arb(INVERSES) * a.raised)
-        )
-    )
+    held = a.all_w * (o.most_item + o.most_past + (1 + o.most_answer + o.most_item) / 2)
+    held += c.half_up * (x * a.all_w * a.late + rare * a.half * arb(INVERSES) * a.raised)
+    alpha += area * a.label_row * held
     apart = a.up * c.w_answer * (q.spent_answer + a.norm * theta)
     apart += a.up * x * scored * theta * rare**2
-    apart += (
-        theta
-        * rare
-        * o.both
-        / 2
-        * (
-            a.score * bent
-            + a.up**2 * a.paid_2 * (a.flat * a.score**2 * (a.score / 2).exp() / 2 + a.late**2)
-            + x * x * rare * (2 * b.beta_8 + b.beta_12) * a.ahead
-        )
-    )
+    turned = a.score * bent
+    turned += a.up**2 * a.paid_2 * (a.flat * a.score**2 * (a.score / 2).exp() / 2 + a.late**2)
+    turned += x * x * rare * (2 * b.beta_8 + b.beta_12) * a.ahead
+    apart += theta * rare * o.both / 2 * turned
     apart += rare * a.score * q.area_joint / 2 + rare * area * a.late * a.up * a.label_row / 2
     apart += q.total * (a.norm_mean * rare + a.wide)
     apart += rare * (a.own * a.up + 2 * a.ahead) * q.spent_item
     apart += x * rare * a.at_first * a.up * (q.spent_past + q.spent_item)
     recency = q.square_four * a.label_row * a.all_w * 2 * o.passed_on
-    return Errors(
-        upper(mixed * beta), upper(mixed * alpha + a.heavy * recency), upper(mixed * apart)
-    )
+    alpha = mixed * alpha + a.heavy * recency
+    return Errors(upper(mixed * beta), upper(alpha), upper(mixed * apart))

@@ -12,8 +12,10 @@ from typing import NamedTuple
 
 from flint import arb, ctx
 
+from emergence.proofs.intervals import outward
+
 from ..box import PRECISION, Scales, both, scales, upper
-from .bounds import Bounds, Errors, rounded_up
+from .bounds import Bounds, Errors
 from .scores import Stage, idle
 
 CELLS, STAGES, PAIRS = 256, 16, 40  # of beta_2, to the unit; pairs that are summed one by one
@@ -53,21 +55,13 @@ def sums(alpha: arb, beta: arb, s: Scales) -> Sums:
 
 
 class Cell(NamedTuple):
-    """Where beta_2, less its errors, has got to.
+    """Where beta_2, less its errors, has got to."""
 
-    Attributes:
-        beta: beta_2, less its errors.
-        alpha: l times alpha_3, less its errors, beyond beta^2/2.
-        square: l times c^2, less its errors, beyond 1/4 + beta^2/2.
-        time: t l/N^2.
-        rest: l times what that is beyond 2J.
-    """
-
-    beta: arb
-    alpha: arb
-    square: arb
-    time: arb
-    rest: arb
+    beta: arb  # beta_2, less its errors
+    alpha: arb  # l times alpha_3, less its errors, beyond beta^2/2
+    square: arb  # l times c^2, less its errors, beyond 1/4 + beta^2/2
+    time: arb  # t l/N^2
+    rest: arb  # l times what that is beyond 2J
 
 
 def _speeds(
@@ -124,18 +118,8 @@ def close(least: int, largest: int | None, name: str) -> tuple[Bounds, list[Stre
     """Bounds that hold for every N of a range until beta_2 or alpha_3 is one half.
 
     The way there is cut into stages: errors up to the end of each follow from bounds up to there.
-
-    Args:
-        least: N0, >= 100.
-        largest: the last N of the range, or None for all from N0 on.
-        name: `beta` or `alpha`.
-
-    Returns:
-        Bounds, the cells of beta_2 up to there, and the scales.
-
-    Raises:
-        ArithmeticError: where no such bounds are found.
-        ValueError: for N0 < 100 or another name.
+    With the bounds come the cells of beta_2 up to there, and the scales. Arguments and errors are
+    those of `bounded.law`.
     """
     if least < FEWEST or name not in ("alpha", "beta"):
         raise ValueError(f"beta or alpha from {FEWEST} pairs on, got {name!r}, {least}")
@@ -194,20 +178,24 @@ def follow(box: Bounds, cells: list[Stretch], name: str, s: Scales) -> tuple[Bou
             break
     highest = {
         "beta": cells[-1].end.beta + errors.beta,
-        "alpha": max((cell.alpha for cell in cells), key=rounded_up),
+        "alpha": max((cell.alpha for cell in cells), key=_high),
     }
-    highest[name] = arb(min(rounded_up(highest[name]), 0.5))  # the flow is followed no farther
+    highest[name] = arb(min(_high(highest[name]), 0.5))  # the flow is followed no farther
     after = Bounds(
         theta=cells[-1].end.time,
         span=sum((cell.spent for cell in cells[begun:]), arb(0)),
-        apart=2 * max((cell.c for cell in cells), key=rounded_up) - 1,
+        apart=2 * max((cell.c for cell in cells), key=_high) - 1,
         low_beta=errors.beta,
         low_alpha=errors.alpha + 2 * errors.beta**2,
         low_apart=errors.apart + 3 * errors.beta**2,
         **highest,
         **{field: small[field] for field in Bounds._fields[8:]},
     )
-    return Bounds(*map(rounded_up, after)), cells
+    return Bounds(*map(_high, after)), cells
+
+
+def _high(value: arb) -> float:
+    return outward(value).high
 
 
 def _last(b: Bounds, cells: list[Stretch], s: Scales) -> Stage:

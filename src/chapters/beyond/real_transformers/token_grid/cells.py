@@ -9,7 +9,7 @@ import torch
 from emergence.experiments.first_passage import knows_labels_only
 from emergence.training import Optimiser, TokenTraining
 
-from ..side_by_side import train_side_by_side
+from ..side_by_side.train import train_side_by_side
 
 Arm = Literal["proportional", "fixed", "batch", "narrow", "slower"]
 SHARES = (0.9, 0.75, 0.5)  # of ln N: the head appears at the first and has formed at the last
@@ -57,7 +57,7 @@ class Cell:
         )
 
 
-def run(cell: Cell, device: torch.device) -> list[dict[str, Any]]:
+def run(cell: Cell) -> list[dict[str, Any]]:
     """Train a cell and return one row per run, in the order of rates and, within one, of seeds."""
     pairs = [(rate, seed) for rate in cell.rates for seed in cell.seeds]
     level = knows_labels_only(cell.n_pairs)
@@ -66,7 +66,7 @@ def run(cell: Cell, device: torch.device) -> list[dict[str, Any]]:
         [seed for _, seed in pairs],
         [rate for rate, _ in pairs],
         levels=[share * level for share in SHARES],
-        device=device,
+        device=torch.device("cpu"),
         label=f"{cell.arm}: {cell.optimiser}, N = {cell.n_pairs}, V = {cell.vocabulary}",
     )
     return [
