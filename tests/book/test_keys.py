@@ -1,17 +1,10 @@
-"""How far an edit reaches: the chapters that are executed anew for it, and whose records it ends.
-
-`python tests/book/test_keys.py emergence.fast._disentangled emergence.models:attention` prints
-chapters and minutes of all definitions below these places.
-"""
+"""How far an edit reaches: the chapters that are executed anew for it, whose records it ends."""
 
 import re
 import shutil
-import sys
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-
-import pytest
 
 from bookbuild.results.code.definitions import Reached, reached_by_cells
 from bookbuild.results.keys import chapter_fingerprint
@@ -23,9 +16,8 @@ SRC = ROOT / "src"
 BUILDER = ROOT / "bookbuild" / "src" / "bookbuild"
 PRINTS_SOURCES = "paper/03_minimal_formulation"  # with their comments
 TRAINS_TOKENS = {
-    "paper/02_induction_heads", "beyond/02_first_integral", "beyond/06_real_transformers",
-    "beyond/07_knock_in", "beyond/08_cost", "beyond/13_rival_laws", "beyond/14_every_position",
-    "companions/10_two_accounts",
+    "paper/02_induction_heads", "beyond/06_real_transformers", "beyond/07_knock_in",
+    "beyond/08_cost", "beyond/14_every_position",
 }  # fmt: skip
 
 
@@ -77,7 +69,7 @@ def test_where_something_is_computed_is_in_no_key():
 
 
 def test_optional_packages_are_in_the_keys_of_those_that_run_them():
-    assert using("transformers") == {"companions/01_retrieval"}
+    assert using("tokenizers") == {"beyond/15_clock_of_a_corpus"}
 
 
 def changed(before: Mapping[str, Reached], after: Mapping[str, Reached]) -> set[str]:
@@ -92,18 +84,16 @@ def test_a_comment_anywhere_reaches_no_chapter_but_one_that_prints_it(tmp_path):
     assert changed(dependencies(), every(src)) == {PRINTS_SOURCES}
 
 
-@pytest.mark.parametrize(
-    ("name", "old", "new"),
-    [
-        ("emergence/plotting/book.mplstyle", "", "lines.linewidth: 9"),
+def test_what_draws_or_reports_ends_no_record(tmp_path):
+    src = copied(tmp_path)
+    for name, old, new in (
+        ("emergence/plotting/book.mplstyle", "lines.", "# lines."),
         ("emergence/plotting/_style.py", "aspect=25", "aspect=26"),
         ("bookbuild/reporting/notebook.py", "over: Over | None = None", "over: Over | None = 1"),
-    ],
-)
-def test_what_draws_or_reports_ends_no_record(tmp_path, name, old, new):
-    src = copied(tmp_path)
-    text = (src / name).read_text(encoding="utf-8")
-    (src / name).write_text(text.replace(old, new) if old else f"{text}\n{new}\n")
+    ):
+        text = (src / name).read_text(encoding="utf-8")
+        assert old in text
+        (src / name).write_text(text.replace(old, new), encoding="utf-8")
     assert changed(dependencies(), every(src))
     assert changed(every(shown=False), every(src, shown=False)) == set()
 
@@ -127,10 +117,3 @@ def copied(folder: Path, part: Path = SRC) -> Path:
     if part == SRC:
         shutil.copytree(BUILDER, target / BUILDER.name, ignore=ignored)
     return target
-
-
-if __name__ == "__main__":
-    minutes = {chapter.name: chapter.minutes or 1 for chapter in chapters()}
-    for argument in sys.argv[1:]:
-        redone = reached(argument)
-        print(f"{argument:45} {len(redone):3} {sum(minutes[name] for name in redone):5}")

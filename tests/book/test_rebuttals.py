@@ -3,8 +3,6 @@
 import re
 import statistics
 
-import pytest
-
 from bookbuild.ledger.claims import Finding
 from bookbuild.ledger.outcomes import read_outcomes
 from bookbuild.ledger.planted import verdict_on
@@ -44,10 +42,9 @@ def form(claim):
     return "interval" if claim.expectation.form == "contains" else "seeds"
 
 
-@pytest.mark.parametrize("claim", PAPER, ids=lambda claim: claim.id)
-def test_a_row_that_does_not_hold_everywhere_has_a_rebuttal(claim):
-    owed = [verdict for verdict in verdicts(claim) if claim.owes_a_rebuttal(verdict)]
-    assert not owed, f"{claim.id} is {', '.join(owed)} on record, and nobody defends it"
+def test_a_row_that_does_not_hold_everywhere_has_a_rebuttal():
+    owed = {claim.id for claim in PAPER for v in verdicts(claim) if claim.owes_a_rebuttal(v)}
+    assert owed == set(), "nobody defends these rows, which do not hold on record"
 
 
 def test_some_rows_of_the_paper_do_not_hold():

@@ -6,8 +6,6 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 from bookbuild.results.code.definitions import reached_by_cells
 from tools.this_book import ROOT, chapters, read_outside
 
@@ -34,7 +32,6 @@ GRADIENTS = {
 NO_TRAINING = {
     "emergence/training/_minimal.py: gradient_samples": "averages at weights that stay",
     "chapters/companions/grokking/direction.py: pulled": "a measurement, argued there",
-    "chapters/companions/two_accounts/stages.py: stream": "averages at weights that stay",
     "chapters/paper/training_dynamics/gradients.py: _gradients": "gradients at weights that stay",
 }
 # Loops of which no loss that is not finite may be an error, and why.
@@ -94,15 +91,12 @@ def test_no_module_hides_what_its_package_has_from_elsewhere() -> None:
 
 
 def defined() -> set[str]:
-    """The functions and classes of the library, named as `reached_by_cells` names them.
-
-    What tells of old import paths is left out: only a wrong import runs it.
-    """
+    """The functions and classes of the library, named as `reached_by_cells` names them."""
     found = set()
-    for path in set((SRC / "emergence").rglob("*.py")) - {SRC / "emergence" / "_moved.py"}:
+    for path in (SRC / "emergence").rglob("*.py"):
         module = ".".join(path.relative_to(SRC).with_suffix("").parts).removesuffix(".__init__")
         for node in tree(path).body:
-            if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name != "__getattr__":
+            if isinstance(node, ast.FunctionDef | ast.ClassDef):
                 found.add(f"{module}:{node.name}")
     return found
 
@@ -131,38 +125,17 @@ def test_what_one_chapter_uses_lies_with_it_and_not_in_the_library() -> None:
     assert sum(users[place] >= 2 for place in defined()) > 150
 
 
-def clashes(top: str) -> list[str]:
-    """Functions and classes that are named as the module or the package that they lie in."""
-    found = []
-    for path in (FOLDERS[top] / top).rglob("*.py"):
-        module = path.parent.name if path.stem == "__init__" else path.stem
-        for node in tree(path).body:
-            if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == module:
-                found.append(f"{path.relative_to(ROOT)}: {node.name}")
-    return found
-
-
-@pytest.mark.parametrize("top", FOLDERS)
-def test_nothing_is_named_like_its_module(top: str) -> None:
+def test_nothing_is_named_like_its_module() -> None:
     """`from room import thing` would give the module or the function, as imports happen to run."""
-    assert clashes(top) == []
-
-
-def test_no_package_is_twice_in_a_path() -> None:
-    """Words of a name count as well: there is no `emergence_steps` below `emergence`."""
     for path in MODULES:
-        parts = path.relative_to(ROOT).with_suffix("").parts
-        parts = parts[parts.index("src") + 1 :]
-        for number, part in enumerate(parts[:-1]):
-            inner = [p for p in parts[number + 1 :] if p == part or p.startswith(f"{part}_")]
-            if parts[:3] != ("chapters", "paper", "emergence"):  # the title of §5
-                assert inner == [], path
+        module = path.parent.name if path.stem == "__init__" else path.stem
+        named = {getattr(node, "name", "") for node in tree(path).body}
+        assert module not in named, path
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_every_module_says_what_it_is(path: Path) -> None:
-    assert headline(path), "a docstring is missing"
-    assert "?" not in headline(path), "a statement, not a riddle"
+def test_every_module_says_what_it_is() -> None:
+    riddles = [path for path in MODULES if not headline(path) or "?" in headline(path)]
+    assert riddles == []
 
 
 def test_modules_are_small_and_folders_are_not_crowded() -> None:
@@ -173,9 +146,9 @@ def test_modules_are_small_and_folders_are_not_crowded() -> None:
         assert len(modules) <= 12, folder
 
 
-@pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda chapter: chapter.name)
-def test_a_chapter_only_chooses_its_preset_by_the_profile(chapter) -> None:
-    assert read_outside(chapter, "profile", "choose") == []
+def test_a_chapter_only_chooses_its_preset_by_the_profile() -> None:
+    for chapter in CHAPTERS:
+        assert read_outside(chapter, "profile", "choose") == [], chapter.name
 
 
 def called(node: ast.AST) -> set[str]:

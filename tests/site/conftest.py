@@ -3,7 +3,6 @@
 Each page is opened once with either address.
 """
 
-import json
 import os
 import subprocess
 import sys
@@ -19,14 +18,6 @@ from tools.this_book import ROOT
 from tools.visits import visit_all
 
 SITE = ROOT / "_build" / "smoke" / "site"
-SCREENSHOTS = ROOT / "_build" / "screenshots"
-KEY_PAGES = {
-    f"book/{name}.html"
-    for name in (
-        "index", "verdicts", "explore", "paper/04_training_dynamics", "paper/05_emergence",
-        "paper/06_full_dynamics",
-    )
-}  # fmt: skip
 
 
 def pytest_terminal_summary(terminalreporter):
@@ -63,12 +54,6 @@ def address(request, site):
 
 
 @pytest.fixture(scope="session")
-def preregistration():
-    """The rows of the record of when expectations were written."""
-    return json.loads((ROOT / "data" / "preregistration.json").read_text(encoding="utf-8"))["rows"]
-
-
-@pytest.fixture(scope="session")
 def claims():
     """The rows of the ledger."""
     return load(ROOT / "data" / "claims.yml", "data/claims.yml")
@@ -86,8 +71,7 @@ def visits(site, address):
     longest_first = sorted(pages, key=pages.__getitem__, reverse=True)
     # what does not depend on the address is looked at once
     brief = address.startswith("file:")
-    shots = dict.fromkeys(() if brief else KEY_PAGES, SCREENSHOTS)
-    return visit_all(address, longest_first, shots, brief)
+    return visit_all(address, longest_first, brief)
 
 
 @pytest.fixture(scope="session")

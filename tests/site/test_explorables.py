@@ -14,7 +14,6 @@ from tools.browser import call, says
 EMERGENCE, CIRCUIT = "[data-explorable=emergence]", "[data-explorable=circuit]"
 POINTS = [(0.0, 0.0, 0.0), (0.4, -0.7, 0.9), (1.3, 2.1, 1.1), (-1.0, 3.0, 0.5), (6.0, 8.0, 1.0)]
 ORDER = ("alpha", "beta", "gamma", "icl", "collapse")
-STEPS = 1500  # of the solver, in a flow that follows a slider
 
 
 def flow_times(page, n_pairs, **options):
@@ -24,8 +23,7 @@ def flow_times(page, n_pairs, **options):
 
 @pytest.mark.parametrize(
     ("n_pairs", "query"),
-    [(n, "last") for n in (2, 3, 16, 200, 1024, 10**6)]
-    + [(n, "uniform") for n in (2, 3, 16, 200, 512)],
+    [(n, "last") for n in (2, 16, 1024, 10**6)] + [(n, "uniform") for n in (2, 16, 512)],
 )
 def test_emergence_times_are_those_of_python(modules, n_pairs, query):
     expected = theory.emergence_times(n_pairs, query=query)
@@ -40,10 +38,8 @@ def test_thresholds_are_those_of_python(modules, query):
     assert found == pytest.approx(list(expected), rel=1e-6)
 
 
-@pytest.mark.parametrize("start", [(0.0, 0.0, 0.0), (1.0, -1.0, 0.3), (-1.5, 0.7, -0.9)])
-@pytest.mark.parametrize(
-    ("n_pairs", "query"), [(2, "last"), (64, "last"), (5000, "last"), (40, "uniform")]
-)
+@pytest.mark.parametrize("start", [(0.0, 0.0, 0.0), (-1.5, 0.7, -0.9)])
+@pytest.mark.parametrize(("n_pairs", "query"), [(2, "last"), (5000, "last"), (40, "uniform")])
 def test_the_flow_from_any_start_is_that_of_python(modules, n_pairs, query, start):
     at = "{ const flow = m.gradientFlow(x.n, x); return x.parts.map((part) => part * flow.end)"
     at += ".map((t) => [t, ...m.stateAt(flow, t), flow.loss(m.stateAt(flow, t))]); }"
@@ -91,41 +87,21 @@ def test_leading_orders_are_the_limits(modules):
     leading = call(modules, "flow", "m.leadingOrder(x[0], x[1])", [n_pairs, other])
     expected = [leading[k] for k in ORDER]
     assert flow_times(modules, n_pairs, **other) == pytest.approx(expected, rel=1e-4)
-
-
-def test_leading_orders_of_a_uniform_query_are_those_of_python(modules):
-    n_pairs = 512
-    leading = call(modules, "flow", "m.leadingOrder(x, {query: 'uniform'})", n_pairs)
+    leading = call(modules, "flow", "m.leadingOrder(512, {query: 'uniform'})", None)
     for name in ("alpha", "beta"):
-        expected = laws.uniform_law(name).leading * n_pairs**2 / math.log(n_pairs)
+        expected = laws.uniform_law(name).leading * 512**2 / math.log(512)
         assert leading[name] == pytest.approx(expected, rel=1e-6)
-    assert leading["gamma"] == pytest.approx(math.log(2) * n_pairs, rel=1e-6)
-    assert math.isnan(leading["collapse"])
 
 
-@pytest.mark.parametrize(("n_pairs", "query"), [(10**6, "last"), (512, "uniform")])
-def test_a_flow_takes_few_steps(modules, n_pairs, query):
-    expression = "m.gradientFlow(x[0], {query: x[1]}).nodes.length"
-    assert call(modules, "flow", expression, [n_pairs, query]) < STEPS
-
-
-@pytest.mark.parametrize(("n_pairs", "query"), [(2, 0), (4, 1), (8, 0), (8, 7)])
-@pytest.mark.parametrize("parameters", POINTS)
-def test_attention_and_answer_are_those_of_the_network(modules, parameters, n_pairs, query):
-    expected = circuit(*parameters, n_pairs, query)
-    setting = dict(zip(("alpha", "beta", "gamma"), parameters, strict=True))
-    found = call(modules, "network", "m.circuit(...x)", [setting, n_pairs, query])
-    for name in ("layer1", "layer2", "output"):
-        assert np.array(found[name]) == pytest.approx(getattr(expected, name), rel=1e-6, abs=1e-12)
-    assert found["loss"] == pytest.approx(expected.loss, rel=1e-6, abs=1e-12)
-
-
-def test_what_the_introduction_and_the_story_say_of_each_step():
-    attention = circuit(6.0, 0.0, 1.0, 4, 1).layer2[-1, :-1]
-    assert attention == pytest.approx(np.full(8, 1 / 8))
-    attention = circuit(0.0, 8.0, 1.0, 4, 1).layer2[-1, :-1]
-    assert int(attention.argmax()) == 3
-    assert attention[3] < 0.5
+@pytest.mark.parametrize(("n_pairs", "query"), [(2, 0), (4, 1), (8, 7)])
+def test_attention_and_answer_are_those_of_the_network(modules, n_pairs, query):
+    for parameters in POINTS:
+        expected = circuit(*parameters, n_pairs, query)
+        setting = dict(zip(("alpha", "beta", "gamma"), parameters, strict=True))
+        found = call(modules, "network", "m.circuit(...x)", [setting, n_pairs, query])
+        for name in ("layer1", "layer2", "output", "loss"):
+            value = np.array(found[name])
+            assert value == pytest.approx(getattr(expected, name), rel=1e-6, abs=1e-12)
 
 
 def test_the_table_shows_the_times(explore):
@@ -222,17 +198,3 @@ def test_less_motion_where_it_is_asked_for(calm, name, symbol):
     mount.get_by_text("Next event").click()
     gamma = re.search(rf"{symbol} = ([\d.]+)", mount.locator(".ex-reading").text_content())
     assert float(gamma[1]) == pytest.approx(0.5, abs=0.01)
-
-
-def test_the_modules_carry_no_style_and_no_handler_in_markup(site):
-    """A content-security policy without 'unsafe-inline' is to come."""
-    page = (site / "book" / "explore.html").read_text(encoding="utf-8")
-    mounts = re.findall(r'<div class="explorable".*?</figure>', page, flags=re.DOTALL)
-    assert len(mounts) == 3
-    for mount in mounts:
-        assert "<script" not in mount
-        assert not re.search(r"\son\w+=", mount)
-    for module in (site / "_static" / "explorables").glob("*.js"):
-        text = module.read_text(encoding="utf-8")
-        assert "innerHTML" not in text
-        assert not re.search(r"\bstyle\s*:", text)

@@ -91,24 +91,12 @@ def planted(tmp_path, browser):
     return measure
 
 
-def test_a_small_text_is_found(planted):
-    assert planted((0.2, 0.5, "small", {"fontsize": 6})).smallest == pytest.approx(8, abs=0.01)
-    formula = planted((0.2, 0.5, "$x_2$", {"fontsize": 6}), (0.5, 0.5, "large", {"fontsize": 12}))
-    assert formula.smallest == pytest.approx(8, abs=0.01)
-
-
-def test_labels_that_overlap_are_found(planted):
-    assert planted((0.2, 0.5, "one", {}), (0.22, 0.5, "two", {})).overlaps == [
-        ("text_two", "text_one")
-    ]
-    assert planted((0.2, 0.5, "one", {}), (0.6, 0.5, "two", {})).overlaps == []
-    # one text of two lines is no overlap, and slanted ones only where they meet
-    assert planted((0.2, 0.5, "one\none", {"linespacing": 0.2})).overlaps == []
-    slanted = {"rotation": 45, "fontsize": 12}
+def test_faults_are_found(planted):
+    small = planted((0.2, 0.5, "$x_2$", {"fontsize": 6}), (0.5, 0.5, "large", {"fontsize": 12}))
+    assert small.smallest == pytest.approx(8, abs=0.01)
+    both = planted((0.2, 0.5, "one", {}), (0.22, 0.5, "two", {}), (0.98, 0.5, "outside", {}))
+    assert both.overlaps == [("text_two", "text_one")]
+    assert both.cut == ["text_outside"]
+    slanted = {"rotation": 45, "fontsize": 12}  # these overlap only where they meet
     apart = planted((0.1, 0.1, "a long label", slanted), (0.3, 0.1, "a long label", slanted))
-    assert apart.overlaps == []
-
-
-def test_a_label_that_runs_out_is_found(planted):
-    assert planted((0.98, 0.5, "outside", {})).cut == ["text_outside"]
-    assert planted((0.2, 0.5, "inside", {})).cut == []
+    assert (apart.overlaps, apart.cut) == ([], [])

@@ -71,13 +71,6 @@ def test_a_symbol_of_the_glossary_is_explained(page):
     seen.wait_for_selector("#preview .symbol-card")
 
 
-def test_other_links_show_nothing(page):
-    seen = page(PAPER)
-    seen.locator("article h2 a.headerlink").first.hover(force=True)
-    seen.wait_for_timeout(500)
-    assert seen.locator("#preview").is_hidden()
-
-
 def test_steps_that_vanish_are_one_sentence_that_opens(page):
     seen = page("book/beyond/02_first_integral.html")
     fold = seen.locator("details.zeros").first
@@ -89,22 +82,14 @@ def test_steps_that_vanish_are_one_sentence_that_opens(page):
     assert fold.locator("table").is_visible()
 
 
-def test_no_fold_of_code_follows_another_that_shows_nothing(page):
-    seen = page(PAPER)
-    lone = ".cell[class*=hide-input]:not(:has(.cell_output)) + .cell[class*=hide-input]"
-    assert seen.locator(lone).count() == 0
-
-
-def test_formulas_and_text_are_of_one_size_and_face(page):
+def test_formulas_and_text_are_of_one_size_and_faces_come_with_the_site(page):
     """Their small letters and capitals differ in proportion; the mean of both is the size."""
-    text, formula, family = page(PAPER).evaluate(SIZES)
+    seen = page(PAPER)
+    text, formula, family = seen.evaluate(SIZES)
     assert family.startswith('"Source Serif 4"')
     assert formula == pytest.approx(text, rel=0.04)
-
-
-def test_the_faces_come_with_the_site(page):
     loaded = "() => [...document.fonts].filter((f) => f.status === 'loaded').map((f) => f.family)"
-    faces = {face.strip('"') for face in page(PAPER).evaluate(loaded)}
+    faces = {face.strip('"') for face in seen.evaluate(loaded)}
     assert {"Source Serif 4", "Source Sans 3", "Source Code Pro"} <= faces
 
 

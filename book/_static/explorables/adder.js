@@ -1,5 +1,5 @@
 /**
- * The network of chapters.companions.clustering.model in the page: two-dimensional embeddings,
+ * The network of chapters.companions.clustering.training in the page: two-dimensional embeddings,
  * their sum, one hidden layer of ReLU units, a softmax over the residues; full-batch AdamW.
  */
 

@@ -1,5 +1,7 @@
 """A loss at many positions: against single prefixes, an independent integration, and its laws."""
 
+import os
+
 import numpy as np
 import pytest
 import torch
@@ -12,6 +14,7 @@ from emergence.theory.positions._weighting import prefixes
 from oracles import every_position
 
 RNG = np.random.default_rng(0)
+WEEKLY = pytest.mark.skipif("EVERY_CHAPTER" not in os.environ, reason="it takes minutes")
 RULES = [(model, query) for model in ("reduced", "full") for query in ("last", "uniform")]
 
 
@@ -130,7 +133,12 @@ def test_no_digits_are_lost_where_the_first_item_attends_elsewhere():
 
 @pytest.mark.parametrize(
     ("n_pairs", "query", "supervision"),
-    [(7, "last", "every"), (7, "uniform", "last"), (7, "uniform", "every"), (64, "last", "every")],
+    [
+        (7, "last", "every"),
+        (7, "uniform", "last"),
+        (7, "uniform", "every"),
+        pytest.param(64, "last", "every", marks=WEEKLY),
+    ],
 )
 def test_nineteen_emerge_when_attention_between_rows_says(n_pairs, query, supervision):
     rule = {"query": query, "supervision": supervision}
