@@ -1,1 +1,1 @@
-"""How results are kept: keys, sealed files, the cache of the science, and what is no longer needed."""
+"""How results are kept: keys, sealed files, the cache of the science, and what is unneeded."""
