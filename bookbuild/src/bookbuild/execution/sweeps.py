@@ -55,8 +55,8 @@ def read_grid(path: Path, device: str) -> Grid:
     given = fixed | ({"device": device} if "device" in hints else {})
     configurations = []
     for point in itertools.product(*axes.values()):
-        values, checked = given | dict(zip(axes, point, strict=True)), {}
-        for name, value in values.items():
+        checked = {}
+        for name, value in (given | dict(zip(axes, point, strict=True))).items():
             if name not in hints:
                 raise BookError(f"{path}: {kind.__name__} has no setting {name!r}.")
             try:

@@ -138,7 +138,7 @@ def read_outcomes(root: Path) -> Record:
             raise BookError(f"{RECORD}, line {place}: {error}.") from error
     record = replaced(Record(), lines)
     if whole != text_of(record):
-        raise BookError(f"{RECORD} was changed by hand: what records evidence writes it otherwise.")
+        raise BookError(f"{RECORD} was changed by hand: its lines are not as they are recorded.")
     return record
 
 
