@@ -48,11 +48,11 @@ def without(*names: str) -> dict[str, Any]:
         ([without("measure", "expect", "why")], "'measure' is missing"),
         ([ROW | {"not_testable": "too large"}], "is not allowed beside 'not_testable'"),
         ([ROW | {"id": "A slope"}], "'id' is not in kebab-case: 'A slope'"),
-        ([ROW | {"kind": "old"}], "'kind' is not one of paper, new, companion, erratum: 'old'"),
+        ([ROW | {"kind": "old"}], "'kind' is not one of paper, sharper, new, companion, erratum: 'old'"),
         ([ROW | {"chapter": "paper/9"}], "the chapter 'paper/9' does not exist"),
         ([ROW | {"expect": {"near": 2}}], "'expect' is not exactly one of within"),
         ([ROW | {"headline": "$N^2$ steps"}], "'headline' has a formula"),
-        ([ROW | {"rebuttal": {"sentence": "A", "defence": "B"}}], "'rebuttal.answer' is missing"),
+        ([ROW | {"rebuttal": {"defence": "B"}}], "'rebuttal.answer' is missing"),
         ([ROW | {"expect": {"within": [2, 1]}}], "'within' are the wrong way round"),
         ([ROW | {"expect": {"at_most": math.inf}}], "'at_most' is not finite"),
         ([ROW, ROW], "the id is used 2 times"),
@@ -144,7 +144,7 @@ def test_kinds_are_counted_apart(tmp_path: Path) -> None:
 
 
 def test_a_rebuttal_is_read_and_owed_by_rows_of_the_paper_alone(tmp_path: Path) -> None:
-    texts = {"sentence": "“Two” (§1).", "defence": "It is about large sizes.", "answer": "No."}
+    texts = {"defence": "It is about large sizes.", "answer": "No."}
     (plain,), (defended,) = read(tmp_path, [ROW]), read(tmp_path, [ROW | {"rebuttal": texts}])
     assert defended.rebuttal == Rebuttal(**texts)
     for verdict in ("partly", "contradicted", "not testable here"):

@@ -68,10 +68,12 @@ def test_a_chapter_says_what_its_rows_take_from_nothing(cost: Cost, told: str) -
 
 
 def test_a_row_shows_its_rebuttal_or_that_none_is_written() -> None:
-    rebuttal = Rebuttal("“A” (§1).", "It is $N$.", "It is not.")
-    claim = Claim("a", "§1", "A.", "paper", CHAPTER, not_testable="No.", rebuttal=rebuttal)
+    rebuttal = Rebuttal("It is $N$.", "It is not.")
+    claim = Claim(
+        "a", "§1", "A.", "paper", CHAPTER, not_testable="No.", printed="a is", rebuttal=rebuttal
+    )
     text = verdict_table([Finding(claim, None, "not testable here")], [chapter()], Records(), {})
-    for told in ("**The paper:** “A” (§1).", "**Its best defence:** It is $N$.", "It is not."):
+    for told in ("<span>“a is”</span>", "\n\nA.\n\n", "**Its best defence:** It is $N$.", "It is not."):
         assert told in text
     missing = "Nobody has written a defence of the paper for this row yet."
     assert missing not in text
@@ -157,8 +159,11 @@ def test_contradicted_claims_are_news() -> None:
     found = Measured(2.0, None)
     text = news([Finding(claim, found, "contradicted")])
     assert 'href="verdicts.html#claim-a">contradicted</a> **Fig. 2.** It grows.' in text
-    assert "contradict 1 of the 1 claims of the paper" in text
-    assert "contradict none of the 1 claims" in news([Finding(claim, found, "partly")])
+    assert "Of the 1 claims" in text
+    assert "0 hold in every run and 0 in some settings or at some seeds. Contradicted: 1." in text
+    waiting = news([Finding(claim, found, "partly", unconfirmed=True)])
+    assert "1 hold in every run" in waiting
+    assert "For 1 of those that hold, the runs at other first seeds" in waiting
     assert "toy sizes" in news([Finding(claim, found, "not judged")])
 
 

@@ -10,7 +10,7 @@ from bookbuild.errors import raise_if_any
 from bookbuild.reporting.expectations import Expectation, Measured, read_expectation
 from bookbuild.schema import faults, load
 
-Kind = Literal["paper", "new", "companion", "erratum"]
+Kind = Literal["paper", "sharper", "new", "companion", "erratum"]
 Verdict = Literal["reproduced", "partly", "contradicted", "not testable here", "not judged"]
 
 LEDGER = Path("data/claims.yml")
@@ -19,12 +19,8 @@ SCHEMA = Path(__file__).with_name("claims.schema.json")
 
 @dataclass(frozen=True)
 class Rebuttal:
-    """What the authors could say to a verdict: their sentence, its best defence, and our answer.
+    """What the authors could say to a verdict, and our answer, in Markdown with formulas."""
 
-    All three are Markdown with formulas.
-    """
-
-    sentence: str
     defence: str
     answer: str
 
@@ -42,8 +38,14 @@ class Claim:
     expectation: Expectation | None = None
     why: str = ""
     not_testable: str = ""
+    printed: str = ""  # the sentence that the row judges, word for word
     headline: str = ""  # the claim in plain words, for lists of main results
-    rebuttal: Rebuttal | None = None  # of a claim of the paper that does not hold as it stands
+    rebuttal: Rebuttal | None = None  # of a claim of others that does not hold as it stands
+
+    @property
+    def title(self) -> str:
+        """The sentence that the row judges in quotation marks, or our own statement."""
+        return f"“{self.printed}”" if self.printed else self.statement
 
     def owes_a_rebuttal(self, verdict: Verdict) -> bool:
         """Return whether a verdict is held against the paper and no defence of it is written."""

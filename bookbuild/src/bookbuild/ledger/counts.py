@@ -12,7 +12,8 @@ from .records import Records
 from .templates import render
 
 KINDS: dict[Kind, str] = {
-    "paper": "Claims of the paper",
+    "paper": "Claims of the paper, as printed",
+    "sharper": "Sharper readings of ours",
     "new": "New results",
     "companion": "Companions",
     "erratum": "Errata of the paper",
@@ -77,12 +78,17 @@ def unrenewed(findings: Sequence[Finding], records: Records) -> str:
 
 
 def news(findings: Sequence[Finding]) -> str:
-    """Return the paper's claims that are contradicted, or why none is listed, as MyST."""
-    paper = [finding for finding in findings if finding.claim.kind == "paper"]
-    contradicted = [finding for finding in paper if finding.verdict == "contradicted"]
-    tested = [finding for finding in paper if finding.measured]
+    """Return how many claims of the paper hold, and those that do not in full, as MyST."""
+    tested = [f for f in findings if f.claim.kind == "paper" and f.measured]
     judged = any(finding.verdict != "not judged" for finding in tested)
-    return render("news.md", contradicted=contradicted, tested=len(tested), judged=judged)
+    holding = [f for f in tested if f.verdict == "reproduced" or f.unconfirmed]
+    waiting = sum(finding.unconfirmed for finding in holding)
+    others = {
+        verdict: [f for f in tested if f.verdict == verdict and f not in holding]
+        for verdict in ("partly", "contradicted")
+    }
+    numbers = {"tested": len(tested), "holding": len(holding), "waiting": waiting}
+    return render("news.md", others=others, judged=judged, **numbers)
 
 
 def told_verdicts(findings: Sequence[Finding]) -> tuple[list[list[str]], list[str]]:

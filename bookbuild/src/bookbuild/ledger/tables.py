@@ -25,6 +25,7 @@ def ledger_row(finding: Finding, records: Records) -> dict[str, Any]:
         "id": claim.id,
         "kind": claim.kind,
         "source": claim.source,
+        "printed": claim.printed or None,
         "statement": claim.statement,
         "address": claim_address(claim.id),
         "page": f"book/{claim.chapter}.html",

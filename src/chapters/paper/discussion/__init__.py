@@ -12,6 +12,8 @@ class Discussion:
 
     sizes: tuple[int, ...] = tuple(2**k for k in range(2, 15))  # N of the flow
     drawn_pairs: int = 64  # N of the figure
+    thresholds: tuple[float, ...] = (0.1, 0.5, 0.75, 1.0, 2.0)  # App. F, Definition 1, and others
+    borders: tuple[float, ...] = (0.1, 0.5, 1.0, 1.9, 2.1, 3.0)  # on either side of two
     contexts: tuple[int, ...] = (2, 4, 8, 16)  # N of the trainings
     steps_per_pair: int = 20
     more_steps: int = 60

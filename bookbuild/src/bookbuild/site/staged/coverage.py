@@ -24,7 +24,6 @@ TAGS: Mapping[str, str] = {
     "cited": "what other work has shown",
     "motivation": "motivation and outlook",
     "outline": "where to find what in the paper",
-    "open": "could be tested, and has no row yet",
 }
 
 

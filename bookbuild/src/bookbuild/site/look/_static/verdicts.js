@@ -21,7 +21,7 @@ function choice(name, label, options) {
 }
 
 const names = {
-  paper: "claims of the paper", new: "new results", companion: "companions", erratum: "errata",
+  paper: "claims of the paper, as printed", sharper: "sharper readings", new: "new results", companion: "companions", erratum: "errata",
   before: "before the measure", together: "not told", after: "after the measure",
   changed: "changed since", steady: "the same", flips: "another one", earlier: "the same, in earlier code",
   missing: "not repeated", turned: "catches one", green: "catches none", untried: "none planted",
