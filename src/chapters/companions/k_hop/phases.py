@@ -111,6 +111,18 @@ def mixed(n_layers: int, hops: int, limit: int, **more: Any) -> Cell:
     return Cell(n_layers, (tuple(range(1, hops + 1)),), limit, **more)
 
 
+# Two hops alone where they were not learned within the limit, and the mixture beside them: with four
+# times the limit, and with four times the batch, twice the width or other seeds besides.
+CHANGES: tuple[dict[str, int], ...] = (
+    {},
+    {"batch_size": 128},
+    {"dim": 128},
+    {"first_seed": 500},
+)
+VARIED: tuple[tuple[Cell, Cell], ...] = tuple(
+    (alone(3, 2, 8000, **more), mixed(3, 4, 2000, **more)) for more in CHANGES
+)
+
 # In the order in which they are computed: what decides most, and what costs least, comes first.
 CELLS: tuple[Cell, ...] = (
     # the same questions where a context leaves some of the symbols out
@@ -144,4 +156,7 @@ CELLS: tuple[Cell, ...] = (
     mixed(2, 5, 4000, n_hops=5, n_seeds=2),  # one fact more than two layers can follow
     mixed(3, 8, 4000, n_hops=8, n_seeds=1),  # one more than three can by merging forwards
     *(alone(layers, 4, 8000, n_seeds=2) for layers in (2, 4)),
+    *(cell for pair in VARIED for cell in pair if cell != mixed(3, 4, 2000)),
+    alone(3, 3, 16_000, batch_size=LARGE, n_hops=3, n_seeds=2),
+    alone(3, 4, 24_000, batch_size=LARGE, n_seeds=2),
 )
