@@ -45,7 +45,7 @@ def test_a_row_that_does_not_hold_everywhere_has_a_rebuttal():
 
 
 def test_some_rows_of_the_paper_do_not_hold():
-    assert {"partly", "contradicted", "not testable here"} <= set().union(*map(verdicts, PAPER))
+    assert {"partly", "not testable here"} <= set().union(*map(verdicts, PAPER))
 
 
 def test_what_is_judged_under_another_name_than_ours_opens_with_a_printed_sentence_in_brief():

@@ -111,6 +111,13 @@ function reveal() {
   row.scrollIntoView();
 }
 
+// each row has a lasting address, told when the row is opened
+for (const row of rows) row.addEventListener("toggle", () => {
+  if (row.querySelector(".lasting")) return;
+  const name = row.id.replace("claim-", "");
+  row.append(element("a", { class: "lasting", href: `../claims/${name}.html` }, "Lasting address"));
+});
+
 const query = new URLSearchParams(location.search);
 for (const [name, value] of query) {
   const field = form.elements.namedItem(name);
