@@ -1,14 +1,9 @@
 """Lines of the record computed again: where they differ from what is recorded."""
 
-import json
-from collections.abc import Mapping
-from typing import Any, Literal
-
 from bookbuild.ledger.claims import Finding
+from bookbuild.ledger.evidence import fate, verdict_on
 from bookbuild.ledger.outcomes import Numbers, Outcome
-from bookbuild.ledger.planted import fate
-from bookbuild.reporting.expectations import Form, Measured
-from bookbuild.reporting.measures import read_measures
+from bookbuild.reporting.measures import Measured
 from bookbuild.results.contents import different
 from bookbuild.results.machine import machine_name
 
@@ -23,45 +18,30 @@ def differences(book: Book, line: Numbers | Outcome) -> list[str]:
     is another, the verdicts have to be. Raises BookError where the chapter cannot be executed.
     """
     if isinstance(line, Numbers):
-        after = numbers_of(book, line.chapter, measure(book.root, line.chapter, TOY))
-        return changes(line, after)
-    kept = line.values
-    (variation,) = (
-        one for one in book.variations if one.name == line.variation and one.is_for(line.chapter)
-    )
-    measured = measure(book.root, line.chapter, variation)
-    if line.fates:
-        lost = set(line.fates.get("turned", ())) - _turned(book, line, measured.values)
-        return [f"{line.variation} no longer turns {row}" for row in sorted(lost)]
-    if line.machine == machine_name():
-        return different(dict(kept), {key: measured.values.get(key) for key in kept}, 0.0)
-    return [
-        f"{claim.id} has another verdict"
+        again = measure(book.root, line.chapter, TOY)
+        return changes(line, numbers_of(book, line.chapter, again))
+    place = (line.chapter, line.variation)
+    (variation,) = (one for name, one in book.declared() if (name, one.name) == place)
+    again = measure(book.root, line.chapter, variation)
+    if line.machine == machine_name() and not line.fates:
+        here = {key: again.values.get(key) for key in line.values}
+        return different(dict(line.values), here, 0.0)
+    rows = [
+        Finding(claim, Measured.of(found["value"], found["over"]), "not judged")
         for claim in book.claims
-        if claim.chapter == line.chapter and claim.expectation and claim.measure in kept
-        if claim.expectation.verdict(as_measured(kept[claim.measure], claim.expectation.form))
-        != claim.expectation.verdict(
-            as_measured(measured.values[claim.measure], claim.expectation.form)
-        )
+        if claim.chapter == line.chapter and (found := again.measures.get(claim.measure))
     ]
-
-
-def _turned(book: Book, line: Outcome, values: Mapping[str, Any]) -> set[str]:
-    """Return the rows of a chapter that get worse, at toy sizes, by values with a fault."""
-    base = book.record.numbers[line.chapter].smoke
-    found = (
-        Finding(claim, as_measured(base[claim.measure], claim.expectation.form), "reproduced")
-        for claim in book.claims
-        if claim.chapter == line.chapter and claim.expectation and claim.measure in base
-    )
-    return {one.claim.id for one in found if fate(one, base, values) == "turned"}
-
-
-def as_measured(value: Any, form: Form) -> Measured:
-    """Return a stored value as it was measured, as far as its form tells."""
-    ((_, read),) = read_measures(json.dumps({"": {"value": value}})).items()  # infinity as a number
-    value = read["value"]
-    if isinstance(value, Mapping):
-        return Measured(value, "settings")
-    several: Literal["interval", "seeds"] = "interval" if form == "contains" else "seeds"
-    return Measured(value, several if isinstance(value, list) else None)
+    if line.fates:
+        base = book.record.without_fault(line)
+        turned = {row.claim.id for row in rows if fate(row, base, again.values) == "turned"}
+        lost = sorted({*line.fates.get("turned", ())} - turned)
+        return [f"{line.variation} no longer turns {row}" for row in lost]
+    return [
+        *(f"{key} is not measured" for key in line.values if key not in again.values),
+        *(
+            f"{row.claim.id} has another verdict"
+            for row in rows
+            if row.claim.measure in line.values
+            and verdict_on(row, line.values) != verdict_on(row, again.values)
+        ),
+    ]

@@ -20,9 +20,7 @@ import numpy as np
 import torch
 
 from bookbuild.costs import run_costs
-from bookbuild.ledger.outcomes import RECORD, read_outcomes, replaced, text_of
 from bookbuild.results.keys import code_of, digest
-from bookbuild.results.store import write_whole
 from bookbuild.source.book import read_book
 from chapters.beyond.clock_of_a_corpus.stored import Natural
 from chapters.beyond.every_position.stored import WeightsCell
@@ -31,6 +29,7 @@ from running import loop
 from running.records import Entry, StoredRuns
 
 from . import states
+from .book import Book
 
 Kind = Literal["whole", "seed", "state", "beginning", "none"]
 KINDS = get_args(Kind)
@@ -105,12 +104,12 @@ class End:
     def disagreements(self, stored: Any, again: Any) -> list[str]:
         """A sentence for each leaf that is not what it was; one where no number is compared."""
         pairs = self.compared(stored, again)
-        some = any(number(found) for _, _, found in pairs)
-        return ([] if some else [f"{self.name}: no number is compared"]) + [
-            f"{self.name}: {path} is stored as {kept}, found {found}"
-            for path, kept, found in pairs
-            if not self._near(kept, found)
+        apart = [pair for pair in pairs if not self._near(*pair[1:])]
+        said = [
+            f"{self.name}: {path} is stored as {kept}, found {now}" for path, kept, now in apart
         ]
+        some = any(number(found) for _, _, found in pairs)
+        return said if some else [f"{self.name}: no number is compared", *said]
 
     def _near(self, kept: Any, found: Any) -> bool:
         if number(kept) and number(found):
@@ -237,11 +236,10 @@ def make(file: str, place: int) -> bool:
     return not told
 
 
-def follow() -> None:
+def follow(book: Book) -> None:
     """Have files of stored runs go on whose code changed, if it ends cheap runs as they ended."""
-    record = read_outcomes(ROOT)
     for file, path in FILES.items():
-        known, function = record.runs[path], declared(file).function
+        known, function = book.record.runs[path], declared(file).function
         code = code_of(function.__module__, function.__qualname__, ROOT / "src")
         if code == known.same[-1]:
             continue
@@ -252,8 +250,7 @@ def follow() -> None:
         apart = [e for e in tried if e.disagreements(entries(file)[e.place].result, e.again())]
         print(f"{path}: {'its code ends runs otherwise' if apart else 'as before'}")
         if not apart:
-            record = replaced(record, [replace(known, same=(*known.same, code))])
-            write_whole(ROOT / RECORD, text_of(record).encode())
+            book.keep(replace(known, same=(*known.same, code)))
 
 
 def main(*order: str) -> int:

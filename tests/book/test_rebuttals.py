@@ -4,9 +4,9 @@ import re
 import statistics
 
 from bookbuild.ledger.claims import Finding
+from bookbuild.ledger.evidence import verdict_on
 from bookbuild.ledger.outcomes import read_outcomes
-from bookbuild.ledger.planted import verdict_on
-from bookbuild.reporting.expectations import Measured
+from bookbuild.reporting.measures import Measured
 from tools.this_book import ROOT, claims
 
 RECORD = read_outcomes(ROOT)

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from bookbuild.errors import BookError
-from bookbuild.ledger.preregistration import PREREGISTRATION
+from bookbuild.ledger.records import PREREGISTRATION
 from evidence.preregistration import derived
 from tools.this_book import ROOT
 from tools.toy_book import LINE, git

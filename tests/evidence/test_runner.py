@@ -79,7 +79,7 @@ def test_a_fault_is_measured_and_figures_are_told_by_their_data(plain: Path) -> 
     found = measure(plain, SQUARE, Variation("sum", "fault", profile="smoke", changes=(change,)))
     assert found.values == {"square_of_three": 6.0}
     assert [*found.arrays] == ["square: x"]
-    assert found.errors == ()
+    assert not found.errors
 
 
 def test_what_cannot_be_executed_is_told_in_a_sentence(plain: Path) -> None:
@@ -183,7 +183,8 @@ def fake(failing: str = "") -> Callable[..., Measured]:
     def told(root: Path, chapter: str, variation: Variation) -> Measured:
         if variation.name == failing:
             raise BookError("it did not end within 1 s")
-        return Measured({"slope": [2.0], "other": 1.0}, (), 7.0, {})
+        measures = {"slope": {"value": [2.0]}, "other": {"value": 1.0}}
+        return Measured(measures, (), 7.0, {})
 
     return told
 
