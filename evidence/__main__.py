@@ -13,6 +13,7 @@ from bookbuild.cli.options import DEVICE, commands, tell, whole
 from bookbuild.ledger.outcomes import RECORD, Kind
 from bookbuild.ledger.records import Cost
 from bookbuild.settings import core_count
+from running.executors import default_executor
 
 from . import ends
 from .book import Book, Trial, of_this_machine
@@ -38,7 +39,7 @@ def record(
     book, jobs = Book(Path.cwd()), jobs or min(core_count(), 4)
 
     def is_wanted(trial: Trial) -> bool:
-        named = not chapter or trial.chapter.name in chapter
+        named = not chapter or trial.chapter in chapter
         return named and (not kind or trial.variation.kind in kind)
 
     ends.follow(book)
@@ -47,11 +48,7 @@ def record(
         tell(line)
     if minutes == 0:
         return
-    workers = None
-    if scheduler is not None:
-        from running.executors import default_executor  # with PyTorch, which takes a while
-
-        workers = default_executor(scheduler)
+    workers = default_executor(scheduler) if scheduler else None
     seconds = float("inf") if minutes is None else 60.0 * minutes
     renew(book, tell, seconds=seconds, jobs=jobs, workers=workers, only=is_wanted)
 
@@ -70,7 +67,7 @@ def costs(trials: Iterable[Trial]) -> list[str]:
     """Return a line for each chapter with something outdated: how much, and what that takes."""
     by_chapter: dict[str, list[Trial]] = {}
     for trial in trials:
-        by_chapter.setdefault(trial.chapter.name, []).append(trial)
+        by_chapter.setdefault(trial.chapter, []).append(trial)
     lines = []
     for name, those in by_chapter.items():
         kinds = Counter(trial.variation.kind for trial in those)

@@ -1,8 +1,10 @@
 """The chapters of a book that judge rows, the record about them, and what of it is outdated."""
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from itertools import product
 from pathlib import Path
+from typing import NamedTuple
 
 from bookbuild.costs import chapter_costs
 from bookbuild.errors import BookError
@@ -16,18 +18,17 @@ from bookbuild.results.keys import chapter_fingerprint, chapter_key
 from bookbuild.results.machine import gpu, gpu_id, machine_name
 from bookbuild.results.store import write_whole
 from bookbuild.settings import Settings
-from bookbuild.source.chapters import Chapter, read_chapters, read_toc
+from bookbuild.source.chapters import read_chapters, read_toc
 
 from .variations import Variation, changes_bits, read_variations
 
 TOY = Variation("toy sizes", "sizes", profile="smoke")
 
 
-@dataclass(frozen=True)
-class Trial:
+class Trial(NamedTuple):
     """A chapter that is to be executed under a variation, and what that takes in seconds."""
 
-    chapter: Chapter
+    chapter: str
     variation: Variation
     seconds: float
 
@@ -48,7 +49,6 @@ class Book:
         self.today = {
             name: chapter_fingerprint(one, self.settings) for name, one in self.chapters.items()
         }
-        self.document = outcomes.declared(root)
         self.variations = read_variations(root)
         self.record = outcomes.read_outcomes(root)
 
@@ -76,26 +76,19 @@ class Book:
         """Return what is outdated or lacking, the cheapest first; of roundings one is enough."""
         roundings = [one for one in self.variations if one.kind == "rounding"]
         usable = next((one for one in roundings if changes_bits(one.environment)), None)
-        lacking = [
-            (name, one)
-            for name, one in self.declared()
-            if one.kind != "rounding" and not self.is_current(name, one)
-        ]
+        outdated = [pair for pair in self.declared() if not self.is_current(*pair)]
+        lacking = [(name, one) for name, one in outdated if one.kind != "rounding"]
         for name in self.chapters:
             if usable and not any(self.is_current(name, one) for one in roundings):
                 lacking.append((name, usable))
-        trials = [
-            Trial(self.chapters[name], one, self._seconds(name, one))
-            for name, one in lacking
-            if one.device == "cpu" or gpu_id()
-        ]
+        here = [(name, one) for name, one in lacking if one.device == "cpu" or gpu_id()]
+        trials = [Trial(name, one, self._seconds(name, one)) for name, one in here]
         return sorted(trials, key=lambda trial: trial.seconds)
 
     def declared(self) -> list[tuple[str, Variation]]:
         """Return each chapter with each variation that it is executed under."""
-        return [
-            (name, one) for name in self.chapters for one in self.variations if one.is_for(name)
-        ]
+        pairs = product(self.chapters, self.variations)
+        return [(name, one) for name, one in pairs if one.is_for(name)]
 
     def is_current(self, chapter: str, variation: Variation) -> bool:
         """Return whether the record has a variation of a chapter, as both are today."""
@@ -116,9 +109,7 @@ class Book:
             return ""
         clocks = {f"measure {key}" for key in source.timings}
         contents = contents_of(entry).items()
-        return outcomes.digest(
-            {name: repr(value) for name, value in contents if name not in clocks}
-        )
+        return outcomes.digest({name: repr(v) for name, v in contents if name not in clocks})
 
     def _seconds(self, chapter: str, variation: Variation) -> float:
         """Return what a trial took last, or one like it; else what its chapter takes."""

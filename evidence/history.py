@@ -47,11 +47,9 @@ def altered(root: Path, files: Mapping[str, Callable[[str], Pairs]], since: str)
             for identity, content in _pairs(parse, text, strict=text == present.get(path)):
                 if known.setdefault(identity, (content, commit))[0] != content:
                     differing.setdefault(identity, commit)
-        found += (
-            f"{path}: {BRIEF.repr(identity)} was recorded in {_where(known[identity][1])},"
-            f" and is otherwise since {_where(commit)}."
-            for identity, commit in differing.items()
-        )
+        for identity, commit in differing.items():
+            said = f"{BRIEF.repr(identity)} was recorded in {_where(known[identity][1])}"
+            found.append(f"{path}: {said}, and is otherwise since {_where(commit)}.")
     return found
 
 
@@ -74,14 +72,10 @@ def rewritten(root: Path, path: str, since: str) -> list[str]:
     history, found = History(root, path, since), []
     listed: dict[str, list[Codes]] = {}  # each list that there ever was
     for commit, before, now in _walked(history, since, lambda texts: _same(texts.get(path, ""))):
-        if any(before):
-            found += [
-                f"{path}: the codes of {name} were rewritten in {_where(commit)}."
-                for name, one in now.items()
-                if not any(_goes_on(known.get(name), one) for known in before)
-                or not _agrees(one, listed.get(name, []))
-            ]
         for name, one in now.items():
+            goes_on = any(_goes_on(known.get(name), one) for known in before)
+            if any(before) and not (goes_on and _agrees(one, listed.get(name, []))):
+                found.append(f"{path}: the codes of {name} were rewritten in {_where(commit)}.")
             listed.setdefault(name, []).append(one)
     return found
 

@@ -13,8 +13,8 @@ commit.
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -59,31 +59,26 @@ class Ledgers:
             for path in sorted(texts.keys() - {str(LEDGER)}):  # two chapters may have one bare name
                 found[_bare(path)] = f"{found.get(_bare(path), '')}\n{texts[path]}"
 
-    def first_reports(self, names: Iterable[Measure]) -> set[str]:
-        """The commits that report a measure under a name, and have no ancestor that does."""
-        return {commit for name in names for commit in _first(self, name)}
-
 
 @cache
-def _first(ledgers: Ledgers, measure: Measure) -> list[str]:
-    key, chapter = measure
-    found: list[str] = []
-    for commit, texts in ledgers.chapters.items():
-        if _reports(texts.get(chapter, ""), key) and not ledgers.history.follows(commit, found):
-            found.append(commit)
-    return found
+def _first_reports(ledgers: Ledgers, names: frozenset[Measure]) -> set[str]:
+    """The commits that report a measure under a name, and have no ancestor that does."""
+    first: dict[Measure, list[str]] = {name: [] for name in names}
+    for (key, chapter), found in first.items():
+        for commit, texts in ledgers.chapters.items():
+            if _reports(texts.get(chapter, ""), key) and not ledgers.history.follows(commit, found):
+                found.append(commit)
+    return {*chain(*first.values())}
 
 
 def _trails(ledgers: Ledgers) -> dict[str, Trail]:
     """The rows of the last commit, each with its past; a row that was gone for a time has one."""
     at: dict[str, dict[str, Trail]] = {}
     for commit, parents in ledgers.history.parents.items():
-        rows, at[commit] = ledgers.rows[commit], {}
-        for parent in parents:
-            at[commit] |= at[parent]
+        rows, pasts = ledgers.rows[commit], [at[parent] for parent in parents]
+        at[commit] = {row: trail for past in pasts for row, trail in past.items()}
         if [rows] == [ledgers.rows[parent] for parent in parents]:
             continue
-        pasts = [at[parent] for parent in parents]
         for name, (measure, expect) in rows.items():
             others = (trail for past in pasts for row, trail in past.items() if row not in rows)
             gone = [trail for trail in others if measure in trail.names]  # rows of its measure
@@ -101,21 +96,21 @@ def _trail(
     same = [past for past in earlier if past.expect == expect]
 
     def late(past: Trail) -> tuple[int, bool]:
-        after = ledgers.history.follows(past.born, ledgers.first_reports(past.names))
+        after = ledgers.history.follows(past.born, _first_reports(ledgers, past.names))
         return len(past.was), after
 
     past = max(same or earlier, key=late, default=None)  # of several the least favourable
     names = (past.names if past else frozenset()) | {measure}
     if past and same:
         return past._replace(names=names)
-    if past and ledgers.history.follows(commit, ledgers.first_reports(names)):
+    if past and ledgers.history.follows(commit, _first_reports(ledgers, names)):
         return Trail(past.born, expect, names, (*past.was, past.expect))
     return Trail(commit, expect, frozenset({measure}))
 
 
 def _state(trail: Trail, ledgers: Ledgers) -> str:
     """When the expectation of a row was written."""
-    first = ledgers.first_reports(trail.names)
+    first = _first_reports(ledgers, trail.names)
     if trail.was:
         return "changed"
     if ledgers.history.follows(trail.born, first):

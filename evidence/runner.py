@@ -15,8 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from bookbuild.errors import BookError
-from bookbuild.ledger.outcomes import Numbers, digest
-from bookbuild.reporting import provenance
+from bookbuild.ledger.claims import Finding
+from bookbuild.ledger.evidence import fate
+from bookbuild.ledger.outcomes import Numbers, Outcome, digest
+from bookbuild.reporting import measures, provenance
 from bookbuild.reporting.notebook import MEASURES_FILE, OUTPUT
 from bookbuild.results.code.definitions import reached_by_cells
 from bookbuild.results.contents import different
@@ -74,17 +76,17 @@ def renew(
     spent = accumulate(trial.seconds for trial in trials)
     wanted = [trial for trial, until in zip(trials, spent, strict=True) if until <= seconds]
     commit = provenance.commit(book.root)
-    for trial, measured in _executed(book, wanted, jobs, workers):
-        name, one = trial.chapter.name, trial.variation
+    for (name, one, _), measured in _executed(book, wanted, jobs, workers):
+        today = chapter_fingerprint(read_chapter(book.root, name), book.settings)
         if isinstance(measured, BaseException):
-            tell(f"{name}, {one.name}: {measured}")
-            continue
-        if chapter_fingerprint(read_chapter(book.root, name), book.settings) != book.today[name]:
-            tell(f"{name}, {one.name}: not recorded, for the code was edited meanwhile")
-            continue
-        book.keep(book.outcome(name, one, commit, measured.seconds, measured.values))
-        said = f", {len(measured.errors)} errors" if measured.errors else ""
-        tell(f"{name}, {one.name}: {measured.seconds:.0f} s{said}")
+            said = str(measured)
+        elif today != book.today[name]:
+            said = "not recorded, for the code was edited meanwhile"
+        else:
+            book.keep(book.outcome(name, one, commit, measured.seconds, measured.values))
+            errors = f", {len(measured.errors)} errors" if measured.errors else ""
+            said = f"{measured.seconds:.0f} s{errors}"
+        tell(f"{name}, {one.name}: {said}")
 
 
 def follow(book: Book, tell: Callable[[str], None], jobs: int) -> None:
@@ -93,14 +95,10 @@ def follow(book: Book, tell: Callable[[str], None], jobs: int) -> None:
     Numbers at toy sizes decide, which are measured here. Where a number or a text in the code is
     another too, those at the book's sizes do, as the last build on this machine has stored them.
     """
-    known = book.record.numbers
-    fresh = [
-        Trial(chapter, TOY, 0.0)
-        for name, chapter in book.chapters.items()
-        if name not in known or book.today[name] != known[name].same[-1]
-    ]
-    for trial, measured in _executed(book, fresh, jobs, None):
-        name = trial.chapter.name
+    newest = {name: one.same[-1] for name, one in book.record.numbers.items()}
+    edited = [name for name, today in book.today.items() if today != newest.get(name)]
+    fresh = [Trial(name, TOY, 0.0) for name in edited]
+    for (name, *_), measured in _executed(book, fresh, jobs, None):
         if isinstance(measured, BaseException):
             raise measured
         before, line = book.record.numbers.get(name), numbers_of(book, name, measured)
@@ -111,10 +109,10 @@ def follow(book: Book, tell: Callable[[str], None], jobs: int) -> None:
             line = replace(before, same=same, constants=line.constants)
         book.keep(line)
         tell(f"{name}: {'its numbers are what they were' if not apart else apart[0]}")
-    lines = (one for one in book.record.numbers.values() if not one.paper)
-    built = (replace(one, paper=book.built(one.chapter)) for one in lines)
-    if here := [one for one in built if one.paper and one.machine == machine_name()]:
-        book.keep(*here)
+    here = [o for o in book.record.numbers.values() if not o.paper and o.machine == machine_name()]
+    built = [replace(one, paper=book.built(one.chapter)) for one in here]
+    if any(one.paper for one in built):
+        book.keep(*built)
 
 
 def numbers_of(book: Book, chapter: str, measured: Measured) -> Numbers:
@@ -169,21 +167,20 @@ def measure(root: Path, chapter: str, variation: Variation) -> Measured:
             **variation.environment,
         }
         try:
-            done = subprocess.run(
+            printed = subprocess.check_output(
                 [sys.executable, "-m", "evidence.chapter", json.dumps(order)],
                 cwd=folder,
                 env=os.environ | environment,
-                capture_output=True,
+                stderr=subprocess.PIPE,
                 text=True,
                 errors="replace",
                 timeout=PATIENCE[variation.profile],
-                check=False,
             )
         except subprocess.TimeoutExpired as error:
             raise BookError(f"it did not end within {error.timeout:.0f} s") from error
-        if done.returncode:
-            raise BookError(f"it cannot be executed: {done.stderr.strip()[-300:]}")
-        path, told = Path(output, MEASURES_FILE), json.loads(done.stdout.splitlines()[-1])
+        except subprocess.CalledProcessError as error:
+            raise BookError(f"it cannot be executed: {error.stderr.strip()[-300:]}") from error
+        path, told = Path(output, MEASURES_FILE), json.loads(printed.splitlines()[-1])
         return Measured(json.loads(path.read_text("utf-8")) if path.is_file() else {}, **told)
 
 
@@ -198,6 +195,41 @@ def measure_here(today: Mapping[str, str], chapter: str, variation: Variation) -
     return measure(book.root, chapter, variation)
 
 
+def differences(book: Book, line: Numbers | Outcome) -> list[str]:
+    """Execute a chapter again as a line says; return what comes out otherwise, a sentence each.
+
+    On the kind of machine that measured, every bit has to be the same. Where that is not known, or
+    is another, the verdicts have to be. Raises BookError where the chapter cannot be executed.
+    """
+    if isinstance(line, Numbers):
+        again = measure(book.root, line.chapter, TOY)
+        return changes(line, numbers_of(book, line.chapter, again))
+    variations = {(name, one.name): one for name, one in book.declared()}
+    again = measure(book.root, line.chapter, variations[line.chapter, line.variation])
+    if line.machine == machine_name() and not line.fates:
+        here = {key: again.values.get(key) for key in line.values}
+        return different(dict(line.values), here, 0.0)
+    rows = [
+        Finding(claim, measures.Measured.of(found["value"], found["over"]), "not judged")
+        for claim in book.claims
+        if claim.chapter == line.chapter and (found := again.measures.get(claim.measure))
+    ]
+    if line.fates:
+        base = book.record.without_fault(line)
+        turned = {row.claim.id for row in rows if fate(row, base, again.values) == "turned"}
+        lost = sorted({*line.fates.get("turned", ())} - turned)
+        return [f"{line.variation} no longer turns {row}" for row in lost]
+    return [
+        *(f"{key} is not measured" for key in line.values if key not in again.values),
+        *(
+            f"{row.claim.id} has another verdict"
+            for row in rows
+            if row.claim.measure in line.values
+            and row.verdict_on(line.values) != row.verdict_on(again.values)
+        ),
+    ]
+
+
 def _executed(
     book: Book,
     trials: Sequence[Trial],
@@ -207,7 +239,7 @@ def _executed(
     """Yield what each trial measured, or why it failed, as they end."""
     with workers or ThreadPoolExecutor(max(1, jobs)) as pool:
         call = partial(measure_here, book.today) if workers else partial(measure, book.root)
-        waiting = {pool.submit(call, one.chapter.name, one.variation): one for one in trials}
+        waiting = {pool.submit(call, trial.chapter, trial.variation): trial for trial in trials}
         try:
             for future in as_completed(waiting):
                 yield waiting[future], future.exception() or future.result()

@@ -14,7 +14,7 @@ from evidence import ends, states
 from evidence.ends import End
 from running import cache, loop
 
-ALL = [ends.end_of(file, place) for file in ends.FILES for place in range(len(ends.entries(file)))]
+ALL = [end for file in ends.FILES for end in ends.ends_of(file)]
 COVERED = [end for end in ALL if end.kind != "none"]
 FORGED = 2  # edits at each end
 SOME = 2  # ends of each file, drawn anew each time; all of them in the weekly workflow

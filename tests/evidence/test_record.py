@@ -7,12 +7,11 @@ import subprocess
 import pytest
 
 from bookbuild.execution.runs import File
-from bookbuild.ledger.outcomes import RECORD, Numbers, Outcome
+from bookbuild.ledger.outcomes import RECORD, Numbers, Outcome, declared
 from bookbuild.source.book import read_book
 from evidence import history
-from evidence.again import differences
 from evidence.book import Book
-from evidence.runner import constants_of
+from evidence.runner import constants_of, differences
 from tools.this_book import ROOT
 
 RUNS = [file for file in read_book(ROOT).stored_runs if (ROOT / file).is_file()]
@@ -124,7 +123,7 @@ def test_each_fault_turns_a_row_that_no_other_turns(book: Book) -> None:
     alone = {place for places in by_row.values() if len(places) == 1 for place in places}
     trials = [place for place, one in book.record.outcomes.items() if one.kind == "fault"]
     assert len(trials) <= 250
-    kinds = {one["fault"]: one.get("kind") for one in book.document["faults"]}
+    kinds = {one["fault"]: one.get("kind") for one in declared(ROOT)["faults"]}
     superfluous = [
         place
         for place in trials
@@ -141,7 +140,7 @@ def test_at_a_release_nothing_is_outdated(book: Book) -> None:
     ).stdout.split()
     if not tags and os.environ.get("GITHUB_REF_TYPE") != "tag":
         pytest.skip("this commit is no release")
-    outdated = [f"{one.chapter.name}, {one.variation.name}" for one in book.trials()]
+    outdated = [f"{one.chapter}, {one.variation.name}" for one in book.trials()]
     assert outdated == [], "run make record before a release"
 
 

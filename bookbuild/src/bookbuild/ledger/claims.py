@@ -65,6 +65,19 @@ class Finding:
     verdict: Verdict
     unconfirmed: bool = False
 
+    def again(self, values: Mapping[str, Any]) -> Measured | None:
+        """Return the row as other values measure it; None where they do not, or do not fit."""
+        claim, own = self.claim, self.measured
+        if claim.expectation is None or own is None or claim.measure not in values:
+            return None
+        other = Measured.of(values[claim.measure], own.over)
+        return None if claim.expectation.misfit(other) else other
+
+    def verdict_on(self, values: Mapping[str, Any]) -> Verdict | None:
+        """Return the verdict on other values; None where they do not fit the expectation."""
+        other, expectation = self.again(values), self.claim.expectation
+        return expectation.verdict(other) if other and expectation else None
+
 
 def read_claims(root: Path, chapters: Sequence[str]) -> list[Claim]:
     """Return the rows of the ledger; raise BookError with a sentence for each malformed one."""

@@ -9,8 +9,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
-from bookbuild.reporting.measures import Measured
-
 from .claims import Finding, Verdict
 from .outcomes import Kind, Record
 
@@ -29,8 +27,7 @@ class Rerun(NamedTuple):
 
     variation: str
     verdict: Verdict | None
-    current: bool
-    commit: str
+    earlier: str = ""  # the commit of earlier code that was measured
 
 
 @dataclass(frozen=True)
@@ -60,7 +57,7 @@ class Repeated:
     @property
     def since(self) -> str:
         """The commit of the earliest code among them; empty if all is current."""
-        return next((rerun.commit for rerun in self.reruns if not rerun.current), "")
+        return next((rerun.earlier for rerun in self.reruns if rerun.earlier), "")
 
 
 class Seen(NamedTuple):
@@ -137,14 +134,14 @@ def evidence_of(
         return None
 
     def repeated(kinds: Sequence[Kind], names: Iterable[Any] = (), spare: int = 0) -> Repeated:
-        reruns = tuple(
-            Rerun(one.variation, verdict_on(finding, one.values),
-                  record.is_current(claim.chapter, one.fingerprint, today), one.commit)
-            for one in record.of(claim.chapter, *kinds)
-            if claim.measure in one.values
-        )  # fmt: skip
+        reruns = []
+        for one in record.of(claim.chapter, *kinds):
+            current = record.is_current(claim.chapter, one.fingerprint, today)
+            earlier = "" if current else one.commit or "unknown"
+            if claim.measure in one.values:
+                reruns.append(Rerun(one.variation, finding.verdict_on(one.values), earlier))
         lacking = {f"{kinds[0]} {name}" for name in names} - {rerun.variation for rerun in reruns}
-        return Repeated(finding.verdict, reruns, len(lacking) > spare)
+        return Repeated(finding.verdict, tuple(reruns), len(lacking) > spare)
 
     seeds, roundings = declared.get("seeds", ()), declared.get("roundings", ())
     return Evidence(
@@ -200,8 +197,8 @@ def fate(finding: Finding, base: Mapping[str, Any] | None, values: Mapping[str, 
     when it holds in fewer seeds or settings. A contradicted row with a better verdict has improved,
     which is no sign that it would notice a wrong implementation.
     """
-    before = finding.measured if base is None else _again(finding, base)
-    after, expectation = _again(finding, values), finding.claim.expectation
+    before = finding.measured if base is None else finding.again(base)
+    after, expectation = finding.again(values), finding.claim.expectation
     if before is None or after is None or expectation is None:
         return "stops"
     was, now = expectation.verdict(before), expectation.verdict(after)
@@ -211,21 +208,6 @@ def fate(finding: Finding, base: Mapping[str, Any] | None, values: Mapping[str, 
         return "improved"
     worse = expectation.share(after) < expectation.share(before)
     return "turned" if was == now == "partly" and worse else "same"
-
-
-def verdict_on(finding: Finding, values: Mapping[str, Any]) -> Verdict | None:
-    """Return the verdict of a row on other values; None where they do not fit its expectation."""
-    other, expectation = _again(finding, values), finding.claim.expectation
-    return expectation.verdict(other) if other and expectation else None
-
-
-def _again(finding: Finding, values: Mapping[str, Any]) -> Measured | None:
-    """Return a row as other values measure it; None where they do not, or do not fit."""
-    claim, own = finding.claim, finding.measured
-    if claim.expectation is None or own is None or claim.measure not in values:
-        return None
-    other = Measured.of(values[claim.measure], own.over)
-    return None if claim.expectation.misfit(other) else other
 
 
 def lowered(
