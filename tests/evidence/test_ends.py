@@ -64,19 +64,12 @@ def forged(end, result, path, sign):
     return made
 
 
-def test_what_is_not_covered_is_listed():
+def test_what_is_not_covered_is_listed_and_so_many_ends_have_a_state():
     found = {}
     for end in (end for end in ALL if end.kind == "none"):
         found.setdefault(end.file, set()).add(end.place)
     assert found == UNCOVERED
-
-
-def test_so_many_ends_are_computed_from_a_state():
-    kinds = Counter(end.file for end in ALL if end.kind == "state")
-    assert kinds == STATES
-
-
-def test_every_file_of_states_belongs_to_stored_runs_and_every_state_to_an_entry():
+    assert Counter(end.file for end in ALL if end.kind == "state") == STATES
     for path in ends.FOLDER.glob("*.npz"):
         known = {ends.key_of(entry) for entry in ends.entries(path.stem)}
         assert {name.split("/")[0] for name in ends.arrays(path.stem)} <= known
