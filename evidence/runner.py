@@ -210,7 +210,7 @@ def differences(book: Book, line: Numbers | Outcome) -> list[str]:
         here = {key: again.values.get(key) for key in line.values}
         return different(dict(line.values), here, 0.0)
     rows = [
-        Finding(claim, measures.Measured.of(found["value"], found["over"]), "not judged")
+        Finding(claim, measures.Measured.of(found), "not judged")
         for claim in book.claims
         if claim.chapter == line.chapter and (found := again.measures.get(claim.measure))
     ]

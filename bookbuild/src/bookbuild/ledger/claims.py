@@ -70,7 +70,7 @@ class Finding:
         claim, own = self.claim, self.measured
         if claim.expectation is None or own is None or claim.measure not in values:
             return None
-        other = Measured.of(values[claim.measure], own.over)
+        other = Measured.of({"value": values[claim.measure], "over": own.over})
         return None if claim.expectation.misfit(other) else other
 
     def verdict_on(self, values: Mapping[str, Any]) -> Verdict | None:
@@ -108,7 +108,7 @@ def judge(
         if claim.expectation is None:
             findings.append(Finding(claim, None, "not testable here"))
             continue
-        measured = _measured(reported[claim.chapter][claim.measure])
+        measured = Measured.of(reported[claim.chapter][claim.measure])
         verdict = claim.expectation.verdict(measured) if judged else "not judged"
         findings.append(Finding(claim, measured, verdict))
     return findings
@@ -181,7 +181,7 @@ def _mismatches(
             yield f"{row}: {measure} is not reported by any chapter."
         elif owner != claim.chapter:
             yield f"{row}: {measure} is reported by {owner}, not by {claim.chapter}."
-        elif misfit := claim.expectation.misfit(_measured(reported[owner][claim.measure])):
+        elif misfit := claim.expectation.misfit(Measured.of(reported[owner][claim.measure])):
             yield f"{row}: {misfit}."
     claimed = {claim.measure for claim in claims}
     for key, chapter in owners.items():
@@ -190,7 +190,3 @@ def _mismatches(
             yield f"{place} has no claim in {LEDGER}: add one, check it, or report it unjudged."
         if not judged and key in claimed:
             yield f"{place} has a claim in {LEDGER}, but is checked or reported unjudged."
-
-
-def _measured(measure: Mapping[str, Any]) -> Measured:
-    return Measured(measure["value"], measure["over"])

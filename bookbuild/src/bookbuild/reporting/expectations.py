@@ -4,7 +4,7 @@ import html
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, get_args
 
 from .measures import Measured, number
 
@@ -15,18 +15,6 @@ OUTCOMES: Mapping[str, Outcome] = {
     "partly": "holds in part",
     "contradicted": "does not hold",
 }
-
-
-class Holding(NamedTuple):
-    """In how many settings, or seeds, an expectation holds, and what failed by its name."""
-
-    holds: int
-    of: int
-    unit: Literal["settings", "seeds"]
-    failing: Mapping[str, Measured]  # the settings in which a seed fails
-
-    def __str__(self) -> str:
-        return f"holds in {self.holds} of {self.of} {self.unit}"
 
 
 @dataclass(frozen=True)
@@ -65,16 +53,16 @@ class Expectation:
             admitted.append(low < self.low and high > self.high)
         return "partly" if any(admitted) else "contradicted"
 
-    def holding(self, measured: Measured) -> Holding | None:
-        """Return in how many settings, or in how many seeds, it holds; None for a single value."""
-        if measured.over == "settings":
-            parts = measured.settings
-            failing = {name: m for name, m in parts.items() if self.verdict(m) != "reproduced"}
-            return Holding(len(parts) - len(failing), len(parts), "settings", failing)
-        if measured.over == "seeds":
-            admitted = self._admitted(measured)
-            return Holding(sum(admitted), len(admitted), "seeds", {})
-        return None
+    def holding(self, measured: Measured) -> str:
+        """Return in how many settings, or in how many seeds, it holds."""
+        parts, admitted = measured.settings, self._admitted(measured)
+        holds = len(parts) - len(self.failing(measured)) if parts else sum(admitted)
+        return f"holds in {holds} of {len(parts or admitted)} {measured.over}"
+
+    def failing(self, measured: Measured) -> dict[str, Measured]:
+        """Return the settings in which it fails, in one seed or in more."""
+        parts = measured.settings.items()
+        return {name: part for name, part in parts if self.verdict(part) != "reproduced"}
 
     def share(self, measured: Measured) -> float:
         """Return in which part of the seeds or settings it holds, from 0 to 1."""
@@ -145,7 +133,7 @@ class Check:
                 f"the check {what!r} needs one bound, which is one of {get_args(Form)}"
             )
         expectation = read_expectation(given)
-        measured = Measured(measure["value"], measure["over"])
+        measured = Measured.of(measure)
         if misfit := expectation.misfit(measured):
             raise ValueError(f"the check {what!r}: {misfit}")
         return cls(what, expectation, measured, judged)

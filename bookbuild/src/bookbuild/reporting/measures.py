@@ -23,9 +23,9 @@ class Measured:
     over: Over | None
 
     @classmethod
-    def of(cls, value: Any, over: Over | None) -> "Measured":
-        """Return a value as it was measured, from one in which texts may stand for infinity."""
-        return cls(_map(value, lambda x: float(x) if isinstance(x, str) else x), over)
+    def of(cls, measure: Mapping[str, Any]) -> "Measured":
+        """Return what a measure has, in which texts may stand for infinity."""
+        return cls(_map(measure["value"], _read), measure["over"])
 
     @property
     def settings(self) -> dict[str, "Measured"]:
@@ -70,13 +70,17 @@ def write_measures(measures: Mapping[str, Mapping[str, Any]]) -> str:
 
 def read_measures(text: str | bytes) -> dict[str, dict[str, Any]]:
     """Return the measures that `write_measures` wrote."""
-    return _values(json.loads(text), lambda x: float(x) if isinstance(x, str) else x)
+    return _values(json.loads(text), _read)
 
 
 def _values(
     measures: Mapping[str, Mapping[str, Any]], change: Callable[[Any], Any]
 ) -> dict[str, dict[str, Any]]:
     return {key: {**one, "value": _map(one["value"], change)} for key, one in measures.items()}
+
+
+def _read(atom: Any) -> Any:
+    return float(atom) if isinstance(atom, str) else atom
 
 
 def _map(value: Any, change: Callable[[Any], Any]) -> Any:
