@@ -1,8 +1,8 @@
 """Say what evidence is outdated and what renewing it costs, and renew it: python -m evidence."""
 
-import contextlib
 from collections import Counter
 from collections.abc import Iterable
+from itertools import chain
 from pathlib import Path
 from typing import get_args
 
@@ -10,9 +10,10 @@ import click
 
 from bookbuild.cli import main
 from bookbuild.cli.options import DEVICE, commands, tell, whole
-from bookbuild.ledger.outcomes import RECORD, Kind, read_outcomes
+from bookbuild.ledger.outcomes import RECORD, Kind
 from bookbuild.ledger.records import Cost
 from bookbuild.settings import core_count
+from running.executors import default_executor
 
 from . import ends
 from .book import Book, Trial, of_this_machine
@@ -38,24 +39,18 @@ def record(
     book, jobs = Book(Path.cwd()), jobs or min(core_count(), 4)
 
     def is_wanted(trial: Trial) -> bool:
-        named = not chapter or trial.chapter.name in chapter
+        named = not chapter or trial.chapter in chapter
         return named and (not kind or trial.variation.kind in kind)
 
-    ends.follow()
-    book.record = read_outcomes(book.root)
+    ends.follow(book)
     follow(book, tell, jobs)
     for line in costs(filter(is_wanted, book.trials())):
         tell(line)
     if minutes == 0:
         return
-    with contextlib.ExitStack() as stack:
-        workers = None
-        if scheduler is not None:
-            from running.executors import default_executor  # with PyTorch, which takes a while
-
-            workers = stack.enter_context(default_executor(scheduler))
-        seconds = float("inf") if minutes is None else 60.0 * minutes
-        renew(book, tell, seconds=seconds, jobs=jobs, workers=workers, only=is_wanted)
+    workers = default_executor(scheduler) if scheduler else None
+    seconds = float("inf") if minutes is None else 60.0 * minutes
+    renew(book, tell, seconds=seconds, jobs=jobs, workers=workers, only=is_wanted)
 
 
 @commands.command()
@@ -70,15 +65,15 @@ def machine(device: str) -> None:
 
 def costs(trials: Iterable[Trial]) -> list[str]:
     """Return a line for each chapter with something outdated: how much, and what that takes."""
-    found: dict[str, list[Trial]] = {}
+    by_chapter: dict[str, list[Trial]] = {}
     for trial in trials:
-        found.setdefault(trial.chapter.name, []).append(trial)
+        by_chapter.setdefault(trial.chapter, []).append(trial)
     lines = []
-    for name, those in found.items():
+    for name, those in by_chapter.items():
         kinds = Counter(trial.variation.kind for trial in those)
         what = ", ".join(f"{n} {kind}{'s' * (n > 1)}" for kind, n in kinds.items())
         lines.append(f"{name}: {what} outdated or lacking, {_time(those)}")
-    every = [trial for those in found.values() for trial in those]
+    every = [*chain(*by_chapter.values())]
     return [*lines, f"to renew in all: {len(every)} executions, {_time(every)} of one core"]
 
 

@@ -1,44 +1,34 @@
 """The chapters of a book that judge rows, the record about them, and what of it is outdated."""
 
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from itertools import product
 from pathlib import Path
+from typing import NamedTuple
 
 from bookbuild.costs import chapter_costs
 from bookbuild.errors import BookError
+from bookbuild.ledger import outcomes
 from bookbuild.ledger.claims import read_claims
-from bookbuild.ledger.outcomes import (
-    RECORD,
-    Line,
-    Outcome,
-    Record,
-    declared,
-    digest,
-    read_outcomes,
-    replaced,
-    text_of,
-)
+from bookbuild.ledger.outcomes import Line, Outcome, Record, Values
 from bookbuild.reporting.notebook import MEASURES_FILE
 from bookbuild.results import executed
 from bookbuild.results.contents import contents_of
 from bookbuild.results.keys import chapter_fingerprint, chapter_key
-from bookbuild.results.machine import gpu, machine_name
+from bookbuild.results.machine import gpu, gpu_id, machine_name
 from bookbuild.results.store import write_whole
 from bookbuild.settings import Settings
-from bookbuild.source.chapters import Chapter, read_chapters, read_toc
+from bookbuild.source.chapters import read_chapters, read_toc
 
-from . import rounding
-from .variations import Variation, read_variations
+from .variations import Variation, changes_bits, read_variations
 
 TOY = Variation("toy sizes", "sizes", profile="smoke")
 
 
-@dataclass(frozen=True)
-class Trial:
+class Trial(NamedTuple):
     """A chapter that is to be executed under a variation, and what that takes in seconds."""
 
-    chapter: Chapter
+    chapter: str
     variation: Variation
     seconds: float
 
@@ -59,53 +49,54 @@ class Book:
         self.today = {
             name: chapter_fingerprint(one, self.settings) for name, one in self.chapters.items()
         }
-        self.document = declared(root)
         self.variations = read_variations(root)
-        self.record = read_outcomes(root)
+        self.record = outcomes.read_outcomes(root)
 
     def keep(self, *lines: Line) -> None:
         """Write the record with some lines anew; what is no longer declared or judged goes."""
-        record = replaced(self.record, lines)
-        known = {
-            (chapter, one.name, one.declaration)
-            for one in self.variations
-            for chapter in self.chapters
-            if one.is_for(chapter)
-        }
-        outcomes = {
+        record = outcomes.replaced(self.record, lines)
+        known = {(name, one.name, one.declaration) for name, one in self.declared()}
+        current = {
             place: line
             for place, line in record.outcomes.items()
             if (*place, line.of) in known or line.variation.startswith("machine ")
         }
-        self.record = Record(record.numbers, record.runs, outcomes)
-        write_whole(self.root / RECORD, text_of(self.record).encode())
+        self.record = Record(record.numbers, record.runs, current)
+        write_whole(self.root / outcomes.RECORD, outcomes.text_of(self.record).encode())
+
+    def outcome(
+        self, chapter: str, one: Variation, commit: str, seconds: float, values: Values
+    ) -> Outcome:
+        """Return the line about a chapter under a variation, with the values that rows judge."""
+        judged = {key: value for key, value in values.items() if key in self.measures[chapter]}
+        return Outcome(chapter, one.name, one.kind, one.profile, self.today[chapter],
+                       one.declaration, commit, machine_name(), seconds, judged)  # fmt: skip
 
     def trials(self) -> list[Trial]:
-        """Return what is outdated or lacking, the cheapest first."""
-        found = [
-            Trial(chapter, one, self._seconds(name, one))
-            for name, chapter in self.chapters.items()
-            for one in self.variations
-            if one.is_for(name) and one.kind != "rounding" and not self.is_current(name, one)
-        ]
+        """Return what is outdated or lacking, the cheapest first; of roundings one is enough."""
         roundings = [one for one in self.variations if one.kind == "rounding"]
-        usable = next(iter(_changing(roundings)), None)
-        for name, chapter in self.chapters.items():
+        usable = next((one for one in roundings if changes_bits(one.environment)), None)
+        outdated = [pair for pair in self.declared() if not self.is_current(*pair)]
+        lacking = [(name, one) for name, one in outdated if one.kind != "rounding"]
+        for name in self.chapters:
             if usable and not any(self.is_current(name, one) for one in roundings):
-                found.append(Trial(chapter, usable, self._seconds(name, usable)))
-        here = [trial for trial in found if trial.variation.device == "cpu" or _has_gpu()]
-        return sorted(here, key=lambda trial: trial.seconds)
+                lacking.append((name, usable))
+        here = [(name, one) for name, one in lacking if one.device == "cpu" or gpu_id()]
+        trials = [Trial(name, one, self._seconds(name, one)) for name, one in here]
+        return sorted(trials, key=lambda trial: trial.seconds)
+
+    def declared(self) -> list[tuple[str, Variation]]:
+        """Return each chapter with each variation that it is executed under."""
+        pairs = product(self.chapters, self.variations)
+        return [(name, one) for name, one in pairs if one.is_for(name)]
 
     def is_current(self, chapter: str, variation: Variation) -> bool:
         """Return whether the record has a variation of a chapter, as both are today."""
         known = self.record.outcomes.get((chapter, variation.name))
-        if known is None or not self.record.is_current(
-            chapter, known.fingerprint, self.today[chapter]
-        ):
+        if known is None or known.of != variation.declaration:
             return False
-        missing = self.measures[chapter] - {*known.values}
-        whole = variation.kind in ("fault", "sizes") or not missing
-        return whole and known.of == variation.declaration
+        whole = variation.kind in ("fault", "sizes") or self.measures[chapter] <= {*known.values}
+        return whole and self.record.is_current(chapter, known.fingerprint, self.today[chapter])
 
     def built(self, chapter: str) -> str:
         """Return the digest of all that a paper build has measured; empty without one.
@@ -118,7 +109,7 @@ class Book:
             return ""
         clocks = {f"measure {key}" for key in source.timings}
         contents = contents_of(entry).items()
-        return digest({name: repr(value) for name, value in contents if name not in clocks})
+        return outcomes.digest({name: repr(v) for name, v in contents if name not in clocks})
 
     def _seconds(self, chapter: str, variation: Variation) -> float:
         """Return what a trial took last, or one like it; else what its chapter takes."""
@@ -137,37 +128,18 @@ def of_this_machine(book: Book, device: str) -> list[Outcome]:
     Raises BookError where a chapter has not been executed here.
     """
     settings = replace(book.settings, device=device)
-    name = f"machine {machine_name()}{f', {gpu()}' if device == 'cuda' else ''}"
-    lines, missing = [], []
-    for chapter in book.chapters.values():
-        entry, _ = executed.find(settings, chapter_key(chapter, settings))
-        if entry is None:
-            missing.append(chapter.name)
-            continue
+    machine = f"machine {machine_name()}{f', {gpu()}' if device == 'cuda' else ''}"
+    one = Variation(machine, "device", device=device)
+    keys = {name: chapter_key(chapter, settings) for name, chapter in book.chapters.items()}
+    found = {name: executed.find(settings, key)[0] for name, key in keys.items()}
+    entries = {name: entry for name, entry in found.items() if entry is not None}
+    if missing := len(found) - len(entries):
+        said = "chapters have not been executed on this machine: run make reproduce first."
+        raise BookError(f"{missing} {said}")
+    lines = []
+    for name, entry in entries.items():
         measured = json.loads(entry.files[MEASURES_FILE])
-        values = {key: measured[key]["value"] for key in book.measures[chapter.name]}
-        one = Variation(name, "device", device=device)
-        lines.append(
-            Outcome(chapter.name, name, "device", "paper", book.today[chapter.name],
-                    one.declaration, entry.origin["commit"], machine_name(),
-                    entry.origin["seconds"], values)
-        )  # fmt: skip
-    if missing:
-        raise BookError(
-            f"{len(missing)} chapters have not been executed on this machine: run make reproduce "
-            "first."
-        )
+        values = {key: measured[key]["value"] for key in book.measures[name]}
+        origin = entry.origin
+        lines.append(book.outcome(name, one, origin["commit"], origin["seconds"], values))
     return lines
-
-
-def _changing(roundings: Sequence[Variation]) -> Iterator[Variation]:
-    """Yield the roundings that change a bit on this machine."""
-    for one in roundings:
-        if rounding.changes(one.environment):
-            yield one
-
-
-def _has_gpu() -> bool:
-    import torch
-
-    return bool(torch.cuda.is_available())

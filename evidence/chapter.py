@@ -9,30 +9,27 @@ import contextlib
 import hashlib
 import io
 import json
-import os
 import sys
 import time
 import traceback
 from pathlib import Path
 from typing import Any
 
-TOLD = "told.json"
+import numpy as np
+import torch
+from matplotlib import pyplot
+
+import bookbuild
+from bookbuild.results.cache import StoredCache
+from bookbuild.results.machine import pin
+from bookbuild.source.chapters import read_chapter
+from running import cache
+
 INTERVAL = 300.0  # seconds between states of a training
 
 
-def execute(order: dict[str, Any]) -> None:
-    """Execute a chapter; at the end write its errors, its seconds and its figures' checksums."""
-    import numpy as np
-    import torch
-    from matplotlib import pyplot
-
-    import bookbuild
-    from bookbuild.results.cache import StoredCache
-    from bookbuild.results.machine import pin
-    from bookbuild.source.chapters import read_chapter
-    from running import cache
-
-    root, output = Path(order["folder"]), Path(order["output"])
+def execute(order: dict[str, Any]) -> dict[str, Any]:
+    """Execute a chapter of this folder; return its errors, seconds, and checksums of figures."""
     pin(order["device"])
     torch.set_num_threads(1)
     arrays: dict[str, str] = {}
@@ -47,10 +44,11 @@ def execute(order: dict[str, Any]) -> None:
     bookbuild.show = seen  # type: ignore[assignment]
     names: dict[str, Any] = {"__name__": "chapter"}
     errors: list[str] = []
-    kept = StoredCache(Path(order["trainings"]), root / "src", order["device"], {}, INTERVAL)
+    folder, src = Path(order["trainings"]), Path("src").resolve()
+    kept = StoredCache(folder, src, order["device"], {}, INTERVAL)
     started = time.process_time()
     with cache.attached(kept), contextlib.redirect_stdout(io.StringIO()):
-        for number, cell in enumerate(read_chapter(root, order["chapter"]).code, start=1):
+        for number, cell in enumerate(read_chapter(Path.cwd(), order["chapter"]).code, start=1):
             for statement in ast.parse(cell.source).body:
                 code = ast.Module([statement], type_ignores=[])
                 try:
@@ -61,10 +59,8 @@ def execute(order: dict[str, Any]) -> None:
             if "parameters" in cell.metadata.get("tags", []):
                 names |= {name: order[name] for name in ("profile", "device", "seed")}
     seconds = round(time.process_time() - started, 1)
-    told = {"errors": errors, "seconds": seconds, "arrays": arrays}
-    (output / TOLD).write_text(json.dumps(told), encoding="utf-8")
+    return {"errors": errors, "seconds": seconds, "arrays": arrays}
 
 
 if __name__ == "__main__":
-    os.environ["MPLBACKEND"] = "Agg"
-    execute(json.loads(sys.argv[1]))
+    print(json.dumps(execute(json.loads(sys.argv[1]))))

@@ -3,7 +3,6 @@
 It counts how entries are covered; `make` runs those at some places, from 0, and keeps states.
 """
 
-import importlib
 import json
 import math
 import sys
@@ -20,17 +19,17 @@ import numpy as np
 import torch
 
 from bookbuild.costs import run_costs
-from bookbuild.ledger.outcomes import RECORD, read_outcomes, replaced, text_of
-from bookbuild.results.keys import code_of, digest
-from bookbuild.results.store import write_whole
+from bookbuild.execution.runs import File
+from bookbuild.results.keys import digest
 from bookbuild.source.book import read_book
 from chapters.beyond.clock_of_a_corpus.stored import Natural
 from chapters.beyond.every_position.stored import WeightsCell
 from running import cache as caches
 from running import loop
-from running.records import Entry, StoredRuns
+from running.records import Entry
 
 from . import states
+from .book import Book
 
 Kind = Literal["whole", "seed", "state", "beginning", "none"]
 KINDS = get_args(Kind)
@@ -88,7 +87,7 @@ class End:
         elif self.kind == "beginning":
             steps = STEPS.get(self.name, STEPS[self.file])
         with caches.attached(using), shortened(steps):
-            found = json.loads(json.dumps(declared(self.file).bound(ROOT)(self.configuration)))
+            found = json.loads(json.dumps(opened(self.file).runs.bound(ROOT)(self.configuration)))
         if self.kind == "state":
             found.pop(NOT_AT.get(self.file), None)
         return found
@@ -105,12 +104,10 @@ class End:
     def disagreements(self, stored: Any, again: Any) -> list[str]:
         """A sentence for each leaf that is not what it was; one where no number is compared."""
         pairs = self.compared(stored, again)
+        apart = [pair for pair in pairs if not self._near(*pair[1:])]
+        said = [f"{self.name}: {way} is stored as {kept}, found {now}" for way, kept, now in apart]
         some = any(number(found) for _, _, found in pairs)
-        return ([] if some else [f"{self.name}: no number is compared"]) + [
-            f"{self.name}: {path} is stored as {kept}, found {found}"
-            for path, kept, found in pairs
-            if not self._near(kept, found)
-        ]
+        return said if some else [f"{self.name}: no number is compared", *said]
 
     def _near(self, kept: Any, found: Any) -> bool:
         if number(kept) and number(found):
@@ -191,16 +188,21 @@ def end_of(file: str, place: int) -> End:
     return End(file, place, kind, cell)
 
 
+def ends_of(file: str) -> list[End]:
+    """How each entry of a file of stored runs is covered."""
+    return [end_of(file, place) for place in range(len(entries(file)))]
+
+
 @cache
-def declared(file: str) -> StoredRuns:
-    """The declaration of a file of stored runs, by its name."""
-    return importlib.import_module(read_book(ROOT).stored_runs[FILES[file]]).RUNS
+def opened(file: str) -> File:
+    """A file of stored runs by its name, with its declaration and its code."""
+    return File(FILES[file], ROOT, ROOT / "src")
 
 
 @cache
 def entries(file: str) -> tuple[Entry, ...]:
     """The entries of a file of stored runs, by its name."""
-    return tuple(declared(file).entries((ROOT / FILES[file]).read_text(encoding="utf-8")))
+    return tuple(opened(file).entries.values())
 
 
 def key_of(entry: Entry) -> str:
@@ -224,7 +226,7 @@ def make(file: str, place: int) -> bool:
     """Run one entry and keep its states if its end is found again from there; say so."""
     entry, keeping = entries(file)[place], states.Keeping(BACK[file])
     with caches.attached(keeping):
-        declared(file).bound(ROOT)(entry.configuration)
+        opened(file).runs.bound(ROOT)(entry.configuration)
     for kept in keeping.states:
         kept["parts"].pop("pool", None)  # nothing reads it after the end
     made = states.packed(keeping.states, key_of(entry))
@@ -237,34 +239,30 @@ def make(file: str, place: int) -> bool:
     return not told
 
 
-def follow() -> None:
+def follow(book: Book) -> None:
     """Have files of stored runs go on whose code changed, if it ends cheap runs as they ended."""
-    record = read_outcomes(ROOT)
     for file, path in FILES.items():
-        known, function = record.runs[path], declared(file).function
-        code = code_of(function.__module__, function.__qualname__, ROOT / "src")
+        known, code = book.record.runs[path], opened(file).code
         if code == known.same[-1]:
             continue
-        ends = [end_of(file, place) for place in range(len(entries(file)))]
+        ends = ends_of(file)
         least = min(ends, key=lambda e: COSTS[path][e.name].seconds)
         cheap = sorted((e for e in ends if e.kind != "none"), key=lambda e: KINDS.index(e.kind))
         tried = cheap[:3] or [replace(least, kind="whole")]
         apart = [e for e in tried if e.disagreements(entries(file)[e.place].result, e.again())]
         print(f"{path}: {'its code ends runs otherwise' if apart else 'as before'}")
         if not apart:
-            record = replaced(record, [replace(known, same=(*known.same, code))])
-            write_whole(ROOT / RECORD, text_of(record).encode())
+            book.keep(replace(known, same=(*known.same, code)))
 
 
 def main(*order: str) -> int:
     """Print the counts by file, or make states; return how many disagree."""
     torch.set_num_threads(1)
-    ends = {file: [end_of(file, place) for place in range(len(entries(file)))] for file in FILES}
     if order:
-        places = order[2:] or [end.place for end in ends[order[1]] if end.kind == "none"]
+        places = order[2:] or [end.place for end in ends_of(order[1]) if end.kind == "none"]
         return sum(not make(order[1], int(place)) for place in places)
-    for file, found in ends.items():
-        kinds = Counter(end.kind for end in found)
+    for file in FILES:
+        kinds = Counter(end.kind for end in ends_of(file))
         print(FILES[file], *(f"{kind} {kinds[kind]}" for kind in KINDS if kinds[kind]))
     return 0
 

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from evidence.repository import WORKTREE, History
 
 Pairs = Iterable[tuple[Hashable, str]]  # identities, and the content of each
+Known = dict[Any, Any]  # what a commit knows
 
 IDENTITY = ("chapter", "variation", "fingerprint")  # of an outcome
 SAME = ("smoke", "bits", "machine")  # what codes in `same` make
@@ -40,22 +41,25 @@ def altered(root: Path, files: Mapping[str, Callable[[str], Pairs]], since: str)
     present = history.files[WORKTREE]
     found = [f"{path} is not there, or no plain file" for path in {*files, since} - {*present}]
     for path, parse in files.items():
-        first: dict[str, str] = {}  # the first commit with each text that the file ever had
-        for commit, texts in history.files.items():
-            if since in texts and path in texts:
-                first.setdefault(texts[path], commit)
         known: dict[Hashable, tuple[str, str]] = {}
         differing: dict[Hashable, str] = {}
-        for text, commit in first.items():
+        for text, commit in _texts(history, path, since).items():
             for identity, content in _pairs(parse, text, strict=text == present.get(path)):
                 if known.setdefault(identity, (content, commit))[0] != content:
                     differing.setdefault(identity, commit)
-        found += (
-            f"{path}: {BRIEF.repr(identity)} was recorded in {_where(known[identity][1])},"
-            f" and is otherwise since {_where(commit)}."
-            for identity, commit in differing.items()
-        )
+        for identity, commit in differing.items():
+            said = f"{BRIEF.repr(identity)} was recorded in {_where(known[identity][1])}"
+            found.append(f"{path}: {said}, and is otherwise since {_where(commit)}.")
     return found
+
+
+def lost(root: Path, path: str, since: str) -> list[dict[str, Any]]:
+    """Return the outcomes that a file once had and no longer has."""
+    history = History(root, path, since)
+    now = dict(lines(history.files[WORKTREE][path]))
+    texts = _texts(history, path, since)
+    known = {one: line for text in texts for one, line in _pairs(lines, text) if one not in now}
+    return [json.loads(line) for line in known.values()]
 
 
 def rewritten(root: Path, path: str, since: str) -> list[str]:
@@ -65,26 +69,13 @@ def rewritten(root: Path, path: str, since: str) -> list[str]:
     when it begins again may the numbers be others. What was deleted meanwhile counts. A code that
     was listed before keeps its numbers, and joins only a code with which it was listed before.
     """
-    history = History(root, path, since)
-    lists: dict[str, dict[str, Codes]] = {}
-    found: list[str] = []
+    history, found = History(root, path, since), []
     listed: dict[str, list[Codes]] = {}  # each list that there ever was
-    for commit, parents in history.parents.items():
-        texts = history.files[commit]
-        before = [lists[parent] for parent in parents]
-        lists[commit] = {name: one for known in before for name, one in known.items()}
-        if since not in texts:
-            continue
-        now = _same(texts.get(path, ""))
-        if any(lists[parent] for parent in parents):
-            found += [
-                f"{path}: the codes of {name} were rewritten in {_where(commit)}."
-                for name, one in now.items()
-                if not any(_goes_on(known.get(name), one) for known in before)
-                or not _agrees(one, listed.get(name, []))
-            ]
-        lists[commit] |= now
+    for commit, before, now in _walked(history, since, lambda texts: _same(texts.get(path, ""))):
         for name, one in now.items():
+            goes_on = any(_goes_on(known.get(name), one) for known in before)
+            if any(before) and not (goes_on and _agrees(one, listed.get(name, []))):
+                found.append(f"{path}: the codes of {name} were rewritten in {_where(commit)}.")
             listed.setdefault(name, []).append(one)
     return found
 
@@ -95,59 +86,76 @@ def replaced(root: Path, files: Iterable[str], record: str, since: str) -> list[
     A run that was gone for a time counts, and so do codes that were ever listed together.
     """
     history, found = History(root, *files, record, since), []
-    last: dict[str, dict[tuple[str, str], str]] = {}  # each run that a commit knows, or once knew
     listed: dict[str, list[list[str]]] = {}  # of each file, the lists that there ever were
-    for commit, parents in history.parents.items():
-        texts = history.files[commit]
-        last[commit] = {run: entry for one in parents for run, entry in last[one].items()}
-        if since not in texts and not last[commit]:
-            continue
-        for name, codes in _same(texts.get(record, "")).items():
+
+    def runs_of(texts: Mapping[str, str]) -> Known:
+        pairs = ((file, _entries(texts[file])) for file in files if file in texts)
+        return {(file, cell): entry for file, cells in pairs for cell, entry in cells.items()}
+
+    for commit, before, now in _walked(history, since, runs_of):
+        for name, codes in _same(history.files[commit].get(record, "")).items():
             listed.setdefault(name, []).append(codes.same)
-        for file in (file for file in files if file in texts):
-            for cell, entry in _entries(texts[file]).items():
-                before = [last[one].get((file, cell), entry) for one in parents]
-                found += [
-                    f"{file}: {BRIEF.repr(cell)} is another run since {_where(commit)}."
-                    for was in {*before} - {entry}
-                    if _alike(json.loads(was)["code"], json.loads(entry)["code"], listed.get(file))
-                ]
-                last[commit][file, cell] = entry
+        for (file, cell), entry in now.items():
+            found += [
+                f"{file}: {BRIEF.repr(cell)} is another run since {_where(commit)}."
+                for was in {str(known.get((file, cell), entry)) for known in before} - {entry}
+                if _alike(was, entry, listed.get(file, [[]]))
+            ]
     return found
 
 
-def _alike(was: str, now: str, listed: Sequence[Sequence[str]] | None) -> bool:
-    """Whether a code was still that of the day, or was ever listed with the one that came."""
-    lists = listed or [[]]
-    return was in lists[-1] or any({was, now} <= {*one} for one in lists)
+def _texts(history: History, path: str, since: str) -> dict[str, str]:
+    """Return each text that a file ever had, with the first commit that has it."""
+    first: dict[str, str] = {}
+    for commit, texts in history.files.items():
+        if since in texts and path in texts:
+            first.setdefault(texts[path], commit)
+    return first
+
+
+def _walked(
+    history: History, since: str, read: Callable[[Mapping[str, str]], Known]
+) -> Iterator[tuple[str, list[Known], Known]]:
+    """Yield commits with what each parent knows and what there is now; what is gone is known."""
+    known: dict[str, Known] = {}
+    for commit, parents in history.parents.items():
+        texts, before = history.files[commit], [known[parent] for parent in parents]
+        known[commit] = {key: value for one in before for key, value in one.items()}
+        if since in texts or known[commit]:
+            now = read(texts)
+            yield commit, before, now
+            known[commit] |= now
+
+
+def _alike(was: str, now: str, lists: Sequence[Sequence[str]]) -> bool:
+    """Whether the code of a run was still of the day, or ever listed with that of the next."""
+    old, new = json.loads(was)["code"], json.loads(now)["code"]
+    return old in lists[-1] or any({old, new} <= {*one} for one in lists)
 
 
 def _goes_on(before: Codes | None, now: Codes) -> bool:
-    if len({*now.same}) < len(now.same):
-        return False
+    """Whether a list begins again with one code, or goes on with the same numbers.
+
+    They are those at toy sizes alone where the code has the same constants.
+    """
     was = before.same if before else []
     if len(now.same) == 1 and now.same != was[:1]:
         return True
     short, long = sorted((was, now.same), key=len)
-    grown = long[: len(short)] == short and len(now.same) <= len(was) + 1
-    return before is not None and grown and _equal(before, now)
-
-
-def _equal(before: Codes, now: Codes) -> bool:
-    """Whether numbers are the same, at toy sizes alone where the code has the same constants."""
+    grown = long[: len(short)] == short and len({*now.same}) == len(now.same) <= len(was) + 1
+    if before is None or not grown or before.numbers != now.numbers:
+        return False
     whole = before.constants == now.constants or before.paper != ""
-    return before.numbers == now.numbers and whole and before.paper in ("", now.paper)
+    return whole and before.paper in ("", now.paper)
 
 
 def _agrees(now: Codes, before: Iterable[Codes]) -> bool:
     """Whether the newest code of a list is new, or was listed with these numbers and codes."""
-    *others, last = now.same
+    pair, last = {*now.same[-2:]}, now.same[-1]
     known = [one for one in before if last in one.same]
     papers = {one.paper for one in known if one.same[-1] == last and now.paper}
-    return papers <= {"", now.paper} and (
-        not known
-        or any(one.numbers == now.numbers and {*others[-1:]} <= {*one.same} for one in known)
-    )
+    joined = any(one.numbers == now.numbers and pair <= {*one.same} for one in known)
+    return papers <= {"", now.paper} and (joined or not known)
 
 
 @cache
@@ -159,38 +167,21 @@ def _entries(text: str) -> dict[str, str]:
 def _plain(text: str) -> Any:
     """Values of JSON in which equal numbers are written alike: 1 as 1.0, and -0.0 as 0.0."""
 
-    def plain(number: str) -> float:
-        return float(number) + 0.0
+    def plain(number: str) -> float | str:
+        return number.replace("Infinity", "inf") if number[-1:].isalpha() else float(number) + 0.0
 
-    return json.loads(text, parse_int=plain, parse_float=plain, parse_constant=_infinite)
-
-
-def _infinite(name: str) -> str:
-    return {"Infinity": "inf", "-Infinity": "-inf"}.get(name, name)
+    return json.loads(text, parse_int=plain, parse_float=plain, parse_constant=plain)
 
 
 @cache
 def _same(text: str) -> dict[str, Codes]:
     """The codes of each chapter and file that make the same numbers, and what these are."""
-    found = (json.loads(line) for line in text.split("\n") if '"same": ' in line)
-    return {
-        line.get("chapter") or line["file"]: Codes(
-            line["same"],
-            _canonical([line.get(name) for name in SAME]),
-            line.get("constants"),
-            line.get("paper", ""),
-        )
-        for line in found
-    }
-
-
-def lost(root: Path, path: str, since: str) -> list[dict[str, Any]]:
-    """Return the outcomes that a file once had and no longer has."""
-    history = History(root, path, since)
-    texts = {held[path] for held in history.files.values() if since in held and path in held}
-    now = dict(lines((root / path).read_text(encoding="utf-8")))
-    known = {one: line for text in texts for one, line in _pairs(lines, text) if one not in now}
-    return [json.loads(line) for line in known.values()]
+    found: dict[str, Codes] = {}
+    for line in (json.loads(line) for line in text.split("\n") if '"same": ' in line):
+        numbers = _canonical([line.get(name) for name in SAME])
+        codes = Codes(line["same"], numbers, line.get("constants"), line.get("paper", ""))
+        found[line.get("chapter") or line["file"]] = codes
+    return found
 
 
 def runs(text: str) -> Iterator[tuple[Hashable, str]]:

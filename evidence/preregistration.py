@@ -11,16 +11,30 @@ commit.
 """
 
 import json
+import re
 from collections import Counter
-from collections.abc import Iterable
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import yaml
+
 from bookbuild.ledger.claims import LEDGER
-from bookbuild.ledger.preregistration import PREREGISTRATION
-from evidence.repository import History
-from evidence.versions import Expectation, Measure, bare, read_rows, reports
+from bookbuild.ledger.records import PREREGISTRATION
+from bookbuild.reporting.expectations import read_expectation
+from bookbuild.schema import LOADER
+
+from .repository import History
+
+PATTERN = re.compile(r"\breport\(\s*f\"([^\"]+)\"")
+QUOTED = re.compile(r"\"([a-z0-9_]+)\"")
+PIECE = re.compile(r"\{[^{}]*\}")
+NUMBER = re.compile(r"^([0-9]+|[A-Z])_")
+ROW = re.compile(r"^(?=- )", re.MULTILINE)
+
+Measure = tuple[str, str]  # a key, and the bare name of its chapter
+Expectation = dict[str, Any]
 
 
 class Trail(NamedTuple):
@@ -38,46 +52,36 @@ class Ledgers:
     def __init__(self, root: Path) -> None:
         self.history = History(root, str(LEDGER), "book/*.md")
         files = self.history.files.items()
-        self.rows = {commit: read_rows(texts.get(str(LEDGER), "")) for commit, texts in files}
+        self.rows = {commit: _read_rows(texts.get(str(LEDGER), "")) for commit, texts in files}
         self.chapters: dict[str, dict[str, str]] = {}
         for commit, texts in files:
             found = self.chapters[commit] = {}
             for path in sorted(texts.keys() - {str(LEDGER)}):  # two chapters may have one bare name
-                found[bare(path)] = f"{found.get(bare(path), '')}\n{texts[path]}"
-
-    def first_reports(self, names: Iterable[Measure]) -> set[str]:
-        """The commits that report a measure under a name, and have no ancestor that does."""
-        return {commit for name in names for commit in _first(self, name)}
+                found[_bare(path)] = f"{found.get(_bare(path), '')}\n{texts[path]}"
 
 
 @cache
-def _first(ledgers: Ledgers, measure: Measure) -> list[str]:
-    key, chapter = measure
-    found: list[str] = []
-    for commit, texts in ledgers.chapters.items():
-        told = reports(texts.get(chapter, ""), key)
-        if told and not ledgers.history.follows(commit, found):
-            found.append(commit)
-    return found
+def _first_reports(ledgers: Ledgers, names: frozenset[Measure]) -> set[str]:
+    """The commits that report a measure under a name, and have no ancestor that does."""
+    first: dict[Measure, list[str]] = {name: [] for name in names}
+    for (key, chapter), found in first.items():
+        for commit, texts in ledgers.chapters.items():
+            if _reports(texts.get(chapter, ""), key) and not ledgers.history.follows(commit, found):
+                found.append(commit)
+    return {*chain(*first.values())}
 
 
 def _trails(ledgers: Ledgers) -> dict[str, Trail]:
     """The rows of the last commit, each with its past; a row that was gone for a time has one."""
     at: dict[str, dict[str, Trail]] = {}
     for commit, parents in ledgers.history.parents.items():
-        rows, at[commit] = ledgers.rows[commit], {}
-        for parent in parents:
-            at[commit] |= at[parent]
+        rows, pasts = ledgers.rows[commit], [at[parent] for parent in parents]
+        at[commit] = {row: trail for past in pasts for row, trail in past.items()}
         if [rows] == [ledgers.rows[parent] for parent in parents]:
             continue
         for name, (measure, expect) in rows.items():
-            pasts = [at[parent] for parent in parents]
-            gone = [
-                t
-                for past in pasts
-                for other, t in past.items()
-                if other not in rows and measure in t.names
-            ]  # other rows of its measure
+            others = (trail for past in pasts for row, trail in past.items() if row not in rows)
+            gone = [trail for trail in others if measure in trail.names]  # rows of its measure
             earlier = [past[name] for past in pasts if name in past] or gone
             trail = _trail(measure, expect, commit, earlier, ledgers)
             was = max((other.was for other in (trail, *gone)), key=len)
@@ -92,22 +96,21 @@ def _trail(
     same = [past for past in earlier if past.expect == expect]
 
     def late(past: Trail) -> tuple[int, bool]:
-        after = ledgers.history.follows(past.born, ledgers.first_reports(past.names))
+        after = ledgers.history.follows(past.born, _first_reports(ledgers, past.names))
         return len(past.was), after
 
     past = max(same or earlier, key=late, default=None)  # of several the least favourable
-    if past is not None:
-        names = past.names | {measure}
-        if same:
-            return past._replace(names=names)
-        if ledgers.history.follows(commit, ledgers.first_reports(names)):
-            return Trail(past.born, expect, names, (*past.was, past.expect))
+    names = (past.names if past else frozenset()) | {measure}
+    if past and same:
+        return past._replace(names=names)
+    if past and ledgers.history.follows(commit, _first_reports(ledgers, names)):
+        return Trail(past.born, expect, names, (*past.was, past.expect))
     return Trail(commit, expect, frozenset({measure}))
 
 
 def _state(trail: Trail, ledgers: Ledgers) -> str:
     """When the expectation of a row was written."""
-    first = ledgers.first_reports(trail.names)
+    first = _first_reports(ledgers, trail.names)
     if trail.was:
         return "changed"
     if ledgers.history.follows(trail.born, first):
@@ -116,14 +119,64 @@ def _state(trail: Trail, ledgers: Ledgers) -> str:
     return "before" if first and later else "together"
 
 
+@cache
+def _bare(chapter: str) -> str:
+    """The name of a chapter without part and number, for they change."""
+    return NUMBER.sub("", Path(chapter).stem)
+
+
+@cache
+def _shapes(text: str) -> tuple[frozenset[str], tuple[re.Pattern[str], ...], frozenset[str]]:
+    """What a chapter quotes, keys among it, the patterns of keys it reports, and its words."""
+    patterns = (PIECE.split(pattern) for pattern in PATTERN.findall(text))
+    compiled = tuple(re.compile("([a-z0-9_]+)".join(map(re.escape, p))) for p in patterns)
+    return frozenset(QUOTED.findall(text)), compiled, frozenset(re.findall(r"\w+", text))
+
+
+@cache
+def _reports(text: str, key: str) -> bool:
+    """Whether a chapter reports a key, as far as its text shows."""
+    quoted, patterns, words = _shapes(text)
+    # every word that a pattern leaves open has to stand in the text
+    matches = (pattern.fullmatch(key) for pattern in patterns)
+    return key in quoted or any(match and words.issuperset(match.groups()) for match in matches)
+
+
+@cache
+def _read_rows(ledger: str) -> dict[str, tuple[Measure, Expectation]]:
+    """Measure and expectation of the judged rows; none where the ledger could not be read."""
+    try:
+        rows = [row for piece in ROW.split(ledger) for row in _read(piece)]
+    except yaml.YAMLError:
+        return {}
+    judged = (row for row in rows if "expect" in row and "measure" in row)
+    return {r["id"]: ((r["measure"], _bare(r["chapter"])), _plain(r["expect"])) for r in judged}
+
+
+@cache
+def _read(piece: str) -> list[dict[str, Any]]:
+    """The row of a piece of a ledger; most are the same in many versions."""
+    return yaml.load(piece, LOADER) or []
+
+
+def _plain(expect: Any) -> Expectation:
+    """An expectation whose numbers are numbers, so that equal ones compare as equal."""
+    given: Any = {expect: True} if isinstance(expect, str) else expect  # once written so
+    try:
+        read = read_expectation(given)
+    except (TypeError, ValueError):
+        return given
+    written = {"within": [read.low, read.high], "holds": True, "at_most": read.high}
+    return {read.form: written.get(read.form, read.low)}
+
+
 def derived(root: Path) -> dict[str, Any]:
     """The document of the record, wholly from the history; BookError where that is not whole."""
     ledgers = Ledgers(root)
-    rows = {
-        name: {"preregistration": _state(trail, ledgers), "expect": trail.expect}
-        | ({"was": list(trail.was)} if trail.was else {})
-        for name, trail in _trails(ledgers).items()
-    }
+    rows: dict[str, Any] = {}
+    for name, trail in _trails(ledgers).items():
+        rows[name] = {"preregistration": _state(trail, ledgers), "expect": trail.expect}
+        rows[name] |= {"was": list(trail.was)} if trail.was else {}
     return {"rows": rows}
 
 

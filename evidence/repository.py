@@ -3,6 +3,7 @@
 import subprocess
 from collections.abc import Iterable, Mapping
 from functools import reduce
+from io import BytesIO
 from operator import or_
 from pathlib import Path
 
@@ -72,14 +73,9 @@ def _trees(
 def _texts(root: Path, blobs: Iterable[str]) -> dict[str, str]:
     """The texts of files by the names that git gives them."""
     asked = "".join(f"{blob}\n" for blob in blobs).encode()
-    told = memoryview(_run(root, "cat-file", "--batch", given=asked))
-    texts, place = {}, 0
-    for blob in blobs:
-        start = place + len(bytes(told[place : place + 200]).partition(b"\n")[0]) + 1
-        place = start + int(bytes(told[place:start]).split()[2])
-        texts[blob] = bytes(told[start:place]).decode()
-        place += 1
-    return texts
+    stream = BytesIO(_run(root, "cat-file", "--batch", given=asked))
+    sizes = ((blob, int(stream.readline().split()[2])) for blob in blobs)
+    return {blob: stream.read(size + 1)[:-1].decode() for blob, size in sizes}
 
 
 def _git(root: Path, *order: str, given: str = "") -> str:

@@ -6,20 +6,20 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor, Future, ThreadPoolExecutor, as_completed
+from concurrent.futures import Executor, ThreadPoolExecutor, as_completed
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
 from bookbuild.errors import BookError
-from bookbuild.ledger.outcomes import (
-    Numbers,
-    Outcome,
-    digest,
-)
-from bookbuild.reporting import provenance
-from bookbuild.reporting.notebook import MEASURES_FILE
+from bookbuild.ledger.claims import Finding
+from bookbuild.ledger.evidence import fate
+from bookbuild.ledger.outcomes import Numbers, Outcome, digest
+from bookbuild.reporting import measures, provenance
+from bookbuild.reporting.notebook import MEASURES_FILE, OUTPUT
 from bookbuild.results.code.definitions import reached_by_cells
 from bookbuild.results.contents import different
 from bookbuild.results.keys import chapter_fingerprint
@@ -27,7 +27,6 @@ from bookbuild.results.machine import machine_name
 from bookbuild.source.chapters import read_chapter
 
 from .book import TOY, Book, Trial
-from .chapter import TOLD
 from .variations import Variation, planted
 
 CLOSE = 1e-6  # apart, as a share, that toy numbers of other processors may be
@@ -37,12 +36,17 @@ FOLDER = "_build/evidence"  # of trainings, which go on where a run was killed
 
 @dataclass(frozen=True)
 class Measured:
-    """What a chapter measured: values by measure, errors, seconds, checksums of figures' data."""
+    """What a chapter measured, as its file has it, errors, seconds, checksums of figures' data."""
 
-    values: Mapping[str, Any]
-    errors: tuple[str, ...]
+    measures: Mapping[str, Mapping[str, Any]]
+    errors: Sequence[str]
     seconds: float
     arrays: Mapping[str, str]
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """The values by measure."""
+        return {key: measure["value"] for key, measure in self.measures.items()}
 
 
 def renew(
@@ -68,26 +72,21 @@ def renew(
         only: which trials are wanted.
     """
     follow(book, tell, jobs)
-    wanted, spent = [], 0.0
-    for trial in filter(only, book.trials()):
-        if (spent := spent + trial.seconds) <= seconds:
-            wanted.append(trial)
+    trials = [*filter(only, book.trials())]
+    spent = accumulate(trial.seconds for trial in trials)
+    wanted = [trial for trial, until in zip(trials, spent, strict=True) if until <= seconds]
     commit = provenance.commit(book.root)
-    for trial, measured in _executed(book, wanted, jobs, workers):
-        name, one = trial.chapter.name, trial.variation
+    for (name, one, _), measured in _executed(book, wanted, jobs, workers):
+        today = chapter_fingerprint(read_chapter(book.root, name), book.settings)
         if isinstance(measured, BaseException):
-            tell(f"{name}, {one.name}: {measured}")
-            continue
-        if chapter_fingerprint(read_chapter(book.root, name), book.settings) != book.today[name]:
-            tell(f"{name}, {one.name}: not recorded, for the code was edited meanwhile")
-            continue
-        values = {key: v for key, v in measured.values.items() if key in book.measures[name]}
-        book.keep(
-            Outcome(name, one.name, one.kind, one.profile, book.today[name], one.declaration,
-                    commit, machine_name(), measured.seconds, values)
-        )  # fmt: skip
-        said = f", {len(measured.errors)} errors" if measured.errors else ""
-        tell(f"{name}, {one.name}: {measured.seconds:.0f} s{said}")
+            said = str(measured)
+        elif today != book.today[name]:
+            said = "not recorded, for the code was edited meanwhile"
+        else:
+            book.keep(book.outcome(name, one, commit, measured.seconds, measured.values))
+            errors = f", {len(measured.errors)} errors" if measured.errors else ""
+            said = f"{measured.seconds:.0f} s{errors}"
+        tell(f"{name}, {one.name}: {said}")
 
 
 def follow(book: Book, tell: Callable[[str], None], jobs: int) -> None:
@@ -96,45 +95,34 @@ def follow(book: Book, tell: Callable[[str], None], jobs: int) -> None:
     Numbers at toy sizes decide, which are measured here. Where a number or a text in the code is
     another too, those at the book's sizes do, as the last build on this machine has stored them.
     """
-    fresh = [
-        Trial(chapter, TOY, 0.0)
-        for name, chapter in book.chapters.items()
-        if name not in book.record.numbers or book.today[name] != book.record.numbers[name].same[-1]
-    ]
-    for trial, measured in _executed(book, fresh, jobs, None):
-        name = trial.chapter.name
+    newest = {name: one.same[-1] for name, one in book.record.numbers.items()}
+    edited = [name for name, today in book.today.items() if today != newest.get(name)]
+    fresh = [Trial(name, TOY, 0.0) for name in edited]
+    for (name, *_), measured in _executed(book, fresh, jobs, None):
         if isinstance(measured, BaseException):
             raise measured
-        before = book.record.numbers.get(name)
-        line = numbers_of(book, name, measured)
+        before, line = book.record.numbers.get(name), numbers_of(book, name, measured)
         apart = changes(before, line) if before else ["nothing was recorded"]
         if before and not apart:
             codes = [*before.same, book.today[name]]
-            kept = tuple(codes[: codes.index(book.today[name]) + 1])
-            line = replace(before, same=kept, constants=line.constants)
+            same = tuple(codes[: codes.index(book.today[name]) + 1])
+            line = replace(before, same=same, constants=line.constants)
         book.keep(line)
         tell(f"{name}: {'its numbers are what they were' if not apart else apart[0]}")
-    lines = (one for one in book.record.numbers.values() if not one.paper)
-    built = (replace(one, paper=book.built(one.chapter)) for one in lines)
-    if here := [one for one in built if one.paper and one.machine == machine_name()]:
-        book.keep(*here)
+    here = [o for o in book.record.numbers.values() if not o.paper and o.machine == machine_name()]
+    built = [replace(one, paper=book.built(one.chapter)) for one in here]
+    if any(one.paper for one in built):
+        book.keep(*built)
 
 
 def numbers_of(book: Book, chapter: str, measured: Measured) -> Numbers:
     """Return the line about a chapter at toy sizes; what a clock decides is left out."""
-    source = book.chapters[chapter]
-    timeless = {key: v for key, v in measured.values.items() if key not in source.timings}
-    judged = {key: v for key, v in timeless.items() if key in book.measures[chapter]}
+    clocks, judged = book.chapters[chapter].timings, book.measures[chapter]
+    timeless = {key: v for key, v in measured.values.items() if key not in clocks}
+    smoke = {key: v for key, v in timeless.items() if key in judged}
     bits = digest([timeless, measured.arrays, measured.errors])
-    return Numbers(
-        chapter,
-        (book.today[chapter],),
-        constants_of(book, chapter),
-        judged,
-        bits,
-        machine_name(),
-        book.built(chapter),
-    )
+    same, constants = (book.today[chapter],), constants_of(book, chapter)
+    return Numbers(chapter, same, constants, smoke, bits, machine_name(), book.built(chapter))
 
 
 def constants_of(book: Book, chapter: str) -> str:
@@ -160,57 +148,86 @@ def measure(root: Path, chapter: str, variation: Variation) -> Measured:
 
     Raises BookError where it cannot be executed at all, or takes too long.
     """
-    with planted(variation, root) as folder, tempfile.TemporaryDirectory() as name:
+    with planted(variation, root) as folder, tempfile.TemporaryDirectory() as output:
         order = {
             "chapter": chapter,
-            "folder": str(folder),
             "profile": "smoke" if variation.profile == "smoke" else "paper",
             "device": variation.device,
             "seed": variation.seed,
-            "output": name,
             "trainings": str(root / FOLDER),
         }
+        sources = (folder / "src", root / "bookbuild" / "src", root)
         environment = {
-            "PYTHONPATH": os.pathsep.join(
-                map(str, (folder / "src", root / "bookbuild" / "src", root))
-            ),
+            "PYTHONPATH": os.pathsep.join(map(str, sources)),
             "PYTHONDONTWRITEBYTECODE": "1",
             "PYTHONHASHSEED": "0",
             "OMP_NUM_THREADS": "1",
-            "BOOKBUILD_OUTPUT": name,
+            "MPLBACKEND": "Agg",
+            OUTPUT: output,
             **variation.environment,
         }
         try:
-            done = subprocess.run(
+            printed = subprocess.check_output(
                 [sys.executable, "-m", "evidence.chapter", json.dumps(order)],
                 cwd=folder,
                 env=os.environ | environment,
-                capture_output=True,
+                stderr=subprocess.PIPE,
                 text=True,
                 errors="replace",
                 timeout=PATIENCE[variation.profile],
-                check=False,
             )
         except subprocess.TimeoutExpired as error:
             raise BookError(f"it did not end within {error.timeout:.0f} s") from error
-        if done.returncode:
-            raise BookError(f"it cannot be executed: {done.stderr.strip()[-300:]}")
-        told = json.loads(Path(name, TOLD).read_text(encoding="utf-8"))
-        path = Path(name, MEASURES_FILE)
-        found = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    values = {key: measured["value"] for key, measured in found.items()}
-    return Measured(values, tuple(told["errors"]), told["seconds"], told["arrays"])
+        except subprocess.CalledProcessError as error:
+            raise BookError(f"it cannot be executed: {error.stderr.strip()[-300:]}") from error
+        path, told = Path(output, MEASURES_FILE), json.loads(printed.splitlines()[-1])
+        return Measured(json.loads(path.read_text("utf-8")) if path.is_file() else {}, **told)
 
 
-def measure_here(chapter: str, variation: Variation, fingerprint: str) -> Measured:
+def measure_here(today: Mapping[str, str], chapter: str, variation: Variation) -> Measured:
     """Execute a chapter on a worker of a cluster, with the worker's own checkout of the book.
 
-    Raises RuntimeError where its sources differ.
+    Raises RuntimeError where its sources differ, by the fingerprints of chapters of today.
     """
     book = Book(Path(__file__).resolve().parents[1])
-    if book.today.get(chapter) != fingerprint:
+    if book.today.get(chapter) != today[chapter]:
         raise RuntimeError("the worker has other sources than this machine")
     return measure(book.root, chapter, variation)
+
+
+def differences(book: Book, line: Numbers | Outcome) -> list[str]:
+    """Execute a chapter again as a line says; return what comes out otherwise, a sentence each.
+
+    On the kind of machine that measured, every bit has to be the same. Where that is not known, or
+    is another, the verdicts have to be. Raises BookError where the chapter cannot be executed.
+    """
+    if isinstance(line, Numbers):
+        again = measure(book.root, line.chapter, TOY)
+        return changes(line, numbers_of(book, line.chapter, again))
+    variations = {(name, one.name): one for name, one in book.declared()}
+    again = measure(book.root, line.chapter, variations[line.chapter, line.variation])
+    if line.machine == machine_name() and not line.fates:
+        here = {key: again.values.get(key) for key in line.values}
+        return different(dict(line.values), here, 0.0)
+    rows = [
+        Finding(claim, measures.Measured.of(found), "not judged")
+        for claim in book.claims
+        if claim.chapter == line.chapter and (found := again.measures.get(claim.measure))
+    ]
+    if line.fates:
+        base = book.record.without_fault(line)
+        turned = {row.claim.id for row in rows if fate(row, base, again.values) == "turned"}
+        lost = sorted({*line.fates.get("turned", ())} - turned)
+        return [f"{line.variation} no longer turns {row}" for row in lost]
+    return [
+        *(f"{key} is not measured" for key in line.values if key not in again.values),
+        *(
+            f"{row.claim.id} has another verdict"
+            for row in rows
+            if row.claim.measure in line.values
+            and row.verdict_on(line.values) != row.verdict_on(again.values)
+        ),
+    ]
 
 
 def _executed(
@@ -221,18 +238,11 @@ def _executed(
 ) -> Iterator[tuple[Trial, Measured | BaseException]]:
     """Yield what each trial measured, or why it failed, as they end."""
     with workers or ThreadPoolExecutor(max(1, jobs)) as pool:
-        waiting: dict[Future[Measured], Trial] = {}
-        for trial in trials:
-            name = trial.chapter.name
-            if workers:
-                future = pool.submit(measure_here, name, trial.variation, book.today[name])
-            else:
-                future = pool.submit(measure, book.root, name, trial.variation)
-            waiting[future] = trial
+        call = partial(measure_here, book.today) if workers else partial(measure, book.root)
+        waiting = {pool.submit(call, trial.chapter, trial.variation): trial for trial in trials}
         try:
             for future in as_completed(waiting):
-                failed = future.exception()
-                yield waiting[future], failed or future.result()
+                yield waiting[future], future.exception() or future.result()
         finally:
             for future in waiting:
                 future.cancel()

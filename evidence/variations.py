@@ -5,9 +5,12 @@ planted fault: one small change of one source, as a wrong implementer might have
 the first four no verdict should change; a fault should make some verdict worse.
 """
 
+import os
 import shutil
+import subprocess
+import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -16,6 +19,12 @@ from typing import Any
 from bookbuild.errors import BookError
 from bookbuild.ledger.outcomes import DECLARED, Kind, Profile, declared, digest
 
+PROBE = """
+import torch
+x = torch.linspace(-3, 3, 90_000).reshape(300, 300)
+print((x @ x.T).double().flatten().tolist())
+print(x.softmax(-1).double().flatten().tolist())
+"""
 LINKED = ("data", "proofs", "_toc.yml", "_config.yml")  # what a chapter reads besides sources
 
 
@@ -31,11 +40,9 @@ class Change:
         """Return the changed text; raise BookError where it is not there, or not there alone."""
         path = root / self.file
         text = path.read_text(encoding="utf-8") if path.is_file() else ""
-        if text.count(self.right) != 1:
-            raise BookError(
-                f"{self.file} has a text that is to be changed {text.count(self.right)} times: "
-                f"{self.right!r:.60}."
-            )
+        if (n := text.count(self.right)) != 1:
+            said = f"{self.file} has a text that is to be changed {n} times"
+            raise BookError(f"{said}: {self.right!r:.60}.")
         return text.replace(self.right, self.wrong)
 
 
@@ -75,9 +82,8 @@ class Variation:
 
 def read_variations(root: Path) -> list[Variation]:
     """Return all that are declared; raise BookError for one of another form."""
-    document = declared(root)
     try:
-        found = list(_read(document))
+        found = list(_read(declared(root)))
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise BookError(f"{DECLARED} has another form than expected: {error!r}.") from error
     names = [f"{one.name} in {place}" for one in found for place in one.chapters or ["all"]]
@@ -93,34 +99,36 @@ def _read(document: Mapping[str, Any]) -> Iterator[Variation]:
         yield Variation(f"rounding {name}", "rounding", environment=dict(environment))
     for name in document.get("devices", ()):
         yield Variation(f"device {name}", "device", device=str(name))
-    reduced = document.get("reduced", {}).items()
-    sizes = {chapter: _changes(one["changes"]) for chapter, one in reduced}
-    for chapter, changes in sizes.items():
+    sizes: dict[str, tuple[Change, ...]] = {}  # changes that make a chapter smaller
+    for chapter, one in document.get("reduced", {}).items():
+        changes = sizes[chapter] = tuple(map(_change, one["changes"]))
         yield Variation("reduced sizes", "sizes", (chapter,), "reduced", changes=changes)
-    for one in document.get("settings", ()):
-        yield from _changing("setting", one, sizes)
-    for one in document.get("faults", ()):
-        yield from _changing("fault", one, sizes)
+    kinds: tuple[Kind, Kind] = ("setting", "fault")
+    for kind, one in ((k, given) for k in kinds for given in document.get(f"{k}s", ())):
+        at, changes = one.get("at", "paper"), (_change(one),)
+        places: dict[Profile, list[str]] = {}
+        for chapter in one["sees"]:
+            profile: Any = at if isinstance(at, str) else at[chapter]
+            places.setdefault(profile, []).append(chapter)
+        for chapter in places.pop("reduced", ()):
+            together = (*sizes[chapter], *changes)
+            yield Variation(one[kind], kind, (chapter,), "reduced", changes=together)
+        for profile, chapters in places.items():
+            yield Variation(one[kind], kind, tuple(chapters), profile, changes=changes)
 
 
-def _changing(
-    kind: Kind, one: Mapping[str, Any], sizes: Mapping[str, tuple[Change, ...]]
-) -> Iterator[Variation]:
-    """Yield a change of a source, apart for chapters at other sizes."""
-    at, changes = one.get("at", "paper"), _changes([one])
-    places: dict[Profile, list[str]] = {}
-    for chapter in one["sees"]:
-        profile: Profile = at if isinstance(at, str) else at[chapter]  # type: ignore[assignment]
-        places.setdefault(profile, []).append(chapter)
-    for chapter in places.pop("reduced", ()):
-        together = (*sizes[chapter], *changes)
-        yield Variation(one[kind], kind, (chapter,), "reduced", changes=together)
-    for profile, chapters in places.items():
-        yield Variation(one[kind], kind, tuple(chapters), profile, changes=changes)
+def _change(given: Mapping[str, Any]) -> Change:
+    return Change(given["in"], given["right"], given["wrong"])
 
 
-def _changes(given: Iterable[Mapping[str, Any]]) -> tuple[Change, ...]:
-    return tuple(Change(one["in"], one["right"], one["wrong"]) for one in given)
+def changes_bits(environment: Mapping[str, str]) -> bool:
+    """Return whether variables of a process change bits of products and elementwise functions."""
+    order = [sys.executable, "-c", PROBE]
+    usual, other = (
+        subprocess.check_output(order, env=os.environ | more, text=True).splitlines()
+        for more in ({}, environment)
+    )
+    return all(one != two for one, two in zip(usual, other, strict=True))
 
 
 @contextmanager
@@ -130,8 +138,7 @@ def planted(variation: Variation, root: Path) -> Iterator[Path]:
     Raises BookError where a text that is changed is not there, or not there alone.
     """
     with tempfile.TemporaryDirectory(prefix="variation-") as name:
-        folder = Path(name)
-        without = shutil.ignore_patterns("__pycache__")
+        folder, without = Path(name), shutil.ignore_patterns("__pycache__")
         for part in ("src", "book"):
             shutil.copytree(root / part, folder / part, ignore=without)
         for part in (part for part in LINKED if (root / part).exists()):

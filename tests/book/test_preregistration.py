@@ -1,6 +1,6 @@
 """The ledger and the record of when its expectations were written agree."""
 
-from bookbuild.ledger.preregistration import read_preregistration
+from bookbuild.ledger.records import read_preregistration
 from tools.this_book import ROOT, claims
 
 

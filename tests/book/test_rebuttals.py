@@ -4,8 +4,7 @@ import statistics
 
 from bookbuild.ledger.claims import Finding
 from bookbuild.ledger.outcomes import read_outcomes
-from bookbuild.ledger.planted import verdict_on
-from bookbuild.reporting.expectations import Measured
+from bookbuild.reporting.measures import Measured
 from tools.this_book import ROOT, claims
 
 RECORD = read_outcomes(ROOT)
@@ -16,7 +15,7 @@ def verdicts(claim):
     """The verdicts on a row that are on record, judged by the expectation as it is today."""
     if claim.not_testable:
         return {"not testable here"}
-    found = (verdict_on(shaped(claim, one), one.values) for one in reruns(claim))
+    found = (shaped(claim, one).verdict_on(one.values) for one in reruns(claim))
     return {verdict for verdict in found if verdict}
 
 

@@ -14,7 +14,7 @@ from evidence import ends, states
 from evidence.ends import End
 from running import cache, loop
 
-ALL = [ends.end_of(file, place) for file in ends.FILES for place in range(len(ends.entries(file)))]
+ALL = [end for file in ends.FILES for end in ends.ends_of(file)]
 COVERED = [end for end in ALL if end.kind != "none"]
 FORGED = 2  # edits at each end
 SOME = 2  # ends of each file, drawn anew each time; all of them in the weekly workflow
@@ -64,19 +64,12 @@ def forged(end, result, path, sign):
     return made
 
 
-def test_what_is_not_covered_is_listed():
+def test_what_is_not_covered_is_listed_and_so_many_ends_have_a_state():
     found = {}
     for end in (end for end in ALL if end.kind == "none"):
         found.setdefault(end.file, set()).add(end.place)
     assert found == UNCOVERED
-
-
-def test_so_many_ends_are_computed_from_a_state():
-    kinds = Counter(end.file for end in ALL if end.kind == "state")
-    assert kinds == STATES
-
-
-def test_every_file_of_states_belongs_to_stored_runs_and_every_state_to_an_entry():
+    assert Counter(end.file for end in ALL if end.kind == "state") == STATES
     for path in ends.FOLDER.glob("*.npz"):
         known = {ends.key_of(entry) for entry in ends.entries(path.stem)}
         assert {name.split("/")[0] for name in ends.arrays(path.stem)} <= known

@@ -7,43 +7,35 @@ from typing import Any
 import pytest
 import yaml
 
-from bookbuild.errors import BookError
-from bookbuild.ledger.preregistration import PREREGISTRATION
+from bookbuild.ledger.records import PREREGISTRATION
 from evidence.preregistration import derived
+from repositories import Repository
 from tools.this_book import ROOT
-from tools.toy_book import LINE, git
+from tools.toy_book import LINE
 
 
-class Repository:
+class Book(Repository):
     """A repository with one chapter and its ledger."""
 
     def __init__(self, root: Path) -> None:
-        self.root = root
-        (root / "data").mkdir(parents=True)
-        (root / "book" / "paper").mkdir(parents=True)
-        self.git("init", "--quiet", "--initial-branch=main")
-
-    def git(self, *arguments: str) -> None:
-        git(self.root, *arguments)
+        super().__init__(root, "data", "book/paper")
 
     def put(self, expect: Any, code: str, *, name: str = "a", key: str = "slope") -> None:
         row = {"id": name, "measure": key, "chapter": LINE, "expect": expect}
-        ledger = yaml.safe_dump([row] if expect else [])
-        (self.root / "data" / "claims.yml").write_text(ledger, encoding="utf-8")
-        (self.root / "book" / f"{LINE}.md").write_text(code, encoding="utf-8")
+        self.write("data/claims.yml", yaml.safe_dump([row] if expect else []))
+        self.write(f"book/{LINE}.md", code)
 
     def commit(self, *arguments: Any, **names: str) -> None:
         self.put(*arguments, **names)
-        self.git("add", "--all")
-        self.git("commit", "--quiet", "--allow-empty", "--message=a")
+        self.commit_all()
 
     def told(self) -> dict[str, Any]:
         return derived(self.root)["rows"]
 
 
 @pytest.fixture
-def repository(tmp_path: Path) -> Repository:
-    return Repository(tmp_path / "repository")
+def repository(tmp_path: Path) -> Book:
+    return Book(tmp_path / "repository")
 
 
 FIVE, SIX = {"at_most": 5}, {"at_most": 6}
@@ -67,14 +59,14 @@ REPORTS = 'report("slope", 1.0)'
     ],
 )
 def test_the_order_of_commits_decides(
-    repository: Repository, commits: list[tuple[Any, str]], state: str
+    repository: Book, commits: list[tuple[Any, str]], state: str
 ) -> None:
     for commit in commits:
         repository.commit(*commit)
     assert repository.told() == {"a": {"preregistration": state, "expect": {"at_most": 5.0}}}
 
 
-def test_a_change_after_the_measure_is_told_with_what_it_was(repository: Repository) -> None:
+def test_a_change_after_the_measure_is_told_with_what_it_was(repository: Book) -> None:
     repository.commit(FIVE, "")
     repository.commit(FIVE, REPORTS)
     repository.put(SIX, REPORTS)  # not committed yet
@@ -87,7 +79,7 @@ def test_a_change_after_the_measure_is_told_with_what_it_was(repository: Reposit
     assert repository.told()["a"]["was"] == [{"at_most": 5.0}, {"at_most": 6.0}]
 
 
-def test_renames_of_rows_and_measures_are_followed(repository: Repository) -> None:
+def test_renames_of_rows_and_measures_are_followed(repository: Book) -> None:
     repository.commit(FIVE, "")
     repository.commit(FIVE, REPORTS)
     repository.commit(FIVE, REPORTS, name="b")
@@ -97,26 +89,24 @@ def test_renames_of_rows_and_measures_are_followed(repository: Repository) -> No
     assert repository.told()["b"]["preregistration"] == "changed"
 
 
-def test_chapters_with_one_bare_name_are_both_read(repository: Repository) -> None:
-    other = repository.root / "book" / "paper" / "Z_line.md"
-    other.write_text("no number", encoding="utf-8")
+def test_chapters_with_one_bare_name_are_both_read(repository: Book) -> None:
+    repository.write("book/paper/Z_line.md", "no number")
     repository.commit(FIVE, REPORTS)
     repository.commit(SIX, REPORTS)
     assert repository.told()["a"]["preregistration"] == "changed"
 
 
-def test_a_row_of_the_same_measure_inherits_what_was_changed(repository: Repository) -> None:
+def test_a_row_of_the_same_measure_inherits_what_was_changed(repository: Book) -> None:
     repository.commit(FIVE, REPORTS)
     repository.commit(SIX, REPORTS)
-    ledger = repository.root / "data" / "claims.yml"
-    for rows in ("ab", "b"):
-        made = [{"id": row, "measure": "slope", "chapter": LINE, "expect": SIX} for row in rows]
-        ledger.write_text(yaml.safe_dump(made), encoding="utf-8")
-        repository.git("commit", "--quiet", "--all", "--message=a")
+    for names in ("ab", "b"):
+        rows = [{"id": row, "measure": "slope", "chapter": LINE, "expect": SIX} for row in names]
+        repository.write("data/claims.yml", yaml.safe_dump(rows))
+        repository.commit_all()
     assert repository.told()["b"]["was"] == [{"at_most": 5.0}]
 
 
-def test_parallel_branches_cannot_be_ordered(repository: Repository) -> None:
+def test_parallel_branches_cannot_be_ordered(repository: Book) -> None:
     repository.commit(None, "")
     repository.git("checkout", "--quiet", "-b", "other")
     repository.commit(FIVE, "")
@@ -124,14 +114,6 @@ def test_parallel_branches_cannot_be_ordered(repository: Repository) -> None:
     repository.commit(None, REPORTS)
     repository.git("merge", "--quiet", "--no-edit", "other")
     assert repository.told()["a"]["preregistration"] == "together"
-
-
-def test_a_shallow_clone_is_refused(repository: Repository) -> None:
-    repository.commit(FIVE, "")
-    repository.commit(FIVE, REPORTS)
-    repository.git("clone", "--quiet", "--depth=1", f"file://{repository.root}", "clone")
-    with pytest.raises(BookError, match="run git fetch --unshallow"):
-        derived(repository.root / "clone")
 
 
 @pytest.mark.skipif(not (ROOT / ".git").exists(), reason="there is no git repository")

@@ -7,12 +7,11 @@ import subprocess
 import pytest
 
 from bookbuild.execution.runs import File
-from bookbuild.ledger.outcomes import RECORD, Numbers, Outcome
+from bookbuild.ledger.outcomes import RECORD, Numbers, Outcome, declared
 from bookbuild.source.book import read_book
 from evidence import history
-from evidence.again import differences
 from evidence.book import Book
-from evidence.runner import constants_of
+from evidence.runner import constants_of, differences
 from tools.this_book import ROOT
 
 RUNS = [file for file in read_book(ROOT).stored_runs if (ROOT / file).is_file()]
@@ -21,50 +20,41 @@ CHEAP = 25.0  # seconds that a line may take that a test computes again
 TRAININGS = {"network", "task", "loss", "gradient"}
 
 
+HISTORY = pytest.mark.skipif(not (ROOT / ".git").exists(), reason="here is no history")
+
+
 @pytest.fixture(scope="module")
 def book() -> Book:
     return Book(ROOT)
 
 
+@HISTORY
 def test_what_has_been_recorded_once_is_not_recorded_otherwise() -> None:
-    if not (ROOT / ".git").exists():
-        pytest.skip("this is no clone, so there is no history")
     parsers = dict.fromkeys(RUNS, history.runs) | {str(RECORD): history.lines}
     assert history.altered(ROOT, parsers, since=SINCE) == []
 
 
+@HISTORY
 def test_no_run_is_replaced_whose_code_is_of_the_day() -> None:
-    if not (ROOT / ".git").exists():
-        pytest.skip("this is no clone, so there is no history")
     assert history.replaced(ROOT, RUNS, str(RECORD), since=SINCE) == []
 
 
+@HISTORY
 def test_codes_with_the_same_numbers_only_grow_at_their_end() -> None:
-    if not (ROOT / ".git").exists():
-        pytest.skip("this is no clone, so there is no history")
     assert history.rewritten(ROOT, str(RECORD), since=SINCE) == []
 
 
+@HISTORY
 def test_no_line_was_deleted_that_says_something_of_today(book: Book) -> None:
     """Neither about the code of today, nor the only one about a variation that is declared."""
-    if not (ROOT / ".git").exists():
-        pytest.skip("this is no clone, so there is no history")
-    declared = {(c, one.name) for one in book.variations for c in book.chapters if one.is_for(c)}
-    declarations = {
-        (c, one.name): one.declaration for c in book.chapters for one in book.variations
-    }
-    gone = [
-        line
-        for line in history.lost(ROOT, str(RECORD), since=SINCE)
-        for place in [(line["chapter"], line["variation"])]
-        if (place in declared or place[1].startswith(("seed ", "rounding ")))
-        and place[0] in book.today
-        and (
-            place not in book.record.outcomes
-            or book.record.is_current(place[0], line["fingerprint"], book.today[place[0]])
-        )
-        and line["of"] in declarations.get(place, line["of"])  # else it was declared otherwise
-    ]
+    declared = {(name, one.name): one.declaration for name, one in book.declared()}
+    gone = []
+    for line in history.lost(ROOT, str(RECORD), since=SINCE):
+        name, one, made = line["chapter"], line["variation"], line["fingerprint"]
+        of = declared.get((name, one), line["of"] if one.startswith(("seed ", "rounding ")) else "")
+        if name in book.today and line["of"] in of:  # else it was declared otherwise
+            current = book.record.is_current(name, made, book.today[name])
+            gone += [line] if current or (name, one) not in book.record.outcomes else []
     assert gone == []
 
 
@@ -73,11 +63,9 @@ def test_the_constants_of_the_code_of_today_are_those_that_are_recorded(book: Bo
     assert [one.chapter for one in lines if one.constants != constants_of(book, one.chapter)] == []
 
 
+@HISTORY
 def test_the_commit_of_every_line_is_in_the_history(book: Book) -> None:
-    if not (ROOT / ".git").exists():
-        pytest.skip("this is no clone, so there is no history")
-    order = ["git", "rev-list", "HEAD"]
-    commits = subprocess.run(order, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    commits = subprocess.check_output(["git", "rev-list", "HEAD"], cwd=ROOT, text=True)
     outcomes = book.record.outcomes.values()
     named = {one.commit.partition(" ")[0] for one in outcomes if one.commit}
     assert [one for one in named if f"\n{one}" not in f"\n{commits}"] == []
@@ -88,24 +76,13 @@ def test_no_stored_run_was_changed_by_hand() -> None:
         assert File(file, ROOT, ROOT / "src").entries
 
 
-def test_the_record_knows_every_chapter_and_no_undeclared_variation(book: Book) -> None:
+def test_the_record_knows_every_chapter_and_variations_as_they_are_declared(book: Book) -> None:
     assert {*book.record.numbers} == {*book.chapters}
     assert {*book.record.runs} == {*RUNS}
-    declared = {(chapter, one.name) for one in book.variations for chapter in book.chapters}
-    ours = {place for place in book.record.outcomes if not place[1].startswith("machine ")}
-    assert ours <= declared
-
-
-def test_outcomes_are_of_variations_as_they_are_declared(book: Book) -> None:
-    outcomes = book.record.outcomes.items()
-    other = [
-        place
-        for place, one in outcomes
-        for variation in book.variations
-        if (variation.name, variation.is_for(place[0])) == (place[1], True)
-        and variation.declaration != one.of
-    ]
-    assert other == []
+    declared = {(name, one.name): one.declaration for name, one in book.declared()}
+    places = book.record.outcomes.items()
+    ours = {place: one.of for place, one in places if not place[1].startswith("machine ")}
+    assert ours.items() <= declared.items()
 
 
 def test_every_change_of_a_source_fits(book: Book) -> None:
@@ -124,42 +101,34 @@ def test_each_fault_turns_a_row_that_no_other_turns(book: Book) -> None:
     alone = {place for places in by_row.values() if len(places) == 1 for place in places}
     trials = [place for place, one in book.record.outcomes.items() if one.kind == "fault"]
     assert len(trials) <= 250
-    kinds = {one["fault"]: one.get("kind") for one in book.document["faults"]}
-    superfluous = [
-        place
-        for place in trials
-        if kinds[place[1]] not in TRAININGS
-        and book.record.outcomes[place].fates
-        and place not in alone
-    ]
-    assert superfluous == []
+    kinds = {one["fault"]: one.get("kind") for one in declared(ROOT)["faults"]}
+    slips = [place for place in trials if kinds[place[1]] not in TRAININGS and place not in alone]
+    assert [place for place in slips if book.record.outcomes[place].fates] == []
 
 
 def test_at_a_release_nothing_is_outdated(book: Book) -> None:
-    tags = subprocess.run(
-        ["git", "tag", "--points-at", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False
-    ).stdout.split()
+    order = ["git", "tag", "--points-at", "HEAD"]
+    tags = subprocess.run(order, cwd=ROOT, capture_output=True, text=True, check=False).stdout
     if not tags and os.environ.get("GITHUB_REF_TYPE") != "tag":
         pytest.skip("this commit is no release")
-    outdated = [f"{one.chapter.name}, {one.variation.name}" for one in book.trials()]
+    outdated = [f"{one.chapter}, {one.variation.name}" for one in book.trials()]
     assert outdated == [], "run make record before a release"
 
 
 @pytest.mark.parametrize("kind", ["numbers", "seed", "rounding", "fault"])
 def test_a_random_line_comes_out_again(book: Book, kind: str) -> None:
-    lines: list[Numbers | Outcome]
-    if kind == "numbers":
-        numbers = book.record.numbers.values()
-        lines = [one for one in numbers if one.same[-1] == book.today[one.chapter]]
-    else:
-        lines = [
+    numbers = book.record.numbers.values()
+    lines: list[Numbers | Outcome] = [
+        *(one for one in numbers if kind == "numbers" and one.same[-1] == book.today[one.chapter]),
+        *(
             one
             for one in book.record.outcomes.values()
             if one.kind == kind
             and one.seconds <= CHEAP
             and (not one.fates or (one.profile == "smoke" and one.fates.get("turned")))
             and book.record.is_current(one.chapter, one.fingerprint, book.today[one.chapter])
-        ]
+        ),
+    ]
     if not lines:
         pytest.skip(f"no cheap line of the kind {kind} is about the code of today")
     line = random.SystemRandom().choice(lines)

@@ -77,14 +77,12 @@ def copied(root: Path, folder: Path) -> Path:
 def test_a_fault_is_measured_and_figures_are_told_by_their_data(plain: Path) -> None:
     change = Change("src/toy/square.py", "x * x", "x + x")
     found = measure(plain, SQUARE, Variation("sum", "fault", profile="smoke", changes=(change,)))
-    assert found.values == {"square_of_three": 6.0}
-    assert [*found.arrays] == ["square: x"]
-    assert found.errors == ()
-
-
-def test_what_cannot_be_executed_is_told_in_a_sentence(plain: Path) -> None:
+    assert (found.values, [*found.arrays]) == ({"square_of_three": 6.0}, ["square: x"])
+    assert not found.errors
     with pytest.raises(BookError, match="to be changed 0 times"):
         measure(plain, LINE, Variation("no", "fault", changes=(Change("src/no.py", "x", "y"),)))
+    with pytest.raises(BookError, match="it cannot be executed"):
+        measure(plain, "paper/no", Variation("none", "seed"))
 
 
 def test_the_record_has_a_line_for_each_variation(renewed: tuple[Path, list[str]]) -> None:
@@ -101,25 +99,17 @@ def test_the_record_has_a_line_for_each_variation(renewed: tuple[Path, list[str]
     assert any(line.startswith(f"{LINE}, seed 100:") and ", 1 errors" in line for line in told)
 
 
-def test_a_second_time_there_is_nothing_to_do(
-    renewed: tuple[Path, list[str]], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("name", ["point", "x"])
+def test_a_second_time_and_after_a_rename_there_is_nothing_to_do(
+    toy: Toy, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    root, told, before = renewed[0], [], (renewed[0] / RECORD).read_bytes()
-    monkeypatch.setattr(runner, "measure", lambda *_: pytest.fail("it was executed"))
-    book = Book(root)
-    assert book.trials() == []
-    renew(book, told.append, seconds=1e9, jobs=1)
-    assert (told, (root / RECORD).read_bytes()) == ([], before)
-
-
-def test_a_rename_outdates_nothing_and_executes_nothing(
-    toy: Toy, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    toy.edit(CODE, f"{FORMULA} for point in", "2.0 * x / x for x in")
+    told, before = [], (toy.root / RECORD).read_bytes()
+    toy.edit(CODE, f"{FORMULA} for point in", f"2.0 * {name} / {name} for {name} in")
     monkeypatch.setattr(runner, "measure", lambda *_: pytest.fail("it was executed"))
     book = Book(toy.root)
-    follow(book, print, 1)
     assert book.trials() == []
+    renew(book, told.append, seconds=1e9, jobs=1)
+    assert (told, (toy.root / RECORD).read_bytes()) == ([], before)
 
 
 HELPER = "def _one(x: float) -> float:\n    return 2.0 * x / x\n\n\ndef slopes"
@@ -183,7 +173,8 @@ def fake(failing: str = "") -> Callable[..., Measured]:
     def told(root: Path, chapter: str, variation: Variation) -> Measured:
         if variation.name == failing:
             raise BookError("it did not end within 1 s")
-        return Measured({"slope": [2.0], "other": 1.0}, (), 7.0, {})
+        measures = {"slope": {"value": [2.0]}, "other": {"value": 1.0}}
+        return Measured(measures, (), 7.0, {})
 
     return told
 

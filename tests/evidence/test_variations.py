@@ -24,40 +24,33 @@ def read(root: Path, **document: Any) -> list[Variation]:
     return read_variations(root)
 
 
-def test_each_kind_is_read(tmp_path: Path) -> None:
+def test_each_kind_is_read_and_a_fault_has_sizes_for_each_chapter(tmp_path: Path) -> None:
     assert read_variations(tmp_path) == []
-    setting = {"setting": "no bias", "sees": [LINE, SQUARE], "at": "smoke", **SLIP}
+    both = FAULT | {
+        "fault": "two",
+        "sees": [LINE, SQUARE],
+        "at": {LINE: "reduced", SQUARE: "smoke"},
+    }
     found = read(
         tmp_path,
         seeds=[100],
         roundings={"plain": {"A": "1"}},
         devices=["cuda"],
-        settings=[setting],
-        faults=[FAULT],
+        reduced={LINE: {"changes": [SMALL]}},
+        settings=[{"setting": "no bias", "sees": [LINE, SQUARE], "at": "smoke", **SLIP}],
+        faults=[FAULT, both],
     )
     assert found == [
         Variation("seed 100", "seed", seed=100),
         Variation("rounding plain", "rounding", environment={"A": "1"}),
         Variation("device cuda", "device", device="cuda"),
+        Variation("reduced sizes", "sizes", (LINE,), "reduced", changes=(LESS,)),
         Variation("no bias", "setting", (LINE, SQUARE), "smoke", changes=(CHANGE,)),
         Variation("slip", "fault", (LINE,), changes=(CHANGE,)),
+        Variation("two", "fault", (LINE,), "reduced", changes=(LESS, CHANGE)),
+        Variation("two", "fault", (SQUARE,), "smoke", changes=(CHANGE,)),
     ]
-    assert found[0].is_for(SQUARE)
-    assert not found[-1].is_for(SQUARE)
-
-
-def test_a_fault_has_sizes_for_each_chapter(tmp_path: Path) -> None:
-    at = {LINE: "reduced", SQUARE: "smoke"}
-    found = read(
-        tmp_path,
-        reduced={LINE: {"changes": [SMALL]}},
-        faults=[FAULT | {"sees": [LINE, SQUARE], "at": at}],
-    )
-    assert found == [
-        Variation("reduced sizes", "sizes", (LINE,), "reduced", changes=(LESS,)),
-        Variation("slip", "fault", (LINE,), "reduced", changes=(LESS, CHANGE)),
-        Variation("slip", "fault", (SQUARE,), "smoke", changes=(CHANGE,)),
-    ]
+    assert [one.is_for(SQUARE) for one in (found[0], found[-3])] == [True, False]
 
 
 def test_what_decides_a_number_is_in_the_digest_and_who_sees_it_is_not(tmp_path: Path) -> None:
@@ -90,8 +83,7 @@ def test_another_form_is_refused(tmp_path: Path, document: Any, reason: str) -> 
 def test_this_book_declares_seeds_a_rounding_and_faults() -> None:
     kinds = [one.kind for one in read_variations(ROOT)]
     assert kinds.count("seed") == 3
-    assert "rounding" in kinds
-    assert "fault" in kinds
+    assert {"rounding", "fault"} <= {*kinds}
 
 
 def sources(root: Path) -> Path:
@@ -115,12 +107,7 @@ def test_one_place_is_changed_in_a_copy(tmp_path: Path) -> None:
 def test_a_text_that_is_not_there_once_is_refused(
     tmp_path: Path, file: str, right: str, times: int
 ) -> None:
-    change = Change(f"src/{file}.py", right, "w")
-    with (
-        pytest.raises(
-            BookError,
-            match=f"^src/{file}.py has a text that is to be changed {times} times: .{right}",
-        ),
-        planted(Variation("slip", "fault", changes=(change,)), sources(tmp_path)),
-    ):
+    slip = Variation("slip", "fault", changes=(Change(f"src/{file}.py", right, "w"),))
+    reason = f"^src/{file}.py has a text that is to be changed {times} times: .{right}"
+    with pytest.raises(BookError, match=reason), planted(slip, sources(tmp_path)):
         pass

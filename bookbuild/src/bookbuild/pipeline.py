@@ -15,9 +15,7 @@ from .ledger.claims import Finding, judge, read_claims
 from .ledger.counts import told_verdicts
 from .ledger.evidence import Evidence, evidence_of, lowered
 from .ledger.outcomes import declared, read_outcomes
-from .ledger.planted import Declared
-from .ledger.preregistration import read_preregistration
-from .ledger.records import Records
+from .ledger.records import Records, read_preregistration
 from .processes import head_of
 from .results import executed as cache
 from .results.archive import open_archive
@@ -104,7 +102,7 @@ def _evidence(
     }
     found = {
         finding.claim.id: evidence_of(
-            finding, record, Declared.of(document), fingerprints.get(finding.claim.chapter)
+            finding, record, document, fingerprints.get(finding.claim.chapter)
         )
         for finding in findings
     }

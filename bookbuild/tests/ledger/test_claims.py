@@ -13,7 +13,7 @@ from bookbuild.errors import BookError
 from bookbuild.ledger.claims import SCHEMA, Claim, Kind, Rebuttal, count, judge, read_claims
 from bookbuild.reporting.expectations import Form
 
-CHAPTER = "paper/01_line"
+CHAPTER, OTHER = "paper/01_line", "paper/02_other"
 ROW = {
     "id": "a-slope",
     "source": "§1",
@@ -29,11 +29,14 @@ ROW = {
 def read(folder: Path, rows: object) -> list[Claim]:
     (folder / "data").mkdir(exist_ok=True)
     (folder / "data" / "claims.yml").write_text(yaml.safe_dump(rows), encoding="utf-8")
-    return read_claims(folder, [CHAPTER, "paper/02_other"])
+    return read_claims(folder, [CHAPTER, OTHER])
 
 
-def measure(value: Any, *, over: str | None = None, judged: bool = True) -> dict[str, Any]:
-    return {"value": value, "over": over, "judged": judged}
+def measure(value: Any, *, judged: bool = True) -> dict[str, Any]:
+    return {"value": value, "over": None, "judged": judged}
+
+
+TWO = measure(2.0)
 
 
 def without(*names: str) -> dict[str, Any]:
@@ -48,7 +51,10 @@ def without(*names: str) -> dict[str, Any]:
         ([without("measure", "expect", "why")], "'measure' is missing"),
         ([ROW | {"not_testable": "too large"}], "is not allowed beside 'not_testable'"),
         ([ROW | {"id": "A slope"}], "'id' is not in kebab-case: 'A slope'"),
-        ([ROW | {"kind": "old"}], "'kind' is not one of paper, sharper, new, companion, erratum: 'old'"),
+        (
+            [ROW | {"kind": "old"}],
+            "'kind' is not one of paper, sharper, new, companion, erratum: 'old'",
+        ),
         ([ROW | {"chapter": "paper/9"}], "the chapter 'paper/9' does not exist"),
         ([ROW | {"expect": {"near": 2}}], "'expect' is not exactly one of within"),
         ([ROW | {"headline": "$N^2$ steps"}], "'headline' has a formula"),
@@ -65,16 +71,10 @@ def test_a_malformed_row_is_named_with_its_fault(tmp_path: Path, rows: object, r
 
 
 def test_a_row_with_one_fault_has_one_sentence(tmp_path: Path) -> None:
-    faulty = [
-        {"id": ""},
-        {"headline": 1},
-        {"expect": {}},
-        {"expect": {"holds": 1}},
-        {"expect": {"within": [1, "x"]}},
-        {"chapter": []},
-    ]
+    faulty: list[dict[str, Any]] = [{"id": ""}, {"headline": 1}, {"expect": {}}, {"chapter": []}]
+    faulty[3:3] = [{"expect": {"holds": 1}}, {"expect": {"within": [1, "x"]}}]
     with pytest.raises(BookError) as caught:
-        read(tmp_path, [ROW | {"id": f"row-{n}"} | faulty[n] for n in range(len(faulty))])
+        read(tmp_path, [ROW | {"id": f"row-{n}"} | fault for n, fault in enumerate(faulty)])
     assert [problem.partition(": ")[2] for problem in caught.value.problems] == [
         "the field 'id' is not in kebab-case: ''.",
         "the field 'headline' is not a text: 1.",
@@ -98,18 +98,12 @@ def test_the_types_name_what_the_schema_allows() -> None:
 @pytest.mark.parametrize(
     ("reported", "reason"),
     [
-        (
-            {CHAPTER: {"slop": measure(2.0)}},
-            "row 'a-slope': measure 'slope' is not reported by any",
-        ),
-        ({CHAPTER: {}, "paper/02_other": {"slope": measure(2.0)}}, "by paper/02_other, not by"),
-        ({CHAPTER: {"slope": measure(2.0), "x": measure(1.0)}}, "'x' of chapter .* has no claim"),
-        ({CHAPTER: {"slope": measure(2.0, judged=False)}}, "is checked or reported unjudged"),
+        ({CHAPTER: {"slop": TWO}}, "row 'a-slope': measure 'slope' is not reported by any"),
+        ({CHAPTER: {}, OTHER: {"slope": TWO}}, "by paper/02_other, not by"),
+        ({CHAPTER: {"slope": TWO, "x": measure(1.0)}}, "'x' of chapter .* has no claim"),
+        ({CHAPTER: {"slope": TWO | {"judged": False}}}, "is checked or reported unjudged"),
         ({CHAPTER: {"slope": measure(True)}}, "does not fit"),
-        (
-            {CHAPTER: {"slope": measure(2.0)}, "paper/02_other": {"slope": measure(2.0)}},
-            "by paper/01_line and by paper/02_other",
-        ),
+        ({CHAPTER: {"slope": TWO}, OTHER: {"slope": TWO}}, "by paper/01_line and by paper/02_ot"),
     ],
 )
 def test_claims_and_measures_have_to_match(
@@ -122,20 +116,17 @@ def test_claims_and_measures_have_to_match(
 def test_the_smoke_profile_matches_but_does_not_judge(tmp_path: Path) -> None:
     claims = read(tmp_path, [ROW])
     reported = {CHAPTER: {"slope": measure(9.0), "x": measure(1.0, judged=False)}}
-    assert [finding.verdict for finding in judge(claims, reported, judged=True)] == ["contradicted"]
-    assert [finding.verdict for finding in judge(claims, reported, judged=False)] == ["not judged"]
+    for judged, verdict in ((True, "contradicted"), (False, "not judged")):
+        assert [one.verdict for one in judge(claims, reported, judged=judged)] == [verdict]
     with pytest.raises(BookError, match="not reported by any chapter"):
         judge(claims, {}, judged=False)
 
 
 def test_kinds_are_counted_apart(tmp_path: Path) -> None:
     kinds = ["erratum", "paper", "new", "paper"]
-    rows = [
-        ROW | {"id": f"row-{n}", "kind": kind, "measure": f"m{n}"} for n, kind in enumerate(kinds)
-    ]
+    rows = [ROW | {"id": f"row-{n}", "kind": k, "measure": f"m{n}"} for n, k in enumerate(kinds)]
     rows.append(without("measure", "expect", "why") | {"not_testable": "No machine is that large."})
-    values = [2.0, 9.0, 2.0, 2.0]
-    reported = {CHAPTER: {f"m{n}": measure(value) for n, value in enumerate(values)}}
+    reported = {CHAPTER: {f"m{n}": measure(9.0 if n == 1 else 2.0) for n in range(4)}}
     counts = count(judge(read(tmp_path, rows), reported, judged=True))
     assert list(counts) == ["paper", "new", "erratum"]
     assert counts["paper"] == {"reproduced": 1, "contradicted": 1, "not testable here": 1}

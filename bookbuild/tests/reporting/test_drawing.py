@@ -1,5 +1,7 @@
 """Figures fitted to a page and to a phone."""
 
+from itertools import combinations
+
 import pytest
 from matplotlib import pyplot as plt
 from matplotlib.text import Text
@@ -29,21 +31,15 @@ def grid(rows=1, columns=3, **kinds):
     return figure, axes
 
 
-def place(ax):
-    """From top to bottom, from left to right."""
-    spec = ax.get_subplotspec()
-    return spec.rowspan.start, spec.colspan.start
-
-
-def boxes(figure):
-    figure.draw_without_rendering()
-    texts = figure.findobj(Text)
-    return [text.get_window_extent() for text in texts if text.get_visible() and text.get_text()]
+def rows_of(axes):
+    """The rows of panels, counted from the top."""
+    return [ax.get_subplotspec().rowspan.start for ax in axes]
 
 
 def overlaps(figure):
-    found = boxes(figure)
-    return sum(a.overlaps(b) for i, a in enumerate(found) for b in found[:i])
+    figure.draw_without_rendering()
+    texts = [text for text in figure.findobj(Text) if text.get_visible() and text.get_text()]
+    return sum(a.overlaps(b) for a, b in combinations([t.get_window_extent() for t in texts], 2))
 
 
 def test_no_text_is_small():
@@ -62,7 +58,7 @@ def test_on_a_phone_panels_lie_below_one_another_with_the_labels_they_shared():
     stack(figure)
     figure.draw_without_rendering()
     assert figure.get_size_inches()[0] == NARROW
-    assert [place(ax) for ax in axes[0]] == [(0, 0), (1, 0), (2, 0)]
+    assert rows_of(axes[0]) == [0, 1, 2]
     for ax in axes[0]:
         assert (ax.get_xlabel(), ax.get_ylabel()) == ("step", "loss")
         assert any(label.get_text() for label in ax.get_yticklabels())
@@ -72,13 +68,13 @@ def test_on_a_phone_panels_lie_below_one_another_with_the_labels_they_shared():
 def test_titles_of_columns_keep_their_panels_together():
     figure, axes = grid(rows=2, columns=2)
     stack(figure)
-    assert [place(ax)[0] for ax in axes.T.flat] == [0, 1, 2, 3]
+    assert rows_of(axes.T.flat) == [0, 1, 2, 3]
     for number, ax in enumerate(axes[1]):
         ax.set_title(f"second {number}")
     figure, axes = grid(rows=2, columns=2)
     axes[1, 0].set_title("a row of its own")
     stack(figure)
-    assert [place(ax)[0] for ax in axes.flat] == [0, 1, 2, 3]
+    assert rows_of(axes.flat) == [0, 1, 2, 3]
 
 
 def test_labels_at_one_place_move_apart():
@@ -97,11 +93,11 @@ def test_a_label_that_a_curve_crosses_gets_a_ground_and_no_other_does():
     ax.plot([0, 0.5], [0.5, 0.5])
     ax.plot([0.2], [0.2], "o", ls="None")
     crossed = ax.text(0.2, 0.5, "on the curve", va="center")
-    clear = [ax.text(0.7, 0.5, "beside it", va="center"), ax.annotate(
-        "with an arrow", (0.4, 0.5), (0.4, 0.8), arrowprops={"arrowstyle": "->"})]  # fmt: skip
+    beside = ax.text(0.7, 0.5, "beside it", va="center")
+    above = ax.annotate("an arrow", (0.4, 0.5), (0.4, 0.8), arrowprops={"arrowstyle": "->"})
     fit(figure)
     assert crossed.get_bbox_patch() is not None
-    assert [text.get_bbox_patch() for text in clear] == [None, None]
+    assert beside.get_bbox_patch() is above.get_bbox_patch() is None
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from bookbuild.ledger.claims import SCHEMA
-from bookbuild.reporting.expectations import Expectation, Measured, number, read_expectation
+from bookbuild.reporting.expectations import Expectation, read_expectation
+from bookbuild.reporting.measures import Measured, number
 from bookbuild.schema import faults
 
 ROW = {
@@ -22,35 +23,22 @@ pairs = st.tuples(numbers, numbers).map(sorted)
 seeds = st.lists(numbers, min_size=1, max_size=6)
 
 
-def expectations(form: str, low: float, high: float) -> Expectation:
-    bounds = {"within": [low, high], "at_least": low, "at_most": high}
-    return read_expectation({form: bounds[form]})
-
-
-def admits(form: str, low: float, high: float, value: float) -> bool:
-    return {
-        "within": low <= value <= high,
-        "at_least": value >= low,
-        "at_most": value <= high,
-    }[form]
-
-
 forms = st.sampled_from(["within", "at_least", "at_most"])
+grids = st.dictionaries(st.text(min_size=1), numbers | seeds, min_size=1, max_size=5)
 
 
-@given(forms, pairs, numbers)
-def test_a_number_is_reproduced_or_contradicted(form: str, bounds: list[float], x: float) -> None:
-    verdict = expectations(form, *bounds).verdict(Measured(x, None))
-    assert verdict == ("reproduced" if admits(form, *bounds, x) else "contradicted")
+def expectation(form: str, bounds: list[float]) -> Expectation:
+    bound: Any = {"within": bounds, "at_least": bounds[0], "at_most": bounds[1]}[form]
+    return read_expectation({form: bound})
 
 
-@given(forms, pairs, seeds)
-def test_seeds_that_disagree_reproduce_partly(
-    form: str, bounds: list[float], values: list[float]
-) -> None:
-    good = sum(admits(form, *bounds, x) for x in values)
-    expected = {0: "contradicted", len(values): "reproduced"}.get(good, "partly")
-    assert expectations(form, *bounds).verdict(Measured(values, "seeds")) == expected
+def admits(form: str, bounds: list[float], value: float) -> bool:
+    above, below = bounds[0] <= value, value <= bounds[1]
+    return {"within": above and below, "at_least": above, "at_most": below}[form]
+
+
+def verdict(fits: list[bool]) -> str:
+    return "reproduced" if all(fits) else "partly" if any(fits) else "contradicted"
 
 
 @given(forms, pairs, pairs)
@@ -62,27 +50,26 @@ def test_an_interval_is_held_against_the_bounds(
     inside = low <= interval[0] and interval[1] <= high
     disjoint = interval[1] < low or interval[0] > high
     expected = "reproduced" if inside else "contradicted" if disjoint else "partly"
-    assert expectations(form, *bounds).verdict(Measured(interval, "interval")) == expected
-
-
-grids = st.dictionaries(st.text(min_size=1), numbers | seeds, min_size=1, max_size=5)
+    assert expectation(form, bounds).verdict(Measured(interval, "interval")) == expected
 
 
 @given(forms, pairs, grids)
-def test_settings_that_disagree_reproduce_partly(
+def test_seeds_and_settings_that_disagree_reproduce_partly(
     form: str, bounds: list[float], grid: dict[str, float | list[float]]
 ) -> None:
-    lists = {name: value if isinstance(value, list) else [value] for name, value in grid.items()}
-    fits = {name: [admits(form, *bounds, x) for x in values] for name, values in lists.items()}
-    some = any(any(row) for row in fits.values())
-    whole = all(all(row) for row in fits.values())
-    expected = "reproduced" if whole else "partly" if some else "contradicted"
-    expectation, measured = expectations(form, *bounds), Measured(grid, "settings")
-    assert expectation.verdict(measured) == expected
-    holding = expectation.holding(measured)
-    assert holding is not None
-    assert (holding.holds, holding.of) == (sum(all(row) for row in fits.values()), len(grid))
-    assert set(holding.failing) == {name for name, row in fits.items() if not all(row)}
+    fits, expected = {}, expectation(form, bounds)
+    for name, value in grid.items():
+        several = isinstance(value, list)
+        fits[name] = [admits(form, bounds, x) for x in (value if several else [value])]
+        part = Measured(value, "seeds" if several else None)
+        assert expected.verdict(part) == verdict(fits[name])
+        assert expected.share(part) == sum(fits[name]) / len(fits[name])
+    measured = Measured(grid, "settings")
+    assert expected.verdict(measured) == verdict([one for row in fits.values() for one in row])
+    failing = {name for name, row in fits.items() if not all(row)}
+    assert {*expected.failing(measured)} == failing
+    told = f"holds in {len(grid) - len(failing)} of {len(grid)} settings"
+    assert expected.holding(measured) == told
 
 
 @pytest.mark.parametrize(

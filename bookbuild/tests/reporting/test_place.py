@@ -22,8 +22,14 @@ def page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "book" / "paper"
 
 
-def test_a_kernel_enters_the_root_of_its_book(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_kernel_enters_the_root_of_its_book_and_a_build_stays(
+    page: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(IPython, "get_ipython", lambda: object())
+    with monkeypatch.context() as building:
+        building.setenv("BOOKBUILD_OUTPUT", str(page))
+        enter_root()
+    assert Path.cwd() == page
     enter_root()
     assert Path.cwd() == page.parents[1]
     assert sys.path[0] == str(page.parents[1] / "src")
@@ -32,10 +38,3 @@ def test_a_kernel_enters_the_root_of_its_book(page: Path, monkeypatch: pytest.Mo
     os.chdir(page.parents[2])
     enter_root()  # no book is here
     assert Path.cwd() == page.parents[2]
-
-
-def test_a_build_stays_where_it_is(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(IPython, "get_ipython", lambda: object())
-    monkeypatch.setenv("BOOKBUILD_OUTPUT", str(page))
-    enter_root()
-    assert Path.cwd() == page

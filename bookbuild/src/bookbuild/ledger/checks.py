@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bookbuild.errors import raise_if_any
-from bookbuild.reporting.checks import Check
+from bookbuild.reporting.expectations import Check
 from bookbuild.source.chapters import Chapter
 
 from .templates import render
@@ -26,15 +26,11 @@ def checks_of(
         for measure in measures.values()
         if measure.get("check", {}).get("holds", True) is not True
     )
-    found = {
-        chapter: {
-            key: Check.of(measure, judged=judged)
-            for key, measure in measures.items()
-            if "check" in measure
-        }
-        for chapter, measures in reported.items()
-    }
-    return {chapter: checks for chapter, checks in found.items() if checks}
+    found: dict[str, dict[str, Check]] = {}
+    for chapter, measures in reported.items():
+        for key in (key for key in measures if "check" in measures[key]):
+            found.setdefault(chapter, {})[key] = Check.of(measures[key], judged=judged)
+    return found
 
 
 def checks_table(checks: Checks, chapters: Sequence[Chapter]) -> str:

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from bookbuild.errors import raise_if_any
-from bookbuild.reporting.expectations import Expectation, Measured, read_expectation
+from bookbuild.reporting.expectations import Expectation, read_expectation
+from bookbuild.reporting.measures import Measured
 from bookbuild.schema import faults, load
 
 Kind = Literal["paper", "sharper", "new", "companion", "erratum"]
@@ -66,6 +67,19 @@ class Finding:
     verdict: Verdict
     unconfirmed: bool = False
 
+    def again(self, values: Mapping[str, Any]) -> Measured | None:
+        """Return the row as other values measure it; None where they do not, or do not fit."""
+        claim, own = self.claim, self.measured
+        if claim.expectation is None or own is None or claim.measure not in values:
+            return None
+        other = Measured.of({"value": values[claim.measure], "over": own.over})
+        return None if claim.expectation.misfit(other) else other
+
+    def verdict_on(self, values: Mapping[str, Any]) -> Verdict | None:
+        """Return the verdict on other values; None where they do not fit the expectation."""
+        other, expectation = self.again(values), self.claim.expectation
+        return expectation.verdict(other) if other and expectation else None
+
 
 def read_claims(root: Path, chapters: Sequence[str]) -> list[Claim]:
     """Return the rows of the ledger; raise BookError with a sentence for each malformed one."""
@@ -90,14 +104,13 @@ def judge(
     Raises BookError with a sentence for each claim without measure, measure without claim and
     measure whose kind does not fit.
     """
-    raise_if_any([*_unmatched_claims(claims, reported), *_unmatched_measures(claims, reported)])
+    raise_if_any(_mismatches(claims, reported))
     findings = []
     for claim in claims:
         if claim.expectation is None:
             findings.append(Finding(claim, None, "not testable here"))
             continue
-        measure = reported[claim.chapter][claim.measure]
-        measured = Measured(measure["value"], measure["over"])
+        measured = Measured.of(reported[claim.chapter][claim.measure])
         verdict = claim.expectation.verdict(measured) if judged else "not judged"
         findings.append(Finding(claim, measured, verdict))
     return findings
@@ -110,15 +123,9 @@ def count(findings: Sequence[Finding]) -> dict[Kind, dict[Verdict, int]]:
     those that occur, the verdicts those that occur in any of them, each in its fixed order.
     """
     counts = Counter((finding.claim.kind, finding.verdict) for finding in findings)
-    kinds = {kind for kind, _ in counts}
-    verdicts = {verdict for _, verdict in counts}
-    return {
-        kind: {
-            verdict: counts[kind, verdict] for verdict in get_args(Verdict) if verdict in verdicts
-        }
-        for kind in get_args(Kind)
-        if kind in kinds
-    }
+    kinds = [kind for kind in get_args(Kind) if kind in {kind for kind, _ in counts}]
+    verdicts = [one for one in get_args(Verdict) if one in {verdict for _, verdict in counts}]
+    return {kind: {verdict: counts[kind, verdict] for verdict in verdicts} for kind in kinds}
 
 
 def _place(rows: Any, path: Sequence[int | str]) -> str:
@@ -136,10 +143,9 @@ def _beyond_schema(
     """Yield what is wrong with fields that fit the schema, and ids that rows share."""
     times: Counter[str] = Counter()
     for number, row in enumerate(rows):
-        if not isinstance(row, dict):
-            continue
         place = _place(rows, (number,))
-        sound = {name: row[name] for name in row if (number, name) not in at_fault}
+        fields = row if isinstance(row, dict) else {}
+        sound = {name: fields[name] for name in fields if (number, name) not in at_fault}
         if "chapter" in sound and sound["chapter"] not in chapters:
             yield f"{place}: the chapter {sound['chapter']!r} does not exist."
         if "expect" in sound:
@@ -147,11 +153,9 @@ def _beyond_schema(
                 read_expectation(sound["expect"])
             except ValueError as error:
                 yield f"{place}: {error}."
-        if "id" in sound:
-            times[sound["id"]] += 1
-    for name in times:
-        if times[name] > 1:
-            yield f"{LEDGER}, row {name!r}: the id is used {times[name]} times."
+        times.update([sound["id"]] if "id" in sound else ())
+    for name in (name for name in times if times[name] > 1):
+        yield f"{LEDGER}, row {name!r}: the id is used {times[name]} times."
 
 
 def _claim(row: Mapping[str, Any]) -> Claim:
@@ -161,48 +165,30 @@ def _claim(row: Mapping[str, Any]) -> Claim:
     return Claim(**fields, expectation=expectation, rebuttal=rebuttal)
 
 
-def _owners(reported: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
-    """Return the chapter of each measure; raise BookError for one that two chapters report."""
+def _mismatches(
+    claims: Sequence[Claim], reported: Mapping[str, Mapping[str, Mapping[str, Any]]]
+) -> Iterator[str]:
+    """Yield a sentence for each claim without its measure, and for each measure without a claim."""
     owners: dict[str, str] = {}
-    problems = []
     for chapter, measures in reported.items():
         for key in measures:
             if owners.setdefault(key, chapter) != chapter:
-                problems.append(f"Measure {key!r} is reported by {owners[key]} and by {chapter}.")
-    raise_if_any(problems)
-    return owners
-
-
-def _unmatched_claims(
-    claims: Sequence[Claim], reported: Mapping[str, Mapping[str, Mapping[str, Any]]]
-) -> Iterator[str]:
-    """Yield a sentence for each claim whose measure its chapter did not report, or misfits."""
-    owners = _owners(reported)
+                yield f"Measure {key!r} is reported by {owners[key]} and by {chapter}."
     for claim in claims:
+        row, measure = f"{LEDGER}, row {claim.id!r}", f"measure {claim.measure!r}"
+        owner = owners.get(claim.measure)
         if claim.expectation is None:
             continue
-        owner = owners.get(claim.measure)
-        row = f"{LEDGER}, row {claim.id!r}: measure {claim.measure!r}"
         if owner is None:
-            yield f"{row} is not reported by any chapter."
+            yield f"{row}: {measure} is not reported by any chapter."
         elif owner != claim.chapter:
-            yield f"{row} is reported by {owner}, not by {claim.chapter}."
-        else:
-            found = reported[owner][claim.measure]
-            misfit = claim.expectation.misfit(Measured(found["value"], found["over"]))
-            if misfit:
-                yield f"{LEDGER}, row {claim.id!r}: {misfit}."
-
-
-def _unmatched_measures(
-    claims: Sequence[Claim], reported: Mapping[str, Mapping[str, Mapping[str, Any]]]
-) -> Iterator[str]:
-    """Yield a sentence for each judged measure without a claim, and for one not to be judged."""
+            yield f"{row}: {measure} is reported by {owner}, not by {claim.chapter}."
+        elif misfit := claim.expectation.misfit(Measured.of(reported[owner][claim.measure])):
+            yield f"{row}: {misfit}."
     claimed = {claim.measure for claim in claims}
-    for chapter, measures in reported.items():
-        for key, measure in measures.items():
-            place = f"Measure {key!r} of chapter {chapter}"
-            if measure["judged"] and key not in claimed:
-                yield f"{place} has no claim in {LEDGER}: add one, check it, or report it unjudged."
-            if not measure["judged"] and key in claimed:
-                yield f"{place} has a claim in {LEDGER}, but is checked or reported unjudged."
+    for key, chapter in owners.items():
+        judged, place = reported[chapter][key]["judged"], f"Measure {key!r} of chapter {chapter}"
+        if judged and key not in claimed:
+            yield f"{place} has no claim in {LEDGER}: add one, check it, or report it unjudged."
+        if not judged and key in claimed:
+            yield f"{place} has a claim in {LEDGER}, but is checked or reported unjudged."

@@ -1,13 +1,13 @@
-"""The numbers of verdicts for each kind of claim, and the headline claims, as MyST pages."""
+"""How many rows are what, the headline claims, and the matrix of wrong trainings, as MyST."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
+from bookbuild.source.chapters import Chapter
+
 from .claims import Finding, Kind, Verdict, count
-from .evidence import Alertness
-from .evidence import State as Steadiness
-from .preregistration import State
+from .evidence import Seen, Sight
 from .records import Records
 from .templates import render
 
@@ -18,29 +18,36 @@ KINDS: dict[Kind, str] = {
     "companion": "Companions",
     "erratum": "Errata of the paper",
 }
-WRITTEN: dict[State, str] = {
-    "before": "written before the measure",
-    "together": "not told",
-    "after": "written after the measure",
-    "changed": "changed after the measure",
-}
-STEADINESS: dict[Steadiness, str] = {
+STEADINESS = {
     "steady": "have the same verdict",
     "flips": "have another verdict",
     "earlier": "had the same verdict with earlier code",
     "missing": "were not repeated",
 }
-ALERTNESS: dict[Alertness, str] = {
-    "turned": "would catch one",
-    "contradicted": "are contradicted, and cannot get worse",
-    "green": "catch none",
-    "untried": "had none planted",
-}
 WORDS: Mapping[str, Mapping[Any, str]] = {
-    "preregistration": WRITTEN,
+    "preregistration": {
+        "before": "written before the measure",
+        "together": "not told",
+        "after": "written after the measure",
+        "changed": "changed after the measure",
+    },
     "seeds": STEADINESS,
     "rounding": STEADINESS,
-    "faults": ALERTNESS,
+    "faults": {
+        "turned": "would catch one",
+        "contradicted": "are contradicted, and cannot get worse",
+        "green": "catch none",
+        "untried": "had none planted",
+    },
+}
+# What stands in a cell of the matrix of wrong trainings, and what it means.
+MARKS: Mapping[Sight, tuple[str, str]] = {
+    "kills": ("●", "the row turns"),
+    "green": ("○", "the row should turn, and stays as it is"),
+    "better": ("+", "the row gets better, which proves nothing"),
+    "true": ("–", "the statement of the row stays true"),
+    "stops": ("×", "the chapter stops, so the row has no verdict"),
+    "broken": ("!", "the row turns although its statement should stay true"),
 }
 
 
@@ -107,6 +114,35 @@ def told_verdicts(findings: Sequence[Finding]) -> tuple[list[list[str]], list[st
     return table, amiss
 
 
+def wrong_trainings(
+    findings: Sequence[Finding], chapters: Sequence[Chapter], records: Records
+) -> str:
+    """Return the matrix of each chapter on which wrong trainings were tried."""
+    tried = []
+    for chapter in chapters:
+        rows: dict[str, dict[str, Seen]] = {}
+        for row in (f.claim.id for f in findings if f.claim.chapter == chapter.name):
+            known = records.evidence.get(row)
+            if faults := [one for one in known.faults if one.is_training] if known else []:
+                rows[row] = {one.says: one for one in faults}
+        if rows:
+            kinds = sorted(
+                {(one.kind, one.says) for seen in rows.values() for one in seen.values()}
+            )
+            tried.append((chapter, rows, kinds, _reasons(rows)))
+    met = {f.claim.id for f in findings if f.verdict == "contradicted"}
+    return render("wrong_trainings.html", tried=tried, marks=MARKS, contradicted=met)
+
+
+def _reasons(rows: Mapping[str, Mapping[str, Seen]]) -> dict[str, list[int]]:
+    """Return why statements stay true, each with the numbers of its rows."""
+    found: dict[str, list[int]] = {}
+    for number, seen in enumerate(rows.values(), start=1):
+        for why in dict.fromkeys(one.why for one in seen.values() if one.why):
+            found.setdefault(why, []).append(number)
+    return found
+
+
 def _counts(
     what: str, names: Mapping[Any, str], words: Sequence[tuple[Kind, str]], up: str = ""
 ) -> str:
@@ -114,5 +150,5 @@ def _counts(
     counts = Counter(words)
     found = {kind: {w: counts[kind, w] for w in names if counts[kind, w]} for kind in KINDS}
     shown = {kind: numbers for kind, numbers in found.items() if numbers}
-    given = {"what": what, "names": names, "counts": shown, "kinds": KINDS, "up": up}
-    return render("counts.html", **given) if shown else ""
+    given = {"names": names, "counts": shown, "kinds": KINDS}
+    return render("counts.html", what=what, up=up, **given) if shown else ""

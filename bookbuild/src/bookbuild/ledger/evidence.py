@@ -5,16 +5,21 @@ code of today or with code that makes the same numbers, counts as if it had fail
 that is deleted lowers a verdict and never raises one.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from .claims import Finding, Verdict
 from .outcomes import Kind, Record
-from .planted import TINY, Declared, Seen, faults_seen, verdict_on
 
 State = Literal["steady", "flips", "earlier", "missing"]
 Alertness = Literal["turned", "contradicted", "green", "untried"]
+Sight = Literal["kills", "green", "better", "true", "broken", "stops"]
+Fate = Literal["turned", "improved", "stops", "same"]
+SIGHTS: Mapping[str, Sight] = {"turned": "kills", "improved": "better", "stops": "stops"}
+RANK = {"reproduced": 0, "partly": 1, "contradicted": 2}
+CODE = "code"  # the kind of a fault that is in no training
+TINY = "all sizes are those of the smoke profile"
 
 
 class Rerun(NamedTuple):
@@ -22,8 +27,7 @@ class Rerun(NamedTuple):
 
     variation: str
     verdict: Verdict | None
-    current: bool
-    commit: str
+    earlier: str = ""  # the commit of earlier code that was measured
 
 
 @dataclass(frozen=True)
@@ -33,26 +37,53 @@ class Repeated:
     Attributes:
         own: the verdict of this build alone.
         reruns: by variation.
-        lacking: names of what is declared and was not measured.
+        lacking: whether something that is declared was not measured.
     """
 
     own: Verdict
     reruns: tuple[Rerun, ...] = ()
-    lacking: tuple[str, ...] = ()
+    lacking: bool = False
 
     @property
     def state(self) -> State:
         """Whether a verdict is another, by evidence of any age, or what there is agrees."""
-        if any(rerun.verdict not in (self.own, None) for rerun in self.reruns):
+        verdicts = {rerun.verdict for rerun in self.reruns}
+        if verdicts - {self.own, None}:
             return "flips"
-        if self.lacking or any(rerun.verdict is None for rerun in self.reruns):
+        if self.lacking or None in verdicts:
             return "missing"
-        return "steady" if all(rerun.current for rerun in self.reruns) else "earlier"
+        return "earlier" if self.since else "steady"
 
     @property
     def since(self) -> str:
         """The commit of the earliest code among them; empty if all is current."""
-        return next((rerun.commit for rerun in self.reruns if not rerun.current), "")
+        return next((rerun.earlier for rerun in self.reruns if rerun.earlier), "")
+
+
+class Seen(NamedTuple):
+    """A planted fault as a row sees it.
+
+    Attributes:
+        says: what is wrong.
+        kind: `code`, or of a wrong training what is wrong: network, task, loss or gradient.
+        profile: at which sizes it was tried.
+        sight: `kills`, `green` or `better`; `true` if the statement stays true and the row green,
+            `broken` if the row turns all the same; `stops` if the row has no verdict.
+        why: why the statement stays true.
+        current: whether the chapter's code is still the one that was tried.
+    """
+
+    says: str
+    kind: str
+    profile: str
+    sight: Sight
+    why: str = ""
+    current: bool = True
+
+    @property
+    def is_training(self) -> bool:
+        """Whether a training was wrong, and at sizes at which verdicts mean something."""
+        return self.kind != CODE and self.profile != "smoke"
 
 
 @dataclass(frozen=True)
@@ -77,9 +108,7 @@ class Evidence:
     def sharpest(self) -> Seen:
         """A fault that turns the row, one of today's code and of the paper's sizes first."""
         turning = [one for one in self.faults if one.sight == "kills"]
-        return min(
-            turning, key=lambda one: (one.says == TINY, not one.current, one.profile == "smoke")
-        )
+        return min(turning, key=lambda x: (x.says == TINY, not x.current, x.profile == "smoke"))
 
     @property
     def flips(self) -> bool:
@@ -89,40 +118,96 @@ class Evidence:
     @property
     def lacks(self) -> bool:
         """Whether it was not measured again as it has to be."""
-        needed = {self.seeds.state, self.rounding.state}
-        return not self.flips and not needed <= {"steady"}
+        return not self.flips and {self.seeds.state, self.rounding.state} != {"steady"}
 
 
 def evidence_of(
-    finding: Finding, record: Record, declared: Declared, today: str | None
+    finding: Finding, record: Record, declared: Mapping[str, Any], today: str | None
 ) -> Evidence | None:
     """Return what the record says of a row; None for one that is not judged.
 
-    `today` is the fingerprint of the chapter's code.
+    `declared` is what the book declares of variations, `today` the fingerprint of the chapter's
+    code. All the seeds are required, and one of the roundings.
     """
     claim = finding.claim
     if claim.expectation is None or finding.measured is None or finding.verdict == "not judged":
         return None
 
-    def repeated(kinds: Sequence[Kind], required: Iterable[str], enough: int) -> Repeated:
-        reruns = tuple(
-            Rerun(one.variation, found, record.is_current(claim.chapter, one.fingerprint, today),
-                  one.commit)
-            for one in record.of(claim.chapter, *kinds)
-            if claim.measure in one.values
-            for found in [verdict_on(finding, one.values)]
-        )  # fmt: skip
-        made, wanted = {rerun.variation for rerun in reruns}, tuple(required)
-        lacking = tuple(name for name in wanted if name not in made)
-        is_enough = len(wanted) - len(lacking) >= enough
-        return Repeated(finding.verdict, reruns, () if is_enough else lacking)
+    def repeated(kinds: Sequence[Kind], names: Iterable[Any] = (), spare: int = 0) -> Repeated:
+        reruns = []
+        for one in record.of(claim.chapter, *kinds):
+            current = record.is_current(claim.chapter, one.fingerprint, today)
+            earlier = "" if current else one.commit or "unknown"
+            if claim.measure in one.values:
+                reruns.append(Rerun(one.variation, finding.verdict_on(one.values), earlier))
+        lacking = {f"{kinds[0]} {name}" for name in names} - {rerun.variation for rerun in reruns}
+        return Repeated(finding.verdict, tuple(reruns), len(lacking) > spare)
 
+    seeds, roundings = declared.get("seeds", ()), declared.get("roundings", ())
     return Evidence(
-        repeated(["seed"], declared.seeds, len(declared.seeds)),
-        repeated(["rounding"], declared.roundings, min(1, len(declared.roundings))),
-        repeated(["device", "setting"], (), 0),
-        tuple(faults_seen(finding, record, declared, today)),
+        repeated(["seed"], seeds),
+        repeated(["rounding"], roundings, len([*roundings][1:])),
+        repeated(["device", "setting"]),
+        tuple(_faults_seen(finding, record, declared, today)),
     )
+
+
+def _faults_seen(
+    finding: Finding, record: Record, declared: Mapping[str, Any], today: str | None
+) -> Iterator[Seen]:
+    """Yield each planted fault of the chapter of a row, and what the row makes of it."""
+    claim = finding.claim
+    faults = {fault["fault"]: fault for fault in declared.get("faults", ())}
+    known = record.numbers.get(claim.chapter)
+    if known and claim.measure in known.smoke:
+        sight: Sight = "kills" if fate(finding, None, known.smoke) == "turned" else "green"
+        current = record.is_current(claim.chapter, known.same[-1], today)
+        yield Seen(TINY, CODE, "paper", sight, current=current)
+    for one in record.of(claim.chapter, "fault"):
+        fault = faults.get(one.variation)
+        if fault is None:
+            continue
+        found: Any = next((what for what, rows in one.fates.items() if claim.id in rows), "same")
+        if not one.fates:
+            found = fate(finding, record.without_fault(one), one.values)
+        sight, why = SIGHTS.get(found, "green"), _kept(fault, claim.id, declared.get("kept", {}))
+        if why and found != "stops":
+            # at toy sizes a verdict turns by noise alone, and means nothing
+            sight = "broken" if found == "turned" and one.profile != "smoke" else "true"
+        current = record.is_current(claim.chapter, one.fingerprint, today)
+        yield Seen(fault["says"], fault.get("kind", CODE), one.profile, sight, why, current)
+
+
+def _kept(fault: Mapping[str, Any], row: str, reasons: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return why a wrong training leaves the statement of a row true; empty if it does not."""
+    if fault.get("kind", CODE) == CODE:
+        return ""
+    if fault.get("symmetry"):
+        return "An exact symmetry changes no law."
+    for name, reason in reasons.items():
+        if row in reason["rows"] and (reason.get("every") or name in fault.get("keeps", ())):
+            return str(reason["why"]).strip()
+    return ""
+
+
+def fate(finding: Finding, base: Mapping[str, Any] | None, values: Mapping[str, Any]) -> Fate:
+    """Return what a fault makes of a row: turned, improved, stops or same.
+
+    A row has turned when its verdict is worse than without the fault; one that holds partly also
+    when it holds in fewer seeds or settings. A contradicted row with a better verdict has improved,
+    which is no sign that it would notice a wrong implementation.
+    """
+    before = finding.measured if base is None else finding.again(base)
+    after, expectation = finding.again(values), finding.claim.expectation
+    if before is None or after is None or expectation is None:
+        return "stops"
+    was, now = expectation.verdict(before), expectation.verdict(after)
+    if RANK[now] > RANK[was]:
+        return "turned"
+    if was == "contradicted" and now != was:
+        return "improved"
+    worse = expectation.share(after) < expectation.share(before)
+    return "turned" if was == now == "partly" and worse else "same"
 
 
 def lowered(
@@ -132,12 +217,11 @@ def lowered(
 
     Without `required`, for a book that declares no variations, nothing is asked for.
     """
-    told = []
+    after = []
     for finding in findings:
         known = evidence.get(finding.claim.id)
-        if finding.verdict == "reproduced" and known and known.flips:
-            finding = replace(finding, verdict="partly")
-        elif finding.verdict == "reproduced" and known and known.lacks and required:
-            finding = replace(finding, verdict="partly", unconfirmed=True)
-        told.append(finding)
-    return told
+        lacks = known is not None and known.lacks and required
+        if finding.verdict == "reproduced" and known and (lacks or known.flips):
+            finding = replace(finding, verdict="partly", unconfirmed=lacks)
+        after.append(finding)
+    return after

@@ -12,7 +12,7 @@ A line's digest covers all that it says. A line that was changed by hand is refu
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -63,7 +63,7 @@ class Runs:
 
     file: str
     same: tuple[str, ...]
-    entries: tuple[str, ...]
+    entries: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -98,6 +98,9 @@ class Outcome:
 
 
 Line = Numbers | Runs | Outcome
+Place = tuple[str, ...]  # the kind of a line, and what it is about
+LINES = {"numbers": Numbers, "runs": Runs, "outcome": Outcome}
+UNSHOWN = {"values", "fates", "smoke"}  # fields in which things are looked up
 
 
 @dataclass(frozen=True)
@@ -121,22 +124,32 @@ class Record:
         """Return the outcomes of a chapter, of some kinds."""
         return [o for o in self.outcomes.values() if o.chapter == chapter and o.kind in kinds]
 
+    def without_fault(self, outcome: Outcome) -> Values | None:
+        """Return what the chapter measures without a fault, at its sizes; None for a build."""
+        if outcome.profile == "paper":
+            return None
+        if outcome.profile == "smoke":
+            known = self.numbers.get(outcome.chapter)
+            return known.smoke if known else {}
+        reduced = self.outcomes.get((outcome.chapter, "reduced sizes"))
+        return reduced.values if reduced else {}
+
 
 def read_outcomes(root: Path) -> Record:
     """Return the record of a book, empty where there is none; raise BookError for a false line."""
     path = root / RECORD
     if not path.is_file():
         return Record()
-    lines: list[Line] = []
+    lines: dict[Place, Line] = {}
     whole = path.read_bytes().decode()
-    for place, text in enumerate(whole.splitlines(), start=1):
+    for number, text in enumerate(whole.splitlines(), start=1):
         try:
-            lines.append(_line(text))
-            if len({*map(_place, lines)}) < len(lines):
+            line = _line(text)
+            if lines.setdefault(_place(line), line) is not line:
                 raise ValueError("another line is about the same")
         except (AttributeError, KeyError, TypeError, ValueError) as error:
-            raise BookError(f"{RECORD}, line {place}: {error}.") from error
-    record = replaced(Record(), lines)
+            raise BookError(f"{RECORD}, line {number}: {error}.") from error
+    record = replaced(Record(), [*lines.values()])
     if whole != text_of(record):
         raise BookError(f"{RECORD} was changed by hand: its lines are not as they are recorded.")
     return record
@@ -147,6 +160,16 @@ def text_of(record: Record) -> str:
     lines: list[Line] = [*record.numbers.values(), *record.runs.values()]
     lines += record.outcomes.values()
     return "".join(f"{_signed(line)}\n" for line in sorted(lines, key=_place))
+
+
+def replaced(record: Record, lines: Sequence[Line]) -> Record:
+    """Return the record with some lines in the places of theirs."""
+    numbers = {line.chapter: line for line in lines if isinstance(line, Numbers)}
+    runs = {line.file: line for line in lines if isinstance(line, Runs)}
+    outcomes = {(o.chapter, o.variation): o for o in lines if isinstance(o, Outcome)}
+    return Record(
+        {**record.numbers, **numbers}, {**record.runs, **runs}, {**record.outcomes, **outcomes}
+    )
 
 
 def declared(root: Path) -> Mapping[str, Any]:
@@ -162,17 +185,16 @@ def digest(content: Any) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
-def _place(line: Line) -> tuple[str, str, str]:
+def _place(line: Line) -> Place:
     """Return what a line is about, by which lines are in order."""
     if isinstance(line, Outcome):
         return "outcome", line.chapter, line.variation
-    return ("runs", line.file, "") if isinstance(line, Runs) else ("numbers", line.chapter, "")
+    return ("runs", line.file) if isinstance(line, Runs) else ("numbers", line.chapter)
 
 
 def _signed(line: Line) -> str:
-    content = {
-        k: v for k, v in asdict(line).items() if v not in ({}, ()) and (k, v) != ("paper", "")
-    }
+    fields = asdict(line).items()
+    content = {k: v for k, v in fields if v not in ({}, ()) and (k, v) != ("paper", "")}
     content = json.loads(json.dumps({"line": _place(line)[0], **content}))  # lists for tuples
     return json.dumps(content | {"digest": digest(content)}, ensure_ascii=False, allow_nan=False)
 
@@ -182,33 +204,21 @@ def _line(text: str) -> Line:
     told = content.pop("digest", None)
     if told != digest(content):
         raise ValueError("it was changed by hand: its digest does not fit what it says")
-    for name in content.keys() - {"values", "fates", "smoke"}:  # which are looked up, never shown
+    for name in content.keys() - UNSHOWN:
         for value in content[name] if isinstance(content[name], list) else [content[name]]:
             if not (PLAIN.fullmatch(str(value)) and str(value).isprintable()):
                 raise ValueError(f"the field {name!r:.40} is no plain text: {value!r:.40}")
     kind = content.pop("line")
-    if kind == "numbers":
-        return Numbers(**{"smoke": {}} | content | {"same": tuple(content["same"])})
-    if kind == "runs":
-        lists = {name: tuple(content.get(name, ())) for name in ("same", "entries")}
-        return Runs(**content | lists)
-    if kind != "outcome":
+    if kind not in LINES:
         raise ValueError(f"there is no line of the kind {kind!r:.40}")
-    fates = {fate: tuple(rows) for fate, rows in content.get("fates", {}).items()}
-    outcome = Outcome(**content | {"fates": fates})
-    if outcome.kind not in get_args(Kind) or outcome.profile not in get_args(Profile):
-        raise ValueError(f"there is no variation of the kind {outcome.kind!r:.40} at such sizes")
-    return outcome
-
-
-def replaced(record: Record, lines: Iterable[Line]) -> Record:
-    """Return the record with some lines in the places of theirs."""
-    numbers, runs, outcomes = dict(record.numbers), dict(record.runs), dict(record.outcomes)
-    for line in lines:
-        if isinstance(line, Numbers):
-            numbers[line.chapter] = line
-        elif isinstance(line, Runs):
-            runs[line.file] = line
-        else:
-            outcomes[line.chapter, line.variation] = line
-    return Record(numbers, runs, outcomes)
+    if kind == "numbers":
+        content.setdefault("smoke", {})
+    if "fates" in content:
+        content["fates"] = {fate: tuple(rows) for fate, rows in content["fates"].items()}
+    lists = {name: tuple(value) for name, value in content.items() if isinstance(value, list)}
+    line: Line = LINES[kind](**content | lists)
+    if isinstance(line, Outcome) and (
+        line.kind not in get_args(Kind) or line.profile not in get_args(Profile)
+    ):
+        raise ValueError(f"there is no variation of the kind {line.kind!r:.40} at such sizes")
+    return line

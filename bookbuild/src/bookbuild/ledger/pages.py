@@ -93,10 +93,12 @@ def matrix(findings: Sequence[Finding], chapters: Sequence[Chapter]) -> list[Ite
         if finding.claim.kind in ("paper", "erratum"):
             for name in items_of(finding.claim.source):
                 rows.setdefault(name, []).append(finding)
-    return [
-        Item(name, _place(name, rows[name], anchors), *_counted(rows[name]))
-        for name in sorted(rows, key=_order)
-    ]
+    items = []
+    for name in sorted(rows, key=_order):
+        of_paper = [finding for finding in rows[name] if finding.claim.kind == "paper"]
+        n_errata = len(rows[name]) - len(of_paper)
+        items.append(Item(name, _place(name, rows[name], anchors), tally(of_paper), n_errata))
+    return items
 
 
 def verdict_matrix(findings: Sequence[Finding], chapters: Sequence[Chapter], up: str = "") -> str:
@@ -135,12 +137,10 @@ def verdict_table(
     """
     parts: dict[str, list[tuple[Chapter, list[Finding]]]] = {}
     for chapter in chapters:
-        found = [finding for finding in findings if finding.claim.chapter == chapter.name]
-        part = chapter.name.partition("/")[0]
-        if found:
-            parts.setdefault(titles.get(part, REST), []).append((chapter, found))
-    given = {"records": records, "items": items, "tally": tally}
-    return render("verdicts.md", parts=parts, **given)
+        part = titles.get(chapter.name.partition("/")[0], REST)
+        if found := [finding for finding in findings if finding.claim.chapter == chapter.name]:
+            parts.setdefault(part, []).append((chapter, found))
+    return render("verdicts.md", parts=parts, records=records, items=items, tally=tally)
 
 
 def items(finding: Finding) -> str:
@@ -174,12 +174,10 @@ def _each(numbers: str) -> Iterator[int]:
 
 def _anchors(chapters: Sequence[Chapter]) -> Iterator[tuple[str, str]]:
     """Yield each numbered anchor of the chapters, with the address that leads to it."""
-    for chapter in chapters:
-        for cell in chapter.notebook.cells:
-            found = [a or b for a, b in ANCHOR.findall(cell.source)]
-            for anchor in (figure_name(cell), *found):
-                if anchor:
-                    yield anchor, f"{chapter.page}#{anchor}"
+    for chapter, cell in ((one, cell) for one in chapters for cell in one.notebook.cells):
+        found = [figure_name(cell), *(a or b for a, b in ANCHOR.findall(cell.source))]
+        for anchor in filter(None, found):
+            yield anchor, f"{chapter.page}#{anchor}"
 
 
 def _place(name: str, findings: Sequence[Finding], anchors: Mapping[str, str]) -> str:
@@ -189,11 +187,6 @@ def _place(name: str, findings: Sequence[Finding], anchors: Mapping[str, str]) -
     claim = findings[0].claim
     page = f"{claim.chapter}.html"
     return f"{page}#{measure_anchor(claim.measure)}" if claim.measure else page
-
-
-def _counted(findings: Sequence[Finding]) -> tuple[Mapping[Verdict, int], int]:
-    of_paper = [finding for finding in findings if finding.claim.kind == "paper"]
-    return tally(of_paper), len(findings) - len(of_paper)
 
 
 def _order(name: str) -> tuple[int, str]:

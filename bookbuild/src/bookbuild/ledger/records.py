@@ -1,14 +1,39 @@
-"""What is known of each row besides its claim: when it was written, its evidence, its cost."""
+"""What is known of rows besides their claims, and the ledger for machines, as JSON and as CSV."""
 
-from collections.abc import Mapping
+import csv
+import io
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from bookbuild.errors import raise_if_any
+from bookbuild.reporting.expectations import Expectation, read_expectation
+from bookbuild.schema import faults, load
+from running.records import finite
 
 from .claims import Finding
 from .evidence import Evidence
-from .preregistration import Preregistration
+from .templates import claim_address
 
+PREREGISTRATION = Path("data/preregistration.json")
+SCHEMA = Path(__file__).with_name("ledger.schema.json")
 How = Literal["timed", "estimated", "guessed"]
+Written = Literal["before", "together", "after", "changed"]
+
+
+@dataclass(frozen=True)
+class Preregistration:
+    """When an expectation was written, relative to the first report of its measure.
+
+    `together`: both came in one commit, or on parallel branches, and the order cannot be told.
+    `changed`: it was another one, `was`, when the measure existed already.
+    """
+
+    state: Written
+    expectation: Expectation
+    was: tuple[Expectation, ...] = ()
 
 
 class Cost(NamedTuple):
@@ -80,3 +105,71 @@ class Records:
             self.evidence.get(row),
             self.costs.get(finding.claim.chapter) if own is not None else None,
         )
+
+
+def read_preregistration(root: Path) -> dict[str, Preregistration]:
+    """Return by the id of each row whether its expectation was written before its measure existed.
+
+    The record is derived from the history of the repository, and stored, because Binder, Colab and
+    shallow clones have none. It is empty where there is none. Raises BookError for a malformed one.
+    """
+    if not (root / PREREGISTRATION).is_file():
+        return {}
+    document = load(root / PREREGISTRATION, PREREGISTRATION)
+    found = faults(document, SCHEMA.with_name("preregistration.schema.json"))
+    raise_if_any(f"{PREREGISTRATION}: {fault.clause}." for fault in found)
+    return {
+        name: Preregistration(
+            row["preregistration"],
+            read_expectation(row["expect"]),
+            tuple(map(read_expectation, row.get("was", ()))),
+        )
+        for name, row in document["rows"].items()
+    }
+
+
+def ledger_row(finding: Finding, records: Records) -> dict[str, Any]:
+    """Return a row as plain values; what is not known of it is None."""
+    claim, measured, known = finding.claim, finding.measured, records.about(finding)
+    words = {what: word or None for what, word in known.words.items()}
+    evidence, cost = known.evidence, known.cost
+    since = evidence.seeds.since or evidence.rounding.since if evidence else ""
+    return {
+        "id": claim.id,
+        "kind": claim.kind,
+        "source": claim.source,
+        "printed": claim.printed or None,
+        "statement": claim.statement,
+        "address": claim_address(claim.id),
+        "page": f"book/{claim.chapter}.html",
+        "measure": claim.measure or None,
+        "over": measured.over if measured else None,
+        "measured": finite(measured.value) if measured else None,
+        "expected": str(claim.expectation) if claim.expectation else None,
+        "why": claim.why or claim.not_testable,
+        "verdict": finding.verdict,
+        "expectation_written": words["preregistration"],
+        "other_first_seeds": words["seeds"],
+        "other_rounding": words["rounding"],
+        "planted_faults": words["faults"],
+        "verdict_alone": evidence.seeds.own if evidence else None,
+        "not_renewed_since": since or None,
+        "minutes_from_scratch": round(cost.minutes, 1) if cost else None,
+        "minutes_are": cost.how if cost else None,
+    }
+
+
+def ledger_json(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return the rows as JSON; infinity is a text."""
+    return json.dumps(rows, indent=1, ensure_ascii=False, default=str, allow_nan=False) + "\n"
+
+
+def ledger_csv(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return the rows as CSV; measures are JSON in their cells."""
+    stream = io.StringIO()
+    writer = csv.DictWriter(stream, rows[0] if rows else (), lineterminator="\n")
+    writer.writeheader()
+    for row in rows:
+        measured = json.dumps(row["measured"], ensure_ascii=False)
+        writer.writerow({**row, "measured": "" if row["measured"] is None else measured})
+    return stream.getvalue()

@@ -1,74 +1,20 @@
-"""The five forms of an expectation of a measure, and the verdict that each gives."""
+"""The five forms of an expectation of a measure, the verdict that each gives, and checks."""
 
+import html
 import math
-import statistics
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
-RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+from .measures import Measured, number
+
 Form = Literal["within", "at_least", "at_most", "contains", "holds"]
-
-
-@dataclass(frozen=True)
-class Measured:
-    """What a chapter reported: a number or a boolean, one a seed, an interval, or one a setting.
-
-    Over settings, `value` maps the name of each setting to a number, a boolean or a list of seeds.
-    """
-
-    value: bool | float | list[float] | Mapping[str, bool | float | list[float]]
-    over: Literal["seeds", "interval", "settings"] | None
-
-    @property
-    def settings(self) -> dict[str, "Measured"]:
-        """What was measured in each setting; empty for a measure that is not over settings."""
-        if not isinstance(self.value, Mapping):
-            return {}
-        return {
-            name: Measured(value, "seeds" if isinstance(value, list) else None)
-            for name, value in self.value.items()
-        }
-
-    @property
-    def atoms(self) -> list[bool | float]:
-        """All single values: of every setting, and of every seed."""
-        if isinstance(self.value, Mapping):
-            return [atom for part in self.settings.values() for atom in part.atoms]
-        return list(self.value) if isinstance(self.value, list) else [self.value]
-
-    def __str__(self) -> str:
-        if isinstance(self.value, Mapping):
-            settings = f"{len(self.value)} setting{'s' * (len(self.value) > 1)}"
-            return f"{settings}, {self.extent}" if self.extent else settings
-        if isinstance(self.value, bool):
-            return "holds" if self.value else "does not hold"
-        if not isinstance(self.value, list):
-            return number(self.value)
-        if self.over == "interval":
-            return f"{number(self.value[0])} to {number(self.value[1])}"
-        if isinstance(self.value[0], bool):
-            return f"holds in {sum(self.value)} of {len(self.value)} seeds"
-        return f"{number(statistics.fmean(self.value))} ({self.extent}, n = {len(self.value)})"
-
-    @property
-    def extent(self) -> str:
-        """The lowest and the highest of several numbers; nothing for truth values."""
-        low, high = min(self.atoms), max(self.atoms)
-        return "" if isinstance(low, bool) else f"{number(low)} to {number(high)}"
-
-
-@dataclass(frozen=True)
-class Holding:
-    """In how many settings, or seeds, an expectation holds, and what failed by its name."""
-
-    holds: int
-    of: int
-    unit: Literal["settings", "seeds"]
-    failing: Mapping[str, Measured]  # the settings in which a seed fails
-
-    def __str__(self) -> str:
-        return f"holds in {self.holds} of {self.of} {self.unit}"
+Outcome = Literal["holds", "holds in part", "does not hold", "not judged"]
+OUTCOMES: Mapping[str, Outcome] = {
+    "reproduced": "holds",
+    "partly": "holds in part",
+    "contradicted": "does not hold",
+}
 
 
 @dataclass(frozen=True)
@@ -80,17 +26,10 @@ class Expectation:
     high: float = math.inf
 
     def __str__(self) -> str:
-        match self.form:
-            case "within":
-                return f"{number(self.low)} to {number(self.high)}"
-            case "at_least":
-                return f"at least {number(self.low)}"
-            case "at_most":
-                return f"at most {number(self.high)}"
-            case "contains":
-                return f"interval contains {number(self.low)}"
-            case "holds":
-                return "holds"
+        low, high = number(self.low), number(self.high)
+        texts = {"within": f"{low} to {high}", "contains": f"interval contains {low}"}
+        texts |= {"at_least": f"at least {low}", "at_most": f"at most {high}"}
+        return texts.get(self.form, "holds")
 
     def misfit(self, measured: Measured) -> str:
         """Return why the expectation cannot be applied to the measure, or nothing."""
@@ -106,36 +45,38 @@ class Expectation:
         Over settings, it is reproduced if it holds in every seed of every one, contradicted if in
         no seed of any, and partly else.
         """
-        value = measured.value
-        if isinstance(value, Mapping):
-            verdicts = {self.verdict(part) for part in measured.settings.values()}
-            return verdicts.pop() if len(verdicts) == 1 else "partly"
-        if not isinstance(value, list):
-            return "reproduced" if self._admits(value) else "contradicted"
-        if self.form == "contains":
-            return "reproduced" if value[0] <= self.low <= value[1] else "contradicted"
-        if measured.over == "interval" and value[0] < self.low and value[1] > self.high:
-            return "partly"
-        admitted = [self._admits(item) for item in value]
+        admitted = self._admitted(measured)
         if all(admitted):
             return "reproduced"
+        if measured.over == "interval" and self.form != "contains":
+            low, high = min(measured.atoms), max(measured.atoms)
+            admitted.append(low < self.low and high > self.high)
         return "partly" if any(admitted) else "contradicted"
 
-    def holding(self, measured: Measured) -> Holding | None:
-        """Return in how many settings, or in how many seeds, it holds; None for a single value."""
-        if measured.over == "settings":
-            parts = measured.settings
-            failing = {name: m for name, m in parts.items() if self.verdict(m) != "reproduced"}
-            return Holding(len(parts) - len(failing), len(parts), "settings", failing)
-        if measured.over == "seeds":
-            admitted = [self._admits(atom) for atom in measured.atoms]
-            return Holding(sum(admitted), len(admitted), "seeds", {})
-        return None
+    def holding(self, measured: Measured) -> str:
+        """Return in how many settings, or in how many seeds, it holds."""
+        parts, admitted = measured.settings, self._admitted(measured)
+        holds = len(parts) - len(self.failing(measured)) if parts else sum(admitted)
+        return f"holds in {holds} of {len(parts or admitted)} {measured.over}"
 
-    def _admits(self, value: float) -> bool:
+    def failing(self, measured: Measured) -> dict[str, Measured]:
+        """Return the settings in which it fails, in one seed or in more."""
+        parts = measured.settings.items()
+        return {name: part for name, part in parts if self.verdict(part) != "reproduced"}
+
+    def share(self, measured: Measured) -> float:
+        """Return in which part of the seeds or settings it holds, from 0 to 1."""
+        admitted = self._admitted(measured)
+        return sum(admitted) / len(admitted)
+
+    def _admitted(self, measured: Measured) -> list[bool]:
+        """Return whether each single value is as expected; of an interval that holds a number."""
+        atoms = measured.atoms
+        if self.form == "contains":
+            return [min(atoms) <= self.low <= max(atoms)]
         if self.form == "holds":
-            return value is True
-        return self.low <= value <= self.high
+            return [atom is True for atom in atoms]
+        return [self.low <= atom <= self.high for atom in atoms]
 
 
 def read_expectation(value: Mapping[Form, Any]) -> Expectation:
@@ -144,33 +85,13 @@ def read_expectation(value: Mapping[Form, Any]) -> Expectation:
     Raises ValueError for bounds that are not finite or the wrong way round.
     """
     ((form, bound),) = value.items()
-    match form:
-        case "holds":
-            return Expectation(form)
-        case "within":
-            low, high = (_bound(form, item) for item in bound)
-            if low > high:
-                raise ValueError("the bounds of 'within' are the wrong way round")
-            return Expectation(form, low, high)
-        case "at_least":
-            return Expectation(form, low=_bound(form, bound))
-        case "at_most":
-            return Expectation(form, high=_bound(form, bound))
-        case "contains":
-            return Expectation(form, low=_bound(form, bound), high=_bound(form, bound))
-
-
-def number(value: float) -> str:
-    """Return a number to four significant digits, as a reader writes it."""
-    if math.isinf(value):
-        return "∞" if value > 0 else "−∞"
-    if value == int(value) and abs(value) < 1e6:
-        return f"{int(value)}".replace("-", "−")
-    digits, _, exponent = f"{value:.4g}".replace("-", "−").partition("e")
-    if not exponent:
-        return digits
-    power = str(int(exponent.replace("−", "-"))).translate(RAISED)
-    return f"10{power}" if digits == "1" else f"{digits} × 10{power}"
+    if form == "holds":
+        return Expectation(form)
+    low, high = (_bound(form, item) for item in (bound if form == "within" else (bound, bound)))
+    if low > high:
+        raise ValueError("the bounds of 'within' are the wrong way round")
+    ends = {"at_least": (low, math.inf), "at_most": (-math.inf, high)}
+    return Expectation(form, *ends.get(form, (low, high)))
 
 
 def _bound(form: Form, value: float | str) -> float:
@@ -182,3 +103,61 @@ def _bound(form: Form, value: float | str) -> float:
     if not math.isfinite(bound):
         raise ValueError(f"a bound of {form!r} is not finite: {value!r:.40}")
     return bound
+
+
+@dataclass(frozen=True)
+class Check:
+    """A number that a chapter holds against a bound.
+
+    Attributes:
+        what: the number in words.
+        expectation: its bound.
+        measured: the number, or one a seed or a setting.
+        judged: whether the sizes are those at which the bound has a meaning.
+    """
+
+    what: str
+    expectation: Expectation
+    measured: Measured
+    judged: bool
+
+    @classmethod
+    def of(cls, measure: Mapping[str, Any], *, judged: bool) -> "Check":
+        """Return the check of a measure that has one; raise ValueError if they do not fit."""
+        given = dict(measure["check"])
+        what = given.pop("what")
+        if not isinstance(what, str) or not what.isprintable() or not what.strip():
+            raise ValueError(f"a check says in words what it is about, not {what!r:.60}")
+        if len(given) != 1 or not given.keys() <= set(get_args(Form)):
+            raise ValueError(
+                f"the check {what!r} needs one bound, which is one of {get_args(Form)}"
+            )
+        expectation = read_expectation(given)
+        measured = Measured.of(measure)
+        if misfit := expectation.misfit(measured):
+            raise ValueError(f"the check {what!r}: {misfit}")
+        return cls(what, expectation, measured, judged)
+
+    @property
+    def outcome(self) -> Outcome:
+        """Whether the bound is kept, in every seed and setting or in some."""
+        return OUTCOMES[self.expectation.verdict(self.measured)] if self.judged else "not judged"
+
+    @property
+    def value(self) -> str:
+        """The number as a reader writes it; nothing for a truth, which the outcome tells."""
+        single = not isinstance(self.measured.value, list | Mapping)
+        return "" if self.expectation.form == "holds" and single else str(self.measured)
+
+    @property
+    def bound(self) -> str:
+        """The bound as a reader writes it; nothing for a truth."""
+        return "" if self.expectation.form == "holds" else str(self.expectation)
+
+    def line(self) -> str:
+        """Return the line below the cell, as HTML."""
+        value = f": {self.value}" if self.value else ""
+        bound = f", expected {self.bound}" if self.bound else ""
+        outcome = "not judged at toy sizes" if self.outcome == "not judged" else self.outcome
+        kind = self.outcome.replace(" ", "-")
+        return f'<p class="check {kind}">{html.escape(self.what + value + bound)} ({outcome})</p>'

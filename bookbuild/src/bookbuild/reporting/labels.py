@@ -26,11 +26,10 @@ def _enlarge(figure: Any) -> bool:
     from matplotlib.text import Text
 
     small = [text for text in figure.findobj(Text) if text.get_fontsize() < SMALLEST]
-    for ax in figure.axes:
-        for axis in (ax.xaxis, ax.yaxis):
-            labels = [*axis.get_majorticklabels(), *axis.get_minorticklabels()]
-            if any(label.get_fontsize() < SMALLEST for label in labels):
-                axis.set_tick_params(which="both", labelsize=SMALLEST)  # also of ticks to come
+    for axis in (axis for ax in figure.axes for axis in (ax.xaxis, ax.yaxis)):
+        labels = [*axis.get_majorticklabels(), *axis.get_minorticklabels()]
+        if any(label.get_fontsize() < SMALLEST for label in labels):
+            axis.set_tick_params(which="both", labelsize=SMALLEST)  # also of ticks to come
     for text in small:
         text.set_fontsize(SMALLEST)
     return bool(small)
@@ -91,27 +90,27 @@ def _spread(figure: Any) -> bool:
 
     A text that its panel cuts, such as a contour's label, is left out.
     """
+    from matplotlib.text import Text
+
     texts = [text for ax in figure.axes for text in _shown(ax.texts)]
     for text in texts:
         clipped = text.get_clip_on() and (text.get_clip_box() or text.get_clip_path())
-        if clipped and not _holds(text.axes.get_window_extent(), _box(text)):
+        panel, box = text.axes.get_window_extent(), _box(text)
+        if clipped and not (panel.contains(*box.min) and panel.contains(*box.max)):
             text.set_visible(False)
-    free = list(_shown(texts))
-    movable = set(map(id, texts))
-    kept = [_box(text) for text in _all_texts(figure) if id(text) not in movable]
-    moved = False
+    free, movable = list(_shown(texts)), set(map(id, texts))
+    kept = [_box(text) for text in _shown(figure.findobj(Text)) if id(text) not in movable]
+    moves = []
     for text in free:
         box = _box(text)
-        for up in sorted(range(-FARTHEST, FARTHEST + 1), key=abs):
-            if _is_free(box.translated(0, up), kept):
-                break
-        else:
-            up = 0  # nowhere is room
+        places = sorted(range(-FARTHEST, FARTHEST + 1), key=abs)
+        fitting = (up for up in places if _is_free(box.translated(0, up), kept))
+        up = next(fitting, 0)  # where it is, if nowhere is room
         if up:
             _move(text, up)
-            moved = True
+        moves.append(up)
         kept.append(box.translated(0, up))
-    return moved or len(free) < len(texts)
+    return any(moves) or len(free) < len(texts)
 
 
 def _back(figure: Any) -> bool:
@@ -127,19 +126,14 @@ def _back(figure: Any) -> bool:
         for line in ax.lines
         if line.get_visible() and line.get_linestyle() != "None"
     ]
-    crossed = [
-        text
-        for ax in figure.axes
-        for text in _shown(ax.texts)
-        if text.get_bbox_patch() is None and _is_crossed(Text.get_window_extent(text), curves)
-    ]
-    for text in crossed:
-        text.set_bbox({"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.5})
-    return bool(crossed)
-
-
-def _is_crossed(box: Any, curves: Iterable[Any]) -> bool:
-    return any(curve.intersects_bbox(box, filled=False) for curve in curves)
+    backed = False
+    for text in (text for ax in figure.axes for text in _shown(ax.texts)):
+        box = Text.get_window_extent(text)  # without the arrow of an annotation
+        crossed = any(curve.intersects_bbox(box, filled=False) for curve in curves)
+        if crossed and text.get_bbox_patch() is None:
+            text.set_bbox({"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.5})
+            backed = True
+    return backed
 
 
 def _move(text: Any, up: float) -> None:
@@ -149,15 +143,6 @@ def _move(text: Any, up: float) -> None:
     text.set_position(to.inverted().transform((x, y + up)))
 
 
-def _holds(outer: Any, inner: Any) -> bool:
-    return (
-        outer.x0 <= inner.x0
-        and inner.x1 <= outer.x1
-        and outer.y0 <= inner.y0
-        and inner.y1 <= outer.y1
-    )
-
-
 def _is_free(box: Any, kept: Iterable[Any]) -> bool:
     return not any(box.overlaps(other) for other in kept)
 
@@ -165,13 +150,6 @@ def _is_free(box: Any, kept: Iterable[Any]) -> bool:
 def _box(text: Any) -> Any:
     """The room of a text and of half the gap around it, in pixels of the drawing."""
     return text.get_window_extent().padded(GAP / 2)
-
-
-def _all_texts(figure: Any) -> Iterator[Any]:
-    """All texts that are drawn."""
-    from matplotlib.text import Text
-
-    return _shown(figure.findobj(Text))
 
 
 def _shown(texts: Iterable[Any]) -> Iterator[Any]:

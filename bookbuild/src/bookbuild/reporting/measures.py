@@ -1,47 +1,96 @@
-"""What can be reported under a key: values checked, written as JSON, and glued for the prose."""
+"""What chapters measure: values checked, written as JSON, glued for the prose, told to a reader."""
 
 import json
 import math
 import statistics
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 Over = Literal["seeds", "interval", "settings"]
 Plain = bool | float | list[float]
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a chapter reported: a number or a boolean, one a seed, an interval, or one a setting.
+
+    Over settings, `value` maps the name of each setting to a number, a boolean or a list of seeds.
+    """
+
+    value: Plain | Mapping[str, Plain]
+    over: Over | None
+
+    @classmethod
+    def of(cls, measure: Mapping[str, Any]) -> "Measured":
+        """Return what a measure has, in which texts may stand for infinity."""
+        return cls(_map(measure["value"], _read), measure["over"])
+
+    @property
+    def settings(self) -> dict[str, "Measured"]:
+        """What was measured in each setting; empty for a measure that is not over settings."""
+        parts = self.value.items() if isinstance(self.value, Mapping) else ()
+        return {name: Measured(v, "seeds" if isinstance(v, list) else None) for name, v in parts}
+
+    @property
+    def atoms(self) -> list[bool | float]:
+        """All single values: of every setting, and of every seed."""
+        if isinstance(self.value, Mapping):
+            return [atom for part in self.settings.values() for atom in part.atoms]
+        return list(self.value) if isinstance(self.value, list) else [self.value]
+
+    @property
+    def extent(self) -> str:
+        """The lowest and the highest of several numbers; nothing for truth values."""
+        low, high = min(self.atoms), max(self.atoms)
+        return "" if isinstance(low, bool) else f"{number(low)} to {number(high)}"
+
+    def __str__(self) -> str:
+        value = self.value
+        if isinstance(value, Mapping):
+            settings = f"{len(value)} setting{'s' * (len(value) > 1)}"
+            return f"{settings}, {self.extent}" if self.extent else settings
+        if isinstance(value, bool):
+            return "holds" if value else "does not hold"
+        if not isinstance(value, list):
+            return number(value)
+        if self.over == "interval":
+            return self.extent
+        if isinstance(value[0], bool):
+            return f"holds in {sum(value)} of {len(value)} seeds"
+        return f"{number(statistics.fmean(value))} ({self.extent}, n = {len(value)})"
 
 
 def write_measures(measures: Mapping[str, Mapping[str, Any]]) -> str:
     """Return measures as strict JSON, which knows infinity only as a text."""
-    texts = {
-        key: {
-            **measure,
-            "value": _map(measure["value"], lambda x: x if math.isfinite(x) else str(x)),
-        }
-        for key, measure in measures.items()
-    }
+    texts = _values(measures, lambda x: x if math.isfinite(x) else str(x))
     return json.dumps(texts, indent=1, allow_nan=False) + "\n"
 
 
 def read_measures(text: str | bytes) -> dict[str, dict[str, Any]]:
     """Return the measures that `write_measures` wrote."""
-    measures = json.loads(text)
-    return {
-        key: {
-            **measure,
-            "value": _map(measure["value"], lambda x: float(x) if isinstance(x, str) else x),
-        }
-        for key, measure in measures.items()
-    }
+    return _values(json.loads(text), _read)
+
+
+def _values(
+    measures: Mapping[str, Mapping[str, Any]], change: Callable[[Any], Any]
+) -> dict[str, dict[str, Any]]:
+    return {key: {**one, "value": _map(one["value"], change)} for key, one in measures.items()}
+
+
+def _read(atom: Any) -> Any:
+    return float(atom) if isinstance(atom, str) else atom
 
 
 def _map(value: Any, change: Callable[[Any], Any]) -> Any:
-    if isinstance(value, dict):
+    if isinstance(value, Mapping):
         return {name: _map(item, change) for name, item in value.items()}
     return [change(item) for item in value] if isinstance(value, list) else change(value)
 
 
 def plain_measure(key: str, value: Any, over: Over | None) -> Plain | dict[str, Plain]:
-    """Return the value in Python's own types, checked."""
+    """Return the value in Python's own types, checked; raise ValueError for another one."""
     if over not in (None, *get_args(Over)):
         choices = ", ".join(map(repr, get_args(Over)))
         raise ValueError(f"measure {key!r}: over is None or one of {choices}, not {over!r}")
@@ -49,12 +98,9 @@ def plain_measure(key: str, value: Any, over: Over | None) -> Plain | dict[str, 
         return _number(key, value)
     if over == "settings":
         return _plain_settings(key, value)
-    values = value.tolist() if hasattr(value, "tolist") else list(value)
-    numbers = [float(_number(key, item)) for item in values]
+    numbers = [float(item) for item in _plain(key, list(value), "")]
     if over == "interval" and (len(numbers) != 2 or numbers[0] > numbers[1]):
         raise ValueError(f"measure {key!r}: an interval is a pair low <= high, not {numbers}")
-    if not numbers:
-        raise ValueError(f"measure {key!r} has no seeds")
     return numbers
 
 
@@ -62,27 +108,23 @@ def _plain_settings(key: str, value: Any) -> dict[str, Plain]:
     """Return the value of each setting in Python's own types, checked."""
     if not isinstance(value, Mapping) or not value:
         raise ValueError(f"measure {key!r}: over settings, it maps at least one name to a value")
-    plain: dict[str, Plain] = {}
-    for name, item in value.items():
+    for name in value:
         if not isinstance(name, str) or not name.strip():
             raise ValueError(f"measure {key!r}: the name of a setting is a text, not {name!r}")
-        values = item.tolist() if hasattr(item, "tolist") else item
-        if isinstance(values, list | tuple):
-            if not values:
-                raise ValueError(f"measure {key!r} has no seeds in the setting {name!r}")
-            plain[name] = [_number(key, one) for one in values]
-        else:
-            plain[name] = _number(key, values)
-    if len({isinstance(atom, bool) for atom in _atoms(plain)}) > 1:
+    plain = {name: _plain(key, v, f" in the setting {name!r}") for name, v in value.items()}
+    if len({isinstance(atom, bool) for atom in Measured(plain, "settings").atoms}) > 1:
         raise ValueError(f"measure {key!r} is a truth value in some settings, a number in others")
     return plain
 
 
-def _atoms(value: Mapping[str, Plain]) -> list[bool | float]:
-    """Return all values of all settings and seeds."""
-    return [
-        atom for item in value.values() for atom in (item if isinstance(item, list) else [item])
-    ]
+def _plain(key: str, value: Any, where: str) -> Any:
+    """Return a number, or those of a list of seeds."""
+    plain = value.tolist() if hasattr(value, "tolist") else value
+    if not isinstance(plain, list | tuple):
+        return _number(key, plain)
+    if not plain:
+        raise ValueError(f"measure {key!r} has no seeds{where}")
+    return [_number(key, item) for item in plain]
 
 
 def _number(key: str, value: Any) -> bool | float:
@@ -103,23 +145,16 @@ def glued(key: str, value: Plain | dict[str, Plain], over: Over | None) -> dict[
     Over settings there is no single number of the key's own name; what a chapter wants to say of
     one setting, it reports or glues itself.
     """
-    if isinstance(value, dict):
-        atoms = _atoms(value)
-        number: dict[str, bool | float] = {f"{key}_settings": len(value)}
-        if isinstance(atoms[0], bool):
-            return number
-        return {**number, f"{key}_min": min(atoms), f"{key}_max": max(atoms)}
-    if not isinstance(value, list):
+    if not isinstance(value, list | dict):
         return {key: value}
+    atoms = Measured(value, over).atoms
+    ends: dict[str, bool | float] = {f"{key}_min": min(atoms), f"{key}_max": max(atoms)}
+    if isinstance(value, dict):
+        return {f"{key}_settings": len(value), **({} if isinstance(atoms[0], bool) else ends)}
+    mean = statistics.fmean(value)
     if over == "interval":
-        return {key: statistics.fmean(value), f"{key}_low": value[0], f"{key}_high": value[1]}
-    return {
-        key: statistics.fmean(value),
-        f"{key}_min": min(value),
-        f"{key}_max": max(value),
-        f"{key}_std": _spread(value),
-        f"{key}_n": len(value),
-    }
+        return {key: mean, f"{key}_low": value[0], f"{key}_high": value[1]}
+    return {key: mean, **ends, f"{key}_std": _spread(value), f"{key}_n": len(value)}
 
 
 def _spread(values: list[float]) -> float:
@@ -127,3 +162,15 @@ def _spread(values: list[float]) -> float:
     if all(map(math.isfinite, values)):
         return statistics.stdev(values) if len(values) > 1 else 0.0
     return 0.0 if len(set(values)) == 1 else math.inf
+
+
+def number(value: float) -> str:
+    """Return a number to four significant digits, as a reader writes it."""
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    if value == int(value) and abs(value) < 1e6:
+        return f"{int(value)}".replace("-", "−")
+    digits, _, exponent = f"{value:.4g}".partition("e")
+    power = str(int(exponent or 0)).translate(RAISED)
+    scale = f"10{power}" if digits == "1" else f"{digits} × 10{power}"
+    return (scale if exponent else digits).replace("-", "−")

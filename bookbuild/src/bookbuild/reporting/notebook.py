@@ -5,13 +5,14 @@ import json
 import math
 import os
 import re
+import sys
 import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from . import drawing, provenance
-from .checks import Check
+from .expectations import Check
 from .measures import Over, glued, plain_measure, write_measures
 
 OUTPUT = "BOOKBUILD_OUTPUT"
@@ -77,10 +78,15 @@ def check(what: str, value: Any, *, over: Over | None = None, **bound: Any) -> N
         report(key, value, over=over)
     bounds = {form: list(b) if isinstance(b, tuple) else b for form, b in bound.items()}
     measure = _measures[key] | {"judged": False, "check": {"what": what, **bounds}}
-    checked = Check.of(measure, judged=_profile() == "paper")
+    shell = notebook_shell()
+    profile = shell.user_ns.get("profile") if shell else None
+    checked = Check.of(measure, judged=profile == "paper")  # bounds are about the paper's sizes
     _measures[key] = measure
     _write_measures()
-    _display(checked.line())
+    if shell:
+        from IPython.display import HTML, display
+
+        display(HTML(checked.line()))
 
 
 def show(
@@ -128,23 +134,9 @@ def _write_measures() -> None:
     path.write_text(write_measures(_measures), encoding="utf-8")
 
 
-def _profile() -> str:
-    """Return the chapter's parameter of this name: bounds are about the paper's sizes."""
-    try:
-        from IPython import get_ipython
-    except ImportError:
-        return ""
-    shell = get_ipython()
-    return str(shell.user_ns.get("profile", "")) if shell else ""
-
-
-def _display(text: str) -> None:
-    """Show HTML below the cell, in a notebook."""
-    from IPython import get_ipython
-    from IPython.display import HTML, display
-
-    if get_ipython() is not None:
-        display(HTML(text))
+def notebook_shell() -> Any:
+    """Return the notebook's IPython; None in a plain Python."""
+    return getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
 
 
 def _output() -> Path:
@@ -154,11 +146,10 @@ def _output() -> Path:
 def _glue(name: str, number: bool | float) -> None:
     """Glue the number where myst_nb and a notebook are at hand (Colab has no myst_nb)."""
     try:
-        from IPython import get_ipython
         from myst_nb import glue
     except ImportError:
         return
-    if get_ipython() is not None:
+    if notebook_shell() is not None:
         glue(name, number, display=False)
 
 
@@ -204,13 +195,9 @@ def _provenance_fold(name: str, settings: dict[str, Any]) -> str:
         "wall time": f"{settings['seconds']:.1f} s",
     }
     items = [f"<dt>{key}</dt><dd>{html.escape(value)}</dd>" for key, value in rows.items() if value]
-    url = os.environ.get(FIGURES_URL)
-    if url:
-        links = (
-            f'<a href="{url}/{name}.{kind}" download>{kind.upper()}</a>' for kind in ("json", "svg")
-        )
+    if url := os.environ.get(FIGURES_URL):
+        kinds = ("json", "svg")
+        links = [f'<a href="{url}/{name}.{kind}" download>{kind.upper()}</a>' for kind in kinds]
         items.append(f"<dt>download</dt><dd>{' · '.join(links)}</dd>")
-    return (
-        f"{FOLD_OPENING}<summary>How this figure was made</summary>"
-        f"<dl>{''.join(items)}</dl></details>"
-    )
+    summary = "<summary>How this figure was made</summary>"
+    return f"{FOLD_OPENING}{summary}<dl>{''.join(items)}</dl></details>"

@@ -4,7 +4,7 @@ import os
 import sys
 from pathlib import Path
 
-from .notebook import OUTPUT
+from .notebook import OUTPUT, notebook_shell
 
 MARKS = ("_toc.yml", "_config.yml")
 
@@ -14,12 +14,13 @@ def enter_root() -> None:
 
     A reader's kernel begins in the folder of its notebook. A build's begins where it should.
     """
-    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     here = Path.cwd()
-    if shell is None or OUTPUT in os.environ or all((here / mark).is_file() for mark in MARKS):
+    if notebook_shell() is None or OUTPUT in os.environ or _is_root(here):
         return
-    for folder in here.parents:
-        if all((folder / mark).is_file() for mark in MARKS):
-            os.chdir(folder)
-            sys.path.insert(0, str(folder / "src"))
-            return
+    if root := next(filter(_is_root, here.parents), None):
+        os.chdir(root)
+        sys.path.insert(0, str(root / "src"))
+
+
+def _is_root(folder: Path) -> bool:
+    return all((folder / mark).is_file() for mark in MARKS)

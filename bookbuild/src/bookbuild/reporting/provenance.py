@@ -6,6 +6,7 @@ import platform
 import subprocess
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -18,21 +19,16 @@ def commit(folder: Path | None = None, *, below: str = ".") -> str:
     if folder is None and COMMIT in os.environ:
         return os.environ[COMMIT]
     head = _git(folder, "rev-parse", "--short=12", "HEAD")
-    if not head:
-        return "unknown"
-    return head + (
-        " with uncommitted changes" if _git(folder, "status", "--porcelain", below) else ""
-    )
+    changed = head and _git(folder, "status", "--porcelain", below)
+    return f"{head or 'unknown'}{' with uncommitted changes' if changed else ''}"
 
 
 def versions(packages: tuple[str, ...] = ("torch", "numpy", "matplotlib")) -> dict[str, str]:
     """Return the versions of Python and of those packages that are installed."""
     found = {"python": platform.python_version()}
     for package in packages:
-        try:
+        with suppress(PackageNotFoundError):
             found[package] = version(package)
-        except PackageNotFoundError:
-            continue
     return found
 
 

@@ -11,8 +11,7 @@ from rich.filesize import decimal as readable_size
 
 from bookbuild.errors import raise_if_any
 from bookbuild.ledger.claims import Finding
-from bookbuild.ledger.records import Records
-from bookbuild.ledger.tables import SCHEMA, ledger_csv, ledger_json, ledger_row
+from bookbuild.ledger.records import SCHEMA, Records, ledger_csv, ledger_json, ledger_row
 from bookbuild.ledger.templates import CLAIMS, claim_address, render
 from bookbuild.reporting.notebook import FIGURES_FOLDER
 from bookbuild.results.executed import Entry

@@ -13,10 +13,10 @@ from bookbuild.ledger.counts import (
     unrenewed,
     verdict_counts,
     verdict_summary,
+    wrong_trainings,
 )
 from bookbuild.ledger.pages import results_table, verdict_matrix, verdict_table
 from bookbuild.ledger.records import Records
-from bookbuild.ledger.trainings import wrong_trainings
 from bookbuild.results.executed import Entry
 from bookbuild.site.data import catalogue
 from bookbuild.site.lookup.formulas import readable
