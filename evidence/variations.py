@@ -95,6 +95,8 @@ def read_variations(root: Path) -> list[Variation]:
 def _read(document: Mapping[str, Any]) -> Iterator[Variation]:
     for seed in document.get("seeds", ()):
         yield Variation(f"seed {seed}", "seed", seed=int(seed))
+    for chapter, seeds in document.get("more_seeds", {}).items():
+        yield from (Variation(f"seed {one}", "seed", (chapter,), seed=one) for one in seeds)
     for name, environment in document.get("roundings", {}).items():
         yield Variation(f"rounding {name}", "rounding", environment=dict(environment))
     for name in document.get("devices", ()):

@@ -53,7 +53,7 @@ def without(*names: str) -> dict[str, Any]:
         ([ROW | {"id": "A slope"}], "'id' is not in kebab-case: 'A slope'"),
         (
             [ROW | {"kind": "old"}],
-            "'kind' is not one of paper, sharper, new, companion, erratum: 'old'",
+            "'kind' is not one of paper, sharper, new, companion",
         ),
         ([ROW | {"chapter": "paper/9"}], "the chapter 'paper/9' does not exist"),
         ([ROW | {"expect": {"near": 2}}], "'expect' is not exactly one of within"),

@@ -112,8 +112,8 @@ def mixed(n_layers: int, hops: int, limit: int, **more: Any) -> Cell:
     return Cell(n_layers, (tuple(range(1, hops + 1)),), limit, **more)
 
 
-# Two hops alone where they were not learned within the limit, and the mixture beside them: with four
-# times the limit, and with four times the batch, twice the width or other seeds besides.
+# Two hops alone where they were not learned within the limit, and the mixture beside them: with
+# four times the limit, and with four times the batch, twice the width or other seeds besides.
 CHANGES: tuple[dict[str, int], ...] = (
     {},
     {"batch_size": 128},
