@@ -1,15 +1,13 @@
 """What is told while chapters run, and how the news leaves the kernel."""
 
-import io
 import json
 import logging
 from pathlib import Path
 from unittest import mock
 
 import pytest
-from rich.console import Console
 
-from bookbuild.execution.display import LiveDisplay, PlainDisplay, choose_display
+from bookbuild.execution.display import Display
 from bookbuild.reporting import progress
 
 
@@ -20,7 +18,7 @@ def record(experiment: str, step: int, time: float) -> dict[str, object]:
 def told(*steps: tuple[str, int, float]) -> list[str]:
     """What is printed of a chapter whose experiments are at these steps at these times."""
     now, lines = 0.0, list[str]()
-    display = PlainDisplay(lines.append)
+    display = Display(lines.append)
     with mock.patch("time.time", side_effect=lambda: now):
         display.start("paper/a")
         display.progress("paper/a", None)
@@ -46,21 +44,6 @@ def test_the_time_left_is_that_of_the_current_experiment() -> None:
         "paper/a: quick, step 0 of 100",
         "paper/a: quick, step 60 of 100, about 20 s left",
     ]
-
-
-def test_a_terminal_gets_a_live_line_for_each_chapter() -> None:
-    console = Console(file=io.StringIO(), force_terminal=True, width=120)
-    display = choose_display(console)
-    assert isinstance(display, LiveDisplay)
-    with display:
-        display.start("paper/a")
-        display.progress("paper/a", record("figure 4", 30, 1.0))
-        display._progress.refresh()
-        display.done("paper/a", 2.0, failed=True)
-    text = console.file.getvalue()
-    assert "figure 4" in text
-    assert "30/100" in text
-    assert "failed after" in text
 
 
 def test_the_file_has_what_matters_and_not_every_step(

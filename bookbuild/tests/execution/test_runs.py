@@ -221,6 +221,11 @@ def test_a_run_that_was_changed_by_hand_is_refused_and_one_made_again_recorded(
             File(file.file, tmp_path, tmp_path / "src")
 
 
+def called(function: Callable[[int], int], size: int) -> int:
+    """Call a function, as the sweep does in a worker."""
+    return function(size)
+
+
 def failing(size: int) -> int:
     """A run that fails for one size."""
     if size == 2:
@@ -230,8 +235,8 @@ def failing(size: int) -> int:
 
 def test_each_result_is_handed_over_and_an_error_is_no_result() -> None:
     found: list[tuple[int, int]] = []
-    executor = Recording(Serial(), (int,), lambda size, result, *_: found.append((size, result)))
-    assert executor.submit(failing, 5).result() == -5
+    executor = Recording(Serial(), lambda size, result, *_: found.append((size, result)))
+    assert executor.submit(called, failing, 5).result() == -5
     with pytest.raises(ArithmeticError, match="two"):
-        executor.submit(failing, 2).result()
+        executor.submit(called, failing, 2).result()
     assert found == [(5, -5)]

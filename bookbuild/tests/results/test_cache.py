@@ -87,7 +87,7 @@ def test_a_kept_result_is_recalled_and_a_damaged_one_is_not(
     path.write_bytes(path.read_bytes()[:-1])
     with pytest.raises(KeyError):
         remembering.get(TASK)
-    assert "is damaged: set aside" in caplog.text
+    assert "is damaged: computed again" in caplog.text
 
 
 def test_keys_are_of_function_configuration_and_device(remembering: StoredCache) -> None:

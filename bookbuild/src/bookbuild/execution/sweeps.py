@@ -1,104 +1,32 @@
-"""Declared grids of runs, and their computation into the store."""
+"""Completion of a file of stored runs: what it lacks is computed, each run kept as it ends.
 
-import dataclasses
-import importlib
-import itertools
+That happens in a process of its own: python -m bookbuild.execution.sweeps ORDER.
+"""
+
 import json
-import math
+import os
+import signal
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+import time
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple, get_type_hints
+from typing import Any
 
-from bookbuild.errors import BookError, raise_if_any
-from bookbuild.processes import sources_first
-from bookbuild.results.cache import order_of
-from bookbuild.results.snapshot import frozen, sources
+from bookbuild.errors import BookError
+from bookbuild.processes import die_with_parent, sources_first
+from bookbuild.reporting.provenance import commit, versions
+from bookbuild.results import cache
+from bookbuild.results.snapshot import SOURCES, frozen, sources
 from bookbuild.results.store import Store
-from bookbuild.schema import faults, load
 from bookbuild.settings import Settings
-from running.records import made_again, name_of
+from running.cache import attached
+from running.records import Entry
 
 from .execute import tidy
-from .runs import File, file_of
+from .runs import File, Recording, file_of
 
-SWEEPER = (sys.executable, "-m", "bookbuild.execution.sweeper")
-SCHEMA = Path(__file__).with_name("grid.schema.json")
-MOST_RUNS = 1_000_000
-
-
-class Grid(NamedTuple):
-    """A function of the science and the configurations it is to be applied to."""
-
-    function: Callable[[Any], Any]
-    configurations: list[Any]
-
-
-def read_grid(path: Path, device: str) -> Grid:
-    """Return the grid a file declares; raise BookError with a sentence for each fault.
-
-    The function takes one frozen dataclass. A field of it called device is set to the device.
-    """
-    declared = load(path, path)
-    raise_if_any(f"{path}: {fault.clause}." for fault in faults(declared, SCHEMA))
-    axes, fixed = declared["grid"], declared.get("fixed", {})
-    raise_if_any(
-        f"{path}: the setting {name!r} is both fixed and varied; keep one of the two."
-        for name in axes.keys() & fixed.keys()
-    )
-    count = math.prod(map(len, axes.values()))
-    if count > MOST_RUNS:
-        raise BookError(f"{path} asks for {count} runs, and at most {MOST_RUNS} are allowed.")
-    function, kind = _declared(path, declared["function"])
-    hints = get_type_hints(kind)
-    given = fixed | ({"device": device} if "device" in hints else {})
-    configurations = []
-    for point in itertools.product(*axes.values()):
-        checked = {}
-        for name, value in (given | dict(zip(axes, point, strict=True))).items():
-            if name not in hints:
-                raise BookError(f"{path}: {kind.__name__} has no setting {name!r}.")
-            try:
-                checked[name] = made_again(hints[name], value)
-            except TypeError:
-                wanted = name_of(hints[name])
-                told = f"{path}: {name!r} is of type {wanted}, not {value!r:.40}."
-                raise BookError(told) from None
-        try:
-            configurations.append(kind(**checked))
-        except (TypeError, ValueError) as error:
-            raise BookError(f"{path}: {' '.join(str(error).split())}.") from error
-    return Grid(function, configurations)
-
-
-def _declared(path: Path, name: str) -> tuple[Callable[[Any], Any], type[Any]]:
-    """Return the function with this dotted name, and the dataclass that it takes."""
-    module, _, attribute = name.rpartition(".")
-    try:
-        function = getattr(importlib.import_module(module), attribute)
-    except (ImportError, AttributeError) as error:
-        raise BookError(f"{path}: the function {name!r} does not exist.") from error
-    try:
-        hints = get_type_hints(function) if callable(function) else {}
-    except (TypeError, NameError):  # it is no function, or its annotations cannot be read
-        hints = {}
-    kinds = [kind for name, kind in hints.items() if name != "return"]
-    if len(kinds) != 1 or not (isinstance(kinds[0], type) and dataclasses.is_dataclass(kinds[0])):
-        raise BookError(
-            f"{path}: the function {function!r} must take one argument, a dataclass with its "
-            "settings."
-        )
-    return function, kinds[0]
-
-
-def run_sweep(path: Path, settings: Settings, scheduler: str | None) -> None:
-    """Compute what a file declares and the store lacks; raise BookError where that fails."""
-    if not _swept({"grid": str(path), "name": path.stem}, settings, scheduler):
-        raise BookError(
-            "The sweep is not complete: run the command again to continue; what is finished is "
-            "kept."
-        )
+COMMAND = (sys.executable, "-m", __name__)
 
 
 def run_stored(
@@ -106,12 +34,31 @@ def run_stored(
 ) -> list[Any]:
     """Compute what a file of stored runs lacks, for so many minutes; return what is left.
 
-    Raises BookError where that fails.
+    It is computed on sources that an edit cannot reach. Raises BookError where that fails.
     """
-    file, seconds = file_of(name, settings.root), None if minutes is None else 60.0 * minutes
+    file = file_of(name, settings.root)
     File(file, settings.root, sources(settings))  # a damaged one is told at once
-    asked = {"root": str(settings.root), "name": name}
-    if not _swept(asked, settings, scheduler, seconds):
+    tidy(settings)
+    Store(settings.results).check()
+    with frozen(settings) as copied:
+        order = {
+            "root": str(settings.root),
+            "name": name,
+            "scheduler": scheduler,
+            "jobs": settings.jobs,
+            "cache": cache.order_of(copied, {}),
+        }
+        process = subprocess.Popen(
+            [*COMMAND, json.dumps(order)], env=sources_first(sources(copied))
+        )
+        try:
+            failed = process.wait(None if minutes is None else 60.0 * minutes) != 0
+        except subprocess.TimeoutExpired:
+            failed = False
+        finally:
+            process.terminate()
+            process.wait()
+    if failed:
         raise BookError(
             "The stored runs are not complete: run the command again to continue; what is "
             "finished is kept."
@@ -119,34 +66,60 @@ def run_stored(
     return File(file, settings.root, sources(settings)).lacking
 
 
-def _swept(
-    asked: Mapping[str, str],
-    settings: Settings,
-    scheduler: str | None,
-    seconds: float | None = None,
-) -> bool:
-    """Compute in a process of its own, on sources that an edit cannot reach; end it in time.
+def complete(name: str, root: Path, src: Path) -> None:
+    """Compute what a file lacks, through the cache in use, and write it after each run."""
+    from running import sweep
+    from running.executors import default_executor
 
-    Returns whether nothing went wrong.
-    """
-    tidy(settings)
-    Store(settings.results).check()
-    with frozen(settings) as settings:
-        order: dict[str, Any] = {
-            **asked,
-            "scheduler": scheduler,
-            "jobs": settings.jobs,
-            "cache": order_of(settings, {}),
-        }
-        process = subprocess.Popen(
-            [*SWEEPER, json.dumps(order)],
-            env=sources_first(sources(settings)),
-        )
-        try:
-            return process.wait(seconds) == 0
-        except subprocess.TimeoutExpired:
-            return True
-        finally:
-            if process.poll() is None:
-                process.terminate()
-                process.wait()
+    file, computed = File(file_of(name, root), root, src), 0
+    lacking = file.lacking
+    made_at, of = commit(root, below=SOURCES), versions(file.runs.packages)
+
+    def keep(configuration: Any, result: Any, seconds: float | None, machine: str | None) -> None:
+        nonlocal computed
+        date = datetime.now(UTC).isoformat(timespec="seconds")
+        file.keep(Entry(configuration, file.code, made_at, machine, of, seconds, date, result))
+        computed += machine is not None
+        print(f"{name}: {len(lacking) - len(file.lacking)} of {len(lacking)} runs", flush=True)
+
+    begun = time.monotonic()
+    with default_executor() as pool:
+        results = sweep.run(file.runs.bound(root), lacking, Recording(pool, keep), label=name)
+    for configuration, result in zip(lacking, results, strict=True):
+        if configuration in file.lacking:  # the cache had it
+            keep(configuration, result, None, None)
+    print(
+        f"{computed} runs computed in {time.monotonic() - begun:.0f} s, "
+        f"{len(lacking) - computed} were in the store"
+    )
+
+
+def main(order: str) -> int:
+    """Compute what an order asks for; return 0, or 1 after a sentence about what is wrong."""
+    import torch
+
+    from running.executors import SCHEDULER
+
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    die_with_parent()
+    asked = json.loads(order)
+    torch.set_num_threads(asked["jobs"])
+    kept = cache.StoredCache.ordered(asked["cache"])
+    if asked["scheduler"]:
+        os.environ[SCHEDULER] = asked["scheduler"]
+    try:
+        with attached(kept):
+            complete(asked["name"], Path(asked["root"]), kept.sources)
+    except KeyboardInterrupt:
+        print("Cancelled.", file=sys.stderr)
+        return 1
+    except Exception as error:  # whatever a run may raise: the sweep has to name it
+        notes = "".join(f" ({note})" for note in getattr(error, "__notes__", ()))
+        kind = "" if isinstance(error, BookError) else f"{type(error).__name__}: "
+        print(f"{kind}{error}{notes}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))
