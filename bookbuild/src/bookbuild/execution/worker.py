@@ -3,6 +3,8 @@
 Its kernel is forked instead of started where it was forked itself, with all that was loaded there.
 """
 
+import asyncio
+import atexit
 import json
 import os
 import resource
@@ -11,7 +13,7 @@ import tempfile
 import traceback
 from importlib.metadata import EntryPoint
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import nbformat
 import papermill
@@ -45,7 +47,10 @@ def main(folder: str, *, forks: bool = False) -> int:
             os.dup2(target.fileno(), stream.fileno())
     os.environ.update(order["environment"])
     if forks:
-        _fork_a_kernel()
+        factory = KernelProvisionerFactory.instance()
+        name = factory.default_provisioner_name
+        ours = f"{__name__}:{Provisioner.__name__}"
+        factory.provisioners[name] = EntryPoint(name, ours, factory.GROUP_NAME)
     die_with_parent()
     with tempfile.TemporaryDirectory(prefix="kernel-", dir=order["sockets"]) as runtime:
         os.environ["JUPYTER_RUNTIME_DIR"] = runtime
@@ -104,19 +109,9 @@ def _cause(error: Exception, timeout: object) -> str:
 
 
 class Forked(psutil.Process):
-    """A kernel that waits for its command; to Jupyter it is a `subprocess.Popen` without pipes."""
+    """A kernel as a child of this process; to Jupyter it is a `subprocess.Popen` without pipes."""
 
     stdin = stdout = stderr = None
-
-    def __init__(self) -> None:
-        heard, told = os.pipe()
-        number = os.fork()
-        if not number:
-            os.close(told)
-            _become_a_kernel(heard)
-        os.close(heard)
-        self.order = os.fdopen(told, "w", encoding="utf-8")
-        super().__init__(number)
 
     def poll(self) -> int | None:
         """Return the code with which the kernel ended, or None while it runs."""
@@ -126,14 +121,21 @@ class Forked(psutil.Process):
             return None
 
 
-def _become_a_kernel(heard: int) -> None:
-    """Wait for the command of a kernel, and run that kernel until this process ends."""
+class Provisioner(LocalProvisioner):
+    """Jupyter asks this for a kernel: it forks one of this very Python."""
+
+    async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> KernelConnectionInfo:
+        """Fork a kernel, which takes over the arguments of a command."""
+        number = os.fork()
+        if not number:
+            _become_a_kernel(cmd[2:], kwargs["env"], kwargs.get("cwd") or os.getcwd())
+        self.process, self.pid, self.pgid = Forked(number), number, number
+        return self.connection_info
+
+
+def _become_a_kernel(arguments: list[str], environment: dict[str, str], folder: str) -> None:
+    """Run a kernel until this process ends, with everything that its parent has loaded."""
     os.setsid()  # Jupyter signals a kernel and what it started as one group
-    with os.fdopen(heard, encoding="utf-8") as stream:
-        told = stream.read()
-    if not told:  # no kernel was asked for
-        sys.exit()
-    arguments, environment, folder = json.loads(told)
     # A kernel ends with its parent, which Jupyter looks up in an environment that was another.
     sys.argv = [*arguments, f"--IPKernelApp.parent_handle={os.getppid()}"]
     os.environ.clear()
@@ -143,34 +145,12 @@ def _become_a_kernel(heard: int) -> None:
         del sys.path[0]  # where the build was started; Jupyter puts the kernel's folder there
     for name in [name for name in sys.modules if name.partition(".")[0] == BOOK]:
         del sys.modules[name]  # loaded again, so that its clocks start with the kernel
-    kernelapp.launch_new_instance()
-    sys.exit()
-
-
-class Provisioner(LocalProvisioner):
-    """Jupyter asks this for a kernel: it hands out the forked one, of this very Python."""
-
-    waiting: ClassVar[Forked | None] = None
-
-    async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> KernelConnectionInfo:
-        """Hand out the forked kernel, or start one."""
-        kernel, Provisioner.waiting = Provisioner.waiting, None
-        if kernel is None:
-            return await super().launch_kernel(cmd, **kwargs)
-        with kernel.order as stream:
-            json.dump([cmd[2:], kwargs["env"], kwargs.get("cwd") or os.getcwd()], stream)
-        self.process, self.pid, self.pgid = kernel, kernel.pid, kernel.pid
-        return self.connection_info
-
-
-def _fork_a_kernel() -> None:
-    """Fork the first kernel that Jupyter will be asked for; there must be no threads yet."""
-    Provisioner.waiting = Forked()
-    factory = KernelProvisionerFactory.instance()
-    name = factory.default_provisioner_name
-    factory.provisioners[name] = EntryPoint(
-        name, f"{__name__}:{Provisioner.__name__}", factory.GROUP_NAME
-    )
+    asyncio.set_event_loop(asyncio.new_event_loop())  # the other one runs in the parent
+    try:
+        kernelapp.launch_new_instance()
+    finally:  # what called this is the parent's
+        atexit._run_exitfuncs()
+        os._exit(0)
 
 
 if __name__ == "__main__":
