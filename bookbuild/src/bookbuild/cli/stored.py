@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from bookbuild.execution.sweeps import run_stored
+from bookbuild.execution.runs import run_stored
 from bookbuild.settings import Settings, core_count
 
 from .options import commands, tell, whole
@@ -20,5 +20,5 @@ from .options import commands, tell, whole
 def runs(name: str, minutes: int | None, jobs: int | None, scheduler: str | None) -> None:
     """Compute the stored runs that the file NAME lacks or that other code has made."""
     settings = Settings(Path.cwd(), jobs=jobs or core_count())
-    left = run_stored(name, settings, scheduler, minutes)
+    left = run_stored(name, settings, scheduler, minutes or 0)
     tell(f"{name}: {len(left)} stored runs are left to compute" if left else f"{name}: complete")

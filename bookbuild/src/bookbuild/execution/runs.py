@@ -1,24 +1,28 @@
-"""Stored runs: their registry, which of them are current, and the files that keep them."""
+"""Stored runs: their registry, which of them are current, and how a file is completed."""
 
 import importlib
 import json
+import signal
 import time
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
+from datetime import UTC, datetime
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 from bookbuild.errors import BookError
 from bookbuild.ledger.outcomes import RECORD, Runs, read_outcomes, replaced, text_of
+from bookbuild.reporting.provenance import commit, versions
 from bookbuild.results import cache
 from bookbuild.results.keys import code_of, digest
 from bookbuild.results.machine import machine_name
-from bookbuild.results.snapshot import sources
-from bookbuild.results.store import write_whole
+from bookbuild.results.snapshot import SOURCES, sources
+from bookbuild.results.store import Store, write_whole
 from bookbuild.settings import Settings
 from bookbuild.source.book import read_book
 from bookbuild.source.chapters import Chapter
+from running.cache import attached
 from running.records import Entry, StoredRuns, written
 
 
@@ -129,6 +133,56 @@ def file_of(name: str, root: Path) -> str:
         known = ", ".join(sorted(files)) or "none"
         raise BookError(f"There are no stored runs called {name!r}; the known names are: {known}.")
     return files[name]
+
+
+def run_stored(name: str, settings: Settings, scheduler: str | None, minutes: int = 0) -> list[Any]:
+    """Compute what a file of stored runs lacks, for so many minutes or to the end; return the rest.
+
+    Each run is written when it ends. Raises BookError where one fails, once all others have ended.
+    """
+    import torch
+
+    from running import sweep
+    from running.executors import default_executor
+
+    root, src = settings.root, sources(settings)
+    file, computed = File(file_of(name, root), root, src), 0
+    Store(settings.results).check()
+    wanted, threads, begun = file.lacking, torch.get_num_threads(), time.monotonic()
+    made_at, of = commit(root, below=SOURCES), versions(file.runs.packages)
+
+    def keep(configuration: Any, result: Any, seconds: float | None, machine: str | None) -> None:
+        nonlocal computed
+        date = datetime.now(UTC).isoformat(timespec="seconds")
+        file.keep(Entry(configuration, file.code, made_at, machine, of, seconds, date, result))
+        computed += machine is not None
+        print(f"{name}: {len(wanted) - len(file.lacking)} of {len(wanted)} runs", flush=True)
+
+    torch.set_num_threads(settings.jobs)
+    signal.signal(signal.SIGALRM, signal.default_int_handler)
+    signal.alarm(60 * minutes)
+    try:
+        kept = cache.StoredCache.ordered(cache.order_of(settings, {}))
+        with attached(kept), default_executor(scheduler) as pool:
+            results = sweep.run(file.runs.bound(root), wanted, Recording(pool, keep), label=name)
+        for configuration, result in zip(wanted, results, strict=True):
+            if configuration in file.lacking:  # the cache had it
+                keep(configuration, result, None, None)
+    except KeyboardInterrupt:
+        if not 0 < 60 * minutes <= time.monotonic() - begun:
+            raise
+    except Exception as error:  # whatever a run may raise: a sentence has to name it
+        notes = "".join(f" ({note})" for note in getattr(error, "__notes__", ()))
+        raise BookError(
+            f"{type(error).__name__}: {error}{notes}",
+            "The stored runs are not complete: run the command again to continue; what is "
+            "finished is kept.",
+        ) from error
+    finally:
+        signal.alarm(0)
+        torch.set_num_threads(threads)
+    print(f"{computed} runs computed in {time.monotonic() - begun:.0f} s")
+    return file.lacking
 
 
 def remark(chapter: Chapter, settings: Settings) -> str:

@@ -16,8 +16,7 @@ from bookbuild.costs import (
 )
 from bookbuild.errors import BookError, raise_if_any
 from bookbuild.execution.display import Display
-from bookbuild.execution.runs import File
-from bookbuild.execution.sweeps import run_stored
+from bookbuild.execution.runs import File, run_stored
 from bookbuild.ledger.claims import Claim, read_claims
 from bookbuild.pipeline import renew_book
 from bookbuild.reporting.provenance import versions
