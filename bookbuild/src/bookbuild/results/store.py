@@ -21,6 +21,7 @@ from bookbuild.errors import BookError
 Kind = Literal["chapter", "sweep", "training", "checkpoint", "published"]
 
 SUFFIX = ".result"
+OTHERS = "set-aside"
 # what zipfile and json raise of bytes that nobody has checked: RecursionError of deep JSON and
 # NotImplementedError of an unknown compression are kinds of RuntimeError
 UNREADABLE = (
@@ -68,15 +69,25 @@ class Store:
         return stored
 
     def get(self, key: str) -> tuple[Stored | None, str]:
-        """Return the sound result of a key, if there is one, and a sentence if it is damaged."""
+        """Return the sound result of a key, if there is one, and a sentence if it is damaged.
+
+        A damaged one is set aside.
+        """
+        path, aside = self.path(key), self.folder / OTHERS / self.path(key).name
         try:
-            return opened(self.path(key).read_bytes(), key), ""
+            return opened(path.read_bytes(), key), ""
         except FileNotFoundError:
             return None, ""
         except OSError as error:
             return None, f"Stored result {key} cannot be read ({reason(error)}): computed again."
         except DamagedError as damage:
-            return None, f"Stored result {key} {damage}: computed again."
+            told = f"Stored result {key} {damage}"
+        try:
+            aside.parent.mkdir(exist_ok=True)
+            os.replace(path, aside)
+        except OSError as error:
+            return None, f"{told} and stays where it is: {reason(error)}."
+        return None, f"{told}: set aside in {OTHERS}, computed again."
 
     def check(self) -> None:
         """Raise BookError where nothing can be kept, before hours are spent on results."""
