@@ -20,9 +20,9 @@ class Display:
         self._last[chapter] = time.time()
         self._write(f"{chapter}: started")
 
-    def progress(self, chapter: str, record: Mapping[str, Any] | None) -> None:
-        """Tell how far a chapter is: experiment, step, total and the time of the record."""
-        if record is None:
+    def progress(self, chapter: str, record: Mapping[str, Any]) -> None:
+        """Tell how far a chapter is: experiment, step, total and time, if it has said so."""
+        if not record:
             return
         opened = self._opened.get(chapter)
         if opened is None or opened["experiment"] != record["experiment"]:

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import nbformat
 import psutil
@@ -94,11 +95,14 @@ def _execute(
     display.start(chapter.name)
     try:
         while (code := server.code(folder)) is None:
-            display.progress(chapter.name, _progress(folder))
+            display.progress(chapter.name, _read(folder / PROGRESS_FILE))
             time.sleep(SECONDS_BETWEEN_LOOKS)
-        seconds = time.monotonic() - started
-        _check(chapter, code, folder, settings)
-        entry = _stored(chapter, key, folder, settings, seconds)
+        used = {"seconds": round(time.monotonic() - started, 1)}
+        end = _read(folder / END_FILE) or {"cause": f"its process ended with code {code}"}
+        shutil.rmtree(settings.failed / chapter.name, ignore_errors=True)
+        if "cause" in end:
+            raise BookError(_failure(chapter, folder, settings, end))
+        entry = _stored(chapter, key, folder, settings, used | end)
         return entry
     finally:
         display.done(chapter.name, time.monotonic() - started, failed=entry is None)
@@ -153,40 +157,31 @@ def _environment(chapter: Chapter, folder: Path, settings: Settings) -> dict[str
     }
 
 
-def _progress(folder: Path) -> dict[str, object] | None:
-    """Return the newest progress record of a chapter, if there is one."""
+def _read(path: Path) -> dict[str, Any]:
+    """Return what the last line of a file says in JSON; nothing where there is none."""
     try:
-        return json.loads((folder / PROGRESS_FILE).read_text(encoding="utf-8").splitlines()[-1])
+        return json.loads(path.read_text(encoding="utf-8").splitlines()[-1])
     except (OSError, ValueError, IndexError):
-        return None
+        return {}
 
 
-def _check(chapter: Chapter, code: int, folder: Path, settings: Settings) -> None:
-    """Raise BookError for a chapter that failed, once its remains are kept."""
+def _failure(chapter: Chapter, folder: Path, settings: Settings, end: Mapping[str, Any]) -> str:
+    """Return a sentence about a chapter that failed, once its remains are kept."""
     kept = settings.failed / chapter.name
-    shutil.rmtree(kept, ignore_errors=True)
-    # A dead kernel leaves a notebook that claims to be complete: the return code alone counts.
-    if code == 0:
-        return
     kept.mkdir(parents=True)
     for path in (folder / ENTRY / executed.NOTEBOOK_FILE, folder / LOG_FILE):
         if path.is_file():
             shutil.move(path, kept / path.name)
-    try:
-        end = json.loads((folder / END_FILE).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        end = {"cause": f"its process ended with code {code}"}
     cell = f", cell {end['cell']} ({end['line']})" if "cell" in end else ""
     where = kept.relative_to(settings.root)
-    raise BookError(f"Chapter {chapter.name}{cell} failed: {end['cause']}; see {where}.")
+    return f"Chapter {chapter.name}{cell} failed: {end['cause']}; see {where}."
 
 
 def _stored(
-    chapter: Chapter, key: str, folder: Path, settings: Settings, seconds: float
+    chapter: Chapter, key: str, folder: Path, settings: Settings, used: Mapping[str, float]
 ) -> executed.Entry:
     """Keep a chapter's outputs with their origin; raise BookError where that fails."""
-    said = folder / VERSIONS_FILE
-    versions = json.loads(said.read_text(encoding="utf-8")) if said.is_file() else {}
+    versions = _read(folder / VERSIONS_FILE)
     if versions != provenance.versions():
         raise BookError(f"Chapter {chapter.name} was executed by other versions: {versions}.")
     path = folder / ENTRY / executed.NOTEBOOK_FILE
@@ -203,8 +198,7 @@ def _stored(
         **({"gpu": gpu()} if settings.device == "cuda" else {}),
         "threads": settings.threads_each,
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
-        "seconds": round(seconds, 1),
-        **json.loads((folder / END_FILE).read_text(encoding="utf-8")),
+        **used,
         "asked": _asked(folder / ASKED_FILE),
     }
     return executed.store(settings, key, origin, folder / ENTRY)

@@ -169,7 +169,7 @@ def run_stored(name: str, settings: Settings, scheduler: str | None, minutes: in
             if configuration in file.lacking:  # the cache had it
                 keep(configuration, result, None, None)
     except KeyboardInterrupt:
-        if not 0 < 60 * minutes <= time.monotonic() - begun:
+        if not minutes or signal.alarm(0):  # the time is not up
             raise
     except Exception as error:  # whatever a run may raise: a sentence has to name it
         notes = "".join(f" ({note})" for note in getattr(error, "__notes__", ()))

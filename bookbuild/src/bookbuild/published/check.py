@@ -128,7 +128,7 @@ class Deadline(Display):
         super().__init__(lambda _: None)
         self._deadline = deadline
 
-    def progress(self, chapter: str, record: Mapping[str, Any] | None) -> None:
+    def progress(self, chapter: str, record: Mapping[str, Any]) -> None:
         """Raise TimeoutError after the deadline, which kills what is running."""
         if time.monotonic() > self._deadline:
             raise TimeoutError(chapter)

@@ -4,7 +4,6 @@ It holds the result of each long computation that pages ask for, by a fingerprin
 computed, and what each chapter measured. Pages are executed by the code where they are read.
 """
 
-import hashlib
 import json
 import re
 import stat
@@ -24,6 +23,7 @@ from bookbuild.schema import faults
 from bookbuild.settings import Settings
 from bookbuild.source.chapters import Chapter
 
+from .code.definitions import sha256_of
 from .contents import numbers_of
 from .executed import Entry
 from .keys import chapter_fingerprint, chapter_key
@@ -113,12 +113,6 @@ class Archive:
             raise DamagedError("is not the result of a computation") from error
 
 
-def digest_of(path: Path) -> str:
-    """Return the SHA-256 of a file."""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
 def write_archive(path: Path, chapters: Sequence[Chapter], settings: Settings) -> Archive:
     """Write what every executed chapter asked for and measured; its SHA-256 is written beside it.
 
@@ -159,7 +153,7 @@ def write_archive(path: Path, chapters: Sequence[Chapter], settings: Settings) -
             _plain(from_files(files))  # nothing is published that nobody would read
             for name, content in files.items():
                 file.writestr(f"{folder}/{name}", content)
-    digest = f"{digest_of(path)}  {path.name}\n"
+    digest = f"{sha256_of(path)}  {path.name}\n"
     path.with_name(f"{path.name}.sha256").write_text(digest, encoding="utf-8")
     return open_archive(path)
 
