@@ -17,7 +17,7 @@ AUDIT := .venv-audit/.installed
 PROSE := README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md book data/claims.yml src bookbuild tools evidence
 SCIENCE := tests/running tests/emergence tests/chapters  # whose tests execute sources in their own process
 
-options := PYTHON PROFILE DEVICE SEED JOBS PART RESULTS SITE FROM MINUTES DRAW TIMEOUT CHAPTER KIND PORT THREADS TORCH_INDEX CONFIG SCHEDULER EXTRAS RUNS WHAT
+options := PYTHON PROFILE DEVICE SEED JOBS PART RESULTS SITE FROM MINUTES DRAW TIMEOUT CHAPTER KIND PORT THREADS TORCH_INDEX SCHEDULER EXTRAS RUNS WHAT
 space := $() $()
 given := $(foreach setting,$(subst \$(space),_,$(MAKEOVERRIDES)),$(firstword $(subst =, ,$(setting))))
 unknown := $(filter-out $(options),$(given))
@@ -33,6 +33,7 @@ endif
 # a quote in a value is written as the shell reads it between quotes
 $(foreach option,$(options),$(eval override $(option) := $$(subst ','\'',$$($(option)))))
 
+export SCHEDULER  # for the sweeps of chapters
 # this checkout's own sources, and nothing of a user's own Python
 export PYTHONPATH := $(CURDIR)/src:$(CURDIR)/bookbuild/src
 unexport PYTHONHOME PYTHONSTARTUP PYTHONWARNINGS PYTHONOPTIMIZE PYTHONSAFEPATH PYTHONINSPECT PIP_USER PIP_TARGET PIP_PREFIX
@@ -109,10 +110,6 @@ lab: .venv/.lab  ## open the chapters in JupyterLab: there, Open With and Notebo
 .venv/.lab: $(STAMP) requirements-lab.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements-lab.lock
 	@touch $@
-
-sweep: env  ## compute the grid of runs that a file declares: CONFIG=data/sweeps/figure5.yml SCHEDULER=
-	@$(BOOKBUILD) sweep --device '$(DEVICE)' $(if $(JOBS),--jobs '$(JOBS)') \
-		$(if $(SCHEDULER),--scheduler '$(SCHEDULER)') '$(CONFIG)'
 
 test: test-$(or $(WHAT),all)  ## check style and run all tests; WHAT=edit runs only tests of the science that an edit reaches, WHAT=site runs the tests in Chromium
 
@@ -223,15 +220,10 @@ $(AUDIT): tools/release_audit/requirements.hashes
 	.venv-audit/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
 	@touch $@
 
-clean: clean-$(or $(WHAT),all)  ## remove everything that was built, except .venv; WHAT=unneeded removes only the stored results that the book does not need
-
-clean-all:
+clean:  ## remove everything that was built, except .venv
 	rm -rf _build
 
-clean-unneeded: env
-	@$(BOOKBUILD) prune
-
-reproduce-% test-% release-% record-% drill-% clean-%:
+reproduce-% test-% release-% record-% drill-%:
 	@echo 'make $(MAKECMDGOALS) has no WHAT=$(WHAT): run make help to see the choices.' >&2; exit 2
 
 TARGETS := $(shell sed -n 's/^\([a-z-]*\):.*/\1/p' $(firstword $(MAKEFILE_LIST)))

@@ -13,8 +13,8 @@ from typing import Any
 import click
 
 from bookbuild.cli import main
-from bookbuild.cli.options import PART, commands, console, run_options, settings_of, tell
-from bookbuild.execution.display import Display, choose_display
+from bookbuild.cli.options import PART, commands, run_options, settings_of, tell
+from bookbuild.execution.display import Display
 from bookbuild.pipeline import run_chapters
 from bookbuild.reporting import provenance
 from bookbuild.results.machine import machine_name
@@ -64,7 +64,7 @@ def run_cold_build(settings: Settings, display: Display, tell: Callable[[str], N
 )
 def cold_build(output: Path | None, **options: Any) -> None:
     """Execute every chapter with no result to start from, and record how long each takes."""
-    path = run_cold_build(settings_of(**options), choose_display(console), tell)
+    path = run_cold_build(settings_of(**options), Display(tell), tell)
     if output is not None:
         shutil.copy2(path, output)
     tell(f"what each chapter took: {path}")

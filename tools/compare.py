@@ -27,7 +27,7 @@ def newest(folder: Path, profile: str) -> Contents:
     found = {}
     for head in sorted(heads, key=lambda head: head["date"]):
         if head["origin"]["profile"] == profile:
-            stored, remark = store.get(head["key"], mend=False)
+            stored, remark = store.get(head["key"])
             if stored is None:
                 sys.exit(remark or f"The result {head['key']} is no longer in the store.")
             entry = Entry.of(stored)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import psutil
 
-from bookbuild.execution.display import PlainDisplay
+from bookbuild.execution.display import Display
 from bookbuild.pipeline import Result, build_book
 from bookbuild.results import executed
 from bookbuild.results.keys import chapter_key
@@ -30,10 +30,10 @@ class Toy:
     def settings(self, **changes: object) -> Settings:
         return Settings(self.root, **({"jobs": 2, "short": 0.0} | changes))
 
-    def heard(self) -> tuple[PlainDisplay, Callable[[str], None]]:
+    def heard(self) -> tuple[Display, Callable[[str], None]]:
         """Forget what was said, and return what notes what is said next."""
         self.lines.clear()
-        return PlainDisplay(self.lines.append), self.lines.append
+        return Display(self.lines.append), self.lines.append
 
     def build(self, **changes: object) -> Result:
         return build_book(self.settings(**changes), *self.heard())

@@ -18,7 +18,6 @@ from tools.toy_book import Command, Toy
         (["build", "--sed", "1"], "No such option"),
         (["chapter", "paper/99_lost"], "There is no chapter 'paper/99_lost'"),
         (["serve", "--profile", "smoke"], "There is no site yet"),
-        (["sweep", ""], "CONFIG must name a file that declares a grid of runs, not ''."),
         (["rebuild"], "No such command"),
     ],
 )

@@ -168,7 +168,7 @@ def test_another_repository_gives_no_commit(
     assert provenance.commit(unbuilt.root) != "unknown"
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", "")  # so that it is reset
     monkeypatch.setenv(variable, str(around / ".git"))
-    assert command(unbuilt.root, "prune") == ""
+    assert command(unbuilt.root, "chapter", LINE, "--device", "cpu") == ""
     assert provenance.commit(unbuilt.root) == "unknown"
 
 

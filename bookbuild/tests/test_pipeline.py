@@ -14,7 +14,6 @@ import psutil
 import pytest
 
 from bookbuild.errors import BookError
-from bookbuild.execution import lock
 from bookbuild.pipeline import Result
 from bookbuild.results import executed
 from bookbuild.results.store import Store
@@ -295,8 +294,6 @@ def test_one_build_at_a_time_and_a_killed_one_counts_until_its_page_builder_has_
         told += "wait until it has ended, and try again."
         second = subprocess.run(order, cwd=toy.root, capture_output=True, text=True)
         assert (second.returncode, second.stdout, second.stderr) == (1, "", f"{told}\n")
-        with lock.held(toy.settings(profile="smoke")):
-            assert command(toy.root, "prune") == told
         first.kill()
     assert command(toy.root, "build", "--device", "cpu") == told
     page_builder.resume()

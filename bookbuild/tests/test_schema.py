@@ -10,17 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from bookbuild.execution.sweeps import SCHEMA as GRID
 from bookbuild.ledger.claims import SCHEMA as CLAIMS
 from bookbuild.schema import MESSAGE, faults, load
 from bookbuild.source.book import SCHEMA as BOOK
 from tools.this_book import ROOT
 
-SCHEMAS = [CLAIMS, GRID, BOOK]
-FILES = [
-    (ROOT / "data/claims.yml", CLAIMS),
-    *((path, GRID) for path in sorted((ROOT / "data/sweeps").glob("*.yml"))),
-]
+SCHEMAS = [CLAIMS, BOOK]
+FILES = [(ROOT / "data/claims.yml", CLAIMS)]
 NAMES = ("id", "kind", "expect", "within", "holds", "not_testable", "function", "grid", "fixed")
 NAMES += ("package", "drawing", "symbols", "colab", "stored_runs", "measured")
 texts = st.sampled_from(NAMES) | st.text(max_size=3)

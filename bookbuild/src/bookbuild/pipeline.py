@@ -129,8 +129,7 @@ def run_chapters(
                 found[chapter.name] = entry
         if missing and (why := head_of(settings.root)[1]):
             tell(f"the commit of what is executed will be recorded as unknown: {why}")
-        with display:
-            made, failures = execute_chapters(missing, settings, display)
+        made, failures = execute_chapters(missing, settings, display)
     raise_if_any(failures)
     if settings.published:
         tell(_agreement(chapters, found | made, settings.published))

@@ -1,66 +1,40 @@
 """What is told while chapters run, and how the news leaves the kernel."""
 
-import io
 import json
 import logging
 from pathlib import Path
 from unittest import mock
 
 import pytest
-from rich.console import Console
 
-from bookbuild.execution.display import LiveDisplay, PlainDisplay, choose_display
+from bookbuild.execution.display import Display
 from bookbuild.reporting import progress
-
-
-def record(experiment: str, step: int, time: float) -> dict[str, object]:
-    return {"experiment": experiment, "step": step, "total": 100, "time": time}
 
 
 def told(*steps: tuple[str, int, float]) -> list[str]:
     """What is printed of a chapter whose experiments are at these steps at these times."""
     now, lines = 0.0, list[str]()
-    display = PlainDisplay(lines.append)
+    display = Display(lines.append)
     with mock.patch("time.time", side_effect=lambda: now):
         display.start("paper/a")
-        display.progress("paper/a", None)
+        display.progress("paper/a", {})
         for experiment, step, now in steps:
-            display.progress("paper/a", record(experiment, step, now))
+            record = {"experiment": experiment, "step": step, "total": 100, "time": now}
+            display.progress("paper/a", record)
         display.done("paper/a", 100.0, failed=False)
     return lines
 
 
-def test_plain_lines_tell_start_progress_now_and_then_and_end() -> None:
-    assert told(*(("figure 4", step, step) for step in range(0, 100, 10))) == [
+def test_lines_tell_start_progress_now_and_then_and_end() -> None:
+    """The time left is that of the current experiment."""
+    steps = [("slow", 1, 0.0), *(("quick", step, 20.0 + step) for step in range(0, 60, 10))]
+    assert told(*steps) == [
         "paper/a: started",
-        "paper/a: figure 4, step 20 of 100, about 80 s left",
-        "paper/a: figure 4, step 40 of 100, about 60 s left",
-        "paper/a: figure 4, step 60 of 100, about 40 s left",
-        "paper/a: figure 4, step 80 of 100, about 20 s left",
+        "paper/a: quick, step 0 of 100",
+        "paper/a: quick, step 20 of 100, about 80 s left",
+        "paper/a: quick, step 40 of 100, about 60 s left",
         "paper/a: done in 100.0 s",
     ]
-
-
-def test_the_time_left_is_that_of_the_current_experiment() -> None:
-    assert told(("slow", 1, 0.0), ("quick", 0, 30.0), ("quick", 60, 60.0))[1:-1] == [
-        "paper/a: quick, step 0 of 100",
-        "paper/a: quick, step 60 of 100, about 20 s left",
-    ]
-
-
-def test_a_terminal_gets_a_live_line_for_each_chapter() -> None:
-    console = Console(file=io.StringIO(), force_terminal=True, width=120)
-    display = choose_display(console)
-    assert isinstance(display, LiveDisplay)
-    with display:
-        display.start("paper/a")
-        display.progress("paper/a", record("figure 4", 30, 1.0))
-        display._progress.refresh()
-        display.done("paper/a", 2.0, failed=True)
-    text = console.file.getvalue()
-    assert "figure 4" in text
-    assert "30/100" in text
-    assert "failed after" in text
 
 
 def test_the_file_has_what_matters_and_not_every_step(

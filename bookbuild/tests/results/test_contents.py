@@ -1,6 +1,7 @@
 """Where two results differ, and what of a change is seen."""
 
 import copy
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from bookbuild.results.contents import CHANGE, different, numbers_of, seen, with
 from tools.toy_book import LINE, SQUARE, Toy
 
 RESULT = {
-    "measures": {"slope": np.array([2.0, -1e-9, 0.0]), "steps": 7, "never": float("inf")},
+    "measures": {"slope": np.array([2.0, -1e-9, 0.0]), "steps": 7.0, "never": float("inf")},
     "figures": {"a": [np.linspace(-1, 1, 9), [np.ones(2), np.eye(3)]]},
     "tasks": {"weights": np.array([[1e3, 1.0], [20.0, float("nan")]]), "z": np.array([1j, 2.0])},
 }
@@ -49,31 +50,20 @@ def test_the_share_that_is_said_to_be_seen_is_seen(tolerance: float) -> None:
     assert found == there if tolerance == 0 else 0 < found < there
 
 
-def every_change(result: Any) -> list[Any]:
+def every_change(result: Any) -> Iterator[Any]:
     """The result with each of its numbers changed by 2% in turn, those that are not 0."""
-    places: list[tuple[Any, ...]] = []
-
-    def walk(value: Any, place: tuple[Any, ...]) -> None:
-        if isinstance(value, dict | list):
-            for name in value if isinstance(value, dict) else range(len(value)):
-                walk(value[name], (*place, name))
-        elif isinstance(value, np.ndarray):
-            places.extend((*place, at) for at in np.ndindex(value.shape))
-        else:
-            places.append(place)
-
-    walk(result, ())
-    changes = []
-    for *path, last in places:
-        changed = copy.deepcopy(result)
-        inner = changed
-        for name in path:
-            inner = inner[name]
-        before = inner[last]
-        inner[last] = before * (1 + CHANGE)
-        if np.isfinite(before) and before != 0:
-            changes.append(changed)
-    return changes
+    if isinstance(result, dict | list):
+        for name in result if isinstance(result, dict) else range(len(result)):
+            for changed in every_change(result[name]):
+                whole = copy.copy(result)
+                whole[name] = changed
+                yield whole
+        return
+    for at in np.ndindex(np.shape(result)):
+        changed = np.array(result)
+        changed[at] = changed[at] * (1 + CHANGE)
+        if np.isfinite(changed[at]) and changed[at] != 0:
+            yield changed
 
 
 def test_the_numbers_of_a_chapter_are_put_back_where_they_belong(toy: Toy) -> None:

@@ -25,25 +25,18 @@ print(torch.are_deterministic_algorithms_enabled(), os.environ.get("CUBLAS_WORKS
 """
 
 
-@pytest.fixture
-def of_gpu(monkeypatch: pytest.MonkeyPatch):
-    """The keys of a chapter and of a training, on a GPU of some name."""
-
-    def found(name: str, device: str = "cuda") -> tuple[str, str]:
+def test_keys_say_which_gpu_and_on_a_processor_nothing_of_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def on(name: str, device: str) -> set[str]:
+        """The keys of a chapter and of a training, where the GPU has some name."""
         monkeypatch.setattr(keys, "gpu", lambda: name)
         chapter = read_chapter(ROOT, "paper/07_discussion")
-        return (
-            chapter_key(chapter, Settings(ROOT, device=device)),
-            task_key(TASK, device, ROOT / "src"),
-        )
+        of_task = task_key(TASK, device, ROOT / "src")
+        return {chapter_key(chapter, Settings(ROOT, device=device)), of_task}
 
-    return found
-
-
-def test_keys_say_which_gpu_and_on_a_processor_nothing_of_it(of_gpu) -> None:
-    one, other = of_gpu("one, CUDA 12.8"), of_gpu("other, CUDA 12.8")
-    assert not set(one) & set(other)
-    assert of_gpu("one, CUDA 12.8", "cpu") == of_gpu("other, CUDA 12.8", "cpu")
+    assert not on("one, CUDA 12.8", "cuda") & on("other, CUDA 12.8", "cuda")
+    assert on("one, CUDA 12.8", "cpu") == on("other, CUDA 12.8", "cpu")
     assert machine.gpu() == "no GPU" or "CUDA" in machine.gpu()
 
 
@@ -58,12 +51,10 @@ def test_a_chapter_that_declares_cpu_is_the_same_on_every_device() -> None:
 
 
 def test_a_gpu_has_one_chapter_at_a_time_in_one_process() -> None:
-    assert default_jobs("cuda") == 1
-    assert default_jobs("cpu") == min(core_count(), 4)
-    assert settings_of("cuda", None).jobs == 1
-    assert settings_of("cuda", 2).jobs == 2
-    assert Settings(ROOT, device="cuda").threads_each == 1
-    assert Settings(ROOT).threads_each == core_count()
+    assert (default_jobs("cuda"), default_jobs("cpu")) == (1, min(core_count(), 4))
+    assert [settings_of("cuda", jobs).jobs for jobs in (None, 2)] == [1, 2]
+    threads = [Settings(ROOT, device=device).threads_each for device in ("cuda", "cpu")]
+    assert threads == [1, core_count()]
 
 
 @pytest.mark.parametrize(

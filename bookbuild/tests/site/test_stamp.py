@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from bookbuild import pipeline
-from bookbuild.execution.display import PlainDisplay
+from bookbuild.execution.display import Display
 from bookbuild.pipeline import renew_book
 from bookbuild.results.store import Store
 from bookbuild.site import stamp
@@ -32,9 +32,7 @@ def renew(toy, monkeypatch) -> Callable[..., bool]:
 
     def run(**changes: object) -> bool:
         toy.lines.clear()
-        toy.told = renew_book(
-            toy.settings(**changes), PlainDisplay(toy.lines.append), toy.lines.append
-        )
+        toy.told = renew_book(toy.settings(**changes), Display(toy.lines.append), toy.lines.append)
         return toy.lines == [NOTHING]
 
     toy.settings().site.with_name(stamp.NAME).unlink()  # that of the whole site

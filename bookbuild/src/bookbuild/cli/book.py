@@ -10,7 +10,7 @@ import click
 from rich.table import Table
 
 from bookbuild.errors import BookError
-from bookbuild.execution.display import choose_display
+from bookbuild.execution.display import Display
 from bookbuild.notebooks.publish import committed, write_beside, write_branch
 from bookbuild.pipeline import renew_book, run_chapters
 from bookbuild.published.scratch import recompute, reproduce_from_scratch
@@ -48,9 +48,9 @@ def build(start: str | None, **options: Any) -> None:
     """Execute what is missing, judge the ledger, and build and check the site if needed."""
     settings = settings_of(**options)
     if start is not None:
-        told, scratch = reproduce_from_scratch(settings, choose_display(console), tell)
+        told, scratch = reproduce_from_scratch(settings, Display(tell), tell)
         return _print_told(told, scratch)
-    _print_told(renew_book(settings, choose_display(console), tell), settings)
+    _print_told(renew_book(settings, Display(tell), tell), settings)
 
 
 @commands.command()
@@ -64,7 +64,7 @@ def chapter(names: tuple[str, ...], start: str | None, **options: Any) -> None:
     if start is not None:
         settings = recompute(settings, chosen, tell)
         chosen = [read_chapter(settings.root, name) for name in names]
-    found, made = run_chapters(chosen, settings, choose_display(console), tell)
+    found, made = run_chapters(chosen, settings, Display(tell), tell)
     for name in names:
         entry = (found | made)[name]
         for key, measure in entry.measures.items():
@@ -93,7 +93,7 @@ def notebooks(out: Path, **options: Any) -> None:
     settings = settings_of(**options)
     chapters = read_chapters(settings.root, read_toc(settings.root))
     committed(settings.root)
-    found, made = run_chapters(chapters, settings, choose_display(console), tell)
+    found, made = run_chapters(chapters, settings, Display(tell), tell)
     write_branch(out, chapters, found | made, settings)
     tell(f"notebooks: {out} ({len(chapters)} chapters, {len(made)} executed now)")
 

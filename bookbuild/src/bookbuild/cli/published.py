@@ -12,7 +12,7 @@ import click
 from rich.filesize import decimal as readable_size
 
 from bookbuild.errors import BookError, raise_if_any
-from bookbuild.execution.display import choose_display
+from bookbuild.execution.display import Display
 from bookbuild.pipeline import renew_book
 from bookbuild.published.check import WRONG, Grade
 from bookbuild.published.fetch import borrowing, locate, refuse
@@ -30,7 +30,6 @@ from .options import (
     PROFILE,
     RESULTS,
     commands,
-    console,
     run_options,
     settings_of,
     tell,
@@ -61,7 +60,7 @@ def archive(**options: Any) -> None:
 def release(**options: Any) -> None:
     """Write everything that a release contains: site, results, notebooks, PDF, descriptions."""
     settings = settings_of(**options)
-    folder = write_release(settings, choose_display(console), tell)
+    folder = write_release(settings, Display(tell), tell)
     for path in sorted(folder.iterdir()):
         size = readable_size(path.stat().st_size) if path.is_file() else ""
         tell(f"{path.relative_to(settings.root)} {size}".strip())
@@ -116,7 +115,7 @@ def verify(
     _tell_verified(report)
     if site is not None:
         settings = borrowing(replace(settings, profile=opened.profile, seed=opened.seed), path)
-        renew_book(settings, choose_display(console), tell)
+        renew_book(settings, Display(tell), tell)
         raise_if_any(differences(Path(site), settings.site))
         tell(f"{site} has the pages, numbers and figures of the site that was built here")
 

@@ -1,1 +1,1 @@
-"""Execution of chapters and of declared sweeps, each in a process of its own."""
+"""Execution of chapters, each in a process of its own, and completion of stored runs."""

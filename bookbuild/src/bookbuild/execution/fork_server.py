@@ -10,7 +10,7 @@ import os
 import select
 import subprocess
 import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,10 +18,8 @@ from pathlib import Path
 import psutil
 
 from bookbuild.processes import sources_first
-from bookbuild.results.code.definitions import reached_by_cells
 from bookbuild.results.snapshot import sources
 from bookbuild.settings import Settings
-from bookbuild.source.chapters import Chapter
 
 from . import worker
 
@@ -39,9 +37,13 @@ FORKS = sys.platform == "linux"  # elsewhere libraries do not survive it
 class ForkServer:
     """The build's side of the server: it requests workers and reads how they ended."""
 
-    def __init__(self, packages: Collection[str], environment: Mapping[str, str]) -> None:
-        """Start the server; what is slow of some packages is loaded before the first worker."""
+    def __init__(self, packages: Collection[str], settings: Settings) -> None:
+        """Start the server; what is slow of some packages is loaded before the first worker.
+
+        All chapters that it executes have as many threads as the settings say.
+        """
         slow = [name for name in SLOW if name.partition(".")[0] in packages]
+        environment = _environment(settings)
         self._process = subprocess.Popen(
             [*COMMAND, *slow],
             stdin=subprocess.PIPE,
@@ -76,28 +78,7 @@ class ForkServer:
         self._process.communicate()
 
 
-class ForkServers:
-    """The fork servers of a build: one for each number of threads."""
-
-    def __init__(self, wanted: Sequence[tuple[Chapter, str]], settings: Settings) -> None:
-        code = (cell.source for chapter, _ in wanted for cell in chapter.code)
-        self._packages = reached_by_cells(code, sources(settings)).packages
-        self._servers: dict[int, ForkServer] = {}
-
-    def of(self, settings: Settings) -> ForkServer:
-        """Return the one for the threads that a chapter may use."""
-        threads = settings.threads_each
-        if threads not in self._servers:
-            self._servers[threads] = ForkServer(self._packages, _common_environment(settings))
-        return self._servers[threads]
-
-    def kill(self) -> None:
-        """Kill them and all that they forked."""
-        for server in self._servers.values():
-            server.kill()
-
-
-def _common_environment(settings: Settings) -> dict[str, str]:
+def _environment(settings: Settings) -> dict[str, str]:
     """Return the environment of all chapters that have as many threads."""
     drawing, own = find_spec("matplotlib"), settings.build / "matplotlib"
     defaults = Path(str(drawing and drawing.origin)).with_name("mpl-data") / "matplotlibrc"
@@ -133,7 +114,13 @@ def main(libraries: Collection[str]) -> int:
             *lines, unread = (unread + read).split(b"\n")
             for folder in map(os.fsdecode, lines):
                 folders[_fork(folder)] = folder
-        _tell_the_ended(folders)
+        while folders:  # tell which of them have ended
+            number, status = os.waitpid(-1, os.WNOHANG)
+            if not number:
+                break
+            with suppress(OSError):  # the build has gone, and its folders
+                code = os.waitstatus_to_exitcode(status)
+                Path(folders.pop(number), CODE_FILE).write_text(str(code), encoding="utf-8")
 
 
 def _fork(folder: str) -> int:
@@ -147,17 +134,6 @@ def _fork(folder: str) -> int:
         sys.stderr.flush()
         os._exit(code)  # nothing is left to clean up, and unloading modules takes time
     os.execv(sys.executable, [sys.executable, "-m", worker.__name__, folder])
-
-
-def _tell_the_ended(folders: dict[int, str]) -> None:
-    """Write the exit code of each worker that has ended into its folder."""
-    while folders:
-        number, status = os.waitpid(-1, os.WNOHANG)
-        if not number:
-            return
-        with suppress(OSError):  # the build has gone, and its folders
-            code = os.waitstatus_to_exitcode(status)
-            Path(folders.pop(number), CODE_FILE).write_text(str(code), encoding="utf-8")
 
 
 if __name__ == "__main__":

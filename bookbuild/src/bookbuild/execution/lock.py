@@ -3,11 +3,10 @@
 import fcntl
 import os
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
-from pathlib import Path
+from contextlib import contextmanager
 
 from bookbuild.errors import BookError
-from bookbuild.settings import PROFILES, Settings
+from bookbuild.settings import Settings
 
 LOCK_FILE = "lock"
 
@@ -34,13 +33,4 @@ def held(settings: Settings) -> Iterator[None]:
         lock.truncate(0)
         lock.write(str(os.getpid()))
         lock.flush()
-        yield
-
-
-@contextmanager
-def nothing_runs(root: Path) -> Iterator[None]:
-    """Keep builds of every profile out; raise BookError if there is one."""
-    with ExitStack() as stack:
-        for profile in PROFILES:
-            stack.enter_context(held(Settings(root, profile)))
         yield

@@ -2,10 +2,10 @@
 
 import importlib
 import json
+import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Executor, Future
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import zip_longest
 from pathlib import Path
@@ -18,10 +18,11 @@ from bookbuild.results import cache
 from bookbuild.results.keys import code_of, digest
 from bookbuild.results.machine import machine_name
 from bookbuild.results.snapshot import SOURCES, sources
-from bookbuild.results.store import write_whole
+from bookbuild.results.store import Store, write_whole
 from bookbuild.settings import Settings
 from bookbuild.source.book import read_book
 from bookbuild.source.chapters import Chapter
+from running.cache import attached
 from running.records import Entry, StoredRuns, written
 
 
@@ -43,11 +44,10 @@ class File:
         if self.path.is_file():
             try:
                 text = self.path.read_text(encoding="utf-8")
-                found = self.runs.entries(text)
+                self.entries = {entry.configuration: entry for entry in self.runs.entries(text)}
             except (OSError, ValueError) as error:
                 raise BookError(f"{self.path}: {error}.") from error
             self._check(text)
-            self.entries = {entry.configuration: entry for entry in found}
 
     @property
     def earlier(self) -> int:
@@ -61,9 +61,9 @@ class File:
 
     def keep(self, entry: Entry) -> None:
         """Write the file with a run in its place; what is no longer declared goes."""
+        entries = self.entries | {entry.configuration: entry}
         declared = {*self.runs.cells}
-        found = self.entries | {entry.configuration: entry}
-        self.entries = {cell: run for cell, run in found.items() if cell in declared}
+        self.entries = {cell: run for cell, run in entries.items() if cell in declared}
         text = written(self.entries.values())
         write_whole(self.path, text.encode())
         if (self.root / RECORD).is_file():
@@ -76,8 +76,8 @@ class File:
         """Raise BookError where the record has digests of other entries than the file holds."""
         known = self.record.runs.get(self.file)
         places = zip_longest(known.entries, digests(text)) if known else ()
-        for place, (recorded, found) in enumerate(places, start=1):
-            if recorded != found:
+        for place, (recorded, present) in enumerate(places, start=1):
+            if recorded != present:
                 raise BookError(
                     f"{self.file}, entry {place}: it was changed by hand, for {RECORD} has another "
                     "digest of it."
@@ -98,23 +98,21 @@ def digests(text: str) -> tuple[str, ...]:
 class Recording(Executor):
     """An executor that passes each finished run to a function before the sweep receives it."""
 
-    def __init__(self, pool: Executor, kinds: tuple[type, ...], finished: Callable[..., None]):
-        self._pool, self._kinds, self._finished = pool, kinds, finished
+    def __init__(self, pool: Executor, finished: Callable[..., None]) -> None:
+        self._pool, self._finished = pool, finished
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """Have the pool call the function; one argument of it is the configuration."""
-        (configuration,) = (each for each in args if isinstance(each, self._kinds))
+        """Have the pool call `fn`, the second argument of which is the configuration."""
         told: Future[Any] = Future()
         told.set_running_or_notify_cancel()
 
         def hand_over(done: Future[Any]) -> None:
             try:
-                result, seconds, where = done.result()
-                self._finished(configuration, result, seconds, where)
+                result, seconds, machine = done.result()
+                self._finished(args[1], result, seconds, machine)
+                told.set_result(result)
             except BaseException as error:  # whatever it is, the sweep has to receive it
                 told.set_exception(error)
-            else:
-                told.set_result(result)
 
         self._pool.submit(_timed, fn, *args, **kwargs).add_done_callback(hand_over)
         return told
@@ -137,73 +135,65 @@ def file_of(name: str, root: Path) -> str:
     return files[name]
 
 
-def complete(name: str, root: Path, src: Path) -> None:
-    """Compute what a file lacks, through the cache in use, and write it after each run."""
+def run_stored(name: str, settings: Settings, scheduler: str | None, minutes: int = 0) -> list[Any]:
+    """Compute what a file of stored runs lacks, for so many minutes or to the end; return the rest.
+
+    Each run is written when it ends. Raises BookError where one fails, once all others have ended.
+    """
+    import torch
+
     from running import sweep
     from running.executors import default_executor
 
-    file = File(file_of(name, root), root, src)
-
-    def keep(configuration: Any, result: Any, seconds: float | None, where: str | None) -> None:
-        date = datetime.now(UTC).isoformat(timespec="seconds")
-        file.keep(Entry(configuration, file.code, made_at, where, of, seconds, date, result))
-
-    lacking = file.lacking
+    root, src = settings.root, sources(settings)
+    file, computed = File(file_of(name, root), root, src), 0
+    Store(settings.results).check()
+    wanted, threads, begun = file.lacking, torch.get_num_threads(), time.monotonic()
     made_at, of = commit(root, below=SOURCES), versions(file.runs.packages)
-    kinds = tuple({type(cell) for cell in lacking})
-    with default_executor() as pool:
-        executor = Recording(pool, kinds, keep)
-        results = sweep.run(file.runs.bound(root), lacking, executor, label=name)
-    for configuration, result in zip(lacking, results, strict=True):
-        if configuration in file.lacking:  # the cache had it
-            keep(configuration, result, None, None)
 
+    def keep(configuration: Any, result: Any, seconds: float | None, machine: str | None) -> None:
+        nonlocal computed
+        date = datetime.now(UTC).isoformat(timespec="seconds")
+        file.keep(Entry(configuration, file.code, made_at, machine, of, seconds, date, result))
+        computed += machine is not None
+        print(f"{name}: {len(wanted) - len(file.lacking)} of {len(wanted)} runs", flush=True)
 
-@dataclass(frozen=True)
-class StoredRun:
-    """A stored run of this repository.
-
-    Attributes:
-        name: what messages call it, the name of its file and its place there.
-        file: of its declaration.
-        entry: the run as the file has it.
-        function: computes it, of its configuration alone.
-    """
-
-    name: str
-    file: str
-    entry: Entry
-    function: Callable[[Any], Any]
-
-
-def stored_runs(root: Path, src: Path) -> Iterator[StoredRun]:
-    """Yield every stored run of a book; raise BookError for a damaged file."""
-    for name in (name for name in read_book(root).stored_runs if (root / name).is_file()):
-        file = File(name, root, src)
-        function = file.runs.bound(root)
-        for place, entry in enumerate(file.entries.values(), start=1):
-            yield StoredRun(f"{Path(name).stem} {place}", name, entry, function)
+    torch.set_num_threads(settings.jobs)
+    signal.signal(signal.SIGALRM, signal.default_int_handler)
+    signal.alarm(60 * minutes)
+    try:
+        kept = cache.StoredCache.ordered(cache.order_of(settings, {}))
+        with attached(kept), default_executor(scheduler) as pool:
+            results = sweep.run(file.runs.bound(root), wanted, Recording(pool, keep), label=name)
+        for configuration, result in zip(wanted, results, strict=True):
+            if configuration in file.lacking:  # the cache had it
+                keep(configuration, result, None, None)
+    except KeyboardInterrupt:
+        if not minutes or signal.alarm(0):  # the time is not up
+            raise
+    except Exception as error:  # whatever a run may raise: a sentence has to name it
+        notes = "".join(f" ({note})" for note in getattr(error, "__notes__", ()))
+        raise BookError(
+            f"{type(error).__name__}: {error}{notes}",
+            "The stored runs are not complete: run the command again to continue; what is "
+            "finished is kept.",
+        ) from error
+    finally:
+        signal.alarm(0)
+        torch.set_num_threads(threads)
+    print(f"{computed} runs computed in {time.monotonic() - begun:.0f} s")
+    return file.lacking
 
 
 def remark(chapter: Chapter, settings: Settings) -> str:
-    """Return what there is to say of the code that made the stored runs of a chapter, if any."""
-    names = stored_by(chapter, settings)
-    files = [File(name, settings.root, sources(settings)) for name in names]
-    return said(sum(file.earlier for file in files), sum(len(file.entries) for file in files))
-
-
-def stored_by(chapter: Chapter, settings: Settings) -> list[str]:
-    """Return the files of stored runs that a chapter reads."""
+    """Return a sentence on stored runs of a chapter that earlier code made; empty without any."""
     registered = read_book(settings.root).stored_runs
-    return [name for name in chapter.data if name in registered]
-
-
-def said(earlier: int, count: int) -> str:
-    """Return the sentence about so many runs of earlier code; empty where all are of today's."""
+    names = [name for name in chapter.data if name in registered]
+    files = [File(name, settings.root, sources(settings)) for name in names]
+    earlier, count = sum(file.earlier for file in files), sum(len(file.entries) for file in files)
     if not earlier:
         return ""
-    made = "was" if earlier == 1 else "were"
     return (
-        f"Of the {count} stored runs of this chapter, {earlier} {made} made by earlier code or by "
-        "code that was not recorded."
+        f"Of the {count} stored runs of this chapter, {earlier} {'was' if earlier == 1 else 'were'}"
+        " made by earlier code or by code that was not recorded."
     )

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from bookbuild.errors import BookError
-from bookbuild.execution.display import PlainDisplay
+from bookbuild.execution.display import Display
 from bookbuild.execution.execute import execute_chapters
 from bookbuild.ledger.claims import Claim, judge
 from bookbuild.results.archive import Archive
@@ -121,14 +121,14 @@ class Check:
                 yield fingerprint, from_files(made.files)
 
 
-class Deadline(PlainDisplay):
+class Deadline(Display):
     """A display that shows nothing and ends the execution when time is up."""
 
     def __init__(self, deadline: float) -> None:
         super().__init__(lambda _: None)
         self._deadline = deadline
 
-    def progress(self, chapter: str, record: Mapping[str, Any] | None) -> None:
+    def progress(self, chapter: str, record: Mapping[str, Any]) -> None:
         """Raise TimeoutError after the deadline, which kills what is running."""
         if time.monotonic() > self._deadline:
             raise TimeoutError(chapter)

@@ -9,7 +9,8 @@ from pathlib import Path
 from urllib.parse import urldefrag, urlsplit
 
 from bookbuild.errors import BookError
-from bookbuild.results.archive import MOST_BYTES, NAME, digest_of, open_archive
+from bookbuild.results.archive import MOST_BYTES, NAME, open_archive
+from bookbuild.results.code.definitions import sha256_of
 from bookbuild.results.store import write_whole
 from bookbuild.settings import Settings
 
@@ -70,7 +71,7 @@ def borrowing(settings: Settings, path: Path) -> Settings:
             f"{path} holds the {there[0]} profile at first seed {there[1]}, not the {here[0]} "
             f"profile at {here[1]}."
         )
-    return replace(settings, published=path, store=f"{path.stem}-{digest_of(path)[:16]}")
+    return replace(settings, published=path, store=f"{path.stem}-{sha256_of(path)[:16]}")
 
 
 def refuse(path: Path, folder: Path, sentences: Iterable[str]) -> None:
@@ -87,7 +88,7 @@ def check_not_refused(path: Path, folder: Path) -> None:
 
 
 def _refusal(path: Path, folder: Path) -> Path:
-    return folder / f"{digest_of(path)}.refused"
+    return folder / f"{sha256_of(path)}.refused"
 
 
 def _downloaded(source: str, folder: Path, tell: Callable[[str], None]) -> Path:

@@ -16,8 +16,7 @@ from bookbuild.costs import (
 )
 from bookbuild.errors import BookError, raise_if_any
 from bookbuild.execution.display import Display
-from bookbuild.execution.runs import File, stored_runs
-from bookbuild.execution.sweeps import run_stored
+from bookbuild.execution.runs import File, run_stored
 from bookbuild.ledger.claims import Claim, read_claims
 from bookbuild.pipeline import renew_book
 from bookbuild.reporting.provenance import versions
@@ -136,15 +135,12 @@ def _compare(
     files: Sequence[str], settings: Settings, scratch: Settings, tell: Callable[[str], None]
 ) -> None:
     """Tell of each file how many of its runs came out as this repository has them stored."""
-    stored, again = (
-        {
-            (run.file, run.entry.configuration): run.entry.result
-            for run in stored_runs(each.root, sources(each))
-        }
-        for each in (settings, scratch)
-    )
     for file in files:
-        pairs = [(result, again.get(run)) for run, result in stored.items() if run[0] == file]
+        stored, again = (
+            {run: entry.result for run, entry in File(file, x.root, sources(x)).entries.items()}
+            for x in (settings, scratch)
+        )
+        pairs = [(result, again.get(run)) for run, result in stored.items()]
         equal = sum(not different({"": one}, {"": other}, 0.0) for one, other in pairs)
         tell(f"{file}: {equal} of {len(pairs)} runs as stored, to the bit")
 

@@ -1,1 +1,1 @@
-"""How results are kept: keys, sealed files, the cache of the science, and what is unneeded."""
+"""How results are kept: keys, sealed files, the cache of the science, and archives."""

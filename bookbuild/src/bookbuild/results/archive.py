@@ -4,7 +4,6 @@ It holds the result of each long computation that pages ask for, by a fingerprin
 computed, and what each chapter measured. Pages are executed by the code where they are read.
 """
 
-import hashlib
 import json
 import re
 import stat
@@ -24,6 +23,7 @@ from bookbuild.schema import faults
 from bookbuild.settings import Settings
 from bookbuild.source.chapters import Chapter
 
+from .code.definitions import sha256_of
 from .contents import numbers_of
 from .executed import Entry
 from .keys import chapter_fingerprint, chapter_key
@@ -113,12 +113,6 @@ class Archive:
             raise DamagedError("is not the result of a computation") from error
 
 
-def digest_of(path: Path) -> str:
-    """Return the SHA-256 of a file."""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
 def write_archive(path: Path, chapters: Sequence[Chapter], settings: Settings) -> Archive:
     """Write what every executed chapter asked for and measured; its SHA-256 is written beside it.
 
@@ -134,29 +128,32 @@ def write_archive(path: Path, chapters: Sequence[Chapter], settings: Settings) -
     executed = [(chapter, of_chapter) for chapter, of_chapter in stored if of_chapter]
     keys: defaultdict[str, set[str]] = defaultdict(set)
     for _, of_chapter in executed:
-        for fingerprint, of_task in of_chapter.origin["asked"].items():
-            keys[fingerprint].update(of_task)
+        for task, of_task in of_chapter.origin["asked"].items():
+            keys[task].update(of_task)
     # trainings of one code that start in several ways have several keys; short ones are not kept
     kept = {task: store.get(min(of_task))[0] for task, of_task in keys.items() if len(of_task) == 1}
     folders = {f"{RESULTS}/{task}": result.files for task, result in kept.items() if result}
-    made: dict[str, Made] = {}
+    about: dict[str, Any] = {}
     for chapter, of_chapter in executed:
-        numbers = numbers_of(Entry.of(of_chapter))
-        folders[f"{CHAPTERS}/{chapter.name}"] = to_files(numbers)
+        folders[f"{CHAPTERS}/{chapter.name}"] = to_files(numbers_of(Entry.of(of_chapter)))
         results = [task for task in of_chapter.origin["asked"] if kept.get(task)]
         fingerprint = chapter_fingerprint(chapter, settings)
-        made[chapter.name] = Made(of_chapter.key, fingerprint, results)
-    about = {"profile": settings.profile, "device": settings.device, "seed": settings.seed}
-    about |= {"machine": machine_name(), "threads": settings.threads_each}
-    about |= {"commit": commit(settings.root), "chapters": {n: asdict(x) for n, x in made.items()}}
+        about[chapter.name] = asdict(Made(of_chapter.key, fingerprint, results))
+    manifest = {
+        **settings.parameters,
+        "machine": machine_name(),
+        "threads": settings.threads_each,
+        "commit": commit(settings.root),
+        "chapters": about,
+    }
     path.parent.mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
-        file.writestr(MANIFEST, json.dumps(about, indent=1))
+        file.writestr(MANIFEST, json.dumps(manifest, indent=1))
         for folder, files in sorted(folders.items()):
             _plain(from_files(files))  # nothing is published that nobody would read
             for name, content in files.items():
                 file.writestr(f"{folder}/{name}", content)
-    digest = f"{digest_of(path)}  {path.name}\n"
+    digest = f"{sha256_of(path)}  {path.name}\n"
     path.with_name(f"{path.name}.sha256").write_text(digest, encoding="utf-8")
     return open_archive(path)
 
@@ -181,17 +178,17 @@ def _opened(path: Path, _: int) -> Archive:
         with zipfile.ZipFile(path) as file:
             members = _members(file)
             manifest = json.loads(_read(file, MANIFEST))
-        found = [fault.clause for fault in faults(manifest, SCHEMA)]
+        clauses = [fault.clause for fault in faults(manifest, SCHEMA)]
     except HOSTILE as error:
         said = str(error) if type(error) is ValueError else "cannot be read as one"
         raise BookError(f"{path} is not an archive of results: it {said}.") from error
-    raise_if_any(f"{path}, {MANIFEST}: {clause}." for clause in found)
+    raise_if_any(f"{path}, {MANIFEST}: {clause}." for clause in clauses)
     made = {name: Made(**one) for name, one in manifest.pop("chapters").items()}
-    listed = {f"{CHAPTERS}/{name}" for name in made}
-    listed |= {f"{RESULTS}/{x}" for one in made.values() for x in one.results}
-    if listed != members.keys():
+    archive = Archive(path, chapters=made, members=members, **manifest)
+    named = {f"{CHAPTERS}/{name}" for name in made} | {f"{RESULTS}/{x}" for x in archive.results}
+    if named != members.keys():
         raise BookError(f"{path} does not hold exactly the results that its manifest names.")
-    return Archive(path, chapters=made, members=members, **manifest)
+    return archive
 
 
 def _check_end(path: Path) -> None:
@@ -210,7 +207,7 @@ def _check_end(path: Path) -> None:
 def _members(file: zipfile.ZipFile) -> dict[str, list[str]]:
     """Return the files of each folder; raise ValueError for a member that does not belong there."""
     names: set[str] = set()
-    found: dict[str, list[str]] = {}
+    folders: dict[str, list[str]] = {}
     for info in file.infolist():
         link = stat.S_ISLNK(info.external_attr >> 16)
         match = MEMBER.fullmatch(info.filename)
@@ -220,8 +217,8 @@ def _members(file: zipfile.ZipFile) -> dict[str, list[str]]:
             raise ValueError("is compressed or encrypted in a way that this book does not use")
         names.add(info.filename)
         if match:
-            found.setdefault(match[1], []).append(match[2])
-    return found
+            folders.setdefault(match[1], []).append(match[2])
+    return folders
 
 
 def _read(file: zipfile.ZipFile, name: str) -> bytes:

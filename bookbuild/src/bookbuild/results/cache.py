@@ -14,7 +14,7 @@ from bookbuild.settings import CHECKPOINT_INTERVAL, SHORT, Settings
 from running import cache
 from running.cache import Task
 
-from .archive import Archive, open_archive
+from .archive import open_archive
 from .keys import task_fingerprint, task_key
 from .machine import gpu, machine_name, pin
 from .snapshot import sources
@@ -67,10 +67,10 @@ class StoredCache(cache.Cache):
 
     def get(self, task: Task) -> Any:
         """Return the result of a task; raise KeyError where there is no sound one."""
-        found = self.load(task)
-        if found is None:
+        result = self.load(task)
+        if result is None:
             raise KeyError(task)
-        return found
+        return result
 
     def put(self, task: Task, result: Any) -> None:
         """Store the result of a task; raise BookError where that fails."""
@@ -81,20 +81,23 @@ class StoredCache(cache.Cache):
         return StoredCheckpoint(self, task)
 
     def load(self, task: Task) -> Any:
-        """Return what is kept of a task, or published, if there is something sound."""
-        asked = (
-            None if cache.is_inner() else task_fingerprint(dataclasses.asdict(task), self.sources)
-        )
-        if asked and self.asked:
-            with self.asked.open("a", encoding="utf-8") as file:
-                file.write(f"{asked} {self.key(task)}\n")
-        stored, remark = Store(self.results).get(self.key(task))
+        """Return what is kept of a task, or published, if there is something sound.
+
+        Raises BookError for a published result that is damaged.
+        """
+        global answered
+        key, store = self.key(task), Store(self.results)
+        stored, remark = store.get(key)
         if remark:
             log.warning(remark)
-        if stored is None and asked and self.published:
-            self._take(task, asked, open_archive(self.published))
-            stored, _ = Store(self.results).get(self.key(task))
-        global answered
+        if not cache.is_inner():
+            fingerprint = task_fingerprint(dataclasses.asdict(task), self.sources)
+            if self.asked:
+                with self.asked.open("a", encoding="utf-8") as file:
+                    file.write(f"{fingerprint} {key}\n")
+            if stored is None and self.published:
+                self._borrow(task, fingerprint, self.published)
+                stored, _ = store.get(key)
         answered += stored is not None
         return from_files(stored.files) if stored else None
 
@@ -103,15 +106,16 @@ class StoredCache(cache.Cache):
         """How often this process has been answered with something kept."""
         return answered
 
-    def _take(self, task: Task, fingerprint: str, archive: Archive) -> None:
+    def _borrow(self, task: Task, fingerprint: str, published: Path) -> None:
         """Store what an archive lends this chapter; raise BookError for a damaged result."""
+        archive = open_archive(published)
         made = archive.chapters.get(self.origin.get("chapter", ""))
         if made is None or fingerprint not in made.results:
             return
         try:
             self.keep(task, "published", archive.result(fingerprint))
         except DamagedError as damage:
-            raise BookError(f"{archive.path.name} is refused: a result {damage}.") from damage
+            raise BookError(f"{published.name} is refused: a result {damage}.") from damage
 
     def keep(self, task: Task, kind: Kind, value: Any) -> None:
         """Store what there is of a task, in place of what there was."""
@@ -137,14 +141,13 @@ class StoredCheckpoint(cache.Checkpoint):
     def load(self) -> dict[str, Any] | None:
         """Return the newest state, if there is a sound one."""
         global taken_up
-        found: dict[str, Any] | None = self._cache.load(self._task)
-        taken_up += found is not None
-        return found
+        state: dict[str, Any] | None = self._cache.load(self._task)
+        taken_up += state is not None
+        return state
 
     def offer(self, state: Callable[[], dict[str, Any]], *, ended: bool) -> None:
         """Keep a state when it is time; a disk that is full costs the state, not the run."""
-        now = time.monotonic()
-        interval = self._cache.interval
+        now, interval = time.monotonic(), self._cache.interval
         due = now - self._last >= max(interval, SHARE * self._cost)
         worth = ended and now - self._started >= min(self._cache.short, interval)
         if not (due or worth):

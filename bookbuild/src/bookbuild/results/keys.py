@@ -17,6 +17,7 @@ from .machine import gpu
 from .snapshot import sources
 
 _providers = cache(packages_distributions)
+_read_once = cache(reached_by)
 RENDERING = ("ipykernel", "myst-nb")  # a chapter's outputs depend on them without an import
 
 
@@ -50,18 +51,27 @@ def chapter_fingerprint(chapter: Chapter, settings: Settings) -> str:
 def task_key(task: Mapping[str, Any], device: str, src: Path) -> str:
     """Return the key of what a function of src makes of a configuration on a device.
 
-    A process reads the sources of a module once: they are those that it executes.
+    In which module the function lies does not matter. A process reads the sources of a module once:
+    they are those that it executes.
     """
-    reached = _reached(task["module"], task["function"], _pairs(task), src)
-    made = {"device": device, "code": reached.code, "versions": _versions(reached)}
-    return digest(_asked(task) | made | _of_gpu(device))
+    reached, asked = _reached(task, src), task["configuration"]
+    conditions = task.get("conditions")
+    return digest(
+        {
+            "function": task["function"],
+            "configuration": asked | conditions if conditions else asked,
+            "device": device,
+            "code": reached.code,
+            "versions": _versions(reached),
+            **_of_gpu(device),
+        }
+    )
 
 
 def task_fingerprint(task: Mapping[str, Any], src: Path) -> str:
     """Return what changes when a task or its code does, whatever the versions and the device."""
-    reached = _reached(task["module"], task["function"], _pairs(task), src)
-    wanted = _anywhere({"function": task["function"], "configuration": task["configuration"]})
-    return digest(wanted | {"code": reached.code})
+    asked = _anywhere({"function": task["function"], "configuration": task["configuration"]})
+    return digest(asked | {"code": _reached(task, src).code})
 
 
 def _anywhere(value: Any) -> Any:
@@ -73,7 +83,7 @@ def _anywhere(value: Any) -> Any:
 
 def code_of(module: str, function: str, src: Path) -> str:
     """Return a digest of a function of src and of all that it reaches."""
-    return _reached(module, function, (), src).code
+    return _reached({"module": module, "function": function}, src).code
 
 
 def digest(ingredients: Mapping[str, Any]) -> str:
@@ -82,29 +92,15 @@ def digest(ingredients: Mapping[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
-def _asked(task: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what is asked of which function; in which module that lies does not matter."""
-    asked, conditions = task["configuration"], task.get("conditions")
-    return {
-        "function": task["function"],
-        "configuration": asked | conditions if conditions else asked,
-    }
-
-
-def _pairs(task: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-    return tuple((module, name) for module, name in task.get("classes", ()))
-
-
 def _of_gpu(device: str) -> dict[str, str]:
     """Return which GPU computes, if one does; on a processor keys say nothing of it."""
     return {"gpu": gpu()} if device == "cuda" else {}
 
 
-@cache
-def _reached(
-    module: str, function: str, classes: tuple[tuple[str, str], ...], src: Path
-) -> Reached:
-    return reached_by([(module, function), *classes], src)
+def _reached(task: Mapping[str, Any], src: Path) -> Reached:
+    """Return what the function of a task and the classes of its configuration depend on."""
+    named = [(task["module"], task["function"]), *task.get("classes", ())]
+    return _read_once(tuple((module, name) for module, name in named), src)
 
 
 def _data(chapter: Chapter, settings: Settings) -> dict[str, str]:

@@ -2,14 +2,20 @@
 
 import os
 import platform
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
 
 @cache
 def machine_name() -> str:
-    """Return the system and the model of the processor."""
-    return f"{platform.system()} {platform.machine()}, {_processor()}"
+    """Return the system and the model of the processor as the system calls it."""
+    lines: list[str] = []
+    with suppress(OSError):
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    models = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    processor = next(models, platform.processor() or "unknown processor")
+    return f"{platform.system()} {platform.machine()}, {processor}"
 
 
 @cache
@@ -20,16 +26,6 @@ def gpu() -> str:
     if not torch.cuda.is_available():
         return "no GPU"
     return f"{torch.cuda.get_device_name()}, CUDA {torch.version.cuda}"
-
-
-def gpu_id() -> str | None:
-    """Return what the driver calls the first GPU: its UUID, or 0 where PyTorch does not tell it."""
-    import torch
-
-    if not torch.cuda.is_available():
-        return None
-    uuid = getattr(torch.cuda.get_device_properties(0), "uuid", None)
-    return f"GPU-{uuid}" if uuid else "0"
 
 
 def pin(device: str) -> None:
@@ -45,13 +41,3 @@ def pin(device: str) -> None:
 
     torch.use_deterministic_algorithms(True, warn_only=True)
     torch.set_float32_matmul_precision("highest")  # no TF32
-
-
-def _processor() -> str:
-    """Return the model of the processor as the system calls it."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        lines = []
-    models = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
-    return next(models, platform.processor() or "unknown processor")

@@ -4,7 +4,6 @@ import hashlib
 import io
 import json
 import os
-import re
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
@@ -12,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import psutil
 
@@ -22,7 +21,6 @@ from bookbuild.errors import BookError
 Kind = Literal["chapter", "sweep", "training", "checkpoint", "published"]
 
 SUFFIX = ".result"
-MEMBER = re.compile(r"[\w.-]+(/[\w.-]+)*")
 OTHERS = "set-aside"
 # what zipfile and json raise of bytes that nobody has checked: RecursionError of deep JSON and
 # NotImplementedError of an unknown compression are kinds of RuntimeError
@@ -70,12 +68,12 @@ class Store:
             raise BookError(f"The result of {name} could not be kept: {reason(error)}.") from error
         return stored
 
-    def get(self, key: str, *, mend: bool = True) -> tuple[Stored | None, str]:
+    def get(self, key: str) -> tuple[Stored | None, str]:
         """Return the sound result of a key, if there is one, and a sentence if it is damaged.
 
-        A damaged one is set aside, unless `mend` is false.
+        A damaged one is set aside.
         """
-        path = self.path(key)
+        path, aside = self.path(key), self.folder / OTHERS / self.path(key).name
         try:
             return opened(path.read_bytes(), key), ""
         except FileNotFoundError:
@@ -83,12 +81,18 @@ class Store:
         except OSError as error:
             return None, f"Stored result {key} cannot be read ({reason(error)}): computed again."
         except DamagedError as damage:
-            sentence = f"Stored result {key} {damage}"
-            return None, self._set_aside(path, sentence) if mend else f"{sentence}."
+            told = f"Stored result {key} {damage}"
+        try:
+            aside.parent.mkdir(exist_ok=True)
+            os.replace(path, aside)
+        except OSError as error:
+            return None, f"{told} and stays where it is: {reason(error)}."
+        return None, f"{told}: set aside in {OTHERS}, computed again."
 
     def check(self) -> None:
         """Raise BookError where nothing can be kept, before hours are spent on results."""
         try:
+            self.tidy()
             write_whole(self.folder / ".check", bytes(4096))
             (self.folder / ".check").unlink()
         except OSError as error:
@@ -107,27 +111,12 @@ class Store:
                 if isinstance(header, dict) and header.get("key") == key:
                     yield header
 
-    def tidy(self) -> int:
-        """Remove what writers that were killed left behind; return the bytes set free."""
-        freed = 0
+    def tidy(self) -> None:
+        """Remove what writers that were killed left behind."""
         for path in self.folder.glob(".*.part"):
             owner = path.name.rpartition(".part")[0].rpartition(".")[2]
-            if owner.isdecimal() and psutil.pid_exists(int(owner)):
-                continue
-            with suppress(OSError):
-                freed += path.stat().st_size
-                path.unlink()
-        return freed
-
-    def _set_aside(self, path: Path, sentence: str) -> str:
-        """Move a file out of the way and return the sentence about it."""
-        aside = self.folder / OTHERS / path.name
-        try:
-            aside.parent.mkdir(exist_ok=True)
-            os.replace(path, aside)
-        except OSError as error:
-            return f"{sentence} and stays where it is: {reason(error)}."
-        return f"{sentence}: set aside in {OTHERS}, computed again."
+            if not (owner.isdecimal() and psutil.pid_exists(int(owner))):
+                path.unlink(missing_ok=True)
 
 
 def write_whole(path: Path, content: bytes) -> None:
@@ -144,7 +133,12 @@ def write_whole(path: Path, content: bytes) -> None:
         with suppress(OSError):
             part.unlink()
         raise
-    _sync_folder(path.parent)
+    with suppress(OSError):  # systems that cannot open folders make a renaming last by themselves
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
 
 
 def reason(error: OSError) -> str:
@@ -160,46 +154,14 @@ def opened(content: bytes, key: str) -> Stored:
         raise DamagedError("is damaged")
     line, _, archived = body.partition(b"\n")
     try:
-        header = json.loads(line)
         with zipfile.ZipFile(io.BytesIO(archived)) as archive:
-            members = unpacked(archive, len(content), (zipfile.ZIP_STORED,))
-            files = {name: archive.read(name) for name in members}
-        for name in files:
-            _check_name(name)
-        stored = Stored(**header, files=files)
-        _check_types(stored)
+            files = {name: archive.read(name) for name in archive.namelist()}
+        stored = Stored(**json.loads(line), files=files)
     except UNREADABLE as error:
         raise DamagedError("is no result of this book") from error
     if stored.key != key:
         raise DamagedError("belongs to another key")
     return stored
-
-
-def unpacked(archive: zipfile.ZipFile, most: int, compressions: tuple[int, ...]) -> dict[str, int]:
-    """Return the sizes of an archive's members, before any of them is unpacked.
-
-    Raises ValueError where a name is there twice, or unpacking would yield more bytes than `most`
-    or use another compression.
-    """
-    infos = archive.infolist()
-    sizes = {info.filename: info.file_size for info in infos}
-    if len(sizes) < len(infos):
-        raise ValueError("holds a file twice")
-    if sum(sizes.values()) > most:
-        raise ValueError(f"would take more than {most} bytes when it is unpacked")
-    if any(info.compress_type not in compressions or info.flag_bits & 1 for info in infos):
-        raise ValueError("is compressed or encrypted in a way that this book does not use")
-    return sizes
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make a renaming last; systems that cannot open folders do so by themselves."""
-    with suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
 
 
 def sealed(stored: Stored) -> bytes:
@@ -209,24 +171,8 @@ def sealed(stored: Stored) -> bytes:
     body.write(json.dumps({**header, "origin": stored.origin}).encode() + b"\n")
     with zipfile.ZipFile(body, "a") as archive:
         for name, content in stored.files.items():
-            _check_name(name)
             archive.writestr(zipfile.ZipInfo(name), content)
     return _digest(body.getbuffer()) + b"\n" + body.getbuffer()
-
-
-def _check_name(name: str) -> None:
-    """Raise ValueError for a name that could lead out of the folder a result is written to."""
-    if not MEMBER.fullmatch(name) or {".", ".."} & set(name.split("/")):
-        raise ValueError(f"{name!r} cannot be the name of a file in a result")
-
-
-def _check_types(stored: Stored) -> None:
-    """Raise TypeError unless the header of a result has the types that `put` writes."""
-    texts = (stored.key, stored.name, stored.date)
-    if not all(isinstance(text, str) for text in texts) or not isinstance(stored.origin, dict):
-        raise TypeError("the header of a result has another type")
-    if stored.kind not in get_args(Kind):
-        raise TypeError(f"{stored.kind!r:.40} is no kind of result")
 
 
 def _digest(content: bytes | memoryview) -> bytes:

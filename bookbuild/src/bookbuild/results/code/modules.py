@@ -6,19 +6,28 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
+from importlib.util import find_spec
 from pathlib import Path
 
 from IPython.core.inputtransformer2 import TransformerManager
 
 from . import names
 from .names import ALL, DEFINING, Chain
-from .packages import OURS, folder_of
-from .statements import dumped, unbounded
 
+OURS = ("bookbuild", "running")  # the packages that every book imports, wherever they lie
 # Code that names one of these may show sources: then a comment or a docstring can be a result.
 READERS = {"__doc__", "help", "inspect", "linecache", "pydoc", "pinfo", "pinfo2", "psource"}
 CELLS = "cells of a chapter"  # what stands for the name of their module
 PARAMETERS = {"profile", "device", "seed"}  # of a chapter; the builder sets them by name
+
+
+@cache
+def folder_of(package: str) -> Path:
+    """Return the folder of one of our packages."""
+    spec = find_spec(package)
+    assert spec is not None
+    assert spec.origin is not None
+    return Path(spec.origin).parent
 
 
 @dataclass(frozen=True)
@@ -33,13 +42,13 @@ class Definition:
     @cached_property
     def code(self) -> str:
         """A digest of the code, whatever its formatting, docstrings, types and free names."""
-        return _digest("\n".join(dumped(one, self.aliases) for one in self.statements))
+        return _digest("\n".join(names.dumped(one, self.aliases) for one in self.statements))
 
     @cached_property
     def aliases(self) -> Mapping[str, str]:
         """What stands for each name that no other code can tell from another one."""
-        found = names.aliases(self.statements, local=self.cells)
-        return {name: alias for name, alias in found.items() if name not in PARAMETERS}
+        free = names.aliases(self.statements, local=self.cells)
+        return {name: alias for name, alias in free.items() if name not in PARAMETERS}
 
     def label(self, name: str) -> str:
         """What stands for one of the names that it binds, where that is read."""
@@ -71,11 +80,6 @@ class Definition:
         return tuple(sorted(set(names.chains(self._types))))
 
     @cached_property
-    def _types(self) -> list[ast.AST]:
-        places = {place for one in self.statements for place in names.annotations(one)}
-        return [part for node in self._nodes if id(node) in places for part in ast.walk(node)]
-
-    @cached_property
     def imports(self) -> Mapping[str, tuple[Chain, ...]]:
         """What its own import statements bind, each name with what it may refer to."""
         return names.bindings(self._nodes, self.package)
@@ -83,13 +87,19 @@ class Definition:
     @cached_property
     def reads_sources(self) -> bool:
         """Whether it may show or use the text of sources."""
-        named = {*names.identifiers(self._nodes)}
+        fields = ((getattr(node, x, None) for x in ("id", "attr", "value")) for node in self._nodes)
+        named = {part for parts in fields for part in parts if isinstance(part, str)}
         named |= {target[0].partition(".")[0] for ts in self.imports.values() for target in ts}
         return not READERS.isdisjoint(named)
 
     @cached_property
     def _nodes(self) -> list[ast.AST]:
         return [node for statement in self.statements for node in ast.walk(statement)]
+
+    @cached_property
+    def _types(self) -> list[ast.AST]:
+        places = {place for one in self.statements for place in names.annotations(one)}
+        return [part for node in self._nodes if id(node) in places for part in ast.walk(node)]
 
 
 @dataclass(frozen=True)
@@ -154,24 +164,18 @@ class Sources:
 def parse(content: bytes, name: str, package: str, folder: Path | None) -> Module:
     """Return a module; where Python could not run it, one that does nothing but hold its bytes."""
     try:
-        tree = ast.parse(content)  # bytes, for a comment may declare their encoding
+        body = ast.parse(content).body  # bytes, for a comment may declare their encoding
     except (SyntaxError, ValueError):
         call = ast.Expr(ast.Call(ast.Constant(content), [], []))
-        tree = ast.fix_missing_locations(ast.Module([call], []))
+        body = ast.fix_missing_locations(ast.Module([call], [])).body
     text = content.decode("utf-8", errors="replace")
     own: defaultdict[str, list[ast.stmt]] = defaultdict(list)
     importing: list[ast.stmt] = []
-    for statement in tree.body:
-        if isinstance(statement, ast.Import | ast.ImportFrom) or _for_types(statement):
-            importing.append(statement)
-            starred = any(a.name == ALL for a in getattr(statement, "names", ()))
-            if starred:  # whatever it binds
-                own[ALL].append(statement)
-            continue
+    for statement in body:
         bound, defines = _bound(statement)
         for each in bound if defines else {*bound, ALL}:
             own[each].append(statement)
-        if not defines:
+        if not defines or _imports(statement):
             importing.append(statement)
     nodes = [node for statement in importing for node in ast.walk(statement)]
     imports = names.bindings(nodes, package)
@@ -180,27 +184,24 @@ def parse(content: bytes, name: str, package: str, folder: Path | None) -> Modul
         folder,
         {each: Definition(tuple(those), text, package) for each, those in own.items()},
         {each: targets for each, targets in imports.items() if each != ALL},
-        tuple(dict.fromkeys(names.targets(nodes, package))),
+        names.loads(nodes, package),
     )
 
 
-def together(cells: Iterable[str]) -> Module:
-    """Return cells of a notebook as one module that runs them in turn."""
-    to_python = TransformerManager().transform_cell  # without what only a notebook understands
-    return _together(tuple(map(to_python, cells)))
-
-
 @cache
-def _together(cells: tuple[str, ...]) -> Module:
+def together(cells: tuple[str, ...]) -> Module:
+    """Return cells of a notebook as one module that runs them in turn.
+
+    Of their checks it has the values alone; what is expected of these makes no number.
+    """
     body: list[ast.stmt] = []
-    for text in cells:
-        try:
-            body += map(unbounded, ast.parse(text).body)
+    for text in map(TransformerManager().transform_cell, cells):
+        try:  # without what only a notebook understands
+            body += map(names.Unbounded().visit, ast.parse(text).body)
         except (SyntaxError, ValueError):
             continue  # the cell will fail when it is executed, with a better message
-    nodes = list(ast.walk(ast.Module(body, [])))
     every = Definition(tuple(body), "\n".join(cells), "", cells=True)
-    return Module(CELLS, None, {ALL: every}, {}, tuple(dict.fromkeys(names.targets(nodes, ""))))
+    return Module(CELLS, None, {ALL: every}, {}, names.loads(every._nodes, ""))
 
 
 def _first(statement: ast.stmt) -> int:
@@ -209,9 +210,11 @@ def _first(statement: ast.stmt) -> int:
     return min(node.lineno for node in (statement, *decorators)) - 1
 
 
-def _for_types(statement: ast.stmt) -> bool:
-    """Return whether a statement is there for type checkers, or for a module that is executed."""
+def _imports(statement: ast.stmt) -> bool:
+    """Return whether a statement imports, or is there for type checkers or a module as program."""
     match statement:
+        case ast.Import() | ast.ImportFrom():
+            return True
         case ast.If(test=ast.Name(id="TYPE_CHECKING"), orelse=[]):
             return True
         case ast.If(test=ast.Compare(left=ast.Name(id="__name__")), orelse=[]):
@@ -220,7 +223,10 @@ def _for_types(statement: ast.stmt) -> bool:
 
 
 def _bound(statement: ast.stmt) -> tuple[set[str], bool]:
-    """Return the names that a statement binds, and whether that is all it does."""
+    """Return the names that a statement binds, imports aside, and whether that is all it does."""
+    if _imports(statement):  # `import *` binds whatever there is
+        return set(), all(a.name != ALL for a in getattr(statement, "names", ()))
+    nodes = list(ast.walk(statement))
     match statement:
         case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
             return {statement.name}, True
@@ -230,7 +236,6 @@ def _bound(statement: ast.stmt) -> tuple[set[str], bool]:
             return _assigned(targets)
         case ast.AnnAssign(target=target) | ast.AugAssign(target=target):
             return _assigned([target])
-    nodes = list(ast.walk(statement))
     return names.stored(nodes) | {node.name for node in nodes if isinstance(node, DEFINING)}, False
 
 

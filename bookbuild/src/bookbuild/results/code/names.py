@@ -1,20 +1,19 @@
-"""Names in a syntax tree: those that statements bind, import and read, and those that are free.
+"""Names and code in a syntax tree: what statements bind, import, read and compute.
 
 A name is free if no other code can tell it from another one: that of a local variable, or of what
 a module keeps to itself, `_like_this`.
 """
 
 import ast
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 ALL = "*"  # the attribute that stands for all of them
 FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef
 DEFINING = FUNCTIONS | ast.ClassDef
-
 SCOPES = DEFINING | ast.Lambda | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 # Code that reads one of these may find a variable by the text of its name.
 NAME_READERS = {"dir", "eval", "exec", "globals", "locals", "vars"}
+CHECK = "check"  # the function whose text and bounds make no number
 
 Chain = tuple[str, ...]  # a name and attributes, or a module and attributes
 
@@ -24,33 +23,29 @@ def stored(nodes: Iterable[ast.AST]) -> set[str]:
     return {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
 
 
-def docstrings(statement: ast.stmt) -> set[int]:
-    """Return the places of the docstrings in a statement, and of their texts."""
-    first = [
-        node.body[0]
-        for node in ast.walk(statement)
-        if isinstance(node, DEFINING) and ast.get_docstring(node, clean=False) is not None
-    ]
-    return {id(part) for one in first for part in ast.walk(one)}
+def is_private(name: str) -> bool:
+    """Return whether a module keeps what has this name to itself."""
+    return name.startswith("_") and not name.startswith("__") and name != "_"
 
 
 def annotations(statement: ast.stmt) -> set[int]:
     """Return the places of the types in a statement, but for those of a class's own fields."""
-    fields = {
-        id(field)
+    nodes = list(ast.walk(statement))
+    fields = {id(field) for n in nodes if isinstance(n, ast.ClassDef) for field in n.body}
+    types = [node.returns for node in nodes if isinstance(node, FUNCTIONS)]
+    types += [node.annotation for node in nodes if isinstance(node, ast.arg)]
+    annotated = [n for n in nodes if isinstance(n, ast.AnnAssign) and id(n) not in fields]
+    return {id(node) for node in (*types, *(n.annotation for n in annotated)) if node is not None}
+
+
+def silent(statement: ast.stmt) -> set[int]:
+    """Return the places of what computes nothing: types, and docstrings with their texts."""
+    docstrings = [
+        node.body[0]
         for node in ast.walk(statement)
-        if isinstance(node, ast.ClassDef)
-        for field in node.body
-    }
-    found: list[ast.expr | None] = []
-    for node in ast.walk(statement):
-        if isinstance(node, FUNCTIONS):
-            found.append(node.returns)
-        elif isinstance(node, ast.arg) or (
-            isinstance(node, ast.AnnAssign) and id(node) not in fields
-        ):
-            found.append(node.annotation)
-    return {id(node) for node in found if node is not None}
+        if isinstance(node, DEFINING) and ast.get_docstring(node, clean=False) is not None
+    ]
+    return annotations(statement) | {id(part) for one in docstrings for part in ast.walk(one)}
 
 
 def constants(statement: ast.stmt) -> Iterator[tuple[str, ...]]:
@@ -59,31 +54,24 @@ def constants(statement: ast.stmt) -> Iterator[tuple[str, ...]]:
     With them stand the names of keywords, of fields and of public constants, for to exchange two
     values is another thing. A statement with none is left out, and so are docstrings and types.
     """
-    left_out = docstrings(statement) | annotations(statement)
     every = list(ast.walk(statement))
-    left_out |= {id(node.annotation) for node in every if isinstance(node, ast.AnnAssign)}
-    bodies = [node.body for node in every if isinstance(node, ast.ClassDef)]
-    fields = {id(field) for body in bodies for field in body} | {id(statement)}
-    named = {id(node) for node in every if id(node) in fields and not isinstance(node, DEFINING)}
-    for one in (node for node in every if isinstance(node, ast.stmt)):
-        marks: list[str] = []
-        waiting: list[ast.AST] = [] if id(one) in left_out else [one]
-        while waiting:
-            node = waiting.pop(0)
-            if isinstance(node, ast.Constant):
-                marks.append(repr(node.value))
-            inner = [n for n in ast.iter_child_nodes(node) if not isinstance(n, ast.stmt)]
-            waiting[:0] = [n for n in inner if id(n) not in left_out]
-            if isinstance(node, ast.keyword):
-                marks.append(str(node.arg))
-        if marks:
-            targets = sorted(stored(ast.walk(one))) if id(one) in named else []
-            yield (" ".join(name for name in targets if not is_private(name)), *marks)
+    left_out = silent(statement) | {id(n.annotation) for n in every if isinstance(n, ast.AnnAssign)}
+    fields = {id(field) for n in every if isinstance(n, ast.ClassDef) for field in n.body}
 
+    def marks(node: ast.AST) -> Iterator[str]:
+        if isinstance(node, ast.Constant):
+            yield repr(node.value)
+        if isinstance(node, ast.keyword):
+            yield str(node.arg)
+        for inner in ast.iter_child_nodes(node):
+            if not isinstance(inner, ast.stmt) and id(inner) not in left_out:
+                yield from marks(inner)
 
-def is_private(name: str) -> bool:
-    """Return whether a module keeps what has this name to itself."""
-    return name.startswith("_") and not name.startswith("__") and name != "_"
+    for one in every:
+        if isinstance(one, ast.stmt) and id(one) not in left_out and (marked := [*marks(one)]):
+            named = (id(one) in fields or one is statement) and not isinstance(one, DEFINING)
+            targets = sorted(stored(ast.walk(one))) if named else []
+            yield (" ".join(name for name in targets if not is_private(name)), *marked)
 
 
 def aliases(statements: Sequence[ast.stmt], *, local: bool = False) -> dict[str, str]:
@@ -108,59 +96,56 @@ def aliases(statements: Sequence[ast.stmt], *, local: bool = False) -> dict[str,
 
 def _bound_otherwise(nodes: Iterable[ast.AST]) -> set[str]:
     """Return the names of parameters, definitions, imports, patterns, errors and fields."""
-    found: set[str] = set()
+    names: set[str] = set()
     for node in nodes:
         match node:
-            case ast.arg(arg=name):
-                found.add(name)
             case ast.Global(names=several) | ast.Nonlocal(names=several):
-                found.update(several)
+                names.update(several)
             case ast.Import(names=imported) | ast.ImportFrom(names=imported):
-                found.update((a.asname or a.name).partition(".")[0] for a in imported)
-            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
-                found.add(name)
+                names.update((a.asname or a.name).partition(".")[0] for a in imported)
             case ast.ClassDef(name=name, body=body):
                 # fields, and what is assigned below an `if` in the body of the class
                 rest = [s for s in body if not isinstance(s, DEFINING)]
-                found |= {name} | stored(part for s in rest for part in ast.walk(s))
+                names |= {name} | stored(part for s in rest for part in ast.walk(s))
+            case ast.arg(arg=name) | ast.MatchMapping(rest=str(name)):
+                names.add(name)
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                names.add(name)
             case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)):
-                found.add(name)
-            case ast.MatchStar(name=str(name)) | ast.MatchMapping(rest=str(name)):
-                found.add(name)
-    return found
+                names.add(name)
+            case ast.MatchStar(name=str(name)):
+                names.add(name)
+    return names
 
 
-def bindings(nodes: Iterable[ast.AST], package: str) -> dict[str, tuple[Chain, ...]]:
-    """Return the names that import statements bind, each with what it may refer to."""
-    found: defaultdict[str, dict[Chain, None]] = defaultdict(dict)
+def imports(nodes: Iterable[ast.AST], package: str) -> Iterator[tuple[str, Chain, Chain]]:
+    """Yield each name that import statements bind, what it may refer to, and what is loaded.
+
+    Both are a module and, if one is taken from it, an attribute.
+    """
     for node in nodes:
         if isinstance(node, ast.Import):
             for alias in node.names:
                 whole = alias.name if alias.asname else alias.name.partition(".")[0]
-                found[alias.asname or whole][(whole,)] = None  # `import a.b` binds a
+                yield alias.asname or whole, (whole,), (alias.name,)  # `import a.b` binds a
         elif isinstance(node, ast.ImportFrom):
+            above = package.split(".")[: package.count(".") + 2 - node.level] if node.level else []
+            module = ".".join([*above, node.module] if node.module else above)
             for alias in node.names:
-                target = (_absolute(node, package), alias.name)
-                found[alias.asname or alias.name][target] = None
-    return {name: tuple(targets) for name, targets in found.items()}
+                yield alias.asname or alias.name, (module, alias.name), (module, alias.name)
 
 
-def targets(nodes: Iterable[ast.AST], package: str) -> Iterator[Chain]:
-    """Yield what import statements load: a module, and the attribute taken from it, if any."""
-    for node in nodes:
-        if isinstance(node, ast.Import):
-            yield from ((alias.name,) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            yield from ((_absolute(node, package), alias.name) for alias in node.names)
+def bindings(nodes: Iterable[ast.AST], package: str) -> dict[str, tuple[Chain, ...]]:
+    """Return the names that import statements bind, each with what it may refer to."""
+    bound: dict[str, dict[Chain, None]] = {}
+    for name, target, _ in imports(nodes, package):
+        bound.setdefault(name, {})[target] = None
+    return {name: tuple(targets) for name, targets in bound.items()}
 
 
-def _absolute(node: ast.ImportFrom, package: str) -> str:
-    """Return the absolute name of the module a statement imports from."""
-    if not node.level:
-        return node.module or ""
-    parts = package.split(".")
-    kept = parts[: len(parts) - node.level + 1]
-    return ".".join([*kept, node.module] if node.module else kept)
+def loads(nodes: Iterable[ast.AST], package: str) -> tuple[Chain, ...]:
+    """Return what import statements execute, as far as a module and an attribute tell."""
+    return tuple(dict.fromkeys(loaded for *_, loaded in imports(nodes, package)))
 
 
 def chains(nodes: Iterable[ast.AST], local: Collection[int] = ()) -> Iterator[Chain]:
@@ -173,17 +158,13 @@ def chains(nodes: Iterable[ast.AST], local: Collection[int] = ()) -> Iterator[Ch
     for node in every:
         if isinstance(node, ast.ImportFrom) and any(a.name == ALL for a in node.names):
             yield (ALL, ALL)
-        if id(node) in within or not isinstance(node, ast.Attribute | ast.Name):
-            continue
-        attributes = [ALL]
-        inner: ast.expr = node
+        attributes: Chain = (ALL,)
+        inner = None if id(node) in within else node
         while isinstance(inner, ast.Attribute):
-            attributes.insert(0, inner.attr)
-            inner = inner.value
-        if id(inner) in local:
-            continue
-        if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load):
-            yield (inner.id, *attributes)
+            attributes, inner = (inner.attr, *attributes), inner.value
+        match inner:
+            case ast.Name(id=name, ctx=ast.Load()) if id(inner) not in local:
+                yield (name, *attributes)
 
 
 def local_reads(node: ast.AST, local: frozenset[str] = frozenset()) -> Iterator[int]:
@@ -213,12 +194,44 @@ def _own_scope(function: ast.AST) -> Iterator[ast.AST]:
             waiting += ast.iter_child_nodes(node)
 
 
-def identifiers(nodes: Iterable[ast.AST]) -> Iterator[str]:
-    """Yield names, attributes, and texts, for those may name an attribute or a magic command."""
-    for node in nodes:
-        if isinstance(node, ast.Name):
-            yield node.id
-        elif isinstance(node, ast.Attribute):
-            yield node.attr
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            yield node.value
+class Unbounded(ast.NodeTransformer):
+    """Leaves of each check in a statement the value alone, and not what is expected of it."""
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        if isinstance(node.func, ast.Name) and node.func.id == CHECK:
+            node.args = [one for one in node.args[1:2] if not isinstance(one, ast.Constant)]
+            node.keywords = [one for one in node.keywords if one.arg == "over"]
+        return node
+
+
+def dumped(statement: ast.stmt, names: Mapping[str, str]) -> str:
+    """Return what stands for the code of a statement, whatever does not decide what it computes.
+
+    Imports are left out: which definition a name leads to is known, wherever it lies. What is empty
+    is left out too, since newer versions of Python have more that can be. `names` are the aliases.
+    """
+    left_out = silent(statement)
+
+    def plain(value: object) -> object:
+        match value:
+            case ast.Name(id=name) if name in names:
+                return "Name", names[name], type(value.ctx).__name__
+            case ast.AnnAssign() if id(value.annotation) in left_out:
+                return plain(ast.Assign([value.target], value.value)) if value.value else None
+            case ast.AST():
+                fields = [(name, part) for name, part in ast.iter_fields(value)]
+                if value is statement and is_private(getattr(value, "name", "")):
+                    fields = [field for field in fields if field[0] != "name"]
+                told = [(n, plain(part)) for n, part in fields if id(part) not in left_out]
+                return type(value).__name__, [field for field in told if field[1] not in (None, [])]
+            case list():
+                parts = [plain(p) for p in value if id(p) not in left_out and not _imports(p)]
+                return [part for part in parts if part is not None]
+        return value
+
+    return "" if _imports(statement) else repr(plain(statement))
+
+
+def _imports(node: object) -> bool:
+    return isinstance(node, ast.Import | ast.ImportFrom)
