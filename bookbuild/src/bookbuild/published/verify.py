@@ -218,7 +218,7 @@ class Check:
 
 
 def _numbers(archive: Archive, name: str) -> dict[str, Any]:
-    """Return what an archive says that a chapter measured; nothing, if it says that in no form."""
+    """Return what an archive says that a chapter measured; no numbers, if its form is another."""
     numbers = archive.numbers(name)
     fits = isinstance(numbers, dict) and isinstance(numbers.get("measures"), dict)
     return numbers if fits else {"measures": {}}
