@@ -41,7 +41,6 @@ LOOK = Path(__file__).with_name("look")  # styles, scripts, fonts and templates 
 INJECTED = "injected-parameters"  # the tag of the cell that papermill writes
 SMOKE_NOTE = "Made by the smoke profile, at reduced sizes: no claim is judged here."
 MATHJAX_FILES = ("tex-mml-chtml.js", "output/chtml/fonts/woff-v2", "input/tex/extensions")
-# What Sphinx says about references to parts that are left out.
 LINK = re.compile(r"(?<=\]\()([^)\s#:]+)\.md(?=[)#\s])")
 
 
