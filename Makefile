@@ -17,7 +17,7 @@ AUDIT := .venv-audit/.installed
 PROSE := README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md book data/claims.yml src bookbuild tools evidence
 SCIENCE := tests/running tests/emergence tests/chapters  # whose tests execute sources in their own process
 
-options := PYTHON PROFILE DEVICE SEED JOBS PART RESULTS SITE FROM MINUTES DRAW TIMEOUT CHAPTER KIND PORT THREADS TORCH_INDEX SCHEDULER EXTRAS RUNS WHAT
+options := PYTHON PROFILE DEVICE SEED JOBS RESULTS SITE FROM MINUTES DRAW TIMEOUT CHAPTER KIND PORT THREADS TORCH_INDEX SCHEDULER EXTRAS RUNS WHAT
 space := $() $()
 given := $(foreach setting,$(subst \$(space),_,$(MAKEOVERRIDES)),$(firstword $(subst =, ,$(setting))))
 unknown := $(filter-out $(options),$(given))
@@ -40,12 +40,11 @@ unexport PYTHONHOME PYTHONSTARTUP PYTHONWARNINGS PYTHONOPTIMIZE PYTHONSAFEPATH P
 
 run_options := --profile '$(PROFILE)' --device '$(DEVICE)' \
 	$(if $(SEED),--seed '$(SEED)') $(if $(JOBS),--jobs '$(JOBS)') $(if $(TIMEOUT),--timeout '$(TIMEOUT)')
-part_option := $(if $(PART),--part '$(PART)')
 
 help:  ## list the targets and their options
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 	@echo
-	@echo 'Options: PROFILE=paper|smoke  DEVICE=auto|cpu|cuda  PART=paper|beyond|companions  SEED=n  JOBS=n'
+	@echo 'Options: PROFILE=paper|smoke  DEVICE=auto|cpu|cuda  SEED=n  JOBS=n'
 	@echo '         TIMEOUT=seconds for a cell  SCHEDULER=tcp://host:port of a Dask cluster for long runs'
 	@echo '         RUNS=k_hop  CHAPTER=paper/05_emergence  KIND=seed|rounding|fault  MINUTES=n  THREADS=n, for make record'
 	@echo '         PYTHON=interpreter  TORCH_INDEX=url  EXTRAS=language, for make env'
@@ -90,7 +89,7 @@ $(CHECKS): $(STAMP) requirements-test.lock requirements-test.hashes
 	@touch $@
 
 reproduce: env  ## execute what has changed, build the site and judge the claims; RESULTS= uses published results, FROM=scratch uses none
-	@$(BOOKBUILD) build $(run_options) $(part_option) $(if $(RESULTS),--results '$(RESULTS)') \
+	@$(BOOKBUILD) build $(run_options) $(if $(RESULTS),--results '$(RESULTS)') \
 		$(if $(FROM),--from '$(FROM)')
 
 verify: env  ## compute a random sample of published results again: RESULTS=file|folder|url MINUTES=5 DRAW=n; SITE=site.zip compares a published site too
@@ -181,7 +180,7 @@ record-machine: env
 	@$(BIN)/python -m evidence machine --device '$(DEVICE)'
 
 record-cold-build: env
-	@$(BIN)/python -m tools.cold_build $(run_options) $(part_option)
+	@$(BIN)/python -m tools.cold_build $(run_options)
 
 record-peers: env
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements.peers.lock

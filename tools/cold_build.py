@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from bookbuild.cli import main
-from bookbuild.cli.options import PART, commands, run_options, settings_of, tell
+from bookbuild.cli.options import commands, run_options, settings_of, tell
 from bookbuild.execution.display import Display
 from bookbuild.pipeline import run_chapters
 from bookbuild.reporting import provenance
@@ -33,7 +33,7 @@ def run_cold_build(settings: Settings, display: Display, tell: Callable[[str], N
     """
     settings = replace(settings, folder=FOLDER, published=None)
     shutil.rmtree(settings.build, ignore_errors=True)
-    chapters = read_chapters(settings.root, read_toc(settings.root, settings.part))
+    chapters = read_chapters(settings.root, read_toc(settings.root))
     started = time.monotonic()
     _, made = run_chapters(chapters, settings, display, tell)
     record = {
@@ -44,7 +44,6 @@ def run_cold_build(settings: Settings, display: Display, tell: Callable[[str], N
         "jobs": settings.jobs,
         "profile": settings.profile,
         "device": settings.device,
-        "part": settings.part,
         "seconds": round(time.monotonic() - started, 1),
         "chapters": {
             name: {"seconds": entry.origin["seconds"], "memory": entry.origin["memory"]}
@@ -58,7 +57,6 @@ def run_cold_build(settings: Settings, display: Display, tell: Callable[[str], N
 
 @commands.command()
 @run_options
-@PART
 @click.option(
     "--output", type=click.Path(path_type=Path), help="a second file to which the record is written"
 )

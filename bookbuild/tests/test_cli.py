@@ -2,19 +2,20 @@
 
 import pytest
 
+from bookbuild import settings
+from bookbuild.errors import BookError
 from tools.toy_book import Command, Toy
 
 
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        (["build", "--profile", "papier"], "PROFILE must be one of paper, smoke, not 'papier'."),
-        (["build", "--device", "tpu"], "DEVICE must be one of"),
+        (["build", "--profile", "papier"], "'papier' is not one of 'paper', 'smoke'."),
+        (["build", "--device", "tpu"], "'tpu' is not one of 'auto', 'cpu', 'cuda'."),
         (["build", "--device", "cuda"], "finds no CUDA device"),
-        (["build", "--seed", "abc"], "SEED must be a whole number of at least 0, not 'abc'."),
-        (["build", "--seed", "٣"], "SEED must be a whole number"),
-        (["build", "--jobs", "0"], "JOBS must be a whole number of at least 1"),
-        (["build", "--part", "companions"], "PART must be one of paper, beyond, not 'companions'."),
+        (["build", "--seed", "abc"], "'--seed': 'abc' is not a valid integer"),
+        (["build", "--jobs", "0"], "'--jobs': 0 is not in the range x>=1."),
+        (["build", "--from", "x"], "'x' is not 'scratch'."),
         (["build", "--sed", "1"], "No such option"),
         (["chapter", "paper/99_lost"], "There is no chapter 'paper/99_lost'"),
         (["serve", "--profile", "smoke"], "There is no site yet"),
@@ -41,14 +42,16 @@ def test_a_chapter_prints_its_measures_and_its_notebook(
     assert (toy.root / "_build/paper/chapters/paper/01_line.ipynb").is_file()
 
 
-def test_a_part_is_built_alone(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
-    staged: list[str] = []
-    monkeypatch.setattr(
-        "bookbuild.pipeline.build_site", lambda settings, entries: staged.extend(entries)
-    )
-    result = toy.build(part="paper")
-    assert staged == ["paper/01_line"]
-    assert {finding.claim.chapter for finding in result.findings} == {"paper/01_line"}
-    toc = (toy.settings().stage / "_toc.yml").read_text(encoding="utf-8")
-    assert "book/beyond" not in toc
-    assert "book/verdicts" in toc
+@pytest.mark.parametrize(
+    ("build", "found", "device"),
+    [("2.13.0", True, "cuda"), ("2.13.0", False, "cpu"), ("2.13.0+cpu", True, "cpu")],
+)
+def test_auto_is_a_gpu_where_pytorch_is_built_for_one_and_finds_it(
+    monkeypatch: pytest.MonkeyPatch, build: str, found: bool, device: str
+) -> None:
+    monkeypatch.setattr(settings, "version", lambda _: build)
+    monkeypatch.setattr("torch.cuda.is_available", lambda: found)
+    assert settings.resolve_device("auto") == device
+    if device == "cpu":
+        with pytest.raises(BookError, match="finds no CUDA device"):
+            settings.resolve_device("cuda")

@@ -252,8 +252,8 @@ def test_values_of_options_reach_the_command_whole(checkout: Path, name: str) ->
 
 
 def test_exported_options_are_told(checkout: Path) -> None:  # snakemake/snakemake#1398
-    told, rest = make(checkout, "serve", SEED="3", PORT="9", PART="x").stdout.splitlines()
-    assert told == "taken from the environment: SEED='3' PART='x' PORT='9'"
+    told, rest = make(checkout, "serve", SEED="3", PORT="9", FROM="x").stdout.splitlines()
+    assert told == "taken from the environment: SEED='3' FROM='x' PORT='9'"
     assert rest.endswith("[--port][9]")
 
 

@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import nbformat
@@ -15,7 +14,6 @@ import pytest
 
 from bookbuild.errors import BookError
 from bookbuild.pipeline import Result
-from bookbuild.results import executed
 from bookbuild.results.store import Store
 from tools.toy_book import LINE, SQUARE, Command, Toy
 
@@ -44,22 +42,24 @@ def test_the_first_build_makes_a_judged_site(built_once: tuple[Toy, Result]) -> 
         "line-is-endless": "not testable here",
         "square-of-three": "contradicted",
     }
-    assert 'The slope is <span class="pasted-text">2.00</span>' in page(toy, LINE)
-    assert "profile paper · device cpu · seed 0" in page(toy, LINE)
-    assert 'href="paper/01_line.html#measure-slope"' in page(toy, "verdicts")
-    assert 'id="measure-slope"' in page(toy, LINE)
-    for name in ("index", "verdicts"):
-        assert 'verdicts.html?kind=new&amp;verdict=contradicted"><b>1</b> contra' in page(toy, name)
-        assert 'verdicts.html?kind=paper&amp;verdict=reproduced"><b>1</b> repro' in page(toy, name)
+    contradicted = 'verdicts.html?kind=new&amp;verdict=contradicted"><b>1</b> contra'
+    reproduced = 'verdicts.html?kind=paper&amp;verdict=reproduced"><b>1</b> repro'
+    for name, *texts in (
+        (LINE, '<span class="pasted-text">2.00</span>', "profile paper · device cpu · seed 0"),
+        (LINE, 'id="measure-slope"'),
+        ("index", contradicted, reproduced),
+        ("verdicts", contradicted, reproduced, 'href="paper/01_line.html#measure-slope"'),
+        (SQUARE, "<summary>How this figure was made</summary>"),
+        (SQUARE, f'srcset="../../figures/{SQUARE}/square_narrow.svg"'),
+    ):
+        assert all(text in page(toy, name) for text in texts), name
     assert "Fig. 1" not in page(toy, SQUARE)
-    assert "<summary>How this figure was made</summary>" in page(toy, SQUARE)
     figures = toy.settings().site / "figures" / SQUARE
     assert all((figures / f"square{ending}.svg").is_file() for ending in ("", "_narrow"))
-    assert f'srcset="../../figures/{SQUARE}/square_narrow.svg"' in page(toy, SQUARE)
 
 
 def test_the_first_build_starts_with_the_longest(unbuilt: Toy, without_site: None) -> None:
-    unbuilt.edit(f"book/{LINE}.md", "bookbuild:\n", "bookbuild:\n  minutes: 1\n")
+    unbuilt.edit(PAGE, "bookbuild:\n", "bookbuild:\n  minutes: 1\n")
     unbuilt.edit(f"book/{SQUARE}.md", "kernelspec:", "bookbuild: {minutes: 2}\nkernelspec:")
     unbuilt.build(jobs=1)
     starts = [line for line in unbuilt.lines if line.endswith(": started")]
@@ -83,142 +83,91 @@ def test_warnings_fail_a_build_all_at_once_and_leave_the_earlier_site(toy: Toy) 
     for name, lost in ((LINE, "nowhere"), (SQUARE, "anywhere")):
         with (toy.root / "book" / f"{name}.md").open("a", encoding="utf-8") as stream:
             stream.write(f"\nSee {{ref}}`{lost}`.\n")
-    with pytest.raises(BookError) as caught:
+    with pytest.raises(BookError, match=r"(?s)nowhere.*anywhere|anywhere.*nowhere"):
         toy.build()
-    told = "\n".join(caught.value.problems)
-    assert "nowhere" in told
-    assert "anywhere" in told
     assert site(toy) == before
 
 
-@pytest.mark.usefixtures("without_site")
-class TestWhatIsExecuted:
-    def test_what_imports_an_edited_module(self, toy: Toy) -> None:
-        toy.edit("src/toy/line.py", "2.0 * point", "3.0 * point")
-        result = toy.build()
-        assert toy.started() == {LINE}
-        assert result.findings[0].verdict == "contradicted"
+@pytest.mark.parametrize(
+    ("path", "old", "new", "changed"),
+    [
+        ("src/toy/square.py", "x * x", "x**2", {SQUARE}),
+        ("src/toy/square.py", "A square", "The square", set()),
+        ("src/toy/__init__.py", "package.", 'package."""\nprint("""', {LINE, SQUARE}),
+        ("data/points.csv", "4.0", "5.0", {LINE}),
+        (PAGE, "slopes(points)", "slopes(points[:2])", {LINE}),
+        (PAGE, "# A line", "# A straight line", set()),
+    ],
+)
+def test_keys_change_with_what_a_chapter_depends_on(
+    toy: Toy, path: str, old: str, new: str, changed: set[str]
+) -> None:
+    before = {name: toy.key(name) for name in (LINE, SQUARE)}
+    toy.edit(path, old, new)
+    assert {name for name in before if toy.key(name) != before[name]} == changed
 
-    @pytest.mark.parametrize(
-        ("path", "old", "new", "changed"),
-        [
-            ("src/toy/square.py", "x * x", "x**2", {SQUARE}),
-            ("src/toy/square.py", "A square", "The square", set()),
-            ("src/toy/__init__.py", "package.", 'package."""\nprint("""', {LINE, SQUARE}),
-            ("data/points.csv", "4.0", "5.0", {LINE}),
-            (PAGE, "slopes(points)", "slopes(points[:2])", {LINE}),
-            (PAGE, "# A line", "# A straight line", set()),
-        ],
-    )
-    def test_keys_change_with_what_a_chapter_depends_on(
-        self, toy: Toy, path: str, old: str, new: str, changed: set[str]
-    ) -> None:
-        before = {name: toy.key(name) for name in (LINE, SQUARE)}
-        toy.edit(path, old, new)
+
+def test_keys_change_with_the_parameters_and_the_versions_of_what_is_imported_alone(
+    toy: Toy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keys = [toy.key(LINE, **x) for x in ({}, {"seed": 1}, {"profile": "smoke"})]
+    assert len({*keys, toy.key(LINE, device="cuda"), toy.key(LINE, jobs=1, timeout=5)}) == 4
+    every, version = {LINE, SQUARE}, importlib.metadata.version
+    before = {name: toy.key(name) for name in every}
+    for package, changed in (("matplotlib", {SQUARE}), ("torch", set()), ("myst-nb", every)):
+        monkeypatch.setattr(
+            "bookbuild.reporting.provenance.version",
+            lambda name, package=package: "99" if name == package else version(name),
+        )
         assert {name for name in before if toy.key(name) != before[name]} == changed
-
-    def test_keys_change_with_the_parameters(self, toy: Toy) -> None:
-        keys = [toy.key(LINE, **x) for x in ({}, {"seed": 1}, {"profile": "smoke"})]
-        assert len({*keys, toy.key(LINE, device="cuda"), toy.key(LINE, jobs=1, timeout=5)}) == 4
-
-    def test_keys_change_with_the_versions_of_what_is_imported_alone(
-        self, toy: Toy, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        def newer(package: str) -> Callable[[str], str]:
-            return lambda name: "99" if name == package else importlib.metadata.version(name)
-
-        before, every = {name: toy.key(name) for name in (LINE, SQUARE)}, {LINE, SQUARE}
-        for package, changed in (("matplotlib", {SQUARE}), ("torch", set()), ("myst-nb", every)):
-            monkeypatch.setattr("bookbuild.reporting.provenance.version", newer(package))
-            assert {name for name in before if toy.key(name) != before[name]} == changed
-
-    def test_what_was_damaged(self, toy: Toy) -> None:
-        path = path_of(toy, LINE)
-        content = bytearray(path.read_bytes())
-        content[len(content) // 2] ^= 1
-        path.write_bytes(content)
-        entry, remark = executed.find(toy.settings(), path.stem)
-        assert entry is None
-        assert "is damaged: set aside" in remark
-        toy.build()
-        assert toy.started() == {LINE}
-        assert path.is_file()
-        assert (toy.settings().results / "set-aside" / path.name).is_file()
 
 
 @pytest.mark.usefixtures("without_site")
 def test_an_edit_during_a_build_does_not_reach_its_chapters(toy: Toy) -> None:
     edit = f"path = Path('{toy.root}/src/toy/line.py')\n"
     edit += "path.write_text(path.read_text().replace('2.0 * point', '3.0 * point'))"
-    toy.edit("book/paper/01_line.md", "from toy import line", f"{edit}\nfrom toy import line")
+    toy.edit(PAGE, "from toy import line", f"{edit}\nfrom toy import line")
     assert toy.build().findings[0].verdict == "reproduced"
     assert "3.0 * point" in (toy.root / "src/toy/line.py").read_text(encoding="utf-8")
     assert toy.build().findings[0].verdict == "contradicted"  # under a key of its own
     assert toy.started() == {LINE}
 
 
-@pytest.mark.usefixtures("without_site")
-class TestFailures:
-    @pytest.mark.parametrize(
-        ("code", "cause"),
-        [
-            ("hidden = 1\nraise KeyError('lost')", "KeyError: 'lost'"),
-            ("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)", "its kernel died"),
-            ("import time\ntime.sleep(60)", "it took longer than the time-out of 3 s"),
-            ("report('x', float('nan'))", "ValueError: measure 'x' is not a number (NaN)"),
-        ],
-        ids=["error", "killed", "time-out", "nan"],
+@pytest.mark.parametrize(
+    ("code", "cause"),
+    [
+        ("hidden = 1\nraise KeyError('lost')", "KeyError: 'lost'"),
+        ("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)", "its kernel died"),
+        ("import time\ntime.sleep(60)", "it took longer than the time-out of 3 s"),
+        ("report('x', float('nan'))", "ValueError: measure 'x' is not a number (NaN)"),
+    ],
+    ids=["error", "killed", "time-out", "nan"],
+)
+def test_a_failed_cell_is_named_and_the_notebook_kept(toy: Toy, code: str, cause: str) -> None:
+    toy.append(LINE, code)
+    toy.append(LINE, "print('never')")
+    toy.edit("src/toy/square.py", "x * x", "x**2")
+    with pytest.raises(BookError) as caught:
+        toy.build(timeout=3)
+    first = code.partition("\n")[0]
+    assert caught.value.problems == (
+        f"Chapter {LINE}, cell 3 ({first}) failed: {cause}; see _build/paper/failed/{LINE}.",
     )
-    def test_a_failed_cell_is_named_and_the_notebook_kept(
-        self, toy: Toy, code: str, cause: str
-    ) -> None:
-        toy.append(LINE, code)
-        toy.append(LINE, "print('never')")
-        toy.edit("src/toy/square.py", "x * x", "x**2")
-        with pytest.raises(BookError) as caught:
-            toy.build(timeout=3)
-        first = code.partition("\n")[0]
-        assert caught.value.problems == (
-            f"Chapter {LINE}, cell 3 ({first}) failed: {cause}; see _build/paper/failed/{LINE}.",
-        )
-        kept = toy.settings().failed / LINE
-        cells = nbformat.read(kept / "notebook.ipynb", as_version=4).cells
-        assert any("slope" in str(cell.get("outputs")) for cell in cells)
-        assert not any("never" in str(cell.get("outputs")) for cell in cells)
-        assert (kept / "log.txt").stat().st_size > 0
-        assert not any(toy.settings().running.iterdir())
-        assert path_of(toy, SQUARE).is_file()  # the other chapters go on
+    kept = toy.settings().failed / LINE
+    cells = nbformat.read(kept / "notebook.ipynb", as_version=4).cells
+    assert any("slope" in str(cell.get("outputs")) for cell in cells)
+    assert not any("never" in str(cell.get("outputs")) for cell in cells)
+    assert (kept / "log.txt").stat().st_size > 0
+    assert not any(toy.settings().running.iterdir())
+    assert path_of(toy, SQUARE).is_file()  # the other chapters go on
 
-    @pytest.mark.parametrize(
-        ("path", "old", "new", "reason"),
-        [
-            (PAGE, "seed = 0", "sead = 0", "unknown parameter 'sead'"),
-            (PAGE, "seed = 0", "", "does not set the parameter 'seed'"),
-            (PAGE, "[parameters, remove-cell]", "[remove-cell]", "0 cells tagged parameters"),
-            (PAGE, "points.csv]", "lost.csv]", "reads data/lost.csv, which does not exist"),
-            (PAGE, "  data:", "  minutes: long\n  data:", "declares 'long' as its minutes"),
-            (
-                CLAIMS,
-                "kind: new",
-                "kindd: new",
-                "row 'square-of-three': the field 'kindd' is unknown",
-            ),
-        ],
-    )
-    def test_a_malformed_chapter_or_claim_fails_before_anything_runs(
-        self, toy: Toy, path: str, old: str, new: str, reason: str
-    ) -> None:
-        toy.edit(path, old, new)
-        toy.edit("src/toy/line.py", "2.0", "2")
-        with pytest.raises(BookError, match=reason):
-            toy.build()
-        assert toy.started() == set()
 
-    def test_a_misspelled_measure_fails(self, toy: Toy) -> None:
-        toy.edit(CLAIMS, "measure: slope", "measure: slop")
-        with pytest.raises(BookError) as caught:
-            toy.build()
-        assert len(caught.value.problems) == 2  # a claim without measure, a measure without claim
+def test_a_malformed_claim_fails_before_anything_runs(toy: Toy) -> None:
+    toy.edit(CLAIMS, "kind: new", "kindd: new")
+    toy.edit("src/toy/line.py", "2.0", "2")
+    with pytest.raises(BookError, match="'square-of-three': the field 'kindd' is unknown"):
+        toy.build()
+    assert toy.started() == set()
 
 
 COUNTING = """
@@ -228,12 +177,12 @@ from running.cache import Task
 
 seen = []
 for step in loop.steps(Task("toy", "count", {}), 6, "count", seen=seen):
-    seen.append((step, os.getpid()))
-    if step == 4 and not os.path.exists(SIGN):
-        open(SIGN, "w").close()
+    seen.append(os.getpid())
+    if step == 4 and not os.path.exists("killed"):
+        open("killed", "w").close()
         os.kill(os.getpid(), 9)
 report("steps", len(seen))
-report("processes", len({process for _, process in seen}))
+report("processes", len(set(seen)))
 """
 
 
@@ -243,7 +192,7 @@ def kinds(toy: Toy) -> list[str]:
 
 @pytest.mark.usefixtures("without_site")
 def test_a_chapter_whose_kernel_is_killed_goes_on_from_its_last_state(toy: Toy) -> None:
-    toy.append(LINE, COUNTING.replace("SIGN", repr(str(toy.root / "killed"))))
+    toy.append(LINE, COUNTING.replace("killed", str(toy.root / "killed")))
     with pytest.raises(BookError, match="its kernel died"):
         toy.build(interval=0.0)
     assert kinds(toy).count("checkpoint") == 1

@@ -21,129 +21,77 @@ from tools.this_book import ROOT, chapters, claims
 from tools.toy_book import Command
 
 BUILDER = ROOT / "bookbuild" / "src" / "bookbuild"
-CLAIM = """\
-- id: walks-are-even
-  source: "§2"
-  statement: After 16 steps the distance is even.
-  kind: paper
-  chapter: paper/02_parity
-  measure: share_of_even
-  expect: {at_least: 1}
-  why: Each step changes the distance by one.
-"""
-CHAPTER = """\
-# Parity
+# nothing but the virtual environment leads to our sources
+ENVIRONMENT = {name: text for name, text in os.environ.items() if name != "PYTHONPATH"}
+CHAPTER = "book/paper/01_distance.md"
+OTHER = {
+    "distance-is-the-number-of-steps": "again",
+    "01_distance": "02_again",
+    "distance_per_step": "distance_again",
+    "fig-distance": "fig-again",
+    'show(fig, "distance"': 'show(fig, "again"',
+    "The mean squared distance after": "Once more the distance after",
+}
 
-```{code-cell} ipython3
-:tags: [parameters]
 
-profile = "smoke"
-device = "auto"
-seed = 0
-```
-
-```{code-cell} ipython3
----
-mystnb:
-  image:
-    alt: After an even number of steps, walks end at even places.
-  figure:
-    name: fig-ends
-    caption: Where walks end.
----
-import matplotlib.pyplot as plt
-import numpy as np
-
-from bookbuild import report, show
-
-ends = np.random.default_rng(seed).choice([-1, 1], size=(100, 16)).sum(axis=1)
-report("share_of_even", float((ends % 2 == 0).mean()))
-fig, ax = plt.subplots()
-ax.hist(ends)
-show(fig, "ends", data={"ends": ends}, seeds=[seed])
-```
-"""
+def run(order: list[object], root: Path) -> str:
+    """Return what a command prints that runs below a folder and ends well."""
+    done = subprocess.run(order, cwd=root, env=ENVIRONMENT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
 
 
 @pytest.fixture(scope="module")
-def environment() -> dict[str, str]:
-    """An environment in which nothing but the virtual environment leads to our sources."""
-    return {name: text for name, text in os.environ.items() if name != "PYTHONPATH"}
-
-
-@pytest.fixture(scope="module")
-def bookbuild(
-    tmp_path_factory: pytest.TempPathFactory, environment: dict[str, str]
-) -> Callable[..., str]:
+def bookbuild(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., str]:
     """The command as the wheel installs it, with no part of this repository on the path."""
     folder = tmp_path_factory.mktemp("wheel")
     venv.create(folder / "venv")
     site = next((folder / "venv").glob("lib/python*/site-packages"))
     (site / "others.pth").write_text("\n".join(p for p in sys.path if "site-packages" in p))
     pip = [sys.executable, "-m", "pip", "--quiet"]
-    source = folder / "bookbuild"  # of which pip makes more files
-    for name in ("bookbuild", "src"):
-        subprocess.run(["cp", "-r", ROOT / name, folder / name], check=True)
-    build = [*pip, "wheel", "--no-deps", "--no-build-isolation", "-w", folder, source]
-    subprocess.run(build, check=True, capture_output=True)
+    for name in ("bookbuild", "src"):  # of which pip makes more files
+        run(["cp", "-r", ROOT / name, folder / name], folder)
+    options = ["--no-deps", "--no-build-isolation", "-w", folder]
+    run([*pip, "wheel", *options, folder / "bookbuild"], folder)
     (wheel,) = folder.glob("*.whl")
-    subprocess.run(
-        [*pip, "install", "--no-deps", "--no-index", "--target", site, wheel], check=True
-    )
-
-    def run(root: Path, *arguments: str) -> str:
-        order = [folder / "venv/bin/python", site / "bin/bookbuild", *arguments]
-        done = subprocess.run(order, cwd=root, env=environment, capture_output=True, text=True)
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
-
-    return run
+    run([*pip, "install", "--no-deps", "--no-index", "--target", site, wheel], folder)
+    program = [folder / "venv/bin/python", site / "bin/bookbuild"]
+    return lambda root, *arguments: run([*program, *arguments], root)
 
 
 def test_a_claim_of_one_s_own_is_judged_after_two_builds(
-    bookbuild: Callable[..., str], tmp_path: Path
+    bookbuild: Callable[..., str], command: Command, tmp_path: Path
 ) -> None:
     bookbuild(tmp_path, "new", "mine")
+    assert command(tmp_path, "new", "mine") == "mine is there already: name a folder that is not."
     book = tmp_path / "mine"
+    test = [sys.executable, "-m", "pytest", "-q", "tests"]
+    subprocess.run(test, cwd=book, env=os.environ | {"PYTHONPATH": "src"}, check=True)
     assert "Claims of the paper │ 1" in bookbuild(book, "build")
-    head = (book / "book/paper/01_distance.md").read_text(encoding="utf-8").partition("# ")[0]
-    (book / "book/paper/02_parity.md").write_text(head + CHAPTER, encoding="utf-8")
-    for name, text in (("data/claims.yml", CLAIM), ("_toc.yml", "  - file: book/paper/02_parity")):
+    texts = [(book / name).read_text(encoding="utf-8") for name in (CHAPTER, "data/claims.yml")]
+    for old, new in OTHER.items():
+        texts = [text.replace(old, new) for text in texts]
+    (book / "book/paper/02_again.md").write_text(texts[0], encoding="utf-8")
+    added = {"data/claims.yml": texts[1], "_toc.yml": "  - file: book/paper/02_again"}
+    for name, text in added.items():
         with (book / name).open("a", encoding="utf-8") as stream:
             stream.write(text)
     told = bookbuild(book, "build")
     assert "Claims of the paper │ 2" in told
     assert "1 chapters executed" in told
-    verdicts = (Settings(book).site / "book/verdicts.html").read_text(encoding="utf-8")
-    assert "After 16 steps the distance is even." in verdicts
-    assert (Settings(book).site / "figures/paper/02_parity/ends.svg").is_file()
-
-
-def test_the_paper_that_is_written_tests_itself_and_nothing_is_written_over(
-    bookbuild: Callable[..., str], command: Command, tmp_path: Path
-) -> None:
-    bookbuild(tmp_path, "new", "mine")
-    assert command(tmp_path, "new", "mine") == "mine is there already: name a folder that is not."
-    order = [sys.executable, "-m", "pytest", "-q", "tests"]
-    subprocess.run(order, cwd=tmp_path / "mine", env=os.environ | {"PYTHONPATH": "src"}, check=True)
+    site = Settings(book).site
+    assert "Once more the distance after" in (site / "book/verdicts.html").read_text("utf-8")
+    assert (site / "figures/paper/02_again/again.svg").is_file()
 
 
 @pytest.fixture(scope="module")
-def followed(
-    tmp_path_factory: pytest.TempPathFactory, environment: dict[str, str]
-) -> tuple[Path, str]:
+def followed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     """The example after a chapter and a build, and what these printed."""
-    book, told = tmp_path_factory.mktemp("own") / "example", ""
-    subprocess.run(["cp", "-r", ROOT / "bookbuild" / "example", book], check=True)
-    for order in (
-        ("chapter", "--profile", "smoke", "letter/01_distance"),
-        ("build",),
-    ):
-        run = [sys.executable, "-m", "bookbuild", *order]
-        done = subprocess.run(run, cwd=book, env=environment, capture_output=True, text=True)
-        assert done.returncode == 0, done.stdout + done.stderr
-        told += done.stdout
-    return book, told
+    book = tmp_path_factory.mktemp("own") / "example"
+    run(["cp", "-r", ROOT / "bookbuild" / "example", book], ROOT)
+    first = ("chapter", "--profile", "smoke", "letter/01_distance")
+    orders = (first, ("build",))
+    return book, "".join(run([sys.executable, "-m", "bookbuild", *x], book) for x in orders)
 
 
 def test_the_commands_say_what_they_did(followed: tuple[Path, str]) -> None:
@@ -192,10 +140,8 @@ def test_the_builder_names_nothing_of_this_book() -> None:
     """Neither its packages, its chapters and claims, nor what its paper is about."""
     packages = {path.name for path in (ROOT / "src").iterdir()} - {"running"}
     inner = {f"{p}.{path.stem}" for p in packages for path in (ROOT / "src" / p).glob("[a-z]*")}
-    subject = {
-        word for word in paper(read_citation(ROOT))["title"].lower().split() if len(word) > 8
-    }
-    names = {read_book(ROOT).package, *inner, *subject}
+    title = paper(read_citation(ROOT))["title"].lower().split()
+    names = {read_book(ROOT).package, *inner, *(word for word in title if len(word) > 8)}
     names |= {chapter.name for chapter in chapters()} | claims().keys()
     assert {"chapters.paper", "emergence", "induction", "theorem-2-alpha"} <= names
     found = {

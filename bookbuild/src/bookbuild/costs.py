@@ -8,7 +8,7 @@ from bookbuild.ledger.records import Cost, How
 from bookbuild.results.keys import digest
 from bookbuild.schema import load
 from bookbuild.settings import Settings
-from bookbuild.source.book import Measured, read_book
+from bookbuild.source.book import read_book
 from bookbuild.source.chapters import Chapter
 
 COLD_BUILD = "data/benchmark/cold_build.json"
@@ -33,16 +33,13 @@ def chapter_costs(settings: Settings, chapters: Iterable[Chapter]) -> dict[str, 
     """
     if settings.profile != "paper":
         return {chapter.name: Spent(SMOKE, "guessed") for chapter in chapters}
-    timed = _record(settings.root, COLD_BUILD).get("chapters", {})
-    costs = {}
-    for chapter in chapters:
-        if seconds := timed.get(chapter.name, {}).get("seconds"):
-            costs[chapter.name] = Spent(seconds, "timed")
-        elif chapter.minutes:
-            costs[chapter.name] = Spent(60 * chapter.minutes, "estimated")
-        else:
-            costs[chapter.name] = Spent(UNTIMED, "guessed")
-    return costs
+    timed = _record(settings.root, COLD_BUILD, "chapters")
+    return {
+        chapter.name: _spent(
+            timed.get(chapter.name, {}).get("seconds"), 60 * chapter.minutes, UNTIMED
+        )
+        for chapter in chapters
+    }
 
 
 def run_costs(root: Path) -> dict[str, dict[str, Spent]]:
@@ -50,20 +47,22 @@ def run_costs(root: Path) -> dict[str, dict[str, Spent]]:
 
     Where the run itself does not say, the record of runs that were timed in part does.
     """
-    estimates = _record(root, ESTIMATES).get("runs", {})
+    estimates = _record(root, ESTIMATES, "runs")
     costs: dict[str, dict[str, Spent]] = {}
     for file in (file for file in read_book(root).stored_runs if (root / file).is_file()):
         costs[file] = {}
         for place, run in enumerate(load(root / file, file), start=1):
-            estimate = estimates.get(declaration_of(file, run["configuration"]))
-            if run["seconds"] is not None:
-                spent = Spent(run["seconds"], "timed")
-            elif estimate:
-                spent = Spent(estimate["seconds"], "estimated")
-            else:
-                spent = Spent(UNKNOWN, "guessed")
+            estimate = estimates.get(declaration_of(file, run["configuration"]), {})
+            spent = _spent(run["seconds"], estimate.get("seconds"), UNKNOWN)
             costs[file][f"{Path(file).stem} {place}"] = spent
     return costs
+
+
+def _spent(timed: float | None, estimated: float | None, guess: float) -> Spent:
+    """Return the seconds that are known best."""
+    if timed is not None:
+        return Spent(timed, "timed")
+    return Spent(estimated, "estimated") if estimated else Spent(guess, "guessed")
 
 
 def declaration_of(file: str, configuration: Any) -> str:
@@ -71,15 +70,7 @@ def declaration_of(file: str, configuration: Any) -> str:
     return digest({"file": file, "configuration": configuration})
 
 
-def measured_costs(root: Path) -> dict[str, Spent]:
-    """Return the seconds that it takes to measure each file anew."""
-    return {
-        file: Spent(60 * how.minutes, "guessed" if how.guess else "timed")
-        for file, how in measured_files(root).items()
-    }
-
-
-def measured_files(root: Path) -> dict[str, Measured]:
+def measured_files(root: Path) -> dict[str, Mapping[str, Any]]:
     """Return how the files below data that are measured are made, those that the book has."""
     declared = read_book(root).measured
     return {file: how for file, how in declared.items() if (root / file).is_file()}
@@ -92,22 +83,23 @@ def row_costs(settings: Settings, chapters: Sequence[Chapter]) -> dict[str, Cost
     that commands measure for it.
     """
     spent, runs = chapter_costs(settings, chapters), run_costs(settings.root)
-    measured = measured_costs(settings.root)
-    costs = {}
+    measured, costs = measured_files(settings.root), {}
     for chapter in chapters:
         read = [run for file in chapter.data for run in runs.get(file, {}).values()]
-        again = [file for file in chapter.data if file in measured]
-        parts = [spent[chapter.name], *read, *(measured[file] for file in again)]
+        again = {file: measured[file] for file in chapter.data if file in measured}
+        parts = [spent[chapter.name], *read]
+        for how in again.values():
+            parts.append(Spent(60 * how["minutes"], "guessed" if how.get("guess") else "timed"))
         costs[chapter.name] = Cost(
             sum(part.seconds for part in parts) / 60,
             max((part.how for part in parts), key=CERTAIN.index),
             len(read),
             tuple(again),
-            tuple(x for x in chapter.data if x.endswith(".json") and x not in {*runs, *again}),
+            tuple(x for x in chapter.data if x.endswith(".json") and x not in runs | measured),
         )
     return costs
 
 
-def _record(root: Path, name: str) -> Mapping[str, Any]:
-    """Return a record of the repository; an empty one where there is none."""
-    return load(root / name, name) if (root / name).is_file() else {}
+def _record(root: Path, name: str, field: str) -> dict[str, Any]:
+    """Return a field of a record of the repository; an empty one where there is none."""
+    return load(root / name, name).get(field, {}) if (root / name).is_file() else {}

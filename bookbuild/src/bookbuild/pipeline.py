@@ -1,9 +1,7 @@
 """From chapters to site: execute what is missing, judge the ledger, and build."""
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from .costs import row_costs
 from .errors import raise_if_any
@@ -18,11 +16,9 @@ from .ledger.outcomes import declared, read_outcomes
 from .ledger.records import Records, read_preregistration
 from .processes import head_of
 from .results import executed as cache
-from .results.archive import open_archive
-from .results.contents import different, numbers_of
 from .results.keys import chapter_fingerprint, chapter_key
 from .results.snapshot import frozen
-from .results.store import DamagedError, Store
+from .results.store import Store
 from .settings import Settings
 from .site import stamp
 from .site.build import build_site
@@ -57,18 +53,15 @@ def renew_book(settings: Settings, display: Display, tell: Callable[[str], None]
 
 
 def _build(settings: Settings, display: Display, tell: Callable[[str], None]) -> Result:
-    toc = read_toc(settings.root, settings.part)
+    toc = read_toc(settings.root)
     made_from = stamp.ingredients(settings)  # an edit from here on breaks the stamp
     chapters = read_chapters(settings.root, toc)
-    every = read_chapters(settings.root, read_toc(settings.root)) if settings.part else chapters
     # A slip in the configuration or the ledger is told before minutes are spent on the chapters.
     read_book(settings.root)
     check_config(settings.root)
     read_citation(settings.root)
-    claims = read_claims(settings.root, [chapter.name for chapter in every])
+    claims = read_claims(settings.root, [chapter.name for chapter in chapters])
     preregistration = read_preregistration(settings.root)
-    names = {chapter.name for chapter in chapters}
-    claims = [claim for claim in claims if claim.chapter in names]
     found, made = run_chapters(chapters, settings, display, tell)
     entries = found | made
     reported = {name: entries[name].measures for name in sorted(entries)}
@@ -123,33 +116,15 @@ def run_chapters(
             entry, remark = cache.find(settings, key)
             if remark:
                 tell(remark)
-            if entry is None:
-                missing.append((chapter, key))
-            else:
+            if entry:
                 found[chapter.name] = entry
+            else:
+                missing.append((chapter, key))
         if missing and (why := head_of(settings.root)[1]):
             tell(f"the commit of what is executed will be recorded as unknown: {why}")
         made, failures = execute_chapters(missing, settings, display)
     raise_if_any(failures)
-    if settings.published:
-        tell(_agreement(chapters, found | made, settings.published))
     return found, made
-
-
-def _agreement(chapters: Sequence[Chapter], entries: Mapping[str, cache.Entry], path: Path) -> str:
-    """Return how many chapters, as executed here, measure what was published, but for timings."""
-    archive, equal = open_archive(path), 0
-    published = [chapter for chapter in chapters if chapter.name in archive.chapters]
-    for chapter in published:
-        with suppress(DamagedError):
-            before, after = archive.numbers(chapter.name), numbers_of(entries[chapter.name])
-            for timing in chapter.timings:
-                after["measures"][timing] = before["measures"].get(timing)
-            equal += not different(before, after, 0.0)
-    return (
-        f"of {len(chapters)} chapters, executed here, {len(published)} are published, and {equal} "
-        "of them measure the same numbers to the bit"
-    )
 
 
 def _seconds(entries: dict[str, cache.Entry]) -> float:

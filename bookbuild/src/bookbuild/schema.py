@@ -2,10 +2,9 @@
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 from jsonschema import Draft202012Validator
@@ -20,8 +19,7 @@ LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # seven times as fast, w
 TYPES = {"object": "a mapping of fields", "array": "a list", "string": "a text"}
 
 
-@dataclass(frozen=True)
-class Fault:
+class Fault(NamedTuple):
     """What is wrong, as a clause, and where: rows and fields from the outside in."""
 
     path: tuple[int | str, ...]
@@ -60,34 +58,24 @@ def _validator(schema: Path) -> Draft202012Validator:
 
 def _clauses(error: ValidationError, depth: int) -> Iterator[str]:
     """Yield what is wrong at one place by one keyword of the schema."""
-    rule, value = error.validator_value, error.instance
-    if MESSAGE in error.schema:
-        yield _about(error, depth, error.schema[MESSAGE])
-    elif error.validator == "required":
-        yield from (_missing(error, depth, name) for name in rule if name not in value)
-    elif error.validator == "additionalProperties":
+    rule, value, path = error.validator_value, error.instance, [*error.absolute_path][depth:]
+    message = error.schema.get(MESSAGE)
+    if error.validator == "required" and not message:
+        yield from (f"the field {_named([*path, x])!r} is missing" for x in rule if x not in value)
+    elif error.validator == "additionalProperties" and not message:
         unknown = (name for name in value if name not in error.schema["properties"])
         yield from (f"the field {name!r:.40} is unknown" for name in unknown)
-    elif error.validator == "enum":
-        yield _about(error, depth, f"is not one of {', '.join(rule)}")
     else:
-        assert error.validator == "type", f"the schema lacks an {MESSAGE} for {error.validator}"
-        yield _about(error, depth, f"is not {TYPES[rule]}")
+        expected = (
+            f"one of {', '.join(rule)}" if error.validator == "enum" else TYPES.get(str(rule))
+        )
+        message = message or f"is not {expected}"
+        subject = f"the field {_named(path)!r}" if path else "it"
+        telling = error.validator != "not" and not isinstance(value, dict)
+        yield f"{subject} {message}{f': {value!r:.40}' if telling else ''}"
 
 
-def _missing(error: ValidationError, depth: int, name: str) -> str:
-    return f"the field {_path([*error.absolute_path, name][depth:])!r} is missing"
-
-
-def _path(names: Sequence[int | str]) -> str:
+def _named(path: Sequence[int | str]) -> str:
     """Return a path of fields and rows as texts have it."""
-    path = "".join(f".{name}" if isinstance(name, str) else f"[{name}]" for name in names)
-    return path.removeprefix(".")
-
-
-def _about(error: ValidationError, depth: int, message: str) -> str:
-    """Return a clause about a field or the whole, with the value where that helps."""
-    names = list(error.absolute_path)[depth:]
-    subject = f"the field {_path(names)!r}" if names else "it"
-    telling = error.validator != "not" and not isinstance(error.instance, dict)
-    return f"{subject} {message}{f': {error.instance!r:.40}' if telling else ''}"
+    names = "".join(f".{name}" if isinstance(name, str) else f"[{name}]" for name in path)
+    return names.removeprefix(".")

@@ -2,7 +2,7 @@
 
 import os
 from dataclasses import dataclass
-from importlib.util import find_spec
+from importlib.metadata import version
 from pathlib import Path
 
 from .errors import BookError
@@ -38,7 +38,6 @@ class Settings:
     device: str = "cpu"
     seed: int = 0
     jobs: int = 1
-    part: str | None = None
     timeout: int = CELL_TIMEOUT
     interval: float = CHECKPOINT_INTERVAL
     short: float = SHORT
@@ -46,7 +45,6 @@ class Settings:
     published: Path | None = None  # archive of a published run, whose results are used
     store: str = "results"  # the folder of results; what rests on an archive has its own
     folder: str = "_build"  # of everything that is built
-    threads: int = 0  # of each chapter; 0: the cores, shared among the jobs
 
     @property
     def parameters(self) -> dict[str, str | int]:
@@ -60,8 +58,7 @@ class Settings:
         A chapter on a GPU has one: with more, a sweep would start processes, each with a copy of
         CUDA on the same GPU.
         """
-        shared = 1 if self.device == "cuda" else max(1, core_count() // self.jobs)
-        return self.threads or shared
+        return 1 if self.device == "cuda" else max(1, core_count() // self.jobs)
 
     @property
     def build(self) -> Path:
@@ -84,11 +81,6 @@ class Settings:
         return self.build / self.profile / "failed"
 
     @property
-    def executed(self) -> Path:
-        """The folder of notebooks that were asked for one at a time."""
-        return self.build / self.profile / "chapters"
-
-    @property
     def stage(self) -> Path:
         """The folder from which the site is built."""
         return self.build / self.profile / "stage"
@@ -99,28 +91,12 @@ class Settings:
         return self.build / self.profile / "site"
 
 
-def one_of(name: str, value: str, allowed: tuple[str, ...]) -> str:
-    """Return the value if it is allowed; raise BookError otherwise."""
-    if value not in allowed:
-        raise BookError(f"{name} must be one of {', '.join(allowed)}, not {value!r}.")
-    return value
-
-
-def whole_number(name: str, value: str, *, least: int) -> int:
-    """Return the text as a whole number; raise BookError where it is none or too small."""
-    # isdecimal alone would let through digits of other scripts, which int() accepts as well.
-    if not (value.isascii() and value.isdecimal()) or int(value) < least:
-        raise BookError(f"{name} must be a whole number of at least {least}, not {value!r}.")
-    return int(value)
-
-
 def resolve_device(name: str) -> str:
     """Return "cpu" or "cuda"; raise BookError where CUDA is asked for and not there."""
-    one_of("DEVICE", name, DEVICES)
     if name == "cpu":
         return name
-    has_cuda = _built_for_a_gpu()
-    if has_cuda:
+    has_cuda = False
+    if "+cpu" not in version("torch"):  # importing PyTorch takes seconds
         import torch
 
         has_cuda = torch.cuda.is_available()
@@ -129,14 +105,3 @@ def resolve_device(name: str) -> str:
             "DEVICE is 'cuda', but PyTorch finds no CUDA device on this machine: use DEVICE=cpu."
         )
     return "cuda" if has_cuda else "cpu"
-
-
-def _built_for_a_gpu() -> bool:
-    """Return whether PyTorch is here in a build for GPUs; importing one for CPUs takes seconds."""
-    found = find_spec("torch")
-    folders = (found.submodule_search_locations if found else None) or ()
-    return any(
-        path.name.startswith(("libtorch_cuda", "torch_cuda", "libtorch_hip", "torch_hip"))
-        for folder in folders
-        for path in Path(folder, "lib").glob("*torch_*")
-    )

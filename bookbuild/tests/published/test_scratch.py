@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -13,40 +14,35 @@ from bookbuild.costs import ESTIMATES, UNKNOWN, UNTIMED, Spent, declaration_of, 
 from bookbuild.errors import BookError
 from bookbuild.ledger.records import Cost
 from bookbuild.published import scratch
+from bookbuild.source.book import read_book
 from bookbuild.source.chapters import read_chapters, read_toc
 from tools.this_book import ROOT, chapters
-from tools.toy_book import LINE, SQUARE, Command, Toy
+from tools.toy_book import LINE, SQUARE, Toy
 
 LONG = '''"""Stored runs of the toy book: sums that take their time."""
-
 import time
 from dataclasses import dataclass
 from pathlib import Path
-
 from running.records import StoredRuns
-
 
 @dataclass(frozen=True)
 class Cell:
-    """A sum of so many ones."""
-
     steps: int
 
-
 def run(cell: Cell) -> int:
-    """Add one at each step, and say so."""
-    total = 0
     for _ in range(cell.steps):
         with Path("steps.log").open("a") as log:
             log.write(f"{cell.steps}\\n")
-        total += 1
         time.sleep(0.05)
-    return total
-
+    return cell.steps
 
 RUNS = StoredRuns(run, (Cell(3), Cell(100)))
 '''
-FILE = "data/long.json"
+FILE, TIMES = "data/long.json", "data/times.json"
+COUNTS = (
+    "import pathlib as p; n = p.Path('runs'); n.write_text(n.read_text() + '.' if n.exists() else "
+    "'.'); p.Path('data/times.json').write_text(str(len(n.read_text())))"
+)
 
 
 @pytest.fixture
@@ -124,22 +120,24 @@ def test_a_row_costs_what_its_chapter_and_all_that_it_reads_cost(long: Toy) -> N
 
 
 def test_every_judged_row_of_this_book_can_be_computed_from_scratch_at_a_known_cost() -> None:
-    book = Toy(ROOT)
+    book, declared = Toy(ROOT), read_book(ROOT)
     costs = row_costs(book.settings(), chapters())
     rows = scratch.judged_rows(book.settings(), chapters())
     assert len(rows) > 250
     assert [row.id for row in rows if costs[row.chapter].lacking] == []
     assert all(costs[row.chapter].minutes > 0 for row in rows)
+    read = {file for chapter in chapters() for file in chapter.data if file.endswith(".json")}
+    assert read <= {*declared.stored_runs, *declared.measured}
+    assert all((ROOT / file).is_file() for file in declared.measured)
 
 
 @pytest.mark.usefixtures("without_site")
 def test_everything_is_computed_in_a_folder_of_its_own_and_once(toy: Toy) -> None:
     told, settings = scratch.reproduce_from_scratch(toy.settings(), *toy.heard())
-    assert toy.lines[:4] == [
+    assert toy.lines[:3] == [
         f"{LINE}: 1 judged rows, {UNTIMED / 60:.1f} min guessed",
         f"{SQUARE}: 1 judged rows, {UNTIMED / 60:.1f} min guessed",
-        "all 2 judged rows: 2 min guessed",
-        "2 of 2 judged rows (100.0%) rest on no stored value",
+        "in all at most 2 min of one core; 2 of 2 judged rows rest on no stored value",
     ]
     assert (told.executed, told.cached) == (2, 0)  # though the book itself has been built
     assert settings.root == toy.root / scratch.FOLDER
@@ -147,13 +145,40 @@ def test_everything_is_computed_in_a_folder_of_its_own_and_once(toy: Toy) -> Non
     assert (told.executed, told.cached) == (0, 2)
 
 
-def test_another_start_is_refused(toy: Toy, command: Command) -> None:
-    assert command(toy.root, "build", "--device", "cpu", "--from", "x").startswith(
-        "FROM must be one of"
-    )
-
-
 def test_outside_a_book_nothing_is_copied(toy: Toy) -> None:
     (toy.root / "CITATION.cff").unlink()
     with pytest.raises(BookError, match=r"There is no CITATION\.cff here"):
         scratch.reproduce_from_scratch(toy.settings(), *toy.heard())
+
+
+def measured(root: Path, command: str) -> list[str]:
+    """Measure a file again below a folder, where it is stored, and return what was told."""
+    told: list[str] = []
+    for name in ("src", "data"):
+        (root / name).mkdir(exist_ok=True)
+    (root / TIMES).write_text("stored", encoding="utf-8")
+    scratch.measure_again({TIMES: {"command": command}}, root, told.append)
+    return told
+
+
+def test_a_file_is_measured_once_and_put_in_place_again(tmp_path: Path) -> None:
+    command = f'python -c "{COUNTS}"'
+    assert measured(tmp_path, command) == [f"{TIMES}: {command}"]
+    assert measured(tmp_path, command) == []
+    assert (tmp_path / TIMES).read_text(encoding="utf-8") == "1"
+
+
+@pytest.mark.parametrize(
+    ("command", "reason"),
+    [
+        ("python -c 'import sys; sys.exit(\"Coq is needed\")'", "Coq is needed"),
+        ("python -c 'pass'", "python -c 'pass' does not write it"),
+        ("no-such-program", "no-such-program is not installed"),
+        ("python -c 'import sys; sys.exit(1)'", "its command said nothing"),
+    ],
+)
+def test_what_is_not_measured_is_told_in_a_sentence(
+    tmp_path: Path, command: str, reason: str
+) -> None:
+    with pytest.raises(BookError, match=rf"^{TIMES} cannot be made: {reason}\.$"):
+        measured(tmp_path, command)

@@ -1,4 +1,4 @@
-"""Commands that execute chapters and show the book."""
+"""Commands that execute chapters and runs, and show the book."""
 
 import json
 import shutil
@@ -11,21 +11,20 @@ from rich.table import Table
 
 from bookbuild.errors import BookError
 from bookbuild.execution.display import Display
+from bookbuild.execution.runs import run_stored
 from bookbuild.notebooks.publish import committed, write_beside, write_branch
 from bookbuild.pipeline import renew_book, run_chapters
 from bookbuild.published.scratch import recompute, reproduce_from_scratch
 from bookbuild.results.executed import NOTEBOOK_FILE
 from bookbuild.results.snapshot import COMPILED
 from bookbuild.results.store import write_whole
-from bookbuild.settings import Settings
-from bookbuild.site.pdf import write_pdf
+from bookbuild.settings import Settings, core_count
 from bookbuild.site.serving import served
-from bookbuild.site.stamp import Told
-from bookbuild.source.chapters import listed_files, read_chapter, read_chapters, read_toc
+from bookbuild.source.chapters import read_chapter, read_chapters, read_toc
 
 from .options import (
     FROM,
-    PART,
+    JOBS,
     PROFILE,
     RESULTS,
     commands,
@@ -37,20 +36,35 @@ from .options import (
 )
 
 TEMPLATE = Path(__file__).parents[1] / "template"
+SCHEDULER: Any = click.option(
+    "--scheduler", help="the address of a Dask scheduler, tcp://host:port"
+)
 
 
 @commands.command()
 @run_options
-@PART
 @RESULTS
 @FROM
 def build(start: str | None, **options: Any) -> None:
     """Execute what is missing, judge the ledger, and build and check the site if needed."""
-    settings = settings_of(**options)
+    settings, display = settings_of(**options), Display(tell)
     if start is not None:
-        told, scratch = reproduce_from_scratch(settings, Display(tell), tell)
-        return _print_told(told, scratch)
-    _print_told(renew_book(settings, Display(tell), tell), settings)
+        told, settings = reproduce_from_scratch(settings, display, tell)
+    else:
+        told = renew_book(settings, display, tell)
+    head, *rows = told.verdicts
+    table = Table(*head)
+    for row in rows:
+        table.add_row(*row)
+    console.print(table)
+    for line in told.amiss:
+        tell(line)
+    tell(
+        f"{told.executed} chapters executed in {told.seconds_executed:.0f} s, "
+        f"{told.cached} from the store ({told.seconds_cached:.0f} s saved)"
+    )
+    tell(f"profile {settings.profile} · device {settings.device} · seed {settings.seed}")
+    tell(f"site: {(settings.site / 'index.html').relative_to(Path.cwd())}")
 
 
 @commands.command()
@@ -69,7 +83,7 @@ def chapter(names: tuple[str, ...], start: str | None, **options: Any) -> None:
         entry = (found | made)[name]
         for key, measure in entry.measures.items():
             tell(f"{key} = {json.dumps(measure['value'])}")
-        path = settings.executed / f"{name}.ipynb"
+        path = settings.site.parent / "chapters" / f"{name}.ipynb"
         write_whole(path, entry.files[NOTEBOOK_FILE])
         tell(f"executed notebook: {path.relative_to(Path.cwd())}")
 
@@ -109,7 +123,7 @@ def convert(published: str | None) -> None:
 
 @commands.command()
 @PROFILE
-@whole("--port", "the port of the address on this machine", "8000")
+@whole("--port", "the port of the address on this machine", 8000)
 def serve(profile: str, port: int) -> None:
     """Serve the built site on this machine."""
     site = Settings(Path.cwd(), profile).site
@@ -121,28 +135,14 @@ def serve(profile: str, port: int) -> None:
 
 
 @commands.command()
-@PROFILE
-def pdf(profile: str) -> None:
-    """Print the built site into one PDF."""
-    settings = Settings(Path.cwd(), profile)
-    target = settings.site.parent / "book.pdf"
-    pages = [f"{name}.html" for name in listed_files(read_toc(settings.root))]
-    sheets = write_pdf(settings.site, pages, target)
-    tell(f"PDF: {target.relative_to(settings.root)} ({sheets} sheets)")
-
-
-def _print_told(told: Told, settings: Settings) -> None:
-    """Print verdicts, claims that did not hold, the time and the site's place."""
-    head, *rows = told.verdicts
-    table = Table(*head)
-    for row in rows:
-        table.add_row(*row)
-    console.print(table)
-    for line in told.amiss:
-        tell(line)
-    tell(
-        f"{told.executed} chapters executed in {told.seconds_executed:.0f} s, "
-        f"{told.cached} from the store ({told.seconds_cached:.0f} s saved)"
-    )
-    tell(f"profile {settings.profile} · device {settings.device} · seed {settings.seed}")
-    tell(f"site: {(settings.site / 'index.html').relative_to(Path.cwd())}")
+@click.argument("name")
+@whole(
+    "--minutes", "stop after so many minutes; the next call continues each run from its last state"
+)
+@JOBS
+@SCHEDULER
+def runs(name: str, minutes: int | None, jobs: int | None, scheduler: str | None) -> None:
+    """Compute the stored runs that the file NAME lacks or that other code has made."""
+    settings = Settings(Path.cwd(), jobs=jobs or core_count())
+    left = run_stored(name, settings, scheduler, minutes or 0)
+    tell(f"{name}: {len(left)} stored runs are left to compute" if left else f"{name}: complete")

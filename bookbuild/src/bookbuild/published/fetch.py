@@ -1,51 +1,29 @@
 """Where published results are: a file, a folder with one, or an address."""
 
-import hashlib
 import re
-import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urldefrag, urlsplit
 
+import requests
+
 from bookbuild.errors import BookError
 from bookbuild.results.archive import MOST_BYTES, NAME, open_archive
 from bookbuild.results.code.definitions import sha256_of
-from bookbuild.results.store import write_whole
 from bookbuild.settings import Settings
 
-BESIDE = ".sha256"  # of the file with the digest, after the address of the results
 DIGEST = re.compile(r"[0-9a-f]{64}")
 HERE = ("localhost", "127.0.0.1", "::1")
 PATIENCE = 60  # seconds without a byte
 
 
-class Limit:
-    """A progress bar, as pooch calls it, that ends a download which becomes too long."""
-
-    def __init__(self) -> None:
-        self.total, self._got = 0, 0
-
-    def update(self, count: int) -> None:
-        """Count bytes; raise ValueError where there are too many."""
-        self._got += count
-        if self._got > MOST_BYTES:
-            raise ValueError(f"it is longer than {MOST_BYTES} bytes")
-
-    def reset(self) -> None:
-        """Begin anew."""
-        self._got = 0
-
-    def close(self) -> None:
-        """Do nothing, for nothing is shown."""
-
-
 def locate(source: str, folder: Path, tell: Callable[[str], None]) -> Path:
     """Return the archive that RESULTS names, downloaded to a folder where it is an address.
 
-    An address begins with https, and the SHA-256 of the file follows it after `#sha256=` or lies
-    beside it, in a file of the same name with `.sha256` at its end. Raises BookError where there is
-    no archive, and for a download that is not the one that the digest names: it is not kept.
+    An address begins with https, and the SHA-256 of the file follows it after `#sha256=`. Raises
+    BookError where there is no archive, and for a download that is not the one that the digest
+    names: it is not kept.
     """
     if urlsplit(source).scheme in ("http", "https"):
         return _downloaded(source, folder, tell)
@@ -74,60 +52,47 @@ def borrowing(settings: Settings, path: Path) -> Settings:
     return replace(settings, published=path, store=f"{path.stem}-{sha256_of(path)[:16]}")
 
 
-def refuse(path: Path, folder: Path, sentences: Iterable[str]) -> None:
-    """Write down what `verify` has found wrong with an archive, so that no build starts from it."""
-    write_whole(_refusal(path, folder), "\n".join(sentences).encode())
-
-
-def check_not_refused(path: Path, folder: Path) -> None:
-    """Raise BookError, with what was found, for an archive that `verify` has found to be wrong."""
-    refusal = _refusal(path, folder)
-    if refusal.is_file():
-        found = refusal.read_text(encoding="utf-8").splitlines()
-        raise BookError(f"No site is built from {path}, because verify found:", *found)
-
-
-def _refusal(path: Path, folder: Path) -> Path:
-    return folder / f"{sha256_of(path)}.refused"
-
-
 def _downloaded(source: str, folder: Path, tell: Callable[[str], None]) -> Path:
+    """Return the file of an address below a folder, where it lies under its digest."""
     address, fragment = urldefrag(source)
     _check_scheme(address)
-    name = f"{hashlib.sha256(address.encode()).hexdigest()[:16]}.zip"
-    if not (folder / name).is_file():
+    digest = fragment.removeprefix("sha256=")
+    if not DIGEST.fullmatch(digest):
+        raise BookError(
+            f"{address} is not fetched: append #sha256= and the 64 hexadecimal digits of its "
+            f"SHA-256, not {digest!r:.70}."
+        )
+    path = folder / f"{digest}.zip"
+    if not path.is_file():
         tell(f"fetching {address}")
-    try:
-        digest = fragment.removeprefix("sha256=") or _published_digest(address, folder)
-        if not DIGEST.fullmatch(digest):
-            raise ValueError(f"its SHA-256 is 64 hexadecimal digits, not {digest!r:.70}")
-        return _retrieved(address, f"sha256:{digest}", folder / name)
-    except (OSError, ValueError) as error:  # those of requests are kinds of OSError
-        raise BookError(f"{address} cannot be fetched: {' '.join(str(error).split())}.") from error
+        try:
+            _fetch(address, digest, path)
+        except (OSError, ValueError) as error:  # those of requests are kinds of OSError
+            reason = " ".join(str(error).split())
+            raise BookError(f"{address} cannot be fetched: {reason}.") from error
+    return path
 
 
-def _published_digest(address: str, folder: Path) -> str:
-    """Return the digest that lies beside a file; raise ValueError where there is none."""
-    try:
-        path = _retrieved(f"{address}{BESIDE}", None, folder / BESIDE)
-    except OSError as error:
-        raise ValueError(
-            f"its SHA-256 is missing: append #sha256=… to the address, or put {BESIDE} beside the "
-            "file"
-        ) from error
-    text = path.read_text(encoding="ascii", errors="replace")
-    path.unlink()  # a release may be replaced
-    return text[:64]
-
-
-def _retrieved(address: str, digest: str | None, path: Path) -> Path:
-    """Return the file of an address; one that has another digest is not kept."""
-    with warnings.catch_warnings(action="ignore"):  # its progress bar misses widgets of notebooks
-        import pooch
-    pooch.get_logger().setLevel("ERROR")
+def _fetch(address: str, digest: str, path: Path) -> None:
+    """Write the file of an address; raise ValueError, and keep nothing, where it is another."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_suffix(".part")
     hooks = {"response": lambda answer, **_: _check_scheme(answer.headers.get("location", ""))}
-    download = pooch.HTTPDownloader(progressbar=Limit(), timeout=PATIENCE, hooks=hooks)
-    return Path(pooch.retrieve(address, digest, path.name, path.parent, downloader=download))
+    try:
+        with (
+            requests.get(address, stream=True, timeout=PATIENCE, hooks=hooks) as answer,
+            partial.open("wb") as file,
+        ):
+            answer.raise_for_status()
+            for piece in answer.iter_content(2**20):
+                if file.tell() + len(piece) > MOST_BYTES:
+                    raise ValueError(f"it is longer than {MOST_BYTES} bytes")
+                file.write(piece)
+        if sha256_of(partial) != digest:
+            raise ValueError(f"its SHA-256 is {sha256_of(partial)}, not {digest}")
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
 
 
 def _check_scheme(address: str) -> None:

@@ -3,20 +3,19 @@
 import json
 import zipfile
 from collections.abc import Iterator
+from itertools import zip_longest
 from pathlib import Path
 
 from lxml import etree, html
 
 from bookbuild.errors import BookError
+from bookbuild.results.archive import HOSTILE
 from bookbuild.results.contents import different
 
 MOST = 2**26  # bytes of a file of a site
 COPIES = ("_sources/", "_static/cards/", "searchindex.js")  # of pages, for search and previews
 AROUND = 5  # words that are shown from where a text differs
-TELLS_WHEN = (  # parts of a page that say when, where and how fast it was made
-    ".//*[contains(concat(' ', @class, ' '), ' provenance ')]",
-    ".//*[contains(concat(' ', @class, ' '), ' made-by ')]",
-)
+TELLS_WHEN = ("provenance", "made-by")  # parts that say when, where and how fast a page was made
 
 
 def differences(published: Path, built: Path) -> list[str]:
@@ -29,48 +28,45 @@ def differences(published: Path, built: Path) -> list[str]:
     Raises:
         BookError: for what is no zip file.
     """
-    ours = {p.relative_to(built).as_posix() for p in built.rglob("*") if p.is_file()}
-    ours, theirs = {name for name in ours if not name.startswith(COPIES)}, {}
-    found: list[str] = []
+    names = (p.relative_to(built).as_posix() for p in built.rglob("*") if p.is_file())
+    ours = {name for name in names if not name.startswith(COPIES)}
+    theirs: set[str] = set()
+    lines: list[str] = []
     try:
         with zipfile.ZipFile(published) as file:
             for info in file.infolist():
                 name = info.filename.partition("/")[2]
                 if info.is_dir() or name.startswith(COPIES):
                     continue
-                theirs[name] = info
+                theirs.add(name)
                 if name in ours:
                     with file.open(info) as stream:
                         content = stream.read(MOST + 1)
-                    here = (built / name).read_bytes()
-                    found += _apart(name, content, here)
-    except (zipfile.BadZipFile, OSError, EOFError, RuntimeError, ValueError) as error:
+                    lines += _apart(name, content, (built / name).read_bytes())
+    except HOSTILE as error:
         raise BookError(f"{published} cannot be read as a site: {error!s:.80}.") from error
-    found += (f"only the published site has {name!a:.80}" for name in sorted(theirs.keys() - ours))
-    found += (f"only the site built here has {name}" for name in sorted(ours - theirs.keys()))
-    return [f"{published.name}: {line}." for line in found]
+    lines += (f"only the published site has {name!a:.80}" for name in sorted(theirs - ours))
+    lines += (f"only the site built here has {name}" for name in sorted(ours - theirs))
+    return [f"{published.name}: {line}." for line in lines]
 
 
-def _apart(name: str, there: bytes, here: bytes) -> Iterator[str]:
+def _apart(name: str, published: bytes, built: bytes) -> Iterator[str]:
     """Yield what differs in a file, if anything does."""
-    if there == here:
+    if published == built:
         return
     if name.endswith(".html"):
-        one, other = _words(there), _words(here)
-        if one != other:
-            first = next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), 0)
-            told = (" ".join(words[first : first + AROUND]) for words in (one, other))
-            yield "the text of {} differs: {!a:.60} as published, {!a:.60} here".format(name, *told)
+        texts = [_words(page) for page in (published, built)]
+        pairs = enumerate(zip_longest(*texts))
+        first = next((place for place, pair in pairs if len(set(pair)) > 1), None)
+        if first is not None:
+            one, other = (" ".join(words[first : first + AROUND]) for words in texts)
+            yield f"the text of {name} differs: {one!a:.60} as published, {other!a:.60} here"
     elif name.endswith(".json"):
-        try:
-            pair = [json.loads(content) for content in (there, here)]
-        except (ValueError, RecursionError):
-            yield f"{name} cannot be read as JSON"
-            return
-        for document in pair:
+        there, here = (json.loads(content) for content in (published, built))
+        for document in (there, here):
             if isinstance(document, dict):
                 document.pop("settings", None)  # of a figure: what made it, and how fast
-        yield from (f"{name}, {line}" for line in different(pair[0], pair[1], 0.0))
+        yield from (f"{name}, {line}" for line in different(there, here, 0.0))
     else:
         yield f"{name} differs"
 
@@ -81,9 +77,10 @@ def _words(page: bytes) -> list[str]:
         document = html.document_fromstring(page)
     except (etree.LxmlError, ValueError):
         return []
-    for path in TELLS_WHEN:
-        for element in document.xpath(path):
-            element.drop_tree()
+    for name in TELLS_WHEN:
+        for element in document.find_class(name):
+            if element.getparent() is not None:
+                element.drop_tree()
     named = (
         f"{e.tag} {e.get('src') or e.get('href') or ''}"
         for e in document.iter("img", "script", "a")

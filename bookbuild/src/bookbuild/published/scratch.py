@@ -1,27 +1,29 @@
-"""Computation of everything from scratch, including stored runs, in a separate folder."""
+"""Computation of everything from scratch, including stored runs, in a separate folder.
 
+Data files that a command measures are made again too, once from the same sources.
+"""
+
+import os
+import shlex
 import shutil
+import sys
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-from bookbuild.costs import (
-    CERTAIN,
-    chapter_costs,
-    measured_costs,
-    measured_files,
-    row_costs,
-    run_costs,
-)
+from bookbuild.costs import measured_files, row_costs
 from bookbuild.errors import BookError, raise_if_any
 from bookbuild.execution.display import Display
 from bookbuild.execution.runs import File, run_stored
 from bookbuild.ledger.claims import Claim, read_claims
 from bookbuild.pipeline import renew_book
+from bookbuild.processes import ran, sources_first
 from bookbuild.reporting.provenance import versions
 from bookbuild.results.contents import different
-from bookbuild.results.snapshot import sources
+from bookbuild.results.keys import digest, sha256_of
+from bookbuild.results.snapshot import COMPILED, sources
 from bookbuild.results.store import write_whole
 from bookbuild.settings import Settings
 from bookbuild.site.stamp import Told
@@ -29,13 +31,11 @@ from bookbuild.source.book import Book, read_book
 from bookbuild.source.chapters import Chapter, read_chapters, read_toc
 from running.records import written
 
-from .remeasured import measure_again
-
 FOLDER = "_build/scratch"
 COPIED = ("src", "book", "_toc.yml", "_config.yml", "CITATION.cff")
-WHERE_THERE = ("tools", "proofs")  # what commands read that measure files of data
-DATA = "data"
-CACHES = shutil.ignore_patterns("__pycache__")
+READ = ("src", "tools", "proofs")  # the folders that commands read which measure files
+MADE = "_build/made"  # what was measured, under the digest of what made it
+PACKAGES = "_build/packages"  # what the commands need besides
 
 
 def reproduce_from_scratch(
@@ -46,7 +46,7 @@ def reproduce_from_scratch(
     What is finished is kept there, so a second call goes on where the first was stopped. Raises
     BookError where something fails or what a run or a measurement needs is not installed.
     """
-    chapters = read_chapters(settings.root, read_toc(settings.root, settings.part))
+    chapters = read_chapters(settings.root, read_toc(settings.root))
     scratch = recompute(settings, chapters, tell)
     return renew_book(scratch, display, tell), scratch
 
@@ -62,50 +62,45 @@ def recompute(
         tell(line)
     book, read = read_book(settings.root), {file for x in chapters for file in x.data}
     measured = {file: how for file, how in measured_files(settings.root).items() if file in read}
-    late = {file: how for file, how in measured.items() if how.last}
     # what is measured last executes every chapter, so it needs every run
-    there = (file for file in book.stored_runs if (settings.root / file).is_file())
-    files = [file for file in there if late or file in read]
+    wanted = book.stored_runs if any(how.get("last") for how in measured.values()) else read
+    names = [x for x in book.stored_runs if x in wanted and (settings.root / x).is_file()]
+    files = {name: File(name, settings.root, sources(settings)) for name in names}
     raise_if_any(
-        f"The runs of {Path(name).stem} need {', '.join(packages)}: install them first."
-        for name in files
-        for packages in [File(name, settings.root, sources(settings)).runs.packages]
-        if len(versions(packages)) <= len(packages)
+        f"The runs of {Path(name).stem} need {', '.join(file.runs.packages)}: install them first."
+        for name, file in files.items()
+        if len(versions(file.runs.packages)) <= len(file.runs.packages)
     )
     scratch = replace(settings, root=settings.root / FOLDER, published=None)
     _copy(settings.root, scratch.root, book)
-    early = {file: how for file, how in measured.items() if not how.last}
-    measure_again(early, scratch.root, tell)
-    for name in files:
-        left = run_stored(Path(name).stem, scratch, None)
-        raise_if_any(
-            [f"{len(left)} runs of {name} are not finished: run the command again to continue."]
-            if left
-            else []
+    for name, file in files.items():
+        if left := run_stored(Path(name).stem, scratch, None):
+            raise BookError(
+                f"{len(left)} runs of {name} are not finished: run the command again to continue."
+            )
+        again = File(name, scratch.root, sources(scratch)).entries
+        equal = sum(
+            run in again and not different(entry.result, again[run].result, 0.0)
+            for run, entry in file.entries.items()
         )
-    _compare(files, settings, scratch, tell)
-    measure_again(late, scratch.root, tell)
+        tell(f"{name}: {equal} of {len(file.entries)} runs as stored, to the bit")
+    measure_again(measured, scratch.root, tell)
     return scratch
 
 
-def costs_by_chapter(settings: Settings, chapters: Sequence[Chapter]) -> list[str]:
-    """Return lines about what chapters take from nothing, and on what their judged rows rest."""
-    by_chapter = row_costs(settings, chapters)
+def costs_by_chapter(settings: Settings, chapters: Sequence[Chapter]) -> Iterator[str]:
+    """Yield lines about what chapters take from nothing, and on what their judged rows rest."""
     rows = Counter(claim.chapter for claim in judged_rows(settings, chapters))
-    lines, computed = [], 0
-    for name, cost in by_chapter.items():
+    costs = row_costs(settings, chapters)
+    for name, cost in costs.items():
         line = f"{name}: {rows[name]} judged rows, {cost.minutes:.1f} min {cost.how}"
-        line += f", {cost.runs} stored runs among them" if cost.runs else ""
-        line += f", {', '.join(map(_base, cost.measured))} among them" if cost.measured else ""
-        if cost.lacking:
-            line += f"; it reads {', '.join(map(_base, cost.lacking))}, which nothing computes here"
-        else:
-            computed += rows[name]
-        lines.append(line)
-    share = computed / max(1, rows.total())
-    lines.append(f"all {rows.total()} judged rows: {_whole(settings, chapters)}")
-    lines.append(f"{computed} of {rows.total()} judged rows ({share:.1%}) rest on no stored value")
-    return lines
+        lacking = f"; it reads {', '.join(cost.lacking)}, which nothing computes here"
+        yield line + lacking if cost.lacking else line
+    computed = sum(rows[name] for name, cost in costs.items() if not cost.lacking)
+    yield (
+        f"in all at most {sum(cost.minutes for cost in costs.values()):.0f} min of one core; "
+        f"{computed} of {rows.total()} judged rows rest on no stored value"
+    )
 
 
 def judged_rows(settings: Settings, chapters: Sequence[Chapter]) -> list[Claim]:
@@ -116,52 +111,73 @@ def judged_rows(settings: Settings, chapters: Sequence[Chapter]) -> list[Claim]:
     return [claim for claim in claims if claim.chapter in names and claim.expectation is not None]
 
 
-def _whole(settings: Settings, chapters: Sequence[Chapter]) -> str:
-    """Return the minutes of one core that all takes, each thing once, by how they are known."""
-    read = {file for chapter in chapters for file in chapter.data}
-    runs, measured = run_costs(settings.root), measured_costs(settings.root)
-    parts = [*chapter_costs(settings, chapters).values()]
-    parts += [run for file in read & runs.keys() for run in runs[file].values()]
-    parts += [measured[file] for file in read & measured.keys()]
-    minutes = {how: sum(p.seconds for p in parts if p.how == how) / 60 for how in CERTAIN}
-    return ", ".join(f"{taken:.0f} min {how}" for how, taken in minutes.items() if taken)
-
-
-def _base(file: str) -> str:
-    return Path(file).name
-
-
-def _compare(
-    files: Sequence[str], settings: Settings, scratch: Settings, tell: Callable[[str], None]
-) -> None:
-    """Tell of each file how many of its runs came out as this repository has them stored."""
-    for file in files:
-        stored, again = (
-            {run: entry.result for run, entry in File(file, x.root, sources(x)).entries.items()}
-            for x in (settings, scratch)
-        )
-        pairs = [(result, again.get(run)) for run, result in stored.items()]
-        equal = sum(not different({"": one}, {"": other}, 0.0) for one, other in pairs)
-        tell(f"{file}: {equal} of {len(pairs)} runs as stored, to the bit")
-
-
 def _copy(root: Path, target: Path, book: Book) -> None:
     """Copy what a build reads, without the stored runs: those that have been made there stay."""
-    listed = (how.requirements for how in book.measured.values() if how.requirements)
-    there = (name for name in (*WHERE_THERE, *listed) if (root / name).exists())
-    for name in (*COPIED, *there):
-        if (root / name).is_dir():
-            shutil.rmtree(target / name, ignore_errors=True)
-            shutil.copytree(root / name, target / name, ignore=CACHES)
-        elif (root / name).is_file():
-            target.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(root / name, target / name)
-        else:
+    listed = {how["requirements"] for how in book.measured.values() if "requirements" in how}
+    for name in (*COPIED, *(x for x in sorted({*READ[1:], *listed}) if (root / x).exists())):
+        if not (root / name).exists():
             raise BookError(f"There is no {name} here: run this from the root of the repository.")
-    for path in (path for path in (root / DATA).rglob("*") if path.is_file()):
+        shutil.rmtree(target / name, ignore_errors=True)
+        if (root / name).is_dir():
+            shutil.copytree(root / name, target / name, ignore=COMPILED)
+        else:
+            shutil.copy2(root / name, target / name)
+    for path in (path for path in (root / "data").rglob("*") if path.is_file()):
         name = path.relative_to(root).as_posix()
         (target / name).parent.mkdir(parents=True, exist_ok=True)
         if name not in book.stored_runs:
             shutil.copy2(path, target / name)
         elif not (target / name).is_file():  # chapters that are not executed name it too
             write_whole(target / name, written([]).encode())
+
+
+def measure_again(
+    measured: Mapping[str, Mapping[str, Any]], root: Path, tell: Callable[[str], None]
+) -> None:
+    """Make each file anew that these sources have not made yet, and put all of them in place.
+
+    Args:
+        measured: how each file is made, by its path, in the order in which they are made.
+        root: a copy of the book, whose data are overwritten.
+        tell: hears of each command that is run.
+
+    Raises:
+        BookError: with the last line that a command said, where it fails or writes nothing.
+    """
+    for file, how in measured.items():
+        kept = root / MADE / f"{_digest(how, root)}.{Path(file).name}"
+        if not kept.is_file():
+            tell(f"{file}: {how['command']}")
+            os.utime(root / file, (0, 0))  # which a command changes that writes it
+            _run(file, how, root)
+            if not (root / file).stat().st_mtime:
+                raise BookError(f"{file} cannot be made: {how['command']} does not write it.")
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(root / file, kept)
+        shutil.copy2(kept, root / file)
+
+
+def _run(file: str, how: Mapping[str, Any], root: Path) -> None:
+    """Run the command that makes a file, with the packages that it needs; BookError if it fails."""
+    environment, orders = sources_first(root / "src"), [shlex.split(how["command"])]
+    environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"
+    if "requirements" in how:
+        environment["PYTHONPATH"] += f"{os.pathsep}{root / PACKAGES}"
+        pip = ["python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        packages = ["--no-deps", "--upgrade", "--target", PACKAGES, "-r", how["requirements"]]
+        orders.insert(0, [*pip, *packages])
+    for order in orders:
+        done = ran(order, cwd=root, env=environment)
+        if done.returncode:
+            said = done.stderr.strip().splitlines() or ["its command said nothing"]
+            reason = said[-1].removeprefix("Error: ").rstrip(".")
+            raise BookError(f"{file} cannot be made: {reason}.")
+
+
+def _digest(how: Mapping[str, Any], root: Path) -> str:
+    """Return what changes when the command does, or any file that it may read but data."""
+    listed = root / how.get("requirements", "")
+    paths = [listed, *(path for name in READ for path in (root / name).rglob("*"))]
+    files = [path for path in paths if path.is_file() and path.suffix != ".pyc"]
+    read = {path.relative_to(root).as_posix(): sha256_of(path) for path in files}
+    return digest({"command": how["command"], "read": read})

@@ -50,7 +50,7 @@ def build_site(settings: Settings, entries: Mapping[str, Entry]) -> None:
     add_policies(html)
     add_cards(html.resolve())
     add_narrow(html.resolve(), entries)
-    raise_if_any(check_site(html, whole=settings.part is None))
+    raise_if_any(check_site(html))
     raise_if_any(check_launch(html, settings.root))
     _replace(settings.site, html)
 

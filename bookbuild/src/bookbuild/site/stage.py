@@ -41,8 +41,6 @@ LOOK = Path(__file__).with_name("look")  # styles, scripts, fonts and templates 
 INJECTED = "injected-parameters"  # the tag of the cell that papermill writes
 SMOKE_NOTE = "Made by the smoke profile, at reduced sizes: no claim is judged here."
 MATHJAX_FILES = ("tex-mml-chtml.js", "output/chtml/fonts/woff-v2", "input/tex/extensions")
-# What Sphinx says about references to parts that are left out.
-ABSENT_PARTS = ("myst.xref_missing", "ref", "mystnb.glue_ref", "image.not_readable")
 LINK = re.compile(r"(?<=\]\()([^)\s#:]+)\.md(?=[)#\s])")
 
 
@@ -71,20 +69,19 @@ def write_stage(
     generated = book / "_generated"
     generated.mkdir()
     names = {chapter.name for chapter in chapters}
-    whole = settings.part is None
     rows = {finding.claim.id: finding for finding in findings}
     for path in book.rglob("*.md"):
         folder = path.relative_to(book).parent
         text = relink(path.read_text(encoding="utf-8"), folder, names)
         up = "../" * len(folder.parts)
         name = path.relative_to(book).as_posix()
-        path.write_text(quote_verdicts(text, name, rows, up=up, whole=whole), encoding="utf-8")
+        path.write_text(quote_verdicts(text, name, rows, up=up), encoding="utf-8")
     for chapter in chapters:
         entry = entries[chapter.name]
         path = book / f"{chapter.name}.ipynb"
         path.parent.mkdir(parents=True, exist_ok=True)
         up = "../" * chapter.name.count("/")
-        fill = partial(quote_verdicts, page=chapter.name, findings=rows, up=up, whole=whole)
+        fill = partial(quote_verdicts, page=chapter.name, findings=rows, up=up)
         below = verdicts_below(findings, chapters, up)
         page = _page(chapter, entry, names, remark(chapter, settings), fill, below)
         if settings.profile == "smoke":
@@ -198,8 +195,6 @@ def _write_config(settings: Settings) -> None:
         config["repository"]["url"] = addresses.repository
     if settings.profile == "smoke":
         config["html"]["announcement"] = SMOKE_NOTE
-    if settings.part:
-        options["suppress_warnings"] = list(ABSENT_PARTS)
     path = settings.stage / "_config.yml"
     path.write_text(yaml.safe_dump(config, sort_keys=False), encoding="utf-8")
 

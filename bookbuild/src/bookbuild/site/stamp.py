@@ -38,7 +38,7 @@ def ingredients(settings: Settings) -> str:
     """Return a digest of all that a build reads: options, packages, and files of the tree."""
     return digest(
         {
-            "options": settings.parameters | {"part": settings.part, "store": settings.store},
+            "options": settings.parameters | {"store": settings.store},
             "gpu": gpu() if settings.device == "cuda" else None,
             "packages": sorted({f"{found.name} {found.version}" for found in distributions()}),
             "files": _digest(_tree(settings.root, settings.build), settings.root),

@@ -15,9 +15,8 @@ from .book import read_config
 from .chapters import BOOK
 
 NOTEBOOKS_BRANCH = "notebooks"
-GITHUB = re.compile(r"https://github\.com/([\w.-]+)/([\w.-]+?)(?:\.git)?/?")
-REMOTE = re.compile(
-    r"(?:https://|ssh://)?(?:[^@/]+@)?github\.com[:/]([\w.-]+/[\w.-]+?)(?:\.git)?/?"
+GITHUB = re.compile(
+    r"(?:https://|ssh://)?(?:[^@/]+@)?github\.com[:/]([\w.-]+)/([\w.-]+?)(?:\.git)?/?"
 )
 
 
@@ -57,10 +56,9 @@ class Addresses:
         `origin`. Raises BookError as `of` does.
         """
         config = read_config(root)
-        repository = config.get("repository", {})
-        branch, services = repository.get("branch", ""), config.get("launch_buttons", {})
+        repository, services = config.get("repository", {}), config.get("launch_buttons", {})
         url = repository.get("url") or _origin(root)
-        return cls.of(url, branch, services) if url else None
+        return cls.of(url, repository.get("branch", ""), services) if url else None
 
     @classmethod
     def read(cls, root: Path) -> "Addresses":
@@ -107,5 +105,5 @@ def _origin(root: Path) -> str:
     if "GITHUB_REPOSITORY" in os.environ:  # a workflow of GitHub
         return f"https://github.com/{os.environ['GITHUB_REPOSITORY']}"
     done = ran(["git", "config", "--get", "remote.origin.url"], cwd=root)
-    match = REMOTE.fullmatch(done.stdout.strip())
-    return f"https://github.com/{match[1]}" if match else ""
+    address = done.stdout.strip()
+    return address if GITHUB.fullmatch(address) else ""

@@ -14,10 +14,11 @@ from nbformat import NotebookNode
 from yaml import YAMLError
 
 from bookbuild.errors import BookError, raise_if_any
-from bookbuild.schema import load
-from bookbuild.settings import Settings, one_of
+from bookbuild.schema import faults, load
+from bookbuild.settings import Settings
 
 BOOK = "book"
+SCHEMA = Path(__file__).with_name("chapter.schema.json")
 PARAMETERS = ("profile", "device", "seed")
 LEAST_ALT = 20  # characters; a shorter text cannot state a finding
 SHOWN = re.compile(r"^show\(\s*\w+,\s*(f?\"[^\"]+\")", re.MULTILINE)
@@ -36,7 +37,7 @@ class Chapter:
     name: str
     title: str
     notebook: NotebookNode
-    data: tuple[str, ...]
+    data: tuple[str, ...] = ()
     minutes: float = 0
     device: str = ANY
     timings: tuple[str, ...] = ()
@@ -56,20 +57,13 @@ class Chapter:
         return f"{self.name}.html"
 
 
-def read_toc(root: Path, part: str | None = None) -> dict[str, Any]:
-    """Return the table of contents, restricted to one part if one is named.
-
-    Raises BookError where there is no book, and for an unknown part.
-    """
+def read_toc(root: Path) -> dict[str, Any]:
+    """Return the table of contents; raise BookError where there is no book."""
     path = root / "_toc.yml"
     if not path.is_file():
         raise BookError("There is no _toc.yml here: run this from the root of the repository.")
-    toc = load(path, path.name)
-    if part is None:
-        return toc
-    known = parts(toc)
-    one_of("PART", part, known)
-    return _without(toc, tuple(f"{BOOK}/{other}/" for other in known if other != part))
+    toc: dict[str, Any] = load(path, path.name)
+    return toc
 
 
 def parts(toc: dict[str, Any]) -> tuple[str, ...]:
@@ -139,83 +133,60 @@ def _read(root: Path, path: Path) -> Chapter:
     for position, cell in enumerate(notebook.cells):
         # jupytext draws a new id at each reading; the built page must not change with it.
         cell["id"] = hashlib.sha256(f"{name} {position}".encode()).hexdigest()[:12]
-    declared = notebook.metadata.pop("bookbuild", {})
-    data = tuple(declared.get("data", ()))
+    declared: dict[str, Any] = notebook.metadata.pop("bookbuild", {})
     raise_if_any(
-        f"Chapter {name} reads {file}, which does not exist."
-        for file in data
-        if not (root / file).is_file()
+        f"Chapter {name}, section bookbuild of its front matter: {fault.clause}."
+        for fault in faults(declared, SCHEMA)
     )
-    minutes = declared.get("minutes", 0)
-    if not isinstance(minutes, int | float):
-        raise BookError(
-            f"Chapter {name} declares {minutes!r} as its minutes, which is not a number."
-        )
-    device = declared.get("device", ANY)
-    if device not in (ANY, CPU):
-        raise BookError(
-            f"Chapter {name} declares {device!r} as its device, which must be any or cpu."
-        )
-    _check_parameters(name, notebook)
-    raise_if_any(_figure_faults(name, notebook))
-    timings = tuple(declared.get("timings", ()))
-    return Chapter(name, _title(notebook, name), notebook, data, minutes, device, timings)
+    missing = [file for file in declared.get("data", ()) if not (root / file).is_file()]
+    wrong = [*(f"reads {file}, which does not exist" for file in missing), *_faults(notebook)]
+    raise_if_any(f"Chapter {name} {clause}." for clause in wrong)
+    told: dict[str, Any] = {
+        key: tuple(x) if isinstance(x, list) else x for key, x in declared.items()
+    }
+    return Chapter(name, _title(notebook, name), notebook, **told)
 
 
-def _check_parameters(name: str, notebook: NotebookNode) -> None:
-    """Raise BookError unless one cell is tagged parameters and sets the three of them."""
-    cells = [cell for cell in notebook.cells if "parameters" in tags(cell)]
-    if len(cells) != 1:
-        raise BookError(
-            f"Chapter {name} has {len(cells)} cells tagged parameters; it must have exactly one."
-        )
-    try:
-        statements = ast.parse(cells[0].source).body
-    except SyntaxError as error:
-        raise BookError(f"Chapter {name}: its cell of parameters is no Python: {error}.") from error
-    names = [
-        target.id
-        for statement in statements
-        if isinstance(statement, ast.Assign)
-        for target in statement.targets
-        if isinstance(target, ast.Name)
-    ]
-    raise_if_any(
-        [f"Chapter {name} sets an unknown parameter {x!r}." for x in names if x not in PARAMETERS]
-        + [
-            f"Chapter {name} does not set the parameter {x!r}."
-            for x in PARAMETERS
-            if x not in names
-        ]
-    )
+def _faults(notebook: NotebookNode) -> Iterator[str]:
+    """Yield a clause for each fault of the parameters, and of figures.
 
-
-def _figure_faults(name: str, notebook: NotebookNode) -> Iterator[str]:
-    """Yield a sentence for each figure that is shown without a name or a text for who cannot see.
-
-    The finished page is checked too, but by then its chapters have been executed.
+    A figure has a name, and a text for who cannot see it. The finished page is checked too, but by
+    then its chapters have been executed.
     """
-    for cell in (cell for cell in notebook.cells if cell.cell_type == "code"):
+    cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    parameters = [cell for cell in cells if "parameters" in tags(cell)]
+    if len(parameters) != 1:
+        yield f"has {len(parameters)} cells tagged parameters; it must have exactly one"
+    for cell in parameters[:1]:
+        try:
+            statements = ast.parse(cell.source).body
+        except SyntaxError as error:
+            yield f"has a cell of parameters that is no Python: {error}"
+            continue
+        assigned = (s.targets for s in statements if isinstance(s, ast.Assign))
+        names = {x.id for targets in assigned for x in targets if isinstance(x, ast.Name)}
+        yield from (
+            f"sets an unknown parameter {x!r}" for x in sorted(names.difference(PARAMETERS))
+        )
+        yield from (f"does not set the parameter {x!r}" for x in PARAMETERS if x not in names)
+    for cell in cells:
         if shown := SHOWN.search(cell.source):
-            alt = " ".join(
-                str(cell.metadata.get("mystnb", {}).get("image", {}).get("alt", "")).split()
-            )
+            image = cell.metadata.get("mystnb", {}).get("image", {})
+            alt = " ".join(str(image.get("alt", "")).split())
             if not figure_name(cell):
-                yield f"Chapter {name}: the cell that shows {shown[1]} has no mystnb.figure.name."
+                yield f"shows {shown[1]} in a cell that has no mystnb.figure.name"
             if len(alt) < LEAST_ALT:
                 yield (
-                    f"Chapter {name}: the cell that shows {shown[1]} has no text mystnb.image.alt "
-                    f"that states its finding, only {alt!r}."
+                    f"shows {shown[1]} in a cell that has no text mystnb.image.alt that states its "
+                    f"finding, only {alt!r}"
                 )
 
 
 def _title(notebook: NotebookNode, default: str) -> str:
     """Return the first heading of a notebook."""
-    for cell in notebook.cells:
-        for line in cell.source.splitlines() if cell.cell_type == "markdown" else ():
-            if line.startswith("# "):
-                return line[2:].strip()
-    return default
+    texts = (cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+    lines = (line for text in texts for line in text.splitlines())
+    return next((line[2:].strip() for line in lines if line.startswith("# ")), default)
 
 
 def listed_files(node: Any) -> Iterator[str]:
@@ -227,16 +198,3 @@ def listed_files(node: Any) -> Iterator[str]:
     elif isinstance(node, list):
         for item in node:
             yield from listed_files(item)
-
-
-def _without(node: Any, prefixes: tuple[str, ...]) -> Any:
-    """Return a table of contents without the pages below the prefixes and without empty parts."""
-    if isinstance(node, list):
-        kept = (_without(item, prefixes) for item in node)
-        return [item for item in kept if item is not None]
-    if not isinstance(node, dict):
-        return node
-    if str(node.get("file", "")).startswith(prefixes):
-        return None
-    pruned = {key: _without(value, prefixes) for key, value in node.items()}
-    return None if pruned.get("chapters") == [] else pruned
