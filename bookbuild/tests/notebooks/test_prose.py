@@ -6,13 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bookbuild.notebooks.prose import Prose, read_citations
-from bookbuild.notebooks.syntax import EXTENSIONS
+from bookbuild.notebooks.prose import EXTENSIONS, Prose, read_citations
 from bookbuild.source.book import read_config
 from tools.this_book import ROOT
 
 PROSE = Prose(
-    link=lambda name: f"<{name}>",
+    link=lambda name, folder: f"<{name}>",
     numbers={"slope": 1.2345, "share": 0.5, "holds": True},
     citations={"olsson": "Olsson et al., 2022", "reddy": "Reddy, 2023"},
 )
@@ -47,10 +46,6 @@ PROSE = Prose(
         ("[{cite}`reddy`, **x**](#figure-4)", "[Reddy, 2023], **x**"),
         ("[`a]b`](02_heads.md)", "[`a]b`](<paper/02_heads>)"),
         ('[a](<02_heads.md> "so")', '[a](<paper/02_heads> "so")'),
-        (
-            "[a][here], [here]\n\n[here]: 02_heads.md#x",
-            "[a](<paper/02_heads>), [here](<paper/02_heads>)\n\n[here]: 02_heads.md#x",
-        ),
         ("[![a](b.svg)](02_heads.md)", "[![a](b.svg)](<paper/02_heads>)"),
         ("$`$ {cite}`reddy` $`$", "$`$ [Reddy, 2023] $`$"),
         ("$N={}${glue:text}`slope:.0f`", "$N={}$1"),

@@ -233,7 +233,7 @@ def test_binder_opens_chapters_with_the_stored_outputs_of_their_own_code(publish
     clone, told = post_build()
     assert "2 notebooks, 2 of them with stored outputs" in told
     notebook = read(clone, LINE)
-    assert notebook.metadata["bookbuild"]["origin"]["profile"] == "paper"
+    assert "made by the paper profile" in notebook.cells[0].source
     assert 'profile = "smoke"' in code_of(notebook, "parameters")
     assert git(clone, "status", "--porcelain") == ""
     toy = published[1]

@@ -1,12 +1,12 @@
 """Notebooks on the published branch, or beside the chapters."""
 
 import shutil
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from posixpath import dirname, relpath
 
 import nbformat
+from nbformat import NotebookNode
 
 from bookbuild.errors import BookError
 from bookbuild.processes import head_of, ran
@@ -17,7 +17,7 @@ from bookbuild.source.book import read_book, read_config
 from bookbuild.source.chapters import BOOK, Chapter
 
 from .prose import Prose, read_citations
-from .reader import Stored, reader_notebook
+from .reader import is_of, reader_notebook
 
 COLAB_OPENING = """\
 # On Colab: fetch this book at the commit of this page and install it. Elsewhere: nothing.
@@ -55,72 +55,71 @@ def write_branch(
     """
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise BookError(f"{out} is not an empty folder: name a new folder for the notebooks.")
-    commit = committed(settings.root)
-    addresses = Addresses.read(settings.root)
-    pins = (settings.root / "requirements.lock").read_text(encoding="utf-8").splitlines()
-    lacking = tuple(f"{name}==" for name in read_book(settings.root).colab)
+    root, commit = settings.root, committed(settings.root)
+    addresses = Addresses.read(root)
+    pins = (root / "requirements.lock").read_text(encoding="utf-8").splitlines()
+    lacking = tuple(f"{name}==" for name in read_book(root).colab)
+    # what pip installs: the book, and packages in folders of it
+    beside = sorted(f"./{path.parent.name}" for path in root.glob("*/pyproject.toml"))
     opening = COLAB_OPENING.format(
         folder=f"{addresses.name}-{commit[:12]}",
         repository=addresses.repository,
         commit=commit,
         requirements=", ".join(f'"{pin}"' for pin in pins if pin.startswith(lacking)),
-        folders=", ".join(f'"{name}"' for name in _packages(settings.root)),
+        folders=", ".join(f'"{name}"' for name in (".", *beside)),
     )
     known = {chapter.name: chapter for chapter in chapters}
 
-    def link(name: str) -> str:
+    def link(name: str, folder: str) -> str:
         return addresses.colab(name) if name in known else addresses.source(name)
 
-    prose = Prose(link, **_read_by_all(settings.root))
+    prose = _prose(root, link)
     for name, chapter in known.items():
-        stored = Stored.of_entry(entries[name])
-        source = addresses.source(name, commit)
-        _write(out, chapter, stored, opening=opening, prose=prose, source=source)
+        entry, source = entries[name], addresses.source(name, commit)
+        notebook = reader_notebook(chapter, entry, opening=opening, prose=prose, source=source)
+        _write(out, name, notebook)
     rows = (
         f"- [{chapter.title}]({BOOK}/{name}.ipynb) · [Colab]({addresses.colab(name)})"
         for name, chapter in known.items()
     )
-    told = {"addresses": addresses, "settings": settings, "branch": NOTEBOOKS_BRANCH}
-    readme = README.format(commit=commit, rows="\n".join(rows), **told)
+    given = {"addresses": addresses, "settings": settings, "branch": NOTEBOOKS_BRANCH}
+    readme = README.format(commit=commit, rows="\n".join(rows), **given)
     (out / "README.md").write_text(readme, encoding="utf-8")
-    shutil.copy(settings.root / "LICENSE", out)
+    shutil.copy(root / "LICENSE", out)
 
 
 def write_beside(chapters: Iterable[Chapter], published: str | None, root: Path) -> dict[str, bool]:
     """Write a notebook beside each chapter; return for each whether it has stored outputs.
 
-    They come from the published branch at a commit of the local repository, wherever the code of
-    the chapter is still the one that made them.
+    It is the one of the published branch, at a commit of the local repository, wherever the code of
+    the chapter is still the one that made its outputs.
     """
     addresses = Addresses.find(root)
     known = {chapter.name: chapter for chapter in chapters}
-    shared = _read_by_all(root)
 
-    def source(name: str, up: str) -> str:
-        return addresses.source(name) if addresses else f"{up}{name}.md"
+    def source(name: str, folder: str) -> str:
+        return addresses.source(name) if addresses else f"{relpath(name, folder or '.')}.md"
 
+    def link(name: str, folder: str) -> str:
+        return f"{relpath(name, folder or '.')}.ipynb" if name in known else source(name, folder)
+
+    prose = _prose(root, link)
     found: dict[str, bool] = {}
     for name, chapter in known.items():
-        stored = _published(published, name, root) if published else None
-        if stored and not stored.fits(chapter):
-            stored = None
-        up = "../" * name.count("/")
-
-        def link(other: str, up: str = up) -> str:
-            return f"{up}{other}.ipynb" if other in known else source(other, up)
-
-        prose = Prose(link, **shared)
-        _write(root, chapter, stored, opening="", prose=prose, source=source(name, up))
-        found[name] = stored is not None
+        notebook = _published(published, chapter, root) if published else None
+        found[name] = notebook is not None
+        if notebook is None:
+            written = source(name, dirname(name))
+            notebook = reader_notebook(chapter, None, opening="", prose=prose, source=written)
+        _write(root, name, notebook)
     return found
 
 
-def _published(commit: str, name: str, root: Path) -> Stored | None:
-    """Return what the published branch stores for a chapter, or None where it has none."""
-    done = ran(["git", "show", f"{commit}:{BOOK}/{name}.ipynb"], cwd=root)
-    if done.returncode:
-        return None
-    return Stored.of_notebook(nbformat.reads(done.stdout, as_version=4))
+def _published(commit: str, chapter: Chapter, root: Path) -> NotebookNode | None:
+    """Return the notebook of the published branch that has a chapter's code, or None."""
+    done = ran(["git", "show", f"{commit}:{BOOK}/{chapter.name}.ipynb"], cwd=root)
+    notebook = None if done.returncode else nbformat.reads(done.stdout, as_version=4)
+    return notebook if notebook and is_of(notebook, chapter) else None
 
 
 def committed(root: Path) -> str:
@@ -136,26 +135,15 @@ def committed(root: Path) -> str:
     return head
 
 
-def _read_by_all(root: Path) -> dict[str, Any]:
-    """Return the citations of a book, and the extensions of MyST that its pages use."""
-    return {
-        "citations": read_citations(root / BOOK / "references.bib"),
-        "extensions": tuple(read_config(root)["parse"]["myst_enable_extensions"]),
-    }
+def _prose(root: Path, link: Callable[[str, str], str]) -> Prose:
+    """Return the prose of a book, with its citations and the extensions that its pages use."""
+    extensions = tuple(read_config(root)["parse"]["myst_enable_extensions"])
+    citations = read_citations(root / BOOK / "references.bib")
+    return Prose(link, citations=citations, extensions=extensions)
 
 
-def _packages(root: Path) -> list[str]:
-    """Return the folders of a book that pip installs: its root, and packages beside its own."""
-    beside = sorted(path.parent.name for path in root.glob("*/pyproject.toml"))
-    return [".", *(f"./{name}" for name in beside)]
-
-
-def _write(
-    out: Path, chapter: Chapter, stored: Stored | None, *, opening: str, prose: Prose, source: str
-) -> None:
-    """Write the notebook of a chapter below a folder; its prose gets the numbers of its outputs."""
-    path = out / BOOK / f"{chapter.name}.ipynb"
+def _write(out: Path, name: str, notebook: NotebookNode) -> None:
+    """Write the notebook of a chapter below a folder."""
+    path = out / BOOK / f"{name}.ipynb"
     path.parent.mkdir(parents=True, exist_ok=True)
-    prose = replace(prose, numbers=stored.numbers if stored else {})
-    made = reader_notebook(chapter, stored, opening=opening, prose=prose, source=source)
-    nbformat.write(made, path)
+    nbformat.write(notebook, path)
