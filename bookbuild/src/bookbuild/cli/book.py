@@ -18,10 +18,9 @@ from bookbuild.results.executed import NOTEBOOK_FILE
 from bookbuild.results.snapshot import COMPILED
 from bookbuild.results.store import write_whole
 from bookbuild.settings import Settings
-from bookbuild.site.pdf import write_pdf
 from bookbuild.site.serving import served
 from bookbuild.site.stamp import Told
-from bookbuild.source.chapters import listed_files, read_chapter, read_chapters, read_toc
+from bookbuild.source.chapters import read_chapter, read_chapters, read_toc
 
 from .options import (
     FROM,
@@ -118,17 +117,6 @@ def serve(profile: str, port: int) -> None:
     with served(site, port) as address:
         tell(f"serving the site on {address} (Ctrl-C ends it)")
         Event().wait()
-
-
-@commands.command()
-@PROFILE
-def pdf(profile: str) -> None:
-    """Print the built site into one PDF."""
-    settings = Settings(Path.cwd(), profile)
-    target = settings.site.parent / "book.pdf"
-    pages = [f"{name}.html" for name in listed_files(read_toc(settings.root))]
-    sheets = write_pdf(settings.site, pages, target)
-    tell(f"PDF: {target.relative_to(settings.root)} ({sheets} sheets)")
 
 
 def _print_told(told: Told, settings: Settings) -> None:

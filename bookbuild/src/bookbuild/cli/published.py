@@ -59,7 +59,7 @@ def archive(**options: Any) -> None:
 @run_options
 @RESULTS
 def release(**options: Any) -> None:
-    """Write everything that a release contains: site, results, notebooks, PDF, descriptions."""
+    """Write everything that a release contains: site, results, notebooks, descriptions."""
     settings = settings_of(**options)
     folder = write_release(settings, choose_display(console), tell)
     for path in sorted(folder.iterdir()):

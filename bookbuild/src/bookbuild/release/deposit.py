@@ -36,7 +36,7 @@ def deposit_release(folder: Path, token: str, server: str = SERVER) -> tuple[str
     with requests.Session() as session:
         session.headers["Authorization"] = f"Bearer {token}"
         draft = _asked(session, "POST", f"{server}/api/deposit/depositions", json={})
-        for path in (whole, *sorted(p for p in folder.iterdir() if p.suffix in (".zip", ".pdf"))):
+        for path in (whole, *sorted(folder.glob("*.zip"))):
             with path.open("rb") as content:
                 _asked(session, "PUT", f"{draft['links']['bucket']}/{path.name}", data=content)
         _asked(session, "PUT", draft["links"]["self"], json={"metadata": said})
