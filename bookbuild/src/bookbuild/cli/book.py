@@ -12,14 +12,13 @@ from rich.table import Table
 from bookbuild.errors import BookError
 from bookbuild.execution.display import choose_display
 from bookbuild.notebooks.publish import committed, write_beside, write_branch
-from bookbuild.pipeline import renew_book, run_chapters
+from bookbuild.pipeline import Told, renew_book, run_chapters
 from bookbuild.published.scratch import recompute, reproduce_from_scratch
 from bookbuild.results.executed import NOTEBOOK_FILE
 from bookbuild.results.snapshot import COMPILED
 from bookbuild.results.store import write_whole
 from bookbuild.settings import Settings
 from bookbuild.site.serving import served
-from bookbuild.site.stamp import Told
 from bookbuild.source.chapters import read_chapter, read_chapters, read_toc
 
 from .options import (

@@ -19,7 +19,7 @@ from bookbuild.published.fetch import borrowing, locate, refuse
 from bookbuild.published.pages import differences
 from bookbuild.published.signature import signed
 from bookbuild.published.verify import Report, verify_archive
-from bookbuild.release.deposit import SERVER, deposit_release
+from bookbuild.release.pack import SERVER, deposit_release
 from bookbuild.release.pack import release as write_release
 from bookbuild.results.archive import NAME, open_archive, write_archive
 from bookbuild.settings import Settings

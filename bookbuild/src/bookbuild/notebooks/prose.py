@@ -9,26 +9,13 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path
 from urllib.parse import unquote
 
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
 from myst_parser.config.main import MdParserConfig
 from myst_parser.parsers.mdit import create_md_parser
-from pybtex.database import Person, parse_file
-from pybtex.richtext import Text
 
-EXTENSIONS = (  # of MyST, for a book whose configuration names none
-    "amsmath",
-    "attrs_block",
-    "attrs_inline",
-    "colon_fence",
-    "deflist",
-    "dollarmath",
-    "substitution",
-    "tasklist",
-)
 DIRECTIVE = re.compile(r"\{([\w:+-]+)\}\s*(.*)")
 OPTION = re.compile(r"\s*:[\w-]+:.*")
 KEPT = r"\\.|\$\$(?:\\.|[^$\\])+\$\$|\$(?:\\.|[^$\\])+\$|!\[[^\]]*\]\([^)]*\)"
@@ -50,15 +37,14 @@ ON_THE_PAGE = ("include", "figure", "image", "bibliography", "concluded")
 
 @dataclass(frozen=True)
 class Prose:
-    """What prose refers to (numbers and citations by key), and the extensions of MyST in it.
+    """What prose refers to (pages and numbers by name), and the extensions of MyST in it.
 
     `link` returns the address of a page, by its name, as seen from a folder of the book.
     """
 
     link: Callable[[str, str], str]
+    extensions: tuple[str, ...]
     numbers: Mapping[str, float | bool] = field(default_factory=dict)
-    citations: Mapping[str, str] = field(default_factory=dict)
-    extensions: tuple[str, ...] = EXTENSIONS
 
     def plain(self, text: str, folder: str) -> str:
         """Return a text with roles, directives and links to pages resolved.
@@ -135,27 +121,10 @@ class Prose:
             key, _, spec = content.partition(":")
             return format(self.numbers[key], spec) if key in self.numbers else UNKNOWN_NUMBER
         if name.startswith("cite"):
-            keys = (key.strip() for key in content.split(","))
-            return f"[{'; '.join(self.citations.get(key, key) for key in keys)}]"
+            return f"[{'; '.join(key.strip() for key in content.split(','))}]"
         if name == "math":
             return f"${content}$"
         return TITLE_TARGET.sub("", content)
-
-
-def read_citations(path: Path) -> dict[str, str]:
-    """Return authors and year of each entry of a bibliography, by key."""
-    entries = parse_file(str(path)).entries
-    return {
-        key: f"{_authors(entry.persons.get('author', []))}, {entry.fields.get('year', 'n.d.')}"
-        for key, entry in entries.items()
-    }
-
-
-def _authors(persons: list[Person]) -> str:
-    """Return the family names of one or two authors, or of the first with et al."""
-    names = [str(Text.from_latex(" ".join(person.last_names))) for person in persons]
-    many = len(names) > 2 or "others" in names
-    return f"{names[0]} et al." if many else " and ".join(names)
 
 
 @cache
@@ -169,9 +138,6 @@ def _parser(extensions: tuple[str, ...]) -> MarkdownIt:
 def _without_options(body: str) -> str:
     """Return the body of a directive without its options and the blank lines around them."""
     lines = body.splitlines()
-    rules = [place for place, line in enumerate(lines) if line.strip() == "---"]
-    if len(rules) > 1 and rules[0] == 0:
-        del lines[: rules[1] + 1]
     while lines and (OPTION.fullmatch(lines[0]) or not lines[0].strip()):
         lines.pop(0)
     return "\n".join(lines)

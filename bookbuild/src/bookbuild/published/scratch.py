@@ -19,13 +19,12 @@ from bookbuild.execution.display import Display
 from bookbuild.execution.runs import File, stored_runs
 from bookbuild.execution.sweeps import run_stored
 from bookbuild.ledger.claims import Claim, read_claims
-from bookbuild.pipeline import renew_book
+from bookbuild.pipeline import Told, renew_book
 from bookbuild.reporting.provenance import versions
 from bookbuild.results.contents import different
 from bookbuild.results.snapshot import sources
 from bookbuild.results.store import write_whole
 from bookbuild.settings import Settings
-from bookbuild.site.stamp import Told
 from bookbuild.source.book import Book, read_book
 from bookbuild.source.chapters import Chapter, read_chapters, read_toc
 from running.records import written

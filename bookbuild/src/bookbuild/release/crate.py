@@ -77,7 +77,16 @@ def write_crate(
         for name, value in settings.parameters.items():
             parameter = {"@id": f"#{chapter.name}-{name}", "@type": "PropertyValue"}
             inputs.append(add({**parameter, "name": name, "value": str(value)}))
-        executed = _executed(chapter.name, entry) | {"agent": contributors}
+        end = datetime.fromisoformat(entry.origin["date"])
+        start = end - timedelta(seconds=entry.origin["seconds"])
+        executed = {
+            "name": f"Execution of {chapter.name}",
+            "description": f"On {entry.origin['machine']}.",
+            "startTime": start.isoformat(timespec="seconds"),
+            "endTime": end.isoformat(timespec="seconds"),
+            "actionStatus": "http://schema.org/CompletedActionStatus",
+            "agent": contributors,
+        }
         crate.add_action(engine, f"#execution-{entry.key}", inputs, result, executed)
     crate.metadata.write(folder)
 
@@ -86,16 +95,3 @@ def _described(name: str, text: str) -> dict[str, str]:
     """Return what is said of a file."""
     suffix = Path(name).suffix or name
     return {"name": text, "encodingFormat": FORMATS.get(suffix, "text/plain")}
-
-
-def _executed(name: str, entry: Entry) -> dict[str, object]:
-    """Return what is said of the execution of a chapter."""
-    end = datetime.fromisoformat(entry.origin["date"])
-    start = end - timedelta(seconds=entry.origin["seconds"])
-    return {
-        "name": f"Execution of {name}",
-        "description": f"On {entry.origin['machine']}.",
-        "startTime": start.isoformat(timespec="seconds"),
-        "endTime": end.isoformat(timespec="seconds"),
-        "actionStatus": "http://schema.org/CompletedActionStatus",
-    }
