@@ -30,7 +30,6 @@ PAGE = re.compile(r"([^:#]+)\.md(?:#.*)?")  # the address of another page, with 
 NEXT_LINE = re.compile(r"\n[>\s]*")
 NOT_QUOTING = re.compile(r"[^>\s]")
 TITLE_TARGET = re.compile(r"\s*<[^>]*>$")
-UNKNOWN_NUMBER = "…"
 CODE = ("code", "code-block", "sourcecode")
 ON_THE_PAGE = ("include", "figure", "image", "bibliography", "concluded")
 
@@ -119,7 +118,7 @@ class Prose:
         """Return what a role shows."""
         if name.startswith("glue"):
             key, _, spec = content.partition(":")
-            return format(self.numbers[key], spec) if key in self.numbers else UNKNOWN_NUMBER
+            return format(self.numbers[key], spec) if key in self.numbers else "…"
         if name.startswith("cite"):
             return f"[{'; '.join(key.strip() for key in content.split(','))}]"
         if name == "math":

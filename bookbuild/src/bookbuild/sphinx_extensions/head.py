@@ -28,7 +28,6 @@ def add_metadata(
     book, title = cited["title"], _plain(context["title"])
     name = book if page == HOME else title
     url = f"{app.config.html_baseurl}{page}.html"
-    picture = f"{app.config.html_baseurl}_static/{CARD}"
     said = description(doctree)
     tags = [
         ("name", "description", said),
@@ -41,7 +40,7 @@ def add_metadata(
         ("property", "og:title", name),
         ("property", "og:description", said),
         ("property", "og:url", url),
-        ("property", "og:image", picture),
+        ("property", "og:image", f"{app.config.html_baseurl}_static/{CARD}"),
         ("property", "og:image:alt", f"{book}, with its verdicts in numbers"),
         ("name", "twitter:card", "summary_large_image"),
     ]

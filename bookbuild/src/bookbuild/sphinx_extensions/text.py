@@ -24,7 +24,6 @@ from bookbuild.site.pieces import readable
 from bookbuild.source.book import read_book
 from bookbuild.source.chapters import BOOK
 
-LABEL = "Proof"
 HEAD = ["step", "what is left"]
 GLOSSARY = "book/glossary"
 ROW = re.compile(r"^\| (\$.*?) \| ", re.MULTILINE)
@@ -56,8 +55,8 @@ def fold(app: Sphinx, doctree: nodes.document, page: str) -> None:
     """Fold every proof, without the word that sphinx-proof sets before it, and table of zeros."""
     for node in list(doctree.findall(proof_node)):
         paragraph = next(iter(node.findall(nodes.paragraph)))
-        paragraph[0] = nodes.Text(paragraph[0].astext().removeprefix(f"{LABEL}. "))
-        node.replace_self(folded("", *node[0].children, kind="proof-fold", line=LABEL, open=False))
+        paragraph[0] = nodes.Text(paragraph[0].astext().removeprefix("Proof. "))
+        node.replace_self(folded("", *node[0], kind="proof-fold", line="Proof", open=False))
     for table in list(doctree.findall(nodes.table)):
         rows = [[cell.astext().strip() for cell in row] for row in table.findall(nodes.row)]
         if rows and rows[0] == HEAD:
@@ -113,9 +112,8 @@ def index_names(app: Sphinx, doctree: nodes.document, page: str) -> None:
                 names |= {(f"{word} {number}", anchor) for word in words}
     for table in doctree.findall(nodes.table) if page == GLOSSARY else ():
         (anchor,) = table.parent["ids"][:1] or ("",)
-        for formula in (
-            math for row in table.findall(nodes.row) for math in row[0].findall(nodes.math)
-        ):
+        cells = [row[0] for row in table.findall(nodes.row)]
+        for formula in (math for cell in cells for math in cell.findall(nodes.math)):
             for symbol in SEPARATORS.split(formula.astext()):
                 sign = unicodedata.normalize("NFKC", readable(symbol))
                 names |= {(sign, anchor), (re.sub(r"[\W_]", "", symbol), anchor)}

@@ -57,12 +57,16 @@ def without_spare(head: str) -> str:
 def drop_unused(
     app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
 ) -> None:
-    """Take out thebe and second viewports; make sources items of the list that they stand in."""
+    """Take out thebe, second viewports, and MathJax on a page that sets no formula.
+
+    Sources become items of the list that they stand in.
+    """
+    formulas = (nodes.math, nodes.math_block)
+    found = doctree and doctree.next_node(lambda node: isinstance(node, formulas))
+    unused = re.compile("thebe" if found or page == SEARCH else "thebe|mathjax", re.IGNORECASE)
     for kind in ("script_files", "css_files"):
-        files = context.get(kind, [])
-        context[kind] = [
-            file for file in files if "thebe" not in f"{file} {getattr(file, 'attributes', {})}"
-        ]
+        files = [(file, f"{file} {getattr(file, 'attributes', {})}") for file in context[kind]]
+        context[kind] = [file for file, described in files if not unused.search(described)]
     body = THEBE.sub("", context.get("body", ""))
     context["body"] = body.replace('role="doc-biblioentry"', 'role="listitem"')
     context["metatags"] = without_spare(context.get("metatags", ""))
