@@ -135,16 +135,13 @@ lint: $(CHECKS)  ## check style, format, types, the order of imports, and the wo
 	@$(BIN)/python -m mypy
 	@$(BIN)/python -m codespell_lib $(PROSE)
 
-release: release-$(or $(WHAT),all)  ## write everything that a release contains to _build/release; WHAT=results|pdf|notebooks writes one part, WHAT=deposit uploads a draft to Zenodo, WHAT=pages publishes the site of a fork; RESULTS= as for reproduce
+release: release-$(or $(WHAT),all)  ## write everything that a release contains to _build/release; WHAT=results|notebooks writes one part, WHAT=deposit uploads a draft to Zenodo, WHAT=pages publishes the site of a fork; RESULTS= as for reproduce
 
 release-all: env
 	@$(BOOKBUILD) release $(run_options) $(if $(RESULTS),--results '$(RESULTS)')
 
 release-results: env
 	@$(BOOKBUILD) archive $(run_options) $(if $(RESULTS),--results '$(RESULTS)')
-
-release-pdf: env
-	@$(BOOKBUILD) pdf --profile '$(PROFILE)'
 
 release-notebooks: env
 	@rm -rf '_build/$(PROFILE)/notebooks'

@@ -15,7 +15,7 @@ from bookbuild.reporting.notebook import MEASURES_FILE
 from bookbuild.results import executed
 from bookbuild.results.contents import contents_of
 from bookbuild.results.keys import chapter_fingerprint, chapter_key
-from bookbuild.results.machine import gpu, gpu_id, machine_name
+from bookbuild.results.machine import gpu, machine_name
 from bookbuild.results.store import write_whole
 from bookbuild.settings import Settings
 from bookbuild.source.chapters import read_chapters, read_toc
@@ -81,7 +81,7 @@ class Book:
         for name in self.chapters:
             if usable and not any(self.is_current(name, one) for one in roundings):
                 lacking.append((name, usable))
-        here = [(name, one) for name, one in lacking if one.device == "cpu" or gpu_id()]
+        here = [(name, one) for name, one in lacking if one.device == "cpu" or gpu()]
         trials = [Trial(name, one, self._seconds(name, one)) for name, one in here]
         return sorted(trials, key=lambda trial: trial.seconds)
 

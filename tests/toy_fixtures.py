@@ -11,7 +11,11 @@ import pytest
 from bookbuild.cli import main
 from bookbuild.pipeline import Result
 from bookbuild.reporting import notebook
+from tools.this_book import ROOT
 from tools.toy_book import Toy, new_toy
+
+FILES = (".gitignore", "requirements.lock", "LICENSE", "postBuild", "pyproject.toml")
+FILES += ("CITATION.cff", "CHANGELOG.md")
 
 
 @pytest.fixture(scope="session")
@@ -33,6 +37,17 @@ def toy(built_once: tuple[Toy, Result], tmp_path: Path) -> Toy:
     root = tmp_path / "toy"
     shutil.copytree(built_once[0].root, root)
     return Toy(root)
+
+
+@pytest.fixture
+def committed(toy: Toy) -> Toy:
+    """The built toy book as a repository, with the files of this one that a release takes along."""
+    for name in FILES:
+        shutil.copy(ROOT / name, toy.root)
+    toy.git("init", "--quiet", "--initial-branch=main")
+    toy.git("add", "--all")
+    toy.git("commit", "--quiet", "--message=toy")
+    return toy
 
 
 @pytest.fixture

@@ -19,8 +19,7 @@ from bookbuild.pipeline import Result, run_chapters
 from bookbuild.release.pack import release
 from bookbuild.reporting import provenance
 from bookbuild.results.executed import Entry
-from bookbuild.site.checks.pages import check_figures, check_notebooks
-from bookbuild.site.checks.private import private_parts
+from bookbuild.site.checks import check_figures, check_notebooks, private_parts
 from bookbuild.source.addresses import Addresses
 from bookbuild.source.chapters import read_chapter
 from tools.this_book import ROOT

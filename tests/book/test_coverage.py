@@ -4,7 +4,7 @@ import csv
 import re
 from itertools import groupby
 
-from bookbuild.site.staged.coverage import COVERAGE, KINDS, TAGS, read_coverage
+from bookbuild.site.pieces import COVERAGE, KINDS, TAGS, read_coverage
 from tools.this_book import ROOT, claims
 
 PIECES = read_coverage(ROOT)

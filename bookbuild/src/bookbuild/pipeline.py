@@ -20,7 +20,6 @@ from .results.keys import chapter_fingerprint, chapter_key
 from .results.snapshot import frozen
 from .results.store import Store
 from .settings import Settings
-from .site import stamp
 from .site.build import build_site
 from .site.stage import write_stage
 from .source.book import check_config, read_book
@@ -29,11 +28,28 @@ from .source.citation import read_citation
 
 
 @dataclass(frozen=True)
+class Told:
+    """What a build says: verdicts as a table, what did not hold, chapters and their seconds."""
+
+    verdicts: list[list[str]]
+    amiss: list[str]
+    executed: int
+    seconds_executed: float
+    cached: int
+    seconds_cached: float
+
+
+@dataclass(frozen=True)
 class Result:
     """What a build found, and what it says."""
 
     findings: list[Finding]
-    told: stamp.Told
+    told: Told
+
+
+def renew_book(settings: Settings, display: Display, tell: Callable[[str], None]) -> Told:
+    """Make the site and return what to say of it; errors are those of build_book."""
+    return build_book(settings, display, tell).told
 
 
 def build_book(settings: Settings, display: Display, tell: Callable[[str], None]) -> Result:
@@ -42,19 +58,8 @@ def build_book(settings: Settings, display: Display, tell: Callable[[str], None]
         return _build(settings, display, tell)
 
 
-def renew_book(settings: Settings, display: Display, tell: Callable[[str], None]) -> stamp.Told:
-    """Make the site unless it is what a build would make; errors are those of build_book."""
-    with lock.held(settings):
-        told = stamp.unbroken(settings, stamp.ingredients(settings))
-        if told:
-            tell("nothing has changed since the site was built")
-            return told
-        return _build(settings, display, tell).told
-
-
 def _build(settings: Settings, display: Display, tell: Callable[[str], None]) -> Result:
     toc = read_toc(settings.root)
-    made_from = stamp.ingredients(settings)  # an edit from here on breaks the stamp
     chapters = read_chapters(settings.root, toc)
     # A slip in the configuration or the ledger is told before minutes are spent on the chapters.
     read_book(settings.root)
@@ -77,8 +82,7 @@ def _build(settings: Settings, display: Display, tell: Callable[[str], None]) ->
     build_site(settings, entries)
     verdicts, not_held = told_verdicts(findings)
     executed, cached = (len(made), _seconds(made)), (len(found), _seconds(found))
-    told = stamp.Told(verdicts, [*not_held, *amiss(checks)], *executed, *cached)
-    stamp.put(settings, made_from, entries.values(), told)
+    told = Told(verdicts, [*not_held, *amiss(checks)], *executed, *cached)
     return Result(findings, told)
 
 

@@ -1,4 +1,4 @@
-"""Each fault that Sphinx does not see is found, and a sound page passes."""
+"""Each fault that Sphinx does not see is found, and each private part; what is sound passes."""
 
 from pathlib import Path
 
@@ -7,7 +7,8 @@ import pytest
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
-from bookbuild.site.checks.pages import check_notebooks, check_site
+from bookbuild.results.executed import Entry
+from bookbuild.site.checks import check_figures, check_notebooks, check_site, private_parts
 
 PAGE = """<html><head><link rel="stylesheet" href="book.css"></head><body><article>
 <a id="here" href="https://arxiv.org/abs/2511.01033">paper</a> <a href="#here">up</a>
@@ -38,18 +39,17 @@ def test_a_sound_page_passes(tmp_path: Path) -> None:
     ("old", "new", "fault"),
     [
         ('href="book.css"', 'href="https://cdn.org/book.css"', "request https://cdn.org/book.css"),
-        ('<script>fetch("local', '<script>fetch("//cdn.org/local', "request //cdn.org/local.json"),
         ("<script>", '<script src="http://cdn.org/x.js">', "request http://cdn.org/x.js"),
         ("</head>", "<style>p{background:url(https://a.org/b.png)}</style></head>", "a.org/b.png"),
-        ('src="plot.svg" alt', 'src="lost.svg" alt', "image lost.svg is missing"),
+        ('src="plot.svg" alt', 'src="lost.svg" alt', "lost.svg leads nowhere"),
         ('alt="The loss falls to a half at once."', "", "no alt text"),
         ("The loss falls to a half at once.", "_images/a_long_file_name.svg", "no alt text"),
-        ('"other.html#there"', '"lost.html"', "link lost.html leads nowhere"),
+        ('"other.html#there"', '"lost.html"', "lost.html leads nowhere"),
         ('"other.html#there"', '"other.html#gone"', "anchor that does not exist"),
         ('"#here"', '"#gone"', "anchor that does not exist"),
         ('"other.html#there"', '"../other.html#there"', "out of the folder of the site"),
         ('"other.html#there"', '"/other.html#there"', "out of the folder of the site"),
-        ('src="plot.svg" alt', 'src="../plot.svg" alt', "not in the folder of the site"),
+        ('src="plot.svg" alt', 'src="../plot.svg" alt', "out of the folder of the site"),
     ],
 )
 def test_a_fault_is_found(tmp_path: Path, old: str, new: str, fault: str) -> None:
@@ -58,23 +58,6 @@ def test_a_fault_is_found(tmp_path: Path, old: str, new: str, fault: str) -> Non
     assert len(faults) == 1
     assert faults[0].startswith("page.html: ")
     assert fault in faults[0]
-
-
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("x.css", "@import 'https://a.org/x.css';"),
-        ("x.css", "@font-face { src: url(//a.org/x.woff) }"),
-        ("x.js", 'import("https://a.org/x.js")'),
-        ("x.js", 'script.src = "https://a.org/x.js"'),
-    ],
-)
-def test_a_request_of_a_style_sheet_or_script_is_found(
-    tmp_path: Path, name: str, text: str
-) -> None:
-    folder = site(tmp_path, PAGE)
-    (folder / name).write_text(text, encoding="utf-8")
-    assert [fault.partition(":")[0] for fault in check_site(folder)] == [name]
 
 
 ERROR = new_output("error", ename="E", evalue="v", traceback=[])
@@ -98,3 +81,53 @@ def test_faults_of_a_notebook_are_found(
     nbformat.write(new_notebook(cells=cells), tmp_path / "page.ipynb")
     found = list(check_notebooks(tmp_path, [Path("/srv/book")]))
     assert found == [f"page: {fault}" for fault in faults]
+
+
+ROOT = (Path("/srv/book"),)
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("see /srv/book/src/x.py", "names the local folder /srv/book/"),
+        ("/tmp/x", "names the local folder /tmp/"),
+        ("-----BEGIN RSA PRIVATE KEY-----", "holds a private key"),
+        ("key AKIA" + "Q" * 16, "holds an access key of AWS"),
+        ("ghp_" + "a1" * 18, "holds a token of GitHub"),
+        ("pypi-" + "Ag" * 30, "holds a token of PyPI"),
+        ("hf_" + "a" * 34, "holds a token of Hugging Face"),
+        ("sk-proj-" + "a1" * 20, "holds an API key"),
+        ("https://me:word@host/x", "holds a password in an address"),
+        ("File /home/anna/x.py", "holds a home folder"),
+        ("File /Users/anna/x.py", "holds a home folder"),
+        (r"File C:\Users\anna\x.py", "holds a home folder of Windows"),
+        (r"File C:\\Users\\anna\\x.py", "holds a home folder of Windows"),
+        ("it is opensesame!", "holds the value of the environment variable BOOK_TOKEN"),
+    ],
+)
+def test_what_is_private_is_found(monkeypatch: pytest.MonkeyPatch, text: str, part: str) -> None:
+    monkeypatch.setenv("BOOK_TOKEN", "opensesame!")
+    monkeypatch.setenv("TMPDIR", "/tmp")
+    found = list(private_parts(text, ROOT))
+    assert part in found
+    assert not any("opensesame" in sentence for sentence in found)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "tokens at positions 1 to 8, sk-learn, a mask-based head, https://arxiv.org/abs/2511.01033",
+        "src/emergence/training.py, _build/paper/site, 12:30@noon, akia, hf_hub",
+        "",
+    ],
+)
+def test_what_is_public_is_left_alone(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    monkeypatch.setenv("USE_TOKENS", "1")
+    assert list(private_parts(text, ROOT)) == []
+
+
+def test_figures_and_their_data_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    entry = Entry({"figures/a.json": b'{"path": "/srv/book/x"}', "notebook.ipynb": b"{}"}, {})
+    assert list(check_figures({"paper/01": entry}, ROOT)) == [
+        "paper/01: the figure a.json names the local folder /srv/book/."
+    ]

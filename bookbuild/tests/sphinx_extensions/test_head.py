@@ -2,32 +2,36 @@
 
 import json
 
+import pytest
 from bs4 import BeautifulSoup
 from docutils import nodes, utils
 
 from bookbuild.sphinx_extensions.head import LONGEST, description
 
+SENTENCE = "It holds at every size. "
 
-def page(*texts: str) -> nodes.document:
-    document = utils.new_document("page")
-    section = nodes.section()
+
+@pytest.mark.parametrize(
+    ("texts", "said"),
+    [
+        (["First one.", "What we find. It  holds."], "It holds."),
+        (["First one.", "Second."], "First one."),
+        ([], ""),
+        (
+            ["It holds at every size. " * 30],
+            "It holds at every size. " * 10 + "It holds at every size.",
+        ),
+        (["word " * 100], "word " * 55 + "…"),
+    ],
+)
+def test_a_description_is_what_a_page_finds_or_its_first_paragraph(
+    texts: list[str], said: str
+) -> None:
+    document, section = utils.new_document("page"), nodes.section()
     section += [nodes.paragraph(text, text) for text in texts]
     document += section
-    return document
-
-
-def test_a_description_is_what_a_page_finds_or_its_first_paragraph() -> None:
-    assert description(page("First one.", "What we find. It  holds.")) == "It holds."
-    assert description(page("First one.", "Second.")) == "First one."
-    assert description(utils.new_document("page")) == ""
-
-
-def test_a_long_description_ends_with_a_sentence() -> None:
-    text = "It holds at every size. " * 30
-    found = description(page(text))
-    assert len(found) <= LONGEST
-    assert found.endswith("every size.")
-    assert description(page("word " * 100)).endswith("word …")
+    assert description(document) == said
+    assert len(said) <= LONGEST
 
 
 def test_every_page_has_its_metadata(built_once) -> None:

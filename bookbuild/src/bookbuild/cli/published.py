@@ -14,7 +14,7 @@ from bookbuild.pipeline import renew_book
 from bookbuild.published.fetch import borrowing
 from bookbuild.published.pages import differences
 from bookbuild.published.verify import verify_archive
-from bookbuild.release.deposit import deposit_release
+from bookbuild.release.pack import deposit_release
 from bookbuild.release.pack import release as write_release
 from bookbuild.results.archive import NAME, open_archive, write_archive
 from bookbuild.settings import Settings
@@ -51,7 +51,7 @@ def archive(**options: Any) -> None:
 @run_options
 @RESULTS
 def release(**options: Any) -> None:
-    """Write everything that a release contains: site, results, notebooks, PDF, descriptions."""
+    """Write everything that a release contains: site, results, notebooks, descriptions."""
     settings = settings_of(**options)
     folder = write_release(settings, Display(tell), tell)
     for path in sorted(folder.iterdir()):

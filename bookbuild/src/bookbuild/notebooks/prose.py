@@ -1,121 +1,151 @@
-"""Conversion of the book's MyST prose to plain Markdown, as Colab and JupyterLab render it."""
+"""Conversion of the book's MyST prose to plain Markdown, as Colab and JupyterLab render it.
+
+The parser of the site says which lines are directives, targets and running text. In running text,
+one pattern finds roles and links; it passes over code, formulas, images and escaped characters.
+"""
 
 import posixpath
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
+from functools import cache
 from urllib.parse import unquote
 
-from pybtex.database import Person, parse_file
-from pybtex.richtext import Text
+from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
+from myst_parser.config.main import MdParserConfig
+from myst_parser.parsers.mdit import create_md_parser
 
-from .syntax import EXTENSIONS, Directive, Link, Role, Target, read
-
+DIRECTIVE = re.compile(r"\{([\w:+-]+)\}\s*(.*)")
+OPTION = re.compile(r"\s*:[\w-]+:.*")
+KEPT = r"\\.|\$\$(?:\\.|[^$\\])+\$\$|\$(?:\\.|[^$\\])+\$|!\[[^\]]*\]\([^)]*\)"
+INLINE = re.compile(
+    r"\{(?P<role>[A-Za-z_:+-]+)\}(?P<ticks>`+)(?!`)(?P<content>.+?)(?<!`)(?P=ticks)(?!`)"
+    rf"|(?<!`)(?P<code>`+)(?!`).+?(?<!`)(?P=code)(?!`)|{KEPT}"
+    rf"|\[(?P<text>(?>`[^`]+`|{KEPT}|[^\[\]])*)\]"
+    r"\((?P<address><[^<>\n]*>|[^\s()]*)(?P<title>\s[^()]*)?\)",
+    re.DOTALL,
+)
 PAGE = re.compile(r"([^:#]+)\.md(?:#.*)?")  # the address of another page, with or without a label
+NEXT_LINE = re.compile(r"\n[>\s]*")
 NOT_QUOTING = re.compile(r"[^>\s]")
 TITLE_TARGET = re.compile(r"\s*<[^>]*>$")
-UNKNOWN_NUMBER = "…"
 CODE = ("code", "code-block", "sourcecode")
 ON_THE_PAGE = ("include", "figure", "image", "bibliography", "concluded")
 
 
 @dataclass(frozen=True)
 class Prose:
-    """What prose refers to (numbers and citations by key, pages by name), and its extensions."""
+    """What prose refers to (pages and numbers by name), and the extensions of MyST in it.
 
-    link: Callable[[str], str]
+    `link` returns the address of a page, by its name, as seen from a folder of the book.
+    """
+
+    link: Callable[[str, str], str]
+    extensions: tuple[str, ...]
     numbers: Mapping[str, float | bool] = field(default_factory=dict)
-    citations: Mapping[str, str] = field(default_factory=dict)
-    extensions: tuple[str, ...] = EXTENSIONS
 
     def plain(self, text: str, folder: str) -> str:
         """Return a text with roles, directives and links to pages resolved.
 
         Links are relative to a folder of the book. A number that is not known is an ellipsis.
         """
-        source = "".join(f"{line}\n" for line in text.replace("\0", "\ufffd").splitlines())
-        pieces, after = [], 0
-        for start, end, new in sorted(self._edits(source, folder)):
-            pieces += [source[after:start], new]
-            after = end
-        return "".join([*pieces, source[after:]]).removesuffix("\n")
+        lines = text.replace("\0", "\ufffd").splitlines()
+        plain, after = [], 0
+        for (first, last), block in sorted(self._blocks(lines, folder).items()):
+            plain += [*lines[after:first], *block]
+            after = last
+        return "\n".join([*plain, *lines[after:]])
 
-    def _edits(self, source: str, folder: str) -> Iterator[tuple[int, int, str]]:
-        """Yield what is to be replaced, from one character up to another, and by what."""
-        for part in read(source, self.extensions):
-            match part:
-                case Directive():
-                    lines = self._directive(part, folder)
-                    if source[part.end :].partition("\n")[0].strip("> \t"):
-                        lines.append("")  # or what follows would count as quoted
-                    yield part.start, part.end, _laid_out(part.opening, lines)
-                case Target():
-                    yield part.start, part.end, _laid_out(part.opening, [])
-                case Link():
-                    yield from self._link(part, folder)
-                case Role():
-                    yield part.start, part.end, self._role(part)
+    def _blocks(self, lines: list[str], folder: str) -> dict[tuple[int, int], list[str]]:
+        """Return what replaces lines, from one up to another; cells of a table share a line."""
+        blocks = {}
+        for token in _parser(self.extensions).parse("".join(f"{line}\n" for line in lines)):
+            if token.map is None:
+                continue
+            first, last = token.map[0], max(token.map[1], token.map[0] + 1)  # a term spans no line
+            directive = DIRECTIVE.fullmatch(token.info.strip()) if "fence" in token.type else None
+            if directive:
+                body, (name, title) = _without_options(token.content), directive.groups()
+                shown = self._directive(name, title, body, token.markup, folder)
+                if last < len(lines) and lines[last].strip("> \t"):
+                    shown.append("")  # or what follows would count as quoted
+                opening = lines[first].partition(token.markup)[0]
+                blocks[first, last] = _laid_out(opening, shown)
+            elif token.type == "myst_target":
+                opening = lines[first].rpartition(f"({token.content})=")[0]
+                blocks[first, last] = _laid_out(opening, [])
+            elif token.type == "inline":
+                running = "\n".join(lines[first:last])
+                blocks[first, last] = self._running(running, folder).split("\n")
+        return blocks
 
-    def _directive(self, part: Directive, folder: str) -> list[str]:
+    def _directive(self, name: str, title: str, body: str, fence: str, folder: str) -> list[str]:
         """Return the lines of a directive: a quotation under its title, code or a formula."""
-        if part.name == "raw":
+        if name == "raw":
             return []
-        if part.name in ON_THE_PAGE:
+        if name in ON_THE_PAGE:
             return ["*(Shown on the page of the book.)*"]
-        if part.name == "math":
-            return ["$$", *part.body.splitlines(), "$$"]
-        if part.name in CODE:
-            fence = part.fence.replace(":", "`")
-            return [f"{fence}{part.title}", *part.body.splitlines(), fence]
-        heading = self.plain(part.title, folder) or part.name.rpartition(":")[2].capitalize()
-        body = self.plain(part.body, folder).splitlines()
-        return [f"> **{heading}.**", ">", *(f"> {line}".rstrip() for line in body)]
+        if name == "math":
+            return ["$$", *body.splitlines(), "$$"]
+        if name in CODE:
+            fence = fence.replace(":", "`")
+            return [f"{fence}{title}", *body.splitlines(), fence]
+        heading = self.plain(title, folder) or name.rpartition(":")[2].capitalize()
+        quoted = self.plain(body, folder).splitlines()
+        return [f"> **{heading}.**", ">", *(f"> {line}".rstrip() for line in quoted)]
 
-    def _link(self, part: Link, folder: str) -> Iterator[tuple[int, int, str]]:
-        """Yield the edits that lead a link to a page elsewhere, or take one to a label away."""
-        page = PAGE.fullmatch(unquote(part.address))
-        if page:
-            quoted = part.title.replace('"', r"\"")
-            title = f' "{quoted}"' if quoted else ""
-            name = posixpath.normpath(posixpath.join(folder, page[1]))
-            yield part.text_end, part.end, f"]({self.link(name)}{title})"
-        elif part.address.startswith("#"):
-            yield part.start, part.start + 1, ""
-            yield part.text_end, part.end, ""
+    def _running(self, text: str, folder: str) -> str:
+        """Return running text whose roles are shown and whose links lead to pages elsewhere."""
 
-    def _role(self, part: Role) -> str:
+        def show(match: re.Match[str]) -> str:
+            if match["role"]:
+                return self._role(match["role"], NEXT_LINE.sub(" ", match["content"]))
+            if match["text"] is None:
+                return match[0]
+            label, address = self._running(match["text"], folder), match["address"].strip("<>")
+            if address.startswith("#"):
+                return label
+            page = PAGE.fullmatch(unquote(address))
+            target = match["address"]
+            if page:
+                target = self.link(posixpath.normpath(posixpath.join(folder, page[1])), folder)
+            return f"[{label}]({target}{match['title'] or ''})"
+
+        return INLINE.sub(show, text)
+
+    def _role(self, name: str, content: str) -> str:
         """Return what a role shows."""
-        if part.name.startswith("glue"):
-            key, _, spec = part.content.partition(":")
-            return format(self.numbers[key], spec) if key in self.numbers else UNKNOWN_NUMBER
-        if part.name.startswith("cite"):
-            keys = (key.strip() for key in part.content.split(","))
-            return f"[{'; '.join(self.citations.get(key, key) for key in keys)}]"
-        if part.name == "math":
-            return f"${part.content}$"
-        return TITLE_TARGET.sub("", part.content)
+        if name.startswith("glue"):
+            key, _, spec = content.partition(":")
+            return format(self.numbers[key], spec) if key in self.numbers else "…"
+        if name.startswith("cite"):
+            return f"[{'; '.join(key.strip() for key in content.split(','))}]"
+        if name == "math":
+            return f"${content}$"
+        return TITLE_TARGET.sub("", content)
 
 
-def read_citations(path: Path) -> dict[str, str]:
-    """Return authors and year of each entry of a bibliography, by key."""
-    entries = parse_file(str(path)).entries
-    return {
-        key: f"{_authors(entry.persons.get('author', []))}, {entry.fields.get('year', 'n.d.')}"
-        for key, entry in entries.items()
-    }
+@cache
+def _parser(extensions: tuple[str, ...]) -> MarkdownIt:
+    """Return the site's parser, for blocks alone."""
+    parser = create_md_parser(MdParserConfig(enable_extensions=set(extensions)), RendererHTML)
+    # a rule at the head of a cell is a rule
+    return parser.disable(["front_matter", "inline"])
 
 
-def _authors(persons: list[Person]) -> str:
-    """Return the family names of one or two authors, or of the first with et al."""
-    names = [str(Text.from_latex(" ".join(person.last_names))) for person in persons]
-    many = len(names) > 2 or "others" in names
-    return f"{names[0]} et al." if many else " and ".join(names)
+def _without_options(body: str) -> str:
+    """Return the body of a directive without its options and the blank lines around them."""
+    lines = body.splitlines()
+    while lines and (OPTION.fullmatch(lines[0]) or not lines[0].strip()):
+        lines.pop(0)
+    return "\n".join(lines)
 
 
-def _laid_out(opening: str, lines: list[str]) -> str:
+def _laid_out(opening: str, lines: list[str]) -> list[str]:
     """Return the lines of a block, as far in and as deeply quoted as its opening is."""
+    if not lines and not opening.strip():
+        return []
     first, *further = lines or [""]
     margin = NOT_QUOTING.sub(" ", opening)
-    laid = [opening + first, *(margin + line for line in further)]
-    return "".join(f"{line.rstrip()}\n" for line in laid) if lines or opening.strip() else ""
+    return [line.rstrip() for line in (opening + first, *(margin + line for line in further))]

@@ -1,24 +1,33 @@
-"""Notebooks on the published branch, or beside the chapters."""
+"""Notebooks of readers: on the published branch, which Colab opens, or beside the chapters."""
 
+import ast
+import copy
+import html
+import re
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from posixpath import dirname, relpath
 
 import nbformat
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from bookbuild.errors import BookError
 from bookbuild.processes import head_of, ran
-from bookbuild.results.executed import Entry
+from bookbuild.reporting.notebook import FOLD_OPENING
+from bookbuild.results.executed import Entry, glued_name
 from bookbuild.settings import Settings
+from bookbuild.site.stage import INJECTED
 from bookbuild.source.addresses import NOTEBOOKS_BRANCH, Addresses
 from bookbuild.source.book import read_book, read_config
-from bookbuild.source.chapters import BOOK, Chapter
+from bookbuild.source.chapters import BOOK, Chapter, tags
 
-from .prose import Prose, read_citations
-from .reader import Stored, reader_notebook
+from .prose import Prose
 
+OPENING = "launch"  # the tag of the first code cell
+DOWNLOADS = re.compile(r"<dt>download</dt><dd>.*?</dd>", re.DOTALL)
 COLAB_OPENING = """\
 # On Colab: fetch this book at the commit of this page and install it. Elsewhere: nothing.
 import os
@@ -55,72 +64,71 @@ def write_branch(
     """
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise BookError(f"{out} is not an empty folder: name a new folder for the notebooks.")
-    commit = committed(settings.root)
-    addresses = Addresses.read(settings.root)
-    pins = (settings.root / "requirements.lock").read_text(encoding="utf-8").splitlines()
-    lacking = tuple(f"{name}==" for name in read_book(settings.root).colab)
+    root, commit = settings.root, committed(settings.root)
+    addresses = Addresses.read(root)
+    pins = (root / "requirements.lock").read_text(encoding="utf-8").splitlines()
+    lacking = tuple(f"{name}==" for name in read_book(root).colab)
+    # what pip installs: the book, and packages in folders of it
+    beside = sorted(f"./{path.parent.name}" for path in root.glob("*/pyproject.toml"))
     opening = COLAB_OPENING.format(
         folder=f"{addresses.name}-{commit[:12]}",
         repository=addresses.repository,
         commit=commit,
         requirements=", ".join(f'"{pin}"' for pin in pins if pin.startswith(lacking)),
-        folders=", ".join(f'"{name}"' for name in _packages(settings.root)),
+        folders=", ".join(f'"{name}"' for name in (".", *beside)),
     )
     known = {chapter.name: chapter for chapter in chapters}
 
-    def link(name: str) -> str:
+    def link(name: str, folder: str) -> str:
         return addresses.colab(name) if name in known else addresses.source(name)
 
-    prose = Prose(link, **_read_by_all(settings.root))
+    prose = _prose(root, link)
     for name, chapter in known.items():
-        stored = Stored.of_entry(entries[name])
-        source = addresses.source(name, commit)
-        _write(out, chapter, stored, opening=opening, prose=prose, source=source)
+        entry, source = entries[name], addresses.source(name, commit)
+        notebook = reader_notebook(chapter, entry, opening=opening, prose=prose, source=source)
+        _write(out, name, notebook)
     rows = (
         f"- [{chapter.title}]({BOOK}/{name}.ipynb) · [Colab]({addresses.colab(name)})"
         for name, chapter in known.items()
     )
-    told = {"addresses": addresses, "settings": settings, "branch": NOTEBOOKS_BRANCH}
-    readme = README.format(commit=commit, rows="\n".join(rows), **told)
+    given = {"addresses": addresses, "settings": settings, "branch": NOTEBOOKS_BRANCH}
+    readme = README.format(commit=commit, rows="\n".join(rows), **given)
     (out / "README.md").write_text(readme, encoding="utf-8")
-    shutil.copy(settings.root / "LICENSE", out)
+    shutil.copy(root / "LICENSE", out)
 
 
 def write_beside(chapters: Iterable[Chapter], published: str | None, root: Path) -> dict[str, bool]:
     """Write a notebook beside each chapter; return for each whether it has stored outputs.
 
-    They come from the published branch at a commit of the local repository, wherever the code of
-    the chapter is still the one that made them.
+    It is the one of the published branch, at a commit of the local repository, wherever the code of
+    the chapter is still the one that made its outputs.
     """
     addresses = Addresses.find(root)
     known = {chapter.name: chapter for chapter in chapters}
-    shared = _read_by_all(root)
 
-    def source(name: str, up: str) -> str:
-        return addresses.source(name) if addresses else f"{up}{name}.md"
+    def source(name: str, folder: str) -> str:
+        return addresses.source(name) if addresses else f"{relpath(name, folder or '.')}.md"
 
+    def link(name: str, folder: str) -> str:
+        return f"{relpath(name, folder or '.')}.ipynb" if name in known else source(name, folder)
+
+    prose = _prose(root, link)
     found: dict[str, bool] = {}
     for name, chapter in known.items():
-        stored = _published(published, name, root) if published else None
-        if stored and not stored.fits(chapter):
-            stored = None
-        up = "../" * name.count("/")
-
-        def link(other: str, up: str = up) -> str:
-            return f"{up}{other}.ipynb" if other in known else source(other, up)
-
-        prose = Prose(link, **shared)
-        _write(root, chapter, stored, opening="", prose=prose, source=source(name, up))
-        found[name] = stored is not None
+        notebook = _published(published, chapter, root) if published else None
+        found[name] = notebook is not None
+        if notebook is None:
+            written = source(name, dirname(name))
+            notebook = reader_notebook(chapter, None, opening="", prose=prose, source=written)
+        _write(root, name, notebook)
     return found
 
 
-def _published(commit: str, name: str, root: Path) -> Stored | None:
-    """Return what the published branch stores for a chapter, or None where it has none."""
-    done = ran(["git", "show", f"{commit}:{BOOK}/{name}.ipynb"], cwd=root)
-    if done.returncode:
-        return None
-    return Stored.of_notebook(nbformat.reads(done.stdout, as_version=4))
+def _published(commit: str, chapter: Chapter, root: Path) -> NotebookNode | None:
+    """Return the notebook of the published branch that has a chapter's code, or None."""
+    done = ran(["git", "show", f"{commit}:{BOOK}/{chapter.name}.ipynb"], cwd=root)
+    notebook = None if done.returncode else nbformat.reads(done.stdout, as_version=4)
+    return notebook if notebook and is_of(notebook, chapter) else None
 
 
 def committed(root: Path) -> str:
@@ -136,26 +144,104 @@ def committed(root: Path) -> str:
     return head
 
 
-def _read_by_all(root: Path) -> dict[str, Any]:
-    """Return the citations of a book, and the extensions of MyST that its pages use."""
-    return {
-        "citations": read_citations(root / BOOK / "references.bib"),
-        "extensions": tuple(read_config(root)["parse"]["myst_enable_extensions"]),
-    }
+def _prose(root: Path, link: Callable[[str, str], str]) -> Prose:
+    """Return the prose of a book, with the extensions that its pages use."""
+    return Prose(link, tuple(read_config(root)["parse"]["myst_enable_extensions"]))
 
 
-def _packages(root: Path) -> list[str]:
-    """Return the folders of a book that pip installs: its root, and packages beside its own."""
-    beside = sorted(path.parent.name for path in root.glob("*/pyproject.toml"))
-    return [".", *(f"./{name}" for name in beside)]
-
-
-def _write(
-    out: Path, chapter: Chapter, stored: Stored | None, *, opening: str, prose: Prose, source: str
-) -> None:
-    """Write the notebook of a chapter below a folder; its prose gets the numbers of its outputs."""
-    path = out / BOOK / f"{chapter.name}.ipynb"
+def _write(out: Path, name: str, notebook: NotebookNode) -> None:
+    """Write the notebook of a chapter below a folder."""
+    path = out / BOOK / f"{name}.ipynb"
     path.parent.mkdir(parents=True, exist_ok=True)
-    prose = replace(prose, numbers=stored.numbers if stored else {})
-    made = reader_notebook(chapter, stored, opening=opening, prose=prose, source=source)
-    nbformat.write(made, path)
+    nbformat.write(notebook, path)
+
+
+def reader_notebook(
+    chapter: Chapter, entry: Entry | None, *, opening: str, prose: Prose, source: str
+) -> NotebookNode:
+    """Return a notebook with plain prose, and with the outputs of an entry and their numbers.
+
+    `opening` is the code of its first cell, if any; `source` is the address of the chapter's text.
+    """
+    executed = chapter_code(entry.notebook) if entry else []
+    prose = replace(prose, numbers=dict(_numbers(executed)))
+    cells = [new_markdown_cell(_note(source, entry), id="note")]
+    if opening:
+        cells.append(new_code_cell(opening, id=OPENING, metadata={"tags": [OPENING]}))
+    outputs = iter(executed)
+    folder = chapter.name.rpartition("/")[0]
+    for cell in chapter.notebook.cells:
+        if cell.cell_type == "code":
+            cells.append(_code(cell, next(outputs, None)))
+        else:
+            cells.append(new_markdown_cell(prose.plain(cell.source, folder), id=cell.id))
+    return new_notebook(
+        cells=cells, metadata={"kernelspec": chapter.notebook.metadata["kernelspec"]}
+    )
+
+
+def chapter_code(notebook: NotebookNode) -> list[NotebookNode]:
+    """Return the code cells that come from the chapter."""
+    added = {INJECTED, OPENING}
+    code = (cell for cell in notebook.cells if cell.cell_type == "code")
+    return [cell for cell in code if not added & set(tags(cell))]
+
+
+def is_of(notebook: NotebookNode, chapter: Chapter) -> bool:
+    """Return whether a notebook has the code of a chapter, its parameters aside."""
+    return _sources(chapter_code(notebook)) == _sources(chapter.code)
+
+
+def _sources(cells: Sequence[NotebookNode]) -> list[str]:
+    return ["" if "parameters" in tags(cell) else cell.source for cell in cells]
+
+
+def _code(cell: NotebookNode, executed: NotebookNode | None) -> NotebookNode:
+    """Return a code cell for a reader."""
+    names = tags(cell)
+    shown = new_code_cell(cell.source, id=cell.id, metadata={"tags": names} if names else {})
+    if executed is not None:
+        alt = cell.metadata.get("mystnb", {}).get("image", {}).get("alt", "")
+        shown.execution_count = executed.execution_count
+        shown.outputs = [_output(item, alt) for item in executed.outputs if not glued_name(item)]
+    return shown
+
+
+def _output(output: NotebookNode, alt: str) -> NotebookNode:
+    """Return an output that reads well away from the site: white paper, no dead downloads."""
+    output = copy.deepcopy(output)
+    data = output.get("data", {})
+    if "image/svg+xml" in data:
+        label = f' role="img" aria-label="{html.escape(alt)}"' if alt else ""
+        opened = f'<svg style="background: #fff"{label} '
+        data["image/svg+xml"] = data["image/svg+xml"].replace("<svg ", opened, 1)
+    if str(data.get("text/html", "")).startswith(FOLD_OPENING):
+        data["text/html"] = DOWNLOADS.sub("", data["text/html"])
+    return output
+
+
+def _numbers(cells: Sequence[NotebookNode]) -> Iterator[tuple[str, float | bool]]:
+    """Yield the glued numbers of executed cells, by key."""
+    for output in (output for cell in cells for output in cell.outputs):
+        if name := glued_name(output):
+            text = next(text for kind, text in output.data.items() if kind.endswith("text/plain"))
+            # infinity has no literal in Python
+            is_infinite = text.lstrip("-") in ("inf", "nan")
+            yield name, float(text) if is_infinite else ast.literal_eval(text)
+
+
+def _note(source: str, entry: Entry | None) -> str:
+    """Return the first cell: where this comes from, what made the outputs, what a run does."""
+    stored = "No outputs are stored here."
+    if entry:
+        origin = entry.origin
+        stored = (
+            f"The outputs stored here were made by the {origin['profile']} profile on "
+            f"{origin['device']}, seed {origin['seed']}, commit {origin['commit']}, on "
+            f"{str(origin['date'])[:10]}, and so were the numbers in the text."
+        )
+    return (
+        f"> Made from [the chapter's source]({source}); edits belong there. {stored} Running the "
+        'cells uses the smoke profile, tiny sizes in seconds; set `profile = "paper"` for the '
+        "sizes of the paper."
+    )

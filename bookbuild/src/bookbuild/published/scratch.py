@@ -18,7 +18,7 @@ from bookbuild.errors import BookError, raise_if_any
 from bookbuild.execution.display import Display
 from bookbuild.execution.runs import File, run_stored
 from bookbuild.ledger.claims import Claim, read_claims
-from bookbuild.pipeline import renew_book
+from bookbuild.pipeline import Told, renew_book
 from bookbuild.processes import ran, sources_first
 from bookbuild.reporting.provenance import versions
 from bookbuild.results.contents import different
@@ -26,7 +26,6 @@ from bookbuild.results.keys import digest, sha256_of
 from bookbuild.results.snapshot import COMPILED, sources
 from bookbuild.results.store import write_whole
 from bookbuild.settings import Settings
-from bookbuild.site.stamp import Told
 from bookbuild.source.book import Book, read_book
 from bookbuild.source.chapters import Chapter, read_chapters, read_toc
 from running.records import written

@@ -3,12 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
 
-from rocrate.model.contextentity import ContextEntity
-from rocrate.model.entity import Entity
-from rocrate.model.person import Person
-from rocrate.model.softwareapplication import SoftwareApplication
 from rocrate.rocrate import ROCrate
 
 from bookbuild.results.executed import Entry
@@ -22,7 +17,6 @@ PROFILE = "https://w3id.org/ro/wfrun/process/0.5"
 FORMATS = {
     ".ipynb": "application/x-ipynb+json",
     ".zip": "application/zip",
-    ".pdf": "application/pdf",
     ".md": "text/markdown",
     ".json": "application/json",
 }
@@ -47,51 +41,53 @@ def write_crate(
     cited, addresses = read_citation(settings.root), Addresses.read(settings.root)
     crate = ROCrate(version="1.1")
 
-    def add(identifier: str, kind: str, **said: Any) -> Entity:
-        return crate.add(ContextEntity(crate, identifier, {"@type": kind, **said}))
+    def add(described: Mapping[str, object]) -> dict[str, object]:
+        crate.add_jsonld(dict(described))
+        return {"@id": described["@id"]}
 
-    contributors = add(
-        "#contributors", "Organization", name="; ".join(names(cited)), url=addresses.repository
-    )
-    terms = add(licence(cited), "CreativeWork", name=cited["license"])
-    terms["description"] = "The licence of the book's code and text."
-    profile = add(PROFILE, "CreativeWork", name="Process Run Crate", version="0.5")
+    group = {"@id": "#contributors", "@type": "Organization", "name": "; ".join(names(cited))}
+    contributors = add({**group, "url": addresses.repository})
+    terms = {"@id": licence(cited), "@type": "CreativeWork", "name": cited["license"]}
     paper = article(cited)
-    authors = [
-        crate.add(Person(crate, f"#{who['familyName'].lower()}", who)) for who in paper["author"]
-    ]
-    source = add(paper["@id"], paper["@type"], **{k: paper[k] for k in ("name", "version")})
-    source["datePublished"], source["author"] = paper["datePublished"], authors
+    authors = [add({**who, "@id": f"#{who['familyName'].lower()}"}) for who in paper["author"]]
+    profile = {"@id": PROFILE, "@type": "CreativeWork", "name": "Process Run Crate"}
     crate.root_dataset.properties().update(
         name=cited["title"],
         description=f"Results of {len(entries)} executed chapters, with what made them.",
         version=cited["version"],
         datePublished=max(entry.origin["date"] for entry in entries.values()),
+        license=add({**terms, "description": "The licence of the book's code and text."}),
+        author=contributors,
+        publisher=contributors,
+        conformsTo=add({**profile, "version": "0.5"}),
+        citation=add({**paper, "author": authors}),
     )
-    for key, entity in (
-        ("license", terms), ("author", contributors), ("publisher", contributors),
-        ("conformsTo", profile), ("citation", source),
-    ):  # fmt: skip
-        crate.root_dataset[key] = entity
-    engine = crate.add(SoftwareApplication(crate, "#papermill"))
-    engine["name"] = "papermill, run by bookbuild"
-    engine["url"], engine["softwareVersion"] = "https://papermill.readthedocs.io", cited["version"]
+    papermill = {"@id": "#papermill", "@type": "SoftwareApplication"}
+    papermill |= {"name": "papermill, run by bookbuild", "softwareVersion": cited["version"]}
+    engine = add({**papermill, "url": "https://papermill.readthedocs.io"})
     for name, text in files.items():
         crate.add_file(folder / name, name, properties=_described(name, text))
     for chapter in chapters:
         entry, notebook = entries[chapter.name], f"notebooks/book/{chapter.name}.ipynb"
-        said = _described(notebook, chapter.title)
-        made = crate.add_file(folder / notebook, notebook, properties=said)
+        described = _described(notebook, chapter.title)
+        result = crate.add_file(folder / notebook, notebook, properties=described)
         at = addresses.source(chapter.name, entry.origin["commit"].partition(" ")[0])
         text = crate.add_file(at, properties=_described(".md", f"Source of {chapter.name}"))
-        given = [
-            add(f"#{chapter.name}-{name}", "PropertyValue", name=name, value=str(value))
-            for name, value in settings.parameters.items()
-        ]
-        action = crate.add_action(
-            engine, f"#execution-{entry.key}", [text, *given], made, _executed(chapter.name, entry)
-        )
-        action["agent"] = contributors
+        inputs = [text]
+        for name, value in settings.parameters.items():
+            parameter = {"@id": f"#{chapter.name}-{name}", "@type": "PropertyValue"}
+            inputs.append(add({**parameter, "name": name, "value": str(value)}))
+        end = datetime.fromisoformat(entry.origin["date"])
+        start = end - timedelta(seconds=entry.origin["seconds"])
+        executed = {
+            "name": f"Execution of {chapter.name}",
+            "description": f"On {entry.origin['machine']}.",
+            "startTime": start.isoformat(timespec="seconds"),
+            "endTime": end.isoformat(timespec="seconds"),
+            "actionStatus": "http://schema.org/CompletedActionStatus",
+            "agent": contributors,
+        }
+        crate.add_action(engine, f"#execution-{entry.key}", inputs, result, executed)
     crate.metadata.write(folder)
 
 
@@ -99,16 +95,3 @@ def _described(name: str, text: str) -> dict[str, str]:
     """Return what is said of a file."""
     suffix = Path(name).suffix or name
     return {"name": text, "encodingFormat": FORMATS.get(suffix, "text/plain")}
-
-
-def _executed(name: str, entry: Entry) -> dict[str, str]:
-    """Return what is said of the execution of a chapter."""
-    end = datetime.fromisoformat(entry.origin["date"])
-    start = end - timedelta(seconds=entry.origin["seconds"])
-    return {
-        "name": f"Execution of {name}",
-        "description": f"On {entry.origin['machine']}.",
-        "startTime": start.isoformat(timespec="seconds"),
-        "endTime": end.isoformat(timespec="seconds"),
-        "actionStatus": "http://schema.org/CompletedActionStatus",
-    }

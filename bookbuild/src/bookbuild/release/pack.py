@@ -1,33 +1,39 @@
-"""One folder with everything that a release contains."""
+"""A release: one folder with everything in it, described from CITATION.cff, and its deposit.
+
+Zenodo gives a deposit one DOI: https://developers.zenodo.org. It stays a draft. Someone looks at it
+there and publishes it, for a published record cannot be taken back.
+"""
 
 import json
 import shutil
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
-from bookbuild.costs import row_costs
+import requests
+
+from bookbuild.errors import BookError
 from bookbuild.execution.display import Display
 from bookbuild.notebooks.publish import committed, write_branch
 from bookbuild.pipeline import build_book, run_chapters
 from bookbuild.results.archive import NAME as RESULTS
 from bookbuild.results.archive import write_archive
 from bookbuild.settings import Settings
-from bookbuild.site import browser
-from bookbuild.site.pdf import write_pdf
-from bookbuild.source.chapters import listed_files, read_chapters, read_toc
-from bookbuild.source.citation import SOURCE
+from bookbuild.source.addresses import Addresses
+from bookbuild.source.chapters import read_chapters, read_toc
+from bookbuild.source.citation import SOURCE, agents, article, licence, names, paper, read_citation
 
-from . import appendix, crate
-from .metadata import CODEMETA, ZENODO, codemeta, zenodo
+from .crate import write_crate
 
-SITE, NOTEBOOKS, PDF = "site.zip", "notebooks", "book.pdf"
-CHANGES = "CHANGELOG.md"
+SITE, NOTEBOOKS, CHANGES = "site.zip", "notebooks", "CHANGELOG.md"
+CODEMETA, ZENODO = "codemeta.json", "zenodo.json"
+SERVER = "https://zenodo.org"
+PATIENCE = 600  # seconds without an answer
 PARTS = {
     RESULTS: "What chapters measured and computed: numbers only, with a manifest",
     f"{RESULTS}.sha256": "The SHA-256 of the results",
     SITE: "The site, to be unpacked and read without a server",
-    PDF: "The site in one file",
-    appendix.NAME: "Artifact appendix: hardware, minutes, a command for each claim",
     SOURCE: "How to cite",
     CODEMETA: "The book as CodeMeta describes software",
     ZENODO: "The book as Zenodo describes an upload",
@@ -38,37 +44,104 @@ PARTS = {
 def release(settings: Settings, display: Display, tell: Callable[[str], None]) -> Path:
     """Build the book and write the release's folder; raise BookError where that fails.
 
-    The tree has no uncommitted change, for notebooks and provenance name the commit. Without a
-    browser there is no PDF, and a line says so.
+    The tree has no uncommitted change, for notebooks and provenance name the commit.
     """
     committed(settings.root)
     folder = settings.build / "release"
     shutil.rmtree(folder, ignore_errors=True)
-    toc = read_toc(settings.root)
-    chapters = read_chapters(settings.root, toc)
-    result = build_book(settings, display, tell)
-    found, made = run_chapters(chapters, settings, display, tell)
-    entries = found | made
+    chapters = read_chapters(settings.root, read_toc(settings.root))
+    build_book(settings, display, tell)
+    found, executed = run_chapters(chapters, settings, display, tell)
+    entries = found | executed
     write_branch(folder / NOTEBOOKS, chapters, entries, settings)
     write_archive(folder / RESULTS, chapters, settings)
     shutil.make_archive(
         str((folder / SITE).with_suffix("")), "zip", settings.site.parent, settings.site.name
     )
-    if browser.program() is None:
-        tell("no PDF is made, because no browser is installed that could print it")
-    else:
-        pages = [f"{name}.html" for name in listed_files(toc)]
-        write_pdf(settings.site, pages, folder / PDF)
     for name in (SOURCE, CHANGES):
         shutil.copy2(settings.root / name, folder / name)
-    for name, said in ((CODEMETA, codemeta(settings.root)), (ZENODO, zenodo(settings.root))):
-        text = json.dumps(said, indent=2, ensure_ascii=False) + "\n"
+    for name, described in ((CODEMETA, codemeta(settings.root)), (ZENODO, zenodo(settings.root))):
+        text = json.dumps(described, indent=2, ensure_ascii=False) + "\n"
         (folder / name).write_text(text, encoding="utf-8")
-    sizes = {x.name: x.stat().st_size for x in sorted(folder.iterdir()) if x.is_file()}
-    costs = row_costs(settings, chapters)
-    text = appendix.artifact_appendix(settings, entries, result.findings, sizes, costs)
-    (folder / appendix.NAME).write_text(text, encoding="utf-8")
-    files = {name: text for name, text in PARTS.items() if (folder / name).is_file()}
-    crate.write_crate(folder, settings, entries, chapters, files)
+    write_crate(folder, settings, entries, chapters, PARTS)
     shutil.make_archive(str(folder), "zip", folder)  # whole, as a stranger gets it
     return folder
+
+
+def codemeta(root: Path) -> dict[str, Any]:
+    """Return the book as CodeMeta 3.0 describes software."""
+    cited, addresses = read_citation(root), Addresses.read(root)
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    return {
+        "@context": "https://w3id.org/codemeta/3.0",
+        "@type": "SoftwareSourceCode",
+        "name": cited["title"],
+        "description": project["description"],
+        "version": cited["version"],
+        "license": licence(cited),
+        "author": agents(cited["authors"]),
+        "dateModified": str(cited["date-released"]),
+        "keywords": cited.get("keywords", []),
+        "codeRepository": addresses.repository,
+        "issueTracker": f"{addresses.repository}/issues",
+        "continuousIntegration": f"{addresses.repository}/actions",
+        "url": addresses.site,
+        "programmingLanguage": [{"@type": "ComputerLanguage", "name": "Python"}],
+        "runtimePlatform": f"Python {project['requires-python']}",
+        "softwareRequirements": sorted(project["dependencies"]),
+        "developmentStatus": "active",
+        "referencePublication": article(cited),
+    }
+
+
+def zenodo(root: Path) -> dict[str, Any]:
+    """Return the book as Zenodo describes an upload."""
+    cited, addresses = read_citation(root), Addresses.read(root)
+    said = paper(cited)
+    links = ((said["url"], "isSupplementTo"), (addresses.repository, "isDerivedFrom"))
+    return {
+        "title": cited["title"],
+        "upload_type": "software",
+        "description": f"<p>{codemeta(root)['description']}.</p><p>{said.get('notes', '')}</p>",
+        "creators": [{"name": name} for name in names(cited)],
+        "version": cited["version"],
+        "license": cited["license"],
+        "access_right": "open",
+        "keywords": cited.get("keywords", []),
+        "related_identifiers": [{"identifier": to, "relation": how} for to, how in links],
+    }
+
+
+def deposit_release(folder: Path, token: str, server: str = SERVER) -> tuple[str, str]:
+    """Upload a release as a draft; return its page on Zenodo and the DOI that it reserves.
+
+    Args:
+        folder: what `bookbuild.release.pack.release` has written; its zip file lies beside it.
+        token: an access token with the scopes deposit:write and deposit:actions.
+        server: another server with Zenodo's interface, such as https://sandbox.zenodo.org.
+
+    Raises:
+        BookError: where there is no release, or the server refuses.
+    """
+    whole = folder.with_suffix(".zip")
+    if not whole.is_file():
+        raise BookError("There is no release to deposit yet: run make release first.")
+    said = json.loads((folder / ZENODO).read_text(encoding="utf-8"))
+    with requests.Session() as session:
+        session.headers["Authorization"] = f"Bearer {token}"
+        draft = _asked(session, "POST", f"{server}/api/deposit/depositions", json={})
+        for path in (whole, *sorted(folder.glob("*.zip"))):
+            with path.open("rb") as content:
+                _asked(session, "PUT", f"{draft['links']['bucket']}/{path.name}", data=content)
+        _asked(session, "PUT", draft["links"]["self"], json={"metadata": said})
+    return draft["links"]["html"], draft["metadata"]["prereserve_doi"]["doi"]
+
+
+def _asked(session: requests.Session, method: str, address: str, **content: Any) -> Any:
+    """Return what the server answers; raise BookError where it refuses or is not reached."""
+    try:
+        answer = session.request(method, address, timeout=PATIENCE, **content)
+        answer.raise_for_status()
+        return answer.json()
+    except (requests.RequestException, ValueError) as error:
+        raise BookError(f"The deposit failed, and its draft is not complete: {error}.") from error

@@ -1,1 +1,1 @@
-"""The site: stage, build, checks of what was built, content policy, stamp, PDF, browser."""
+"""The site: stage, build, checks of what was built, content policy."""

@@ -16,12 +16,9 @@ from bookbuild.results.executed import Entry
 from bookbuild.results.snapshot import SOURCES
 from bookbuild.settings import Settings
 
-from .checks.launch import check_launch
-from .checks.pages import check_figures, check_notebooks, check_site
-from .data import FOLDER, write_tables
-from .lookup.cards import add_cards
-from .narrow import add_narrow
-from .policy import add_policies
+from .checks import check_figures, check_launch, check_notebooks, check_site
+from .pages import add_cards, add_narrow, add_policies
+from .pieces import DATA
 
 PROBLEM = re.compile("WARNING|ERROR")
 RAISED = re.compile(r"[\w.]*(Error|Exception): .")
@@ -42,10 +39,8 @@ def build_site(settings: Settings, entries: Mapping[str, Entry]) -> None:
     _run_sphinx(settings)
     html = settings.stage / "_build" / "html"
     for name, entry in entries.items():
-        folder = html / FIGURES_FOLDER / name
-        entry.write_figures(folder)
-        write_tables(entry, folder)
-    for beside in (FOLDER, CLAIMS):
+        entry.write_figures(html / FIGURES_FOLDER / name)
+    for beside in (DATA, CLAIMS):
         shutil.copytree(settings.stage / beside, html / beside)
     add_policies(html)
     add_cards(html.resolve())

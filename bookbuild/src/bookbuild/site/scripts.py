@@ -24,53 +24,51 @@ def join(entry: Path, root: Path) -> str:
     names that no module exports, and for modules that import each other in a circle.
     """
     functions: dict[Path, str] = {}
-    _add(entry.resolve(), root.resolve(), functions, ())
+    _add(entry.resolve(), root.resolve(), functions)
     return f'"use strict";\n{TABLE} ??= {{}};\n{"".join(functions.values())}'
 
 
 def join_all(folder: Path) -> None:
     """Replace the modules of a folder by a script for each that no other one imports."""
-    sources = {path.resolve(): path.read_text(encoding="utf-8") for path in folder.rglob("*.js")}
-    imported = {target for path, text in sources.items() for target, _ in _imports(path, text)}
-    scripts = {path: join(path, folder) for path in sources if path not in imported}
-    for path in sources:
+    modules = {path.resolve() for path in folder.rglob("*.js")}
+    imported = {target for path in modules for target, _ in _imports(path)}
+    scripts = {path: join(path, folder) for path in modules - imported}
+    for path in modules:
         path.unlink()
     for path, text in scripts.items():
         path.write_text(text, encoding="utf-8")
 
 
-def _imports(path: Path, text: str) -> list[tuple[Path, list[str]]]:
+def _imports(path: Path) -> list[tuple[Path, str]]:
     """Return the modules that a module imports, each with the names that it takes from there."""
-    return [
-        ((path.parent / address).resolve(), names.replace(",", " ").split())
-        for names, address in IMPORT.findall(text)
-    ]
+    found = IMPORT.findall(path.read_text(encoding="utf-8"))
+    return [((path.parent / address).resolve(), names) for names, address in found]
 
 
-def _add(path: Path, root: Path, functions: dict[Path, str], above: tuple[Path, ...]) -> None:
+def _add(path: Path, root: Path, functions: dict[Path, str]) -> None:
     """Add a module as a function, after all that it imports."""
-    name = path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name
-    if path in above:
-        raise BookError(f"{name}: the module imports itself through other modules.")
+    is_there = path.is_file() and path.is_relative_to(root)
+    name = path.relative_to(root).as_posix() if is_there else path.name
+    if not is_there or functions.get(path) == "":
+        fault = "imports itself through other modules" if is_there else "does not exist"
+        raise BookError(f"{name}: this module {fault}.")
     if path in functions:
         return
-    if not path.is_file() or not path.is_relative_to(root):
-        raise BookError(f"{name}: this module does not exist.")
-    text = path.read_text(encoding="utf-8")
-    head = ""
-    for target, taken in _imports(path, text):
-        _add(target, root, functions, (*above, path))
+    functions[path] = ""  # until all that it imports is there
+    head, text = "", path.read_text(encoding="utf-8")
+    for target, taken in _imports(path):
+        _add(target, root, functions)
         exported = EXPORT.findall(target.read_text(encoding="utf-8"))
-        missing = [one for one in taken if one not in exported]
+        missing = sorted(set(taken.replace(",", " ").split()).difference(exported))
         if missing:
             raise BookError(f"{name}: {target.name} does not export {', '.join(missing)}.")
-        module = target.relative_to(root).as_posix()
-        head += f'const {{ {", ".join(taken)} }} = {TABLE}["{module}"];\n'
-    exports, body = EXPORT.findall(text), EXPORT.sub("", IMPORT.sub("", text))
+        head += f'const {{ {taken} }} = {TABLE}["{target.relative_to(root).as_posix()}"];\n'
+    exports, body = ", ".join(EXPORT.findall(text)), EXPORT.sub("", IMPORT.sub("", text))
     if unknown := UNKNOWN.search(body):
         raise BookError(
             f"{name}: {unknown[0].strip()!r} cannot be joined. Known are "
             '`import { a } from "./b.js";` and export before const, function, class.'
         )
-    function = f"(() => {{\n{head}{body}\nreturn {{ {', '.join(exports)} }};\n}})()"
+    del functions[path]  # to stand after them
+    function = f"(() => {{\n{head}{body}\nreturn {{ {exports} }};\n}})()"
     functions[path] = f'{TABLE}["{name}"] ??= {function};\n'

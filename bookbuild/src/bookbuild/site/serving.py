@@ -17,14 +17,9 @@ class _Quiet(SimpleHTTPRequestHandler):
 
 @contextmanager
 def served(folder: Path, port: int = 0) -> Iterator[str]:
-    """Serve a folder on this machine and yield the address, which ends in a slash.
+    """Serve a folder and yield its address, which ends in a slash; 0 stands for a free port.
 
-    Args:
-        folder: what is served.
-        port: from 1 to 65535; 0 for a free one.
-
-    Raises:
-        BookError: where the port cannot be used.
+    Raises BookError where the port cannot be used.
     """
     try:
         server = ThreadingHTTPServer(("127.0.0.1", port), partial(_Quiet, directory=str(folder)))
@@ -33,10 +28,8 @@ def served(folder: Path, port: int = 0) -> Iterator[str]:
             f"Port {port} cannot be used: {error}; choose another with --port."
         ) from error
     with server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
+        threading.Thread(target=server.serve_forever).start()
         try:
             yield f"http://127.0.0.1:{server.server_port}/"
         finally:
             server.shutdown()
-            thread.join()

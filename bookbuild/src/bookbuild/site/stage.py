@@ -29,13 +29,9 @@ from bookbuild.source.book import read_config
 from bookbuild.source.chapters import BOOK, Chapter, figure_name, is_notebook, parts, tags
 from bookbuild.source.citation import SOURCE, names, read_citation
 
-from .data import FOLDER, write_claim_pages, write_ledger
-from .picture import NAME, write_card
+from .cells import FOLDED, add_below, fold_cells, quote_verdicts, take_folds
+from .pieces import CARD, DATA, GENERATED, write_card, write_claim_pages, write_ledger, write_pieces
 from .scripts import join_all
-from .staged.below import add_below
-from .staged.cells import fold_long_code, join_folds, split_reports, take_folds
-from .staged.generated import write_generated
-from .staged.quoted import leave_out_infinite, quote_verdicts
 
 LOOK = Path(__file__).with_name("look")  # styles, scripts, fonts and templates of every book
 INJECTED = "injected-parameters"  # the tag of the cell that papermill writes
@@ -54,43 +50,41 @@ def write_stage(
     checks: Checks,
 ) -> None:
     """Write the stage anew."""
-    shutil.rmtree(settings.stage, ignore_errors=True)
-    book = settings.stage / BOOK
+    root, stage = settings.root, settings.stage
+    shutil.rmtree(stage, ignore_errors=True)
+    book = stage / BOOK
     shutil.copytree(LOOK, book)
-    shutil.copytree(settings.root / BOOK, book, ignore=_executable, dirs_exist_ok=True)
-    (settings.stage / "_toc.yml").write_text(yaml.safe_dump(toc, sort_keys=False), encoding="utf-8")
+    shutil.copytree(root / BOOK, book, ignore=_executable, dirs_exist_ok=True)
+    (stage / "_toc.yml").write_text(yaml.safe_dump(toc, sort_keys=False), encoding="utf-8")
     _write_config(settings)
-    shutil.copy2(settings.root / SOURCE, settings.stage / SOURCE)
-    write_card(book / "_static" / NAME, read_citation(settings.root)["title"], findings)
-    write_ledger(settings.stage / FOLDER, findings, records)
-    write_claim_pages(settings.stage, findings)
+    shutil.copy2(root / SOURCE, stage / SOURCE)
+    write_card(book / "_static" / CARD, read_citation(root)["title"], findings)
+    write_ledger(stage / DATA, findings, records)
+    write_claim_pages(stage, findings)
     join_all(book / "_static")
     _copy_mathjax(book / "_static" / "vendor" / "mathjax")
-    generated = book / "_generated"
-    generated.mkdir()
     names = {chapter.name for chapter in chapters}
     rows = {finding.claim.id: finding for finding in findings}
+
+    def fill(text: str, page: str) -> str:
+        """Return the text of a page with its verdicts, and links to staged notebooks."""
+        text = relink(text, posixpath.dirname(page), names)
+        return quote_verdicts(text, page, rows, up="../" * page.count("/"))
+
     for path in book.rglob("*.md"):
-        folder = path.relative_to(book).parent
-        text = relink(path.read_text(encoding="utf-8"), folder, names)
-        up = "../" * len(folder.parts)
-        name = path.relative_to(book).as_posix()
-        path.write_text(quote_verdicts(text, name, rows, up=up), encoding="utf-8")
+        text = fill(path.read_text(encoding="utf-8"), path.relative_to(book).as_posix())
+        path.write_text(text, encoding="utf-8")
     for chapter in chapters:
-        entry = entries[chapter.name]
-        path = book / f"{chapter.name}.ipynb"
+        entry, path = entries[chapter.name], book / f"{chapter.name}.ipynb"
         path.parent.mkdir(parents=True, exist_ok=True)
-        up = "../" * chapter.name.count("/")
-        fill = partial(quote_verdicts, page=chapter.name, findings=rows, up=up)
-        below = verdicts_below(findings, chapters, up)
-        page = _page(chapter, entry, names, remark(chapter, settings), fill, below)
-        if settings.profile == "smoke":
-            for cell in (cell for cell in page.cells if cell.cell_type == "markdown"):
-                cell.source = leave_out_infinite(cell.source, entry.measures)
+        below = verdicts_below(findings, chapters, "../" * chapter.name.count("/"))
+        last = (remark(chapter, settings), render("made_by.html", origin=entry.origin))
+        page = _page(chapter, entry, partial(fill, page=chapter.name), below)
+        page.cells.append(new_markdown_cell("\n\n".join(filter(None, last)), id="made-by"))
         nbformat.write(page, path)
         # Here other pages can include them.
-        entry.write_figures(generated / FIGURES_FOLDER / chapter.name)
-    write_generated(book, settings.root, parts(toc), chapters, entries, findings, records, checks)
+        entry.write_figures(book / GENERATED / FIGURES_FOLDER / chapter.name)
+    write_pieces(book, root, parts(toc), chapters, entries, findings, records, checks)
 
 
 def graft(current: NotebookNode, executed: NotebookNode) -> NotebookNode:
@@ -98,77 +92,61 @@ def graft(current: NotebookNode, executed: NotebookNode) -> NotebookNode:
 
     The cell that carries the parameters of the run is taken over, hidden behind a fold.
     """
-    ran = [cell for cell in executed.cells if cell.cell_type == "code"]
-    injected = [cell for cell in ran if INJECTED in tags(cell)]
-    outputs = iter(cell for cell in ran if INJECTED not in tags(cell))
+    ran = (cell for cell in executed.cells if cell.cell_type == "code")
     grafted = copy.deepcopy(current)
     cells: list[NotebookNode] = []
     for cell in grafted.cells:
         cells.append(cell)
         if cell.cell_type != "code":
             continue
-        source = next(outputs)
+        source = next(ran)
         cell.outputs, cell.execution_count = source.outputs, source.execution_count
         if "parameters" in tags(cell):
-            cells += injected
-    for cell in injected:
-        cell.metadata.tags = [INJECTED, "hide-input"]
-        cell.metadata.mystnb = {
-            "code_prompt_show": "Parameters of this run",
-            "code_prompt_hide": "Parameters of this run",
-        }
+            injected = next(ran)
+            injected.metadata.tags = [INJECTED, FOLDED]
+            prompts = ("code_prompt_show", "code_prompt_hide")
+            injected.metadata.mystnb = dict.fromkeys(prompts, "Parameters of this run")
+            cells.append(injected)
     grafted.cells = cells
     return grafted
 
 
-def relink(text: str, folder: Path, names: Set[str]) -> str:
+def relink(text: str, folder: str, names: Set[str]) -> str:
     """Return a text whose links to chapters name the staged notebooks, not the sources."""
 
     def swap(match: re.Match[str]) -> str:
-        name = posixpath.normpath((folder / match[1]).as_posix())
+        name = posixpath.normpath(posixpath.join(folder, match[1]))
         return f"{match[1]}.ipynb" if name in names else match[0]
 
     return LINK.sub(swap, text)
 
 
 def _page(
-    chapter: Chapter,
-    entry: Entry,
-    names: Set[str],
-    remark: str,
-    fill: Callable[[str], str],
-    below: Mapping[str, str],
+    chapter: Chapter, entry: Entry, fill: Callable[[str], str], below: Mapping[str, str]
 ) -> NotebookNode:
-    """Return a chapter with outputs, an anchor above each cell that measured, a remark, origin.
+    """Return a chapter with outputs, and an anchor above each cell that measured.
 
     `fill` writes verdicts into its prose. `below` has what stands below figures and statements of
     the paper, by their anchors.
     """
     notebook = graft(chapter.notebook, entry.notebook)
-    measures = entry.measures
-    cells: list[NotebookNode] = []
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
-            cell.source = fill(relink(cell.source, Path(chapter.name).parent, names))
-            cell.source = add_below(cell.source, below)
-    shown = split_reports(notebook.cells)
-    for cell in shown:
-        fold_long_code(cell)
-    for cell in join_folds(shown):
+            cell.source = add_below(fill(cell.source), below)
+    cells: list[NotebookNode] = []
+    for cell in fold_cells(notebook.cells):
         glued = {glued_name(output) for output in cell.get("outputs", [])}
         # a measure over settings glues no number of its own name
-        keys = [key for key in measures if key in glued or f"{key}_settings" in glued]
+        keys = [key for key in entry.measures if key in glued or f"{key}_settings" in glued]
         if keys:
             anchors = (f'<div class="anchor" id="{measure_anchor(key)}"></div>' for key in keys)
             cells.append(new_markdown_cell("\n".join(anchors), id=f"anchor-{cell.id}"))
         cells.append(cell)
-        if told := below.get(figure_name(cell)):
-            cells.append(new_markdown_cell(told, id=f"verdicts-{cell.id}"))
+        if verdicts := below.get(figure_name(cell)):
+            cells.append(new_markdown_cell(verdicts, id=f"verdicts-{cell.id}"))
         # In the cell's outputs the fold would become a second figure of the same name.
         for fold in take_folds(cell):
             cells.append(new_markdown_cell(fold, id=f"fold-{cell.id}-{len(cells)}"))
-    last = (remark, render("made_by.html", origin=entry.origin))
-    cells.append(new_markdown_cell("\n\n".join(filter(None, last)), id="made-by"))
     notebook.cells = cells
     return notebook
 
@@ -178,7 +156,7 @@ def _executable(folder: str, names: list[str]) -> list[str]:
     pages = (name for name in names if name.endswith(".md"))
     # notebooks beside the chapters are a reader's, see bookbuild.notebooks.publish
     theirs = (name for name in names if name.endswith(".ipynb"))
-    return ["_generated", *theirs, *(name for name in pages if is_notebook(Path(folder, name)))]
+    return [GENERATED, *theirs, *(name for name in pages if is_notebook(Path(folder, name)))]
 
 
 def _write_config(settings: Settings) -> None:
@@ -204,9 +182,6 @@ def _copy_mathjax(target: Path) -> None:
     package = distribution("sphinx-mathjax-offline")
     source = Path(str(package.locate_file("sphinx-mathjax-offline/static/mathjax")))
     for name in MATHJAX_FILES:
-        copied = target / name
-        copied.parent.mkdir(parents=True, exist_ok=True)
-        if (source / name).is_dir():
-            shutil.copytree(source / name, copied)
-        else:
-            shutil.copy2(source / name, copied)
+        (target / name).parent.mkdir(parents=True, exist_ok=True)
+        copied = shutil.copytree if (source / name).is_dir() else shutil.copy2
+        copied(source / name, target / name)

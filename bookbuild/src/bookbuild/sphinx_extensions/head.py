@@ -2,6 +2,7 @@
 
 import json
 import re
+import textwrap
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -9,13 +10,12 @@ from typing import Any
 from docutils import nodes
 from sphinx.application import Sphinx
 
-from bookbuild.site.data import FOLDER, LEDGER
-from bookbuild.site.picture import HEIGHT, NAME, WIDTH
+from bookbuild.site.pieces import CARD
 from bookbuild.source.citation import agents, article, licence, names, read_citation
 
 FINDING = "What we find."
 LONGEST = 280  # characters of a description
-HOME, CATALOGUE = "book/index", "book/data"
+HOME = "book/index"
 
 
 def add_metadata(
@@ -28,7 +28,6 @@ def add_metadata(
     book, title = cited["title"], _plain(context["title"])
     name = book if page == HOME else title
     url = f"{app.config.html_baseurl}{page}.html"
-    picture = f"{app.config.html_baseurl}_static/{NAME}"
     said = description(doctree)
     tags = [
         ("name", "description", said),
@@ -41,9 +40,7 @@ def add_metadata(
         ("property", "og:title", name),
         ("property", "og:description", said),
         ("property", "og:url", url),
-        ("property", "og:image", picture),
-        ("property", "og:image:width", str(WIDTH)),
-        ("property", "og:image:height", str(HEIGHT)),
+        ("property", "og:image", f"{app.config.html_baseurl}_static/{CARD}"),
         ("property", "og:image:alt", f"{book}, with its verdicts in numbers"),
         ("name", "twitter:card", "summary_large_image"),
     ]
@@ -67,10 +64,9 @@ def description(doctree: nodes.document) -> str:
     ]
     found = [text.removeprefix(FINDING).strip() for text in texts if text.startswith(FINDING)]
     text = next(iter(found or texts), "")
-    if len(text) <= LONGEST:
-        return text
-    sentence = text[:LONGEST].rpartition(". ")[0]
-    return f"{sentence}." if sentence else text[:LONGEST].rpartition(" ")[0] + " …"
+    sentences = text[:LONGEST].rpartition(". ")[0]
+    is_cut = len(text) > LONGEST and sentences
+    return f"{sentences}." if is_cut else textwrap.shorten(text, LONGEST, placeholder=" …")
 
 
 def _linked(
@@ -91,14 +87,6 @@ def _linked(
     common = {"@context": "https://schema.org", "name": name, "url": url, "description": said}
     if page == HOME:
         return {**book, **common}
-    if page == CATALOGUE:
-        place = f"{base}{FOLDER}/{LEDGER}"
-        files = [
-            {"@type": "DataDownload", "encodingFormat": media, "contentUrl": f"{place}.{kind}"}
-            for kind, media in (("json", "application/json"), ("csv", "text/csv"))
-        ]
-        more = {"creator": authors, "license": licence(cited), "distribution": files}
-        return {**common, "@type": "Dataset", **more, "isPartOf": book}
     return {**common, "@type": "Chapter", "author": authors, "isPartOf": book}
 
 

@@ -1,7 +1,12 @@
-"""A Sphinx extension that loads scripts only on the pages that need them.
+"""A Sphinx extension for what the theme puts around the text: scripts, and buttons.
 
-Jupyter Book adds thebe's scripts always, twice over, and with an address of another server; the
-theme adds 1.5 MB of icons that its font has too, and the search index to every page.
+A page loads the scripts that it needs and no others. Jupyter Book adds thebe's always, twice over,
+and with an address of another server; the theme adds 1.5 MB of icons that its font has too, and the
+search index to every page.
+
+The theme knows one branch and one file for all buttons: the executed notebook on main, which is
+on no branch. Here Colab gets the published branch, Binder the notebook that postBuild writes, and
+the edit button the Markdown source.
 """
 
 import re
@@ -10,68 +15,32 @@ from typing import Any
 from docutils import nodes
 from sphinx.application import Sphinx
 
+from bookbuild.source.addresses import Addresses
+from bookbuild.source.chapters import BOOK
+
 MOUNT = re.compile(r'data-explorable="([a-z]+)"')
 THEBE = re.compile(
     r'<script type="text/x-thebe-config">.*?</script>\s*<script>kernelName = .*?</script>',
     re.DOTALL,
 )
-SCRIPTS = {"book/verdicts": "verdicts.js", "search": "search.js"}
-TOGGLE = '<summary><span class="toctree-toggle"'
-OPENS = "Pages of this part"
-VIEWPORT = re.compile(r'<meta name="viewport"[^>]*>')
-TITLE = re.compile(r'(<div id="jb-print-docs-body"[^>]*>\s*)<h1>(.*?)</h1>', re.DOTALL)
-
-
-def drop_unused(
-    app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
-) -> None:
-    """Take out thebe's files and settings, and MathJax where there is no formula."""
-    formulas = (nodes.math, nodes.math_block)
-    has_formula = doctree is not None and doctree.next_node(lambda n: isinstance(n, formulas))
-    unused = re.compile("thebe" if has_formula else "thebe|mathjax", re.IGNORECASE)
-    for kind in ("script_files", "css_files"):
-        context[kind] = [
-            file
-            for file in context.get(kind, [])
-            if not unused.search(f"{file} {getattr(file, 'attributes', {})}")
-        ]
-    context["body"] = THEBE.sub("", context.get("body", ""))
-
-
-def mend(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: object) -> None:
-    """Mend what is written before the templates, and let `layout.html` mend what they write.
-
-    Sphinx's own layout tells the viewport, and docutils and the theme tell it again. The entries of
-    a bibliography are to be items of the list that they stand in.
-    """
-    context["metatags"] = without_viewport(context.get("metatags", ""))
-    body = context.get("body", "")
-    context["body"] = body.replace('role="doc-biblioentry"', 'role="listitem"')
-    for function in (without_scripts, without_viewport, without_title, with_named_toggles):
-        context[function.__name__] = function
-
-
-def without_viewport(head: str) -> str:
-    """A part of a page's head that does not speak of the viewport."""
-    return VIEWPORT.sub("", head)
-
-
-def without_title(body: str) -> str:
-    """A page's body whose second title, for paper alone, is no heading."""
-    return TITLE.sub(r'\1<p class="print-title">\2</p>', body)
-
-
-def with_named_toggles(content: str) -> str:
-    """A page's content whose toggles in the sidebar say what they open."""
-    return content.replace(TOGGLE, TOGGLE.replace("<summary", f'<summary aria-label="{OPENS}"', 1))
+SEARCH = "search"
+SCRIPTS = {"book/verdicts": "verdicts.js", SEARCH: "search.js"}
+# scripts of the theme, and viewports after the first, which Sphinx's own layout writes
+SPARE = re.compile(
+    r"<script[^>]*/?(?:fontawesome|searchtools|language_data|searchindex)\.js[^>]*></script>"
+    r'|<meta name="viewport"[^>]*>'
+)
+LAUNCH_LABEL, EDIT_LABEL = "launch-buttons", "source-edit-button"
 
 
 def add_scripts(
     app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
 ) -> None:
-    """Give verdicts and search their script, and a page with the place of an explorable its own."""
+    """Give verdicts and search their scripts, and a page with an explorable its own."""
     if page in SCRIPTS:
         app.add_js_file(SCRIPTS[page], defer="defer")
+    if page == SEARCH:  # for the formulas of excerpts
+        app.add_js_file(app.config.mathjax_path, defer="defer")
     raw = doctree.findall(nodes.raw) if doctree else ()
     names = [name for node in raw for name in MOUNT.findall(node.astext())]
     for name in names:
@@ -80,14 +49,52 @@ def add_scripts(
         app.add_css_file("explorables/explorables.css")
 
 
-def without_scripts(head: str, *names: str) -> str:
-    """A part of a page's head without the scripts of these names."""
-    return re.sub(rf"<script[^>]*/?({'|'.join(names)})\.js[^>]*></script>", "", head)
+def without_spare(head: str) -> str:
+    """A part of a page's head without what comes twice, or is of no use; for `layout.html`."""
+    return SPARE.sub("", head)
+
+
+def drop_unused(
+    app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
+) -> None:
+    """Take out thebe, second viewports, and MathJax on a page that sets no formula.
+
+    Sources become items of the list that they stand in.
+    """
+    formulas = (nodes.math, nodes.math_block)
+    found = doctree and doctree.next_node(lambda node: isinstance(node, formulas))
+    unused = re.compile("thebe" if found or page == SEARCH else "thebe|mathjax", re.IGNORECASE)
+    for kind in ("script_files", "css_files"):
+        files = [(file, f"{file} {getattr(file, 'attributes', {})}") for file in context[kind]]
+        context[kind] = [file for file, described in files if not unused.search(described)]
+    body = THEBE.sub("", context.get("body", ""))
+    context["body"] = body.replace('role="doc-biblioentry"', 'role="listitem"')
+    context["metatags"] = without_spare(context.get("metatags", ""))
+    context[without_spare.__name__] = without_spare
+
+
+def redirect(
+    app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: object
+) -> None:
+    """Replace the address of each launch and edit button; raise KeyError for an unknown launch."""
+    options = app.config.html_theme_options
+    if not options.get("repository_url"):  # the book is nowhere on GitHub, and has no buttons
+        return
+    branch, services = options.get("repository_branch", ""), options.get("launch_buttons", {})
+    addresses = Addresses.of(options["repository_url"], branch, services)
+    name = page.removeprefix(f"{BOOK}/")
+    launches = {"Colab": addresses.colab, "Binder": addresses.binder}
+    for button in context.get("header_buttons", []):
+        if button.get("label") == LAUNCH_LABEL:  # a group, which the theme adds to executed pages
+            for launch in button["buttons"]:
+                launch["url"] = launches[launch["text"]](name)
+        elif button.get("label") == EDIT_LABEL:
+            button.update(url=addresses.edit(name), tooltip="Edit this page")
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Register all; thebe goes after everything that adds scripts."""
+    """Register all; what takes out comes after what puts in."""
     app.connect("html-page-context", add_scripts, priority=800)
     app.connect("html-page-context", drop_unused, priority=900)
-    app.connect("html-page-context", mend)
+    app.connect("html-page-context", redirect, priority=900)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,12 +1,31 @@
 // Previews of what a link leads to: equations, figures, theorems, sources, and symbols of the
 // glossary. They come on hover and with the keyboard's focus, and go with Escape. A finger that
 // taps a link follows it.
-import { load, TOP } from "./cards.js";
-
+// What lies beside each page for other pages to show is loaded as a script, for `file:` forbids to
+// fetch.
 const LINKS = "article a[href*='#']:not(.headerlink), article .math.symbol";
 const KINDS = "figure, .math, .proof, .admonition, .citation";
 const GLOSSARY = "book/glossary";
 const WAIT = 200; // milliseconds, so that a pointer may cross links, and reach the preview
+
+const TOP = new URL(document.documentElement.dataset.content_root ?? "./", location.href);
+const loaded = new Map();
+const waiting = new Map();
+globalThis.bookCards = (name, content) => waiting.get(name)?.(content);
+
+/** The content of a page's cards, or null where there are none. */
+function load(name) {
+  if (!loaded.has(name)) {
+    loaded.set(name, new Promise((resolve) => {
+      waiting.set(name, resolve);
+      const script = document.createElement("script");
+      script.src = new URL(`_static/cards/${name}.js`, TOP);
+      script.addEventListener("error", () => resolve(null));
+      document.head.append(script);
+    }));
+  }
+  return loaded.get(name);
+}
 
 const box = document.createElement("div");
 box.id = "preview";

@@ -1,20 +1,46 @@
-"""The coverage map as a page: what is counted, what is joined, where it leads."""
+"""What pages include or link to: the list of data, the coverage map, formulas as text, a card."""
 
+import pytest
 from nbformat.v4 import new_notebook
 
 from bookbuild.ledger.claims import Claim, Finding
-from bookbuild.site.staged.coverage import Piece, coverage_map
+from bookbuild.ledger.templates import render
+from bookbuild.results.executed import Entry
+from bookbuild.site.pieces import Piece, coverage_map, readable
 from bookbuild.source.chapters import Chapter
 
 CHAPTERS = [
-    Chapter(f"paper/{name}", name, new_notebook(), ())
+    Chapter(f"paper/{name}", f"<{name}>", new_notebook(), ())
     for name in ("01_line", "02_curve", "A_proof", "equations", "errata")
 ]
-CLAIM = Claim("a-slope", "§1", "A.", "paper", "paper/01_line", "slope")
-FINDINGS = [Finding(CLAIM, None, "partly")]
+FINDINGS = [
+    Finding(Claim("a-slope", "§1", "A.", "paper", "paper/01_line", "slope"), None, "partly")
+]
 
 
-def test_the_map_counts_joins_and_links() -> None:
+def test_the_catalogue_lists_every_figure() -> None:
+    entries = {"paper/01_line": Entry({"figures/a.json": b"{}"}, {})}
+    text = render("data_catalogue.html", chapters=CHAPTERS[:1], entries=entries)
+    for kind in ("json", "svg"):
+        assert text.count(f'href="../figures/paper/01_line/a.{kind}"') == 1
+    assert "&lt;01_line&gt;" in text
+    assert 'href="../data/ledger.json"' in text
+
+
+@pytest.mark.parametrize(
+    ("tex", "text"),
+    [
+        (r"\alpha_3", "α₃"),
+        (r"\frac{N^2}{\ln N}", "N²/lnN"),
+        (r"T_\gamma < T_\beta", "T_γ< T_β"),
+        (r"\mathbf W^{(1)}", "𝐖^(1)"),
+    ],
+)
+def test_a_formula_is_read_as_text(tex: str, text: str) -> None:
+    assert readable(tex) == text
+
+
+def test_the_coverage_map_counts_joins_and_links() -> None:
     pieces = [
         Piece("§2.1", 1, "sentence", "setting"),
         Piece("§2.1", 2, "sentence", "setting"),

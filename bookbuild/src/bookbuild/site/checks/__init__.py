@@ -1,1 +1,0 @@
-"""Checks of what is published: pages, buttons, and no private part."""

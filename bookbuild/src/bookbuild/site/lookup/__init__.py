@@ -1,1 +1,0 @@
-"""What scripts read from other pages: cards for links, text, and the names of figures."""

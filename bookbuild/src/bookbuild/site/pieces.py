@@ -1,0 +1,206 @@
+"""What pages include or link to: verdicts, data, the map of coverage, the preview picture."""
+
+import csv
+import re
+import textwrap
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import NamedTuple
+
+from pylatexenc.latex2text import LatexNodes2Text
+
+from bookbuild.errors import raise_if_any
+from bookbuild.ledger import counts
+from bookbuild.ledger.checks import Checks, checks_table
+from bookbuild.ledger.claims import Finding, count
+from bookbuild.ledger.pages import results_table, verdict_matrix, verdict_table
+from bookbuild.ledger.records import SCHEMA, Records, ledger_csv, ledger_json, ledger_row
+from bookbuild.ledger.templates import CLAIMS, claim_address, render
+from bookbuild.results.executed import Entry
+from bookbuild.schema import faults
+from bookbuild.source.chapters import Chapter, part_titles, read_toc
+
+COVERAGE = Path("data/coverage.csv")
+KINDS = ("sentence", "caption", "display")
+# What the book has of a piece, in the order of the page, with what the page says of it.
+TAGS: Mapping[str, str] = {
+    "row": "claimed, and judged by rows of the ledger",
+    "equation": "held by a function and a test",
+    "erratum": "on the page of errata",
+    "argument": "a step of a proof or a reason for a claim",
+    "definition": "a definition or notation",
+    "setting": "a setting of an experiment",
+    "cited": "what other work has shown",
+    "motivation": "motivation and outlook",
+    "outline": "where to find what in the paper",
+}
+GENERATED, DATA, LEDGER = "_generated", "data", "ledger"
+CARD, WIDTH, HEIGHT = "card.png", 1200, 630  # pixels, as OpenGraph has pictures
+PAPER, INK, FAINT = "#fbfaf7", "#1d2433", "#5b6478"
+FORMULA = re.compile(r"\$([^$]+)\$")
+SCRIPT = re.compile(r"([_^])(?:(\d)|\{([\d+-]+)\})")
+LONG_SCRIPT = re.compile(r"([_^])\{([^{}()]{2,})\}")
+SMALL = {
+    "_": str.maketrans("0123456789+-", "₀₁₂₃₄₅₆₇₈₉₊₋"),
+    "^": str.maketrans("0123456789+-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻"),
+}
+
+
+def write_pieces(
+    book: Path,
+    root: Path,
+    parts: Sequence[str],
+    chapters: Sequence[Chapter],
+    entries: Mapping[str, Entry],
+    findings: Sequence[Finding],
+    records: Records,
+    checks: Checks,
+) -> None:
+    """Write all that pages include below the staged book; `root` is that of the book."""
+    for folder, up in ((book, ""), *((book / part, "../") for part in parts)):
+        # Pages of a part include the summary too, and see the verdict page one folder up.
+        _write(folder / GENERATED / "verdict_summary.md", counts.verdict_summary(findings, up=up))
+    for chapter in chapters:
+        found = [finding for finding in findings if finding.claim.chapter == chapter.name]
+        _write(book / GENERATED / "results" / f"{chapter.name}.md", results_table(found, up="../"))
+    news = counts.news(findings)
+    pieces = {
+        "verdict_counts": counts.verdict_counts(findings),
+        "verdict_matrix": verdict_matrix(findings, chapters),
+        # the front page sets no formulas: what sets them is as large as all the rest of it
+        "news": FORMULA.sub(lambda formula: readable(formula[1]), news),
+        "verdict_table": verdict_table(findings, chapters, records, part_titles(read_toc(root))),
+        **{
+            f"{what}_counts": counts.record_counts(what, findings, records) for what in counts.WORDS
+        },
+        "wrong_trainings": wrong_trainings(findings, chapters, records),
+        "coverage": coverage_map(read_coverage(root), findings, chapters),
+        "unrenewed": counts.unrenewed(findings, records),
+        "checks": checks_table(checks, chapters),
+        "data_catalogue": render("data_catalogue.html", chapters=chapters, entries=entries),
+    }
+    for name, text in pieces.items():
+        _write(book / GENERATED / f"{name}.md", text)
+
+
+class Piece(NamedTuple):
+    """A sentence of the text or of a caption, or a display, named by its place and position.
+
+    `rows` are ids of the ledger, `equations` entries of the page of equations, and `errata` anchors
+    of the page of errata.
+    """
+
+    place: str
+    position: int
+    kind: str
+    tag: str
+    rows: tuple[str, ...] = ()
+    equations: tuple[str, ...] = ()
+    errata: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, row: Mapping[str, str]) -> "Piece":
+        """Return the piece in a row of the map."""
+        rows, errata = tuple(row["rows"].split()), tuple(row["errata"].split())
+        equations = tuple(filter(None, row["equations"].split(";")))
+        place, position = row["place"], int(row["position"])
+        return cls(place, position, row["kind"], row["tag"], rows, equations, errata)
+
+
+def read_coverage(root: Path) -> list[Piece]:
+    """Return the pieces of the paper in its order; none for a book without the map."""
+    if not (root / COVERAGE).exists():
+        return []
+    with (root / COVERAGE).open(encoding="utf-8", newline="") as stream:
+        return list(map(Piece.of, csv.DictReader(stream)))
+
+
+def coverage_map(
+    pieces: Sequence[Piece], findings: Sequence[Finding], chapters: Sequence[Chapter]
+) -> str:
+    """Return the counts of each tag, and every place of the paper behind a fold; empty for none.
+
+    Neighbouring pieces of which the map says the same are one line.
+    """
+    if not pieces:
+        return ""
+    names = [chapter.name for chapter in chapters]
+    number = Counter((piece.tag, piece.kind) for piece in pieces)
+    numbers = {tag: [number[tag, kind] for kind in KINDS] for tag in TAGS}
+    numbers["all"] = [sum(column) for column in zip(*numbers.values(), strict=True)]
+    places = []
+    for name, same_place in groupby(pieces, lambda piece: piece.place):
+        group = list(same_place)
+        stretches = [list(same) for _, same in groupby(group, lambda piece: piece[2:])]
+        tally = Counter(piece.tag for piece in group)
+        places.append((name, _page(name, names), tally, stretches))
+    return render(
+        "coverage.html",
+        numbers=numbers,
+        places=places,
+        rows={finding.claim.id: finding for finding in findings},
+        tags=TAGS,
+        kinds=KINDS,
+        pages={name.rpartition("/")[2]: f"{name}.html" for name in names},
+    )
+
+
+def _page(place: str, chapters: Sequence[str]) -> str:
+    """Return the page of the section that a place is in, seen from the book; empty if unknown."""
+    section = place.removeprefix("§").partition(".")[0]
+    start = f"paper/{section.zfill(2)}_" if section.isdecimal() else f"paper/{section}_"
+    return next((f"{name}.html" for name in chapters if name.startswith(start)), "")
+
+
+def write_ledger(folder: Path, findings: Sequence[Finding], records: Records) -> None:
+    """Write the ledger as JSON and as CSV into a new folder, with a schema of the JSON.
+
+    Raises BookError for rows that the schema does not describe.
+    """
+    rows = [ledger_row(finding, records) for finding in findings]
+    raise_if_any(f"The published ledger: {fault.clause}." for fault in faults(rows, SCHEMA))
+    _write(folder / f"{LEDGER}.json", ledger_json(rows))
+    _write(folder / f"{LEDGER}.csv", ledger_csv(rows))
+    _write(folder / f"{LEDGER}.schema.json", SCHEMA.read_text(encoding="utf-8"))
+
+
+def write_claim_pages(site: Path, findings: Iterable[Finding]) -> None:
+    """Write a small page for each claim at a lasting address, which leads on to its row."""
+    (site / CLAIMS).mkdir()
+    for finding in findings:
+        page = render("claim.html", claim=finding.claim, verdict=finding.verdict)
+        _write(site / claim_address(finding.claim.id), page)
+
+
+def write_card(path: Path, title: str, findings: Sequence[Finding]) -> None:
+    """Write the picture that other sites show with a link: the title, and verdicts in numbers."""
+    from matplotlib import style
+    from matplotlib.backends.backend_agg import FigureCanvasAgg  # a second of every command
+    from matplotlib.figure import Figure
+
+    lines = [
+        f"{counts.KINDS[kind]}: "
+        + ", ".join(f"{n} {verdict}" for verdict, n in verdicts.items() if n)
+        for kind, verdicts in count(findings).items()
+    ]
+    title, below = textwrap.fill(title, 30), "\n".join(lines)
+    with style.context("default"):
+        figure = Figure(figsize=(WIDTH / 100, HEIGHT / 100), dpi=100, facecolor=PAPER)
+        FigureCanvasAgg(figure)
+        figure.text(0.07, 0.86, title, fontsize=40, color=INK, va="top", weight="bold")
+        figure.text(0.07, 0.1, below, fontsize=17, color=FAINT, va="bottom", linespacing=1.6)
+        figure.savefig(path)
+
+
+def readable(tex: str) -> str:
+    """Return a formula as plain text, α₃ for its TeX source, as far as letters and signs go."""
+    tex = SCRIPT.sub(lambda match: (match[2] or match[3]).translate(SMALL[match[1]]), tex)
+    tex = LONG_SCRIPT.sub(r"\1{(\2)}", tex)
+    return " ".join(LatexNodes2Text(math_mode="text").latex_to_text(tex).split())
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")

@@ -1,1 +1,0 @@
-"""The texts that are generated for the stage: pieces, quoted verdicts and code cells."""

@@ -1,0 +1,171 @@
+"""A Sphinx extension for the text: folds, symbols, the reference, and names that a search finds.
+
+A theorem is always visible, and its proof opens on a click. A table of zeros lists the remainder of
+each step of a derivation: where all vanish, one sentence says so and opens the table; otherwise the
+table is open, below a sentence that counts those that do not.
+
+A formula that is one symbol of the glossary gets the class of its row, so that a preview can
+explain it, in the folders that share the glossary. Code such as `tasks.sample` or
+`science.tasks.sample` leads to its entry in the reference, if the book's package is `science`.
+"""
+
+import re
+import unicodedata
+from pathlib import Path
+
+from docutils import nodes
+from sphinx import addnodes
+from sphinx.application import Sphinx
+from sphinx.util.nodes import make_refnode
+from sphinx.writers.html5 import HTML5Translator
+from sphinx_proof.nodes import proof_node
+
+from bookbuild.site.pieces import readable
+from bookbuild.source.book import read_book
+from bookbuild.source.chapters import BOOK
+
+HEAD = ["step", "what is left"]
+GLOSSARY = "book/glossary"
+ROW = re.compile(r"^\| (\$.*?) \| ", re.MULTILINE)
+FORMULA = re.compile(r"\$([^$]+)\$")
+SEPARATORS = re.compile(r",(?:\\[ ,])?|=|\\in\b|\\dots")
+NUMBERED = re.compile(
+    r"(figure|theorem|corollary|hypothesis|definition|assumption|proposition)-(\d+)"
+)
+
+
+class folded(nodes.General, nodes.Element):
+    """Something under a line that opens it; `kind` is its class on the page."""
+
+
+def visit(self: HTML5Translator, node: folded) -> None:
+    """Open the fold."""
+    is_open = " open" if node["open"] else ""
+    self.body.append(
+        f'<details class="{node["kind"]}"{is_open}><summary>{node["line"]}</summary>\n'
+    )
+
+
+def depart(self: HTML5Translator, node: folded) -> None:
+    """Close the fold."""
+    self.body.append("</details>\n")
+
+
+def fold(app: Sphinx, doctree: nodes.document, page: str) -> None:
+    """Fold every proof, without the word that sphinx-proof sets before it, and table of zeros."""
+    for node in list(doctree.findall(proof_node)):
+        paragraph = next(iter(node.findall(nodes.paragraph)))
+        paragraph[0] = nodes.Text(paragraph[0].astext().removeprefix("Proof. "))
+        node.replace_self(folded("", *node[0], kind="proof-fold", line="Proof", open=False))
+    for table in list(doctree.findall(nodes.table)):
+        rows = [[cell.astext().strip() for cell in row] for row in table.findall(nodes.row)]
+        if rows and rows[0] == HEAD:
+            wrong = sum(value != "0" for _, value in rows[1:])
+            node = folded("", kind="zeros", line=zeros(len(rows) - 1, wrong), open=wrong > 0)
+            table.replace_self(node)
+            node += table
+
+
+def zeros(steps: int, wrong: int) -> str:
+    """Say how many steps there are, and how many of them leave something other than 0."""
+    said = f"{steps} step{'s' if steps != 1 else ''}"
+    if wrong:
+        return f"{wrong} of {said} do{'es' if wrong == 1 else ''} not vanish"
+    return f"{said}, all vanish" if steps != 1 else "1 step, which vanishes"
+
+
+def symbols_in(text: str) -> dict[str, str]:
+    """Return the class of each symbol of a glossary in Markdown, by its TeX without spaces."""
+    found: dict[str, str] = {}
+    for number, cell in enumerate(ROW.findall(text), start=1):
+        for formula in FORMULA.findall(cell):
+            for symbol in SEPARATORS.split(formula):
+                found.setdefault(_plain(symbol), f"symbol-{number}")
+    found.pop("", None)
+    return found
+
+
+def mark_symbols(app: Sphinx, doctree: nodes.document, page: str) -> None:
+    """Give every formula that is a symbol of the glossary its class."""
+    glossary = Path(app.srcdir, f"{GLOSSARY}.md")
+    folders = tuple(f"{BOOK}/{name}/" for name in read_book(Path(app.srcdir)).symbols)
+    shares = page.startswith(folders or "") or page == GLOSSARY
+    if not (shares and glossary.is_file()):
+        return
+    known = symbols_in(glossary.read_text(encoding="utf-8"))
+    for node in doctree.findall(nodes.math):
+        # the glossary's own cells may hold several symbols of one row
+        parts = SEPARATORS.split(node.astext()) if page == GLOSSARY else [node.astext()]
+        names = [known[part] for part in map(_plain, parts) if part in known]
+        if names:
+            node["classes"] += ["symbol", names[0]]
+
+
+def index_names(app: Sphinx, doctree: nodes.document, page: str) -> None:
+    """Let a search find what has the paper's number by its name, and symbols: "fig. 4", "α3"."""
+    names: set[tuple[str, str]] = set()
+    for node in doctree.findall(nodes.Element):
+        for anchor in node.get("ids", ()):
+            if match := NUMBERED.fullmatch(anchor):
+                kind, number = match.groups()
+                words = [kind, "fig.", "fig"] if kind == "figure" else [kind]
+                names |= {(f"{word} {number}", anchor) for word in words}
+    for table in doctree.findall(nodes.table) if page == GLOSSARY else ():
+        (anchor,) = table.parent["ids"][:1] or ("",)
+        cells = [row[0] for row in table.findall(nodes.row)]
+        for formula in (math for cell in cells for math in cell.findall(nodes.math)):
+            for symbol in SEPARATORS.split(formula.astext()):
+                sign = unicodedata.normalize("NFKC", readable(symbol))
+                names |= {(sign, anchor), (re.sub(r"[\W_]", "", symbol), anchor)}
+    entries = [("single", name, anchor, "main", None) for name, anchor in sorted(names) if name]
+    doctree += addnodes.index(entries=entries)
+
+
+def settle_types(app: Sphinx, doctree: nodes.document) -> None:
+    """Link types of signatures that have an entry, in whichever module, and no other ones.
+
+    Fields of a class are kept out of the page's contents.
+    """
+    entries = {name.rpartition(".")[2] for name in app.env.domaindata["py"]["objects"]}
+    for signature in doctree.findall(addnodes.desc_signature):
+        for reference in list(signature.findall(addnodes.pending_xref)):
+            name = reference["reftarget"].rpartition(".")[2]
+            if name in entries:
+                reference.attributes.update(reftarget=name, refspecific=True)
+            else:
+                reference.replace_self(reference.children)
+    for entry in doctree.findall(addnodes.desc):
+        if entry["objtype"] == "attribute":
+            entry["no-contents-entry"] = True
+
+
+def link_entries(app: Sphinx, doctree: nodes.document, page: str) -> None:
+    """Link code that is the name of an entry, outside of links and headings, to the entry."""
+    package = read_book(Path(app.srcdir)).package
+    entries = app.env.domaindata["py"]["objects"] if package else {}
+    linked = {
+        literal
+        for kind in (nodes.reference, nodes.title)
+        for outer in doctree.findall(kind)
+        for literal in outer.findall(nodes.literal)
+    }
+    for literal in set(doctree.findall(nodes.literal)) - linked:
+        name = literal.astext().removeprefix(f"{package}.")
+        entry = entries.get(f"{package}.{name}") if "." in name else None
+        if entry is None:
+            continue
+        link = make_refnode(app.builder, page, entry.docname, entry.node_id, literal.deepcopy())
+        literal.replace_self(link)
+
+
+def _plain(symbol: str) -> str:
+    return "".join(symbol.split())
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Register all."""
+    app.add_node(folded, html=(visit, depart))
+    app.connect("doctree-read", settle_types, priority=400)  # before Sphinx collects the contents
+    for function in (fold, mark_symbols, index_names, link_entries):
+        app.connect("doctree-resolved", function)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

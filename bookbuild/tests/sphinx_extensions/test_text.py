@@ -1,0 +1,127 @@
+"""Proofs and zeros are folded, symbols of the glossary are marked, and a search finds names."""
+
+from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from docutils import nodes
+from docutils.utils import new_document
+from sphinx import addnodes
+from sphinx_proof.nodes import proof_node
+
+from bookbuild.sphinx_extensions.text import (
+    GLOSSARY,
+    HEAD,
+    fold,
+    folded,
+    index_names,
+    link_entries,
+    mark_symbols,
+)
+from tools.this_book import ROOT
+
+SYMBOLS = r"""| symbol | meaning |
+|---|---|
+| $N$ | pairs |
+| $\mathbf a_i, \mathbf b_i$ | item and label |
+| $\alpha=\alpha_3$ | layer 1 |
+| $N$ | again |
+"""
+
+
+def table(*rows: tuple[nodes.Node, ...]) -> nodes.table:
+    group = nodes.tgroup("", cols=2)
+    for row in rows:
+        group += nodes.row("", *(nodes.entry("", nodes.paragraph("", "", cell)) for cell in row))
+    return nodes.table("", group)
+
+
+def test_a_proof_is_folded_without_the_word_before_it() -> None:
+    first = nodes.paragraph("", "", nodes.Text("Proof. By "), nodes.math("", "x"))
+    rest = nodes.paragraph("", "", nodes.Text("And so on."))
+    section = nodes.admonition("", first, rest, classes=["proof", "proof"], ids=["proof"])
+    document = new_document("page")
+    document += [nodes.paragraph("", "", nodes.Text("A theorem.")), proof_node("", section)]
+    fold(None, document, "page")
+    (hidden,) = document.findall(folded)
+    assert [child.astext() for child in hidden] == ["By x", "And so on."]
+    assert not list(document.findall(proof_node))
+    assert document[0].astext() == "A theorem."
+
+
+@pytest.mark.parametrize(
+    ("head", "left", "line"),
+    [
+        (HEAD, ["0", "0"], "2 steps, all vanish"),
+        (HEAD, ["0"], "1 step, which vanishes"),
+        (HEAD, ["x", "y", "0"], "2 of 3 steps do not vanish"),
+        (["step", "loss"], ["0"], None),
+    ],
+)
+def test_a_table_of_zeros_is_folded_and_open_where_something_is_left(
+    head: list[str], left: list[str], line: str | None
+) -> None:
+    rows = (head, *(["one", value] for value in left))
+    document = new_document("page")
+    document += table(*(tuple(map(nodes.Text, row)) for row in rows))
+    fold(None, document, "page")
+    folds = [(node["line"], node["open"]) for node in document.findall(folded)]
+    assert folds == ([(line, "not" in line)] if line else [])
+    assert len(list(document.findall(nodes.table))) == 1
+
+
+@pytest.mark.parametrize(
+    ("page", "text", "classes"),
+    [
+        ("book/paper/04", r"\alpha", ["symbol", "symbol-3"]),
+        ("book/paper/04", r"\alpha = 1", []),
+        ("book/companions/01", r"\alpha", []),
+        (GLOSSARY, r"\alpha=\alpha_3", ["symbol", "symbol-3"]),
+    ],
+)
+def test_only_whole_formulas_are_marked(
+    tmp_path: Path, page: str, text: str, classes: list[str]
+) -> None:
+    glossary = tmp_path / f"{GLOSSARY}.md"
+    glossary.parent.mkdir()
+    glossary.write_text(SYMBOLS, encoding="utf-8")
+    config = "bookbuild: {symbols: [paper, beyond]}\n"
+    (tmp_path / "_config.yml").write_text(config, encoding="utf-8")
+    document = new_document("page")
+    document += nodes.paragraph("", "", nodes.math(text, text))
+    mark_symbols(SimpleNamespace(srcdir=tmp_path), document, page)
+    (formula,) = document.findall(nodes.math)
+    assert formula["classes"] == classes
+
+
+def test_a_search_finds_figures_theorems_and_symbols_by_their_names() -> None:
+    document, section = new_document("page"), nodes.section(ids=["task"])
+    section += [nodes.figure(ids=["figure-4"]), nodes.figure(ids=["figure-beyond"])]
+    formulas = nodes.math("", r"\alpha=\alpha_3"), nodes.math("", "N")
+    section += [nodes.admonition(ids=["theorem-2"]), table(formulas)]
+    document += section
+    index_names(None, document, GLOSSARY)
+    (index,) = document.findall(addnodes.index)
+    found = {(name, anchor) for _, name, anchor, _, _ in index["entries"]}
+    figure = {(name, "figure-4") for name in ("figure 4", "fig. 4", "fig 4")}
+    symbols = {(name, "task") for name in ("α", "alpha", "α3", "alpha3")}
+    assert found == figure | symbols | {("theorem 2", "theorem-2")}
+
+
+def test_code_that_names_an_entry_leads_to_it_outside_of_links_and_titles() -> None:
+    entry = SimpleNamespace(docname="book/reference", node_id="emergence.theory.signal")
+    objects = {"emergence.theory.signal": entry, "emergence.theory": entry}
+    app = SimpleNamespace(
+        env=SimpleNamespace(domaindata={"py": {"objects": objects}}),
+        srcdir=ROOT,
+        builder=SimpleNamespace(get_relative_uri=lambda page, target: "reference.html"),
+    )
+    document, code = new_document("page"), partial(nodes.literal, "")
+    document += [nodes.title("", "", code("theory.signal")), code("theory.signal")]
+    document += [code("emergence.theory.signal"), code("theory"), code("theory.other")]
+    strong = nodes.strong("", "", code("theory.signal"))
+    document += nodes.paragraph("", "", nodes.reference("", "", strong, refuri="elsewhere"))
+    link_entries(app, document, "book/glossary")
+    found = [link["refuri"] for link in document.findall(nodes.reference)]
+    assert found == ["reference.html#emergence.theory.signal"] * 2 + ["elsewhere"]
