@@ -75,7 +75,7 @@ def write_pieces(
         **{
             f"{what}_counts": counts.record_counts(what, findings, records) for what in counts.WORDS
         },
-        "wrong_trainings": wrong_trainings(findings, chapters, records),
+        "wrong_trainings": counts.wrong_trainings(findings, chapters, records),
         "coverage": coverage_map(read_coverage(root), findings, chapters),
         "unrenewed": counts.unrenewed(findings, records),
         "checks": checks_table(checks, chapters),
