@@ -47,7 +47,7 @@ def test_a_schema_is_sound_and_its_examples_fit(path: Path) -> None:
 
 
 def test_a_file_fits_its_schema_and_tells_editors_where_it_is() -> None:
-    for path, schema in [(ROOT / "data/claims.yml", CLAIMS), *((path, GRID) for path in SWEEPS)]:
+    for path, schema in FILES:
         assert not faults(load(path, path), schema)
         first = path.read_text(encoding="utf-8").partition("\n")[0]
         named = first.removeprefix("# yaml-language-server: $schema=")

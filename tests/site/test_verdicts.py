@@ -151,7 +151,13 @@ def test_rows_are_found_by_when_their_expectation_was_written(verdicts):
 def test_kinds_are_counted_apart(verdicts, claims):
     page = verdicts()
     numbers = page.locator("dl.verdict-counts").first.locator("dt").all_text_contents()
-    assert numbers == ["Claims of the paper", "New results", "Companions", "Errata of the paper"]
+    assert numbers == [
+        "Claims of the paper, as printed",
+        "Sharper readings of ours",
+        "New results",
+        "Companions",
+        "Errata of the paper",
+    ]
     link = page.locator("dl.verdict-counts a[href*='kind=erratum']").first
     told = int(link.locator("b").text_content())
     link.click()
