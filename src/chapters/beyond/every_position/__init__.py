@@ -62,8 +62,8 @@ PRESET = preset(
         few_step=100,
         dropped_pairs=(3, 3),
         dropped=(0, 1, 2),
-        dropped_steps=6,
-        dropped_tokens=(3, 12),
+        dropped_steps=40,
+        dropped_tokens=(3, 400),
         dropped_seeds=1,
     ),
 )
