@@ -34,6 +34,8 @@ class EveryPosition:
     enclosed: int = 256  # N0 of the bounds for every N >= N0
     cells: int = 400  # steps of these bounds up to beta = 1
     few_step: int = 9  # below N0, every which N is integrated
+    # prefixes of the limit flow of all nineteen, last and any pair
+    limit_prefixes: tuple[int, int] = (16384, 1024)
     dropped_pairs: tuple[int, int] = (32, 16)  # N of trainings without the first k, any and last
     dropped: tuple[int, ...] = (0, 1, 2, 4, 8)  # these k
     dropped_steps: int = 200  # of a training
@@ -60,6 +62,7 @@ PRESET = preset(
         weighted_full=(2, 4),
         cells=50,
         few_step=100,
+        limit_prefixes=(64, 32),
         dropped_pairs=(3, 3),
         dropped=(0, 1, 2),
         dropped_steps=40,
