@@ -54,8 +54,8 @@ def late_speeds() -> Speeds:
         return sp.simplify(sp.limit(moved.subs(N, 1 / T), T, 0))
 
     by_score = sp.diff(_loss(), S)
-    chain = (sp.diff(raised, symbol) for symbol in (ALPHA, B))
-    return Speeds(*(limit(2, by_score * part) for part in chain), limit(1, sp.diff(_loss(), G)))
+    by_alpha, by_beta = (by_score * sp.diff(raised, symbol) for symbol in (ALPHA, B))
+    return Speeds(limit(2, by_alpha), limit(2, by_beta), limit(1, sp.diff(_loss(), G)))
 
 
 def leading_speeds() -> dict[str, sp.Expr]:

@@ -1,6 +1,7 @@
 """Trainings in which the first positions have no loss, under either mask, and their predictions."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -20,7 +21,7 @@ from running.devices import generator
 from . import late
 from .minimal import ALPHA, BETA
 from .stored import TokensCell, crossed
-from .supervision import asked
+from .supervision import Kind, asked
 from .tokens import prefix_logits
 
 LEVEL = 0.5
@@ -107,7 +108,7 @@ def trained(run: Dropped) -> np.ndarray:
             run.batch_size, run.n_pairs, dim, generator=stream, dtype=torch.float32
         )
         context = batch.inputs[:, :-1]
-        kind = "last" if run.query == "last" else "every"
+        kind: Kind = "last" if run.query == "last" else "every"
         wanted = asked(kind, run.batch_size, run.n_pairs, generator=stream).wanted
         pick = wanted[..., None].expand(-1, -1, dim)
         queries = torch.zeros(*wanted.shape, 2 * dim)
@@ -136,7 +137,8 @@ def trained_tokens(run: DroppedTokens) -> float:
             size, run.n_pairs, settings.vocabulary, settings.block_size, generator=source
         )
 
-    probe, looks = contexts(128, generator(PROBE_SEED, torch.device("cpu"))), []
+    probe = contexts(128, generator(PROBE_SEED, torch.device("cpu")))
+    looks: list[Any] = []  # steps, loss
     task = Task.of(trained_tokens, run=run)
     for step in loop.steps(
         task, run.limit, f"{run.optimiser}, without {run.skipped}, seed {run.seed}",
@@ -157,5 +159,5 @@ def trained_tokens(run: DroppedTokens) -> float:
         (losses.view_as(labels).mean(dim=0) @ share).backward()
         optimiser.step()
     times, curve = zip(*looks, strict=True)
-    step = crossed(np.array(times, dtype=float), -np.array([float(v) for v in curve]), -level)
-    return np.inf if step is None else step
+    reached = crossed(np.array(times, dtype=float), -np.array([float(v) for v in curve]), -level)
+    return np.inf if reached is None else reached
