@@ -68,7 +68,7 @@ def limit_times(limit: Limit) -> tuple[float, float]:
     """When alpha_3 and beta_2 emerge in a limit flow; a run of a sweep.
 
     The long prefixes, whose pull of order 1/n has no finite sum, pin the output where it minimises
-    what attention is even: gamma_1 = 0, gamma_4, and the sum of gamma_2 and gamma_3.
+    the loss of even attention: gamma_1 = 0, gamma_4, and the sum of gamma_2 and gamma_3.
     """
     landscape = positions.landscape(
         np.ones(limit.prefixes), limit.query, model="full", mask=limit.mask
