@@ -64,7 +64,7 @@ class Limit:
     prefixes: int  # of the infinitely many; those that are left out push like log n/n^2
 
 
-def limit_times(limit: Limit) -> tuple[float, float]:
+def limit_times(limit: Limit) -> list[float]:
     """When alpha_3 and beta_2 emerge in a limit flow; a run of a sweep.
 
     The long prefixes, whose pull of order 1/n has no finite sum, pin the output where it minimises
@@ -84,7 +84,7 @@ def limit_times(limit: Limit) -> tuple[float, float]:
         landscape._replace(gradient=pinned), start=[0.0] * 16 + [each, each, fourth],
         low_loss=np.inf, end=100.0,
     )  # fmt: skip
-    return times.alpha, times.beta
+    return [times.alpha, times.beta]
 
 
 def one_step_time(landscape: Landscape) -> float:
