@@ -3,10 +3,59 @@
 s is the unnormalised attention to the target; `AREA` is the integral of exp(-u^2/2) from 0 to b.
 """
 
+from functools import cache
+from typing import NamedTuple
+
 import sympy as sp
 
 N, D, T, S, G, B = sp.symbols("N D t s gamma b", positive=True)
+ALPHA = sp.Symbol("alpha", real=True)
 AREA = sp.sqrt(sp.pi / 2) * sp.erf(B / sp.sqrt(2))
+SHARE = sp.exp(ALPHA) / (sp.exp(ALPHA) + 2 * N - 2)  # of the last item in its label
+
+
+class Speeds(NamedTuple):
+    """Speeds of the three parameters, expressions in `ALPHA`, `B` and `G` (App. B.4).
+
+    Attributes:
+        alpha: that of alpha_3.
+        beta: that of beta_2.
+        gamma: that of gamma_3.
+    """
+
+    alpha: sp.Expr
+    beta: sp.Expr
+    gamma: sp.Expr
+
+
+def _loss() -> sp.Expr:
+    """The loss of App. B.3 in s and gamma."""
+    rest = 2 * N - 1
+    return G**2 * (S**2 + rest) / (S + rest) ** 2 - 2 * G * S / (S + rest) + 1
+
+
+@cache
+def late_speeds() -> Speeds:
+    """Limits for many pairs at bounded alpha and beta, in units of 1/N^2, 1/N^2, 1/N (App. B.4).
+
+    They are derivatives of the loss through s = e^(beta g), where g is `SHARE`.
+
+    Returns:
+        The speeds, the last pair being asked for under the strict mask.
+
+    Example:
+        >>> speeds.late_speeds().gamma
+        1 - gamma
+    """
+    raised = sp.exp(B * SHARE)
+
+    def limit(order: int, slope: sp.Expr) -> sp.Expr:
+        moved = -(N**order) * slope.subs(S, raised)
+        return sp.simplify(sp.limit(moved.subs(N, 1 / T), T, 0))
+
+    by_score = sp.diff(_loss(), S)
+    by_alpha, by_beta = (by_score * sp.diff(raised, symbol) for symbol in (ALPHA, B))
+    return Speeds(limit(2, by_alpha), limit(2, by_beta), limit(1, sp.diff(_loss(), G)))
 
 
 def leading_speeds() -> dict[str, sp.Expr]:
@@ -19,10 +68,11 @@ def leading_speeds() -> dict[str, sp.Expr]:
         >>> residuals.failed(speeds.leading_speeds())
         0
     """
-    rest = 2 * N - 1
-    loss = G**2 * (S**2 + rest) / (S + rest) ** 2 - 2 * G * S / (S + rest) + 1
-    by_score = sp.limit(-N * S * sp.diff(loss, S), N, sp.oo)
+    by_score = sp.limit(-N * S * sp.diff(_loss(), S), N, sp.oo)
+    late = late_speeds()
     return {
         "pull on the score": sp.simplify(by_score - G * S),
-        "speed of gamma": sp.simplify(sp.limit(-N * sp.diff(loss, G), N, sp.oo) - (S - G)),
+        "speed of gamma": sp.simplify(sp.limit(-N * sp.diff(_loss(), G), N, sp.oo) - (S - G)),
+        "speed of beta": sp.simplify(late.beta - G * sp.exp(ALPHA) / 2),
+        "speed of alpha": sp.simplify(late.alpha - B * late.beta),
     }

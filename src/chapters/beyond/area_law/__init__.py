@@ -6,7 +6,7 @@ import numpy as np
 
 from emergence.presets import preset
 from emergence.tasks import Query
-from emergence.theory import Landscape, Rates, cross_entropy, gaussian_rates
+from emergence.theory import Landscape, Rates, area, cross_entropy, gaussian_rates
 from emergence.theory.area import asked
 
 from .training import Curriculum
@@ -70,6 +70,29 @@ def sparse(n_pairs: int, draw: np.random.Generator) -> np.ndarray:
     return chances / chances.sum()
 
 
+@dataclass(frozen=True)
+class Adversary:
+    """Mixtures that an adversary draws; the larger N, the fewer."""
+
+    sizes: tuple[int, ...]  # N
+    count: int
+    seed: int
+
+
+def beside_flow(chances: np.ndarray) -> list[float]:
+    """The integrated area of alpha over that of the law and of the settled law."""
+    land = asked(np.arange(len(chances)), chances)
+    found = area.swept(land, 40.0 * len(chances) ** 2, relative=1e-9).alpha_area
+    return [found / area.area_times(land, settled=way).alpha_area for way in (False, True)]
+
+
+def beside_flows(adversary: Adversary) -> np.ndarray:
+    """The same for each of an adversary's mixtures, a row each; a run of a sweep."""
+    draw, sizes = np.random.default_rng(adversary.seed), np.array(adversary.sizes)
+    drawn = draw.choice(sizes, adversary.count, p=(1 / sizes) / (1 / sizes).sum())
+    return np.array([beside_flow(sparse(int(n), draw)) for n in drawn])
+
+
 def cases(n_pairs: int) -> tuple[Case, ...]:
     """Every corollary's data; N must be a multiple of four."""
     once = tuple(range(n_pairs))
@@ -111,8 +134,8 @@ class AreaLaw:
     full_pairs: tuple[int, ...] = (16, 32, 64)  # of the same with all nineteen
     first_pairs: tuple[int, ...] = (64, 256, 1024)  # of mixtures of the first and the last pair
     first_shares: tuple[float, ...] = (0.02, 0.5)
-    sparse_pairs: tuple[int, ...] = (32, 64, 128)  # of an adversary's mixtures
-    sparse: int = 60  # how many of them
+    sparse_pairs: tuple[int, ...] = (32, 64, 128, 256, 512, 1024)  # of an adversary's mixtures
+    sparse: tuple[int, int] = (20, 50)  # how many of them: runs, and mixtures of each
     ahead: float = 4.0  # how long the first pair is asked for, in units of N
     shared_pairs: tuple[int, ...] = (16, 64)  # of the area under the nineteen's gamma_3
     # Figure 4's N, D and B
@@ -130,7 +153,7 @@ PRESET = preset(
         shared_pairs=(4, 8),
         first_pairs=(16,),
         sparse_pairs=(16,),
-        sparse=4,
+        sparse=(2, 2),
         trained=Curriculum(2, 8, 64, ahead=4, steps=40),
         plain=Curriculum(2, 8, 64, ahead=0, steps=40),
     ),

@@ -6,9 +6,10 @@ row 0 has the answer. r and s are relative bounds on R and S.
 
 import sympy as sp
 
-N, Q, B, T, RHO, A = sp.symbols("N q b t rho a", positive=True)
-GAMMA, R, S, KAPPA, LAMBDA = sp.symbols("gamma r s kappa Lambda", positive=True)
-AREA = sp.sqrt(sp.pi / 2) * sp.erf(B / sp.sqrt(2))
+from emergence.proofs.speeds import ALPHA, AREA, B, N, T, late_speeds
+
+Q, RHO = sp.symbols("q rho", positive=True)
+GAMMA, R, S, LAMBDA = sp.symbols("gamma r s Lambda", positive=True)
 
 
 def pull_residuals(rows: int = 4) -> dict[str, sp.Expr]:
@@ -47,20 +48,19 @@ def pull_residuals(rows: int = 4) -> dict[str, sp.Expr]:
 
 def share_residuals() -> dict[str, sp.Expr]:
     """Shares of the queried item, pair by pair, and the number of the data for late pairs."""
-    alpha = sp.Symbol("alpha", real=True)
-    own = sp.exp(alpha) / (2 * Q + sp.exp(alpha))
-    later = 1 / (2 * Q + sp.exp(alpha))
+    own = sp.exp(ALPHA) / (2 * Q + sp.exp(ALPHA))
+    later = 1 / (2 * Q + sp.exp(ALPHA))
     # late pairs: w = e^alpha/2q, so that both pulls are those of the last pair times Lambda
-    weight = LAMBDA / (2 * N**2)
-    grown = sp.exp(B**2 / 2)
+    late = late_speeds()
+    pull = LAMBDA / N**2 * late.beta.subs(ALPHA, B**2 / 2) / GAMMA
     return {
-        "the answer's share, by alpha": sp.simplify(sp.diff(own, alpha) - own * (1 - own)),
+        "the answer's share, by alpha": sp.simplify(sp.diff(own, ALPHA) - own * (1 - own)),
         "a later label's share, by alpha": sp.simplify(
-            sp.diff(later, alpha) + sp.exp(alpha) * later**2
+            sp.diff(later, ALPHA) + sp.exp(ALPHA) * later**2
         ),
-        "a late pair's share": sp.limit(own * 2 * Q, Q, sp.oo) - sp.exp(alpha),
-        "alpha on the way of beta": sp.simplify(sp.diff(B**2 / 2, B) - B * grown / grown),
-        "the area": sp.simplify(sp.diff(AREA / weight, B) - 1 / (weight * grown)),
+        "a late pair's share": sp.limit(own * 2 * Q, Q, sp.oo) - sp.exp(ALPHA),
+        "alpha on the way of beta": sp.simplify(sp.diff(B**2 / 2, B) - late.alpha / late.beta),
+        "the area": sp.simplify(sp.diff(2 * AREA * N**2 / LAMBDA, B) - 1 / pull),
     }
 
 
@@ -71,8 +71,6 @@ def clock_residuals() -> dict[str, sp.Expr]:
     area = T - N / RHO * gamma
     # gamma' = (rho/N)(r - s gamma): the path from zero
     slower = R / S * (1 - sp.exp(-S * u))
-    three_halves = 2 * sp.sqrt(AREA / LAMBDA) * N ** sp.Rational(3, 2)
-    words = 4 * sp.sqrt(AREA / (KAPPA * LAMBDA)) * N ** sp.Rational(3, 2)
     return {
         "gamma": sp.simplify(sp.diff(gamma, T) - RHO / N * (1 - gamma)),
         "its integral": sp.simplify(sp.diff(area, T) - gamma),
@@ -81,8 +79,6 @@ def clock_residuals() -> dict[str, sp.Expr]:
         "gamma between bounds": sp.simplify(sp.diff(slower, T) - RHO / N * (R - S * slower)),
         # the area is convex in t, as gamma grows: T(c area) <= c T(area) for c >= 1
         "convexity of the area": sp.simplify(sp.diff(area, T, 2) - RHO / N * sp.exp(-u)),
-        "Gaussian units": sp.simplify((three_halves**2 / (2 * N)) - 2 * AREA * N**2 / LAMBDA),
-        "cross-entropy": sp.simplify(KAPPA / (2 * N) * words**2 / 2 - 4 * AREA * N**2 / LAMBDA),
     }
 
 

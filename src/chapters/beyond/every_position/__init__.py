@@ -34,6 +34,13 @@ class EveryPosition:
     enclosed: int = 256  # N0 of the bounds for every N >= N0
     cells: int = 400  # steps of these bounds up to beta = 1
     few_step: int = 9  # below N0, every which N is integrated
+    # prefixes of the limit flow of all nineteen, last and any pair
+    limit_prefixes: tuple[int, int] = (16384, 1024)
+    dropped_pairs: tuple[int, int] = (32, 16)  # N of trainings without the first k, any and last
+    dropped: tuple[int, ...] = (0, 1, 2, 4, 8)  # these k
+    dropped_steps: int = 200  # of a training
+    dropped_tokens: tuple[int, int] = (16, 4800)  # N of the transformer, and its most steps
+    dropped_seeds: int = 5
 
     def full_pairs(self, query: Query) -> tuple[int, ...]:
         """The N of all nineteen under a query rule."""
@@ -55,6 +62,12 @@ PRESET = preset(
         weighted_full=(2, 4),
         cells=50,
         few_step=100,
+        limit_prefixes=(64, 32),
+        dropped_pairs=(3, 3),
+        dropped=(0, 1, 2),
+        dropped_steps=40,
+        dropped_tokens=(3, 400),
+        dropped_seeds=1,
     ),
 )
 

@@ -6,9 +6,10 @@ row the attention o.
 
 import sympy as sp
 
+from emergence.proofs.speeds import ALPHA, AREA, B, late_speeds
+
 N, U, G, T = sp.symbols("n u gamma tau", positive=True)
-H, M, BETA, MEAN = sp.symbols("H M beta m", positive=True)
-AREA = sp.sqrt(sp.pi / 2) * sp.erf(BETA / sp.sqrt(2))
+H, MEAN = sp.symbols("H m", positive=True)
 
 
 def prefix_residuals() -> dict[str, sp.Expr]:
@@ -52,26 +53,29 @@ def clock_residuals() -> dict[str, sp.Expr]:
 
 def late_residuals() -> dict[str, sp.Expr]:
     """Late prefixes: shares e^alpha/2n, attention 1/2n, the mean of 1/n^2 in the place of 1/N^2."""
-    alpha = sp.Symbol("alpha", real=True)
-    share, even = sp.exp(alpha) / (2 * N), 1 / (2 * N)
-    push = 2 * even * share  # of beta on the clock of the area, before the mean over n
-    slope = sp.exp(BETA**2 / 2) * MEAN / 2  # of beta, with the mean m of 1/n^2
-    rate = sp.Symbol("h", positive=True)  # of gamma at small times, the mean of 1/n
-    gaussian = sp.sqrt(2 * MEAN / rate)
+    late = late_speeds()
+    push = MEAN * late.beta / G  # with the mean m of 1/n^2, on the clock of the area
     return {
-        "a late prefix's push": sp.simplify(push - sp.exp(alpha) / (2 * N**2)),
-        "alpha along beta": sp.simplify(sp.diff(BETA**2 / 2, BETA) - BETA),
-        "the area": sp.simplify(sp.diff(2 * AREA / MEAN, BETA) - 1 / slope),
-        "a slow gamma's area": sp.simplify(rate * gaussian**2 / 2 - MEAN),
+        "alpha along beta": sp.simplify(sp.diff(B**2 / 2, B) - late.alpha / late.beta),
+        "the area": sp.simplify(sp.diff(2 * AREA / MEAN, B) - 1 / push.subs(ALPHA, B**2 / 2)),
+        "the clock": sp.simplify(late.gamma - (1 - G)),
     }
 
 
 def scale_residuals() -> dict[str, sp.Expr]:
     """The scale of the weights n^-s."""
-    y = sp.symbols("y", positive=True)
+    y, s = sp.symbols("y s", positive=True)
+    prefix = {N: y * U / 2}  # y = 2n/e^beta at g = 1, where u is e^beta
+    a = U / (U + 2 * N - 1)
+    push = 2 * a * (1 - a) * (1 - (U - 1) / (U + 2 * N - 1))  # at gamma = 1
+    near = sp.limit(push.subs(prefix), U, sp.oo)  # of the prefixes near e^beta
+    weights = (N**-s * sp.diff(N.subs(prefix), y)).subs(prefix)  # with dn, by y
     return {
-        # the push of the prefixes near e^beta for weights 1/n: a = 1/(1 + y), y = 2n/e^beta
-        "an octave's push for weights 1/n": sp.integrate(2 * y / (1 + y) ** 3, (y, 0, sp.oo)) - 1,
+        "the push for weights 1/n": sp.integrate(
+            sp.cancel(near * weights.subs(s, 1)), (y, 0, sp.oo)
+        )
+        - 1,
+        "its exponent for weights n^-s": sp.simplify(U * sp.diff(sp.log(weights), U) - (1 - s)),
     }
 
 

@@ -47,22 +47,34 @@ def quick_residuals() -> dict[str, sp.Expr]:
     """The quick phase of the output: the landscape on the clock t/N and its path from zero."""
     # a row m after rows 0 .. m - 1 passes 1/m on to each; their sum was m - 1
     squares = 2 * (M - 1) / M + M / M**2
+    g, gamma_4, mean, total = sp.symbols("g gamma_4 mu Sigma")
+    # output (g + gamma_4 mu_t)/2N on row t: the sum of mu is 2N - 1, that of its squares Sigma
+    rows = 2 * N
+    loss = (rows * g**2 + 2 * g * gamma_4 * (rows - 1) + gamma_4**2 * total) / rows**2
+    loss -= 2 * (g + gamma_4 * mean) / rows
+    most = 2 * (rows - 1) - sp.log(rows)  # of Sigma, for many pairs
+    quick = g**2 + 2 * g * gamma_4 + 2 * gamma_4**2 - 2 * g - 2 * mean * gamma_4
+    speeds_of = [-sp.diff(quick, symbol) / 2 for symbol in (g, gamma_4)]
     root = sp.sqrt(2)
     fade, c, s = sp.exp(-2 * T), sp.cosh(root * T), sp.sinh(root * T)
     last = 1 - fade * (c + s / root), -1 + fade * (c + root * s)
     any_pair = sp.Rational(1, 2) - fade * c / 2, fade * s / root
 
     def left_over(path: tuple[sp.Expr, sp.Expr], wanted: int) -> dict[str, sp.Expr]:
-        """Of gamma' = 1 - 2 gamma - gamma_4 and gamma_4' = wanted - 2 gamma - 2 gamma_4."""
-        gamma, gamma_4 = path
-        speeds = 1 - 2 * gamma - gamma_4, wanted - 2 * gamma - 2 * gamma_4
+        """Of gamma_2 = gamma_3 = gamma and gamma_4 on the landscape of these N."""
+        gamma, fourth = path
+        at = {g: 2 * gamma, gamma_4: fourth, mean: wanted}
+        speeds = [speed.subs(at) for speed in speeds_of]
         return {
             f"speed of {name}": sp.simplify((sp.diff(value, T) - speed).rewrite(sp.exp))
             for name, value, speed in zip(("gamma_3", "gamma_4"), path, speeds, strict=True)
-        } | {"start": sp.Abs(gamma.subs(T, 0)) + sp.Abs(gamma_4.subs(T, 0))}
+        } | {"start": sp.Abs(gamma.subs(T, 0)) + sp.Abs(fourth.subs(T, 0))}
 
     return {
         "squares of what is passed on, one row more": sp.simplify(squares - (2 - 1 / M)),
+        "the quick landscape": sp.simplify(
+            sp.limit(rows * loss.subs(total, most), N, sp.oo) - quick
+        ),
         **{f"output, last pair: {step}": rest for step, rest in left_over(last, 0).items()},
         **{f"output, any pair: {step}": rest for step, rest in left_over(any_pair, 1).items()},
     }
@@ -70,25 +82,29 @@ def quick_residuals() -> dict[str, sp.Expr]:
 
 def slow_residuals() -> dict[str, sp.Expr]:
     """The slow flow in the leading order."""
-    grown = sp.exp(B**2 / 2)
     gamma = sp.sqrt(sp.Rational(1, 4) + B**2 / 2)
     alpha = sp.Symbol("alpha", positive=True)
     log_n = sp.Symbol("L", positive=True)
-    # uniform queries, on the clock t log N/2N^2: alpha' = g b e, beta' = g e, gamma' = b e/2
-    speeds = G * B * E, G * E, B * E / 2
-    # last pair, on the clock t/4N^2: alpha' = e (L + 2 g b), beta' = 2 g e, gamma' = b e
-    last = E * (log_n + 2 * G * B), 2 * G * E, B * E
+    # the gain, minus the loss, on the clock t log N/2N^2 (uniform queries) and t/4N^2 (last pair)
+    speeds, last = _climbed(G * B * E), _climbed(E * (log_n + 2 * G * B))
     wait = 4 / log_n * (1 - sp.exp(-alpha))
     return {
         "any pair: alpha - beta^2/2 stays": sp.simplify(speeds[0] - B * speeds[1]),
         "any pair: gamma^2 - beta^2/2 stays": sp.simplify(2 * G * speeds[2] - B * speeds[1]),
-        "any pair: beta's speed": sp.simplify(speeds[1].subs({E: grown, G: gamma}) - gamma * grown),
+        "any pair: gamma by beta": sp.simplify(
+            sp.diff(gamma, B) - (speeds[2] / speeds[1]).subs(G, gamma)
+        ),
         "last pair: gamma^2 - beta^2/2 stays": sp.simplify(2 * G * last[2] - B * last[1]),
         "last pair: the time to alpha": sp.simplify(
-            sp.diff(wait, alpha) - 4 / (sp.exp(alpha) * log_n)
+            sp.diff(wait, alpha) - (4 / last[0]).subs({B: 0, E: sp.exp(alpha)})
         ),
         "last pair: beta by alpha": sp.simplify((last[1] / last[0]).subs(B, 0) - 2 * G / log_n),
     }
+
+
+def _climbed(gain: sp.Expr) -> tuple[sp.Expr, sp.Expr, sp.Expr]:
+    """Speeds of alpha, beta and gamma_3, which keeps its sum with gamma_2: half its gradient."""
+    return E * sp.diff(gain, E), sp.diff(gain, B), sp.diff(gain, G) / 2
 
 
 def _pushed(n: int) -> sp.Expr:

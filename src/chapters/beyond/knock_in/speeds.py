@@ -2,7 +2,7 @@
 
 import sympy as sp
 
-from emergence.proofs.speeds import AREA, B, N, T
+from emergence.proofs.speeds import ALPHA, AREA, SHARE, B, G, N, T, late_speeds
 
 KAPPA = sp.Symbol("kappa", positive=True)
 HALF = sp.Rational(1, 2)
@@ -10,14 +10,18 @@ HALF = sp.Rational(1, 2)
 
 def held_residuals() -> dict[str, sp.Expr]:
     """One parameter held."""
-    alpha, held, x = sp.symbols("alpha a x", positive=True)
-    gain = N * sp.integrate(x, (x, 0, B))  # of a gamma that stays ahead of 1
+    held, x = sp.symbols("a x", positive=True)
+    late = late_speeds()
+    by_alpha, by_beta = (speed.subs(G, 1) / N**2 for speed in late[:2])
+    ahead = sp.limit(N * (sp.exp(B * SHARE) - 1), N, sp.oo) / N  # of 1, where gamma follows s
+    curve = (ahead / by_beta).subs(ALPHA, B**2 / 2).subs(B, x)
+    gain = sp.integrate(sp.simplify(curve), (x, 0, B))
     return {
         "beta held": sp.simplify(
-            sp.integrate(2 * N**2 * sp.exp(-x) / B, (x, 0, alpha))
-            - 2 * N**2 * (1 - sp.exp(-alpha)) / B
+            sp.integrate(1 / by_alpha.subs(ALPHA, x), (x, 0, HALF))
+            - 2 * N**2 * (1 - sp.exp(-HALF)) / B
         ),
-        "alpha held": sp.simplify(HALF * 2 * N**2 * sp.exp(-held) - N**2 * sp.exp(-held)),
+        "alpha held": sp.simplify(HALF / by_beta.subs(ALPHA, held) - N**2 * sp.exp(-held)),
         "alpha saturated, gamma held": sp.simplify(
             sp.integrate(N * sp.exp(-x), (x, 0, HALF)) - N * (1 - sp.exp(-HALF))
         ),

@@ -2,8 +2,9 @@
 
 import sympy as sp
 
-from emergence.proofs.speeds import AREA, D, N, T
+from emergence.proofs.speeds import ALPHA, AREA, D, N, T, late_speeds
 from emergence.proofs.speeds import B as SCORE
+from emergence.proofs.speeds import G as OUTPUT
 
 B, R, RATE, G, NOISE = sp.symbols("B r lambda g sigma", positive=True)
 
@@ -33,12 +34,14 @@ def three_halves() -> dict[str, sp.Expr]:
     """Rates D, D, 1/D."""
     u = sp.Symbol("u", positive=True)
     slow = T / (N * D)  # gamma
+    late = late_speeds()
+    push = D * late.beta.subs({OUTPUT: slow, ALPHA: SCORE**2 / 2}) / N**2
     general = D**2 / (2 * N) * (u - 1 + sp.exp(-u))  # the integral of beta's pull up to u N D
     time = 2 * sp.sqrt(AREA) * N ** sp.Rational(3, 2)
     return {
-        "area swept": sp.simplify(sp.diff(T**2 / (4 * N**3), T) - D * slow / (2 * N**2)),
+        "speed of gamma": sp.diff(slow, T) - late.gamma.subs(OUTPUT, 0) / (N * D),
+        "area swept": sp.simplify(sp.diff(T**2 / (4 * N**3), T) - sp.diff(AREA, SCORE) * push),
         "its time": sp.simplify(time**2 / (4 * N**3) - AREA),
-        "speed of the area": sp.simplify(sp.diff(AREA, SCORE) - sp.exp(-(SCORE**2) / 2)),
         "one formula for all sizes": sp.simplify(
             sp.diff(general, u) - N * D * D * (1 - sp.exp(-u)) / (2 * N**2)
         ),

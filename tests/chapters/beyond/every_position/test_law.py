@@ -1,10 +1,17 @@
 """The steps of the two theorems, and the bounds for every N from some N0 on."""
 
+import numpy as np
 import pytest
 
 from chapters.beyond.every_position import inverse_power, late, shared
 from chapters.beyond.every_position.enclosed import enclose_every
-from chapters.beyond.every_position.flows import Mixture, all_mixtures, mixture_times
+from chapters.beyond.every_position.flows import (
+    Limit,
+    Mixture,
+    all_mixtures,
+    limit_times,
+    mixture_times,
+)
 from emergence import theory
 from emergence.theory import positions
 
@@ -44,3 +51,28 @@ def test_weights_of_zero_power_are_every_position():
     assert whole.collapse > every.collapse
     assert held.alpha != pytest.approx(free.alpha, rel=1e-3)
     assert mixture_times(asked[0]) == list(plain)
+
+
+@pytest.mark.parametrize("mask", ["strict", "causal"])
+@pytest.mark.parametrize(
+    ("query", "pinned"), [("last", (1.0, 1.0, -1.0)), ("uniform", (0.5, 0.5, 0.0))]
+)
+def test_long_prefixes_pin_the_output(query, pinned, mask):
+    """Their pull has a sum that does not grow with their number where the limit flow has them."""
+
+    def grown(output):
+        few, many = (
+            positions.landscape(np.ones(m), query, model="full", mask=mask).gradient(
+                *[0.0] * 16, *output
+            )
+            for m in (64, 256)
+        )
+        return np.abs(np.subtract(many, few)[[16, 18]]).max()
+
+    assert grown(pinned) < 0.2 * grown((0.0, 0.0, 0.0))
+
+
+def test_fewer_prefixes_make_the_limit_flow_slower():
+    few, more = (limit_times(Limit("last", "strict", m)) for m in (32, 128))
+    assert few > more
+    assert few == pytest.approx(more, rel=0.12)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from chapters.beyond.every_position import stored
+from chapters.beyond.every_position import dropped, stored
 from chapters.beyond.every_position.minimal import (
     AskedWeights,
     prefix_output,
@@ -119,3 +119,42 @@ def test_stored_cells_are_declared_and_the_others_told():
     assert set(kept.entries) <= set(CELLS)
     assert len(kept.not_run) == len(CELLS) - len(kept.entries)
     assert len({in_words(cell) for cell in CELLS}) == len(CELLS) == len(set(CELLS))
+
+
+@pytest.mark.parametrize("mask", ["strict", "causal"])
+def test_queries_after_the_context_are_sequences_of_their_own(mask):
+    stream = torch.Generator().manual_seed(0)
+    n, dim = 3, 4
+    shapes = (2 * dim, 2 * dim), (4 * dim, 4 * dim), (8 * dim, dim)
+    drawn = (torch.randn(s, generator=stream, dtype=torch.float64) for s in shapes)
+    weights = Weights(*(0.3 * part for part in drawn))
+    context = tasks.gaussian_pairs(2, n, dim, generator=stream).inputs[:, :-1]
+    queries = torch.randn(2, n, 2 * dim, generator=stream, dtype=torch.float64)
+    found = dropped.output(weights, context, queries, mask)
+    for j in range(n):
+        alone = torch.cat([context[:, : 2 * (j + 1)], queries[:, j : j + 1]], dim=1)
+        expected = models.disentangled_output(weights, alone, mask=mask)
+        assert torch.allclose(found[:, j], expected, atol=1e-12)
+
+
+@pytest.mark.parametrize(("mask", "skipped"), [("strict", 0), ("causal", 2)])
+def test_a_few_steps_follow_their_prediction(mask, skipped):
+    run = dropped.Dropped(8, skipped, mask, "uniform", 10, 0, batch_size=500)
+    found, expected = dropped.trained(run)[-1], dropped.predicted(run)[9]
+    assert found == pytest.approx(expected, rel=0.15)
+    other = dropped.predicted(replace(run, skipped=1))[9]
+    assert other != pytest.approx(found, rel=0.3)
+
+
+def test_the_head_is_there_once_both_scores_are():
+    curve = np.array([[0.0, 0.0], [0.6, 0.1], [0.7, 0.9]])
+    assert dropped.steps_to_head(curve) == pytest.approx(1.5)
+    assert dropped.steps_to_head(curve[:2]) == np.inf
+
+
+def test_the_transformer_without_the_first_positions():
+    run = dropped.DroppedTokens(3, 1, "adamw", 400, 0)
+    steps = dropped.trained_tokens(run)
+    assert 10 < steps < 400
+    assert dropped.trained_tokens(replace(run, skipped=0)) != steps
+    assert dropped.trained_tokens(replace(run, limit=10)) == np.inf
