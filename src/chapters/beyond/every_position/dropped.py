@@ -95,7 +95,7 @@ def trained(run: Dropped) -> np.ndarray:
     share = torch.from_numpy(late(run.n_pairs, run.skipped)).float()
     rows: list[Tensor] = []
     label = f"without {run.skipped}, {run.mask}, {run.query}, seed {run.seed}"
-    for _ in loop.steps(
+    for step in loop.steps(
         Task.of(trained, run=run),
         run.steps,
         label,
@@ -116,6 +116,7 @@ def trained(run: Dropped) -> np.ndarray:
         free = Weights(*(part.requires_grad_() for part in weights))
         error = output(free, context, queries, run.mask) - context[:, 1::2, :dim].gather(1, pick)
         loss = (error.square().mean(dim=(0, 2)) * share).sum()
+        loop.check_finite(loss.detach(), label, step)
         gradient = torch.autograd.grad(loss, tuple(free))
         with torch.no_grad():
             for part, slope in zip(weights, gradient, strict=True):
