@@ -141,8 +141,9 @@ def trained_tokens(run: DroppedTokens) -> float:
     probe = contexts(128, generator(PROBE_SEED, torch.device("cpu")))
     looks: list[Any] = []  # steps, loss
     task = Task.of(trained_tokens, run=run)
+    label = f"{run.optimiser}, without {run.skipped}, seed {run.seed}"
     for step in loop.steps(
-        task, run.limit, f"{run.optimiser}, without {run.skipped}, seed {run.seed}",
+        task, run.limit, label,
         ended=lambda: bool(looks[-1][1] <= level), parameters=tuple(model.parameters()),
         optimiser=optimiser, stream=stream, looks=looks,
     ):  # fmt: skip
@@ -157,7 +158,9 @@ def trained_tokens(run: DroppedTokens) -> float:
         logits = prefix_logits(model, context, items, found.sizes)
         losses = cross_entropy(logits.flatten(0, 1), labels.flatten(), reduction="none")
         optimiser.zero_grad()
-        (losses.view_as(labels).mean(dim=0) @ share).backward()
+        loss = losses.view_as(labels).mean(dim=0) @ share
+        loop.check_finite(loss.detach(), label, step)
+        loss.backward()
         optimiser.step()
     times, curve = zip(*looks, strict=True)
     reached = crossed(np.array(times, dtype=float), -np.array([float(v) for v in curve]), -level)
