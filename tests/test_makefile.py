@@ -28,7 +28,7 @@ def make(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_targets_are_few_and_none_is_a_file() -> None:
-    assert len(TOLD) == 14
+    assert len(TOLD) <= 14
     assert not any((ROOT / target).exists() for target in TOLD)
 
 
