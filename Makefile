@@ -216,10 +216,12 @@ $(AUDIT): tools/release_audit/requirements.hashes
 	.venv-audit/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
 	@touch $@
 
-clean:  ## remove everything that was built, except .venv
+clean: clean-$(or $(WHAT),all)  ## remove everything that was built, except .venv
+
+clean-all:
 	rm -rf _build
 
-reproduce-% test-% release-% record-% drill-%:
+reproduce-% test-% release-% record-% drill-% clean-%:
 	@echo 'make $(MAKECMDGOALS) has no WHAT=$(WHAT): run make help to see the choices.' >&2; exit 2
 
 TARGETS := $(shell sed -n 's/^\([a-z-]*\):.*/\1/p' $(firstword $(MAKEFILE_LIST)))
