@@ -174,7 +174,7 @@ def recorded(**fields: Any) -> Records:
          "at three other first seeds and under"),
         (Repeated("reproduced", reruns("reproduced", "partly", None)), "flips",
          "depends on the seed: it is reproduced here, reproduced at seed 100, partly at seed 200."),
-        (LACKING, "missing", "Nobody has repeated the row at the"),
+        (LACKING, "missing", "It was not repeated at the"),
         (Repeated("reproduced", reruns("reproduced", earlier="abc")), "earlier",
          "was the same at one other first seed with earlier code (commit abc). "),
     ],
@@ -193,7 +193,7 @@ def test_a_row_says_what_other_seeds_make_of_it(known: Repeated, word: str, told
     ("known", "told"),
     [
         ({}, "The verdict is the same at one other first seed and under an"),
-        ({"rounding": LACKING}, "Nobody has repeated the row under another rounding yet. "),
+        ({"rounding": LACKING}, "It was not repeated under another rounding. "),
         ({"rounding": OTHER}, "depends on rounding: it is reproduced here, partly at device cuda."),
         ({"others": OTHER}, "depends on the setting or the device: it is rep"),
         ({"faults": (SLIP,)}, "The row would catch this error: N &lt; 3 is forgotten. "),
