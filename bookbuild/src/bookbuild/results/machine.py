@@ -44,6 +44,8 @@ def pin(device: str) -> None:
     import torch
 
     torch.use_deterministic_algorithms(True, warn_only=True)
+    # nothing reads fresh memory, and filling it is a kernel for every array
+    torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
     torch.set_float32_matmul_precision("highest")  # no TF32
 
 
