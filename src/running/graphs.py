@@ -1,15 +1,18 @@
 """Stretches of device work that are recorded once and replayed: CUDA graphs."""
 
+import logging
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
 from typing import Any, Protocol, runtime_checkable
 
 import torch
 from torch import Tensor
 
-Work = Callable[..., Any]
+logger = logging.getLogger(__name__)
+stepwise: list[str] = []  # what this process could not record
+Work = Callable[[], Any]
 _spans: list[tuple[Any, Any]] = []  # events at both ends of each stretch
 _side: Any = None
 
@@ -90,6 +93,83 @@ def gpu_seconds() -> float:
     if _spans:
         torch.cuda.synchronize()
     return sum(start.elapsed_time(end) for start, end in _spans) / 1000
+
+
+class Repeated:
+    """Work that is done when it is first called, recorded the second time, and then replayed.
+
+    What it returns is valid until it is called again. Work that cannot be recorded is done.
+
+    Args:
+        record: as from `graphs.recorder`; None does the work each time.
+        work: a function whose operations and arrays are the same at every call.
+        streams: all that it draws from.
+        label: what messages call it.
+    """
+
+    def __init__(
+        self, record: Recorder | None, work: Work, streams: Sequence[torch.Generator], label: str
+    ) -> None:
+        self.record, self.work, self.streams, self.label = record, work, streams, label
+        self.warm = False
+        self.recorded: Recorded | None = None
+
+    def __call__(self) -> Any:
+        if self.record and self.warm and not self.recorded:
+            self._record(self.record)
+        self.warm = True
+        with self.record.timed() if self.record else nullcontext():
+            if self.recorded is None:
+                return self.work()
+            self.recorded.replay()
+            return self.recorded.results
+
+    def _record(self, record: Recorder) -> None:
+        """Record the work; where that fails, say so and mend the streams that it had taken."""
+        before = [stream.get_state() for stream in self.streams]
+        try:
+            self.recorded = record(self.work, self.streams)
+        except RuntimeError as error:
+            reason = str(error.__context__ or error).partition("\n")[0]
+            logger.warning(
+                "%s walks step by step on this GPU: its step could not be recorded (%s). "
+                "The numbers are the same, the time is not.", self.label, reason,
+            )  # fmt: skip
+            stepwise.append(self.label)
+            for stream, state in zip(self.streams, before, strict=True):
+                stream.graphsafe_set_state(torch.Generator(stream.device).graphsafe_get_state())
+                stream.set_state(state)
+            self.record = None
+
+
+@contextmanager
+def repeated(work: Work, streams: Sequence[torch.Generator], label: str) -> Iterator[Repeated]:
+    """Work of a step on the device of its streams, where `loop.descend` does not serve."""
+    record = recorder(streams[0].device)
+    with record.aside() if record else nullcontext():
+        yield Repeated(record, work, streams, label)
+
+
+class Schedule:
+    """Numbers that change with the step, on a device: those of Python would be baked in.
+
+    Args:
+        rows: the numbers of each step.
+        device: where they are wanted.
+        dtype: of the numbers there.
+    """
+
+    def __init__(
+        self, rows: Sequence[Sequence[float]], device: torch.device, dtype: torch.dtype
+    ) -> None:
+        self.rows = torch.tensor(rows, device=device, dtype=dtype)
+        self.place = torch.zeros(1, device=device, dtype=torch.long)  # a part of the descent
+
+    def __call__(self) -> Tensor:
+        """The numbers of this step; the next call has those of the next."""
+        row = self.rows.index_select(0, self.place)[0]
+        self.place.add_(1)
+        return row
 
 
 @cache

@@ -134,7 +134,7 @@ def descend(
         if at == 0 and at_stop and 0 in stops:
             at_stop(0)
         while at < total and not over:
-            length = fitting(at) if stretches and not stretches.refused and at >= walked else 0
+            length = fitting(at) if stretches and at >= walked else 0
             found = stretches.run(at, length, given(at), ended) if stretches and length else None
             if found is None:
                 walked = max(walked, at + length)
@@ -151,6 +151,8 @@ def descend(
             if ended is not None and not over and (found is None or at in stops):
                 over = bool(ended())
             checkpoint.offer(partial(states.state, at, over, parts), ended=over)
+        if stretches:
+            stretches.kinds.clear()  # the memory of a graph is large
     return at
 
 

@@ -64,9 +64,10 @@ def put_back(part: Part, kept: Any) -> None:
             int(place): {name: _value(value) for name, value in own.items()}
             for place, own in kept["moments"].items()
         }
+        rates = [group["lr"] for group in part.param_groups]  # which may be tensors
         part.load_state_dict(part.state_dict() | {"state": moments})
-        for group, rate in zip(part.param_groups, kept["rates"], strict=True):
-            group["lr"] = rate
+        for group, own, rate in zip(part.param_groups, rates, kept["rates"], strict=True):
+            group["lr"] = own.fill_(float(rate)) if isinstance(own, Tensor) else rate
     elif isinstance(part, torch.optim.lr_scheduler.LRScheduler):
         part.load_state_dict(kept)
     elif isinstance(part, tuple):

@@ -1,17 +1,15 @@
 """The stretches of a descent on a GPU: done once, recorded, replayed, and put back if need be."""
 
-import logging
 from collections.abc import Callable, Hashable
+from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from .graphs import Recorded, Recorder
+from .graphs import Recorder, Repeated
 
-logger = logging.getLogger(__name__)
 LONGEST, SHORTEST = 32, 8  # steps of a stretch, where rows are rarer than that
-stepwise: list[str] = []  # descents of this process whose steps could not be recorded
 
 Step = Callable[..., tuple[Tensor, tuple[Tensor, ...] | None]]
 Rows = list[tuple[Any, ...]]
@@ -31,7 +29,7 @@ def lengths(total: int, every: int, at: int) -> list[int]:
 
 
 class Stretches:
-    """Stretches of a descent: of each kind the first is done, the second recorded, then replayed.
+    """Stretches of a descent, each kind of them repeated: done once, recorded, replayed.
 
     Args:
         record: as from `graphs.recorder`.
@@ -56,9 +54,8 @@ class Stretches:
         kinds = Tensor | torch.Generator | torch.optim.Optimizer
         self.leaves = [leaf for leaf in leaves if isinstance(leaf, kinds)]
         self.streams = [leaf for leaf in leaves if isinstance(leaf, torch.Generator)]
-        self.taken: dict[Hashable, Recorded | None] = {}
+        self.kinds: dict[Hashable, Repeated] = {}
         self.batches: dict[int, list[Tensor]] = {}  # of a stretch, by its length
-        self.refused = False
 
     def run(
         self,
@@ -71,34 +68,22 @@ class Stretches:
         before = [_copy(leaf) for leaf in self.leaves]
         if self.draw:
             self._fill(length)
-        with self.record.timed():
-            results = self._results((length, at % self.every == 0, phase))
-        if results is not None:
-            sound, columns = results
-            if not bool(~sound | (ended() if ended else False)):  # the one wait
-                parts = zip(*(column.clone().unbind() for column in columns), strict=True)
-                return [(at + self.every * place, *row) for place, row in enumerate(parts)]
+        kind = length, at % self.every == 0, phase
+        if kind not in self.kinds:
+            work = partial(self._work, *kind)
+            self.kinds[kind] = Repeated(self.record, work, self.streams, self.label)
+        sound, columns = self.kinds[kind]()
+        if not bool(~sound | (ended() if ended else False)):  # the one wait
+            parts = zip(*(column.clone().unbind() for column in columns), strict=True)
+            return [(at + self.every * place, *row) for place, row in enumerate(parts)]
         for leaf, state in zip(self.leaves, before, strict=True):
             _put_back(leaf, state)
         return None
 
-    def _results(self, kind: tuple[int, bool, tuple[Any, ...]]) -> Any:
-        if kind not in self.taken:
-            self.taken[kind] = None
-            return self._work(kind)
-        recorded = self.taken[kind]
-        if recorded is None:
-            try:
-                recorded = self.record(lambda: self._work(kind), self.streams)
-            except RuntimeError as error:
-                return self._refuse(error)
-            self.taken[kind] = recorded
-        recorded.replay()
-        return recorded.results
-
-    def _work(self, kind: tuple[int, bool, tuple[Any, ...]]) -> tuple[Tensor, list[Tensor]]:
+    def _work(
+        self, length: int, recorded: bool, phase: tuple[Any, ...]
+    ) -> tuple[Tensor, list[Tensor]]:
         """Whether all losses are finite, and the rows by columns."""
-        length, recorded, phase = kind
         losses, rows = [], []
         for j in range(length):
             batch = (part[j] for part in self.batches.get(length, ()))
@@ -115,18 +100,6 @@ class Stretches:
         fresh = [torch.stack(part) for part in drawn]
         for old, new in zip(self.batches.setdefault(length, fresh), fresh, strict=True):
             old.copy_(new)
-
-    def _refuse(self, error: RuntimeError) -> None:
-        """Say so, and mend streams that the failed capture may have left in its hands."""
-        self.refused = True
-        stepwise.append(self.label)
-        reason = str(error.__context__ or error).partition("\n")[0]
-        logger.warning(
-            "%s walks step by step on this GPU: its step could not be recorded (%s). "
-            "The numbers are the same, the time is not.", self.label, reason,
-        )  # fmt: skip
-        for stream in self.streams:
-            stream.graphsafe_set_state(torch.Generator(stream.device).graphsafe_get_state())
 
 
 def _copy(leaf: Any) -> Any:

@@ -29,7 +29,8 @@ from torch.autograd.function import BackwardCFunction
 from torch.overrides import TorchFunctionMode, _get_current_function_mode
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from tools.emulation.replay import WAITS, NotCapturable, Replay, replayed
+from running import graphs
+from tools.emulation.replay import WAITS, NotCapturable, Replay
 
 CPU, CUDA = "cpu", "cuda"
 DEVICES = {CPU: torch.device(CPU), CUDA: torch.device(CUDA, 0)}
@@ -253,6 +254,13 @@ def emulated() -> Iterator[_Operations]:
         with nullcontext() if _get_current_function_mode() is calls else calls:
             return backward(ctx, *args)
 
+    def grouped(
+        lists: Any, with_indices: bool = False
+    ) -> Any:  # optimisers ask of what no mode sees
+        device = DEVICES[noted(lists[0][0]) or CPU]
+        return {(device, key[1]): own for key, own in by_device(lists, with_indices).items()}
+
+    by_device = torch.optim.Optimizer._group_tensors_by_device_and_dtype
     of_tensors: dict[str, Any] = {"to": to, "type_as": to, "numpy": numpy}
     of_tensors |= {name: lambda tensor, *_, at=name, **__: to(tensor, at) for name in DEVICES}
     of_tensors["device"] = property(lambda tensor: DEVICES[noted(tensor) or operations.default])
@@ -268,8 +276,10 @@ def emulated() -> Iterator[_Operations]:
         stack.enter_context(mock.patch.multiple(Tensor, **of_tensors))
         stack.enter_context(mock.patch.multiple(torch.cuda, **of_cuda))
         stack.enter_context(mock.patch.multiple(torch, **of_torch))
+        place = torch.optim.Optimizer, "_group_tensors_by_device_and_dtype", staticmethod(grouped)
+        stack.enter_context(mock.patch.object(*place))
         stack.enter_context(mock.patch.object(BackwardCFunction, "apply", go_backward))
-        stack.enter_context(replayed())
+        stack.enter_context(mock.patch.object(graphs, "CudaGraph", Replay))
         stack.enter_context(operations)
         stack.enter_context(calls)
         yield operations
