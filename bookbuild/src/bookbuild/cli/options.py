@@ -67,8 +67,8 @@ def run_options(command: Any) -> Any:
         whole("--timeout", "the number of seconds that a cell may take", str(CELL_TIMEOUT)),
         whole(
             "--jobs",
-            "how many chapters are executed at once; by default one for each core up to 4, or one "
-            "on a GPU",
+            "how many chapters are executed at once; by default one for each core up to 4, and "
+            "on a GPU one for two cores up to 6",
         ),
         whole("--seed", "the seed that the chapters get", "0", least=0),
         DEVICE,

@@ -17,7 +17,7 @@ import psutil
 from bookbuild.errors import BookError
 from bookbuild.reporting import notebook, progress, provenance
 from bookbuild.results import cache, executed
-from bookbuild.results.machine import gpu, gpu_id, machine_name
+from bookbuild.results.machine import gpu, machine_name
 from bookbuild.results.snapshot import sources
 from bookbuild.results.store import reason, write_whole
 from bookbuild.settings import Settings
@@ -36,7 +36,9 @@ pathlib.Path({!r}).write_text(json.dumps(told.versions())); del json, pathlib, t
 """
 LONGEST = 78  # bytes of a folder for sockets, whose paths may have 103 on macOS
 FAILURE_FILE = "failure.json"
+TELL_USAGE = "from bookbuild.results.machine import tell_usage; tell_usage({!r}); del tell_usage\n"
 USAGE_FILE = "usage.json"
+GPU_FILE = "gpu.json"
 VERSIONS_FILE = "versions.json"
 ASKED_FILE = "asked.txt"
 SECONDS_BETWEEN_LOOKS = 0.1
@@ -137,7 +139,7 @@ def _start(chapter: Chapter, key: str, settings: Settings, servers: ForkServers)
         "output": str(folder / "entry" / executed.NOTEBOOK_FILE),
         "failure": str(folder / FAILURE_FILE),
         "usage": str(folder / USAGE_FILE),
-        "gpu": gpu_id() if settings.device == "cuda" else None,
+        "gpu": str(folder / GPU_FILE),
         "parameters": settings.parameters,
         "kernel": KERNEL,
         "sockets": _folder_of_sockets(),
@@ -150,6 +152,7 @@ def _start(chapter: Chapter, key: str, settings: Settings, servers: ForkServers)
     for name, text in {
         f"{startup}/cache.py": cache.STARTUP,
         f"{startup}/versions.py": TELL_VERSIONS.format(str(folder / VERSIONS_FILE)),
+        f"{startup}/usage.py": TELL_USAGE.format(str(folder / GPU_FILE)),
         f"{kernel}/kernel.json": json.dumps(SPEC),
     }.items():
         write_whole(folder / name, text.encode())

@@ -16,7 +16,7 @@ from traitlets.config import Config
 from bookbuild.processes import die_with_parent
 
 from . import kernel
-from .usage import watched
+from .usage import used
 
 ORDER_FILE = "order.json"
 LOG_FILE = "log.txt"
@@ -36,9 +36,9 @@ def main(folder: str, *, forks: bool = False) -> int:
     with tempfile.TemporaryDirectory(prefix="kernel-", dir=order["sockets"]) as runtime:
         os.environ["JUPYTER_RUNTIME_DIR"] = runtime
         try:
-            with watched(order["gpu"]) as used:
-                _execute(order, f"{runtime}/kernel")
-                Path(order["usage"]).write_text(json.dumps(used()), encoding="utf-8")
+            _execute(order, f"{runtime}/kernel")
+            told = json.dumps(used(Path(order["gpu"])))
+            Path(order["usage"]).write_text(told, encoding="utf-8")
         except Exception as error:  # whatever it is, the build has to name it
             failure = _where(Path(order["output"])) | {"cause": _cause(error, order["timeout"])}
             Path(order["failure"]).write_text(json.dumps(failure), encoding="utf-8")

@@ -1,7 +1,10 @@
 """The machine a result was made on, as far as its last bits depend on it."""
 
+import atexit
+import json
 import os
 import platform
+import sys
 from functools import cache
 from pathlib import Path
 
@@ -22,14 +25,24 @@ def gpu() -> str:
     return f"{torch.cuda.get_device_name()}, CUDA {torch.version.cuda}"
 
 
-def gpu_id() -> str | None:
-    """Return what the driver calls the first GPU: its UUID, or 0 where PyTorch does not tell it."""
-    import torch
+def tell_usage(file: str) -> None:
+    """Have this process write, when it ends, what it used of a GPU, if it used one.
 
-    if not torch.cuda.is_available():
-        return None
-    uuid = getattr(torch.cuda.get_device_properties(0), "uuid", None)
-    return f"GPU-{uuid}" if uuid else "0"
+    `gpu_seconds` are those in which the GPU was at work on recorded stretches, `gpu_memory` the
+    most bytes that PyTorch reserved there, and `stepwise` the trainings that were not recorded.
+    """
+    atexit.register(_write_usage, file)
+
+
+def _write_usage(file: str) -> None:
+    torch = sys.modules.get("torch")
+    if torch is None or not torch.cuda.is_initialized():
+        return
+    from running import graphs
+
+    used = {"gpu_seconds": graphs.gpu_seconds(), "gpu_memory": torch.cuda.max_memory_reserved()}
+    told = used | ({"stepwise": graphs.stepwise} if graphs.stepwise else {})
+    Path(file).write_text(json.dumps(told), encoding="utf-8")
 
 
 def pin(device: str) -> None:
