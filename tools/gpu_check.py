@@ -207,10 +207,11 @@ class Costs(TorchDispatchMode):
 def part_bench() -> Iterator[Row]:
     """Milliseconds of a step, walked and replayed, beside the floor of its graph."""
     from chapters.paper.emergence import PRESET
+    from emergence.presets import choose
     from emergence.training import TokenTraining, train_minimal, train_tokens
 
     (machine,) = part_machine()
-    device, figure = torch.device("cuda"), replace(PRESET["paper"].training, snapshots=())
+    device, figure = torch.device("cuda"), replace(choose(PRESET, "paper").training, snapshots=())
 
     def minimal(steps: int) -> Any:
         return train_minimal(replace(figure, steps=steps), range(5), device=device)
@@ -256,8 +257,9 @@ PARTS = {name.removeprefix("part_"): make for name, make in globals().items() if
 @click.command()
 @click.option("--output", type=click.Path(path_type=Path), default=Path("_build", "gpu_check"))
 @click.option("--part", type=click.Choice(list(LIMITS)), help="this part alone, in this process")
+@click.option("--seconds", default=540, show_default=True, help="for all parts together")
 @click.option("--emulate", is_flag=True, help="try the parts that need no clock without a GPU")
-def main(output: Path, part: str | None, emulate: bool) -> None:
+def main(output: Path, part: str | None, seconds: int, emulate: bool) -> None:
     """Check what a GPU gives."""
     output.mkdir(parents=True, exist_ok=True)
     if not torch.cuda.is_available() and not emulate:
@@ -270,13 +272,15 @@ def main(output: Path, part: str | None, emulate: bool) -> None:
                 print(json.dumps({"part": part} | row), file=file, flush=True)
         return
     (output / "check.jsonl").unlink(missing_ok=True)
-    failed = []
+    failed, end = [], time.monotonic() + seconds
     for name, limit in LIMITS.items():
         if emulate and name not in EMULATED:
             continue
-        order = [sys.executable, "-m", "tools.gpu_check", "--part", name, "--output", str(output)]
+        order = [sys.executable, "-m", "tools.gpu_check", "--part", name]
+        order += ["--output", str(output.resolve())]
         try:
-            subprocess.run(order + ["--emulate"] * emulate, timeout=limit, check=True, cwd=ROOT)
+            left = max(1.0, min(limit, end - time.monotonic()))
+            subprocess.run(order + ["--emulate"] * emulate, timeout=left, check=True, cwd=ROOT)
         except subprocess.SubprocessError as error:
             failed.append(f"{name}: {error}"[:200])
     rows = [json.loads(line) for line in (output / "check.jsonl").read_text().splitlines()]
