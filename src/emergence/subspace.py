@@ -6,6 +6,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from running.graphs import constant
+
 from .models import Weights
 from .tasks import swap_halves
 
@@ -134,9 +136,11 @@ def _embed_blocks(
     columns: int,
     dim: int,
 ) -> Float[Tensor, "*runs height width"]:
-    row, column, swapped = (torch.tensor(index) for index in zip(*blocks, strict=True))
+    row, column, swapped = (
+        constant(tuple(map(int, index)), values.device) for index in zip(*blocks, strict=True)
+    )
     coefficients = values.new_zeros(*values.shape[:-1], 2, rows, columns)
-    coefficients[..., swapped.long(), row, column] = values
+    coefficients[..., swapped, row, column] = values
     identity = torch.eye(dim, dtype=values.dtype, device=values.device)
     units = torch.stack([identity, swap_halves(identity)])
     tiles = torch.einsum("...src,sij->...ricj", coefficients, units)

@@ -1,12 +1,17 @@
 """Gaussian, orthonormal and token item-label pairs (§3.2, Assumption 7, App. E)."""
 
+from collections.abc import Sequence
+from functools import partial
 from typing import Literal, NamedTuple, get_args
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from ._frames import orthonormal_rows
+
 Query = Literal["uniform", "last"]
+Streams = torch.Generator | Sequence[torch.Generator]  # several: one per run, on one device
 
 
 class Batch(NamedTuple):
@@ -18,9 +23,9 @@ class Batch(NamedTuple):
         query: the pair that the query asks for, counted from 0.
     """
 
-    inputs: Float[Tensor, "batch length width"]
-    target: Float[Tensor, "batch dim"]
-    query: Int[Tensor, " batch"]
+    inputs: Float[Tensor, "*runs batch length width"]
+    target: Float[Tensor, "*runs batch dim"]
+    query: Int[Tensor, "*runs batch"]
 
 
 class TokenBatch(NamedTuple):
@@ -58,7 +63,7 @@ def gaussian_pairs(
     n_pairs: int,
     dim: int,
     *,
-    generator: torch.Generator,
+    generator: Streams,
     query: Query = "uniform",
     copies: int = 1,
     dtype: torch.dtype = torch.float64,
@@ -69,13 +74,13 @@ def gaussian_pairs(
         batch_size: number of sequences, >= 1.
         n_pairs: pairs N in a sequence, >= 1.
         dim: dimension D of an item, label or position, even and >= 2.
-        generator: source of the random numbers; its device is that of the batch.
+        generator: source of the random numbers, on the device of the batch; several make one each.
         query: which pair the query asks for: `uniform`, any pair, or `last` (App. B).
         copies: how often each distinct pair occurs, a divisor of N; all pairs come in turn (§7.2).
         dtype: floating-point type of inputs and target.
 
     Returns:
-        A fresh batch, inputs of shape (batch_size, 2N + 1, 2D).
+        A fresh batch, inputs of shape (batch_size, 2N + 1, 2D), or several with runs first.
 
     Raises:
         ValueError: if a number is out of its range or the query rule is unknown.
@@ -86,11 +91,16 @@ def gaussian_pairs(
         ((5, 7, 8), (5, 4))
     """
     _check(batch_size, n_pairs, dim, copies)
-    items, labels, positions = torch.randn(
-        3, batch_size, n_pairs, dim, generator=generator, device=generator.device, dtype=dtype
-    )
-    distinct = n_pairs // copies
-    return _assemble(items[:, :distinct], labels[:, :distinct], positions, query, generator)
+    streams = [generator] if isinstance(generator, torch.Generator) else generator
+    device, distinct = streams[0].device, n_pairs // copies
+    draws = torch.empty(len(streams), 3, batch_size, n_pairs, dim, device=device, dtype=dtype)
+    chosen = draws.new_empty(len(streams), batch_size, dtype=torch.long)
+    for own, which, stream in zip(draws, chosen, streams, strict=True):
+        own.normal_(generator=stream)
+        _choose(which, distinct, query, stream)
+    items, labels = draws[:, :2, :, :distinct].unbind(dim=1)
+    batch = _assemble(items, labels, draws[:, 2], chosen)
+    return batch if streams is generator else Batch(*(part[0] for part in batch))
 
 
 def orthonormal_pairs(
@@ -98,7 +108,7 @@ def orthonormal_pairs(
     n_pairs: int,
     dim: int,
     *,
-    generator: torch.Generator,
+    generator: Streams,
     query: Query = "last",
     copies: int = 1,
     dtype: torch.dtype = torch.float64,
@@ -109,13 +119,13 @@ def orthonormal_pairs(
         batch_size: number of sequences, >= 1.
         n_pairs: pairs N in a sequence, >= 1.
         dim: dimension D of an item, label or position, even and >= 2N.
-        generator: source of the random numbers; its device is that of the batch.
+        generator: source of the random numbers, on the device of the batch; several make one each.
         query: which pair the query asks for: `last` (App. B) or `uniform`, any pair.
         copies: how often each distinct pair occurs, a divisor of N; all pairs come in turn (§7.2).
         dtype: floating-point type of inputs and target.
 
     Returns:
-        A fresh batch, inputs of shape (batch_size, 2N + 1, 2D), isotropically drawn.
+        A fresh batch, isotropic, of shape (batch_size, 2N + 1, 2D), or several with runs first.
 
     Raises:
         ValueError: if a number is out of its range or the query rule is unknown.
@@ -129,14 +139,19 @@ def orthonormal_pairs(
     _check(batch_size, n_pairs, dim, copies)
     if dim < 2 * n_pairs:
         raise ValueError(f"orthonormal pairs need D >= 2N, got D = {dim} and N = {n_pairs}")
+    if not isinstance(generator, torch.Generator):
+        one = partial(orthonormal_pairs, batch_size, n_pairs, dim, query=query, copies=copies)
+        each = [one(generator=own, dtype=dtype) for own in generator]
+        return Batch(*map(torch.stack, zip(*each, strict=True)))
     distinct = n_pairs // copies
-    values = _orthonormal_rows(batch_size, 2 * distinct, dim, generator, dtype)
+    values = orthonormal_rows(batch_size, 2 * distinct, dim, generator, dtype)
     # M has eigenvalues +1 and -1, each on D/2 dimensions. With orthogonal parts of squared norm 1/2
     # in both eigenspaces, p_i.p_j = 1/2 + 1/2 and p_i.Mp_j = 1/2 - 1/2 for i = j, and 0 otherwise.
-    even = _orthonormal_rows(batch_size, n_pairs, dim // 2, generator, dtype)
-    odd = _orthonormal_rows(batch_size, n_pairs, dim // 2, generator, dtype)
+    even = orthonormal_rows(batch_size, n_pairs, dim // 2, generator, dtype)
+    odd = orthonormal_rows(batch_size, n_pairs, dim // 2, generator, dtype)
     positions = torch.cat([even + odd, even - odd], dim=-1) / 2
-    return _assemble(values[:, :distinct], values[:, distinct:], positions, query, generator)
+    chosen = _choose(values.new_empty(batch_size, dtype=torch.long), distinct, query, generator)
+    return _assemble(values[:, :distinct], values[:, distinct:], positions, chosen)
 
 
 def token_pairs(
@@ -173,7 +188,7 @@ def token_pairs(
     device = generator.device
     order = torch.rand(batch_size, vocabulary, generator=generator, device=device).argsort(dim=1)
     pairs = order[:, : 2 * n_pairs]
-    chosen = _query_index(batch_size, n_pairs, "uniform", generator)[:, None]
+    chosen = torch.randint(n_pairs, (batch_size, 1), generator=generator, device=device)
     offset = torch.randint(
         block_size - length + 1, (batch_size, 1), generator=generator, device=device
     )
@@ -193,51 +208,34 @@ def _check(batch_size: int, n_pairs: int, dim: int = 2, copies: int = 1) -> None
         raise ValueError(f"the dimension D must be even and positive (Eq. 2), got {dim}")
 
 
-def _query_index(
-    batch_size: int, n_pairs: int, query: Query, generator: torch.Generator
+def _choose(
+    chosen: Int[Tensor, " batch"], n_pairs: int, query: Query, generator: torch.Generator
 ) -> Int[Tensor, " batch"]:
+    """Fill in which pairs the queries ask for."""
     if query == "uniform":
-        return torch.randint(n_pairs, (batch_size,), generator=generator, device=generator.device)
+        return chosen.random_(0, n_pairs, generator=generator)
     if query == "last":
-        return torch.full((batch_size,), n_pairs - 1, device=generator.device)
+        return chosen.fill_(n_pairs - 1)
     raise ValueError(f"query must be one of {get_args(Query)}, got {query!r}")
 
 
-def _orthonormal_rows(
-    batch_size: int, count: int, dim: int, generator: torch.Generator, dtype: torch.dtype
-) -> Float[Tensor, "batch count dim"]:
-    columns = torch.randn(
-        batch_size, dim, count, generator=generator, device=generator.device, dtype=dtype
-    )
-    if dim >= 2 * count:  # well conditioned: Cholesky's QR is as exact, and quicker
-        rows = columns.mT
-        for _ in range(2):  # the second time takes away the first one's rounding
-            rows = torch.linalg.solve_triangular(
-                torch.linalg.cholesky(rows @ rows.mT), rows, upper=False
-            )
-        return rows
-    q, r = torch.linalg.qr(columns)
-    # LAPACK fixes the signs of r's diagonal; q is isotropic when they are positive instead.
-    return (q * r.diagonal(dim1=-2, dim2=-1).sign()[..., None, :]).mT
-
-
 def _assemble(
-    items: Float[Tensor, "batch distinct dim"],
-    labels: Float[Tensor, "batch distinct dim"],
-    positions: Float[Tensor, "batch pairs dim"],
-    query: Query,
-    generator: torch.Generator,
+    items: Float[Tensor, "*runs batch distinct dim"],
+    labels: Float[Tensor, "*runs batch distinct dim"],
+    positions: Float[Tensor, "*runs batch pairs dim"],
+    chosen: Int[Tensor, "*runs batch"],
 ) -> Batch:
     """Lay the pairs out as Eqs. 3 and 4 say; the query carries no positional embedding."""
-    batch_size, n_pairs, dim = positions.shape
-    distinct = items.shape[1]
-    chosen = _query_index(batch_size, distinct, query, generator)
-    sequences = torch.arange(batch_size, device=items.device)
-    inputs = items.new_empty(batch_size, 2 * n_pairs + 1, 2 * dim)
-    inputs[:, 0:-1:2, :dim] = items.repeat(1, n_pairs // distinct, 1)
-    inputs[:, 0:-1:2, dim:] = positions
-    inputs[:, 1:-1:2, :dim] = labels.repeat(1, n_pairs // distinct, 1)
-    inputs[:, 1:-1:2, dim:] = swap_halves(positions)
-    inputs[:, -1, :dim] = items[sequences, chosen]
-    inputs[:, -1, dim:] = 0
-    return Batch(inputs, labels[sequences, chosen], chosen)
+    *lead, n_pairs, dim = positions.shape
+    places = chosen[..., None, None].expand(*lead, 1, dim)
+    asked, target = (part.gather(-2, places).squeeze(-2) for part in (items, labels))
+    if (copies := n_pairs // items.shape[-2]) > 1:
+        items, labels = (torch.cat([part] * copies, dim=-2) for part in (items, labels))
+    inputs = items.new_empty(*lead, 2 * n_pairs + 1, 2 * dim)
+    inputs[..., 0:-1:2, :dim] = items
+    inputs[..., 0:-1:2, dim:] = positions
+    inputs[..., 1:-1:2, :dim] = labels
+    inputs[..., 1:-1:2, dim:] = swap_halves(positions)
+    inputs[..., -1, :dim] = asked
+    inputs[..., -1, dim:] = 0
+    return Batch(inputs, target, chosen)

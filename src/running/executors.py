@@ -29,16 +29,17 @@ class Serial(Executor):
 
 
 @contextmanager
-def default_executor(scheduler: str | None = None) -> Iterator[Executor]:
+def default_executor(scheduler: str | None = None, *, gpu: bool = False) -> Iterator[Executor]:
     """The cluster whose address is given or in the environment; otherwise processes here.
 
-    There are as many processes as PyTorch may use threads; where that is one, this one serves.
+    There are as many processes as PyTorch may use threads. Where that is one, and for runs on a
+    `gpu`, of which each process would hold a copy of CUDA, this one serves.
     """
     address = scheduler or os.environ.get(SCHEDULER)
     if address:
         with _cluster(address) as executor:
             yield executor
-    elif torch.get_num_threads() == 1:
+    elif gpu or torch.get_num_threads() == 1:
         yield Serial()
     else:
         with _processes(torch.get_num_threads()) as executor:
@@ -67,6 +68,7 @@ def _processes(count: int) -> Iterator[Executor]:
 
 def _begin(used: cache.Cache) -> None:
     """Let a worker keep states in the cache of its parent, and end once that is gone."""
+    os.environ["CUDA_VISIBLE_DEVICES"] = ""  # its runs are of the processor
     cache.attach(used)
     parent = multiprocessing.parent_process()
 

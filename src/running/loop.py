@@ -1,23 +1,18 @@
 """The loop of every training, which reports progress, checks the loss, and resumes exactly."""
 
-from collections.abc import Callable, Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import nullcontext
 from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from . import cache, progress
+from . import cache, graphs, progress, states
 from .cache import Task
-
-Part = (
-    Tensor
-    | torch.Generator
-    | torch.optim.Optimizer
-    | torch.optim.lr_scheduler.LRScheduler
-    | tuple["Part", ...]
-    | list[Any]
-)
+from .states import Part
+from .stretches import Step, Stretches, lengths
 
 
 def steps(
@@ -25,7 +20,7 @@ def steps(
     total: int,
     label: str,
     *,
-    ended: Callable[[], bool] | None = None,
+    ended: Callable[[], bool | Tensor] | None = None,
     **parts: Part,
 ) -> Iterator[int]:
     """The steps that are left of a descent of this book, from the last state that was kept.
@@ -53,24 +48,128 @@ def steps(
         >>> list(loop.steps(cache.Task("here", "descent", {}), 3, "descent"))
         [0, 1, 2]
     """
-    if cache.current() is not cache.NO_CACHE:
-        start = [part for part in _leaves(parts) if isinstance(part, Tensor | torch.Generator)]
-        threads = torch.get_num_threads()
-        task = task.under(start=start, device=_device(start), threads=threads)
-    checkpoint = cache.current().checkpoint(task)
-    state = checkpoint.load()
-    first, over = 0, False
-    if state is not None:
-        first, over = state["step"], state["ended"]
-        for name, kept in state["parts"].items():
-            _put_back(parts[name], kept)
+    checkpoint, first, over = _begin(task, parts)
     for step in range(first, total):
         if over:
             break
         yield step
         progress.tell(label, step + 1, total)
-        over = step + 1 == total or (ended is not None and ended())
-        checkpoint.offer(partial(_state, step + 1, over, parts), ended=over)
+        over = step + 1 == total or (ended is not None and bool(ended()))
+        checkpoint.offer(partial(states.state, step + 1, over, parts), ended=over)
+
+
+def descend(
+    task: Task,
+    total: int,
+    label: str,
+    step: Step,
+    *,
+    rows: list[Any],
+    every: int = 1,
+    ended: Callable[[], bool | Tensor] | None = None,
+    stops: Sequence[int] = (),
+    at_stop: Callable[[int], None] | None = None,
+    phase: Callable[[int], Hashable] | None = None,
+    draw: Callable[[], tuple[Tensor, ...]] | None = None,
+    **parts: Part,
+) -> int:
+    """A descent of this book whose step is work of its device alone: on a GPU it is recorded.
+
+    On a processor the steps are walked one by one. A GPU replays them in stretches, and waits once
+    a stretch. One in which a loss is not finite, or after which the descent has ended, is put back
+    and walked, so that errors and ends come at the same step everywhere.
+
+    Args:
+        task: as `steps` takes it.
+        total: number of steps, >= 0.
+        label: what messages call the descent.
+        step: changes the parts in place; called with whether a row is wanted, with the phase if
+            there are phases, and with the batch if there is `draw`. It returns the losses before
+            its update and the row, a tuple of new tensors, or None. It reads no value, makes no
+            tensor of numbers, and does the same at every step of a phase.
+        rows: gets the number of the step and the row, at multiples of `every`.
+        every: number of steps between rows, >= 1.
+        ended: as `steps` takes it; once it is true it stays so.
+        stops: numbers of updates, rising, after which `at_stop` is called with the number.
+        at_stop: what is done there; it may read values, and change lists.
+        phase: of a step, the same over long stretches.
+        draw: makes the batch of a step, where that cannot be recorded.
+        parts: as `steps` takes them.
+
+    Returns:
+        The number of updates that have been made.
+
+    Raises:
+        ArithmeticError: for losses not all finite.
+
+    Example:
+        >>> x, rows = torch.ones(1), []
+        >>> def halve(wanted):
+        ...     x.mul_(0.5)
+        ...     return x.clone(), (x.clone(),) if wanted else None
+        >>> task = cache.Task("here", "descent", {})
+        >>> loop.descend(task, 5, "descent", halve, rows=rows, every=2, x=x)
+        5
+        >>> [(at, float(value)) for at, value in rows]
+        [(0, 0.5), (2, 0.125), (4, 0.03125)]
+    """
+    parts["rows"] = rows
+    leaves = states.leaves(parts)
+    record = graphs.recorder(torch.device(states.device(leaves)))
+
+    def given(at: int) -> tuple[Hashable, ...]:
+        return () if phase is None else (phase(at),)
+
+    def fitting(at: int) -> int:
+        """Steps of the longest stretch that may begin here, 0 for none."""
+        limit = min([total, *stops[bisect_right(stops, at) :][:1]])
+        ends = [(n, at + n) for n in lengths(total, every, at)]
+        fits = [n for n, end in ends if end <= limit and given(at) == given(end - 1)]
+        return fits[0] if fits else 0
+
+    with record.aside() if record else nullcontext():
+        checkpoint, at, over = _begin(task, parts)
+        stretches = Stretches(record, step, leaves, every, draw, label) if record else None
+        walked = at  # the steps before this one are walked
+        if at == 0 and at_stop and 0 in stops:
+            at_stop(0)
+        while at < total and not over:
+            length = fitting(at) if stretches and at >= walked else 0
+            found = stretches.run(at, length, given(at), ended) if stretches and length else None
+            if found is None:
+                walked = max(walked, at + length)
+                losses, row = step(at % every == 0, *given(at), *(draw() if draw else ()))
+                check_finite(losses, label, at)
+                rows.extend([] if row is None else [(at, *row)])
+            else:
+                rows.extend(found)
+            at += 1 if found is None else length
+            if at_stop and at in stops:
+                at_stop(at)
+            progress.tell(label, at, total)
+            over = at == total
+            if ended is not None and not over and (found is None or at in stops):
+                over = bool(ended())
+            checkpoint.offer(partial(states.state, at, over, parts), ended=over)
+        if stretches:
+            stretches.kinds.clear()  # the memory of a graph is large
+    return at
+
+
+def _begin(task: Task, parts: dict[str, Part]) -> tuple[cache.Checkpoint, int, bool]:
+    """The place for states, the number of the step to begin with, and whether there is none."""
+    if cache.current() is not cache.NO_CACHE:
+        leaves = states.leaves(parts)
+        start = [part for part in leaves if isinstance(part, Tensor | torch.Generator)]
+        threads = torch.get_num_threads()
+        task = task.under(start=start, device=states.device(start), threads=threads)
+    checkpoint = cache.current().checkpoint(task)
+    state = checkpoint.load()
+    if state is None:
+        return checkpoint, 0, False
+    for name, kept in state["parts"].items():
+        states.put_back(parts[name], kept)
+    return checkpoint, state["step"], state["ended"]
 
 
 def check_finite(loss: Tensor | float, label: str, step: int) -> None:
@@ -92,94 +191,3 @@ def check_finite(loss: Tensor | float, label: str, step: int) -> None:
     """
     if not torch.isfinite(torch.as_tensor(loss)).all():
         raise ArithmeticError(f"{label}: the loss is not finite at step {step}")
-
-
-def _state(step: int, ended: bool, parts: dict[str, Part]) -> dict[str, Any]:
-    """What there is to keep after so many steps."""
-    steppers = torch.optim.Optimizer | torch.optim.lr_scheduler.LRScheduler
-    kept = {n: _taken(p) for n, p in parts.items() if not (ended and isinstance(p, steppers))}
-    return {"step": step, "ended": ended, "parts": kept}
-
-
-def _leaves(parts: dict[str, Part]) -> list[Any]:
-    """The parts, tuples of them taken apart."""
-    found: list[Any] = list(parts.values())
-    for part in found:
-        if isinstance(part, tuple):
-            found.extend(part)
-    return found
-
-
-def _device(start: Sequence[Tensor | torch.Generator]) -> str:
-    """The device of the first tensor or stream."""
-    return str(start[0].device) if start else "cpu"
-
-
-def _taken(part: Any) -> Any:
-    """What there is to keep of a part."""
-    if isinstance(part, torch.Generator):
-        return part.get_state()
-    if isinstance(part, torch.optim.Optimizer):
-        return {
-            "rates": [group["lr"] for group in part.param_groups],
-            "moments": {str(i): dict(own) for i, own in part.state_dict()["state"].items()},
-        }
-    if isinstance(part, torch.optim.lr_scheduler.LRScheduler):
-        return part.state_dict()
-    if isinstance(part, tuple):
-        return [_taken(item) for item in part]
-    return _column(part) if isinstance(part, list) else part
-
-
-def _put_back(part: Part, kept: Any) -> None:
-    if isinstance(part, Tensor):
-        with torch.no_grad():
-            part.copy_(torch.as_tensor(kept))
-    elif isinstance(part, torch.Generator):
-        part.set_state(torch.as_tensor(kept))
-    elif isinstance(part, torch.optim.Optimizer):
-        moments = {
-            int(place): {name: _value(value) for name, value in own.items()}
-            for place, own in kept["moments"].items()
-        }
-        part.load_state_dict(part.state_dict() | {"state": moments})
-        for group, rate in zip(part.param_groups, kept["rates"], strict=True):
-            group["lr"] = rate
-    elif isinstance(part, torch.optim.lr_scheduler.LRScheduler):
-        part.load_state_dict(kept)
-    elif isinstance(part, tuple):
-        for item, of_item in zip(part, kept, strict=True):
-            _put_back(item, of_item)
-    else:
-        part[:] = _rows(kept)
-
-
-def _column(values: Sequence[Any]) -> Any:
-    """Values in a row: tensors of one shape as one array, rows of one length by columns."""
-    if _alike(values, Tensor, lambda value: (value.shape, value.dtype)):
-        return {
-            "stack": torch.stack([value.cpu() for value in values])
-        }  # old rows lie there already
-    if _alike(values, list | tuple, len):  # they come back as plain tuples
-        return {"columns": [_column(column) for column in zip(*values, strict=True)]}
-    return {"list": [_column(v) if isinstance(v, list | tuple) else v for v in values]}
-
-
-def _alike(values: Sequence[Any], kind: Any, form: Callable[[Any], Any]) -> bool:
-    """Whether there are values, all of this kind and of one form."""
-    return all(isinstance(value, kind) for value in values) and len(set(map(form, values))) == 1
-
-
-def _rows(kept: dict[str, Any]) -> list[Any]:
-    """The values that `_column` took apart."""
-    ((kind, content),) = kept.items()
-    if kind == "stack":
-        return list(torch.tensor(content).unbind())
-    if kind == "columns":
-        return list(zip(*map(_rows, content), strict=True))
-    return [tuple(_rows(v)) if isinstance(v, dict) else _value(v) for v in content]
-
-
-def _value(kept: Any) -> Any:
-    """A value as it was, with tensors for arrays."""
-    return torch.tensor(kept) if hasattr(kept, "dtype") else kept

@@ -60,12 +60,13 @@ def run(
     wanted = dict(enumerate(configurations))
     results = dict(_known(function, wanted))
     failures: dict[int, Exception] = {}
+    gpu = any(str(getattr(given, "device", "cpu")) != "cpu" for given in wanted.values())
     crashes, threads = 0, torch.get_num_threads()
     tell(label, len(results), len(wanted))
     try:
         while missing := {k: v for k, v in wanted.items() if k not in results | failures}:
             try:
-                with nullcontext(executor) if executor else default_executor() as pool:
+                with nullcontext(executor) if executor else default_executor(gpu=gpu) as pool:
                     for place, future in _finished(pool, function, missing):
                         _harvest(place, future, results, failures)
                         if place in results:

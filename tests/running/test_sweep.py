@@ -103,14 +103,14 @@ class Losing(executors.Serial):
 
 def test_runs_whose_worker_was_lost_are_done_again(monkeypatch):
     executor = Losing([1, 3, 6])
-    monkeypatch.setattr(sweep, "default_executor", lambda: nullcontext(executor))
+    monkeypatch.setattr(sweep, "default_executor", lambda **_: nullcontext(executor))
     assert sweep.run(square, range(5)) == [0, 1, 4, 9, 16]
     assert executor.submitted == 8
 
 
 def test_workers_that_are_always_lost_end_the_sweep_and_keep_what_is_done(monkeypatch):
     executor, remembering = Losing(range(3, 100)), Remembering()
-    monkeypatch.setattr(sweep, "default_executor", lambda: nullcontext(executor))
+    monkeypatch.setattr(sweep, "default_executor", lambda **_: nullcontext(executor))
     with (
         cache.attached(remembering),
         pytest.raises(RuntimeError, match="a worker was lost after 2 of 5 runs"),
@@ -141,7 +141,7 @@ def test_a_worker_with_other_sources_is_refused():
 
 
 def test_processes_compute_and_are_gone_afterwards(monkeypatch):
-    monkeypatch.setattr(sweep, "default_executor", lambda: executors._processes(2))
+    monkeypatch.setattr(sweep, "default_executor", lambda **_: executors._processes(2))
     assert sweep.run(os.path.getsize, [__file__] * 3) == [os.path.getsize(__file__)] * 3
     assert not multiprocessing.active_children()
 

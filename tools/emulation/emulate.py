@@ -3,19 +3,21 @@
     with emulated() as cuda:
         ...                     # device="cuda" works here; what would fail on a GPU fails
     cuda.operations             # how many operations the GPU was given
+    cuda.waits                  # how often the processor waited for it
 
 A tensor's device is noted on its storage, which views, detached copies and saved tensors share;
 arrays that PyTorch makes inside an operation bear no note and take that of what they meet.
 `_Calls` sees what Python asks for (device=, generator=), `_Operations` every operation of ATen,
 those of the backward pass among them. An operation without a deterministic kernel is refused, as
-PyTorch does where deterministic algorithms are asked for.
+PyTorch does where deterministic algorithms are asked for. Stretches of descents are replayed as in
+`tools.emulation.replay`, and a wait within one is refused.
 
 What it does not see: memory, streams, speed, rounding (numbers are the processor's own, so no
 tolerance is tried), other orders of random numbers, kernels that CUDA lacks (but products of whole
-numbers), how often the processor waits, and other processes. It has not been held against a GPU.
+numbers), waits inside of a library, and other processes. It has not been held against a GPU.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
 from functools import cache
 from typing import Any
@@ -27,6 +29,9 @@ from torch.autograd.function import BackwardCFunction
 from torch.overrides import TorchFunctionMode, _get_current_function_mode
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from running import graphs
+from tools.emulation.replay import WAITS, NotCapturable, Replay
+
 CPU, CUDA = "cpu", "cuda"
 DEVICES = {CPU: torch.device(CPU), CUDA: torch.device(CUDA, 0)}
 Base, functorch = torch._C.TensorBase, torch._C._functorch
@@ -36,6 +41,7 @@ PRODUCTS = {"mm", "bmm", "addmm", "baddbmm", "mv", "addmv", "dot"}  # not of who
 WHOLE = {torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64}
 UNORDERED = {"cumsum", "put_", "histc", "nll_loss2d_forward", "kthvalue"}  # sums in any order
 SET_GRADIENT, TAKE_OVER = Tensor.grad.__set__, (torch.as_tensor, torch.asarray)
+BROUGHT = (torch.tensor, *TAKE_OVER, Tensor.new_tensor)  # numbers from main memory
 MIXED = "Expected all tensors to be on the same device, but found at least two devices"
 INDICES = "indices should be either on cpu or on the same device as the indexed tensor (cpu)"
 NO_ARRAY = "can't convert cuda:0 device type tensor to numpy. Use Tensor.cpu() to copy it first."
@@ -75,6 +81,10 @@ def tensors(tree: Any, found: list[Tensor] | None = None) -> list[Tensor]:
 class _Calls(TorchFunctionMode):
     """What Python calls: a device asked for is noted, not handed on; streams must agree with it."""
 
+    def __init__(self, wait: Callable[[], None]) -> None:
+        super().__init__()
+        self.wait = wait
+
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         if func == SET_GRADIENT and len({noted(tensor) for tensor in tensors(args)} - {None}) == 2:
             raise RuntimeError("assigned grad has data located on a different device")
@@ -95,6 +105,8 @@ class _Calls(TorchFunctionMode):
         for tensor in tensors(out):
             if asked is not None or noted(tensor) is None:
                 note(tensor, _where(asked, args, kwargs))
+        if func in BROUGHT and noted(out) == CUDA:
+            self.wait()
         return out
 
 
@@ -110,7 +122,7 @@ class _Operations(TorchDispatchMode):
 
     def __init__(self) -> None:
         super().__init__()
-        self.operations = 0
+        self.operations = self.waits = 0
         self.default = CPU  # where a tensor is of which nothing is noted
 
     @contextmanager
@@ -123,6 +135,12 @@ class _Operations(TorchDispatchMode):
         finally:
             self.default = CPU
             self.__enter__()
+
+    def wait(self) -> None:
+        """Count that the processor waits for the GPU."""
+        if Replay.recording:
+            raise NotCapturable("the processor waits for the GPU")
+        self.waits += 1
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
@@ -151,14 +169,15 @@ class _Operations(TorchDispatchMode):
             return CPU if found else None
         self.operations += 1
         name, pointwise, written = _known(func)
-        bound = given
+        bound, waits = given, name in WAITS
         if name in ("copy_", "_to_copy"):
-            bound = given[:1]
+            bound, waits = given[:1], len(found) == 2
         elif name in INDEXED:
             indices = tensors(args[1])
             if noted(args[0]) == CPU and CUDA in map(noted, indices):
                 raise RuntimeError(INDICES)
             bound = given[:1] + [t for t in tensors(args[2:]) if t.dim() or noted(t) == CUDA]
+            waits = any(t.dtype == torch.bool or noted(t) != CUDA for t in indices)
         elif pointwise and len(found) == 2:  # numbers that are only read may be anywhere
             bound = given[:written] + [t for t in given if t.dim() or noted(t) == CUDA]
         if len(found) == 2:
@@ -166,6 +185,8 @@ class _Operations(TorchDispatchMode):
         if len(found) == 2:
             raise RuntimeError(f"{MIXED}, cuda:0 and cpu! (in {func})")
         if CUDA in found:
+            if waits:
+                self.wait()
             dtype = given[-1].dtype
             if name in PRODUCTS and dtype in WHOLE:
                 raise RuntimeError(f'"addmm_cuda" not implemented for {dtype}')
@@ -209,7 +230,8 @@ class Generator(torch._C.Generator):
 @contextmanager
 def emulated() -> Iterator[_Operations]:
     """Emulate one CUDA device, for `device="cuda"`."""
-    calls, operations, backward = _Calls(), _Operations(), BackwardCFunction.apply
+    operations, backward = _Operations(), BackwardCFunction.apply
+    calls = _Calls(operations.wait)
 
     def to(tensor: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         device, first = kwargs.pop("device", None), args[0] if args else kwargs.pop("other", None)
@@ -220,6 +242,7 @@ def emulated() -> Iterator[_Operations]:
         out = Base.to(tensor, *args, **kwargs)
         if device is None or torch.device(device).type == (noted(out) or CPU):
             return out
+        operations.wait()
         return _Moved.apply(out, torch.device(device).type)
 
     def numpy(tensor: Tensor, *, force: bool = False) -> Any:
@@ -231,6 +254,13 @@ def emulated() -> Iterator[_Operations]:
         with nullcontext() if _get_current_function_mode() is calls else calls:
             return backward(ctx, *args)
 
+    def grouped(
+        lists: Any, with_indices: bool = False
+    ) -> Any:  # optimisers ask of what no mode sees
+        device = DEVICES[noted(lists[0][0]) or CPU]
+        return {(device, key[1]): own for key, own in by_device(lists, with_indices).items()}
+
+    by_device = torch.optim.Optimizer._group_tensors_by_device_and_dtype
     of_tensors: dict[str, Any] = {"to": to, "type_as": to, "numpy": numpy}
     of_tensors |= {name: lambda tensor, *_, at=name, **__: to(tensor, at) for name in DEVICES}
     of_tensors["device"] = property(lambda tensor: DEVICES[noted(tensor) or operations.default])
@@ -246,7 +276,10 @@ def emulated() -> Iterator[_Operations]:
         stack.enter_context(mock.patch.multiple(Tensor, **of_tensors))
         stack.enter_context(mock.patch.multiple(torch.cuda, **of_cuda))
         stack.enter_context(mock.patch.multiple(torch, **of_torch))
+        place = torch.optim.Optimizer, "_group_tensors_by_device_and_dtype", staticmethod(grouped)
+        stack.enter_context(mock.patch.object(*place))
         stack.enter_context(mock.patch.object(BackwardCFunction, "apply", go_backward))
+        stack.enter_context(mock.patch.object(graphs, "CudaGraph", Replay))
         stack.enter_context(operations)
         stack.enter_context(calls)
         yield operations

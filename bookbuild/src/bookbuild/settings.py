@@ -11,6 +11,7 @@ PROFILES = ("paper", "smoke")
 DEVICES = ("auto", "cpu", "cuda")
 CELL_TIMEOUT = 7200  # seconds; the longest cell of the book takes minutes on two cores
 CHECKPOINT_INTERVAL = 30.0  # seconds of work that a kill may cost a long run
+GPU_MEMORY_EACH = 4 * 2**30  # bytes; §2 is the largest
 SHORT = 0.1  # seconds; what has ended sooner is not worth a file
 
 
@@ -22,11 +23,17 @@ def core_count() -> int:
 
 
 def default_jobs(device: str) -> int:
-    """Return how many chapters run at once by default: one GPU has one at a time.
+    """Return how many chapters run at once by default.
 
-    On a processor memory, not cores, sets the limit of 4.
+    On a processor memory, not cores, sets the limit of 4. On a GPU a chapter uses two cores, and
+    the memory of the GPU sets a limit as well.
     """
-    return 1 if device == "cuda" else min(core_count(), 4)
+    if device != "cuda":
+        return min(core_count(), 4)
+    import torch
+
+    room = torch.cuda.get_device_properties(0).total_memory // GPU_MEMORY_EACH
+    return max(1, min(6, core_count() // 2, room))
 
 
 @dataclass(frozen=True)
@@ -53,12 +60,8 @@ class Settings:
 
     @property
     def threads_each(self) -> int:
-        """How many threads a chapter may use; its last bits depend on it.
-
-        A chapter on a GPU has one: with more, a sweep would start processes, each with a copy of
-        CUDA on the same GPU.
-        """
-        return 1 if self.device == "cuda" else max(1, core_count() // self.jobs)
+        """How many threads a chapter may use; its last bits depend on it."""
+        return max(1, core_count() // self.jobs)
 
     @property
     def build(self) -> Path:

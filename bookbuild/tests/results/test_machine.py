@@ -5,6 +5,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
@@ -50,11 +51,26 @@ def test_a_chapter_that_declares_cpu_is_the_same_on_every_device() -> None:
     assert chapter_key(elsewhere, settings) != chapter_key(chapter, settings)
 
 
-def test_a_gpu_has_one_chapter_at_a_time_in_one_process() -> None:
-    assert (default_jobs("cuda"), default_jobs("cpu")) == (1, min(core_count(), 4))
-    assert [settings_of("cuda", jobs).jobs for jobs in (None, 2)] == [1, 2]
-    threads = [Settings(ROOT, device=device).threads_each for device in ("cuda", "cpu")]
-    assert threads == [1, core_count()]
+@pytest.mark.parametrize(("cores", "memory", "jobs"), [(16, 80, 6), (2, 80, 1), (16, 8, 2)])
+def test_a_gpu_has_as_many_chapters_as_cores_and_memory_allow(cores, memory, jobs) -> None:
+    properties = mock.Mock(total_memory=memory * 2**30)
+    with (
+        mock.patch("torch.cuda.get_device_properties", return_value=properties),
+        mock.patch("bookbuild.settings.core_count", return_value=cores),
+    ):
+        assert settings_of("cuda", None).jobs == default_jobs("cuda") == jobs
+        assert settings_of("cuda", 2).jobs == 2
+        assert Settings(ROOT, device="cuda", jobs=jobs).threads_each == cores // jobs
+        assert default_jobs("cpu") == min(cores, 4)
+    assert Settings(ROOT).threads_each == core_count()
+
+
+def test_a_process_that_used_no_gpu_tells_nothing_of_one(tmp_path: Path) -> None:
+    order = (
+        f"from bookbuild.results.machine import tell_usage; tell_usage({str(tmp_path / 'told')!r})"
+    )
+    subprocess.run([sys.executable, "-c", order + "; import torch"], check=True)
+    assert not (tmp_path / "told").exists()
 
 
 @pytest.mark.parametrize(

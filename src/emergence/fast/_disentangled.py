@@ -1,12 +1,15 @@
 """The disentangled transformer of Eq. 1, computed from the query's row of layer 2 alone."""
 
+from collections.abc import Sequence
+from functools import cache
+
 import torch
 from jaxtyping import Float
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from emergence.models import Mask, Weights, Windows, allowed_positions, apply, attention
-from emergence.tasks import swap_halves
+from running.graphs import constant
 
 
 def disentangled_output(
@@ -49,9 +52,67 @@ def disentangled_output(
     return _DisentangledOutput.apply(*weights, inputs, mask, windows)
 
 
-class _DisentangledOutput(torch.autograd.Function):
-    """With T the attention of layer 1, the keys of layer 2 are [X | TX] (chapter Cost).
+def disentangled_gradient(
+    weights: Weights,
+    inputs: Float[Tensor, "*runs batch length width"],
+    target: Float[Tensor, "*runs batch dim"],
+    *,
+    mask: Mask = "strict",
+    windows: Windows = (None, None),
+) -> tuple[Float[Tensor, "*runs"], Weights]:
+    """The mean squared error of `disentangled_output` and its gradient, without autograd (§4).
 
+    Args:
+        weights: as `disentangled_output` takes them; no graph is kept of them.
+        inputs: as it takes them.
+        target: the labels that the queries ask for.
+        mask: as it takes it.
+        windows: as it takes them.
+
+    Returns:
+        The loss of each run, a mean over batch and dimensions, and its gradient: the bits are those
+        that autograd gives.
+
+    Raises:
+        ValueError: if the mask is unknown or a window is empty.
+
+    Example:
+        >>> stream = torch.Generator().manual_seed(0)
+        >>> batch = tasks.gaussian_pairs(3, 2, 4, generator=stream)
+        >>> shapes = ((8, 8), (16, 16), (32, 4))
+        >>> zero = models.Weights(*(torch.zeros(s, dtype=torch.float64) for s in shapes))
+        >>> loss, slope = fast.disentangled_gradient(zero, batch.inputs, batch.target)
+        >>> bool(loss == batch.target.square().mean()), float(slope.w1.norm())
+        (True, 0.0)
+    """
+    with torch.no_grad():
+        output, kept = _forward(*weights, inputs, mask, windows)
+        error = output - target
+        loss = error.square().mean(dim=(-2, -1))
+        count = error.shape[-2] * error.shape[-1]
+        return loss, Weights(*_backward(kept, (error * 2.0).mul_(1 / count), mask))
+
+
+class _DisentangledOutput(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, w1, w2, w3, x, mask, windows):
+        output, kept = _forward(w1, w2, w3, x, mask, windows)
+        ctx.save_for_backward(*kept)
+        ctx.mask = mask
+        return output
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx, d_output):
+        return *_backward(ctx.saved_tensors, d_output, ctx.mask), None, None, None
+
+
+def _forward(
+    w1: Tensor, w2: Tensor, w3: Tensor, x: Tensor, mask: Mask, windows: Windows
+) -> tuple[Tensor, tuple[Tensor, ...]]:
+    """The prediction, and what the gradient needs.
+
+    With T the attention of layer 1, the keys of layer 2 are [X | TX] (chapter Cost).
     The query's vector [u | v] meets them as Xu + T(Xv) and retrieves [wX | (wT)X], so that T only
     multiplies single vectors. Its gradient is therefore a sum of two outer products, which the
     softmax turns into three. Vectors over positions are rows: T multiplies those faster.
@@ -59,51 +120,52 @@ class _DisentangledOutput(torch.autograd.Function):
     Under the strict mask nobody looks at the query, so its column is left out: T has one row more
     than columns, and what is left, an even number, also suits the processor.
     """
-
-    @staticmethod
-    def forward(ctx, w1, w2, w3, x, mask, windows):
-        seen = _seen(x, mask)
-        columns = seen.mT.contiguous()
-        pattern = _pattern(apply(x, w1) @ columns, mask, windows[0])
-        query = torch.cat([x[..., -1:, :], pattern[..., -1:, :] @ seen], dim=-1)
-        xu, xv = (_halves(apply(query, w2)) @ columns).split(1, dim=-2)
-        found = xv @ _seen(pattern, mask).mT
+    seen = _seen(x, mask)
+    columns = seen.mT.contiguous()
+    pattern = _pattern(apply(x, w1) @ columns, mask, windows[0])
+    query = torch.cat([x[..., -1:, :], pattern[..., -1:, :] @ seen], dim=-1)
+    xu, xv = (_halves(apply(query, w2)) @ columns).split(1, dim=-2)
+    found = xv @ _seen(pattern, mask).mT
+    scores = xu + found
+    if windows[1] is None:
+        w = scores.softmax(dim=-1)  # the query sees all that is left
+    else:
         allowed = allowed_positions(x.shape[-2], mask, x.device, windows[1])
-        w = attention(xu + found, allowed[-1:, : found.shape[-1]])
-        stream = torch.cat([query, _both(w, _seen(pattern, mask), seen)], dim=-1)
-        ctx.save_for_backward(w2, w3, x, columns, pattern, query, xv, found, w, stream)
-        ctx.mask = mask
-        return apply(stream, w3).squeeze(-2)
+        w = attention(scores, allowed[-1:, : found.shape[-1]])
+    stream = torch.cat([query, _both(w, _seen(pattern, mask), seen)], dim=-1)
+    output = apply(stream, w3).squeeze(-2)
+    return output, (w2, w3, x, columns, pattern, query, xv, found, w, stream)
 
-    @staticmethod
-    @once_differentiable
-    def backward(ctx, d_output):
-        w2, w3, x, columns, pattern, query, xv, found, w, stream = ctx.saved_tensors
-        width = x.shape[-1]
-        seen, keys = _seen(x, ctx.mask), _seen(pattern, ctx.mask)
-        d_output = d_output.unsqueeze(-2)
-        d_query, d_retrieved = apply(d_output, w3.mT).split(2 * width, dim=-1)
-        d_w, d_wt = (_halves(d_retrieved) @ columns).split(1, dim=-2)
-        through = d_wt @ keys.mT
-        d_w = d_w + through
-        d_scores = w * (d_w - (w * d_w).sum(dim=-1, keepdim=True))
-        d_looking_for = _both(d_scores, keys, seen)
-        d_query = d_query + apply(d_looking_for, w2.mT)
 
-        # dT = w (x) d_wt + d_scores (x) xv, and the softmax subtracts its mean under each row of T
-        mean = w * through + d_scores * found
-        left = torch.cat([w, d_scores, -mean], dim=-2)
-        right = torch.cat([d_wt, xv, torch.ones_like(xv)], dim=-2)
-        left = torch.nn.functional.pad(left, (0, x.shape[-2] - seen.shape[-2]))
-        d_pattern = left.mT @ right
-        d_last = d_query[..., width:] @ columns
-        last = pattern[..., -1:, :]
-        d_pattern[..., -1:, :] += d_last - (last * d_last).sum(dim=-1, keepdim=True)
-        d_pattern *= pattern
-        return (
-            _outer(x, d_pattern @ seen), _outer(query, d_looking_for), _outer(stream, d_output),
-            None, None, None,
-        )  # fmt: skip
+def _backward(
+    kept: Sequence[Tensor], d_output: Float[Tensor, "*runs batch dim"], mask: Mask
+) -> tuple[Tensor, Tensor, Tensor]:
+    """The gradient of the three matrices."""
+    w2, w3, x, columns, pattern, query, xv, found, w, stream = kept
+    width = x.shape[-1]
+    seen, keys = _seen(x, mask), _seen(pattern, mask)
+    d_output = d_output.unsqueeze(-2)
+    d_query, d_retrieved = apply(d_output, w3.mT).split(2 * width, dim=-1)
+    d_w, d_wt = (_halves(d_retrieved) @ columns).split(1, dim=-2)
+    through = d_wt @ keys.mT
+    d_w = d_w + through
+    d_scores = w * (d_w - (w * d_w).sum(dim=-1, keepdim=True))
+    d_looking_for = _both(d_scores, keys, seen)
+    d_query = d_query + apply(d_looking_for, w2.mT)
+
+    # dT = w (x) d_wt + d_scores (x) xv, and the softmax subtracts its mean under each row of T
+    mean = w * through + d_scores * found
+    left = torch.cat([w, d_scores, mean], dim=-2)
+    right = torch.cat([d_wt, xv, constant(-1.0, x.device, x.dtype).expand_as(xv)], dim=-2)
+    if unseen := x.shape[-2] - seen.shape[-2]:
+        zeros = constant(0.0, x.device, x.dtype).expand(*left.shape[:-1], unseen)
+        left = torch.cat([left, zeros], dim=-1)
+    d_pattern = left.mT @ right
+    d_last = d_query[..., width:] @ columns
+    last = pattern[..., -1:, :]
+    d_pattern[..., -1:, :] += d_last - (last * d_last).sum(dim=-1, keepdim=True)
+    d_pattern *= pattern
+    return _outer(x, d_pattern @ seen), _outer(query, d_looking_for), _outer(stream, d_output)
 
 
 def _seen(positions: Float[Tensor, "*any length n"], mask: Mask) -> Float[Tensor, "*any seen n"]:
@@ -115,15 +177,21 @@ def _pattern(
     scores: Float[Tensor, "*any length seen"], mask: Mask, window: int | None = None
 ) -> Float[Tensor, "*any length seen"]:
     """`models.attention` of a whole layer; overwrites the scores."""
-    length, seen = scores.shape[-2:]
-    allowed = allowed_positions(length, mask, scores.device, window)[:, :seen]
-    scores += torch.zeros_like(allowed, dtype=scores.dtype).masked_fill_(
-        ~allowed, torch.finfo(scores.dtype).min
-    )
+    scores += _hidden(scores.shape[-2:], mask, window, scores.device, scores.dtype)
     pattern = scores.softmax(dim=-1)
     if mask == "strict":
         pattern[..., 0, :] = 0  # nothing to look at
     return pattern
+
+
+@cache
+def _hidden(
+    shape: torch.Size, mask: Mask, window: int | None, device: torch.device, dtype: torch.dtype
+) -> Float[Tensor, "length seen"]:
+    """What hides positions from one another when it is added to scores."""
+    allowed = allowed_positions(shape[0], mask, device, window)[:, : shape[1]]
+    zeros = torch.zeros(shape, device=device, dtype=dtype)
+    return zeros.masked_fill_(~allowed, torch.finfo(dtype).min)
 
 
 def _halves(rows: Float[Tensor, "*any 1 n"]) -> Float[Tensor, "*any 2 n/2"]:
@@ -145,51 +213,3 @@ def _outer(
 ) -> Float[Tensor, "*runs n m"]:
     """The gradient of a matrix that `apply` multiplied with `left`."""
     return left.flatten(-3, -2).mT @ right.flatten(-3, -2)
-
-
-def induction_head_output(
-    pseudo: Float[Tensor, "*runs 3"],
-    inputs: Float[Tensor, "*runs batch length width"],
-    *,
-    mask: Mask = "strict",
-) -> Float[Tensor, "*runs batch dim"]:
-    """The prediction of Eq. 1 where only alpha_3, beta_2 and gamma_3 are not zero (§6).
-
-    Args:
-        pseudo: alpha_3, beta_2 and gamma_3, of one network or of several runs.
-        inputs: sequences of 2N + 1 rows of width 2D (Eqs. 3, 4), of the device and type of the
-            pseudo-parameters; each run has its own.
-        mask: `strict`, where a position does not attend to itself (App. B.2), or `causal`, where it
-            does.
-
-    Returns:
-        The prediction at the query item. Differentiable once, and with respect to the three.
-
-    Raises:
-        ValueError: if the inputs require a gradient or the mask is unknown.
-
-    Example:
-        >>> stream = torch.Generator().manual_seed(0)
-        >>> batch = tasks.orthonormal_pairs(3, 2, 4, generator=stream)
-        >>> head = torch.tensor([20.0, 40.0, 1.0], dtype=torch.float64)  # all attention in place
-        >>> torch.allclose(fast.induction_head_output(head, batch.inputs), batch.target)
-        True
-    """
-    # Positions alone steer layer 1, contents alone layer 2 and the output: no weight is formed.
-    if inputs.requires_grad:
-        raise ValueError(
-            "the fast method has no gradient for inputs; use models.disentangled_output"
-        )
-    alpha, beta, gamma = pseudo[..., None, None, None, :].unbind(dim=-1)
-    content, position = _seen(inputs, mask).chunk(2, dim=-1)
-    places = position @ swap_halves(position).mT.contiguous()
-    pattern = _pattern(alpha.detach() * places, mask)
-    similarity = inputs[..., -1:, : content.shape[-1]] @ content.mT
-    found = similarity @ pattern.mT
-    # The derivative by alpha is a covariance under T, so that autograd needs no square array.
-    weighted = places * pattern
-    slope = similarity @ weighted.mT - found * weighted.sum(dim=-1)[..., None, :]
-    found = found + slope * (alpha - alpha.detach())
-    allowed = allowed_positions(inputs.shape[-2], mask, inputs.device)
-    w = attention(beta * found, allowed[-1:, : found.shape[-1]])
-    return (gamma * (w @ content)).squeeze(-2)

@@ -1,10 +1,11 @@
 """Training of the disentangled transformer (§4, Apps. C, D): many seeds at once, with records."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import NamedTuple, get_args
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from emergence import fast, subspace, tasks
@@ -82,40 +83,44 @@ def train_minimal(
     rows: list[tuple[int, Tensor, Tensor, Tensor]] = []  # step, coordinates, norm outside, loss
     kept: list[tuple[int, Tensor, Tensor, Tensor]] = []  # step, W1, W2, W3
 
-    def keep(step: int) -> None:
-        if step in settings.snapshots:
+    def step(recorded: bool, *batch: Tensor) -> tuple[Tensor, tuple[Tensor, ...] | None]:
+        batch = batch or stacked_batches(settings, streams, dtype)
+        loss, gradient = minimal_step(network, parameters, *batch)
+        row = (*network.coordinates(parameters), loss) if recorded else None
+        network.descend(parameters, gradient)
+        torch.minimum(least, loss, out=least)
+        return loss, row
+
+    until = -torch.inf if settings.until_loss is None else settings.until_loss
+
+    def emerged() -> Bool[Tensor, ""]:
+        return least.max() <= until
+
+    def keep(made: int) -> None:
+        if not emerged():
             w1, w2, w3 = (part.detach().cpu().clone() for part in network.weights(parameters))
-            kept.append((step, w1, w2, w3))
+            kept.append((made, w1, w2, w3))
 
-    def emerged() -> bool:
-        return settings.until_loss is not None and bool(least.max() <= settings.until_loss)
-
-    task = Task.of(train_minimal, settings=settings, seeds=seeds, method=method, dtype=str(dtype))
-    for step in loop.steps(
-        task,
+    decomposed = settings.data == "orthonormal"
+    loop.descend(
+        Task.of(train_minimal, settings=settings, seeds=seeds, method=method, dtype=str(dtype)),
         settings.steps,
         label,
-        ended=emerged,
+        step,
+        rows=rows,
+        every=settings.record_every,
+        ended=None if settings.until_loss is None else emerged,
+        stops=sorted(settings.snapshots),
+        at_stop=keep,
+        draw=partial(stacked_batches, settings, streams, dtype) if decomposed else None,
         parameters=tuple(parameters),
         streams=tuple(streams),
         least=least,
-        rows=rows,
         snapshots=kept,
-    ):
-        keep(step)
-        loss, gradient = minimal_step(
-            network, parameters, *stacked_batches(settings, streams, dtype)
-        )
-        loop.check_finite(loss, label, step)
-        if step % settings.record_every == 0:
-            rows.append((step, *network.coordinates(parameters), loss))
-        network.descend(parameters, gradient)
-        torch.minimum(least, loss, out=least)
-    if not emerged():
-        keep(settings.steps)
+    )
     recorded, *columns = zip(*rows, strict=True)
     pseudo, outside, losses = (
-        torch.stack([row.cpu() for row in column], dim=1) for column in columns
+        torch.stack([row.to(device) for row in column], dim=1).cpu() for column in columns
     )
     return MinimalRecord(
         torch.tensor(recorded), pseudo, outside, losses,
@@ -146,6 +151,10 @@ def minimal_step(
         >>> tuple(loss.shape), len(gradient)
         ((1,), 3)
     """
+    if isinstance(network, Full) and network.method == "fast":
+        mask, windows = network.settings.mask, network.settings.windows
+        weights = network.weights(parameters)
+        return fast.disentangled_gradient(weights, inputs, target, mask=mask, windows=windows)
     free = [parameter.detach().requires_grad_() for parameter in parameters]
     error = network.output(free, inputs) - target
     loss = error.square().mean(dim=(-2, -1))
@@ -175,15 +184,11 @@ def stacked_batches(
         >>> tuple(inputs.shape), tuple(targets.shape)
         ((2, 8, 5, 8), (2, 8, 4))
     """
-    batches = [
-        SAMPLERS[settings.data](
-            settings.batch_size, settings.n_pairs, settings.dim,
-            generator=stream, query=settings.query, copies=settings.copies, dtype=dtype,
-        )
-        for stream in streams
-    ]  # fmt: skip
-    inputs, targets, _ = zip(*batches, strict=True)
-    return torch.stack(inputs), torch.stack(targets)
+    batch = SAMPLERS[settings.data](
+        settings.batch_size, settings.n_pairs, settings.dim,
+        generator=streams, query=settings.query, copies=settings.copies, dtype=dtype,
+    )  # fmt: skip
+    return batch.inputs, batch.target
 
 
 @kept

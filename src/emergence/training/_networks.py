@@ -11,6 +11,7 @@ from torch import Tensor
 from emergence import fast, models
 from emergence.models import Weights
 from emergence.subspace import HEAD, INDUCTION_HEAD, NAMES, PseudoParameters, embed, project
+from running.graphs import constant
 
 from ._settings import Method, MinimalTraining
 
@@ -79,8 +80,8 @@ class Full:
         return pseudo.stacked(), outside
 
     def descend(self, parameters: Parameters, gradient: Parameters) -> None:
-        for parameter, slope in zip(parameters, gradient, strict=True):
-            parameter -= self.settings.learning_rate * slope
+        shift = torch._foreach_mul(list(gradient), self.settings.learning_rate)
+        torch._foreach_sub_(list(parameters), shift)
         if self.settings.held:
             for parameter, kept in zip(parameters, self._hold(parameters), strict=True):
                 parameter.copy_(kept)
@@ -121,7 +122,7 @@ class Constrained:
         in_use = {*self.settings.trained, *dict(self.settings.held)}
         whole = self.settings.windows == (None, None)
         if self.method == "fast" and whole and in_use <= set(INDUCTION_HEAD):
-            head = parameters[0][..., HEAD]
+            head = parameters[0][..., constant(tuple(HEAD), parameters[0].device)]
             return fast.induction_head_output(head, inputs, mask=self.settings.mask)
         return _output(self.settings, self.method, self.weights(parameters), inputs)
 
@@ -129,11 +130,12 @@ class Constrained:
         return parameters[0].detach().clone(), parameters[0].new_zeros(len(parameters[0]))
 
     def descend(self, parameters: Parameters, gradient: Parameters) -> None:
-        free = torch.tensor([float(name in self.settings.trained) for name in NAMES])
+        named = tuple(float(name in self.settings.trained) for name in NAMES)
+        free = constant(named, parameters[0].device, parameters[0].dtype)
         # A pseudo-parameter's matrix has squared norm D, so its coordinate of the gradient is 1/D
         # of the derivative.
         rate = self.settings.learning_rate / self.settings.dim
-        parameters[0].sub_(rate * free.to(parameters[0]) * gradient[0])
+        parameters[0].sub_(rate * free * gradient[0])
 
 
 def _output(settings: MinimalTraining, method: Method, weights: Weights, inputs: Tensor) -> Tensor:

@@ -12,6 +12,7 @@ from emergence.models import AttentionOnlyTransformer, Mask
 from running import loop
 from running.cache import Task
 from running.devices import generator
+from running.graphs import recordable
 
 from ._minimal import check_method
 from ._settings import Method, Reader, Start, TokenTraining
@@ -74,31 +75,39 @@ def train_tokens(
     if start:
         start(model)
     optimiser = token_optimiser(settings, model)
-    rows: list[tuple[Tensor, Tensor]] = []  # loss, accuracy
+    least = torch.full((), torch.inf, device=device)  # of the losses so far
+    rows: list[tuple[int, Tensor, Tensor]] = []  # step, loss, accuracy
     found: list[tuple[int, Any]] = []
 
-    def emerged() -> bool:
-        return settings.until_loss is not None and bool(rows[-1][0] <= settings.until_loss)
+    def step(recorded: bool) -> tuple[Tensor, tuple[Tensor, ...]]:
+        row = token_step(settings, model, optimiser, stream, method)
+        torch.minimum(least, row[0], out=least)
+        return row[0], row
 
-    for step in loop.steps(
+    def look(made: int) -> None:
+        if read is not None and (not found or found[-1][0] < made):
+            found.append((made, read(model)))
+
+    until = settings.until_loss
+    made = loop.descend(
         Task.of(train_tokens, settings=settings, seed=seed, method=method, start=start, read=read),
         settings.steps,
         label,
-        ended=emerged,
+        step,
+        rows=rows,
+        ended=None if until is None else lambda: least <= until,
+        stops=range(0, settings.steps, read.every) if read else (),
+        at_stop=look,
         parameters=tuple(model.parameters()),
         optimiser=optimiser,
         stream=stream,
-        rows=rows,
+        least=least,
         found=found,
-    ):
-        if read is not None and step % read.every == 0:
-            found.append((step, read(model)))
-        rows.append(token_step(settings, model, optimiser, stream, method))
-        loop.check_finite(rows[-1][0], label, step)
-    if read is not None:
-        found.append((len(rows), read(model)))
+    )
+    look(made)
+    _, *columns = zip(*rows, strict=True)
     losses, accuracies = (
-        torch.stack([row.cpu() for row in column]) for column in zip(*rows, strict=True)
+        torch.stack([row.to(device) for row in column]).cpu() for column in columns
     )
     return TokenRecord(losses, accuracies, model, dict(found))
 
@@ -150,12 +159,13 @@ def token_optimiser(
     """
     if settings.optimiser == "sgd":
         return torch.optim.SGD(model.parameters(), lr=settings.learning_rate, fused=True)
-    return torch.optim.AdamW(
+    adamw = torch.optim.AdamW(
         model.parameters(),
         lr=settings.learning_rate,
         weight_decay=settings.weight_decay,
         fused=True,
     )
+    return recordable(adamw)
 
 
 def token_step(

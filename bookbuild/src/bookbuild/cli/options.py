@@ -51,7 +51,9 @@ RESULTS: Any = click.option(
     "--results", help="a file, folder or address of published results, to use where they fit"
 )
 JOBS = whole(
-    "--jobs", "how many at once; by default one for each core, of chapters up to 4; one on a GPU"
+    "--jobs",
+    "how many at once; by default one for each core, of chapters up to 4; on a GPU one for two "
+    "cores, up to 6",
 )
 
 

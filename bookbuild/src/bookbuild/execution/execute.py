@@ -28,7 +28,7 @@ from bookbuild.source.chapters import BOOK, Chapter
 
 from .display import Display
 from .fork_server import ForkServer
-from .worker import END_FILE, ENTRY, INPUT_FILE, KERNEL, LOG_FILE, ORDER_FILE
+from .worker import END_FILE, ENTRY, GPU_FILE, INPUT_FILE, KERNEL, LOG_FILE, ORDER_FILE
 
 COMMAND = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
 SPEC = {"argv": COMMAND, "display_name": "Python 3", "language": "python"}
@@ -36,6 +36,7 @@ TELL_VERSIONS = """import json, bookbuild.reporting.provenance as told, pathlib
 pathlib.Path({!r}).write_text(json.dumps(told.versions())); del json, pathlib, told
 """
 LONGEST = 78  # bytes of a folder for sockets, whose paths may have 103 on macOS
+TELL_USAGE = "from bookbuild.results.machine import tell_usage; tell_usage({!r}); del tell_usage\n"
 VERSIONS_FILE = "versions.json"
 ASKED_FILE = "asked.txt"
 PROGRESS_FILE = "progress.jsonl"
@@ -126,6 +127,7 @@ def _order(chapter: Chapter, folder: Path, settings: Settings) -> None:
         ORDER_FILE: json.dumps(order),
         f"{startup}/cache.py": cache.STARTUP,
         f"{startup}/versions.py": TELL_VERSIONS.format(str(folder / VERSIONS_FILE)),
+        f"{startup}/usage.py": TELL_USAGE.format(str(folder / GPU_FILE)),
         f"{kernel}/kernel.json": json.dumps(SPEC),
     }.items():
         write_whole(folder / name, text.encode())

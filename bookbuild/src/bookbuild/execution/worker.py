@@ -11,6 +11,7 @@ import resource
 import sys
 import tempfile
 import traceback
+from contextlib import suppress
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
@@ -31,14 +32,15 @@ from bookbuild.results.executed import NOTEBOOK_FILE
 BOOK = __name__.partition(".")[0]
 KERNEL = "python3"
 ORDER_FILE, INPUT_FILE, END_FILE, LOG_FILE = "order.json", "input.ipynb", "end.json", "log.txt"
+GPU_FILE = "gpu.json"  # what the kernel used of a GPU, if it used one
 ENTRY = "entry"  # the folder of what becomes the chapter's entry
 
 
 def main(folder: str, *, forks: bool = False) -> int:
     """Execute the notebook in a folder as its order says, in a kernel forked or started.
 
-    Returns 0, or 1. How it ended is in a file beside the order: the most bytes of memory that the
-    kernel held, or the cause of a failure and its cell.
+    Returns 0, or 1. How it ended is in a file beside the order: what the kernel
+    used, or the cause of a failure and its cell.
     """
     place = Path(folder)
     order = json.loads((place / ORDER_FILE).read_text(encoding="utf-8"))
@@ -59,6 +61,8 @@ def main(folder: str, *, forks: bool = False) -> int:
             _execute(place / INPUT_FILE, output, order, f"{runtime}/kernel")
             peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
             end = {"memory": peak * (1 if sys.platform == "darwin" else 1024)}
+            with suppress(FileNotFoundError):
+                end |= json.loads((place / GPU_FILE).read_text(encoding="utf-8"))
         except Exception as error:  # whatever it is, the build has to name it
             end = _where(output) | {"cause": _cause(error, order["timeout"])}
             traceback.print_exc()

@@ -25,7 +25,7 @@ class Entry:
     """An executed chapter: its files (notebook, measures, figures), its origin, its key.
 
     The origin names chapter, profile, device, seed, commit, versions, date, seconds and what it
-    used: see `execution.usage`.
+    used: `memory` in bytes, and what `machine.tell_usage` tells of a GPU.
     """
 
     files: Mapping[str, bytes]

@@ -1,7 +1,10 @@
 """The machine a result was made on, as far as its last bits depend on it."""
 
+import atexit
+import json
 import os
 import platform
+import sys
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -28,6 +31,26 @@ def gpu() -> str:
     return f"{torch.cuda.get_device_name()}, CUDA {torch.version.cuda}"
 
 
+def tell_usage(file: str) -> None:
+    """Have this process write, when it ends, what it used of a GPU, if it used one.
+
+    `gpu_seconds` are those in which the GPU was at work on recorded stretches, `gpu_memory` the
+    most bytes that PyTorch reserved there, and `stepwise` the trainings that were not recorded.
+    """
+    atexit.register(_write_usage, file)
+
+
+def _write_usage(file: str) -> None:
+    torch = sys.modules.get("torch")
+    if torch is None or not torch.cuda.is_initialized():
+        return
+    from running import graphs
+
+    used = {"gpu_seconds": graphs.gpu_seconds(), "gpu_memory": torch.cuda.max_memory_reserved()}
+    told = used | ({"stepwise": graphs.stepwise} if graphs.stepwise else {})
+    Path(file).write_text(json.dumps(told), encoding="utf-8")
+
+
 def pin(device: str) -> None:
     """Have a GPU give the same bits again; a processor with as many threads does so anyway.
 
@@ -40,4 +63,6 @@ def pin(device: str) -> None:
     import torch
 
     torch.use_deterministic_algorithms(True, warn_only=True)
+    # nothing reads fresh memory, and filling it is a kernel for every array
+    torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
     torch.set_float32_matmul_precision("highest")  # no TF32

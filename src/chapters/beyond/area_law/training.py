@@ -42,22 +42,26 @@ def train_curriculum(
     n, dim = settings.n_pairs, settings.dim
     network = Full(MinimalTraining(n, dim, settings.batch_size, settings.steps), "fast")
     weights = network.start(streams, torch.float32)
-    rows: list[Tensor] = []
-    task = Task.of(train_curriculum, settings=settings, seeds=seeds)
-    for step in loop.steps(
-        task, settings.steps, label, weights=tuple(weights), streams=tuple(streams), rows=rows
-    ):
-        batches = [
-            tasks.gaussian_pairs(settings.batch_size, n, dim, generator=stream, dtype=torch.float32)
-            for stream in streams
-        ]
-        inputs = torch.stack([batch.inputs for batch in batches])
-        target = torch.stack([batch.target for batch in batches])
-        if step < settings.ahead:
+    sizes = settings.batch_size, n, dim
+    rows: list[tuple[int, Tensor]] = []  # step, loss
+
+    def step(recorded: bool, ahead: bool) -> tuple[Tensor, tuple[Tensor]]:
+        inputs, target, _ = tasks.gaussian_pairs(*sizes, generator=streams, dtype=torch.float32)
+        if ahead:
             inputs[..., -1, :dim] = inputs[..., 0, :dim]
             target = inputs[..., 1, :dim].clone()
         loss, gradient = minimal_step(network, weights, inputs, target)
-        loop.check_finite(loss, label, step)
-        rows.append(loss if step >= settings.ahead else torch.full_like(loss, torch.nan))
         network.descend(weights, gradient)
-    return torch.stack([row.cpu() for row in rows], dim=1).numpy()
+        return loss, (torch.full_like(loss, torch.nan) if ahead else loss,)
+
+    loop.descend(
+        Task.of(train_curriculum, settings=settings, seeds=seeds),
+        settings.steps,
+        label,
+        step,
+        rows=rows,
+        phase=lambda at: at < settings.ahead,
+        weights=tuple(weights),
+        streams=tuple(streams),
+    )
+    return torch.stack([loss.to(device) for _, loss in rows], dim=1).cpu().numpy()

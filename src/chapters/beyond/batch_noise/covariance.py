@@ -16,6 +16,7 @@ from torch import Tensor
 
 from emergence import subspace
 from emergence.models import Weights
+from running.graphs import constant
 
 TILES = ((2, 2), (4, 4), (8, 1))  # blocks of D x D in W1, W2 and W3 (Eqs. 6-8)
 BLOCKS = 28
@@ -85,11 +86,23 @@ def moments(a: Sequence[Tensor], b: Sequence[Tensor]) -> Joint:
     return Joint(found[0] * d / (d + 1), found[1] * d / max(1, d - 1), found[2])
 
 
-def drawn(covariance: Joint, draws: int, dim: int, stream: torch.Generator) -> list[Tensor]:
+def roots(covariance: Joint) -> list[Float[Tensor, "spaces blocks blocks"]]:
+    """Matrices whose squares are a covariance, in single precision, where it lies.
+
+    What is below zero in it, by its estimate, is taken for zero.
+    """
+    parts = []
+    for own in covariance:
+        values, vectors = torch.linalg.eigh(own)
+        parts.append((vectors * values.clamp(min=0).sqrt().unsqueeze(-2)).to(torch.float32))
+    return parts
+
+
+def drawn(roots: Sequence[Tensor], draws: int, dim: int, stream: torch.Generator) -> list[Tensor]:
     """Gaussian weights outside the subspace (Theorem 1) with a covariance.
 
     Args:
-        covariance: of any device; what is below zero in it, by its estimate, is taken for zero.
+        roots: of the covariance, on the device of the weights.
         draws: networks, >= 1.
         dim: D, even.
         stream: of the random numbers, on the device of the weights.
@@ -99,10 +112,8 @@ def drawn(covariance: Joint, draws: int, dim: int, stream: torch.Generator) -> l
     """
     half = dim // 2
     parts = []
-    for own in covariance:
-        values, vectors = torch.linalg.eigh(own)
-        root = (vectors * values.clamp(min=0).sqrt().unsqueeze(-2)).to(stream.device, torch.float32)
-        shape = draws, own.shape[0], own.shape[-1], half**2
+    for root in roots:
+        shape = draws, root.shape[0], root.shape[-1], half**2
         entries = root @ torch.randn(shape, generator=stream, device=stream.device)
         parts.append(entries.unflatten(-1, (half, half)))
     symmetric, antisymmetric, mixed = parts
@@ -158,5 +169,5 @@ def _sectors(weights: Sequence[Tensor]) -> Float[Tensor, "draws 28 2 2 half half
 
 def _turned(tiles: Tensor, indices: str) -> Tensor:
     """From halves of vectors to eigenspaces of M, or back, on both sides of each block."""
-    half = torch.tensor([[1.0, 1.0], [1.0, -1.0]], dtype=tiles.dtype, device=tiles.device) / 2**0.5
+    half = constant((1.0, 1.0, 1.0, -1.0), tiles.device, tiles.dtype).view(2, 2) / 2**0.5
     return torch.einsum(indices, tiles, half, half)

@@ -1,7 +1,7 @@
 """The effect of the noise of batches on a training, computed from its second moments."""
 
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from jaxtyping import Float, Int
@@ -10,7 +10,7 @@ from torch import Tensor
 from emergence import subspace
 from emergence.subspace import NAMES, PseudoParameters
 from emergence.training import Full, MinimalTraining, minimal_step, stacked_batches
-from running import loop
+from running import graphs, loop
 from running.cache import Task
 from running.devices import generator
 
@@ -87,20 +87,13 @@ def follow_noise(
     pseudo = torch.zeros(len(NAMES), dtype=torch.float64)
     covariance = joint.no_covariance()
     rows: list[tuple[int, Tensor, Tensor, Tensor]] = []  # step, coordinates, variances, loss
-    task = Task.of(
-        follow_noise, settings=settings, seed=seed, draws=draws, sequences=sequences, noise=noise
-    )
-    for step in loop.steps(
-        task,
-        settings.steps,
-        label,
-        pseudo=pseudo,
-        covariance=covariance,
-        stream=stream,
-        rows=rows,
-    ):
-        apart = joint.drawn(covariance, draws, dim, stream)
-        inside = subspace.embed(PseudoParameters.unstack(pseudo.to(device, dtype)), dim)
+    here = torch.zeros(len(NAMES), device=device, dtype=dtype)  # the coordinates on the device
+    there = [part.to(device, dtype) for part in covariance]  # and the roots of the covariance
+
+    def estimates() -> tuple[Tensor, Tensor, list[Tensor]]:
+        """The mean loss, the mean slope of the coordinates, and the change of the covariance."""
+        apart = joint.drawn(there, draws, dim, stream)
+        inside = subspace.embed(PseudoParameters.unstack(here), dim)
         weights = [p + e for p, e in zip(inside, apart, strict=True)]
         losses, slopes = zip(
             *(
@@ -109,21 +102,40 @@ def follow_noise(
             ),
             strict=True,
         )
-        loss = torch.stack(losses).mean()
-        loop.check_finite(loss, label, step)
-        rows.append((step, pseudo.clone(), joint.variances(covariance), loss))
         (first, g1), (second, g2) = (joint.split(slope) for slope in slopes)
-        pseudo.sub_(rate * ((first + second) / 2).mean(dim=0).cpu().double())
+        loss, slope = torch.stack(losses).mean(), ((first + second) / 2).mean(dim=0)
         if not noise:
-            continue
+            return loss, slope, []
         apart, g1, g2 = (joint.in_parts(x) for x in (apart, g1, g2))
         square = joint.moments(g1, g2)  # of the mean gradient: the scatters are independent
         own = [joint.moments(g, g) for g in (g1, g2)]
         along = [joint.moments(apart, g) for g in (g1, g2)]  # each the mean of E g and g E
-        for part, s, a, b, p, q in zip(covariance, square, *own, *along, strict=True):
+        changes = []
+        for s, a, b, p, q in zip(square, *own, *along, strict=True):
             scatter = sequences * ((a + b) / 2 - s)
-            change = rate**2 * (s + scatter / settings.batch_size) - rate * (p + q)
-            part.add_(change.cpu().double())
+            changes.append(rate**2 * (s + scatter / settings.batch_size) - rate * (p + q))
+        return loss, slope, changes
+
+    task = Task.of(
+        follow_noise, settings=settings, seed=seed, draws=draws, sequences=sequences, noise=noise
+    )
+    parts: dict[str, Any] = {
+        "pseudo": pseudo,
+        "covariance": covariance,
+        "stream": stream,
+        "rows": rows,
+    }
+    with graphs.repeated(estimates, [stream], label) as estimated:
+        for step in loop.steps(task, settings.steps, label, **parts):
+            here.copy_(pseudo)
+            for root, own in zip(there, joint.roots(covariance), strict=True):
+                root.copy_(own)
+            loss, slope, changes = estimated()
+            loop.check_finite(loss, label, step)
+            rows.append((step, pseudo.clone(), joint.variances(covariance), loss.clone()))
+            pseudo.sub_(rate * slope.cpu().double())
+            for part, change in zip(covariance, changes, strict=False):
+                part.add_(change.cpu().double())
     steps, coordinates, variances, loss_of = zip(*rows, strict=True)
     spread = torch.stack([part.cpu() for part in variances])
     return NoiseRecord(

@@ -22,6 +22,7 @@ from torch import Tensor
 from running import loop
 from running.cache import Task
 from running.devices import generator
+from running.graphs import recordable
 
 from .lemma import unit
 
@@ -199,37 +200,40 @@ def train_adam(
     target = torch.arange(e.shape[1], device=device).expand(e.shape[:2])
     network = _network(settings, seeds)
     parameters = [part.to(device).clone().requires_grad_() for part in network.start]
-    optimiser = torch.optim.AdamW(
-        parameters, lr=settings.learning_rate, weight_decay=0.0, fused=True
-    )
+    adamw = torch.optim.AdamW(parameters, lr=settings.learning_rate, weight_decay=0.0, fused=True)
+    optimiser = recordable(adamw)
     best = torch.zeros(len(seeds), dtype=torch.float64, device=device)
     stalled = torch.zeros((), dtype=torch.int64, device=device)  # steps without a rise
+    over = torch.zeros((), dtype=torch.bool, device=device)
 
-    def ended() -> bool:
-        return bool((best.mean() >= settings.least_recall) | (stalled >= settings.patience))
-
-    label = f"{settings.n_pairs} pairs, {'MLP' if settings.width else 'linear'}, AdamW"
-    task = Task.of(train_adam, settings=settings, seeds=seeds)
-    for step in loop.steps(
-        task,
-        settings.steps,
-        label,
-        ended=ended,
-        parameters=tuple(parameters),
-        optimiser=optimiser,
-        best=best,
-        stalled=stalled,
-    ):
+    def step(looked_at: bool) -> tuple[Tensor, None]:
         h = network.values(parameters, e)
         now = scored(h, u, target)
         optimiser.zero_grad()
         h.backward(now.gradient)
         optimiser.step()
-        loop.check_finite(now.loss, label, step)
-        if step % settings.every == 0:
+        if looked_at:
             seen = now.right.double().mean(dim=1)
             stalled.copy_(torch.where((seen <= best).all(), stalled + settings.every, 0))
             torch.maximum(best, seen, out=best)
+            enough = best.mean() >= settings.least_recall
+            over.logical_or_(enough | (stalled >= settings.patience))
+        return now.loss, None
+
+    loop.descend(
+        Task.of(train_adam, settings=settings, seeds=seeds),
+        settings.steps,
+        f"{settings.n_pairs} pairs, {'MLP' if settings.width else 'linear'}, AdamW",
+        step,
+        rows=[],
+        every=settings.every,
+        ended=lambda: over,
+        parameters=tuple(parameters),
+        optimiser=optimiser,
+        best=best,
+        stalled=stalled,
+        over=over,
+    )
     return best.cpu().numpy()
 
 

@@ -19,6 +19,7 @@ from torch import Tensor
 
 from running import loop
 from running.cache import Task
+from running.graphs import recordable
 
 from . import Simulation
 from .markers import incidence, normalise, other_sum, places, same_sum, scale, shape_only
@@ -125,14 +126,17 @@ def simulate(
     Raises ArithmeticError when a run diverges.
     """
     embeddings = start(settings.residues, seeds).to(device, dtype)
-    adam = torch.optim.Adam([embeddings], lr=settings.learning_rate)
+    adam = recordable(torch.optim.Adam([embeddings], lr=settings.learning_rate))
+
+    def step(recorded: bool) -> tuple[Tensor, None]:
+        force = forces(embeddings, mix, width, core)
+        embeddings.grad = -force
+        adam.step()
+        return force, None  # not finite where U is not, whose gradient it is
+
     task = Task.of(
         simulate, settings=settings, seeds=seeds, mix=mix, width=width, core=core, dtype=str(dtype)
     )
-    for step in loop.steps(task, settings.steps, label, embeddings=embeddings, optimiser=adam):
-        force = forces(embeddings, mix, width, core)
-        loop.check_finite(force, label, step)  # as U is, whose gradient it is
-        embeddings.grad = -force
-        adam.step()
+    loop.descend(task, settings.steps, label, step, rows=[], embeddings=embeddings, optimiser=adam)
     loop.check_finite(embeddings, label, settings.steps)
     return normalise(embeddings).cpu()

@@ -35,6 +35,12 @@ def all_markers(n: int) -> Markers:
 
 
 @cache
+def totals(n: int, device: torch.device) -> Int[Tensor, " markers"]:
+    """The class of each marker, on a device."""
+    return all_markers(n).total.to(device)
+
+
+@cache
 def incidence(n: int, dtype: torch.dtype, device: torch.device) -> Float[Tensor, "markers n"]:
     """The matrix that makes markers of embeddings: s = A E, so that A^T f are forces on E."""
     pairs = all_markers(n)

@@ -26,7 +26,7 @@ from running.cache import Task
 from running.memo import kept
 
 from . import Derived
-from .markers import all_markers, incidence, normalise, places, scale, shape_only
+from .markers import incidence, normalise, places, scale, shape_only, totals
 from .training import Network, forward
 
 
@@ -65,7 +65,7 @@ def expected_pair_forces(
     """
     marks = places(embeddings)
     n = len(embeddings)
-    total = all_markers(n).total.to(marks.device)
+    total = totals(n, marks.device)
     weights = (total[:, None] == total).to(marks.dtype) - 1 / n
     length = marks.norm(dim=-1)
     cosine = (marks @ marks.mT) / (length[:, None] * length)
@@ -141,7 +141,9 @@ def motion(
     units = places(normal) @ weights[:2] + weights[2]
     n, total = embeddings.shape[-2], counted.sum(dim=-1)
     hidden = units.relu() * counted[..., None]  # 0 or 1: rows that do not count are 0
-    targets = torch.eye(n, dtype=hidden.dtype, device=hidden.device)[all_markers(n).total] - 1 / n
+    targets = (
+        torch.eye(n, dtype=hidden.dtype, device=hidden.device)[totals(n, hidden.device)] - 1 / n
+    )
     targets = targets * counted[..., None]
     if ridge is None:
         readout = hidden.mT @ targets  # -grad of half the loss by W_2, at W_2 = 0

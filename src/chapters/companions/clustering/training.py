@@ -12,9 +12,10 @@ from torch import Tensor
 
 from running import loop
 from running.cache import Task
+from running.graphs import constant, recordable
 
 from . import Training
-from .markers import Scores, all_markers, incidence, places, scale, score, shape_only
+from .markers import Scores, all_markers, incidence, places, scale, score, shape_only, totals
 
 
 class Network(NamedTuple):
@@ -57,7 +58,9 @@ class Pass(NamedTuple):
         """p - y, the gradient of each marker's loss by its logits."""
         error = self.log_probability.exp()
         total = _totals(error)
-        return error.scatter_add_(-1, total, error.new_tensor(-1.0).expand(total.shape))
+        return error.scatter_add_(
+            -1, total, constant(-1.0, error.device, error.dtype).expand(total.shape)
+        )
 
     def losses(self) -> Float[Tensor, "runs markers"]:
         """The cross-entropy of each marker."""
@@ -92,7 +95,7 @@ def gradient(network: Network, found: Pass, counted: Float[Tensor, "runs markers
 
 
 def _totals(like: Float[Tensor, "runs markers n"]) -> Int[Tensor, "runs markers 1"]:
-    total = all_markers(like.shape[-1]).total.to(like.device)
+    total = totals(like.shape[-1], like.device)
     return total.expand(like.shape[0], -1)[..., None]
 
 
@@ -123,24 +126,41 @@ def train_clustering(
         {"params": [network.embeddings], "weight_decay": of_embeddings},
         {"params": layers, "weight_decay": decay},
     ]
-    optimiser = torch.optim.AdamW(groups, lr=settings.learning_rate, fused=True)
+    adamw = torch.optim.AdamW(groups, lr=settings.learning_rate, fused=True)
+    optimiser = recordable(adamw)
     every = max(1, settings.epochs // settings.records)
     rows: list[tuple] = []  # epoch, and what `_measure` finds
     kept: list[tuple] = []  # epoch, and the parameters
-    task = Task.of(train_clustering, settings=settings, seeds=seeds)
-    for epoch in loop.steps(
-        task, settings.epochs, label, network=network, optimiser=optimiser, rows=rows, kept=kept
-    ):
-        if epoch in settings.snapshots:
-            kept.append((epoch, *_copy(network)))
-        if epoch % every == 0:
-            rows.append((epoch, *_measure(network, trained.to(device))))
+
+    def step(recorded: bool) -> tuple[Tensor, None]:
         found = forward(places(network.embeddings), network[1:])
-        loop.check_finite((found.losses() * weights).sum(), label, epoch)
         slopes = gradient(network, found, weights)
         for part, slope, moves in zip(network, slopes, free, strict=True):
             part.grad = slope if moves else None
         optimiser.step()
+        return (found.losses() * weights).sum(), None
+
+    def look(epoch: int) -> None:
+        if epoch in settings.snapshots:
+            kept.append((epoch, *_copy(network)))
+        if epoch % every == 0:
+            rows.append((epoch, *_measure(network, trained.to(device))))
+
+    loop.descend(
+        Task.of(train_clustering, settings=settings, seeds=seeds),
+        settings.epochs,
+        label,
+        step,
+        rows=rows,
+        stops=sorted(
+            at for at in {*range(0, settings.epochs, every), *settings.snapshots}
+            if at < settings.epochs
+        ),
+        at_stop=look,
+        network=network,
+        optimiser=optimiser,
+        kept=kept,
+    )  # fmt: skip
     last = _measure(network, trained.to(device))
     loop.check_finite(last[0], label, settings.epochs)
     epochs, *columns = zip(*rows, (settings.epochs, *last), strict=True)
@@ -157,7 +177,7 @@ def _copy(network: Network) -> Network:
 def _measure(network: Network, trained: Bool[Tensor, "runs markers"]) -> tuple[Tensor, ...]:
     """Loss of the trained pairs, accuracy on the held-out ones, both scores and the base rate."""
     found = forward(places(network.embeddings), network[1:])
-    total = all_markers(network.embeddings.shape[-2]).total.to(trained.device)
+    total = totals(network.embeddings.shape[-2], trained.device)
     right = found.log_probability.argmax(dim=-1) == total
     loss = (found.losses() * trained).sum(dim=-1) / trained.sum(dim=-1)
     accuracy = (right & ~trained).sum(dim=-1) / (~trained).sum(dim=-1)

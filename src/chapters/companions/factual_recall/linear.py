@@ -64,15 +64,17 @@ def train_linear(
         train_linear, facts=facts, seeds=seeds, alpha=alpha, learning_rate=learning_rate,
         batch_size=batch_size, steps=steps, every=every, test_size=test_size,
     )  # fmt: skip
-    for step in loop.steps(
-        task, steps, label, parameters=(a, v), streams=tuple(streams), rows=rows
-    ):
-        if step % every == 0:
-            rows.append((step, _measures(facts, a, v, *test)))
-        loss = sgd_step(a, v, *_stack(facts, answers, batch_size, streams), learning_rate)
-        loop.check_finite(loss, label, step)
+
+    def step(recorded: bool) -> tuple[Tensor, tuple[Tensor] | None]:
+        row = (_measures(facts, a, v, *test),) if recorded else None
+        batch = _stack(facts, answers, batch_size, streams)
+        return sgd_step(a, v, *batch, learning_rate), row
+
+    loop.descend(
+        task, steps, label, step, rows=rows, every=every, parameters=(a, v), streams=tuple(streams)
+    )
     times, measures = zip(*rows, strict=True)
-    found = torch.stack(measures, dim=1).numpy()
+    found = torch.stack([row.to(device) for row in measures], dim=1).cpu().numpy()
     return LinearRecord._make([np.array(times), *(found[..., i] for i in range(5)), found[..., 5:]])
 
 
@@ -105,7 +107,7 @@ def _stack(
 def _measures(
     facts: Facts, a: Tensor, v: Tensor, c: Tensor, target: Tensor
 ) -> Float[Tensor, "runs 8"]:
-    """The fields of a record at one step, in main memory."""
+    """The fields of a record at one step."""
     log_p = torch.log_softmax((c * a[:, None]) @ v, dim=2)
     p = log_p.exp()
     guess, block = p.argmax(dim=2), facts.answers
@@ -121,7 +123,7 @@ def _measures(
         (p - of_relation / block).abs().sum(2).mean(1) / 2,
         *(part.mean(1) for part in a[:, :-1].split(split, dim=1)),
     ]
-    return torch.stack(columns, dim=1).double().cpu()
+    return torch.stack(columns, dim=1).double()
 
 
 class Rates(NamedTuple):

@@ -15,6 +15,7 @@ from chapters.companions.associative_memories.training import Scored, scored
 from running import loop
 from running.cache import Task
 from running.devices import generator
+from running.graphs import Schedule
 
 from . import task
 from .model import Frozen, Parameters, Shape, initial, retrieved
@@ -76,37 +77,41 @@ def run(trial: Trial, device: torch.device) -> Outcome:
     test = task.questions(facts, answers, trial.test_size, stream)
     best = torch.zeros(2, runs, dtype=torch.long, device=device)  # half way, and so far
     label = f"{facts.subjects * facts.relations} facts, {trial.shape.parameters} parameters"
-    last = torch.zeros((), dtype=torch.long)  # in main memory: read at every step
-
-    def over() -> bool:
-        half = int(last) == trial.steps // 2
-        if int(last) % trial.every and not half:
-            return False
-        share = float(best[1].max()) / trial.test_size
-        return share >= trial.level or (half and share < trial.hopeless)
+    over = [False]
+    slow, slower = MEMORY
+    powers = ((1 - slow**k, 1 - slower**k) for k in range(1, trial.steps + 1))
+    corrections = Schedule(list(powers), device, weights.dtype)
 
     def answered(weights: Tensor, counts: Tensor, target: Tensor) -> tuple[Tensor, Scored]:
         """What all rates retrieve of the same sequences, and its score."""
         x = retrieved(trial.shape, frozen, _parts(weights, start), counts.expand(runs, -1, -1))
         return x, scored(x, frozen.u, target.expand(runs, -1))
 
-    for step in loop.steps(
-        Task.of(run, trial=trial), trial.steps, label, ended=over,
-        weights=weights, moments=moments, stream=stream, best=best, last=last,
-    ):  # fmt: skip
+    def step(recorded: bool) -> tuple[Tensor, None]:
         leaf = weights.requires_grad_()
         x, now = answered(leaf, *task.questions(facts, answers, trial.batch_size, stream))
         (slope,) = torch.autograd.grad(x, leaf, now.gradient)
-        adam(weights.detach_(), slope, moments, rates, step + 1)
-        last.fill_(step + 1)
-        if (step + 1) % trial.every == 0 or step + 1 == trial.steps:
-            loop.check_finite(now.loss, label, step)
+        adam(weights.detach_(), slope, moments, rates, corrections())
+        return now.loss, None
+
+    def test_it(made: int) -> None:
+        if made % trial.every == 0 or made == trial.steps:
             right = answered(weights, *test)[1].right.sum(1)
             torch.maximum(best[1], right, out=best[1])
-            if step + 1 <= trial.steps // 2:
+            if made <= trial.steps // 2:
                 best[0] = best[1]
-    half, end = best.tolist()
-    return Outcome(tuple(half), tuple(end), int(last))
+        share = float(best[1].max()) / trial.test_size
+        half = made == trial.steps // 2
+        over[0] = share >= trial.level or (half and share < trial.hopeless)
+
+    stops = {*range(trial.every, trial.steps, trial.every), trial.steps // 2, trial.steps} - {0}
+    made = loop.descend(
+        Task.of(run, trial=trial), trial.steps, label, step, rows=[], ended=lambda: over[0],
+        stops=sorted(stops), at_stop=test_it, weights=weights, moments=moments, stream=stream,
+        best=best, place=corrections.place,
+    )  # fmt: skip
+    half, whole = best.tolist()
+    return Outcome(tuple(half), tuple(whole), made)
 
 
 @torch.no_grad()
@@ -115,14 +120,14 @@ def adam(
     slope: Float[Tensor, "runs n"],
     moments: tuple[Float[Tensor, "runs n"], Float[Tensor, "runs n"]],
     rates: Float[Tensor, "runs 1"],
-    step: int,
+    corrections: Float[Tensor, " 2"],
 ) -> None:
-    """Adam's step number `step`, from 1, in place, each run at its own rate."""
+    """A step of Adam in place, each run at its own rate; the corrections are 1 - beta^step."""
     (first, second), (slow, slower) = moments, MEMORY
     first.lerp_(slope, 1 - slow)
     second.mul_(slower).addcmul_(slope, slope, value=1 - slower)
-    length = (second / (1 - slower**step)).sqrt_().add_(SMALL)
-    weights.sub_((first / length).mul_(rates / (1 - slow**step)))
+    length = (second / corrections[1]).sqrt_().add_(SMALL)
+    weights.sub_((first / length).mul_(rates / corrections[0]))
 
 
 def _parts(weights: Float[Tensor, "runs n"], like: Parameters) -> Parameters:

@@ -11,6 +11,8 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
+from running.graphs import constant
+
 Stages = tuple[tuple[int, ...], ...]
 
 
@@ -35,12 +37,19 @@ def chains(
 
     Raises ValueError if the vocabulary is too small or a chain shorter than the hops asked for.
     """
-    (batch, n_chains), hops = hops.shape, hops.to(generator.device)
+    if ((hops < 1) | (hops > n_hops)).any():  # one look at the device
+        raise ValueError(f"hops must be between 1 and {n_hops}")
+    return asked(hops.to(generator.device), n_hops, vocabulary, generator)
+
+
+def asked(
+    hops: Int[Tensor, "batch chains"], n_hops: int, vocabulary: int, generator: torch.Generator
+) -> Batch:
+    """The same without a look at the hops, which must be in their range."""
+    batch, n_chains = hops.shape
     needed = n_chains * (n_hops + 1)
     if vocabulary < needed:
         raise ValueError(f"{n_chains} chains of {n_hops} facts need {needed} symbols")
-    if ((hops < 1) | (hops > n_hops)).any():  # one look at the device
-        raise ValueError(f"hops must be between 1 and {n_hops}")
     symbols = _permutations(batch, vocabulary, generator)[:, :needed]
     symbols = symbols.view(batch, n_chains, n_hops + 1)  # s_0, the end, to s_D of each chain
     order = _permutations(batch, n_chains * n_hops, generator)
@@ -60,7 +69,7 @@ def draw(
     """Hops drawn uniformly from the allowed ones."""
     device, shape = generator.device, (batch_size, n_chains)
     chosen = torch.randint(len(allowed), shape, generator=generator, device=device)
-    return torch.tensor(allowed, device=device)[chosen]
+    return constant(allowed, device)[chosen]
 
 
 def stacked(batches: list[Batch]) -> Batch:

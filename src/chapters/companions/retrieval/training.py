@@ -13,6 +13,7 @@ from torch.nn.functional import cross_entropy
 from running import loop
 from running.cache import Task
 from running.devices import generator
+from running.graphs import Schedule, recordable
 
 from . import task
 from .heads import accuracy, cut_accuracies, sorted_maps
@@ -67,10 +68,12 @@ class RetrievalTraining:
     ) -> Batch:
         """Contexts that ask for the allowed numbers of hops, so many for each run's stream."""
         n_hops, vocabulary = self.n_hops, self.architecture.vocabulary
+        if not 1 <= min(allowed) <= max(allowed) <= n_hops:
+            raise ValueError(f"hops must be between 1 and {n_hops}")
         each = []
         for stream in streams:
             hops = task.draw(allowed, size, self.n_chains, generator=stream)
-            each.append(task.chains(hops, n_hops=n_hops, vocabulary=vocabulary, generator=stream))
+            each.append(task.asked(hops, n_hops, vocabulary, stream))
         return task.stacked(each)
 
 
@@ -104,7 +107,11 @@ def train(
     streams = [generator(seed, device) for seed in seeds]
     parameters = initial(settings.architecture, streams)
     tests = contexts(settings, seeds, settings.test_size, device=device)
-    optimiser = torch.optim.Adam(parameters.tensors(), lr=settings.learning_rate, fused=True)
+    precision = torch.float32 if device.type == "cuda" else torch.float64  # as Adam reads a rate
+    each = [[settings.rate(step)] for step in range(settings.steps)]
+    rates = Schedule(each, device, precision)
+    start = torch.zeros((), device=device, dtype=precision)
+    optimiser = recordable(torch.optim.Adam(parameters.tensors(), lr=start, fused=True))
     rows: list[tuple[int, Tensor, Tensor, Tensor]] = []
 
     def record(step: int) -> None:
@@ -118,27 +125,31 @@ def train(
             return False
         return bool((rows[-1][1][:, [hop - 1 for hop in asked]] >= settings.until).all())
 
-    record(0)
-    for step in loop.steps(
-        Task.of(train, settings=settings, seeds=seeds),
-        settings.steps,
-        label,
-        ended=ended,
-        parameters=tuple(parameters.tensors()),
-        optimiser=optimiser,
-        streams=tuple(streams),
-        rows=rows,
-    ):
-        batch = settings.draw(settings.asked(step), settings.batch_size, streams)
-        for group in optimiser.param_groups:
-            group["lr"] = settings.rate(step)
+    def step(recorded: bool, hops: tuple[int, ...]) -> tuple[Tensor, None]:
+        batch = settings.draw(hops, settings.batch_size, streams)
+        optimiser.param_groups[0]["lr"].copy_(rates()[0])
         loss = losses(parameters, batch, n_heads)
         optimiser.zero_grad()
         loss.sum().backward()
         optimiser.step()
-        loop.check_finite(loss.detach(), label, step)
-        if (step + 1) % settings.record_every == 0 or step + 1 == settings.steps:
-            record(step + 1)
+        return loss.detach(), None
+
+    every = settings.record_every
+    loop.descend(
+        Task.of(train, settings=settings, seeds=seeds),
+        settings.steps,
+        label,
+        step,
+        rows=rows,
+        ended=ended,
+        stops=sorted({*range(0, settings.steps, every), settings.steps}),
+        at_stop=record,
+        phase=settings.asked,
+        parameters=tuple(parameters.tensors()),
+        optimiser=optimiser,
+        streams=tuple(streams),
+        place=rates.place,
+    )
     moments, *series = zip(*rows, strict=True)
     right, maps, cut = (torch.stack(each, dim=1) for each in series)
     return RetrievalRecord(torch.tensor(moments), right, maps, cut, parameters)

@@ -74,20 +74,27 @@ def train_mlp(run: MLPRun) -> dict[str, Any]:
         else initial_transformer(settings, stream)
     )
     optimiser = token_optimiser(settings, model)
-    rows: list[tuple[Tensor, Tensor]] = []
+    rows: list[tuple[int, Tensor, Tensor]] = []  # step, loss, accuracy
+
+    def step(recorded: bool) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+        row = token_step(settings, model, optimiser, stream, "dense")
+        return row[0], row
+
     label = f"MLP {'with' if run.mlp else 'without'}, seed {run.seed}"
-    for step in loop.steps(
+    loop.descend(
         Task.of(train_mlp, run=run),
         settings.steps,
         label,
+        step,
+        rows=rows,
         parameters=tuple(model.parameters()),
         optimiser=optimiser,
         stream=stream,
-        rows=rows,
-    ):
-        rows.append(token_step(settings, model, optimiser, stream, "dense"))
-        loop.check_finite(rows[-1][0], label, step)
-    loss, accuracy = (torch.stack(column).cpu().numpy() for column in zip(*rows, strict=True))
+    )
+    _, *columns = zip(*rows, strict=True)
+    loss, accuracy = (
+        torch.stack([row.to(device) for row in column]).cpu().numpy() for column in columns
+    )
     return {"loss": loss, "accuracy": accuracy}
 
 

@@ -50,7 +50,7 @@ def test_drawn_noise_has_the_covariance_asked_for_and_no_coordinates():
     root = torch.randn(B, B, generator=stream, dtype=torch.float64)
     signs = torch.linspace(-0.4, 0.9, B, dtype=torch.float64)
     same, transposed = root @ root.mT, (root * signs) @ root.mT
-    drawn = joint.drawn(of_plain_entries(same, transposed), 80, 16, stream)
+    drawn = joint.drawn(joint.roots(of_plain_entries(same, transposed)), 80, 16, stream)
     assert subspace.project(models.Weights(*drawn))[0].stacked().abs().max() < 1e-5
     for found, asked in zip(plain_products(drawn), (same, transposed), strict=True):
         assert (found - asked).abs().max() < 0.06 * same.abs().max()
@@ -62,7 +62,7 @@ def test_moments_are_those_asked_for_in_every_pair_of_eigenspaces():
     stream = torch.Generator().manual_seed(0)
     roots = (torch.randn(own.shape, generator=stream).double() for own in joint.no_covariance())
     asked = joint.Joint(*(root @ root.mT for root in roots))
-    drawn = joint.drawn(asked, 40, 16, stream)
+    drawn = joint.drawn(joint.roots(asked), 40, 16, stream)
     for found, own in zip(moments_of(drawn), asked, strict=True):
         assert (found - own).abs().max() < 0.1 * own.abs().max()
     mean = torch.stack([weight.square().mean() for weight in drawn])
@@ -92,13 +92,13 @@ def test_correlations_of_trained_weights_are_those_of_the_law():
     trained = plain_products(joint.split(record.snapshots[30])[1])
     seen = []
 
-    def spy(covariance, *more):
+    def spy(covariance):
         seen.append([part.clone() for part in covariance])
-        return drawn(covariance, *more)
+        return roots(covariance)
 
-    drawn = joint.drawn
+    roots = joint.roots
     longer = training.MinimalTraining(n_pairs=4, dim=8, batch_size=64, steps=31)
-    with mock.patch.object(joint, "drawn", spy):
+    with mock.patch.object(joint, "roots", spy):
         following.follow_noise(longer, device=CPU, draws=8)
     symmetric, antisymmetric, mixed = seen[30]
     same = (symmetric + antisymmetric).sum(dim=0) / 2 + mixed[0, :B, :B] + mixed[0, B:, B:]

@@ -30,7 +30,8 @@ def test_each_run_takes_adams_steps_at_its_own_rate(close):
     ]
     for step in range(1, 8):
         slope = torch.randn(2, 5, generator=stream, dtype=torch.float64)
-        trials.adam(ours, slope, moments, rates, step)
+        corrections = torch.tensor([1 - beta**step for beta in trials.MEMORY], dtype=torch.float64)
+        trials.adam(ours, slope, moments, rates, corrections)
         for row, own, optimiser in zip(plain, slope, optimisers, strict=True):
             row.grad = own.clone()
             optimiser.step()

@@ -10,6 +10,7 @@ from torch.nn.functional import embedding, scaled_dot_product_attention
 
 from emergence.models import AttentionOnlyTransformer
 from emergence.training import TokenTraining
+from running.graphs import Schedule, constant
 
 
 class Stacked(NamedTuple):
@@ -131,10 +132,13 @@ class Descent:
         self.first = [torch.zeros_like(w) for w in weights] if self.adamw else []
         self.second = [torch.zeros_like(w) for w in weights] if self.adamw else []
 
+        powers = [[1 - beta**k for beta in BETAS] for k in range(1, settings.steps + 1)]
+        self.corrections = Schedule(powers, rates.device, rates.dtype)
+
     @torch.no_grad()
-    def step(self, gradients: Sequence[Tensor], done: int) -> None:
-        """One update of every run, after `done` others."""
-        corrections = [1 - beta ** (done + 1) for beta in BETAS]
+    def step(self, gradients: Sequence[Tensor]) -> None:
+        """The next update of every run."""
+        corrections = self.corrections()
         for i, (weight, gradient) in enumerate(zip(self.weights, gradients, strict=True)):
             rate = self.rates.view(-1, *[1] * (weight.dim() - 1))
             if not self.adamw:
@@ -146,8 +150,8 @@ class Descent:
             scale = (second / corrections[1]).sqrt_().add_(EPS)
             weight.mul_(1 - self.decay * rate).sub_(rate / corrections[0] * first / scale)
 
-    def of(self, runs: Int[Tensor, " chosen"]) -> Stacked:
+    def of(self, runs: tuple[int, ...]) -> Stacked:
         """The weights of these runs, fresh leaves of the graph; as they lie where all go on."""
         whole = len(runs) == len(self.rates)
-        rows = slice(None) if whole else runs.to(self.rates.device)
+        rows = slice(None) if whole else constant(runs, self.rates.device)
         return Stacked(*(w.detach()[rows].requires_grad_() for w in self.weights))

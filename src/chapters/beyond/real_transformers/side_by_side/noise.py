@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 from jaxtyping import Float
+from torch import Tensor
 
 from emergence.training import TokenTraining, initial_transformer
 from running import loop
@@ -39,25 +40,31 @@ def noise_share(
     weights = stacked([initial_transformer(settings, stream) for stream in streams])
     rates = torch.full((len(seeds),), settings.learning_rate, device=device)
     descent = Descent(settings, weights, rates)
-    runs = torch.arange(len(seeds), device=device)
     # of even and of odd steps: sums of g g' and of (g^2 + g'^2)/2 over two batches
     signal, square = ([[torch.zeros_like(w) for w in weights] for _ in range(2)] for _ in range(2))
-    for step in loop.steps(
+
+    def step(even: bool) -> tuple[Tensor, None]:
+        weights = descent.of(tuple(range(len(seeds))))
+        mine, other = (fresh_gradients(settings, weights, s) for s in (streams, others))
+        for at, (a, b) in enumerate(zip(mine, other, strict=True)):
+            signal[not even][at] += a * b
+            square[not even][at] += (a.square() + b.square()) / 2
+        descent.step(mine)
+        return mine[0], None
+
+    loop.descend(
         Task.of(noise_share, settings=settings, seeds=tuple(seeds)),
         settings.steps,
         label,
+        step,
+        rows=[],
+        every=2,
         weights=tuple(descent.weights),
         moments=tuple(descent.first + descent.second),
         sums=tuple(signal[0] + signal[1] + square[0] + square[1]),
         streams=tuple(streams + others),
-    ):
-        weights = descent.of(runs)
-        mine, other = (fresh_gradients(settings, weights, s) for s in (streams, others))
-        loop.check_finite(mine[0], label, step)
-        for at, (a, b) in enumerate(zip(mine, other, strict=True)):
-            signal[step % 2][at] += a * b
-            square[step % 2][at] += (a.square() + b.square()) / 2
-        descent.step(mine, step)
+        place=descent.corrections.place,
+    )
     fall = whole = torch.zeros(len(seeds), device=device)
     for odd, even, total in zip(signal[1], signal[0], square[0], strict=True):
         weight = odd / total.sqrt().clamp_min(1e-12)

@@ -17,6 +17,7 @@ from emergence.training import TokenTraining, initial_transformer
 from running import loop
 from running.cache import Task
 from running.devices import generator
+from running.graphs import constant
 
 from .networks import Descent, Stacked, stacked, stacked_logits
 
@@ -74,8 +75,24 @@ def train_side_by_side(
     descent = Descent(settings, weights, torch.tensor(rates, device=device))
     probe = _draw(settings, [generator(PROBE_SEED, device)], probes)
     watch = _Watch.over(len(seeds), levels)
-    looks, going = _looks(settings.steps), None
-    for step in loop.steps(
+    going: list[tuple[int, ...]] = []  # the runs since the last look
+
+    def runs(at: int) -> tuple[int, ...]:
+        if not going:
+            going.append(tuple(watch.runs.tolist()))
+        return going[0]
+
+    def look(made: int) -> None:
+        those = runs(made)
+        watch.note(watch.runs, made, *_look(descent.of(those), probe))
+        going.clear()
+
+    def step(recorded: bool, those: tuple[int, ...]) -> tuple[Tensor, None]:
+        if those:
+            update(settings, descent, those, [streams[run] for run in those])
+        return descent.rates, None  # one that diverges leaves
+
+    loop.descend(
         Task.of(
             train_side_by_side,
             settings=settings,
@@ -84,21 +101,20 @@ def train_side_by_side(
             levels=tuple(levels),
             probes=probes,
         ),
-        settings.steps + 1,
+        settings.steps,
         label,
+        step,
+        rows=[],
         ended=lambda: not len(watch.runs),
+        stops=sorted(_looks(settings.steps)),
+        at_stop=look,
+        phase=runs,
         weights=tuple(descent.weights),
         moments=tuple(descent.first + descent.second),
         watched=tuple(watch),
         streams=tuple(streams),
-    ):
-        if step in looks:
-            watch.note(watch.runs, step, *_look(descent.of(watch.runs), probe))
-            going = None
-        if going is None:  # after a look, or at the first step of a training that goes on
-            going = watch.runs
-        if step < settings.steps and len(going):
-            update(settings, descent, step, going, [streams[run] for run in going.tolist()])
+        place=descent.corrections.place,
+    )
     return Emerged(**{name: getattr(watch, name).numpy() for name in Emerged._fields})
 
 
@@ -153,19 +169,18 @@ def _looks(steps: int) -> set[int]:
 def update(
     settings: TokenTraining,
     descent: Descent,
-    done: int,
-    runs: Int[Tensor, " going"],
+    runs: tuple[int, ...],
     streams: Sequence[torch.Generator],
 ) -> None:
-    """One update of some runs, after `done` others, on a fresh batch each; the rest have left."""
+    """The next update of some runs, on a fresh batch each; the rest have left."""
     gradients = fresh_gradients(settings, descent.of(runs), streams)
     if len(runs) < len(descent.rates):
-        rows = runs.to(descent.rates.device)
+        rows = constant(runs, descent.rates.device)
         gradients = [
             torch.zeros_like(whole).index_copy_(0, rows, gradient)
             for whole, gradient in zip(descent.weights, gradients, strict=True)
         ]
-    descent.step(gradients, done)
+    descent.step(gradients)
 
 
 def fresh_gradients(

@@ -1,0 +1,56 @@
+"""Eq. 1 with the three parameters of the induction head alone, without a matrix of weights."""
+
+from jaxtyping import Float
+from torch import Tensor
+
+from emergence.models import Mask
+from emergence.tasks import swap_halves
+
+from ._disentangled import _pattern, _seen
+
+
+def induction_head_output(
+    pseudo: Float[Tensor, "*runs 3"],
+    inputs: Float[Tensor, "*runs batch length width"],
+    *,
+    mask: Mask = "strict",
+) -> Float[Tensor, "*runs batch dim"]:
+    """The prediction of Eq. 1 where only alpha_3, beta_2 and gamma_3 are not zero (§6).
+
+    Args:
+        pseudo: alpha_3, beta_2 and gamma_3, of one network or of several runs.
+        inputs: sequences of 2N + 1 rows of width 2D (Eqs. 3, 4), of the device and type of the
+            pseudo-parameters; each run has its own.
+        mask: `strict`, where a position does not attend to itself (App. B.2), or `causal`, where it
+            does.
+
+    Returns:
+        The prediction at the query item. Differentiable once, and with respect to the three.
+
+    Raises:
+        ValueError: if the inputs require a gradient or the mask is unknown.
+
+    Example:
+        >>> stream = torch.Generator().manual_seed(0)
+        >>> batch = tasks.orthonormal_pairs(3, 2, 4, generator=stream)
+        >>> head = torch.tensor([20.0, 40.0, 1.0], dtype=torch.float64)  # all attention in place
+        >>> torch.allclose(fast.induction_head_output(head, batch.inputs), batch.target)
+        True
+    """
+    # Positions alone steer layer 1, contents alone layer 2 and the output: no weight is formed.
+    if inputs.requires_grad:
+        raise ValueError(
+            "the fast method has no gradient for inputs; use models.disentangled_output"
+        )
+    alpha, beta, gamma = pseudo[..., None, None, None, :].unbind(dim=-1)
+    content, position = _seen(inputs, mask).chunk(2, dim=-1)
+    places = position @ swap_halves(position).mT.contiguous()
+    pattern = _pattern(alpha.detach() * places, mask)
+    similarity = inputs[..., -1:, : content.shape[-1]] @ content.mT
+    found = similarity @ pattern.mT
+    # The derivative by alpha is a covariance under T, so that autograd needs no square array.
+    weighted = places * pattern
+    slope = similarity @ weighted.mT - found * weighted.sum(dim=-1)[..., None, :]
+    found = found + slope * (alpha - alpha.detach())
+    w = (beta * found).softmax(dim=-1)  # the query sees all that is left
+    return (gamma * (w @ content)).squeeze(-2)

@@ -1,0 +1,158 @@
+"""Replayed stretches give the bits of the eager loop, and slips that a GPU would punish show."""
+
+import dataclasses
+from functools import partial
+
+import pytest
+import torch
+
+import trainings
+from emergence import training
+from emergence.subspace import INDUCTION_HEAD, NAMES
+from emergence.training import MinimalTraining, train_minimal, train_tokens
+from interruption import Interrupting, Killed, bits
+from running import cache, devices, loop, stretches
+from running.cache import Task
+from tools.emulation.emulate import emulated
+from tools.emulation.replay import NotCapturable, launches, replayed
+
+CPU = torch.device("cpu")
+STEPS = 30
+MINIMAL = MinimalTraining(2, 8, 8, STEPS, record_every=3, snapshots=(0, 7, STEPS))
+KINDS = {
+    "copies": dataclasses.replace(MINIMAL, copies=2, query="last"),
+    "causal": dataclasses.replace(MINIMAL, mask="causal", initial_scale=0.05),
+    "until": dataclasses.replace(MINIMAL, learning_rate=4.0, until_loss=0.8),
+    "windows": dataclasses.replace(MINIMAL, windows=(2, 3)),
+    "held": dataclasses.replace(MINIMAL, held=(("alpha_3", 0.2),)),
+    "head": dataclasses.replace(MINIMAL, trained=INDUCTION_HEAD, record_every=1),
+    "nineteen": dataclasses.replace(MINIMAL, trained=NAMES, record_every=40),
+    "orthonormal": dataclasses.replace(MINIMAL, data="orthonormal"),
+}
+TOKENS = {
+    "sgd": dataclasses.replace(trainings.TOKENS, optimiser="sgd"),
+    "until": dataclasses.replace(trainings.TOKENS, until_loss=2.0, steps=STEPS),
+}
+RUNS = {
+    **{
+        name: partial(train, STEPS, CPU)
+        for name, train in trainings.TRAININGS.items()
+        if name != "particles"
+    },
+    **{f"minimal, {k}": partial(train_minimal, s, (0, 1), device=CPU) for k, s in KINDS.items()},
+    **{f"tokens, {k}": partial(train_tokens, s, 3, device=CPU) for k, s in TOKENS.items()},
+}
+
+
+@pytest.mark.parametrize("run", RUNS.values(), ids=RUNS)
+def test_replayed_is_eager_to_the_bit(run, unchecked):
+    eager = bits(run())
+    with replayed():
+        assert bits(run()) == eager
+
+
+@pytest.mark.parametrize("name", ["tokens", "particles"])  # Adam has a form of its own there
+def test_on_an_emulated_gpu_as_well(name, unchecked, monkeypatch):
+    found = []
+    for wanted in "01":
+        monkeypatch.setenv("GRAPHS", wanted)
+        with emulated():
+            found.append(bits(trainings.TRAININGS[name](STEPS, torch.device("cuda"))))
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_state_of_either_loop_serves_the_other(first):
+    run = RUNS["minimal, causal"]
+    eager, interrupting = bits(run()), Interrupting(4)
+    contexts = [replayed, cache.inner]
+    with cache.attached(interrupting):
+        with contexts[first](), pytest.raises(Killed):
+            run()
+        with contexts[not first]():
+            assert bits(run()) == eager
+
+
+def test_a_divergence_is_told_at_the_same_step():
+    run = partial(train_minimal, dataclasses.replace(MINIMAL, learning_rate=1e5), (0,), device=CPU)
+    with pytest.raises(ArithmeticError) as eager:
+        run()
+    with replayed(), pytest.raises(ArithmeticError) as again:
+        run()
+    assert str(again.value) == str(eager.value)
+
+
+def slipping(slip):
+    """A descent of two numbers with a slip, which sees the number, its stream and the step."""
+    x, stream, rows, count = torch.ones(2), devices.generator(0, CPU), [], [0]
+
+    def step(recorded):
+        noise = torch.randn(2, generator=stream)
+        loss = x.square().sum()
+        slip(x, noise, count)
+        count[0] += 1
+        return loss, (loss,)
+
+    loop.descend(Task("here", "slip", {}), 50, "slip", step, rows=rows, x=x, stream=stream)
+    return bits(rows)
+
+
+@pytest.mark.parametrize("slip", [
+    lambda x, noise, count: x.mul_(0.5 if x[0] > 2 else 0.9),
+    lambda x, noise, count: x[noise > 0].sum(),
+    lambda x, noise, count: x.add_(torch.randn(2, generator=torch.Generator())),
+    lambda x, noise, count: x.add_(torch.randn(2)),
+    lambda x, noise, count: torch.linalg.cholesky_ex(torch.eye(2)),
+])  # fmt: skip
+def test_what_a_capture_refuses_is_refused(slip):
+    slipping(slip)
+    with replayed(), pytest.raises(NotCapturable):
+        slipping(slip)
+
+
+@pytest.mark.parametrize("slip", [
+    lambda x, noise, count: x.mul_(1 - 0.01 * count[0]),  # a rate that is counted in Python
+    lambda x, noise, count: setattr(x, "data", x.data + noise),  # another array
+])  # fmt: skip
+def test_what_a_graph_does_not_see_gives_other_bits(slip):
+    with replayed():
+        again = slipping(slip)
+    assert again != slipping(slip)
+
+
+@pytest.mark.parametrize("bring", [
+    lambda x: x + torch.tensor([1.0, 2.0], device="cuda"), lambda x: x.add_(torch.ones(2).cuda()),
+    lambda x: x.cpu(), lambda x: x[torch.tensor([0])], lambda x: x.new_tensor(1.0),
+])  # fmt: skip
+def test_what_is_brought_from_main_memory_is_refused(bring):
+    def step(recorded):
+        bring(x)
+        return x.sum(), None
+
+    with emulated():
+        x = torch.ones(2, device="cuda")
+        with pytest.raises(NotCapturable, match="waits"):
+            loop.descend(Task("here", "bring", {}), 9, "bring", step, rows=[], x=x)
+
+
+@pytest.mark.parametrize("steps", [100, 300])
+def test_a_descent_waits_once_a_stretch(steps):
+    settings = dataclasses.replace(MINIMAL, steps=steps, record_every=2, snapshots=())
+    longest = stretches.lengths(steps, 2, 0)[0]
+    with emulated() as cuda:
+        train_minimal(settings, (0, 1), device=torch.device("cuda"))
+    assert cuda.waits <= steps / longest + 2 + 10  # and constants, and the rows at the end
+
+
+def test_a_step_of_section_4_has_few_launches():
+    settings = MinimalTraining(16, 16, 128, 1)
+    network, streams = training.Full(settings, "fast"), [devices.generator(i, CPU) for i in (0, 1)]
+    weights = network.start(streams, torch.float32)
+
+    def step():
+        batch = training.stacked_batches(settings, streams, torch.float32)
+        _, gradient = training.minimal_step(network, weights, *batch)
+        network.descend(weights, gradient)
+
+    step()  # makes the constants
+    assert launches(step) <= 70

@@ -1,0 +1,319 @@
+"""What a GPU gives, in minutes and unattended: python -m tools.gpu_check [--output FOLDER].
+
+Each part has a process and a limit of its own. One that fails is told, and the next one runs. What
+is found goes to `check.jsonl` as it is found, a line each, and what it means to `summary.md`. The
+exit code is 1 where bits differ or a part fails. Without a GPU there is nothing to check.
+"""
+
+import hashlib
+import json
+import os
+import platform
+import subprocess
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import click
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+from torch.utils.flop_counter import flop_registry
+
+from bookbuild.results.machine import gpu, pin
+from running import cache, devices, graphs, loop
+from tools.emulation.emulate import emulated
+from tools.emulation.replay import NO_KERNEL
+
+ROOT = Path(__file__).parents[1]
+Row = dict[str, Any]
+LIMITS = {"machine": 30, "graphs": 150, "twice": 90, "resumed": 90, "bench": 120, "chapters": 400}
+CHAPTERS = {
+    "04_training_dynamics": 1, "05_emergence": 1, "D_training_dynamics": 1,
+    "F_details_section_6": 1, "02_induction_heads": 1,
+    "05_emergence D_training_dynamics C_weights_during_training": 3,
+}  # fmt: skip
+EMULATED = ("graphs", "twice", "resumed")
+STEPS = 60
+NODES = 1000  # of the graph that times one
+
+
+def trainings() -> dict[str, Callable[[int, torch.device], Any]]:
+    """The trainings of the tests."""
+    sys.path.insert(0, str(ROOT / "tests"))
+    from trainings import TRAININGS
+
+    return TRAININGS
+
+
+def digest(result: Any) -> str:
+    """A checksum of a result's bits."""
+    from interruption import bits
+
+    return hashlib.sha256(repr(bits(result)).encode()).hexdigest()[:16]
+
+
+def stepwise(run: Callable[[], Any], walked: bool) -> tuple[Any, float]:
+    """What a run gives walked step by step, or replayed, and its seconds."""
+    os.environ["GRAPHS"] = "0" if walked else "1"
+    start = time.perf_counter()
+    result = run()
+    torch.cuda.synchronize()
+    return result, time.perf_counter() - start
+
+
+def each(check: Callable[[Callable[[], Any]], Row]) -> Iterator[Row]:
+    """What a check finds of each training, or why it fails."""
+    for name, train in trainings().items():
+        try:
+            found = check(partial(train, STEPS, torch.device("cuda")))
+        except Exception as error:  # whatever it is, the others are tried
+            found = {"equal": False, "error": f"{type(error).__name__}: {error}"[:300]}
+        yield {"training": name} | found
+
+
+def part_graphs() -> Iterator[Row]:
+    """Whether replayed trainings have the bits of walked ones, and what they say."""
+
+    def compared(run: Callable[[], Any]) -> Row:
+        graphs.stepwise.clear()
+        (eager, slow), (again, fast) = stepwise(run, True), stepwise(run, False)
+        times = {"walked_ms": 1e3 * slow / STEPS, "replayed_ms": 1e3 * fast / STEPS}
+        told = {"bits": digest(again), "refused": list(graphs.stepwise)}
+        return {"equal": digest(eager) == told["bits"], **told, **times}
+
+    yield from each(compared)
+    if torch.version.cuda:  # emulated, it is an error
+        yield {"training": "a value is read", **_after_a_slip()}
+
+
+def _after_a_slip() -> Row:
+    """A step that cannot be recorded is walked, and its stream draws what it would have drawn."""
+
+    def run() -> Any:
+        device = torch.device("cuda")
+        x, stream = torch.ones(2, device=device), devices.generator(0, device)
+
+        def step(recorded: bool) -> tuple[torch.Tensor, None]:
+            x.add_(torch.randn(2, generator=stream, device=device))
+            return x.sum() + x.sum().item(), None
+
+        loop.descend(cache.Task("", "slip", {}), 40, "slip", step, rows=[], x=x, stream=stream)
+        return x, torch.randn(3, generator=stream, device=device)
+
+    (eager, _), (again, _) = stepwise(run, True), stepwise(run, False)
+    return {"equal": digest(eager) == digest(again), "refused": list(graphs.stepwise)}
+
+
+def part_twice() -> Iterator[Row]:
+    """The same bits, to be compared with those of another process; what has no fixed order."""
+
+    def again(run: Callable[[], Any]) -> Row:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            result, _ = stepwise(run, False)
+        told = [str(each.message) for each in caught if "deterministic" in str(each.message)]
+        return {"bits": digest(result), "unordered": sorted({text[:60] for text in told})}
+
+    yield from each(again)
+
+
+def part_resumed() -> Iterator[Row]:
+    """Whether a training that is killed in the midst of a stretch ends in the same bits."""
+
+    def resumed(run: Callable[[], Any]) -> Row:
+        from interruption import assert_resumes
+
+        assert_resumes(run, 2, stretches=True)
+        return {"equal": True}
+
+    os.environ["GRAPHS"] = "1"
+    yield from each(resumed)
+
+
+def part_machine() -> Iterator[Row]:
+    """Names, versions, and the rates that floors are made of."""
+    busy = subprocess.run(["pgrep", "-f", "nvidia-cuda-mps"], capture_output=True, check=False)
+    x = torch.zeros(1, device="cuda")
+    yield {
+        "gpu": gpu(), "torch": torch.__version__, "python": platform.python_version(),
+        "cores": os.cpu_count(), "mps": busy.returncode == 0,
+        "registers_streams": hasattr(torch.cuda.CUDAGraph, "register_generator_state"),
+        "node": replayed_seconds(lambda: x.add_(1), NODES),
+        "call": seconds(lambda: [x.add_(1) for _ in range(NODES)]) / NODES,
+        "copy": {size: _copied(size) for size in (2**16, 2**20, 2**24, 2**26)},
+        "product": {size: _product(size) for size in (256, 1024, 4096)},
+    }  # fmt: skip
+
+
+def _copied(size: int) -> float:
+    """Bytes a second that a copy of so many moves."""
+    one, other = (torch.zeros(size // 4, device="cuda") for _ in range(2))
+    return 2 * size / replayed_seconds(lambda: other.copy_(one), 100)
+
+
+def _product(size: int) -> float:
+    """Operations a second of a square product."""
+    one, other, out = (torch.randn(size, size, device="cuda") for _ in range(3))
+    return 2 * size**3 / replayed_seconds(lambda: torch.mm(one, other, out=out), 20)
+
+
+def replayed_seconds(work: Callable[[], Any], times: int) -> float:
+    """Seconds of some work in a graph of so many times."""
+    with graphs.CudaGraph.aside():
+        work()
+        recorded = graphs.CudaGraph(lambda: [work() for _ in range(times)], ())
+        return seconds(recorded.replay) / times
+
+
+def seconds(work: Callable[[], Any]) -> float:
+    """Median of five, of the GPU's own clock."""
+    found = []
+    for _ in range(6):
+        start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        start.record()
+        work()
+        end.record()
+        torch.cuda.synchronize()
+        found.append(start.elapsed_time(end) / 1e3)
+    return median(found[1:])
+
+
+class Costs(TorchDispatchMode):
+    """The bytes and the operations of each kernel."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.kernels: list[tuple[int, int]] = []
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        out = func(*args, **(kwargs or {}))
+        packet = func.overloadpacket
+        if not func.is_view and packet.__name__ not in NO_KERNEL:
+            touched = [t for t in tree_leaves((args, kwargs, out)) if isinstance(t, torch.Tensor)]
+            count = flop_registry.get(packet)
+            flops = count(*args, **(kwargs or {}), out_val=out) if count else 0
+            self.kernels.append((sum(t.numel() * t.element_size() for t in touched), flops))
+        return out
+
+
+def part_bench() -> Iterator[Row]:
+    """Milliseconds of a step, walked and replayed, beside the floor of its graph."""
+    from chapters.paper.emergence import PRESET
+    from emergence.presets import choose
+    from emergence.training import TokenTraining, train_minimal, train_tokens
+
+    (machine,) = part_machine()
+    device, figure = torch.device("cuda"), replace(choose(PRESET, "paper").training, snapshots=())
+
+    def minimal(steps: int) -> Any:
+        return train_minimal(replace(figure, steps=steps), range(5), device=device)
+
+    def tokens(dim: int, steps: int) -> Any:
+        return train_tokens(TokenTraining(dim=dim, steps=steps), 0, device=device)
+
+    cases = {"Figure 4, five seeds": minimal}
+    cases |= {f"§2, D = {dim}": partial(tokens, dim) for dim in (256, 1024, 2048)}
+    rate, product = max(machine["copy"].values()), max(machine["product"].values())
+    for name, run in cases.items():
+        row: Row = {"case": name}
+        for kind, walked, few in (("walked", True, 40), ("replayed", False, 160)):
+            stepwise(partial(run, few), walked)
+            times = [stepwise(partial(run, n), walked)[1] for n in (few, 3 * few)]
+            row[f"{kind}_ms"] = 1e3 * (times[1] - times[0]) / (2 * few)
+        os.environ["GRAPHS"] = "0"
+        floors, counts = [], []
+        for steps in (2, 4):
+            with Costs() as costs:
+                run(steps)
+            least = (max(machine["node"], b / rate, f / product) for b, f in costs.kernels)
+            floors.append(sum(least))
+            counts.append(len(costs.kernels))
+        kernels = (counts[1] - counts[0]) / 2
+        yield row | {"kernels": kernels, "floor_ms": 1e3 * (floors[1] - floors[0]) / 2}
+
+
+def part_chapters() -> Iterator[Row]:
+    """Seconds of chapters at the paper's sizes, alone and together."""
+    for names, jobs in CHAPTERS.items():
+        order = [sys.executable, "-m", "bookbuild", "chapter", "--device", "cuda"]
+        order += ["--jobs", str(jobs), *(f"paper/{name}" for name in names.split())]
+        start = time.perf_counter()
+        done = subprocess.run(order, cwd=ROOT, capture_output=True, text=True, check=False)
+        row = {"chapters": names, "jobs": jobs, "seconds": time.perf_counter() - start}
+        yield row | ({"error": done.stderr[-300:]} if done.returncode else {})
+
+
+PARTS = {name.removeprefix("part_"): make for name, make in globals().items() if "part_" in name}
+
+
+@click.command()
+@click.option("--output", type=click.Path(path_type=Path), default=Path("_build", "gpu_check"))
+@click.option("--part", type=click.Choice(list(LIMITS)), help="this part alone, in this process")
+@click.option("--seconds", default=540, show_default=True, help="for all parts together")
+@click.option("--emulate", is_flag=True, help="try the parts that need no clock without a GPU")
+def main(output: Path, part: str | None, seconds: int, emulate: bool) -> None:
+    """Check what a GPU gives."""
+    output.mkdir(parents=True, exist_ok=True)
+    if not torch.cuda.is_available() and not emulate:
+        click.echo("There is no GPU here, and nothing to check.")
+        return
+    if part:
+        pin("" if emulate else "cuda")
+        with emulated() if emulate else nullcontext(), (output / "check.jsonl").open("a") as file:
+            for row in PARTS[part]():
+                print(json.dumps({"part": part} | row), file=file, flush=True)
+        return
+    (output / "check.jsonl").unlink(missing_ok=True)
+    failed, end = [], time.monotonic() + seconds
+    for name, limit in LIMITS.items():
+        if emulate and name not in EMULATED:
+            continue
+        order = [sys.executable, "-m", "tools.gpu_check", "--part", name]
+        order += ["--output", str(output.resolve())]
+        try:
+            left = max(1.0, min(limit, end - time.monotonic()))
+            subprocess.run(order + ["--emulate"] * emulate, timeout=left, check=True, cwd=ROOT)
+        except subprocess.SubprocessError as error:
+            failed.append(f"{name}: {error}"[:200])
+    rows = [json.loads(line) for line in (output / "check.jsonl").read_text().splitlines()]
+    lines, differ = summary(rows)
+    text = "\n".join([*lines, *(f"FAILED {each}" for each in failed)])
+    (output / "summary.md").write_text(text + "\n", encoding="utf-8")
+    click.echo(text)
+    sys.exit(bool(failed or differ))
+
+
+def summary(rows: list[Row]) -> tuple[list[str], bool]:
+    """What the rows say, in lines, and whether bits differ."""
+    of = {name: [row for row in rows if row["part"] == name] for name in LIMITS}
+    first = {row["training"]: row.get("bits") for row in of["graphs"]}
+    twice = {r["training"]: r.get("bits", "") == first.get(r["training"]) for r in of["twice"]}
+    equal = {row["training"]: row.get("equal", False) for row in of["graphs"]}
+    resumed = {row["training"]: row["equal"] for row in of["resumed"]}
+    lines = [f"{row['gpu']}, torch {row['torch']}" for row in of["machine"]]
+    for name, found in (("graph = eager", equal), ("twice", twice), ("resumed", resumed)):
+        wrong = ", ".join(each for each, right in found.items() if not right)
+        lines.append(
+            f"{name}: {sum(found.values())} of {len(found)}" + (f", not {wrong}" * bool(wrong))
+        )
+    lines += [f"walks step by step: {r['training']}" for r in of["graphs"] if r.get("refused")]
+    lines += [
+        f"{r['case']}: {r['walked_ms']:.2f} → {r['replayed_ms']:.2f} ms, floor {r['floor_ms']:.2f}"
+        for r in of["bench"]
+    ]
+    lines += [
+        f"{r['chapters']}: {r['seconds']:.0f} s{' failed' * ('error' in r)}" for r in of["chapters"]
+    ]
+    return lines, not all((*equal.values(), *twice.values(), *resumed.values()))
+
+
+if __name__ == "__main__":
+    main()
