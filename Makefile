@@ -187,7 +187,7 @@ record-peers: env
 record-benchmark: env
 	@# as for chapters: glibc is to keep freed arrays, and to ask for huge pages
 	@MALLOC_TRIM_THRESHOLD_=8589934592 MALLOC_MMAP_THRESHOLD_=33554432 \
-		GLIBC_TUNABLES=glibc.malloc.hugetlb=1 $(BIN)/python -m tools.benchmark --device '$(DEVICE)' $(if $(THREADS),--threads '$(THREADS)')
+		GLIBC_TUNABLES=glibc.malloc.hugetlb=1 $(BIN)/python -m tools.benchmark $(if $(THREADS),--threads '$(THREADS)')
 
 record-proofs:
 	@$(PYTHON) -c 'from chapters.beyond.machine_checked import formal; formal.main()'

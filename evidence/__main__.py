@@ -60,7 +60,8 @@ def machine(device: str) -> None:
     book = Book(Path.cwd())
     lines = of_this_machine(book, device)
     book.keep(*lines)
-    tell(f"{len(lines)} chapters as this machine has executed them: {RECORD}")
+    every = len(book.chapters)
+    tell(f"{len(lines)} of {every} chapters as this machine has executed them: {RECORD}")
 
 
 def costs(trials: Iterable[Trial]) -> list[str]:

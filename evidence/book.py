@@ -125,7 +125,7 @@ class Book:
 def of_this_machine(book: Book, device: str) -> list[Outcome]:
     """Return what a build of the paper profile has measured on this machine.
 
-    Raises BookError where a chapter has not been executed here.
+    Raises BookError where no chapter has been executed here.
     """
     settings = replace(book.settings, device=device)
     machine = f"machine {machine_name()}{f', {gpu()}' if device == 'cuda' else ''}"
@@ -133,9 +133,8 @@ def of_this_machine(book: Book, device: str) -> list[Outcome]:
     keys = {name: chapter_key(chapter, settings) for name, chapter in book.chapters.items()}
     found = {name: executed.find(settings, key)[0] for name, key in keys.items()}
     entries = {name: entry for name, entry in found.items() if entry is not None}
-    if missing := len(found) - len(entries):
-        said = "chapters have not been executed on this machine: run make reproduce first."
-        raise BookError(f"{missing} {said}")
+    if not entries:
+        raise BookError("No chapter has been executed on this machine: run make reproduce first.")
     lines = []
     for name, entry in entries.items():
         measured = json.loads(entry.files[MEASURES_FILE])

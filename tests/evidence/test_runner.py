@@ -9,8 +9,12 @@ import pytest
 
 from bookbuild.errors import BookError
 from bookbuild.ledger.outcomes import RECORD, read_outcomes
+from bookbuild.reporting.notebook import MEASURES_FILE
+from bookbuild.results import executed
+from bookbuild.results.keys import chapter_key
+from bookbuild.results.machine import machine_name
 from evidence import runner
-from evidence.book import Book
+from evidence.book import Book, of_this_machine
 from evidence.runner import Measured, follow, measure, renew
 from evidence.variations import Change, Variation
 from tools.this_book import ROOT
@@ -210,3 +214,17 @@ def test_no_trial_begins_that_would_take_too_long(
     assert renewing(root, seconds=0)[1] == []
     assert renewing(root, seconds=costs[first])[1] == [first]
     assert renewing(root, only=lambda trial: trial.variation.kind == "rounding")[1] == [first]
+
+
+def test_what_a_machine_has_executed_is_recorded(toy: Toy, tmp_path: Path) -> None:
+    book, folder = Book(toy.root), tmp_path / "executed"
+    with pytest.raises(BookError, match="No chapter has been executed on this machine"):
+        of_this_machine(book, "cpu")
+    folder.mkdir()
+    (folder / MEASURES_FILE).write_text('{"slope": {"value": [2.5]}}', encoding="utf-8")
+    origin = {"chapter": LINE, "profile": "paper", "commit": "abc", "seconds": 3.0}
+    executed.store(book.settings, chapter_key(book.chapters[LINE], book.settings), origin, folder)
+    book.keep(*of_this_machine(book, "cpu"))
+    line = Book(toy.root).record.outcomes[LINE, f"machine {machine_name()}"]
+    assert (line.kind, line.values, line.commit) == ("device", {"slope": [2.5]}, "abc")
+    assert line.fingerprint == book.today[LINE]

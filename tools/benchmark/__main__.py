@@ -1,15 +1,12 @@
 """python -m tools.benchmark: dense against fast, and the floor that this machine implies."""
 
 import json
-import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import click
 import torch
-
-from running.devices import resolve_device
 
 from .cases import Section2, Section4, section2_steps
 from .measure import compared, describe, emergence, scaling
@@ -18,7 +15,6 @@ SIZES = ((4, 16, 512), (16, 16, 512), (32, 16, 512), (16, 32, 256), (64, 64, 256
 
 
 @click.command()
-@click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda")
 @click.option(
     "--threads",
     type=click.IntRange(1),
@@ -28,16 +24,12 @@ SIZES = ((4, 16, 512), (16, 16, 512), (32, 16, 512), (16, 32, 256), (64, 64, 256
     "--output", type=click.Path(path_type=Path), help="the file to which the JSON is written"
 )
 @click.option("--quick", is_flag=True, help="use toy sizes, to test that everything runs")
-def main(device: str, threads: int | None, output: Path | None, quick: bool) -> None:
+def main(threads: int | None, output: Path | None, quick: bool) -> None:
     """Measure what the fast methods cost beside the dense ones, in one run on one machine."""
-    try:
-        where = resolve_device(device)
-    except ValueError as error:
-        sys.exit(f"{error}.")
     if threads:
         torch.set_num_threads(threads)
-    results = measure(where, quick)
-    path = output or Path("_build", "benchmark", f"{where.type}.json")
+    results = measure(quick)
+    path = output or Path("_build", "benchmark", "cpu.json")
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
     for row in results["section2"] + results["section4"]:
@@ -46,12 +38,11 @@ def main(device: str, threads: int | None, output: Path | None, quick: bool) -> 
     click.echo(f"written to {path}")
 
 
-def measure(device: torch.device, quick: bool) -> dict[str, Any]:
+def measure(quick: bool) -> dict[str, Any]:
     """Every measurement of one run."""
-    torch.backends.cuda.matmul.allow_tf32 = False
     budget = 0.01 if quick else 2.0  # seconds a measurement
     size, count = (256, 2**20) if quick else (2048, 2**26)
-    machine = describe(device, budget, size=size, count=count)
+    machine = describe(budget, size=size, count=count)
     section2 = [Section2(dim) for dim in ((16,) if quick else (256, 1024, 2048))]
     section4 = [Section4(*sizes) for sizes in (SIZES[:1] if quick else SIZES)]
     batch_size = 2 if quick else 128
@@ -60,14 +51,11 @@ def measure(device: torch.device, quick: bool) -> dict[str, Any]:
     return {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "machine": machine,
-        "section2": compared(section2, machine, device, 3 * budget),
+        "section2": compared(section2, machine, 3 * budget),
         "section2_steps": section2_steps(),
-        "section4": compared(section4, machine, device, 3 * budget),
+        "section4": compared(section4, machine, 3 * budget),
         "emergence": [emergence(10 if quick else 10**6, budget)],
-        "scaling": [
-            scaling(over_pairs, "n_pairs", device, budget),
-            scaling(over_dim, "dim", device, budget),
-        ],
+        "scaling": [scaling(over_pairs, "n_pairs", budget), scaling(over_dim, "dim", budget)],
     }
 
 

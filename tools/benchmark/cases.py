@@ -18,9 +18,10 @@ from emergence.training import (
     token_optimiser,
     token_step,
 )
-from running import devices
+from running.devices import generator
 
 Step = Callable[[], object]
+CPU = torch.device("cpu")  # `tools.gpu_check` times what a GPU replays
 LEARNING_RATE = 1e-3  # the weights stay as drawn
 
 
@@ -34,9 +35,9 @@ class Section2:
     def name(self) -> str:
         return f"§2, D = {self.dim}"
 
-    def step(self, method: Method, device: torch.device) -> Step:
+    def step(self, method: Method) -> Step:
         settings = TokenTraining(dim=self.dim)
-        stream = devices.generator(0, device)
+        stream = generator(0, CPU)
         model = initial_transformer(settings, stream)
         optimiser = token_optimiser(settings, model)
         # a batch of its own each time: one learned by heart leaves denormal gradients
@@ -61,8 +62,8 @@ class Section4:
     def name(self) -> str:
         return f"§4, N = {self.n_pairs}, D = {self.dim}, B = {self.batch_size}"
 
-    def step(self, method: Method, device: torch.device) -> Step:
-        stream = devices.generator(0, device)
+    def step(self, method: Method) -> Step:
+        stream = generator(0, CPU)
         batch = tasks.gaussian_pairs(
             self.batch_size, self.n_pairs, self.dim, generator=stream, dtype=torch.float32
         )
@@ -92,5 +93,5 @@ Case = Section2 | Section4
 def section2_steps() -> int:
     """The steps that the chapter on §2 takes in all its settings, at the paper's sizes."""
     preset, grid = (choose(one, "paper") for one in (induction_heads.PRESET, induction_heads.GRID))
-    runs = induction_heads.planned(preset, grid.settings, 0, torch.device("cpu"))
+    runs = induction_heads.planned(preset, grid.settings, 0, CPU)
     return sum(run.settings.steps for planned in runs.values() for run in planned)

@@ -4,30 +4,23 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 
-import torch
-
 from emergence.training import Method
 
 from .cases import Case
 
 
-def peak(case: Case, method: Method, device: torch.device) -> int | None:
+def peak(case: Case, method: Method) -> int | None:
     """Bytes by which the first step raises the peak; None where the system does not tell.
 
     A process that is killed, for want of memory say, raises BrokenProcessPool here.
     """
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as fresh:
-        return fresh.submit(growth, case, method, device).result()
+        return fresh.submit(growth, case, method).result()
 
 
-def growth(case: Case, method: Method, device: torch.device) -> int | None:
+def growth(case: Case, method: Method) -> int | None:
     """The same in this process, which must be fresh."""
-    step = case.step(method, device)
-    if device.type == "cuda":
-        allocated = torch.cuda.memory_allocated()
-        torch.cuda.reset_peak_memory_stats()
-        step()
-        return torch.cuda.max_memory_allocated() - allocated
+    step = case.step(method)
     before = _resident("VmRSS")
     if before is None:
         return None

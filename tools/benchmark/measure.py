@@ -68,18 +68,18 @@ def take_turns(
     return dict(zip(steps, np.transpose(rows), strict=True))
 
 
-def describe(device: torch.device, budget: float, *, size: int, count: int) -> Row:
+def describe(budget: float, *, size: int, count: int) -> Row:
     """Name, threads and versions of this machine, and its rates in operations and bytes a second.
 
     The rates are those of a square product of this size, in which a multiplication and an addition
     are two operations, and of a copy of so many numbers, which are read and written.
     """
-    left, right, out = (torch.randn(size, size, device=device) for _ in range(3))
-    source, copy = torch.zeros(count, device=device), torch.zeros(count, device=device)
+    left, right, out = (torch.randn(size, size) for _ in range(3))
+    source, copy = torch.zeros(count), torch.zeros(count)
     product = measured(lambda: torch.mm(left, right, out=out), budget).median
     return {
-        "device": device.type,
-        "name": torch.cuda.get_device_name() if device.type == "cuda" else machine_name(),
+        "device": "cpu",
+        "name": machine_name(),
         "threads": torch.get_num_threads(),
         "python": platform.python_version(),
         "torch": torch.__version__,
@@ -95,24 +95,22 @@ def operations(step: Step) -> int:
     return counter.get_total_flops()
 
 
-def compared(
-    cases: Sequence[Case], machine: Mapping[str, Any], device: torch.device, budget: float
-) -> list[Row]:
+def compared(cases: Sequence[Case], machine: Mapping[str, Any], budget: float) -> list[Row]:
     """Dense against fast at each size, and, when all is timed, the memory of both, two at once."""
-    rows = [_turns(case, machine, device, budget) for case in cases]
-    both = [(case, method, device) for case in cases for method in METHODS]
+    rows = [_turns(case, machine, budget) for case in cases]
+    both = [(case, method) for case in cases for method in METHODS]
     with ThreadPoolExecutor(2) as pool:
         found = pool.map(lambda one: peak(*one), both)
         return [row | {"peak_bytes": {m: next(found) for m in METHODS}} for row in rows]
 
 
-def _turns(case: Case, machine: Mapping[str, Any], device: torch.device, budget: float) -> Row:
+def _turns(case: Case, machine: Mapping[str, Any], budget: float) -> Row:
     """Dense against fast at one size, with the floor that the machine's rates imply.
 
     The floor is the fast step's products at the rate of a large product, plus its arrays once at
     the rate of a copy.
     """
-    both = {method: case.step(method, device) for method in METHODS}
+    both = {method: case.step(method) for method in METHODS}
     counted = {method: operations(step) for method, step in both.items()}
     times = take_turns(both, budget)
     floor = counted["fast"] / machine["product_rate"] + case.array_bytes() / machine["copy_rate"]
@@ -133,9 +131,9 @@ def emergence(n_pairs: int, budget: float) -> Row:
     return {"n_pairs": n_pairs, "times": spread(times)._asdict()}
 
 
-def scaling(cases: Sequence[Section4], over: str, device: torch.device, budget: float) -> Row:
+def scaling(cases: Sequence[Section4], over: str, budget: float) -> Row:
     """Time of a step of §4 against one size, with the exponents of a fit."""
-    rows = [take_turns({m: case.step(m, device) for m in METHODS}, budget) for case in cases]
+    rows = [take_turns({m: case.step(m) for m in METHODS}, budget) for case in cases]
     medians = {m: [float(np.median(times[m])) for times in rows] for m in METHODS}
     sizes = np.array([getattr(case, over) for case in cases])
     fits = {m: analysis.exponent(sizes, np.array(v))._asdict() for m, v in medians.items()}

@@ -2,9 +2,8 @@
 
 It reads names of chapters, one a line, and writes for each what came of it, a line of JSON: the
 error if there was one, and the operations that the GPU was given. A chapter runs in the smoke
-profile, with sweeps in this very process. Of a long training each operation is looked at in its
-first steps and in every fiftieth, for the others are like them. Figures are made but not drawn:
-what a renderer is given has left the GPU.
+profile, with sweeps in this very process. Figures are made but not drawn: what a renderer is given
+has left the GPU.
 """
 
 import io
@@ -13,11 +12,9 @@ import os
 import sys
 import tempfile
 import traceback
-from collections.abc import Iterator
-from contextlib import nullcontext, redirect_stdout
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 import matplotlib as mpl
 import torch
@@ -26,27 +23,18 @@ from matplotlib.figure import Figure
 
 from bookbuild.reporting import notebook
 from bookbuild.source.chapters import Chapter, read_chapter
-from running import loop
 from tools.emulation.emulate import emulated
 from tools.this_book import ROOT
 
 LINES = 12  # of a traceback
-FIRST, EVERY = 8, 50  # steps of a training at which every operation is looked at
-STEPS = loop.steps
 
 
 def on_device(chapter: Chapter) -> dict[str, Any]:
     """Run the cells of a chapter in this process, and say what came of it."""
     notebook._measures.clear()
     names: dict[str, Any] = {"__name__": "chapter"}
-
-    def thinned(*args: Any, **kwargs: Any) -> Iterator[int]:
-        for count, step in enumerate(STEPS(*args, **kwargs)):
-            with nullcontext() if count < FIRST or count % EVERY == 0 else cuda.unwatched():
-                yield step
-
-    error, quiet = "", redirect_stdout(io.StringIO())
-    with emulated() as cuda, mock.patch.object(loop, "steps", thinned), quiet:
+    error = ""
+    with emulated() as cuda, redirect_stdout(io.StringIO()):
         try:
             for cell in chapter.code:
                 exec(compile(cell.source, chapter.name, "exec"), names)

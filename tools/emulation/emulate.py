@@ -123,18 +123,6 @@ class _Operations(TorchDispatchMode):
     def __init__(self) -> None:
         super().__init__()
         self.operations = self.waits = 0
-        self.default = CPU  # where a tensor is of which nothing is noted
-
-    @contextmanager
-    def unwatched(self) -> Iterator[None]:
-        """For a while only what Python calls is seen, five times as fast."""
-        self.__exit__(None, None, None)
-        self.default = CUDA
-        try:
-            yield
-        finally:
-            self.default = CPU
-            self.__enter__()
 
     def wait(self) -> None:
         """Count that the processor waits for the GPU."""
@@ -254,16 +242,14 @@ def emulated() -> Iterator[_Operations]:
         with nullcontext() if _get_current_function_mode() is calls else calls:
             return backward(ctx, *args)
 
-    def grouped(
-        lists: Any, with_indices: bool = False
-    ) -> Any:  # optimisers ask of what no mode sees
+    def grouped(lists: Any, with_indices: bool = False) -> Any:  # optimisers ask below every mode
         device = DEVICES[noted(lists[0][0]) or CPU]
         return {(device, key[1]): own for key, own in by_device(lists, with_indices).items()}
 
     by_device = torch.optim.Optimizer._group_tensors_by_device_and_dtype
     of_tensors: dict[str, Any] = {"to": to, "type_as": to, "numpy": numpy}
     of_tensors |= {name: lambda tensor, *_, at=name, **__: to(tensor, at) for name in DEVICES}
-    of_tensors["device"] = property(lambda tensor: DEVICES[noted(tensor) or operations.default])
+    of_tensors["device"] = property(lambda tensor: DEVICES[noted(tensor) or CPU])
     of_tensors["is_cuda"] = property(lambda tensor: noted(tensor) == CUDA)
     of_tensors["is_cpu"] = property(lambda tensor: noted(tensor) != CUDA)
     answers = {"is_available": True, "device_count": 1, "get_device_name": "emulated"}

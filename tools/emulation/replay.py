@@ -29,14 +29,8 @@ LIBRARIES = {
 }  # fmt: skip
 DROPOUT = "_scaled_dot_product"  # could draw, and does not here
 NO_KERNEL = {
-    "_unsafe_view",
-    "_reshape_alias",
-    "detach",
-    "alias",
-    "empty",
-    "new_empty",
-    "empty_like",
-}
+    "_unsafe_view", "_reshape_alias", "detach", "alias", "empty", "new_empty", "empty_like",
+}  # fmt: skip
 
 
 class NotCapturable(Exception):

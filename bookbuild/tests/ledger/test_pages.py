@@ -183,7 +183,7 @@ def test_a_row_says_what_other_seeds_make_of_it(known: Repeated, word: str, told
     records = recorded(seeds=known)
     text = row(records=records)
     assert told in text
-    assert f'data-records=" {word} steady untried"' in text
+    assert f'data-records=" {word} steady untried "' in text
     assert len(text) - len(row()) < 250  # the page has hundreds of rows
     found = counts.record_counts("seeds", [FINDING], records)
     assert f"kind=paper&amp;seeds={word}" in found
@@ -253,7 +253,7 @@ def test_a_row_says_when_its_expectation_was_written(
     word = state if expected == EXPECTED else ""
     found = counts.record_counts("preregistration", [FINDING], records)
     assert (f"kind=paper&amp;preregistration={state}" in found) == bool(word)
-    assert f'data-records="{word}   "' in row(records=records)
+    assert f'data-records="{word}    "' in row(records=records)
 
 
 def test_new_results_are_listed_with_what_was_measured() -> None:

@@ -5,7 +5,6 @@ import sys
 from functools import partial
 
 import pytest
-import torch
 from click.testing import CliRunner
 from torch.utils.benchmark import Timer
 
@@ -14,8 +13,6 @@ from tools.benchmark import measure
 from tools.benchmark.__main__ import main
 from tools.benchmark.cases import Section2, Section4
 from tools.benchmark.footprint import peak
-
-CPU = torch.device("cpu")
 
 
 def test_steps_take_turns_for_as_long_as_the_slowest_takes(monkeypatch):
@@ -41,16 +38,16 @@ def test_counted_operations():
     maps = 8 * 2 * tokens * 8 * 8 * 3  # eight matrices; forward, by input, by weight
     scores = 2 * 2 * 2 * tokens * length * 8 * 3  # two layers; QK' and A times the stream
     output = 2 * tokens * 8 * settings.vocabulary * 3
-    assert measure.operations(case.step("dense", CPU)) == maps + scores + output
+    assert measure.operations(case.step("dense")) == maps + scores + output
     for larger in (Section2(64), Section4(16, 8, 4)):
-        fast, dense = (measure.operations(larger.step(m, CPU)) for m in ("fast", "dense"))
+        fast, dense = (measure.operations(larger.step(m)) for m in ("fast", "dense"))
         assert fast < dense / 2
 
 
 def test_quick_run_writes_every_number(tmp_path, monkeypatch):
     monkeypatch.setattr(measure, "peak", lambda *_: None)
     path = tmp_path / "deep" / "cpu.json"
-    run = CliRunner().invoke(main, ["--quick", "--device", "cpu", "--output", str(path)])
+    run = CliRunner().invoke(main, ["--quick", "--output", str(path)])
     assert run.exit_code == 0, run.output
     results = json.loads(path.read_text(encoding="utf-8"))
     assert results["section4"][0]["peak_bytes"] == {"dense": None, "fast": None}
@@ -61,4 +58,4 @@ def test_quick_run_writes_every_number(tmp_path, monkeypatch):
 def test_peak_memory_counts_what_a_step_allocates():
     """The dense step of §4 holds several arrays of B (2N+1)^2 numbers of four bytes."""
     square = 4 * 256 * 65**2
-    assert 2 * square < peak(Section4(32, 4, 256), "dense", CPU) < 60 * square
+    assert 2 * square < peak(Section4(32, 4, 256), "dense") < 60 * square

@@ -1,6 +1,7 @@
 """Replayed stretches give the bits of the eager loop, and slips that a GPU would punish show."""
 
 import dataclasses
+from contextlib import nullcontext
 from functools import partial
 
 import pytest
@@ -14,7 +15,7 @@ from interruption import Interrupting, Killed, bits
 from running import cache, devices, loop, stretches
 from running.cache import Task
 from tools.emulation.emulate import emulated
-from tools.emulation.replay import NotCapturable, launches, replayed
+from tools.emulation.replay import NotCapturable, Replay, launches, replayed
 
 CPU = torch.device("cpu")
 STEPS = 30
@@ -73,13 +74,45 @@ def test_a_state_of_either_loop_serves_the_other(first):
             assert bits(run()) == eager
 
 
-def test_a_divergence_is_told_at_the_same_step():
-    run = partial(train_minimal, dataclasses.replace(MINIMAL, learning_rate=1e5), (0,), device=CPU)
-    with pytest.raises(ArithmeticError) as eager:
-        run()
-    with replayed(), pytest.raises(ArithmeticError) as again:
-        run()
-    assert str(again.value) == str(eager.value)
+def test_a_kill_in_the_midst_of_a_stretch_loses_that_stretch_alone(monkeypatch):
+    run, whole, seen = RUNS["minimal, causal"], Replay.replay, []
+
+    def broken(self):
+        seen.append(self)
+        if len(seen) == 3:
+            self.tape = self.tape[: len(self.tape) // 2]
+        whole(self)
+        if len(seen) == 3:
+            raise Killed
+
+    eager, keeping = bits(run()), Interrupting(kill_after=-1)
+    with cache.attached(keeping), replayed():
+        monkeypatch.setattr(Replay, "replay", broken)
+        with pytest.raises(Killed):
+            run()
+        assert bits(run()) == eager
+    steps = [state["step"] for state in keeping.states]
+    assert steps == sorted(set(steps))  # no stretch is done twice
+
+
+@pytest.mark.parametrize("step", [0, 1, 60, 61, 120])
+def test_a_divergence_is_told_at_the_same_step(step):
+    """Which of a stretch, or of its first, it is."""
+    assert stretches.lengths(121, 1, 0)[0] == 2
+    told = []
+    for kind in (nullcontext, replayed):
+        x, rows = torch.tensor([2.0 ** (128 - step) if step else torch.inf]), []
+
+        def double(recorded, x=x):
+            loss = x.sum()
+            x.mul_(2)
+            return loss, (loss,)
+
+        with kind(), pytest.raises(ArithmeticError, match=f"not finite at step {step}") as raised:
+            loop.descend(Task("here", "double", {}), 121, "double", double, rows=rows, x=x)
+        told.append((str(raised.value), bits(rows), bits(x)))
+    assert told[0] == told[1]
+    assert len(rows) == step
 
 
 def slipping(slip):
@@ -102,6 +135,12 @@ def slipping(slip):
     lambda x, noise, count: x[noise > 0].sum(),
     lambda x, noise, count: x.add_(torch.randn(2, generator=torch.Generator())),
     lambda x, noise, count: x.add_(torch.randn(2)),
+    lambda x, noise, count: x.normal_(),
+    lambda x, noise, count: torch.nn.functional.dropout(x, 0.5),
+    lambda x, noise, count: x[torch.randperm(2)],
+    lambda x, noise, count: torch.nonzero(noise),
+    lambda x, noise, count: torch.bincount(noise.abs().long()),
+    lambda x, noise, count: bool((noise > 9).any()),
     lambda x, noise, count: torch.linalg.cholesky_ex(torch.eye(2)),
 ])  # fmt: skip
 def test_what_a_capture_refuses_is_refused(slip):
@@ -113,6 +152,8 @@ def test_what_a_capture_refuses_is_refused(slip):
 @pytest.mark.parametrize("slip", [
     lambda x, noise, count: x.mul_(1 - 0.01 * count[0]),  # a rate that is counted in Python
     lambda x, noise, count: setattr(x, "data", x.data + noise),  # another array
+    lambda x, noise, count: x[: 1 + (count[0] > 20)].mul_(0.9),  # another shape, later
+    lambda x, noise, count: (x.add_(count[-1]), count.append(noise)),  # what a list holds
 ])  # fmt: skip
 def test_what_a_graph_does_not_see_gives_other_bits(slip):
     with replayed():
@@ -120,18 +161,23 @@ def test_what_a_graph_does_not_see_gives_other_bits(slip):
     assert again != slipping(slip)
 
 
-@pytest.mark.parametrize("bring", [
-    lambda x: x + torch.tensor([1.0, 2.0], device="cuda"), lambda x: x.add_(torch.ones(2).cuda()),
-    lambda x: x.cpu(), lambda x: x[torch.tensor([0])], lambda x: x.new_tensor(1.0),
+@pytest.mark.parametrize(("told", "slip"), [
+    *(("waits", bring) for bring in (
+        lambda x: x + torch.tensor([1.0, 2.0], device="cuda"),
+        lambda x: x.add_(torch.ones(2).cuda()),
+        lambda x: x.cpu(), lambda x: x[torch.tensor([0])], lambda x: x.new_tensor(1.0),
+    )),
+    ("draws from a stream", lambda x: x.add_(torch.randn(2, device="cuda"))),
+    ("draws from a stream", lambda x: torch.bernoulli(x.sigmoid())),
 ])  # fmt: skip
-def test_what_is_brought_from_main_memory_is_refused(bring):
+def test_an_emulated_gpu_refuses_what_comes_from_elsewhere(told, slip):
     def step(recorded):
-        bring(x)
+        slip(x)
         return x.sum(), None
 
     with emulated():
         x = torch.ones(2, device="cuda")
-        with pytest.raises(NotCapturable, match="waits"):
+        with pytest.raises(NotCapturable, match=told):
             loop.descend(Task("here", "bring", {}), 9, "bring", step, rows=[], x=x)
 
 

@@ -39,6 +39,7 @@ WORDS: Mapping[str, Mapping[Any, str]] = {
         "green": "catch none",
         "untried": "had none planted",
     },
+    "others": STEADINESS,
 }
 # What stands in a cell of the matrix of wrong trainings, and what it means.
 MARKS: Mapping[Sight, tuple[str, str]] = {

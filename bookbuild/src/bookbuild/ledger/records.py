@@ -84,6 +84,7 @@ class Known(NamedTuple):
             "seeds": known.seeds.state if known else "",
             "rounding": known.rounding.state if known else "",
             "faults": known.alertness if known else "",
+            "others": known.others.state if known and known.others.reruns else "",
         }
 
 

@@ -28,7 +28,7 @@ const names = {
 };
 const itemName = (key) => capital(words(key)).replace(/^Section /, "§").replace(/^Appendix (.)/, (_, letter) => `Appendix ${letter.toUpperCase()}`);
 // each row has a word for each of these, in this order
-const MORE = [["preregistration", "Expectation"], ["seeds", "Seeds"], ["rounding", "Rounding"], ["faults", "Faults"]];
+const MORE = [["preregistration", "Expectation"], ["seeds", "Seeds"], ["rounding", "Rounding"], ["faults", "Faults"], ["others", "Devices and settings"]];
 const record = Object.fromEntries(MORE.map(([key], place) => [key, place]));
 const values = (row, key) => {
   if (key === "verdict") return [row.querySelector(".verdict").classList[1]];
