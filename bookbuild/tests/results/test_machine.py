@@ -22,7 +22,7 @@ import os, torch
 from bookbuild.results.cache import attach_from_environment
 attach_from_environment()
 print(torch.are_deterministic_algorithms_enabled(), os.environ.get("CUBLAS_WORKSPACE_CONFIG"),
-      torch.get_float32_matmul_precision())
+      torch.get_float32_matmul_precision(), torch.utils.deterministic.fill_uninitialized_memory)
 """
 
 
@@ -74,7 +74,7 @@ def test_a_process_that_used_no_gpu_tells_nothing_of_one(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("device", "said"), [("cuda", "True :4096:8 highest"), ("cpu", "False None highest")]
+    ("device", "said"), [("cuda", "True :4096:8 highest False"), ("cpu", "False None highest True")]
 )
 def test_a_kernel_on_a_gpu_is_pinned(device: str, said: str, tmp_path: Path) -> None:
     order = f'{{"results": "{tmp_path}", "sources": "{tmp_path}", "device": "{device}",'

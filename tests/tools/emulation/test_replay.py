@@ -3,6 +3,7 @@
 import dataclasses
 from contextlib import nullcontext
 from functools import partial
+from unittest import mock
 
 import pytest
 import torch
@@ -12,9 +13,9 @@ from emergence import training
 from emergence.subspace import INDUCTION_HEAD, NAMES
 from emergence.training import MinimalTraining, train_minimal, train_tokens
 from interruption import Interrupting, Killed, bits
-from running import cache, devices, loop, stretches
+from running import cache, devices, graphs, loop, stretches
 from running.cache import Task
-from tools.emulation.emulate import emulated
+from tools.emulation.emulate import Generator, emulated
 from tools.emulation.replay import NotCapturable, Replay, launches, replayed
 
 CPU = torch.device("cpu")
@@ -72,6 +73,28 @@ def test_a_state_of_either_loop_serves_the_other(first):
             run()
         with contexts[not first]():
             assert bits(run()) == eager
+
+
+class Refused(Replay):
+    """A capture that CUDA refuses when it has drawn from the streams already."""
+
+    def __init__(self, work, streams):
+        super().__init__(work, streams)
+        torch.randn(2, generator=streams[0])
+        raise RuntimeError("not permitted when a stream is captured")
+
+
+def test_a_step_that_a_gpu_does_not_record_is_walked_and_told(monkeypatch, caplog):
+    for name, usual in (("get_state", Generator.get_state), ("set_state", Generator.set_state)):
+        monkeypatch.setattr(Generator, f"graphsafe_{name}", usual, raising=False)
+    monkeypatch.setattr(graphs, "stepwise", [])
+    found = []
+    for recorder in (Replay, Refused):
+        with emulated(), mock.patch.object(graphs, "CudaGraph", recorder):
+            found.append(bits(trainings.TRAININGS["minimal"](STEPS, torch.device("cuda"))))
+    assert found[0] == found[1]
+    assert set(graphs.stepwise) == {"training"}
+    assert "could not be recorded (not permitted when a stream is captured)" in caplog.text
 
 
 def test_a_kill_in_the_midst_of_a_stretch_loses_that_stretch_alone(monkeypatch):
