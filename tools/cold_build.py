@@ -17,12 +17,13 @@ from bookbuild.cli.options import commands, run_options, settings_of, tell
 from bookbuild.execution.display import Display
 from bookbuild.pipeline import run_chapters
 from bookbuild.reporting import provenance
-from bookbuild.results.machine import machine_name
+from bookbuild.results.machine import gpu, machine_name
 from bookbuild.results.store import write_whole
 from bookbuild.settings import Settings, core_count
 from bookbuild.source.chapters import read_chapters, read_toc
 
 FOLDER = "_build/cold_build"
+USED = ("seconds", "memory", "gpu_seconds", "gpu_memory")
 
 
 def run_cold_build(settings: Settings, display: Display, tell: Callable[[str], None]) -> Path:
@@ -39,14 +40,14 @@ def run_cold_build(settings: Settings, display: Display, tell: Callable[[str], N
     record = {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "commit": provenance.commit(settings.root),
-        "machine": machine_name(),
+        "machine": machine_name() + (f", {gpu()}" if settings.device == "cuda" else ""),
         "cores": core_count(),
         "jobs": settings.jobs,
         "profile": settings.profile,
         "device": settings.device,
         "seconds": round(time.monotonic() - started, 1),
         "chapters": {
-            name: {"seconds": entry.origin["seconds"], "memory": entry.origin["memory"]}
+            name: {what: entry.origin[what] for what in USED if what in entry.origin}
             for name, entry in sorted(made.items())
         },
     }

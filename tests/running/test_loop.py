@@ -20,6 +20,7 @@ from emergence.training import MinimalTraining, train_minimal, train_tokens
 from interruption import Interrupting, Killed, assert_resumes
 from running import cache, devices
 from running.cache import Task, plain
+from running.stretches import Stretches
 from tools.emulation.emulate import emulated
 from trainings import TOKENS
 
@@ -39,6 +40,7 @@ TOKEN_KINDS = {
     "until": dataclasses.replace(TOKENS, until_loss=2.0),
 }
 
+WALKED = {"law of noise", "birth", "birth, one layer", "distributional"}  # step by step on a GPU
 ACCOUNTS = two_accounts.TwoAccountsSettings(stream=trainings.BIRTH)
 
 
@@ -80,12 +82,29 @@ def test_a_killed_training_of_a_chapter_ends_in_the_same_bits(train):
 
 @pytest.mark.parametrize("device", ["cpu", "cuda"])
 @pytest.mark.parametrize("name", trainings.TRAININGS)
-def test_every_training_goes_on_on_either_device(name, device, unchecked):
+def test_every_training_goes_on_on_either_device(name, device, unchecked, monkeypatch):
+    """A GPU waits once for each stretch that it replays."""
     on_gpu = device == "cuda"
     steps, kill_after = (24, 2) if on_gpu else (12, 5)
-    with emulated() if on_gpu else nullcontext():
+    with emulated() if on_gpu else nullcontext() as cuda:
+        waits = noted_waits(monkeypatch, cuda)
         run = partial(trainings.TRAININGS[name], steps, torch.device(device))
         assert_resumes(run, kill_after, stretches=on_gpu)
+    assert set(waits) == ({1} if on_gpu and name not in WALKED else set())
+
+
+def noted_waits(monkeypatch, cuda):
+    """A list that gets how often the processor waits in each stretch, but for the first ones."""
+    found, run = [], Stretches.run
+
+    def noted(self, at, length, phase, ended):
+        before, warm = cuda.waits, (length, at % self.every == 0, phase) in self.kinds
+        rows = run(self, at, length, phase, ended)
+        found.extend([cuda.waits - before] * warm)
+        return rows
+
+    monkeypatch.setattr(Stretches, "run", noted)
+    return found
 
 
 def test_a_state_lacks_nothing_that_matters():

@@ -80,7 +80,7 @@ class Refused(Replay):
 
     def __init__(self, work, streams):
         super().__init__(work, streams)
-        torch.randn(2, generator=streams[0])
+        torch.randn(2, generator=streams[0], device="cuda")
         raise RuntimeError("not permitted when a stream is captured")
 
 
