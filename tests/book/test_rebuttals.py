@@ -15,8 +15,8 @@ def verdicts(claim):
     """The verdicts on a row that are on record, judged by the expectation as it is today."""
     if claim.not_testable:
         return {"not testable here"}
-    found = (shaped(claim, one).verdict_on(one.values) for one in reruns(claim))
-    return {verdict for verdict in found if verdict}
+    result = (shaped(claim, one).verdict_on(one.values) for one in reruns(claim))
+    return {verdict for verdict in result if verdict}
 
 
 def reruns(claim):

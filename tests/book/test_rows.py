@@ -131,10 +131,10 @@ def test_what_is_judged_is_computed():
     """No row is a constant such as `True` or the length of a list of names."""
     constant, missing = [], []
     for name, claim in judged_rows().items():
-        found = [calls for key, calls in reports(claim.chapter) if key.fullmatch(claim.measure)]
-        if not found:
+        result = [calls for key, calls in reports(claim.chapter) if key.fullmatch(claim.measure)]
+        if not result:
             missing.append(name)
-        elif not any(found):
+        elif not any(result):
             constant.append(name)
     assert missing == [], "their chapters do not report these rows"
     assert constant == [], "these rows come from no computation"

@@ -24,8 +24,8 @@ def assert_equal(close, dense, quick, start, value):
     results = []
     for output in (dense, quick):
         leaves = [weight.clone().requires_grad_() for weight in start]
-        found = output(leaves)
-        results.append((found, *torch.autograd.grad(value(found), leaves)))
+        result = output(leaves)
+        results.append((result, *torch.autograd.grad(value(result), leaves)))
     for expected, actual in zip(*results, strict=True):
         close(actual, expected)
 

@@ -274,8 +274,8 @@ def test_unscaled_scores_are_those_of_larger_queries(close):
         for query in one.W_Q:
             query *= 4.0
     for logits in (AttentionOnlyTransformer.forward, fast.attention_only_logits):
-        found = [logits(model, batch.tokens, batch.positions) for model in (one, other)]
-        close(*found)
+        result = [logits(model, batch.tokens, batch.positions) for model in (one, other)]
+        close(*result)
 
 
 def test_residual_stream_begins_with_the_embeddings_and_ends_before_the_output(close):

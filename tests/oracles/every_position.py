@@ -34,7 +34,7 @@ def times(loss, count, end):
         velocity, (0, end), np.zeros(count), method="DOP853", events=heights,
         rtol=1e-9, atol=1e-12,
     )  # fmt: skip
-    return [float(found[0]) if len(found) else np.inf for found in run.t_events]
+    return [float(result[0]) if len(result) else np.inf for result in run.t_events]
 
 
 def three(n_pairs, query):
@@ -158,9 +158,9 @@ def rows(n_pairs, query, mask, supervision="every"):
         )  # fmt: skip
         paid = softmax(torch.cat([on_rows, on_itself], dim=1), seen)
         direct, itself = paid[:, :-1], paid[:, -1:]
-        found = g[1] * content + g[2] * known + g[3] * (direct + itself * content)
-        found = found + g[4] * (direct @ held + itself * known)
-        return weight @ (found - answer).square().sum(dim=1)
+        result = g[1] * content + g[2] * known + g[3] * (direct + itself * content)
+        result = result + g[4] * (direct @ held + itself * known)
+        return weight @ (result - answer).square().sum(dim=1)
 
     return loss
 

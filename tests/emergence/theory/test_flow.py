@@ -115,9 +115,9 @@ def test_gradient_is_autograd_and_the_finite_difference(state, n_pairs):
 @given(state=states, n_pairs=counts)
 def test_signal_and_retrieval(state, n_pairs):
     alpha, beta, _ = state
-    found = math.exp(alpha) / (math.exp(alpha) + 2 * n_pairs - 2)
-    assert theory.retrieval(alpha, n_pairs) == pytest.approx(found, rel=1e-14)
-    assert theory.signal(alpha, beta, n_pairs) == pytest.approx(math.exp(beta * found), rel=1e-14)
+    result = math.exp(alpha) / (math.exp(alpha) + 2 * n_pairs - 2)
+    assert theory.retrieval(alpha, n_pairs) == pytest.approx(result, rel=1e-14)
+    assert theory.signal(alpha, beta, n_pairs) == pytest.approx(math.exp(beta * result), rel=1e-14)
 
 
 @pytest.mark.parametrize("seen", [theory.reduced_loss, theory.reduced_gradient])

@@ -335,8 +335,8 @@ def test_each_step_is_reported(caplog):
     caplog.set_level(logging.INFO, logger="running.progress")
     train(change(steps=3), label="ours")
     train_tokens(dataclasses.replace(TOKENS, steps=2), 0, device=CPU, label="tokens")
-    told = [(r.experiment, r.step, r.total) for r in caplog.records if hasattr(r, "experiment")]
-    assert told == [("ours", i, 3) for i in (1, 2, 3)] + [("tokens", i, 2) for i in (1, 2)]
+    output = [(r.experiment, r.step, r.total) for r in caplog.records if hasattr(r, "experiment")]
+    assert output == [("ours", i, 3) for i in (1, 2, 3)] + [("tokens", i, 2) for i in (1, 2)]
 
 
 # The attention-only transformer

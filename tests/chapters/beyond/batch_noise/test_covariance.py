@@ -40,8 +40,8 @@ def plain_products(weights):
     own = torch.eye(x.shape[-1], dtype=torch.float64)
     x = x * (1 - own - swap_halves(own))  # where a place and the transposed one are not the same
     number = x[:, 0].count_nonzero()
-    found = [torch.einsum("nkij,nlij->kl", x, y) / number for y in (x, x.mT)]
-    return found[0], found[1]
+    result = [torch.einsum("nkij,nlij->kl", x, y) / number for y in (x, x.mT)]
+    return result[0], result[1]
 
 
 def test_drawn_noise_has_the_covariance_asked_for_and_no_coordinates():
@@ -52,8 +52,8 @@ def test_drawn_noise_has_the_covariance_asked_for_and_no_coordinates():
     same, transposed = root @ root.mT, (root * signs) @ root.mT
     drawn = joint.drawn(joint.roots(of_plain_entries(same, transposed)), 80, 16, stream)
     assert subspace.project(models.Weights(*drawn))[0].stacked().abs().max() < 1e-5
-    for found, asked in zip(plain_products(drawn), (same, transposed), strict=True):
-        assert (found - asked).abs().max() < 0.06 * same.abs().max()
+    for result, asked in zip(plain_products(drawn), (same, transposed), strict=True):
+        assert (result - asked).abs().max() < 0.06 * same.abs().max()
     assert transposed.abs().max() > 0.3 * same.abs().max()
     assert same[:4, 4:].abs().max() > 0.3 * same.abs().max()  # W1 with W2 and W3
 
@@ -63,8 +63,8 @@ def test_moments_are_those_asked_for_in_every_pair_of_eigenspaces():
     roots = (torch.randn(own.shape, generator=stream).double() for own in joint.no_covariance())
     asked = joint.Joint(*(root @ root.mT for root in roots))
     drawn = joint.drawn(joint.roots(asked), 40, 16, stream)
-    for found, own in zip(moments_of(drawn), asked, strict=True):
-        assert (found - own).abs().max() < 0.1 * own.abs().max()
+    for result, own in zip(moments_of(drawn), asked, strict=True):
+        assert (result - own).abs().max() < 0.1 * own.abs().max()
     mean = torch.stack([weight.square().mean() for weight in drawn])
     expected = torch.stack([part.mean() for part in joint.variances(asked).split([4, 16, 8])])
     assert torch.allclose(mean, expected.float(), rtol=0.03)

@@ -80,8 +80,8 @@ def test_a_made_up_text_has_the_frequency_and_the_reliability_that_were_asked_fo
 
 def test_returning_pairs_are_found() -> None:
     tokens = drawn(4, 30, vocabulary=4)
-    found = returns(tokens)
-    for row, is_there in zip(tokens.tolist(), found.tolist(), strict=True):
+    result = returns(tokens)
+    for row, is_there in zip(tokens.tolist(), result.tolist(), strict=True):
         pairs = list(pairwise(row))
         assert is_there == [pair in pairs[:t] for t, pair in enumerate(pairs)]
 
@@ -110,20 +110,20 @@ def test_a_head_made_by_hand_has_the_scores_of_one() -> None:
             model.W_O[1, 48 + token, token] = 30.0
             model.W_U[token, 48 + token] = 1.0
     half = torch.stack([torch.randperm(vocabulary, generator=stream)[:6] for _ in range(5)])
-    found = effects(model, half.repeat(1, 2), half.repeat(1, 3)[:, : context + 1])
+    result = effects(model, half.repeat(1, 2), half.repeat(1, 3)[:, : context + 1])
     # the first position can attend to itself alone, and so looks like its own successor
-    assert found.prefix == pytest.approx((5 + 0.5) / 6, abs=1e-3)
-    assert found.previous > 0.95
-    assert found.copying == 1
-    assert found.second < 0.2 < found.first
-    assert found.ablated_repeated - found.repeated > 1
+    assert result.prefix == pytest.approx((5 + 0.5) / 6, abs=1e-3)
+    assert result.previous > 0.95
+    assert result.copying == 1
+    assert result.second < 0.2 < result.first
+    assert result.ablated_repeated - result.repeated > 1
 
 
 def test_a_short_training_lowers_the_loss_on_pairs_that_return() -> None:
     text = Synthetic(32, 0.5, 0.9).text(2**14, seed=0)
-    steps, found, loss = train_on(text, 32, CorpusTraining(16, 8, 80), 0, until=0.9)
+    steps, result, loss = train_on(text, 32, CorpusTraining(16, 8, 80), 0, until=0.9)
     assert steps[-1] == 80
-    assert min(look.repeated for look in found) < found[0].repeated - 0.2
+    assert min(look.repeated for look in result) < result[0].repeated - 0.2
     assert np.isfinite(loss)
 
 
@@ -189,8 +189,8 @@ def test_seeds_of_a_setting_are_compared_where_there_are_three_and_one_has_a_hea
     some = [a_run(replace(PILOTS[0], seed=s), 100.0 + 20 * s) for s in range(3)]
     two = [a_run(replace(PILOTS[1], seed=s), 100.0) for s in range(2)]
     none = [a_run(replace(PILOTS[2], seed=s), np.inf) for s in range(3)]
-    (found,) = compared.spread([*some, *two, *none]).values()
-    assert found == pytest.approx(1.4)
+    (result,) = compared.spread([*some, *two, *none]).values()
+    assert result == pytest.approx(1.4)
 
 
 def test_a_smaller_rate_stands_beside_the_usual_one() -> None:

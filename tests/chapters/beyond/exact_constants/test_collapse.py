@@ -50,8 +50,8 @@ def test_three_constants_leave_the_third_power():
 )
 def test_a_wrong_constant_leaves_something(monkeypatch, name, planted, steps):
     monkeypatch.setattr(collapse_steps, name, planted)
-    found = collapse_steps._order_by_order()
-    assert {step for step, value in found.items() if value != 0} == steps
+    result = collapse_steps._order_by_order()
+    assert {step for step, value in result.items() if value != 0} == steps
 
 
 def test_a_wrong_beta_leaves_something(monkeypatch):

@@ -62,9 +62,9 @@ def test_a_wrong_weight_leaves_something(monkeypatch):
 @pytest.mark.parametrize("name", NAMES)
 def test_the_constants_are_the_first_coefficients(name):
     coefficients = every_n.manifold(name, arb(0), 800)
-    for found, stated in zip(coefficients, every_n.constants(name), strict=False):
-        assert found.contains(stated)
-        assert not found.contains(stated + arb("0.04"))
+    for result, stated in zip(coefficients, every_n.constants(name), strict=False):
+        assert result.contains(stated)
+        assert not result.contains(stated + arb("0.04"))
 
 
 @pytest.mark.parametrize("name", NAMES)

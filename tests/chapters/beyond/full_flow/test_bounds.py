@@ -129,11 +129,11 @@ def loads(path):
 @pytest.mark.usefixtures("unchecked")
 def test_the_box_holds_the_flow():
     bounds, _, _ = every_large.close(MANY)
-    found = loads(followed())
-    for name, bound, load in zip(bounds._fields, bounds, found, strict=True):
+    result = loads(followed())
+    for name, bound, load in zip(bounds._fields, bounds, result, strict=True):
         assert load <= bound + 1e-12, name
-    assert found.beta_2 > bounds.beta_2 / 2  # no bound for its own sake
-    assert found.four_above > bounds.four_above / 2.5
+    assert result.beta_2 > bounds.beta_2 / 2  # no bound for its own sake
+    assert result.four_above > bounds.four_above / 2.5
 
 
 @pytest.mark.usefixtures("unchecked")
@@ -179,12 +179,12 @@ def test_a_planted_error_leaves_no_box(monkeypatch):
 @pytest.mark.usefixtures("unchecked")
 def test_validated_steps_hold_the_integrated_times():
     n_pairs = 20
-    found = validated.order((n_pairs, n_pairs), 0.01)
+    result = validated.order((n_pairs, n_pairs), 0.01)
     times = theory.emergence_times(n_pairs, model="full")
-    assert found.alpha[0] < times.alpha / n_pairs < found.alpha[1]
-    assert found.gamma[0] < times.gamma / n_pairs < found.gamma[1]
-    assert found.alpha[1] < 1.1 * found.alpha[0]
-    assert found.holds
+    assert result.alpha[0] < times.alpha / n_pairs < result.alpha[1]
+    assert result.gamma[0] < times.gamma / n_pairs < result.gamma[1]
+    assert result.alpha[1] < 1.1 * result.alpha[0]
+    assert result.holds
 
 
 @pytest.mark.usefixtures("unchecked")

@@ -35,15 +35,17 @@ def test_operations_enclose_every_point():
         one, two = random_ball(rng, (3, 40)), random_ball(rng, (3, 40))
         two = two.plus(Ball.of(np.where(two.mid > 0, 0.1, -0.1)))
         a, b = inside(rng, one), inside(rng, two)
-        for found, value in (
+        for result, value in (
             (one.plus(two), a + b), (one.times(two), a * b), (two.inverse(), 1 / b),
             (one.exp(), np.exp(a)), (one.before(), np.cumsum(a, axis=-1) - a),
             (one.after(), np.cumsum(a[:, ::-1], axis=-1)[:, ::-1] - a),
             (one.total(), a.sum(axis=-1, keepdims=True)),
         ):  # fmt: skip
-            slack = Ball(found.mid, found.rad + 1e-13 * (1 + np.abs(found.mid)))  # of NumPy's own
+            slack = Ball(
+                result.mid, result.rad + 1e-13 * (1 + np.abs(result.mid))
+            )  # of NumPy's own
             assert encloses(slack, value)
-            assert np.all(found.rad < 1.1 * 40 * (one.rad.max() + two.rad.max() * 200) + 1e-2)
+            assert np.all(result.rad < 1.1 * 40 * (one.rad.max() + two.rad.max() * 200) + 1e-2)
 
 
 def test_rounding_is_enclosed():
@@ -53,13 +55,13 @@ def test_rounding_is_enclosed():
     b = rng.normal(size=400)
     one, two = Ball.of(a), Ball.of(b)
     exact = list(zip(map(arb, a.tolist()), map(arb, b.tolist()), strict=True))
-    for found, values in (
+    for result, values in (
         (one.plus(two), [x + y for x, y in exact]), (one.times(two), [x * y for x, y in exact]),
         (two.inverse(), [1 / y for _, y in exact]), (one.exp(), [x.exp() for x, _ in exact]),
         (two.before(), list(itertools.accumulate((y for _, y in exact[:-1]), initial=arb(0)))),
         (two.total(), [sum((y for _, y in exact), arb(0))]),
     ):  # fmt: skip
-        for low, high, value in zip(found.low.tolist(), found.high.tolist(), values, strict=True):
+        for low, high, value in zip(result.low.tolist(), result.high.tolist(), values, strict=True):
             assert arb(low) <= value <= arb(high)
 
 
@@ -72,8 +74,8 @@ def test_exponentials_are_within_a_third_of_what_is_taken():
         (np.expm1, arb.expm1, radii),
     ):
         worst = max(
-            abs(float((arb(found) / arbs(arb(x)) - 1).mid()))
-            for x, found in zip(points.tolist(), numpys(points).tolist(), strict=True)
+            abs(float((arb(result) / arbs(arb(x)) - 1).mid()))
+            for x, result in zip(points.tolist(), numpys(points).tolist(), strict=True)
         )
         assert worst < 16 * balls.U
 
@@ -150,13 +152,13 @@ def missed(piece, n_pairs, query):
     """The time integral of the defect's norm, by quadrature in floating point."""
     s, weights = np.polynomial.legendre.leggauss(20)
     k = np.arange(len(piece.powers))
-    found = []
+    result = []
     for at in s:
         z = at**k @ piece.powers
         speed = (k * at ** np.maximum(k - 1, 0)) @ piece.powers / piece.half
         gradient = theory.full_gradient(LIFT @ z, n_pairs, query=query)
-        found.append(np.linalg.norm(speed + LIFT.T @ gradient))
-    return piece.half * float(weights @ found)
+        result.append(np.linalg.norm(speed + LIFT.T @ gradient))
+    return piece.half * float(weights @ result)
 
 
 @pytest.mark.parametrize("query", QUERIES)
@@ -178,16 +180,16 @@ def test_the_defect_is_enclosed_and_not_much_more(query, monkeypatch):
 def test_bounds_hold_the_integrated_times(query, until):
     n_pairs = 4
     integrated = theory.emergence_times(n_pairs, query=query, model="full")
-    found = tube.bounds(n_pairs, query, until=until, tolerance=1e-10, farthest=0.05)
-    names = [name for name in ("gamma", "beta", "alpha") if getattr(found, name)[1] < math.inf]
+    result = tube.bounds(n_pairs, query, until=until, tolerance=1e-10, farthest=0.05)
+    names = [name for name in ("gamma", "beta", "alpha") if getattr(result, name)[1] < math.inf]
     assert until == "loss" or until in names
     for name in names:
-        low, high = getattr(found, name)
+        low, high = getattr(result, name)
         assert low < getattr(integrated, name) < high < 1.3 * low
     if until == "loss":
-        assert found.loss[0] < integrated.collapse < found.loss[1] < 1.02 * found.loss[0]
-    assert found.ordered("gamma", "beta", "alpha")
-    assert not found.ordered("beta", "gamma")
+        assert result.loss[0] < integrated.collapse < result.loss[1] < 1.02 * result.loss[0]
+    assert result.ordered("gamma", "beta", "alpha")
+    assert not result.ordered("beta", "gamma")
 
 
 def test_the_solution_is_as_near_as_is_said():
@@ -222,11 +224,11 @@ def test_a_path_that_is_not_the_flow_is_noticed(monkeypatch):
 
 def test_the_numbers_of_a_run_keep_their_names():
     some = times.Range(2, 3, "uniform", "gamma", 1e-5, 0.1)
-    found = tube.as_bounds(tube.all_bounds(some))
-    assert [one.gamma[1] < 10 for one in found] == [True, True]
+    result = tube.as_bounds(tube.all_bounds(some))
+    assert [one.gamma[1] < 10 for one in result] == [True, True]
     alone = tube.bounds(3, "uniform", until="gamma", tolerance=1e-5, farthest=0.1)
-    assert found[1] == alone
-    assert found[1].beta == (math.inf, math.inf)
+    assert result[1] == alone
+    assert result[1].beta == (math.inf, math.inf)
 
 
 def test_what_fails_is_tried_once_more(monkeypatch):

@@ -67,11 +67,11 @@ def test_emergence_is_the_first_step_above_the_level():
     maps[0, 2:, 0, 1] = np.eye(4, 3, k=-1) * 0.6
     maps[0, 3:, 1, 0, -1] = np.eye(4, 3, k=-2)[-1] * 0.7
     maps[0, :, 1, 0, :-1] = np.nan
-    found = heads.emergence(steps, maps)
-    assert found.offset[0, 0].tolist() == [1, 1]
-    assert found.offset[0, 1, 0] == 2
-    assert found.first.tolist() == [[[20.0, 20.0], [30.0, np.inf]]]
-    assert found.mass[0, :, 1, 0].tolist() == [0.25, 0.25, 0.25, 0.7]
+    result = heads.emergence(steps, maps)
+    assert result.offset[0, 0].tolist() == [1, 1]
+    assert result.offset[0, 1, 0] == 2
+    assert result.first.tolist() == [[[20.0, 20.0], [30.0, np.inf]]]
+    assert result.mass[0, :, 1, 0].tolist() == [0.25, 0.25, 0.25, 0.7]
 
 
 def test_heads_are_half_risen_at_a_level_of_their_own():

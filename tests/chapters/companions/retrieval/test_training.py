@@ -59,8 +59,8 @@ def test_losses_are_cross_entropies():
         logits = training.forward(parameters, batch, 2).logits
         right = logits.softmax(-1).gather(-1, batch.target[..., None]).squeeze(-1)
         expected = -right.log().mean(dim=(1, 2))
-        for found in (training.losses(parameters, batch, 2), mean_losses(logits, batch)):
-            torch.testing.assert_close(found, expected, atol=1e-5, rtol=1e-5)
+        for result in (training.losses(parameters, batch, 2), mean_losses(logits, batch)):
+            torch.testing.assert_close(result, expected, atol=1e-5, rtol=1e-5)
 
 
 @pytest.mark.parametrize(

@@ -31,12 +31,12 @@ def stream():
 
 @pytest.mark.parametrize("problem", [minimal(), minimal(leaks=False), stream()])
 def test_moments_are_the_beginning_of_the_flow(problem):
-    found = small_times.moments([problem.linear], problem.zero)
+    result = small_times.moments([problem.linear], problem.zero)
     times = [0.001, 0.002]
     flown = small_times.flow(problem.loss, problem.zero, times)
     errors = np.array([
         [float((one - other).norm() / other.norm())
-         for one, other in zip(found.at(time), weights, strict=True)]
+         for one, other in zip(result.at(time), weights, strict=True)]
         for time, weights in zip(times, flown, strict=True)
     ])  # fmt: skip
     assert (errors < 0.02).all()

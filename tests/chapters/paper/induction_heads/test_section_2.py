@@ -31,15 +31,15 @@ def stream(seed=0):
 
 def test_variations_differ_in_one_silence_or_in_a_pair():
     base = TokenTraining()
-    found = variations(base, TRANSFORMER, TRANSFORMER_PAIRS)
-    assert found["base"] == base
-    assert len(set(found.values())) == len(found) == 17
+    result = variations(base, TRANSFORMER, TRANSFORMER_PAIRS)
+    assert result["base"] == base
+    assert len(set(result.values())) == len(result) == 17
     pairs = [{a.setting, b.setting} for a, b in TRANSFORMER_PAIRS]
-    for settings in found.values():
+    for settings in result.values():
         one, other = dataclasses.asdict(base), dataclasses.asdict(settings)
         changed = {name for name in one if one[name] != other[name]}
         assert len(changed) <= 1 or changed in pairs
-    assert found["embeddings 0.1, unscaled scores"] == dataclasses.replace(
+    assert result["embeddings 0.1, unscaled scores"] == dataclasses.replace(
         base, embedding_scale=0.1, scaled=False
     )
 
