@@ -54,8 +54,10 @@ def public(module):
     """Names and objects of the functions and classes that a module defines or exports."""
     listed = getattr(module, "__all__", None)
     for name, entry in vars(module).items():
-        own = not name.startswith("_") and getattr(entry, "__module__", None) == module.__name__
-        chosen = own if listed is None else name in listed
+        defined_here = (
+            not name.startswith("_") and getattr(entry, "__module__", None) == module.__name__
+        )
+        chosen = defined_here if listed is None else name in listed
         if chosen and (inspect.isfunction(inspect.unwrap(entry)) or inspect.isclass(entry)):
             yield f"{module.__name__}.{name}", entry
 

@@ -132,8 +132,8 @@ def test_attention_only_logits(close, n_pairs, dim, spare, mask, rows, seed):
     parameters = list(model.parameters())
     expected = torch.autograd.grad((dense * readout).sum(), parameters, allow_unused=True)
     actual = torch.autograd.grad((quick * readout).sum(), parameters, allow_unused=True)
-    for one, two in zip(actual, expected, strict=True):
-        close(one, two)
+    for logits, two in zip(actual, expected, strict=True):
+        close(logits, two)
 
 
 @pytest.mark.parametrize("layer", [0, 1])

@@ -34,9 +34,9 @@ def _crossings(n, level):
         def at(h, path=path):
             return [_value(part, h) for part in path]
 
-        there = heights(*at(reach))
+        signs = heights(*at(reach))
         for i in range(4):
-            if i not in result and there[i] >= 0:
+            if i not in result and signs[i] >= 0:
                 low, high = arb(0), reach
                 for _ in range(70):
                     middle = ((low + high) / 2).mid()

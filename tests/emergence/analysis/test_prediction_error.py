@@ -10,9 +10,9 @@ STEPS = np.arange(0, 20, 2)
 
 def ramp(slope, seeds=2):
     """Coordinates that grow with the steps, the first as fast again, and a loss that falls."""
-    one = slope * STEPS[:, None] * np.r_[2.0, np.ones(18)]
+    rising = slope * STEPS[:, None] * np.r_[2.0, np.ones(18)]
     loss = np.maximum(1 - slope * STEPS, 0.0)
-    return np.stack([one] * seeds), np.stack([loss] * seeds)
+    return np.stack([rising] * seeds), np.stack([loss] * seeds)
 
 
 def test_what_is_predicted_agrees():

@@ -31,8 +31,8 @@ def noisy(seed, size=0.05):
     stream = devices.generator(seed, CPU)
     pseudo = torch.randn(RUNS, len(NAMES), generator=stream, dtype=torch.float64)
     shared = torch.randn(RUNS, 1, DIM, DIM, generator=stream, dtype=torch.float64)
-    own = torch.randn(RUNS, 28, DIM, DIM, generator=stream, dtype=torch.float64)
-    blocks = 3 * (shared - shared.mT) + own
+    noise = torch.randn(RUNS, 28, DIM, DIM, generator=stream, dtype=torch.float64)
+    blocks = 3 * (shared - shared.mT) + noise
     (turned,) = module.turned(blocks, 1, stream)
     turned = size * turned[0]
     parts, start = [], 0

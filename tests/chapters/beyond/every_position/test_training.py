@@ -115,9 +115,9 @@ def test_a_sample_is_computed_again():
 
 
 def test_stored_cells_are_declared_and_the_others_told():
-    kept = Stored(FILE)
-    assert set(kept.entries) <= set(CELLS)
-    assert len(kept.not_run) == len(CELLS) - len(kept.entries)
+    stored = Stored(FILE)
+    assert set(stored.entries) <= set(CELLS)
+    assert len(stored.not_run) == len(CELLS) - len(stored.entries)
     assert len({in_words(cell) for cell in CELLS}) == len(CELLS) == len(set(CELLS))
 
 

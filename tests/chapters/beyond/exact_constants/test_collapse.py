@@ -13,8 +13,8 @@ from emergence.theory import limits
 def left(n_pairs, rest, terms):
     """What the rest has beside C, C1/b and C2/b^2, times b^3."""
     late = limits.late_beta(n_pairs)
-    known = sum(part / late**k for k, part in enumerate(terms))
-    return (rest - known) * late**3
+    series = sum(part / late**k for k, part in enumerate(terms))
+    return (rest - series) * late**3
 
 
 @pytest.mark.parametrize("n_pairs", [4096, 2**16])

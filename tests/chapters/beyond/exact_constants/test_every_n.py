@@ -47,8 +47,8 @@ def settled_time(name, n_pairs):
 
 def beyond_constants(time, n_pairs, constants):
     """N (T - c2 N^2 - c1 N - c0) of an integrated time."""
-    square, linear, known = (float(part) for part in constants)
-    return n_pairs * (time - square * n_pairs**2 - linear * n_pairs - known)
+    square, linear, constant = (float(part) for part in constants)
+    return n_pairs * (time - square * n_pairs**2 - linear * n_pairs - constant)
 
 
 def test_a_wrong_weight_leaves_something(monkeypatch):

@@ -176,11 +176,11 @@ def test_the_law_tends_to_its_next_term(name):
     """For N to infinity l (T l/N^2 - 2J) tends to a constant that quadrature knows."""
     least = 10**15 if name == "beta" else 10**30
     low, high = any_pair.law(least, name=name).rest
-    known = laws.log_law(name, "uniform").next
-    assert low < known < high
+    term = laws.log_law(name, "uniform").next
+    assert low < term < high
     assert high - low < 1.7
     assert not low < 0 < high  # it is not zero
-    assert not low < known * 2 < high
+    assert not low < term * 2 < high
 
 
 @pytest.mark.usefixtures("unchecked")

@@ -27,14 +27,14 @@ def hidden(point, n_pairs):
     p = dict(zip(range(19), point, strict=True))
     grown = math.exp(p[0])
     each = 1 / (2 * n_pairs - 1 + grown)
-    asked, ahead = grown * each, (grown - 1) * each
+    raised, ahead = grown * each, (grown - 1) * each
     share = math.exp(p[2]) / (2 * n_pairs - 2 + math.exp(p[2]))
     item = math.exp(p[3] + 2 * p[9] * ahead)
     label = math.exp(p[12] * ahead + (p[4] + 2 * p[10] * ahead) * share)
     first = math.exp(-(2 * p[10] + p[14]) * each)
     a = item / (2 * n_pairs - 3 + first + item + label)
     return np.array([
-        p[0] - asked * p[16] * (p[15] - p[16] / 2), p[2],
+        p[0] - raised * p[16] * (p[15] - p[16] / 2), p[2],
         p[3] - a * (p[17] * p[15] - (p[17] ** 2 + p[18] ** 2) / 2), p[4],
         p[9], p[10], p[12], p[14], p[15], p[16] + p[17], p[17] - p[16], p[18],
     ])  # fmt: skip
@@ -216,9 +216,9 @@ def test_ranges_cover_all_and_hold_what_each_of_them_has():
     ranges = validated.ranges_to(MANY)
     assert validated.Proof(ranges).covers(10)
     assert not validated.Proof(ranges[:5] + ranges[6:]).covers(10)
-    several, one = validated.order((100, 103), 0.03), validated.order((101, 101), 0.03)
-    assert several.alpha[0] <= one.alpha[0] < one.alpha[1] <= several.alpha[1]
-    assert one.beta <= several.beta
+    several, single = validated.order((100, 103), 0.03), validated.order((101, 101), 0.03)
+    assert several.alpha[0] <= single.alpha[0] < single.alpha[1] <= several.alpha[1]
+    assert single.beta <= several.beta
     assert several.holds
 
 

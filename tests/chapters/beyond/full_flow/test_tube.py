@@ -32,20 +32,20 @@ def inside(rng, ball):
 def test_operations_enclose_every_point():
     rng = np.random.default_rng(0)
     for _ in range(100):
-        one, two = random_ball(rng, (3, 40)), random_ball(rng, (3, 40))
+        first, two = random_ball(rng, (3, 40)), random_ball(rng, (3, 40))
         two = two.plus(Ball.of(np.where(two.mid > 0, 0.1, -0.1)))
-        a, b = inside(rng, one), inside(rng, two)
+        a, b = inside(rng, first), inside(rng, two)
         for result, value in (
-            (one.plus(two), a + b), (one.times(two), a * b), (two.inverse(), 1 / b),
-            (one.exp(), np.exp(a)), (one.before(), np.cumsum(a, axis=-1) - a),
-            (one.after(), np.cumsum(a[:, ::-1], axis=-1)[:, ::-1] - a),
-            (one.total(), a.sum(axis=-1, keepdims=True)),
+            (first.plus(two), a + b), (first.times(two), a * b), (two.inverse(), 1 / b),
+            (first.exp(), np.exp(a)), (first.before(), np.cumsum(a, axis=-1) - a),
+            (first.after(), np.cumsum(a[:, ::-1], axis=-1)[:, ::-1] - a),
+            (first.total(), a.sum(axis=-1, keepdims=True)),
         ):  # fmt: skip
             slack = Ball(
                 result.mid, result.rad + 1e-13 * (1 + np.abs(result.mid))
             )  # of NumPy's own
             assert encloses(slack, value)
-            assert np.all(result.rad < 1.1 * 40 * (one.rad.max() + two.rad.max() * 200) + 1e-2)
+            assert np.all(result.rad < 1.1 * 40 * (first.rad.max() + two.rad.max() * 200) + 1e-2)
 
 
 def test_rounding_is_enclosed():
@@ -53,11 +53,11 @@ def test_rounding_is_enclosed():
     rng = np.random.default_rng(1)
     a = rng.normal(size=400) * 10.0 ** rng.integers(-12, 2, size=400)
     b = rng.normal(size=400)
-    one, two = Ball.of(a), Ball.of(b)
+    first, two = Ball.of(a), Ball.of(b)
     exact = list(zip(map(arb, a.tolist()), map(arb, b.tolist()), strict=True))
     for result, values in (
-        (one.plus(two), [x + y for x, y in exact]), (one.times(two), [x * y for x, y in exact]),
-        (two.inverse(), [1 / y for _, y in exact]), (one.exp(), [x.exp() for x, _ in exact]),
+        (first.plus(two), [x + y for x, y in exact]), (first.times(two), [x * y for x, y in exact]),
+        (two.inverse(), [1 / y for _, y in exact]), (first.exp(), [x.exp() for x, _ in exact]),
         (two.before(), list(itertools.accumulate((y for _, y in exact[:-1]), initial=arb(0)))),
         (two.total(), [sum((y for _, y in exact), arb(0))]),
     ):  # fmt: skip
@@ -93,11 +93,11 @@ def test_series_multiply_out(name):
     """exp(a) exp(-a) and a/a are one."""
     rng = np.random.default_rng(3)
     a = Series(random_ball(rng, (5, 1, 7), rad=0.0).plus(Ball.of(np.eye(5)[:1].T[:, :, None] * 4)))
-    one = a.exp().times(a.negative().exp()) if name == "exp" else a.inverse().times(a)
+    product = a.exp().times(a.negative().exp()) if name == "exp" else a.inverse().times(a)
     wanted = np.zeros((5, 1, 7))
     wanted[0] = 1
-    assert encloses(one.ball, wanted)
-    assert one.ball.rad.max() < 1e-9
+    assert encloses(product.ball, wanted)
+    assert product.ball.rad.max() < 1e-9
 
 
 @pytest.mark.parametrize("query", QUERIES)
@@ -225,24 +225,24 @@ def test_a_path_that_is_not_the_flow_is_noticed(monkeypatch):
 def test_the_numbers_of_a_run_keep_their_names():
     some = times.Range(2, 3, "uniform", "gamma", 1e-5, 0.1)
     result = tube.as_bounds(tube.all_bounds(some))
-    assert [one.gamma[1] < 10 for one in result] == [True, True]
+    assert [bounds.gamma[1] < 10 for bounds in result] == [True, True]
     alone = tube.bounds(3, "uniform", until="gamma", tolerance=1e-5, farthest=0.1)
     assert result[1] == alone
     assert result[1].beta == (math.inf, math.inf)
 
 
 def test_what_fails_is_tried_once_more(monkeypatch):
-    honest, asked = times.bounds, []
+    honest, tolerances = times.bounds, []
 
     def strict(n_pairs, query, *, until, tolerance, farthest):
-        asked.append(tolerance)
+        tolerances.append(tolerance)
         if tolerance > 5e-6:
             raise ArithmeticError
         return honest(n_pairs, query, until=until, tolerance=tolerance, farthest=farthest)
 
     monkeypatch.setattr(times, "bounds", strict)
     tube.all_bounds(times.Range(3, 3, "uniform", "gamma", 1e-5, 0.1))
-    assert asked == pytest.approx([1e-5, 1e-6])
+    assert tolerances == pytest.approx([1e-5, 1e-6])
     with pytest.raises(ArithmeticError):
         tube.all_bounds(times.Range(3, 3, "uniform", "gamma", 1e-3, 0.1))
 

@@ -97,10 +97,10 @@ def test_each_sequence_draws_its_own_triggers():
     assert what.triggers.tolist() == list(range(N))
     many = Counter()
     for row, (tokens, scored) in enumerate(zip(batch.tokens, batch.scored, strict=True)):
-        own = set(tokens[scored].tolist())
-        assert len(own) <= 3
-        many.update(own)
-        for q in own:
+        triggers = set(tokens[scored].tolist())
+        assert len(triggers) <= 3
+        many.update(triggers)
+        for q in triggers:
             places = (tokens == q).nonzero().flatten()
             assert scored[places].tolist() == [False] + [True] * (len(places) - 1)
             assert len(set(batch.targets[row][places].tolist())) == 1

@@ -156,8 +156,8 @@ def test_an_energy_is_a_sum_over_pairs_or_a_ridge_regression(ridge, expected):
     weights = pairwise.directions(24, 0.7)
     result = pairwise.motion(embeddings, counted.double(), weights, ridge).energy
     units = (markers.places(markers.normalise(embeddings)) @ weights[:2] + weights[2]).relu()
-    for value, hidden, kept in zip(result, units, counted, strict=True):
-        wanted = expected(hidden[kept], markers.all_markers(5).total[kept])
+    for value, hidden, mask in zip(result, units, counted, strict=True):
+        wanted = expected(hidden[mask], markers.all_markers(5).total[mask])
         assert float(value) == pytest.approx(float(wanted))
 
 

@@ -33,10 +33,10 @@ def drawn(length=12):
 
 def test_logits_by_hand(close):
     """One sequence, row by row, as the source's code reads."""
-    own = drawn()
+    network = drawn()
     z = torch.tensor([5, 1, 9, 1, 2])
-    x = own.e[z] + own.p[:5]
-    for layer in (own.first, own.last):
+    x = network.e[z] + network.p[:5]
+    for layer in (network.first, network.last):
         keys, rows = x @ layer.k.T, []
         for s in range(5):
             pattern = (keys[: s + 1] @ x[s] / 16**0.5).softmax(0)
@@ -44,7 +44,7 @@ def test_logits_by_hand(close):
             rows.append(output + layer.w_out @ (layer.w_in @ output).clamp(min=0))
         x = torch.stack(rows)
     at, real = torch.tensor([[1, 3, 4]]), torch.tensor([[True, False, True]])
-    close(model.logits(own, z[None], at, real), (x @ own.u.T)[[1, 4]], 1e-10)
+    close(model.logits(network, z[None], at, real), (x @ network.u.T)[[1, 4]], 1e-10)
 
 
 def test_the_future_is_hidden(close):
@@ -57,10 +57,10 @@ def test_the_future_is_hidden(close):
 
 def test_kept_is_the_nearest_of_its_rank(close):
     w = torch.randn(6, 10, generator=stream(), dtype=torch.float64)
-    own = drawn()
-    own = own._replace(last=own.last._replace(w_in=w))
+    network = drawn()
+    network = network._replace(last=network.last._replace(w_in=w))
     whole, nothing, half, less = (
-        model.truncated(own, "last", "w_in", share).last.w_in for share in (1.0, 0.0, 0.5, 0.49)
+        model.truncated(network, "last", "w_in", share).last.w_in for share in (1.0, 0.0, 0.5, 0.49)
     )
     close(whole, w, 1e-10)
     assert not nothing.any()
@@ -72,11 +72,11 @@ def test_kept_is_the_nearest_of_its_rank(close):
 
 @pytest.mark.parametrize(("layer", "matrix"), [("first", "w_in"), ("last", "o")])
 def test_one_matrix_is_truncated_and_no_other(layer, matrix):
-    own = drawn()
-    cut = model.truncated(own, layer, matrix, 0.25)
+    network = drawn()
+    cut = model.truncated(network, layer, matrix, 0.25)
     for name in ("first", "last"):
         for part in model.Layer._fields:
-            before, after = (getattr(getattr(one, name), part) for one in (own, cut))
+            before, after = (getattr(getattr(side, name), part) for side in (network, cut))
             if (name, part) == (layer, matrix):
                 assert torch.linalg.matrix_rank(after) == 4
             else:
@@ -172,8 +172,8 @@ def test_a_reading_is_that_of_models_made_one_by_one(own, probe):
     for place, (layer, matrix, share) in enumerate(probes.FOLLOWED, start=1):
         cut = model.truncated(own, layer, matrix, share)
         wanted = [
-            task.shares(model.logits(cut, one.batch.tokens, one.at, one.real), one.targets)
-            for one in (probe.noisy, probe.clean)
+            task.shares(model.logits(cut, batch.batch.tokens, batch.at, batch.real), batch.targets)
+            for batch in (probe.noisy, probe.clean)
         ]
         reading = [float(wanted[0][0]), *map(float, wanted[1])]
         assert result[3 * place : 3 * place + 3] == pytest.approx(reading, abs=1e-6)
@@ -243,10 +243,10 @@ def test_a_run_goes_through_the_file_unchanged():
 @pytest.mark.usefixtures("unchecked")
 def test_stored_runs_are_declared_and_one_begins_as_it_is_stored():
     """The first steps of the small run, and the first reading."""
-    kept = {(run.name, run.seed): run for run in training.read(stored_text("distributional"))}
+    stored = {(run.name, run.seed): run for run in training.read(stored_text("distributional"))}
     declared = {(cell.name, cell.seed): cell for cell in training.CELLS}
-    assert set(kept) == set(declared)
-    cell, run = declared["small", 0], kept["small", 0]
+    assert set(stored) == set(declared)
+    cell, run = declared["small", 0], stored["small", 0]
     result = training.train(replace(cell.recipe, steps=2), COUNTS, cell.seed, device=CPU)
     assert result.loss == pytest.approx(run.loss[:2], rel=5e-3)
     assert result.readings[0] == pytest.approx(run.readings[:, 0], abs=2e-3)

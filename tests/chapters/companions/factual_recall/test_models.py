@@ -144,8 +144,8 @@ def test_phases_of_a_made_up_run():
         [10, np.inf], [10, np.inf], [30, np.inf], [50, np.inf]
     ]  # fmt: skip
     assert linear.emergence(record).tolist() == [[10, np.inf], [20, np.inf]]
-    one = linear.LinearRecord(steps, *(part[:1] for part in record[1:]))
-    assert linear.midway(one, linear.phases(one, 2.0)).tolist() == [2]
+    single = linear.LinearRecord(steps, *(part[:1] for part in record[1:]))
+    assert linear.midway(single, linear.phases(single, 2.0)).tolist() == [2]
 
 
 def written_out(shape, frozen, p, tokens):
@@ -177,8 +177,8 @@ def test_logits_and_gradients_are_those_of_attention_in_any_order(model, close):
     order = [*torch.randperm(7, generator=torch.Generator().manual_seed(2)).tolist(), 7]
     rows = []
     for run, batch in enumerate(sequences):
-        own = (type(parts)(*(part[run] for part in parts)) for parts in (frozen, parameters))
-        written = partial(written_out, SHAPE, *own)
+        of_run = (type(parts)(*(part[run] for part in parts)) for parts in (frozen, parameters))
+        written = partial(written_out, SHAPE, *of_run)
         rows.append(torch.stack([written(row[order]) for row in task.tokens(SMALL, batch)]))
     expected = torch.stack(rows)
     close(result, expected, 1e-12)
@@ -189,8 +189,8 @@ def test_logits_and_gradients_are_those_of_attention_in_any_order(model, close):
         torch.autograd.grad((logits * weight).sum(), parameters, retain_graph=True)
         for logits in (result, expected)
     )
-    for one, other in zip(fast, slow, strict=True):
-        close(one, other, 1e-10)
+    for ours, other in zip(fast, slow, strict=True):
+        close(ours, other, 1e-10)
 
 
 def test_scores_that_are_far_apart_do_not_divide_by_zero():

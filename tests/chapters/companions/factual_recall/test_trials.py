@@ -32,8 +32,8 @@ def test_each_run_takes_adams_steps_at_its_own_rate(close):
         slope = torch.randn(2, 5, generator=stream, dtype=torch.float64)
         corrections = torch.tensor([1 - beta**step for beta in trials.MEMORY], dtype=torch.float64)
         trials.adam(ours, slope, moments, rates, corrections)
-        for row, own, optimiser in zip(plain, slope, optimisers, strict=True):
-            row.grad = own.clone()
+        for row, gradient, optimiser in zip(plain, slope, optimisers, strict=True):
+            row.grad = gradient.clone()
             optimiser.step()
     close(ours, torch.stack([row.detach() for row in plain]), 1e-12)
 

@@ -80,7 +80,7 @@ def test_stored_runs_end_when_they_have_learned_or_at_their_limit():
 
 
 def test_a_cell_is_read_as_it_was_stored():
-    kept = {"moments": MADE.moments.tolist(), "right": MADE.right.tolist()}
-    (result,) = stored.read(stored.RUNS, Measured, file_with(MADE.cell, kept)).values()
+    arrays = {"moments": MADE.moments.tolist(), "right": MADE.right.tolist()}
+    (result,) = stored.read(stored.RUNS, Measured, file_with(MADE.cell, arrays)).values()
     assert result.cell == MADE.cell
     assert all(map(np.array_equal, result[1:], MADE[1:]))

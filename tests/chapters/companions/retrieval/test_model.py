@@ -82,8 +82,8 @@ def test_values_and_gradients_as_by_the_plain_network(n_layers, close):
     probe = torch.randn(2, 3, 2, 12, dtype=torch.float64, generator=streams[0])
     ours = torch.autograd.grad((result.logits * probe).sum(), parameters.tensors())
     theirs = torch.autograd.grad((expected * probe).sum(), parameters.tensors())
-    for one, other in zip(ours, theirs, strict=True):
-        close(one, other, 1e-10)
+    for mine, other in zip(ours, theirs, strict=True):
+        close(mine, other, 1e-10)
 
 
 @pytest.mark.parametrize(

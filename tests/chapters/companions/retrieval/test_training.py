@@ -28,8 +28,8 @@ def test_a_run_depends_on_its_own_seed_only(close):
         training.train(TINY, seeds, device=CPU).parameters.tensors()
         for seeds in ((0, 1), (1,), (0, 1))
     )
-    for one, other in zip(both, alone, strict=True):
-        close(one[1], other[0], 1e-4)  # batched products round differently
+    for pair, other in zip(both, alone, strict=True):
+        close(pair[1], other[0], 1e-4)  # batched products round differently
     assert all(map(torch.equal, both, again))
 
 

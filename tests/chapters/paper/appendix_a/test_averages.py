@@ -33,13 +33,13 @@ def test_paulis_average_to_a_multiple_of_the_identity(close, size):
     """With size^2 elements, the least number that can; one fewer does not."""
     elements = averages.real_paulis(size)
     assert len(elements) == size**2
-    one = torch.eye(size, dtype=torch.float64)
-    assert (elements @ elements.mT == one).all()
+    identity = torch.eye(size, dtype=torch.float64)
+    assert (elements @ elements.mT == identity).all()
     matrix = torch.randn(size, size, generator=streams()[0], dtype=torch.float64)
     images = elements @ matrix @ elements.mT
-    close(images.mean(dim=0), matrix.trace() / size * one)
+    close(images.mean(dim=0), matrix.trace() / size * identity)
     if size > 1:
-        assert (images[1:].mean(dim=0) - matrix.trace() / size * one).abs().max() > 1e-3
+        assert (images[1:].mean(dim=0) - matrix.trace() / size * identity).abs().max() > 1e-3
 
 
 @pytest.mark.parametrize("dim", [2, 4, 8])
@@ -48,15 +48,15 @@ def test_the_group_averages_as_propositions_1_to_3_say(close, dim):
     group = averages.pauli_group(dim)
     assert len(group.e) == dim**4
     matrix = torch.randn(dim, dim, generator=streams()[0], dtype=torch.float64)
-    one = torch.eye(dim, dtype=torch.float64)
-    swap = one.roll(dim // 2, dims=0)
-    contents = matrix.trace() / dim * one
+    identity = torch.eye(dim, dtype=torch.float64)
+    swap = identity.roll(dim // 2, dims=0)
+    contents = matrix.trace() / dim * identity
     positions = contents + (matrix @ swap).trace() / dim * swap
     for left, right, expected in (
         (group.e, group.e, contents),
         (group.f, group.f, positions),
-        (group.e, group.f, 0 * one),
-        (group.f, group.e, 0 * one),
+        (group.e, group.f, 0 * identity),
+        (group.f, group.e, 0 * identity),
     ):
         close((left @ matrix @ right.mT).mean(dim=0), expected)
 

@@ -117,8 +117,8 @@ def test_positions_need_a_block_orthogonal_turn(weights, batch):
 def test_a_rotation_is_orthogonal_and_of_its_form():
     for form in ("main", "secondary"):
         e, f = turned(form)
-        for one in (e, f):
-            assert (one @ one.T - torch.eye(DIM, dtype=torch.float64)).abs().max() < 1e-14
+        for matrix in (e, f):
+            assert (matrix @ matrix.T - torch.eye(DIM, dtype=torch.float64)).abs().max() < 1e-14
         blocks = f.unflatten(0, (2, -1)).unflatten(-1, (2, -1)).movedim(2, 1)
         same, zero = (0, 1) if form == "main" else (1, 0)
         assert (blocks[0, same] == blocks[1, 1 - same]).all()
