@@ -9,7 +9,10 @@ NAMED = re.compile(r"\b(?:strict|causal|either) mask\b", re.IGNORECASE)
 STATED = re.compile(
     r"^(`{3,})\{prf:(?:theorem|lemma|proposition|conjecture)\}(.*?)^\1$", re.S | re.M
 )
-IN_BRIEF = re.compile(r"^\*\*(?:Theorem|Integration|Derivation|Conjecture)\*\*.*$", re.MULTILINE)
+IN_BRIEF = re.compile(
+    r"^\*\*(?:Theorem|Integration|Derivation|Prediction|Conjecture)\*\*.*$", re.MULTILINE
+)
+NEW = re.compile(r"^## \d.*?(?=^## )", re.S | re.M)
 ABOUT_MASKS = re.compile(r"^.*beyond/14_every_position\.md.*$", re.MULTILINE)
 
 
@@ -23,7 +26,9 @@ def statements() -> dict[str, str]:
         parts = [m[2] for m in STATED.finditer(text)]
         parts += IN_BRIEF.findall(text) if page.stem == "in_brief" else []
         result |= {f"{page.stem}, {part.strip()[:60]}": part for part in parts}
-    for page in (BOOK / "index.md", BOOK / "story.md"):
+    new = (BOOK / "beyond" / "what_is_new.md").read_text(encoding="utf-8")
+    result |= {f"what is new, {part.splitlines()[0]}": part for part in NEW.findall(new)}
+    for page in (ROOT / "README.md", BOOK / "index.md", BOOK / "story.md"):
         for part in ABOUT_MASKS.findall(page.read_text(encoding="utf-8")):
             result[f"{page.stem}, {part[:60]}"] = part
     return result
@@ -33,3 +38,10 @@ def test_every_statement_names_its_mask() -> None:
     result = statements()
     assert len(result) > 100
     assert [name for name, text in result.items() if not NAMED.search(text)] == []
+
+
+def test_every_chapter_names_its_mask() -> None:
+    pages = sorted((BOOK / "beyond").glob("[0-9]*.md"))
+    assert len(pages) >= 15
+    unnamed = [page.stem for page in pages if not NAMED.search(page.read_text(encoding="utf-8"))]
+    assert unnamed == []

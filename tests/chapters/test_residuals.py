@@ -23,11 +23,13 @@ DERIVATIONS = {
         ("by_score - G * S", "by_score - G", "pull on the score"),
     ),
     "chapters.beyond.area_law.steps": (
-        "pull_residuals() | share_residuals() | clock_residuals() | order_residuals()",
+        "pull_residuals() | share_residuals() | clock_residuals() | order_residuals()"
+        " | curriculum_residuals()",
         ("2 * paid[1] * (paid[1] - square)", "2 * paid[1] ** 2", "S, by a score"),
         ("2 * AREA * N**2 / LAMBDA", "AREA * N**2 / LAMBDA", "the area"),
         ("RHO * T**2 / (2 * N)", "RHO * T**2 / N", "short times"),
         ("beta * gain * lead + gain", "beta * gain * lead", "R, by both"),
+        ("B**4 / 32", "B**4 / 16", "alpha of the upper solution"),
     ),
     "chapters.beyond.effective_context.symbols": (
         "bursty_residuals()",
@@ -47,11 +49,15 @@ DERIVATIONS = {
         "residuals()",
         ("sp.Rational(7, 2) - known", "3 - known", "constant of order 2"),
         ("sp.exp(X) - 2 * X**2", "sp.exp(X) - X**2", "room below gamma at zero"),
+        ("ROOT = sp.sqrt(2 * sp.pi)", "ROOT = 2 * sp.sqrt(sp.pi)", "terms with the area"),
+        ("1 / ETA + 2 * ETA**2 +", "1 / ETA + ETA**2 +", "beta where x is one"),
+        ("sp.EulerGamma + sp.log(2)", "sp.EulerGamma", "constant of order 0"),
     ),
     "chapters.beyond.exact_constants.slow_manifold": (
         "residuals()",
         ("sp.Rational(5, 8) + 3 * eighth", "sp.Rational(3, 8) + 3 * eighth", "constant of T_beta"),
         ("3 - 1 / root", "2 - 1 / root", "N of T_alpha"),
+        ("M = 1 + E * (S**2", "M = 1 + E * (S", "the identity"),
     ),
     "chapters.beyond.first_integral.any_loss": (
         "{'rank': 12 - sp.Integer(rank(3))}",

@@ -115,27 +115,29 @@ def late_beta(n_pairs: float | int) -> float:
 
 
 class LastPhase(NamedTuple):
-    """When the last phase ends, counted from its asymptote (chapter Exact constants).
+    """When the last phase ends, from its asymptote, in units of N (chapter Exact constants).
 
     Attributes:
-        constant: the time for infinitely many pairs, in units of N.
-        next: the coefficient of the next term, in 1/`limits.late_beta`.
+        constant: C, the time for infinitely many pairs.
+        first: C1, the coefficient of 1/`limits.late_beta`.
+        second: C2, the coefficient of its square.
     """
 
     constant: float
-    next: float
+    first: float
+    second: float
 
 
 @cache
 def last_phase() -> LastPhase:
-    """The end of the last phase for many pairs, with its next order (chapter Exact constants).
+    """The end of the last phase from the expansion of gamma at a given x (chapter Exact constants).
 
-    In time v = t/N, with b for `late_beta`, x = beta g and gamma obey dx/dv = x^2 e^x gamma
-    (1 - 2x/b) and dgamma/dv = e^x - gamma, up to O(1/b^2). At early times v = -1/x - 2 ln x +
-    (2 ln x + 2)/b, as the time of the slow phase says. Here x is the independent variable.
+    x = beta g is the score of layer 2. With f = (1/G - e^-x)/x^2 the three G obey G0' = f(G0),
+    G1' = 2x f + f' G1 and G2' = (3x^2 - 1) f + 2x f' G1 + f' G2 + f'' G1^2/2, and stay bounded at
+    x = 0. The constants are integrals of e^-x G beside closed forms.
 
     Returns:
-        The constant and the coefficient of 1/b.
+        C, C1 and C2.
 
     Raises:
         ArithmeticError: if the solver fails.
@@ -144,29 +146,23 @@ def last_phase() -> LastPhase:
         >>> limits.last_phase().constant == limits.last_phase()[0]
         True
     """
-    x = 1e-3
-    log = math.log(x)
-    series = (
-        1 + x - x**2 / 2 - 5 * x**3 / 6,
-        -1 / x - 2 * log + 3 * x - 5 * x**2 / 3,
-        2 * x**3,
-        2 * log + 2 - 4 * x,
-    )
 
     def slope(x, state):
-        """The derivatives of gamma, v and their next orders."""
-        gamma, _, gamma_next, _ = state
-        shrunk = np.exp(-x)
-        pace = shrunk / (x * x * gamma)  # dv/dx
-        rise = (1 - gamma * shrunk) / (x * x * gamma)
-        by_gamma = -pace - rise / gamma
-        return [
-            rise,
-            pace,
-            2 * x * rise + by_gamma * gamma_next,
-            pace * (2 * x - gamma_next / gamma),
-        ]
+        """The derivatives of the three G and of the integrals of e^-x G."""
+        g, one, two = state[:3]
+        f, by, twice = (1 / g - math.exp(-x)) / x**2, -1 / (g * x) ** 2, 2 / (g**3 * x**2)
+        first = 2 * x * f + by * one
+        second = (3 * x * x - 1) * f + 2 * x * by * one + by * two + twice * one**2 / 2
+        return [f, first, second, *(math.exp(-x) * part for part in (g, one, two))]
 
-    # At x = 50 what is left of the time is below 1e-20.
-    run = solve_ivp(slope, (x, 50.0), series, method="LSODA", rtol=1e-11, atol=1e-12)
-    return LastPhase(float(run.y[1, -1]), float(run.y[3, -1]))
+    x = 1e-2  # errors of the start are gone like e^-(1/x)
+    start = (
+        1 + x - x**2 / 2 - 5 * x**3 / 6, 2 * x**3, -(x**2),
+        x - x**3 / 3, x**4 / 2, -(x**3) / 3,
+    )  # fmt: skip
+    run = solve_ivp(slope, (x, 60.0), start, method="DOP853", rtol=1e-12, atol=1e-14)
+    if not run.success:
+        raise ArithmeticError(f"the last phase was not followed: {run.message}")
+    known = 2 * (np.euler_gamma + math.log(2))
+    zeroth, first, second = run.y[3:, -1].tolist()
+    return LastPhase(known - 3 + zeroth, 2 - known + first, 3.5 - known + second)

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from emergence import theory
-from emergence.theory import area, contexts, cross_entropy, laws, limits
+from emergence.theory import area, contexts
 
 POINT = 0.4, 0.9, 0.7
-LAST, UNIFORM = np.eye(64)[-1], np.full(64, 1 / 64)
 
 
 @pytest.mark.parametrize(
@@ -81,20 +80,6 @@ def test_the_clock_is_the_formula():
         area.clock(theory.landscape_of(8), 1.0, -1.0)
 
 
-def test_earlier_laws_are_cases():
-    n = 256
-    last = area.area_times(theory.landscape_of(n))
-    assert last.alpha == pytest.approx(limits.expansion(n).alpha, rel=2e-3)
-    wide = area.area_times(theory.landscape_of(n), rates=theory.gaussian_rates(32.0))
-    assert wide.alpha == pytest.approx(
-        theory.crossover_time(float(n), 32.0, limits.gauss(1.0)), rel=2e-3
-    )
-    words = area.area_times(cross_entropy.landscape(n, 2 * n))
-    assert words.alpha == pytest.approx(4 * (2 * limits.gauss(1.0)) ** 0.5 * n**1.5, rel=0.01)
-    turn = area.area_times(contexts.bursty(n // 4, 4))
-    assert turn.beta == pytest.approx(laws.bursty_time("beta", n // 4, 4), rel=0.02)
-
-
 def test_the_first_pair_alone_leaves_alpha():
     """Its label sees its item and nothing else, whatever alpha is."""
     chances = np.eye(16)[0]
@@ -107,14 +92,3 @@ def test_arguments_are_checked():
         area.area_times(theory.landscape_of(4, model="full"))
     with pytest.raises(ValueError, match="positive"):
         area.area_times(theory.landscape_of(4), rates=theory.Rates(beta=0.0))
-
-
-def test_nineteen_share_the_area_of_uniform_queries_and_not_of_the_last():
-    ratios = {}
-    for query in ("uniform", "last"):
-        law = area.area_times(theory.landscape_of(16, query))
-        full = area.swept(theory.landscape_of(16, query, model="full"), 4000.0, relative=1e-7)
-        ratios[query] = full.alpha_area / law.alpha_area
-        assert full.alpha > 1.2 * law.alpha or query == "last"
-    assert ratios["uniform"] == pytest.approx(1, abs=0.05)
-    assert ratios["last"] < 0.8

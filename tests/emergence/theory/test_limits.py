@@ -75,10 +75,10 @@ def last_phase_at(b):
 
 
 @pytest.mark.parametrize("late", [20, 40, 80])
-def test_the_last_phase_ends_as_its_next_order_says(late):
+def test_the_last_phase_ends_as_its_constants_say(late):
     phase = limits.last_phase()
-    left = late**2 * (last_phase_at(late) - phase.constant - phase.next / late)
-    assert left == pytest.approx(1.25, abs=0.05)  # the order after that, the same for all
+    left = late**2 * (last_phase_at(late) - phase.constant - phase.first / late)
+    assert left == pytest.approx(phase.second, abs=1.5 / late)
 
 
 def test_gauss_is_the_integral():

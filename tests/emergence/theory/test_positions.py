@@ -1,6 +1,7 @@
 """A loss at many positions: against single prefixes, an independent integration, and its laws."""
 
 import os
+import time
 
 import numpy as np
 import pytest
@@ -109,10 +110,14 @@ def test_three_parameters_emerge_under_the_causal_mask_too(n_pairs, skipped):
     assert [*result[:3], result.collapse] == pytest.approx(expected, rel=1e-6)
 
 
-@pytest.mark.parametrize("n_pairs", [4, 64, 4096])
-def test_with_the_first_prefix_they_never_do(n_pairs):
-    result = theory.emergence_times(n_pairs, supervision="every", mask="causal")
+@pytest.mark.parametrize(
+    ("n_pairs", "query"), [(4, "last"), (64, "last"), (4096, "last"), (8, "uniform")]
+)
+def test_with_the_first_prefix_they_never_do(n_pairs, query):
+    result = theory.emergence_times(n_pairs, query=query, supervision="every", mask="causal")
     loss = every_position.three_causal(skip(n_pairs, 0))
+    if query == "uniform":
+        loss = every_position.head(every_position.rows(n_pairs, query, "causal"))
     expected = every_position.times(loss, 3, 40.0 * n_pairs)
     assert [*result[:3], result.collapse] == pytest.approx(expected, rel=1e-6)
     assert [result.alpha, result.beta, result.collapse] == [np.inf] * 3
@@ -146,6 +151,15 @@ def test_nineteen_emerge_when_attention_between_rows_says(n_pairs, query, superv
     other = every_position.rows(n_pairs, query, "causal", supervision)
     expected = every_position.times(other, 19, latest(result))
     assert [*result[:3], result.collapse] == pytest.approx(expected, rel=1e-6)
+
+
+@WEEKLY
+@pytest.mark.parametrize("mask", ["strict", "causal"])
+def test_nineteen_with_512_pairs_take_less_than_two_minutes(mask):
+    begun = time.process_time()
+    result = theory.emergence_times(512, model="full", supervision="every", mask=mask)
+    assert time.process_time() - begun < 120
+    assert result.alpha < 3 * 512
 
 
 @pytest.mark.parametrize("power", [0, 1])

@@ -136,6 +136,8 @@ class AreaLaw:
     first_shares: tuple[float, ...] = (0.02, 0.5)
     sparse_pairs: tuple[int, ...] = (32, 64, 128, 256, 512, 1024)  # of an adversary's mixtures
     sparse: tuple[int, int] = (20, 50)  # how many of them: runs, and mixtures of each
+    first_for: tuple[float, ...] = (1.2, 1.4, 1.5, 1.6)  # N, the first pair in curricula
+    curricula: int = 10  # that an adversary draws, at each of `first_pairs`
     ahead: float = 4.0  # how long the first pair is asked for, in units of N
     shared_pairs: tuple[int, ...] = (16, 64)  # of the area under the nineteen's gamma_3
     # Figure 4's N, D and B
@@ -154,6 +156,7 @@ PRESET = preset(
         first_pairs=(16,),
         sparse_pairs=(16,),
         sparse=(2, 2),
+        curricula=2,
         trained=Curriculum(2, 8, 64, ahead=4, steps=40),
         plain=Curriculum(2, 8, 64, ahead=0, steps=40),
     ),

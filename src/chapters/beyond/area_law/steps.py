@@ -82,6 +82,25 @@ def clock_residuals() -> dict[str, sp.Expr]:
     }
 
 
+def curriculum_residuals() -> dict[str, sp.Expr]:
+    """The upper solution of any choice of queries, by u, which moves at exp(u^2/2) in t/N.
+
+    There gamma is u, beta moves at gamma exp(beta) and alpha at gamma beta exp(beta)/4.
+    """
+    raised, row = sp.symbols("E j", positive=True)
+    beta, alpha = B**2 / 2, B**4 / 32
+    moved = raised / (2 * row + raised) ** 2  # a later label's share, by alpha
+    return {
+        "beta of the upper solution": sp.diff(beta, B) - B,
+        "alpha of the upper solution": sp.diff(alpha, B) - B * beta / 4,
+        "its time": sp.simplify(sp.diff(AREA, B) - sp.exp(-beta)),
+        "alpha at u = 2": alpha.subs(B, 2) - sp.Rational(1, 2),
+        "a later label's share moves by less than 1/8j": sp.simplify(
+            1 / (8 * row) - moved - (2 * row - raised) ** 2 / (8 * row * (2 * row + raised) ** 2)
+        ),
+    }
+
+
 def order_residuals(rows: int = 3) -> dict[str, sp.Expr]:
     """Why the two parameters cannot slow each other: the mixed derivative of R."""
     beta = sp.Symbol("beta", positive=True)

@@ -1,13 +1,12 @@
-"""When the loss collapses for any number of pairs: the exact time and its universal constants.
+"""When the loss collapses for any number of pairs, by the exact time.
 
 Chapter "Exact constants" proves T = sqrt(2 pi) N^2 + N (1 - sqrt(2 pi) + 2b - b^2 + C + C1/b +
-C2/b^2) + O(N/b^3) with b = `limits.late_beta`. `last_terms` has the three constants, `rest` what
-the flow at one N has in their place. x = beta g is the score of layer 2, p and o the attention to
-the target and to each other position, n = p^2 + (2N - 1) o^2.
+C2/b^2) + O(N/b^3) with b = `limits.late_beta` and the constants of `limits.last_phase`, in whose
+place the flow at one N has `rest`. x = beta g is the score of layer 2, p and o the attention to the
+target and to each other position, n = p^2 + (2N - 1) o^2.
 """
 
 import math
-from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -23,14 +22,6 @@ SMALL = 1e-6  # x at which gamma is its goal, up to x^2
 TIGHT = 1e-12  # relative tolerance of the flows in floats
 
 
-class LastTerms(NamedTuple):
-    """Constants of the last phase (chapter Exact constants)."""
-
-    constant: float  # C, the same for all N
-    first: float  # C1, what comes with 1/b
-    second: float  # C2, what comes with 1/b^2
-
-
 class _State(NamedTuple):
     """What alpha decides, with beta on the curve of the first integral; e^x = signal."""
 
@@ -41,46 +32,6 @@ class _State(NamedTuple):
     o: float
     norm: float
     h: float  # p - o
-
-
-@cache
-@kept
-def last_terms() -> LastTerms:
-    """C, C1 and C2 from the expansion of gamma at a given x (chapter Exact constants).
-
-    With f = (1/G - e^-x)/x^2 the three G obey G0' = f(G0), G1' = 2x f + f' G1 and G2' =
-    (3x^2 - 1) f + 2x f' G1 + f' G2 + f'' G1^2/2, and stay bounded at x = 0. The constants are
-    integrals of e^-x G beside closed forms. Raises ArithmeticError when the solver gives up.
-    """
-
-    def slope(x: float, state: np.ndarray) -> list[float]:
-        """Of the three G and of the integrals of e^-x G."""
-        g, one, two = state[:3]
-        f, by, twice = (1 / g - math.exp(-x)) / x**2, -1 / (g * x) ** 2, 2 / (g**3 * x**2)
-        return [
-            f,
-            2 * x * f + by * one,
-            (3 * x * x - 1) * f + 2 * x * by * one + by * two + twice * one**2 / 2,
-            *(math.exp(-x) * part for part in (g, one, two)),
-        ]
-
-    x = 1e-2  # errors of the start are gone like e^-(1/x)
-    start = (
-        1 + x - x**2 / 2 - 5 * x**3 / 6,
-        2 * x**3,
-        -(x**2),
-        x - x**3 / 3,
-        x**4 / 2,
-        -(x**3) / 3,
-    )
-    run = solve_ivp(slope, (x, 60.0), start, method="DOP853", rtol=TIGHT, atol=1e-14)
-    if not run.success:
-        raise ArithmeticError(f"the last phase was not followed: {run.message}")
-    known = 2 * (np.euler_gamma + math.log(2))
-    zeroth, first, second = run.y[3:, -1]
-    return LastTerms(
-        float(known - 3 + zeroth), float(2 - known + first), float(3.5 - known + second)
-    )
 
 
 def stated(n_pairs: int) -> float:

@@ -1,0 +1,89 @@
+"""Curricula: a time that no choice of queries can beat, and the times that some choices take."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from jaxtyping import Float
+from scipy.integrate import solve_ivp
+
+from emergence import theory
+from emergence.theory import Rates, area, limits
+
+Queries = Float[np.ndarray, " pairs"]
+Phase = tuple[float, Queries]  # for how long, in flow time, and the probability of each pair
+FAR = 12.0  # of a beta that diverges: it does so within e^-12 of this time
+EARLY = 8  # pairs that an adversary asks for: none pushes harder than the first ones
+
+
+def least_time(n_pairs: int, rates: Rates | None = None) -> float:
+    """A flow time before which alpha cannot emerge, whatever is asked for and when (this book).
+
+    Theorem "Any choice of queries", for pairs that come once.
+
+    Args:
+        n_pairs: pairs N in a context, >= 2.
+        rates: alpha and beta of one rate, gamma of this rate or a smaller one; 1 unless given.
+
+    Returns:
+        The time at which the upper solution of the theorem has alpha = 1/2.
+
+    Raises:
+        ValueError: if the theorem does not cover the rates.
+
+    Example:
+        >>> round(least_time(10**6) / 10**6, 3)  # the integral of exp(-u^2/2) from 0 to 2 is 1.196
+        1.196
+    """
+    rho, of_beta, of_gamma = rates or Rates()
+    if rho != of_beta or not 0 < of_gamma <= rho:
+        raise ValueError(f"the theorem needs one rate of alpha and beta, >= gamma's, got {rates}")
+    excess = 17 / n_pairs * (1 + np.sum(1 / np.arange(1, n_pairs)))
+    return float(limits.gauss(2.0) * n_pairs / math.sqrt((1 + excess) * rho * of_gamma))
+
+
+def best_limits() -> tuple[float, float]:
+    """Two numbers between which the best T_alpha/N lies for infinitely many pairs, at unit rates.
+
+    In the upper solution beta and gamma move as they do where the first pair alone is asked for,
+    and until alpha is 1/2 no other label holds more than `held` of its item.
+
+    Returns:
+        The time over N at which alpha is 1/2 in the upper solution, and the one at which beta is
+        `FAR`: then queries for the second pair raise alpha to 1/2 in next to no time.
+    """
+    held = math.exp(0.5) / (2 + math.exp(0.5))
+
+    def gradient(_alpha: float, beta: float, gamma: float) -> tuple[float, float, float]:
+        by_alpha = gamma * beta * held * (1 - held) * math.exp(held * beta)
+        return -by_alpha, -gamma * math.exp(beta), gamma - math.exp(beta)
+
+    upper = theory.Landscape(lambda *_: 0.0, gradient, pairs=1)
+    times = theory.times_in(upper, threshold=(0.5, FAR, 0.5), end=2.0)
+    return times.alpha, times.beta
+
+
+def time_of(phases: Sequence[Phase]) -> float:
+    """The flow time at which alpha is 1/2 under one mixture of queries after another."""
+    begun, state = 0.0, np.zeros(3)
+    for duration, chances in phases:
+        gradient = area.asked(np.arange(len(chances)), chances).gradient
+        run = solve_ivp(
+            lambda _t, state, gradient=gradient: [-slope for slope in gradient(*state)],
+            (0.0, duration), state, method="LSODA", events=theory.Crossing((0,), 0.5, True),
+            rtol=1e-9, atol=1e-12,
+        )  # fmt: skip
+        if not run.success:
+            raise ArithmeticError(f"the flow stopped: {run.message}")
+        begun, state = begun + float(run.t[-1]), run.y[:, -1]
+        if run.status == 1:
+            return begun
+    return math.inf
+
+
+def adversary_curriculum(n_pairs: int, draw: np.random.Generator) -> list[Phase]:
+    """An adversary's curriculum: up to three mixtures of early pairs, and a last one for long."""
+    durations = [*draw.uniform(0, 2 * n_pairs, draw.integers(1, 4)), 20.0 * n_pairs]
+    chances = draw.dirichlet(np.full(EARLY, 0.3), len(durations))
+    padded = np.pad(chances, ((0, 0), (0, n_pairs - EARLY)))
+    return list(zip(durations, padded, strict=True))
