@@ -1,13 +1,23 @@
 """The clock of a text: what it counts, its law, and its command."""
 
+import io
+import json
 import math
+import sys
+import tracemalloc
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from emergence import clock
-from emergence.clock import _counts
+from emergence.clock import _counts, _limits, _text
+
+TEACHING = " ".join(
+    f"w{a} x{b} w{a} x{b}"
+    for a, b in np.random.default_rng(0).integers(0, 900, size=(6000, 2)).tolist()
+)
 
 
 def drawn(size: int, vocabulary: int = 7, seed: int = 0) -> np.ndarray:
@@ -151,9 +161,14 @@ def test_numbers_out_of_range_are_told() -> None:
     [
         (None, "there is no file"),
         (b" \n", "is empty"),
-        (b"\xff\xfe\x00", "is no text in UTF-8"),
+        (b"", "is empty"),
+        (b"\xe4\xf6\xfc" * 900, "is no text in UTF-8"),
+        (b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 20, "is no text in UTF-8"),
         (b"a\0b", "is binary"),
+        (("wide " * 900).encode("utf-16-le"), "UTF-16 without a byte order mark"),
         (b"too short a text", "needs a text of"),
+        (b"a" * 9_000_000, "a single token"),
+        (" ".join(f"w{n}" for n in range(40_000)).encode(), "are too rare to be told apart"),
     ],
 )
 def test_the_command_tells_what_is_wrong_in_one_sentence(
@@ -169,14 +184,119 @@ def test_the_command_tells_what_is_wrong_in_one_sentence(
     assert told.err.count("\n") == 1
 
 
-def test_the_command_says_when(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Names that come twice in a row, each time other ones, teach a head."""
-    words = drawn(12_000, 900)
-    text = " ".join(f"w{a} x{b} w{a} x{b}" for a, b in words.reshape(-1, 2))
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_the_command_says_when(tmp_path: Path, monkeypatch, capsys, encoding: str) -> None:
+    """Names that come twice in a row, each time other ones, teach a head: in any encoding."""
+    path = tmp_path / "corpus.txt"
+    path.write_text(TEACHING, encoding=encoding)
+    assert clock.command([str(path), "--context", "32"]) == 0
+    told = capsys.readouterr().out
+    assert "induction head after about" in told
+    assert "natural text" in told
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(path.read_bytes())))
+    assert clock.command(["-", "--context", "32"]) == 0
+    assert capsys.readouterr().out == told
+
+
+def test_the_command_says_numbers(tmp_path: Path, capsys) -> None:
+    path = tmp_path / "corpus.txt"
+    path.write_text(TEACHING, encoding="utf-8")
+    assert clock.command([str(path), "--context", "32", "--json", "--unit", "bytes"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["tokens_read"] == len(TEACHING)
+    assert told["tokens"] == told["steps"] * 8 * 32
+    assert told["natural_trainings"]["formed"] <= told["natural_trainings"]["number"]
+
+
+@pytest.mark.parametrize("context", ["0", "-3", "2049"])
+def test_a_window_of_no_use_is_told(tmp_path: Path, capsys, context: str) -> None:
+    path = tmp_path / "corpus.txt"
+    path.write_text(TEACHING, encoding="utf-8")
+    assert clock.command([str(path), "--context", context]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_a_text_that_pulls_on_no_head_is_told(tmp_path: Path, capsys) -> None:
+    path = tmp_path / "corpus.txt"
+    path.write_text("".join(f"{a} " for a in drawn(60_000, 10)), encoding="utf-8")
+    assert clock.command([str(path), "--context", "32"]) == 0
+    told = capsys.readouterr().out
+    assert "should not form one" in told or "do not decide" in told
+
+
+@pytest.mark.parametrize("unit", ["words", "bytes"])
+def test_a_text_is_split_alike_however_it_is_read(tmp_path: Path, monkeypatch, unit: str) -> None:
+    """Words of scripts without spaces are signs, and a long word is cut, also between pieces."""
+    text = "We 走了很远 far,  far!!\tà la\u2009carte " * 40 + "x" * 300 + " end\n" * 9
     path = tmp_path / "corpus.txt"
     path.write_text(text, encoding="utf-8")
-    assert clock.command([str(path), "--context", "32"]) == 0
-    assert "induction head after about" in capsys.readouterr().out
-    path.write_text(" ".join(f"w{a}" for a in drawn(20_000, 50)), encoding="utf-8")
-    assert clock.command([str(path), "--unit", "bytes", "--context", "32"]) == 0
-    assert "tokens" in capsys.readouterr().out
+    whole = clock.in_tokens(text, unit)
+    monkeypatch.setattr(_text, "PIECE", 7)
+    assert clock.read_tokens(path, unit).tolist() == whole.tolist()
+    if unit == "words":
+        words = _text.WORD.findall(text)
+        assert "".join(words) == text
+        assert {" 走", "了", " far", "!!", "x" * 64}.issubset(words)
+        names = {}
+        assert all(names.setdefault(w, n) == n for w, n in zip(words, whole.tolist(), strict=True))
+
+
+def test_what_is_read_is_bounded(monkeypatch) -> None:
+    """Of too many words the later ones count as rare, and of too many tokens they are left out."""
+    monkeypatch.setattr(_text, "TOKENS", 5000)
+    assert len(clock.in_tokens("ab" * 4000, "bytes")) == 5000
+    monkeypatch.setattr(_text, "DISTINCT", 3)
+    assert (clock.in_tokens("a b a c d e") == _text.RARE).sum() == 3
+
+
+def test_the_memory_is_a_few_times_the_tokens(tmp_path: Path) -> None:
+    """One line of four million bytes; strings of all words would take twenty times as much."""
+    path = tmp_path / "line.txt"
+    path.write_bytes(b"a word and " * 360_000)
+    tracemalloc.start()
+    try:
+        tokens = clock.read_tokens(path)
+        clock.pulls(tokens, 64, windows=8)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert len(tokens) > 1_000_000
+    assert peak < 96e6
+
+
+@pytest.mark.parametrize("piece", [999, 2**17, 2**20])
+def test_a_tokenizer_of_the_readers_own_cuts_the_text(tmp_path, monkeypatch, piece: int) -> None:
+    """The library is not there in every environment: one with the same interface stands for it."""
+
+    class Tokenizer(SimpleNamespace):
+        @classmethod
+        def from_file(cls, path: str) -> "Tokenizer":
+            if not path.endswith("tokenizer.json"):
+                raise Exception("no such file")
+            return cls()
+
+        def encode(self, text: str, *, add_special_tokens: bool) -> SimpleNamespace:
+            assert not add_special_tokens
+            return SimpleNamespace(ids=[70_000 + ord(sign) for sign in text])
+
+    monkeypatch.setitem(sys.modules, "tokenizers", SimpleNamespace(Tokenizer=Tokenizer))
+    monkeypatch.setattr(_text, "PIECE", piece)
+    path, text = tmp_path / "corpus.txt", "ein Bär und noch einer " * 20_000 + "b" * 99_999
+    path.write_text(text, encoding="utf-8")
+    found = clock.read_tokens(path, tokenizer="tokenizer.json")
+    numbers: dict[str, int] = {}
+    assert len(found) == len(text)
+    assert all(numbers.setdefault(c, n) == n for c, n in zip(text, found.tolist(), strict=True))
+    with pytest.raises(ValueError, match="is no file of the library"):
+        clock.read_tokens(path, tokenizer="other")
+    monkeypatch.setitem(sys.modules, "tokenizers", None)
+    with pytest.raises(ValueError, match="pip install tokenizers"):
+        clock.read_tokens(path, tokenizer="tokenizer.json")
+
+
+def test_what_the_book_has_not_trained_is_told() -> None:
+    found = clock.Pulls(4096, 9, (0.1, 1.0), (0.1, 1.0), (0.1, 1.0), 0.5, 0.5, 0.1, 0.2)
+    said = _limits.limits(found, 8, 3e-3, rare=0.2, cut=True)
+    whole = " ".join(said)
+    assert all(part in whole for part in ("4096 tokens", "20% of the", "Only the first"))
+    assert "learning rate" not in whole
