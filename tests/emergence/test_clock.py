@@ -1,6 +1,5 @@
 """The clock of a text: what it counts, its law, and its command."""
 
-import io
 import json
 import math
 import sys
@@ -12,7 +11,7 @@ import numpy as np
 import pytest
 
 from emergence import clock
-from emergence.clock import _counts, _limits, _text
+from emergence.clock import _command, _counts, _limits, _text, _times
 
 TEACHING = " ".join(
     f"w{a} x{b} w{a} x{b}"
@@ -22,6 +21,10 @@ TEACHING = " ".join(
 
 def drawn(size: int, vocabulary: int = 7, seed: int = 0) -> np.ndarray:
     return np.random.default_rng(seed).integers(0, vocabulary, size=size)
+
+
+def in_tokens(text: str, unit: str = "words") -> np.ndarray:
+    return _text._ranked(_text._split(unit)([text]))
 
 
 def counted_one_by_one(window: np.ndarray, table: np.ndarray) -> list[float]:
@@ -149,11 +152,13 @@ def test_what_cannot_be_counted_is_told(tokens, context: int, message: str) -> N
 def test_numbers_out_of_range_are_told() -> None:
     result = clock.Pulls(8, 9, (0.1, 1.0), (0.1, 1.0), (0.1, 1.0), 0.5, 0.5, 0.1, 0.2)
     with pytest.raises(ValueError, match="at least one token"):
-        clock.strength(result, 0)
+        _times.strength(result, 0)
+    with pytest.raises(ValueError, match="at least one token"):
+        clock.published_tokens(0)
     with pytest.raises(ValueError, match="no training"):
         clock.steps_to_head(result, 4, learning_rate=0.0)
     with pytest.raises(ValueError, match="words or bytes"):
-        clock.in_tokens("a", "letters")
+        in_tokens("a", "letters")
 
 
 @pytest.mark.parametrize(
@@ -177,7 +182,7 @@ def test_the_command_tells_what_is_wrong_in_one_sentence(
     path = tmp_path / "corpus.txt"
     if content is not None:
         path.write_bytes(content)
-    assert clock.command([str(path)]) == 2
+    assert _command.command([str(path)]) == 2
     output = capsys.readouterr()
     assert output.out == ""
     assert message in output.err
@@ -189,39 +194,40 @@ def test_the_command_says_when(tmp_path: Path, monkeypatch, capsys, encoding: st
     """Names that come twice in a row, each time other ones, teach a head: in any encoding."""
     path = tmp_path / "corpus.txt"
     path.write_text(TEACHING, encoding=encoding)
-    assert clock.command([str(path), "--context", "32"]) == 0
-    told = capsys.readouterr().out
-    assert "induction head after about" in told
-    assert "natural text" in told
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(path.read_bytes())))
-    assert clock.command(["-", "--context", "32"]) == 0
-    assert capsys.readouterr().out == told
+    assert _command.command([str(path), "--context", "32"]) == 0
+    sentences = capsys.readouterr().out
+    assert "induction head after about" in sentences
+    assert "natural text" in sentences
+    with path.open(encoding="latin-1") as stream:
+        monkeypatch.setattr("sys.stdin", stream)
+        assert _command.command(["-", "--context", "32"]) == 0
+    assert capsys.readouterr().out == sentences
 
 
 def test_the_command_says_numbers(tmp_path: Path, capsys) -> None:
     path = tmp_path / "corpus.txt"
     path.write_text(TEACHING, encoding="utf-8")
-    assert clock.command([str(path), "--context", "32", "--json", "--unit", "bytes"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["tokens_read"] == len(TEACHING)
-    assert told["tokens"] == told["steps"] * 8 * 32
-    assert told["natural_trainings"]["formed"] <= told["natural_trainings"]["number"]
+    assert _command.command([str(path), "--context", "32", "--json", "--unit", "bytes"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["tokens_read"] == len(TEACHING)
+    assert answer["tokens"] == answer["steps"] * 8 * 32
+    assert answer["natural_trainings"]["formed"] <= answer["natural_trainings"]["number"]
 
 
 @pytest.mark.parametrize("context", ["0", "-3", "2049"])
 def test_a_window_of_no_use_is_told(tmp_path: Path, capsys, context: str) -> None:
     path = tmp_path / "corpus.txt"
     path.write_text(TEACHING, encoding="utf-8")
-    assert clock.command([str(path), "--context", context]) == 2
+    assert _command.command([str(path), "--context", context]) == 2
     assert capsys.readouterr().err.count("\n") == 1
 
 
 def test_a_text_that_pulls_on_no_head_is_told(tmp_path: Path, capsys) -> None:
     path = tmp_path / "corpus.txt"
     path.write_text("".join(f"{a} " for a in drawn(60_000, 10)), encoding="utf-8")
-    assert clock.command([str(path), "--context", "32"]) == 0
-    told = capsys.readouterr().out
-    assert "should not form one" in told or "do not decide" in told
+    assert _command.command([str(path), "--context", "32"]) == 0
+    sentences = capsys.readouterr().out
+    assert "should not form one" in sentences or "do not decide" in sentences
 
 
 @pytest.mark.parametrize("unit", ["words", "bytes"])
@@ -230,7 +236,7 @@ def test_a_text_is_split_alike_however_it_is_read(tmp_path: Path, monkeypatch, u
     text = "We 走了很远 far,  far!!\tà la\u2009carte " * 40 + "x" * 300 + " end\n" * 9
     path = tmp_path / "corpus.txt"
     path.write_text(text, encoding="utf-8")
-    whole = clock.in_tokens(text, unit)
+    whole = in_tokens(text, unit)
     monkeypatch.setattr(_text, "PIECE", 7)
     assert clock.read_tokens(path, unit).tolist() == whole.tolist()
     if unit == "words":
@@ -244,9 +250,9 @@ def test_a_text_is_split_alike_however_it_is_read(tmp_path: Path, monkeypatch, u
 def test_what_is_read_is_bounded(monkeypatch) -> None:
     """Of too many words the later ones count as rare, and of too many tokens they are left out."""
     monkeypatch.setattr(_text, "TOKENS", 5000)
-    assert len(clock.in_tokens("ab" * 4000, "bytes")) == 5000
+    assert len(in_tokens("ab" * 4000, "bytes")) == 5000
     monkeypatch.setattr(_text, "DISTINCT", 3)
-    assert (clock.in_tokens("a b a c d e") == _text.RARE).sum() == 3
+    assert (in_tokens("a b a c d e") == _text.RARE).sum() == 3
 
 
 def test_the_memory_is_a_few_times_the_tokens(tmp_path: Path) -> None:
@@ -283,10 +289,10 @@ def test_a_tokenizer_of_the_readers_own_cuts_the_text(tmp_path, monkeypatch, pie
     monkeypatch.setattr(_text, "PIECE", piece)
     path, text = tmp_path / "corpus.txt", "ein Bär und noch einer " * 20_000 + "b" * 99_999
     path.write_text(text, encoding="utf-8")
-    found = clock.read_tokens(path, tokenizer="tokenizer.json")
+    tokens = clock.read_tokens(path, tokenizer="tokenizer.json")
     numbers: dict[str, int] = {}
-    assert len(found) == len(text)
-    assert all(numbers.setdefault(c, n) == n for c, n in zip(text, found.tolist(), strict=True))
+    assert len(tokens) == len(text)
+    assert all(numbers.setdefault(c, n) == n for c, n in zip(text, tokens.tolist(), strict=True))
     with pytest.raises(ValueError, match="is no file of the library"):
         clock.read_tokens(path, tokenizer="other")
     monkeypatch.setitem(sys.modules, "tokenizers", None)
@@ -295,8 +301,8 @@ def test_a_tokenizer_of_the_readers_own_cuts_the_text(tmp_path, monkeypatch, pie
 
 
 def test_what_the_book_has_not_trained_is_told() -> None:
-    found = clock.Pulls(4096, 9, (0.1, 1.0), (0.1, 1.0), (0.1, 1.0), 0.5, 0.5, 0.1, 0.2)
-    said = _limits.limits(found, 8, 3e-3, rare=0.2, cut=True)
+    counts = clock.Pulls(4096, 9, (0.1, 1.0), (0.1, 1.0), (0.1, 1.0), 0.5, 0.5, 0.1, 0.2)
+    said = _limits.limits(counts, 8, 3e-3, rare=0.2, cut=True)
     whole = " ".join(said)
     assert all(part in whole for part in ("4096 tokens", "20% of the", "Only the first"))
     assert "learning rate" not in whole

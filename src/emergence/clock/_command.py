@@ -34,18 +34,8 @@ def command(given: list[str] | None = None) -> int:
     """Print when training on a text would form an induction head (chapter The clock of a corpus).
 
     The estimate comes with what is known of its errors, and with a sentence for each way in which
-    the text or the training is unlike those of the book.
-
-    Args:
-        given: the words after `python -m emergence.clock`, a file and options; None for those of
-            this process.
-
-    Returns:
-        0, or 2 after an error, which one sentence on the error stream explains.
-
-    Example:
-        >>> clock.command(["no such file"])
-        2
+    the text or the training is unlike those of the book. The words after the name of the command
+    may be given. It returns 0, or 2 after an error, which a sentence on the error stream explains.
     """
     parser = argparse.ArgumentParser(
         "python -m emergence.clock",

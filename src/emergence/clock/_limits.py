@@ -38,7 +38,9 @@ TRAINED = {
 
 
 def published_tokens(batch_tokens: int) -> float:
-    """Tokens to an induction head by the constant of Aoyama and others, whatever the text.
+    """Tokens to a head by a published constant (chapter The clock of a corpus).
+
+    It is that of Aoyama and others, which asks nothing of the text.
 
     Args:
         batch_tokens: tokens of a step, B C, >= 1.

@@ -31,7 +31,8 @@ def read_tokens(path: Path | str, unit: str = "words", *, tokenizer: str | None 
     Args:
         path: the path of a text in UTF-8, or in UTF-16 with a byte order mark; `-` for the standard
             input.
-        unit: `words` or `bytes`, as `in_tokens` has them.
+        unit: `words`, of which the 8191 most frequent are distinguished, or `bytes`. A sign of a
+            script without spaces is a word, and no word is longer than 64 signs.
         tokenizer: the path of a `tokenizer.json` of the library `tokenizers`, used instead.
 
     Returns:
@@ -54,27 +55,6 @@ def read_tokens(path: Path | str, unit: str = "words", *, tokenizer: str | None 
     opened = nullcontext(sys.stdin.buffer) if str(path) == "-" else source.open("rb")
     with opened as stream:
         return _ranked(split(_decoded(stream, name)))
-
-
-def in_tokens(text: str, unit: str = "words") -> Tokens:
-    """Split a text into tokens by a simple rule (chapter The clock of a corpus).
-
-    Args:
-        text: its characters.
-        unit: `words`, of which the 8191 most frequent are distinguished, or `bytes`. A sign of a
-            script without spaces is a word, and no word is longer than 64 signs.
-
-    Returns:
-        Whole numbers below 8192, the most frequent token first.
-
-    Raises:
-        ValueError: if the unit is unknown.
-
-    Example:
-        >>> clock.in_tokens("a a a b").tolist()
-        [1, 0, 0, 2]
-    """
-    return _ranked(_split(unit)([text]))
 
 
 class _Numbers(dict[Any, int]):
