@@ -6,7 +6,7 @@ import math
 import sys
 from typing import Any
 
-from ._counts import pulls
+from ._counts import LEAST_WINDOWS, pulls
 from ._limits import NATURAL, limits, published_tokens
 from ._text import RARE, TOKENS, read_tokens
 from ._times import steps_to_head
@@ -23,10 +23,11 @@ PREDICTED = (
 )
 AGAINST = "The text pulls against an induction head: it should not form one."
 UNSURE = (
-    "The counts do not decide when, or whether, the text forms an induction head: some windows give"
-    " {first}, others {second}."
+    "The counts do not decide when, or whether, the text forms an induction head: one half of it"
+    " gives {first}, the other {second}."
 )
 COUNT = 2**17  # tokens of all windows together
+APART = 3.0  # how many times as late one half of a text may be as the other
 LONGEST = 2048  # tokens of a window, whose pairs have to fit into the memory
 
 
@@ -70,10 +71,17 @@ def answered(options: argparse.Namespace) -> dict[str, Any]:
             f"{rare:.0%} of the tokens are too rare to be told apart: count this text with"
             " --unit bytes or with another --tokenizer"
         )
+    least, half = 4 * LEAST_WINDOWS * options.context, len(tokens) // 2
+    if len(tokens) < least:
+        raise ValueError(
+            f"a context of {options.context} tokens needs a text of at least {least} tokens,"
+            f" got {len(tokens)}"
+        )
     windows = COUNT // max(options.context, 1)
-    counts = [pulls(tokens, options.context, windows=windows, seed=seed) for seed in (0, 1)]
+    parts = tokens, tokens[:half], tokens[half:]
+    counts = [pulls(part, options.context, windows=windows) for part in parts]
     times = [steps_to_head(pull, options.batch, learning_rate=options.rate) for pull in counts]
-    steps, other = (None if math.isinf(time) else time for time in times)
+    steps, *by_halves = (None if math.isinf(time) else time for time in times)
     size = options.batch * options.context
     return {
         "unit": f"tokens of {options.tokenizer}" if options.tokenizer else options.unit,
@@ -83,7 +91,7 @@ def answered(options: argparse.Namespace) -> dict[str, Any]:
         "rate": options.rate,
         "counts": counts[0]._asdict(),
         "steps": steps,
-        "steps_by_other_windows": other,
+        "steps_by_halves": by_halves,
         "tokens": steps and steps * size,
         "tokens_by_published_constant": published_tokens(size),
         "natural_trainings": NATURAL._asdict(),
@@ -96,11 +104,11 @@ def answered(options: argparse.Namespace) -> dict[str, Any]:
 def in_sentences(answer: dict[str, Any]) -> list[str]:
     """The answer for people: counts, estimate, what is known of its errors, limits."""
     numbers = answer | answer["counts"]
-    steps, other = answer["steps"], answer["steps_by_other_windows"]
-    if steps and other and max(steps, other) < 2 * min(steps, other):
+    halves = [math.inf if time is None else time for time in answer["steps_by_halves"]]
+    if answer["steps"] and max(halves) < APART * min(halves):
         estimate = PREDICTED.format(**numbers)
-    elif steps or other:
-        said = ["no head" if time is None else f"{time:,.0f} steps" for time in (steps, other)]
+    elif answer["steps"] or min(halves) < math.inf:
+        said = ["no head" if time == math.inf else f"{time:,.0f} steps" for time in halves]
         estimate = UNSURE.format(first=said[0], second=said[1])
     else:
         estimate = AGAINST
