@@ -53,7 +53,7 @@ NOT_AT = {"factual_recall": "steps"}  # its states stand before the most right a
 ALONE = "every_position", "grokking", "grokking_widths", "token_grid"  # runs end on their own
 # No beginning says anything of a search, or of results that have no curves over training.
 SEARCHES = ("associative_memories",)
-CURVELESS = "clock_counts", "every_position", "factual_recall", "token_grid"
+CURVELESS = "clock_counts", "every_position", "factual_recall", "natural_predictions", "token_grid"
 OTHERWISE = ("token_grid 5",)  # it ends with the loss of eight sequences, which processors decide
 SLOW = "distributional 1", "distributional 4", "distributional 5"  # minutes to measure anything
 # Steps of each training in a beginning, at which two rows are there.

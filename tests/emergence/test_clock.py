@@ -1,17 +1,30 @@
 """The clock of a text: what it counts, its law, and its command."""
 
+import json
 import math
+import sys
+import tracemalloc
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from emergence import clock
-from emergence.clock import _counts
+from emergence.clock import _command, _counts, _limits, _text, _times
+
+TEACHING = " ".join(
+    f"w{a} x{b} w{a} x{b}"
+    for a, b in np.random.default_rng(0).integers(0, 900, size=(6000, 2)).tolist()
+)
 
 
 def drawn(size: int, vocabulary: int = 7, seed: int = 0) -> np.ndarray:
     return np.random.default_rng(seed).integers(0, vocabulary, size=size)
+
+
+def in_tokens(text: str, unit: str = "words") -> np.ndarray:
+    return _text._ranked(_text._split(unit)([text]))
 
 
 def counted_one_by_one(window: np.ndarray, table: np.ndarray) -> list[float]:
@@ -139,11 +152,13 @@ def test_what_cannot_be_counted_is_told(tokens, context: int, message: str) -> N
 def test_numbers_out_of_range_are_told() -> None:
     result = clock.Pulls(8, 9, (0.1, 1.0), (0.1, 1.0), (0.1, 1.0), 0.5, 0.5, 0.1, 0.2)
     with pytest.raises(ValueError, match="at least one token"):
-        clock.strength(result, 0)
+        _times.strength(result, 0)
+    with pytest.raises(ValueError, match="at least one token"):
+        clock.published_tokens(0)
     with pytest.raises(ValueError, match="no training"):
         clock.steps_to_head(result, 4, learning_rate=0.0)
     with pytest.raises(ValueError, match="words or bytes"):
-        clock.in_tokens("a", "letters")
+        in_tokens("a", "letters")
 
 
 @pytest.mark.parametrize(
@@ -151,9 +166,14 @@ def test_numbers_out_of_range_are_told() -> None:
     [
         (None, "there is no file"),
         (b" \n", "is empty"),
-        (b"\xff\xfe\x00", "is no text in UTF-8"),
+        (b"", "is empty"),
+        (b"\xe4\xf6\xfc" * 900, "is no text in UTF-8"),
+        (b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 20, "is no text in UTF-8"),
         (b"a\0b", "is binary"),
+        (("wide " * 900).encode("utf-16-le"), "UTF-16 without a byte order mark"),
         (b"too short a text", "needs a text of"),
+        (b"a" * 9_000_000, "a single token"),
+        (" ".join(f"w{n}" for n in range(40_000)).encode(), "are too rare to be told apart"),
     ],
 )
 def test_the_command_tells_what_is_wrong_in_one_sentence(
@@ -162,21 +182,129 @@ def test_the_command_tells_what_is_wrong_in_one_sentence(
     path = tmp_path / "corpus.txt"
     if content is not None:
         path.write_bytes(content)
-    assert clock.command([str(path)]) == 2
+    assert _command.command([str(path)]) == 2
     output = capsys.readouterr()
     assert output.out == ""
     assert message in output.err
     assert output.err.count("\n") == 1
 
 
-def test_the_command_says_when(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Names that come twice in a row, each time other ones, teach a head."""
-    words = drawn(12_000, 900)
-    text = " ".join(f"w{a} x{b} w{a} x{b}" for a, b in words.reshape(-1, 2))
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_the_command_says_when(tmp_path: Path, monkeypatch, capsys, encoding: str) -> None:
+    """Names that come twice in a row, each time other ones, teach a head: in any encoding."""
+    path = tmp_path / "corpus.txt"
+    path.write_text(TEACHING, encoding=encoding)
+    assert _command.command([str(path), "--context", "32"]) == 0
+    sentences = capsys.readouterr().out
+    assert "induction head after about" in sentences
+    assert "natural text" in sentences
+    with path.open(encoding="latin-1") as stream:
+        monkeypatch.setattr("sys.stdin", stream)
+        assert _command.command(["-", "--context", "32"]) == 0
+    assert capsys.readouterr().out == sentences
+
+
+def test_the_command_says_numbers(tmp_path: Path, capsys) -> None:
+    path = tmp_path / "corpus.txt"
+    path.write_text(TEACHING, encoding="utf-8")
+    assert _command.command([str(path), "--context", "32", "--json", "--unit", "bytes"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["tokens_read"] == len(TEACHING)
+    assert answer["tokens"] == answer["steps"] * 8 * 32
+    assert answer["natural_trainings"]["formed"] <= answer["natural_trainings"]["number"]
+
+
+@pytest.mark.parametrize("context", ["0", "-3", "2049"])
+def test_a_window_of_no_use_is_told(tmp_path: Path, capsys, context: str) -> None:
+    path = tmp_path / "corpus.txt"
+    path.write_text(TEACHING, encoding="utf-8")
+    assert _command.command([str(path), "--context", context]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_chance_is_taken_for_no_head(tmp_path: Path, capsys, seed: int) -> None:
+    """In words that are drawn alone some pulls are positive, but not by the same in both halves."""
+    path = tmp_path / "corpus.txt"
+    path.write_text("".join(f"{a} " for a in drawn(30_000, 10, seed)), encoding="utf-8")
+    assert _command.command([str(path), "--context", "32"]) == 0
+    sentences = capsys.readouterr().out
+    assert "should not form one" in sentences or "do not decide" in sentences
+
+
+@pytest.mark.parametrize("unit", ["words", "bytes"])
+def test_a_text_is_split_alike_however_it_is_read(tmp_path: Path, monkeypatch, unit: str) -> None:
+    """Words of scripts without spaces are signs, and a long word is cut, also between pieces."""
+    text = "We 走了很远 far,  far!!\tà la\u2009carte " * 40 + "x" * 300 + " end\n" * 9
     path = tmp_path / "corpus.txt"
     path.write_text(text, encoding="utf-8")
-    assert clock.command([str(path), "--context", "32"]) == 0
-    assert "induction head after about" in capsys.readouterr().out
-    path.write_text(" ".join(f"w{a}" for a in drawn(20_000, 50)), encoding="utf-8")
-    assert clock.command([str(path), "--unit", "bytes", "--context", "32"]) == 0
-    assert "tokens" in capsys.readouterr().out
+    whole = in_tokens(text, unit)
+    monkeypatch.setattr(_text, "PIECE", 7)
+    assert clock.read_tokens(path, unit).tolist() == whole.tolist()
+    if unit == "words":
+        words = _text.WORD.findall(text)
+        assert "".join(words) == text
+        assert {" 走", "了", " far", "!!", "x" * 64}.issubset(words)
+        names = {}
+        assert all(names.setdefault(w, n) == n for w, n in zip(words, whole.tolist(), strict=True))
+
+
+def test_what_is_read_is_bounded(monkeypatch) -> None:
+    """Of too many words the later ones count as rare, and of too many tokens they are left out."""
+    monkeypatch.setattr(_text, "TOKENS", 5000)
+    assert len(in_tokens("ab" * 4000, "bytes")) == 5000
+    monkeypatch.setattr(_text, "DISTINCT", 3)
+    assert (in_tokens("a b a c d e") == _text.RARE).sum() == 3
+
+
+def test_the_memory_is_a_few_times_the_tokens(tmp_path: Path) -> None:
+    """One line of four million bytes; strings of all words would take twenty times as much."""
+    path = tmp_path / "line.txt"
+    path.write_bytes(b"a word and " * 360_000)
+    tracemalloc.start()
+    try:
+        tokens = clock.read_tokens(path)
+        clock.pulls(tokens, 64, windows=8)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert len(tokens) > 1_000_000
+    assert peak < 96e6
+
+
+@pytest.mark.parametrize("piece", [999, 2**17, 2**20])
+def test_a_tokenizer_of_the_readers_own_cuts_the_text(tmp_path, monkeypatch, piece: int) -> None:
+    """The library is not there in every environment: one with the same interface stands for it."""
+
+    class Tokenizer(SimpleNamespace):
+        @classmethod
+        def from_file(cls, path: str) -> "Tokenizer":
+            if not path.endswith("tokenizer.json"):
+                raise Exception("no such file")
+            return cls()
+
+        def encode(self, text: str, *, add_special_tokens: bool) -> SimpleNamespace:
+            assert not add_special_tokens
+            return SimpleNamespace(ids=[70_000 + ord(sign) for sign in text])
+
+    monkeypatch.setitem(sys.modules, "tokenizers", SimpleNamespace(Tokenizer=Tokenizer))
+    monkeypatch.setattr(_text, "PIECE", piece)
+    path, text = tmp_path / "corpus.txt", "ein Bär und noch einer " * 20_000 + "b" * 99_999
+    path.write_text(text, encoding="utf-8")
+    tokens = clock.read_tokens(path, tokenizer="tokenizer.json")
+    numbers: dict[str, int] = {}
+    assert len(tokens) == len(text)
+    assert all(numbers.setdefault(c, n) == n for c, n in zip(text, tokens.tolist(), strict=True))
+    with pytest.raises(ValueError, match="is no file of the library"):
+        clock.read_tokens(path, tokenizer="other")
+    monkeypatch.setitem(sys.modules, "tokenizers", None)
+    with pytest.raises(ValueError, match="pip install tokenizers"):
+        clock.read_tokens(path, tokenizer="tokenizer.json")
+
+
+def test_what_the_book_has_not_trained_is_told() -> None:
+    counts = clock.Pulls(4096, 9, (0.1, 1.0), (0.1, 1.0), (0.1, 1.0), 0.5, 0.5, 0.1, 0.2)
+    said = _limits.limits(counts, 8, 3e-3, rare=0.2, cut=True)
+    whole = " ".join(said)
+    assert all(part in whole for part in ("4096 tokens", "20% of the", "Only the first"))
+    assert "learning rate" not in whole

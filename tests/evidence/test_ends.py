@@ -25,6 +25,8 @@ UNCOVERED = {
     # texts that are fetched, and not part of this repository
     "clock_counts": {*range(19, 34)},
     "clock_of_a_corpus": {16, 19, 21, *range(23, 36), 38, 47, 54, 59, *range(75, 79)},
+    "natural_heads": {*range(2, len(ends.entries("natural_heads")))},
+    "natural_predictions": {*range(1, 9)},
     # Results are moments at which a level is passed, late in a run, and no run is cheap. States of
     # them could be had only by repeating the runs.
     "every_position": {4, 5, 9, 26, 28, 30, *range(34, 38), *range(44, 47), *range(49, 68)},
@@ -68,7 +70,7 @@ def test_what_is_not_covered_is_listed_and_so_many_ends_have_a_state():
     found = {}
     for end in (end for end in ALL if end.kind == "none"):
         found.setdefault(end.file, set()).add(end.place)
-    assert found == UNCOVERED
+    assert found == {file: places for file, places in UNCOVERED.items() if places}
     assert Counter(end.file for end in ALL if end.kind == "state") == STATES
     for path in ends.FOLDER.glob("*.npz"):
         known = {ends.key_of(entry) for entry in ends.entries(path.stem)}

@@ -2,7 +2,7 @@
 
 import sys
 
-from . import command
+from ._command import command
 
 if __name__ == "__main__":
     sys.exit(command())

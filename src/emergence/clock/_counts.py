@@ -1,14 +1,17 @@
 """How strongly a text drives the three weights of an induction head, from counts."""
 
+from collections.abc import Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float, Integer
 
-Tokens = Int[np.ndarray, " tokens"]
+Tokens = Integer[np.ndarray, " tokens"]
 Pairs = Float[np.ndarray, "context context"]
 
 LARGEST = 8192  # tokens of a vocabulary: the table of successors is dense
+AT_ONCE = 2**20  # tokens: what is counted in parts needs little memory besides the text
 LEAST_WINDOWS = 8  # of which a text has to be long enough in each half
 STRENGTHS = 2.0 ** np.arange(-2, 13)  # of the prior of successors, in counts
 
@@ -70,13 +73,14 @@ def pulls(tokens: Tokens, context: int, *, windows: int = 256, seed: int = 0) ->
     _check(tokens, context, windows)
     vocabulary, coded = _coded(tokens)
     half = len(coded) // 2
-    parts = coded[:half], coded[half:]
+    halves = coded[:half], coded[half:]
     stream = np.random.default_rng(seed)
     rows = []
-    for own, other in (parts, parts[::-1]):
+    for own, other in (halves, halves[::-1]):
         table = successors(other, own, vocabulary)
         starts = stream.integers(0, len(own) - context, size=windows // 2)
-        rows += [_window(own[at : at + context + 1], table) for at in starts]
+        rows += [_window(own[at : at + context + 1].astype(np.int64), table) for at in starts]
+        del table  # it may take half of the memory, and the next one as much
     mean = np.mean(rows, axis=0)
     weights = [(float(s), float(n) ** 0.5) for s, n in zip(mean[:3], mean[3:6], strict=True)]
     output, match, previous = weights
@@ -88,20 +92,26 @@ def pulls(tokens: Tokens, context: int, *, windows: int = 256, seed: int = 0) ->
     )  # fmt: skip
 
 
-def successors(text: Tokens, held_out: Tokens, vocabulary: int) -> Pairs:
+def successors(text: Tokens, held_out: Integer[np.ndarray, " others"], vocabulary: int) -> Pairs:
     """The probability of each token (column) after each token (row), under the likeliest prior.
 
     The prior is the frequency of the next token in the text, with a strength, in counts, that makes
     another text likeliest.
     """
-    pairs = np.bincount(text[:-1] * vocabulary + text[1:], minlength=vocabulary**2)
-    counts = pairs.reshape(vocabulary, vocabulary).astype(np.float32)
-    # every token has a chance, also one that the text lacks
-    alone = (np.bincount(text, minlength=vocabulary) + 0.5) / (len(text) + 0.5 * vocabulary)
+    counts = np.zeros((vocabulary, vocabulary), np.float32)
+    often = np.zeros(vocabulary)
+    for part in parts(text, overlap=1):
+        pairs = part[:-1].astype(np.int64) * vocabulary + part[1:]
+        np.add.at(counts.reshape(-1), pairs, np.float32(1))
+    for part in parts(text):
+        often += np.bincount(part, minlength=vocabulary)
+    alone = (often + 0.5) / (len(text) + 0.5 * vocabulary)  # also for a token that the text lacks
     total = counts.sum(axis=1)
-    first, second = held_out[:-1], held_out[1:]
-    seen, prior, all_seen = counts[first, second], alone[second], total[first]
-    likelihood = [np.log((seen + s * prior) / (all_seen + s)).sum() for s in STRENGTHS]
+    likelihood = np.zeros(len(STRENGTHS))
+    for part in parts(held_out, overlap=1):
+        first, second = part[:-1], part[1:]
+        seen, prior, all_seen = counts[first, second], alone[second], total[first]
+        likelihood += [np.log((seen + s * prior) / (all_seen + s)).sum() for s in STRENGTHS]
     strength = STRENGTHS[int(np.argmax(likelihood))]
     counts += (strength * alone).astype(np.float32)
     counts /= (total + np.float32(strength))[:, None]
@@ -147,10 +157,24 @@ def _window(window: Tokens, table: Pairs) -> Float[np.ndarray, " ten"]:
     ])  # fmt: skip
 
 
+def parts(values: Tokens, *, overlap: int = 0) -> Iterator[Tokens]:
+    """An array in parts of a million entries, which may share some with the next part."""
+    ends = [*range(0, max(1, len(values) - overlap), AT_ONCE), len(values) - overlap]
+    return (values[start : end + overlap] for start, end in pairwise(ends))
+
+
 def _coded(tokens: Tokens) -> tuple[int, Tokens]:
     """How many different tokens there are, and the text in numbers below that."""
-    names, coded = np.unique(tokens, return_inverse=True)
-    return len(names), coded.astype(np.int64)
+    occurs = np.zeros(LARGEST, bool)
+    for part in parts(tokens):
+        occurs[part] = True
+    names = np.cumsum(occurs) - 1
+    if names[-1] == 0:
+        raise ValueError("a text of a single token, again and again, has nothing to predict")
+    coded = np.empty(len(tokens), np.uint16)
+    for part, into in zip(parts(tokens), parts(coded), strict=True):
+        into[:] = names[part]
+    return int(names[-1]) + 1, coded
 
 
 def _check(tokens: Tokens, context: int, windows: int) -> None:

@@ -9,22 +9,10 @@ CONSTANT = 3.0  # in units of learning rate times steps, from eight pilot traini
 
 
 def strength(found: Pulls, batch_tokens: int) -> float:
-    """The geometric mean of the signal-to-noise ratios of a step, the output twice (this book).
+    """The geometric mean of the signal-to-noise ratios of a step of B C tokens, the output twice.
 
-    Args:
-        found: as from `clock.pulls`.
-        batch_tokens: tokens of a step, B C, >= 1.
-
-    Returns:
-        The divisor of the time to emergence; 0 if the text drives a weight in the wrong direction.
-
-    Raises:
-        ValueError: if a step has less than one token.
-
-    Example:
-        >>> found = clock.Pulls(8, 9, (0.1, 1.0), (0.1, 1.0), (0.1, 1.0), 0.5, 0.5, 0.1, 0.2)
-        >>> round(clock.strength(found, 100), 6)
-        1.0
+    It divides the time to emergence, and is 0 if the text drives a weight in the wrong direction.
+    Raises ValueError if a step has less than one token.
     """
     if batch_tokens < 1:
         raise ValueError(f"a step has at least one token, got {batch_tokens}")

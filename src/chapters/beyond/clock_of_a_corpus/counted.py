@@ -30,7 +30,7 @@ class Count:
 def count(asked: Count) -> dict[str, Any]:
     """The pulls, six digits each."""
     found = pulls(read(asked.text), asked.context, windows=WINDOWS[asked.context])
-    return {name: _rounded(value) for name, value in found._asdict().items()}
+    return {name: rounded(value) for name, value in found._asdict().items()}
 
 
 def restored(stored: dict[str, Any]) -> Pulls:
@@ -39,9 +39,9 @@ def restored(stored: dict[str, Any]) -> Pulls:
     return Pulls(**values)
 
 
-def _rounded(value: Any) -> Any:
+def rounded(value: Any) -> Any:
     if isinstance(value, tuple):
-        return [_rounded(part) for part in value]
+        return [rounded(part) for part in value]
     return float(f"{value:.6g}") if isinstance(value, float) else value
 
 

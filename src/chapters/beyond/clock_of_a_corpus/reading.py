@@ -177,6 +177,10 @@ def in_words(cell: Cell) -> str:
 def text_in_words(text: Synthetic | Natural) -> str:
     """A text as the page names it."""
     if isinstance(text, Natural):
-        unit = "bytes" if text.vocabulary == 256 else f"{text.vocabulary} pieces"
-        return f"{SOURCES[text.name].title}, {unit}"
+        return f"{SOURCES[text.name].title}, {unit_of(text)}"
     return f"V = {text.vocabulary}, f = {text.repeats}, r = {text.reliability}"
+
+
+def unit_of(text: Natural) -> str:
+    """What a text is cut into, as the page names it."""
+    return "bytes" if text.vocabulary == 256 else f"{text.vocabulary} pieces"

@@ -16,6 +16,7 @@ from chapters.beyond.clock_of_a_corpus.stored import CELLS, PILOTS, SMALLER_RATE
 from chapters.beyond.clock_of_a_corpus.synthetic import LENGTH, Synthetic
 from chapters.beyond.clock_of_a_corpus.training import CorpusTraining, train_on
 from emergence import clock
+from emergence.clock import _limits
 
 DATA = Path(__file__).parents[4] / "data"
 
@@ -200,3 +201,16 @@ def test_a_smaller_rate_stands_beside_the_usual_one() -> None:
     ((smaller, other),) = compared.smaller_rates(runs).values()
     assert (smaller.cell, other.cell) == (usual, cell)
     assert not compared.smaller_rates(runs[1:])
+
+
+def test_the_command_says_how_right_the_clock_was_about_the_stored_trainings() -> None:
+    runs = reading.Stored(DATA).runs
+    natural = [run for run in runs if run.natural]
+    ratios = [round(run.measured / run.predicted, 1) for run in natural if run.formed]
+    overdue = [run for run in natural if run.predicted < run.cell.steps and not run.formed]
+    longest = max(run.cell.steps / run.predicted for run in overdue)
+    found = len(natural), len(ratios), (min(ratios), max(ratios)), len(overdue), round(longest, 1)
+    assert found == _limits.NATURAL
+    for name, (_, least, most) in _limits.TRAINED.items():
+        of = [getattr(run.pulls if name == "vocabulary" else run.cell, name) for run in runs]
+        assert (min(of), max(of)) == (least, most)

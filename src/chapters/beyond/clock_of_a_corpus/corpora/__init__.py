@@ -13,7 +13,7 @@ import subprocess
 import tempfile
 import urllib.request
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -123,10 +123,10 @@ def pieces(text: str, vocabulary: int) -> Int[np.ndarray, " tokens"]:
     return np.concatenate([np.array(part.ids) for part in tokenizer.encode_batch(parts)])
 
 
-def fetch() -> None:
+def fetch(readers: Mapping[str, Callable[[Path], str]]) -> None:
     """Fetch all texts that are not there yet into ~/.cache/emergence-texts."""
     TEXTS.mkdir(parents=True, exist_ok=True)
-    for name, reader in READERS.items():
+    for name, reader in readers.items():
         path = TEXTS / f"{name}.txt"
         if not path.is_file():
             with tempfile.TemporaryDirectory() as folder:
@@ -135,7 +135,7 @@ def fetch() -> None:
         print(f"{path}: sha256 {hashlib.sha256(path.read_bytes()).hexdigest()}")
 
 
-def _unpacked(package: str, folder: Path) -> Path:
+def unpacked(package: str, folder: Path) -> Path:
     """A Debian package, unpacked and not installed."""
     subprocess.run(["apt-get", "download", package], cwd=folder, check=True)
     (archive,) = folder.glob(f"{package}_*.deb")
@@ -150,7 +150,7 @@ def _shakespeare(_: Path) -> str:
 
 def _bible(folder: Path) -> str:
     """The whole text, which the package's own program decompresses."""
-    data, program = (_unpacked(name, folder) for name in ("bible-kjv-text", "bible-kjv"))
+    data, program = (unpacked(name, folder) for name in ("bible-kjv-text", "bible-kjv"))
     given = "-p", str(data / "usr/lib"), "-l1000", "gen1:1-rev22:21"
     command = [str(program / "usr/bin/bible"), *given]
     ran = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=True)
@@ -160,7 +160,7 @@ def _bible(folder: Path) -> str:
 def _austen(folder: Path) -> str:
     """The lines of the novels, which R keeps as compressed arrays of strings."""
     inside = "usr/lib/R/site-library/janeaustenr/data/Rdata.rdb"
-    raw = (_unpacked("r-cran-janeaustenr", folder) / inside).read_bytes()
+    raw = (unpacked("r-cran-janeaustenr", folder) / inside).read_bytes()
     novels = []
     while raw:
         stream = zlib.decompressobj()
@@ -180,7 +180,7 @@ def _austen(folder: Path) -> str:
 def _linux(folder: Path) -> str:
     """The English sources, in the order of their paths."""
     inside = "usr/share/doc/linux-doc-6.1/Documentation"
-    root = _unpacked("linux-doc-6.1", folder) / inside
+    root = unpacked("linux-doc-6.1", folder) / inside
     files = [p for p in sorted(root.rglob("*.rst.gz")) if "translations" not in p.parts]
     return "\n".join(gzip.decompress(p.read_bytes()).decode("utf-8", "replace") for p in files)[
         :CHARACTERS

@@ -1,6 +1,7 @@
-"""Starts the fetching of all texts."""
+"""Starts the fetching of all texts, the long ones first."""
 
-from . import fetch
+from . import READERS, fetch, long
 
 if __name__ == "__main__":
-    fetch()
+    fetch(long.READERS)
+    fetch(READERS)

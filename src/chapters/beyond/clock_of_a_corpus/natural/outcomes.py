@@ -1,0 +1,120 @@
+"""The trainings on long natural texts, as far as they have been run, and what was predicted."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from emergence import clock
+
+from .. import reading
+from ..corpora import long
+from ..counted import Count, restored
+from ..reading import Run
+from ..stored import Natural
+from ..synthetic import Synthetic
+from . import predicted, trained
+from .trained import NATURAL, Kind, Training, whole
+
+
+class Judged(NamedTuple):
+    """How right a law is about trainings.
+
+    Attributes:
+        rank: correlation of ranks, over trainings with a head; nan where nothing can be ranked.
+        ratio: median of measured over predicted steps, over the same; nan without a head.
+        right: trainings of which it says rightly whether the budget is enough.
+    """
+
+    rank: float
+    ratio: float
+    right: int
+
+
+class Outcomes:
+    """All declared trainings, those that have been run, and the predictions.
+
+    Attributes:
+        steps: of each training that has been run, at which each measure passes its level.
+        runs: those of them that learn the whole head from a natural text.
+        minutes: of one core that all took.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        """Read both files in `data`; ValueError where one is damaged or has other runs."""
+        texts = (folder / f"natural_{name}.json" for name in ("predictions", "heads"))
+        predictions, heads = (path.read_text(encoding="utf-8") for path in texts)
+        self._predictions = predicted.RUNS.read(predictions)
+        entries = trained.RUNS.entries(heads)
+        self.steps = {entry.configuration: passed(entry.result) for entry in entries}
+        self.minutes = sum(entry.seconds or 0.0 for entry in entries) / 60
+        self.runs = [self._run(each) for each in NATURAL if each in self.steps]
+
+    def prediction(self, text: Synthetic | Natural) -> dict[str, Any]:
+        """What was predicted of a text, as `predicted.predict` says it."""
+        return dict(self._predictions[Count(text, predicted.CONTEXT)])
+
+    def tokens(self, text: Synthetic | Natural, kind: Kind, measure: str = "prefix") -> str:
+        """Millions of tokens to a head by a measure, one number for each seed."""
+        numbers = []
+        for seed in (0, 1, 2) if kind == "whole" else (0,):
+            training = Training(whole(text, seed).cell, kind)
+            if training in self.steps:
+                cell, steps = training.cell, self.steps[training][measure]
+                size = cell.batch_size * cell.context
+                numbers.append(in_millions(steps * size) if np.isfinite(steps) else "none")
+        return ", ".join(numbers) or "not run"
+
+    def laws(self, earlier: Sequence[Run]) -> dict[str, Judged]:
+        """How right each law is, by its name; rivals get their constants from earlier pilots."""
+        by_law = {
+            "the clock": [run.predicted for run in self.runs],
+            "the published constant": [constant(run) for run in self.runs],
+        }
+        for name, law in reading.RIVALS.items():
+            by_law[name] = reading.by_law(law, [*earlier, *self.runs])[len(earlier) :]
+        return {name: judged(steps, self.runs) for name, steps in by_law.items()}
+
+    def _run(self, training: Training) -> Run:
+        cell = training.cell
+        counts = restored(self.prediction(training.text)["counts"])
+        steps = clock.steps_to_head(counts, cell.batch_size, learning_rate=cell.learning_rate)
+        return Run(cell, counts, steps, self.steps[training])
+
+
+def passed(result: dict[str, Any]) -> dict[str, float]:
+    """Steps at which each measure passes its level, the score as a share of its ceiling."""
+    share = [score / result["ceiling"] for score in result["prefix"]]
+    return reading.passed(result | {"prefix": share})
+
+
+def constant(run: Run) -> float:
+    """Steps by the published constant."""
+    size = run.cell.batch_size * run.cell.context
+    return clock.published_tokens(size) / size
+
+
+def judged(steps: Sequence[float], runs: Sequence[Run]) -> Judged:
+    """How right predicted steps are about runs."""
+    pairs = list(zip(steps, runs, strict=True))
+    right = sum((at <= run.cell.steps) == run.formed for at, run in pairs)
+    at_head = [(at, run.measured) for at, run in pairs if run.formed]
+    if not at_head:
+        return Judged(np.nan, np.nan, right)
+    said, measured = map(np.array, zip(*at_head, strict=True))
+    ranked = len(set(said)) > 1 and len(set(measured)) > 1
+    rank = reading.rank_correlation(said, measured) if ranked else np.nan
+    return Judged(rank, float(np.median(measured / said)), right)
+
+
+def in_millions(tokens: float | None) -> str:
+    """Tokens as a table shows them; never for None."""
+    return "never" if tokens is None else f"{tokens / 1e6:.1f}"
+
+
+def in_words(text: Synthetic | Natural) -> str:
+    """A text as the page names it."""
+    if isinstance(text, Natural):
+        return f"{long.SOURCES[text.name].title}, {reading.unit_of(text)}"
+    return reading.text_in_words(text)

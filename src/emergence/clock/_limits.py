@@ -1,0 +1,92 @@
+"""What is known of the errors of the clock: the book's trainings on natural text, and a rival."""
+
+from typing import NamedTuple
+
+from ._counts import Pulls
+from ._text import TOKENS
+
+NOTABLE = 0.05  # tokens without a number of their own
+PUBLISHED = 10**5.7  # tokens over the root of the tokens of a step: Aoyama and others, 2511.16893
+
+
+class Spread(NamedTuple):
+    """How right the clock was about the book's trainings on natural text.
+
+    Attributes:
+        number: of trainings.
+        formed: of them, with a head.
+        ratios: least and largest ratio of their steps to the predicted ones.
+        overdue: trainings without a head that was predicted within their budget.
+        longest: the largest ratio of such a budget to the predicted steps.
+    """
+
+    number: int
+    formed: int
+    ratios: tuple[float, float]
+    overdue: int
+    longest: float
+
+
+# A test compares these with the stored trainings.
+NATURAL = Spread(24, 2, (3.0, 3.9), 13, 18.7)
+TRAINED = {
+    "context": ("windows of {} tokens", 32, 256),
+    "batch_size": ("batches of {} windows", 2, 64),
+    "learning_rate": ("a learning rate of {:g}", 1e-3, 3e-3),
+    "vocabulary": ("{} different tokens", 64, 3942),
+}
+
+
+def published_tokens(batch_tokens: int) -> float:
+    """Tokens to a head by a published constant (chapter The clock of a corpus).
+
+    It is that of Aoyama and others, which asks nothing of the text.
+
+    Args:
+        batch_tokens: tokens of a step, B C, >= 1.
+
+    Returns:
+        Tokens of training, 10^5.7 times the root of those of a step.
+
+    Raises:
+        ValueError: if a step has less than one token.
+
+    Example:
+        >>> round(clock.published_tokens(1024) / 1e6)
+        16
+    """
+    if batch_tokens < 1:
+        raise ValueError(f"a step has at least one token, got {batch_tokens}")
+    return float(PUBLISHED * batch_tokens**0.5)
+
+
+def in_words(natural: Spread) -> str:
+    """How right the clock was, as two sentences."""
+    return (
+        "Of the book's {number} trainings on natural text {formed} formed a head,"
+        " {ratios[0]:.1f} to {ratios[1]:.1f} times as late as predicted; {overdue} formed none"
+        " although it was predicted within their budget, one in {longest:.0f} times the predicted"
+        " steps. Take the number as a lower estimate."
+    ).format(**natural._asdict())
+
+
+def limits(
+    counts: Pulls, batch_size: int, learning_rate: float, *, rare: float, cut: bool
+) -> list[str]:
+    """Sentences that belong to an estimate: its spread, a rival, and what was never trained."""
+    size = batch_size * counts.context
+    said = [
+        in_words(NATURAL),
+        "The constant of Aoyama and others, which knows no text, says"
+        f" {published_tokens(size) / 1e6:.1f} million tokens.",
+    ]
+    if rare > NOTABLE:
+        said.append(f"{rare:.0%} of the tokens are too rare to be told apart; they count as one.")
+    if cut:
+        said.append(f"Only the first {TOKENS:,} tokens were read.")
+    settings = counts._asdict() | {"batch_size": batch_size, "learning_rate": learning_rate}
+    for name, (words, least, most) in TRAINED.items():
+        if not least <= settings[name] <= most:
+            here, low, high = (words.format(value) for value in (settings[name], least, most))
+            said.append(f"Outside of what the book has trained: {here}; it has {low} to {high}.")
+    return said

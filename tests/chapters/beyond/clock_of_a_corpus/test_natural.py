@@ -1,0 +1,191 @@
+"""Trainings on long natural texts: the null, the ceiling of the score, the knock-in, the cells."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from chapters.beyond.clock_of_a_corpus import corpora, reading, stored
+from chapters.beyond.clock_of_a_corpus.corpora import long
+from chapters.beyond.clock_of_a_corpus.natural import outcomes, predicted, trained
+from chapters.beyond.clock_of_a_corpus.natural.network import GivenPrevious, codes
+from chapters.beyond.clock_of_a_corpus.network import CorpusTransformer
+from chapters.beyond.clock_of_a_corpus.stored import Cell
+from chapters.beyond.clock_of_a_corpus.synthetic import Synthetic
+from emergence import clock
+from running.records import Entry, written
+
+DATA = Path(__file__).parents[4] / "data"
+
+
+def drawn(size: int, vocabulary: int) -> np.ndarray:
+    return np.random.default_rng(0).integers(0, vocabulary, size=size)
+
+
+def test_the_null_has_the_successors_of_its_text_and_pulls_on_no_head() -> None:
+    """A text that repeats whole stretches teaches a head, and its null does not."""
+    stretches = drawn(2**12, 40).reshape(-1, 64)
+    text = np.concatenate([np.tile(stretch, 2) for stretch in np.tile(stretches, (8, 1))])
+    resampled = predicted.null(text)
+    assert len(resampled) == len(text) // predicted.CHAIN * predicted.CHAIN
+    tables = [
+        np.bincount(t[:-1] * 40 + t[1:], minlength=1600) / len(t) for t in (text, resampled)
+    ]  # fmt: skip
+    assert np.abs(tables[0] - tables[1]).sum() < 0.2
+    whole, without = (clock.pulls(t, 128, windows=128) for t in (text, resampled))
+    assert whole.match[0] > 5 * abs(without.match[0])
+
+
+def test_the_ceiling_is_the_share_of_the_copy_that_follows_half_a_window_before() -> None:
+    """Beside the copy that is meant, each other token is one with probability 1/V."""
+    assert predicted.ceiling(torch.arange(10**7), 32) == pytest.approx(1, abs=1e-4)
+    assert predicted.ceiling(torch.zeros(9, dtype=torch.long), 8) == pytest.approx(
+        np.mean([1 / t for t in range(4, 8)])
+    )
+    share = predicted.ceiling(torch.as_tensor(drawn(10**5, 1000)), 128)
+    # of 63 other tokens of the half, one that came already has two copies
+    assert share == pytest.approx(1 - 63 / 2 * (1 / 2 + 2 / 3) / 1000, abs=0.003)
+
+
+@pytest.mark.parametrize("heads", [1, 4])
+def test_the_previous_token_step_is_given_and_stays(heads: int) -> None:
+    stream = torch.Generator().manual_seed(0)
+    model = GivenPrevious(128, 11, 128, norm=4.0, generator=stream, heads=heads)
+    tokens = torch.randint(11, (2, 128), generator=stream)
+    logits, (first, _) = model.passes(tokens)
+    assert first[:, 0].diagonal(-1, 1, 2).mean() > 0.98
+    assert torch.allclose(model(tokens), logits, atol=1e-4)
+    logits.square().sum().backward()
+    part = 128 // heads
+    assert model.W_Q.grad[0, :part].abs().max() == 0
+    assert model.W_Q.grad[1].abs().max() > 0
+    other = CorpusTransformer(
+        128, 11, 128, norm=4.0, generator=torch.Generator().manual_seed(0), heads=heads
+    )
+    if heads == 4:  # the other heads are those of a network without a knock-in
+        assert torch.allclose(other.passes(tokens).patterns[0][:, 1:], first[:, 1:], atol=1e-5)
+
+
+def test_places_have_codes_of_their_own() -> None:
+    vectors = codes(129, 32)
+    overlap = (vectors @ vectors.T).fill_diagonal_(0)
+    assert overlap.max() < 0.7
+
+
+def test_the_cells_are_four_texts_two_tokenisations_and_three_seeds() -> None:
+    assert len(trained.NATURAL) == len(set(trained.NATURAL)) == 24
+    assert {(t.text.name, t.text.vocabulary) for t in trained.NATURAL} == {
+        (name, vocabulary) for name in long.SOURCES for vocabulary in (256, 1024)
+    }
+    assert {t.cell.seed for t in trained.NATURAL} == {0, 1, 2}
+    assert len(set(trained.RUNS.cells)) == len(trained.RUNS.cells) == 24 + 2 + 8 + 8
+    asked = {(cell.text, cell.context) for cell in predicted.RUNS.cells}
+    assert {(t.text, t.cell.context) for t in trained.RUNS.cells} <= asked
+
+
+@pytest.mark.parametrize("kind", ["whole", "knock-in", "null"])
+def test_a_short_training_measures_all_that_is_stored(monkeypatch, kind: trained.Kind) -> None:
+    monkeypatch.setattr(stored, "TEXT_TOKENS", 2**14)
+    cell = Cell(Synthetic(32, 0.5, 0.9), 16, 8, 16 * 8 * 60, heads=4)
+    result = trained.run(trained.Training(cell, kind))
+    assert result["steps"][-1] == 60
+    assert {len(result[name]) for name in ("steps", "prefix", "second", "ablated_repeated")} == {
+        len(result["steps"])
+    }
+    assert 0.3 < result["ceiling"] < 1
+    if kind == "knock-in":
+        assert result["previous"][0] > 0.9
+
+
+def test_a_missing_long_text_and_another_version_are_told(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr(long, "TEXTS", tmp_path)
+    with pytest.raises(FileNotFoundError, match=r"is missing: python -m .*corpora"):
+        long.tokens_of("kernel", 256)
+    (tmp_path / "kernel.txt").write_text("In the beginning", encoding="utf-8")
+    with pytest.raises(ValueError, match="another version"):
+        long.tokens_of("kernel", 256)
+
+
+def test_bytes_are_numbered_without_gaps_and_files_are_joined(tmp_path: Path, monkeypatch) -> None:
+    for n, text in enumerate(("a\r\nb\r", "c" * 9)):
+        (tmp_path / str(n)).write_text(text, encoding="utf-8", newline="")
+    monkeypatch.setattr(long, "CHARACTERS", 8)
+    text = long.joined(sorted(tmp_path.iterdir()))
+    assert text == "a\nb\ncc"
+    monkeypatch.setattr(long, "TEXTS", tmp_path)
+    (tmp_path / "kernel.txt").write_bytes(text.encode())
+    source = corpora.Source("", "", "", "", corpora.hashlib.sha256(text.encode()).hexdigest())
+    monkeypatch.setitem(long.SOURCES, "kernel", source)
+    assert long.tokens_of("kernel", 256).tolist() == [1, 0, 2, 0, 3, 3]
+
+
+def entries(results: dict[Any, Any]) -> str:
+    return written(Entry(c, None, None, None, {}, 60.0, None, r) for c, r in results.items())
+
+
+def a_result(steps: float, score: float) -> dict[str, Any]:
+    flat = [1.0, 1.0]
+    return {
+        "steps": [0, steps], "prefix": [0.0, score], "ceiling": 0.4, "first": flat,
+        "second": flat, "repeated": flat, "other": flat, "ablated_repeated": flat,
+        "ablated_other": flat,
+    }  # fmt: skip
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    pulls = [0.01, 0.3], [0.003, 0.2], [0.0002, 0.1]
+    counts = [128, 9, *pulls, 0.4, 0.3, 0.1, 0.02]
+    prediction = {
+        "tokens": 9, "counts": dict(zip(clock.Pulls._fields, counts, strict=True)),
+        "clock": 3e6, "null": None, "published": 16e6, "ceiling": 0.4,
+    }  # fmt: skip
+    predictions = entries(dict.fromkeys(predicted.RUNS.cells, prediction))
+    (tmp_path / "natural_predictions.json").write_text(predictions, encoding="utf-8")
+    (tmp_path / "natural_heads.json").write_text(entries({}), encoding="utf-8")
+    return tmp_path
+
+
+def test_where_nothing_has_been_run_the_table_says_so(folder: Path) -> None:
+    nothing = outcomes.Outcomes(folder)
+    assert nothing.runs == []
+    text = trained.NATURAL[0].text
+    assert nothing.tokens(text, "whole") == nothing.tokens(text, "null") == "not run"
+    assert {law.right for law in nothing.laws(reading.Stored(DATA).runs).values()} == {0}
+    assert outcomes.in_millions(nothing.prediction(text)["null"]) == "never"
+    assert outcomes.in_words(text) == "all documentation of the Linux kernel, bytes"
+
+
+def test_what_has_been_run_stands_beside_the_predictions(folder: Path) -> None:
+    """The score passes a fifth of its ceiling, 0.08, half way to 0.16, and for a third not."""
+    text = trained.NATURAL[0].text
+    results = {
+        trained.whole(text, 0): a_result(20_000, 0.16),
+        trained.whole(text, 2): a_result(46_875, 0.07),
+        trained.Training(trained.whole(text, 0).cell, "null"): a_result(46_875, 0.01),
+        trained.CONTROL: a_result(1000, 0.4),
+    }
+    (folder / "natural_heads.json").write_text(entries(results), encoding="utf-8")
+    some = outcomes.Outcomes(folder)
+    assert some.tokens(text, "whole") == "10.2, none"
+    assert some.tokens(text, "null") == some.tokens(text, "whole", "halves")[:4] == "none"
+    assert some.tokens(trained.CONTROL.text, "whole") == "0.2"
+    assert [run.formed for run in some.runs] == [True, False]
+    assert some.minutes == 4
+    laws = some.laws(reading.Stored(DATA).runs)
+    assert laws["the published constant"].ratio == pytest.approx(10.24 / 16.05, abs=0.01)
+    assert laws["the published constant"].right == 1
+    assert np.isnan(laws["the clock"].rank)
+
+
+def test_a_law_is_judged_by_order_ratio_and_budget(folder: Path) -> None:
+    text = trained.NATURAL[0].text
+    results = {trained.whole(text, n): a_result(20_000 + 9000 * n, 0.16) for n in (0, 1, 2)}
+    (folder / "natural_heads.json").write_text(entries(results), encoding="utf-8")
+    runs = outcomes.Outcomes(folder).runs
+    steps = [run.measured for run in runs]
+    assert outcomes.judged([2 * at for at in steps], runs) == (pytest.approx(1), 0.5, 3)
+    assert outcomes.judged([-at for at in steps], runs).rank == pytest.approx(-1)
+    assert outcomes.judged([np.inf] * 3, runs).right == 0
