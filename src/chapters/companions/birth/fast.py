@@ -177,11 +177,11 @@ def loss_and_gradient(frozen: Frozen, trained: Trained, batch: Batch) -> Measure
     """As `model.loss_and_gradient`; ValueError if no position is scored."""
     free = [part.detach().requires_grad_() for part in parts(trained)]
     with torch.enable_grad():
-        own = tables(frozen, from_parts(free))
-    present = type(own)(*(part.detach() for part in own))
+        products = tables(frozen, from_parts(free))
+    present = type(products)(*(part.detach() for part in products))
     loss, accuracy, gradient = table_gradient(present, direct(frozen, len(trained.kq)), batch)
-    found = torch.autograd.grad([*own], free, [*gradient])
-    return Measured(loss, accuracy, from_parts(found))
+    gradients = torch.autograd.grad([*products], free, [*gradient])
+    return Measured(loss, accuracy, from_parts(gradients))
 
 
 @torch.no_grad()

@@ -66,18 +66,22 @@ class Ladder:
     def rungs(self) -> dict[str, Direction]:
         """Settings by name, the base itself first."""
         base = replace(self.base, thorough=False)
-        found = {"base": self.base}
+        settings_by_name = {"base": self.base}
         for c in self.sharpnesses:
-            found[f"sharpness {c:g}"] = replace(base, sharpness=c)
+            settings_by_name[f"sharpness {c:g}"] = replace(base, sharpness=c)
         for decay in self.weight_decays:
             steps = (
                 round(base.steps * base.weight_decay / decay) if decay else self.steps_without_decay
             )
-            found[f"weight decay {decay:g}"] = replace(base, weight_decay=decay, steps=steps)
+            settings_by_name[f"weight decay {decay:g}"] = replace(
+                base, weight_decay=decay, steps=steps
+            )
         for rate in self.learning_rates:
             steps = round(base.steps * base.learning_rate / rate)
-            found[f"learning rate {rate:g}"] = replace(base, learning_rate=rate, steps=steps)
-        return found
+            settings_by_name[f"learning rate {rate:g}"] = replace(
+                base, learning_rate=rate, steps=steps
+            )
+        return settings_by_name
 
 
 @dataclass(frozen=True)
