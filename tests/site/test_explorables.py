@@ -14,6 +14,19 @@ from tools.browser import call, says
 EMERGENCE, CIRCUIT = "[data-explorable=emergence]", "[data-explorable=circuit]"
 POINTS = [(0.0, 0.0, 0.0), (0.4, -0.7, 0.9), (1.3, 2.1, 1.1), (-1.0, 3.0, 0.5), (6.0, 8.0, 1.0)]
 ORDER = ("alpha", "beta", "gamma", "icl", "collapse")
+PLAYED = 8  # seconds in which even a slow machine has shown the three
+# Each mark of the curves that appears: its name, the part of the picture drawn then, and seconds.
+WATCH_PLAY = """(mount) => {
+    const [begin, curves] = [performance.now(), mount.querySelector(".ex-curves")];
+    const drawn = curves.querySelector(".ex-growing > clipPath rect");
+    const whole = drawn.getAttribute("width");
+    window.appeared = [];
+    new MutationObserver((changes) => changes.forEach(({ target }) => {
+        if (target.hasAttribute("hidden")) return;
+        const seconds = (performance.now() - begin) / 1000;
+        appeared.push([target.textContent, drawn.getAttribute("width") / whole, seconds]);
+    })).observe(curves, { attributeFilter: ["hidden"], subtree: true });
+}"""
 
 
 def flow_times(page, n_pairs, **options):
@@ -150,8 +163,9 @@ def test_emergence_answers_to_the_mouse(explore):
     before = reading.text_content()
     mount.locator(".ex-curves").click(position={"x": 60, "y": 100})
     assert reading.text_content() != before
-    mount.get_by_text("logarithmic", exact=True).click()
     says(mount.locator(".ex-curves"), "10⁴")
+    mount.get_by_text("linear", exact=True).click()
+    says(mount.locator(".ex-curves"), "in units of N²")
     mount.locator("summary").click()
     mount.get_by_label("Threshold of α").fill("1")
     row = mount.locator("tr[data-event=alpha] td").first
@@ -159,6 +173,23 @@ def test_emergence_answers_to_the_mouse(explore):
     says(row, f"{expected:,.1f}")
     mount.get_by_text("Back to the paper's setting").click()
     says(row, "7,054.6")
+
+
+def test_play_passes_gamma_beta_alpha_while_it_draws_and_stops(explore):
+    mount = explore.locator(EMERGENCE)
+    play, reading = mount.get_by_role("button", name="Play"), mount.locator(".ex-reading")
+    still = reading.text_content()
+    mount.evaluate(WATCH_PLAY)
+    play.click()
+    says(mount.locator(".ex-time button").first, "Pause")
+    play.wait_for()  # its name comes back at the end
+    events = explore.evaluate("() => window.appeared")
+    assert [name for name, _, _ in events] == ["γ", "β", "α", ""]  # the last is the loss
+    drawn = [part for _, part, _ in events]
+    assert 0 < drawn[0] < 0.5 < drawn[1] < drawn[2] < drawn[3] < 1
+    assert events[2][2] < PLAYED  # seconds until alpha
+    assert reading.text_content() == still
+    assert mount.get_by_label("Look at time").input_value() == "1000"
 
 
 def test_the_flow_hands_its_network_to_the_circuit(explore):
@@ -191,10 +222,13 @@ def test_the_circuit_answers_to_keyboard_and_mouse(explore):
     assert explore.locator(f"{CIRCUIT} tbody tr").count() == 6
 
 
-@pytest.mark.parametrize(("name", "symbol"), [("emergence", "γ"), ("nineteen", "γ₃")])
-def test_less_motion_where_it_is_asked_for(calm, name, symbol):
+ORDERS = {"emergence": "γβα", "nineteen": ["γ₃", "α₃", "β₂"]}
+
+
+@pytest.mark.parametrize("name", ORDERS)
+def test_less_motion_where_it_is_asked_for(calm, name):
     mount = calm("book/explore.html", name).locator(f"[data-explorable={name}]")
-    mount.get_by_label("Look at time").fill("0")
-    mount.get_by_text("Next event").click()
-    gamma = re.search(rf"{symbol} = ([\d.]+)", mount.locator(".ex-reading").text_content())
-    assert float(gamma[1]) == pytest.approx(0.5, abs=0.01)
+    for symbol in ORDERS[name]:  # the first press goes to the first of them
+        mount.get_by_text("Next event").click()
+        value = re.search(rf"{symbol} = ([\d.]+)", mount.locator(".ex-reading").text_content())
+        assert float(value[1]) == pytest.approx(0.5, abs=0.01)

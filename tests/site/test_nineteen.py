@@ -151,8 +151,9 @@ def test_it_answers_to_the_mouse(mount):
     before = reading.text_content()
     picture.click(position={"x": 90, "y": 100})
     assert reading.text_content() != before
-    mount.get_by_text("logarithmic", exact=True).click()
     says(picture, "10²")
+    mount.get_by_text("linear", exact=True).click()
+    says(picture, "in units of N²")
     three = mount.get_by_role("button", name="Only the paper's three")
     three.click()
     says(summary, "This is the order of Theorem 2.")

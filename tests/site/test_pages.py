@@ -9,8 +9,8 @@ from tools.browser import opened, watched
 MEGABYTE = 1_000_000
 MOST_SHIFT = 0.1  # the bound below which Core Web Vitals call a page steady
 EXPLORABLES = {
-    "book/explore.html": ["emergence", "nineteen", "circuit"],
-    "book/story.html": ["circuit"],
+    "book/explore.html": ["film", "emergence", "nineteen", "circuit"],
+    "book/story.html": ["circuit", "positions"],
     "book/paper/01_introduction.html": ["circuit"],
     "book/beyond/09_full_flow.html": ["nineteen"],
     "book/companions/03_clustering.html": ["clustering"],
@@ -81,6 +81,16 @@ def test_no_page_transfers_more_than_five_megabytes(visits):
 def test_the_landing_page_is_light(visits):
     # typefaces of its own are a fifth of a megabyte, and nothing is compressed here
     assert visits["book/index.html"].transferred < 1.2 * MEGABYTE
+
+
+def test_a_picture_stands_on_the_first_screen_of_the_landing_page(address, browser):
+    for width, height in ((1280, 800), (390, 844)):
+        with opened(browser, viewport={"width": width, "height": height}) as page:
+            page.goto(f"{address}book/index.html")
+            image = page.locator("article figure img").first
+            assert len(image.get_attribute("alt")) > 40
+            place = image.bounding_box()
+            assert 0 < place["y"] < place["y"] + place["height"] <= height
 
 
 @pytest.mark.parametrize("address", ["http"], indirect=True)

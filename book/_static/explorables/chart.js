@@ -1,6 +1,6 @@
 /** Axes and lines of a chart, in pixels. */
 
-import { number, power, svg } from "./dom.js";
+import { freshId, number, power, svg } from "./dom.js";
 
 /** A map from data to pixels, with its inverse. */
 export function linear([from, to], [start, end]) {
@@ -70,9 +70,37 @@ export function axes({ box, x, y }) {
 
 /** A line through points [x, y] in pixels; far outside the chart they are pulled closer. */
 export function path(points, attributes) {
+  return svg("path", { fill: "none", ...attributes, d: through(points) });
+}
+
+/** What draws a path through points. */
+export function through(points) {
   const pull = (pixel) => Math.max(-1e4, Math.min(1e4, pixel)).toFixed(2);
-  const d = points.map(([x, y], i) => `${i ? "L" : "M"}${pull(x)} ${pull(y)}`).join("");
-  return svg("path", { fill: "none", ...attributes, d });
+  return points.map(([x, y], i) => `${i ? "L" : "M"}${pull(x)} ${pull(y)}`).join("");
+}
+
+/** Lines that `unveil` draws as time goes; what lies ahead is pale, and nothing while it plays. */
+export function growing(box, ...lines) {
+  const [all, by] = [freshId("lines"), freshId("by-now")];
+  return svg(
+    "g", { class: "ex-growing" },
+    clip(by, box),
+    svg("use", { class: "ex-ahead", href: `#${all}` }),
+    svg("g", { "clip-path": `url(#${by})` }, svg("g", { id: all }, ...lines)),
+  );
+}
+
+/**
+ * Draw the lines of a picture up to a pixel, and what has `data-at`, a time, once it has come.
+ * @param {SVGElement} picture
+ * @param {{pixel: number, t: number, playing: boolean}} now
+ */
+export function unveil(picture, { pixel, t, playing }) {
+  picture.classList.toggle("ex-playing", playing);
+  for (const shape of picture.querySelectorAll(".ex-growing > clipPath rect")) {
+    shape.setAttribute("width", Math.max(0, pixel - shape.getAttribute("x")));
+  }
+  for (const mark of picture.querySelectorAll("[data-at]")) mark.toggleAttribute("hidden", Number(mark.dataset.at) > t);
 }
 
 /** A clip path of a box, and the reference to it. */

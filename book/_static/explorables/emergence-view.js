@@ -1,6 +1,6 @@
 /** What the explorable of the gradient flow draws: curves, loss, the alpha-beta plane, times. */
 
-import { axes, clip, linear, logarithmic, path, powers, ticks } from "./chart.js";
+import { axes, clip, growing, linear, logarithmic, path, powers, ticks } from "./chart.js";
 import { freshId, html, number, svg } from "./dom.js";
 import { leadingOrder, sample } from "./flow.js";
 import { firstIntegral } from "./reduced.js";
@@ -14,16 +14,17 @@ const EVENTS = {
   icl: ["all three have", "t", "ICL"],
   collapse: ["loss falls to ½", "", ""],
 };
+const APART = 14; // pixels between two marks that are named
 const POINTS = 160; // a line is that smooth, beside the solver's own steps
 
-/** The time axis: in units of N^2 from 0, or logarithmic from well before gamma emerges. */
+/** The time axis: in units of N^2 from 0, or logarithmic from before gamma emerges. */
 export function timeAxis(flow, scale, range) {
   if (scale === "log") {
     const first = Math.min(...Object.values(flow.times).filter((t) => t > 0), flow.nPairs);
-    const from = 10 ** Math.floor(Math.log10(first) - 1);
+    const from = 10 ** Math.floor(Math.log10(first) - 0.5);
     const map = logarithmic([from, flow.end], range);
     const count = Math.max(3, Math.floor((range[1] - range[0]) / 45));
-    return { map, from, ticks: powers(from, flow.end, count), label: "flow time t" };
+    return { map, from, ticks: powers(from, flow.end, count), label: "flow time t, on a logarithmic axis" };
   }
   const unit = flow.nPairs ** 2;
   const map = linear([0, flow.end], range);
@@ -51,37 +52,53 @@ export function timeChart(flow, points, x, width, height) {
   const most = Math.max(1.8, 1.3 * Math.max(...flow.thresholds), 1.2 * Math.max(...flow.start));
   const y = { map: linear([least, most], [box.bottom, box.top]), ticks: ticks(least, most, 4), label: "α, β, γ" };
   const highest = Math.max(1, points[0].loss);
+  const { levels, curves, marks } = threeCurves(flow, points, { x, y, box });
+  return aboveLoss(flow, points, { x, y, box, low, highest }, curves, levels, marks);
+}
+
+/** The curves of alpha, beta and gamma in a box, their thresholds, and marks where they reach them. */
+export function threeCurves(flow, points, { x, y, box }) {
   const inner = freshId("clip");
-  const curves = svg("g", { "clip-path": `url(#${inner})` });
-  const marks = svg("g");
+  const [levels, marks] = [svg("g"), svg("g")];
+  const curves = svg("g", { "clip-path": `url(#${inner})` }, clip(inner, box));
   PARAMETERS.forEach((name, i) => {
     const level = y.map(flow.thresholds[i]);
-    curves.append(svg("line", {
+    levels.append(svg("line", {
       class: `ex-threshold q-${name}`, x1: box.left, x2: box.right, y1: level, y2: level,
     }));
-  });
-  PARAMETERS.forEach((name, i) => {
     const line = points.map((point) => [x.map(point.t), y.map(point.y[i])]);
     curves.append(path(line, { class: `ex-curve q-${name}` }));
     const t = flow.times[name];
     if (t > flow.end) return;
     const at = [x.map(t), y.map(Math.max(flow.thresholds[i], t === 0 ? flow.start[i] : -Infinity))];
-    marks.append(dot(at, name), label([at[0] + 9, at[1] + 17], SYMBOLS[name], name));
+    const near = PARAMETERS.some((other) => other !== name && Math.abs(x.map(flow.times[other]) - at[0]) < APART);
+    const named = near ? [] : [label([at[0] + 9, at[1] + 17], SYMBOLS[name], name)];
+    marks.append(svg("g", { "data-at": t }, dot(at, name), ...named));
   });
-  return aboveLoss(flow, points, { x, y, box, low, highest }, clip(inner, box), curves, marks);
+  return { levels, curves, marks };
 }
 
-/** A picture of curves with the loss below it, on one time axis, and the fall of the loss marked. */
-export function aboveLoss(flow, points, { x, y, box, low, highest }, ...above) {
+/** The curve of the loss, and a mark where it falls to one half. */
+export function lossCurve(flow, points, x, map) {
+  const line = path(points.map((point) => [x.map(point.t), map(point.loss)]), { class: "ex-curve q-loss" });
+  const fallen = flow.times.collapse;
+  const marks = fallen > flow.end ? [] : [svg("g", { "data-at": fallen }, dot([x.map(fallen), map(0.5)], "loss"))];
+  return { line, marks };
+}
+
+/**
+ * A picture of curves with the loss below it, on one time axis, and the fall of the loss marked.
+ * The curves grow with the loss; what else is above does not.
+ */
+export function aboveLoss(flow, points, { x, y, box, low, highest }, curves, ...above) {
   const map = linear([0, highest], [low.bottom, low.top]);
   const marks = highest > 1 ? ticks(0, highest, 2) : ticks(0, 1, 2);
-  const loss = path(points.map((point) => [x.map(point.t), map(point.loss)]), { class: "ex-curve q-loss" });
-  const fallen = flow.times.collapse;
+  const loss = lossCurve(flow, points, x, map);
   return svg(
     "g", {},
     axes({ box, x: { ...x, ticks: x.ticks.map((tick) => ({ ...tick, text: "" })), label: "" }, y }),
     axes({ box: low, x, y: { map, ticks: marks, label: "loss", quantity: "loss" } }),
-    ...above, loss, ...(fallen <= flow.end ? [dot([x.map(fallen), map(0.5)], "loss")] : []),
+    growing({ ...box, bottom: low.bottom }, curves, loss.line), ...above, ...loss.marks,
   );
 }
 
@@ -103,8 +120,14 @@ export function planeMaps(flow, width, height) {
   };
 }
 
-/** The trajectory in the alpha-beta plane, on the level line of the first integral. */
-export function planeChart(flow, points, maps) {
+/** Where the flow went in the alpha-beta plane, in pixels, up to a time and the state then. */
+export function walked(points, { x, y }, now, [alpha, beta]) {
+  const before = points.filter(({ t }) => t < now).map(({ y: [a, b] }) => [x.map(b), y.map(a)]);
+  return [...before, [x.map(beta), y.map(alpha)]];
+}
+
+/** The alpha-beta plane with the level line of the first integral; the trajectory is drawn into it. */
+export function planeChart(flow, trajectory, maps) {
   const { box, x, y, ranges } = maps;
   const inner = freshId("clip");
   const marks = svg("g");
@@ -116,7 +139,8 @@ export function planeChart(flow, points, maps) {
     // A start far above its threshold may lie outside.
     if (at[0] > box.right || at[1] < box.top) continue;
     // beside the path, which falls on the left branch and rises on the right one
-    marks.append(dot(at, name), label([at[0] + (beta > 0 ? -16 : 8), at[1] - 9], SYMBOLS[name], name));
+    const named = label([at[0] + (beta > 0 ? -16 : 8), at[1] - 9], SYMBOLS[name], name);
+    marks.append(svg("g", { "data-at": t }, dot(at, name), named));
   }
   const threshold = (name, ends) => svg("line", { class: `ex-threshold q-${name}`, ...ends });
   const [alphaLevel, betaLevel] = [y.map(flow.thresholds[0]), x.map(flow.thresholds[1])];
@@ -132,7 +156,7 @@ export function planeChart(flow, points, maps) {
       threshold("alpha", { x1: box.left, x2: box.right, y1: alphaLevel, y2: alphaLevel }),
       threshold("beta", { x1: betaLevel, x2: betaLevel, y1: box.top, y2: box.bottom }),
       path(level, { class: "ex-level" }),
-      path(points.map(({ y: [alpha, beta] }) => [x.map(beta), y.map(alpha)]), { class: "ex-trajectory" }),
+      trajectory,
     ),
     svg("text", { x: named[0] - 14, y: named[1], "text-anchor": "end" }, "first integral"),
     marks,

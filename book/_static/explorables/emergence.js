@@ -1,9 +1,10 @@
 /** The explorable of the gradient flow: choose N, thresholds and a start, and watch. */
 
+import { through, unveil } from "./chart.js";
 import { button, fit, fixed, html, number, oncePerFrame, svg } from "./dom.js";
 import { fineControls, paperSetting, sizeControls } from "./emergence-controls.js";
 import {
-  PARAMETERS, SYMBOLS, curvePoints, planeChart, planeMaps, strayed, timeAxis, timeChart, timesTable,
+  PARAMETERS, SYMBOLS, curvePoints, planeChart, planeMaps, strayed, timeAxis, timeChart, timesTable, walked,
 } from "./emergence-view.js";
 import { gradientFlow, stateAt } from "./flow.js";
 import { flowTime, scaleChoice } from "./flow-time.js";
@@ -13,9 +14,9 @@ const HEIGHT = 360; // of the curves, in pixels
 const TWO_COLUMNS = 640; // from this width on
 
 function show(mount) {
-  const state = { nPairs: 64, query: "last", scale: "linear", ...paperSetting() };
+  const state = { nPairs: 64, query: "last", scale: "log", ...paperSetting() };
   let flow; // the last one computed
-  let view; // how it is drawn: time axis, its range in pixels, maps of the plane
+  let view; // how it is drawn: time axis, its range in pixels, maps of the plane, points
 
   const recompute = oncePerFrame(() => {
     flow = gradientFlow(state.nPairs, state);
@@ -26,7 +27,7 @@ function show(mount) {
   });
   const redraw = oncePerFrame(() => {
     if (mount.clientWidth === 0) return;
-    view = draw(flow, state.scale, mount.clientWidth, { curves, plane });
+    view = draw(flow, state.scale, mount.clientWidth, { curves, plane, trajectory });
     curves.append(cursor);
     plane.append(spot);
     time.refresh();
@@ -34,8 +35,7 @@ function show(mount) {
   });
 
   const { time, now, point } = flowTime({
-    at: 0.62,
-    seen: () => view && { flow, ...view },
+    seen: () => view && { events: Object.values(flow.times), ...view },
     spoken: (t) => spoken(flow, t),
     moved: () => moveCursor(),
   });
@@ -53,6 +53,7 @@ function show(mount) {
   const plane = svg("svg", { role: "img", "aria-label": "The path of the flow in the plane of alpha and beta" });
   const cursor = svg("line", { class: "ex-cursor" });
   const spot = svg("circle", { class: "ex-spot", r: 6 });
+  const trajectory = svg("path", { class: "ex-trajectory", fill: "none" });
   const reading = html("p", { class: "ex-reading" });
   function moveCursor() {
     const t = Math.min(now(), flow.end);
@@ -62,6 +63,8 @@ function show(mount) {
     const [cx, cy] = [beta.map(y[1]), alpha.map(y[0])];
     place(spot, { cx, cy });
     spot.toggleAttribute("hidden", cx > box.right || cy < box.top);
+    trajectory.setAttribute("d", through(walked(view.points, view.maps, t, y)));
+    for (const picture of [curves, plane]) unveil(picture, { pixel: view.x.map(t), t, playing: time.playing() });
     reading.replaceChildren(...values(flow, y));
   }
 
@@ -82,7 +85,7 @@ function show(mount) {
 }
 
 /** Draw both pictures at this width; returns the view that the cursor needs. */
-function draw(flow, scale, width, { curves, plane }) {
+function draw(flow, scale, width, { curves, plane, trajectory }) {
   const wide = width >= TWO_COLUMNS;
   const curvesWidth = wide ? Math.round(width * 0.58) : width;
   const planeWidth = wide ? width - curvesWidth - 16 : Math.min(width, 360);
@@ -94,8 +97,8 @@ function draw(flow, scale, width, { curves, plane }) {
   fit(curves, curvesWidth, HEIGHT);
   fit(plane, planeWidth, planeHeight);
   curves.replaceChildren(timeChart(flow, points, x, curvesWidth, HEIGHT));
-  plane.replaceChildren(planeChart(flow, points, maps));
-  return { x, range, maps };
+  plane.replaceChildren(planeChart(flow, trajectory, maps));
+  return { x, range, maps, points };
 }
 
 function place(element, attributes) {

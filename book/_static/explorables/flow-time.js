@@ -5,16 +5,16 @@ import { playback } from "./playback.js";
 
 /**
  * @param {object} given
- * @param {number} given.at where it begins, a share of the axis
- * @param {() => {flow: object, x: object, range: number[]} | undefined} given.seen
- *   what is drawn: the flow, its time axis and the axis' ends in pixels; undefined before that
+ * @param {() => {events: number[], x: object, range: number[]} | undefined} given.seen
+ *   what is drawn: the times of events, the time axis and its ends in pixels; undefined before that
  * @param {(t: number) => string} given.spoken a flow time in words
  * @param {() => void} given.moved called after each move
  * @returns {{time: object, now: () => number, point: (event: PointerEvent) => void}}
  *   the controls, the flow time they stand at, and what a pointer on the picture does
  */
-export function flowTime({ at, seen, spoken, moved }) {
+export function flowTime({ seen, spoken, moved }) {
   const timeAt = (share) => {
+    if (share === 0) return 0; // where a logarithmic axis begins, too
     const { x, range: [start, end] } = seen();
     return Math.max(0, x.map.invert(start + share * (end - start)));
   };
@@ -23,14 +23,14 @@ export function flowTime({ at, seen, spoken, moved }) {
     return (pixel - start) / (end - start);
   };
   const time = playback({
-    at,
     format: (share) => (seen() ? number(timeAt(share)) : ""),
     spoken: (share) => (seen() ? spoken(timeAt(share)) : ""),
     moved,
     next: (share) => {
-      const { flow, x } = seen();
-      const later = Object.values(flow.times).filter((t) => t < Infinity && t > timeAt(share) * (1 + 1e-6));
-      return later.length ? shareOf(x.map(Math.min(...later))) : 0;
+      const { events, x } = seen();
+      const finite = events.filter((t) => t < Infinity);
+      const later = finite.filter((t) => t > timeAt(share) * (1 + 1e-6));
+      return shareOf(x.map(Math.min(...(later.length ? later : finite))));
     },
   });
   const point = (event) => {

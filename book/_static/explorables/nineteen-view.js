@@ -63,7 +63,7 @@ export function fullChart(flow, points, curves, x, width, height) {
     label: "pseudo-parameters",
   };
   const inner = freshId("clip");
-  const lines = svg("g", { "clip-path": `url(#${inner})` }, level(y.map(0.5), box));
+  const lines = svg("g", { "clip-path": `url(#${inner})` }, clip(inner, box));
   const marks = svg("g");
   const ends = [];
   // the loud ones above
@@ -76,11 +76,12 @@ export function fullChart(flow, points, curves, x, width, height) {
       // right below its curve, or left above it where the next one would be in the way
       const free = Object.keys(HEAD).every((one) => !(flow.times[one] > flow.times[event] && x.map(flow.times[one]) < at + 44));
       const place = free ? { x: at + 8, y: y.map(0.5) + 17 } : { x: at - 5, y: y.map(0.5) - 8, "text-anchor": "end" };
-      marks.append(dot([at, y.map(0.5)], quantity), svg("text", { class: `ex-label q-${quantity}`, ...place }, label));
+      const named = svg("text", { class: `ex-label q-${quantity}`, ...place }, label);
+      marks.append(svg("g", { "data-at": flow.times[event] }, dot([at, y.map(0.5)], quantity), named));
     } else if (!quiet) ends.push({ label, quantity, at: line.at(-1)[1] });
   }
   const below = { x, y, box, low, highest: 1 };
-  return aboveLoss(flow, points, below, clip(inner, box), lines, marks, ...names(ends, box));
+  return aboveLoss(flow, points, below, lines, level(y.map(0.5), box), marks, ...names(ends, box, flow.end * (1 - 1e-9)));
 }
 
 const rank = ({ quiet, event }) => (quiet ? 0 : event ? 2 : 1);
@@ -92,13 +93,13 @@ function kind({ quantity, event, dash, quiet }) {
 }
 
 /** The names of curves beside their ends, pushed apart where they would touch. */
-function names(ends, { right, top, bottom }) {
+function names(ends, { right, top, bottom }, t) {
   const placed = ends.map((end) => ({ ...end, at: Math.min(Math.max(end.at, top), bottom) })).sort((a, b) => a.at - b.at);
   const places = placed.map(({ at }) => at);
   for (let i = 1; i < places.length; i++) places[i] = Math.max(places[i], places[i - 1] + LINE);
   for (let i = places.length - 1, most = bottom; i >= 0; i--, most -= LINE) places[i] = Math.min(places[i], most);
   return placed.map(({ label, quantity, at }, i) => svg(
-    "g", { class: `ex-end q-${quantity}` },
+    "g", { class: `ex-end q-${quantity}`, "data-at": t },
     svg("line", { x1: right + 1, x2: right + 9, y1: at, y2: places[i] }),
     svg("text", { x: right + 11, y: places[i], dy: "0.35em" }, label),
   ));

@@ -1,5 +1,6 @@
 /** The explorable of the full model: the flow of all pseudo-parameters, any of which may be frozen. */
 
+import { unveil } from "./chart.js";
 import { fit, fixed, html, number, oncePerFrame, svg } from "./dom.js";
 import { curvePoints, timeAxis } from "./emergence-view.js";
 import { emergenceTimes, stateAt } from "./flow.js";
@@ -12,7 +13,7 @@ import { curvesOf, fullChart, MARGINS, quietNames, SYMBOL, timesTable } from "./
 const HEIGHT = 460; // of the picture, in pixels
 
 function show(mount) {
-  const state = { nPairs: 16, query: "last", scale: "linear", frozen: [] };
+  const state = { nPairs: 16, query: "last", scale: "log", frozen: [] };
   let flow; // the last one computed
   let view; // how it is drawn: time axis and its range in pixels
 
@@ -39,8 +40,7 @@ function show(mount) {
   });
 
   const { time, now, point } = flowTime({
-    at: 0.5,
-    seen: () => view && { flow, ...view },
+    seen: () => view && { events: Object.values(flow.times), ...view },
     spoken: (t) => [number(t), ...valuesAt(t).map(({ text }) => text)].join(", "),
     moved: () => moveCursor(),
   });
@@ -57,9 +57,11 @@ function show(mount) {
     return [...values, { quantity: "loss", text: `loss = ${fixed(flow.loss(y), 3)}` }];
   }
   function moveCursor() {
-    const at = view.x.map(Math.min(now(), flow.end));
-    cursor.setAttribute("x1", at);
-    cursor.setAttribute("x2", at);
+    const t = Math.min(now(), flow.end);
+    const pixel = view.x.map(t);
+    cursor.setAttribute("x1", pixel);
+    cursor.setAttribute("x2", pixel);
+    unveil(picture, { pixel, t, playing: time.playing() });
     reading.replaceChildren(...valuesAt(now()).map(({ quantity, text }) => html(
       "span", { class: `q-${quantity}` }, html("span", { class: "ex-swatch", "aria-hidden": "true" }), `${text} `,
     )));

@@ -1,14 +1,15 @@
-/** The explorable of a loss at every position: under both masks, with one query beside it. */
+/** The explorable of a loss at every position: a race of one query and of both masks on one time axis. */
 
-import { linear, ticks } from "./chart.js";
-import { fit, html, number, oncePerFrame, slider, svg } from "./dom.js";
-import { curvePoints, PARAMETERS, SYMBOLS, timeChart } from "./emergence-view.js";
+import { axes, growing, linear, ticks, unveil } from "./chart.js";
+import { fit, fixed, html, number, oncePerFrame, slider, svg } from "./dom.js";
+import { curvePoints, lossCurve, PARAMETERS, SYMBOLS, threeCurves, timeAxis } from "./emergence-view.js";
 import { everyPosition, lossCausal } from "./every.js";
-import { gradientFlow } from "./flow.js";
+import { gradientFlow, stateAt } from "./flow.js";
+import { flowTime, scaleChoice } from "./flow-time.js";
 import { showNear } from "./near.js";
 
-const HEIGHT = 320; // of the curves, in pixels
-const TWO_COLUMNS = 640; // from this width on
+const LANE = 132, BELOW = 40; // pixels: for each flow, and for the axis below the last
+const SHOWN = [-0.6, 1.6]; // of alpha, beta and gamma
 const SIZES = [2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256];
 const KINDS = [
   { name: "One query, strict mask", power: 2, unit: "N²", flow: (n) => gradientFlow(n) },
@@ -17,38 +18,64 @@ const KINDS = [
 ];
 
 function show(mount) {
-  let nPairs = 64;
-  let flows;
+  const state = { nPairs: 64, scale: "log" };
+  let flows; // the last ones computed
+  let view; // how they are drawn: the axis of all and its range in pixels
+
   const recompute = oncePerFrame(() => {
-    flows = KINDS.map(({ flow }) => flow(nPairs));
+    flows = KINDS.map(({ flow }) => flow(state.nPairs));
     summary.textContent = inWords(flows);
     table.replaceChildren(html("caption", {}, "Times, and in units"), ...timesTable(flows));
     redraw();
   });
   const redraw = oncePerFrame(() => {
-    if (mount.clientWidth === 0) return;
-    const width = mount.clientWidth >= TWO_COLUMNS ? (mount.clientWidth - 16) / 2 : mount.clientWidth;
-    KINDS.forEach((kind, i) => draw(flows[i], kind, pictures[i], Math.floor(width)));
+    const width = mount.clientWidth;
+    if (width === 0) return;
+    const range = [34, width - 10];
+    const x = timeAxis(together(flows), state.scale, range);
+    view = { x, range };
+    fit(picture, width, LANE * KINDS.length + BELOW);
+    picture.replaceChildren(...flows.map((flow, i) => lane(flow, i, view)), cursor);
+    time.refresh();
+    moveCursor();
   });
+
+  const { time, now, point } = flowTime({
+    seen: () => view && { events: Object.values(together(flows).times), ...view },
+    spoken: (t) => [number(t), ...flows.map((flow, i) => `${KINDS[i].name}: ${standing(flow, t)}`)].join(". "),
+    moved: () => moveCursor(),
+  });
+  const scale = scaleChoice(state, redraw);
   const size = slider({
-    label: "Pairs in the context, N", min: 0, max: SIZES.length - 1, step: 1, value: SIZES.indexOf(nPairs),
+    label: "Pairs in the context, N", min: 0, max: SIZES.length - 1, step: 1, value: SIZES.indexOf(state.nPairs),
     format: (i) => number(SIZES[i]),
     change: (i) => {
-      nPairs = SIZES[i];
+      state.nPairs = SIZES[i];
       recompute();
     },
   });
-  const pictures = KINDS.map(({ name }) => svg("svg", {
-    role: "img", "aria-label": `${name}: curves of alpha, beta, gamma and the loss against flow time`,
-  }));
+  const picture = svg("svg", {
+    role: "img", "aria-label": "Three flows on one time axis: curves of alpha, beta, gamma and the loss of each",
+    class: "ex-curves", pointerdown: point, pointermove: point,
+  });
+  const cursor = svg("line", { class: "ex-cursor", y1: 24, y2: LANE * KINDS.length });
+  const reading = html("p", { class: "ex-reading" });
+  function moveCursor() {
+    const t = now();
+    const pixel = view.x.map(t);
+    cursor.setAttribute("x1", pixel);
+    cursor.setAttribute("x2", pixel);
+    unveil(picture, { pixel, t, playing: time.playing() });
+    reading.replaceChildren(...flows.map((flow, i) => html("span", {}, `${KINDS[i].name}: ${standing(flow, t)}. `)));
+  }
+
   const summary = html("p", { class: "ex-summary", role: "status" });
   const table = html("table", { class: "ex-times" });
   mount.replaceChildren(
-    html("div", { class: "ex-controls" }, html("div", { class: "ex-size-plain" }, size.root)),
+    html("div", { class: "ex-controls" }, html("div", { class: "ex-size-plain" }, size.root), scale.root),
     summary,
-    html("div", { class: "ex-charts" }, ...KINDS.map(({ name }, i) => html(
-      "div", {}, html("p", { class: "ex-note" }, name), pictures[i],
-    ))),
+    picture,
+    html("div", { class: "ex-time" }, time.play, time.slider, reading),
     html("div", { class: "ex-scroll", tabindex: 0, role: "region", "aria-label": "Times of all three" }, table),
   );
   mount.classList.add("ex-live");
@@ -56,24 +83,43 @@ function show(mount) {
   recompute();
 }
 
-function draw(flow, { power, unit }, picture, width) {
-  const range = [34, width - 10];
-  const scale = flow.nPairs ** power;
-  const map = linear([0, flow.end], range);
-  const marks = ticks(0, flow.end / scale, Math.max(3, Math.floor((range[1] - range[0]) / 70)));
-  const x = {
-    map, from: 0, label: `flow time t, in units of ${unit}`,
-    ticks: marks.map(({ value, text }) => ({ value: value * scale, text })),
-  };
-  fit(picture, width, HEIGHT);
-  picture.replaceChildren(timeChart(flow, curvePoints(flow, x, range), x, width, HEIGHT));
+/** What a time axis has to hold: the last end of all flows, and all their events. */
+function together(flows) {
+  const events = flows.flatMap(({ times }, i) => Object.entries(times).map(([name, t]) => [`${name} ${i}`, t]));
+  return { nPairs: flows[0].nPairs, end: Math.max(...flows.map(({ end }) => end)), times: Object.fromEntries(events) };
+}
+
+/** One flow on the axis of all, whose numbers stand below the last. */
+function lane(flow, i, { x, range: [left, right] }) {
+  const box = { left, right, top: LANE * i + 24, bottom: LANE * (i + 1) - 8 };
+  const y = { map: linear(SHOWN, [box.bottom, box.top]), ticks: ticks(...SHOWN, 3), label: KINDS[i].name };
+  const last = i === KINDS.length - 1;
+  const points = curvePoints(flow, x, [left, right]);
+  const { levels, curves, marks } = threeCurves(flow, points, { x, y, box });
+  const loss = lossCurve(flow, points, x, y.map);
+  return svg(
+    "g", {},
+    axes({ box, x: last ? x : { ...x, ticks: x.ticks.map((tick) => ({ ...tick, text: "" })), label: "" }, y }),
+    growing(box, curves, loss.line), levels, marks, ...loss.marks,
+  );
+}
+
+/** How far a flow has come, in words. */
+function standing(flow, t) {
+  const there = PARAMETERS.filter((name) => flow.times[name] <= t).sort((a, b) => flow.times[a] - flow.times[b]);
+  const loss = flow.loss(stateAt(flow, Math.min(t, flow.end)));
+  return `${there.map((name) => SYMBOLS[name]).join(", ") || "nothing"} emerged, loss ${fixed(loss)}`;
 }
 
 function inWords([single, every, causal]) {
   const gain = number(single.times.alpha / every.times.alpha, 3);
   return `With N = ${number(single.nPairs)} and the strict mask, α emerges at ${number(every.times.alpha)} where a `
     + `loss is taken at every position, and at ${number(single.times.alpha)} with one query: ${gain} times as late. `
-    + `Under the causal mask with a loss at every position: ${number(causal.times.alpha)}.`;
+    + `Under the causal mask with a loss at every position: ${reached(causal)}.`;
+}
+
+function reached({ times, end }) {
+  return times.alpha < Infinity ? number(times.alpha) : `not by ${number(end)}`;
 }
 
 function timesTable(flows) {
@@ -81,7 +127,7 @@ function timesTable(flows) {
     const quantity = name === "collapse" ? "loss" : name;
     const words = name === "collapse" ? "loss falls to ½" : `${SYMBOLS[name]} emerges`;
     const cells = flows.flatMap((flow, i) => [
-      html("td", {}, number(flow.times[name], 5)),
+      html("td", {}, flow.times[name] < Infinity ? number(flow.times[name], 5) : `> ${number(flow.end)}`),
       html("td", {}, flow.times[name] < Infinity
         ? `${(flow.times[name] / flow.nPairs ** KINDS[i].power).toFixed(4)} ${KINDS[i].unit}` : ""),
     ]);

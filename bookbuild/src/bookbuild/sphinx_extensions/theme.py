@@ -42,7 +42,7 @@ def add_scripts(
     if page == SEARCH:  # for the formulas of excerpts
         app.add_js_file(app.config.mathjax_path, defer="defer")
     raw = doctree.findall(nodes.raw) if doctree else ()
-    names = [name for node in raw for name in MOUNT.findall(node.astext())]
+    names = {name: None for node in raw for name in MOUNT.findall(node.astext())}  # each once
     for name in names:
         app.add_js_file(f"explorables/{name}.js", defer="defer")
     if names:
