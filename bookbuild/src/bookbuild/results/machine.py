@@ -4,10 +4,17 @@ import atexit
 import json
 import os
 import platform
+import re
+import resource
 import sys
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from typing import Any
+
+from bookbuild.reporting.provenance import versions
+
+PEAK_FILE = Path("/proc/self/status")
 
 
 @cache
@@ -32,23 +39,35 @@ def gpu() -> str:
 
 
 def tell_usage(file: str) -> None:
-    """Have this process write, when it ends, what it used of a GPU, if it used one.
+    """Have this process write, when it ends, the versions in it and what it used.
 
-    `gpu_seconds` are those in which the GPU was at work on recorded stretches, `gpu_memory` the
-    most bytes that PyTorch reserved there, and `stepwise` the trainings that were not recorded.
+    `memory` is the most bytes that it had. If it used a GPU, `gpu_seconds` are those in which the
+    GPU was at work on recorded stretches, `gpu_memory` the most bytes that PyTorch reserved there,
+    and `stepwise` the trainings that were not recorded.
     """
     atexit.register(_write_usage, file)
 
 
 def _write_usage(file: str) -> None:
+    used: dict[str, Any] = {"versions": versions(), "memory": _peak_memory()}
     torch = sys.modules.get("torch")
-    if torch is None or not torch.cuda.is_initialized():
-        return
-    from running import graphs
+    if torch is not None and torch.cuda.is_initialized():
+        from running import graphs
 
-    used = {"gpu_seconds": graphs.gpu_seconds(), "gpu_memory": torch.cuda.max_memory_reserved()}
-    told = used | ({"stepwise": graphs.stepwise} if graphs.stepwise else {})
-    Path(file).write_text(json.dumps(told), encoding="utf-8")
+        used |= {"gpu_seconds": graphs.gpu_seconds()}
+        used |= {"gpu_memory": torch.cuda.max_memory_reserved()}
+        used |= {"stepwise": graphs.stepwise} if graphs.stepwise else {}
+    Path(file).write_text(json.dumps(used), encoding="utf-8")
+
+
+def _peak_memory() -> int:
+    """Return the most bytes of memory that this process had; elsewhere than on Linux, about so."""
+    if PEAK_FILE.is_file():  # what follows may be that of the process that started this one
+        peak = re.search(r"VmHWM:\s*(\d+) kB", PEAK_FILE.read_text(encoding="utf-8"))
+        if peak:
+            return 1024 * int(peak[1])
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most * (1 if sys.platform == "darwin" else 1024)
 
 
 def pin(device: str) -> None:
