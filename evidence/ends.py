@@ -7,11 +7,10 @@ import json
 import math
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cache
-from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -83,7 +82,6 @@ class End:
         using, steps = caches.current(), None
         if self.kind == "state":
             using = states.Resuming(kept or states_of(self.file, self.place))
-            steps = max(1, 2 * BACK[self.file])
         elif self.kind == "beginning":
             steps = STEPS.get(self.name, STEPS[self.file])
         with caches.attached(using), shortened(steps):
@@ -156,14 +154,20 @@ def narrowed(configuration: Any) -> Any:
 
 
 @contextmanager
-def shortened(steps: int | None) -> Iterator[None]:
-    """Have every training end after so many steps, however long they take."""
-    whole = loop.steps
-    loop.steps = lambda *task, **parts: islice(whole(*task, **parts), steps)
+def shortened(limit: int | None) -> Iterator[None]:
+    """Have every training end after so many steps at most, however long it takes."""
+    steps, descend = loop.steps, loop.descend
+
+    def shorter(training: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda task, total, *rest, **parts: training(
+            task, total if limit is None else min(total, limit), *rest, **parts
+        )
+
+    loop.steps, loop.descend = shorter(steps), shorter(descend)
     try:
         yield
     finally:
-        loop.steps = whole
+        loop.steps, loop.descend = steps, descend
 
 
 def end_of(file: str, place: int) -> End:

@@ -70,8 +70,8 @@ def disentangled_gradient(
         windows: as it takes them.
 
     Returns:
-        The loss of each run, a mean over batch and dimensions, and its gradient: the bits are those
-        that autograd gives.
+        The loss of each run, a mean over batch and dimensions, and its gradient, in the bits that
+        autograd gives.
 
     Raises:
         ValueError: if the mask is unknown or a window is empty.

@@ -108,7 +108,7 @@ def run(trial: Trial, device: torch.device) -> Outcome:
     made = loop.descend(
         Task.of(run, trial=trial), trial.steps, label, step, rows=[], ended=lambda: over[0],
         stops=sorted(stops), at_stop=test_it, weights=weights, moments=moments, stream=stream,
-        best=best, place=corrections.place,
+        best=best, last=corrections.place,
     )  # fmt: skip
     half, whole = best.tolist()
     return Outcome(tuple(half), tuple(whole), made)
