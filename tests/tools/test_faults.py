@@ -20,6 +20,7 @@ from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
 from bookbuild.errors import BookError
+from bookbuild.execution.fork_server import FORKS
 from bookbuild.ledger.claims import judge, read_claims
 from bookbuild.results.cache import StoredCache
 from bookbuild.results.store import Store
@@ -68,7 +69,7 @@ def steps_kept(folder):
     return {key: json.loads(s.files["value.json"])["step"] for key, (s, _) in found.items()}
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="libraries do not survive a fork")
+@pytest.mark.skipif(not FORKS, reason="libraries do not survive it")
 def test_a_training_killed_at_any_moment_goes_on_and_ends_in_the_same_bits(tmp_path, dice):
     started = time.monotonic()
     undisturbed = bits(train(tmp_path / "whole"))
@@ -107,12 +108,14 @@ def test_every_version_that_was_acknowledged_outlives_a_killed_writer(tmp_path, 
 
 
 def born(build, generation):
-    """Return the build or the kernel, once there is one."""
+    """Return the build, its fork server or the kernel, once there is one."""
     while build.poll() is None:
         with suppress(psutil.NoSuchProcess):
-            parent = psutil.Process(build.pid)
-            kernels = (p for p in parent.children() if "ipykernel_launcher" in p.cmdline())
-            if len(line := [parent, *kernels]) > generation:
+            line = [psutil.Process(build.pid)]
+            for below in line[0].children():
+                if "bookbuild.execution.fork_server" in below.cmdline():
+                    line += [below, *below.children(recursive=True)]
+            if len(line) > generation:
                 return line[generation]
         time.sleep(0.02)
     raise AssertionError("the build has ended")
@@ -120,7 +123,7 @@ def born(build, generation):
 
 def test_a_build_after_a_killed_one_is_as_if_nothing_had_been(unbuilt, dice):
     """Killed at any moment; other tests kill while a cell is executed."""
-    generation = dice.randrange(2)
+    generation = dice.randrange(3)
     with subprocess.Popen(BUILD, cwd=unbuilt.root, stderr=subprocess.PIPE, text=True) as build:
         target = born(build, generation)
         time.sleep(dice.uniform(0, 1))

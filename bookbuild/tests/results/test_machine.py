@@ -66,19 +66,11 @@ def test_a_gpu_has_as_many_chapters_as_cores_and_memory_allow(cores, memory, job
     assert Settings(ROOT).threads_each == core_count()
 
 
-def test_a_process_tells_its_own_memory_and_nothing_of_a_gpu_that_it_did_not_use(
-    tmp_path: Path,
-) -> None:
-    file, large = tmp_path / "told", "x = bytes(b'1') * 300_000_000; del x;"
+def test_a_process_that_used_no_gpu_tells_nothing_of_one(tmp_path: Path) -> None:
+    file = tmp_path / "told"
     order = f"from bookbuild.results.machine import tell_usage; tell_usage({str(file)!r})"
-    memory = []
-    for before in (large, ""):
-        code = f"import subprocess, sys; {before} subprocess.run([sys.executable, '-c', {order!r}])"
-        subprocess.run([sys.executable, "-c", code], check=True)
-        told = json.loads(file.read_text(encoding="utf-8"))
-        assert {*told} == {"versions", "memory"}
-        memory.append(told["memory"])
-    assert memory[0] < 1.2 * memory[1]
+    subprocess.run([sys.executable, "-c", order + "; import torch"], check=True)
+    assert {*json.loads(file.read_text(encoding="utf-8"))} == {"versions", "memory"}
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,9 @@ import psutil
 from bookbuild.errors import BookError
 from bookbuild.reporting import notebook, progress, provenance
 from bookbuild.results import cache, executed
+from bookbuild.results.code.definitions import reached_by_cells
 from bookbuild.results.machine import gpu, machine_name
+from bookbuild.results.snapshot import sources
 from bookbuild.results.store import reason, write_whole
 from bookbuild.settings import Settings
 from bookbuild.source.book import read_book
@@ -24,6 +26,7 @@ from bookbuild.source.chapters import BOOK, Chapter
 
 from . import kernel
 from .display import Display
+from .fork_server import ForkServer
 
 DIE_ALONG = "from bookbuild.processes import die_with_parent as die; die({}); del die\n"
 TELL_USAGE = "from bookbuild.results.machine import tell_usage as tell; tell({!r}); del tell\n"
@@ -45,11 +48,17 @@ def execute_chapters(
     """
     seconds = executed.earlier_seconds(settings)
     longest = sorted(wanted, key=lambda pair: -seconds.get(pair[0].name, 60 * pair[0].minutes))
+    code = (cell.source for chapter, _ in wanted for cell in chapter.code)
+    packages = reached_by_cells(code, sources(settings)).packages
+    placed = {s.threads_each: s for s in (chapter.placed(settings) for chapter, _ in wanted)}
+    servers = {threads: ForkServer(packages, of_it) for threads, of_it in placed.items()}
     entries: dict[str, executed.Entry] = {}
     failures: list[str] = []
     with ThreadPoolExecutor(settings.jobs) as pool:
         futures = {
-            pool.submit(_execute, chapter, key, chapter.placed(settings), display): chapter.name
+            pool.submit(
+                _execute, chapter, key, chapter.placed(settings), servers, display
+            ): chapter.name
             for chapter, key in longest
         }
         running = {*futures}
@@ -65,24 +74,30 @@ def execute_chapters(
                         failures += error.problems
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
-            while not all(future.done() for future in futures):
-                kernel.kill_all()
-                time.sleep(SECONDS_BETWEEN_LOOKS)
+            for server in servers.values():
+                server.kill()
     return entries, failures
 
 
-def _execute(chapter: Chapter, key: str, settings: Settings, display: Display) -> executed.Entry:
+def _execute(
+    chapter: Chapter,
+    key: str,
+    settings: Settings,
+    servers: Mapping[int, ForkServer],
+    display: Display,
+) -> executed.Entry:
     """Execute a chapter and keep its outputs; raise BookError with a sentence where that fails."""
-    folder, entry, started = _folder(chapter.name, settings), None, time.monotonic()
+    folder, server = _folder(chapter.name, settings), servers[settings.threads_each]
+    entry, started = None, time.monotonic()
     try:
-        _prepare(folder)
+        _prepare(folder, server.pid)
     except OSError as error:
         raise BookError(f"Chapter {chapter.name} cannot be started: {reason(error)}.") from error
     display.start(chapter.name)
     try:
         files = (folder / ENTRY / executed.NOTEBOOK_FILE, folder / LOG_FILE)
         given = _environment(chapter, folder, settings)
-        failure = kernel.execute(chapter.notebook, *files, settings, given)
+        failure = kernel.execute(chapter.notebook, *files, server, given, settings)
         seconds = round(time.monotonic() - started, 1)
         shutil.rmtree(settings.failed / chapter.name, ignore_errors=True)
         if failure:
@@ -99,11 +114,11 @@ def _folder(name: str, settings: Settings) -> Path:
     return settings.running / f"{os.getpid()}-{name.replace('/', '-')}"
 
 
-def _prepare(folder: Path) -> None:
+def _prepare(folder: Path, server: int) -> None:
     """Make the folder of a chapter, with what its kernel executes when it starts."""
     shutil.rmtree(folder, ignore_errors=True)
     (folder / ENTRY).mkdir(parents=True)
-    along, usage = DIE_ALONG.format(os.getpid()), TELL_USAGE.format(str(folder / USAGE_FILE))
+    along, usage = DIE_ALONG.format(server), TELL_USAGE.format(str(folder / USAGE_FILE))
     startup = f"{along}{cache.STARTUP}{usage}"
     write_whole(folder / "ipython/profile_default/startup/bookbuild.py", startup.encode())
 

@@ -1,72 +1,91 @@
 """One notebook, executed by papermill in a kernel of its own."""
 
 import os
-import sys
 import tempfile
 import traceback
 from collections.abc import Mapping
-from contextlib import suppress
-from importlib.util import find_spec
 from pathlib import Path
-from subprocess import DEVNULL, STDOUT
 from typing import Any, ClassVar
 
 import nbformat
 import papermill
 import psutil
+from jupyter_client.connect import KernelConnectionInfo
 from jupyter_client.kernelspec import KernelSpec
 from jupyter_client.manager import AsyncKernelManager
+from jupyter_client.provisioning import LocalProvisioner
+from jupyter_core.utils import ensure_event_loop
 from nbclient.exceptions import CellTimeoutError, DeadKernelError
 from papermill.exceptions import PapermillExecutionError
 from traitlets.config import Config
 
 from bookbuild.errors import BookError
-from bookbuild.processes import kill, sources_first
 from bookbuild.results.snapshot import sources
 from bookbuild.settings import Settings
 
-PROGRAM = "ipykernel_launcher"
-COMMAND = [sys.executable, "-m", PROGRAM, "-f", "{connection_file}"]
-INLINE = "module://matplotlib_inline.backend_inline"
+from .fork_server import ForkServer
+
 LONGEST = 78  # bytes of a folder for sockets, whose paths may have 103 on macOS
 SECONDS_TO_END = 60.0  # which a kernel has to tell what it used
 
 papermill.log.logger.disabled = True  # what it would say is in the notebook, and in our log
 
 
+class Forked(psutil.Process):
+    """A kernel that a server has forked; to Jupyter it is a `subprocess.Popen` without pipes."""
+
+    stdin = stdout = stderr = None
+
+    def poll(self) -> int | None:
+        """Return None while the kernel runs; with which code it ended is not known."""
+        return None if self.is_running() else 1
+
+
+class Provisioner(LocalProvisioner):
+    """Jupyter asks this for a kernel: a server forks it."""
+
+    async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> KernelConnectionInfo:
+        """Fork a kernel, which takes over the arguments of a command."""
+        number = kwargs["server"].fork(cmd, kwargs["env"], kwargs["cwd"], kwargs["log"])
+        self.process, self.pid, self.pgid = Forked(number), number, number
+        return self.connection_info
+
+
 class Manager(AsyncKernelManager):
-    """Jupyter's manager of a kernel of this very Python; `options` are those of `Popen`."""
+    """Jupyter's manager of a forked kernel."""
 
-    options: ClassVar[Mapping[str, Any]] = {}
-    kernel_spec = KernelSpec(argv=COMMAND)
+    kernel_spec = KernelSpec(argv=["-f", "{connection_file}"])
+    options: ClassVar[Mapping[str, Any]] = {}  # of `Provisioner.launch_kernel`
 
-    async def start_kernel(self, **more: Any) -> None:
-        """Start the kernel."""
-        await super().start_kernel(**self.options, **more)
+    def start_kernel(self, *arguments: Any, **more: Any) -> Any:
+        """Return what starts the kernel when it is awaited."""
+        self.provisioner = Provisioner(parent=self, kernel_spec=self.kernel_spec)
+        return super().start_kernel(*arguments, **self.options, **more)
 
 
 def execute(
     notebook: nbformat.NotebookNode,
     output: Path,
     log_file: Path,
-    settings: Settings,
+    server: ForkServer,
     environment: Mapping[str, str],
+    settings: Settings,
 ) -> dict[str, Any]:
     """Execute a notebook; return nothing, or the cause of a failure and its cell.
 
-    The kernel finds this environment beside what all find. What it prints aside of the notebook
-    goes into the log. It is reached over sockets: kernels that start at once may draw the same
-    TCP ports.
+    The kernel finds this environment beside that of its server. What it prints aside of the
+    notebook goes into the log. It is reached over sockets: kernels that start at once may draw the
+    same TCP ports.
     """
-    place = tempfile.TemporaryDirectory(prefix="kernel-", dir=_folder_of_sockets())
-    with log_file.open("w", encoding="utf-8") as log, place as runtime:
+    with tempfile.TemporaryDirectory(prefix="kernel-", dir=_folder_of_sockets()) as runtime:
+        options = {
+            "server": server,
+            "cwd": str(sources(settings).parent),
+            "env": {**server.environment, **environment, "JUPYTER_RUNTIME_DIR": runtime},
+            "log": str(log_file),
+        }
         files = {"connection_file": f"{runtime}/kernel.json", "ip": f"{runtime}/kernel"}
         manager = {"transport": "ipc", "shutdown_wait_time": SECONDS_TO_END, **files}
-        options = {
-            "cwd": sources(settings).parent,
-            "env": _environment(settings) | environment | {"JUPYTER_RUNTIME_DIR": runtime},
-            **{"stdin": DEVNULL, "stdout": log, "stderr": STDOUT, "independent": True},
-        }
         try:
             papermill.execute_notebook(
                 notebook,
@@ -78,37 +97,12 @@ def execute(
                 config=Config({"KernelManager": manager}),
             )
         except Exception as error:  # whatever it is, the build has to name it
-            traceback.print_exc(file=log)
+            with log_file.open("a", encoding="utf-8") as log:
+                traceback.print_exc(file=log)
             return _where(output) | {"cause": _cause(error, settings.timeout)}
+        finally:
+            ensure_event_loop().close()  # that of this thread, in which all of this ran
     return {}
-
-
-def kill_all() -> None:
-    """Kill the kernels that this process has started, and whatever those started."""
-    for child in psutil.Process().children():
-        with suppress(psutil.NoSuchProcess):
-            if PROGRAM in child.cmdline():
-                kill(child)
-
-
-def _environment(settings: Settings) -> dict[str, str]:
-    """Return the environment of all chapters that have as many threads."""
-    drawing, own = find_spec("matplotlib"), settings.build / "matplotlib"
-    defaults = Path(str(drawing and drawing.origin)).with_name("mpl-data") / "matplotlibrc"
-    own.mkdir(parents=True, exist_ok=True)
-    return sources_first(sources(settings)) | {
-        # drawings begin with Matplotlib's own defaults, and know no styles of a user
-        "MATPLOTLIBRC": str(defaults),
-        "MPLCONFIGDIR": str(own),
-        "PYTHONHASHSEED": "0",
-        "OMP_NUM_THREADS": str(settings.threads_each),
-        "MPLBACKEND": INLINE,  # as in every notebook
-        # glibc hands freed arrays back to the kernel; asking again for each training step's costs
-        # up to a third of the step in page faults, and small pages up to a fifth
-        "MALLOC_TRIM_THRESHOLD_": str(2**33),
-        "MALLOC_MMAP_THRESHOLD_": str(2**25),
-        "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",
-    }
 
 
 def _folder_of_sockets() -> str:

@@ -4,7 +4,6 @@ import atexit
 import json
 import os
 import platform
-import re
 import resource
 import sys
 from contextlib import suppress
@@ -13,8 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from bookbuild.reporting.provenance import versions
-
-PEAK_FILE = Path("/proc/self/status")
 
 
 @cache
@@ -39,17 +36,21 @@ def gpu() -> str:
 
 
 def tell_usage(file: str) -> None:
-    """Have this process write, when it ends, the versions in it and what it used.
+    """Have this process write the versions in it, and again when it ends, with what it used.
 
-    `memory` is the most bytes that it had. If it used a GPU, `gpu_seconds` are those in which the
-    GPU was at work on recorded stretches, `gpu_memory` the most bytes that PyTorch reserved there,
-    and `stepwise` the trainings that were not recorded.
+    `memory` is the most bytes that it or a process of its own had. If it used a GPU, `gpu_seconds`
+    are those in which that was at work on recorded stretches, `gpu_memory` the most bytes that
+    PyTorch reserved there, and `stepwise` the trainings that were not recorded.
     """
+    _write_usage(file)
     atexit.register(_write_usage, file)
 
 
 def _write_usage(file: str) -> None:
-    used: dict[str, Any] = {"versions": versions(), "memory": _peak_memory()}
+    unit = 1 if sys.platform == "darwin" else 1024
+    processes = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    peak = max(resource.getrusage(process).ru_maxrss for process in processes)
+    used: dict[str, Any] = {"versions": versions(), "memory": peak * unit}
     torch = sys.modules.get("torch")
     if torch is not None and torch.cuda.is_initialized():
         from running import graphs
@@ -58,16 +59,6 @@ def _write_usage(file: str) -> None:
         used |= {"gpu_memory": torch.cuda.max_memory_reserved()}
         used |= {"stepwise": graphs.stepwise} if graphs.stepwise else {}
     Path(file).write_text(json.dumps(used), encoding="utf-8")
-
-
-def _peak_memory() -> int:
-    """Return the most bytes of memory that this process had; elsewhere than on Linux, about so."""
-    if PEAK_FILE.is_file():  # what follows may be that of the process that started this one
-        peak = re.search(r"VmHWM:\s*(\d+) kB", PEAK_FILE.read_text(encoding="utf-8"))
-        if peak:
-            return 1024 * int(peak[1])
-    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return most * (1 if sys.platform == "darwin" else 1024)
 
 
 def pin(device: str) -> None:
