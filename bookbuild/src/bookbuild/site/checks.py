@@ -14,8 +14,7 @@ from lxml import html
 from lxml.html import HtmlElement
 
 from bookbuild.results.executed import Entry
-from bookbuild.source.addresses import Addresses
-from bookbuild.source.chapters import BOOK, LEAST_ALT, is_notebook
+from bookbuild.source.chapters import LEAST_ALT
 
 # kinds of link that a page loads
 REQUESTING_LINKS = {"stylesheet", "icon", "manifest"}
@@ -79,28 +78,6 @@ def check_site(site: Path) -> list[str]:
         ]
         faults += (f"{name}: {fault}" for fault in found)
     return faults
-
-
-def check_launch(site: Path, root: Path) -> Iterator[str]:
-    """Yield a sentence for each page whose launch and edit buttons are not those of its source."""
-    addresses = Addresses.find(root)
-    if addresses is None:
-        return
-    services = (addresses.colab_url, addresses.binder_url, f"{addresses.repository}/edit/")
-    book = (site / BOOK).resolve()
-    for path in sorted(book.rglob("*.html")):
-        page = path.relative_to(book).with_suffix("").as_posix()
-        source = root / BOOK / f"{page}.md"
-        expected = {addresses.edit(page)} if source.is_file() else set()
-        if expected and is_notebook(source):
-            expected |= {addresses.colab(page), addresses.binder(page)}
-        heads = parsed(path).find_class("bd-header-article")
-        links = {href for head in heads for href in head.xpath(".//a/@href")}
-        found = {link for link in links if link.startswith(services)}
-        for link in sorted(found - expected):
-            yield f"{page}: a button leads to {link}, which does not exist."
-        for link in sorted(expected - found):
-            yield f"{page}: there is no button to {link}."
 
 
 def page_names(site: Path) -> list[str]:
