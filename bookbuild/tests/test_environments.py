@@ -211,8 +211,3 @@ def test_a_full_disk_is_told_in_one_sentence(unbuilt: Toy, most: int) -> None:
     done = run([*BOOKBUILD, "build", "--device", "cpu"], cwd=unbuilt.root, preexec_fn=full)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
     assert "ile too large" in done.stderr
-
-
-def test_a_build_ends_with_what_it_built(toy: Toy) -> None:  # snakemake/snakemake#1398
-    last = "profile paper · device cpu · seed 0\nsite: _build/paper/site/index.html\n"
-    assert run([*BOOKBUILD, "build", "--device", "cpu"], cwd=toy.root).stdout.endswith(last)

@@ -1,6 +1,5 @@
-"""Proofs and zeros are folded, symbols of the glossary are marked, and names of code linked."""
+"""Proofs and zeros are folded, and symbols of the glossary are marked."""
 
-from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -14,10 +13,8 @@ from bookbuild.sphinx_extensions.text import (
     HEAD,
     fold,
     folded,
-    link_entries,
     mark_symbols,
 )
-from tools.this_book import ROOT
 
 SYMBOLS = r"""| symbol | meaning |
 |---|---|
@@ -91,21 +88,3 @@ def test_only_whole_formulas_are_marked(
     mark_symbols(SimpleNamespace(srcdir=tmp_path), document, page)
     (formula,) = document.findall(nodes.math)
     assert formula["classes"] == classes
-
-
-def test_code_that_names_an_entry_leads_to_it_outside_of_links_and_titles() -> None:
-    entry = SimpleNamespace(docname="book/reference", node_id="emergence.theory.signal")
-    objects = {"emergence.theory.signal": entry, "emergence.theory": entry}
-    app = SimpleNamespace(
-        env=SimpleNamespace(domaindata={"py": {"objects": objects}}),
-        srcdir=ROOT,
-        builder=SimpleNamespace(get_relative_uri=lambda page, target: "reference.html"),
-    )
-    document, code = new_document("page"), partial(nodes.literal, "")
-    document += [nodes.title("", "", code("theory.signal")), code("theory.signal")]
-    document += [code("emergence.theory.signal"), code("theory"), code("theory.other")]
-    strong = nodes.strong("", "", code("theory.signal"))
-    document += nodes.paragraph("", "", nodes.reference("", "", strong, refuri="elsewhere"))
-    link_entries(app, document, "book/glossary")
-    found = [link["refuri"] for link in document.findall(nodes.reference)]
-    assert found == ["reference.html#emergence.theory.signal"] * 2 + ["elsewhere"]
