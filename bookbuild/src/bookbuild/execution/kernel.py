@@ -1,5 +1,6 @@
 """One notebook, executed by papermill in a kernel of its own."""
 
+import copy
 import os
 import tempfile
 import traceback
@@ -88,7 +89,7 @@ def execute(
         manager = {"transport": "ipc", "shutdown_wait_time": SECONDS_TO_END, **files}
         try:
             papermill.execute_notebook(
-                notebook,
+                copy.deepcopy(notebook),  # to which papermill adds
                 str(output).replace("{", "{{").replace("}", "}}"),
                 parameters=settings.parameters,
                 progress_bar=False,
