@@ -1,6 +1,5 @@
 """One notebook, executed by papermill in a kernel of its own."""
 
-import copy
 import os
 import tempfile
 import traceback
@@ -85,12 +84,13 @@ def execute(
             "env": {**server.environment, **environment, "JUPYTER_RUNTIME_DIR": runtime},
             "log": str(log_file),
         }
+        source = Path(runtime, "input.ipynb")
+        nbformat.write(notebook, source)
         files = {"connection_file": f"{runtime}/kernel.json", "ip": f"{runtime}/kernel"}
         manager = {"transport": "ipc", "shutdown_wait_time": SECONDS_TO_END, **files}
         try:
             papermill.execute_notebook(
-                copy.deepcopy(notebook),  # to which papermill adds
-                str(output).replace("{", "{{").replace("}", "}}"),
+                *(str(path).replace("{", "{{").replace("}", "}}") for path in (source, output)),
                 parameters=settings.parameters,
                 progress_bar=False,
                 execution_timeout=settings.timeout,
