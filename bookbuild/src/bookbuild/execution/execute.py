@@ -120,7 +120,7 @@ def _prepare(folder: Path, server: int) -> None:
     (folder / ENTRY).mkdir(parents=True)
     along, usage = DIE_ALONG.format(server), TELL_USAGE.format(str(folder / USAGE_FILE))
     startup = f"{along}{cache.STARTUP}{usage}"
-    write_whole(folder / "ipython/profile_default/startup/bookbuild.py", startup.encode())
+    write_whole(folder / "ipython/profile_default/startup/startup.py", startup.encode())
 
 
 def _environment(chapter: Chapter, folder: Path, settings: Settings) -> dict[str, str]:

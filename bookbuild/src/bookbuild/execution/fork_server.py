@@ -25,7 +25,7 @@ from bookbuild.processes import kill, sources_first
 from bookbuild.results.snapshot import sources
 from bookbuild.settings import Settings
 
-BOOK = __name__.partition(".")[0]
+BOOK = Settings.__module__.partition(".")[0]  # this module is called __main__ in the server
 COMMAND = [sys.executable, "-m", __name__]
 INLINE = "module://matplotlib_inline.backend_inline"
 # Loading one of these takes a third of a second or more, and changes nothing.
