@@ -1,7 +1,12 @@
-"""The targets of the Makefile: few, told, none a file; what pages name exists."""
+"""The targets of the Makefile: few, told, none a file; and environments in which others fail."""
 
+import os
 import re
+import shutil
 import subprocess
+import sys
+from functools import partial
+from pathlib import Path
 
 import pytest
 
@@ -16,6 +21,11 @@ CHOICES = {
     for what in listed.split("|")
 }
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "book").rglob("*.md"))]
+run = partial(subprocess.run, capture_output=True, text=True, check=False)
+PYTHON = """#!/bin/sh
+case "$*" in *venv*) mkdir -p .venv/bin; ln -sf "$0" .venv/bin/python;; -c*) exit 0;; esac
+printf '[%s]' "$PYTHONPATH" "$PYTHONHOME" "$PIP_USER" "$@"; echo
+"""
 COMMAND = re.compile(  # a line of a shell, or code in a line
     r"(?:^|`)make ([a-z-]+)(?:[^`\n]*? WHAT=([a-z-]+))?", re.MULTILINE
 )
@@ -71,3 +81,90 @@ def test_what_contributors_are_sent_to_is_there():
         for how in re.findall(r"see \*(.+?)\*|See \*(.+?)\*", text)
         if f"\n### {''.join(how)}" not in workshop
     ] == []
+
+
+@pytest.fixture
+def python(tmp_path: Path) -> Path:
+    """A Python that tells how it was called, and makes an environment as venv does."""
+    path = tmp_path / "python"
+    path.write_text(PYTHON, encoding="utf-8")
+    path.chmod(0o755)
+    return path
+
+
+@pytest.fixture
+def checkout(tmp_path: Path, python: Path) -> Path:
+    """A folder with our Makefile, and an environment with that Python."""
+    root = tmp_path / "checkout"
+    (root / ".venv" / "bin").mkdir(parents=True)
+    shutil.copy(ROOT / "Makefile", root)
+    (root / "bookbuild").mkdir()
+    locks = (f"requirements{which}" for which in (".lock", ".hashes", "-test.lock", "-test.hashes"))
+    for name in (*locks, "pyproject.toml", "bookbuild/pyproject.toml", ".venv/.installed"):
+        (root / name).touch()
+    (root / ".venv" / "bin" / "python").symlink_to(python)
+    return root
+
+
+def make_in(root: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run make below a folder, in an environment of its own."""
+    known = {"PATH": os.environ["PATH"], "LC_ALL": "C"} | environment
+    return run(["make", "--no-print-directory", *arguments], cwd=root, env=known)
+
+
+# snakemake/snakemake#2981, snakemake/snakemake#3211
+@pytest.mark.parametrize("name", ["results (1).zip", "Anna's results.zip", "https://x/y#sha256=0"])
+def test_values_of_options_reach_the_command_whole(checkout: Path, name: str) -> None:
+    told = make_in(checkout, "reproduce", f"RESULTS={name}", "PROFILE=smoke").stdout
+    assert told.endswith(f"[--profile][smoke][--device][auto][--results][{name}]\n")
+
+
+def test_exported_options_are_told(checkout: Path) -> None:  # snakemake/snakemake#1398
+    told, rest = make_in(checkout, "serve", SEED="3", PORT="9", FROM="x").stdout.splitlines()
+    assert told == "taken from the environment: SEED='3' FROM='x' PORT='9'"
+    assert rest.endswith("[--port][9]")
+
+
+# astral-sh/uv#18109; pypa/pipenv#1798; jupyter/notebook#2270; spyder-ide/spyder#13519
+@pytest.mark.parametrize("how", ["mv", "cp -r"])
+def test_a_moved_or_copied_checkout_runs_itself(checkout: Path, python: Path, how: str) -> None:
+    run([*how.split(), checkout, place := checkout.with_name("another place")])
+    personal = {"PYTHONPATH": "/x/numpy", "PYTHONHOME": "/x", "PIP_USER": "1"}
+    told = make_in(place, "serve", f"PYTHON={python}", **personal).stdout.splitlines()
+    assert told[-1].startswith(f"[{place}/src:{place}/bookbuild/src][][][-P][-m][bookbuild][serve]")
+
+
+def test_sources_are_found(checkout: Path, tmp_path: Path) -> None:  # astral-sh/uv#18208
+    recipe = make_in(checkout, "--dry-run", "env", "--always-make").stdout
+    (order,) = (line for line in recipe.splitlines() if "book.pth" in line)
+    shutil.rmtree(checkout / ".venv")
+    (checkout / "src").mkdir()
+    (checkout / "src" / "mine.py").write_text("print(__file__)", encoding="utf-8")
+    run([sys.executable, "-m", "venv", "--without-pip", ".venv"], cwd=checkout)
+    run(["sh", "-c", order], cwd=checkout, env={})
+    place = checkout.rename(tmp_path / "moved")
+    told = run([place / ".venv" / "bin" / "python", "-c", "import mine"], env={}).stdout
+    assert told == f"{place}/src/mine.py\n"
+
+
+# python-poetry/poetry#9389, pypa/pipx#146
+def test_an_environment_without_interpreter_is_made_anew(checkout: Path, python: Path) -> None:
+    interpreter = checkout / ".venv" / "bin" / "python"
+    interpreter.unlink()
+    interpreter.symlink_to("/nowhere/python3.11")
+    told, *_, last = make_in(checkout, "serve", f"PYTHON={python}").stdout.splitlines()
+    assert told == ".venv does not work any more and is made anew."
+    assert last.endswith("[serve][--profile][paper][--port][8000]")
+
+
+# astral-sh/uv#14670, astral-sh/uv#1472
+@pytest.mark.parametrize("place", ["elsewhere", "nowhere"])
+def test_an_environment_that_is_a_link_is_told(checkout: Path, python: Path, place: str) -> None:
+    (checkout / ".venv").rename(checkout / "elsewhere")
+    (checkout / ".venv").symlink_to(place)
+    if place == "elsewhere":
+        assert "[serve]" in make_in(checkout, "serve").stdout
+        (checkout / "elsewhere" / ".installed").unlink()
+    told = make_in(checkout, "serve", f"PYTHON={python}")
+    assert (told.returncode, told.stdout) == (2, "")
+    assert told.stderr.startswith(".venv is a link to another environment, which make env would")

@@ -32,16 +32,6 @@ def test_bad_input_ends_in_one_sentence(
     assert "There is no _toc.yml here" in command(toy.root / "src", "build", "--device", "cpu")
 
 
-def test_a_chapter_prints_its_measures_and_its_notebook(
-    toy: Toy, command: Command, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert command(toy.root, "chapter", "paper/01_line", "--device", "cpu") == ""
-    printed = capsys.readouterr().out
-    assert "slope = [2.0, 2.0, 2.0]" in printed
-    assert "executed notebook: _build/paper/chapters/paper/01_line.ipynb" in printed
-    assert (toy.root / "_build/paper/chapters/paper/01_line.ipynb").is_file()
-
-
 @pytest.mark.parametrize(
     ("build", "found", "device"),
     [("2.13.0", True, "cuda"), ("2.13.0", False, "cpu"), ("2.13.0+cpu", True, "cpu")],

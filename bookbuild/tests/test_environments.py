@@ -42,11 +42,6 @@ FILES = {
     "home/.local/share/jupyter/kernels/python3/kernel.json": SPEC,
     "programs/git": f'#!/bin/sh\necho "{OWNER}" >&2\nexit 128\n',
     **{f"{folder}/file": "" for folder in ("empty", LONG)},
-    # tells how it was called, and makes an environment as venv does
-    "python": """#!/bin/sh
-case "$*" in *venv*) mkdir -p .venv/bin; ln -sf "$0" .venv/bin/python;; -c*) exit 0;; esac
-printf '[%s]' "$PYTHONPATH" "$PYTHONHOME" "$PIP_USER" "$@"; echo
-""",
 }
 PERSONAL: dict[str, dict[str, str]] = {
     "kernel": {"JUPYTER_PATH": "{user}/kernels"},  # nteract/papermill#625, jupyter/jupyter#270
@@ -138,8 +133,8 @@ def test_a_job_of_cron_has_few_files(usual: object, unbuilt: Toy) -> None:  # ip
 
 def test_a_kernel_tells_the_versions_of_the_key(unbuilt: Toy, monkeypatch: Patch) -> None:
     # nteract/papermill#346
-    other = "open({!r}, 'w').write('{{\"python\": \"3.9\"}}')"
-    monkeypatch.setattr(execute, "TELL_VERSIONS", other)
+    other = "open({!r}, 'w').write('{{\"versions\": \"3.9\"}}')"
+    monkeypatch.setattr(execute, "TELL_USAGE", other)
     with pytest.raises(BookError, match=rf"{SQUARE} was executed by other versions: .*3\.9"):
         made(unbuilt)
     assert list(unbuilt.settings().results.iterdir()) == []
@@ -216,86 +211,3 @@ def test_a_full_disk_is_told_in_one_sentence(unbuilt: Toy, most: int) -> None:
     done = run([*BOOKBUILD, "build", "--device", "cpu"], cwd=unbuilt.root, preexec_fn=full)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
     assert "ile too large" in done.stderr
-
-
-def test_a_build_ends_with_what_it_built(toy: Toy) -> None:  # snakemake/snakemake#1398
-    last = "profile paper · device cpu · seed 0\nsite: _build/paper/site/index.html\n"
-    assert run([*BOOKBUILD, "build", "--device", "cpu"], cwd=toy.root).stdout.endswith(last)
-
-
-@pytest.fixture
-def checkout(tmp_path: Path, user: Path) -> Path:
-    """A folder with our Makefile, and an environment whose Python says what it was called with."""
-    root = tmp_path / "checkout"
-    (root / ".venv" / "bin").mkdir(parents=True)
-    shutil.copy(ROOT / "Makefile", root)
-    (root / "bookbuild").mkdir()
-    locks = (f"requirements{which}" for which in (".lock", ".hashes", "-test.lock", "-test.hashes"))
-    for name in (*locks, "pyproject.toml", "bookbuild/pyproject.toml", ".venv/.installed"):
-        (root / name).touch()
-    (root / ".venv" / "bin" / "python").symlink_to(user / "python")
-    return root
-
-
-def make(root: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run make below a folder, in an environment of its own."""
-    known = {"PATH": os.environ["PATH"], "LC_ALL": "C"} | environment
-    return run(["make", "--no-print-directory", *arguments], cwd=root, env=known)
-
-
-# snakemake/snakemake#2981, snakemake/snakemake#3211
-@pytest.mark.parametrize("name", ["results (1).zip", "Anna's results.zip", "https://x/y#sha256=0"])
-def test_values_of_options_reach_the_command_whole(checkout: Path, name: str) -> None:
-    told = make(checkout, "reproduce", f"RESULTS={name}", "PROFILE=smoke").stdout
-    assert told.endswith(f"[--profile][smoke][--device][auto][--results][{name}]\n")
-
-
-def test_exported_options_are_told(checkout: Path) -> None:  # snakemake/snakemake#1398
-    told, rest = make(checkout, "serve", SEED="3", PORT="9", FROM="x").stdout.splitlines()
-    assert told == "taken from the environment: SEED='3' FROM='x' PORT='9'"
-    assert rest.endswith("[--port][9]")
-
-
-# astral-sh/uv#18109; pypa/pipenv#1798; jupyter/notebook#2270; spyder-ide/spyder#13519
-@pytest.mark.parametrize("how", ["mv", "cp -r"])
-def test_a_moved_or_copied_checkout_runs_itself(checkout: Path, user: Path, how: str) -> None:
-    run([*how.split(), checkout, place := checkout.with_name("another place")])
-    personal = {"PYTHONPATH": "/x/numpy", "PYTHONHOME": "/x", "PIP_USER": "1"}
-    told = make(place, "serve", f"PYTHON={user / 'python'}", **personal).stdout.splitlines()
-    assert told[-1].startswith(f"[{place}/src:{place}/bookbuild/src][][][-P][-m][bookbuild][serve]")
-
-
-def test_sources_are_found(checkout: Path, tmp_path: Path) -> None:  # astral-sh/uv#18208
-    recipe = make(checkout, "--dry-run", "env", "--always-make").stdout
-    (order,) = (line for line in recipe.splitlines() if "book.pth" in line)
-    shutil.rmtree(checkout / ".venv")
-    (checkout / "src").mkdir()
-    (checkout / "src" / "mine.py").write_text("print(__file__)", encoding="utf-8")
-    run([sys.executable, "-m", "venv", "--without-pip", ".venv"], cwd=checkout)
-    run(["sh", "-c", order], cwd=checkout, env={})
-    place = checkout.rename(tmp_path / "moved")
-    told = run([place / ".venv" / "bin" / "python", "-c", "import mine"], env={}).stdout
-    assert told == f"{place}/src/mine.py\n"
-
-
-# python-poetry/poetry#9389, pypa/pipx#146
-def test_an_environment_without_interpreter_is_made_anew(checkout: Path, user: Path) -> None:
-    python = checkout / ".venv" / "bin" / "python"
-    python.unlink()
-    python.symlink_to("/nowhere/python3.11")
-    told, *_, last = make(checkout, "serve", f"PYTHON={user / 'python'}").stdout.splitlines()
-    assert told == ".venv does not work any more and is made anew."
-    assert last.endswith("[serve][--profile][paper][--port][8000]")
-
-
-# astral-sh/uv#14670, astral-sh/uv#1472
-@pytest.mark.parametrize("place", ["elsewhere", "nowhere"])
-def test_an_environment_that_is_a_link_is_told(checkout: Path, user: Path, place: str) -> None:
-    (checkout / ".venv").rename(checkout / "elsewhere")
-    (checkout / ".venv").symlink_to(place)
-    if place == "elsewhere":
-        assert "[serve]" in make(checkout, "serve").stdout
-        (checkout / "elsewhere" / ".installed").unlink()
-    told = make(checkout, "serve", f"PYTHON={user / 'python'}")
-    assert (told.returncode, told.stdout) == (2, "")
-    assert told.stderr.startswith(".venv is a link to another environment, which make env would")

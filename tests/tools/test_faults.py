@@ -108,7 +108,7 @@ def test_every_version_that_was_acknowledged_outlives_a_killed_writer(tmp_path, 
 
 
 def born(build, generation):
-    """Return the build, its fork server, the worker or the kernel, once there is one."""
+    """Return the build, its fork server or the kernel, once there is one."""
     while build.poll() is None:
         with suppress(psutil.NoSuchProcess):
             line = [psutil.Process(build.pid)]
@@ -123,7 +123,7 @@ def born(build, generation):
 
 def test_a_build_after_a_killed_one_is_as_if_nothing_had_been(unbuilt, dice):
     """Killed at any moment; other tests kill while a cell is executed."""
-    generation = dice.randrange(4)
+    generation = dice.randrange(3)
     with subprocess.Popen(BUILD, cwd=unbuilt.root, stderr=subprocess.PIPE, text=True) as build:
         target = born(build, generation)
         time.sleep(dice.uniform(0, 1))

@@ -28,28 +28,16 @@ from .source.citation import read_citation
 
 
 @dataclass(frozen=True)
-class Told:
-    """What a build says: verdicts as a table, what did not hold, chapters and their seconds."""
+class Result:
+    """What a build found: judged rows, verdicts as a table, what did not hold, and seconds."""
 
+    findings: list[Finding]
     verdicts: list[list[str]]
     amiss: list[str]
     executed: int
     seconds_executed: float
     cached: int
     seconds_cached: float
-
-
-@dataclass(frozen=True)
-class Result:
-    """What a build found, and what it says."""
-
-    findings: list[Finding]
-    told: Told
-
-
-def renew_book(settings: Settings, display: Display, tell: Callable[[str], None]) -> Told:
-    """Make the site and return what to say of it; errors are those of build_book."""
-    return build_book(settings, display, tell).told
 
 
 def build_book(settings: Settings, display: Display, tell: Callable[[str], None]) -> Result:
@@ -82,8 +70,7 @@ def _build(settings: Settings, display: Display, tell: Callable[[str], None]) ->
     build_site(settings, entries)
     verdicts, not_held = told_verdicts(findings)
     executed, cached = (len(made), _seconds(made)), (len(found), _seconds(found))
-    told = Told(verdicts, [*not_held, *amiss(checks)], *executed, *cached)
-    return Result(findings, told)
+    return Result(findings, verdicts, [*not_held, *amiss(checks)], *executed, *cached)
 
 
 def _evidence(

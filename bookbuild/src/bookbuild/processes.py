@@ -6,6 +6,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +59,11 @@ def die_with_parent(parent: int | None = None) -> None:
 def _watch(parent: int) -> None:
     while os.getppid() == parent:
         time.sleep(1)
-    for child in psutil.Process().children(recursive=True):
-        child.kill()
-    os._exit(1)
+    kill(psutil.Process())
+
+
+def kill(process: psutil.Process) -> None:
+    """Kill a process after all that it started."""
+    for child in (*process.children(recursive=True), process):
+        with suppress(psutil.NoSuchProcess):
+            child.kill()

@@ -1,4 +1,4 @@
-"""Processes of chapters on the toy book: what they share, and what happens when they are lost."""
+"""Kernels of chapters on the toy book: what they find, and what happens when they are lost."""
 
 import sys
 
@@ -21,6 +21,7 @@ process = {
     "the salt of drawings": os.environ["BOOKBUILD_SALT"] == "emergence",
     "a session": os.getsid(0) == os.getpid(),
     "nothing to read": sys.__stdin__.read() == "",
+    "children of its own": os.waitstatus_to_exitcode(os.system("exit 3")) == 3,
     "progress, asked for where bookbuild begins": logging.getLogger(
         "running.progress"
     ).handlers != [],
@@ -54,14 +55,13 @@ def test_a_forked_chapter_is_like_a_started_one(toy: Toy, monkeypatch: pytest.Mo
     assert forked == started
 
 
-@pytest.mark.parametrize("victim", ["worker", "fork server"])
-def test_who_is_killed_takes_the_kernel_along(toy: Toy, victim: str) -> None:
-    kill = "process.parent().kill()" if victim == "worker" else "process.parent().parent().kill()"
-    told = toy.root / "kernel"
-    code = f"process = psutil.Process()\nPath({str(told)!r}).write_text(str(process.pid))\n{kill}"
-    toy.append(LINE, f"import psutil, time\nfrom pathlib import Path\n{code}\ntime.sleep(60)")
+def test_a_fork_server_that_is_killed_takes_its_kernels_along(toy: Toy) -> None:
+    number = toy.root / "kernel"
+    code = f"process = psutil.Process()\nPath({str(number)!r}).write_text(str(process.pid))\n"
+    code += "process.parent().kill()\ntime.sleep(60)"
+    toy.append(LINE, f"import psutil, time\nfrom pathlib import Path\n{code}")
     with pytest.raises(BookError) as caught:
-        toy.build(jobs=1)
-    end = "failed: its process ended with code -9; see _build/paper/failed"
-    assert f"Chapter {LINE} {end}/{LINE}." in caught.value.problems
-    assert toy.ends(int(told.read_text()), seconds=120)
+        toy.build()
+    (told,) = caught.value.problems
+    assert told.endswith(f"failed: its kernel died; see _build/paper/failed/{LINE}.")
+    assert toy.ends(int(number.read_text()), seconds=120)

@@ -11,7 +11,7 @@ from bookbuild.source.book import read_config
 from tools.this_book import ROOT
 
 PROSE = Prose(
-    link=lambda name, folder: f"<{name}>",
+    link=lambda name: f"<{name}>",
     extensions=tuple(read_config(ROOT)["parse"]["myst_enable_extensions"]),
     numbers={"slope": 1.2345, "share": 0.5, "holds": True},
 )

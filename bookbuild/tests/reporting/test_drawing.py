@@ -1,12 +1,9 @@
-"""Figures fitted to a page and to a phone."""
-
-from itertools import combinations
+"""Figures fitted to a page and to a phone; tests/site looks at the texts of all of them."""
 
 import pytest
 from matplotlib import pyplot as plt
-from matplotlib.text import Text
 
-from bookbuild.reporting.drawing import NARROW, SMALLEST, fit, stack
+from bookbuild.reporting.drawing import NARROW, fit, stack
 
 
 @pytest.fixture(autouse=True)
@@ -36,22 +33,6 @@ def rows_of(axes):
     return [ax.get_subplotspec().rowspan.start for ax in axes]
 
 
-def overlaps(figure):
-    figure.draw_without_rendering()
-    texts = [text for text in figure.findobj(Text) if text.get_visible() and text.get_text()]
-    return sum(a.overlaps(b) for a, b in combinations([t.get_window_extent() for t in texts], 2))
-
-
-def test_no_text_is_small():
-    figure, axes = grid()
-    axes[0, 0].text(0.5, 0.2, "tiny", fontsize=4)
-    axes[0, 1].tick_params(labelsize=5)
-    for fitted in (fit, stack):
-        fitted(figure)
-        figure.draw_without_rendering()
-        assert min(text.get_fontsize() for text in figure.findobj(Text)) >= SMALLEST
-
-
 def test_on_a_phone_panels_lie_below_one_another_with_the_labels_they_shared():
     figure, axes = grid(sharex=True, sharey=True)
     fit(figure)
@@ -75,17 +56,6 @@ def test_titles_of_columns_keep_their_panels_together():
     axes[1, 0].set_title("a row of its own")
     stack(figure)
     assert rows_of(axes.flat) == [0, 1, 2, 3]
-
-
-def test_labels_at_one_place_move_apart():
-    figure, ax = plt.subplots(figsize=(6, 3), layout="constrained")
-    for name in ("one", "two", "three"):
-        ax.annotate(name, (0.5, 0.5), xytext=(4, 0), textcoords="offset points")
-    ax.text(0.5, 0.5, "four")
-    assert overlaps(figure) > 0
-    for fitted in (fit, stack):
-        fitted(figure)
-        assert overlaps(figure) == 0
 
 
 def test_a_label_that_a_curve_crosses_gets_a_ground_and_no_other_does():

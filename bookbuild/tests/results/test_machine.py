@@ -1,5 +1,6 @@
 """Keys and settings of results that a GPU makes, on a machine that has none."""
 
+import json
 import os
 import subprocess
 import sys
@@ -66,11 +67,10 @@ def test_a_gpu_has_as_many_chapters_as_cores_and_memory_allow(cores, memory, job
 
 
 def test_a_process_that_used_no_gpu_tells_nothing_of_one(tmp_path: Path) -> None:
-    order = (
-        f"from bookbuild.results.machine import tell_usage; tell_usage({str(tmp_path / 'told')!r})"
-    )
+    file = tmp_path / "told"
+    order = f"from bookbuild.results.machine import tell_usage; tell_usage({str(file)!r})"
     subprocess.run([sys.executable, "-c", order + "; import torch"], check=True)
-    assert not (tmp_path / "told").exists()
+    assert {*json.loads(file.read_text(encoding="utf-8"))} == {"versions", "memory"}
 
 
 @pytest.mark.parametrize(

@@ -60,24 +60,17 @@ def test_a_fault_is_found(tmp_path: Path, old: str, new: str, fault: str) -> Non
     assert fault in faults[0]
 
 
-ERROR = new_output("error", ename="E", evalue="v", traceback=[])
 PRIVATE = new_output("stream", text="see /srv/book/src/x.py")
 
 
 @pytest.mark.parametrize(
-    ("count", "outputs", "faults"),
-    [
-        (2, [], []),
-        (None, [], ["code cell 2 was not executed."]),
-        (2, [ERROR], ["code cell 2 ended in an error."]),
-        (2, [PRIVATE], ["an output of code cell 2 names the local folder /srv/book/."]),
-    ],
+    ("outputs", "faults"),
+    [([], []), ([PRIVATE], ["an output of code cell 2 names the local folder /srv/book/."])],
 )
 def test_faults_of_a_notebook_are_found(
-    tmp_path: Path, count: int | None, outputs: list[NotebookNode], faults: list[str]
+    tmp_path: Path, outputs: list[NotebookNode], faults: list[str]
 ) -> None:
-    cells = [new_code_cell("1", execution_count=1)]
-    cells.append(new_code_cell("2", execution_count=count, outputs=outputs))
+    cells = [new_code_cell("1"), new_code_cell("2", outputs=outputs)]
     nbformat.write(new_notebook(cells=cells), tmp_path / "page.ipynb")
     found = list(check_notebooks(tmp_path, [Path("/srv/book")]))
     assert found == [f"page: {fault}" for fault in faults]

@@ -1,11 +1,9 @@
-"""What pages include or link to: the list of data, the coverage map, formulas as text, a card."""
+"""What pages include or link to: the coverage map, and formulas as text."""
 
 import pytest
 from nbformat.v4 import new_notebook
 
 from bookbuild.ledger.claims import Claim, Finding
-from bookbuild.ledger.templates import render
-from bookbuild.results.executed import Entry
 from bookbuild.site.pieces import Piece, coverage_map, readable
 from bookbuild.source.chapters import Chapter
 
@@ -16,15 +14,6 @@ CHAPTERS = [
 FINDINGS = [
     Finding(Claim("a-slope", "§1", "A.", "paper", "paper/01_line", "slope"), None, "partly")
 ]
-
-
-def test_the_catalogue_lists_every_figure() -> None:
-    entries = {"paper/01_line": Entry({"figures/a.json": b"{}"}, {})}
-    text = render("data_catalogue.html", chapters=CHAPTERS[:1], entries=entries)
-    for kind in ("json", "svg"):
-        assert text.count(f'href="../figures/paper/01_line/a.{kind}"') == 1
-    assert "&lt;01_line&gt;" in text
-    assert 'href="../data/ledger.json"' in text
 
 
 @pytest.mark.parametrize(

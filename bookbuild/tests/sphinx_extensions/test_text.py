@@ -1,13 +1,11 @@
-"""Proofs and zeros are folded, symbols of the glossary are marked, and a search finds names."""
+"""Proofs and zeros are folded, and symbols of the glossary are marked."""
 
-from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from docutils import nodes
 from docutils.utils import new_document
-from sphinx import addnodes
 from sphinx_proof.nodes import proof_node
 
 from bookbuild.sphinx_extensions.text import (
@@ -15,11 +13,8 @@ from bookbuild.sphinx_extensions.text import (
     HEAD,
     fold,
     folded,
-    index_names,
-    link_entries,
     mark_symbols,
 )
-from tools.this_book import ROOT
 
 SYMBOLS = r"""| symbol | meaning |
 |---|---|
@@ -93,35 +88,3 @@ def test_only_whole_formulas_are_marked(
     mark_symbols(SimpleNamespace(srcdir=tmp_path), document, page)
     (formula,) = document.findall(nodes.math)
     assert formula["classes"] == classes
-
-
-def test_a_search_finds_figures_theorems_and_symbols_by_their_names() -> None:
-    document, section = new_document("page"), nodes.section(ids=["task"])
-    section += [nodes.figure(ids=["figure-4"]), nodes.figure(ids=["figure-beyond"])]
-    formulas = nodes.math("", r"\alpha=\alpha_3"), nodes.math("", "N")
-    section += [nodes.admonition(ids=["theorem-2"]), table(formulas)]
-    document += section
-    index_names(None, document, GLOSSARY)
-    (index,) = document.findall(addnodes.index)
-    found = {(name, anchor) for _, name, anchor, _, _ in index["entries"]}
-    figure = {(name, "figure-4") for name in ("figure 4", "fig. 4", "fig 4")}
-    symbols = {(name, "task") for name in ("α", "alpha", "α3", "alpha3")}
-    assert found == figure | symbols | {("theorem 2", "theorem-2")}
-
-
-def test_code_that_names_an_entry_leads_to_it_outside_of_links_and_titles() -> None:
-    entry = SimpleNamespace(docname="book/reference", node_id="emergence.theory.signal")
-    objects = {"emergence.theory.signal": entry, "emergence.theory": entry}
-    app = SimpleNamespace(
-        env=SimpleNamespace(domaindata={"py": {"objects": objects}}),
-        srcdir=ROOT,
-        builder=SimpleNamespace(get_relative_uri=lambda page, target: "reference.html"),
-    )
-    document, code = new_document("page"), partial(nodes.literal, "")
-    document += [nodes.title("", "", code("theory.signal")), code("theory.signal")]
-    document += [code("emergence.theory.signal"), code("theory"), code("theory.other")]
-    strong = nodes.strong("", "", code("theory.signal"))
-    document += nodes.paragraph("", "", nodes.reference("", "", strong, refuri="elsewhere"))
-    link_entries(app, document, "book/glossary")
-    found = [link["refuri"] for link in document.findall(nodes.reference)]
-    assert found == ["reference.html#emergence.theory.signal"] * 2 + ["elsewhere"]

@@ -12,8 +12,8 @@ from rich.table import Table
 from bookbuild.errors import BookError
 from bookbuild.execution.display import Display
 from bookbuild.execution.runs import run_stored
-from bookbuild.notebooks.publish import committed, write_beside, write_branch
-from bookbuild.pipeline import renew_book, run_chapters
+from bookbuild.notebooks.publish import committed, write_branch
+from bookbuild.pipeline import build_book, run_chapters
 from bookbuild.published.scratch import recompute, reproduce_from_scratch
 from bookbuild.results.executed import NOTEBOOK_FILE
 from bookbuild.results.snapshot import COMPILED
@@ -49,19 +49,19 @@ def build(start: str | None, **options: Any) -> None:
     """Execute what is missing, judge the ledger, and build and check the site if needed."""
     settings, display = settings_of(**options), Display(tell)
     if start is not None:
-        told, settings = reproduce_from_scratch(settings, display, tell)
+        result, settings = reproduce_from_scratch(settings, display, tell)
     else:
-        told = renew_book(settings, display, tell)
-    head, *rows = told.verdicts
+        result = build_book(settings, display, tell)
+    head, *rows = result.verdicts
     table = Table(*head)
     for row in rows:
         table.add_row(*row)
     console.print(table)
-    for line in told.amiss:
+    for line in result.amiss:
         tell(line)
     tell(
-        f"{told.executed} chapters executed in {told.seconds_executed:.0f} s, "
-        f"{told.cached} from the store ({told.seconds_cached:.0f} s saved)"
+        f"{result.executed} chapters executed in {result.seconds_executed:.0f} s, "
+        f"{result.cached} from the store ({result.seconds_cached:.0f} s saved)"
     )
     tell(f"profile {settings.profile} · device {settings.device} · seed {settings.seed}")
     tell(f"site: {(settings.site / 'index.html').relative_to(Path.cwd())}")
@@ -110,15 +110,6 @@ def notebooks(out: Path, **options: Any) -> None:
     found, made = run_chapters(chapters, settings, Display(tell), tell)
     write_branch(out, chapters, found | made, settings)
     tell(f"notebooks: {out} ({len(chapters)} chapters, {len(made)} executed now)")
-
-
-@commands.command()
-@click.option("--published", help="the commit of the published branch whose outputs are used")
-def convert(published: str | None) -> None:
-    """Write a notebook beside each chapter, as postBuild does on Binder."""
-    root = Path.cwd()
-    found = write_beside(read_chapters(root, read_toc(root)), published, root)
-    tell(f"{len(found)} notebooks, {sum(found.values())} of them with stored outputs")
 
 
 @commands.command()

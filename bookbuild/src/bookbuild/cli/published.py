@@ -10,7 +10,7 @@ from rich.filesize import decimal as readable_size
 
 from bookbuild.errors import BookError, raise_if_any
 from bookbuild.execution.display import Display
-from bookbuild.pipeline import renew_book
+from bookbuild.pipeline import build_book
 from bookbuild.published.fetch import borrowing
 from bookbuild.published.pages import differences
 from bookbuild.published.verify import verify_archive
@@ -98,6 +98,6 @@ def verify(
         settings = borrowing(
             replace(settings, profile=published.profile, seed=published.seed), path
         )
-        renew_book(settings, Display(tell), tell)
+        build_book(settings, Display(tell), tell)
         raise_if_any(differences(Path(site), settings.site))
         tell(f"{site} has the pages, numbers and figures of the site that was built here")

@@ -1,13 +1,11 @@
-"""Execution of chapters in parallel, each in its own process, with their results kept."""
+"""Execution of chapters in parallel, each in its own kernel, with their results kept."""
 
 import json
 import os
 import shutil
-import sys
-import tempfile
 import time
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -26,18 +24,15 @@ from bookbuild.settings import Settings
 from bookbuild.source.book import read_book
 from bookbuild.source.chapters import BOOK, Chapter
 
+from . import kernel
 from .display import Display
 from .fork_server import ForkServer
-from .worker import END_FILE, ENTRY, GPU_FILE, INPUT_FILE, KERNEL, LOG_FILE, ORDER_FILE
 
-COMMAND = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
-SPEC = {"argv": COMMAND, "display_name": "Python 3", "language": "python"}
-TELL_VERSIONS = """import json, bookbuild.reporting.provenance as told, pathlib
-pathlib.Path({!r}).write_text(json.dumps(told.versions())); del json, pathlib, told
-"""
-LONGEST = 78  # bytes of a folder for sockets, whose paths may have 103 on macOS
-TELL_USAGE = "from bookbuild.results.machine import tell_usage; tell_usage({!r}); del tell_usage\n"
-VERSIONS_FILE = "versions.json"
+DIE_ALONG = "from bookbuild.processes import die_with_parent as die; die({}); del die\n"
+TELL_USAGE = "from bookbuild.results.machine import tell_usage as tell; tell({!r}); del tell\n"
+ENTRY = "entry"  # the folder of what becomes the chapter's entry
+LOG_FILE = "log.txt"
+USAGE_FILE = "usage.json"
 ASKED_FILE = "asked.txt"
 PROGRESS_FILE = "progress.jsonl"
 SECONDS_BETWEEN_LOOKS = 0.1
@@ -61,15 +56,22 @@ def execute_chapters(
     failures: list[str] = []
     with ThreadPoolExecutor(settings.jobs) as pool:
         futures = {
-            pool.submit(_execute, chapter, key, chapter.placed(settings), servers, display): chapter
+            pool.submit(
+                _execute, chapter, key, chapter.placed(settings), servers, display
+            ): chapter.name
             for chapter, key in longest
         }
+        running = {*futures}
         try:
-            for future in as_completed(futures):
-                try:
-                    entries[futures[future].name] = future.result()
-                except BookError as error:
-                    failures += error.problems
+            while running:
+                ended, running = wait(running, SECONDS_BETWEEN_LOOKS, FIRST_COMPLETED)
+                for name in map(futures.__getitem__, running):
+                    display.progress(name, _read(_folder(name, settings) / PROGRESS_FILE))
+                for future in ended:
+                    try:
+                        entries[futures[future]] = future.result()
+                    except BookError as error:
+                        failures += error.problems
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
             for server in servers.values():
@@ -85,60 +87,40 @@ def _execute(
     display: Display,
 ) -> executed.Entry:
     """Execute a chapter and keep its outputs; raise BookError with a sentence where that fails."""
-    folder = settings.running / f"{os.getpid()}-{chapter.name.replace('/', '-')}"
-    server, entry = servers[settings.threads_each], None
+    folder, server = _folder(chapter.name, settings), servers[settings.threads_each]
+    entry, started = None, time.monotonic()
     try:
-        _order(chapter, folder, settings)
-        server.fork(folder)
+        _prepare(folder, server.pid)
     except OSError as error:
         raise BookError(f"Chapter {chapter.name} cannot be started: {reason(error)}.") from error
-    started = time.monotonic()
     display.start(chapter.name)
     try:
-        while (code := server.code(folder)) is None:
-            display.progress(chapter.name, _read(folder / PROGRESS_FILE))
-            time.sleep(SECONDS_BETWEEN_LOOKS)
-        used = {"seconds": round(time.monotonic() - started, 1)}
-        end = _read(folder / END_FILE) or {"cause": f"its process ended with code {code}"}
+        files = (folder / ENTRY / executed.NOTEBOOK_FILE, folder / LOG_FILE)
+        given = _environment(chapter, folder, settings)
+        failure = kernel.execute(chapter.notebook, *files, server, given, settings)
+        seconds = round(time.monotonic() - started, 1)
         shutil.rmtree(settings.failed / chapter.name, ignore_errors=True)
-        if "cause" in end:
-            raise BookError(_failure(chapter, folder, settings, end))
-        entry = _stored(chapter, key, folder, settings, used | end)
+        if failure:
+            raise BookError(_failure(chapter, files, settings, failure))
+        entry = _stored(chapter, key, folder, settings, seconds)
         return entry
     finally:
         display.done(chapter.name, time.monotonic() - started, failed=entry is None)
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _order(chapter: Chapter, folder: Path, settings: Settings) -> None:
-    """Write a chapter's notebook and its order, and what its kernel executes when it starts."""
+def _folder(name: str, settings: Settings) -> Path:
+    """Return the folder in which this build executes a chapter."""
+    return settings.running / f"{os.getpid()}-{name.replace('/', '-')}"
+
+
+def _prepare(folder: Path, server: int) -> None:
+    """Make the folder of a chapter, with what its kernel executes when it starts."""
     shutil.rmtree(folder, ignore_errors=True)
     (folder / ENTRY).mkdir(parents=True)
-    nbformat.write(chapter.notebook, folder / INPUT_FILE)
-    order = {
-        "parameters": settings.parameters,
-        "sockets": _folder_of_sockets(),
-        "folder": str(sources(settings).parent),
-        "timeout": settings.timeout,
-        "environment": _environment(chapter, folder, settings),
-    }
-    startup, kernel = "ipython/profile_default/startup", f"jupyter/kernels/{KERNEL}"
-    for name, text in {
-        ORDER_FILE: json.dumps(order),
-        f"{startup}/cache.py": cache.STARTUP,
-        f"{startup}/versions.py": TELL_VERSIONS.format(str(folder / VERSIONS_FILE)),
-        f"{startup}/usage.py": TELL_USAGE.format(str(folder / GPU_FILE)),
-        f"{kernel}/kernel.json": json.dumps(SPEC),
-    }.items():
-        write_whole(folder / name, text.encode())
-
-
-def _folder_of_sockets() -> str:
-    """Return a folder whose path leaves room for names of sockets; BookError if there is none."""
-    for folder in (tempfile.gettempdir(), "/tmp", "/var/tmp"):
-        if len(os.fsencode(folder)) <= LONGEST and os.access(folder, os.W_OK | os.X_OK):
-            return folder
-    raise BookError(f"TMPDIR must name a folder of at most {LONGEST} characters, for sockets.")
+    along, usage = DIE_ALONG.format(server), TELL_USAGE.format(str(folder / USAGE_FILE))
+    startup = f"{along}{cache.STARTUP}{usage}"
+    write_whole(folder / "ipython/profile_default/startup/startup.py", startup.encode())
 
 
 def _environment(chapter: Chapter, folder: Path, settings: Settings) -> dict[str, str]:
@@ -148,7 +130,6 @@ def _environment(chapter: Chapter, folder: Path, settings: Settings) -> dict[str
     up = "../" * len(Path(BOOK, chapter.name).parent.parts)
     return {
         "IPYTHONDIR": str(folder / "ipython"),
-        "JUPYTER_PATH": str(folder / "jupyter"),  # before a user's kernels
         notebook.OUTPUT: str(folder / ENTRY),
         notebook.SALT: read_book(settings.root).package,
         notebook.FIGURES_URL: f"{up}{notebook.FIGURES_FOLDER}/{chapter.name}",
@@ -167,23 +148,25 @@ def _read(path: Path) -> dict[str, Any]:
         return {}
 
 
-def _failure(chapter: Chapter, folder: Path, settings: Settings, end: Mapping[str, Any]) -> str:
+def _failure(
+    chapter: Chapter, files: Sequence[Path], settings: Settings, failure: Mapping[str, Any]
+) -> str:
     """Return a sentence about a chapter that failed, once its remains are kept."""
     kept = settings.failed / chapter.name
     kept.mkdir(parents=True)
-    for path in (folder / ENTRY / executed.NOTEBOOK_FILE, folder / LOG_FILE):
-        if path.is_file():
-            shutil.move(path, kept / path.name)
-    cell = f", cell {end['cell']} ({end['line']})" if "cell" in end else ""
+    for path in filter(Path.is_file, files):
+        shutil.move(path, kept / path.name)
+    cell = f", cell {failure['cell']} ({failure['line']})" if "cell" in failure else ""
     where = kept.relative_to(settings.root)
-    return f"Chapter {chapter.name}{cell} failed: {end['cause']}; see {where}."
+    return f"Chapter {chapter.name}{cell} failed: {failure['cause']}; see {where}."
 
 
 def _stored(
-    chapter: Chapter, key: str, folder: Path, settings: Settings, used: Mapping[str, float]
+    chapter: Chapter, key: str, folder: Path, settings: Settings, seconds: float
 ) -> executed.Entry:
     """Keep a chapter's outputs with their origin; raise BookError where that fails."""
-    versions = _read(folder / VERSIONS_FILE)
+    used = _read(folder / USAGE_FILE)
+    versions = used.pop("versions", None)
     if versions != provenance.versions():
         raise BookError(f"Chapter {chapter.name} was executed by other versions: {versions}.")
     path = folder / ENTRY / executed.NOTEBOOK_FILE
@@ -200,6 +183,7 @@ def _stored(
         **({"gpu": gpu()} if settings.device == "cuda" else {}),
         "threads": settings.threads_each,
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "seconds": seconds,
         **used,
         "asked": _asked(folder / ASKED_FILE),
     }

@@ -1,32 +1,33 @@
-"""Fork server: a process that loads slow libraries once and forks the workers of chapters.
+"""Fork server: a process that loads slow libraries once and forks the kernels of chapters.
 
-Usage: python -m bookbuild.execution.fork_server LIBRARY ...; it reads lines, each a folder with an
-order.
+Usage: python -m bookbuild.execution.fork_server LIBRARY ...; it reads lines, each with the
+arguments of `_become_a_kernel`, and answers with the number of the new process.
 """
 
+import atexit
 import gc
 import importlib
+import json
 import os
-import select
+import signal
 import subprocess
 import sys
-from collections.abc import Collection
+import threading
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 
 import psutil
+from ipykernel import kernelapp
 
-from bookbuild.processes import sources_first
+from bookbuild.processes import kill, sources_first
 from bookbuild.results.snapshot import sources
 from bookbuild.settings import Settings
 
-from . import worker
-
+BOOK = Settings.__module__.partition(".")[0]  # this module is called __main__ in the server
 COMMAND = [sys.executable, "-m", __name__]
-CODE_FILE = "code"
 INLINE = "module://matplotlib_inline.backend_inline"
-SECONDS_BETWEEN_LOOKS = 0.02
 # Loading one of these takes a third of a second or more, and changes nothing.
 SLOW = (
     "matplotlib.pyplot", "scipy.integrate", "scipy.optimize", "scipy.stats", "sympy", "torch",
@@ -35,46 +36,44 @@ FORKS = sys.platform == "linux"  # elsewhere libraries do not survive it
 
 
 class ForkServer:
-    """The build's side of the server: it requests workers and reads how they ended."""
+    """The build's side of the server, whose kernels all have as many threads."""
 
     def __init__(self, packages: Collection[str], settings: Settings) -> None:
-        """Start the server; what is slow of some packages is loaded before the first worker.
-
-        All chapters that it executes have as many threads as the settings say.
-        """
+        """Start the server; what is slow of some packages is loaded before the first kernel."""
+        self.environment = _environment(settings)
         slow = [name for name in SLOW if name.partition(".")[0] in packages]
-        environment = _environment(settings)
+        self._lock = threading.Lock()
         self._process = subprocess.Popen(
             [*COMMAND, *slow],
             stdin=subprocess.PIPE,
-            bufsize=0,
-            stdout=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env=environment,
-            cwd=environment["MPLCONFIGDIR"],  # no file of a user is here
+            text=True,
+            env=self.environment,
+            cwd=self.environment["MPLCONFIGDIR"],  # no file of a user is here
             # Ctrl-C reaches the build alone, which then kills its processes in order.
             start_new_session=True,
         )
+        self.pid = self._process.pid
 
-    def fork(self, folder: Path) -> None:
-        """Fork a worker for the order in a folder; raise OSError where the server has ended."""
+    def fork(
+        self, arguments: Sequence[str], environment: Mapping[str, str], folder: str, log: str
+    ) -> int:
+        """Fork a kernel and return its number; raise BrokenPipeError where the server has ended."""
+        order = json.dumps([arguments, environment, folder, log])
         assert self._process.stdin
-        self._process.stdin.write(os.fsencode(folder) + b"\n")
-
-    def code(self, folder: Path) -> int | None:
-        """Return the code with which the worker of a folder ended, or None while it runs."""
-        try:
-            return int((folder / CODE_FILE).read_text(encoding="utf-8"))
-        except (OSError, ValueError):  # the worker runs, or the server has ended
-            return self._process.poll()
+        assert self._process.stdout
+        with self._lock:
+            print(order, file=self._process.stdin, flush=True)
+            number = self._process.stdout.readline()
+        if not number:
+            raise BrokenPipeError("the fork server has ended")
+        return int(number)
 
     def kill(self) -> None:
-        """Kill the server, the workers, their kernels, and whatever those started."""
+        """Kill the server, the kernels, and whatever those started."""
         with suppress(psutil.NoSuchProcess):
-            root = psutil.Process(self._process.pid)
-            for process in [root, *root.children(recursive=True)]:
-                with suppress(psutil.NoSuchProcess):
-                    process.kill()
+            kill(psutil.Process(self.pid))
         self._process.communicate()
 
 
@@ -90,6 +89,7 @@ def _environment(settings: Settings) -> dict[str, str]:
         "PYTHONHASHSEED": "0",
         "OMP_NUM_THREADS": str(settings.threads_each),
         "MPLBACKEND": INLINE,  # as in every notebook; here it is read before there is one
+        "JPY_PARENT_PID": "1",  # what watches its parent for a kernel would leave its children
         # glibc hands freed arrays back to the kernel; asking again for each training step's costs
         # up to a third of the step in page faults, and small pages up to a fifth
         "MALLOC_TRIM_THRESHOLD_": str(2**33),
@@ -99,41 +99,46 @@ def _environment(settings: Settings) -> dict[str, str]:
 
 
 def main(libraries: Collection[str]) -> int:
-    """Fork workers until the input ends, which it does with the build, however that ends."""
+    """Fork kernels until the input ends, which it does with the build, however that ends."""
     for name in libraries if FORKS else ():
         with suppress(ImportError):  # the chapter that needs it names the error
             importlib.import_module(name)
     gc.freeze()  # so that no collection copies pages that are shared
-    folders: dict[int, str] = {}
-    unread = b""
-    while True:
-        if select.select([sys.stdin], [], [], SECONDS_BETWEEN_LOOKS)[0]:
-            read = os.read(sys.stdin.fileno(), 2**16)
-            if not read:
-                return 0
-            *lines, unread = (unread + read).split(b"\n")
-            for folder in map(os.fsdecode, lines):
-                folders[_fork(folder)] = folder
-        while folders:  # tell which of them have ended
-            number, status = os.waitpid(-1, os.WNOHANG)
-            if not number:
-                break
-            with suppress(OSError):  # the build has gone, and its folders
-                code = os.waitstatus_to_exitcode(status)
-                Path(folders.pop(number), CODE_FILE).write_text(str(code), encoding="utf-8")
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the system forgets what has ended
+    for line in sys.stdin:
+        number = os.fork()
+        if not number:
+            _become_a_kernel(*json.loads(line))
+        print(number, flush=True)
+    return 0
 
 
-def _fork(folder: str) -> int:
-    """Fork a worker for the order in a folder; return the number of its process."""
-    number = os.fork()
-    if number:
-        return number
-    if FORKS:
-        code = worker.main(folder, forks=True)
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(code)  # nothing is left to clean up, and unloading modules takes time
-    os.execv(sys.executable, [sys.executable, "-m", worker.__name__, folder])
+def _become_a_kernel(
+    arguments: Sequence[str], environment: Mapping[str, str], folder: str, log: str
+) -> None:
+    """Run a kernel until this process ends, with everything that the server has loaded."""
+    os.setsid()  # Jupyter signals a kernel and what it started as one group
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    with Path(os.devnull).open("rb") as nothing, Path(log).open("ab") as file:
+        for number, target in enumerate((nothing, file, file)):
+            os.dup2(target.fileno(), number)
+    os.chdir(folder)
+    if not FORKS:
+        os.execve(
+            sys.executable, [sys.executable, "-m", "ipykernel_launcher", *arguments], environment
+        )
+    sys.argv = [BOOK, *arguments]
+    os.environ.clear()
+    os.environ.update(environment)
+    if not sys.flags.safe_path:
+        del sys.path[0]  # where the server was started; Jupyter puts the kernel's folder there
+    for name in [name for name in sys.modules if name.partition(".")[0] == BOOK]:
+        del sys.modules[name]  # loaded again, so that its clocks start with the kernel
+    try:
+        kernelapp.launch_new_instance()
+    finally:  # nothing is left to clean up, and unloading modules takes time
+        atexit._run_exitfuncs()
+        os._exit(0)
 
 
 if __name__ == "__main__":

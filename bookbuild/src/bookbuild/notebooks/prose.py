@@ -38,10 +38,10 @@ ON_THE_PAGE = ("include", "figure", "image", "bibliography", "concluded")
 class Prose:
     """What prose refers to (pages and numbers by name), and the extensions of MyST in it.
 
-    `link` returns the address of a page, by its name, as seen from a folder of the book.
+    `link` returns the address of a page, by its name.
     """
 
-    link: Callable[[str, str], str]
+    link: Callable[[str], str]
     extensions: tuple[str, ...]
     numbers: Mapping[str, float | bool] = field(default_factory=dict)
 
@@ -109,7 +109,7 @@ class Prose:
             page = PAGE.fullmatch(unquote(address))
             target = match["address"]
             if page:
-                target = self.link(posixpath.normpath(posixpath.join(folder, page[1])), folder)
+                target = self.link(posixpath.normpath(posixpath.join(folder, page[1])))
             return f"[{label}]({target}{match['title'] or ''})"
 
         return INLINE.sub(show, text)

@@ -1,14 +1,12 @@
-"""Notebooks of readers: on the published branch, which Colab opens, or beside the chapters."""
+"""Notebooks of readers, on the published branch: Colab opens them there, and Binder takes them."""
 
 import ast
 import copy
 import html
 import re
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from posixpath import dirname, relpath
 
 import nbformat
 from nbformat import NotebookNode
@@ -43,6 +41,11 @@ if "COLAB_RELEASE_TAG" in os.environ:
     subprocess.run([*install, {requirements}], check=True)
     os.chdir(book)
     subprocess.run([*install, "--no-deps", {folders}], check=True)"""
+NOTE = """\
+> Made from [the chapter's source]({source}); edits belong there. The outputs stored here were \
+made by the {profile} profile on {device}, seed {seed}, commit {commit}, on {date:.10}, and so \
+were the numbers in the text. Running the cells uses the smoke profile, tiny sizes in seconds; \
+set `profile = "paper"` for the sizes of the paper."""
 README = """\
 # Executed notebooks
 
@@ -79,14 +82,24 @@ def write_branch(
     )
     known = {chapter.name: chapter for chapter in chapters}
 
-    def link(name: str, folder: str) -> str:
+    def link(name: str) -> str:
         return addresses.colab(name) if name in known else addresses.source(name)
 
-    prose = _prose(root, link)
+    extensions = tuple(read_config(root)["parse"]["myst_enable_extensions"])
     for name, chapter in known.items():
-        entry, source = entries[name], addresses.source(name, commit)
-        notebook = reader_notebook(chapter, entry, opening=opening, prose=prose, source=source)
-        _write(out, name, notebook)
+        entry, path = entries[name], out / BOOK / f"{name}.ipynb"
+        note = NOTE.format(source=addresses.source(name, commit), **entry.origin)
+        code = (cell for cell in entry.notebook.cells if cell.cell_type == "code")
+        executed = [cell for cell in code if INJECTED not in tags(cell)]
+        prose = Prose(link, extensions, dict(_numbers(executed)))
+        cells = [
+            new_markdown_cell(note, id="note"),
+            new_code_cell(opening, id=OPENING, metadata={"tags": [OPENING]}),
+            *_cells(chapter, executed, prose),
+        ]
+        kernel = {"kernelspec": chapter.notebook.metadata["kernelspec"]}
+        path.parent.mkdir(parents=True, exist_ok=True)
+        nbformat.write(new_notebook(cells=cells, metadata=kernel), path)
     rows = (
         f"- [{chapter.title}]({BOOK}/{name}.ipynb) · [Colab]({addresses.colab(name)})"
         for name, chapter in known.items()
@@ -95,40 +108,6 @@ def write_branch(
     readme = README.format(commit=commit, rows="\n".join(rows), **given)
     (out / "README.md").write_text(readme, encoding="utf-8")
     shutil.copy(root / "LICENSE", out)
-
-
-def write_beside(chapters: Iterable[Chapter], published: str | None, root: Path) -> dict[str, bool]:
-    """Write a notebook beside each chapter; return for each whether it has stored outputs.
-
-    It is the one of the published branch, at a commit of the local repository, wherever the code of
-    the chapter is still the one that made its outputs.
-    """
-    addresses = Addresses.find(root)
-    known = {chapter.name: chapter for chapter in chapters}
-
-    def source(name: str, folder: str) -> str:
-        return addresses.source(name) if addresses else f"{relpath(name, folder or '.')}.md"
-
-    def link(name: str, folder: str) -> str:
-        return f"{relpath(name, folder or '.')}.ipynb" if name in known else source(name, folder)
-
-    prose = _prose(root, link)
-    found: dict[str, bool] = {}
-    for name, chapter in known.items():
-        notebook = _published(published, chapter, root) if published else None
-        found[name] = notebook is not None
-        if notebook is None:
-            written = source(name, dirname(name))
-            notebook = reader_notebook(chapter, None, opening="", prose=prose, source=written)
-        _write(root, name, notebook)
-    return found
-
-
-def _published(commit: str, chapter: Chapter, root: Path) -> NotebookNode | None:
-    """Return the notebook of the published branch that has a chapter's code, or None."""
-    done = ran(["git", "show", f"{commit}:{BOOK}/{chapter.name}.ipynb"], cwd=root)
-    notebook = None if done.returncode else nbformat.reads(done.stdout, as_version=4)
-    return notebook if notebook and is_of(notebook, chapter) else None
 
 
 def committed(root: Path) -> str:
@@ -144,66 +123,25 @@ def committed(root: Path) -> str:
     return head
 
 
-def _prose(root: Path, link: Callable[[str, str], str]) -> Prose:
-    """Return the prose of a book, with the extensions that its pages use."""
-    return Prose(link, tuple(read_config(root)["parse"]["myst_enable_extensions"]))
-
-
-def _write(out: Path, name: str, notebook: NotebookNode) -> None:
-    """Write the notebook of a chapter below a folder."""
-    path = out / BOOK / f"{name}.ipynb"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    nbformat.write(notebook, path)
-
-
-def reader_notebook(
-    chapter: Chapter, entry: Entry | None, *, opening: str, prose: Prose, source: str
-) -> NotebookNode:
-    """Return a notebook with plain prose, and with the outputs of an entry and their numbers.
-
-    `opening` is the code of its first cell, if any; `source` is the address of the chapter's text.
-    """
-    executed = chapter_code(entry.notebook) if entry else []
-    prose = replace(prose, numbers=dict(_numbers(executed)))
-    cells = [new_markdown_cell(_note(source, entry), id="note")]
-    if opening:
-        cells.append(new_code_cell(opening, id=OPENING, metadata={"tags": [OPENING]}))
-    outputs = iter(executed)
-    folder = chapter.name.rpartition("/")[0]
+def _cells(
+    chapter: Chapter, executed: Iterable[NotebookNode], prose: Prose
+) -> Iterator[NotebookNode]:
+    """Yield the cells of a chapter with plain prose, and with the outputs of executed ones."""
+    outputs, folder = iter(executed), chapter.name.rpartition("/")[0]
     for cell in chapter.notebook.cells:
         if cell.cell_type == "code":
-            cells.append(_code(cell, next(outputs, None)))
+            yield _code(cell, next(outputs))
         else:
-            cells.append(new_markdown_cell(prose.plain(cell.source, folder), id=cell.id))
-    return new_notebook(
-        cells=cells, metadata={"kernelspec": chapter.notebook.metadata["kernelspec"]}
-    )
+            yield new_markdown_cell(prose.plain(cell.source, folder), id=cell.id)
 
 
-def chapter_code(notebook: NotebookNode) -> list[NotebookNode]:
-    """Return the code cells that come from the chapter."""
-    added = {INJECTED, OPENING}
-    code = (cell for cell in notebook.cells if cell.cell_type == "code")
-    return [cell for cell in code if not added & set(tags(cell))]
-
-
-def is_of(notebook: NotebookNode, chapter: Chapter) -> bool:
-    """Return whether a notebook has the code of a chapter, its parameters aside."""
-    return _sources(chapter_code(notebook)) == _sources(chapter.code)
-
-
-def _sources(cells: Sequence[NotebookNode]) -> list[str]:
-    return ["" if "parameters" in tags(cell) else cell.source for cell in cells]
-
-
-def _code(cell: NotebookNode, executed: NotebookNode | None) -> NotebookNode:
+def _code(cell: NotebookNode, executed: NotebookNode) -> NotebookNode:
     """Return a code cell for a reader."""
     names = tags(cell)
     shown = new_code_cell(cell.source, id=cell.id, metadata={"tags": names} if names else {})
-    if executed is not None:
-        alt = cell.metadata.get("mystnb", {}).get("image", {}).get("alt", "")
-        shown.execution_count = executed.execution_count
-        shown.outputs = [_output(item, alt) for item in executed.outputs if not glued_name(item)]
+    alt = cell.metadata.get("mystnb", {}).get("image", {}).get("alt", "")
+    shown.execution_count = executed.execution_count
+    shown.outputs = [_output(item, alt) for item in executed.outputs if not glued_name(item)]
     return shown
 
 
@@ -228,20 +166,3 @@ def _numbers(cells: Sequence[NotebookNode]) -> Iterator[tuple[str, float | bool]
             # infinity has no literal in Python
             is_infinite = text.lstrip("-") in ("inf", "nan")
             yield name, float(text) if is_infinite else ast.literal_eval(text)
-
-
-def _note(source: str, entry: Entry | None) -> str:
-    """Return the first cell: where this comes from, what made the outputs, what a run does."""
-    stored = "No outputs are stored here."
-    if entry:
-        origin = entry.origin
-        stored = (
-            f"The outputs stored here were made by the {origin['profile']} profile on "
-            f"{origin['device']}, seed {origin['seed']}, commit {origin['commit']}, on "
-            f"{str(origin['date'])[:10]}, and so were the numbers in the text."
-        )
-    return (
-        f"> Made from [the chapter's source]({source}); edits belong there. {stored} Running the "
-        'cells uses the smoke profile, tiny sizes in seconds; set `profile = "paper"` for the '
-        "sizes of the paper."
-    )

@@ -18,7 +18,7 @@ from bookbuild.errors import BookError, raise_if_any
 from bookbuild.execution.display import Display
 from bookbuild.execution.runs import File, run_stored
 from bookbuild.ledger.claims import Claim, read_claims
-from bookbuild.pipeline import Told, renew_book
+from bookbuild.pipeline import Result, build_book
 from bookbuild.processes import ran, sources_first
 from bookbuild.reporting.provenance import versions
 from bookbuild.results.contents import different
@@ -39,15 +39,15 @@ PACKAGES = "_build/packages"  # what the commands need besides
 
 def reproduce_from_scratch(
     settings: Settings, display: Display, tell: Callable[[str], None]
-) -> tuple[Told, Settings]:
-    """Compute what the book's chapters read and the book anew; return what was told, and where.
+) -> tuple[Result, Settings]:
+    """Compute what the book's chapters read and the book anew; return what was found, and where.
 
     What is finished is kept there, so a second call goes on where the first was stopped. Raises
     BookError where something fails or what a run or a measurement needs is not installed.
     """
     chapters = read_chapters(settings.root, read_toc(settings.root))
     scratch = recompute(settings, chapters, tell)
-    return renew_book(scratch, display, tell), scratch
+    return build_book(scratch, display, tell), scratch
 
 
 def recompute(

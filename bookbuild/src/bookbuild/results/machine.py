@@ -4,10 +4,14 @@ import atexit
 import json
 import os
 import platform
+import resource
 import sys
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from typing import Any
+
+from bookbuild.reporting.provenance import versions
 
 
 @cache
@@ -32,23 +36,29 @@ def gpu() -> str:
 
 
 def tell_usage(file: str) -> None:
-    """Have this process write, when it ends, what it used of a GPU, if it used one.
+    """Have this process write the versions in it, and again when it ends, with what it used.
 
-    `gpu_seconds` are those in which the GPU was at work on recorded stretches, `gpu_memory` the
-    most bytes that PyTorch reserved there, and `stepwise` the trainings that were not recorded.
+    `memory` is the most bytes that it or a process of its own had. If it used a GPU, `gpu_seconds`
+    are those in which that was at work on recorded stretches, `gpu_memory` the most bytes that
+    PyTorch reserved there, and `stepwise` the trainings that were not recorded.
     """
+    _write_usage(file)
     atexit.register(_write_usage, file)
 
 
 def _write_usage(file: str) -> None:
+    unit = 1 if sys.platform == "darwin" else 1024
+    processes = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    peak = max(resource.getrusage(process).ru_maxrss for process in processes)
+    used: dict[str, Any] = {"versions": versions(), "memory": peak * unit}
     torch = sys.modules.get("torch")
-    if torch is None or not torch.cuda.is_initialized():
-        return
-    from running import graphs
+    if torch is not None and torch.cuda.is_initialized():
+        from running import graphs
 
-    used = {"gpu_seconds": graphs.gpu_seconds(), "gpu_memory": torch.cuda.max_memory_reserved()}
-    told = used | ({"stepwise": graphs.stepwise} if graphs.stepwise else {})
-    Path(file).write_text(json.dumps(told), encoding="utf-8")
+        used |= {"gpu_seconds": graphs.gpu_seconds()}
+        used |= {"gpu_memory": torch.cuda.max_memory_reserved()}
+        used |= {"stepwise": graphs.stepwise} if graphs.stepwise else {}
+    Path(file).write_text(json.dumps(used), encoding="utf-8")
 
 
 def pin(device: str) -> None:

@@ -16,7 +16,7 @@ from bookbuild.results.executed import Entry
 from bookbuild.results.snapshot import SOURCES
 from bookbuild.settings import Settings
 
-from .checks import check_figures, check_launch, check_notebooks, check_site
+from .checks import check_figures, check_notebooks, check_site
 from .pages import add_cards, add_narrow, add_policies
 from .pieces import DATA
 
@@ -46,7 +46,6 @@ def build_site(settings: Settings, entries: Mapping[str, Entry]) -> None:
     add_cards(html.resolve())
     add_narrow(html.resolve(), entries)
     raise_if_any(check_site(html))
-    raise_if_any(check_launch(html, settings.root))
     _replace(settings.site, html)
 
 

@@ -14,8 +14,7 @@ from lxml import html
 from lxml.html import HtmlElement
 
 from bookbuild.results.executed import Entry
-from bookbuild.source.addresses import Addresses
-from bookbuild.source.chapters import BOOK, LEAST_ALT, is_notebook
+from bookbuild.source.chapters import LEAST_ALT
 
 # kinds of link that a page loads
 REQUESTING_LINKS = {"stylesheet", "icon", "manifest"}
@@ -40,17 +39,13 @@ ESCAPED = r"(?<=\\[abfnrtv])|(?<=\dm)|(?<=file://)"  # what may stand before a p
 
 
 def check_notebooks(stage: Path, folders: Iterable[Path]) -> Iterator[str]:
-    """Yield a sentence for each error output, unexecuted cell and private part of an output."""
+    """Yield a sentence for each private part of an output or of a notebook's metadata."""
     folders = tuple(folders)
     for path in sorted(stage.rglob("*.ipynb")):
         name = path.relative_to(stage).with_suffix("").as_posix()
         notebook = nbformat.read(path, as_version=4)
         code = (c for c in notebook.cells if c.cell_type == "code" and c.source.strip())
         for number, cell in enumerate(code, start=1):
-            if cell.execution_count is None:
-                yield f"{name}: code cell {number} was not executed."
-            if any(output.output_type == "error" for output in cell.outputs):
-                yield f"{name}: code cell {number} ended in an error."
             private = private_parts(str(cell.outputs), folders)
             yield from (f"{name}: an output of code cell {number} {part}." for part in private)
         private = private_parts(str(notebook.metadata), folders)
@@ -79,28 +74,6 @@ def check_site(site: Path) -> list[str]:
         ]
         faults += (f"{name}: {fault}" for fault in found)
     return faults
-
-
-def check_launch(site: Path, root: Path) -> Iterator[str]:
-    """Yield a sentence for each page whose launch and edit buttons are not those of its source."""
-    addresses = Addresses.find(root)
-    if addresses is None:
-        return
-    services = (addresses.colab_url, addresses.binder_url, f"{addresses.repository}/edit/")
-    book = (site / BOOK).resolve()
-    for path in sorted(book.rglob("*.html")):
-        page = path.relative_to(book).with_suffix("").as_posix()
-        source = root / BOOK / f"{page}.md"
-        expected = {addresses.edit(page)} if source.is_file() else set()
-        if expected and is_notebook(source):
-            expected |= {addresses.colab(page), addresses.binder(page)}
-        heads = parsed(path).find_class("bd-header-article")
-        links = {href for head in heads for href in head.xpath(".//a/@href")}
-        found = {link for link in links if link.startswith(services)}
-        for link in sorted(found - expected):
-            yield f"{page}: a button leads to {link}, which does not exist."
-        for link in sorted(expected - found):
-            yield f"{page}: there is no button to {link}."
 
 
 def page_names(site: Path) -> list[str]:

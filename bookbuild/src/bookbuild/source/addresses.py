@@ -2,10 +2,8 @@
 
 import os
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
 from bookbuild.errors import BookError
@@ -31,13 +29,22 @@ class Addresses:
     binder_url: str
 
     @classmethod
-    def of(cls, repository: str, branch: str, services: Mapping[str, Any]) -> "Addresses":
-        """Return the addresses for values of _config.yml; raise BookError where one is unfit."""
-        match = GITHUB.fullmatch(repository)
+    def find(cls, root: Path) -> "Addresses | None":
+        """Return the addresses of the book below a folder; None where it is nowhere on GitHub.
+
+        The repository is the one that `repository.url` of _config.yml names. Where it names none,
+        as in this book and its forks, it is the one that runs the workflow, or else the remote
+        `origin`. Raises BookError where a value of _config.yml is unfit.
+        """
+        config = read_config(root)
+        repository, services = config.get("repository", {}), config.get("launch_buttons", {})
+        url, branch = repository.get("url") or _origin(root), repository.get("branch", "")
+        if not url:
+            return None
+        match = GITHUB.fullmatch(url)
         if not match:
             raise BookError(
-                "repository.url in _config.yml must be https://github.com/owner/name, not "
-                f"{repository}."
+                f"repository.url in _config.yml must be https://github.com/owner/name, not {url}."
             )
         if not branch:
             raise BookError("repository.branch is missing in _config.yml: add it.")
@@ -46,19 +53,6 @@ class Addresses:
                 raise BookError(f"launch_buttons.{key} in _config.yml must be an https address.")
         colab, binder = (services[key].rstrip("/") for key in ("colab_url", "binderhub_url"))
         return cls(match[1], match[2], branch, colab, binder)
-
-    @classmethod
-    def find(cls, root: Path) -> "Addresses | None":
-        """Return the addresses of the book below a folder; None where it is nowhere on GitHub.
-
-        The repository is the one that `repository.url` of _config.yml names. Where it names none,
-        as in this book and its forks, it is the one that runs the workflow, or else the remote
-        `origin`. Raises BookError as `of` does.
-        """
-        config = read_config(root)
-        repository, services = config.get("repository", {}), config.get("launch_buttons", {})
-        url = repository.get("url") or _origin(root)
-        return cls.of(url, repository.get("branch", ""), services) if url else None
 
     @classmethod
     def read(cls, root: Path) -> "Addresses":

@@ -10,6 +10,7 @@ the edit button the Markdown source.
 """
 
 import re
+from pathlib import Path
 from typing import Any
 
 from docutils import nodes
@@ -77,11 +78,9 @@ def redirect(
     app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: object
 ) -> None:
     """Replace the address of each launch and edit button; raise KeyError for an unknown launch."""
-    options = app.config.html_theme_options
-    if not options.get("repository_url"):  # the book is nowhere on GitHub, and has no buttons
+    if not app.config.html_theme_options.get("repository_url"):  # there are no buttons
         return
-    branch, services = options.get("repository_branch", ""), options.get("launch_buttons", {})
-    addresses = Addresses.of(options["repository_url"], branch, services)
+    addresses = Addresses.read(Path(app.srcdir))
     name = page.removeprefix(f"{BOOK}/")
     launches = {"Colab": addresses.colab, "Binder": addresses.binder}
     for button in context.get("header_buttons", []):
