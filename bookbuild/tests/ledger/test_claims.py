@@ -134,13 +134,14 @@ def test_kinds_are_counted_apart(tmp_path: Path) -> None:
     assert counts["new"] == {"reproduced": 1, "contradicted": 0, "not testable here": 0}
 
 
-def test_a_rebuttal_is_read_and_owed_by_rows_of_the_paper_alone(tmp_path: Path) -> None:
+def test_a_rebuttal_is_read_and_owed_by_rows_about_a_source_alone(tmp_path: Path) -> None:
     texts = {"defence": "It is about large sizes.", "answer": "No."}
     (plain,), (defended,) = read(tmp_path, [ROW]), read(tmp_path, [ROW | {"rebuttal": texts}])
     assert defended.rebuttal == Rebuttal(**texts)
     for verdict in ("partly", "contradicted", "not testable here"):
         assert plain.owes_a_rebuttal(verdict)
         assert not defended.owes_a_rebuttal(verdict)
+        assert dataclasses.replace(plain, kind="companion").owes_a_rebuttal(verdict)
         assert not dataclasses.replace(plain, kind="new").owes_a_rebuttal(verdict)
     assert not plain.owes_a_rebuttal("reproduced")
     assert not plain.owes_a_rebuttal("not judged")

@@ -70,7 +70,7 @@ def test_a_row_shows_its_rebuttal_or_that_none_is_written() -> None:
     text = pages.verdict_table([untested(printed="a is", rebuttal=rebuttal)], [LINE], NONE, {})
     for told in ("<span>“a is”</span>", "**Its best defence:** It is $N$.", "It is not."):
         assert told in text
-    missing = "Nobody has written a defence of the paper for this row yet."
+    missing = "Nobody has written a defence for this row yet."
     assert [missing in one for one in (text, row(0.5), row())] == [False, True, False]
 
 

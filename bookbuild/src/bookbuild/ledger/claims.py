@@ -49,9 +49,9 @@ class Claim:
         return f"“{self.printed}”" if self.printed else self.statement
 
     def owes_a_rebuttal(self, verdict: Verdict) -> bool:
-        """Return whether a verdict is held against the paper and no defence of it is written."""
+        """Return whether a verdict is held against a source and no defence of it is written."""
         held = verdict in ("partly", "contradicted", "not testable here")
-        return self.kind == "paper" and held and self.rebuttal is None
+        return self.kind in ("paper", "companion") and held and self.rebuttal is None
 
 
 @dataclass(frozen=True)
