@@ -147,19 +147,19 @@ def rows(n_pairs, query, mask, supervision="every"):
         held = softmax((a[1] + a[2]) * unit + a[3] * partner, lower)
         scores = torch.cat([a[1] * content, a[1].expand(len(n), 1)], dim=1)
         paid = softmax(scores, seen)
-        place, labels_seen = paid[:, :-1], paid[:, :-1] + paid[:, -1:] * content
+        place, labels = paid[:, :-1], paid[:, :-1] + paid[:, -1:] * content
         on_rows = (
-            b[1] * content + b[7] * labels_seen + b[9] * place + b[10] * place @ partner
-            + (b[2] * content + b[8] * labels_seen + b[11] * place + b[12] * place @ partner) @ held.T
+            b[1] * content + b[7] * labels + b[9] * place + b[10] * place @ partner
+            + (b[2] * content + b[8] * labels + b[11] * place + b[12] * place @ partner) @ held.T
         )  # fmt: skip
         on_itself = (
-            b[1] + (b[2] + b[7]) * dot(content, labels_seen) + b[8] * dot(labels_seen, labels_seen)
+            b[1] + (b[2] + b[7]) * dot(content, labels) + b[8] * dot(labels, labels)
             + b[11] * dot(place, place) + b[12] * dot(place, place @ partner)
         )  # fmt: skip
         paid = softmax(torch.cat([on_rows, on_itself], dim=1), seen)
         direct, itself = paid[:, :-1], paid[:, -1:]
-        result = g[1] * content + g[2] * labels_seen + g[3] * (direct + itself * content)
-        result = result + g[4] * (direct @ held + itself * labels_seen)
+        result = g[1] * content + g[2] * labels + g[3] * (direct + itself * content)
+        result = result + g[4] * (direct @ held + itself * labels)
         return weight @ (result - answer).square().sum(dim=1)
 
     return loss
