@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterable
-from itertools import chain
 from pathlib import Path
 from typing import get_args
 
@@ -10,13 +9,12 @@ import click
 
 from bookbuild.cli import main
 from bookbuild.cli.options import DEVICE, commands, tell, whole
-from bookbuild.ledger.outcomes import RECORD, Kind
 from bookbuild.ledger.records import Cost
 from bookbuild.settings import core_count
-from running.executors import default_executor
 
 from . import ends
 from .book import Book, Trial, of_this_machine
+from .outcomes import RECORD, Kind
 from .runner import follow, renew
 
 
@@ -27,13 +25,11 @@ from .runner import follow, renew
 @click.option(
     "--kind", multiple=True, type=click.Choice(get_args(Kind)), help="only variations of a kind"
 )
-@click.option("--scheduler", help="the address of a Dask scheduler, tcp://host:port")
 def record(
     minutes: int | None,
     jobs: int | None,
     chapter: tuple[str, ...],
     kind: tuple[str, ...],
-    scheduler: str | None,
 ) -> None:
     """Renew the record of evidence, the cheapest part first; a run that was killed goes on."""
     book, jobs = Book(Path.cwd()), jobs or min(core_count(), 4)
@@ -48,9 +44,8 @@ def record(
         tell(line)
     if minutes == 0:
         return
-    workers = default_executor(scheduler) if scheduler else None
     seconds = float("inf") if minutes is None else 60.0 * minutes
-    renew(book, tell, seconds=seconds, jobs=jobs, workers=workers, only=is_wanted)
+    renew(book, tell, seconds=seconds, jobs=jobs, only=is_wanted)
 
 
 @commands.command()
@@ -65,15 +60,12 @@ def machine(device: str) -> None:
 
 def costs(trials: Iterable[Trial]) -> list[str]:
     """Return a line for each chapter with something outdated: how much, and what that takes."""
-    by_chapter: dict[str, list[Trial]] = {}
-    for trial in trials:
-        by_chapter.setdefault(trial.chapter, []).append(trial)
-    lines = []
-    for name, those in by_chapter.items():
+    every, lines = [*trials], []
+    for name in dict.fromkeys(trial.chapter for trial in every):
+        those = [trial for trial in every if trial.chapter == name]
         kinds = Counter(trial.variation.kind for trial in those)
         what = ", ".join(f"{n} {kind}{'s' * (n > 1)}" for kind, n in kinds.items())
         lines.append(f"{name}: {what} outdated or lacking, {_time(those)}")
-    every = [*chain(*by_chapter.values())]
     return [*lines, f"to renew in all: {len(every)} executions, {_time(every)} of one core"]
 
 

@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
@@ -17,7 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from bookbuild.errors import BookError
-from bookbuild.ledger.outcomes import DECLARED, Kind, Profile, declared, digest
+
+from .outcomes import DECLARED, Kind, Profile, declared, digest
 
 PROBE = """
 import torch
@@ -81,15 +83,12 @@ class Variation:
 
 
 def read_variations(root: Path) -> list[Variation]:
-    """Return all that are declared; raise BookError for one of another form."""
-    try:
-        found = list(_read(declared(root)))
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise BookError(f"{DECLARED} has another form than expected: {error!r}.") from error
-    names = [f"{one.name} in {place}" for one in found for place in one.chapters or ["all"]]
-    if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise BookError(f"{DECLARED} declares {', '.join(twice)} more than once.")
-    return found
+    """Return all that are declared; raise BookError for one that is declared twice."""
+    variations = [*_read(declared(root))]
+    names = Counter((one.name, place) for one in variations for place in one.chapters or ["all"])
+    if twice := ", ".join(f"{name} in {place}" for (name, place), n in names.items() if n > 1):
+        raise BookError(f"{DECLARED} declares {twice} more than once.")
+    return variations
 
 
 def _read(document: Mapping[str, Any]) -> Iterator[Variation]:

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from bookbuild.errors import BookError
-from bookbuild.ledger.outcomes import RECORD, read_outcomes
 from evidence import runner
 from evidence.book import Book
+from evidence.outcomes import RECORD, read_outcomes
 from evidence.runner import Measured, follow, measure, renew
 from evidence.variations import Change, Variation
 from tools.this_book import ROOT

@@ -140,7 +140,12 @@ def verdict_table(
         part = titles.get(chapter.name.partition("/")[0], REST)
         if found := [finding for finding in findings if finding.claim.chapter == chapter.name]:
             parts.setdefault(part, []).append((chapter, found))
-    return render("verdicts.md", parts=parts, records=records, items=items, tally=tally)
+    questions = [
+        (question.name, question.label, {word: text for word, (_, text) in question.words.items()})
+        for question in records.questions
+    ]
+    given = {"questions": questions, "items": items, "tally": tally}
+    return render("verdicts.md", parts=parts, records=records, **given)
 
 
 def items(finding: Finding) -> str:

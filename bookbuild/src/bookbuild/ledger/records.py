@@ -8,32 +8,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from bookbuild.errors import raise_if_any
-from bookbuild.reporting.expectations import Expectation, read_expectation
-from bookbuild.schema import faults, load
+from bookbuild.schema import load
 from running.records import finite
 
 from .claims import Finding
-from .evidence import Evidence
 from .templates import claim_address
 
-PREREGISTRATION = Path("data/preregistration.json")
 SCHEMA = Path(__file__).with_name("ledger.schema.json")
 How = Literal["timed", "estimated", "guessed"]
-Written = Literal["before", "together", "after", "changed"]
-
-
-@dataclass(frozen=True)
-class Preregistration:
-    """When an expectation was written, relative to the first report of its measure.
-
-    `together`: both came in one commit, or on parallel branches, and the order cannot be told.
-    `changed`: it was another one, `was`, when the measure existed already.
-    """
-
-    state: Written
-    expectation: Expectation
-    was: tuple[Expectation, ...] = ()
 
 
 class Cost(NamedTuple):
@@ -68,72 +50,70 @@ def counted(number: int, unit: str) -> str:
     return f"{number} {unit}{'s' * (number != 1)}"
 
 
+class Question(NamedTuple):
+    """What a reader may ask of all rows; the evidence answers for each in one word.
+
+    Attributes:
+        name: of it in addresses, and of its counts, which a page includes: `seeds_counts`.
+        label: of its filter on the page of verdicts.
+        words: what the counts say of rows with a word, and what the filter says.
+    """
+
+    name: str
+    label: str
+    words: Mapping[str, tuple[str, str]]
+
+
 class Known(NamedTuple):
-    """What is known of one row; None where it is not known."""
+    """What evidence says of one row.
 
-    preregistration: Preregistration | None
-    evidence: Evidence | None
-    cost: Cost | None
+    Attributes:
+        words: the answers, by the names of the questions that have one.
+        remark: sentences, as HTML.
+        fields: of the row in the published ledger.
+    """
 
-    @property
-    def words(self) -> dict[str, str]:
-        """Each record in one word, by its name in queries of the verdict page; empty for None."""
-        written, known = self.preregistration, self.evidence
-        return {
-            "preregistration": written.state if written else "",
-            "seeds": known.seeds.state if known else "",
-            "rounding": known.rounding.state if known else "",
-            "faults": known.alertness if known else "",
-        }
+    words: Mapping[str, str]
+    remark: str
+    fields: Mapping[str, Any]
+
+
+NOTHING = Known({}, "", {})
 
 
 @dataclass(frozen=True)
 class Records:
-    """What is stored of the rows beside their claims, by id."""
+    """What is known of the rows beside their claims.
 
-    preregistration: Mapping[str, Preregistration] = field(default_factory=dict)
-    evidence: Mapping[str, Evidence] = field(default_factory=dict)
-    costs: Mapping[str, Cost] = field(default_factory=dict)  # of the rows of each chapter
-    required: bool = False  # whether the book declares variations
+    Attributes:
+        rows: what evidence says of each, by its id.
+        questions: that the rows answer, in the order of their filters.
+        texts: that pages include, as MyST, by their names.
+        fields: JSON Schemas of the fields that evidence adds to the published ledger.
+        costs: of the rows of each chapter, by its name.
+    """
+
+    rows: Mapping[str, Known] = field(default_factory=dict)
+    questions: Sequence[Question] = ()
+    texts: Mapping[str, str] = field(default_factory=dict)
+    fields: Mapping[str, Any] = field(default_factory=dict)
+    costs: Mapping[str, Cost] = field(default_factory=dict)
 
     def about(self, finding: Finding) -> Known:
-        """Return what is known of a row; of another expectation than its own nothing is."""
-        row, own = finding.claim.id, finding.claim.expectation
-        written = self.preregistration.get(row)
-        return Known(
-            written if written and written.expectation == own else None,
-            self.evidence.get(row),
-            self.costs.get(finding.claim.chapter) if own is not None else None,
-        )
+        """Return what evidence says of a row, be it nothing."""
+        return self.rows.get(finding.claim.id, NOTHING)
 
-
-def read_preregistration(root: Path) -> dict[str, Preregistration]:
-    """Return by the id of each row whether its expectation was written before its measure existed.
-
-    The record is derived from the history of the repository, and stored, because Binder, Colab and
-    shallow clones have none. It is empty where there is none. Raises BookError for a malformed one.
-    """
-    if not (root / PREREGISTRATION).is_file():
-        return {}
-    document = load(root / PREREGISTRATION, PREREGISTRATION)
-    found = faults(document, SCHEMA.with_name("preregistration.schema.json"))
-    raise_if_any(f"{PREREGISTRATION}: {fault.clause}." for fault in found)
-    return {
-        name: Preregistration(
-            row["preregistration"],
-            read_expectation(row["expect"]),
-            tuple(map(read_expectation, row.get("was", ()))),
-        )
-        for name, row in document["rows"].items()
-    }
+    def words(self, finding: Finding) -> list[str]:
+        """Return the answers of a row in the order of the questions; an empty one for none."""
+        words = self.about(finding).words
+        return [words.get(question.name, "") for question in self.questions]
 
 
 def ledger_row(finding: Finding, records: Records) -> dict[str, Any]:
     """Return a row as plain values; what is not known of it is None."""
-    claim, measured, known = finding.claim, finding.measured, records.about(finding)
-    words = {what: word or None for what, word in known.words.items()}
-    evidence, cost = known.evidence, known.cost
-    since = evidence.seeds.since or evidence.rounding.since if evidence else ""
+    claim, measured = finding.claim, finding.measured
+    cost = records.costs.get(claim.chapter) if claim.expectation else None
+    known = dict.fromkeys(records.fields) | dict(records.about(finding).fields)
     return {
         "id": claim.id,
         "kind": claim.kind,
@@ -148,15 +128,18 @@ def ledger_row(finding: Finding, records: Records) -> dict[str, Any]:
         "expected": str(claim.expectation) if claim.expectation else None,
         "why": claim.why or claim.not_testable,
         "verdict": finding.verdict,
-        "expectation_written": words["preregistration"],
-        "other_first_seeds": words["seeds"],
-        "other_rounding": words["rounding"],
-        "planted_faults": words["faults"],
-        "verdict_alone": evidence.seeds.own if evidence else None,
-        "not_renewed_since": since or None,
+        **known,
         "minutes_from_scratch": round(cost.minutes, 1) if cost else None,
         "minutes_are": cost.how if cost else None,
     }
+
+
+def ledger_schema(records: Records) -> dict[str, Any]:
+    """Return the JSON Schema of the published rows."""
+    schema: dict[str, Any] = load(SCHEMA, SCHEMA.name)
+    schema["items"]["properties"] |= records.fields
+    schema["items"]["required"] += records.fields
+    return schema
 
 
 def ledger_json(rows: Sequence[Mapping[str, Any]]) -> str:

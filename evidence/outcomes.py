@@ -12,12 +12,13 @@ A line's digest covers all that it says. A line that was changed by hand is refu
 import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from bookbuild.errors import BookError
+from bookbuild.results import keys
 from bookbuild.schema import load
 
 RECORD = Path("data/evidence.jsonl")
@@ -129,8 +130,8 @@ class Record:
         if outcome.profile == "paper":
             return None
         if outcome.profile == "smoke":
-            known = self.numbers.get(outcome.chapter)
-            return known.smoke if known else {}
+            toy = self.numbers.get(outcome.chapter)
+            return toy.smoke if toy else {}
         reduced = self.outcomes.get((outcome.chapter, "reduced sizes"))
         return reduced.values if reduced else {}
 
@@ -149,7 +150,7 @@ def read_outcomes(root: Path) -> Record:
                 raise ValueError("another line is about the same")
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise BookError(f"{RECORD}, line {number}: {error}.") from error
-    record = replaced(Record(), [*lines.values()])
+    record = replaced(Record(), lines.values())
     if whole != text_of(record):
         raise BookError(f"{RECORD} was changed by hand: its lines are not as they are recorded.")
     return record
@@ -162,21 +163,30 @@ def text_of(record: Record) -> str:
     return "".join(f"{_signed(line)}\n" for line in sorted(lines, key=_place))
 
 
-def replaced(record: Record, lines: Sequence[Line]) -> Record:
+def replaced(record: Record, lines: Iterable[Line]) -> Record:
     """Return the record with some lines in the places of theirs."""
-    numbers = {line.chapter: line for line in lines if isinstance(line, Numbers)}
-    runs = {line.file: line for line in lines if isinstance(line, Runs)}
-    outcomes = {(o.chapter, o.variation): o for o in lines if isinstance(o, Outcome)}
-    return Record(
-        {**record.numbers, **numbers}, {**record.runs, **runs}, {**record.outcomes, **outcomes}
-    )
+    numbers, runs, outcomes = {**record.numbers}, {**record.runs}, {**record.outcomes}
+    for line in lines:
+        if isinstance(line, Outcome):
+            outcomes[line.chapter, line.variation] = line
+        elif isinstance(line, Runs):
+            runs[line.file] = line
+        else:
+            numbers[line.chapter] = line
+    return Record(numbers, runs, outcomes)
 
 
 def declared(root: Path) -> Mapping[str, Any]:
     """Return what the book declares of variations; nothing where it declares none."""
-    path = root / DECLARED
-    found: Mapping[str, Any] = load(path, DECLARED) if path.is_file() else {}
-    return found
+    document: dict[str, Any] = (
+        load(root / DECLARED, DECLARED) if (root / DECLARED).is_file() else {}
+    )
+    return document
+
+
+def digests(text: str) -> tuple[str, ...]:
+    """Return a digest of each entry of a file of stored runs."""
+    return tuple(map(keys.digest, json.loads(text)))
 
 
 def digest(content: Any) -> str:
@@ -208,17 +218,11 @@ def _line(text: str) -> Line:
         for value in content[name] if isinstance(content[name], list) else [content[name]]:
             if not (PLAIN.fullmatch(str(value)) and str(value).isprintable()):
                 raise ValueError(f"the field {name!r:.40} is no plain text: {value!r:.40}")
-    kind = content.pop("line")
-    if kind not in LINES:
-        raise ValueError(f"there is no line of the kind {kind!r:.40}")
+    kind, fates = content.pop("line"), content.get("fates", {})
     if kind == "numbers":
         content.setdefault("smoke", {})
-    if "fates" in content:
-        content["fates"] = {fate: tuple(rows) for fate, rows in content["fates"].items()}
+    if fates:
+        content["fates"] = {fate: tuple(rows) for fate, rows in fates.items()}
     lists = {name: tuple(value) for name, value in content.items() if isinstance(value, list)}
     line: Line = LINES[kind](**content | lists)
-    if isinstance(line, Outcome) and (
-        line.kind not in get_args(Kind) or line.profile not in get_args(Profile)
-    ):
-        raise ValueError(f"there is no variation of the kind {line.kind!r:.40} at such sizes")
     return line
