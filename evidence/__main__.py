@@ -21,22 +21,14 @@ from .runner import follow, renew
 @commands.command()
 @whole("--minutes", "of one core at most; 0 only lists what is outdated", least=0)
 @whole("--jobs", "how many chapters are executed at once; by default one for each core, up to 4")
-@click.option("--chapter", multiple=True, help="only of these chapters, such as paper/05_emergence")
-@click.option(
-    "--kind", multiple=True, type=click.Choice(get_args(Kind)), help="only variations of a kind"
-)
-def record(
-    minutes: int | None,
-    jobs: int | None,
-    chapter: tuple[str, ...],
-    kind: tuple[str, ...],
-) -> None:
+@click.option("--chapter", help="only of this chapter, such as paper/05_emergence")
+@click.option("--kind", type=click.Choice(get_args(Kind)), help="only variations of a kind")
+def record(minutes: int | None, jobs: int | None, chapter: str | None, kind: Kind | None) -> None:
     """Renew the record of evidence, the cheapest part first; a run that was killed goes on."""
     book, jobs = Book(Path.cwd()), jobs or min(core_count(), 4)
 
     def is_wanted(trial: Trial) -> bool:
-        named = not chapter or trial.chapter in chapter
-        return named and (not kind or trial.variation.kind in kind)
+        return chapter in (None, trial.chapter) and kind in (None, trial.variation.kind)
 
     ends.follow(book)
     follow(book, tell, jobs)

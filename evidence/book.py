@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,8 +18,7 @@ from bookbuild.results.store import write_whole
 from bookbuild.settings import Settings
 from bookbuild.source.chapters import read_chapters, read_toc
 
-from . import outcomes
-from .outcomes import Line, Outcome, Values
+from .outcomes import RECORD, Line, Outcome, Values, digest, read_outcomes, replaced, text_of
 from .variations import Variation, changes_bits, read_variations
 
 TOY = Variation("toy sizes", "sizes", profile="smoke")
@@ -49,19 +49,19 @@ class Book:
             name: chapter_fingerprint(one, self.settings) for name, one in self.chapters.items()
         }
         self.variations = read_variations(root)
-        self.record = outcomes.read_outcomes(root)
+        self.record = read_outcomes(root)
 
     def keep(self, *lines: Line) -> None:
         """Write the record with some lines anew; what is no longer declared or judged goes."""
         known = {(name, one.name, one.declaration) for name, one in self.declared()}
-        record = outcomes.replaced(self.record, lines)
+        record = replaced(self.record, lines)
         current = {
             place: line
             for place, line in record.outcomes.items()
             if (*place, line.of) in known or line.variation.startswith("machine ")
         }
         self.record = replace(record, outcomes=current)
-        write_whole(self.root / outcomes.RECORD, outcomes.text_of(self.record).encode())
+        write_whole(self.root / RECORD, text_of(self.record).encode())
 
     def outcome(
         self, chapter: str, one: Variation, commit: str, seconds: float, values: Values
@@ -86,7 +86,8 @@ class Book:
 
     def declared(self) -> list[tuple[str, Variation]]:
         """Return each chapter with each variation that it is executed under."""
-        return [(name, x) for name in self.chapters for x in self.variations if x.is_for(name)]
+        pairs = product(self.chapters, self.variations)
+        return [(name, one) for name, one in pairs if name in (one.chapters or self.chapters)]
 
     def is_current(self, chapter: str, variation: Variation) -> bool:
         """Return whether the record has a variation of a chapter, as both are today."""
@@ -107,7 +108,7 @@ class Book:
             return ""
         clocks = {f"measure {key}" for key in source.timings}
         contents = contents_of(entry).items()
-        return outcomes.digest({name: repr(v) for name, v in contents if name not in clocks})
+        return digest({name: repr(v) for name, v in contents if name not in clocks})
 
     def _seconds(self, chapter: str, variation: Variation) -> float:
         """Return what a trial took last, or one like it; else what its chapter takes."""

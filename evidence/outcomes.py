@@ -31,70 +31,41 @@ Values = Mapping[str, Any]  # of measures, by their keys; infinity is a text
 
 @dataclass(frozen=True)
 class Numbers:
-    """Which codes of a chapter make the same numbers.
-
-    Attributes:
-        chapter: its name.
-        same: fingerprints of codes, the newest last.
-        constants: digest of the numbers and texts in the code that it reaches.
-        smoke: what it measures at toy sizes, of the measures that rows judge.
-        bits: digest of all that it measures there, and of the data of its figures.
-        machine: that measured this.
-        paper: digest of all that it measures at the book's sizes on that machine, where known.
-    """
+    """Which codes of a chapter make the same numbers."""
 
     chapter: str
-    same: tuple[str, ...]
-    constants: str
-    smoke: Values
-    bits: str
-    machine: str
-    paper: str = ""
+    same: tuple[str, ...]  # fingerprints of codes, the newest last
+    constants: str  # digest of the numbers and texts in the code that it reaches
+    smoke: Values  # what it measures at toy sizes, of the measures that rows judge
+    bits: str  # digest of all that it measures there, and of the data of its figures
+    machine: str  # that measured this
+    paper: str = ""  # digest of what it measures at the book's sizes on that machine, where known
 
 
 @dataclass(frozen=True)
 class Runs:
-    """Which codes of stored runs make the same numbers, and what the file holds.
+    """Which codes of stored runs make the same numbers, and what the file holds."""
 
-    Attributes:
-        file: its path below the root.
-        same: digests of codes, the newest last.
-        entries: a digest of each entry of the file, in their order.
-    """
-
-    file: str
-    same: tuple[str, ...]
-    entries: tuple[str, ...] = ()
+    file: str  # its path below the root
+    same: tuple[str, ...]  # digests of codes, the newest last
+    entries: tuple[str, ...] = ()  # a digest of each entry of the file, in their order
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a chapter measured under a variation.
-
-    Attributes:
-        chapter: its name.
-        variation: the name of the variation.
-        kind: what is varied.
-        profile: at which sizes.
-        fingerprint: of the chapter's code.
-        of: digest of the variation as it was declared.
-        commit: of the tree.
-        machine: that measured.
-        seconds: of one core.
-        values: of the measures that rows of the ledger judge.
-        fates: what became of rows, where their values were not kept: turned, improved, stops.
-    """
+    """What a chapter measured under a variation."""
 
     chapter: str
-    variation: str
-    kind: Kind
-    profile: Profile
-    fingerprint: str
-    of: str
-    commit: str
-    machine: str | None
-    seconds: float
-    values: Values = field(default_factory=dict)
+    variation: str  # its name
+    kind: Kind  # what is varied
+    profile: Profile  # at which sizes
+    fingerprint: str  # of the chapter's code
+    of: str  # digest of the variation as it was declared
+    commit: str  # of the tree
+    machine: str | None  # that measured
+    seconds: float  # of one core
+    values: Values = field(default_factory=dict)  # of the measures that rows of the ledger judge
+    # what became of rows, where their values were not kept: turned, improved, stops
     fates: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 

@@ -171,10 +171,7 @@ def _plain(expect: Any) -> Expectation:
 
 
 def recorded(root: Path) -> dict[str, Any]:
-    """What is stored of each row, as `derived` gives it; nothing where nothing is stored.
-
-    It is stored because Binder, Colab and shallow clones have no history.
-    """
+    """What is stored of each row, for Binder and shallow clones, which have no history."""
     path = root / PREREGISTRATION
     rows: dict[str, Any] = load(path, PREREGISTRATION)["rows"] if path.is_file() else {}
     return rows
@@ -183,14 +180,11 @@ def recorded(root: Path) -> dict[str, Any]:
 def derived(root: Path) -> dict[str, Any]:
     """What is recorded of each row, from the history; BookError where that is not whole."""
     ledgers = Ledgers(root)
-    return {
-        name: {
-            "preregistration": _state(trail, ledgers),
-            "expect": trail.expect,
-            **({"was": list(trail.was)} if trail.was else {}),
-        }
-        for name, trail in _trails(ledgers).items()
-    }
+    rows: dict[str, Any] = {}
+    for name, trail in _trails(ledgers).items():
+        rows[name] = {"preregistration": _state(trail, ledgers), "expect": trail.expect}
+        rows[name] |= {"was": list(trail.was)} if trail.was else {}
+    return rows
 
 
 def main() -> None:

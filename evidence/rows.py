@@ -14,7 +14,6 @@ from bookbuild.ledger.claims import Finding, Verdict
 from .outcomes import Kind, Record
 
 State = Literal["steady", "flips", "earlier", "missing"]
-Alertness = Literal["turned", "contradicted", "green", "untried"]
 Fate = Literal["turned", "improved", "stops", "same"]
 Sight = Fate | Literal["true", "broken"]
 RANK = {"reproduced": 0, "partly": 1, "contradicted": 2}
@@ -32,17 +31,11 @@ class Rerun(NamedTuple):
 
 @dataclass(frozen=True)
 class Repeated:
-    """A row measured again, under variations that should change no verdict.
+    """A row measured again, under variations that should change no verdict."""
 
-    Attributes:
-        own: the verdict of this build alone.
-        reruns: by variation.
-        lacking: whether something that is declared was not measured.
-    """
-
-    own: Verdict
+    own: Verdict  # of this build alone
     reruns: tuple[Rerun, ...] = ()
-    lacking: bool = False
+    lacking: bool = False  # whether something that is declared was not measured
 
     @property
     def state(self) -> State:
@@ -61,24 +54,16 @@ class Repeated:
 
 
 class Seen(NamedTuple):
-    """A planted fault as a row sees it.
+    """A planted fault as a row sees it."""
 
-    Attributes:
-        says: what is wrong.
-        kind: `code`, or of a wrong training what is wrong: network, task, loss or gradient.
-        profile: at which sizes it was tried.
-        sight: what became of the row; `true` if its statement stays true and the row does not
-            turn, `broken` if it turns all the same.
-        why: why the statement stays true.
-        current: whether the chapter's code is still the one that was tried.
-    """
-
-    says: str
-    kind: str
-    profile: str
+    says: str  # what is wrong
+    kind: str  # `code`, or what is wrong in a training: network, task, loss or gradient
+    profile: str  # at which sizes it was tried
+    # What became of the row: `true` if its statement stays true and it does not turn, `broken` if
+    # it turns all the same.
     sight: Sight
-    why: str = ""
-    current: bool = True
+    why: str = ""  # the statement stays true
+    current: bool = True  # whether the chapter's code is still the one that was tried
 
     @property
     def is_training(self) -> bool:
@@ -96,7 +81,7 @@ class Standing:
     faults: tuple[Seen, ...] = ()
 
     @property
-    def alertness(self) -> Alertness:
+    def alertness(self) -> Literal["turned", "contradicted", "green", "untried"]:
         """Whether a planted fault turns the row, or none can."""
         if any(one.sight == "turned" for one in self.faults):
             return "turned"

@@ -57,14 +57,9 @@ def renew(
     """Renew what is outdated, the cheapest first, and keep each line at once.
 
     First chapters whose code is another than before are measured at toy sizes: where all numbers
-    are what they were, and the code has the same numbers and texts, the record goes on.
-
-    Args:
-        book: what is renewed.
-        tell: hears of each trial.
-        seconds: of one core; a trial that would pass them is not begun.
-        jobs: how many are executed at once.
-        only: which trials are wanted.
+    are what they were, and the code has the same numbers and texts, the record goes on. `tell`
+    hears of each trial. One that would pass the `seconds` of one core is not begun, nor one that
+    `only` does not want. So many as there are `jobs` are executed at once.
     """
     follow(book, tell, jobs)
     trials = [*filter(only, book.trials())]

@@ -1,6 +1,5 @@
 """What the record says to the builder, which asks the class `Evidence` for it."""
 
-import json
 from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path
@@ -14,6 +13,7 @@ from bookbuild.ledger.templates import render
 from bookbuild.reporting.expectations import read_expectation
 from bookbuild.results.keys import chapter_fingerprint
 from bookbuild.results.store import write_whole
+from bookbuild.schema import load
 from bookbuild.settings import Settings
 from bookbuild.source.chapters import Chapter
 
@@ -22,7 +22,7 @@ from .preregistration import recorded
 from .rows import Seen, Standing, lowered, standing_of
 
 TEMPLATES = Path(__file__).with_name("templates")
-FIELDS = Path(__file__).with_name("ledger_fields.json")  # of the published ledger, with schemas
+FIELDS = load(Path(__file__).with_name("ledger_fields.json"), "the fields of the ledger")
 REPEATED = {
     "steady": ("have the same verdict", "the same"),
     "flips": ("have another verdict", "another one"),
@@ -74,9 +74,8 @@ class Evidence(evidence.Evidence):
         }
         names = {finding.claim.id: finding for finding in findings}
         rows = {x: about(f, self.written.get(x, {}), standings.get(x)) for x, f in names.items()}
-        fields = json.loads(FIELDS.read_text(encoding="utf-8"))
         after = lowered(findings, standings, required=bool(document))
-        return after, Records(rows, QUESTIONS, texts, fields)
+        return after, Records(rows, QUESTIONS, texts, FIELDS)
 
     def is_current(self, file: str, code: str, today: str) -> bool:
         """Return whether the code that made a stored run makes the numbers of today's code."""
@@ -112,14 +111,8 @@ def about(finding: Finding, written: Mapping[str, Any], standing: Standing | Non
         seeds, rounding = standing.seeds, standing.rounding
         words |= {"seeds": seeds.state, "rounding": rounding.state, "faults": standing.alertness}
         alone, since = seeds.own, seeds.since or rounding.since
-    fields = {
-        "expectation_written": words.get("preregistration"),
-        "other_first_seeds": words.get("seeds"),
-        "other_rounding": words.get("rounding"),
-        "planted_faults": words.get("faults"),
-        "verdict_alone": alone,
-        "not_renewed_since": since or None,
-    }
+    values = (*(words.get(question.name) for question in QUESTIONS), alone, since or None)
+    fields = dict(zip(FIELDS, values, strict=True))
     remark = render("remark.html", TEMPLATES, words=words, was=was, known=standing)
     return Known(words, remark.strip("\n"), fields)
 

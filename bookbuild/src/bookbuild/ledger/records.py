@@ -19,63 +19,41 @@ How = Literal["timed", "estimated", "guessed"]
 
 
 class Cost(NamedTuple):
-    """What it takes to compute the rows of a chapter from nothing.
+    """What it takes to compute the rows of a chapter from nothing."""
 
-    Attributes:
-        minutes: of one core, stored runs and measured files included.
-        how: how the least certain part of them is known.
-        runs: how many stored runs the chapter reads.
-        measured: names of the files that commands make for it.
-        lacking: names of the files that it reads and nothing makes.
-    """
-
-    minutes: float
-    how: How
-    runs: int = 0
-    measured: tuple[str, ...] = ()
-    lacking: tuple[str, ...] = ()
+    minutes: float  # of one core, stored runs and measured files included
+    how: How  # the least certain part of them is known
+    runs: int = 0  # how many stored runs the chapter reads
+    lacking: tuple[str, ...] = ()  # names of the files that it reads and nothing makes
 
     @property
     def time(self) -> str:
         """The minutes as a reader says them: 12 seconds, 3 minutes, about 12 hours."""
         if self.minutes < 1:
-            return counted(max(1, round(60 * self.minutes)), "second")
+            return _counted(max(1, round(60 * self.minutes)), "second")
         if self.minutes < 90:
-            return counted(round(self.minutes), "minute")
-        return f"about {counted(round(self.minutes / 60), 'hour')}"
+            return _counted(round(self.minutes), "minute")
+        return f"about {_counted(round(self.minutes / 60), 'hour')}"
 
 
-def counted(number: int, unit: str) -> str:
-    """Return a number with its unit: 1 second, 2 seconds."""
+def _counted(number: int, unit: str) -> str:
     return f"{number} {unit}{'s' * (number != 1)}"
 
 
 class Question(NamedTuple):
-    """What a reader may ask of all rows; the evidence answers for each in one word.
+    """What a reader may ask of all rows; the evidence answers for each in one word."""
 
-    Attributes:
-        name: of it in addresses, and of its counts, which a page includes: `seeds_counts`.
-        label: of its filter on the page of verdicts.
-        words: what the counts say of rows with a word, and what the filter says.
-    """
-
-    name: str
-    label: str
-    words: Mapping[str, tuple[str, str]]
+    name: str  # in addresses, and of its counts, which a page includes: `seeds_counts`
+    label: str  # of its filter on the page of verdicts
+    words: Mapping[str, tuple[str, str]]  # what counts say of rows with a word, and the filter
 
 
 class Known(NamedTuple):
-    """What evidence says of one row.
+    """What evidence says of one row."""
 
-    Attributes:
-        words: the answers, by the names of the questions that have one.
-        remark: sentences, as HTML.
-        fields: of the row in the published ledger.
-    """
-
-    words: Mapping[str, str]
-    remark: str
-    fields: Mapping[str, Any]
+    words: Mapping[str, str]  # the answers, by the names of the questions that have one
+    remark: str  # sentences, as HTML
+    fields: Mapping[str, Any]  # of the row in the published ledger
 
 
 NOTHING = Known({}, "", {})
@@ -83,21 +61,13 @@ NOTHING = Known({}, "", {})
 
 @dataclass(frozen=True)
 class Records:
-    """What is known of the rows beside their claims.
+    """What is known of the rows beside their claims."""
 
-    Attributes:
-        rows: what evidence says of each, by its id.
-        questions: that the rows answer, in the order of their filters.
-        texts: that pages include, as MyST, by their names.
-        fields: JSON Schemas of the fields that evidence adds to the published ledger.
-        costs: of the rows of each chapter, by its name.
-    """
-
-    rows: Mapping[str, Known] = field(default_factory=dict)
-    questions: Sequence[Question] = ()
-    texts: Mapping[str, str] = field(default_factory=dict)
-    fields: Mapping[str, Any] = field(default_factory=dict)
-    costs: Mapping[str, Cost] = field(default_factory=dict)
+    rows: Mapping[str, Known] = field(default_factory=dict)  # what evidence says, by their ids
+    questions: Sequence[Question] = ()  # that the rows answer, in the order of their filters
+    texts: Mapping[str, str] = field(default_factory=dict)  # that pages include, by their names
+    fields: Mapping[str, Any] = field(default_factory=dict)  # JSON Schemas of what evidence adds
+    costs: Mapping[str, Cost] = field(default_factory=dict)  # of the rows of each chapter
 
     def about(self, finding: Finding) -> Known:
         """Return what evidence says of a row, be it nothing."""
