@@ -12,7 +12,6 @@ commit.
 
 import json
 import re
-from collections import Counter
 from functools import cache
 from itertools import chain
 from pathlib import Path
@@ -188,14 +187,13 @@ def derived(root: Path) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Write the record, one line a row, and print how many rows are in each state."""
+    """Write the record, one line a row."""
     root = Path(__file__).parents[1]
     rows = derived(root)
     lines = (f"  {json.dumps(name)}: {json.dumps(row)}" for name, row in rows.items())
     text = '{\n "rows": {\n' + ",\n".join(lines) + "\n }\n}\n"
     (root / PREREGISTRATION).write_text(text, encoding="utf-8")
-    for state, count in Counter(row["preregistration"] for row in rows.values()).items():
-        print(f"{state}: {count}")
+    print(f"{PREREGISTRATION}: {len(rows)} rows")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """What the record says to the builder, which asks the class `Evidence` for it."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -64,16 +65,16 @@ class Evidence(evidence.Evidence):
         known = {name for name, _ in self.record.outcomes} | {*self.record.numbers}
         today = {x.name: chapter_fingerprint(x, settings) for x in chapters if x.name in known}
         standings: dict[str, Standing] = {}
+        rows: dict[str, Known] = {}
         for finding in findings:
-            code = today.get(finding.claim.chapter)
-            if standing := standing_of(finding, self.record, document, code):
-                standings[finding.claim.id] = standing
+            row, code = finding.claim.id, today.get(finding.claim.chapter)
+            standing = standing_of(finding, self.record, document, code)
+            rows[row] = about(finding, self.written.get(row, {}), standing)
+            standings |= {row: standing} if standing else {}
         texts = {
             "unrenewed": unrenewed(standings) if document else "",
             "wrong_trainings": wrong_trainings(findings, chapters, standings),
         }
-        names = {finding.claim.id: finding for finding in findings}
-        rows = {x: about(f, self.written.get(x, {}), standings.get(x)) for x, f in names.items()}
         after = lowered(findings, standings, required=bool(document))
         return after, Records(rows, QUESTIONS, texts, FIELDS)
 
@@ -84,7 +85,7 @@ class Evidence(evidence.Evidence):
     def check_runs(self, file: str, text: str) -> None:
         """Raise BookError where the record has digests of other entries than a file holds."""
         known = self.record.runs.get(file)
-        places = zip_longest(known.entries, digests(text)) if known else ()
+        places = zip_longest(known.entries, digests(text)) if known and known.entries else ()
         for place, (digest, present) in enumerate(places, start=1):
             if digest != present:
                 told = f"it was changed by hand, for {RECORD} has another digest of it."
@@ -92,12 +93,18 @@ class Evidence(evidence.Evidence):
 
     def keep_runs(self, file: str, text: str, today: str) -> None:
         """Record digests of what a file holds, and that today's code makes it."""
-        if not (self.root / RECORD).is_file():
-            return
         known = self.record.runs.get(file)
         same = known.same if known and known.same[-1] == today else (today,)
-        record = replaced(read_outcomes(self.root), [Runs(file, same, digests(text))])
-        write_whole(self.root / RECORD, text_of(record).encode())
+        self._write(Runs(file, same, digests(text)))
+
+    def forget_runs(self) -> None:
+        """Forget what files of stored runs hold, in a copy of the book that makes all anew."""
+        self._write(*(replace(known, entries=()) for known in self.record.runs.values()))
+
+    def _write(self, *lines: Runs) -> None:
+        if (self.root / RECORD).is_file():
+            text = text_of(replaced(read_outcomes(self.root), lines))
+            write_whole(self.root / RECORD, text.encode())
 
 
 def about(finding: Finding, written: Mapping[str, Any], standing: Standing | None) -> Known:

@@ -10,7 +10,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
@@ -19,7 +18,7 @@ from typing import Any
 
 from bookbuild.errors import BookError
 
-from .outcomes import DECLARED, Kind, Profile, declared, digest
+from .outcomes import Kind, Profile, declared, digest
 
 PROBE = """
 import torch
@@ -68,12 +67,8 @@ class Variation:
 
 
 def read_variations(root: Path) -> list[Variation]:
-    """Return all that are declared; raise BookError for one that is declared twice."""
-    variations = [*_read(declared(root))]
-    names = Counter((one.name, place) for one in variations for place in one.chapters or ["all"])
-    if twice := ", ".join(f"{name} in {place}" for (name, place), n in names.items() if n > 1):
-        raise BookError(f"{DECLARED} declares {twice} more than once.")
-    return variations
+    """Return all that are declared."""
+    return [*_read(declared(root))]
 
 
 def _read(document: Mapping[str, Any]) -> Iterator[Variation]:

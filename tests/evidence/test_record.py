@@ -3,6 +3,7 @@
 import os
 import random
 import subprocess
+from collections import Counter
 
 import pytest
 
@@ -76,9 +77,10 @@ def test_the_commit_of_every_line_is_in_the_history(book: Book) -> None:
     assert [one for one in named if f"\n{one}" not in f"\n{commits}"] == []
 
 
-def test_no_stored_run_was_changed_by_hand() -> None:
+def test_no_stored_run_was_changed_by_hand(book: Book) -> None:
     for file in RUNS:
-        assert File(file, ROOT, ROOT / "src").entries
+        entries = File(file, ROOT, ROOT / "src").entries
+        assert len(book.record.runs[file].entries) == len(entries) > 0
 
 
 def test_the_record_knows_every_chapter_and_variations_as_they_are_declared(book: Book) -> None:
@@ -88,6 +90,11 @@ def test_the_record_knows_every_chapter_and_variations_as_they_are_declared(book
     places = book.record.outcomes.items()
     ours = {place: one.of for place, one in places if not place[1].startswith("machine ")}
     assert ours.items() <= declared.items()
+
+
+def test_nothing_is_declared_twice(book: Book) -> None:
+    names = Counter((name, one.name) for name, one in book.declared())
+    assert [name for name, n in names.items() if n > 1] == []
 
 
 def test_every_change_of_a_source_fits(book: Book) -> None:

@@ -188,3 +188,5 @@ def test_a_run_that_was_changed_by_hand_is_refused_and_one_made_again_recorded(
     assert Evidence(tmp_path).is_current(FILE, "f00", "b")
     Evidence(tmp_path).keep_runs(FILE, made, "c")
     assert read_outcomes(tmp_path).runs[FILE].same == ("c",)
+    Evidence(tmp_path).forget_runs()
+    Evidence(tmp_path).check_runs(FILE, "[]")  # where all are made anew

@@ -60,19 +60,6 @@ def test_what_decides_a_number_is_in_the_digest_and_who_sees_it_is_not(tmp_path:
     assert one.declaration == two.declaration != other.declaration
 
 
-@pytest.mark.parametrize(
-    ("document", "reason"),
-    [
-        ({"seeds": [1, 1]}, "declares seed 1 in all more than once"),
-        ({"faults": [FAULT, FAULT]}, f"declares slip in {LINE} more than once"),
-        ({"faults": [FAULT], "settings": [FAULT | {"setting": "slip"}]}, "more than once"),
-    ],
-)
-def test_what_is_declared_twice_is_refused(tmp_path: Path, document: Any, reason: str) -> None:
-    with pytest.raises(BookError, match=rf"^evidence/variations\.yml .*{reason}"):
-        read(tmp_path, **document)
-
-
 def test_this_book_declares_seeds_a_rounding_settings_and_faults() -> None:
     found = read_variations(ROOT)
     assert sum(one.kind == "seed" and not one.chapters for one in found) == 3

@@ -73,14 +73,6 @@ def test_a_row_shows_its_rebuttal_or_that_none_is_written() -> None:
     assert [missing in one for one in (text, row(0.5), row())] == [False, True, False]
 
 
-def test_no_number_adds_kinds_up() -> None:
-    text = counts.verdict_counts([untested(kind=kind) for kind in counts.KINDS], up="../")
-    assert text.count("<b>1</b>") == len(counts.KINDS) == text.count("<dt>")
-    assert "<b>4</b>" not in text
-    link = '<a class="verdict not-testable-here" href="../verdicts.html?kind=erratum&amp;verdict='
-    assert link in text.partition("<dt>Errata of the paper</dt>")[2]
-
-
 @pytest.mark.parametrize(
     ("source", "named"),
     [

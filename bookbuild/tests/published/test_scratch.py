@@ -99,14 +99,6 @@ def test_a_killed_one_goes_on_and_no_stored_value_is_lent_to_a_chapter(long: Toy
     assert json.loads((long.root / FILE).read_text())[1]["result"] == 99  # the book's own stays
 
 
-def test_a_part_has_its_own_runs_computed_alone(long: Toy) -> None:
-    told, _ = started(long, "chapter", SQUARE).communicate(timeout=600)
-    assert f"{SQUARE}: 1 judged rows" in told, told
-    assert "square_of_three = 9" in told
-    assert not (long.root / "steps.log").exists()
-    assert json.loads((long.root / scratch.FOLDER / FILE).read_text()) == []
-
-
 def test_a_row_costs_what_its_chapter_and_all_that_it_reads_cost(long: Toy) -> None:
     chapters = read_chapters(long.root, read_toc(long.root))
     spent = run_costs(long.root)[FILE]

@@ -42,6 +42,9 @@ class Evidence:
     def keep_runs(self, file: str, text: str, today: str) -> None:
         """Record what a file of stored runs holds, now that today's code has made a run in it."""
 
+    def forget_runs(self) -> None:
+        """Forget what files of stored runs hold, in a copy of the book that makes all anew."""
+
 
 def read_evidence(root: Path) -> Evidence:
     """Return the evidence of a book; raise BookError where the module that it names has none."""
