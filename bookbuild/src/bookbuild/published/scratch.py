@@ -129,7 +129,7 @@ def _copy(root: Path, target: Path, book: Book) -> None:
             shutil.copy2(path, target / name)
         elif not (target / name).is_file():  # chapters that are not executed name it too
             write_whole(target / name, written([]).encode())
-    read_evidence(target).forget_runs()
+    type(read_evidence(root))(target).forget_runs()
 
 
 def measure_again(
