@@ -71,8 +71,8 @@ class Tiny:
 
     def start(self, *before: str) -> subprocess.Popen[str]:
         """Start the command, after some code."""
-        often = "stored.Settings = functools.partial(stored.Settings, interval=0.2)"
-        imports = ("import functools, signal", "from bookbuild.cli import main, stored")
+        often = "book.Settings = functools.partial(book.Settings, interval=0.2)"
+        imports = ("import functools, signal", "from bookbuild.cli import book, main")
         code = "; ".join((*imports, often, *before, "main()"))
         path = os.pathsep.join([str(self.root / "src"), *filter(None, sys.path)])
         return subprocess.Popen(
