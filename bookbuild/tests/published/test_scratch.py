@@ -85,7 +85,7 @@ def started(toy: Toy, *arguments: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-m", "bookbuild", *arguments, "--device", "cpu", "--from", "scratch"],
         cwd=toy.root,
-        env=os.environ | {"PYTHONPATH": str(ROOT / "src")},
+        env=os.environ | {"PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT / 'bookbuild' / 'src'}"},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
