@@ -159,8 +159,7 @@ record: record-$(or $(WHAT),evidence)  ## say what evidence is outdated and what
 
 record-evidence: env
 	@$(BIN)/python -m evidence record $(if $(JOBS),--jobs '$(JOBS)') $(if $(MINUTES),--minutes '$(MINUTES)') \
-		$(if $(CHAPTER),--chapter '$(CHAPTER)') $(if $(KIND),--kind '$(KIND)') \
-		$(if $(SCHEDULER),--scheduler '$(SCHEDULER)')
+		$(if $(CHAPTER),--chapter '$(CHAPTER)') $(if $(KIND),--kind '$(KIND)')
 
 record-runs: env
 	@$(BOOKBUILD) runs $(if $(JOBS),--jobs '$(JOBS)') $(if $(MINUTES),--minutes '$(MINUTES)') \

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterable
-from itertools import chain
 from pathlib import Path
 from typing import get_args
 
@@ -10,37 +9,26 @@ import click
 
 from bookbuild.cli import main
 from bookbuild.cli.options import DEVICE, commands, tell, whole
-from bookbuild.ledger.outcomes import RECORD, Kind
 from bookbuild.ledger.records import Cost
 from bookbuild.settings import core_count
-from running.executors import default_executor
 
 from . import ends
 from .book import Book, Trial, of_this_machine
+from .outcomes import RECORD, Kind
 from .runner import follow, renew
 
 
 @commands.command()
 @whole("--minutes", "of one core at most; 0 only lists what is outdated", least=0)
 @whole("--jobs", "how many chapters are executed at once; by default one for each core, up to 4")
-@click.option("--chapter", multiple=True, help="only of these chapters, such as paper/05_emergence")
-@click.option(
-    "--kind", multiple=True, type=click.Choice(get_args(Kind)), help="only variations of a kind"
-)
-@click.option("--scheduler", help="the address of a Dask scheduler, tcp://host:port")
-def record(
-    minutes: int | None,
-    jobs: int | None,
-    chapter: tuple[str, ...],
-    kind: tuple[str, ...],
-    scheduler: str | None,
-) -> None:
+@click.option("--chapter", help="only of this chapter, such as paper/05_emergence")
+@click.option("--kind", type=click.Choice(get_args(Kind)), help="only variations of a kind")
+def record(minutes: int | None, jobs: int | None, chapter: str | None, kind: Kind | None) -> None:
     """Renew the record of evidence, the cheapest part first; a run that was killed goes on."""
     book, jobs = Book(Path.cwd()), jobs or min(core_count(), 4)
 
     def is_wanted(trial: Trial) -> bool:
-        named = not chapter or trial.chapter in chapter
-        return named and (not kind or trial.variation.kind in kind)
+        return chapter in (None, trial.chapter) and kind in (None, trial.variation.kind)
 
     ends.follow(book)
     follow(book, tell, jobs)
@@ -48,9 +36,8 @@ def record(
         tell(line)
     if minutes == 0:
         return
-    workers = default_executor(scheduler) if scheduler else None
     seconds = float("inf") if minutes is None else 60.0 * minutes
-    renew(book, tell, seconds=seconds, jobs=jobs, workers=workers, only=is_wanted)
+    renew(book, tell, seconds=seconds, jobs=jobs, only=is_wanted)
 
 
 @commands.command()
@@ -66,15 +53,12 @@ def machine(device: str) -> None:
 
 def costs(trials: Iterable[Trial]) -> list[str]:
     """Return a line for each chapter with something outdated: how much, and what that takes."""
-    by_chapter: dict[str, list[Trial]] = {}
-    for trial in trials:
-        by_chapter.setdefault(trial.chapter, []).append(trial)
-    lines = []
-    for name, those in by_chapter.items():
+    every, lines = [*trials], []
+    for name in dict.fromkeys(trial.chapter for trial in every):
+        those = [trial for trial in every if trial.chapter == name]
         kinds = Counter(trial.variation.kind for trial in those)
         what = ", ".join(f"{n} {kind}{'s' * (n > 1)}" for kind, n in kinds.items())
         lines.append(f"{name}: {what} outdated or lacking, {_time(those)}")
-    every = [*chain(*by_chapter.values())]
     return [*lines, f"to renew in all: {len(every)} executions, {_time(every)} of one core"]
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal, get_args
+from unittest.mock import patch
 
 import numpy as np
 import torch
@@ -79,7 +80,7 @@ class End:
 
     def again(self, kept: Any = None) -> Any:
         """What the computation gives, as a file has it; other states may be given."""
-        using, steps = caches.current(), None
+        using, steps = caches.current(), math.inf
         if self.kind == "state":
             using = states.Resuming(kept or states_of(self.file, self.place))
         elif self.kind == "beginning":
@@ -142,32 +143,25 @@ def _walk(kept: Any, found: Any, kind: Kind, path: str, counts: bool) -> Iterato
 
 def narrowed(configuration: Any) -> Any:
     """The configuration of the first of several runs: one seed, and one learning rate."""
-    found = {field.name: getattr(configuration, field.name) for field in fields(configuration)}
-    for name, value in found.items():
+
+    def first(name: str, value: Any) -> Any:
         if name in ("seeds", "rates") and isinstance(value, tuple):
-            found[name] = value[:1]
-        elif name == "n_seeds":
-            found[name] = 1
-        elif is_dataclass(value):
-            found[name] = narrowed(value)
-    return replace(configuration, **found)
+            return value[:1]
+        return 1 if name == "n_seeds" else narrowed(value) if is_dataclass(value) else value
+
+    names = [field.name for field in fields(configuration)]
+    return replace(configuration, **{x: first(x, getattr(configuration, x)) for x in names})
 
 
 @contextmanager
-def shortened(limit: int | None) -> Iterator[None]:
+def shortened(limit: float) -> Iterator[None]:
     """Have every training end after so many steps at most, however long it takes."""
-    steps, descend = loop.steps, loop.descend
 
     def shorter(training: Callable[..., Any]) -> Callable[..., Any]:
-        return lambda task, total, *rest, **parts: training(
-            task, total if limit is None else min(total, limit), *rest, **parts
-        )
+        return lambda task, total, *a, **parts: training(task, min(total, limit), *a, **parts)
 
-    loop.steps, loop.descend = shorter(steps), shorter(descend)
-    try:
+    with patch.multiple(loop, steps=shorter(loop.steps), descend=shorter(loop.descend)):
         yield
-    finally:
-        loop.steps, loop.descend = steps, descend
 
 
 def end_of(file: str, place: int) -> End:
@@ -178,18 +172,16 @@ def end_of(file: str, place: int) -> End:
         seconds = cell.n_pairs**3 * cell.batch_size * cell.steps * len(cell.seeds) / 1.5e8
     alone = narrowed(cell) if file in ALONE else cell
     share = math.prod(1 / len(getattr(cell, name, "1")) for name in ("seeds", "rates"))
-    kind: Kind = "none"
     if states_of(file, place):
-        kind = "state"
-    elif file in SEARCHES or name in OTHERWISE or isinstance(getattr(cell, "text", None), Natural):
-        pass
-    elif seconds <= CHEAP:
-        kind = "whole"
-    elif alone != cell and seconds * share <= CHEAP:
-        kind, cell = "seed", alone
-    elif file not in CURVELESS and name not in SLOW:
-        kind, cell = "beginning", alone
-    return End(file, place, kind, cell)
+        return End(file, place, "state", cell)
+    if file in SEARCHES or name in OTHERWISE or isinstance(getattr(cell, "text", None), Natural):
+        return End(file, place, "none", cell)
+    if seconds <= CHEAP:
+        return End(file, place, "whole", cell)
+    if alone != cell and seconds * share <= CHEAP:
+        return End(file, place, "seed", alone)
+    short = file not in CURVELESS and name not in SLOW
+    return End(file, place, "beginning" if short else "none", alone if short else cell)
 
 
 def ends_of(file: str) -> list[End]:
@@ -233,14 +225,14 @@ def make(file: str, place: int) -> bool:
         opened(file).runs.bound(ROOT)(entry.configuration)
     for kept in keeping.states:
         kept["parts"].pop("pool", None)  # nothing reads it after the end
-    made = states.packed(keeping.states, key_of(entry))
-    end = End(file, place, "state", entry.configuration)
-    told = end.disagreements(entry.result, end.again(states.unpacked(made, key_of(entry))))
-    print(f"{end.name}: {sum(part.nbytes for part in made.values())} bytes", *told[:4], flush=True)
-    if not told:
-        arrays(file).update(made)
+    key, end = key_of(entry), End(file, place, "state", entry.configuration)
+    packed = states.packed(keeping.states, key)
+    apart = end.disagreements(entry.result, end.again(states.unpacked(packed, key)))
+    print(f"{end.name}: {sum(x.nbytes for x in packed.values())} bytes", *apart[:4], flush=True)
+    if not apart:
+        arrays(file).update(packed)
         np.savez_compressed(FOLDER / f"{file}.npz", **arrays(file))
-    return not told
+    return not apart
 
 
 def follow(book: Book) -> None:
@@ -249,10 +241,9 @@ def follow(book: Book) -> None:
         known, code = book.record.runs[path], opened(file).code
         if code == known.same[-1]:
             continue
-        ends = ends_of(file)
-        least = min(ends, key=lambda e: COSTS[path][e.name].seconds)
-        cheap = sorted((e for e in ends if e.kind != "none"), key=lambda e: KINDS.index(e.kind))
-        tried = cheap[:3] or [replace(least, kind="whole")]
+        ends = sorted(ends_of(file), key=lambda end: KINDS.index(end.kind))
+        least = min(ends, key=lambda end: COSTS[path][end.name].seconds)
+        tried = [end for end in ends if end.kind != "none"][:3] or [replace(least, kind="whole")]
         apart = [e for e in tried if e.disagreements(entries(file)[e.place].result, e.again())]
         print(f"{path}: {'its code ends runs otherwise' if apart else 'as before'}")
         if not apart:

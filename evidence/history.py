@@ -23,7 +23,7 @@ BRIEF.maxstring = 120
 
 
 class Codes(NamedTuple):
-    """Codes that make the same numbers, and what these are: see `ledger.outcomes.Numbers`."""
+    """Codes that make the same numbers, and what these are: see `outcomes.Numbers`."""
 
     same: list[str]
     numbers: str
@@ -32,34 +32,30 @@ class Codes(NamedTuple):
 
 
 def altered(root: Path, files: Mapping[str, Callable[[str], Pairs]], since: str) -> list[str]:
-    """Return a sentence for each identity of a file that has had more than one content.
+    """Return a sentence for each identity of a file that gets another content.
 
     Only commits that have the file `since` count, for before it the formats were others, and the
-    working tree. Raises BookError where the history is not whole.
+    working tree. Raises BookError where the history is not whole, and JSONDecodeError for a file
+    of the working tree that is no JSON.
     """
     history = History(root, *files, since)
     present = history.files[WORKTREE]
     found = [f"{path} is not there, or no plain file" for path in {*files, since} - {*present}]
     for path, parse in files.items():
-        known: dict[Hashable, tuple[str, str]] = {}
-        differing: dict[Hashable, str] = {}
-        for text, commit in _texts(history, path, since).items():
-            for identity, content in _pairs(parse, text, strict=text == present.get(path)):
-                if known.setdefault(identity, (content, commit))[0] != content:
-                    differing.setdefault(identity, commit)
-        for identity, commit in differing.items():
-            said = f"{BRIEF.repr(identity)} was recorded in {_where(known[identity][1])}"
-            found.append(f"{path}: {said}, and is otherwise since {_where(commit)}.")
+        list(parse(present[path]) if path in present else ())
+        for commit, before, now in _recorded(history, path, parse, since):
+            found += [
+                f"{path}: {BRIEF.repr(name)} was recorded, and is otherwise in {_where(commit)}."
+                for name, content in now.items()
+                if any(known.get(name, content) != content for known in before)
+            ]
     return found
 
 
 def lost(root: Path, path: str, since: str) -> list[dict[str, Any]]:
     """Return the outcomes that a file once had and no longer has."""
-    history = History(root, path, since)
-    now = dict(lines(history.files[WORKTREE][path]))
-    texts = _texts(history, path, since)
-    known = {one: line for text in texts for one, line in _pairs(lines, text) if one not in now}
-    return [json.loads(line) for line in known.values()]
+    *_, (_, (known,), now) = _recorded(History(root, path, since), path, lines, since)
+    return [json.loads(line) for identity, line in known.items() if identity not in now]
 
 
 def rewritten(root: Path, path: str, since: str) -> list[str]:
@@ -104,13 +100,19 @@ def replaced(root: Path, files: Iterable[str], record: str, since: str) -> list[
     return found
 
 
-def _texts(history: History, path: str, since: str) -> dict[str, str]:
-    """Return each text that a file ever had, with the first commit that has it."""
-    first: dict[str, str] = {}
-    for commit, texts in history.files.items():
-        if since in texts and path in texts:
-            first.setdefault(texts[path], commit)
-    return first
+def _recorded(
+    history: History, path: str, parse: Callable[[str], Pairs], since: str
+) -> Iterator[tuple[str, list[Known], Known]]:
+    """Yield commits as `_walked` does, with the contents of a file by their identities."""
+
+    @cache
+    def read(text: str) -> Known:
+        try:
+            return dict(parse(text))
+        except json.JSONDecodeError:  # such as after a merge with conflicts
+            return {}
+
+    return _walked(history, since, lambda texts: read(texts.get(path, "")))
 
 
 def _walked(
@@ -197,16 +199,6 @@ def lines(text: str) -> Iterator[tuple[Hashable, str]]:
         content = json.loads(line)
         if content["line"] == "outcome":
             yield _canonical({name: content[name] for name in IDENTITY}), line
-
-
-def _pairs(parse: Callable[[str], Pairs], text: str, *, strict: bool = False) -> Pairs:
-    """What a text records; nothing where it is no JSON, such as after a merge with conflicts."""
-    try:
-        return list(parse(text))
-    except json.JSONDecodeError:
-        if strict:
-            raise
-        return []
 
 
 def _canonical(value: Any) -> str:

@@ -12,7 +12,6 @@ commit.
 
 import json
 import re
-from collections import Counter
 from functools import cache
 from itertools import chain
 from pathlib import Path
@@ -21,12 +20,12 @@ from typing import Any, NamedTuple
 import yaml
 
 from bookbuild.ledger.claims import LEDGER
-from bookbuild.ledger.records import PREREGISTRATION
 from bookbuild.reporting.expectations import read_expectation
-from bookbuild.schema import LOADER
+from bookbuild.schema import LOADER, load
 
 from .repository import History
 
+PREREGISTRATION = Path("data/preregistration.json")
 PATTERN = re.compile(r"\breport\(\s*f\"([^\"]+)\"")
 QUOTED = re.compile(r"\"([a-z0-9_]+)\"")
 PIECE = re.compile(r"\{[^{}]*\}")
@@ -170,25 +169,31 @@ def _plain(expect: Any) -> Expectation:
     return {read.form: written.get(read.form, read.low)}
 
 
+def recorded(root: Path) -> dict[str, Any]:
+    """What is stored of each row, for Binder and shallow clones, which have no history."""
+    path = root / PREREGISTRATION
+    rows: dict[str, Any] = load(path, PREREGISTRATION)["rows"] if path.is_file() else {}
+    return rows
+
+
 def derived(root: Path) -> dict[str, Any]:
-    """The document of the record, wholly from the history; BookError where that is not whole."""
+    """What is recorded of each row, from the history; BookError where that is not whole."""
     ledgers = Ledgers(root)
     rows: dict[str, Any] = {}
     for name, trail in _trails(ledgers).items():
         rows[name] = {"preregistration": _state(trail, ledgers), "expect": trail.expect}
         rows[name] |= {"was": list(trail.was)} if trail.was else {}
-    return {"rows": rows}
+    return rows
 
 
 def main() -> None:
-    """Write the record, one line a row, and print how many rows are in each state."""
+    """Write the record, one line a row."""
     root = Path(__file__).parents[1]
-    rows = derived(root)["rows"]
+    rows = derived(root)
     lines = (f"  {json.dumps(name)}: {json.dumps(row)}" for name, row in rows.items())
     text = '{\n "rows": {\n' + ",\n".join(lines) + "\n }\n}\n"
     (root / PREREGISTRATION).write_text(text, encoding="utf-8")
-    for state, count in Counter(row["preregistration"] for row in rows.values()).items():
-        print(f"{state}: {count}")
+    print(f"{PREREGISTRATION}: {len(rows)} rows")
 
 
 if __name__ == "__main__":

@@ -20,9 +20,9 @@ class History:
     """
 
     def __init__(self, root: Path, *patterns: str) -> None:
-        if _git(root, "rev-parse", "--is-shallow-repository").strip() == "true":
+        if _git(root, "rev-parse", "--is-shallow-repository").strip() == b"true":
             raise BookError("The history of this clone is cut off: run git fetch --unshallow.")
-        lines = _git(root, "rev-list", "--topo-order", "--reverse", "--parents", "HEAD")
+        lines = _git(root, "rev-list", "--topo-order", "--reverse", "--parents", "HEAD").decode()
         listed = (line.split() for line in lines.splitlines())
         self.parents = {commit: tuple(parents) for commit, *parents in listed}
         trees = _trees(root, self.parents, patterns)
@@ -31,7 +31,7 @@ class History:
             commit: {path: texts[tree[path]] for path in sorted(tree)}
             for commit, tree in trees.items()
         }
-        self.parents[WORKTREE] = (_git(root, "rev-parse", "HEAD").strip(),)
+        self.parents[WORKTREE] = (_git(root, "rev-parse", "HEAD").decode().strip(),)
         self.files[WORKTREE] = _present(root, patterns)
         self._places = {commit: place for place, commit in enumerate(self.parents)}
         self._older: dict[str, int] = {}  # of each commit its ancestors, a bit for each
@@ -47,7 +47,7 @@ class History:
 def _present(root: Path, patterns: Iterable[str]) -> dict[str, str]:
     """The texts of the working tree, files that git does not know yet among them."""
     order = ("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", *patterns)
-    listed = sorted({*_git(root, *order).split("\0")} - {""})
+    listed = sorted({*_git(root, *order).decode().split("\0")} - {""})
     return {p: (root / p).read_bytes().decode() for p in listed if (root / p).is_file()}
 
 
@@ -58,7 +58,7 @@ def _trees(
     asked = "".join(" ".join([commit, *older[:1]]) + "\n" for commit, older in parents.items())
     order = ("diff-tree", "--stdin", "--root", "--always", "-r", "--no-renames", "--", *patterns)
     trees: dict[str, dict[str, str]] = {}
-    for line in _git(root, *order, given=asked).splitlines():
+    for line in _git(root, *order, given=asked).decode().splitlines():
         if not line.startswith(":"):
             tree = trees[line] = dict(trees[parents[line][0]]) if parents[line] else {}
             continue
@@ -72,20 +72,16 @@ def _trees(
 
 def _texts(root: Path, blobs: Iterable[str]) -> dict[str, str]:
     """The texts of files by the names that git gives them."""
-    asked = "".join(f"{blob}\n" for blob in blobs).encode()
-    stream = BytesIO(_run(root, "cat-file", "--batch", given=asked))
+    asked = "".join(f"{blob}\n" for blob in blobs)
+    stream = BytesIO(_git(root, "cat-file", "--batch", given=asked))
     sizes = ((blob, int(stream.readline().split()[2])) for blob in blobs)
     return {blob: stream.read(size + 1)[:-1].decode() for blob, size in sizes}
 
 
-def _git(root: Path, *order: str, given: str = "") -> str:
-    return _run(root, *order, given=given.encode()).decode()
-
-
-def _run(root: Path, *order: str, given: bytes) -> bytes:
-    """What git prints; raise BookError, with what it says, where it fails."""
+def _git(root: Path, *order: str, given: str = "") -> bytes:
+    """What git prints; BookError, with what it says, where it fails."""
     command = ["git", "-c", "core.quotePath=false", *order]
-    done = subprocess.run(command, cwd=root, input=given, capture_output=True, check=False)
+    done = subprocess.run(command, cwd=root, input=given.encode(), capture_output=True, check=False)
     if done.returncode:
         raise BookError(f"git {order[0]} in {root}: {' '.join(done.stderr.decode().split())}")
     return done.stdout

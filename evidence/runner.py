@@ -6,19 +6,15 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor, as_completed
-from contextlib import AbstractContextManager
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
 from bookbuild.errors import BookError
-from bookbuild.ledger.claims import Finding
-from bookbuild.ledger.evidence import fate
-from bookbuild.ledger.outcomes import Numbers, Outcome, digest
-from bookbuild.reporting import measures, provenance
+from bookbuild.processes import ran
+from bookbuild.reporting import provenance
 from bookbuild.reporting.notebook import MEASURES_FILE, OUTPUT
 from bookbuild.results.code.definitions import reached_by_cells
 from bookbuild.results.contents import different
@@ -27,6 +23,7 @@ from bookbuild.results.machine import machine_name
 from bookbuild.source.chapters import read_chapter
 
 from .book import TOY, Book, Trial
+from .outcomes import Numbers, digest
 from .variations import Variation, planted
 
 CLOSE = 1e-6  # apart, as a share, that toy numbers of other processors may be
@@ -55,28 +52,21 @@ def renew(
     *,
     seconds: float,
     jobs: int,
-    workers: AbstractContextManager[Executor] | None = None,
     only: Callable[[Trial], bool] = lambda trial: True,
 ) -> None:
     """Renew what is outdated, the cheapest first, and keep each line at once.
 
     First chapters whose code is another than before are measured at toy sizes: where all numbers
-    are what they were, and the code has the same numbers and texts, the record goes on.
-
-    Args:
-        book: what is renewed.
-        tell: hears of each trial.
-        seconds: of one core; a trial that would pass them is not begun.
-        jobs: how many are executed at once on this machine.
-        workers: execute trials in its place, as those of a Dask cluster.
-        only: which trials are wanted.
+    are what they were, and the code has the same numbers and texts, the record goes on. `tell`
+    hears of each trial. One that would pass the `seconds` of one core is not begun, nor one that
+    `only` does not want. So many as there are `jobs` are executed at once.
     """
     follow(book, tell, jobs)
     trials = [*filter(only, book.trials())]
     spent = accumulate(trial.seconds for trial in trials)
     wanted = [trial for trial, until in zip(trials, spent, strict=True) if until <= seconds]
     commit = provenance.commit(book.root)
-    for (name, one, _), measured in _executed(book, wanted, jobs, workers):
+    for (name, one, _), measured in _executed(book, wanted, jobs):
         today = chapter_fingerprint(read_chapter(book.root, name), book.settings)
         if isinstance(measured, BaseException):
             said = str(measured)
@@ -98,7 +88,7 @@ def follow(book: Book, tell: Callable[[str], None], jobs: int) -> None:
     newest = {name: one.same[-1] for name, one in book.record.numbers.items()}
     edited = [name for name, today in book.today.items() if today != newest.get(name)]
     fresh = [Trial(name, TOY, 0.0) for name in edited]
-    for (name, *_), measured in _executed(book, fresh, jobs, None):
+    for (name, *_), measured in _executed(book, fresh, jobs):
         if isinstance(measured, BaseException):
             raise measured
         before, line = book.record.numbers.get(name), numbers_of(book, name, measured)
@@ -166,80 +156,26 @@ def measure(root: Path, chapter: str, variation: Variation) -> Measured:
             OUTPUT: output,
             **variation.environment,
         }
+        program = [sys.executable, "-m", "evidence.chapter", json.dumps(order)]
+        where = {"cwd": folder, "env": os.environ | environment}
         try:
-            printed = subprocess.check_output(
-                [sys.executable, "-m", "evidence.chapter", json.dumps(order)],
-                cwd=folder,
-                env=os.environ | environment,
-                stderr=subprocess.PIPE,
-                text=True,
-                errors="replace",
-                timeout=PATIENCE[variation.profile],
-            )
+            done = ran(program, timeout=PATIENCE[variation.profile], **where)
         except subprocess.TimeoutExpired as error:
             raise BookError(f"it did not end within {error.timeout:.0f} s") from error
-        except subprocess.CalledProcessError as error:
-            raise BookError(f"it cannot be executed: {error.stderr.strip()[-300:]}") from error
-        path, told = Path(output, MEASURES_FILE), json.loads(printed.splitlines()[-1])
+        if done.returncode:
+            raise BookError(f"it cannot be executed: {done.stderr.strip()[-300:]}")
+        path, told = Path(output, MEASURES_FILE), json.loads(done.stdout.splitlines()[-1])
         return Measured(json.loads(path.read_text("utf-8")) if path.is_file() else {}, **told)
 
 
-def measure_here(today: Mapping[str, str], chapter: str, variation: Variation) -> Measured:
-    """Execute a chapter on a worker of a cluster, with the worker's own checkout of the book.
-
-    Raises RuntimeError where its sources differ, by the fingerprints of chapters of today.
-    """
-    book = Book(Path(__file__).resolve().parents[1])
-    if book.today.get(chapter) != today[chapter]:
-        raise RuntimeError("the worker has other sources than this machine")
-    return measure(book.root, chapter, variation)
-
-
-def differences(book: Book, line: Numbers | Outcome) -> list[str]:
-    """Execute a chapter again as a line says; return what comes out otherwise, a sentence each.
-
-    On the kind of machine that measured, every bit has to be the same. Where that is not known, or
-    is another, the verdicts have to be. Raises BookError where the chapter cannot be executed.
-    """
-    if isinstance(line, Numbers):
-        again = measure(book.root, line.chapter, TOY)
-        return changes(line, numbers_of(book, line.chapter, again))
-    variations = {(name, one.name): one for name, one in book.declared()}
-    again = measure(book.root, line.chapter, variations[line.chapter, line.variation])
-    if line.machine == machine_name() and not line.fates:
-        here = {key: again.values.get(key) for key in line.values}
-        return different(dict(line.values), here, 0.0)
-    rows = [
-        Finding(claim, measures.Measured.of(found), "not judged")
-        for claim in book.claims
-        if claim.chapter == line.chapter and (found := again.measures.get(claim.measure))
-    ]
-    if line.fates:
-        base = book.record.without_fault(line)
-        turned = {row.claim.id for row in rows if fate(row, base, again.values) == "turned"}
-        lost = sorted({*line.fates.get("turned", ())} - turned)
-        return [f"{line.variation} no longer turns {row}" for row in lost]
-    return [
-        *(f"{key} is not measured" for key in line.values if key not in again.values),
-        *(
-            f"{row.claim.id} has another verdict"
-            for row in rows
-            if row.claim.measure in line.values
-            and row.verdict_on(line.values) != row.verdict_on(again.values)
-        ),
-    ]
-
-
 def _executed(
-    book: Book,
-    trials: Sequence[Trial],
-    jobs: int,
-    workers: AbstractContextManager[Executor] | None,
+    book: Book, trials: Sequence[Trial], jobs: int
 ) -> Iterator[tuple[Trial, Measured | BaseException]]:
     """Yield what each trial measured, or why it failed, as they end."""
-    with workers or ThreadPoolExecutor(max(1, jobs)) as pool:
-        call = partial(measure_here, book.today) if workers else partial(measure, book.root)
-        waiting = {pool.submit(call, trial.chapter, trial.variation): trial for trial in trials}
+    with ThreadPoolExecutor(max(1, jobs)) as pool:
+        waiting = {
+            pool.submit(measure, book.root, one.chapter, one.variation): one for one in trials
+        }
         try:
             for future in as_completed(waiting):
                 yield waiting[future], future.exception() or future.result()

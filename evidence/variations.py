@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from bookbuild.errors import BookError
-from bookbuild.ledger.outcomes import DECLARED, Kind, Profile, declared, digest
+
+from .outcomes import Kind, Profile, declared, digest
 
 PROBE = """
 import torch
@@ -48,48 +49,26 @@ class Change:
 
 @dataclass(frozen=True)
 class Variation:
-    """What is varied.
+    """What is varied."""
 
-    Attributes:
-        name: such as `seed 100`.
-        kind: what is varied.
-        chapters: those it is for; all, if none is named.
-        profile: at which sizes.
-        seed: the first one.
-        device: that trains networks.
-        environment: variables of the process.
-        changes: of sources.
-    """
-
-    name: str
+    name: str  # such as `seed 100`
     kind: Kind
-    chapters: tuple[str, ...] = ()
-    profile: Profile = "paper"
-    seed: int = 0
-    device: str = "cpu"
-    environment: Mapping[str, str] = field(default_factory=dict)
-    changes: tuple[Change, ...] = ()
+    chapters: tuple[str, ...] = ()  # those it is for; all, if none is named
+    profile: Profile = "paper"  # at which sizes
+    seed: int = 0  # the first one
+    device: str = "cpu"  # that trains networks
+    environment: Mapping[str, str] = field(default_factory=dict)  # variables of the process
+    changes: tuple[Change, ...] = ()  # of sources
 
     @property
     def declaration(self) -> str:
         """A digest of all that decides what is measured; the chapters it is for do not."""
         return digest({k: v for k, v in asdict(self).items() if k != "chapters"})[:12]
 
-    def is_for(self, chapter: str) -> bool:
-        """Return whether a chapter is executed under it."""
-        return not self.chapters or chapter in self.chapters
-
 
 def read_variations(root: Path) -> list[Variation]:
-    """Return all that are declared; raise BookError for one of another form."""
-    try:
-        found = list(_read(declared(root)))
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise BookError(f"{DECLARED} has another form than expected: {error!r}.") from error
-    names = [f"{one.name} in {place}" for one in found for place in one.chapters or ["all"]]
-    if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise BookError(f"{DECLARED} declares {', '.join(twice)} more than once.")
-    return found
+    """Return all that are declared."""
+    return [*_read(declared(root))]
 
 
 def _read(document: Mapping[str, Any]) -> Iterator[Variation]:

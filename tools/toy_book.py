@@ -85,7 +85,8 @@ def new_toy(root: Path) -> Toy:
     config = (ROOT / "_config.yml").read_text(encoding="utf-8")
     named = config.replace('url: ""', "url: https://github.com/someone/toy", 1)
     plain = named.replace("html:\n  favicon: book/_static/favicon.svg\n", "")
-    (root / "_config.yml").write_text(plain, encoding="utf-8")
+    without = "".join(x for x in plain.splitlines(True) if not x.startswith("  evidence:"))
+    (root / "_config.yml").write_text(without, encoding="utf-8")
     return Toy(root)
 
 

@@ -3,8 +3,8 @@
 import statistics
 
 from bookbuild.ledger.claims import Finding
-from bookbuild.ledger.outcomes import read_outcomes
 from bookbuild.reporting.measures import Measured
+from evidence.outcomes import read_outcomes
 from tools.this_book import ROOT, claims
 
 RECORD = read_outcomes(ROOT)

@@ -1,14 +1,12 @@
 """The history of expectations, on small repositories, and the record of this one."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from bookbuild.ledger.records import PREREGISTRATION
-from evidence.preregistration import derived
+from evidence.preregistration import derived, recorded
 from repositories import Repository
 from tools.this_book import ROOT
 from tools.toy_book import LINE
@@ -30,7 +28,7 @@ class Book(Repository):
         self.commit_all()
 
     def told(self) -> dict[str, Any]:
-        return derived(self.root)["rows"]
+        return derived(self.root)
 
 
 @pytest.fixture
@@ -118,7 +116,6 @@ def test_parallel_branches_cannot_be_ordered(repository: Book) -> None:
 
 @pytest.mark.skipif(not (ROOT / ".git").exists(), reason="there is no git repository")
 def test_the_committed_record_is_what_the_history_gives() -> None:
-    stored = json.loads((ROOT / PREREGISTRATION).read_text(encoding="utf-8"))["rows"]
-    told = derived(ROOT)["rows"]
+    stored, told = recorded(ROOT), derived(ROOT)
     differing = [name for name in stored | told if stored.get(name) != told.get(name)]
     assert not differing, "run make record WHAT=preregistration, and commit the file"

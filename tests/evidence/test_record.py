@@ -3,15 +3,21 @@
 import os
 import random
 import subprocess
+from collections import Counter
 
 import pytest
 
 from bookbuild.execution.runs import File
-from bookbuild.ledger.outcomes import RECORD, Numbers, Outcome, declared
+from bookbuild.ledger.claims import Finding
+from bookbuild.reporting.measures import Measured
+from bookbuild.results.contents import different
+from bookbuild.results.machine import machine_name
 from bookbuild.source.book import read_book
 from evidence import history
-from evidence.book import Book
-from evidence.runner import constants_of, differences
+from evidence.book import TOY, Book
+from evidence.outcomes import RECORD, Numbers, Outcome, declared
+from evidence.rows import fate
+from evidence.runner import changes, constants_of, measure, numbers_of
 from tools.this_book import ROOT
 
 RUNS = [file for file in read_book(ROOT).stored_runs if (ROOT / file).is_file()]
@@ -71,9 +77,10 @@ def test_the_commit_of_every_line_is_in_the_history(book: Book) -> None:
     assert [one for one in named if f"\n{one}" not in f"\n{commits}"] == []
 
 
-def test_no_stored_run_was_changed_by_hand() -> None:
+def test_no_stored_run_was_changed_by_hand(book: Book) -> None:
     for file in RUNS:
-        assert File(file, ROOT, ROOT / "src").entries
+        entries = File(file, ROOT, ROOT / "src").entries
+        assert len(book.record.runs[file].entries) == len(entries) > 0
 
 
 def test_the_record_knows_every_chapter_and_variations_as_they_are_declared(book: Book) -> None:
@@ -83,6 +90,11 @@ def test_the_record_knows_every_chapter_and_variations_as_they_are_declared(book
     places = book.record.outcomes.items()
     ours = {place: one.of for place, one in places if not place[1].startswith("machine ")}
     assert ours.items() <= declared.items()
+
+
+def test_nothing_is_declared_twice(book: Book) -> None:
+    names = Counter((name, one.name) for name, one in book.declared())
+    assert [name for name, n in names.items() if n > 1] == []
 
 
 def test_every_change_of_a_source_fits(book: Book) -> None:
@@ -113,6 +125,41 @@ def test_at_a_release_nothing_is_outdated(book: Book) -> None:
         pytest.skip("this commit is no release")
     outdated = [f"{one.chapter}, {one.variation.name}" for one in book.trials()]
     assert outdated == [], "run make record before a release"
+
+
+def differences(book: Book, line: Numbers | Outcome) -> list[str]:
+    """What comes out otherwise when a chapter is executed again as a line says, a sentence each.
+
+    On the kind of machine that measured, every bit has to be the same. Where that is not known, or
+    is another, the verdicts have to be.
+    """
+    if isinstance(line, Numbers):
+        again = measure(book.root, line.chapter, TOY)
+        return changes(line, numbers_of(book, line.chapter, again))
+    variations = {(name, one.name): one for name, one in book.declared()}
+    again = measure(book.root, line.chapter, variations[line.chapter, line.variation])
+    if line.machine == machine_name() and not line.fates:
+        here = {key: again.values.get(key) for key in line.values}
+        return different(dict(line.values), here, 0.0)
+    rows = [
+        Finding(claim, Measured.of(found), "not judged")
+        for claim in book.claims
+        if claim.chapter == line.chapter and (found := again.measures.get(claim.measure))
+    ]
+    if line.fates:
+        base = book.record.without_fault(line)
+        turned = {row.claim.id for row in rows if fate(row, base, again.values) == "turned"}
+        lost = sorted({*line.fates.get("turned", ())} - turned)
+        return [f"{line.variation} no longer turns {row}" for row in lost]
+    return [
+        *(f"{key} is not measured" for key in line.values if key not in again.values),
+        *(
+            f"{row.claim.id} has another verdict"
+            for row in rows
+            if row.claim.measure in line.values
+            and row.verdict_on(line.values) != row.verdict_on(again.values)
+        ),
+    ]
 
 
 @pytest.mark.parametrize("kind", ["numbers", "seed", "rounding", "fault"])

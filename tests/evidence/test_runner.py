@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from bookbuild.errors import BookError
-from bookbuild.ledger.outcomes import RECORD, read_outcomes
 from bookbuild.reporting.notebook import MEASURES_FILE
 from bookbuild.results import executed
 from bookbuild.results.keys import chapter_key
 from bookbuild.results.machine import machine_name
 from evidence import runner
 from evidence.book import Book, of_this_machine
+from evidence.outcomes import RECORD, read_outcomes
 from evidence.runner import Measured, follow, measure, renew
 from evidence.variations import Change, Variation
 from tools.this_book import ROOT

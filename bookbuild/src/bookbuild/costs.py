@@ -94,7 +94,6 @@ def row_costs(settings: Settings, chapters: Sequence[Chapter]) -> dict[str, Cost
             sum(part.seconds for part in parts) / 60,
             max((part.how for part in parts), key=CERTAIN.index),
             len(read),
-            tuple(again),
             tuple(x for x in chapter.data if x.endswith(".json") and x not in runs | measured),
         )
     return costs

@@ -11,12 +11,10 @@ from .execution.execute import execute_chapters, tidy
 from .ledger.checks import amiss, checks_of
 from .ledger.claims import Finding, judge, read_claims
 from .ledger.counts import told_verdicts
-from .ledger.evidence import Evidence, evidence_of, lowered
-from .ledger.outcomes import declared, read_outcomes
-from .ledger.records import Records, read_preregistration
+from .ledger.evidence import read_evidence
 from .processes import head_of
 from .results import executed as cache
-from .results.keys import chapter_fingerprint, chapter_key
+from .results.keys import chapter_key
 from .results.snapshot import frozen
 from .results.store import Store
 from .settings import Settings
@@ -54,43 +52,22 @@ def _build(settings: Settings, display: Display, tell: Callable[[str], None]) ->
     check_config(settings.root)
     read_citation(settings.root)
     claims = read_claims(settings.root, [chapter.name for chapter in chapters])
-    preregistration = read_preregistration(settings.root)
+    evidence = read_evidence(settings.root)
     found, made = run_chapters(chapters, settings, display, tell)
     entries = found | made
     reported = {name: entries[name].measures for name in sorted(entries)}
     judged = settings.profile == "paper"
     alone = judge(claims, reported, judged=judged)
     checks = checks_of(reported, judged=judged)
-    evidence, required = _evidence(alone, chapters, settings)
+    findings, records = evidence.weigh(alone, chapters, settings)
     costs = row_costs(replace(settings, profile="paper"), chapters)
-    records = Records(preregistration, evidence, costs, required)
-    findings = lowered(alone, evidence, required=required)
+    records = replace(records, costs=costs)
     write_stage(settings, toc, chapters, entries, findings, records, checks)
     tell("building the site")
     build_site(settings, entries)
     verdicts, not_held = told_verdicts(findings)
     executed, cached = (len(made), _seconds(made)), (len(found), _seconds(found))
     return Result(findings, verdicts, [*not_held, *amiss(checks)], *executed, *cached)
-
-
-def _evidence(
-    findings: Sequence[Finding], chapters: Sequence[Chapter], settings: Settings
-) -> tuple[dict[str, Evidence], bool]:
-    """Return what the record says of each judged row, and whether the book asks for variations."""
-    record, document = read_outcomes(settings.root), declared(settings.root)
-    known = {name for name, _ in record.outcomes} | {*record.numbers}
-    fingerprints = {
-        chapter.name: chapter_fingerprint(chapter, settings)
-        for chapter in chapters
-        if chapter.name in known
-    }
-    found = {
-        finding.claim.id: evidence_of(
-            finding, record, document, fingerprints.get(finding.claim.chapter)
-        )
-        for finding in findings
-    }
-    return {name: one for name, one in found.items() if one is not None}, bool(document)
 
 
 def run_chapters(

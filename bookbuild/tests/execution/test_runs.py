@@ -13,9 +13,7 @@ from typing import Any
 
 import pytest
 
-from bookbuild.errors import BookError
-from bookbuild.execution.runs import File, Recording, digests, file_of, remark
-from bookbuild.ledger.outcomes import RECORD, Record, Runs, read_outcomes, replaced, text_of
+from bookbuild.execution.runs import File, Recording, file_of, remark
 from bookbuild.results.machine import machine_name
 from bookbuild.settings import Settings
 from running.executors import Serial
@@ -73,8 +71,8 @@ class Tiny:
 
     def start(self, *before: str) -> subprocess.Popen[str]:
         """Start the command, after some code."""
-        often = "stored.Settings = functools.partial(stored.Settings, interval=0.2)"
-        imports = ("import functools, signal", "from bookbuild.cli import main, stored")
+        often = "book.Settings = functools.partial(book.Settings, interval=0.2)"
+        imports = ("import functools, signal", "from bookbuild.cli import book, main")
         code = "; ".join((*imports, often, *before, "main()"))
         path = os.pathsep.join([str(self.root / "src"), *filter(None, sys.path)])
         return subprocess.Popen(
@@ -175,27 +173,6 @@ def test_a_page_tells_of_runs_by_earlier_code(
     sentence = f"Of the {len(file.entries)} stored runs of this chapter{told}"
     said = remark(chapter, Settings(tmp_path))
     assert said.startswith(sentence) if told else said == ""
-
-
-def test_a_run_that_was_changed_by_hand_is_refused_and_one_made_again_recorded(
-    tmp_path: Path,
-) -> None:
-    file = copied(tmp_path, lambda today, _: today)
-    line = Runs(file.file, ("f00", file.code), digests(file.path.read_text(encoding="utf-8")))
-    (tmp_path / RECORD).write_text(text_of(replaced(Record(), [line])), encoding="utf-8")
-    file = File(file.file, tmp_path, tmp_path / "src")
-    *_, last = file.entries.values()
-    file.keep(last._replace(result={"moments": [], "right": []}))
-    known = read_outcomes(tmp_path).runs[file.file]
-    assert known.same == ("f00", file.code)
-    whole = file.path.read_text(encoding="utf-8")
-    assert known.entries == digests(whole)
-    entries = json.loads(whole)
-    entries[2]["seconds"] = 7.0
-    for changed, place in ((entries, 3), (entries[:2], 3), (entries[1:], 1)):
-        file.path.write_text(json.dumps(changed), encoding="utf-8")
-        with pytest.raises(BookError, match=f"entry {place}: it was changed by hand"):
-            File(file.file, tmp_path, tmp_path / "src")
 
 
 def test_each_result_is_handed_over_and_an_error_is_no_result() -> None:

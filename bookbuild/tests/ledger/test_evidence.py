@@ -1,196 +1,47 @@
-"""What the record of evidence says of a row: it lowers a verdict where it lacks or differs."""
+"""A book's own evidence: a module of it is asked, and without one nothing is known."""
 
-from dataclasses import replace
-from typing import Any
+import sys
+from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
+from bookbuild.errors import BookError
 from bookbuild.ledger.claims import Claim, Finding
-from bookbuild.ledger.evidence import RANK, Evidence, evidence_of, lowered
-from bookbuild.ledger.outcomes import Numbers, Outcome, Profile, Record, replaced
-from bookbuild.ledger.records import Known
-from bookbuild.reporting.expectations import read_expectation
-from bookbuild.reporting.measures import Measured
+from bookbuild.ledger.evidence import Evidence, read_evidence
+from bookbuild.ledger.records import Records
+from bookbuild.settings import Settings
 
-CHAPTER = "paper/01_line"
-DECLARED: dict[str, Any] = {
-    "seeds": [100, 200],
-    "roundings": {"plain": {}, "threads": {}},
-    "faults": [
-        {"fault": "slip", "says": "A factor is forgotten."},
-        {"fault": "loss", "says": "The loss is wrong.", "kind": "loss", "keeps": ["position"]},
-        {"fault": "turn", "says": "All is turned.", "kind": "network", "symmetry": True},
-    ],
-    "kept": {"position": {"rows": ["a-row"], "why": "It is about positions.\n"}},
-}
-EVERY = DECLARED | {"kept": {"x": {"rows": ["a-row"], "every": True, "why": "Always."}}}
-TODAY, SAME, EARLIER = "today", "same", "earlier"
-NUMBERS = Numbers(CHAPTER, (SAME, TODAY), "", {"slope": 2.0}, "", "")
-KINDS = ("seed", "rounding", "device", "setting", "sizes")
+FINDINGS = [Finding(Claim("a", "§1", "A.", "paper", "paper/x"), None, "reproduced")]
+OWN = """from dataclasses import replace
+from bookbuild.ledger import evidence
+
+class Evidence(evidence.Evidence):
+    def weigh(self, findings, chapters, settings):
+        return [replace(one, verdict="partly") for one in findings], evidence.Records()
+"""
 
 
-def row(value: Any = 2.0, over: Any = None, name: str = "a-row") -> Finding:
-    expectation, measured = read_expectation({"at_least": 1}), Measured(value, over)
-    claim = Claim(name, "§1", "A.", "paper", CHAPTER, "slope", expectation, "Because.")
-    return Finding(claim, measured, expectation.verdict(measured))
+def weighed(root: Path) -> tuple[list[Finding], Records]:
+    return read_evidence(root).weigh(FINDINGS, [], Settings(root))
 
 
-def line(
-    name: str, value: Any = 2.0, code: str = TODAY, profile: Profile = "paper", **fates: Any
-) -> Outcome:
-    kind: Any = name.partition(" ")[0]
-    kind = kind if kind in KINDS else "fault"
-    values = {} if value is None or fates else {"slope": value}
-    made = (code, "", f"commit-{code}", None, 1.0)
-    return Outcome(CHAPTER, name, kind, profile, *made, values, fates)
-
-
-def known(
-    *lines: Outcome | Numbers, of: Finding | None = None, declared: Any = DECLARED
-) -> Evidence:
-    record = replaced(Record(), [NUMBERS, *lines])
-    found = evidence_of(of or row(), record, declared, TODAY)
-    assert found is not None
-    return found
-
-
-def judged(*lines: Outcome | Numbers, required: bool = True, **told: Any) -> Finding:
-    finding = row(**told)
-    (after,) = lowered([finding], {"a-row": known(*lines, of=finding)}, required=required)
-    return after
-
-
-REPEATED = (line("seed 100"), line("seed 200"), line("rounding threads"))
-
-
-def test_a_row_that_was_repeated_everywhere_keeps_its_verdict() -> None:
-    assert judged(*REPEATED) == row()
-    words = Known(None, known(*REPEATED), None).words
-    assert list(words.values()) == ["", "steady", "steady", "green", ""]
-
-
-@pytest.mark.parametrize("lacking", range(3))
-def test_one_that_lacks_seeds_or_rounding_is_partly_and_unconfirmed(lacking: int) -> None:
-    some = [one for place, one in enumerate(REPEATED) if place != lacking]
-    told = judged(*some)
-    assert (told.verdict, told.unconfirmed) == ("partly", True)
-    assert judged(*some, value=0.5).verdict == "contradicted"
-    assert judged(*some, required=False) == row()
-
-
-@pytest.mark.parametrize(
-    ("first", "second", "state", "since"),
-    [
-        ({}, {"code": SAME}, "steady", ""),
-        ({}, {"code": EARLIER}, "earlier", "commit-earlier"),
-        ({}, {"value": 0.5, "code": EARLIER}, "flips", "commit-earlier"),
-        ({"value": 0.5}, {"value": None}, "flips", ""),
-        ({}, {"value": [2.0, True]}, "missing", ""),
-        ({}, {"value": None}, "missing", ""),
-        ({"value": "inf"}, {}, "steady", ""),
-    ],
-)
-def test_what_reruns_say_together(first: Any, second: Any, state: str, since: str) -> None:
-    lines = (line("seed 100", **first), line("seed 200", **second), line("rounding plain"))
-    found = known(*lines)
-    assert (found.seeds.state, found.seeds.since, found.flips) == (state, since, state == "flips")
-    assert judged(*lines).verdict == ("reproduced" if state == "steady" else "partly")
-
-
-@pytest.mark.parametrize("name", ["seed 100", "rounding plain", "device cuda", "setting no bias"])
-def test_any_variation_that_flips_lowers_a_verdict_and_raises_none(name: str) -> None:
-    told = judged(*REPEATED, line(name, 0.5))
-    assert (told.verdict, told.unconfirmed) == ("partly", False)
-    assert judged(*REPEATED, line(name, 2.0), value=0.5).verdict == "contradicted"
-
-
-@given(
-    st.dictionaries(
-        st.sampled_from(["seed 100", "seed 200", "rounding plain"]),
-        st.tuples(
-            st.sampled_from([2.0, 0.5, [2.0, 0.5], [True], None]),
-            st.sampled_from([TODAY, SAME, EARLIER]),
-        ),
-        min_size=1,
-    ),
-    st.data(),
-)
-def test_a_line_that_is_deleted_raises_no_verdict(
-    lines: dict[str, tuple[Any, str]], data: st.DataObject
+def test_a_book_without_evidence_keeps_its_verdicts_and_runs_of_the_code_of_today(
+    tmp_path: Path,
 ) -> None:
-    record = {name: line(name, *told) for name, told in lines.items()}
-    before = judged(*record.values())
-    del record[data.draw(st.sampled_from(sorted(record)))]
-    after = judged(*record.values())
-    assert RANK[after.verdict] >= RANK[before.verdict]
-    assert after.verdict == "partly"  # whatever is asked for and not there lowers it
+    assert weighed(tmp_path) == (FINDINGS, Records())
+    assert read_evidence(tmp_path).is_current("data/long.json", "a", "a")
+    assert not read_evidence(tmp_path).is_current("data/long.json", "a", "b")
 
 
-REDUCED, BELOW = (
-    replace(line("sizes", value, profile="reduced"), variation="reduced sizes")
-    for value in (2.0, 0.5)
-)
-POSITIONS, SYMMETRY = "It is about positions.", "An exact symmetry changes no law."
-
-
-@pytest.mark.parametrize(
-    ("of", "fault", "sight", "why"),
-    [
-        (row(), line("slip", 0.5), "kills", ""),
-        (row(), line("slip", 3.0), "green", ""),
-        (row(0.5), line("slip", 2.0), "better", ""),
-        (row(), line("slip", None), "stops", ""),
-        (row([2.0, 2.0, 0.5], "seeds"), line("slip", [2.0, 0.5, 0.5]), "kills", ""),
-        (row([2.0, 2.0, 0.5], "seeds"), line("slip", [2.0] * 3), "green", ""),
-        (row({"a": 2.0, "b": 0.5}, "settings"), line("slip", {"a": 0.5, "b": 0.5}), "kills", ""),
-        # where values were not kept, fates are
-        (row(), line("slip", turned=("a-row",), same=()), "kills", ""),
-        (row(), line("slip", stops=("a-row",), turned=()), "stops", ""),
-        (row(), line("slip", same=("a-row",)), "green", ""),
-        # a fault at other sizes is held against those
-        (row(), line("slip", 0.5, profile="smoke"), "kills", ""),
-        (row(), line("slip", 0.5, profile="reduced"), "kills", ""),
-        # some faults leave a statement true; at toy sizes a verdict turns by noise alone
-        (row(), line("loss", 2.0), "true", POSITIONS),
-        (row(), line("loss", 0.5), "broken", POSITIONS),
-        (row(), line("loss", 0.5, profile="smoke"), "true", POSITIONS),
-        (row(), line("turn", 0.5), "broken", SYMMETRY),
-        (row(name="b-row"), line("loss", 0.5), "kills", ""),
-    ],
-)
-def test_what_a_fault_makes_of_a_row(of: Finding, fault: Outcome, sight: str, why: str) -> None:
-    found = known(REDUCED, fault, of=of)
-    (seen,) = found.faults[1:]  # after the toy sizes, which every chapter has
-    assert (seen.sight, seen.why, seen.profile) == (sight, why, fault.profile)
-    assert (found.alertness == "turned") == (sight == "kills")
-    assert known(BELOW, line("slip", 0.5, profile="reduced")).faults[1].sight == "green"
-
-
-def test_a_reason_may_hold_for_every_training_and_never_for_slips_of_code() -> None:
-    faults = known(*map(line, ("slip", "loss", "turn")), declared=EVERY).faults[1:]
-    assert [(one.kind, one.why) for one in faults] == [
-        ("code", ""),
-        ("loss", "Always."),
-        ("network", SYMMETRY),
-    ]
-
-
-def test_the_sharpest_fault_is_of_today_and_of_the_sizes_of_the_paper() -> None:
-    found = known(line("slip", 0.5, code=EARLIER), line("loss", None, profile="smoke"))
-    assert (found.alertness, found.sharpest.says) == ("turned", "A factor is forgotten.")
-    assert not found.sharpest.current
-    assert known(line("lost", 0.5)).faults == known().faults  # what is no longer declared
-
-
-def test_a_row_without_a_fault_that_turns_it_says_why() -> None:
-    assert known().alertness == "green"
-    assert known(of=row(0.5)).alertness == "contradicted"
-    none = evidence_of(row(), Record(), DECLARED, TODAY)
-    assert none is not None
-    assert none.alertness == "untried"
-    claim = Claim("a-row", "§1", "A.", "paper", CHAPTER, not_testable="No.")
-    unjudged = Finding(row().claim, row().measured, "not judged")
-    for finding in (Finding(claim, None, "not testable here"), unjudged):
-        assert evidence_of(finding, Record(), DECLARED, TODAY) is None
+def test_the_module_that_a_book_names_is_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    (tmp_path / "_config.yml").write_text("bookbuild: {evidence: own_evidence}", encoding="utf-8")
+    told = "field 'bookbuild.evidence': No module named 'own_evidence'"
+    with pytest.raises(BookError, match=told):
+        read_evidence(tmp_path)
+    (tmp_path / "own_evidence.py").write_text(OWN, encoding="utf-8")
+    ((finding,), _) = weighed(tmp_path)
+    assert finding.verdict == "partly"
+    assert issubclass(type(read_evidence(tmp_path)), Evidence)

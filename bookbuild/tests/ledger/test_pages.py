@@ -8,8 +8,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from bookbuild.ledger import counts, pages
 from bookbuild.ledger.claims import Claim, Finding, Rebuttal
-from bookbuild.ledger.evidence import Evidence, Repeated, Rerun, Seen
-from bookbuild.ledger.records import Cost, Preregistration, Records
+from bookbuild.ledger.records import Cost, Known, Question, Records
 from bookbuild.reporting.expectations import read_expectation
 from bookbuild.reporting.measures import Measured
 from bookbuild.source.chapters import Chapter
@@ -72,14 +71,6 @@ def test_a_row_shows_its_rebuttal_or_that_none_is_written() -> None:
         assert told in text
     missing = "Nobody has written a defence for this row yet."
     assert [missing in one for one in (text, row(0.5), row())] == [False, True, False]
-
-
-def test_no_number_adds_kinds_up() -> None:
-    text = counts.verdict_counts([untested(kind=kind) for kind in counts.KINDS], up="../")
-    assert text.count("<b>1</b>") == len(counts.KINDS) == text.count("<dt>")
-    assert "<b>4</b>" not in text
-    link = '<a class="verdict not-testable-here" href="../verdicts.html?kind=erratum&amp;verdict='
-    assert link in text.partition("<dt>Errata of the paper</dt>")[2]
 
 
 @pytest.mark.parametrize(
@@ -147,113 +138,31 @@ def test_contradicted_claims_are_news() -> None:
     assert none in texts["contradicted"]
     assert "0 hold in every run and 1 in some settings" in texts["partly"]
     waiting = counts.news([replace(finding("partly"), unconfirmed=True)])
-    assert "For 1 of those that hold, the runs at other first seeds" in waiting
+    assert "For 1 of those that hold, the runs that repeat them" in waiting
     assert "toy sizes" in texts["not judged"]
 
 
-def reruns(*verdicts: Any, earlier: str = "") -> tuple[Rerun, ...]:
-    return tuple(Rerun(f"seed {100 * n}", one, earlier) for n, one in enumerate(verdicts, start=1))
+ASKED = Question("weather", "Weather", {"wet": ("were measured in rain", "in rain")})
+WET = Records({"a": Known({"weather": "wet"}, "It <b>rained</b>. ", {})}, (ASKED,))
 
 
-SLIP = Seen("N < 3 is forgotten.", "code", "paper", "kills")
-STEADY = Repeated("reproduced", reruns("reproduced"))
-EVIDENCE = Evidence(STEADY, STEADY, Repeated("reproduced"))
-LACKING = Repeated("reproduced", (), lacking=True)
-OTHER = Repeated("reproduced", (Rerun("device cuda", "partly"),))
+def test_a_row_says_what_evidence_knows_of_it() -> None:
+    text = row(records=WET)
+    assert "<p>It <b>rained</b>. </p>" in text
+    assert 'data-records="wet"' in text
+    assert "&#34;wet&#34;: &#34;in rain&#34;" in text  # for the filter
+    assert row().partition("id=")[0] in row(records=replace(WET, rows={}))
+    counted = counts.answer_counts(ASKED, [FINDING, finding(id="b")], WET)
+    told = 'verdicts.html?kind=paper&amp;weather=wet"><b>1</b> were measured in rain</a>'
+    assert told in counted
+    assert counts.answer_counts(ASKED, [FINDING], NONE) == ""
 
 
-def recorded(**fields: Any) -> Records:
-    """Records in which a row is steady, if nothing else is told."""
-    return Records(evidence={"a": replace(EVIDENCE, **fields)})
-
-
-@pytest.mark.parametrize(
-    ("known", "word", "told"),
-    [
-        (Repeated("partly", reruns(*["partly"] * 3)), "steady",
-         "at three other first seeds and under"),
-        (Repeated("reproduced", reruns("reproduced", "partly", None)), "flips",
-         "depends on the seed: it is reproduced here, reproduced at seed 100, partly at seed 200."),
-        (LACKING, "missing", "It was not repeated at the"),
-        (Repeated("reproduced", reruns("reproduced", earlier="abc")), "earlier",
-         "was the same at one other first seed with earlier code (commit abc). "),
-    ],
-)  # fmt: skip
-def test_a_row_says_what_other_seeds_make_of_it(known: Repeated, word: str, told: str) -> None:
-    records = recorded(seeds=known)
-    text = row(records=records)
-    assert told in text
-    assert f'data-records=" {word} steady untried "' in text
-    assert len(text) - len(row()) < 250  # the page has hundreds of rows
-    found = counts.record_counts("seeds", [FINDING], records)
-    assert f"kind=paper&amp;seeds={word}" in found
-
-
-@pytest.mark.parametrize(
-    ("known", "told"),
-    [
-        ({}, "The verdict is the same at one other first seed and under an"),
-        ({"rounding": LACKING}, "It was not repeated under another rounding. "),
-        ({"rounding": OTHER}, "depends on rounding: it is reproduced here, partly at device cuda."),
-        ({"others": OTHER}, "depends on the setting or the device: it is rep"),
-        ({"faults": (SLIP,)}, "The row would catch this error: N &lt; 3 is forgotten. "),
-        ({"faults": (SLIP._replace(profile="smoke", current=False),)},
-         "is forgotten (tried at toy sizes) (tried with earlier code). "),
-        ({"faults": (SLIP._replace(sight="green"),) * 2}, "None of the errors that we planted"),
-        ({}, "No error has been planted in this chapter yet."),
-    ],
-)  # fmt: skip
-def test_a_row_says_what_rounding_settings_and_faults_make_of_it(known: Any, told: str) -> None:
-    assert told in row(records=recorded(**known))
-    assert told not in row()
-    assert ("the setting or the device" in row(records=recorded(**known))) == ("others" in known)
-
-
-def test_rows_that_lack_evidence_are_counted() -> None:
-    known = recorded(seeds=LACKING).evidence | {"b": EVIDENCE}
-    findings = [FINDING, finding(id="b")]
-    text = counts.unrenewed(findings, Records(evidence=known, required=True))
-    assert "Of the 2 rows that are judged, 1 was not repeated" in text
-    assert "; by this build alone, 1 of them would read *reproduced*" in text
-    assert counts.unrenewed(findings, Records(evidence=known)) == ""
-    assert counts.unrenewed(findings[1:], Records(evidence=known, required=True)) == ""
+def test_what_is_not_confirmed_is_counted() -> None:
     unconfirmed = replace(FINDING, verdict="partly", unconfirmed=True)
     assert counts.told_verdicts([unconfirmed, FINDING])[1] == [
         "partly for want of evidence: 1 rows"
     ]
-
-
-def test_wrong_trainings_are_a_matrix() -> None:
-    loss = Seen("The loss is <wrong>.", "loss", "paper", "true", "It is about positions.")
-    trained = loss._replace(says="It trains.", kind="network", sight="kills", why="")
-    records = recorded(faults=(loss, trained, SLIP, loss._replace(says="T.", profile="smoke")))
-    text = counts.wrong_trainings([FINDING], [LINE], records)
-    assert "Line: 2 wrong trainings, 1 rows" in text
-    assert '<th scope="row">Loss: The loss is &lt;wrong&gt;.</th><td>–</td>' in text
-    assert "<td>●</td>" in text
-    assert "<li>Row 1: It is about positions.</li>" in text
-    assert "no matrix" in counts.wrong_trainings([FINDING], [LINE], NONE)
-
-
-@pytest.mark.parametrize(
-    ("state", "expected", "was", "told"),
-    [
-        ("before", EXPECTED, (), "We wrote down this expectation before the measure existed."),
-        ("changed", EXPECTED, (read_expectation({"at_least": 3}),), "We changed this expectation "
-         "after the measure existed. It was at least 3 before."),
-        ("together", EXPECTED, (), "<p></p>"),
-        ("before", read_expectation({"at_least": 2}), (), "<p></p>"),  # another one
-    ],
-)  # fmt: skip
-def test_a_row_says_when_its_expectation_was_written(
-    state: Any, expected: Any, was: Any, told: str
-) -> None:
-    records = Records(preregistration={"a": Preregistration(state, expected, was)})
-    assert told in row(records=records)
-    word = state if expected == EXPECTED else ""
-    found = counts.record_counts("preregistration", [FINDING], records)
-    assert (f"kind=paper&amp;preregistration={state}" in found) == bool(word)
-    assert f'data-records="{word}    "' in row(records=records)
 
 
 def test_new_results_are_listed_with_what_was_measured() -> None:

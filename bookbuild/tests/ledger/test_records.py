@@ -3,29 +3,23 @@
 import csv
 import io
 import json
-from pathlib import Path
-from typing import Any
 
-import pytest
+from jsonschema import Draft202012Validator
 
-from bookbuild.errors import BookError
 from bookbuild.ledger.claims import Claim, Finding
 from bookbuild.ledger.records import (
-    PREREGISTRATION,
-    SCHEMA,
     Cost,
-    Preregistration,
+    Known,
     Records,
     ledger_csv,
     ledger_json,
     ledger_row,
-    read_preregistration,
+    ledger_schema,
 )
 from bookbuild.reporting.expectations import read_expectation
 from bookbuild.reporting.measures import Measured
-from bookbuild.schema import faults
 
-EXPECTED, FIVE = read_expectation({"at_least": 1}), {"at_most": 5}
+EXPECTED = read_expectation({"at_least": 1})
 CLAIM = Claim("a-row", "§1", 'It "grows", always.', "paper", "paper/x", "m", EXPECTED, "Why.")
 UNTESTED = Claim("b", "§2", "S.", "new", "paper/x", not_testable="No.")
 FINDINGS = [
@@ -46,40 +40,17 @@ def test_every_row_is_there_in_both_forms() -> None:
     assert read[1]["measured"] == ""
 
 
-def test_the_published_schema_describes_the_rows_and_their_costs() -> None:
-    records = Records(costs={"paper/x": Cost(1.26, "estimated")})
+def test_the_published_schema_describes_the_rows_their_costs_and_what_evidence_adds() -> None:
+    known = {"a-row": Known({}, "", {"weather": "wet"})}
+    fields = {"weather": {"enum": ["wet", None]}}
+    costs = {"paper/x": Cost(1.26, "estimated")}
+    records = Records(known, fields=fields, costs=costs)
     rows = [ledger_row(finding, records) for finding in FINDINGS]
-    told = [(row["minutes_from_scratch"], row["minutes_are"]) for row in rows]
-    assert told == [(1.3, "estimated"), (None, None)]
+    told = [(row["minutes_from_scratch"], row["minutes_are"], row["weather"]) for row in rows]
+    assert told == [(1.3, "estimated", "wet"), (None, None, None)]
     assert rows[0]["address"] == "claims/a-row.html"
-    assert faults(rows, SCHEMA) == []
-    (fault,) = faults([{**rows[0], "verdict": "true"}], SCHEMA)
-    assert fault.path == (0, "verdict")
+    validator = Draft202012Validator(ledger_schema(records))
+    assert validator.is_valid(rows)
+    for wrong in ({"verdict": "true"}, {"weather": "dry"}, {"more": 1}):
+        assert not validator.is_valid([rows[0] | wrong])
     assert ledger_csv([]) == "\n"
-
-
-def preregistered(root: Path, state: str, **row: Any) -> dict[str, Preregistration]:
-    document = {"rows": {"a-row": {"preregistration": state, **row}}}
-    (root / PREREGISTRATION).parent.mkdir(exist_ok=True)
-    (root / PREREGISTRATION).write_text(json.dumps(document), encoding="utf-8")
-    return read_preregistration(root)
-
-
-def test_what_was_preregistered_is_read(tmp_path: Path) -> None:
-    assert read_preregistration(tmp_path) == {}
-    found = preregistered(tmp_path, "changed", expect={"at_most": "5"}, was=[{"holds": True}])
-    was = (read_expectation({"holds": True}),)
-    assert found == {"a-row": Preregistration("changed", read_expectation({"at_most": 5}), was)}
-
-
-@pytest.mark.parametrize(
-    ("state", "row", "reason"),
-    [
-        ("early", {"expect": FIVE}, "'rows.a-row.preregistration' is not one of"),
-        ("changed", {"expect": FIVE}, "the field 'rows.a-row.was' is missing"),
-        ("before", {"expect": FIVE, "was": [FIVE]}, "is only allowed with 'changed'"),
-    ],
-)
-def test_a_malformed_record_is_refused(tmp_path: Path, state: str, row: Any, reason: str) -> None:
-    with pytest.raises(BookError, match=reason):
-        preregistered(tmp_path, state, **row)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
@@ -121,19 +121,6 @@ def test_a_training_leaves_states_and_goes_on_from_them(
         record = train_minimal(MINIMAL, (0,), device=CPU)
     assert torch.equal(record.loss, undisturbed.loss)
     assert torch.equal(record.pseudo, undisturbed.pseudo)
-
-
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=5)
-@given(place=st.integers(0, 10**6))
-def test_a_damaged_state_is_not_gone_on_from(remembering: StoredCache, place: int) -> None:
-    undisturbed = train_minimal(MINIMAL, (0,), device=CPU)
-    with attached(remembering):
-        train_minimal(MINIMAL, (0,), device=CPU)
-        (path,) = remembering.results.glob("*.result")
-        content = bytearray(path.read_bytes())
-        content[place % len(content)] ^= 255
-        path.write_bytes(content)
-        assert torch.equal(train_minimal(MINIMAL, (0,), device=CPU).loss, undisturbed.loss)
 
 
 def steps_taken(cache: StoredCache, seed: int = 0) -> int:

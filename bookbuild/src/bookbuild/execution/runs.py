@@ -1,21 +1,19 @@
 """Stored runs: their registry, which of them are current, and how a file is completed."""
 
 import importlib
-import json
 import signal
 import time
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from datetime import UTC, datetime
-from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 from bookbuild.errors import BookError
-from bookbuild.ledger.outcomes import RECORD, Runs, read_outcomes, replaced, text_of
+from bookbuild.ledger.evidence import read_evidence
 from bookbuild.reporting.provenance import commit, versions
 from bookbuild.results import cache
-from bookbuild.results.keys import code_of, digest
+from bookbuild.results.keys import code_of
 from bookbuild.results.machine import machine_name
 from bookbuild.results.snapshot import SOURCES, sources
 from bookbuild.results.store import Store, write_whole
@@ -39,7 +37,7 @@ class File:
         self.runs: StoredRuns = importlib.import_module(read_book(root).stored_runs[file]).RUNS
         function = self.runs.function
         self.code = code_of(function.__module__, function.__qualname__, src)
-        self.root, self.record = root, read_outcomes(root)
+        self.evidence = read_evidence(root)
         self.entries: dict[Any, Entry] = {}
         if self.path.is_file():
             try:
@@ -47,7 +45,7 @@ class File:
                 self.entries = {entry.configuration: entry for entry in self.runs.entries(text)}
             except (OSError, ValueError) as error:
                 raise BookError(f"{self.path}: {error}.") from error
-            self._check(text)
+            self.evidence.check_runs(file, text)
 
     @property
     def earlier(self) -> int:
@@ -66,33 +64,13 @@ class File:
         self.entries = {cell: run for cell, run in entries.items() if cell in declared}
         text = written(self.entries.values())
         write_whole(self.path, text.encode())
-        if (self.root / RECORD).is_file():
-            known = self.record.runs.get(self.file)
-            same = known.same if known and known.same[-1] == self.code else (self.code,)
-            record = replaced(read_outcomes(self.root), [Runs(self.file, same, digests(text))])
-            write_whole(self.root / RECORD, text_of(record).encode())
-
-    def _check(self, text: str) -> None:
-        """Raise BookError where the record has digests of other entries than the file holds."""
-        known = self.record.runs.get(self.file)
-        places = zip_longest(known.entries, digests(text)) if known else ()
-        for place, (recorded, present) in enumerate(places, start=1):
-            if recorded != present:
-                raise BookError(
-                    f"{self.file}, entry {place}: it was changed by hand, for {RECORD} has another "
-                    "digest of it."
-                )
+        self.evidence.keep_runs(self.file, text, self.code)
 
     def _current(self, configuration: Any) -> bool:
         entry = self.entries.get(configuration)
         if entry is None or entry.code is None:
             return False
-        return self.record.is_current(self.file, entry.code, self.code)
-
-
-def digests(text: str) -> tuple[str, ...]:
-    """Return a digest of each entry of a file of stored runs."""
-    return tuple(map(digest, json.loads(text)))
+        return self.evidence.is_current(self.file, entry.code, self.code)
 
 
 class Recording(Executor):

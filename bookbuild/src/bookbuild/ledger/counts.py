@@ -1,14 +1,11 @@
-"""How many rows are what, the headline claims, and the matrix of wrong trainings, as MyST."""
+"""How many rows are what, and the headline claims, as MyST."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
-from bookbuild.source.chapters import Chapter
-
 from .claims import Finding, Kind, Verdict, count
-from .evidence import Seen, Sight
-from .records import Records
+from .records import Question, Records
 from .templates import render
 
 KINDS: dict[Kind, str] = {
@@ -17,38 +14,6 @@ KINDS: dict[Kind, str] = {
     "new": "New results",
     "companion": "Companions",
     "erratum": "Errata of the paper",
-}
-STEADINESS = {
-    "steady": "have the same verdict",
-    "flips": "have another verdict",
-    "earlier": "had the same verdict with earlier code",
-    "missing": "were not repeated",
-}
-WORDS: Mapping[str, Mapping[Any, str]] = {
-    "preregistration": {
-        "before": "written before the measure",
-        "together": "not told",
-        "after": "written after the measure",
-        "changed": "changed after the measure",
-    },
-    "seeds": STEADINESS,
-    "rounding": STEADINESS,
-    "faults": {
-        "turned": "would catch one",
-        "contradicted": "are contradicted, and cannot get worse",
-        "green": "catch none",
-        "untried": "had none planted",
-    },
-    "others": STEADINESS,
-}
-# What stands in a cell of the matrix of wrong trainings, and what it means.
-MARKS: Mapping[Sight, tuple[str, str]] = {
-    "kills": ("●", "the row turns"),
-    "green": ("○", "the row should turn, and stays as it is"),
-    "better": ("+", "the row gets better, which proves nothing"),
-    "true": ("–", "the statement of the row stays true"),
-    "stops": ("×", "the chapter stops, so the row has no verdict"),
-    "broken": ("!", "the row turns although its statement should stay true"),
 }
 
 
@@ -67,22 +32,11 @@ def verdict_counts(findings: Sequence[Finding], *, up: str = "") -> str:
     return _counts("verdict", names, [(f.claim.kind, f.verdict) for f in findings], up)
 
 
-def record_counts(what: str, findings: Sequence[Finding], records: Records) -> str:
-    """Return, for each kind, of how many rows a record says what; empty without a record.
-
-    `what` is one of WORDS.
-    """
-    words = [(f.claim.kind, records.about(f).words[what]) for f in findings]
-    return _counts(what, WORDS[what], words)
-
-
-def unrenewed(findings: Sequence[Finding], records: Records) -> str:
-    """Return how many rows read no better than partly for want of evidence, as MyST."""
-    known = [records.evidence.get(finding.claim.id) for finding in findings]
-    lacking = [one for one in known if one and one.lacks]
-    kept = sum(one.seeds.own == "reproduced" for one in lacking)
-    numbers = {"rows": sum(map(bool, known)), "lacking": len(lacking), "kept": kept}
-    return render("unrenewed.md", **numbers) if records.required and lacking else ""
+def answer_counts(question: Question, findings: Sequence[Finding], records: Records) -> str:
+    """Return, for each kind, how many rows answer a question in which word; empty for none."""
+    names = {word: counted for word, (counted, _) in question.words.items()}
+    answers = [(f.claim.kind, records.about(f).words.get(question.name, "")) for f in findings]
+    return _counts(question.name, names, answers)
 
 
 def news(findings: Sequence[Finding]) -> str:
@@ -113,35 +67,6 @@ def told_verdicts(findings: Sequence[Finding]) -> tuple[list[list[str]], list[st
     if lacking := sum(finding.unconfirmed for finding in findings):
         amiss.append(f"partly for want of evidence: {lacking} rows")
     return table, amiss
-
-
-def wrong_trainings(
-    findings: Sequence[Finding], chapters: Sequence[Chapter], records: Records
-) -> str:
-    """Return the matrix of each chapter on which wrong trainings were tried."""
-    tried = []
-    for chapter in chapters:
-        rows: dict[str, dict[str, Seen]] = {}
-        for row in (f.claim.id for f in findings if f.claim.chapter == chapter.name):
-            known = records.evidence.get(row)
-            if faults := [one for one in known.faults if one.is_training] if known else []:
-                rows[row] = {one.says: one for one in faults}
-        if rows:
-            kinds = sorted(
-                {(one.kind, one.says) for seen in rows.values() for one in seen.values()}
-            )
-            tried.append((chapter, rows, kinds, _reasons(rows)))
-    met = {f.claim.id for f in findings if f.verdict == "contradicted"}
-    return render("wrong_trainings.html", tried=tried, marks=MARKS, contradicted=met)
-
-
-def _reasons(rows: Mapping[str, Mapping[str, Seen]]) -> dict[str, list[int]]:
-    """Return why statements stay true, each with the numbers of its rows."""
-    found: dict[str, list[int]] = {}
-    for number, seen in enumerate(rows.values(), start=1):
-        for why in dict.fromkeys(one.why for one in seen.values() if one.why):
-            found.setdefault(why, []).append(number)
-    return found
 
 
 def _counts(

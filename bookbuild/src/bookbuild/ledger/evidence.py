@@ -1,227 +1,59 @@
-"""What the record of evidence says of each row, and how far it lowers a verdict.
+"""Evidence for verdicts and stored runs beside a build; a book's own code has it, if it has any.
 
-A row that has not been measured at all the declared seeds and under a declared rounding, with the
-code of today or with code that makes the same numbers, counts as if it had failed there. So a seed
-that is deleted lowers a verdict and never raises one.
+The configuration of a book may name a module, whose class `Evidence` derives from the one here.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
 
-from .claims import Finding, Verdict
-from .outcomes import Kind, Record
+from bookbuild.errors import BookError
+from bookbuild.settings import Settings
+from bookbuild.source.book import CONFIG, SECTION, read_book
+from bookbuild.source.chapters import Chapter
 
-State = Literal["steady", "flips", "earlier", "missing"]
-Alertness = Literal["turned", "contradicted", "green", "untried"]
-Sight = Literal["kills", "green", "better", "true", "broken", "stops"]
-Fate = Literal["turned", "improved", "stops", "same"]
-SIGHTS: Mapping[str, Sight] = {"turned": "kills", "improved": "better", "stops": "stops"}
-RANK = {"reproduced": 0, "partly": 1, "contradicted": 2}
-CODE = "code"  # the kind of a fault that is in no training
-TINY = "all sizes are those of the smoke profile"
+from .claims import Finding
+from .records import Records
 
 
-class Rerun(NamedTuple):
-    """The verdict on a row under a variation; None where its value does not fit the expectation."""
-
-    variation: str
-    verdict: Verdict | None
-    earlier: str = ""  # the commit of earlier code that was measured
-
-
-@dataclass(frozen=True)
-class Repeated:
-    """A row measured again, under variations that should change no verdict.
-
-    Attributes:
-        own: the verdict of this build alone.
-        reruns: by variation.
-        lacking: whether something that is declared was not measured.
-    """
-
-    own: Verdict
-    reruns: tuple[Rerun, ...] = ()
-    lacking: bool = False
-
-    @property
-    def state(self) -> State:
-        """Whether a verdict is another, by evidence of any age, or what there is agrees."""
-        verdicts = {rerun.verdict for rerun in self.reruns}
-        if verdicts - {self.own, None}:
-            return "flips"
-        if self.lacking or None in verdicts:
-            return "missing"
-        return "earlier" if self.since else "steady"
-
-    @property
-    def since(self) -> str:
-        """The commit of the earliest code among them; empty if all is current."""
-        return next((rerun.earlier for rerun in self.reruns if rerun.earlier), "")
-
-
-class Seen(NamedTuple):
-    """A planted fault as a row sees it.
-
-    Attributes:
-        says: what is wrong.
-        kind: `code`, or of a wrong training what is wrong: network, task, loss or gradient.
-        profile: at which sizes it was tried.
-        sight: `kills`, `green` or `better`; `true` if the statement stays true and the row green,
-            `broken` if the row turns all the same; `stops` if the row has no verdict.
-        why: why the statement stays true.
-        current: whether the chapter's code is still the one that was tried.
-    """
-
-    says: str
-    kind: str
-    profile: str
-    sight: Sight
-    why: str = ""
-    current: bool = True
-
-    @property
-    def is_training(self) -> bool:
-        """Whether a training was wrong, and at sizes at which verdicts mean something."""
-        return self.kind != CODE and self.profile != "smoke"
-
-
-@dataclass(frozen=True)
 class Evidence:
-    """All that the record says of a row."""
+    """The evidence of a book that has none; `root` is the folder of the book."""
 
-    seeds: Repeated
-    rounding: Repeated
-    others: Repeated  # devices, and settings of ours varied
-    faults: tuple[Seen, ...] = ()
+    def __init__(self, root: Path) -> None:
+        self.root = root
 
-    @property
-    def alertness(self) -> Alertness:
-        """Whether a planted fault turns the row, or none can."""
-        if any(one.sight == "kills" for one in self.faults):
-            return "turned"
-        if self.seeds.own == "contradicted":
-            return "contradicted"
-        return "green" if self.faults else "untried"
+    def weigh(
+        self, findings: Sequence[Finding], chapters: Sequence[Chapter], settings: Settings
+    ) -> tuple[list[Finding], Records]:
+        """Return what a build has found with the verdicts that evidence leaves, and what it says.
 
-    @property
-    def sharpest(self) -> Seen:
-        """A fault that turns the row, one of today's code and of the paper's sizes first."""
-        turning = [one for one in self.faults if one.sight == "kills"]
-        return min(turning, key=lambda x: (x.says == TINY, not x.current, x.profile == "smoke"))
+        Raises BookError where what is recorded was not written by the code of the evidence.
+        """
+        return [*findings], Records()
 
-    @property
-    def flips(self) -> bool:
-        """Whether a variation turned the verdict."""
-        return "flips" in (self.seeds.state, self.rounding.state, self.others.state)
+    def is_current(self, file: str, code: str, today: str) -> bool:
+        """Return whether the code that made a stored run makes the numbers of today's code."""
+        return code == today
 
-    @property
-    def lacks(self) -> bool:
-        """Whether it was not measured again as it has to be."""
-        return not self.flips and {self.seeds.state, self.rounding.state} != {"steady"}
+    def check_runs(self, file: str, text: str) -> None:
+        """Raise BookError where a file of stored runs is not as it was recorded."""
+
+    def keep_runs(self, file: str, text: str, today: str) -> None:
+        """Record what a file of stored runs holds, now that today's code has made a run in it."""
+
+    def forget_runs(self) -> None:
+        """Forget what files of stored runs hold, in a copy of the book that makes all anew."""
 
 
-def evidence_of(
-    finding: Finding, record: Record, declared: Mapping[str, Any], today: str | None
-) -> Evidence | None:
-    """Return what the record says of a row; None for one that is not judged.
-
-    `declared` is what the book declares of variations, `today` the fingerprint of the chapter's
-    code. All the seeds are required, and one of the roundings.
-    """
-    claim = finding.claim
-    if claim.expectation is None or finding.measured is None or finding.verdict == "not judged":
-        return None
-
-    def repeated(kinds: Sequence[Kind], names: Iterable[Any] = (), spare: int = 0) -> Repeated:
-        reruns = []
-        for one in record.of(claim.chapter, *kinds):
-            current = record.is_current(claim.chapter, one.fingerprint, today)
-            earlier = "" if current else one.commit or "unknown"
-            if claim.measure in one.values:
-                reruns.append(Rerun(one.variation, finding.verdict_on(one.values), earlier))
-        lacking = {f"{kinds[0]} {name}" for name in names} - {rerun.variation for rerun in reruns}
-        return Repeated(finding.verdict, tuple(reruns), len(lacking) > spare)
-
-    seeds, roundings = declared.get("seeds", ()), declared.get("roundings", ())
-    return Evidence(
-        repeated(["seed"], seeds),
-        repeated(["rounding"], roundings, len([*roundings][1:])),
-        repeated(["device", "setting"]),
-        tuple(_faults_seen(finding, record, declared, today)),
-    )
-
-
-def _faults_seen(
-    finding: Finding, record: Record, declared: Mapping[str, Any], today: str | None
-) -> Iterator[Seen]:
-    """Yield each planted fault of the chapter of a row, and what the row makes of it."""
-    claim = finding.claim
-    faults = {fault["fault"]: fault for fault in declared.get("faults", ())}
-    known = record.numbers.get(claim.chapter)
-    if known and claim.measure in known.smoke:
-        sight: Sight = "kills" if fate(finding, None, known.smoke) == "turned" else "green"
-        current = record.is_current(claim.chapter, known.same[-1], today)
-        yield Seen(TINY, CODE, "paper", sight, current=current)
-    for one in record.of(claim.chapter, "fault"):
-        fault = faults.get(one.variation)
-        if fault is None:
-            continue
-        found: Any = next((what for what, rows in one.fates.items() if claim.id in rows), "same")
-        if not one.fates:
-            found = fate(finding, record.without_fault(one), one.values)
-        sight, why = SIGHTS.get(found, "green"), _kept(fault, claim.id, declared.get("kept", {}))
-        if why and found != "stops":
-            # at toy sizes a verdict turns by noise alone, and means nothing
-            sight = "broken" if found == "turned" and one.profile != "smoke" else "true"
-        current = record.is_current(claim.chapter, one.fingerprint, today)
-        yield Seen(fault["says"], fault.get("kind", CODE), one.profile, sight, why, current)
-
-
-def _kept(fault: Mapping[str, Any], row: str, reasons: Mapping[str, Mapping[str, Any]]) -> str:
-    """Return why a wrong training leaves the statement of a row true; empty if it does not."""
-    if fault.get("kind", CODE) == CODE:
-        return ""
-    if fault.get("symmetry"):
-        return "An exact symmetry changes no law."
-    for name, reason in reasons.items():
-        if row in reason["rows"] and (reason.get("every") or name in fault.get("keeps", ())):
-            return str(reason["why"]).strip()
-    return ""
-
-
-def fate(finding: Finding, base: Mapping[str, Any] | None, values: Mapping[str, Any]) -> Fate:
-    """Return what a fault makes of a row: turned, improved, stops or same.
-
-    A row has turned when its verdict is worse than without the fault; one that holds partly also
-    when it holds in fewer seeds or settings. A contradicted row with a better verdict has improved,
-    which is no sign that it would notice a wrong implementation.
-    """
-    before = finding.measured if base is None else finding.again(base)
-    after, expectation = finding.again(values), finding.claim.expectation
-    if before is None or after is None or expectation is None:
-        return "stops"
-    was, now = expectation.verdict(before), expectation.verdict(after)
-    if RANK[now] > RANK[was]:
-        return "turned"
-    if was == "contradicted" and now != was:
-        return "improved"
-    worse = expectation.share(after) < expectation.share(before)
-    return "turned" if was == now == "partly" and worse else "same"
-
-
-def lowered(
-    findings: Sequence[Finding], evidence: Mapping[str, Evidence], *, required: bool
-) -> list[Finding]:
-    """Return the findings; what is reproduced is partly where its evidence does not say so too.
-
-    Without `required`, for a book that declares no variations, nothing is asked for.
-    """
-    after = []
-    for finding in findings:
-        known = evidence.get(finding.claim.id)
-        lacks = known is not None and known.lacks and required
-        if finding.verdict == "reproduced" and known and (lacks or known.flips):
-            finding = replace(finding, verdict="partly", unconfirmed=lacks)
-        after.append(finding)
-    return after
+def read_evidence(root: Path) -> Evidence:
+    """Return the evidence of a book; raise BookError where the module that it names has none."""
+    if not (name := read_book(root).evidence):
+        return Evidence(root)
+    if str(root) not in sys.path:
+        sys.path.append(str(root))  # the module may lie beside src, where it hides no other one
+    try:
+        evidence: Evidence = import_module(name).Evidence(root)
+    except (ImportError, AttributeError) as error:
+        raise BookError(f"{CONFIG}, field '{SECTION}.evidence': {error}.") from error
+    return evidence

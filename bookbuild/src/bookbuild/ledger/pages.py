@@ -31,7 +31,6 @@ PLACES = {
     "Eq. {}": re.compile(r"\bEq\. (\d+)"),
 }
 ORDER = [*NUMBERED, "§", "Appendix", "Eq."]
-NAME = re.compile(r"(§|[A-Z][a-z]+\.?) ?(\w+)")
 REST = "Other pages"
 FIGURE = re.compile(r"figure-\d+")
 ANCHOR = re.compile(r"^(?:\(([a-z]+-\d+)\)=|:label: ([a-z]+-\d+))$", re.MULTILINE)
@@ -140,7 +139,12 @@ def verdict_table(
         part = titles.get(chapter.name.partition("/")[0], REST)
         if found := [finding for finding in findings if finding.claim.chapter == chapter.name]:
             parts.setdefault(part, []).append((chapter, found))
-    return render("verdicts.md", parts=parts, records=records, items=items, tally=tally)
+    questions = [
+        (question.name, question.label, {word: text for word, (_, text) in question.words.items()})
+        for question in records.questions
+    ]
+    given = {"questions": questions, "items": items, "tally": tally}
+    return render("verdicts.md", parts=parts, records=records, **given)
 
 
 def items(finding: Finding) -> str:
@@ -191,6 +195,5 @@ def _place(name: str, findings: Sequence[Finding], anchors: Mapping[str, str]) -
 
 def _order(name: str) -> tuple[int, str]:
     """Return the place of an item in the matrix: kinds in order, sections before appendices."""
-    match = NAME.fullmatch(name)
-    assert match, name
-    return ORDER.index(match[1]), match[2].zfill(3)
+    place = next(place for place, kind in enumerate(ORDER) if name.startswith(kind))
+    return place, name.removeprefix(ORDER[place]).strip().zfill(3)

@@ -16,19 +16,12 @@ CLASSES = {"measures": "measures", "figures": "the data of figures", "tasks": "r
 
 @dataclass
 class Stratum:
-    """Results whose declared costs are alike; which of them is drawn does not depend on the cost.
+    """Results whose declared costs are alike; which one is drawn does not depend on its cost."""
 
-    Attributes:
-        waiting: names that have not been drawn, in random order.
-        count: how many results there are, drawn or not.
-        dearest: the greatest declared cost, in seconds.
-        finished: how many were drawn and computed again in time.
-    """
-
-    waiting: list[str]
-    count: int
-    dearest: float
-    finished: int = 0
+    waiting: list[str]  # names that have not been drawn, in random order
+    count: int  # of results, drawn or not
+    dearest: float  # declared cost, in seconds
+    finished: int = 0  # how many were drawn and computed again in time
 
 
 class Draw:
@@ -98,25 +91,15 @@ class Outcome(NamedTuple):
 
 @dataclass(frozen=True)
 class Report:
-    """What was drawn and found, and how much of the ledger it covers.
+    """What was drawn and found, and how much of the ledger it covers."""
 
-    Attributes:
-        stale: names of chapters that are not published, or of other code.
-        free: whether one of them is published, and so can be altered without being drawn.
-        draw: the sample, with its strata.
-        outcomes: of what was drawn, stopped or not when time was up.
-        rows: judged rows of the ledger.
-        measured: of them, those whose chapter was computed again and reads no stored value.
-        seen: by class of numbers, the share in which a change of 2% would be seen.
-    """
-
-    stale: tuple[str, ...]
-    free: bool
-    draw: Draw
-    outcomes: tuple[Outcome, ...]
-    rows: int
-    measured: int
-    seen: Mapping[str, float]
+    stale: tuple[str, ...]  # names of chapters that are not published, or of other code
+    free: bool  # whether one of them is published, and so can be altered without being drawn
+    draw: Draw  # the sample, with its strata
+    outcomes: tuple[Outcome, ...]  # of what was drawn, stopped or not when time was up
+    rows: int  # judged rows of the ledger
+    measured: int  # of them, those whose chapter was computed again and reads no stored value
+    seen: Mapping[str, float]  # by class of numbers, in which share a change of 2% would be seen
 
     @property
     def least(self) -> float:

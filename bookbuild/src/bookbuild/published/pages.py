@@ -21,28 +21,18 @@ TELLS_WHEN = ("provenance", "made-by")  # parts that say when, where and how fas
 def differences(published: Path, built: Path) -> list[str]:
     """Return a sentence for each page or file of a published site that is not as built here.
 
-    Args:
-        published: the zip file of the site, with one folder in it.
-        built: the folder of the site that was built.
-
-    Raises:
-        BookError: for what is no zip file.
+    The published one is a zip file with one folder in it. Raises BookError for what is none.
     """
     names = (p.relative_to(built).as_posix() for p in built.rglob("*") if p.is_file())
     ours = {name for name in names if not name.startswith(COPIES)}
-    theirs: set[str] = set()
     lines: list[str] = []
     try:
         with zipfile.ZipFile(published) as file:
-            for info in file.infolist():
-                name = info.filename.partition("/")[2]
-                if info.is_dir() or name.startswith(COPIES):
-                    continue
-                theirs.add(name)
-                if name in ours:
-                    with file.open(info) as stream:
-                        content = stream.read(MOST + 1)
-                    lines += _apart(name, content, (built / name).read_bytes())
+            members = {x.partition("/")[2]: x for x in file.namelist() if not x.endswith("/")}
+            theirs = {name for name in members if not name.startswith(COPIES)}
+            for name in sorted(theirs & ours):
+                with file.open(members[name]) as stream:
+                    lines += _apart(name, stream.read(MOST + 1), (built / name).read_bytes())
     except HOSTILE as error:
         raise BookError(f"{published} cannot be read as a site: {error!s:.80}.") from error
     lines += (f"only the published site has {name!a:.80}" for name in sorted(theirs - ours))

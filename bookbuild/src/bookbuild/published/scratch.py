@@ -18,6 +18,7 @@ from bookbuild.errors import BookError, raise_if_any
 from bookbuild.execution.display import Display
 from bookbuild.execution.runs import File, run_stored
 from bookbuild.ledger.claims import Claim, read_claims
+from bookbuild.ledger.evidence import read_evidence
 from bookbuild.pipeline import Result, build_book
 from bookbuild.processes import ran, sources_first
 from bookbuild.reporting.provenance import versions
@@ -45,8 +46,7 @@ def reproduce_from_scratch(
     What is finished is kept there, so a second call goes on where the first was stopped. Raises
     BookError where something fails or what a run or a measurement needs is not installed.
     """
-    chapters = read_chapters(settings.root, read_toc(settings.root))
-    scratch = recompute(settings, chapters, tell)
+    scratch = recompute(settings, read_chapters(settings.root, read_toc(settings.root)), tell)
     return build_book(scratch, display, tell), scratch
 
 
@@ -112,8 +112,9 @@ def judged_rows(settings: Settings, chapters: Sequence[Chapter]) -> list[Claim]:
 
 def _copy(root: Path, target: Path, book: Book) -> None:
     """Copy what a build reads, without the stored runs: those that have been made there stay."""
-    listed = {how["requirements"] for how in book.measured.values() if "requirements" in how}
-    for name in (*COPIED, *(x for x in sorted({*READ[1:], *listed}) if (root / x).exists())):
+    also = {how["requirements"] for how in book.measured.values() if "requirements" in how}
+    also |= {*READ[1:], book.evidence.partition(".")[0]} - {""}
+    for name in (*COPIED, *(x for x in sorted(also) if (root / x).exists())):
         if not (root / name).exists():
             raise BookError(f"There is no {name} here: run this from the root of the repository.")
         shutil.rmtree(target / name, ignore_errors=True)
@@ -128,6 +129,7 @@ def _copy(root: Path, target: Path, book: Book) -> None:
             shutil.copy2(path, target / name)
         elif not (target / name).is_file():  # chapters that are not executed name it too
             write_whole(target / name, written([]).encode())
+    type(read_evidence(root))(target).forget_runs()
 
 
 def measure_again(
@@ -135,13 +137,9 @@ def measure_again(
 ) -> None:
     """Make each file anew that these sources have not made yet, and put all of them in place.
 
-    Args:
-        measured: how each file is made, by its path, in the order in which they are made.
-        root: a copy of the book, whose data are overwritten.
-        tell: hears of each command that is run.
-
-    Raises:
-        BookError: with the last line that a command said, where it fails or writes nothing.
+    `measured` says how each file is made, by its path, in the order in which they are made; `root`
+    is a copy of the book, whose data are overwritten. Raises BookError with the last line that a
+    command said, where it fails or writes nothing.
     """
     for file, how in measured.items():
         kept = root / MADE / f"{_digest(how, root)}.{Path(file).name}"

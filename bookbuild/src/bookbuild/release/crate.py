@@ -29,14 +29,10 @@ def write_crate(
     chapters: Sequence[Chapter],
     files: Mapping[str, str],
 ) -> None:
-    """Write the description of a release into its folder.
+    """Write the description of a release into its folder, which has its notebooks in it.
 
-    Args:
-        folder: of the release, with its notebooks in it.
-        settings: of the build, with the folder of the repository.
-        entries: the executed chapters by name; each becomes an action.
-        chapters: whose sources are the instruments.
-        files: what else the release consists of, by name, with what it is.
+    The sources of `chapters` are the instruments, and each executed one of `entries` is an action.
+    `files` are what else the release consists of, by name, with what it is.
     """
     cited, addresses = read_citation(settings.root), Addresses.read(settings.root)
     crate = ROCrate(version="1.1")

@@ -112,16 +112,11 @@ def zenodo(root: Path) -> dict[str, Any]:
     }
 
 
-def deposit_release(folder: Path, token: str, server: str = SERVER) -> tuple[str, str]:
-    """Upload a release as a draft; return its page on Zenodo and the DOI that it reserves.
+def deposit_release(folder: Path, token: str) -> tuple[str, str]:
+    """Upload what `release` has written as a draft; return its page on Zenodo and its DOI to be.
 
-    Args:
-        folder: what `bookbuild.release.pack.release` has written; its zip file lies beside it.
-        token: an access token with the scopes deposit:write and deposit:actions.
-        server: another server with Zenodo's interface, such as https://sandbox.zenodo.org.
-
-    Raises:
-        BookError: where there is no release, or the server refuses.
+    The token has the scopes deposit:write and deposit:actions. Raises BookError where there is no
+    release, or the server refuses.
     """
     whole = folder.with_suffix(".zip")
     if not whole.is_file():
@@ -129,7 +124,7 @@ def deposit_release(folder: Path, token: str, server: str = SERVER) -> tuple[str
     said = json.loads((folder / ZENODO).read_text(encoding="utf-8"))
     with requests.Session() as session:
         session.headers["Authorization"] = f"Bearer {token}"
-        draft = _asked(session, "POST", f"{server}/api/deposit/depositions", json={})
+        draft = _asked(session, "POST", f"{SERVER}/api/deposit/depositions", json={})
         for path in (whole, *sorted(folder.glob("*.zip"))):
             with path.open("rb") as content:
                 _asked(session, "PUT", f"{draft['links']['bucket']}/{path.name}", data=content)

@@ -59,29 +59,17 @@ class Made:
 
 @dataclass(frozen=True)
 class Archive:
-    """A published run, opened. What it says of itself is compared, and decides nothing.
-
-    Attributes:
-        path: of the file.
-        profile: the sizes.
-        device: cpu or cuda.
-        seed: the first seed.
-        commit: of the code.
-        machine: the system and the processor.
-        threads: of each chapter.
-        chapters: by name, of what code they are.
-        members: the files of each result, by its folder in the archive.
-    """
+    """A published run, opened. What it says of itself is compared, and decides nothing."""
 
     path: Path
-    profile: str
-    device: str
-    seed: int
-    commit: str
-    machine: str
-    threads: int
-    chapters: Mapping[str, Made]
-    members: Mapping[str, Sequence[str]]
+    profile: str  # the sizes
+    device: str  # cpu or cuda
+    seed: int  # the first one
+    commit: str  # of the code
+    machine: str  # the system and the processor
+    threads: int  # of each chapter
+    chapters: Mapping[str, Made]  # of what code they are, by name
+    members: Mapping[str, Sequence[str]]  # the files of each result, by its folder in the archive
 
     @property
     def results(self) -> set[str]:

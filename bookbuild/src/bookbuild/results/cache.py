@@ -37,26 +37,16 @@ class StoredCache(cache.Cache):
     """The cache of a build: where it lies, which sources are executed, on which device, for what.
 
     A training is kept as its last state; one that was interrupted goes on from there.
-
-    Attributes:
-        results: the folder of the store.
-        sources: the folder of what is executed.
-        device: cpu or cuda.
-        origin: what is written down of every result.
-        interval: seconds between two states of a training.
-        short: seconds; a training that has ended sooner is not kept.
-        published: an archive whose results serve for what a chapter itself asks for.
-        asked: a file that lists what a chapter itself asks for, with fingerprint and key.
     """
 
-    results: Path
-    sources: Path
-    device: str
-    origin: dict[str, Any]
-    interval: float = CHECKPOINT_INTERVAL
-    short: float = SHORT
-    published: Path | None = None
-    asked: Path | None = None
+    results: Path  # the folder of the store
+    sources: Path  # the folder of what is executed
+    device: str  # cpu or cuda
+    origin: dict[str, Any]  # what is written down of every result
+    interval: float = CHECKPOINT_INTERVAL  # seconds between two states of a training
+    short: float = SHORT  # seconds; a training that has ended sooner is not kept
+    published: Path | None = None  # an archive that serves for what a chapter itself asks for
+    asked: Path | None = None  # a file that lists what that is, with fingerprint and key
 
     @classmethod
     def ordered(cls, order: Mapping[str, Any]) -> "StoredCache":

@@ -28,6 +28,7 @@ class Book:
         stored_runs: the module that declares the runs in a file, by the path of the file.
         measured: how a file is measured anew, by the path of the file: its command, the minutes of
             it, and what else the schema says.
+        evidence: the module of the book's own evidence, whose class `Evidence` the builder asks.
     """
 
     package: str = ""
@@ -36,6 +37,7 @@ class Book:
     colab: tuple[str, ...] = ()
     stored_runs: Mapping[str, str] = field(default_factory=dict)
     measured: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    evidence: str = ""
 
 
 def read_config(root: Path) -> dict[str, Any]:

@@ -1,13 +1,15 @@
 """The templates beside this module, which Jinja fills in; it escapes what is not marked as safe."""
 
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 CLAIMS = "claims"  # the folder of the claims' lasting addresses
+FOLDER = Path(__file__).parent
 TEMPLATES = Environment(
-    loader=FileSystemLoader(Path(__file__).parent),
+    loader=FileSystemLoader(FOLDER),
     autoescape=True,
     undefined=StrictUndefined,
     trim_blocks=True,
@@ -15,9 +17,16 @@ TEMPLATES = Environment(
 )
 
 
-def render(template: str, **given: Any) -> str:
-    """Return a template filled in; raise jinja2.UndefinedError for what is not given."""
-    return TEMPLATES.get_template(template).render(given) + "\n"
+def render(template: str, folder: Path = FOLDER, /, **given: Any) -> str:
+    """Return a template of a folder filled in; raise jinja2.UndefinedError for what is missing."""
+    environment = TEMPLATES if folder == FOLDER else _of(folder)
+    return environment.get_template(template).render(given) + "\n"
+
+
+@cache
+def _of(folder: Path) -> Environment:
+    """Return the templates of another folder, with the filters of ours."""
+    return TEMPLATES.overlay(loader=FileSystemLoader(folder))
 
 
 def measure_anchor(key: str) -> str:

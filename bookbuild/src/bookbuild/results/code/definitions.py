@@ -36,20 +36,14 @@ Label = tuple[str, str]  # what stands for a definition where it is read, and wh
 
 @dataclass(frozen=True)
 class Reached:
-    """What some code depends on.
+    """What some code depends on."""
 
-    Attributes:
-        digests: of each definition and of those it names, by where it lies, such as
-            `science.tasks:sample`.
-        constants: the numbers and texts of each statement, as often as they stand in the code.
-        files: that lie beside the modules and may be read, such as a style sheet.
-        packages: the outermost packages from elsewhere.
-    """
-
-    digests: Mapping[str, str]
-    constants: Mapping[tuple[str, ...], int]
-    files: tuple[Path, ...]
-    packages: tuple[str, ...]
+    digests: Mapping[
+        str, str
+    ]  # of definitions and what they name, by place: `science.tasks:sample`
+    constants: Mapping[tuple[str, ...], int]  # how often numbers and texts of a statement occur
+    files: tuple[Path, ...]  # that lie beside the modules and may be read, such as a style sheet
+    packages: tuple[str, ...]  # the outermost ones from elsewhere
 
     @property
     def code(self) -> str:

@@ -104,19 +104,13 @@ class Definition:
 
 @dataclass(frozen=True)
 class Module:
-    """A module, or a package with its folder.
-
-    Attributes:
-        defined: the definition of each name; that of `*` is what does more than define.
-        imports: the names that its imports bind, each with what it may refer to.
-        loads: what its imports execute, as far as a module and an attribute tell.
-    """
+    """A module, or a package with its folder."""
 
     name: str
     folder: Path | None
-    defined: Mapping[str, Definition]
-    imports: Mapping[str, tuple[Chain, ...]]
-    loads: tuple[Chain, ...]
+    defined: Mapping[str, Definition]  # by name; that of `*` is what does more than define
+    imports: Mapping[str, tuple[Chain, ...]]  # what each name that they bind may refer to
+    loads: tuple[Chain, ...]  # what imports execute, as far as a module and an attribute tell
 
     @property
     def bound(self) -> set[str]:

@@ -20,15 +20,13 @@ function choice(name, label, options) {
   return element("label", { for: select.id }, `${label} `, select);
 }
 
-const names = {
+// what the evidence of the book tells of each row in one word, in this order, and what a filter says for it
+const questions = JSON.parse(document.getElementById("questions")?.dataset.questions ?? "[]");
+const names = Object.assign({
   paper: "claims of the paper, as printed", sharper: "sharper readings", new: "new results", companion: "companions", erratum: "errata",
-  before: "before the measure", together: "not told", after: "after the measure",
-  changed: "changed since", steady: "the same", flips: "another one", earlier: "the same, in earlier code",
-  missing: "not repeated", turned: "catches one", green: "catches none", untried: "none planted",
-};
+}, ...questions.map(([, , told]) => told));
 const itemName = (key) => capital(words(key)).replace(/^Section /, "§").replace(/^Appendix (.)/, (_, letter) => `Appendix ${letter.toUpperCase()}`);
-// each row has a word for each of these, in this order
-const MORE = [["preregistration", "Expectation"], ["seeds", "Seeds"], ["rounding", "Rounding"], ["faults", "Faults"], ["others", "Devices and settings"]];
+const MORE = questions.map(([key, label]) => [key, label]);
 const record = Object.fromEntries(MORE.map(([key], place) => [key, place]));
 const values = (row, key) => {
   if (key === "verdict") return [row.querySelector(".verdict").classList[1]];
@@ -58,7 +56,7 @@ const form = element(
   element("label", { for: search.id }, "Text ", search),
   ...choices(FIRST),
   choice("chapter", "Chapter", chapters.map((chapter) => [chapter.dataset.chapter, title(chapter)])),
-  ...(distinct("faults").length || distinct("preregistration").length ? [records] : []),
+  ...(MORE.some(([key]) => distinct(key).length) ? [records] : []),
   element("button", { type: "reset" }, "Show all"),
   count,
 );

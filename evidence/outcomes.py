@@ -12,12 +12,13 @@ A line's digest covers all that it says. A line that was changed by hand is refu
 import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from bookbuild.errors import BookError
+from bookbuild.results import keys
 from bookbuild.schema import load
 
 RECORD = Path("data/evidence.jsonl")
@@ -30,70 +31,41 @@ Values = Mapping[str, Any]  # of measures, by their keys; infinity is a text
 
 @dataclass(frozen=True)
 class Numbers:
-    """Which codes of a chapter make the same numbers.
-
-    Attributes:
-        chapter: its name.
-        same: fingerprints of codes, the newest last.
-        constants: digest of the numbers and texts in the code that it reaches.
-        smoke: what it measures at toy sizes, of the measures that rows judge.
-        bits: digest of all that it measures there, and of the data of its figures.
-        machine: that measured this.
-        paper: digest of all that it measures at the book's sizes on that machine, where known.
-    """
+    """Which codes of a chapter make the same numbers."""
 
     chapter: str
-    same: tuple[str, ...]
-    constants: str
-    smoke: Values
-    bits: str
-    machine: str
-    paper: str = ""
+    same: tuple[str, ...]  # fingerprints of codes, the newest last
+    constants: str  # digest of the numbers and texts in the code that it reaches
+    smoke: Values  # what it measures at toy sizes, of the measures that rows judge
+    bits: str  # digest of all that it measures there, and of the data of its figures
+    machine: str  # that measured this
+    paper: str = ""  # digest of what it measures at the book's sizes on that machine, where known
 
 
 @dataclass(frozen=True)
 class Runs:
-    """Which codes of stored runs make the same numbers, and what the file holds.
+    """Which codes of stored runs make the same numbers, and what the file holds."""
 
-    Attributes:
-        file: its path below the root.
-        same: digests of codes, the newest last.
-        entries: a digest of each entry of the file, in their order.
-    """
-
-    file: str
-    same: tuple[str, ...]
-    entries: tuple[str, ...] = ()
+    file: str  # its path below the root
+    same: tuple[str, ...]  # digests of codes, the newest last
+    entries: tuple[str, ...] = ()  # a digest of each entry of the file, in their order
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a chapter measured under a variation.
-
-    Attributes:
-        chapter: its name.
-        variation: the name of the variation.
-        kind: what is varied.
-        profile: at which sizes.
-        fingerprint: of the chapter's code.
-        of: digest of the variation as it was declared.
-        commit: of the tree.
-        machine: that measured.
-        seconds: of one core.
-        values: of the measures that rows of the ledger judge.
-        fates: what became of rows, where their values were not kept: turned, improved, stops.
-    """
+    """What a chapter measured under a variation."""
 
     chapter: str
-    variation: str
-    kind: Kind
-    profile: Profile
-    fingerprint: str
-    of: str
-    commit: str
-    machine: str | None
-    seconds: float
-    values: Values = field(default_factory=dict)
+    variation: str  # its name
+    kind: Kind  # what is varied
+    profile: Profile  # at which sizes
+    fingerprint: str  # of the chapter's code
+    of: str  # digest of the variation as it was declared
+    commit: str  # of the tree
+    machine: str | None  # that measured
+    seconds: float  # of one core
+    values: Values = field(default_factory=dict)  # of the measures that rows of the ledger judge
+    # what became of rows, where their values were not kept: turned, improved, stops
     fates: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
@@ -129,8 +101,8 @@ class Record:
         if outcome.profile == "paper":
             return None
         if outcome.profile == "smoke":
-            known = self.numbers.get(outcome.chapter)
-            return known.smoke if known else {}
+            toy = self.numbers.get(outcome.chapter)
+            return toy.smoke if toy else {}
         reduced = self.outcomes.get((outcome.chapter, "reduced sizes"))
         return reduced.values if reduced else {}
 
@@ -149,7 +121,7 @@ def read_outcomes(root: Path) -> Record:
                 raise ValueError("another line is about the same")
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise BookError(f"{RECORD}, line {number}: {error}.") from error
-    record = replaced(Record(), [*lines.values()])
+    record = replaced(Record(), lines.values())
     if whole != text_of(record):
         raise BookError(f"{RECORD} was changed by hand: its lines are not as they are recorded.")
     return record
@@ -162,21 +134,30 @@ def text_of(record: Record) -> str:
     return "".join(f"{_signed(line)}\n" for line in sorted(lines, key=_place))
 
 
-def replaced(record: Record, lines: Sequence[Line]) -> Record:
+def replaced(record: Record, lines: Iterable[Line]) -> Record:
     """Return the record with some lines in the places of theirs."""
-    numbers = {line.chapter: line for line in lines if isinstance(line, Numbers)}
-    runs = {line.file: line for line in lines if isinstance(line, Runs)}
-    outcomes = {(o.chapter, o.variation): o for o in lines if isinstance(o, Outcome)}
-    return Record(
-        {**record.numbers, **numbers}, {**record.runs, **runs}, {**record.outcomes, **outcomes}
-    )
+    numbers, runs, outcomes = {**record.numbers}, {**record.runs}, {**record.outcomes}
+    for line in lines:
+        if isinstance(line, Outcome):
+            outcomes[line.chapter, line.variation] = line
+        elif isinstance(line, Runs):
+            runs[line.file] = line
+        else:
+            numbers[line.chapter] = line
+    return Record(numbers, runs, outcomes)
 
 
 def declared(root: Path) -> Mapping[str, Any]:
     """Return what the book declares of variations; nothing where it declares none."""
-    path = root / DECLARED
-    found: Mapping[str, Any] = load(path, DECLARED) if path.is_file() else {}
-    return found
+    document: dict[str, Any] = (
+        load(root / DECLARED, DECLARED) if (root / DECLARED).is_file() else {}
+    )
+    return document
+
+
+def digests(text: str) -> tuple[str, ...]:
+    """Return a digest of each entry of a file of stored runs."""
+    return tuple(map(keys.digest, json.loads(text)))
 
 
 def digest(content: Any) -> str:
@@ -208,17 +189,11 @@ def _line(text: str) -> Line:
         for value in content[name] if isinstance(content[name], list) else [content[name]]:
             if not (PLAIN.fullmatch(str(value)) and str(value).isprintable()):
                 raise ValueError(f"the field {name!r:.40} is no plain text: {value!r:.40}")
-    kind = content.pop("line")
-    if kind not in LINES:
-        raise ValueError(f"there is no line of the kind {kind!r:.40}")
+    kind, fates = content.pop("line"), content.get("fates", {})
     if kind == "numbers":
         content.setdefault("smoke", {})
-    if "fates" in content:
-        content["fates"] = {fate: tuple(rows) for fate, rows in content["fates"].items()}
+    if fates:
+        content["fates"] = {fate: tuple(rows) for fate, rows in fates.items()}
     lists = {name: tuple(value) for name, value in content.items() if isinstance(value, list)}
     line: Line = LINES[kind](**content | lists)
-    if isinstance(line, Outcome) and (
-        line.kind not in get_args(Kind) or line.profile not in get_args(Profile)
-    ):
-        raise ValueError(f"there is no variation of the kind {line.kind!r:.40} at such sizes")
     return line

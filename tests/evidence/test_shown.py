@@ -1,0 +1,192 @@
+"""What the builder is told: words and sentences about rows, two texts, runs that are refused."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+from nbformat.v4 import new_notebook
+
+from bookbuild.errors import BookError
+from bookbuild.ledger.claims import Claim, Finding
+from bookbuild.ledger.records import Records, ledger_row, ledger_schema
+from bookbuild.reporting.expectations import read_expectation
+from bookbuild.reporting.measures import Measured
+from bookbuild.results.keys import chapter_fingerprint
+from bookbuild.settings import Settings
+from bookbuild.source.chapters import Chapter
+from evidence.outcomes import (
+    DECLARED,
+    RECORD,
+    Outcome,
+    Record,
+    Runs,
+    digests,
+    read_outcomes,
+    replaced,
+    text_of,
+)
+from evidence.preregistration import PREREGISTRATION
+from evidence.rows import Repeated, Rerun, Seen, Standing
+from evidence.shown import Evidence, about, unrenewed, wrong_trainings
+
+CHAPTER, FILE = "paper/01_line", "data/long.json"
+LINE = Chapter(CHAPTER, "Line", new_notebook(), ())
+EXPECTED = read_expectation({"at_least": 1})
+CLAIM = Claim("a", "§1", "A.", "paper", CHAPTER, "slope", EXPECTED, "Because.")
+FINDING = Finding(CLAIM, Measured(2.0, None), "reproduced")
+
+
+def write(root: Path, name: str | Path, text: str) -> None:
+    (root / name).parent.mkdir(exist_ok=True)
+    (root / name).write_text(text, encoding="utf-8")
+
+
+def weighed(root: Path) -> tuple[Finding, Records]:
+    (finding,), records = Evidence(root).weigh([FINDING], [LINE], Settings(root))
+    return finding, records
+
+
+def test_a_row_is_lowered_until_it_was_repeated(tmp_path: Path) -> None:
+    assert weighed(tmp_path)[0] == FINDING
+    write(tmp_path, DECLARED, "{seeds: [100], roundings: {plain: {}}}")
+    finding, records = weighed(tmp_path)
+    assert (finding.verdict, finding.unconfirmed) == ("partly", True)
+    assert "Of the 1 rows that are judged, 1 was not repeated" in records.texts["unrenewed"]
+    code = chapter_fingerprint(LINE, Settings(tmp_path))
+    one = Outcome(CHAPTER, "seed 100", "seed", "paper", code, "", "", None, 1.0, {"slope": 2.0})
+    record = replaced(Record(), [one, replace(one, variation="rounding plain", kind="rounding")])
+    write(tmp_path, RECORD, text_of(record))
+    finding, records = weighed(tmp_path)
+    assert finding == FINDING
+    assert records.words(FINDING) == ["", "steady", "steady", "untried"]
+    assert records.texts["unrenewed"] == ""
+
+
+def test_the_published_schema_describes_what_is_known_of_a_row(tmp_path: Path) -> None:
+    expected = {"rows": {"a": {"preregistration": "before", "expect": {"at_least": 1}}}}
+    write(tmp_path, PREREGISTRATION, json.dumps(expected))
+    finding, records = weighed(tmp_path)
+    row = ledger_row(finding, records)
+    assert Draft202012Validator(ledger_schema(records)).is_valid([row])
+    assert (row["expectation_written"], row["verdict_alone"]) == ("before", "reproduced")
+    untested = replace(FINDING, claim=replace(CLAIM, id="b"), verdict="not judged")
+    row = ledger_row(untested, replace(records, rows={"b": about(untested, {}, None)}))
+    assert Draft202012Validator(ledger_schema(records)).is_valid([row])
+    assert row["expectation_written"] is row["planted_faults"] is None
+
+
+def reruns(*verdicts: Any, earlier: str = "") -> tuple[Rerun, ...]:
+    return tuple(Rerun(f"seed {100 * n}", one, earlier) for n, one in enumerate(verdicts, start=1))
+
+
+SLIP = Seen("N < 3 is forgotten.", "code", "paper", "turned")
+STEADY = Repeated("reproduced", reruns("reproduced"))
+STANDING = Standing(STEADY, STEADY, Repeated("reproduced"))
+LACKING = Repeated("reproduced", (), lacking=True)
+OTHER = Repeated("reproduced", (Rerun("device cuda", "partly"),))
+
+
+@pytest.mark.parametrize(
+    ("seeds", "word", "told"),
+    [
+        (Repeated("partly", reruns(*["partly"] * 3)), "steady",
+         "at three other first seeds and under"),
+        (Repeated("reproduced", reruns("reproduced", "partly", None)), "flips",
+         "depends on the seed: it is reproduced here, reproduced at seed 100, partly at seed 200."),
+        (LACKING, "missing", "It was not repeated at the"),
+        (Repeated("reproduced", reruns("reproduced", earlier="abc")), "earlier",
+         "was the same at one other first seed with earlier code (commit abc). "),
+    ],
+)  # fmt: skip
+def test_a_row_says_what_other_seeds_make_of_it(seeds: Repeated, word: str, told: str) -> None:
+    known = about(FINDING, {}, replace(STANDING, seeds=seeds))
+    assert told in known.remark
+    assert len(known.remark) < 250  # the page has hundreds of rows
+    assert known.words == {"seeds": word, "rounding": "steady", "faults": "untried"}
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        ({}, "The verdict is the same at one other first seed and under an"),
+        ({"rounding": LACKING}, "It was not repeated under another rounding. "),
+        ({"rounding": OTHER}, "depends on rounding: it is reproduced here, partly at device cuda."),
+        ({"others": OTHER}, "depends on the setting or the device: it is rep"),
+        ({"faults": (SLIP,)}, "The row would catch this error: N &lt; 3 is forgotten. "),
+        ({"faults": (SLIP._replace(profile="smoke", current=False),)},
+         "is forgotten (tried at toy sizes) (tried with earlier code). "),
+        ({"faults": (SLIP._replace(sight="same"),) * 2}, "None of the errors that we planted"),
+        ({}, "No error has been planted in this chapter yet."),
+    ],
+)  # fmt: skip
+def test_a_row_says_what_rounding_settings_and_faults_make_of_it(fields: Any, told: str) -> None:
+    remark = about(FINDING, {}, replace(STANDING, **fields)).remark
+    assert told in remark
+    assert ("the setting or the device" in remark) == ("others" in fields)
+
+
+@pytest.mark.parametrize(
+    ("written", "told"),
+    [
+        (
+            {"preregistration": "before"},
+            "We wrote down this expectation before the measure existed. ",
+        ),
+        (
+            {"preregistration": "changed", "was": [{"at_least": 3}]},
+            "We changed this expectation after the measure existed. It was at least 3 before. ",
+        ),
+        ({"preregistration": "together"}, ""),
+        ({"preregistration": "before", "expect": {"at_least": 2}}, ""),  # another one
+    ],
+)
+def test_a_row_says_when_its_expectation_was_written(written: dict[str, Any], told: str) -> None:
+    known = about(FINDING, {"expect": {"at_least": 1}} | written, None)
+    assert known.remark == told
+    state = written["preregistration"]
+    assert known.words == ({} if "expect" in written else {"preregistration": state})
+
+
+def test_rows_that_lack_evidence_are_counted() -> None:
+    lacking = replace(STANDING, seeds=LACKING)
+    text = unrenewed({"a": lacking, "b": STANDING})
+    assert "Of the 2 rows that are judged, 1 was not repeated" in text
+    assert "; by this build alone, 1 of them would read *reproduced*" in text
+    assert unrenewed({"b": STANDING}) == ""
+
+
+def test_wrong_trainings_are_a_matrix() -> None:
+    loss = Seen("The loss is <wrong>.", "loss", "paper", "true", "It is about positions.")
+    trained = loss._replace(says="It trains.", kind="network", sight="turned", why="")
+    faults = (loss, trained, SLIP, loss._replace(says="T.", profile="smoke"))
+    text = wrong_trainings([FINDING], [LINE], {"a": replace(STANDING, faults=faults)})
+    assert "Line: 2 wrong trainings, 1 rows" in text
+    assert '<th scope="row">Loss: The loss is &lt;wrong&gt;.</th><td>–</td>' in text
+    assert "<td>●</td>" in text
+    assert "<li>Row 1: It is about positions.</li>" in text
+    assert "no matrix" in wrong_trainings([FINDING], [LINE], {})
+
+
+def test_a_run_that_was_changed_by_hand_is_refused_and_one_made_again_recorded(
+    tmp_path: Path,
+) -> None:
+    three, made = '[{"a": 1}, {"a": 2}, {"a": 3}]', '[{"a": 1}, {"a": 2}, {"a": 4}]'
+    write(tmp_path, FILE, three)
+    Evidence(tmp_path).keep_runs(FILE, three, "b")
+    assert not (tmp_path / RECORD).exists()  # a book may keep no record
+    line = Runs(FILE, ("f00", "b"), digests(three))
+    write(tmp_path, RECORD, text_of(replaced(Record(), [line])))
+    Evidence(tmp_path).check_runs(FILE, three)
+    for changed, place in ((made, 3), ('[{"a": 1}, {"a": 2}]', 3), ('[{"a": 2}]', 1)):
+        with pytest.raises(BookError, match=f"entry {place}: it was changed by hand"):
+            Evidence(tmp_path).check_runs(FILE, changed)
+    Evidence(tmp_path).keep_runs(FILE, made, "b")
+    assert read_outcomes(tmp_path).runs[FILE] == Runs(FILE, ("f00", "b"), digests(made))
+    assert Evidence(tmp_path).is_current(FILE, "f00", "b")
+    Evidence(tmp_path).keep_runs(FILE, made, "c")
+    assert read_outcomes(tmp_path).runs[FILE].same == ("c",)
+    Evidence(tmp_path).forget_runs()
+    Evidence(tmp_path).check_runs(FILE, "[]")  # where all are made anew
