@@ -166,7 +166,8 @@ record-runs: env
 		$(if $(SCHEDULER),--scheduler '$(SCHEDULER)') '$(RUNS)'
 
 record-ends: env
-	@$(BIN)/python -m evidence.ends $(if $(RUNS),make '$(RUNS)')
+	@test -n '$(RUNS)' || { echo 'Say which file of stored runs: RUNS=birth.' >&2; exit 2; }
+	@$(BIN)/python -m evidence.ends '$(RUNS)'
 
 record-preregistration: env
 	@git rev-parse --verify HEAD > /dev/null 2>&1 || { echo 'What was preregistered is read from the history of this checkout, which git does not tell.' >&2; exit 2; }

@@ -47,8 +47,7 @@ def machine(device: str) -> None:
     book = Book(Path.cwd())
     lines = of_this_machine(book, device)
     book.keep(*lines)
-    every = len(book.chapters)
-    tell(f"{len(lines)} of {every} chapters as this machine has executed them: {RECORD}")
+    tell(f"{len(lines)} of {len(book.chapters)} chapters were executed here: {RECORD}")
 
 
 def costs(trials: Iterable[Trial]) -> list[str]:

@@ -1,12 +1,11 @@
-"""Ends of stored runs, computed again: python -m evidence.ends [make FILE [PLACE ...]].
+"""Ends of stored runs, computed again: python -m evidence.ends FILE [PLACE ...].
 
-It counts how entries are covered; `make` runs those at some places, from 0, and keeps states.
+That runs the entries at some places of a file, from 0, and keeps states near their ends.
 """
 
 import json
 import math
 import sys
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass, replace
@@ -32,7 +31,6 @@ from . import states
 from .book import Book
 
 Kind = Literal["whole", "seed", "state", "beginning", "none"]
-KINDS = get_args(Kind)
 Leaf = tuple[str, Any, Any]  # the way to a value of a result, what is stored, and what is found
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "data" / "ends"
@@ -241,7 +239,7 @@ def follow(book: Book) -> None:
         known, code = book.record.runs[path], opened(file).code
         if code == known.same[-1]:
             continue
-        ends = sorted(ends_of(file), key=lambda end: KINDS.index(end.kind))
+        ends = sorted(ends_of(file), key=lambda end: get_args(Kind).index(end.kind))
         least = min(ends, key=lambda end: COSTS[path][end.name].seconds)
         tried = [end for end in ends if end.kind != "none"][:3] or [replace(least, kind="whole")]
         apart = [e for e in tried if e.disagreements(entries(file)[e.place].result, e.again())]
@@ -250,16 +248,11 @@ def follow(book: Book) -> None:
             book.keep(replace(known, same=(*known.same, code)))
 
 
-def main(*order: str) -> int:
-    """Print the counts by file, or make states; return how many disagree."""
+def main(file: str, *places: str) -> int:
+    """Make states; return how many disagree."""
     torch.set_num_threads(1)
-    if order:
-        places = order[2:] or [end.place for end in ends_of(order[1]) if end.kind == "none"]
-        return sum(not make(order[1], int(place)) for place in places)
-    for file in FILES:
-        kinds = Counter(end.kind for end in ends_of(file))
-        print(FILES[file], *(f"{kind} {kinds[kind]}" for kind in KINDS if kinds[kind]))
-    return 0
+    wanted = places or [end.place for end in ends_of(file) if end.kind == "none"]
+    return sum(not make(file, int(place)) for place in wanted)
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ from bookbuild.results.contents import different
 from bookbuild.results.keys import chapter_fingerprint
 from bookbuild.results.machine import machine_name
 from bookbuild.source.chapters import read_chapter
+from running.executors import SCHEDULER, default_executor
 
 from .book import TOY, Book, Trial
 from .outcomes import Numbers, digest
@@ -171,8 +172,12 @@ def measure(root: Path, chapter: str, variation: Variation) -> Measured:
 def _executed(
     book: Book, trials: Sequence[Trial], jobs: int
 ) -> Iterator[tuple[Trial, Measured | BaseException]]:
-    """Yield what each trial measured, or why it failed, as they end."""
-    with ThreadPoolExecutor(max(1, jobs)) as pool:
+    """Yield what each trial measured, or why it failed, as they end.
+
+    Workers of a Dask cluster that the environment names execute them; they see this folder.
+    """
+    here = not os.environ.get(SCHEDULER)
+    with ThreadPoolExecutor(max(1, jobs)) if here else default_executor() as pool:
         waiting = {
             pool.submit(measure, book.root, one.chapter, one.variation): one for one in trials
         }
