@@ -3,7 +3,8 @@
 A theorem is always visible, and its proof opens on a click. A table of zeros lists the remainder of
 each step of a derivation: where all vanish, one sentence says so and opens the table; otherwise the
 table is open, below a sentence that counts those that do not. Of a section with a label such as
-`(details-controls)=` the first paragraph is visible, and the rest opens on a click.
+`(details-controls)=` the first paragraph and what to take away are visible, and the rest opens on a
+click.
 
 A formula that is one symbol of the glossary gets the class of its row, so that a preview can
 explain it, in the folders that share the glossary. Code such as `tasks.sample` or
@@ -69,9 +70,10 @@ def fold(app: Sphinx, doctree: nodes.document, page: str) -> None:
     for section in list(doctree.findall(nodes.section)):
         if any(name.startswith(DETAILS) for name in section["ids"]):
             first = section.first_child_matching_class(nodes.paragraph) + 1
-            section[first:] = [
-                folded("", *section[first:], kind="details-fold", line="Details", open=False)
-            ]
+            shown = [child for child in section[first:] if "takeaway" in child["classes"]]
+            rest = [child for child in section[first:] if child not in shown]
+            node = folded("", *rest, kind="details-fold", line="Details", open=False)
+            section[first:] = [node, *shown]
 
 
 def zeros(steps: int, wrong: int) -> str:
