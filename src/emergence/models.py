@@ -236,10 +236,10 @@ class AttentionOnlyTransformer(nn.Module):
             3
         """
         allowed = allowed_positions(tokens.shape[1], mask, tokens.device)
-        found = [self.W_E.T[tokens] + self.W_pos.T[positions]]
+        streams = [self.W_E.T[tokens] + self.W_pos.T[positions]]
         for layer in range(2):
-            found.append(self.layer(layer, found[-1], allowed))
-        return tuple(found)
+            streams.append(self.layer(layer, streams[-1], allowed))
+        return tuple(streams)
 
     def layer(
         self, layer: int, stream: Float[Tensor, "batch length dim"], allowed: Tensor

@@ -28,15 +28,15 @@ class Preset:
 
     def override(self, **changes: Any) -> "Preset":
         """This preset with other settings; ValueError if one is unknown or has the wrong type."""
-        known = {
+        types = {
             field.name: type(getattr(self.settings, field.name)) for field in fields(self.settings)
         }
         for name, value in changes.items():
-            if name not in known:
+            if name not in types:
                 raise ValueError(f"{type(self.settings).__name__} has no setting {name!r}")
-            if type(value) is not known[name] and (known[name], type(value)) != (float, int):
-                raise ValueError(f"{name} must be a {known[name].__name__}, got {value!r}")
-        changes = {name: known[name](value) for name, value in changes.items()}
+            if type(value) is not types[name] and (types[name], type(value)) != (float, int):
+                raise ValueError(f"{name} must be a {types[name].__name__}, got {value!r}")
+        changes = {name: types[name](value) for name, value in changes.items()}
         return replace(self, settings=replace(self.settings, **changes))
 
 

@@ -95,8 +95,8 @@ def gaussian_pairs(
     device, distinct = streams[0].device, n_pairs // copies
     draws = torch.empty(len(streams), 3, batch_size, n_pairs, dim, device=device, dtype=dtype)
     chosen = draws.new_empty(len(streams), batch_size, dtype=torch.long)
-    for own, which, stream in zip(draws, chosen, streams, strict=True):
-        own.normal_(generator=stream)
+    for draw, which, stream in zip(draws, chosen, streams, strict=True):
+        draw.normal_(generator=stream)
         _choose(which, distinct, query, stream)
     items, labels = draws[:, :2, :, :distinct].unbind(dim=1)
     batch = _assemble(items, labels, draws[:, 2], chosen)
@@ -140,8 +140,8 @@ def orthonormal_pairs(
     if dim < 2 * n_pairs:
         raise ValueError(f"orthonormal pairs need D >= 2N, got D = {dim} and N = {n_pairs}")
     if not isinstance(generator, torch.Generator):
-        one = partial(orthonormal_pairs, batch_size, n_pairs, dim, query=query, copies=copies)
-        each = [one(generator=own, dtype=dtype) for own in generator]
+        sample = partial(orthonormal_pairs, batch_size, n_pairs, dim, query=query, copies=copies)
+        each = [sample(generator=stream, dtype=dtype) for stream in generator]
         return Batch(*map(torch.stack, zip(*each, strict=True)))
     distinct = n_pairs // copies
     values = orthonormal_rows(batch_size, 2 * distinct, dim, generator, dtype)
@@ -228,7 +228,7 @@ def _assemble(
     """Lay the pairs out as Eqs. 3 and 4 say; the query carries no positional embedding."""
     *lead, n_pairs, dim = positions.shape
     places = chosen[..., None, None].expand(*lead, 1, dim)
-    asked, target = (part.gather(-2, places).squeeze(-2) for part in (items, labels))
+    item, target = (part.gather(-2, places).squeeze(-2) for part in (items, labels))
     if (copies := n_pairs // items.shape[-2]) > 1:
         items, labels = (torch.cat([part] * copies, dim=-2) for part in (items, labels))
     inputs = items.new_empty(*lead, 2 * n_pairs + 1, 2 * dim)
@@ -236,6 +236,6 @@ def _assemble(
     inputs[..., 0:-1:2, dim:] = positions
     inputs[..., 1:-1:2, :dim] = labels
     inputs[..., 1:-1:2, dim:] = swap_halves(positions)
-    inputs[..., -1, :dim] = asked
+    inputs[..., -1, :dim] = item
     inputs[..., -1, dim:] = 0
     return Batch(inputs, target, chosen)

@@ -135,20 +135,20 @@ def descend(
             at_stop(0)
         while at < total and not over:
             length = fitting(at) if stretches and at >= walked else 0
-            found = stretches.run(at, length, given(at), ended) if stretches and length else None
-            if found is None:
+            replayed = stretches.run(at, length, given(at), ended) if stretches and length else None
+            if replayed is None:
                 walked = max(walked, at + length)
                 losses, row = step(at % every == 0, *given(at), *(draw() if draw else ()))
                 check_finite(losses, label, at)
                 rows.extend([] if row is None else [(at, *row)])
             else:
-                rows.extend(found)
-            at += 1 if found is None else length
+                rows.extend(replayed)
+            at += 1 if replayed is None else length
             if at_stop and at in stops:
                 at_stop(at)
             progress.tell(label, at, total)
             over = at == total
-            if ended is not None and not over and (found is None or at in stops):
+            if ended is not None and not over and (replayed is None or at in stops):
                 over = bool(ended())
             checkpoint.offer(partial(states.state, at, over, parts), ended=over)
         if stretches:
@@ -167,8 +167,8 @@ def _begin(task: Task, parts: dict[str, Part]) -> tuple[cache.Checkpoint, int, b
     state = checkpoint.load()
     if state is None:
         return checkpoint, 0, False
-    for name, kept in state["parts"].items():
-        states.put_back(parts[name], kept)
+    for name, value in state["parts"].items():
+        states.put_back(parts[name], value)
     return checkpoint, state["step"], state["ended"]
 
 

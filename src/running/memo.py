@@ -44,27 +44,29 @@ def kept(function: Callable[P, R]) -> Callable[P, R]:
 
     @functools.wraps(function)
     def found(*args: P.args, **kwargs: P.kwargs) -> R:
-        known = cache.current()
-        if known is cache.NO_CACHE:
+        store = cache.current()
+        if store is cache.NO_CACHE:
             return function(*args, **kwargs)
         bound = inspect.signature(function).bind(*args, **kwargs)
         bound.apply_defaults()
         task = Task.of(function, **bound.arguments)
-        streams = [one for one in bound.arguments.values() if hasattr(one, "get_state")]
+        streams = [
+            argument for argument in bound.arguments.values() if hasattr(argument, "get_state")
+        ]
         try:
-            value, states = known.get(task)
+            value, states = store.get(task)
         except KeyError:
-            begun, answers = time.monotonic(), known.answers
+            begun, answers = time.monotonic(), store.answers
             with cache.inner():
                 value = _taken_apart(function(*args, **kwargs))
             states = [stream.get_state().numpy() for stream in streams]
             # without what was kept for its parts it might have taken long
-            if time.monotonic() - begun >= known.short or known.answers > answers:
-                known.put(task, [value, states])
+            if time.monotonic() - begun >= store.short or store.answers > answers:
+                store.put(task, [value, states])
         for stream, state in zip(streams, states, strict=True):
             stream.set_state(sys.modules["torch"].as_tensor(state))
-        made: R = _put_together(get_type_hints(function)["return"], value)
-        return made
+        result: R = _put_together(get_type_hints(function)["return"], value)
+        return result
 
     return found
 
@@ -90,7 +92,7 @@ def _put_together(hint: Any, value: Any) -> Any:
     kind: Any = get_origin(hint) or hint
     inner = get_args(hint)
     if kind in (Union, types.UnionType):  # something, or None
-        (some,) = (one for one in inner if one is not types.NoneType)
+        (some,) = (inner_hint for inner_hint in inner if inner_hint is not types.NoneType)
         return None if value is None else _put_together(some, value)
     array = getattr(kind, "array_type", kind)  # as jaxtyping names the class
     torch = sys.modules.get("torch")  # without it there is no tensor, and importing it takes long
@@ -102,10 +104,10 @@ def _put_together(hint: Any, value: Any) -> Any:
     if issubclass(kind, tuple) and hasattr(kind, "_fields"):
         hints = get_type_hints(kind)
         parts = {n: _put_together(hints[n], item) for n, item in zip(hints, value, strict=True)}
-        made = kind(*(parts.pop(name) for name in kind._fields))
+        record = kind(*(parts.pop(name) for name in kind._fields))
         for name, part in parts.items():
-            setattr(made, name, part)
-        return made
+            setattr(record, name, part)
+        return record
     if kind is tuple:
         each = inner[:1] * len(value) if inner[-1] is Ellipsis else inner
         return tuple(_put_together(h, item) for h, item in zip(each, value, strict=True))

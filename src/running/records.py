@@ -83,17 +83,17 @@ def entries(text: str, hint: Any) -> list[Entry]:
     """
     name = name_of(hint)
     try:
-        found = json.loads(text)
+        rows = json.loads(text)
     except ValueError as error:
         raise ValueError(f"the stored runs of {name} are damaged: no JSON") from error
     try:
-        made = [Entry(**given) for given in found]
-        whole = [made_again(hint, entry.configuration) for entry in made]
+        raw = [Entry(**given) for given in rows]
+        whole = [made_again(hint, entry.configuration) for entry in raw]
         if len(set(whole)) < len(whole):
             raise TypeError("a configuration is there twice")
     except (TypeError, ValueError) as error:
         raise ValueError(f"these are no stored runs of {name}: {error}") from error
-    return [e._replace(configuration=each) for e, each in zip(made, whole, strict=True)]
+    return [e._replace(configuration=each) for e, each in zip(raw, whole, strict=True)]
 
 
 def written(entries: Iterable[Entry]) -> str:
@@ -115,9 +115,9 @@ def made_again(hint: Any, value: Any) -> Any:
     """
     kinds = get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
     for kind in kinds:
-        fits, found = _as(kind, value)
+        fits, value_again = _as(kind, value)
         if fits:
-            return found
+            return value_again
     raise TypeError(f"{value!r:.60} is not of type {name_of(hint)}")
 
 
@@ -137,14 +137,16 @@ def _as(kind: Any, value: Any) -> tuple[bool, Any]:
         if names != set(given):
             odd = ", ".join(sorted(names ^ set(given)))
             raise TypeError(f"{value['']} has other settings: {odd}")
-        made: Any = kind
-        return True, made(**{name: made_again(hints[name], part) for name, part in given.items()})
+        build: Any = kind
+        return True, build(**{name: made_again(hints[name], part) for name, part in given.items()})
     if get_origin(kind) is tuple and isinstance(value, list):
         inner = get_args(kind)
         each = inner[:1] * len(value) if inner[-1] is Ellipsis else inner
         if len(each) != len(value):
             return False, None
-        return True, tuple(made_again(one, item) for one, item in zip(each, value, strict=True))
+        return True, tuple(
+            made_again(kind_of, item) for kind_of, item in zip(each, value, strict=True)
+        )
     if get_origin(kind) is Literal:
         return value in get_args(kind), value
     if kind is float and (type(value) is int or value in ("inf", "-inf")):

@@ -19,17 +19,17 @@ Part = (
 def state(step: int, ended: bool, parts: dict[str, Part]) -> dict[str, Any]:
     """What there is to keep after so many steps."""
     steppers = torch.optim.Optimizer | torch.optim.lr_scheduler.LRScheduler
-    kept = {n: _taken(p) for n, p in parts.items() if not (ended and isinstance(p, steppers))}
-    return {"step": step, "ended": ended, "parts": kept}
+    taken = {n: _taken(p) for n, p in parts.items() if not (ended and isinstance(p, steppers))}
+    return {"step": step, "ended": ended, "parts": taken}
 
 
 def leaves(parts: dict[str, Part]) -> list[Any]:
     """The parts, tuples of them taken apart."""
-    found: list[Any] = list(parts.values())
-    for part in found:
+    items: list[Any] = list(parts.values())
+    for part in items:
         if isinstance(part, tuple):
-            found.extend(part)
-    return found
+            items.extend(part)
+    return items
 
 
 def device(found: Sequence[Any]) -> str:
@@ -44,7 +44,7 @@ def _taken(part: Any) -> Any:
     if isinstance(part, torch.optim.Optimizer):
         return {
             "rates": [group["lr"] for group in part.param_groups],
-            "moments": {str(i): dict(own) for i, own in part.state_dict()["state"].items()},
+            "moments": {str(i): dict(moments) for i, moments in part.state_dict()["state"].items()},
         }
     if isinstance(part, torch.optim.lr_scheduler.LRScheduler):
         return part.state_dict()
@@ -61,13 +61,13 @@ def put_back(part: Part, kept: Any) -> None:
         part.set_state(torch.as_tensor(kept))
     elif isinstance(part, torch.optim.Optimizer):
         moments = {
-            int(place): {name: _value(value) for name, value in own.items()}
-            for place, own in kept["moments"].items()
+            int(place): {name: _value(value) for name, value in moments_of.items()}
+            for place, moments_of in kept["moments"].items()
         }
         rates = [group["lr"] for group in part.param_groups]  # which may be tensors
         part.load_state_dict(part.state_dict() | {"state": moments})
-        for group, own, rate in zip(part.param_groups, rates, kept["rates"], strict=True):
-            group["lr"] = own.fill_(float(rate)) if isinstance(own, Tensor) else rate
+        for group, moments_of, rate in zip(part.param_groups, rates, kept["rates"], strict=True):
+            group["lr"] = moments_of.fill_(float(rate)) if isinstance(moments_of, Tensor) else rate
     elif isinstance(part, torch.optim.lr_scheduler.LRScheduler):
         part.load_state_dict(kept)
     elif isinstance(part, tuple):

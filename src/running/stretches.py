@@ -109,8 +109,8 @@ def _copy(leaf: Any) -> Any:
     if isinstance(leaf, torch.Generator):
         return leaf.get_state()
     return {
-        part: {name: _copy(v) if isinstance(v, Tensor) else v for name, v in own.items()}
-        for part, own in leaf.state.items()
+        part: {name: _copy(v) if isinstance(v, Tensor) else v for name, v in moments.items()}
+        for part, moments in leaf.state.items()
     }
 
 
@@ -125,7 +125,7 @@ def _put_back(leaf: Any, state: Any) -> None:
         return
     for part in [part for part in leaf.state if part not in state]:
         del leaf.state[part]  # as it was before the first step
-    for part, own in state.items():
-        for name, value in own.items():
+    for part, moments in state.items():
+        for name, value in moments.items():
             if isinstance(value, Tensor):
                 leaf.state[part][name].copy_(value)

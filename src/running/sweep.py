@@ -90,20 +90,20 @@ def run(
 
 def _known(function: Callable[[Any], Any], wanted: Mapping[int, Any]) -> Iterator[tuple[int, Any]]:
     """The results that the cache in use has, by place."""
-    known = cache.current()
-    if known is cache.NO_CACHE:
+    store = cache.current()
+    if store is cache.NO_CACHE:
         return
     for place, configuration in wanted.items():
         try:
-            yield place, known.get(Task.of(function, configuration=configuration))
+            yield place, store.get(Task.of(function, configuration=configuration))
         except KeyError:
             continue
 
 
 def _keep(function: Callable[[Any], Any], configuration: Any, result: Any) -> None:
-    known = cache.current()
-    if known is not cache.NO_CACHE:
-        known.put(Task.of(function, configuration=configuration), result)
+    store = cache.current()
+    if store is not cache.NO_CACHE:
+        store.put(Task.of(function, configuration=configuration), result)
 
 
 def _finished(
@@ -168,5 +168,5 @@ def _sources(module: str) -> str:
 def _together_with(package: str) -> set[str]:
     """The packages that are installed by what installs a package, itself among them."""
     installed = packages_distributions()
-    own = set(installed.get(package, ()))
-    return {package, *(name for name, by in installed.items() if own & set(by))}
+    distributions = set(installed.get(package, ()))
+    return {package, *(name for name, by in installed.items() if distributions & set(by))}

@@ -23,13 +23,13 @@ def test_the_citation_file_names_all_authors() -> None:
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     assert {"cff-version", "title", "message", "authors"} <= citation.keys()
     (paper,) = citation["references"]
-    names = [f"{one['given-names']} {one['family-names']}" for one in paper["authors"]]
+    names = [f"{author['given-names']} {author['family-names']}" for author in paper["authors"]]
     assert names == AUTHORS
 
 
 def test_no_reference_leaves_authors_out() -> None:
     entries = parse_file(ROOT / "book" / "references.bib").entries
     people = entries["paper"].persons["author"]
-    assert [f"{one.first_names[0]} {one.last_names[0]}" for one in people] == AUTHORS
+    assert [f"{person.first_names[0]} {person.last_names[0]}" for person in people] == AUTHORS
     for key, entry in entries.items():
-        assert not any(str(one) == "others" for one in entry.persons.get("author", [])), key
+        assert not any(str(person) == "others" for person in entry.persons.get("author", [])), key

@@ -38,14 +38,14 @@ def reached(*places: str) -> set[str]:
     """The chapters that depend on a definition, or on one of a module."""
     return {
         name
-        for name, found in dependencies().items()
+        for name, result in dependencies().items()
         if any(f"{digest}.".replace(":", ".").startswith(f"{place}.".replace(":", "."))
-               for digest in found.digests for place in places)
+               for digest in result.digests for place in places)
     }  # fmt: skip
 
 
 def using(package: str) -> set[str]:
-    return {name for name, found in dependencies().items() if package in found.packages}
+    return {name for name, result in dependencies().items() if package in result.packages}
 
 
 def test_parts_of_the_head_reach_the_chapter_that_gives_them():

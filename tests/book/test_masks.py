@@ -15,21 +15,21 @@ ABOUT_MASKS = re.compile(r"^.*beyond/14_every_position\.md.*$", re.MULTILINE)
 
 def statements() -> dict[str, str]:
     """The text of each statement, by where it stands."""
-    found = {
+    result = {
         row.id: row.statement for row in claims().values() if row.chapter.startswith("beyond/")
     }
     for page in sorted((BOOK / "beyond").glob("*.md")):
         text = page.read_text(encoding="utf-8")
         parts = [m[2] for m in STATED.finditer(text)]
         parts += IN_BRIEF.findall(text) if page.stem == "in_brief" else []
-        found |= {f"{page.stem}, {part.strip()[:60]}": part for part in parts}
+        result |= {f"{page.stem}, {part.strip()[:60]}": part for part in parts}
     for page in (BOOK / "index.md", BOOK / "story.md"):
         for part in ABOUT_MASKS.findall(page.read_text(encoding="utf-8")):
-            found[f"{page.stem}, {part[:60]}"] = part
-    return found
+            result[f"{page.stem}, {part[:60]}"] = part
+    return result
 
 
 def test_every_statement_names_its_mask() -> None:
-    found = statements()
-    assert len(found) > 100
-    assert [name for name, text in found.items() if not NAMED.search(text)] == []
+    result = statements()
+    assert len(result) > 100
+    assert [name for name, text in result.items() if not NAMED.search(text)] == []

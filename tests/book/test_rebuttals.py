@@ -15,14 +15,14 @@ def verdicts(claim):
     """The verdicts on a row that are on record, judged by the expectation as it is today."""
     if claim.not_testable:
         return {"not testable here"}
-    found = (shaped(claim, one).verdict_on(one.values) for one in reruns(claim))
-    return {verdict for verdict in found if verdict}
+    result = (shaped(claim, rerun).verdict_on(rerun.values) for rerun in reruns(claim))
+    return {verdict for verdict in result if verdict}
 
 
 def reruns(claim):
     """What the record has of a row at other first seeds and under other roundings."""
-    known = RECORD.of(claim.chapter, "seed", "rounding")
-    return [one for one in known if claim.measure in one.values]
+    outcomes = RECORD.of(claim.chapter, "seed", "rounding")
+    return [outcome for outcome in outcomes if claim.measure in outcome.values]
 
 
 def shaped(claim, outcome):
@@ -58,7 +58,9 @@ def test_what_is_judged_under_another_name_than_ours_opens_with_a_printed_senten
 def test_the_bound_on_the_gain_of_mlps_is_three_deviations_between_seeds():
     """A gain in accuracy below it cannot be told from the luck of a seed."""
     claim = claims()["mlp-no-better"]
-    gains = [gain for one in reruns(claim) if one.kind == "seed" for gain in one.values["mlp_gain"]]
+    gains = [
+        gain for rerun in reruns(claim) if rerun.kind == "seed" for gain in rerun.values["mlp_gain"]
+    ]
     healthy = [gain for gain in gains if abs(gain) < 0.5]
     assert len(healthy) >= 10
     assert 2.5 < claim.expectation.high / statistics.stdev(healthy) < 3.5

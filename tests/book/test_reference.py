@@ -54,8 +54,10 @@ def public(module):
     """Names and objects of the functions and classes that a module defines or exports."""
     listed = getattr(module, "__all__", None)
     for name, entry in vars(module).items():
-        own = not name.startswith("_") and getattr(entry, "__module__", None) == module.__name__
-        chosen = own if listed is None else name in listed
+        defined_here = (
+            not name.startswith("_") and getattr(entry, "__module__", None) == module.__name__
+        )
+        chosen = defined_here if listed is None else name in listed
         if chosen and (inspect.isfunction(inspect.unwrap(entry)) or inspect.isclass(entry)):
             yield f"{module.__name__}.{name}", entry
 
@@ -64,10 +66,10 @@ def documented():
     """Names of the entries of the page, in order."""
     module = ""
     for line in PAGE.read_text(encoding="utf-8").splitlines():
-        if found := re.match(r"\.\. currentmodule:: (\S+)", line):
-            module = found[1]
-        elif found := re.match(r"\.\. (?:auto(?:function|class|data)|py:data):: (\S+)", line):
-            yield f"{module}.{found[1]}"
+        if result := re.match(r"\.\. currentmodule:: (\S+)", line):
+            module = result[1]
+        elif result := re.match(r"\.\. (?:auto(?:function|class|data)|py:data):: (\S+)", line):
+            yield f"{module}.{result[1]}"
 
 
 ENTRIES = dict(entry for module in MODULES for entry in public(module))
@@ -91,12 +93,12 @@ def test_packages_export_names_that_they_have():
 
 def private_imports(tree: ast.Module, inside: str) -> list[str]:
     """Names and modules with an underscore that a file takes from elsewhere in the library."""
-    found = []
+    result = []
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("emergence"):
             whole = [f"{node.module}.{alias.name}" for alias in node.names]
-            found += [name for name in whole if "._" in name and not name.startswith(inside)]
-    return found
+            result += [name for name in whole if "._" in name and not name.startswith(inside)]
+    return result
 
 
 def test_nobody_reaches_for_what_is_private():

@@ -53,20 +53,20 @@ def headline(path: Path) -> str:
 
 def rooms() -> dict[str, str]:
     """Folders and modules that have a line in the workshop, with what they say of themselves."""
-    found = {}
-    found["tools"] = ROOT / "tools" / "__init__.py"
+    result = {}
+    result["tools"] = ROOT / "tools" / "__init__.py"
     for top, folder in FOLDERS.items():
         package = folder / top
         room = package.relative_to(ROOT).as_posix()
-        found[room] = package / "__init__.py"
+        result[room] = package / "__init__.py"
         if top == "running":
             continue
         for path in sorted(package.iterdir()):
             if (path / "__init__.py").is_file():
-                found[f"{room}/{path.name}"] = path / "__init__.py"
+                result[f"{room}/{path.name}"] = path / "__init__.py"
             elif path.suffix == ".py" and not path.stem.startswith("_"):
-                found[f"{room}/{path.name}"] = path
-    return {name: headline(path) for name, path in found.items()}
+                result[f"{room}/{path.name}"] = path
+    return {name: headline(path) for name, path in result.items()}
 
 
 def test_the_map_in_the_workshop_has_every_room_and_what_it_says_of_itself() -> None:
@@ -92,13 +92,13 @@ def test_no_module_hides_what_its_package_has_from_elsewhere() -> None:
 
 def defined() -> set[str]:
     """The functions and classes of the library, named as `reached_by_cells` names them."""
-    found = set()
+    result = set()
     for path in (SRC / "emergence").rglob("*.py"):
         module = ".".join(path.relative_to(SRC).with_suffix("").parts).removesuffix(".__init__")
         for node in tree(path).body:
             if isinstance(node, ast.FunctionDef | ast.ClassDef):
-                found.add(f"{module}:{node.name}")
-    return found
+                result.add(f"{module}:{node.name}")
+    return result
 
 
 def documented() -> Iterator[str]:
@@ -153,7 +153,7 @@ def test_a_chapter_only_chooses_its_preset_by_the_profile() -> None:
 
 def called(node: ast.AST) -> set[str]:
     """The last names of what is called below a node."""
-    calls = (found.func for found in ast.walk(node) if isinstance(found, ast.Call))
+    calls = (result.func for result in ast.walk(node) if isinstance(result, ast.Call))
     return {getattr(func, "attr", getattr(func, "id", "")) for func in calls}
 
 

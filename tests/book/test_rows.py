@@ -32,21 +32,21 @@ def reports(chapter):
 
 def reported(tree: ast.Module) -> Iterator[tuple[re.Pattern[str], set[str]]]:
     """For each report a pattern that its key fits, and the calls that its value comes from."""
-    made = definitions(tree)
+    sources = definitions(tree)
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and ast.unparse(node.func) == "report":
             key, value = node.args[:2]
-            yield pattern(key), calls_behind(value, made)
+            yield pattern(key), calls_behind(value, sources)
 
 
 def checked(tree: ast.Module) -> Iterator[tuple[str, set[str]]]:
     """For each check of a number, and not of a reported key, the calls that it comes from."""
-    made = definitions(tree)
+    sources = definitions(tree)
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and ast.unparse(node.func) == "check":
             what, value = node.args[:2]
             if not isinstance(value, ast.Constant | ast.JoinedStr):
-                yield ast.unparse(what), calls_behind(value, made)
+                yield ast.unparse(what), calls_behind(value, sources)
 
 
 def pattern(key: ast.expr) -> re.Pattern[str]:
@@ -64,12 +64,12 @@ def pattern(key: ast.expr) -> re.Pattern[str]:
 
 def definitions(tree: ast.Module) -> dict[str, list[ast.AST]]:
     """What each name of the chapter may be made of: assigned values, loops' ranges, functions."""
-    made: dict[str, list[ast.AST]] = {}
+    sources: dict[str, list[ast.AST]] = {}
 
     def bind(target: ast.AST, source: ast.AST) -> None:
         for name in ast.walk(target):
             if isinstance(name, ast.Name):
-                made.setdefault(name.id, []).append(source)
+                sources.setdefault(name.id, []).append(source)
 
     for node in ast.walk(tree):
         match node:
@@ -87,10 +87,10 @@ def definitions(tree: ast.Module) -> dict[str, list[ast.AST]]:
             case ast.NamedExpr():
                 bind(node.target, node.value)
             case ast.FunctionDef():
-                made.setdefault(node.name, []).append(node)
+                sources.setdefault(node.name, []).append(node)
             case ast.Call(func=ast.Attribute(value=ast.Name() as owner, attr="append" | "extend")):
-                made.setdefault(owner.id, []).extend(node.args)
-    return made
+                sources.setdefault(owner.id, []).extend(node.args)
+    return sources
 
 
 def calls_behind(value: ast.AST, made: dict[str, list[ast.AST]]) -> set[str]:
@@ -131,10 +131,10 @@ def test_what_is_judged_is_computed():
     """No row is a constant such as `True` or the length of a list of names."""
     constant, missing = [], []
     for name, claim in judged_rows().items():
-        found = [calls for key, calls in reports(claim.chapter) if key.fullmatch(claim.measure)]
-        if not found:
+        result = [calls for key, calls in reports(claim.chapter) if key.fullmatch(claim.measure)]
+        if not result:
             missing.append(name)
-        elif not any(found):
+        elif not any(result):
             constant.append(name)
     assert missing == [], "their chapters do not report these rows"
     assert constant == [], "these rows come from no computation"

@@ -38,17 +38,17 @@ def test_a_chapter_ends_with_what_to_take_away(page) -> None:
         *([heading] for heading in re.findall(r"^## (.*What this does not show)$", text, re.M)),
     )
     for sentences in CONCLUDED.findall(box):
-        told = re.findall(r"^(reproduced|partly|contradicted): ", sentences, re.MULTILINE)
-        assert told == ["reproduced", "partly", "contradicted"]
+        output = re.findall(r"^(reproduced|partly|contradicted): ", sentences, re.MULTILINE)
+        assert output == ["reproduced", "partly", "contradicted"]
         assert max(len(re.findall(r"[.!?](?: |$)", line)) for line in sentences.splitlines()) == 1
     assert 1 <= len(re.findall(r"[.!?](?:\s|$)", CONCLUDED.sub("", box))) <= 2
 
 
 def test_what_we_find_is_brief() -> None:
     for page in CHAPTERS:
-        for found in FOUND.findall(page.read_text(encoding="utf-8")):
-            assert len(found.split()) <= MOST_WORDS, page
-            assert found.count("{glue:text}") <= MOST_NUMBERS, page
+        for result in FOUND.findall(page.read_text(encoding="utf-8")):
+            assert len(result.split()) <= MOST_WORDS, page
+            assert result.count("{glue:text}") <= MOST_NUMBERS, page
 
 
 def test_only_the_paper_s_own_sections_carry_its_numbers() -> None:

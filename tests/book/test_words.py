@@ -31,8 +31,8 @@ mystnb:
 
 def command() -> list[str]:
     """The line of `make lint` that checks words."""
-    told = subprocess.run(["make", "-n", "lint"], cwd=ROOT, capture_output=True, text=True)
-    (line,) = (line for line in told.stdout.splitlines() if "codespell" in line)
+    output = subprocess.run(["make", "-n", "lint"], cwd=ROOT, capture_output=True, text=True)
+    (line,) = (line for line in output.stdout.splitlines() if "codespell" in line)
     return line.split()
 
 
@@ -64,10 +64,10 @@ def test_plain_words_pass(book):
 def test_each_word_of_the_list_is_found(book):
     lines = [f"Here {word} stands.\n" for word in WORDS]
     (book / "README.md").write_text("".join(lines), encoding="utf-8")
-    code, told = lint(book)
+    code, output = lint(book)
     assert code != 0
     for place, (word, instead) in enumerate(WORDS.items(), start=1):
-        assert f"README.md:{place}: {word} ==> {instead}" in told
+        assert f"README.md:{place}: {word} ==> {instead}" in output
 
 
 @pytest.mark.parametrize(
@@ -82,9 +82,11 @@ def test_each_word_of_the_list_is_found(book):
 )
 def test_a_planted_word_fails_wherever_people_read(book, file, text):
     (book / file).write_text(text, encoding="utf-8")
-    code, told = lint(book)
+    code, output = lint(book)
     assert code != 0
-    assert re.search(rf"^(\./)?{file}:\d+: (turned runs|recieved) ==>", told, re.MULTILINE), told
+    assert re.search(rf"^(\./)?{file}:\d+: (turned runs|recieved) ==>", output, re.MULTILINE), (
+        output
+    )
 
 
 def test_quotes_formulas_and_code_are_left_alone(book):

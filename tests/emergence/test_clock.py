@@ -45,8 +45,8 @@ def test_a_window_is_counted_as_the_page_writes_it() -> None:
     text = drawn(400)
     table = _counts.successors(text[:200], text[200:], 7)
     window = text[:24]
-    found = _counts._window(window, table)
-    assert found[:7] == pytest.approx(counted_one_by_one(window, table), abs=1e-6)
+    result = _counts._window(window, table)
+    assert result[:7] == pytest.approx(counted_one_by_one(window, table), abs=1e-6)
 
 
 def test_the_signal_of_the_match_is_the_gradient_of_the_loss() -> None:
@@ -71,9 +71,9 @@ def test_the_signal_of_the_match_is_the_gradient_of_the_loss() -> None:
     output = -(loss(0, small) - loss(0, -small)) / (2 * small)
     both = [loss(b, g) for b in (small, -small) for g in (small, -small)]
     match = -(both[0] - both[1] - both[2] + both[3]) / (4 * small**2)
-    found = _counts._window(window, table)
-    assert found[0] == pytest.approx(output, abs=1e-6)
-    assert found[1] == pytest.approx(match, abs=1e-5)
+    result = _counts._window(window, table)
+    assert result[0] == pytest.approx(output, abs=1e-6)
+    assert result[1] == pytest.approx(match, abs=1e-5)
 
 
 def test_a_text_without_repetition_beyond_chance_hardly_pulls() -> None:
@@ -87,24 +87,24 @@ def test_a_text_without_repetition_beyond_chance_hardly_pulls() -> None:
 def test_what_a_table_of_successors_foretells_is_no_pull() -> None:
     """A text in which each token has one successor repeats every bigram and pulls on no head."""
     cycle = np.tile(np.arange(9), 500)
-    found = clock.pulls(cycle, 32)
-    assert found.reliability == pytest.approx(1)
-    assert found.expected > 0.99
-    assert max(abs(found.output[0]), abs(found.match[0])) < 0.01
+    result = clock.pulls(cycle, 32)
+    assert result.reliability == pytest.approx(1)
+    assert result.expected > 0.99
+    assert max(abs(result.output[0]), abs(result.match[0])) < 0.01
 
 
 def test_signals_of_two_halves_agree() -> None:
     """The table is never of the windows that it is held against: noise is no pull."""
-    found = clock.pulls(drawn(3000, 500), 16)
-    assert found.match[0] < 0.01
+    result = clock.pulls(drawn(3000, 500), 16)
+    assert result.match[0] < 0.01
 
 
 @pytest.mark.parametrize("factor", [2, 4, 9])
 def test_steps_fall_with_the_root_of_the_batch(factor: int) -> None:
-    found = clock.Pulls(8, 9, (0.1, 1.0), (0.2, 1.0), (0.3, 1.0), 0.5, 0.5, 0.1, 0.2)
-    few, many = (clock.steps_to_head(found, b) for b in (4, 4 * factor))
+    result = clock.Pulls(8, 9, (0.1, 1.0), (0.2, 1.0), (0.3, 1.0), 0.5, 0.5, 0.1, 0.2)
+    few, many = (clock.steps_to_head(result, b) for b in (4, 4 * factor))
     assert few / many == pytest.approx(math.sqrt(factor))
-    assert clock.steps_to_head(found, 4, learning_rate=6e-3) == pytest.approx(few / 2)
+    assert clock.steps_to_head(result, 4, learning_rate=6e-3) == pytest.approx(few / 2)
 
 
 def test_output_counts_twice() -> None:
@@ -118,8 +118,8 @@ def test_output_counts_twice() -> None:
 
 
 def test_a_pull_the_wrong_way_is_never() -> None:
-    found = clock.Pulls(8, 9, (-0.1, 1.0), (0.1, 1.0), (0.1, 1.0), 0.5, 0.5, 0.1, 0.2)
-    assert math.isinf(clock.steps_to_head(found, 4))
+    result = clock.Pulls(8, 9, (-0.1, 1.0), (0.1, 1.0), (0.1, 1.0), 0.5, 0.5, 0.1, 0.2)
+    assert math.isinf(clock.steps_to_head(result, 4))
 
 
 @pytest.mark.parametrize(
@@ -137,11 +137,11 @@ def test_what_cannot_be_counted_is_told(tokens, context: int, message: str) -> N
 
 
 def test_numbers_out_of_range_are_told() -> None:
-    found = clock.Pulls(8, 9, (0.1, 1.0), (0.1, 1.0), (0.1, 1.0), 0.5, 0.5, 0.1, 0.2)
+    result = clock.Pulls(8, 9, (0.1, 1.0), (0.1, 1.0), (0.1, 1.0), 0.5, 0.5, 0.1, 0.2)
     with pytest.raises(ValueError, match="at least one token"):
-        clock.strength(found, 0)
+        clock.strength(result, 0)
     with pytest.raises(ValueError, match="no training"):
-        clock.steps_to_head(found, 4, learning_rate=0.0)
+        clock.steps_to_head(result, 4, learning_rate=0.0)
     with pytest.raises(ValueError, match="words or bytes"):
         clock.in_tokens("a", "letters")
 
@@ -163,10 +163,10 @@ def test_the_command_tells_what_is_wrong_in_one_sentence(
     if content is not None:
         path.write_bytes(content)
     assert clock.command([str(path)]) == 2
-    told = capsys.readouterr()
-    assert told.out == ""
-    assert message in told.err
-    assert told.err.count("\n") == 1
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert message in output.err
+    assert output.err.count("\n") == 1
 
 
 def test_the_command_says_when(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -24,8 +24,8 @@ def assert_equal(close, dense, quick, start, value):
     results = []
     for output in (dense, quick):
         leaves = [weight.clone().requires_grad_() for weight in start]
-        found = output(leaves)
-        results.append((found, *torch.autograd.grad(value(found), leaves)))
+        result = output(leaves)
+        results.append((result, *torch.autograd.grad(value(result), leaves)))
     for expected, actual in zip(*results, strict=True):
         close(actual, expected)
 
@@ -132,8 +132,8 @@ def test_attention_only_logits(close, n_pairs, dim, spare, mask, rows, seed):
     parameters = list(model.parameters())
     expected = torch.autograd.grad((dense * readout).sum(), parameters, allow_unused=True)
     actual = torch.autograd.grad((quick * readout).sum(), parameters, allow_unused=True)
-    for one, two in zip(actual, expected, strict=True):
-        close(one, two)
+    for logits, two in zip(actual, expected, strict=True):
+        close(logits, two)
 
 
 @pytest.mark.parametrize("layer", [0, 1])

@@ -235,7 +235,7 @@ def test_transformer_starts_as_documented():
         assert 0.99 * bound < matrix.abs().max() <= bound
         assert abs(matrix.mean()) < 5 * bound / (3 * matrix.numel()) ** 0.5
     pairs = zip(model.parameters(), again.parameters(), strict=True)
-    assert all(torch.equal(one, two) for one, two in pairs)
+    assert all(torch.equal(weights, two) for weights, two in pairs)
 
 
 @pytest.mark.parametrize("maps", ["normal", "xavier"])
@@ -260,7 +260,7 @@ def test_an_unknown_mask_and_unknown_initial_maps_raise():
 
 
 def test_unscaled_scores_are_those_of_larger_queries(close):
-    one, other = (
+    unscaled, other = (
         AttentionOnlyTransformer(
             16, 7, 12, embedding_scale=1.0, scaled=scaled, generator=stream(1)
         ).double()
@@ -268,14 +268,14 @@ def test_unscaled_scores_are_those_of_larger_queries(close):
     )
     batch = token_batch()
     assert not torch.allclose(
-        one(batch.tokens, batch.positions), other(batch.tokens, batch.positions)
+        unscaled(batch.tokens, batch.positions), other(batch.tokens, batch.positions)
     )
     with torch.no_grad():
-        for query in one.W_Q:
+        for query in unscaled.W_Q:
             query *= 4.0
     for logits in (AttentionOnlyTransformer.forward, fast.attention_only_logits):
-        found = [logits(model, batch.tokens, batch.positions) for model in (one, other)]
-        close(*found)
+        result = [logits(model, batch.tokens, batch.positions) for model in (unscaled, other)]
+        close(*result)
 
 
 def test_residual_stream_begins_with_the_embeddings_and_ends_before_the_output(close):

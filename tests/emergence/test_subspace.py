@@ -108,7 +108,9 @@ def orbit(dim, n_pairs, q, seed):
     x, y = map(torch.from_numpy, oracle.inputs_of(a, b, p, q))
     e, block = signed_permutations(dim), signed_permutations(dim // 2)
     swap = torch.from_numpy(oracle.swap_matrix(dim))
-    f = torch.cat([torch.kron(torch.eye(2, dtype=torch.float64), one)[None] for one in block])
+    f = torch.cat(
+        [torch.kron(torch.eye(2, dtype=torch.float64), rotation)[None] for rotation in block]
+    )
     f = torch.cat([f, f @ swap])
     e, f = e.repeat_interleave(len(f), dim=0), f.repeat(len(e), 1, 1)
     return torch.cat([x[:, :dim] @ e, x[:, dim:] @ f], dim=-1), y @ e

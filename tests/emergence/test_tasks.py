@@ -135,9 +135,9 @@ def test_query_uniform_covers_all_and_last_is_last():
 
 def test_token_pairs_pose_the_task():
     batch = tasks.token_pairs(500, 3, 8, 12, generator=stream())
-    pairs, asked = batch.tokens[:, :-1], batch.tokens[:, -1:]
+    pairs, query = batch.tokens[:, :-1], batch.tokens[:, -1:]
     assert torch.all(pairs.sort(dim=1).values.diff(dim=1) > 0)
-    asked_item = pairs[:, ::2] == asked
+    asked_item = pairs[:, ::2] == query
     assert torch.all(asked_item.sum(dim=1) == 1)
     assert torch.equal(pairs[:, 1::2][asked_item], batch.target)
     assert torch.all(batch.positions.diff(dim=1) == 1)
@@ -180,8 +180,8 @@ def test_token_pairs_need_room(sizes, message):
 def test_seeds_alone_decide(draw):
     """Same seed, same bits; other seed or second draw, others; the global stream is untouched."""
     before = torch.get_rng_state()
-    one = stream(1)
-    first, second = draw(one), draw(one)
+    generator = stream(1)
+    first, second = draw(generator), draw(generator)
     assert all(torch.equal(x, y) for x, y in zip(first, draw(stream(1)), strict=True))
     assert not torch.equal(first[0], second[0])
     assert not torch.equal(first[0], draw(stream(2))[0])

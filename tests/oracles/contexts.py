@@ -33,5 +33,5 @@ def context_loss(alpha, beta, gamma, order, query, windows=(None, None)):
 
     last = len(contents) - 1
     columns = visible(last, windows[1])
-    found = mix(softmax([beta * retrieved[j][contents[last]] for j in columns]), columns)
-    return sum((gamma * found[c] - (c == ("b", query))) ** 2 for c in {*found, ("b", query)})
+    result = mix(softmax([beta * retrieved[j][contents[last]] for j in columns]), columns)
+    return sum((gamma * result[c] - (c == ("b", query))) ** 2 for c in {*result, ("b", query)})

@@ -34,7 +34,7 @@ def times(loss, count, end):
         velocity, (0, end), np.zeros(count), method="DOP853", events=heights,
         rtol=1e-9, atol=1e-12,
     )  # fmt: skip
-    return [float(found[0]) if len(found) else np.inf for found in run.t_events]
+    return [float(result[0]) if len(result) else np.inf for result in run.t_events]
 
 
 def three(n_pairs, query):
@@ -147,20 +147,20 @@ def rows(n_pairs, query, mask, supervision="every"):
         held = softmax((a[1] + a[2]) * unit + a[3] * partner, lower)
         scores = torch.cat([a[1] * content, a[1].expand(len(n), 1)], dim=1)
         paid = softmax(scores, seen)
-        place, known = paid[:, :-1], paid[:, :-1] + paid[:, -1:] * content
+        place, labels_seen = paid[:, :-1], paid[:, :-1] + paid[:, -1:] * content
         on_rows = (
-            b[1] * content + b[7] * known + b[9] * place + b[10] * place @ partner
-            + (b[2] * content + b[8] * known + b[11] * place + b[12] * place @ partner) @ held.T
+            b[1] * content + b[7] * labels_seen + b[9] * place + b[10] * place @ partner
+            + (b[2] * content + b[8] * labels_seen + b[11] * place + b[12] * place @ partner) @ held.T
         )  # fmt: skip
         on_itself = (
-            b[1] + (b[2] + b[7]) * dot(content, known) + b[8] * dot(known, known)
+            b[1] + (b[2] + b[7]) * dot(content, labels_seen) + b[8] * dot(labels_seen, labels_seen)
             + b[11] * dot(place, place) + b[12] * dot(place, place @ partner)
         )  # fmt: skip
         paid = softmax(torch.cat([on_rows, on_itself], dim=1), seen)
         direct, itself = paid[:, :-1], paid[:, -1:]
-        found = g[1] * content + g[2] * known + g[3] * (direct + itself * content)
-        found = found + g[4] * (direct @ held + itself * known)
-        return weight @ (found - answer).square().sum(dim=1)
+        result = g[1] * content + g[2] * labels_seen + g[3] * (direct + itself * content)
+        result = result + g[4] * (direct @ held + itself * labels_seen)
+        return weight @ (result - answer).square().sum(dim=1)
 
     return loss
 

@@ -22,8 +22,8 @@ def _crossings(n, level):
         loss = gamma * gamma * (s * s + rest) / (r * r) - 2 * gamma * s / r + 1
         return alpha - level, beta - level, gamma - level, 0.5 - loss
 
-    time, state, found = arb(0), [arb(0)] * 3, {}
-    while len(found) < 4:
+    time, state, result = arb(0), [arb(0)] * 3, {}
+    while len(result) < 4:
         path = _series(state, n)
         # the last terms say how far the series reaches: what is left out is near 1e-38
         reach = min(
@@ -34,16 +34,16 @@ def _crossings(n, level):
         def at(h, path=path):
             return [_value(part, h) for part in path]
 
-        there = heights(*at(reach))
+        signs = heights(*at(reach))
         for i in range(4):
-            if i not in found and there[i] >= 0:
+            if i not in result and signs[i] >= 0:
                 low, high = arb(0), reach
                 for _ in range(70):
                     middle = ((low + high) / 2).mid()
                     low, high = (low, middle) if heights(*at(middle))[i] >= 0 else (middle, high)
-                found[i] = time + high
+                result[i] = time + high
         time, state = (time + reach).mid(), [value.mid() for value in at(reach)]
-    return [found[i] for i in range(4)]
+    return [result[i] for i in range(4)]
 
 
 def _series(state, n):

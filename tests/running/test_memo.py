@@ -57,10 +57,10 @@ def analyse(size: int, scale: float = 1.0) -> Whole:
 
 @kept
 def applied(function: Callable[[float], float]) -> Longer:
-    made = Longer(torch.zeros(1), function(1.0))
-    made.more = [len(calls)]
-    calls.append(made.right)
-    return made
+    longer = Longer(torch.zeros(1), function(1.0))
+    longer.more = [len(calls)]
+    calls.append(longer.right)
+    return longer
 
 
 def plus(amount: float) -> Callable[[float], float]:
@@ -81,10 +81,12 @@ def test_it_is_computed_once_for_each_argument_however_it_is_written() -> None:
     calls.clear()
     fresh = analyse(3)
     with cache.attached(Memory()):
-        found = [analyse(3), analyse(size=3), analyse(3, scale=1.0)]
+        result = [analyse(3), analyse(size=3), analyse(3, scale=1.0)]
         analyse(4)
     assert calls == [(3, 1.0, False), (3, 1.0, True), (4, 1.0, True)]
-    assert all(type(one) is Whole and bits(asdict(one)) == bits(asdict(fresh)) for one in found)
+    assert all(
+        type(value) is Whole and bits(asdict(value)) == bits(asdict(fresh)) for value in result
+    )
 
 
 def test_a_result_that_its_annotation_does_not_describe_is_refused() -> None:
@@ -96,9 +98,9 @@ def test_a_result_that_its_annotation_does_not_describe_is_refused() -> None:
 def test_a_stream_goes_on_from_where_the_function_leaves_it() -> None:
     streams = [torch.Generator().manual_seed(0) for _ in range(3)]
     with cache.attached(Memory()):
-        found = [torch.stack([drawn(stream), drawn(stream)]) for stream in streams[:2]]
+        result = [torch.stack([drawn(stream), drawn(stream)]) for stream in streams[:2]]
     fresh = torch.randn(4, generator=streams[2]).view(2, 2)
-    assert all(torch.equal(one, fresh) for one in found)
+    assert all(torch.equal(value, fresh) for value in result)
 
 
 def test_what_takes_no_time_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -112,8 +114,8 @@ def test_what_takes_no_time_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None
 def test_functions_are_told_apart_by_what_they_have_taken() -> None:
     calls.clear()
     with cache.attached(Memory()):
-        found = [applied(plus(amount)) for amount in (1.0, 2.0, 1.0)]
-    assert [one.right for one in found] == [2.0, 3.0, 2.0]
+        result = [applied(plus(amount)) for amount in (1.0, 2.0, 1.0)]
+    assert [value.right for value in result] == [2.0, 3.0, 2.0]
     assert calls == [2.0, 3.0]
-    assert [one.more for one in found] == [[0], [1], [0]]
-    assert type(found[2]) is Longer
+    assert [value.more for value in result] == [[0], [1], [0]]
+    assert type(result[2]) is Longer

@@ -115,15 +115,15 @@ def test_tables_are_read_from_files_and_bound(tmp_path):
 @pytest.mark.parametrize("file", REGISTERED)
 def test_a_stored_file_is_written_to_the_same_bytes_and_declared(file):
     text = (ROOT / file).read_text(encoding="utf-8")
-    found = File(file, ROOT, ROOT / "src")
-    assert written(found.entries.values()) == text
+    result = File(file, ROOT, ROOT / "src")
+    assert written(result.entries.values()) == text
     # a run made before its code was committed says so; its digest tells which code it was
     assert all(
         re.fullmatch(r"[0-9a-f]{12}( with uncommitted changes)?", entry.commit)
-        for entry in found.entries.values()
+        for entry in result.entries.values()
     )
-    assert len({*found.runs.cells}) == len(found.runs.cells)
-    assert {*found.entries} <= {*found.runs.cells}
+    assert len({*result.runs.cells}) == len(result.runs.cells)
+    assert {*result.entries} <= {*result.runs.cells}
 
 
 def test_every_file_of_stored_runs_is_registered():

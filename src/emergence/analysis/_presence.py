@@ -47,7 +47,7 @@ def presence(
     if not visible.any():
         return 0.0, 0
     means = pseudo.mean(dim=0).numpy()
-    there = means * np.sign(expected) / smallest
+    signed = means * np.sign(expected) / smallest
     apart = np.abs(means - law)[OUTPUT].max()
     margin = APART * np.abs(law[OUTPUT]).max() / apart if apart > 0 else np.inf
-    return float(min(there[visible].min(), margin)), int(visible.sum())
+    return float(min(signed[visible].min(), margin)), int(visible.sum())

@@ -107,7 +107,7 @@ def structure(
     if turns * level < 4:
         raise ValueError(f"a level of {level} needs {4 / level:.0f} turns, got {turns}")
     rest = outside_blocks(weights)
-    found = _readings(rest)[0]
+    readings = _readings(rest)[0]
     null = torch.cat([_readings(part) for part in turned(rest, turns, generator)])
     centre, scale = null.mean(dim=0), null.std(dim=0)
     centre[:, :SIGNED] = 0  # by symmetry
@@ -115,10 +115,10 @@ def structure(
     free = scale > 1e-4 * rest.square().mean().sqrt()
     scale = torch.where(free, scale, 0.0)
     most = _sizes(null - centre, scale).amax(dim=(-2, -1))
-    sizes = _sizes(found - centre, scale)
+    sizes = _sizes(readings - centre, scale)
     limit = float(most.quantile(1 - level))
     return Structure(
-        torch.where(free, found, 0.0).numpy(),
+        torch.where(free, readings, 0.0).numpy(),
         scale.numpy(),
         float(sizes.max()),
         _name(int(sizes.argmax())),
@@ -158,12 +158,12 @@ def _readings(blocks: Float[Tensor, "*any runs 28 D D"]) -> Float[Tensor, "any 2
     """The eight readings of every block, all in units of a weight."""
     along = [blocks.diagonal(offset, -2, -1).mean(dim=-1) for offset in (0, -1, 1)]
     along.insert(1, swap_halves(blocks).diagonal(0, -2, -1).mean(dim=-1))
-    means = [one.mean(dim=-2) for one in along]
-    single = [one.square().mean(dim=-2).sqrt() for one in along[:2]]
+    means = [distances.mean(dim=-2) for distances in along]
+    single = [distances.square().mean(dim=-2).sqrt() for distances in along[:2]]
     mean = blocks.mean(dim=-4)
     overall, size = mean.mean(dim=(-2, -1)), mean.square().mean(dim=(-2, -1)).sqrt()
-    found = torch.stack([*means, overall, *single, size], dim=-1)
-    return found.reshape(-1, len(BLOCKS), len(READINGS))
+    readings = torch.stack([*means, overall, *single, size], dim=-1)
+    return readings.reshape(-1, len(BLOCKS), len(READINGS))
 
 
 def _sizes(

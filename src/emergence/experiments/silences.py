@@ -90,11 +90,11 @@ def variations(
         >>> list(silences.variations(base, [silences.MASK]))
         ['base', 'strict mask']
     """
-    found = {base: "base"}
+    names_of = {base: "base"}
     for group in (*((silence,) for silence in silences), *pairs):
         for chosen in product(*(silence.candidates.items() for silence in group)):
             values = [(s.setting, *value) for s, value in zip(group, chosen, strict=True)]
             changes = {setting: value for setting, _, value in values}
             names = [name for setting, name, value in values if getattr(base, setting) != value]
-            found.setdefault(replace(base, **changes), ", ".join(names))
-    return {name: settings for settings, name in found.items()}
+            names_of.setdefault(replace(base, **changes), ", ".join(names))
+    return {name: settings for settings, name in names_of.items()}

@@ -86,18 +86,18 @@ def disentangled_gradient(
         (True, 0.0)
     """
     with torch.no_grad():
-        output, kept = _forward(*weights, inputs, mask, windows)
+        output, saved = _forward(*weights, inputs, mask, windows)
         error = output - target
         loss = error.square().mean(dim=(-2, -1))
         count = error.shape[-2] * error.shape[-1]
-        return loss, Weights(*_backward(kept, (error * 2.0).mul_(1 / count), mask))
+        return loss, Weights(*_backward(saved, (error * 2.0).mul_(1 / count), mask))
 
 
 class _DisentangledOutput(torch.autograd.Function):
     @staticmethod
     def forward(ctx, w1, w2, w3, x, mask, windows):
-        output, kept = _forward(w1, w2, w3, x, mask, windows)
-        ctx.save_for_backward(*kept)
+        output, saved = _forward(w1, w2, w3, x, mask, windows)
+        ctx.save_for_backward(*saved)
         ctx.mask = mask
         return output
 
@@ -125,23 +125,23 @@ def _forward(
     pattern = _pattern(apply(x, w1) @ columns, mask, windows[0])
     query = torch.cat([x[..., -1:, :], pattern[..., -1:, :] @ seen], dim=-1)
     xu, xv = (_halves(apply(query, w2)) @ columns).split(1, dim=-2)
-    found = xv @ _seen(pattern, mask).mT
-    scores = xu + found
+    through_pattern = xv @ _seen(pattern, mask).mT
+    scores = xu + through_pattern
     if windows[1] is None:
         w = scores.softmax(dim=-1)  # the query sees all that is left
     else:
         allowed = allowed_positions(x.shape[-2], mask, x.device, windows[1])
-        w = attention(scores, allowed[-1:, : found.shape[-1]])
+        w = attention(scores, allowed[-1:, : through_pattern.shape[-1]])
     stream = torch.cat([query, _both(w, _seen(pattern, mask), seen)], dim=-1)
     output = apply(stream, w3).squeeze(-2)
-    return output, (w2, w3, x, columns, pattern, query, xv, found, w, stream)
+    return output, (w2, w3, x, columns, pattern, query, xv, through_pattern, w, stream)
 
 
 def _backward(
     kept: Sequence[Tensor], d_output: Float[Tensor, "*runs batch dim"], mask: Mask
 ) -> tuple[Tensor, Tensor, Tensor]:
     """The gradient of the three matrices."""
-    w2, w3, x, columns, pattern, query, xv, found, w, stream = kept
+    w2, w3, x, columns, pattern, query, xv, through_pattern, w, stream = kept
     width = x.shape[-1]
     seen, keys = _seen(x, mask), _seen(pattern, mask)
     d_output = d_output.unsqueeze(-2)
@@ -154,7 +154,7 @@ def _backward(
     d_query = d_query + apply(d_looking_for, w2.mT)
 
     # dT = w (x) d_wt + d_scores (x) xv, and the softmax subtracts its mean under each row of T
-    mean = w * through + d_scores * found
+    mean = w * through + d_scores * through_pattern
     left = torch.cat([w, d_scores, mean], dim=-2)
     right = torch.cat([d_wt, xv, constant(-1.0, x.device, x.dtype).expand_as(xv)], dim=-2)
     if unseen := x.shape[-2] - seen.shape[-2]:

@@ -47,10 +47,10 @@ def induction_head_output(
     places = position @ swap_halves(position).mT.contiguous()
     pattern = _pattern(alpha.detach() * places, mask)
     similarity = inputs[..., -1:, : content.shape[-1]] @ content.mT
-    found = similarity @ pattern.mT
+    attended = similarity @ pattern.mT
     # The derivative by alpha is a covariance under T, so that autograd needs no square array.
     weighted = places * pattern
-    slope = similarity @ weighted.mT - found * weighted.sum(dim=-1)[..., None, :]
-    found = found + slope * (alpha - alpha.detach())
-    w = (beta * found).softmax(dim=-1)  # the query sees all that is left
+    slope = similarity @ weighted.mT - attended * weighted.sum(dim=-1)[..., None, :]
+    attended = attended + slope * (alpha - alpha.detach())
+    w = (beta * attended).softmax(dim=-1)  # the query sees all that is left
     return (gamma * (w @ content)).squeeze(-2)

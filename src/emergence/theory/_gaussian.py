@@ -132,7 +132,7 @@ def predicted_steps(
     rates = gaussian_rates(float(dim), learning_rate)
     steps = min(64, limit)
     while True:
-        found = first_steps(descent_in(landscape, steps, rates=rates))
-        if steps == limit or np.isfinite(found).all():
-            return PredictedSteps(*found.tolist())
+        steps_to = first_steps(descent_in(landscape, steps, rates=rates))
+        if steps == limit or np.isfinite(steps_to).all():
+            return PredictedSteps(*steps_to.tolist())
         steps = min(2 * steps, limit)

@@ -122,19 +122,19 @@ def _loss(alpha: Any, beta: Any, gamma: Any, n_pairs: Any, exp: Callable) -> Any
 def _gradient(
     alpha: Any, beta: Any, gamma: Any, n_pairs: Any, exp: Callable
 ) -> tuple[Any, Any, Any]:
-    found, target, others = _attention(alpha, beta, n_pairs, exp)
+    share, target, others = _attention(alpha, beta, n_pairs, exp)
     rivals = 2 * n_pairs - 1
     # dL/dlog(s): with r = s + F and F rivals, s dL/ds = 2F (gamma^2 (s - 1)/r - gamma) s/r^2
     push = 2 * rivals * target * others * (gamma**2 * (target - others) - gamma)
     d_gamma = 2 * gamma * (target**2 + rivals * others**2) - 2 * target
-    return push * beta * found * (1 - found), push * found, d_gamma
+    return push * beta * share * (1 - share), push * share, d_gamma
 
 
 def _attention(alpha: Any, beta: Any, n_pairs: Any, exp: Callable) -> tuple[Any, Any, Any]:
     """Layer 1's attention of the last label to its item; layer 2's to the target, to each rival."""
-    found = 1 / (1 + (2 * n_pairs - 2) * exp(-alpha))
-    exponent, rivals = beta * found, 2 * n_pairs - 1
-    return found, 1 / (1 + rivals * exp(-exponent)), 1 / (exp(exponent) + rivals)
+    share = 1 / (1 + (2 * n_pairs - 2) * exp(-alpha))
+    exponent, rivals = beta * share, 2 * n_pairs - 1
+    return share, 1 / (1 + rivals * exp(-exponent)), 1 / (exp(exponent) + rivals)
 
 
 def check_pairs(n_pairs: Values) -> None:

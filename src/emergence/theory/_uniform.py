@@ -71,9 +71,9 @@ def landscape(n_pairs: int) -> Landscape:
     def rows(alpha, beta):
         """Shares of a_q in labels q and k; e^(beta share) in label q, item k and label k."""
         shrunk = math.exp(-alpha)
-        own = 1 / (1 + twice * shrunk)
-        label = shrunk * own[1:]
-        return own, label, np.exp(beta * own), np.exp(beta * item), np.exp(beta * label)
+        own_item = 1 / (1 + twice * shrunk)
+        label = shrunk * own_item[1:]
+        return own_item, label, np.exp(beta * own_item), np.exp(beta * item), np.exp(beta * label)
 
     def loss(alpha, beta, gamma):
         _, _, s, u, v = rows(alpha, beta)
@@ -83,9 +83,9 @@ def landscape(n_pairs: int) -> Landscape:
         return float(np.mean(gamma**2 * square - 2 * gamma * s / total) + 1)
 
     def gradient(alpha, beta, gamma):
-        own, label, s, u, v = rows(alpha, beta)
+        own_item, label, s, u, v = rows(alpha, beta)
         # by alpha label q gains, and label k > q loses
-        gain, loss = beta * own * (1 - own), -beta * label * own[1:]
+        gain, loss = beta * own_item * (1 - own_item), -beta * label * own_item[1:]
         later, later_squared, by_beta, square_by_beta, by_alpha, square_by_alpha = _after(
             u + v, u**2 + v**2, u * item + v * label, u**2 * item + v**2 * label,
             v * loss, v**2 * loss,
@@ -102,7 +102,7 @@ def landscape(n_pairs: int) -> Landscape:
 
         return (
             slope(gain, by_alpha, square_by_alpha),
-            slope(own, by_beta, square_by_beta),
+            slope(own_item, by_beta, square_by_beta),
             float(np.mean(2 * gamma * square - 2 * target)),
         )
 

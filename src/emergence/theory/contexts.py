@@ -74,15 +74,15 @@ def landscape(order: Order, pair: int, windows: Windows = (None, None)) -> Lands
         >>> abs(last.loss(0.3, 0.7, 0.5) - theory.reduced_loss(0.3, 0.7, 0.5, 4)) < 1e-12
         True
     """
-    asked = order == pair
-    if not asked.any():
+    is_asked = order == pair
+    if not is_asked.any():
         raise ValueError(f"pair {pair} is not in the context")
     if any(window is not None and window < 1 for window in windows):
         raise ValueError(f"a window shows at least one position, got {windows}")
     n = len(order)
     first, second = (2 * n if window is None else window for window in windows)
     place = np.arange(n)
-    before = np.concatenate([[0], np.cumsum(asked)])
+    before = np.concatenate([[0], np.cumsum(is_asked)])
 
     def copies_seen(row):
         """How many earlier places within the window hold the queried item."""
@@ -99,7 +99,7 @@ def landscape(order: Order, pair: int, windows: Windows = (None, None)) -> Lands
 
     def shares(shrunk):
         """The share of the queried item in every item row, then in every label row."""
-        return np.concatenate([item, (in_label * shrunk + asked) / (others * shrunk + 1)])
+        return np.concatenate([item, (in_label * shrunk + is_asked) / (others * shrunk + 1)])
 
     def forward(alpha, beta, gamma):
         """The attention of layer 2, the contents c that it retrieves, and the error gamma c - y."""
@@ -117,7 +117,7 @@ def landscape(order: Order, pair: int, windows: Windows = (None, None)) -> Lands
         held, attention, retrieved, error = forward(alpha, beta, gamma)
         by_score = 2 * gamma * attention * (error[contents] - error @ retrieved)
         shrunk = math.exp(-alpha)
-        by_alpha = shrunk * (asked * others - in_label) / (others * shrunk + 1) ** 2
+        by_alpha = shrunk * (is_asked * others - in_label) / (others * shrunk + 1) ** 2
         return (
             beta * float(by_score[n:] @ by_alpha),
             float(by_score @ held),

@@ -76,14 +76,14 @@ def _on_attention(
         # divided by e^alpha, or a saturated alpha would overflow
         rest = others * np.exp(-alpha * is_label)
         total = rest + is_label
-        found = holds * np.where(target, 1.0, np.exp(-alpha * is_label)) / total
-        d_found = found * is_label * np.where(target, rest, -1.0) / total
-        scores = beta * found
+        shares = holds * np.where(target, 1.0, np.exp(-alpha * is_label)) / total
+        d_found = shares * is_label * np.where(target, rest, -1.0) / total
+        scores = beta * shares
         seen = np.exp(scores - scores.max(axis=1, keepdims=True))
         seen /= seen.sum(axis=1, keepdims=True)
         value, d_seen, d_gamma = loss(gamma, seen, target)
         d_scores = seen * (d_seen - (seen * d_seen).sum(axis=1, keepdims=True))
-        d_alpha, d_beta = beta * (d_scores * d_found).sum(axis=1), (d_scores * found).sum(axis=1)
+        d_alpha, d_beta = beta * (d_scores * d_found).sum(axis=1), (d_scores * shares).sum(axis=1)
         gradient = float(d_alpha.mean()), float(d_beta.mean()), float(d_gamma.mean())
         return float(value.mean()), gradient
 

@@ -32,10 +32,10 @@ def train_closed(settings: MinimalTraining, runs: int = 1) -> MinimalRecord:
         >>> round(float(training.train_closed(settings).loss[0, 0]), 6)  # 1/D
         0.125
     """
-    asked = (settings.data, settings.query, settings.mask, set(settings.trained))
+    choices = (settings.data, settings.query, settings.mask, set(settings.trained))
     changed = settings.copies > 1 or settings.windows != (None, None)
     extras = changed or settings.snapshots or settings.held or settings.until_loss is not None
-    if asked != ("orthonormal", "last", "strict", set(INDUCTION_HEAD)) or extras:
+    if choices != ("orthonormal", "last", "strict", set(INDUCTION_HEAD)) or extras:
         raise ValueError(
             "the closed form is for orthonormal data, the last query, the strict mask, "
             f"{', '.join(INDUCTION_HEAD)}, and for no copies, windows, snapshots, held values or "

@@ -81,7 +81,7 @@ def train_minimal(
     parameters = network.start(streams, dtype)
     least = torch.full((len(seeds),), torch.inf, dtype=dtype, device=device)
     rows: list[tuple[int, Tensor, Tensor, Tensor]] = []  # step, coordinates, norm outside, loss
-    kept: list[tuple[int, Tensor, Tensor, Tensor]] = []  # step, W1, W2, W3
+    snapshots: list[tuple[int, Tensor, Tensor, Tensor]] = []  # step, W1, W2, W3
 
     def step(recorded: bool, *batch: Tensor) -> tuple[Tensor, tuple[Tensor, ...] | None]:
         batch = batch or stacked_batches(settings, streams, dtype)
@@ -99,7 +99,7 @@ def train_minimal(
     def keep(made: int) -> None:
         if not emerged():
             w1, w2, w3 = (part.detach().cpu().clone() for part in network.weights(parameters))
-            kept.append((made, w1, w2, w3))
+            snapshots.append((made, w1, w2, w3))
 
     decomposed = settings.data == "orthonormal"
     loop.descend(
@@ -116,7 +116,7 @@ def train_minimal(
         parameters=tuple(parameters),
         streams=tuple(streams),
         least=least,
-        snapshots=kept,
+        snapshots=snapshots,
     )
     recorded, *columns = zip(*rows, strict=True)
     pseudo, outside, losses = (
@@ -124,7 +124,7 @@ def train_minimal(
     )
     return MinimalRecord(
         torch.tensor(recorded), pseudo, outside, losses,
-        {step: Weights(*weights) for step, *weights in kept},
+        {step: Weights(*weights) for step, *weights in snapshots},
     )  # fmt: skip
 
 

@@ -83,8 +83,8 @@ class Full:
         shift = torch._foreach_mul(list(gradient), self.settings.learning_rate)
         torch._foreach_sub_(list(parameters), shift)
         if self.settings.held:
-            for parameter, kept in zip(parameters, self._hold(parameters), strict=True):
-                parameter.copy_(kept)
+            for parameter, held in zip(parameters, self._hold(parameters), strict=True):
+                parameter.copy_(held)
 
     def _hold(self, parameters: Parameters) -> list[Tensor]:
         """Move the held pseudo-parameters to their values, the rest of the weights untouched."""

@@ -50,8 +50,8 @@ def predict_minimal(settings: MinimalTraining) -> Prediction:
         >>> int((path.loss > 0.5).sum()), int((16 * path.pseudo[:, 2] < 0.5).sum())  # steps
         (39, 33)
     """
-    asked = (settings.data, settings.mask, settings.copies, settings.windows)
-    if asked != ("gaussian", "strict", 1, (None, None)) or settings.initial_scale:
+    choices = (settings.data, settings.mask, settings.copies, settings.windows)
+    if choices != ("gaussian", "strict", 1, (None, None)) or settings.initial_scale:
         raise ValueError(
             "the prediction is for Gaussian data, the strict mask, no copies, no windows and a "
             f"start at zero; got {settings}"

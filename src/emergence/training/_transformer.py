@@ -77,7 +77,7 @@ def train_tokens(
     optimiser = token_optimiser(settings, model)
     least = torch.full((), torch.inf, device=device)  # of the losses so far
     rows: list[tuple[int, Tensor, Tensor]] = []  # step, loss, accuracy
-    found: list[tuple[int, Any]] = []
+    readings: list[tuple[int, Any]] = []
 
     def step(recorded: bool) -> tuple[Tensor, tuple[Tensor, ...]]:
         row = token_step(settings, model, optimiser, stream, method)
@@ -85,8 +85,8 @@ def train_tokens(
         return row[0], row
 
     def look(made: int) -> None:
-        if read is not None and (not found or found[-1][0] < made):
-            found.append((made, read(model)))
+        if read is not None and (not readings or readings[-1][0] < made):
+            readings.append((made, read(model)))
 
     until = settings.until_loss
     made = loop.descend(
@@ -102,14 +102,14 @@ def train_tokens(
         optimiser=optimiser,
         stream=stream,
         least=least,
-        found=found,
+        found=readings,
     )
     look(made)
     _, *columns = zip(*rows, strict=True)
     losses, accuracies = (
         torch.stack([row.to(device) for row in column]).cpu() for column in columns
     )
-    return TokenRecord(losses, accuracies, model, dict(found))
+    return TokenRecord(losses, accuracies, model, dict(readings))
 
 
 def initial_transformer(

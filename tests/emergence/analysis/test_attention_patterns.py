@@ -13,11 +13,11 @@ SETTINGS = [(0.0, 0.0, 0.0), (0.5, 1.0, 1.0), (6.0, 8.0, 1.0), (-1.0, 3.0, -0.5)
 @pytest.mark.parametrize("parameters", SETTINGS)
 @pytest.mark.parametrize(("n_pairs", "query"), [(2, 0), (4, 3), (5, 2)])
 def test_the_loss_is_the_enumerated_one(parameters, n_pairs, query):
-    found = circuit(*parameters, n_pairs, query)
+    result = circuit(*parameters, n_pairs, query)
     expected = oracle.enumerated_loss(*parameters, n_pairs, query)
-    assert found.loss == pytest.approx(expected, rel=1e-12)
+    assert result.loss == pytest.approx(expected, rel=1e-12)
     target = np.eye(2 * n_pairs)[2 * query + 1]
-    assert ((found.output - target) ** 2).sum() == pytest.approx(found.loss, rel=1e-12)
+    assert ((result.output - target) ** 2).sum() == pytest.approx(result.loss, rel=1e-12)
 
 
 def test_a_position_looks_at_earlier_ones_only():
@@ -27,10 +27,10 @@ def test_a_position_looks_at_earlier_ones_only():
 
 
 def test_a_trained_circuit_answers_with_the_label():
-    found = circuit(8.0, 10.0, 1.0, 5, 3)
-    assert found.layer1[7, 6] > 0.99
-    assert found.layer2[-1, 7] > 0.99
-    assert found.loss < 1e-3
+    result = circuit(8.0, 10.0, 1.0, 5, 3)
+    assert result.layer1[7, 6] > 0.99
+    assert result.layer2[-1, 7] > 0.99
+    assert result.loss < 1e-3
 
 
 def test_the_query_is_in_the_context():

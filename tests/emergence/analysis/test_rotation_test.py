@@ -31,8 +31,8 @@ def noisy(seed, size=0.05):
     stream = devices.generator(seed, CPU)
     pseudo = torch.randn(RUNS, len(NAMES), generator=stream, dtype=torch.float64)
     shared = torch.randn(RUNS, 1, DIM, DIM, generator=stream, dtype=torch.float64)
-    own = torch.randn(RUNS, 28, DIM, DIM, generator=stream, dtype=torch.float64)
-    blocks = 3 * (shared - shared.mT) + own
+    noise = torch.randn(RUNS, 28, DIM, DIM, generator=stream, dtype=torch.float64)
+    blocks = 3 * (shared - shared.mT) + noise
     (turned,) = module.turned(blocks, 1, stream)
     turned = size * turned[0]
     parts, start = [], 0
@@ -49,8 +49,8 @@ def test_the_forbidden_places_are_all_but_the_nineteen():
     assert len(analysis.FORBIDDEN) == 2 * 28 - len(NAMES)
     zero = embed(PseudoParameters.unstack(torch.zeros(1, len(NAMES), dtype=torch.float64)), DIM)
     for place in analysis.FORBIDDEN:
-        found, outside = project(analysis.plant(zero, [place], 1.0))
-        assert found.stacked().abs().max() == 0
+        result, outside = project(analysis.plant(zero, [place], 1.0))
+        assert result.stacked().abs().max() == 0
         assert float(outside**2) == pytest.approx(DIM)
 
 
@@ -76,10 +76,10 @@ def test_the_null_is_exact_for_noise_that_is_neither_independent_nor_alike():
 def test_trained_weights_pass():
     settings = training.MinimalTraining(2, DIM, 32, 20, snapshots=(20,))
     record = training.train_minimal(settings, range(RUNS), device=CPU)
-    found = judge(record.snapshots[20])
-    assert found.excess < 1
-    assert found.chance > 0.005
-    assert np.isfinite(found.scale).all()
+    result = judge(record.snapshots[20])
+    assert result.excess < 1
+    assert result.chance > 0.005
+    assert np.isfinite(result.scale).all()
 
 
 @pytest.mark.parametrize("place", analysis.FORBIDDEN[::4])
@@ -92,14 +92,14 @@ def test_one_forbidden_diagonal_is_seen_wherever_it_is(place):
 
 def test_the_stated_power_is_there():
     """A diagonal of the stated size, in the noisiest place, is found nineteen times of twenty."""
-    found = []
+    result = []
     for seed in range(20):
         weights = noisy(100 + seed)
         before = judge(weights, turns=800)
         block, reading = np.unravel_index(before.scale[:, :2].argmax(), (28, 2))
         planted = analysis.plant(weights, [(int(block), int(reading))], before.smallest)
-        found.append(judge(planted, turns=800).excess > 1)
-    assert np.mean(found) >= 0.75  # 0.95, less what the planted diagonal adds to its own null
+        result.append(judge(planted, turns=800).excess > 1)
+    assert np.mean(result) >= 0.75  # 0.95, less what the planted diagonal adds to its own null
 
 
 @pytest.mark.parametrize(("number", "share"), [(1, 1.0), (3, 1.0), (20, 0.25)])

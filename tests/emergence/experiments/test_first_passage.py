@@ -19,11 +19,11 @@ TOKENS = TokenTraining(
 
 
 def test_token_steps_are_where_the_loss_is_half_of_ln_n():
-    found = first_passage.token_steps(TOKENS, (0, 1), device=CPU, label="here")
+    result = first_passage.token_steps(TOKENS, (0, 1), device=CPU, label="here")
     full = training.train_tokens(dataclasses.replace(TOKENS, until_loss=None), 0, device=CPU)
     below = (full.loss <= np.log(2) / 2).nonzero()[0].item()
-    assert found[0] == below > 0
-    assert found[0] != found[1]
+    assert result[0] == below > 0
+    assert result[0] != result[1]
 
 
 def test_runs_too_short_or_diverged_never_emerge():
@@ -35,23 +35,23 @@ def test_runs_too_short_or_diverged_never_emerge():
 
 def test_minimal_steps_have_a_column_for_each_and_the_loss():
     settings = MinimalTraining(2, 8, 64, 60, learning_rate=1.0)
-    found = first_passage.minimal_steps(
+    result = first_passage.minimal_steps(
         settings, (0, 1), device=CPU, label="here", levels=(0.5 / 8, 0.5 / 8, 0.5)
     )
     record = training.train_minimal(settings, (0, 1), device=CPU)
-    assert found.shape == (2, 4)
-    assert found[0, 3] == (record.loss[0] <= 0.5).nonzero()[0].item()
-    assert np.all(found[:, 1] < found[:, 0])  # beta before alpha on Gaussian data
+    assert result.shape == (2, 4)
+    assert result[0, 3] == (record.loss[0] <= 0.5).nonzero()[0].item()
+    assert np.all(result[:, 1] < result[:, 0])  # beta before alpha on Gaussian data
 
 
 def test_predicted_steps_are_those_of_theory_and_hold_what_is_held():
     settings, levels = MinimalTraining(8, 16, 1, 60), (0.5 / 16, 0.5 / 16, 0.5)
-    found = first_passage.predicted_minimal_steps(settings, levels=levels)
-    assert tuple(found) == tuple(theory.predicted_steps(8, 16))
+    result = first_passage.predicted_minimal_steps(settings, levels=levels)
+    assert tuple(result) == tuple(theory.predicted_steps(8, 16))
     given = dataclasses.replace(settings, held=(("gamma_3", 1.0),))
     sooner = first_passage.predicted_minimal_steps(given, levels=levels)
     assert sooner[2] == 0
-    assert np.all(sooner[[0, 1, 3]] < found[[0, 1, 3]])
+    assert np.all(sooner[[0, 1, 3]] < result[[0, 1, 3]])
 
 
 def test_scaling_fits_complete_sizes_and_counts_the_others():

@@ -145,6 +145,6 @@ def test_the_same_data_give_the_same_file(tmp_path):
             plotting.seed_band(axes, np.arange(3.0), np.eye(3), name="alpha", label=r"$\alpha$")
             figure.savefig(tmp_path / f"{name}.svg", metadata={"Date": None})
             plt.close(figure)
-    one, two = ((tmp_path / f"{name}.svg").read_bytes() for name in ("one", "two"))
-    assert one == two
-    assert b"<text" not in one  # glyphs as paths: no font is needed to read the figure
+    first, two = ((tmp_path / f"{name}.svg").read_bytes() for name in ("one", "two"))
+    assert first == two
+    assert b"<text" not in first  # glyphs as paths: no font is needed to read the figure

@@ -20,8 +20,10 @@ def test_any_chances_are_a_mean_over_queries(order):
     chances = np.arange(1.0, order.max() + 2) / np.arange(1.0, order.max() + 2).sum()
     whole = area.asked(order, chances)
     each = [contexts.landscape(order, q) for q in range(len(chances))]
-    loss = sum(c * one.loss(*POINT) for c, one in zip(chances, each, strict=True))
-    slope = sum(c * np.array(one.gradient(*POINT)) for c, one in zip(chances, each, strict=True))
+    loss = sum(c * landscape.loss(*POINT) for c, landscape in zip(chances, each, strict=True))
+    slope = sum(
+        c * np.array(landscape.gradient(*POINT)) for c, landscape in zip(chances, each, strict=True)
+    )
     assert whole.loss(*POINT) == pytest.approx(loss, rel=1e-12)
     assert whole.gradient(*POINT) == pytest.approx(slope, rel=1e-11)
 
@@ -65,9 +67,9 @@ def test_a_law_that_forgets_the_share_in_later_rows_fails():
     n = 64
     w = 1 / (2 * np.arange(n) + 1)
     forgot = n / (w.mean())  # speed of beta at zero
-    kept = 1 / area.climb(theory.landscape_of(n, "uniform"), 0.0, 0.0)[1]
-    assert kept == pytest.approx(n**2 / (w.sum() - 0.5), rel=0.05)
-    assert abs(forgot / kept - 1) > 0.15
+    area_law = 1 / area.climb(theory.landscape_of(n, "uniform"), 0.0, 0.0)[1]
+    assert area_law == pytest.approx(n**2 / (w.sum() - 0.5), rel=0.05)
+    assert abs(forgot / area_law - 1) > 0.15
 
 
 def test_the_clock_is_the_formula():

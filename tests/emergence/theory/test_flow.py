@@ -115,9 +115,9 @@ def test_gradient_is_autograd_and_the_finite_difference(state, n_pairs):
 @given(state=states, n_pairs=counts)
 def test_signal_and_retrieval(state, n_pairs):
     alpha, beta, _ = state
-    found = math.exp(alpha) / (math.exp(alpha) + 2 * n_pairs - 2)
-    assert theory.retrieval(alpha, n_pairs) == pytest.approx(found, rel=1e-14)
-    assert theory.signal(alpha, beta, n_pairs) == pytest.approx(math.exp(beta * found), rel=1e-14)
+    result = math.exp(alpha) / (math.exp(alpha) + 2 * n_pairs - 2)
+    assert theory.retrieval(alpha, n_pairs) == pytest.approx(result, rel=1e-14)
+    assert theory.signal(alpha, beta, n_pairs) == pytest.approx(math.exp(beta * result), rel=1e-14)
 
 
 @pytest.mark.parametrize("seen", [theory.reduced_loss, theory.reduced_gradient])
@@ -265,11 +265,11 @@ def test_emergence_grows_as_theorem_2_says():
 
 
 def test_each_parameter_has_its_own_threshold():
-    own = theory.emergence_times(6, threshold=(0.1, 0.3, 0.5))
+    times = theory.emergence_times(6, threshold=(0.1, 0.3, 0.5))
     for i, level in enumerate((0.1, 0.3, 0.5)):
-        assert own[i] == pytest.approx(theory.emergence_times(6, threshold=level)[i], rel=1e-8)
-    assert own.icl == max(own[:3])
-    assert own.collapse == pytest.approx(theory.emergence_times(6).collapse, rel=1e-8)
+        assert times[i] == pytest.approx(theory.emergence_times(6, threshold=level)[i], rel=1e-8)
+    assert times.icl == max(times[:3])
+    assert times.collapse == pytest.approx(theory.emergence_times(6).collapse, rel=1e-8)
 
 
 def test_what_is_never_reached_takes_for_ever():

@@ -31,8 +31,8 @@ def test_loss_and_gradient_are_those_of_the_dense_model(n_pairs, query):
         point = np.random.default_rng(seed).normal(scale=1.2, size=19)
         loss, gradient = through_the_model(point, n_pairs, query)
         assert theory.full_loss(point, n_pairs, query=query) == pytest.approx(loss, abs=1e-12)
-        found = theory.full_gradient(point, n_pairs, query=query)
-        np.testing.assert_allclose(found, gradient, atol=1e-12)
+        result = theory.full_gradient(point, n_pairs, query=query)
+        np.testing.assert_allclose(result, gradient, atol=1e-12)
 
 
 @pytest.mark.usefixtures("unchecked")

@@ -50,25 +50,25 @@ def test_all_weight_on_the_last_position_is_the_paper(model, query):
 
 @pytest.mark.parametrize("n_pairs", [4, 64, 4096])
 def test_three_parameters_emerge_when_another_integration_says(n_pairs):
-    found = theory.emergence_times(n_pairs, supervision="every")
-    expected = every_position.times(every_position.three(n_pairs, "last"), 3, latest(found))
-    assert [*found[:3], found.collapse] == pytest.approx(expected, rel=1e-6)
+    result = theory.emergence_times(n_pairs, supervision="every")
+    expected = every_position.times(every_position.three(n_pairs, "last"), 3, latest(result))
+    assert [*result[:3], result.collapse] == pytest.approx(expected, rel=1e-6)
 
 
 @pytest.mark.parametrize("n_pairs", [4, 24])
 def test_so_do_they_where_any_pair_is_asked_for(n_pairs):
-    found = theory.emergence_times(n_pairs, query="uniform", supervision="every")
-    expected = every_position.times(every_position.three(n_pairs, "uniform"), 3, latest(found))
-    assert [*found[:3], found.collapse] == pytest.approx(expected, rel=1e-6)
+    result = theory.emergence_times(n_pairs, query="uniform", supervision="every")
+    expected = every_position.times(every_position.three(n_pairs, "uniform"), 3, latest(result))
+    assert [*result[:3], result.collapse] == pytest.approx(expected, rel=1e-6)
 
 
 @pytest.mark.parametrize(
     ("n_pairs", "query"), [(4, "last"), (16, "last"), (4, "uniform"), (8, "uniform")]
 )
 def test_nineteen_emerge_when_the_network_does(n_pairs, query):
-    found = theory.emergence_times(n_pairs, query=query, model="full", supervision="every")
-    expected = every_position.times(every_position.nineteen(n_pairs, query), 19, latest(found))
-    assert [*found[:3], found.collapse] == pytest.approx(expected, rel=1e-6)
+    result = theory.emergence_times(n_pairs, query=query, model="full", supervision="every")
+    expected = every_position.times(every_position.nineteen(n_pairs, query), 19, latest(result))
+    assert [*result[:3], result.collapse] == pytest.approx(expected, rel=1e-6)
 
 
 @pytest.mark.parametrize(("model", "query"), RULES)
@@ -104,18 +104,18 @@ def skip(n_pairs, skipped):
 def test_three_parameters_emerge_under_the_causal_mask_too(n_pairs, skipped):
     """Without the prefix of one pair, without two, and with one query."""
     weights = skip(n_pairs, skipped)
-    found = theory.emergence_times(n_pairs, supervision=weights, mask="causal")
-    expected = every_position.times(every_position.three_causal(weights), 3, latest(found))
-    assert [*found[:3], found.collapse] == pytest.approx(expected, rel=1e-6)
+    result = theory.emergence_times(n_pairs, supervision=weights, mask="causal")
+    expected = every_position.times(every_position.three_causal(weights), 3, latest(result))
+    assert [*result[:3], result.collapse] == pytest.approx(expected, rel=1e-6)
 
 
 @pytest.mark.parametrize("n_pairs", [4, 64, 4096])
 def test_with_the_first_prefix_they_never_do(n_pairs):
-    found = theory.emergence_times(n_pairs, supervision="every", mask="causal")
+    result = theory.emergence_times(n_pairs, supervision="every", mask="causal")
     loss = every_position.three_causal(skip(n_pairs, 0))
     expected = every_position.times(loss, 3, 40.0 * n_pairs)
-    assert [*found[:3], found.collapse] == pytest.approx(expected, rel=1e-6)
-    assert [found.alpha, found.beta, found.collapse] == [np.inf] * 3
+    assert [*result[:3], result.collapse] == pytest.approx(expected, rel=1e-6)
+    assert [result.alpha, result.beta, result.collapse] == [np.inf] * 3
     # the push of the prefix of one pair on beta, by hand: -16/81
     land = theory.landscape_of(1, mask="causal")
     assert land.gradient(0.0, 0.0, 1.0)[1] == pytest.approx(16 / 81)
@@ -142,10 +142,10 @@ def test_no_digits_are_lost_where_the_first_item_attends_elsewhere():
 )
 def test_nineteen_emerge_when_attention_between_rows_says(n_pairs, query, supervision):
     rule = {"query": query, "supervision": supervision}
-    found = theory.emergence_times(n_pairs, model="full", mask="causal", **rule)
+    result = theory.emergence_times(n_pairs, model="full", mask="causal", **rule)
     other = every_position.rows(n_pairs, query, "causal", supervision)
-    expected = every_position.times(other, 19, latest(found))
-    assert [*found[:3], found.collapse] == pytest.approx(expected, rel=1e-6)
+    expected = every_position.times(other, 19, latest(result))
+    assert [*result[:3], result.collapse] == pytest.approx(expected, rel=1e-6)
 
 
 @pytest.mark.parametrize("power", [0, 1])
@@ -203,16 +203,16 @@ def test_late_prefixes_obey_the_area_law():
     law = positions.late_areas(weights)
     # by hand: the mean of 1/n^2 over n = 257 .. 512 is near 1/(256 * 512)
     assert law.alpha == pytest.approx(1.711 * 256 * 512, rel=0.01)
-    found = theory.area.swept(positions.landscape(weights), 1e6)
-    assert [found.alpha_area, found.beta_area] == pytest.approx(list(law), rel=0.02)
+    result = theory.area.swept(positions.landscape(weights), 1e6)
+    assert [result.alpha_area, result.beta_area] == pytest.approx(list(law), rel=0.02)
 
 
 def test_the_limit_is_approached():
     law = positions.limit_times()
     n_pairs, harmonic = 2**13, np.log(2**13) + np.euler_gamma
-    found = theory.emergence_times(n_pairs, supervision="every")
-    assert found.alpha == pytest.approx(law.alpha.at(n_pairs, harmonic), rel=0.01)
-    assert found.beta == pytest.approx(law.beta.at(n_pairs, harmonic), rel=0.01)
+    result = theory.emergence_times(n_pairs, supervision="every")
+    assert result.alpha == pytest.approx(law.alpha.at(n_pairs, harmonic), rel=0.01)
+    assert result.beta == pytest.approx(law.beta.at(n_pairs, harmonic), rel=0.01)
     # at zero the sum of the pushes on beta is that of 2 (2n - 1)/(2n)^2/(2n - 1)
     at_zero = -positions.limit_landscape(20.0).gradient(0.0, 0.0, 1.0)[1]
     assert at_zero == pytest.approx(zeta(2) / 2, abs=1e-5)

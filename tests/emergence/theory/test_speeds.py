@@ -30,29 +30,29 @@ def every_query(n_pairs, dim):
     generator = torch.Generator().manual_seed(3)
     batch = tasks.orthonormal_pairs(n_pairs, n_pairs, dim, generator=generator)
     items, labels = batch.inputs[:, 0:-1:2, :dim], batch.inputs[:, 1:-1:2, :dim]
-    asked = torch.arange(n_pairs)
-    batch.inputs[asked, -1, :dim] = items[asked, asked]
-    return batch.inputs, items, labels, asked
+    queries = torch.arange(n_pairs)
+    batch.inputs[queries, -1, :dim] = items[queries, queries]
+    return batch.inputs, items, labels, queries
 
 
 @pytest.mark.parametrize("state", POINTS)
 def test_uniform_loss_is_the_networks(state):
-    inputs, _, labels, asked = every_query(5, 12)
+    inputs, _, labels, queries = every_query(5, 12)
     output = models.disentangled_output(network(state, 5, 12), inputs)
-    loss = (output - labels[asked, asked]).square().sum(dim=1).mean()
+    loss = (output - labels[queries, queries]).square().sum(dim=1).mean()
     assert LANDSCAPES["uniform"].loss(*state) == pytest.approx(float(loss), rel=1e-12)
 
 
 @pytest.mark.parametrize("state", POINTS)
 @pytest.mark.parametrize(("name", "vocabulary"), [("labels", 9), ("words", 12)])
 def test_cross_entropy_reads_the_networks_output_along_the_words(state, name, vocabulary):
-    inputs, items, labels, asked = every_query(5, 12)
+    inputs, items, labels, queries = every_query(5, 12)
     output = models.disentangled_output(network(state, 5, 12), inputs)
     words = labels if name == "labels" else torch.cat([labels, items], dim=1)
     logits = torch.einsum("bd,bnd->bn", output, words)
     absent = logits.new_zeros(5, vocabulary - logits.shape[1])
     losses = torch.nn.functional.cross_entropy(
-        torch.cat([logits, absent], dim=1), asked, reduction="none"
+        torch.cat([logits, absent], dim=1), queries, reduction="none"
     )
     expected = losses[-1] if name == "labels" else losses.mean()
     assert LANDSCAPES[name].loss(*state) == pytest.approx(float(expected), rel=1e-12)

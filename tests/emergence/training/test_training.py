@@ -70,10 +70,10 @@ def test_dense_and_fast_training_agree(close, change_of):
     settings = change(**change_of, snapshots=(20,))
     dense, fast = (train(settings, (0, 1), method=name) for name in ("dense", "fast"))
     assert dense.loss.std() > 1e-3
-    for one, two in zip(
+    for dense_part, two in zip(
         (*dense[1:4], *dense.snapshots[20]), (*fast[1:4], *fast.snapshots[20]), strict=True
     ):
-        close(two, one, 1e-9)
+        close(two, dense_part, 1e-9)
 
 
 def test_the_closed_form_is_training_without_data(close):
@@ -81,8 +81,8 @@ def test_the_closed_form_is_training_without_data(close):
     settings = change(**ORTHONORMAL, steps=40, learning_rate=12.0, record_every=3)
     fast, closed = train(settings, (0, 1)), train_closed(settings, 2)
     assert fast.pseudo[:, -1, index(*INDUCTION_HEAD)].min() > 0.01
-    for one, two in zip(closed[:4], fast[:4], strict=True):
-        close(one, two, 1e-9)
+    for closed_part, two in zip(closed[:4], fast[:4], strict=True):
+        close(closed_part, two, 1e-9)
 
 
 @pytest.mark.parametrize(
@@ -141,16 +141,16 @@ def test_seeds_trained_together_do_not_mix(close):
     together = train(settings, (0, 1, 2))
     for i in range(3):
         alone = train(settings, (i,))
-        for one, two in zip(together[1:4], alone[1:4], strict=True):
-            close(one[i], two[0])
-        for one, two in zip(together.snapshots[8], alone.snapshots[8], strict=True):
-            close(one[i], two[0])
+        for stacked, two in zip(together[1:4], alone[1:4], strict=True):
+            close(stacked[i], two[0])
+        for stacked, two in zip(together.snapshots[8], alone.snapshots[8], strict=True):
+            close(stacked[i], two[0])
     assert (together.loss[0] - together.loss[1]).abs().min() > 1e-6
 
 
 def test_the_same_seed_gives_the_same_bits():
     first, second = (train(change(steps=8), dtype=torch.float32) for _ in range(2))
-    assert all(torch.equal(one, two) for one, two in zip(first[:4], second[:4], strict=True))
+    assert all(torch.equal(curve, two) for curve, two in zip(first[:4], second[:4], strict=True))
     assert first.pseudo.dtype == torch.float32
 
 
@@ -200,8 +200,8 @@ def test_constrained_training_moves_what_it_names(close, trained):
         values = values - 2.0 / settings.dim * moving * gradient
     assert (values.abs() > 1e-6).sum() == len(trained)
     final = embed(PseudoParameters.unstack(values), settings.dim)
-    for one, two in zip(record.snapshots[20], final, strict=True):
-        close(one[0], two)
+    for weights, two in zip(record.snapshots[20], final, strict=True):
+        close(weights[0], two)
 
 
 def test_constrained_training_on_orthonormal_inputs_is_the_reduced_descent(close):
@@ -335,8 +335,8 @@ def test_each_step_is_reported(caplog):
     caplog.set_level(logging.INFO, logger="running.progress")
     train(change(steps=3), label="ours")
     train_tokens(dataclasses.replace(TOKENS, steps=2), 0, device=CPU, label="tokens")
-    told = [(r.experiment, r.step, r.total) for r in caplog.records if hasattr(r, "experiment")]
-    assert told == [("ours", i, 3) for i in (1, 2, 3)] + [("tokens", i, 2) for i in (1, 2)]
+    output = [(r.experiment, r.step, r.total) for r in caplog.records if hasattr(r, "experiment")]
+    assert output == [("ours", i, 3) for i in (1, 2, 3)] + [("tokens", i, 2) for i in (1, 2)]
 
 
 # The attention-only transformer
@@ -365,8 +365,8 @@ def test_dense_and_fast_token_training_agree(close, mask):
     dense, fast = (train_tokens(settings, 1, device=CPU, method=name) for name in ("dense", "fast"))
     close(fast.loss, dense.loss, 1e-9)
     assert torch.equal(fast.accuracy, dense.accuracy)
-    for one, two in zip(fast.model.parameters(), dense.model.parameters(), strict=True):
-        close(one, two, 1e-9)
+    for fast_part, two in zip(fast.model.parameters(), dense.model.parameters(), strict=True):
+        close(fast_part, two, 1e-9)
 
 
 def test_token_training_learns_from_the_context():
@@ -454,8 +454,8 @@ def test_training_starts_from_the_maps_and_with_the_scores_of_its_settings():
         trained = train_tokens(dataclasses.replace(frozen, **change_of), 5, device=CPU).model
         model, _ = token_start(**change_of)
         assert trained.score_scale == model.score_scale
-        for one, two in zip(trained.parameters(), model.parameters(), strict=True):
-            assert torch.equal(one, two)
+        for trained_part, two in zip(trained.parameters(), model.parameters(), strict=True):
+            assert torch.equal(trained_part, two)
 
 
 # Devices
@@ -478,9 +478,9 @@ def test_device_that_is_not_there_raises(monkeypatch):
 
 
 def test_generator_is_the_stream_of_its_seed():
-    one, two, other = (torch.randn(5, generator=devices.generator(s, CPU)) for s in (3, 3, 4))
-    assert torch.equal(one, two)
-    assert not torch.equal(one, other)
+    first, two, other = (torch.randn(5, generator=devices.generator(s, CPU)) for s in (3, 3, 4))
+    assert torch.equal(first, two)
+    assert not torch.equal(first, other)
 
 
 def test_gradient_samples_are_the_step_that_training_takes(close):

@@ -151,4 +151,4 @@ RUNS = StoredRuns(run, CELLS)
 
 def read(text: str) -> dict[Cell, Bracket]:
     """The capacities of a file. Raises ValueError for one of other runs."""
-    return {cell: Bracket(**kept) for cell, kept in RUNS.read(text).items()}
+    return {cell: Bracket(**fields) for cell, fields in RUNS.read(text).items()}

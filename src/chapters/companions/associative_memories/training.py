@@ -95,10 +95,10 @@ def scored(
     runs, n, _ = h.shape
     losses, gradients, rights = [], [], []
     for rows in range(0, n, size := max(1, BLOCK // (runs * u.shape[1]))):
-        own = target[:, rows : rows + size, None]
+        answer = target[:, rows : rows + size, None]
         logits = h[:, rows : rows + size] @ u.mT
-        wanted = logits.gather(2, own)
-        others = logits.scatter_(2, own, -torch.inf).amax(2, keepdim=True)
+        wanted = logits.gather(2, answer)
+        others = logits.scatter_(2, answer, -torch.inf).amax(2, keepdim=True)
         top = torch.maximum(wanted, others)
         weights = logits.sub_(top).clamp_(min=FLOOR).exp_()  # nothing at the target
         rest = weights.sum(2, keepdim=True)
@@ -106,7 +106,9 @@ def scored(
         total = rest + at_target
         losses.append((total.log() + top - wanted).sum((1, 2)))
         rights.append((wanted > others)[..., 0])
-        weights.scatter_(2, own, -rest).div_(total * n)  # -rest/total is p - 1 without cancelling
+        weights.scatter_(2, answer, -rest).div_(
+            total * n
+        )  # -rest/total is p - 1 without cancelling
         gradients.append(weights @ u)
     return Scored(sum(losses, h.new_zeros(())) / n, torch.cat(gradients, 1), torch.cat(rights, 1))
 

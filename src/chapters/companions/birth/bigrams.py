@@ -61,8 +61,8 @@ def write(bigrams: Bigrams) -> str:
 
 def read(written: str, *, sha256: str | None = COUNTS_SHA256) -> Bigrams:
     """The reverse of `write`; ValueError for another checksum than the expected one, if any."""
-    found = hashlib.sha256(written.encode()).hexdigest()
-    if sha256 is not None and found != sha256:
-        raise ValueError(f"the bigram counts have the checksum {found}, expected {sha256}")
+    checksum = hashlib.sha256(written.encode()).hexdigest()
+    if sha256 is not None and checksum != sha256:
+        raise ValueError(f"the bigram counts have the checksum {checksum}, expected {sha256}")
     codes, *rows = ([int(value) for value in line.split(",")] for line in written.splitlines())
     return Bigrams("".join(map(chr, codes)), np.array(rows))

@@ -105,8 +105,8 @@ class TwoLayers(OneLayer):
         scores = keys.flatten(0, 1)[_in_group(tokens, n)]
         scores += keys[:, n_tokens:]
         self.pattern = scores.softmax(dim=-1)
-        own = self.pattern.flatten(0, 1)[_in_group(rows.at, n - n_tokens)]
-        self.c = torch.cat([own @ self.z, own], dim=-1)
+        own_pattern = self.pattern.flatten(0, 1)[_in_group(rows.at, n - n_tokens)]
+        self.c = torch.cat([own_pattern @ self.z, own_pattern], dim=-1)
         v = torch.addmm(
             self.query[rows.token.flatten()], self.c.flatten(0, 1), self.query[n:]
         ).view(*rows.at.shape, -1)
@@ -149,10 +149,10 @@ class TwoLayers(OneLayer):
         n_tokens, n, count = self.n_tokens, self.n, v.shape[1]
         by_token = torch.cat([v[..., :n_tokens], v[..., n : n + n_tokens]], dim=1)
         both = by_token @ self.z.mT
-        own, written = both[:, :count], both[:, count:]
-        own += v[..., n_tokens:n]
+        values, written = both[:, :count], both[:, count:]
+        values += v[..., n_tokens:n]
         written += v[..., n + n_tokens : 2 * n]
-        return own, written
+        return values, written
 
     def _gather(self, own: Float[Tensor, "b R T"], written: Float[Tensor, "b R T"]) -> Tensor:
         """From positions to the basis, the transpose of `_spread`."""
@@ -177,11 +177,11 @@ def loss_and_gradient(frozen: Frozen, trained: Trained, batch: Batch) -> Measure
     """As `model.loss_and_gradient`; ValueError if no position is scored."""
     free = [part.detach().requires_grad_() for part in parts(trained)]
     with torch.enable_grad():
-        own = tables(frozen, from_parts(free))
-    present = type(own)(*(part.detach() for part in own))
+        products = tables(frozen, from_parts(free))
+    present = type(products)(*(part.detach() for part in products))
     loss, accuracy, gradient = table_gradient(present, direct(frozen, len(trained.kq)), batch)
-    found = torch.autograd.grad([*own], free, [*gradient])
-    return Measured(loss, accuracy, from_parts(found))
+    gradients = torch.autograd.grad([*products], free, [*gradient])
+    return Measured(loss, accuracy, from_parts(gradients))
 
 
 @torch.no_grad()

@@ -77,21 +77,21 @@ def follows(times: Sequence[float]) -> bool | None:
 
     A time that never came is later than one that came.
     """
-    for k, (one, other) in enumerate(itertools.pairwise(times)):
-        if one == other == np.inf:
+    for k, (earlier, other) in enumerate(itertools.pairwise(times)):
+        if earlier == other == np.inf:
             return None if all(time == np.inf for time in times[k:]) else False
-        if not one < other:
+        if not earlier < other:
             return False
     return True
 
 
 def compare(runs: Sequence[BirthRun], *, by_use: bool = False) -> Order:
     """The order of the three memories, over runs and over nine levels."""
-    found = [arrivals(run, by_use=by_use) for run in runs]
-    levels = [times for each in found for times in each.levels]
+    times_of_runs = [arrivals(run, by_use=by_use) for run in runs]
+    levels = [times for each in times_of_runs for times in each.levels]
     return Order(
-        _share(each.begun for each in found),
-        _share(each.half for each in found),
+        _share(each.begun for each in times_of_runs),
+        _share(each.half for each in times_of_runs),
         _share(levels),
         _share(times[:2] for times in levels),
         _share(times[1:] for times in levels),
@@ -100,5 +100,5 @@ def compare(runs: Sequence[BirthRun], *, by_use: bool = False) -> Order:
 
 def _share(cases: Iterable[Sequence[float]]) -> float:
     """How often times rise, of the cases that are decided."""
-    decided = [found for found in map(follows, cases) if found is not None]
+    decided = [follows_law for follows_law in map(follows, cases) if follows_law is not None]
     return float(np.mean(decided)) if decided else float("nan")

@@ -120,8 +120,8 @@ def measure(cell: Cell, bigrams: Bigrams) -> dict[str, Any]:
 @torch.no_grad()
 def accuracy(answer: Callable[[Tensor], Tensor], batch: task.Batch) -> float:
     """Accuracy at all scored positions."""
-    found = torch.cat([answer(part).argmax(dim=2) for part in batch.tokens.split(CHUNK)])
-    return round(float((found == batch.targets)[batch.scored].double().mean()), 4)
+    guesses = torch.cat([answer(part).argmax(dim=2) for part in batch.tokens.split(CHUNK)])
+    return round(float((guesses == batch.targets)[batch.scored].double().mean()), 4)
 
 
 def rounded(values: Any, digits: int = 4) -> Any:

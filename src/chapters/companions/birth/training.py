@@ -60,7 +60,7 @@ def train(
         weight_decay=settings.weight_decay,
     )
     rows: list[tuple[float, float]] = []  # loss and accuracy
-    found: list[tuple[int, Sequence[Any]]] = []
+    probes: list[tuple[int, Sequence[Any]]] = []
     pool: list[Tensor] = []
     name = Task.of(
         train, settings=settings, bigrams=bigrams.sha256, seed=seed, n_layers=n_layers, read=read
@@ -74,10 +74,10 @@ def train(
         stream=stream,
         pool=pool,
         rows=rows,
-        found=found,
+        found=probes,
     ):
         if n_layers == 2 and step % settings.every == 0:
-            found.append((step, reader(frozen, trained, what.triggers)))
+            probes.append((step, reader(frozen, trained, what.triggers)))
         size = settings.batch_size
         if step % POOL == 0:
             pool[:] = task.sample(what, POOL * size, settings.length, generator=stream)
@@ -90,10 +90,10 @@ def train(
         rows.append((loss, accuracy))
         loop.check_finite(rows[-1][0], label, step)
     if n_layers == 2:
-        found.append((n_steps, reader(frozen, trained, what.triggers)))
+        probes.append((n_steps, reader(frozen, trained, what.triggers)))
     losses, accuracies = np.array(rows).T
-    probed = np.array([step for step, _ in found], dtype=int)
-    readings = np.array([values for _, values in found], dtype=float)
+    probed = np.array([step for step, _ in probes], dtype=int)
+    readings = np.array([values for _, values in probes], dtype=float)
     return Record(losses, accuracies, probed, readings, frozen, trained)
 
 

@@ -79,10 +79,10 @@ def clustering(
     """
     unit = marks / width
     half = unit.square().sum(dim=-1, keepdim=True) / 2
-    one = torch.ones_like(half)
-    exponent = torch.cat((unit, half, one), dim=-1) @ torch.cat((unit, -one, -half), dim=-1).mT
+    ones = torch.ones_like(half)
+    exponent = torch.cat((unit, half, ones), dim=-1) @ torch.cat((unit, -ones, -half), dim=-1).mT
     strength = exponent.exp_().mul_(weights)
-    pulled = strength @ torch.cat((marks, one), dim=-1)
+    pulled = strength @ torch.cat((marks, ones), dim=-1)
     return 2 * (pulled[..., 2:] * marks - pulled[..., :2]) / width**2
 
 

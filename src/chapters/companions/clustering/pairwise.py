@@ -34,9 +34,9 @@ def pair_forces(
     network: Network, *, hidden_bias: bool = True
 ) -> Float[Tensor, "runs markers markers 2"]:
     """F_ij on marker i from marker j; exact, but for kinks that a marker happens to sit on."""
-    found = forward(places(network.embeddings), network[1:])
-    marks, active, hidden, log_probability = found
-    probability, error = log_probability.exp(), found.error()  # the error of the logits
+    passed = forward(places(network.embeddings), network[1:])
+    marks, active, hidden, log_probability = passed
+    probability, error = log_probability.exp(), passed.error()  # the error of the logits
     back = active * (error @ network.second.mT)  # of the hidden units
     # derivatives by the marker: of the hidden units, of the errors, of what goes back
     by_hidden = active[..., None] * network.first.mT[:, None]
@@ -71,8 +71,8 @@ def expected_pair_forces(
     cosine = (marks @ marks.mT) / (length[:, None] * length)
     angle = cosine.clamp(-1, 1).acos()
     along = (torch.pi - angle)[..., None] * marks  # rows i, columns j: along s_j
-    own = (angle.sin() * length)[..., None] * (marks / length[:, None])[:, None]
-    kernel = variances[0] * (along + own) + variances[1] * along
+    radial = (angle.sin() * length)[..., None] * (marks / length[:, None])[:, None]
+    kernel = variances[0] * (along + radial) + variances[1] * along
     return hidden / (2 * torch.pi) * weights[..., None] * kernel
 
 
@@ -187,9 +187,9 @@ def simulate_derived(
     for step in loop.steps(
         task, settings.steps, label, embeddings=embeddings, counted=rows, optimiser=adam
     ):
-        found = motion(embeddings, rows, weights, ridge)
-        loop.check_finite(found.energy, label, step)
-        embeddings.grad = -found.force
+        moved = motion(embeddings, rows, weights, ridge)
+        loop.check_finite(moved.energy, label, step)
+        embeddings.grad = -moved.force
         adam.step()
     loop.check_finite(embeddings, label, settings.steps)
     return normalise(embeddings).cpu()

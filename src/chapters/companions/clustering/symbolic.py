@@ -12,11 +12,11 @@ def pair_residuals() -> dict[str, sp.Expr]:
     """Left minus right side of the pair forces that `energy` adds up."""
     apart = (X - U) ** 2 + (Y - V) ** 2
     near = sp.exp(-apart / (2 * H**2))
-    own, other = X**2 + Y**2 + R**2, U**2 + V**2 + R**2
+    length, other = X**2 + Y**2 + R**2, U**2 + V**2 + R**2
     c, d = (U**2 - V**2) / other, 2 * U * V / other  # of the partner
-    turned = ((X**2 - Y**2) * c + 2 * X * Y * d) / own
+    turned = ((X**2 - Y**2) * c + 2 * X * Y * d) / length
     angle = sp.atan2(Y, X) - sp.atan2(V, U)
-    clear = (X**2 + Y**2) * (U**2 + V**2) / (own * other)
+    clear = (X**2 + Y**2) * (U**2 + V**2) / (length * other)
     sine = 2 * (Y * U - X * V) * (X * U + Y * V) / ((X**2 + Y**2) * (U**2 + V**2))
     left_over = {
         "C of angles and of vectors": turned - clear * sp.expand_trig(sp.cos(2 * angle)),
@@ -27,7 +27,7 @@ def pair_residuals() -> dict[str, sp.Expr]:
         left_over[f"clustering force along {name}"] = (
             -sp.diff(near, along) - near * (along - partner) / H**2
         )
-        force = 2 * (turned * along - toward) / own
+        force = 2 * (turned * along - toward) / length
         left_over[f"alignment force along {name}"] = -sp.diff(turned, along) - force
         # without a core it only turns: 2 sin 2D across the line from the centre
         left_over[f"without a core, along {name}"] = (
@@ -50,11 +50,11 @@ def harmonic(order: int) -> sp.Expr:
 
 def harmonic_residuals() -> dict[str, sp.Expr]:
     """Odd harmonics beyond the first vanish, even ones have a closed form."""
-    found = {order: harmonic(order) for order in range(7)}
+    harmonics = {order: harmonic(order) for order in range(7)}
     closed = {order: 4 / (sp.pi * (order**2 - 1)) ** 2 for order in (2, 4, 6)}
     return {
-        "harmonic 1": sp.simplify(found[1] - sp.Rational(1, 4)),
-        "harmonic 3": found[3],
-        "harmonic 5": found[5],
-        **{f"harmonic {k}": sp.simplify(found[k] - value) for k, value in closed.items()},
+        "harmonic 1": sp.simplify(harmonics[1] - sp.Rational(1, 4)),
+        "harmonic 3": harmonics[3],
+        "harmonic 5": harmonics[5],
+        **{f"harmonic {k}": sp.simplify(harmonics[k] - value) for k, value in closed.items()},
     }

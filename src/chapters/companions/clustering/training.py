@@ -130,19 +130,19 @@ def train_clustering(
     optimiser = recordable(adamw)
     every = max(1, settings.epochs // settings.records)
     rows: list[tuple] = []  # epoch, and what `_measure` finds
-    kept: list[tuple] = []  # epoch, and the parameters
+    copies: list[tuple] = []  # epoch, and the parameters
 
     def step(recorded: bool) -> tuple[Tensor, None]:
-        found = forward(places(network.embeddings), network[1:])
-        slopes = gradient(network, found, weights)
+        passed = forward(places(network.embeddings), network[1:])
+        slopes = gradient(network, passed, weights)
         for part, slope, moves in zip(network, slopes, free, strict=True):
             part.grad = slope if moves else None
         optimiser.step()
-        return (found.losses() * weights).sum(), None
+        return (passed.losses() * weights).sum(), None
 
     def look(epoch: int) -> None:
         if epoch in settings.snapshots:
-            kept.append((epoch, *_copy(network)))
+            copies.append((epoch, *_copy(network)))
         if epoch % every == 0:
             rows.append((epoch, *_measure(network, trained.to(device))))
 
@@ -159,13 +159,13 @@ def train_clustering(
         at_stop=look,
         network=network,
         optimiser=optimiser,
-        kept=kept,
+        kept=copies,
     )  # fmt: skip
     last = _measure(network, trained.to(device))
     loop.check_finite(last[0], label, settings.epochs)
     epochs, *columns = zip(*rows, (settings.epochs, *last), strict=True)
     trained_loss, accuracy, *shapes = (torch.stack(column) for column in columns)
-    snapshots = {epoch: Network(*parts) for epoch, *parts in kept}
+    snapshots = {epoch: Network(*parts) for epoch, *parts in copies}
     curves = torch.tensor(epochs), trained_loss, accuracy, Scores(*shapes)
     return ClusteringRecord(*curves, trained, snapshots, _copy(network))
 
@@ -176,10 +176,10 @@ def _copy(network: Network) -> Network:
 
 def _measure(network: Network, trained: Bool[Tensor, "runs markers"]) -> tuple[Tensor, ...]:
     """Loss of the trained pairs, accuracy on the held-out ones, both scores and the base rate."""
-    found = forward(places(network.embeddings), network[1:])
+    passed = forward(places(network.embeddings), network[1:])
     total = totals(network.embeddings.shape[-2], trained.device)
-    right = found.log_probability.argmax(dim=-1) == total
-    loss = (found.losses() * trained).sum(dim=-1) / trained.sum(dim=-1)
+    right = passed.log_probability.argmax(dim=-1) == total
+    loss = (passed.losses() * trained).sum(dim=-1) / trained.sum(dim=-1)
     accuracy = (right & ~trained).sum(dim=-1) / (~trained).sum(dim=-1)
     return tuple(part.cpu() for part in (loss, accuracy, *score(network.embeddings)))
 
@@ -188,8 +188,8 @@ def own_force(
     network: Network, counted: Float[Tensor, "runs markers"]
 ) -> Float[Tensor, "runs n 2"]:
     """The network's own force on its embeddings, -grad_E of the counted mean loss."""
-    found = forward(places(network.embeddings), network[1:])
-    return -gradient(network, found, counted).embeddings
+    passed = forward(places(network.embeddings), network[1:])
+    return -gradient(network, passed, counted).embeddings
 
 
 def force_sizes(record: ClusteringRecord) -> dict[int, Float[Tensor, " runs"]]:

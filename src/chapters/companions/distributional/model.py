@@ -86,14 +86,14 @@ def ask(model: Model, x: Float[Tensor, "batch T d"], at: Int[Tensor, "batch R"])
     scores = (asking @ model.last.k @ x.mT).to(model.u.dtype) * x.shape[2] ** -0.5
     later = torch.arange(x.shape[1], device=at.device) > at[..., None]
     pattern = scores.masked_fill(later, -torch.inf).softmax(dim=-1)
-    told = model.last.write(pattern.to(x.dtype) @ x)
-    return Asked(asking.to(pattern.dtype) + told.to(pattern.dtype), pattern)
+    written = model.last.write(pattern.to(x.dtype) @ x)
+    return Asked(asking.to(pattern.dtype) + written.to(pattern.dtype), pattern)
 
 
 def answer(model: Model, stream: Float[Tensor, "*any d"]) -> Float[Tensor, "*any N"]:
     """Next-token logits: the last feed-forward layer and the output."""
-    told = model.last.feed_forward(stream.to(model.last.w_in.dtype))
-    return (stream + told.to(stream.dtype)) @ model.u.T
+    update = model.last.feed_forward(stream.to(model.last.w_in.dtype))
+    return (stream + update.to(stream.dtype)) @ model.u.T
 
 
 def logits(
@@ -114,9 +114,9 @@ def part(w: Float[Tensor, "r c"], which: slice) -> Float[Tensor, "r c"]:
 
 def restricted(model: Model, layer: str, matrix: str, which: slice) -> Model:
     """The model with a `part` of one of its matrices in the matrix's place."""
-    own = getattr(model, layer)
-    w = part(getattr(own, matrix), which)
-    return model._replace(**{layer: own._replace(**{matrix: w})})
+    weights = getattr(model, layer)
+    w = part(getattr(weights, matrix), which)
+    return model._replace(**{layer: weights._replace(**{matrix: w})})
 
 
 def truncated(model: Model, layer: str, matrix: str, share: float) -> Model:

@@ -89,13 +89,13 @@ FOLLOWED = (  # what is truncated during training
 @torch.no_grad()
 def followed(model: Model, probe: Probe) -> list[float]:
     """One reading: answers of the full model and of those of `FOLLOWED`, then the two masses."""
-    asked = probe.asked(model)
-    found = [*probe.answers(model, asked)]
+    residuals = probe.asked(model)
+    readings = [*probe.answers(model, residuals)]
     for layer, matrix, share in FOLLOWED:
         other = truncated(model, layer, matrix, share)
-        found += probe.answers(other, asked if layer == "last" else None)
-    found += probe.looks(asked)
-    return list(torch.stack(found).tolist())
+        readings += probe.answers(other, residuals if layer == "last" else None)
+    readings += probe.looks(residuals)
+    return list(torch.stack(readings).tolist())
 
 
 @torch.no_grad()
@@ -106,7 +106,7 @@ def table(model: Model, probe: Probe, shares: tuple[float, ...]) -> dict[str, li
     `both` stands for w_in and w_out truncated at once.
     """
     streams = probe.streams(model)
-    found = {}
+    rows = {}
     for layer in LAYERS:
         variants = {}
         for share in shares:
@@ -117,26 +117,26 @@ def table(model: Model, probe: Probe, shares: tuple[float, ...]) -> dict[str, li
                 variants[f"{matrix}.{share:g}"] = truncated(model, layer, matrix, share)
             variants[f"{matrix}.less one"] = restricted(model, layer, matrix, slice(1, None))
         for name, other in variants.items():
-            asked = probe.asked(other, streams if layer == "last" else None)
-            found[f"{layer}.{name}"] = [float(value) for value in probe.answers(other, asked)]
-    return found
+            residuals = probe.asked(other, streams if layer == "last" else None)
+            rows[f"{layer}.{name}"] = [float(value) for value in probe.answers(other, residuals)]
+    return rows
 
 
 @torch.no_grad()
 def push(model: Model, asked: Asked, real: Bool[Tensor, "batch R"]) -> float:
     """By how much the last feed-forward layer lifts the logit of noise above the mean logit."""
-    told = model.last.feed_forward(asked.stream[real]) @ model.u.T
-    return float((told[:, task.NOISE] - told.mean(dim=1)).mean())
+    logits = model.last.feed_forward(asked.stream[real]) @ model.u.T
+    return float((logits[:, task.NOISE] - logits.mean(dim=1)).mean())
 
 
 def pushes(model: Model, probe: Probe, shares: tuple[float, ...]) -> dict[str, float]:
     """`push` on text without noise, of the full model and with one matrix of the last truncated."""
-    asked = probe.asked(model)[1]
-    found = {"full": push(model, asked, probe.clean.real)}
+    residuals = probe.asked(model)[1]
+    strengths = {"full": push(model, residuals, probe.clean.real)}
     for matrix, share in itertools.product(("w_in", "w_out"), shares):
         other = truncated(model, "last", matrix, share)
-        found[f"{matrix}.{share:g}"] = push(other, asked, probe.clean.real)
-    return found
+        strengths[f"{matrix}.{share:g}"] = push(other, residuals, probe.clean.real)
+    return strengths
 
 
 class Spectrum(NamedTuple):

@@ -60,7 +60,7 @@ def success(
     """
     tested = torch.randint(n_tokens, (trials, length), generator=generator, device=generator.device)
     logits = torch.zeros(trials, n_tokens + 1, dtype=torch.long, device=tested.device)
-    found = []
+    shares = []
     for more in counts.diff(prepend=counts.new_zeros(1)).tolist():
         contexts, targets = sample(n_tokens, length, alpha, trials, more, generator=generator)
         if layer == "attention":
@@ -68,8 +68,8 @@ def success(
         else:
             shared = torch.ones_like(targets)  # the trigger is always the same
         logits.scatter_add_(1, targets, shared)
-        found.append((logits[:, -1] > logits[:, :-1].amax(dim=1)).double().mean())
-    return torch.stack(found)
+        shares.append((logits[:, -1] > logits[:, :-1].amax(dim=1)).double().mean())
+    return torch.stack(shares)
 
 
 def grid(most: int, ratio: float = 2**0.25) -> Int[Tensor, " counts"]:

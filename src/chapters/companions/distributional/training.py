@@ -64,7 +64,7 @@ def train(
         free, lr=recipe.learning_rate, momentum=recipe.momentum, weight_decay=recipe.weight_decay
     )
     losses: list[float] = []
-    found: list[tuple[int, list[float]]] = []
+    probes: list[tuple[int, list[float]]] = []
     name = Task.of(train, recipe=recipe, bigrams=bigrams.sha256, seed=seed)
     for step in loop.steps(
         name,
@@ -74,24 +74,24 @@ def train(
         optimiser=optimiser,
         stream=stream,
         losses=losses,
-        found=found,
+        found=probes,
     ):
         if due(step, recipe.every):
-            found.append((step, followed(model, tested)))
+            probes.append((step, followed(model, tested)))
         batch = task.sample(what, recipe.batch_size, recipe.length, recipe.alpha, generator=stream)
         lowered = model.cast(getattr(torch, recipe.precision))
         optimiser.zero_grad()
-        asked = Tested.of(batch, tested.trigger)
-        loss = cross_entropy(logits(lowered, batch.tokens, asked.at, asked.real), asked.targets)
+        places = Tested.of(batch, tested.trigger)
+        loss = cross_entropy(logits(lowered, batch.tokens, places.at, places.real), places.targets)
         loss.backward()
         optimiser.step()
         losses.append(float(loss.detach()))
         loop.check_finite(losses[-1], label, step)
-    found.append((recipe.steps, followed(model, tested)))
+    probes.append((recipe.steps, followed(model, tested)))
     for part in free:
         part.requires_grad_(False)
-    probed = np.array([step for step, _ in found], dtype=int)
-    readings = np.array([list(row) for _, row in found])
+    probed = np.array([step for step, _ in probes], dtype=int)
+    readings = np.array([list(row) for _, row in probes])
     return Record(np.array(losses), probed, readings, model)
 
 
@@ -150,19 +150,19 @@ def measure(cell: Cell, bigrams: Bigrams) -> dict[str, Any]:
     """What is stored of a run. Spectra are of the matrices that write, against u of noise."""
     recipe, device = cell.recipe, torch.device("cpu")
     record = train(recipe, bigrams, cell.seed, device=device, label=f"{cell.name} {cell.seed}")
-    found = probe(recipe, bigrams, cell.seed, device)
+    built = probe(recipe, bigrams, cell.seed, device)
     model, shares = record.model, recipe.shares
     noise = model.u[task.NOISE]
     writing = {f"{layer}.w_out": getattr(model, layer).w_out for layer in probes.LAYERS}
     spectra = {name: probes.spectrum(w, noise) for name, w in writing.items()}
-    table, pushes = probes.table(model, found, shares), probes.pushes(model, found, shares)
+    table, pushes = probes.table(model, built, shares), probes.pushes(model, built, shares)
     return {
         "loss": rounded(record.loss),
         "probed": record.probed.tolist(),
         "readings": rounded(record.readings.T),
         "table": {name: rounded(values) for name, values in table.items()},
         "pushes": {name: round(value, 4) for name, value in pushes.items()},
-        "spectra": {name: [rounded(part) for part in own] for name, own in spectra.items()},
+        "spectra": {name: [rounded(part) for part in columns] for name, columns in spectra.items()},
     }
 
 
@@ -174,12 +174,12 @@ RUNS = StoredRuns(
 def read(text: str) -> list[DistributionalRun]:
     """The runs of a file; ValueError for other runs, and for other readings than are taken."""
     wanted = len(probes.Answers._fields) * (1 + len(probes.FOLLOWED)) + 2
-    found = []
+    runs = []
     for cell, entry in RUNS.read(text).items():
         if len(entry["readings"]) != wanted:
-            told = len(entry["readings"])
-            raise ValueError(f"a run has {told} readings a step, expected {wanted}")
-        found.append(DistributionalRun(
+            readings = len(entry["readings"])
+            raise ValueError(f"a run has {readings} readings a step, expected {wanted}")
+        runs.append(DistributionalRun(
             name=cell.name,
             seed=cell.seed,
             settings={name: value for name, value in plain(cell.recipe).items() if name},
@@ -188,7 +188,7 @@ def read(text: str) -> list[DistributionalRun]:
             readings=np.array(entry["readings"]),
             table={name: probes.Answers(*values) for name, values in entry["table"].items()},
             pushes=entry["pushes"],
-            spectra={name: probes.Spectrum(*map(torch.tensor, own))
-                     for name, own in entry["spectra"].items()},
+            spectra={name: probes.Spectrum(*map(torch.tensor, columns))
+                     for name, columns in entry["spectra"].items()},
         ))  # fmt: skip
-    return found
+    return runs

@@ -72,10 +72,10 @@ def exchange(attention: Models, mlp: Models, recall: Models, confidence: float =
     def law(weights, base, slope, log_ratio):
         return base + slope * np.log(weights[0] + np.exp(log_ratio) * weights[1])
 
-    found, half = _fitted(law, np.stack([attention, mlp]), recall, (0.0, 0.1, 1.0), confidence)
-    ends = np.array([found[2] - half[2], found[2], found[2] + half[2]])
+    fitted, half = _fitted(law, np.stack([attention, mlp]), recall, (0.0, 0.1, 1.0), confidence)
+    ends = np.array([fitted[2] - half[2], fitted[2], fitted[2] + half[2]])
     low, value, high = np.exp(ends).tolist()
-    return Exchange(float(found[0]), float(found[1]), Interval(value, low, high))
+    return Exchange(float(fitted[0]), float(fitted[1]), Interval(value, low, high))
 
 
 def power(
@@ -92,8 +92,8 @@ def power(
         return base + slope * (worth - inverse * np.log(weights[2]))
 
     given = np.stack([attention, mlp, facts])
-    found, half = _fitted(law, given, recall, (0.0, 0.1, 1.0, 1.0), confidence)
-    inverse, half = float(found[3]), float(half[3])
+    fitted, half = _fitted(law, given, recall, (0.0, 0.1, 1.0, 1.0), confidence)
+    inverse, half = float(fitted[3]), float(half[3])
     return Interval(1 / inverse, 1 / (inverse + half), 1 / (inverse - half))
 
 
@@ -102,8 +102,8 @@ def _fitted(law, given, recall, start, confidence):
     free = len(recall) - len(start)
     if free < 1:
         raise ValueError(f"{len(recall)} models leave nothing for an interval of {len(start)} fits")
-    found, covariance = curve_fit(law, given, recall, start)
-    return found, stats.t.ppf((1 + confidence) / 2, free) * np.diag(covariance) ** 0.5
+    fitted, covariance = curve_fit(law, given, recall, start)
+    return fitted, stats.t.ppf((1 + confidence) / 2, free) * np.diag(covariance) ** 0.5
 
 
 class PublishedMap(NamedTuple):

@@ -75,6 +75,6 @@ RUNS = StoredRuns(run, CELLS)
 def read(text: str) -> dict[Trial, Outcome]:
     """The trials of a file. Raises ValueError for one of other runs."""
     return {
-        trial: Outcome(tuple(kept["half"]), tuple(kept["right"]), kept["steps"])
-        for trial, kept in RUNS.read(text).items()
+        trial: Outcome(tuple(outcome["half"]), tuple(outcome["right"]), outcome["steps"])
+        for trial, outcome in RUNS.read(text).items()
     }

@@ -74,8 +74,10 @@ def train_linear(
         task, steps, label, step, rows=rows, every=every, parameters=(a, v), streams=tuple(streams)
     )
     times, measures = zip(*rows, strict=True)
-    found = torch.stack([row.to(device) for row in measures], dim=1).cpu().numpy()
-    return LinearRecord._make([np.array(times), *(found[..., i] for i in range(5)), found[..., 5:]])
+    columns = torch.stack([row.to(device) for row in measures], dim=1).cpu().numpy()
+    return LinearRecord._make(
+        [np.array(times), *(columns[..., i] for i in range(5)), columns[..., 5:]]
+    )
 
 
 def sgd_step(
@@ -112,14 +114,14 @@ def _measures(
     p = log_p.exp()
     guess, block = p.argmax(dim=2), facts.answers
     inside = p.unflatten(2, (facts.relations, block)).sum(3)
-    own = (target // block)[..., None]
-    of_relation = torch.arange(facts.outputs, device=p.device) // block == own
+    relation = (target // block)[..., None]
+    of_relation = torch.arange(facts.outputs, device=p.device) // block == relation
     split = (facts.subjects, facts.relations, facts.noise)
     columns = [
         -log_p.gather(2, target[..., None]).mean((1, 2)),
-        -inside.gather(2, own).log().mean((1, 2)),
+        -inside.gather(2, relation).log().mean((1, 2)),
         (guess == target).float().mean(1),
-        (guess // block == own[..., 0]).float().mean(1),
+        (guess // block == relation[..., 0]).float().mean(1),
         (p - of_relation / block).abs().sum(2).mean(1) / 2,
         *(part.mean(1) for part in a[:, :-1].split(split, dim=1)),
     ]

@@ -66,18 +66,18 @@ class Ladder:
     def rungs(self) -> dict[str, Direction]:
         """Settings by name, the base itself first."""
         base = replace(self.base, thorough=False)
-        found = {"base": self.base}
+        rungs = {"base": self.base}
         for c in self.sharpnesses:
-            found[f"sharpness {c:g}"] = replace(base, sharpness=c)
+            rungs[f"sharpness {c:g}"] = replace(base, sharpness=c)
         for decay in self.weight_decays:
             steps = (
                 round(base.steps * base.weight_decay / decay) if decay else self.steps_without_decay
             )
-            found[f"weight decay {decay:g}"] = replace(base, weight_decay=decay, steps=steps)
+            rungs[f"weight decay {decay:g}"] = replace(base, weight_decay=decay, steps=steps)
         for rate in self.learning_rates:
             steps = round(base.steps * base.learning_rate / rate)
-            found[f"learning rate {rate:g}"] = replace(base, learning_rate=rate, steps=steps)
-        return found
+            rungs[f"learning rate {rate:g}"] = replace(base, learning_rate=rate, steps=steps)
+        return rungs
 
 
 @dataclass(frozen=True)

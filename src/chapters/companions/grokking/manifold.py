@@ -154,22 +154,22 @@ def gates(
     independent = spanned.sum(dim=-1) == held.sum(dim=-2)
     gate = RELU.slope(inputs @ at.embeddings)
     push = multipliers @ at.output.mT
-    known = held & independent.unsqueeze(-2) & (push != 0)
-    predicted = gate + coefficients.mT / push.where(known, 1.0)
-    return Gates(predicted.where(known, torch.nan), known)
+    solved = held & independent.unsqueeze(-2) & (push != 0)
+    predicted = gate + coefficients.mT / push.where(solved, 1.0)
+    return Gates(predicted.where(solved, torch.nan), solved)
 
 
 def agreement(found: Gates, measured: Float[Tensor, "*runs n hidden"]) -> Agreement:
     """Compare predicted with measured shares of time; NaN for a run where none is known."""
-    known, count = found.known, found.known.sum(dim=(-2, -1))
+    solved, count = found.known, found.known.sum(dim=(-2, -1))
     predicted = found.predicted.nan_to_num()
-    inside = ((predicted >= 0) & (predicted <= 1) & known).sum(dim=(-2, -1)) / count
+    inside = ((predicted >= 0) & (predicted <= 1) & solved).sum(dim=(-2, -1)) / count
     clipped = predicted.clamp(0, 1)
-    apart = ((clipped - measured).square() * known).sum(dim=(-2, -1))
-    mean = (measured * known).sum(dim=(-2, -1), keepdim=True) / count[..., None, None]
-    spread = ((measured - mean).square() * known).sum(dim=(-2, -1))
+    apart = ((clipped - measured).square() * solved).sum(dim=(-2, -1))
+    mean = (measured * solved).sum(dim=(-2, -1), keepdim=True) / count[..., None, None]
+    spread = ((measured - mean).square() * solved).sum(dim=(-2, -1))
     place = [(BINS * part).long().clamp(0, BINS - 1) for part in (clipped, measured)]
-    cell = torch.where(known, BINS * place[0] + place[1], BINS * BINS).flatten(-2)
+    cell = torch.where(solved, BINS * place[0] + place[1], BINS * BINS).flatten(-2)
     table = torch.zeros(*cell.shape[:-1], BINS * BINS + 1, dtype=torch.long)
     table.scatter_add_(-1, cell, torch.ones_like(cell))
     return Agreement(inside, 1 - apart / spread, table[..., :-1].unflatten(-1, (BINS, BINS)))

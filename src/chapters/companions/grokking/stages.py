@@ -25,11 +25,11 @@ def grokking_stage(accuracy: Float[np.ndarray, " times"]) -> Stage:
 
     By accuracy, because the test loss of a run that ends early has not fallen completely.
     """
-    known = np.flatnonzero(accuracy >= KNOWN)
-    if not known.size:
+    learned = np.flatnonzero(accuracy >= KNOWN)
+    if not learned.size:
         return Stage(-1, -1)
-    before = np.flatnonzero(accuracy[: known[0]] <= CHANCE)
-    return Stage(int(before[-1]) if before.size else 0, int(known[0]))
+    before = np.flatnonzero(accuracy[: learned[0]] <= CHANCE)
+    return Stage(int(before[-1]) if before.size else 0, int(learned[0]))
 
 
 def during(

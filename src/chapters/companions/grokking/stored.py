@@ -88,8 +88,8 @@ def declared(settings: GrokkingSettings) -> tuple[Part, ...]:
 
     def resized(p: int, real: RealTraining, **changes: Any) -> tuple[Simulation, RealTraining]:
         """Both at another modulus; with more pairs only smaller learning rates are stable."""
-        own = replace(simulation, modulus=p, embedding_std=p**-0.5, **changes)
-        return own, replace(real, learning_rate=real.learning_rate * simulation.modulus / p)
+        simulated = replace(simulation, modulus=p, embedding_std=p**-0.5, **changes)
+        return simulated, replace(real, learning_rate=real.learning_rate * simulation.modulus / p)
 
     moduli = {
         p: resized(p, replace(sizes.real, clock=clock), ridge_step=sizes.ridge_step)
@@ -99,26 +99,37 @@ def declared(settings: GrokkingSettings) -> tuple[Part, ...]:
     return (
         *(Part("direction", name, each, ladder.seeds) for name, each in ladder.rungs().items()),
         *(Part("network", name, simulation, SEEDS, real) for name, real in network.items()),
-        *(Part("moduli", str(p), own, sizes.seeds, real) for p, (own, real) in moduli.items()),
-        *(Part("weak", str(p), own, sizes.weak_seeds, real) for p, (own, real) in weak.items()),
+        *(
+            Part("moduli", str(p), simulated, sizes.seeds, real)
+            for p, (simulated, real) in moduli.items()
+        ),
+        *(
+            Part("weak", str(p), simulated, sizes.weak_seeds, real)
+            for p, (simulated, real) in weak.items()
+        ),
     )
 
 
 def run(part: Part) -> Table:
     """What is stored of a part: one table, or real training and its prediction (Eq. 17)."""
-    own, real, label = part.settings, part.real, f"{part.kind} {part.name}"
-    if isinstance(own, Direction):
-        return rung(own, part.seeds, label)
+    settings, real, label = part.settings, part.real, f"{part.kind} {part.name}"
+    if isinstance(settings, Direction):
+        return rung(settings, part.seeds, label)
     if real is None:
-        return runs_table([first_layer.simulate(own, seed, label=label) for seed in part.seeds])
+        return runs_table(
+            [first_layer.simulate(settings, seed, label=label) for seed in part.seeds]
+        )
     if part.kind == "network" and part.name.startswith("ridge"):
-        return _predicted(own, real, part.seeds, label)
-    trained = runs_table([training.train(own, real, seed, label=label) for seed in part.seeds])
+        return _predicted(settings, real, part.seeds, label)
+    trained = runs_table([training.train(settings, real, seed, label=label) for seed in part.seeds])
     if part.kind == "network":
         return trained
     if part.kind == "weak":
         return {"real": trained}
-    return {"real": trained, "predicted": _predicted(own, real, part.seeds, f"{label}, predicted")}
+    return {
+        "real": trained,
+        "predicted": _predicted(settings, real, part.seeds, f"{label}, predicted"),
+    }
 
 
 def _predicted(
@@ -138,10 +149,10 @@ RUNS = StoredRuns(run, declared(PRESET["paper"].settings))
 
 def read(text: str) -> Table:
     """The tables by kind and name, with arrays for lists of numbers; ValueError for other runs."""
-    found: Table = {}
+    tables: Table = {}
     for part, table in RUNS.read(text).items():
-        found.setdefault(part.kind, {})[part.name] = _arrays(table)
-    return found
+        tables.setdefault(part.kind, {})[part.name] = _arrays(table)
+    return tables
 
 
 def _arrays(part: Any) -> Any:

@@ -48,8 +48,8 @@ def declared() -> tuple[Cell, ...]:
         real = RealTraining(decay=decay, learning_rate=rate, clock=clock)
         n_steps = clock * (1 - real.momentum) / (2 * decay * rate)
         if p < MODULI[-1] or n_steps <= MOST_STEPS:
-            own = Simulation(modulus=p, hidden=hidden, embedding_std=p**-0.5)
-            cells.append(Cell(ratio, own, real, (0,) if ratio == max(CLOCKS) else (0, 1)))
+            simulation = Simulation(modulus=p, hidden=hidden, embedding_std=p**-0.5)
+            cells.append(Cell(ratio, simulation, real, (0,) if ratio == max(CLOCKS) else (0, 1)))
     return tuple(cells)
 
 
@@ -73,9 +73,9 @@ def norm_ratios(text: str) -> dict[tuple[int, float, float], Float[np.ndarray, "
     """`norm_ratio` of the networks of a file by p, decay and d/km; ValueError for other runs."""
     return {
         (cell.simulation.modulus, cell.real.decay, cell.ratio): norm_ratio(
-            {name: np.array(kept[name], dtype=float) for name in CURVES}
+            {name: np.array(stored[name], dtype=float) for name in CURVES}
         )
-        for cell, kept in RUNS.read(text).items()
+        for cell, stored in RUNS.read(text).items()
     }
 
 
@@ -86,11 +86,11 @@ def norm_ratio(
 
     NaN for a network that does not come to know so many.
     """
-    found = []
-    for known, norm in zip(curves["accuracy"], curves["norm"], strict=True):
-        early, late = for_good(known, low), for_good(known, high)
-        found.append(norm[late] / norm[early] if late < len(norm) else np.nan)
-    return np.array(found)
+    ratios = []
+    for accuracy, norm in zip(curves["accuracy"], curves["norm"], strict=True):
+        early, late = for_good(accuracy, low), for_good(accuracy, high)
+        ratios.append(norm[late] / norm[early] if late < len(norm) else np.nan)
+    return np.array(ratios)
 
 
 def explained(values: Float[np.ndarray, "groups each"]) -> float:

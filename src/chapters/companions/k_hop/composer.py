@@ -30,12 +30,12 @@ def velocity(logits: Logits, shares: Shares, n: int) -> Logits:
     """Minus the gradient of the loss by the a_i; w_j is the share of questions of j hops."""
     m = overlaps(logits, n)
     slope = n * np.exp(logits) / (np.exp(logits) + n - 1) ** 2  # dm/da
-    found = np.zeros(len(m))
+    slopes = np.zeros(len(m))
     for j, share in enumerate(shares, start=1):
         weight = share * (1 - 1 / n) / (1 / n + (1 - 1 / n) * m[:j].prod())
         for i in range(j):
-            found[i] += weight * np.delete(m[:j], i).prod()
-    return found * slope
+            slopes[i] += weight * np.delete(m[:j], i).prod()
+    return slopes * slope
 
 
 def flow(

@@ -88,12 +88,12 @@ def measure(depth: Depth) -> Reached:
     exam = training.contexts(settings, seeds, depth.exam_size, device=CPU)
     shape = cell.n_seeds, cell.n_layers - 1, cell.n_heads
     headless = np.zeros((*shape, cell.n_hops), dtype=int)
-    asked = CHAINS * depth.exam_size
+    questions = CHAINS * depth.exam_size
 
     def right(hops: int, cut: Cut | None = None) -> Int[np.ndarray, " runs"]:
         with torch.no_grad():
             answer = forward(record.parameters, exam[hops], cell.n_heads, cut)
-        return (heads.accuracy(answer, exam[hops]).numpy() * asked).round().astype(int)
+        return (heads.accuracy(answer, exam[hops]).numpy() * questions).round().astype(int)
 
     for layer in range(1, cell.n_layers):
         for head in range(cell.n_heads):
@@ -127,9 +127,9 @@ DEPTHS: tuple[Depth, ...] = (*ORDERED, FULL, *ROOMIER, LONGER, *FRONTIER)
 
 def run(depth: Depth) -> dict[str, Any]:
     """What is stored of a cell."""
-    found = measure(depth)
-    counts = {name: getattr(found, name).tolist() for name in Reached._fields[1:-1]}
-    return counts | {"sides": found.sides.round(4).tolist()}
+    reached = measure(depth)
+    counts = {name: getattr(reached, name).tolist() for name in Reached._fields[1:-1]}
+    return counts | {"sides": reached.sides.round(4).tolist()}
 
 
 RUNS = StoredRuns(run, DEPTHS)

@@ -80,8 +80,8 @@ def gradient_shares(
     given, right = tuples(n, k), torch.from_numpy(answers(n, k))
     one_hot = torch.nn.functional.one_hot
     context = one_hot(torch.from_numpy(given), n).flatten(1).double()
-    asked = torch.eye(n, dtype=torch.float64).repeat(len(given), 1)
-    inputs = torch.cat([context.repeat_interleave(n, 0), asked], dim=1)
+    queries = torch.eye(n, dtype=torch.float64).repeat(len(given), 1)
+    inputs = torch.cat([context.repeat_interleave(n, 0), queries], dim=1)
     first = torch.randn(inputs.shape[1], width, generator=generator, dtype=torch.float64)
     second = torch.randn(width, n, generator=generator, dtype=torch.float64) / width**0.5
     before = inputs @ first / inputs.shape[1] ** 0.5

@@ -149,8 +149,8 @@ MIXED = Hidden(3, (1, 2, 3)), Hidden(4, (1, 2, 3)), Hidden(3, (1, 2, 3, 4))
 
 def run(cell: Hidden) -> dict[str, Any]:
     """What is stored of a cell: right answers to k hops, by run and time."""
-    found = measure(cell)
-    return {"moments": found.moments.tolist(), "right": found.right.tolist()}
+    record = measure(cell)
+    return {"moments": record.moments.tolist(), "right": record.right.tolist()}
 
 
 RUNS = StoredRuns(run, (*ALONE, *MIXED))

@@ -166,5 +166,5 @@ CELLS: tuple[Cell, ...] = (
 
 def latest(measured: Mapping[Cell, Measured]) -> dict[Cell, Measured]:
     """The cells with the latest limit among those that are equal but for their limit."""
-    found = {replace(cell, limit=0): cell for cell in sorted(measured, key=lambda c: c.limit)}
-    return {cell: measured[cell] for cell in measured if cell in found.values()}
+    longest = {replace(cell, limit=0): cell for cell in sorted(measured, key=lambda c: c.limit)}
+    return {cell: measured[cell] for cell in measured if cell in longest.values()}

@@ -11,8 +11,8 @@ from . import phases
 
 def run(cell: phases.Cell) -> dict[str, Any]:
     """What is stored of a cell of the phase diagram: right answers by run, time and hops."""
-    found = phases.measure(cell)
-    return {"moments": found.moments.tolist(), "right": found.right.tolist()}
+    record = phases.measure(cell)
+    return {"moments": record.moments.tolist(), "right": record.right.tolist()}
 
 
 RUNS = StoredRuns(run, phases.CELLS)
@@ -25,8 +25,8 @@ def read(runs: StoredRuns, made: Any, text: str) -> dict[Any, Any]:
     """
     names = made._fields[1:]
     return {
-        cell: made(cell, *(np.array(kept[name]) for name in names))
-        for cell, kept in runs.read(text).items()
+        cell: made(cell, *(np.array(arrays[name]) for name in names))
+        for cell, arrays in runs.read(text).items()
     }
 
 

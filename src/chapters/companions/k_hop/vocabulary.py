@@ -228,9 +228,9 @@ TRIALS: tuple[Trial, ...] = (
 
 def run(trial: Trial) -> dict[str, Any]:
     """What is stored of a trial, by run and time."""
-    found = measure(trial)
-    curves = {name: getattr(found, name).round(4).tolist() for name in Tried._fields[2:]}
-    return {"moments": found.moments.tolist()} | curves
+    record = measure(trial)
+    curves = {name: getattr(record, name).round(4).tolist() for name in Tried._fields[2:]}
+    return {"moments": record.moments.tolist()} | curves
 
 
 RUNS = StoredRuns(run, TRIALS)

@@ -57,8 +57,8 @@ def _entries(
     n_heads, n_facts = weights.shape[2], weights.shape[-1]
     wide = weights[:, :, None].expand(-1, -1, n_chains, -1, -1, -1)
     chosen = rows[:, :, :, None, :, None].expand(-1, -1, -1, n_heads, -1, n_facts)
-    kept = columns[:, :, :, None, None, :].expand(-1, -1, -1, n_heads, n_rows, -1)
-    return wide.gather(-2, chosen).gather(-1, kept)
+    rows_of = columns[:, :, :, None, None, :].expand(-1, -1, -1, n_heads, n_rows, -1)
+    return wide.gather(-2, chosen).gather(-1, rows_of)
 
 
 class Emergence(NamedTuple):
@@ -92,9 +92,9 @@ def emergence(
 ) -> Emergence:
     """When each head first puts at least half of its attention on the offset it ends on."""
     by_offset = masses(maps, range(1, maps.shape[-2]))
-    own = by_offset[:, -1].argmax(axis=-1)
-    mass = np.take_along_axis(by_offset, own[:, None, ..., None], axis=-1)[..., 0]
-    return Emergence(own + 1, mass, reached(steps, mass, 0.5))
+    favourite = by_offset[:, -1].argmax(axis=-1)
+    mass = np.take_along_axis(by_offset, favourite[:, None, ..., None], axis=-1)[..., 0]
+    return Emergence(favourite + 1, mass, reached(steps, mass, 0.5))
 
 
 def half_risen(
@@ -125,11 +125,13 @@ def cut_accuracies(
 ) -> Float[Tensor, "runs looks n_hops"]:
     """Accuracy on each of the tests with each look taken away; no looks unless `measured`."""
     cuts = looks(len(parameters.layers)) if measured else ()
-    found = torch.empty(len(parameters.readout), len(cuts), len(tests))
+    accuracies = torch.empty(len(parameters.readout), len(cuts), len(tests))
     for place, cut in enumerate(cuts):
         for test, batch in enumerate(tests):
-            found[:, place, test] = accuracy(forward(parameters, batch, n_heads, cut), batch).cpu()
-    return found
+            accuracies[:, place, test] = accuracy(
+                forward(parameters, batch, n_heads, cut), batch
+            ).cpu()
+    return accuracies
 
 
 def needed_since(

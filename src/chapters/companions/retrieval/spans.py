@@ -51,9 +51,9 @@ def _merged(span: Span, others: Sequence[Span], merging: Merging) -> Span:
 
 def layers_needed(n_hops: int, merging: Merging) -> int:
     """The number of layers after which the query for the last key knows the end of its chain."""
-    known, n_layers = start(n_hops), 0
-    while known[-1][0] > 0:
-        known, n_layers = layer(known, merging), n_layers + 1
+    spans, n_layers = start(n_hops), 0
+    while spans[-1][0] > 0:
+        spans, n_layers = layer(spans, merging), n_layers + 1
     return n_layers
 
 
@@ -89,8 +89,8 @@ def arrive(
 
     def taken_over(end: OneHot, other_end: OneHot) -> OneHot:
         """Each token's end after looking for facts whose other end it is."""
-        found = end @ other_end[:, :n_facts].mT
-        weights = (sharpness * pad(found, (0, 1), value=0.5)).softmax(dim=-1)
+        agreement = end @ other_end[:, :n_facts].mT
+        weights = (sharpness * pad(agreement, (0, 1), value=0.5)).softmax(dim=-1)
         return weights[..., :-1] @ end[:, :n_facts] + weights[..., -1:] * end
 
     low, high = symbols(batch.values), symbols(batch.keys)

@@ -104,14 +104,14 @@ def arrivals(curves: Curves, probe: Probe, moment: Moment) -> Float[np.ndarray, 
     coefficient, of a direction of white noise. Half is a recall of 1/2, and for the coefficient
     Definition 1: a mean score of 1/2, which for orthonormal vectors is the coefficient itself.
     """
-    found, levels = curves.of(probe), [0.5] * 3
+    series, levels = curves.of(probe), [0.5] * 3
     if (probe, moment) == ("coefficient", "begun"):
-        found, levels = curves.of("contrast"), [DEVIATIONS] * 3
+        series, levels = curves.of("contrast"), [DEVIATIONS] * 3
     elif probe == "coefficient":
-        found = curves.of("strength")
+        series = curves.of("strength")
     elif moment == "begun":
         levels = [beyond_chance(size) for size in curves.sizes]
-    pairs = zip(found, levels, strict=True)
+    pairs = zip(series, levels, strict=True)
     return np.stack([settled(curves.steps, part, level) for part, level in pairs])
 
 
@@ -128,7 +128,7 @@ def translation_error(curves: Curves) -> float:
 
 def translation_bias(curves: Curves) -> float:
     """Mean excess of the predicted recall where either is neither below 0.05 nor above 0.95."""
-    found, predicted = curves.of("recall"), curves.of("predicted")
-    open_yet = [(values > 0.05) & (values < 0.95) for values in (found, predicted)]
+    measured, predicted = curves.of("recall"), curves.of("predicted")
+    open_yet = [(values > 0.05) & (values < 0.95) for values in (measured, predicted)]
     undecided = open_yet[0] | open_yet[1]
-    return float((predicted - found)[undecided].mean()) if undecided.any() else 0.0
+    return float((predicted - measured)[undecided].mean()) if undecided.any() else 0.0

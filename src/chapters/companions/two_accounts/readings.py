@@ -99,8 +99,8 @@ def predicted_recall(
         torch.from_numpy(part).to(margin) for part in np.polynomial.hermite_e.hermegauss(NODES)
     )
     beaten = torch.special.log_ndtr(margin.clamp(-40, 40)[..., None] + nodes)
-    own = beaten.diagonal(dim1=0, dim2=1).T  # a row does not compete with itself
-    chance = (beaten.sum(dim=1) - own).exp() @ weights / weights.sum()
+    on_itself = beaten.diagonal(dim1=0, dim2=1).T  # a row does not compete with itself
+    chance = (beaten.sum(dim=1) - on_itself).exp() @ weights / weights.sum()
     return float(chance.mean())
 
 

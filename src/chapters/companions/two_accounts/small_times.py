@@ -89,16 +89,16 @@ def _gradient(value: Value, at: Parts) -> Parts:
 @kept
 def flow(loss: Value, zero: Parts, times: Sequence[float]) -> list[Parts]:
     """The weights at rising times under gradient flow of a loss, a Runge-Kutta step per time."""
-    now, before, found = zero, 0.0, []
+    now, before, coefficients = zero, 0.0, []
     for time in times:
         step, slopes = time - before, [_gradient(loss, now)]
         for share in (0.5, 0.5, 1.0):
             slopes.append(_gradient(loss, _moved(now, slopes[-1], -share * step)))
         for slope, share in zip(slopes, (1, 2, 2, 1), strict=True):
             now = _moved(now, slope, -share * step / 6)
-        found.append(now)
+        coefficients.append(now)
         before = time
-    return found
+    return coefficients
 
 
 def _moved(now: Parts, slope: Parts, by: float) -> Parts:

@@ -17,32 +17,32 @@ def real_network(weight: Any) -> dict[tuple[str, str], Any]:
 
     `held` is what is left of the weight; `out` is its first digit; then held = 2 copy - out.
     """
-    one = type(weight)(1)
+    unity = type(weight)(1)
     return {
-        ("begun", "one"): one,
-        ("start", "one"): one,
-        ("start", "begun"): -one,
+        ("begun", "one"): unity,
+        ("start", "one"): unity,
+        ("start", "begun"): -unity,
         ("held", "start"): weight,
-        ("held", "copy"): 2 * one,
-        ("held", "out"): -one,
-        ("copy", "held"): one,
-        ("out", "held"): one,
-        ("out", "one"): -one / 2,
+        ("held", "copy"): 2 * unity,
+        ("held", "out"): -unity,
+        ("copy", "held"): unity,
+        ("out", "held"): unity,
+        ("out", "one"): -unity / 2,
     }
 
 
 def digits(network: dict[tuple[str, str], Any], n_bits: int) -> list[int]:
     """The first digits it prints, in the arithmetic of its weights (exact for Fractions)."""
     zero = 0 * network["start", "one"]
-    one = zero + 1
-    state = dict.fromkeys((*SATURATING, "out"), zero) | {"one": one}
-    found = []
+    unity = zero + 1
+    state = dict.fromkeys((*SATURATING, "out"), zero) | {"one": unity}
+    bits = []
     for time in range(1, 2 * n_bits + 2):
         total = dict.fromkeys(state, zero)
         for (target, source), weight in network.items():
             total[target] += weight * state[source]
-        state = {name: min(one, max(zero, total[name])) for name in SATURATING}
-        state |= {"out": one if total["out"] > 0 else zero, "one": one}
+        state = {name: min(unity, max(zero, total[name])) for name in SATURATING}
+        state |= {"out": unity if total["out"] > 0 else zero, "one": unity}
         if time >= 3 and time % 2:
-            found.append(int(state["out"]))
-    return found
+            bits.append(int(state["out"]))
+    return bits

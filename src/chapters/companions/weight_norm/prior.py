@@ -97,12 +97,12 @@ def logits(
 ) -> Float[Tensor, "nets bits"]:
     """What unit 0 is about to show at times 1 to `n_bits`; units are sigmoids and start at 0."""
     state = torch.zeros_like(bias)
-    found = []
+    columns = []
     for _ in range(n_bits):
         field = torch.baddbmm(bias[..., None], weights, state[..., None])[..., 0]
-        found.append(field[:, 0])
+        columns.append(field[:, 0])
         state = field.sigmoid()
-    return torch.stack(found, dim=1)
+    return torch.stack(columns, dim=1)
 
 
 def train_looped(

@@ -64,7 +64,7 @@ def pauli_group(dim: int) -> Group:
     (-E, -F) turns every gradient block as (E, F) does, so that E needs one sign only: D^4 pairs.
     """
     e, block = real_paulis(dim), real_paulis(dim // 2)
-    doubled = torch.stack([torch.block_diag(one, one) for one in block])
+    doubled = torch.stack([torch.block_diag(generator, generator) for generator in block])
     f = torch.cat([doubled, swap_halves(doubled)])
     f = torch.cat([f, -f])
     return Group(e.repeat_interleave(len(f), dim=0), f.repeat(len(e), 1, 1))

@@ -22,8 +22,10 @@ def fixed_dimensions(k: int) -> tuple[int, int, int]:
     """
     content = signed_permutations(2 * k)
     position = block_orthogonal(signed_permutations(k))
-    one = sp.eye(2 * k)
-    pairs = [(e, one) for e in content] + [(one, f) for f in position]  # independent turns
+    identity = sp.eye(2 * k)
+    pairs = [(e, identity) for e in content] + [
+        (identity, f) for f in position
+    ]  # independent turns
 
     def fixed(row: str, column: str) -> int:
         turns = ((e if row == "E" else f, e if column == "E" else f) for e, f in pairs)

@@ -84,21 +84,21 @@ def identities(
     weights: Weights, batch: Batch, rotation: Rotation, mask: Mask = "strict"
 ) -> dict[str, float]:
     """The relative violation of each identity of A.6 and A.7."""
-    one, two = passes(weights, batch, mask), passes(weights, rotate(batch, rotation), mask)
+    before, two = passes(weights, batch, mask), passes(weights, rotate(batch, rotation), mask)
     e, f = rotation
-    value, turned, d, dt = one.values, two.values, one.gradients, two.gradients
-    found = {name: violation(turned[name], value[name]) for name in ("S", "T", "P", "Q")}
+    value, turned, d, dt = before.values, two.values, before.gradients, two.gradients
+    violations = {name: violation(turned[name], value[name]) for name in ("S", "T", "P", "Q")}
     for name in ("X", "U", "V"):
-        found |= _columns(name, turned[name], value[name], e, f)
-    found["z"] = violation(turned["z"], value["z"] @ e)
-    found["dL/dz"] = violation(dt["z"], d["z"] @ e)
-    found |= _columns("dL/dV", dt["V"], d["V"], e, f)
-    found["dL/dV even = 0"] = violation(_even(d["V"]), 0 * _even(d["V"]), scale=d["V"])
-    found |= {f"dL/d{name}": violation(dt[name], d[name]) for name in ("Q", "P", "T", "S")}
-    found |= _columns("dL/dU", dt["U"], d["U"], e, f)
+        violations |= _columns(name, turned[name], value[name], e, f)
+    violations["z"] = violation(turned["z"], value["z"] @ e)
+    violations["dL/dz"] = violation(dt["z"], d["z"] @ e)
+    violations |= _columns("dL/dV", dt["V"], d["V"], e, f)
+    violations["dL/dV even = 0"] = violation(_even(d["V"]), 0 * _even(d["V"]), scale=d["V"])
+    violations |= {f"dL/d{name}": violation(dt[name], d[name]) for name in ("Q", "P", "T", "S")}
+    violations |= _columns("dL/dU", dt["U"], d["U"], e, f)
     for name in ("W3", "W2", "W1"):
-        found |= _blocks(f"dL/d{name}", dt[name], d[name], e, f, name == "W3")
-    return found
+        violations |= _blocks(f"dL/d{name}", dt[name], d[name], e, f, name == "W3")
+    return violations
 
 
 def mixed_products(inputs: Float[Tensor, "batch length width"]) -> Float[Tensor, "batch n n"]:
@@ -123,9 +123,9 @@ def formulas_gap(
 ) -> dict[str, float]:
     """How far formulas for S, P and z in blocks are from the model's S, P and z."""
     values = passes(weights, batch).values
-    found = _evaluated(formulas, pseudo, weights, batch)
-    found["z"] = found["z"][:, -1]
-    return {name: violation(found[name], values[name]) for name in found}
+    expected = _evaluated(formulas, pseudo, weights, batch)
+    expected["z"] = expected["z"][:, -1]
+    return {name: violation(expected[name], values[name]) for name in expected}
 
 
 def gradients_gap(

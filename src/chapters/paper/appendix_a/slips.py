@@ -22,34 +22,34 @@ def all_slips(
     weights: Weights, batch: Batch, rotation: Rotation, mask: Mask = "strict"
 ) -> dict[str, Slip]:
     """Every slip that a number can show, at structured weights, under the rotation of the data."""
-    one, two = passes(weights, batch, mask), passes(weights, rotate(batch, rotation), mask)
-    d, dt, e = one.gradients, two.gradients, rotation.e
+    before, two = passes(weights, batch, mask), passes(weights, rotate(batch, rotation), mask)
+    d, dt, e = before.gradients, two.gradients, rotation.e
     dv, dv_t = (_blocked(gradients["V"], len(e))[..., 0::2, :] for gradients in (d, dt))
     repeated = weights.w2[: len(e)].repeat(4, 1)
-    u = one.values["U"]
+    u = before.values["U"]
     return {
         "A.4, rows of W2": Slip(
-            violation(u @ repeated @ u.mT, one.values["P"]),
-            violation(u @ weights.w2 @ u.mT, one.values["P"]),
+            violation(u @ repeated @ u.mT, before.values["P"]),
+            violation(u @ weights.w2 @ u.mT, before.values["P"]),
         ),
         "Eq. 12": Slip(violation(dv_t @ e, dv), violation(dv_t, dv @ e)),
         "A.7.2, dL/dP": Slip(
-            violation(_score_gradient(one, "Q", same_row=True), d["P"]),
-            violation(_score_gradient(one, "Q", same_row=False), d["P"]),
+            violation(_score_gradient(before, "Q", same_row=True), d["P"]),
+            violation(_score_gradient(before, "Q", same_row=False), d["P"]),
         ),
         "Eq. 14, keys": Slip(
-            violation(stream_gradient(one, weights, keys=False), d["U"]),
-            violation(stream_gradient(one, weights), d["U"]),
+            violation(stream_gradient(before, weights, keys=False), d["U"]),
+            violation(stream_gradient(before, weights), d["U"]),
         ),
         "Eq. 15, W2": Slip(
-            violation(stream_gradient(one, weights, weighted=False), d["U"]),
-            violation(stream_gradient(one, weights), d["U"]),
+            violation(stream_gradient(before, weights, weighted=False), d["U"]),
+            violation(stream_gradient(before, weights), d["U"]),
         ),
         "A.7.2, dL/dU": Slip(violation(dt["U"], _turned(dt["U"], rotation)),
                              violation(dt["U"], _turned(d["U"], rotation))),
         "A.7.3, dL/dS": Slip(
-            violation(_score_gradient(one, "T", same_row=True), d["S"]),
-            violation(_score_gradient(one, "T", same_row=False), d["S"]),
+            violation(_score_gradient(before, "T", same_row=True), d["S"]),
+            violation(_score_gradient(before, "T", same_row=False), d["S"]),
         ),
     }  # fmt: skip
 

@@ -69,7 +69,7 @@ def printed() -> dict[str, sp.Expr]:
     x1, x2 = X
     u1, u2, u3, u4 = U
     v1, _, v3, _, v5, _, v7, _ = V
-    x1t, x2t, u1t, u2t, u3t, u4t = (transpose(one) for one in (*X, *U))
+    x1t, x2t, u1t, u2t, u3t, u4t = (transpose(block) for block in (*X, *U))
     return {
         "S": a1 * x1 * x1t + a2 * x2 * x2t + a3 * x2 * M * x2t,
         "P": (
@@ -157,13 +157,13 @@ def gradients(x: sp.MatrixBase, u: sp.MatrixBase, error: sp.Expr) -> dict[str, s
 
 def _turns(name: str) -> tuple[sp.Expr, sp.Expr]:
     """(R, C) such that A.7 says that the gradient becomes R^T (gradient) C."""
-    one = sp.Integer(1)
+    identity = sp.Integer(1)
     kind, _, index = name.partition("_")
     places = [int(digit) - 1 for digit in index]
     if kind in ("Q", "T"):
-        return one, one
+        return identity, identity
     if kind in ("U", "V"):
-        return one, turn(places[0])
+        return identity, turn(places[0])
     return turn(places[0]), E if kind == "W3" else turn(places[1])
 
 

@@ -22,13 +22,13 @@ class Emergence:
 
 def _all(training: MinimalTraining, halfway: int, largest: int, level: int) -> Emergence:
     """Weights are kept halfway, where trainings end that are not drawn."""
-    kept = replace(training, snapshots=(halfway,))
+    halved = replace(training, snapshots=(halfway,))
 
     def larger(times: int, steps: int) -> MinimalTraining:
-        return replace(kept, batch_size=times * training.batch_size, steps=steps)
+        return replace(halved, batch_size=times * training.batch_size, steps=steps)
 
     return Emergence(
-        kept,
+        halved,
         larger(2, halfway),
         larger(4, training.steps),
         larger(largest, halfway + training.record_every),

@@ -66,9 +66,9 @@ def reached(vocabulary: int, block_size: int, length: int, mask: Mask) -> Produc
         keys = sees[-1]
         behind_keys = places[sees[keys].any(axis=0)]  # where layer 1 may have looked from a key
         query = np.concatenate([at(places[-1]), at(places[keys])])
-        found = np.concatenate([at(places[keys]), at(behind_keys)])
-        layer2 |= np.outer(query, found)
-        output |= np.concatenate([query, found])
+        read_rows = np.concatenate([at(places[keys]), at(behind_keys)])
+        layer2 |= np.outer(query, read_rows)
+        output |= np.concatenate([query, read_rows])
     return Products(layer1, layer2, output)
 
 
@@ -94,11 +94,11 @@ def dominance_of(
         raise ValueError(f"no entry of {band} counts")
 
     strength = {
-        Band(i, j, k): np.sqrt((np.diagonal(tiles[i, j], k)[there] ** 2).mean())
+        Band(i, j, k): np.sqrt((np.diagonal(tiles[i, j], k)[diagonal] ** 2).mean())
         for i, j in np.ndindex(*tiles.shape[:2])
         for k in range(1 - size, size)
         if Band(i, j, k) != band
-        and (there := np.diagonal(counted[i, j], k)).sum() >= max(1, n_band / 2)
+        and (diagonal := np.diagonal(counted[i, j], k)).sum() >= max(1, n_band / 2)
     }
     mine, next_one = matrix[on_band].mean(), max(strength.values())
 

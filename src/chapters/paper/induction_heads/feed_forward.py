@@ -41,10 +41,10 @@ class MLPTransformer(AttentionOnlyTransformer):
             embedding_scale=settings.embedding_scale, maps=settings.maps, scaled=settings.scaled,
             generator=stream,
         )  # fmt: skip
-        own = generator(OWN_SEED + seed, device)
+        own_stream = generator(OWN_SEED + seed, device)
 
         def uniform(inputs: int, *shape: int) -> nn.Parameter:
-            unit = torch.rand(*shape, generator=own, device=device)
+            unit = torch.rand(*shape, generator=own_stream, device=device)
             return nn.Parameter((2 * unit - 1) * inputs**-0.5)
 
         hidden = HIDDEN * dim

@@ -88,8 +88,8 @@ def attended(description: Products, batch: TokenBatch, mask: Mask) -> Attended:
     stream = torch.cat([stream, first @ stream], dim=-1)
     second = attention(stream @ layer2 @ stream.mT, allowed)
     labels = torch.arange(1, length, 2)
-    asked = (batch.tokens[:, :-1] == batch.tokens[:, -1:]).int().argmax(dim=1) + 1
+    positions = (batch.tokens[:, :-1] == batch.tokens[:, -1:]).int().argmax(dim=1) + 1
     return Attended(
         float(first[:, labels, labels - 1].mean()),
-        float(second[torch.arange(len(second)), -1, asked].mean()),
+        float(second[torch.arange(len(second)), -1, positions].mean()),
     )

@@ -32,8 +32,8 @@ def output(
     rows = inputs[:, :-1]
     scores = torch.einsum("bd,hdw,blw->bhl", query, weights.scores, rows)
     everywhere = torch.ones(scores.shape[-2:], dtype=torch.bool, device=inputs.device)
-    found = attention(scores, everywhere) @ rows
-    return query @ weights.skip + torch.einsum("bhw,hwd->bd", found, weights.out)
+    retrieved = attention(scores, everywhere) @ rows
+    return query @ weights.skip + torch.einsum("bhw,hwd->bd", retrieved, weights.out)
 
 
 def gaussian_bound(n_pairs: int, dim: int, heads: int = 1) -> float:

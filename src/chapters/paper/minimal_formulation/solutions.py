@@ -52,9 +52,9 @@ def retrieved(
         scores = scores[:-1]
     shares = np.exp(scores - scores.max())
     shares /= shares.sum()
-    own = shares[item] + (shares[-1] if mask == "causal" else 0.0)
+    own_item = shares[item] + (shares[-1] if mask == "causal" else 0.0)
     others = np.delete(shares[: 2 * n_pairs], [item, label])
-    return Contents(float(shares[label]), float(own), others)
+    return Contents(float(shares[label]), float(own_item), others)
 
 
 def loss(

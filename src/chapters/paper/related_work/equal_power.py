@@ -112,6 +112,6 @@ def reddy_gap(batch: Batch, head: tuple[float, float, float], square: float) -> 
     gaps = [0.0]
     for i, query in enumerate(batch.query.tolist()):
         layer1, layer2, answer = direct_model(*head, n_pairs, query)
-        found = (first[i] - layer1, second[i, -1] - layer2, answers[i] - answer[:-1])
-        gaps += [float(part.abs().max()) for part in found]
+        differences = (first[i] - layer1, second[i, -1] - layer2, answers[i] - answer[:-1])
+        gaps += [float(part.abs().max()) for part in differences]
     return max(gaps)

@@ -55,8 +55,8 @@ def _gradients(
     """Independent gradients at structured weights, together of so many sequences."""
     parts = embed(PseudoParameters.unstack(values), settings.dim)
     at_once = max(1, AT_ONCE // batch_size)
-    found: list[tuple[Tensor, ...]] = []
-    while (left := total // batch_size - len(found) * at_once) > 0:
+    gradients: list[tuple[Tensor, ...]] = []
+    while (left := total // batch_size - len(gradients) * at_once) > 0:
         count = min(at_once, left)
         batch = tasks.gaussian_pairs(
             count * batch_size, settings.n_pairs, settings.dim, generator=generator,
@@ -69,12 +69,12 @@ def _gradients(
         weights = Weights(*(part.requires_grad_() for part in many))
         error = disentangled_output(weights, inputs) - target
         loss = error.square().mean(dim=(-2, -1)).sum()
-        found.append(torch.autograd.grad(loss, weights))
-    return Weights(*(torch.cat(part) for part in zip(*found, strict=True)))
+        gradients.append(torch.autograd.grad(loss, weights))
+    return Weights(*(torch.cat(part) for part in zip(*gradients, strict=True)))
 
 
 def _split(gradient: Weights) -> list[Float[Tensor, "count entries"]]:
     """The parts of gradients inside and outside the subspace, flat, in orthonormal coordinates."""
     within = embed(project(gradient)[0], gradient.w3.shape[-1])
     beyond = [g - w for g, w in zip(gradient, within, strict=True)]
-    return [torch.cat([one.flatten(1) for one in parts], dim=1) for parts in (within, beyond)]
+    return [torch.cat([part.flatten(1) for part in parts], dim=1) for parts in (within, beyond)]

@@ -53,16 +53,16 @@ def asked(order: Int[np.ndarray, " places"], chances: Float[np.ndarray, " distin
         shares = np.concatenate([item, label], axis=1)
         attention = np.exp(beta * (shares - shares.max(axis=1, keepdims=True)))
         attention /= attention.sum(axis=1, keepdims=True)
-        found = attention[:, np.argsort(content)] if once else attention @ says
-        return shares, attention, found, gamma * found - goal
+        answer = attention[:, np.argsort(content)] if once else attention @ says
+        return shares, attention, answer, gamma * answer - goal
 
     def loss(alpha, beta, gamma):
         error = forward(alpha, beta, gamma)[-1]
         return float(chance @ (error**2).sum(axis=1))
 
     def gradient(alpha, beta, gamma):
-        shares, attention, found, error = forward(alpha, beta, gamma)
-        slope = (error * found).sum(axis=1)
+        shares, attention, answer, error = forward(alpha, beta, gamma)
+        slope = (error * answer).sum(axis=1)
         by_score = 2 * gamma * attention * (error[:, content] - slope[:, None])
         shrunk = math.exp(-alpha)
         by_alpha = shrunk * (held * place - before) / (place * shrunk + 1) ** 2

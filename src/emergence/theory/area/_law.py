@@ -95,7 +95,7 @@ def area_times(
     # that is enough for a gamma up to 2.
     end = 2 * HORIZON * landscape.pairs**2 * math.exp(2 * max(0.5, threshold)) / min(rates[:2])
     areas, _ = _crossings(velocity, [0.0, 0.0], (0, 1), threshold, end)
-    return AreaTimes(*(clock(landscape, rates.gamma, found) for found in areas), *areas)
+    return AreaTimes(*(clock(landscape, rates.gamma, area) for area in areas), *areas)
 
 
 def _settled_climb(landscape: Landscape, alpha: float, beta: float) -> Float[np.ndarray, " 2"]:
@@ -137,8 +137,8 @@ def clock(landscape: Landscape, rate: float, area: float) -> float:
 
     # gamma takes a time of N over its rate, at which it is of order one or more
     end = 100 * (area + landscape.pairs / rate)
-    (found,), _ = _crossings(velocity, [0.0, 0.0], (1,), area, end)
-    return found
+    (time,), _ = _crossings(velocity, [0.0, 0.0], (1,), area, end)
+    return time
 
 
 @kept
@@ -199,6 +199,6 @@ def _crossings(
     )  # fmt: skip
     if not run.success:
         raise ArithmeticError(f"the flow stopped: {run.message}")
-    found = zip(run.t_events[:-1], run.y_events[:-1], strict=True)
-    pairs = [(float(t[0]), y[0]) if len(t) else (math.inf, np.array([])) for t, y in found]
+    reached_at = zip(run.t_events[:-1], run.y_events[:-1], strict=True)
+    pairs = [(float(t[0]), y[0]) if len(t) else (math.inf, np.array([])) for t, y in reached_at]
     return [time for time, _ in pairs], [state for _, state in pairs]

@@ -46,14 +46,14 @@ def _of_last(point: Tensor, sizes: Tensor) -> Tensor:
 def _of_any(point: Tensor, sizes: Tensor) -> Tensor:
     """The loss minus 1 of each prefix, a column of sizes: the mean over the pairs asked for."""
     q = torch.arange(int(sizes[-1]))
-    there = (q < sizes).double()
+    present = (q < sizes).double()
 
     def after(terms: Tensor) -> Tensor:
         # summed from the end: a difference of sums would lose digits to the first pair's large term
-        sums = (terms[..., 1:] * there[:, 1:]).flip(-1).cumsum(-1).flip(-1)
+        sums = (terms[..., 1:] * present[:, 1:]).flip(-1).cumsum(-1).flip(-1)
         return torch.nn.functional.pad(sums, (0, 1))
 
-    return (_excess(point, sizes, q, after) * there).sum(dim=-1) / sizes.squeeze(-1)
+    return (_excess(point, sizes, q, after) * present).sum(dim=-1) / sizes.squeeze(-1)
 
 
 def _excess(point: Tensor, sizes: Tensor, q: Tensor, after: Sum) -> Tensor:
@@ -103,10 +103,10 @@ def _excess(point: Tensor, sizes: Tensor, q: Tensor, after: Sum) -> Tensor:
         by_item * on_item + gamma[4] * (through + on_label * raised * label)
         + (gamma[3] + gamma[4] * more) * on_itself
     ) / norm  # fmt: skip
-    found = right**2 + wrong**2 - 2 * right
+    excess = right**2 + wrong**2 - 2 * right
     for count, each, total, of_squares in (
         (2 * (sizes - 1 - q), equal, after(late[0] + late[1]), after(squares_of(late))),
         (2 * q, early, linear, square),
     ):
-        found = found + count * each**2 + 2 * each * total / norm + of_squares / norm**2
-    return found
+        excess = excess + count * each**2 + 2 * each * total / norm + of_squares / norm**2
+    return excess

@@ -68,8 +68,8 @@ def _prefix(
     """The loss of a prefix of n pairs asked for pair q, and its three derivatives."""
     raised = np.exp(alpha)
     item, label, query = 1 / (2 * q + 1), 1 / (2 * q + 1 + raised), 2 / (2 * n + 1)
-    own = raised * label
-    u, v, answer, itself = (np.exp(beta * share) for share in (item, label, own, query))
+    own_item = raised * label
+    u, v, answer, itself = (np.exp(beta * share) for share in (item, label, own_item, query))
     norm = 2 * q + u + answer + itself + later(u + v)
     a, same = answer / norm, (u + itself) / norm
     square = a**2 + same**2 + (2 * q + later(u**2 + v**2)) / norm**2
@@ -84,7 +84,9 @@ def _prefix(
             - gamma * (by_answer / norm - a * by_norm)
         )
 
-    by_alpha = slope(beta * own * (1 - own) * answer, 0, (0 * u, -beta * label * own * v))
-    by_beta = slope(own * answer, item * u + query * itself, (item * u, label * v))
+    by_alpha = slope(
+        beta * own_item * (1 - own_item) * answer, 0, (0 * u, -beta * label * own_item * v)
+    )
+    by_beta = slope(own_item * answer, item * u + query * itself, (item * u, label * v))
     loss = gamma**2 * square - 2 * gamma * a + 1
     return np.stack(np.broadcast_arrays(loss, by_alpha, by_beta, 2 * gamma * square - 2 * a))

@@ -92,9 +92,9 @@ def _asked_for_last(point: Tensor, sizes: Tensor) -> Tensor:
     """The loss minus 1 of each prefix, the query asking for the pair with no other after it."""
     q = sizes - 1
     f = _Layers(point, sizes, torch.arange(int(sizes[-1]), dtype=torch.float64))
-    gamma, item, label, own = f.gamma, f.item[q], f.label[q], f.own[q]
+    gamma, item, label, own_label = f.gamma, f.item[q], f.label[q], f.own[q]
     on_item = f.to_item * torch.where(q > 0, 1.0, f.first)
-    on_label = (f.to_label + f.looking * own).exp()
+    on_label = (f.to_label + f.looking * own_label).exp()
     some = (q > 0).double()  # whether there is a row 0 before the pair
     norm = 2 * q + some * (f.first - 1) + on_item + on_label
 
@@ -102,7 +102,7 @@ def _asked_for_last(point: Tensor, sizes: Tensor) -> Tensor:
     early = on_item * item + on_label * label + f.shares[q] - f.share[q]
     equal_early = equal_late + gamma[4] * early / norm
     right = equal_late + gamma[3] * on_label / norm
-    wrong = equal_late + (gamma[3] * on_item + gamma[4] * on_label * own) / norm
+    wrong = equal_late + (gamma[3] * on_item + gamma[4] * on_label * own_label) / norm
     held_wrong = wrong + gamma[2] * f.ahead + gamma[1]
     # of the rows before the pair, as if row 0 were like the others, and what it adds to that
     past = gamma[3] - gamma[4] * (f.shares - f.own), gamma[3] - gamma[4] * f.shares
@@ -120,8 +120,8 @@ def _asked_for_any(point: Tensor, sizes: Tensor) -> Tensor:
     k = torch.arange(int(sizes[-1]), dtype=torch.float64)
     f = _Layers(point, sizes, k)
     gamma, first = f.gamma, torch.where(k > 0, 1.0, f.first)
-    there = (k < sizes).double()
-    late = there * (k > 0)  # pairs that come after some other
+    present = (k < sizes).double()
+    late = present * (k > 0)  # pairs that come after some other
     on_item = f.to_item * first
     on_label = (f.to_label + f.looking * f.own).exp()
     late_item, late_label = (f.both * f.item).exp(), (f.both * f.label).exp()
@@ -158,7 +158,7 @@ def _asked_for_any(point: Tensor, sizes: Tensor) -> Tensor:
         (2 * k, equal_early, before(past[0] + past[1]), before(squares_of(past))),
     ):
         squares = squares + count * equal**2 + 2 * equal * total / norm + square / norm**2
-    return ((squares - 2 * right) * there).sum(dim=-1) / sizes.squeeze(-1)
+    return ((squares - 2 * right) * present).sum(dim=-1) / sizes.squeeze(-1)
 
 
 def before(terms: Tensor) -> Tensor:

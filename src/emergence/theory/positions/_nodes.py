@@ -30,16 +30,16 @@ def compressed(
         (128, True)
     """
     used, sizes = prefixes(weights)
-    few, kept = [used[sizes <= EXACT]], [sizes[sizes <= EXACT]]
+    few, weights_of = [used[sizes <= EXACT]], [sizes[sizes <= EXACT]]
     low = EXACT
     while low < sizes[-1]:
         high = min(2 * low, int(sizes[-1]))
         inside = (sizes > low) & (sizes <= high)
         given = _octave(used[inside], sizes[inside])
         few.append(given[0])
-        kept.append(given[1])
+        weights_of.append(given[1])
         low = high
-    return np.concatenate(few), np.concatenate(kept)
+    return np.concatenate(few), np.concatenate(weights_of)
 
 
 def _octave(

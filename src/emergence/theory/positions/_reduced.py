@@ -59,10 +59,10 @@ def landscape_of_any(weights: Weighting) -> Landscape:
     def rows(alpha: float, beta: float) -> tuple[Row, Row, Row, Row, Row]:
         """The shares in label q and label k, and e^(beta share) there and in item k."""
         shrunk = math.exp(-alpha)
-        own = 1 / (1 + place * shrunk)
-        label = shrunk * own
+        own_item = 1 / (1 + place * shrunk)
+        label = shrunk * own_item
         late = later * np.exp(beta * item), later * np.exp(beta * label)
-        return own, label, np.exp(beta * own), *late
+        return own_item, label, np.exp(beta * own_item), *late
 
     def blocks(norm: Row, total: Sums) -> Iterator[tuple[Any, Any, int, Any]]:
         """Blocks of prefixes with their weights, and the inverse norm for each pair of them."""
@@ -77,32 +77,32 @@ def landscape_of_any(weights: Weighting) -> Landscape:
         _, _, s, u, v = rows(alpha, beta)
         total, squares = _sums(u + v), _sums(u**2 + v**2)
         norm, square = place + 1 + s - total[1:], place + 1 + s**2 - squares[1:]
-        found = float(np.sum(used))
+        value = float(np.sum(used))
         for weight, n, width, inverse in blocks(norm, total):
             twice = inverse**2
             all_squares = np.sum(weight.T @ (twice * (square[:width] + squares[n, None])))
-            found += gamma**2 * float(all_squares)
-            found -= 2 * gamma * float(np.sum(weight.T @ inverse * s[:width]))
-        return found
+            value += gamma**2 * float(all_squares)
+            value -= 2 * gamma * float(np.sum(weight.T @ inverse * s[:width]))
+        return value
 
     def gradient(alpha: float, beta: float, gamma: float) -> tuple[float, float, float]:
-        own, label, s, u, v = rows(alpha, beta)
+        own_item, label, s, u, v = rows(alpha, beta)
         total, squares = _sums(u + v), _sums(u**2 + v**2)
         norm, square = place + 1 + s - total[1:], place + 1 + s**2 - squares[1:]
         # by alpha and by beta: of s, and of u + v and of u^2 + v^2 summed over later rows
-        grown = beta * own * (1 - own) * s, own * s
-        lost = -beta * label * own * v
+        grown = beta * own_item * (1 - own_item) * s, own_item * s
+        lost = -beta * label * own_item * v
         by_total = _sums(lost), _sums(u * item + v * label)
         by_squares = _sums(2 * v * lost), _sums(2 * (u**2 * item + v**2 * label))
         slopes, by_gamma = [0.0, 0.0], 0.0
         for weight, n, width, inverse in blocks(norm, total):
             once = weight * inverse
             twice, thrice = once * inverse, once * inverse**2
-            here, there = square[:width], squares[n]
+            here, square_sums = square[:width], squares[n]
             answer = s[:width]
             first, second = once.sum(axis=0), twice.sum(axis=0)
-            third, third_squares = thrice.sum(axis=0), there @ thrice
-            by_gamma += 2 * gamma * float(here @ second + there @ twice.sum(axis=1))
+            third, third_squares = thrice.sum(axis=0), square_sums @ thrice
+            by_gamma += 2 * gamma * float(here @ second + square_sums @ twice.sum(axis=1))
             by_gamma -= 2 * float(answer @ first)
             for i in (0, 1):
                 z = grown[i][:width] - by_total[i][1 : width + 1]
@@ -110,9 +110,9 @@ def landscape_of_any(weights: Weighting) -> Landscape:
                 c, d = by_total[i][n], by_squares[i][n]
                 moved = m @ second + d @ twice.sum(axis=1)
                 moved -= 2 * float(here * z @ third + z @ third_squares)
-                moved -= 2 * float(here @ (c @ thrice) + (there * c) @ thrice.sum(axis=1))
-                found = grown[i][:width] @ first - answer * z @ second - answer @ (c @ twice)
-                slopes[i] += float(gamma**2 * moved - 2 * gamma * found)
+                moved -= 2 * float(here @ (c @ thrice) + (square_sums * c) @ thrice.sum(axis=1))
+                value = grown[i][:width] @ first - answer * z @ second - answer @ (c @ twice)
+                slopes[i] += float(gamma**2 * moved - 2 * gamma * value)
         return slopes[0], slopes[1], by_gamma
 
     return Landscape(loss, gradient, len(weights))

@@ -12,14 +12,14 @@ LAST, UNIFORM = np.eye(64)[-1], np.full(64, 1 / 64)
 
 @pytest.mark.parametrize("chances", [LAST, UNIFORM, np.eye(64)[1]])
 def test_the_flow_is_within_its_bounds(chances):
-    found = error_bounds(chances)
+    result = error_bounds(chances)
     landscape = area.asked(np.arange(64), chances)
     law = area.area_times(landscape)
     flow = area.swept(landscape, 10 * law.alpha)
-    low, high = found.times
+    low, high = result.times
     for which in ("alpha", "beta"):
         ratio = getattr(flow, f"{which}_area") / getattr(law, f"{which}_area")
-        assert 1 / (1 + found.area) <= ratio <= 1 / (1 - found.area)
+        assert 1 / (1 + result.area) <= ratio <= 1 / (1 - result.area)
         assert low <= getattr(flow, which) / getattr(law, which) <= high
 
 
@@ -43,10 +43,10 @@ def test_cells_bound_what_the_landscape_has_inside_them():
 
 def test_a_bound_of_half_the_size_is_too_small_somewhere():
     """Planted: the bound on gamma's excess is not slack by a factor of two."""
-    found = error_bounds(LAST)
+    result = error_bounds(LAST)
     landscape = area.asked(np.arange(64), LAST)
     corner = landscape.gradient(0.5, 1.0, 0.0)[2] / landscape.gradient(0.0, 0.0, 0.0)[2] - 1
-    assert corner > found.more / 2
+    assert corner > result.more / 2
 
 
 def test_few_pairs_have_no_bounds():

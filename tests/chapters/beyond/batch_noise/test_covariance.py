@@ -37,11 +37,13 @@ def plain_products(weights):
         for tile in row.chunk(columns, dim=-1)
     ]
     x = torch.stack(blocks, dim=1).double()
-    own = torch.eye(x.shape[-1], dtype=torch.float64)
-    x = x * (1 - own - swap_halves(own))  # where a place and the transposed one are not the same
+    diagonal = torch.eye(x.shape[-1], dtype=torch.float64)
+    x = x * (
+        1 - diagonal - swap_halves(diagonal)
+    )  # where a place and the transposed one are not the same
     number = x[:, 0].count_nonzero()
-    found = [torch.einsum("nkij,nlij->kl", x, y) / number for y in (x, x.mT)]
-    return found[0], found[1]
+    result = [torch.einsum("nkij,nlij->kl", x, y) / number for y in (x, x.mT)]
+    return result[0], result[1]
 
 
 def test_drawn_noise_has_the_covariance_asked_for_and_no_coordinates():
@@ -52,21 +54,23 @@ def test_drawn_noise_has_the_covariance_asked_for_and_no_coordinates():
     same, transposed = root @ root.mT, (root * signs) @ root.mT
     drawn = joint.drawn(joint.roots(of_plain_entries(same, transposed)), 80, 16, stream)
     assert subspace.project(models.Weights(*drawn))[0].stacked().abs().max() < 1e-5
-    for found, asked in zip(plain_products(drawn), (same, transposed), strict=True):
-        assert (found - asked).abs().max() < 0.06 * same.abs().max()
+    for result, covariance in zip(plain_products(drawn), (same, transposed), strict=True):
+        assert (result - covariance).abs().max() < 0.06 * same.abs().max()
     assert transposed.abs().max() > 0.3 * same.abs().max()
     assert same[:4, 4:].abs().max() > 0.3 * same.abs().max()  # W1 with W2 and W3
 
 
 def test_moments_are_those_asked_for_in_every_pair_of_eigenspaces():
     stream = torch.Generator().manual_seed(0)
-    roots = (torch.randn(own.shape, generator=stream).double() for own in joint.no_covariance())
-    asked = joint.Joint(*(root @ root.mT for root in roots))
-    drawn = joint.drawn(joint.roots(asked), 40, 16, stream)
-    for found, own in zip(moments_of(drawn), asked, strict=True):
-        assert (found - own).abs().max() < 0.1 * own.abs().max()
+    roots = (
+        torch.randn(moment.shape, generator=stream).double() for moment in joint.no_covariance()
+    )
+    moments = joint.Joint(*(root @ root.mT for root in roots))
+    drawn = joint.drawn(joint.roots(moments), 40, 16, stream)
+    for result, moment in zip(moments_of(drawn), moments, strict=True):
+        assert (result - moment).abs().max() < 0.1 * moment.abs().max()
     mean = torch.stack([weight.square().mean() for weight in drawn])
-    expected = torch.stack([part.mean() for part in joint.variances(asked).split([4, 16, 8])])
+    expected = torch.stack([part.mean() for part in joint.variances(moments).split([4, 16, 8])])
     assert torch.allclose(mean, expected.float(), rtol=0.03)
 
 
@@ -103,12 +107,16 @@ def test_correlations_of_trained_weights_are_those_of_the_law():
     symmetric, antisymmetric, mixed = seen[30]
     same = (symmetric + antisymmetric).sum(dim=0) / 2 + mixed[0, :B, :B] + mixed[0, B:, B:]
     transposed = (symmetric - antisymmetric).sum(dim=0) / 2 + mixed[0, :B, B:] + mixed[0, B:, :B]
-    for kind, (known, law) in enumerate(zip(trained, (same, transposed), strict=True)):
-        known = known / outer_root(trained[0])
+    for kind, (correlations, law) in enumerate(zip(trained, (same, transposed), strict=True)):
+        correlations = correlations / outer_root(trained[0])
         law = law / outer_root(same)
-        for k, m in (known > 0.22).nonzero():
-            assert float(law[k, m]) == pytest.approx(float(known[k, m]), abs=0.1), (kind, k, m)
-        across = known[:4, 4:20] if kind else known[4:20, 20:]
+        for k, m in (correlations > 0.22).nonzero():
+            assert float(law[k, m]) == pytest.approx(float(correlations[k, m]), abs=0.1), (
+                kind,
+                k,
+                m,
+            )
+        across = correlations[:4, 4:20] if kind else correlations[4:20, 20:]
         assert across.nan_to_num().max() > 0.22  # W1 with W2 transposed, W2 with W3 at the place
 
 

@@ -49,8 +49,8 @@ def test_values_see_no_positions_and_layers_can_be_silenced() -> None:
     model, tokens = network(), drawn(3, 9)
     torch.nn.init.zeros_(model.W_Q)
     turned = torch.cat([tokens[:, :8].flip(1), tokens[:, 8:]], dim=1)
-    one, other = (model(t, without=1)[:, -1] for t in (tokens, turned))
-    assert torch.allclose(one, other, atol=1e-4)
+    logits, other = (model(t, without=1)[:, -1] for t in (tokens, turned))
+    assert torch.allclose(logits, other, atol=1e-4)
     torch.nn.init.zeros_(model.W_V)
     assert torch.allclose(model(tokens), model.norm * model.W_E[tokens] @ model.W_U.T, atol=1e-4)
 
@@ -65,23 +65,23 @@ def test_what_attention_to_a_token_adds_is_read_off_the_weights() -> None:
 
 def test_a_made_up_text_has_the_frequency_and_the_reliability_that_were_asked_for() -> None:
     text = Synthetic(64, 0.0, 0.6, memory=16).text(2**17, seed=0).reshape(-1, LENGTH)
-    known, right = 0, 0
+    seen, right = 0, 0
     for piece in text[:64]:
         for t in range(17, LENGTH - 1):
             before = piece[t - 15 : t]
             at = np.flatnonzero(before == piece[t])
             if len(at):
-                known += 1
+                seen += 1
                 right += piece[t + 1] == piece[t - 15 + at[-1] + 1]
     chance = 0.6 + 0.4 / 64
-    assert right / known == pytest.approx(chance, abs=4 * (chance * (1 - chance) / known) ** 0.5)
+    assert right / seen == pytest.approx(chance, abs=4 * (chance * (1 - chance) / seen) ** 0.5)
     assert np.bincount(text.ravel()).std() / np.bincount(text.ravel()).mean() < 0.1
 
 
 def test_returning_pairs_are_found() -> None:
     tokens = drawn(4, 30, vocabulary=4)
-    found = returns(tokens)
-    for row, is_there in zip(tokens.tolist(), found.tolist(), strict=True):
+    result = returns(tokens)
+    for row, is_there in zip(tokens.tolist(), result.tolist(), strict=True):
         pairs = list(pairwise(row))
         assert is_there == [pair in pairs[:t] for t, pair in enumerate(pairs)]
 
@@ -110,20 +110,20 @@ def test_a_head_made_by_hand_has_the_scores_of_one() -> None:
             model.W_O[1, 48 + token, token] = 30.0
             model.W_U[token, 48 + token] = 1.0
     half = torch.stack([torch.randperm(vocabulary, generator=stream)[:6] for _ in range(5)])
-    found = effects(model, half.repeat(1, 2), half.repeat(1, 3)[:, : context + 1])
+    result = effects(model, half.repeat(1, 2), half.repeat(1, 3)[:, : context + 1])
     # the first position can attend to itself alone, and so looks like its own successor
-    assert found.prefix == pytest.approx((5 + 0.5) / 6, abs=1e-3)
-    assert found.previous > 0.95
-    assert found.copying == 1
-    assert found.second < 0.2 < found.first
-    assert found.ablated_repeated - found.repeated > 1
+    assert result.prefix == pytest.approx((5 + 0.5) / 6, abs=1e-3)
+    assert result.previous > 0.95
+    assert result.copying == 1
+    assert result.second < 0.2 < result.first
+    assert result.ablated_repeated - result.repeated > 1
 
 
 def test_a_short_training_lowers_the_loss_on_pairs_that_return() -> None:
     text = Synthetic(32, 0.5, 0.9).text(2**14, seed=0)
-    steps, found, loss = train_on(text, 32, CorpusTraining(16, 8, 80), 0, until=0.9)
+    steps, result, loss = train_on(text, 32, CorpusTraining(16, 8, 80), 0, until=0.9)
     assert steps[-1] == 80
-    assert min(look.repeated for look in found) < found[0].repeated - 0.2
+    assert min(look.repeated for look in result) < result[0].repeated - 0.2
     assert np.isfinite(loss)
 
 
@@ -134,10 +134,10 @@ def test_when_a_measure_passes() -> None:
         "repeated": [1.0, 0.4, 0.4], "other": flat,
         "ablated_repeated": flat, "ablated_other": flat,
     }  # fmt: skip
-    found = reading.passed(result)
-    assert found["prefix"] == pytest.approx(30)
-    assert found["halves"] == np.inf
-    assert found["ablation"] == pytest.approx(10 + 10 * 0.5 / 0.6)
+    steps = reading.passed(result)
+    assert steps["prefix"] == pytest.approx(30)
+    assert steps["halves"] == np.inf
+    assert steps["ablation"] == pytest.approx(10 + 10 * 0.5 / 0.6)
 
 
 def test_pairs_told_apart() -> None:
@@ -158,18 +158,18 @@ def test_a_missing_text_and_another_version_are_told(tmp_path: Path, monkeypatch
 
 def test_heads_share_the_width_and_one_of_them_is_the_whole() -> None:
     stream = torch.Generator().manual_seed(0)
-    one = CorpusTransformer(16, 9, 8, norm=4.0, generator=stream)
+    single = CorpusTransformer(16, 9, 8, norm=4.0, generator=stream)
     many = CorpusTransformer(16, 9, 8, norm=4.0, generator=stream, heads=4)
-    many.load_state_dict(one.state_dict())
+    many.load_state_dict(single.state_dict())
     tokens = torch.randint(9, (2, 8), generator=stream)
     assert many.passes(tokens).patterns[0].shape == (2, 4, 8, 8)
     torch.testing.assert_close(many(tokens), many.passes(tokens).logits)
     with torch.no_grad():  # where only the first four dimensions of queries and keys are used
-        for model in (one, many):
+        for model in (single, many):
             for weights in (model.W_Q, model.W_K, model.W_V):
                 weights[:, 4:] = 0
         many.W_Q *= 4**-0.5  # a part's scores are divided by the root of its own width
-    torch.testing.assert_close(many(tokens), one(tokens))
+    torch.testing.assert_close(many(tokens), single(tokens))
 
 
 def a_run(cell: Cell, steps: float) -> Run:
@@ -189,14 +189,14 @@ def test_seeds_of_a_setting_are_compared_where_there_are_three_and_one_has_a_hea
     some = [a_run(replace(PILOTS[0], seed=s), 100.0 + 20 * s) for s in range(3)]
     two = [a_run(replace(PILOTS[1], seed=s), 100.0) for s in range(2)]
     none = [a_run(replace(PILOTS[2], seed=s), np.inf) for s in range(3)]
-    (found,) = compared.spread([*some, *two, *none]).values()
-    assert found == pytest.approx(1.4)
+    (result,) = compared.spread([*some, *two, *none]).values()
+    assert result == pytest.approx(1.4)
 
 
 def test_a_smaller_rate_stands_beside_the_usual_one() -> None:
     cell = SMALLER_RATES[0]
     usual = Cell(cell.text, cell.context, cell.batch_size)
     runs = [a_run(usual, np.inf), a_run(cell, 8.0)]
-    ((one, other),) = compared.smaller_rates(runs).values()
-    assert (one.cell, other.cell) == (usual, cell)
+    ((smaller, other),) = compared.smaller_rates(runs).values()
+    assert (smaller.cell, other.cell) == (usual, cell)
     assert not compared.smaller_rates(runs[1:])

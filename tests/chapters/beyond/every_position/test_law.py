@@ -41,16 +41,16 @@ def test_mixtures_are_weights():
 
 def test_weights_of_zero_power_are_every_position():
     every = theory.emergence_times(8, supervision="every")
-    asked = [
+    mixtures = [
         Mixture(8, model="reduced"), Mixture(8, model="reduced", whole=True),
         Mixture(4, without=(18,)), Mixture(4),
     ]  # fmt: skip
-    plain, whole, held, free = all_mixtures(asked, label="mixtures")
+    plain, whole, held, free = all_mixtures(mixtures, label="mixtures")
     assert plain == pytest.approx(every)
     assert whole.alpha == pytest.approx(every.alpha)
     assert whole.collapse > every.collapse
     assert held.alpha != pytest.approx(free.alpha, rel=1e-3)
-    assert mixture_times(asked[0]) == list(plain)
+    assert mixture_times(mixtures[0]) == list(plain)
 
 
 @pytest.mark.parametrize("mask", ["strict", "causal"])

@@ -34,10 +34,10 @@ def test_a_prefix_is_answered_as_a_sequence_of_its_own():
     weights = Weights(*(0.3 * part for part in drawn))
     context = tasks.gaussian_pairs(3, n, dim, generator=stream).inputs[:, :-1]
     queries = torch.randn(3, n, 2 * dim, generator=stream, dtype=torch.float64)
-    found = prefix_output(weights, context, queries, torch.arange(1, n + 1).expand(3, -1))
+    result = prefix_output(weights, context, queries, torch.arange(1, n + 1).expand(3, -1))
     for j in range(n):
         alone = torch.cat([context[:, : 2 * (j + 1)], queries[:, j : j + 1]], dim=1)
-        assert torch.allclose(found[:, j], models.disentangled_output(weights, alone), atol=1e-12)
+        assert torch.allclose(result[:, j], models.disentangled_output(weights, alone), atol=1e-12)
 
 
 def test_the_transformer_answers_a_prefix_as_a_sequence_of_its_own():
@@ -46,35 +46,35 @@ def test_the_transformer_answers_a_prefix_as_a_sequence_of_its_own():
     model = model.double()
     context = tasks.token_pairs(3, 4, 12, 9, generator=stream).tokens[:, :-1]
     items = context[:, [0, 2, 0, 6]]
-    found = prefix_logits(model, context, items, torch.arange(1, 5).expand(3, -1))
+    result = prefix_logits(model, context, items, torch.arange(1, 5).expand(3, -1))
     for j in range(4):
         alone = torch.cat([context[:, : 2 * (j + 1)], items[:, j : j + 1]], dim=1)
         places = torch.arange(alone.shape[1]).expand(3, -1)
-        assert torch.allclose(found[:, j], model(alone, places)[:, -1], atol=1e-12)
+        assert torch.allclose(result[:, j], model(alone, places)[:, -1], atol=1e-12)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_is_asked(kind):
-    found = asked(kind, 4000, 6, generator=torch.Generator().manual_seed(0))
-    assert found.sizes.shape == found.wanted.shape == (4000, len(found.weights))
-    assert (found.wanted < found.sizes).all()
-    assert (found.wanted >= 0).all()
-    assert float(found.weights.sum()) == pytest.approx(1)
+    result = asked(kind, 4000, 6, generator=torch.Generator().manual_seed(0))
+    assert result.sizes.shape == result.wanted.shape == (4000, len(result.weights))
+    assert (result.wanted < result.sizes).all()
+    assert (result.wanted >= 0).all()
+    assert float(result.weights.sum()) == pytest.approx(1)
     if kind in ("one", "queries"):
-        assert (found.sizes == 6).all()
+        assert (result.sizes == 6).all()
     if kind == "length":
-        assert torch.bincount(found.sizes[:, 0]).tolist()[1:] == pytest.approx(
+        assert torch.bincount(result.sizes[:, 0]).tolist()[1:] == pytest.approx(
             [4000 / 6] * 6, rel=0.2
         )
     if kind == "queries":
-        assert (found.wanted.sort(dim=1).values == torch.arange(6)).all()
+        assert (result.wanted.sort(dim=1).values == torch.arange(6)).all()
     if kind == "last":
-        assert (found.wanted == found.sizes - 1).all()
+        assert (result.wanted == result.sizes - 1).all()
     if kind in ("one", "every", "inverse"):
-        chosen = torch.bincount(found.wanted[:, -1], minlength=6) / 4000
+        chosen = torch.bincount(result.wanted[:, -1], minlength=6) / 4000
         assert chosen.tolist() == pytest.approx([1 / 6] * 6, abs=0.03)
     if kind == "inverse":
-        assert float(found.weights[0] / found.weights[5]) == pytest.approx(6)
+        assert float(result.weights[0] / result.weights[5]) == pytest.approx(6)
 
 
 @pytest.mark.usefixtures("unchecked")
@@ -115,9 +115,9 @@ def test_a_sample_is_computed_again():
 
 
 def test_stored_cells_are_declared_and_the_others_told():
-    kept = Stored(FILE)
-    assert set(kept.entries) <= set(CELLS)
-    assert len(kept.not_run) == len(CELLS) - len(kept.entries)
+    stored = Stored(FILE)
+    assert set(stored.entries) <= set(CELLS)
+    assert len(stored.not_run) == len(CELLS) - len(stored.entries)
     assert len({in_words(cell) for cell in CELLS}) == len(CELLS) == len(set(CELLS))
 
 
@@ -130,20 +130,20 @@ def test_queries_after_the_context_are_sequences_of_their_own(mask):
     weights = Weights(*(0.3 * part for part in drawn))
     context = tasks.gaussian_pairs(2, n, dim, generator=stream).inputs[:, :-1]
     queries = torch.randn(2, n, 2 * dim, generator=stream, dtype=torch.float64)
-    found = dropped.output(weights, context, queries, mask)
+    result = dropped.output(weights, context, queries, mask)
     for j in range(n):
         alone = torch.cat([context[:, : 2 * (j + 1)], queries[:, j : j + 1]], dim=1)
         expected = models.disentangled_output(weights, alone, mask=mask)
-        assert torch.allclose(found[:, j], expected, atol=1e-12)
+        assert torch.allclose(result[:, j], expected, atol=1e-12)
 
 
 @pytest.mark.parametrize(("mask", "skipped"), [("strict", 0), ("causal", 2)])
 def test_a_few_steps_follow_their_prediction(mask, skipped):
     run = dropped.Dropped(8, skipped, mask, "uniform", 10, 0, batch_size=500)
-    found, expected = dropped.trained(run)[-1], dropped.predicted(run)[9]
-    assert found == pytest.approx(expected, rel=0.15)
+    result, expected = dropped.trained(run)[-1], dropped.predicted(run)[9]
+    assert result == pytest.approx(expected, rel=0.15)
     other = dropped.predicted(replace(run, skipped=1))[9]
-    assert other != pytest.approx(found, rel=0.3)
+    assert other != pytest.approx(result, rel=0.3)
 
 
 def test_the_head_is_there_once_both_scores_are():

@@ -13,8 +13,8 @@ from emergence.theory import limits
 def left(n_pairs, rest, terms):
     """What the rest has beside C, C1/b and C2/b^2, times b^3."""
     late = limits.late_beta(n_pairs)
-    known = sum(part / late**k for k, part in enumerate(terms))
-    return (rest - known) * late**3
+    series = sum(part / late**k for k, part in enumerate(terms))
+    return (rest - series) * late**3
 
 
 @pytest.mark.parametrize("n_pairs", [4096, 2**16])
@@ -50,8 +50,8 @@ def test_three_constants_leave_the_third_power():
 )
 def test_a_wrong_constant_leaves_something(monkeypatch, name, planted, steps):
     monkeypatch.setattr(collapse_steps, name, planted)
-    found = collapse_steps._order_by_order()
-    assert {step for step, value in found.items() if value != 0} == steps
+    result = collapse_steps._order_by_order()
+    assert {step for step, value in result.items() if value != 0} == steps
 
 
 def test_a_wrong_beta_leaves_something(monkeypatch):

@@ -47,8 +47,8 @@ def settled_time(name, n_pairs):
 
 def beyond_constants(time, n_pairs, constants):
     """N (T - c2 N^2 - c1 N - c0) of an integrated time."""
-    square, linear, known = (float(part) for part in constants)
-    return n_pairs * (time - square * n_pairs**2 - linear * n_pairs - known)
+    square, linear, constant = (float(part) for part in constants)
+    return n_pairs * (time - square * n_pairs**2 - linear * n_pairs - constant)
 
 
 def test_a_wrong_weight_leaves_something(monkeypatch):
@@ -62,9 +62,9 @@ def test_a_wrong_weight_leaves_something(monkeypatch):
 @pytest.mark.parametrize("name", NAMES)
 def test_the_constants_are_the_first_coefficients(name):
     coefficients = every_n.manifold(name, arb(0), 800)
-    for found, stated in zip(coefficients, every_n.constants(name), strict=False):
-        assert found.contains(stated)
-        assert not found.contains(stated + arb("0.04"))
+    for result, stated in zip(coefficients, every_n.constants(name), strict=False):
+        assert result.contains(stated)
+        assert not result.contains(stated + arb("0.04"))
 
 
 @pytest.mark.parametrize("name", NAMES)

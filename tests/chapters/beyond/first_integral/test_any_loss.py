@@ -51,7 +51,7 @@ def test_only_trivial_constants_hold_for_any_loss(n_pairs: int, query: str) -> N
     assert int((values > 1e-9 * values[0]).sum()) == 19 - len(IDLE) - len(TWINS)
     column = dict(zip(NAMES, gradients.T, strict=True))
     assert all(column[name].abs().max() < 1e-12 for name in IDLE)
-    assert all(torch.allclose(column[one], column[other]) for one, other in TWINS)
+    assert all(torch.allclose(column[place], column[other]) for place, other in TWINS)
 
 
 def six(n_pairs: int):

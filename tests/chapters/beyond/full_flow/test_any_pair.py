@@ -28,10 +28,10 @@ class Followed(NamedTuple):
 def followed():
     """The flow of all nineteen at the least N that is proved, until beta_2 is one half."""
     end = 1.475 * FEW**2 / math.log(FEW)
-    found = theory.gradient_flow(FEW, end, query="uniform", model="full")
-    assert found.beta[-1] > 0.5
-    before = found.beta <= 0.5
-    return Followed(found.t[before], found.points[before])
+    result = theory.gradient_flow(FEW, end, query="uniform", model="full")
+    assert result.beta[-1] > 0.5
+    before = result.beta <= 0.5
+    return Followed(result.t[before], result.points[before])
 
 
 @pytest.fixture(scope="module")
@@ -65,13 +65,13 @@ def loads(path):
 
 @pytest.mark.usefixtures("unchecked")
 def test_the_box_holds_the_flow(held):
-    bounds, found = held[0]._asdict(), loads(followed())
-    assert set(bounds) == set(found)
+    bounds, result = held[0]._asdict(), loads(followed())
+    assert set(bounds) == set(result)
     for name, bound in bounds.items():
-        assert found[name] <= bound + 1e-12, name
-    assert found["beta"] > 0.99 * bounds["beta"] / slow.GROWTH  # no bound for its own sake
-    assert found["theta"] > 0.6 * bounds["theta"]
-    assert found["gamma_1"] > 0.5 * bounds["gamma_1"]
+        assert result[name] <= bound + 1e-12, name
+    assert result["beta"] > 0.99 * bounds["beta"] / slow.GROWTH  # no bound for its own sake
+    assert result["theta"] > 0.6 * bounds["theta"]
+    assert result["gamma_1"] > 0.5 * bounds["gamma_1"]
 
 
 @pytest.mark.usefixtures("unchecked")
@@ -98,7 +98,7 @@ def test_the_slow_flow_lacks_no_more_than_its_errors(held):
 @pytest.mark.parametrize(("alpha", "beta"), [(0.0, 0.0), (0.1, 0.4), (0.5, 1.1), (-0.01, -0.02)])
 def test_sums_over_all_pairs(alpha, beta):
     """The pushes at N = 300 and at 2000, from their definitions."""
-    found = slow.sums(arb(alpha), arb(beta), box.scales(300))
+    result = slow.sums(arb(alpha), arb(beta), box.scales(300))
     for n_pairs in (300, 2000):
         k = np.arange(n_pairs)
         w = math.exp(alpha) / (2 * k + math.exp(alpha))
@@ -107,10 +107,10 @@ def test_sums_over_all_pairs(alpha, beta):
         value = 2 * np.expm1(beta * w).sum() - beta
         by_alpha = 2 * beta * (w * (1 - w) * raised).sum()
         near = arb(0, 1e-9)
-        assert (found.push + near).contains(push - math.exp(alpha) * math.log(n_pairs))
-        assert (found.turn + near).contains(value - beta * push)
-        assert (beta * found.bend + near).contains(by_alpha - beta * push)
-    assert found.push.rad() < 0.1
+        assert (result.push + near).contains(push - math.exp(alpha) * math.log(n_pairs))
+        assert (result.turn + near).contains(value - beta * push)
+        assert (beta * result.bend + near).contains(by_alpha - beta * push)
+    assert result.push.rad() < 0.1
 
 
 @pytest.mark.parametrize(("n_pairs", "alpha"), [(100, 0.0), (100, 0.5), (700, 0.2)])
@@ -176,39 +176,39 @@ def test_the_law_tends_to_its_next_term(name):
     """For N to infinity l (T l/N^2 - 2J) tends to a constant that quadrature knows."""
     least = 10**15 if name == "beta" else 10**30
     low, high = any_pair.law(least, name=name).rest
-    known = laws.log_law(name, "uniform").next
-    assert low < known < high
+    term = laws.log_law(name, "uniform").next
+    assert low < term < high
     assert high - low < 1.7
     assert not low < 0 < high  # it is not zero
-    assert not low < known * 2 < high
+    assert not low < term * 2 < high
 
 
 @pytest.mark.usefixtures("unchecked")
 def test_the_law_holds_the_integrated_time():
-    found = any_pair.law(FEW, FEW + 40, name="beta")
+    result = any_pair.law(FEW, FEW + 40, name="beta")
     scale = FEW**2 / math.log(FEW)
     path = theory.gradient_flow(
-        FEW, found.time[1] * scale, query="uniform", model="full",
-        times=np.array([0, *found.time]) * scale,
+        FEW, result.time[1] * scale, query="uniform", model="full",
+        times=np.array([0, *result.time]) * scale,
     )  # fmt: skip
     assert path.beta[1] < 0.5 < path.beta[2]
     assert path.alpha[2] < 0.5
-    assert found.ordered
+    assert result.ordered
     assert path.gamma[1] > 0.5
-    tight = 0.3 * (found.time[1] - found.time[0])  # bounds that much closer are wrong on one side
-    early, late = np.array([found.time[0] + 2 * tight, found.time[1] - 2 * tight]) * scale
+    tight = 0.3 * (result.time[1] - result.time[0])  # bounds that much closer are wrong on one side
+    early, late = np.array([result.time[0] + 2 * tight, result.time[1] - 2 * tight]) * scale
     beta = np.interp([early, late], path.t, path.beta)
     assert beta[0] > 0.5 or beta[1] < 0.5
 
 
 def test_ranges_must_cover_what_is_stated():
     row = (0.0, 1.0), (-1.0, 0.5), 0.1, 0.6
-    found = [any_pair.Law(700, 800, *row), any_pair.Law(800, math.inf, *row)]
-    assert any_pair.covers(found[::-1], 700)
-    assert not any_pair.covers(found, 699)
+    result = [any_pair.Law(700, 800, *row), any_pair.Law(800, math.inf, *row)]
+    assert any_pair.covers(result[::-1], 700)
+    assert not any_pair.covers(result, 699)
     with pytest.raises(ValueError, match="every N from 700"):
-        any_pair.rest_from(found[:1], 700)
-    gap = [found[0], any_pair.Law(801, math.inf, *row)]
+        any_pair.rest_from(result[:1], 700)
+    gap = [result[0], any_pair.Law(801, math.inf, *row)]
     assert not any_pair.covers(gap, 700)
 
 
@@ -296,9 +296,9 @@ def missed(point):
 def test_each_bound_holds_in_every_state_and_nearly_fails_in_some():
     """Against the gradient of all nineteen: no bound is violated, none is for its own sake."""
     stream = np.random.default_rng(0)
-    found = np.array([missed(some_state(stream)) for _ in range(150)])
-    assert (found.max(axis=0) <= 1).all()
-    assert (found.max(axis=0) > 0.55).all()
+    result = np.array([missed(some_state(stream)) for _ in range(150)])
+    assert (result.max(axis=0) <= 1).all()
+    assert (result.max(axis=0) > 0.55).all()
 
 
 @pytest.mark.usefixtures("unchecked")
@@ -311,9 +311,9 @@ def test_a_bound_that_is_too_small_is_noticed(monkeypatch, module, name, part):
     honest = getattr(module, name)
 
     def planted(*arguments):
-        found = honest(*arguments)
-        setattr(found, part, getattr(found, part) / 4)
-        return found
+        result = honest(*arguments)
+        setattr(result, part, getattr(result, part) / 4)
+        return result
 
     monkeypatch.setattr(module, name, planted)
     stream = np.random.default_rng(0)

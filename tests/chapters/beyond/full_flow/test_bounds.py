@@ -27,14 +27,14 @@ def hidden(point, n_pairs):
     p = dict(zip(range(19), point, strict=True))
     grown = math.exp(p[0])
     each = 1 / (2 * n_pairs - 1 + grown)
-    asked, ahead = grown * each, (grown - 1) * each
+    raised, ahead = grown * each, (grown - 1) * each
     share = math.exp(p[2]) / (2 * n_pairs - 2 + math.exp(p[2]))
     item = math.exp(p[3] + 2 * p[9] * ahead)
     label = math.exp(p[12] * ahead + (p[4] + 2 * p[10] * ahead) * share)
     first = math.exp(-(2 * p[10] + p[14]) * each)
     a = item / (2 * n_pairs - 3 + first + item + label)
     return np.array([
-        p[0] - asked * p[16] * (p[15] - p[16] / 2), p[2],
+        p[0] - raised * p[16] * (p[15] - p[16] / 2), p[2],
         p[3] - a * (p[17] * p[15] - (p[17] ** 2 + p[18] ** 2) / 2), p[4],
         p[9], p[10], p[12], p[14], p[15], p[16] + p[17], p[17] - p[16], p[18],
     ])  # fmt: skip
@@ -129,11 +129,11 @@ def loads(path):
 @pytest.mark.usefixtures("unchecked")
 def test_the_box_holds_the_flow():
     bounds, _, _ = every_large.close(MANY)
-    found = loads(followed())
-    for name, bound, load in zip(bounds._fields, bounds, found, strict=True):
+    result = loads(followed())
+    for name, bound, load in zip(bounds._fields, bounds, result, strict=True):
         assert load <= bound + 1e-12, name
-    assert found.beta_2 > bounds.beta_2 / 2  # no bound for its own sake
-    assert found.four_above > bounds.four_above / 2.5
+    assert result.beta_2 > bounds.beta_2 / 2  # no bound for its own sake
+    assert result.four_above > bounds.four_above / 2.5
 
 
 @pytest.mark.usefixtures("unchecked")
@@ -179,12 +179,12 @@ def test_a_planted_error_leaves_no_box(monkeypatch):
 @pytest.mark.usefixtures("unchecked")
 def test_validated_steps_hold_the_integrated_times():
     n_pairs = 20
-    found = validated.order((n_pairs, n_pairs), 0.01)
+    result = validated.order((n_pairs, n_pairs), 0.01)
     times = theory.emergence_times(n_pairs, model="full")
-    assert found.alpha[0] < times.alpha / n_pairs < found.alpha[1]
-    assert found.gamma[0] < times.gamma / n_pairs < found.gamma[1]
-    assert found.alpha[1] < 1.1 * found.alpha[0]
-    assert found.holds
+    assert result.alpha[0] < times.alpha / n_pairs < result.alpha[1]
+    assert result.gamma[0] < times.gamma / n_pairs < result.gamma[1]
+    assert result.alpha[1] < 1.1 * result.alpha[0]
+    assert result.holds
 
 
 @pytest.mark.usefixtures("unchecked")
@@ -216,9 +216,9 @@ def test_ranges_cover_all_and_hold_what_each_of_them_has():
     ranges = validated.ranges_to(MANY)
     assert validated.Proof(ranges).covers(10)
     assert not validated.Proof(ranges[:5] + ranges[6:]).covers(10)
-    several, one = validated.order((100, 103), 0.03), validated.order((101, 101), 0.03)
-    assert several.alpha[0] <= one.alpha[0] < one.alpha[1] <= several.alpha[1]
-    assert one.beta <= several.beta
+    several, single = validated.order((100, 103), 0.03), validated.order((101, 101), 0.03)
+    assert several.alpha[0] <= single.alpha[0] < single.alpha[1] <= several.alpha[1]
+    assert single.beta <= several.beta
     assert several.holds
 
 

@@ -32,18 +32,20 @@ def inside(rng, ball):
 def test_operations_enclose_every_point():
     rng = np.random.default_rng(0)
     for _ in range(100):
-        one, two = random_ball(rng, (3, 40)), random_ball(rng, (3, 40))
+        first, two = random_ball(rng, (3, 40)), random_ball(rng, (3, 40))
         two = two.plus(Ball.of(np.where(two.mid > 0, 0.1, -0.1)))
-        a, b = inside(rng, one), inside(rng, two)
-        for found, value in (
-            (one.plus(two), a + b), (one.times(two), a * b), (two.inverse(), 1 / b),
-            (one.exp(), np.exp(a)), (one.before(), np.cumsum(a, axis=-1) - a),
-            (one.after(), np.cumsum(a[:, ::-1], axis=-1)[:, ::-1] - a),
-            (one.total(), a.sum(axis=-1, keepdims=True)),
+        a, b = inside(rng, first), inside(rng, two)
+        for result, value in (
+            (first.plus(two), a + b), (first.times(two), a * b), (two.inverse(), 1 / b),
+            (first.exp(), np.exp(a)), (first.before(), np.cumsum(a, axis=-1) - a),
+            (first.after(), np.cumsum(a[:, ::-1], axis=-1)[:, ::-1] - a),
+            (first.total(), a.sum(axis=-1, keepdims=True)),
         ):  # fmt: skip
-            slack = Ball(found.mid, found.rad + 1e-13 * (1 + np.abs(found.mid)))  # of NumPy's own
+            slack = Ball(
+                result.mid, result.rad + 1e-13 * (1 + np.abs(result.mid))
+            )  # of NumPy's own
             assert encloses(slack, value)
-            assert np.all(found.rad < 1.1 * 40 * (one.rad.max() + two.rad.max() * 200) + 1e-2)
+            assert np.all(result.rad < 1.1 * 40 * (first.rad.max() + two.rad.max() * 200) + 1e-2)
 
 
 def test_rounding_is_enclosed():
@@ -51,15 +53,15 @@ def test_rounding_is_enclosed():
     rng = np.random.default_rng(1)
     a = rng.normal(size=400) * 10.0 ** rng.integers(-12, 2, size=400)
     b = rng.normal(size=400)
-    one, two = Ball.of(a), Ball.of(b)
+    first, two = Ball.of(a), Ball.of(b)
     exact = list(zip(map(arb, a.tolist()), map(arb, b.tolist()), strict=True))
-    for found, values in (
-        (one.plus(two), [x + y for x, y in exact]), (one.times(two), [x * y for x, y in exact]),
-        (two.inverse(), [1 / y for _, y in exact]), (one.exp(), [x.exp() for x, _ in exact]),
+    for result, values in (
+        (first.plus(two), [x + y for x, y in exact]), (first.times(two), [x * y for x, y in exact]),
+        (two.inverse(), [1 / y for _, y in exact]), (first.exp(), [x.exp() for x, _ in exact]),
         (two.before(), list(itertools.accumulate((y for _, y in exact[:-1]), initial=arb(0)))),
         (two.total(), [sum((y for _, y in exact), arb(0))]),
     ):  # fmt: skip
-        for low, high, value in zip(found.low.tolist(), found.high.tolist(), values, strict=True):
+        for low, high, value in zip(result.low.tolist(), result.high.tolist(), values, strict=True):
             assert arb(low) <= value <= arb(high)
 
 
@@ -72,8 +74,8 @@ def test_exponentials_are_within_a_third_of_what_is_taken():
         (np.expm1, arb.expm1, radii),
     ):
         worst = max(
-            abs(float((arb(found) / arbs(arb(x)) - 1).mid()))
-            for x, found in zip(points.tolist(), numpys(points).tolist(), strict=True)
+            abs(float((arb(result) / arbs(arb(x)) - 1).mid()))
+            for x, result in zip(points.tolist(), numpys(points).tolist(), strict=True)
         )
         assert worst < 16 * balls.U
 
@@ -91,11 +93,11 @@ def test_series_multiply_out(name):
     """exp(a) exp(-a) and a/a are one."""
     rng = np.random.default_rng(3)
     a = Series(random_ball(rng, (5, 1, 7), rad=0.0).plus(Ball.of(np.eye(5)[:1].T[:, :, None] * 4)))
-    one = a.exp().times(a.negative().exp()) if name == "exp" else a.inverse().times(a)
+    product = a.exp().times(a.negative().exp()) if name == "exp" else a.inverse().times(a)
     wanted = np.zeros((5, 1, 7))
     wanted[0] = 1
-    assert encloses(one.ball, wanted)
-    assert one.ball.rad.max() < 1e-9
+    assert encloses(product.ball, wanted)
+    assert product.ball.rad.max() < 1e-9
 
 
 @pytest.mark.parametrize("query", QUERIES)
@@ -150,13 +152,13 @@ def missed(piece, n_pairs, query):
     """The time integral of the defect's norm, by quadrature in floating point."""
     s, weights = np.polynomial.legendre.leggauss(20)
     k = np.arange(len(piece.powers))
-    found = []
+    result = []
     for at in s:
         z = at**k @ piece.powers
         speed = (k * at ** np.maximum(k - 1, 0)) @ piece.powers / piece.half
         gradient = theory.full_gradient(LIFT @ z, n_pairs, query=query)
-        found.append(np.linalg.norm(speed + LIFT.T @ gradient))
-    return piece.half * float(weights @ found)
+        result.append(np.linalg.norm(speed + LIFT.T @ gradient))
+    return piece.half * float(weights @ result)
 
 
 @pytest.mark.parametrize("query", QUERIES)
@@ -178,16 +180,16 @@ def test_the_defect_is_enclosed_and_not_much_more(query, monkeypatch):
 def test_bounds_hold_the_integrated_times(query, until):
     n_pairs = 4
     integrated = theory.emergence_times(n_pairs, query=query, model="full")
-    found = tube.bounds(n_pairs, query, until=until, tolerance=1e-10, farthest=0.05)
-    names = [name for name in ("gamma", "beta", "alpha") if getattr(found, name)[1] < math.inf]
+    result = tube.bounds(n_pairs, query, until=until, tolerance=1e-10, farthest=0.05)
+    names = [name for name in ("gamma", "beta", "alpha") if getattr(result, name)[1] < math.inf]
     assert until == "loss" or until in names
     for name in names:
-        low, high = getattr(found, name)
+        low, high = getattr(result, name)
         assert low < getattr(integrated, name) < high < 1.3 * low
     if until == "loss":
-        assert found.loss[0] < integrated.collapse < found.loss[1] < 1.02 * found.loss[0]
-    assert found.ordered("gamma", "beta", "alpha")
-    assert not found.ordered("beta", "gamma")
+        assert result.loss[0] < integrated.collapse < result.loss[1] < 1.02 * result.loss[0]
+    assert result.ordered("gamma", "beta", "alpha")
+    assert not result.ordered("beta", "gamma")
 
 
 def test_the_solution_is_as_near_as_is_said():
@@ -222,25 +224,25 @@ def test_a_path_that_is_not_the_flow_is_noticed(monkeypatch):
 
 def test_the_numbers_of_a_run_keep_their_names():
     some = times.Range(2, 3, "uniform", "gamma", 1e-5, 0.1)
-    found = tube.as_bounds(tube.all_bounds(some))
-    assert [one.gamma[1] < 10 for one in found] == [True, True]
+    result = tube.as_bounds(tube.all_bounds(some))
+    assert [bounds.gamma[1] < 10 for bounds in result] == [True, True]
     alone = tube.bounds(3, "uniform", until="gamma", tolerance=1e-5, farthest=0.1)
-    assert found[1] == alone
-    assert found[1].beta == (math.inf, math.inf)
+    assert result[1] == alone
+    assert result[1].beta == (math.inf, math.inf)
 
 
 def test_what_fails_is_tried_once_more(monkeypatch):
-    honest, asked = times.bounds, []
+    honest, tolerances = times.bounds, []
 
     def strict(n_pairs, query, *, until, tolerance, farthest):
-        asked.append(tolerance)
+        tolerances.append(tolerance)
         if tolerance > 5e-6:
             raise ArithmeticError
         return honest(n_pairs, query, until=until, tolerance=tolerance, farthest=farthest)
 
     monkeypatch.setattr(times, "bounds", strict)
     tube.all_bounds(times.Range(3, 3, "uniform", "gamma", 1e-5, 0.1))
-    assert asked == pytest.approx([1e-5, 1e-6])
+    assert tolerances == pytest.approx([1e-5, 1e-6])
     with pytest.raises(ArithmeticError):
         tube.all_bounds(times.Range(3, 3, "uniform", "gamma", 1e-3, 0.1))
 

@@ -13,11 +13,11 @@ VOCABULARY, BLOCK, DIM = 6, 7, 34
 
 def model(parts, strength=5.0, dim=DIM, sham=None):
     stream = torch.Generator().manual_seed(1)
-    made = models.AttentionOnlyTransformer(
+    network = models.AttentionOnlyTransformer(
         dim, VOCABULARY, BLOCK, embedding_scale=0.5, generator=stream
     )
-    knock_in.install(made, parts, strength, sham=sham)
-    return made
+    knock_in.install(network, parts, strength, sham=sham)
+    return network
 
 
 def described(parts, sham=None):
@@ -54,8 +54,8 @@ def test_a_sham_has_the_same_singular_values_in_the_same_matrices(part, sham):
     changed = {name for name in plain if not torch.equal(plain[name], given[name])}
     assert changed == {name for name in plain if not torch.equal(plain[name], other[name])}
     for name in changed:
-        one, two = (torch.linalg.svdvals(made[name].detach()) for made in (given, other))
-        assert torch.allclose(one, two, atol=1e-4 * float(one.max()))
+        first, two = (torch.linalg.svdvals(network[name].detach()) for network in (given, other))
+        assert torch.allclose(first, two, atol=1e-4 * float(first.max()))
 
 
 def test_a_permuted_copy_says_or_finds_another_token():

@@ -43,10 +43,10 @@ def test_the_record_names_no_axiom_but_those_of_the_reals():
 
 
 def test_theorem_2_supposes_no_flow():
-    found = formal.statements()["theorem_2"]
-    assert not found.context
+    result = formal.statements()["theorem_2"]
+    assert not result.context
     assert re.match(
-        r"Theorem theorem_2 \(N : R\) : 2 <= N ->\s+exists alpha beta gamma", found.text
+        r"Theorem theorem_2 \(N : R\) : 2 <= N ->\s+exists alpha beta gamma", result.text
     )
 
 
@@ -66,8 +66,8 @@ def test_nothing_is_left_out_of_a_proof():
 
 def test_an_edit_of_a_statement_makes_the_record_stale(copy, tmp_path):
     record = tmp_path / "proofs.json"
-    entries = {name: {"statement": found.digest, "assumptions": []}
-               for name, found in formal.statements(copy).items()}  # fmt: skip
+    entries = {name: {"statement": result.digest, "assumptions": []}
+               for name, result in formal.statements(copy).items()}  # fmt: skip
     sources = {
         name: RECORD["sources"][name] for name in RECORD["sources"] if (copy / name).exists()
     }

@@ -27,12 +27,12 @@ def networks(settings=SMALL, seeds=(5, 6)):
 def test_stacked_logits_are_those_of_the_networks():
     models, streams = networks()
     batches = [tasks.token_pairs(4, 3, 12, 9, generator=stream) for stream in streams]
-    found = stacked_logits(
+    result = stacked_logits(
         stacked(models),
         torch.stack([batch.tokens for batch in batches]),
         torch.stack([batch.positions for batch in batches]),
     )
-    for model, batch, logits in zip(models, batches, found, strict=True):
+    for model, batch, logits in zip(models, batches, result, strict=True):
         expected = model(batch.tokens, batch.positions)[:, -1]
         assert torch.allclose(logits, expected, atol=1e-5)
 

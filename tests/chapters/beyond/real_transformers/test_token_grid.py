@@ -36,10 +36,10 @@ def test_waits_are_read_by_what_varies():
 
     cells = [entry(4, [1, None]), entry(2, [1, 3])]
     assert store.waits(cells, 0.5, lambda cell: True).times.tolist() == [[1], [1]]
-    found = store.waits(cells, 0.5, lambda cell: True, level=1)
-    assert found.values.tolist() == [2, 4]
-    assert found.times.tolist() == [[3], [np.inf]]
-    emerged = found.emerged()
+    result = store.waits(cells, 0.5, lambda cell: True, level=1)
+    assert result.values.tolist() == [2, 4]
+    assert result.times.tolist() == [[3], [np.inf]]
+    emerged = result.emerged()
     assert (emerged.values.tolist(), emerged.times.tolist()) == ([2], [[3]])
     assert emerged.cells == [cells[1]["cell"]]
     with pytest.raises(ValueError, match="twice"):

@@ -27,9 +27,9 @@ def test_attention_runs_away_when_the_loss_collapses():
 
     def velocity(_t, state):
         half = math.exp(state[0]) / 2
-        own = half / (places + half)
-        pull = own * np.exp(state[1] * own)
-        return [state[1] * (pull @ (1 - own)), pull.sum() - 0.5]
+        own_share = half / (places + half)
+        pull = own_share * np.exp(state[1] * own_share)
+        return [state[1] * (pull @ (1 - own_share)), pull.sum() - 0.5]
 
     late = Crossing((1,), 12.0, terminal=True)
     run = solve_ivp(

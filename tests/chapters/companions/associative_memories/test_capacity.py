@@ -19,9 +19,9 @@ CPU = torch.device("cpu")
 @pytest.mark.parametrize("guess", [3.0, 60.0, 2000.0])
 @pytest.mark.parametrize("tolerance", [1.0, 1.03])
 def test_search_brackets_the_border(border, guess, tolerance):
-    found = capacity.search(lambda n: n <= border, guess, tolerance)
-    assert found.stored <= border < found.lost
-    assert found.lost <= max(found.stored + 2, found.stored * tolerance * 1.02 + 2)
+    result = capacity.search(lambda n: n <= border, guess, tolerance)
+    assert result.stored <= border < result.lost
+    assert result.lost <= max(result.stored + 2, result.stored * tolerance * 1.02 + 2)
 
 
 def test_hebbian_recall_is_that_of_a_loop():
@@ -74,10 +74,10 @@ def test_the_logarithm_is_half_the_dimension_in_the_limit():
 
 
 def test_the_file_holds_what_is_declared():
-    found = capacity.read(stored_text("associative_memories"))
-    assert tuple(found) == capacity.CELLS
+    result = capacity.read(stored_text("associative_memories"))
+    assert tuple(result) == capacity.CELLS
     most = PRESET["paper"].settings.tolerance ** 2
-    assert all(b.stored < b.lost <= b.stored * most for b in found.values())
+    assert all(b.stored < b.lost <= b.stored * most for b in result.values())
 
 
 def test_a_search_finds_about_the_expected_capacity():
@@ -115,12 +115,12 @@ def cross_entropy(w, u, e, joint):
 
 def test_gradient_is_the_slope_of_the_loss(problem):
     w, u, e, joint = problem
-    found = lemma.gradient(w, u, e, joint)
+    result = lemma.gradient(w, u, e, joint)
     for i, j in ((0, 0), (1, 3), (3, 2)):
         step = torch.zeros_like(w)
         step[i, j] = 1e-5
         high, low = (cross_entropy(w + sign * step, u, e, joint) for sign in (1, -1))
-        assert float(found[i, j]) == pytest.approx((high - low) / 2e-5, abs=1e-9)
+        assert float(result[i, j]) == pytest.approx((high - low) / 2e-5, abs=1e-9)
 
 
 def test_one_layer_down_backward_vectors_stand_for_outputs(problem, close):
@@ -128,8 +128,8 @@ def test_one_layer_down_backward_vectors_stand_for_outputs(problem, close):
     stream = torch.Generator().manual_seed(4)
     a = torch.randn(7, 4, generator=stream, dtype=torch.float64)
     v = torch.randn(4, 7, generator=stream, dtype=torch.float64)
-    found = lemma.backward_gradient(a, v, u, e, joint)
-    close(found, lemma.autograd(a, lambda a: (e @ a.T).relu() @ v.T @ u.T, joint), 1e-13)
+    result = lemma.backward_gradient(a, v, u, e, joint)
+    close(result, lemma.autograd(a, lambda a: (e @ a.T).relu() @ v.T @ u.T, joint), 1e-13)
     # without the kinks the backward vector is u_k seen through the layer above
     close(
         lemma.backward_gradient(a.abs(), v, u, e.abs(), joint),

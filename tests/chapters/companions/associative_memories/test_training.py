@@ -33,8 +33,8 @@ def separable(pairs):
         -np.outer(u[z] - u[k], e[z]).ravel() for z in range(len(e)) for k in range(len(e)) if k != z
     ]
     size = e.shape[1] ** 2
-    found = linprog(np.zeros(size), A_ub=rows, b_ub=-np.ones(len(rows)), bounds=(None, None))
-    return found.status == 0
+    result = linprog(np.zeros(size), A_ub=rows, b_ub=-np.ones(len(rows)), bounds=(None, None))
+    return result.status == 0
 
 
 def test_training_stores_all_pairs_just_where_that_is_possible():
@@ -43,22 +43,22 @@ def test_training_stores_all_pairs_just_where_that_is_possible():
     assert any(possible.values())
     assert not all(possible.values())
     for n, expected in possible.items():
-        found = train(
+        result = train(
             linear(4), everything.first(n), least_recall=1.0, evaluations=3000, patience=200
         )
-        assert (found.recall == 1.0) == expected
+        assert (result.recall == 1.0) == expected
 
 
 def test_beyond_capacity_training_finds_the_least_loss():
     pairs = draw(30, 4, 1, CPU)
-    found = train(linear(4), pairs, least_recall=1.1, evaluations=3000, patience=200)
+    result = train(linear(4), pairs, least_recall=1.1, evaluations=3000, patience=200)
     e, u = pairs.e.double().numpy(), pairs.u.double().numpy()
 
     def loss(flat):
         logits = e @ flat.reshape(4, 4).T @ u.T
         return np.mean(np.log(np.exp(logits).sum(axis=1)) - np.diagonal(logits))
 
-    assert found.loss == pytest.approx(minimize(loss, np.zeros(16)).fun, rel=1e-4)
+    assert result.loss == pytest.approx(minimize(loss, np.zeros(16)).fun, rel=1e-4)
 
 
 def test_the_first_pairs_do_not_depend_on_how_many_are_drawn():
@@ -104,14 +104,14 @@ def problem():
 def test_loss_and_gradient_are_torchs(problem, close, monkeypatch, block):
     monkeypatch.setattr(training, "BLOCK", block)
     h, u, target = problem
-    found = scored(h, u, target)
+    result = scored(h, u, target)
     h.requires_grad_()
     for run in range(2):
         logits = h[run] @ u[run].T
         expected = cross_entropy(logits, target[run])
-        close(found.loss[run], expected.detach(), 1e-12)
-        close(found.gradient[run], torch.autograd.grad(expected, h)[0][run], 1e-12)
-        assert torch.equal(found.right[run], logits.argmax(dim=1) == target[run])
+        close(result.loss[run], expected.detach(), 1e-12)
+        close(result.gradient[run], torch.autograd.grad(expected, h)[0][run], 1e-12)
+        assert torch.equal(result.right[run], logits.argmax(dim=1) == target[run])
 
 
 def test_a_tie_is_not_right():
@@ -121,8 +121,8 @@ def test_a_tie_is_not_right():
 
 def test_logits_far_apart_lose_nothing_that_counts(problem, close):
     h, u, target = problem
-    found = scored((1e3 * h).float(), u.float(), target)
+    result = scored((1e3 * h).float(), u.float(), target)
     logits = (1e3 * h) @ u.mT
     expected = torch.stack([cross_entropy(*pair) for pair in zip(logits, target, strict=True)])
-    close(found.loss.double(), expected, 1e-5)
-    assert torch.isfinite(found.gradient).all()
+    close(result.loss.double(), expected, 1e-5)
+    assert torch.isfinite(result.gradient).all()

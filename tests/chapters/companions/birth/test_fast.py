@@ -22,10 +22,10 @@ def test_fast_is_dense(n_layers, group, monkeypatch, close):
     monkeypatch.setattr(fast, "GROUP", group)
     frozen, trained, batch = drawn(n_layers)
     dense = model.loss_and_gradient(frozen, trained, batch)
-    found = fast.loss_and_gradient(frozen, trained, batch)
-    assert found.loss == pytest.approx(dense.loss, rel=1e-12)
-    assert found.accuracy == pytest.approx(dense.accuracy)
-    for ours, theirs in zip(model.parts(found.gradient), model.parts(dense.gradient), strict=True):
+    result = fast.loss_and_gradient(frozen, trained, batch)
+    assert result.loss == pytest.approx(dense.loss, rel=1e-12)
+    assert result.accuracy == pytest.approx(dense.accuracy)
+    for ours, theirs in zip(model.parts(result.gradient), model.parts(dense.gradient), strict=True):
         close(ours, theirs, 1e-10)
 
 
@@ -39,7 +39,7 @@ def test_nothing_scored_is_an_error():
 def test_dense_model_by_loops(n_layers, close):
     frozen, trained, batch = drawn(n_layers, dim=6, length=5, batch_size=2)
     logits = model.logits(frozen, trained, batch.tokens)
-    for tokens, found in zip(batch.tokens, logits, strict=True):
+    for tokens, result in zip(batch.tokens, logits, strict=True):
         x = [frozen.e[z] + frozen.p[t] for t, z in enumerate(tokens)]
         values = [frozen.ov1, trained.o @ frozen.v][-n_layers:]
         for kq, ov in zip(trained.kq, values, strict=True):
@@ -49,7 +49,7 @@ def test_dense_model_by_loops(n_layers, close):
                 seen = sum(w * x[s] for s, w in enumerate(scores.softmax(dim=0)))
                 rows.append(x[t] + ov @ seen)
             x = rows
-        close(found, torch.stack([frozen.u @ row for row in x]))
+        close(result, torch.stack([frozen.u @ row for row in x]))
 
 
 def test_the_future_is_not_seen():

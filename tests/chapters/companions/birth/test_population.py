@@ -13,21 +13,21 @@ SIZES = 5.0, 20.0, 40.0
 
 def everything(n_tokens, length):
     """All sequences with every q and o, and their answers, from the definition."""
-    found = []
+    result = []
     for q, o in itertools.permutations(range(n_tokens), 2):
         for sequence in itertools.product(range(n_tokens), repeat=length):
             at = [t for t, z in enumerate(sequence) if z == q]
             twice = len(at) == 2 and at[1] == length - 1 and 1 <= at[0] < length - 2
             if twice and sequence[at[0] + 1] == o:
-                found.append((sequence, o))
-    return found
+                result.append((sequence, o))
+    return result
 
 
 def test_one_trigger_and_output_stand_for_all(close):
     n, t = 3, 6
     frozen = population.orthonormal(n, t)
-    found = everything(n, t)
-    tokens, targets = (torch.tensor(each) for each in zip(*found, strict=True))
+    result = everything(n, t)
+    tokens, targets = (torch.tensor(each) for each in zip(*result, strict=True))
     stream = torch.Generator().manual_seed(0)
     drawn = [torch.randn(frozen.ov1.shape, generator=stream).double() for _ in range(3)]
     weights = [population.renamed(part, n, t) for part in drawn]  # blind to names

@@ -25,11 +25,11 @@ def made(ov2, kq2, kq1, *, early=None, matched=None, drawn=True):
 
 def test_arrivals_stay():
     run = made([0, 0.6, 0.2, 1, 1], [0, 0, 0, 0.1, 0.8], [0, 0, 0, 0, 0])
-    found = order.arrivals(run)
-    assert found.begun == (10, 30, np.inf)
-    assert found.half == (30, 40, np.inf)
-    assert found.levels[0] == (10, 40, np.inf)  # a tenth beyond chance is more than .1
-    assert found.levels[8] == (30, np.inf, np.inf)
+    result = order.arrivals(run)
+    assert result.begun == (10, 30, np.inf)
+    assert result.half == (30, 40, np.inf)
+    assert result.levels[0] == (10, 40, np.inf)  # a tenth beyond chance is more than .1
+    assert result.levels[8] == (30, np.inf, np.inf)
 
 
 def test_order_of_what_is_decided():
@@ -38,9 +38,9 @@ def test_order_of_what_is_decided():
     open_ = made([0, 1, 1, 1], [0, 0, 0, 0], [0, 0, 0, 0])
     assert order.compare([right]) == (1, 1, 1, 1, 1)
     assert order.compare([wrong]) == (0, 0, 0, 1, 0)
-    found = order.compare([open_])
-    assert found.output_first == 1
-    assert np.isnan([found.begun, found.half, found.levels, found.match_first]).all()
+    result = order.compare([open_])
+    assert result.output_first == 1
+    assert np.isnan([result.begun, result.half, result.levels, result.match_first]).all()
     assert order.compare([right, wrong, open_]).levels == 0.5
     assert order.follows((5.0, 5.0, 9.0)) is False
     assert order.follows((5.0, np.inf, 9.0)) is False

@@ -32,11 +32,11 @@ def test_damaged_counts_are_refused():
 
 
 def test_count_by_hand():
-    found = bigrams.count("abba,ab\n")
+    result = bigrams.count("abba,ab\n")
     pairs = Counter(["ab", "bb", "ba", "a,", ",a", "ab", "b\n"])
-    assert found.characters == "\n,ab"
+    assert result.characters == "\n,ab"
     wanted = [[pairs[first + second] for second in "\n,ab"] for first in "\n,ab"]
-    assert found.counts.tolist() == wanted
+    assert result.counts.tolist() == wanted
 
 
 def test_triggers_have_one_successor_in_a_sequence():
@@ -62,10 +62,10 @@ def test_other_tokens_follow_the_bigrams():
     _, batch = draw(4000, 60)
     q = COUNTS.characters.index("h")
     after = batch.targets[batch.tokens == q]
-    found = torch.bincount(after, minlength=N).double() / len(after)
+    result = torch.bincount(after, minlength=N).double() / len(after)
     wanted = torch.from_numpy(COUNTS.conditional[q])
-    assert (found - wanted).abs().max() < 4 * (0.25 / len(after)) ** 0.5
-    assert not found[wanted == 0].any()
+    assert (result - wanted).abs().max() < 4 * (0.25 / len(after)) ** 0.5
+    assert not result[wanted == 0].any()
 
 
 def test_scored_where_a_trigger_was_seen_before():
@@ -97,10 +97,10 @@ def test_each_sequence_draws_its_own_triggers():
     assert what.triggers.tolist() == list(range(N))
     many = Counter()
     for row, (tokens, scored) in enumerate(zip(batch.tokens, batch.scored, strict=True)):
-        own = set(tokens[scored].tolist())
-        assert len(own) <= 3
-        many.update(own)
-        for q in own:
+        triggers = set(tokens[scored].tolist())
+        assert len(triggers) <= 3
+        many.update(triggers)
+        for q in triggers:
             places = (tokens == q).nonzero().flatten()
             assert scored[places].tolist() == [False] + [True] * (len(places) - 1)
             assert len(set(batch.targets[row][places].tolist())) == 1

@@ -31,8 +31,8 @@ def test_each_recall_is_of_its_own_matrix(part):
     assert memories.recalls(frozen, head, triggers) == (1, 1, 1, 1)
     mixed = [*model.parts(head)]
     mixed[part] = model.parts(random)[part]
-    found = memories.recalls(frozen, model.from_parts(mixed), triggers)
-    by_part = found.kq1, found.kq2, found.ov2
+    result = memories.recalls(frozen, model.from_parts(mixed), triggers)
+    by_part = result.kq1, result.kq2, result.ov2
     assert [value == 1 for value in by_part] == [i != part for i in range(3)]
 
 
@@ -68,10 +68,10 @@ def test_a_part_moves_from_its_release_on():
 
 
 def test_followers_by_hand():
-    found = attention.followers(torch.tensor([[7, 3, 7, 7, 5]]))[0]
+    result = attention.followers(torch.tensor([[7, 3, 7, 7, 5]]))[0]
     wanted = torch.zeros(5, 5, dtype=torch.bool)
     wanted[2, 1] = wanted[3, 1] = wanted[3, 3] = True  # what stands after the sevens before
-    assert torch.equal(found, wanted)
+    assert torch.equal(result, wanted)
 
 
 def test_focus_of_uniform_attention_and_of_the_head():
@@ -85,11 +85,11 @@ def test_focus_of_uniform_attention_and_of_the_head():
     assert abs(uniform.match - float(expected)) < 1e-5
     assert abs(uniform.previous - float((1 / rows[:, 1:])[batch.scored[:, :-1]].mean())) < 1e-5
     strong = model.Trained(tuple(3 * kq / kq.std() / 20 for kq in head.kq), head.o)
-    found = attention.focus(frozen, strong, batch.tokens, batch.scored)
-    assert found.previous_top > 0.95
-    assert found.match_top > 0.8
-    assert found.match > 3 * uniform.match
+    result = attention.focus(frozen, strong, batch.tokens, batch.scored)
+    assert result.previous_top > 0.95
+    assert result.match_top > 0.8
+    assert result.match > 3 * uniform.match
     reader = attention.RecallsAndFocus.of(what, batch)
-    assert reader(frozen, strong, triggers)[4:8] == found
+    assert reader(frozen, strong, triggers)[4:8] == result
     assert reader(frozen, strong, triggers)[8] == 1
     assert reader(frozen, nothing, triggers)[8] < 1

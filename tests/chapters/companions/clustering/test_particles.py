@@ -39,14 +39,14 @@ def plain_energy(points, mix, width, core):
 @pytest.mark.parametrize("n", SIZES)
 def test_markers_are_the_unordered_pairs(n):
     pairs = markers.all_markers(n)
-    found = list(zip(*(part.tolist() for part in pairs), strict=True))
-    assert found == [(a, b, (a + b) % n) for a in range(n) for b in range(a, n)]
-    assert n != 17 or len(found) == 153  # as the source says
+    result = list(zip(*(part.tolist() for part in pairs), strict=True))
+    assert result == [(a, b, (a + b) % n) for a in range(n) for b in range(a, n)]
+    assert n != 17 or len(result) == 153  # as the source says
     embeddings = some(n, 3)
-    expected = torch.stack([embeddings[:, a] + embeddings[:, b] for a, b, _ in found], dim=1)
+    expected = torch.stack([embeddings[:, a] + embeddings[:, b] for a, b, _ in result], dim=1)
     assert torch.equal(markers.places(embeddings), expected)
-    same = sum(i[2] == j[2] for i, j in itertools.permutations(found, 2))
-    other = sum(i[2] != j[2] for i, j in itertools.permutations(found, 2))
+    same = sum(i[2] == j[2] for i, j in itertools.permutations(result, 2))
+    other = sum(i[2] != j[2] for i, j in itertools.permutations(result, 2))
     assert (int(markers.same_sum(n).sum()), int(markers.other_sum(n).sum())) == (same, other)
 
 
@@ -59,10 +59,10 @@ def test_fewer_than_two_residues_are_an_error():
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_energy_is_its_definition_and_forces_are_its_gradient(n, setting, close):
     embeddings = (2 + 3 * some(n, 3)).requires_grad_()
-    found = energy.energy_of(embeddings, *setting)
+    result = energy.energy_of(embeddings, *setting)
     points = [complex(x, y) for x, y in embeddings[0].tolist()]
-    assert float(found[0].detach()) == pytest.approx(plain_energy(points, *setting), rel=1e-12)
-    (gradient,) = torch.autograd.grad(found.sum(), embeddings)
+    assert float(result[0].detach()) == pytest.approx(plain_energy(points, *setting), rel=1e-12)
+    (gradient,) = torch.autograd.grad(result.sum(), embeddings)
     close(energy.forces(embeddings.detach(), *setting), -gradient, 1e-9)
 
 
@@ -81,9 +81,9 @@ def test_harmonics_of_the_kernel_by_quadrature():
 
 @pytest.mark.parametrize(("n", "frequency"), [(7, 1), (8, 3), (17, 5)])
 def test_a_circle_is_a_circle_and_no_grid(n, frequency):
-    found = markers.score(markers.circle(n, frequency))
-    assert float(found.circle) == pytest.approx(1.0)
-    assert not bool(found.grids)
+    result = markers.score(markers.circle(n, frequency))
+    assert float(result.circle) == pytest.approx(1.0)
+    assert not bool(result.grids)
 
 
 def test_markers_of_a_circle_are_collinear(close):
@@ -99,8 +99,8 @@ def test_markers_of_a_circle_are_collinear(close):
 
 def test_a_lattice_is_a_grid_and_no_circle():
     residue = torch.arange(16)
-    found = markers.score(torch.stack((residue % 4, residue // 4), dim=-1).double())
-    assert (bool(found.grids), bool(found.circles)) == (True, False)
+    result = markers.score(torch.stack((residue % 4, residue // 4), dim=-1).double())
+    assert (bool(result.grids), bool(result.circles)) == (True, False)
 
 
 def test_flatness_of_a_circle_an_ellipse_and_a_line(close):
@@ -154,10 +154,10 @@ def ridge_regression(hidden, total):
 def test_an_energy_is_a_sum_over_pairs_or_a_ridge_regression(ridge, expected):
     embeddings, counted = starts()
     weights = pairwise.directions(24, 0.7)
-    found = pairwise.motion(embeddings, counted.double(), weights, ridge).energy
+    result = pairwise.motion(embeddings, counted.double(), weights, ridge).energy
     units = (markers.places(markers.normalise(embeddings)) @ weights[:2] + weights[2]).relu()
-    for value, hidden, kept in zip(found, units, counted, strict=True):
-        wanted = expected(hidden[kept], markers.all_markers(5).total[kept])
+    for value, hidden, mask in zip(result, units, counted, strict=True):
+        wanted = expected(hidden[mask], markers.all_markers(5).total[mask])
         assert float(value) == pytest.approx(float(wanted))
 
 

@@ -59,7 +59,7 @@ def test_losses_are_those_of_one_marker_at_a_time(close):
 @pytest.mark.parametrize("hidden_bias", [True, False])
 def test_pair_forces_are_what_a_training_step_does(hidden_bias, close):
     net = small(bias=0.3 if hidden_bias else 0.0)
-    found = pairwise.pair_forces(net, hidden_bias=hidden_bias)[0]
+    result = pairwise.pair_forces(net, hidden_bias=hidden_bias)[0]
     marks = markers.places(net.embeddings)[0]
     total = markers.all_markers(5).total
     rate = 1e-5
@@ -74,7 +74,7 @@ def test_pair_forces_are_what_a_training_step_does(hidden_bias, close):
         ]
         for i in range(len(total)):
             after, before = (marker_force(w, marks[i], total[i]) for w in both)
-            close((after - before) / (2 * rate), found[i, j], 1e-6)
+            close((after - before) / (2 * rate), result[i, j], 1e-6)
 
 
 def test_the_expected_pair_force_is_an_average_over_networks():
@@ -140,8 +140,8 @@ def test_a_killed_training_ends_in_the_same_bits(hidden_bias, kill_after):
 def test_sizes_are_of_the_shape_at_every_snapshot():
     settings = Training(residues=5, hidden=8, epochs=12, snapshots=(0, 6))
     record = training.train_clustering(settings, (0, 1, 2), device=CPU)
-    found = training.force_sizes(record)
-    assert list(found) == [0, 6, 12]
+    result = training.force_sizes(record)
+    assert list(result) == [0, 6, 12]
     end = training.Network(*(part.double() for part in record.final))
     free = end._replace(embeddings=end.embeddings.clone().requires_grad_())
     loss = ((losses(free) * record.trained).sum(dim=1) / record.trained.sum(dim=1)).sum()
@@ -150,4 +150,4 @@ def test_sizes_are_of_the_shape_at_every_snapshot():
     force -= force.mean(dim=1, keepdim=True)
     force -= (force * normal).sum(dim=(1, 2), keepdim=True) / 5 * normal
     rms = markers.scale(end.embeddings).flatten()
-    assert torch.allclose(found[12], force.flatten(1).norm(dim=1) / rms)
+    assert torch.allclose(result[12], force.flatten(1).norm(dim=1) / rms)

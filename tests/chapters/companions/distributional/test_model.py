@@ -27,24 +27,24 @@ def stream(seed=0):
 
 
 def drawn(length=12):
-    found = model.draw(65, length, 16, 24, generator=stream()).cast(torch.float64)
-    return found._replace(u=found.u.double(), first=found.first._replace(k=5 * found.first.k))
+    result = model.draw(65, length, 16, 24, generator=stream()).cast(torch.float64)
+    return result._replace(u=result.u.double(), first=result.first._replace(k=5 * result.first.k))
 
 
 def test_logits_by_hand(close):
     """One sequence, row by row, as the source's code reads."""
-    own = drawn()
+    network = drawn()
     z = torch.tensor([5, 1, 9, 1, 2])
-    x = own.e[z] + own.p[:5]
-    for layer in (own.first, own.last):
+    x = network.e[z] + network.p[:5]
+    for layer in (network.first, network.last):
         keys, rows = x @ layer.k.T, []
         for s in range(5):
             pattern = (keys[: s + 1] @ x[s] / 16**0.5).softmax(0)
-            told = x[s] + layer.o @ (layer.v @ (pattern @ x[: s + 1]))
-            rows.append(told + layer.w_out @ (layer.w_in @ told).clamp(min=0))
+            output = x[s] + layer.o @ (layer.v @ (pattern @ x[: s + 1]))
+            rows.append(output + layer.w_out @ (layer.w_in @ output).clamp(min=0))
         x = torch.stack(rows)
     at, real = torch.tensor([[1, 3, 4]]), torch.tensor([[True, False, True]])
-    close(model.logits(own, z[None], at, real), (x @ own.u.T)[[1, 4]], 1e-10)
+    close(model.logits(network, z[None], at, real), (x @ network.u.T)[[1, 4]], 1e-10)
 
 
 def test_the_future_is_hidden(close):
@@ -57,10 +57,10 @@ def test_the_future_is_hidden(close):
 
 def test_kept_is_the_nearest_of_its_rank(close):
     w = torch.randn(6, 10, generator=stream(), dtype=torch.float64)
-    own = drawn()
-    own = own._replace(last=own.last._replace(w_in=w))
+    network = drawn()
+    network = network._replace(last=network.last._replace(w_in=w))
     whole, nothing, half, less = (
-        model.truncated(own, "last", "w_in", share).last.w_in for share in (1.0, 0.0, 0.5, 0.49)
+        model.truncated(network, "last", "w_in", share).last.w_in for share in (1.0, 0.0, 0.5, 0.49)
     )
     close(whole, w, 1e-10)
     assert not nothing.any()
@@ -72,11 +72,11 @@ def test_kept_is_the_nearest_of_its_rank(close):
 
 @pytest.mark.parametrize(("layer", "matrix"), [("first", "w_in"), ("last", "o")])
 def test_one_matrix_is_truncated_and_no_other(layer, matrix):
-    own = drawn()
-    cut = model.truncated(own, layer, matrix, 0.25)
+    network = drawn()
+    cut = model.truncated(network, layer, matrix, 0.25)
     for name in ("first", "last"):
         for part in model.Layer._fields:
-            before, after = (getattr(getattr(one, name), part) for one in (own, cut))
+            before, after = (getattr(getattr(side, name), part) for side in (network, cut))
             if (name, part) == (layer, matrix):
                 assert torch.linalg.matrix_rank(after) == 4
             else:
@@ -100,8 +100,8 @@ def test_what_follows_the_trigger(alpha):
 def test_other_tokens_and_noise_follow_the_chain(token):
     batch = task.sample(WHAT, 3000, 60, 0.5, generator=stream())
     after = batch.targets[batch.tokens == token]
-    found = np.bincount(after.numpy(), minlength=65) / len(after)
-    assert np.abs(found - COUNTS.conditional[token]).max() < 0.02
+    result = np.bincount(after.numpy(), minlength=65) / len(after)
+    assert np.abs(result - COUNTS.conditional[token]).max() < 0.02
 
 
 def test_the_tokens_are_the_sources():
@@ -127,8 +127,8 @@ def test_shares_by_hand():
 
 def looks(z, o, pattern, real):
     batch = task.Batch(torch.tensor([z[:-1]]), torch.tensor([z[1:]]), torch.tensor([o]))
-    found = task.looks(torch.tensor([pattern]), batch, torch.tensor([real]), TRIGGER)
-    return [value.item() for value in found]
+    result = task.looks(torch.tensor([pattern]), batch, torch.tensor([real]), TRIGGER)
+    return [value.item() for value in result]
 
 
 def test_looks_by_hand():
@@ -166,19 +166,19 @@ def probe():
 
 
 def test_a_reading_is_that_of_models_made_one_by_one(own, probe):
-    found = probes.followed(own, probe)
+    result = probes.followed(own, probe)
     table = probes.table(own, probe, TINIEST.shares)
-    assert found[:3] == pytest.approx([float(value) for value in probe.answers(own)])
+    assert result[:3] == pytest.approx([float(value) for value in probe.answers(own)])
     for place, (layer, matrix, share) in enumerate(probes.FOLLOWED, start=1):
         cut = model.truncated(own, layer, matrix, share)
         wanted = [
-            task.shares(model.logits(cut, one.batch.tokens, one.at, one.real), one.targets)
-            for one in (probe.noisy, probe.clean)
+            task.shares(model.logits(cut, batch.batch.tokens, batch.at, batch.real), batch.targets)
+            for batch in (probe.noisy, probe.clean)
         ]
         reading = [float(wanted[0][0]), *map(float, wanted[1])]
-        assert found[3 * place : 3 * place + 3] == pytest.approx(reading, abs=1e-6)
+        assert result[3 * place : 3 * place + 3] == pytest.approx(reading, abs=1e-6)
         assert table[f"{layer}.{matrix}.{share:g}"] == pytest.approx(reading, abs=1e-6)
-    assert len(found) == 3 * (1 + len(probes.FOLLOWED)) + 2
+    assert len(result) == 3 * (1 + len(probes.FOLLOWED)) + 2
     assert len(table) == 2 * (4 * (len(TINIEST.shares) + 1) + len(TINIEST.shares))
     narrow = model.truncated(own, "first", "w_in", 0.2)
     both = model.truncated(narrow, "first", "w_out", 0.2)
@@ -186,14 +186,14 @@ def test_a_reading_is_that_of_models_made_one_by_one(own, probe):
 
 
 def test_a_push_is_what_removal_takes_from_the_logits(own, probe):
-    found, clean = probes.pushes(own, probe, (0.0, 0.2)), probe.clean
+    result, clean = probes.pushes(own, probe, (0.0, 0.2)), probe.clean
     none = model.truncated(own, "last", "w_out", 0.0)
     for name, cut in (("full", own), ("w_in.0.2", model.truncated(own, "last", "w_in", 0.2))):
         lifted = model.logits(cut, clean.batch.tokens, clean.at, clean.real)
         lifted -= model.logits(none, clean.batch.tokens, clean.at, clean.real)
         wanted = (lifted[:, task.NOISE] - lifted.mean(dim=1)).mean().item()
-        assert found[name] == pytest.approx(wanted, abs=1e-5)
-    assert found["w_in.0"] == found["w_out.0"] == 0
+        assert result[name] == pytest.approx(wanted, abs=1e-5)
+    assert result["w_in.0"] == result["w_out.0"] == 0
 
 
 def test_less_one_is_the_model_without_that_value(own, probe):
@@ -201,17 +201,17 @@ def test_less_one_is_the_model_without_that_value(own, probe):
     left, values, right = torch.linalg.svd(w, full_matrices=False)
     less = w - values[0] * torch.outer(left[:, 0], right[0])
     cut = own._replace(last=own.last._replace(w_out=less))
-    found = probes.table(own, probe, ())["last.w_out.less one"]
-    assert found == pytest.approx([float(value) for value in probe.answers(cut)], abs=1e-5)
+    result = probes.table(own, probe, ())["last.w_out.less one"]
+    assert result == pytest.approx([float(value) for value in probe.answers(cut)], abs=1e-5)
 
 
 def test_spectrum_of_a_planted_association():
     u = torch.randn(9, generator=torch.Generator().manual_seed(0))
     w = torch.randn(9, 12, generator=torch.Generator().manual_seed(1)) / 10
-    found = probes.spectrum(w + 5 * torch.outer(u, torch.ones(12)), -3 * u)
-    assert found.values[0] > 100 * found.values[1]
-    assert found.cosines[0] > 0.999
-    assert found.cosines.square().sum().item() == pytest.approx(1, abs=1e-5)
+    result = probes.spectrum(w + 5 * torch.outer(u, torch.ones(12)), -3 * u)
+    assert result.values[0] > 100 * result.values[1]
+    assert result.cosines[0] > 0.999
+    assert result.cosines.square().sum().item() == pytest.approx(1, abs=1e-5)
 
 
 def test_the_edge_is_where_the_drawn_values_end():
@@ -243,10 +243,10 @@ def test_a_run_goes_through_the_file_unchanged():
 @pytest.mark.usefixtures("unchecked")
 def test_stored_runs_are_declared_and_one_begins_as_it_is_stored():
     """The first steps of the small run, and the first reading."""
-    kept = {(run.name, run.seed): run for run in training.read(stored_text("distributional"))}
+    stored = {(run.name, run.seed): run for run in training.read(stored_text("distributional"))}
     declared = {(cell.name, cell.seed): cell for cell in training.CELLS}
-    assert set(kept) == set(declared)
-    cell, run = declared["small", 0], kept["small", 0]
-    found = training.train(replace(cell.recipe, steps=2), COUNTS, cell.seed, device=CPU)
-    assert found.loss == pytest.approx(run.loss[:2], rel=5e-3)
-    assert found.readings[0] == pytest.approx(run.readings[:, 0], abs=2e-3)
+    assert set(stored) == set(declared)
+    cell, run = declared["small", 0], stored["small", 0]
+    result = training.train(replace(cell.recipe, steps=2), COUNTS, cell.seed, device=CPU)
+    assert result.loss == pytest.approx(run.loss[:2], rel=5e-3)
+    assert result.readings[0] == pytest.approx(run.readings[:, 0], abs=2e-3)

@@ -20,12 +20,12 @@ def test_integers_are_the_logits_of_one_step(layer, close):
     tested = torch.tensor([[2, 5, 2]])
     one_hot = torch.eye(n + 1, dtype=torch.float64)  # the last is the trigger, as an input
     means = one_hot[contexts[0]].mean(dim=1)
-    asked = one_hot[tested[0]].mean(dim=0)
+    query = one_hot[tested[0]].mean(dim=0)
     if layer == "feed-forward":
-        means, asked = one_hot[-1].expand(count, -1), one_hot[-1]
+        means, query = one_hot[-1].expand(count, -1), one_hot[-1]
     w = torch.zeros(n + 1, n + 1, dtype=torch.float64, requires_grad=True)
     torch.nn.functional.cross_entropy(means @ w.T, targets[0]).backward()
-    logits = -w.grad @ asked
+    logits = -w.grad @ query
     shared = toy.overlaps(contexts, tested, n)[0] if layer == "attention" else torch.ones(count)
     scale = length**2 if layer == "attention" else 1
     counted = torch.zeros(n + 1, dtype=torch.float64).scatter_add_(0, targets[0], shared.double())
@@ -53,7 +53,7 @@ def test_feed_forward_limit_by_enumeration(count, alpha):
     total = 0.0
     for noisy in itertools.product([True, False], repeat=count):
         others = 1 if not all(noisy) else 0  # targets other than noise never repeat
-        chance = math.prod(alpha if one else 1 - alpha for one in noisy)
+        chance = math.prod(alpha if is_noisy else 1 - alpha for is_noisy in noisy)
         total += chance * (sum(noisy) > others)
     assert toy.limit_feed_forward(count, alpha) == pytest.approx(total)
 

@@ -139,13 +139,13 @@ def test_phases_of_a_made_up_run():
     attention = np.zeros((2, 6, 3))
     attention[0, 2:, 0], attention[0, 1:, 1] = 1.0, 2.0
     record = linear.LinearRecord(steps, loss, relation, blank, blank, blank, attention)
-    found = linear.phases(record, 2.0)
-    assert [part.tolist() for part in found] == [
+    result = linear.phases(record, 2.0)
+    assert [part.tolist() for part in result] == [
         [10, np.inf], [10, np.inf], [30, np.inf], [50, np.inf]
     ]  # fmt: skip
     assert linear.emergence(record).tolist() == [[10, np.inf], [20, np.inf]]
-    one = linear.LinearRecord(steps, *(part[:1] for part in record[1:]))
-    assert linear.midway(one, linear.phases(one, 2.0)).tolist() == [2]
+    single = linear.LinearRecord(steps, *(part[:1] for part in record[1:]))
+    assert linear.midway(single, linear.phases(single, 2.0)).tolist() == [2]
 
 
 def written_out(shape, frozen, p, tokens):
@@ -173,32 +173,34 @@ def test_logits_and_gradients_are_those_of_attention_in_any_order(model, close):
     frozen, parameters = model
     sequences = [task.draw(SMALL, 7, torch.Generator().manual_seed(i)) for i in range(2)]
     counts = torch.stack([task.counts(SMALL, batch) for batch in sequences]).double()
-    found = retrieved(SHAPE, frozen, parameters, counts) @ frozen.u.mT
+    result = retrieved(SHAPE, frozen, parameters, counts) @ frozen.u.mT
     order = [*torch.randperm(7, generator=torch.Generator().manual_seed(2)).tolist(), 7]
     rows = []
     for run, batch in enumerate(sequences):
-        own = (type(parts)(*(part[run] for part in parts)) for parts in (frozen, parameters))
-        written = partial(written_out, SHAPE, *own)
+        of_run = (type(parts)(*(part[run] for part in parts)) for parts in (frozen, parameters))
+        written = partial(written_out, SHAPE, *of_run)
         rows.append(torch.stack([written(row[order]) for row in task.tokens(SMALL, batch)]))
     expected = torch.stack(rows)
-    close(found, expected, 1e-12)
-    weight = torch.randn(found.shape, generator=torch.Generator().manual_seed(3), dtype=found.dtype)
+    close(result, expected, 1e-12)
+    weight = torch.randn(
+        result.shape, generator=torch.Generator().manual_seed(3), dtype=result.dtype
+    )
     fast, slow = (
         torch.autograd.grad((logits * weight).sum(), parameters, retain_graph=True)
-        for logits in (found, expected)
+        for logits in (result, expected)
     )
-    for one, other in zip(fast, slow, strict=True):
-        close(one, other, 1e-10)
+    for ours, other in zip(fast, slow, strict=True):
+        close(ours, other, 1e-10)
 
 
 def test_scores_that_are_far_apart_do_not_divide_by_zero():
     frozen, start = initial(SHAPE, SMALL, [torch.Generator().manual_seed(i) for i in range(2)])
     parameters = Parameters(*(part.requires_grad_() for part in start._replace(k=1e4 * start.k)))
     counts = task.counts(SMALL, task.draw(SMALL, 12, torch.Generator().manual_seed(0)))
-    found = retrieved(SHAPE, frozen, parameters, counts.expand(2, -1, -1))
-    assert found.dtype == torch.float32
-    slopes = torch.autograd.grad(found.sum(), parameters)
-    assert all(torch.isfinite(part).all() for part in (found, *slopes))
+    result = retrieved(SHAPE, frozen, parameters, counts.expand(2, -1, -1))
+    assert result.dtype == torch.float32
+    slopes = torch.autograd.grad(result.sum(), parameters)
+    assert all(torch.isfinite(part).all() for part in (result, *slopes))
 
 
 def test_parameters_are_counted_as_in_the_source():

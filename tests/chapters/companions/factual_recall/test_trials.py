@@ -32,8 +32,8 @@ def test_each_run_takes_adams_steps_at_its_own_rate(close):
         slope = torch.randn(2, 5, generator=stream, dtype=torch.float64)
         corrections = torch.tensor([1 - beta**step for beta in trials.MEMORY], dtype=torch.float64)
         trials.adam(ours, slope, moments, rates, corrections)
-        for row, own, optimiser in zip(plain, slope, optimisers, strict=True):
-            row.grad = own.clone()
+        for row, gradient, optimiser in zip(plain, slope, optimisers, strict=True):
+            row.grad = gradient.clone()
             optimiser.step()
     close(ours, torch.stack([row.detach() for row in plain]), 1e-12)
 
@@ -96,11 +96,11 @@ def made_up(power=1.0, ratio=3.5):
 def test_an_exchange_is_recovered():
     ratio = 0.7
     attention, mlp, _, recall = (part[20:] for part in made_up(ratio=ratio))
-    found = capacity.exchange(attention, mlp, recall)
-    assert found.ratio == pytest.approx((ratio, ratio, ratio), rel=1e-3)
-    worth = np.exp((recall[3] - found.base) / found.slope)
+    result = capacity.exchange(attention, mlp, recall)
+    assert result.ratio == pytest.approx((ratio, ratio, ratio), rel=1e-3)
+    worth = np.exp((recall[3] - result.base) / result.slope)
     assert worth == pytest.approx(attention[3] + ratio * mlp[3], rel=1e-3)
-    assert found.mlp_at(float(attention[3]), float(recall[3])) == pytest.approx(mlp[3], rel=1e-2)
+    assert result.mlp_at(float(attention[3]), float(recall[3])) == pytest.approx(mlp[3], rel=1e-2)
 
 
 def test_a_power_is_recovered():
@@ -115,12 +115,12 @@ def test_too_few_models_are_refused():
 
 
 def test_the_published_map_has_a_recall_for_each_cell():
-    found = capacity.published()
-    assert len(found.heads) == len(found.widths) == len(found.recall) == 169
-    at = dict(zip(zip(found.heads, found.widths, strict=True), found.recall, strict=True))
+    result = capacity.published()
+    assert len(result.heads) == len(result.widths) == len(result.recall) == 169
+    at = dict(zip(zip(result.heads, result.widths, strict=True), result.recall, strict=True))
     assert at[8, 32] == 0.87
     assert at[20, 1] == 1.0
-    above = 32 * found.widths + 128 * found.heads >= capacity.LINE
-    inside = above & (256 * found.heads >= capacity.FEWEST)
-    assert found.recall[inside].min() > 0.93
-    assert (found.recall[~inside] >= 0.99).mean() < 0.1
+    above = 32 * result.widths + 128 * result.heads >= capacity.LINE
+    inside = above & (256 * result.heads >= capacity.FEWEST)
+    assert result.recall[inside].min() > 0.93
+    assert (result.recall[~inside] >= 0.99).mean() < 0.1

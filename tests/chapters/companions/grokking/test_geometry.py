@@ -79,8 +79,8 @@ def test_norm_minimising_direction_against_the_null_space(near_zero_loss, close)
     ):
         basis = scipy.linalg.null_space(constraints)
         expected = -basis @ (basis.T @ theta.flat().numpy())
-        found = manifold.norm_minimising(theta, layers, data.inputs, free).direction
-        close(found.flat(), expected, 1e-6)
+        result = manifold.norm_minimising(theta, layers, data.inputs, free).direction
+        close(result.flat(), expected, 1e-6)
 
 
 @pytest.mark.parametrize("sharpness", [10.0, 250.0, math.inf])
@@ -106,11 +106,11 @@ def test_the_jacobian_of_a_smooth_network(near_zero_loss, close):
     jacobian = torch.autograd.functional.jacobian(outputs, layers.flat())
     close(manifold.gram(layers, data.inputs, activation=smooth), jacobian @ jacobian.T)
     theta = model.start(5, 12, "normal", generator=torch.Generator().manual_seed(6))
-    found = manifold.norm_minimising(theta, layers, data.inputs, None, smooth)
+    result = manifold.norm_minimising(theta, layers, data.inputs, None, smooth)
     basis = scipy.linalg.null_space(jacobian.numpy())
-    close(found.direction.flat(), -basis @ (basis.T @ theta.flat().numpy()), 1e-6)
-    taken = jacobian.T @ found.multipliers.flatten()
-    close(found.direction.flat(), taken - theta.flat(), 1e-6)
+    close(result.direction.flat(), -basis @ (basis.T @ theta.flat().numpy()), 1e-6)
+    taken = jacobian.T @ result.multipliers.flatten()
+    close(result.direction.flat(), taken - theta.flat(), 1e-6)
 
 
 def test_filippov_gates_hold_the_inputs(near_zero_loss, close):
@@ -121,10 +121,10 @@ def test_filippov_gates_hold_the_inputs(near_zero_loss, close):
     theta = model.start(5, 12, "normal", generator=torch.Generator().manual_seed(6))
     free = manifold.free_directions(data.inputs, held)
     projection = manifold.norm_minimising(theta, layers, data.inputs, free)
-    found = manifold.gates(theta, layers, data.inputs, held, free, projection)
-    assert bool((found.known == held).all())
+    result = manifold.gates(theta, layers, data.inputs, held, free, projection)
+    assert bool((result.known == held).all())
     z = data.inputs @ layers.embeddings
-    gate = torch.where(held, found.predicted, (z > 0).double())
+    gate = torch.where(held, result.predicted, (z > 0).double())
     push = projection.multipliers @ layers.output.mT
     moved = data.inputs.T @ (gate * push) - theta.embeddings
     close((data.inputs @ moved)[held], torch.zeros(3), 1e-6)
@@ -132,20 +132,20 @@ def test_filippov_gates_hold_the_inputs(near_zero_loss, close):
 
 
 def test_agreement_of_shares():
-    known = torch.tensor([[True, True, True, True, False]])
+    solved = torch.tensor([[True, True, True, True, False]])
     predicted = torch.tensor([[0.05, 0.35, 0.95, 1.25, float("nan")]]).double()
     measured = torch.tensor([[0.05, 0.35, 0.95, 0.65, 0.5]]).double()
-    found = manifold.agreement(manifold.Gates(predicted, known), measured)
-    assert float(found.inside) == pytest.approx(0.75)
+    result = manifold.agreement(manifold.Gates(predicted, solved), measured)
+    assert float(result.inside) == pytest.approx(0.75)
     spread = float((measured[0, :4] - 0.5).square().sum())
-    assert float(found.explained) == pytest.approx(1 - 0.35**2 / spread)
-    assert int(found.table.sum()) == 4
-    assert int(found.table[9, 6]) == 1
+    assert float(result.explained) == pytest.approx(1 - 0.35**2 / spread)
+    assert int(result.table.sum()) == 4
+    assert int(result.table[9, 6]) == 1
 
 
 def test_updates_are_gradient_descent_of_torch():
     settings = replace(SETTINGS, steps=40)
-    found = direction.measure_updates(settings, [4], label="test")
+    result = direction.measure_updates(settings, [4], label="test")
     stream = torch.Generator().manual_seed(4)
     data = model.split(5, 12, generator=stream)
     free = [part.requires_grad_() for part in model.start(5, 32, "torch", generator=stream)]
@@ -158,8 +158,8 @@ def test_updates_are_gradient_descent_of_torch():
         optimiser.zero_grad()
         loss.backward()
         optimiser.step()
-    assert found.steps.tolist() == [40]
-    assert float(found.train_loss) == pytest.approx(float(loss.detach()), rel=1e-9)
+    assert result.steps.tolist() == [40]
+    assert float(result.train_loss) == pytest.approx(float(loss.detach()), rel=1e-9)
     # the direction, from a point pulled by an optimiser with momentum
     free = [part.clone().requires_grad_() for part in _unflat(states[40])]
     optimiser = torch.optim.SGD(free, lr=1.0, momentum=0.9)
@@ -173,7 +173,7 @@ def test_updates_are_gradient_descent_of_torch():
     tangent = -basis @ (basis.T @ states[40].numpy())
     update = (states[40] - states[40 - settings.window]).numpy()
     expected = update @ tangent / np.linalg.norm(update) / np.linalg.norm(tangent)
-    assert float(found.cosine) == pytest.approx(expected, abs=1e-6)
+    assert float(result.cosine) == pytest.approx(expected, abs=1e-6)
 
 
 def _unflat(theta):

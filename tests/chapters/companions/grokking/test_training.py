@@ -52,9 +52,9 @@ def test_network_and_its_gradient(problem, close):
     free = [part.clone().requires_grad_() for part in layers]
     output = torch.relu(data.train.inputs @ free[0]) @ free[1]
     expected = torch.autograd.grad((output - data.train.targets).square().sum(), free)
-    found = model.residual_and_gradient(layers, data.train)
-    close(found.residual, slow - data.train.targets)
-    for actual, wanted in zip(found.gradient, expected, strict=True):
+    result = model.residual_and_gradient(layers, data.train)
+    close(result.residual, slow - data.train.targets)
+    for actual, wanted in zip(result.gradient, expected, strict=True):
         close(actual, wanted)
 
 
@@ -69,7 +69,7 @@ def test_second_layer_is_the_fit_of_least_norm(problem, close):
 @pytest.mark.parametrize("ridge", [0.0, 0.3])
 def test_velocity_against_finite_differences_and_autograd(problem, close, ridge):
     data, layers = problem
-    found = first_layer.optimum(layers.embeddings, data.train, ridge).velocity(
+    result = first_layer.optimum(layers.embeddings, data.train, ridge).velocity(
         layers.embeddings, data.train
     )
     free = layers.embeddings.clone().requires_grad_()
@@ -77,7 +77,7 @@ def test_velocity_against_finite_differences_and_autograd(problem, close, ridge)
     inverse = torch.linalg.inv(active @ active.T + ridge * torch.eye(len(active)).double())
     targets = data.train.targets
     cost = free.square().sum() + torch.trace(targets.T @ inverse @ targets)
-    close(found, -torch.autograd.grad(cost, free)[0] / 2, 1e-8)
+    close(result, -torch.autograd.grad(cost, free)[0] / 2, 1e-8)
 
 
 def test_too_few_units_cannot_fit(problem):
@@ -102,20 +102,20 @@ def test_simulation_descends_and_never_forgets(problem):
 def test_real_training_is_descent_with_momentum(problem, close):
     data, layers = problem
     settings = replace(PRESET["smoke"].settings.real, log_every=0.0, clock=0.004, slowdown=4.0)
-    found = training.train(SMALL, settings, 3, dtype=torch.float64)
+    result = training.train(SMALL, settings, 3, dtype=torch.float64)
     rate, m, decay = settings.learning_rate, settings.momentum, settings.decay
     free = [part.clone().requires_grad_() for part in layers]
     optimiser = torch.optim.SGD(
         [{"params": free[:1], "lr": rate / 4}, {"params": free[1:], "lr": rate}], momentum=m
     )
-    for _ in range(len(found.clock) - 1):
+    for _ in range(len(result.clock) - 1):
         optimiser.zero_grad()
         error = torch.relu(data.train.inputs @ free[0]) @ free[1] - data.train.targets
         (error.square().sum() + decay * sum(part.square().sum() for part in free)).backward()
         optimiser.step()
-    assert len(found.clock) > 5
-    assert float(found.clock[1]) == pytest.approx(2 * decay * rate / 4 / (1 - m))
-    close(found.embeddings[-1], free[0])
+    assert len(result.clock) > 5
+    assert float(result.clock[1]) == pytest.approx(2 * decay * rate / 4 / (1 - m))
+    close(result.embeddings[-1], free[0])
 
 
 def test_real_training_says_when_it_diverges():
@@ -139,10 +139,10 @@ def test_a_killed_simulation_ends_in_the_same_bits(kill_after):
 def test_more_pairs_than_units_are_solved_in_the_units(problem, close):
     data, layers = problem
     few = layers.embeddings[:, :10]
-    found = first_layer.optimum(few, data.train, 0.3)
+    result = first_layer.optimum(few, data.train, 0.3)
     active = torch.relu(data.train.inputs @ few)
     kernel = active @ active.T + 0.3 * torch.eye(len(active)).double()
-    close(found.multipliers, torch.linalg.solve(kernel, data.train.targets), 1e-9)
+    close(result.multipliers, torch.linalg.solve(kernel, data.train.targets), 1e-9)
 
 
 def circle(modulus, frequency, hidden=6):
@@ -157,8 +157,8 @@ def circle(modulus, frequency, hidden=6):
 
 def test_the_geometry_of_circles():
     equal = circle(7, 1) + circle(7, 2) + circle(7, 3)  # each in a plane of its own
-    found = fourier.features(equal)
-    assert max(float(found[f]) for f in fourier.FEATURES if f != "overlap_within") < 1e-12
+    result = fourier.features(equal)
+    assert max(float(result[f]) for f in fourier.FEATURES if f != "overlap_within") < 1e-12
     assert float(fourier.features(equal + circle(7, 2))["norm_spread"]) > 0.3
     turn = torch.tensor([[1.0, 1.0], [1.0, -1.0]], dtype=torch.float64) / 2**0.5
     shared = circle(3, 1, 2) @ turn  # both parts of the one frequency use both units

@@ -24,9 +24,9 @@ def loss_at(attention, context, chain, raised, lowered):
 
 @pytest.mark.parametrize(("raised", "lowered"), [(0.0, 2.0), (1.0, 1.5)])
 def test_pulls_are_differences_of_the_loss(raised, lowered):
-    found = guesses.pulls(BATCH, 13, raised=raised, lowered=lowered)
+    result = guesses.pulls(BATCH, 13, raised=raised, lowered=lowered)
     for fact in (0, 4):
         step = 1e-5 * one_hot(torch.tensor(fact), 9).double()
         for chain in range(3):
             up, down = (loss_at(sign * step, 1, chain, raised, lowered) for sign in (1, -1))
-            assert found[1, chain, fact] == pytest.approx(float(down - up) / 2e-5, abs=1e-8)
+            assert result[1, chain, fact] == pytest.approx(float(down - up) / 2e-5, abs=1e-8)

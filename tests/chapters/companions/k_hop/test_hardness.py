@@ -71,11 +71,11 @@ def loss(logits, shares, n):
 
 def test_velocity_is_minus_the_gradient_of_the_loss():
     logits, shares = np.array([0.4, 1.1, -0.3]), np.array([0.2, 0.3, 0.5])
-    found = composer.velocity(logits, shares, 5)
+    result = composer.velocity(logits, shares, 5)
     for i in range(3):
         step = np.eye(3)[i] * 1e-6
         slope = loss(logits + step, shares, 5) - loss(logits - step, shares, 5)
-        assert found[i] == pytest.approx(-slope / 2e-6, rel=1e-6)
+        assert result[i] == pytest.approx(-slope / 2e-6, rel=1e-6)
 
 
 def test_the_loss_is_that_of_matrices_on_any_question():

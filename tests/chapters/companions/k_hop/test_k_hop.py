@@ -22,10 +22,10 @@ def by_hand(functions, x, hops):
 def test_no_error_on_any_context(k, n):
     maps = list(product(range(n), repeat=n))
     functions = torch.tensor(list(product(maps, repeat=k)))
-    found = construction.compose(functions, construction.enough_layers(k))
-    assert (found.place[-1] == k + 1).all()
+    result = construction.compose(functions, construction.enough_layers(k))
+    assert (result.place[-1] == k + 1).all()
     expected = [[by_hand(f, x, k) for x in range(n)] for f in functions.tolist()]
-    assert found.value[-1].tolist() == expected
+    assert result.value[-1].tolist() == expected
     assert construction.composed(functions).tolist() == expected
 
 
@@ -33,12 +33,12 @@ def test_no_error_on_any_context(k, n):
 def test_each_layer_doubles_the_level(k):
     stream = torch.Generator().manual_seed(k)
     functions = construction.drawn(5, k, 3, generator=stream)
-    found = construction.compose(functions, 4)
+    result = construction.compose(functions, 4)
     for t in range(5):
         level = min(2**t, k + 1)
-        assert (found.place[t] == level).all()
+        assert (result.place[t] == level).all()
         expected = [[by_hand(f, x, level - 1) for x in range(3)] for f in functions.tolist()]
-        assert found.value[t].tolist() == expected
+        assert result.value[t].tolist() == expected
 
 
 def test_numbers_of_layers():
@@ -80,7 +80,7 @@ def test_stored_runs_end_when_they_have_learned_or_at_their_limit():
 
 
 def test_a_cell_is_read_as_it_was_stored():
-    kept = {"moments": MADE.moments.tolist(), "right": MADE.right.tolist()}
-    (found,) = stored.read(stored.RUNS, Measured, file_with(MADE.cell, kept)).values()
-    assert found.cell == MADE.cell
-    assert all(map(np.array_equal, found[1:], MADE[1:]))
+    arrays = {"moments": MADE.moments.tolist(), "right": MADE.right.tolist()}
+    (result,) = stored.read(stored.RUNS, Measured, file_with(MADE.cell, arrays)).values()
+    assert result.cell == MADE.cell
+    assert all(map(np.array_equal, result[1:], MADE[1:]))

@@ -9,8 +9,8 @@ from chapters.companions.retrieval import heads, task
 
 def batch_of(hops, n_runs=2):
     stream = torch.Generator().manual_seed(0)
-    asked = torch.full((4, 2), hops)
-    drawn = (task.chains(asked, n_hops=3, vocabulary=12, generator=stream) for _ in range(n_runs))
+    queries = torch.full((4, 2), hops)
+    drawn = (task.chains(queries, n_hops=3, vocabulary=12, generator=stream) for _ in range(n_runs))
     return task.stacked([*drawn])
 
 
@@ -32,16 +32,16 @@ def test_sorted_maps_look_up_the_tokens_of_each_chain():
         return batch.values[run, i].tolist().index(symbol)
 
     each = list(np.ndindex(4, 2))
-    for run, head, one, other in np.ndindex(2, 2, 4, 3):
+    for run, head, row, other in np.ndindex(2, 2, 4, 3):
         entries = [
-            whole[run, i, head, place(run, i, c, one), place(run, i, c, other)] for i, c in each
+            whole[run, i, head, place(run, i, c, row), place(run, i, c, other)] for i, c in each
         ]
-        assert maps[run, 0, head, one, other] == pytest.approx(float(sum(entries)) / 8)
-        if one == 3:
+        assert maps[run, 0, head, row, other] == pytest.approx(float(sum(entries)) / 8)
+        if row == 3:
             entries = [rows[run, i, head, c, place(run, i, c, other)] for i, c in each]
-            assert maps[run, 1, head, one, other] == pytest.approx(float(sum(entries)) / 8)
+            assert maps[run, 1, head, row, other] == pytest.approx(float(sum(entries)) / 8)
         else:
-            assert torch.isnan(maps[run, 1, head, one, other])
+            assert torch.isnan(maps[run, 1, head, row, other])
 
 
 def test_maps_need_queries_for_the_whole_chain():
@@ -67,11 +67,11 @@ def test_emergence_is_the_first_step_above_the_level():
     maps[0, 2:, 0, 1] = np.eye(4, 3, k=-1) * 0.6
     maps[0, 3:, 1, 0, -1] = np.eye(4, 3, k=-2)[-1] * 0.7
     maps[0, :, 1, 0, :-1] = np.nan
-    found = heads.emergence(steps, maps)
-    assert found.offset[0, 0].tolist() == [1, 1]
-    assert found.offset[0, 1, 0] == 2
-    assert found.first.tolist() == [[[20.0, 20.0], [30.0, np.inf]]]
-    assert found.mass[0, :, 1, 0].tolist() == [0.25, 0.25, 0.25, 0.7]
+    result = heads.emergence(steps, maps)
+    assert result.offset[0, 0].tolist() == [1, 1]
+    assert result.offset[0, 1, 0] == 2
+    assert result.first.tolist() == [[[20.0, 20.0], [30.0, np.inf]]]
+    assert result.mass[0, :, 1, 0].tolist() == [0.25, 0.25, 0.25, 0.7]
 
 
 def test_heads_are_half_risen_at_a_level_of_their_own():

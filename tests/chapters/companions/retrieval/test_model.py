@@ -82,8 +82,8 @@ def test_values_and_gradients_as_by_the_plain_network(n_layers, close):
     probe = torch.randn(2, 3, 2, 12, dtype=torch.float64, generator=streams[0])
     ours = torch.autograd.grad((result.logits * probe).sum(), parameters.tensors())
     theirs = torch.autograd.grad((expected * probe).sum(), parameters.tensors())
-    for one, other in zip(ours, theirs, strict=True):
-        close(one, other, 1e-10)
+    for mine, other in zip(ours, theirs, strict=True):
+        close(mine, other, 1e-10)
 
 
 @pytest.mark.parametrize(
@@ -92,11 +92,11 @@ def test_values_and_gradients_as_by_the_plain_network(n_layers, close):
 @torch.no_grad()
 def test_a_look_is_taken_away_as_from_the_plain_network(cut, close):
     parameters, batch = double(initial(SMALL, [torch.Generator().manual_seed(0)])), batch_of((4,))
-    found, whole = (forward(parameters, batch, 2, each).logits for each in (cut, None))
-    assert float((found - whole).abs().max()) > 1e-3
+    result, whole = (forward(parameters, batch, 2, each).logits for each in (cut, None))
+    assert float((result - whole).abs().max()) > 1e-3
     for i, chain in np.ndindex(3, 2):
         context = batch.keys[0, i], batch.values[0, i], batch.query[0, i, chain]
-        close(found[0, i, chain], plain(parameters, 0, *context, 2, cut)[0])
+        close(result[0, i, chain], plain(parameters, 0, *context, 2, cut)[0])
 
 
 @pytest.mark.parametrize(

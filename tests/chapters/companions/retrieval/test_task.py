@@ -35,8 +35,8 @@ def test_places_list_each_chain_from_its_end():
     )
     assert torch.equal(values[..., 0], batch.target)
     assert torch.equal(values[..., 1:], keys[..., :-1])
-    asked = keys.gather(2, batch.hops[..., None] - 1).squeeze(2)
-    assert torch.equal(asked, batch.query)
+    queries = keys.gather(2, batch.hops[..., None] - 1).squeeze(2)
+    assert torch.equal(queries, batch.query)
 
 
 def test_order_and_symbols_are_uniform():

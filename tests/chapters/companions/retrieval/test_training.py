@@ -28,8 +28,8 @@ def test_a_run_depends_on_its_own_seed_only(close):
         training.train(TINY, seeds, device=CPU).parameters.tensors()
         for seeds in ((0, 1), (1,), (0, 1))
     )
-    for one, other in zip(both, alone, strict=True):
-        close(one[1], other[0], 1e-4)  # batched products round differently
+    for pair, other in zip(both, alone, strict=True):
+        close(pair[1], other[0], 1e-4)  # batched products round differently
     assert all(map(torch.equal, both, again))
 
 
@@ -59,8 +59,8 @@ def test_losses_are_cross_entropies():
         logits = training.forward(parameters, batch, 2).logits
         right = logits.softmax(-1).gather(-1, batch.target[..., None]).squeeze(-1)
         expected = -right.log().mean(dim=(1, 2))
-        for found in (training.losses(parameters, batch, 2), mean_losses(logits, batch)):
-            torch.testing.assert_close(found, expected, atol=1e-5, rtol=1e-5)
+        for result in (training.losses(parameters, batch, 2), mean_losses(logits, batch)):
+            torch.testing.assert_close(result, expected, atol=1e-5, rtol=1e-5)
 
 
 @pytest.mark.parametrize(

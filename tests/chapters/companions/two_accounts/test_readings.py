@@ -50,10 +50,10 @@ def test_coefficient_is_the_orthogonal_projection():
     square = some.target.square().sum()
     rest = some.weight - (some.weight * some.target).sum() / square * some.target
     mixed = some._replace(weight=0.7 * some.target + rest)
-    found = read_memory(mixed, 5)
-    assert found.coefficient == pytest.approx(0.7)
+    result = read_memory(mixed, 5)
+    assert result.coefficient == pytest.approx(0.7)
     rms = (rest.square().sum() / (rest.numel() - 1)).sqrt()
-    assert found.contrast == pytest.approx(float(0.7 * square.sqrt() / rms))
+    assert result.contrast == pytest.approx(float(0.7 * square.sqrt() / rms))
     assert read_memory(some._replace(weight=rest), 5).coefficient == pytest.approx(0, abs=1e-12)
 
 
@@ -72,9 +72,9 @@ def test_predicted_recall_is_that_of_white_noise(coefficient):
 def test_coefficients_of_the_minimal_model_are_pseudo_parameters(random_weights):
     weights = random_weights(torch.Generator().manual_seed(0), 6)
     pseudo = project(weights)[0].stacked()
-    found = [read_memory(part, 5).coefficient for part in readings.minimal_head(weights)]
+    result = [read_memory(part, 5).coefficient for part in readings.minimal_head(weights)]
     wanted = [float(pseudo[NAMES.index(name)]) for name in reversed(INDUCTION_HEAD)]
-    assert found == pytest.approx(wanted)
+    assert result == pytest.approx(wanted)
 
 
 def hand_made(sizes=(4, 5, 20), **probes):
@@ -106,16 +106,18 @@ def test_arrivals_by_hand():
 
 
 def test_minimal_training_is_that_of_the_paper():
-    found = curves.minimal(TINY, (0, 1), device=CPU)
+    result = curves.minimal(TINY, (0, 1), device=CPU)
     record = train_minimal(TINY.minimal, (0, 1), device=CPU)
-    assert found.steps.tolist() == [0, 1, 2, 3, 4, 8, 12]
-    gamma = record.pseudo[:, found.steps[:-1], -2]  # gamma_3
-    assert found.of("coefficient")[0][:, :-1] == pytest.approx(gamma.numpy(), abs=1e-6)
+    assert result.steps.tolist() == [0, 1, 2, 3, 4, 8, 12]
+    gamma = record.pseudo[:, result.steps[:-1], -2]  # gamma_3
+    assert result.of("coefficient")[0][:, :-1] == pytest.approx(gamma.numpy(), abs=1e-6)
 
 
 def test_stream_training_is_that_of_chapter_7():
-    found = curves.stream(TINY, COUNTS, (2,), device=CPU)
+    result = curves.stream(TINY, COUNTS, (2,), device=CPU)
     record = train(TINY.stream, COUNTS, 2, n_layers=2, device=CPU)
-    assert found.final[0] == pytest.approx(record.accuracy[-20:].mean())
+    assert result.final[0] == pytest.approx(record.accuracy[-20:].mean())
     wanted = memories.Recalls(*record.readings[-1])
-    assert found.of("recall")[:, 0, -1] == pytest.approx([wanted.ov2, wanted.kq2, wanted.kq1_early])
+    assert result.of("recall")[:, 0, -1] == pytest.approx(
+        [wanted.ov2, wanted.kq2, wanted.kq1_early]
+    )

@@ -31,12 +31,12 @@ def stream():
 
 @pytest.mark.parametrize("problem", [minimal(), minimal(leaks=False), stream()])
 def test_moments_are_the_beginning_of_the_flow(problem):
-    found = small_times.moments([problem.linear], problem.zero)
+    result = small_times.moments([problem.linear], problem.zero)
     times = [0.001, 0.002]
     flown = small_times.flow(problem.loss, problem.zero, times)
     errors = np.array([
-        [float((one - other).norm() / other.norm())
-         for one, other in zip(found.at(time), weights, strict=True)]
+        [float((moment - other).norm() / other.norm())
+         for moment, other in zip(result.at(time), weights, strict=True)]
         for time, weights in zip(times, flown, strict=True)
     ])  # fmt: skip
     assert (errors < 0.02).all()
@@ -54,13 +54,13 @@ def somewhere(problem, draw):
 def test_ell_is_the_linear_part_of_the_loss(problem):
     parts, zero = somewhere(problem, torch.Generator().manual_seed(3)), problem.zero
     scaled = [parts._replace(w1=zero.w1, w3=eps * parts.w3) for eps in (1e-4, 2e-4)]
-    one, two = (
+    small, two = (
         float(problem.loss(at))
         - float(problem.loss(zero))
         - float(problem.linear(at) - problem.linear(zero))
         for at in scaled
     )
-    assert two / one == pytest.approx(4, rel=0.01)
+    assert two / small == pytest.approx(4, rel=0.01)
 
 
 def test_problems_are_the_models():
@@ -79,7 +79,7 @@ def test_moments_of_two_batches_are_those_of_both_together():
     whole = small_times.minimal(
         *(torch.cat([getattr(batch, of) for batch in batches]) for of in ("inputs", "target"))
     )
-    one = small_times.moments([problem.linear for problem in each], whole.zero)
+    moments = small_times.moments([problem.linear for problem in each], whole.zero)
     both = small_times.moments([whole.linear], whole.zero)
-    for part, other in zip(one, both, strict=True):
+    for part, other in zip(moments, both, strict=True):
         torch.testing.assert_close(part, other)

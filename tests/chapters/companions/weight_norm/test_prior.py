@@ -34,9 +34,9 @@ def test_the_bound_is_the_probability_of_the_copies():
     weights, species, cells = 5, 3, 4
     ratio = 1 / (2 * species**2 * cells)
     slots = (species * cells) ** 2 + 5 * species**2
-    one = ratio**weights / (1 + 2 * ratio) ** slots
-    found = [prior.surprise(weights, species, cells, copies=c) for c in (False, True)]
-    assert found == pytest.approx([-math.log2(one), -math.log2(math.factorial(3) * one)])
+    single = ratio**weights / (1 + 2 * ratio) ** slots
+    result = [prior.surprise(weights, species, cells, copies=c) for c in (False, True)]
+    assert result == pytest.approx([-math.log2(single), -math.log2(math.factorial(3) * single)])
 
 
 SIZES = {"n_bits": 6, "units": 3, "runs": 2, "learning_rate": 0.03, "seed": 0}

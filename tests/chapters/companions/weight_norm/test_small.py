@@ -42,11 +42,11 @@ def test_a_killed_enumeration_ends_in_the_same_counts(kill_after):
 
 def test_prior_is_the_normalised_sum():
     table = np.array([[1, 0, 0, 0], [2, 3, 0, 0], [0, 5, 7, 0]])
-    found = small.prior(table, math.log(3))
+    result = small.prior(table, math.log(3))
     shares = np.array([1 + 2 / 3, 3 / 3 + 5 / 9, 7 / 9])
-    assert found.strings.tolist() == [0, 1, 2]
-    assert found.least.tolist() == [0, 1, 2]
-    np.testing.assert_allclose(found.surprise, -np.log2(shares / shares.sum()))
+    assert result.strings.tolist() == [0, 1, 2]
+    assert result.least.tolist() == [0, 1, 2]
+    np.testing.assert_allclose(result.surprise, -np.log2(shares / shares.sum()))
 
 
 bits = st.lists(st.integers(0, 1), min_size=1, max_size=80)

@@ -32,9 +32,9 @@ def spoken(once, loop, n_commands):
 def test_the_network_is_the_machine(once, loop):
     network = tag.machine(once, loop)
     assert network.weight_count == len(once) + len(loop) + 51
-    found = "".join(map(str, printed(network, tag.PERIOD * 25).tolist()))
-    assert found == spoken(once, loop, 25)
-    assert tag.directly(once, loop, 25) == [int(bit) for bit in found]
+    result = "".join(map(str, printed(network, tag.PERIOD * 25).tolist()))
+    assert result == spoken(once, loop, 25)
+    assert tag.directly(once, loop, 25) == [int(bit) for bit in result]
 
 
 def test_a_program_needs_a_loop():

@@ -33,13 +33,13 @@ def test_paulis_average_to_a_multiple_of_the_identity(close, size):
     """With size^2 elements, the least number that can; one fewer does not."""
     elements = averages.real_paulis(size)
     assert len(elements) == size**2
-    one = torch.eye(size, dtype=torch.float64)
-    assert (elements @ elements.mT == one).all()
+    identity = torch.eye(size, dtype=torch.float64)
+    assert (elements @ elements.mT == identity).all()
     matrix = torch.randn(size, size, generator=streams()[0], dtype=torch.float64)
     images = elements @ matrix @ elements.mT
-    close(images.mean(dim=0), matrix.trace() / size * one)
+    close(images.mean(dim=0), matrix.trace() / size * identity)
     if size > 1:
-        assert (images[1:].mean(dim=0) - matrix.trace() / size * one).abs().max() > 1e-3
+        assert (images[1:].mean(dim=0) - matrix.trace() / size * identity).abs().max() > 1e-3
 
 
 @pytest.mark.parametrize("dim", [2, 4, 8])
@@ -48,15 +48,15 @@ def test_the_group_averages_as_propositions_1_to_3_say(close, dim):
     group = averages.pauli_group(dim)
     assert len(group.e) == dim**4
     matrix = torch.randn(dim, dim, generator=streams()[0], dtype=torch.float64)
-    one = torch.eye(dim, dtype=torch.float64)
-    swap = one.roll(dim // 2, dims=0)
-    contents = matrix.trace() / dim * one
+    identity = torch.eye(dim, dtype=torch.float64)
+    swap = identity.roll(dim // 2, dims=0)
+    contents = matrix.trace() / dim * identity
     positions = contents + (matrix @ swap).trace() / dim * swap
     for left, right, expected in (
         (group.e, group.e, contents),
         (group.f, group.f, positions),
-        (group.e, group.f, 0 * one),
-        (group.f, group.e, 0 * one),
+        (group.e, group.f, 0 * identity),
+        (group.f, group.e, 0 * identity),
     ):
         close((left @ matrix @ right.mT).mean(dim=0), expected)
 
@@ -82,20 +82,20 @@ def test_averaged_gradient_of_unstructured_weights_is_not():
 
 
 def test_induction_over_steps():
-    found = outside(turned(), steps=20)
-    assert found.outside.max() < 1e-12
-    assert (found.pseudo[-1, :, IDLE] == 0).all()
+    result = outside(turned(), steps=20)
+    assert result.outside.max() < 1e-12
+    assert (result.pseudo[-1, :, IDLE] == 0).all()
     awake = [i for i in range(19) if i not in IDLE]
-    assert found.pseudo[-1][:, awake].abs().max(dim=0).values.min() > 1e-6
-    assert (found.loss[-1] < found.loss[0]).all()
+    assert result.pseudo[-1][:, awake].abs().max(dim=0).values.min() > 1e-6
+    assert (result.loss[-1] < result.loss[0]).all()
 
 
 def test_a_query_with_a_position_stays_inside_and_wakes_the_idle_four():
     inputs, target = averages.gaussian(streams(), 2, 2, 4)
     inputs = averages.give_query_position(inputs, streams(1, 5)[0])
-    found = outside(averages.orbit(inputs, target, averages.pauli_group(4)), steps=20)
-    assert found.outside.max() < 1e-12
-    assert found.pseudo[-1][:, IDLE].abs().min() > 1e-6
+    result = outside(averages.orbit(inputs, target, averages.pauli_group(4)), steps=20)
+    assert result.outside.max() < 1e-12
+    assert result.pseudo[-1][:, IDLE].abs().min() > 1e-6
 
 
 def stretched(part):
@@ -129,16 +129,16 @@ def test_one_rotation_for_contents_and_positions_is_not_enough():
 
 
 def test_sampled_batches_leave():
-    found = averages.descend(
+    result = averages.descend(
         averages.zero_weights(2, 4), averages.Fresh(tuple(streams()), 64, 2, 4), 5, 0.25
     )
-    assert found.outside[-1].min() > 0.01
+    assert result.outside[-1].min() > 0.01
 
 
 def test_random_start_stays_outside():
     start = averages.random_weights(streams(2, 20), 4, 0.01)
-    found = outside(turned(), start=start)
-    ratio = found.outside[-1] / found.outside[0]
+    result = outside(turned(), start=start)
+    ratio = result.outside[-1] / result.outside[0]
     assert ratio.min() > 0.3
     assert ratio.max() < 3
 
@@ -147,9 +147,9 @@ def test_independent_signs_are_enough():
     """Not isotropic, yet inside: invariance under a finite group is all that the proof uses."""
     inputs, target = averages.all_signs(2, 2)
     assert len(inputs) == 2 * 2**12
-    found = averages.descend(averages.zero_weights(1, 2), (inputs[None], target[None]), 10, 0.5)
-    assert found.outside.max() < 1e-12
-    assert found.pseudo[-1, 0].norm() > 0.1
+    result = averages.descend(averages.zero_weights(1, 2), (inputs[None], target[None]), 10, 0.5)
+    assert result.outside.max() < 1e-12
+    assert result.pseudo[-1, 0].norm() > 0.1
 
 
 def sampled():

@@ -22,9 +22,12 @@ def real_paulis(k):
     generators = [-sp.eye(1)]
     while generators[0].rows < k:
         size = generators[0].rows
-        inner = [sp.kronecker_product(sp.eye(2), one) for one in generators]
+        inner = [sp.kronecker_product(sp.eye(2), generator) for generator in generators]
         outer = (sp.Matrix([[0, 1], [1, 0]]), sp.diag(1, -1))
-        generators = [*inner, *(sp.kronecker_product(one, sp.eye(size)) for one in outer)]
+        generators = [
+            *inner,
+            *(sp.kronecker_product(generator, sp.eye(size)) for generator in outer),
+        ]
     return generators
 
 
@@ -74,8 +77,8 @@ def test_paulis_need_a_power_of_two(size):
 
 def test_every_generator_is_orthogonal():
     for generators in (commutant.signed_permutations(4), real_paulis(4)):
-        for one in commutant.block_orthogonal(generators):
-            assert one * one.T == sp.eye(8)
+        for generator in commutant.block_orthogonal(generators):
+            assert generator * generator.T == sp.eye(8)
 
 
 def test_fewer_rotations_fix_more():
@@ -94,10 +97,10 @@ def test_rotations_without_minus_one_leave_something_for_proposition_3():
 
 
 def test_span_compares_spaces_not_bases():
-    one, swap = sp.eye(2), commutant.block_swap(1)
-    assert commutant.spans([one + swap, one - swap], [one, swap])
-    assert not commutant.spans([one, swap], [one, sp.diag(1, -1)])
-    assert not commutant.spans([one], [one, swap])
+    identity, swap = sp.eye(2), commutant.block_swap(1)
+    assert commutant.spans([identity + swap, identity - swap], [identity, swap])
+    assert not commutant.spans([identity, swap], [identity, sp.diag(1, -1)])
+    assert not commutant.spans([identity], [identity, swap])
 
 
 def test_proposition_1_for_every_k():
@@ -172,7 +175,7 @@ def test_normal_form_is_true_of_matrices():
     expression = 3 * E * F * M * matrix("F^T") * matrix("E^T") * F * M * M - 2 * matrix("F^T") * M
     reduced = words.normal_form(expression)
     assert reduced != sp.expand(expression)
-    values = [words.evaluate(one, letters, {}) for one in (expression, reduced)]
+    values = [words.evaluate(word, letters, {}) for word in (expression, reduced)]
     assert (values[0] - values[1]).abs().max() < 1e-14
 
 

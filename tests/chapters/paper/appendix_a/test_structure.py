@@ -95,30 +95,30 @@ def test_m_in_a_block_of_contents_is_seen(index):
 @pytest.mark.parametrize("mask", ["strict", "causal"])
 @pytest.mark.parametrize("form", ["main", "secondary"])
 def test_every_identity_holds(weights, batch, form, mask):
-    found = identities(weights, batch, turned(form), mask)
-    assert len(found) == 31
-    assert max(found.values()) < 1e-12
+    result = identities(weights, batch, turned(form), mask)
+    assert len(result) == 31
+    assert max(result.values()) < 1e-12
 
 
 def test_no_identity_holds_without_structure(random_weights, batch):
-    found = identities(random_weights(stream(4), DIM), batch, turned())
-    assert max(found[name] for name in NOT_ABOUT_WEIGHTS) < 1e-12
-    assert min(value for name, value in found.items() if name not in NOT_ABOUT_WEIGHTS) > 0.01
+    result = identities(random_weights(stream(4), DIM), batch, turned())
+    assert max(result[name] for name in NOT_ABOUT_WEIGHTS) < 1e-12
+    assert min(value for name, value in result.items() if name not in NOT_ABOUT_WEIGHTS) > 0.01
 
 
 def test_positions_need_a_block_orthogonal_turn(weights, batch):
     """Sabotage: any other orthogonal F breaks already X_2' = X_2 F."""
     general = Rotation(turned().e, rotation.random_orthogonal(DIM, stream(5)))
-    found = identities(weights, batch, general)
-    assert found["X even"] > 0.1
-    assert found["S"] > 0.1
+    result = identities(weights, batch, general)
+    assert result["X even"] > 0.1
+    assert result["S"] > 0.1
 
 
 def test_a_rotation_is_orthogonal_and_of_its_form():
     for form in ("main", "secondary"):
         e, f = turned(form)
-        for one in (e, f):
-            assert (one @ one.T - torch.eye(DIM, dtype=torch.float64)).abs().max() < 1e-14
+        for matrix in (e, f):
+            assert (matrix @ matrix.T - torch.eye(DIM, dtype=torch.float64)).abs().max() < 1e-14
         blocks = f.unflatten(0, (2, -1)).unflatten(-1, (2, -1)).movedim(2, 1)
         same, zero = (0, 1) if form == "main" else (1, 0)
         assert (blocks[0, same] == blocks[1, 1 - same]).all()
@@ -165,9 +165,9 @@ def gradient_formulas():
 
 
 def test_gradient_formulas_are_autograd(pseudo, weights, batch):
-    found = rotation.gradients_gap(gradient_formulas(), pseudo, weights, batch)
-    assert len(found) == 42
-    assert max(found.values()) < 1e-12
+    result = rotation.gradients_gap(gradient_formulas(), pseudo, weights, batch)
+    assert len(result) == 42
+    assert max(result.values()) < 1e-12
 
 
 @pytest.mark.parametrize("letter", ["G", "G^T", "Q^T", "g"])
@@ -217,9 +217,9 @@ def test_dropping_m_in_a_formula_is_seen(pseudo, weights, batch):
 @pytest.mark.parametrize("mask", ["strict", "causal"])
 @pytest.mark.parametrize("form", ["main", "secondary"])
 def test_slips_fail_as_printed_and_hold_as_meant(weights, batch, form, mask):
-    found = all_slips(weights, batch, turned(form), mask)
-    assert len(found) == 7
-    for slip in found.values():
+    result = all_slips(weights, batch, turned(form), mask)
+    assert len(result) == 7
+    for slip in result.values():
         assert slip.printed > 0.01
         assert slip.meant < 1e-12
 

@@ -55,10 +55,10 @@ def with_band(strength, noise=0.0, seed=0):
 
 
 def test_a_band_alone_dominates_in_every_sense():
-    found = dominance_of(with_band(2.0, 1e-3), BAND, ALL, SIZE)
-    assert found.lead > 100
-    assert found[1:3] == (1.0, 1.0)
-    assert min(found.band_share, found.block_share) > 0.999
+    result = dominance_of(with_band(2.0, 1e-3), BAND, ALL, SIZE)
+    assert result.lead > 100
+    assert result[1:3] == (1.0, 1.0)
+    assert min(result.band_share, result.block_share) > 0.999
 
 
 def test_shares_and_counts_by_hand():
@@ -66,13 +66,13 @@ def test_shares_and_counts_by_hand():
     matrix[6, 5] = 2.5  # of the band
     matrix[5, 6] = 3.0  # beats the band's entry of its row, not of others
     matrix[0, 0] = -4.0  # in another block, the largest in size
-    found = dominance_of(matrix, BAND, ALL, SIZE)
-    assert found.decides == pytest.approx(2 / 3)
-    assert found.brightest == pytest.approx(1 / 3)  # 4, 3, and 2.5
+    result = dominance_of(matrix, BAND, ALL, SIZE)
+    assert result.decides == pytest.approx(2 / 3)
+    assert result.brightest == pytest.approx(1 / 3)  # 4, 3, and 2.5
     band = 2 * 2.0**2 + 2.5**2
-    assert found.band_share == pytest.approx(band / (band + 9))
-    assert found.block_share == pytest.approx((band + 9) / (band + 9 + 16))
-    assert found.lead == pytest.approx(6.5 / 3 / 2)  # first block's diagonal: 4 / sqrt(4)
+    assert result.band_share == pytest.approx(band / (band + 9))
+    assert result.block_share == pytest.approx((band + 9) / (band + 9 + 16))
+    assert result.lead == pytest.approx(6.5 / 3 / 2)  # first block's diagonal: 4 / sqrt(4)
 
 
 def test_a_band_leads_by_its_sign_and_over_diagonals_far_off():

@@ -31,15 +31,15 @@ def stream(seed=0):
 
 def test_variations_differ_in_one_silence_or_in_a_pair():
     base = TokenTraining()
-    found = variations(base, TRANSFORMER, TRANSFORMER_PAIRS)
-    assert found["base"] == base
-    assert len(set(found.values())) == len(found) == 17
+    result = variations(base, TRANSFORMER, TRANSFORMER_PAIRS)
+    assert result["base"] == base
+    assert len(set(result.values())) == len(result) == 17
     pairs = [{a.setting, b.setting} for a, b in TRANSFORMER_PAIRS]
-    for settings in found.values():
-        one, other = dataclasses.asdict(base), dataclasses.asdict(settings)
-        changed = {name for name in one if one[name] != other[name]}
+    for settings in result.values():
+        silent, other = dataclasses.asdict(base), dataclasses.asdict(settings)
+        changed = {name for name in silent if silent[name] != other[name]}
         assert len(changed) <= 1 or changed in pairs
-    assert found["embeddings 0.1, unscaled scores"] == dataclasses.replace(
+    assert result["embeddings 0.1, unscaled scores"] == dataclasses.replace(
         base, embedding_scale=0.1, scaled=False
     )
 
@@ -68,8 +68,8 @@ def test_a_run_keeps_what_the_weights_would_say():
     assert list(result["moments"]) == [0, 2, 4, 6, 8, 10]
     start = induction_heads.picture(result, 0)
     model = AttentionOnlyTransformer(80, 8, 8, embedding_scale=0.5, generator=stream(1))
-    for kept, expected in zip(start, products_of(model), strict=True):
-        np.testing.assert_array_equal(kept, expected)
+    for product, expected in zip(start, products_of(model), strict=True):
+        np.testing.assert_array_equal(product, expected)
     assert not np.allclose(start.layer1, induction_heads.picture(result).layer1)
     assert result["error"] < 1e-12
     values = result["singular"]

@@ -11,8 +11,8 @@ from emergence import models, tasks, theory
 @pytest.mark.parametrize(("query", "asked"), [("last", 7), ("uniform", None)])
 def test_closed_form_is_that_of_the_theory(query, asked):
     closed = solutions.loss(0.6, 4.0, 1.1, 7, asked=asked, mask="strict")
-    known = theory.reduced_loss if query == "last" else theory.uniform_loss
-    assert closed == pytest.approx(known(0.6, 4.0, 1.1, 7), abs=1e-12)
+    loss = theory.reduced_loss if query == "last" else theory.uniform_loss
+    assert closed == pytest.approx(loss(0.6, 4.0, 1.1, 7), abs=1e-12)
 
 
 def test_below_the_threshold_half_of_the_loss_stays():
@@ -55,8 +55,8 @@ def test_what_comes_from_labels_has_the_rank_of_the_heads(heads):
     matched = matchings(batch)
     matched[:, :, :-1:2, dim // 2 : dim] = 0
     matched[:, :, 1::2, : dim // 2] = 0
-    found = torch.stack([one_layer.output(weights, inputs) for inputs in matched], dim=1)
-    singular = torch.linalg.svdvals(found)  # of N outputs, a matrix a context
+    result = torch.stack([one_layer.output(weights, inputs) for inputs in matched], dim=1)
+    singular = torch.linalg.svdvals(result)  # of N outputs, a matrix a context
     assert singular[:, heads].max() < 1e-12 * singular[:, 0].max()
     assert singular[:, heads - 1].min() > 1e-6
 
@@ -97,9 +97,9 @@ def test_gram_form_is_an_ordinary_transformer():
     directions = (
         torch.randn(8 * DIM, 50, generator=residual_stream(), dtype=torch.float64) / 50**0.5
     )
-    found = residual.residual_output(weights(), batch(), directions @ directions.T)
-    assert torch.allclose(found, ordinary_transformer(weights(), batch(), directions), atol=1e-10)
-    assert residual.difference(found, models.disentangled_output(weights(), batch())) > 0.05
+    result = residual.residual_output(weights(), batch(), directions @ directions.T)
+    assert torch.allclose(result, ordinary_transformer(weights(), batch(), directions), atol=1e-10)
+    assert residual.difference(result, models.disentangled_output(weights(), batch())) > 0.05
 
 
 def test_drawn_overlaps_are_those_of_random_directions():

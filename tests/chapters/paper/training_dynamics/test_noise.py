@@ -12,8 +12,8 @@ def test_squared_mean_has_no_part_of_the_noise():
     noise = torch.randn(2000, 8, 30, generator=stream, dtype=torch.float64)
     mean = torch.full((30,), 0.1, dtype=torch.float64)
     for shift, square in ((0.0, 0.0), (1.0, 0.3)):
-        found = squared_mean(noise + shift * mean)
-        assert abs(float(found.mean()) - square) < 5 * float(found.std()) / 2000**0.5
+        result = squared_mean(noise + shift * mean)
+        assert abs(float(result.mean()) - square) < 5 * float(result.std()) / 2000**0.5
     biased = noise.mean(dim=1).square().sum(dim=-1)
     assert float(biased.mean()) > 3  # which the plain square of the mean would report for zero
 
