@@ -105,8 +105,8 @@ class TwoLayers(OneLayer):
         scores = keys.flatten(0, 1)[_in_group(tokens, n)]
         scores += keys[:, n_tokens:]
         self.pattern = scores.softmax(dim=-1)
-        own_pattern = self.pattern.flatten(0, 1)[_in_group(rows.at, n - n_tokens)]
-        self.c = torch.cat([own_pattern @ self.z, own_pattern], dim=-1)
+        own = self.pattern.flatten(0, 1)[_in_group(rows.at, n - n_tokens)]
+        self.c = torch.cat([own @ self.z, own], dim=-1)
         v = torch.addmm(
             self.query[rows.token.flatten()], self.c.flatten(0, 1), self.query[n:]
         ).view(*rows.at.shape, -1)
@@ -149,10 +149,10 @@ class TwoLayers(OneLayer):
         n_tokens, n, count = self.n_tokens, self.n, v.shape[1]
         by_token = torch.cat([v[..., :n_tokens], v[..., n : n + n_tokens]], dim=1)
         both = by_token @ self.z.mT
-        values, written = both[:, :count], both[:, count:]
-        values += v[..., n_tokens:n]
+        own, written = both[:, :count], both[:, count:]
+        own += v[..., n_tokens:n]
         written += v[..., n + n_tokens : 2 * n]
-        return values, written
+        return own, written
 
     def _gather(self, own: Float[Tensor, "b R T"], written: Float[Tensor, "b R T"]) -> Tensor:
         """From positions to the basis, the transpose of `_spread`."""

@@ -73,8 +73,8 @@ class Clustering:
 
     def arm(self, weight_decay: float, **changes: Any) -> Training:
         """A training of the chapter."""
-        snapshots = tuple(epoch for epoch in self.snapshots if epoch < self.training.epochs)
-        return replace(self.training, weight_decay=weight_decay, snapshots=snapshots, **changes)
+        reached = tuple(epoch for epoch in self.snapshots if epoch < self.training.epochs)
+        return replace(self.training, weight_decay=weight_decay, snapshots=reached, **changes)
 
 
 PRESET = {

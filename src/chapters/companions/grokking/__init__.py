@@ -66,18 +66,22 @@ class Ladder:
     def rungs(self) -> dict[str, Direction]:
         """Settings by name, the base itself first."""
         base = replace(self.base, thorough=False)
-        rungs = {"base": self.base}
+        settings_by_name = {"base": self.base}
         for c in self.sharpnesses:
-            rungs[f"sharpness {c:g}"] = replace(base, sharpness=c)
+            settings_by_name[f"sharpness {c:g}"] = replace(base, sharpness=c)
         for decay in self.weight_decays:
             steps = (
                 round(base.steps * base.weight_decay / decay) if decay else self.steps_without_decay
             )
-            rungs[f"weight decay {decay:g}"] = replace(base, weight_decay=decay, steps=steps)
+            settings_by_name[f"weight decay {decay:g}"] = replace(
+                base, weight_decay=decay, steps=steps
+            )
         for rate in self.learning_rates:
             steps = round(base.steps * base.learning_rate / rate)
-            rungs[f"learning rate {rate:g}"] = replace(base, learning_rate=rate, steps=steps)
-        return rungs
+            settings_by_name[f"learning rate {rate:g}"] = replace(
+                base, learning_rate=rate, steps=steps
+            )
+        return settings_by_name
 
 
 @dataclass(frozen=True)

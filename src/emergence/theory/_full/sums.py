@@ -32,7 +32,7 @@ def forward(point: Sequence[float], chances: Row) -> SimpleNamespace:
     ahead = (e - 1) * rest
     item = np.divide(0.5, k, out=np.zeros_like(k), where=k > 0)
     label = 1 / (2 * k + math.exp(point[2]))
-    own_label = math.exp(point[2]) * label
+    own = math.exp(point[2]) * label
     share = np.where(k > 0, item + label, 0)
     shares = np.cumsum(share)
 
@@ -42,7 +42,7 @@ def forward(point: Sequence[float], chances: Row) -> SimpleNamespace:
     first = np.ones_like(k)
     first[0] = math.exp(-(beta[8] + beta[11] + beta[12]) * rest)  # row 0 looks at nothing
     on_item = math.exp(beta[1] + (beta[7] + beta[9]) * ahead) * first
-    on_label = np.exp(beta[10] * ahead + looking * own_label)
+    on_label = np.exp(beta[10] * ahead + looking * own)
     late_item, late_label = np.exp(both * item), np.exp(both * label)
     norm = before(1 + first) + on_item + on_label + after(late_item + late_label)
 
@@ -55,13 +55,13 @@ def forward(point: Sequence[float], chances: Row) -> SimpleNamespace:
     equal_late = gamma[2] * rest
     equal_early = equal_late + gamma[4] * early / norm
     right = equal_late + (gamma[3] * on_label + gamma[4] * through) / norm
-    wrong = equal_late + (gamma[3] * on_item + gamma[4] * (through + on_label * own_label)) / norm
+    wrong = equal_late + (gamma[3] * on_item + gamma[4] * (through + on_label * own)) / norm
     held_wrong = wrong + gamma[2] * ahead + gamma[1]
     late = (
-        gamma[3] * late_item + gamma[4] * (through + late_label * own_label),
+        gamma[3] * late_item + gamma[4] * (through + late_label * own),
         gamma[3] * late_label + gamma[4] * through,
     )
-    past = gamma[3] * first - gamma[4] * (shares - own_label), gamma[3] - gamma[4] * shares
+    past = gamma[3] * first - gamma[4] * (shares - own), gamma[3] - gamma[4] * shares
 
     sums = {
         "late": (2 * (len(k) - 1 - k), equal_late, after(late[0] + late[1]), after(_squares(late))),
