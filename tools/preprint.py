@@ -20,8 +20,11 @@ from .this_book import ROOT
 
 PAGES = ("book/beyond/what_is_new.html", "book/beyond/in_brief.html")
 REFERENCES = "book/bibliography.html"
-LEFT_OUT = ".headerlink, .cite.admonition, #how-to-cite"
-STYLE = ".preprint { font-size: 9pt } .preprint :is(h1, h2) { margin-top: 1em }"
+# the theme's own title for print, and what is for the site alone
+LEFT_OUT = """#jb-print-docs-body, .headerlink, .cite.admonition, #how-to-cite,
+    section:has(> h2:-soup-contains("Laws of others"))"""
+STYLE = """@page { margin: 16mm } .bd-article.preprint { font-size: 9pt }
+    .preprint > .title { font-size: 17pt; font-weight: 600; margin-bottom: 0 }"""
 
 
 def joined(site: Path, title: str, authors: str) -> str:
@@ -50,11 +53,11 @@ def joined(site: Path, title: str, authors: str) -> str:
     ]
     article.append(first.new_tag("h2", string="References"))
     article.extend(works)
-    for part in article.select(LEFT_OUT):
+    for part in first.select(LEFT_OUT):
         part.decompose()
     article["class"] = "bd-article preprint"
-    for text, name in ((authors, "p"), (title, "h1")):
-        article.insert(0, first.new_tag(name, string=text))
+    for text, kind in ((authors, "authors"), (title, "title")):
+        article.insert(0, first.new_tag("p", attrs={"class": kind}, string=text))
     if first.head is not None:
         first.head.append(first.new_tag("style", string=STYLE))
     return str(first)
