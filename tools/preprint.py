@@ -23,7 +23,7 @@ REFERENCES = "book/bibliography.html"
 # the theme's own title for print, and what is for the site alone
 LEFT_OUT = """#jb-print-docs-body, .headerlink, .cite.admonition, #how-to-cite,
     section:has(> h2:-soup-contains("Laws of others"))"""
-STYLE = """@page { margin: 16mm } .bd-article.preprint { font-size: 9pt }
+STYLE = """@page { margin: 12mm } .bd-article.preprint { font-size: 9pt }
     .preprint > .title { font-size: 17pt; font-weight: 600; margin-bottom: 0 }"""
 
 
