@@ -4,6 +4,7 @@ Sphinx counts through the whole book, so that a new chapter would change every n
 """
 
 from pathlib import Path
+from typing import Any
 
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
@@ -19,7 +20,8 @@ def number_theorems(app: Sphinx, env: BuildEnvironment) -> list[str]:
     book = read_book(Path(app.srcdir))
     for page, numbers in env.toc_fignumbers.items():
         if chapter := book.chapter_number(page.removeprefix(f"{BOOK}/")):
-            labels = numbers.get(THEOREM, {})
+            # Sphinx expects whole numbers here, and only prints them
+            labels: dict[str, Any] = numbers.get(THEOREM, {})
             labels.update({label: (*chapter, n) for n, label in enumerate(labels, start=1)})
     return []
 
