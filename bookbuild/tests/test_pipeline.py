@@ -51,6 +51,8 @@ def test_the_first_build_makes_a_judged_site(built_once: tuple[Toy, Result]) -> 
         ("verdicts", contradicted, reproduced, 'href="paper/01_line.html#measure-slope"'),
         (SQUARE, "<summary>How this figure was made</summary>"),
         (SQUARE, f'srcset="../../figures/{SQUARE}/square_narrow.svg"'),
+        (SQUARE, "Theorem 1.1 </span> (Squares grow)", "Lemma 1.2 </span>", ">Theorem 1.1</a>"),
+        (SQUARE, "chapter 1 of", "incollection"),
     ):
         assert all(text in page(toy, name) for text in texts), name
     assert "Fig. 1" not in page(toy, SQUARE)

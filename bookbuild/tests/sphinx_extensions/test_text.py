@@ -45,6 +45,18 @@ def test_a_proof_is_folded_without_the_word_before_it() -> None:
     assert document[0].astext() == "A theorem."
 
 
+@pytest.mark.parametrize(("name", "hidden"), [("details-controls", ["And how."]), ("main", [])])
+def test_details_are_folded_below_their_first_paragraph(name: str, hidden: list[str]) -> None:
+    title, *texts = (nodes.Text(text) for text in ("Controls", "What was found.", "And how."))
+    section = nodes.section("", nodes.title("", "", title), ids=["controls", name])
+    section += [nodes.paragraph("", "", text) for text in texts]
+    document = new_document("page")
+    document += section
+    fold(None, document, "page")
+    assert [child.astext() for node in section.findall(folded) for child in node] == hidden
+    assert section.astext().split() == ["Controls", "What", "was", "found.", "And", "how."]
+
+
 @pytest.mark.parametrize(
     ("head", "left", "line"),
     [

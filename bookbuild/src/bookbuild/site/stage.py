@@ -30,6 +30,7 @@ from bookbuild.source.chapters import BOOK, Chapter, figure_name, is_notebook, p
 from bookbuild.source.citation import SOURCE, names, read_citation
 
 from .cells import FOLDED, add_below, fold_cells, quote_verdicts, take_folds
+from .citations import citation
 from .pieces import CARD, DATA, GENERATED, write_card, write_claim_pages, write_ledger, write_pieces
 from .scripts import join_all
 
@@ -72,13 +73,16 @@ def write_stage(
         return quote_verdicts(text, page, rows, up="../" * page.count("/"))
 
     for path in book.rglob("*.md"):
-        text = fill(path.read_text(encoding="utf-8"), path.relative_to(book).as_posix())
+        name = path.relative_to(book)
+        text = fill(path.read_text(encoding="utf-8"), name.as_posix())
+        text += f"\n{citation(root, name.with_suffix('').as_posix())}"
         path.write_text(text, encoding="utf-8")
     for chapter in chapters:
         entry, path = entries[chapter.name], book / f"{chapter.name}.ipynb"
         path.parent.mkdir(parents=True, exist_ok=True)
         below = verdicts_below(findings, chapters, "../" * chapter.name.count("/"))
-        last = (remark(chapter, settings), render("made_by.html", origin=entry.origin))
+        made = render("made_by.html", origin=entry.origin)
+        last = (citation(root, chapter.name), remark(chapter, settings), made)
         page = _page(chapter, entry, partial(fill, page=chapter.name), below)
         page.cells.append(new_markdown_cell("\n\n".join(filter(None, last)), id="made-by"))
         nbformat.write(page, path)

@@ -1,5 +1,6 @@
 """What a book tells the builder about itself: the section `bookbuild` of its _config.yml."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +14,7 @@ SECTION = "bookbuild"
 DEFAULTS = Path(__file__).with_name("defaults.yml")
 ADDED = "extra_extensions"  # a list that a book adds to
 SCHEMA = Path(__file__).with_name("book.schema.json")
+CHAPTER = re.compile(r"([\w-]+)/(\d+)_\w+")
 
 
 @dataclass(frozen=True)
@@ -24,6 +26,8 @@ class Book:
             the ids in drawings are derived from its name.
         drawing: packages that only draw, and make no number.
         symbols: folders of the book whose formulas the glossary explains; all, if none is named.
+        cited: folders of chapters that are cited by themselves, each with what stands before the
+            numbers of its theorems.
         colab: distributions that the book needs and Colab lacks.
         stored_runs: the module that declares the runs in a file, by the path of the file.
         measured: how a file is measured anew, by the path of the file: its command, the minutes of
@@ -34,10 +38,21 @@ class Book:
     package: str = ""
     drawing: tuple[str, ...] = ()
     symbols: tuple[str, ...] = ()
+    cited: Mapping[str, str] = field(default_factory=dict)
     colab: tuple[str, ...] = ()
     stored_runs: Mapping[str, str] = field(default_factory=dict)
     measured: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     evidence: str = ""
+
+    def chapter_number(self, page: str) -> tuple[str, ...]:
+        """Return the parts of a cited chapter's number, which begins the name of its file.
+
+        A page that is not cited by a number of its own has none.
+        """
+        match = CHAPTER.fullmatch(page)
+        if match is None or match[1] not in self.cited:
+            return ()
+        return (*filter(None, [self.cited[match[1]]]), str(int(match[2])))
 
 
 def read_config(root: Path) -> dict[str, Any]:

@@ -2,7 +2,9 @@
 
 A theorem is always visible, and its proof opens on a click. A table of zeros lists the remainder of
 each step of a derivation: where all vanish, one sentence says so and opens the table; otherwise the
-table is open, below a sentence that counts those that do not.
+table is open, below a sentence that counts those that do not. Of a section with a label such as
+`(details-controls)=` the first paragraph and what to take away are visible, and the rest opens on a
+click.
 
 A formula that is one symbol of the glossary gets the class of its row, so that a preview can
 explain it, in the folders that share the glossary. Code such as `tasks.sample` or
@@ -25,6 +27,7 @@ from bookbuild.source.book import read_book
 from bookbuild.source.chapters import BOOK
 
 HEAD = ["step", "what is left"]
+DETAILS = "details-"
 GLOSSARY = "book/glossary"
 ROW = re.compile(r"^\| (\$.*?) \| ", re.MULTILINE)
 FORMULA = re.compile(r"\$([^$]+)\$")
@@ -52,7 +55,7 @@ def depart(self: HTML5Translator, node: folded) -> None:
 
 
 def fold(app: Sphinx, doctree: nodes.document, page: str) -> None:
-    """Fold every proof, without the word that sphinx-proof sets before it, and table of zeros."""
+    """Fold proofs, without the word that sphinx-proof sets before them, zeros and details."""
     for node in list(doctree.findall(proof_node)):
         paragraph = next(iter(node.findall(nodes.paragraph)))
         paragraph[0] = nodes.Text(paragraph[0].astext().removeprefix("Proof. "))
@@ -64,6 +67,13 @@ def fold(app: Sphinx, doctree: nodes.document, page: str) -> None:
             node = folded("", kind="zeros", line=zeros(len(rows) - 1, wrong), open=wrong > 0)
             table.replace_self(node)
             node += table
+    for section in list(doctree.findall(nodes.section)):
+        if any(name.startswith(DETAILS) for name in section["ids"]):
+            first = section.first_child_matching_class(nodes.paragraph) + 1
+            shown = [child for child in section[first:] if "takeaway" in child["classes"]]
+            rest = [child for child in section[first:] if child not in shown]
+            node = folded("", *rest, kind="details-fold", line="Details", open=False)
+            section[first:] = [node, *shown]
 
 
 def zeros(steps: int, wrong: int) -> str:
