@@ -57,7 +57,7 @@ def film_of(seed: int, settings: TokenTraining = SETTINGS) -> Film:
     """Train from a seed, and look every second update at the matrices and at the context."""
     device = torch.device("cpu")
     record = train_tokens(settings, seed, device=device, read=Pictures(EVERY), label="film of §2")
-    pictures = [Products(*parts) for parts in record.readings.values()]
+    pictures = [Products(*map(np.asarray, parts)) for parts in record.readings.values()]
     batch = context()
     seen = [_attention(picture, batch, settings.mask) for picture in pictures]
     first, second, answers = (np.stack(parts) for parts in zip(*seen, strict=True))
