@@ -44,21 +44,21 @@ class Book:
         for claim in self.claims:
             if claim.expectation is not None:
                 self.measures.setdefault(claim.chapter, set()).add(claim.measure)
-        self.chapters = {one.name: one for one in chapters if one.name in self.measures}
+        self.chapters = {page.name: page for page in chapters if page.name in self.measures}
         self.today = {
-            name: chapter_fingerprint(one, self.settings) for name, one in self.chapters.items()
+            name: chapter_fingerprint(page, self.settings) for name, page in self.chapters.items()
         }
         self.variations = read_variations(root)
         self.record = read_outcomes(root)
 
     def keep(self, *lines: Line) -> None:
         """Write the record with some lines anew; what is no longer declared or judged goes."""
-        known = {(name, one.name, one.declaration) for name, one in self.declared()}
+        named = {(name, v.name, v.declaration) for name, v in self.declared()}
         record = replaced(self.record, lines)
         current = {
             place: line
             for place, line in record.outcomes.items()
-            if (*place, line.of) in known or line.variation.startswith("machine ")
+            if (*place, line.of) in named or line.variation.startswith("machine ")
         }
         self.record = replace(record, outcomes=current)
         write_whole(self.root / RECORD, text_of(self.record).encode())
@@ -73,29 +73,29 @@ class Book:
 
     def trials(self) -> list[Trial]:
         """Return what is outdated or lacking, the cheapest first; of roundings one is enough."""
-        roundings = [one for one in self.variations if one.kind == "rounding"]
-        usable = next((one for one in roundings if changes_bits(one.environment)), None)
+        roundings = [v for v in self.variations if v.kind == "rounding"]
+        usable = next((v for v in roundings if changes_bits(v.environment)), None)
         lacking = [pair for pair in self.declared() if pair[1].kind != "rounding"]
         lacking = [pair for pair in lacking if not self.is_current(*pair)]
         for name in self.chapters:
-            if usable and not any(self.is_current(name, one) for one in roundings):
+            if usable and not any(self.is_current(name, v) for v in roundings):
                 lacking.append((name, usable))
         here = [pair for pair in lacking if pair[1].device == "cpu" or gpu() != "no GPU"]
-        trials = [Trial(name, one, self._seconds(name, one)) for name, one in here]
+        trials = [Trial(name, v, self._seconds(name, v)) for name, v in here]
         return sorted(trials, key=lambda trial: trial.seconds)
 
     def declared(self) -> list[tuple[str, Variation]]:
         """Return each chapter with each variation that it is executed under."""
         pairs = product(self.chapters, self.variations)
-        return [(name, one) for name, one in pairs if name in (one.chapters or self.chapters)]
+        return [(name, v) for name, v in pairs if name in (v.chapters or self.chapters)]
 
     def is_current(self, chapter: str, variation: Variation) -> bool:
         """Return whether the record has a variation of a chapter, as both are today."""
-        known = self.record.outcomes.get((chapter, variation.name))
-        if known is None or known.of != variation.declaration:
+        outcome = self.record.outcomes.get((chapter, variation.name))
+        if outcome is None or outcome.of != variation.declaration:
             return False
-        whole = variation.kind in ("fault", "sizes") or self.measures[chapter] <= {*known.values}
-        return whole and self.record.is_current(chapter, known.fingerprint, self.today[chapter])
+        whole = variation.kind in ("fault", "sizes") or self.measures[chapter] <= {*outcome.values}
+        return whole and self.record.is_current(chapter, outcome.fingerprint, self.today[chapter])
 
     def built(self, chapter: str) -> str:
         """Return the digest of all that a paper build has measured; empty without one.
@@ -112,10 +112,10 @@ class Book:
 
     def _seconds(self, chapter: str, variation: Variation) -> float:
         """Return what a trial took last, or one like it; else what its chapter takes."""
-        if known := self.record.outcomes.get((chapter, variation.name)):
-            return known.seconds
+        if last := self.record.outcomes.get((chapter, variation.name)):
+            return last.seconds
         outcomes, sizes = self.record.outcomes.values(), (chapter, variation.profile)
-        if alike := [one.seconds for one in outcomes if (one.chapter, one.profile) == sizes]:
+        if alike := [o.seconds for o in outcomes if (o.chapter, o.profile) == sizes]:
             return max(alike)
         settings = replace(self.settings, profile="smoke" if variation is TOY else "paper")
         return chapter_costs(settings, [self.chapters[chapter]])[chapter].seconds
@@ -128,12 +128,12 @@ def of_this_machine(book: Book, device: str) -> list[Outcome]:
     """
     settings, outcomes = replace(book.settings, device=device), []
     machine = f"machine {machine_name()}{f', {gpu()}' if device == 'cuda' else ''}"
-    one = Variation(machine, "device", device=device)
+    whole = Variation(machine, "device", device=device)
     for name, chapter in book.chapters.items():
         if entry := executed.find(settings, chapter_key(chapter, settings))[0]:
             measured, origin = json.loads(entry.files[MEASURES_FILE]), entry.origin
             values = {key: measured[key]["value"] for key in book.measures[name]}
-            outcomes.append(book.outcome(name, one, origin["commit"], origin["seconds"], values))
+            outcomes.append(book.outcome(name, whole, origin["commit"], origin["seconds"], values))
     if not outcomes:
         raise BookError("No chapter has been executed on this machine: run make reproduce first.")
     return outcomes

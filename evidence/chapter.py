@@ -45,9 +45,9 @@ def execute(order: dict[str, Any]) -> dict[str, Any]:
     names: dict[str, Any] = {"__name__": "chapter"}
     errors: list[str] = []
     folder, src = Path(order["trainings"]), Path("src").resolve()
-    kept = StoredCache(folder, src, order["device"], {}, INTERVAL)
+    store = StoredCache(folder, src, order["device"], {}, INTERVAL)
     started = time.process_time()
-    with cache.attached(kept), contextlib.redirect_stdout(io.StringIO()):
+    with cache.attached(store), contextlib.redirect_stdout(io.StringIO()):
         for number, cell in enumerate(read_chapter(Path.cwd(), order["chapter"]).code, start=1):
             for statement in ast.parse(cell.source).body:
                 code = ast.Module([statement], type_ignores=[])

@@ -84,10 +84,10 @@ class End:
         elif self.kind == "beginning":
             steps = STEPS.get(self.name, STEPS[self.file])
         with caches.attached(using), shortened(steps):
-            found = json.loads(json.dumps(opened(self.file).runs.bound(ROOT)(self.configuration)))
+            again = json.loads(json.dumps(opened(self.file).runs.bound(ROOT)(self.configuration)))
         if self.kind == "state":
-            found.pop(NOT_AT.get(self.file), None)
-        return found
+            again.pop(NOT_AT.get(self.file), None)
+        return again
 
     def compared(self, stored: Any, again: Any) -> list[Leaf]:
         """The leaves that are compared."""
@@ -102,8 +102,8 @@ class End:
         """A sentence for each leaf that is not what it was; one where no number is compared."""
         pairs = self.compared(stored, again)
         apart = [pair for pair in pairs if not self._near(*pair[1:])]
-        said = [f"{self.name}: {way} is stored as {kept}, found {now}" for way, kept, now in apart]
-        some = any(number(found) for _, _, found in pairs)
+        said = [f"{self.name}: {way} is stored as {was}, found {now}" for way, was, now in apart]
+        some = any(number(value) for _, _, value in pairs)
         return said if some else [f"{self.name}: no number is compared", *said]
 
     def _near(self, kept: Any, found: Any) -> bool:
@@ -221,8 +221,8 @@ def make(file: str, place: int) -> bool:
     entry, keeping = entries(file)[place], states.Keeping(BACK[file])
     with caches.attached(keeping):
         opened(file).runs.bound(ROOT)(entry.configuration)
-    for kept in keeping.states:
-        kept["parts"].pop("pool", None)  # nothing reads it after the end
+    for state in keeping.states:
+        state["parts"].pop("pool", None)  # nothing reads it after the end
     key, end = key_of(entry), End(file, place, "state", entry.configuration)
     packed = states.packed(keeping.states, key)
     apart = end.disagreements(entry.result, end.again(states.unpacked(packed, key)))
@@ -236,8 +236,8 @@ def make(file: str, place: int) -> bool:
 def follow(book: Book) -> None:
     """Have files of stored runs go on whose code changed, if it ends cheap runs as they ended."""
     for file, path in FILES.items():
-        known, code = book.record.runs[path], opened(file).code
-        if code == known.same[-1]:
+        runs, code = book.record.runs[path], opened(file).code
+        if code == runs.same[-1]:
             continue
         ends = sorted(ends_of(file), key=lambda end: get_args(Kind).index(end.kind))
         least = min(ends, key=lambda end: COSTS[path][end.name].seconds)
@@ -245,7 +245,7 @@ def follow(book: Book) -> None:
         apart = [e for e in tried if e.disagreements(entries(file)[e.place].result, e.again())]
         print(f"{path}: {'its code ends runs otherwise' if apart else 'as before'}")
         if not apart:
-            book.keep(replace(known, same=(*known.same, code)))
+            book.keep(replace(runs, same=(*runs.same, code)))
 
 
 def main(file: str, *places: str) -> int:

@@ -40,22 +40,22 @@ def altered(root: Path, files: Mapping[str, Callable[[str], Pairs]], since: str)
     """
     history = History(root, *files, since)
     present = history.files[WORKTREE]
-    found = [f"{path} is not there, or no plain file" for path in {*files, since} - {*present}]
+    sentences = [f"{path} is not there, or no plain file" for path in {*files, since} - {*present}]
     for path, parse in files.items():
         list(parse(present[path]) if path in present else ())
         for commit, before, now in _recorded(history, path, parse, since):
-            found += [
+            sentences += [
                 f"{path}: {BRIEF.repr(name)} was recorded, and is otherwise in {_where(commit)}."
                 for name, content in now.items()
-                if any(known.get(name, content) != content for known in before)
+                if any(parent.get(name, content) != content for parent in before)
             ]
-    return found
+    return sentences
 
 
 def lost(root: Path, path: str, since: str) -> list[dict[str, Any]]:
     """Return the outcomes that a file once had and no longer has."""
-    *_, (_, (known,), now) = _recorded(History(root, path, since), path, lines, since)
-    return [json.loads(line) for identity, line in known.items() if identity not in now]
+    *_, (_, (recorded,), now) = _recorded(History(root, path, since), path, lines, since)
+    return [json.loads(line) for identity, line in recorded.items() if identity not in now]
 
 
 def rewritten(root: Path, path: str, since: str) -> list[str]:
@@ -65,15 +65,15 @@ def rewritten(root: Path, path: str, since: str) -> list[str]:
     when it begins again may the numbers be others. What was deleted meanwhile counts. A code that
     was listed before keeps its numbers, and joins only a code with which it was listed before.
     """
-    history, found = History(root, path, since), []
+    history, sentences = History(root, path, since), []
     listed: dict[str, list[Codes]] = {}  # each list that there ever was
     for commit, before, now in _walked(history, since, lambda texts: _same(texts.get(path, ""))):
-        for name, one in now.items():
-            goes_on = any(_goes_on(known.get(name), one) for known in before)
-            if any(before) and not (goes_on and _agrees(one, listed.get(name, []))):
-                found.append(f"{path}: the codes of {name} were rewritten in {_where(commit)}.")
-            listed.setdefault(name, []).append(one)
-    return found
+        for name, codes in now.items():
+            goes_on = any(_goes_on(parent.get(name), codes) for parent in before)
+            if any(before) and not (goes_on and _agrees(codes, listed.get(name, []))):
+                sentences.append(f"{path}: the codes of {name} were rewritten in {_where(commit)}.")
+            listed.setdefault(name, []).append(codes)
+    return sentences
 
 
 def replaced(root: Path, files: Iterable[str], record: str, since: str) -> list[str]:
@@ -81,7 +81,7 @@ def replaced(root: Path, files: Iterable[str], record: str, since: str) -> list[
 
     A run that was gone for a time counts, and so do codes that were ever listed together.
     """
-    history, found = History(root, *files, record, since), []
+    history, sentences = History(root, *files, record, since), []
     listed: dict[str, list[list[str]]] = {}  # of each file, the lists that there ever were
 
     def runs_of(texts: Mapping[str, str]) -> Known:
@@ -92,12 +92,12 @@ def replaced(root: Path, files: Iterable[str], record: str, since: str) -> list[
         for name, codes in _same(history.files[commit].get(record, "")).items():
             listed.setdefault(name, []).append(codes.same)
         for (file, cell), entry in now.items():
-            found += [
+            sentences += [
                 f"{file}: {BRIEF.repr(cell)} is another run since {_where(commit)}."
-                for was in {str(known.get((file, cell), entry)) for known in before} - {entry}
+                for was in {str(parent.get((file, cell), entry)) for parent in before} - {entry}
                 if _alike(was, entry, listed.get(file, [[]]))
             ]
-    return found
+    return sentences
 
 
 def _recorded(
@@ -119,20 +119,20 @@ def _walked(
     history: History, since: str, read: Callable[[Mapping[str, str]], Known]
 ) -> Iterator[tuple[str, list[Known], Known]]:
     """Yield commits with what each parent knows and what there is now; what is gone is known."""
-    known: dict[str, Known] = {}
+    by_commit: dict[str, Known] = {}
     for commit, parents in history.parents.items():
-        texts, before = history.files[commit], [known[parent] for parent in parents]
-        known[commit] = {key: value for one in before for key, value in one.items()}
-        if since in texts or known[commit]:
+        texts, before = history.files[commit], [by_commit[parent] for parent in parents]
+        by_commit[commit] = {key: value for one in before for key, value in one.items()}
+        if since in texts or by_commit[commit]:
             now = read(texts)
             yield commit, before, now
-            known[commit] |= now
+            by_commit[commit] |= now
 
 
 def _alike(was: str, now: str, lists: Sequence[Sequence[str]]) -> bool:
     """Whether the code of a run was still of the day, or ever listed with that of the next."""
     old, new = json.loads(was)["code"], json.loads(now)["code"]
-    return old in lists[-1] or any({old, new} <= {*one} for one in lists)
+    return old in lists[-1] or any({old, new} <= {*codes} for codes in lists)
 
 
 def _goes_on(before: Codes | None, now: Codes) -> bool:
@@ -154,10 +154,10 @@ def _goes_on(before: Codes | None, now: Codes) -> bool:
 def _agrees(now: Codes, before: Iterable[Codes]) -> bool:
     """Whether the newest code of a list is new, or was listed with these numbers and codes."""
     pair, last = {*now.same[-2:]}, now.same[-1]
-    known = [one for one in before if last in one.same]
-    papers = {one.paper for one in known if one.same[-1] == last and now.paper}
-    joined = any(one.numbers == now.numbers and pair <= {*one.same} for one in known)
-    return papers <= {"", now.paper} and (joined or not known)
+    listed = [codes for codes in before if last in codes.same]
+    papers = {codes.paper for codes in listed if codes.same[-1] == last and now.paper}
+    joined = any(codes.numbers == now.numbers and pair <= {*codes.same} for codes in listed)
+    return papers <= {"", now.paper} and (joined or not listed)
 
 
 @cache
@@ -178,12 +178,12 @@ def _plain(text: str) -> Any:
 @cache
 def _same(text: str) -> dict[str, Codes]:
     """The codes of each chapter and file that make the same numbers, and what these are."""
-    found: dict[str, Codes] = {}
+    codes_of: dict[str, Codes] = {}
     for line in (json.loads(line) for line in text.split("\n") if '"same": ' in line):
         numbers = _canonical([line.get(name) for name in SAME])
         codes = Codes(line["same"], numbers, line.get("constants"), line.get("paper", ""))
-        found[line.get("chapter") or line["file"]] = codes
-    return found
+        codes_of[line.get("chapter") or line["file"]] = codes
+    return codes_of
 
 
 def runs(text: str) -> Iterator[tuple[Hashable, str]]:

@@ -88,8 +88,8 @@ class Record:
 
         The name is that of a chapter, or of a file of stored runs.
         """
-        known = self.numbers.get(name) or self.runs.get(name)
-        same = known.same if known else ()
+        recorded = self.numbers.get(name) or self.runs.get(name)
+        same = recorded.same if recorded else ()
         return made == today or (made in same and same[-1:] == (today,))
 
     def of(self, chapter: str, *kinds: Kind) -> list[Outcome]:
@@ -182,8 +182,8 @@ def _signed(line: Line) -> str:
 
 def _line(text: str) -> Line:
     content = json.loads(text)
-    told = content.pop("digest", None)
-    if told != digest(content):
+    signature = content.pop("digest", None)
+    if signature != digest(content):
         raise ValueError("it was changed by hand: its digest does not fit what it says")
     for name in content.keys() - UNSHOWN:
         for value in content[name] if isinstance(content[name], list) else [content[name]]:

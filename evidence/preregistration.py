@@ -54,19 +54,19 @@ class Ledgers:
         self.rows = {commit: _read_rows(texts.get(str(LEDGER), "")) for commit, texts in files}
         self.chapters: dict[str, dict[str, str]] = {}
         for commit, texts in files:
-            found = self.chapters[commit] = {}
+            pages = self.chapters[commit] = {}
             for path in sorted(texts.keys() - {str(LEDGER)}):  # two chapters may have one bare name
-                found[_bare(path)] = f"{found.get(_bare(path), '')}\n{texts[path]}"
+                pages[_bare(path)] = f"{pages.get(_bare(path), '')}\n{texts[path]}"
 
 
 @cache
 def _first_reports(ledgers: Ledgers, names: frozenset[Measure]) -> set[str]:
     """The commits that report a measure under a name, and have no ancestor that does."""
     first: dict[Measure, list[str]] = {name: [] for name in names}
-    for (key, chapter), found in first.items():
+    for (key, chapter), at in first.items():
         for commit, texts in ledgers.chapters.items():
-            if _reports(texts.get(chapter, ""), key) and not ledgers.history.follows(commit, found):
-                found.append(commit)
+            if _reports(texts.get(chapter, ""), key) and not ledgers.history.follows(commit, at):
+                at.append(commit)
     return {*chain(*first.values())}
 
 

@@ -55,10 +55,10 @@ def _trees(
     root: Path, parents: Mapping[str, tuple[str, ...]], patterns: Iterable[str]
 ) -> dict[str, dict[str, str]]:
     """The names that git gives to the files of each commit, from what differs to its parent."""
-    asked = "".join(" ".join([commit, *older[:1]]) + "\n" for commit, older in parents.items())
+    request = "".join(" ".join([commit, *older[:1]]) + "\n" for commit, older in parents.items())
     order = ("diff-tree", "--stdin", "--root", "--always", "-r", "--no-renames", "--", *patterns)
     trees: dict[str, dict[str, str]] = {}
-    for line in _git(root, *order, given=asked).decode().splitlines():
+    for line in _git(root, *order, given=request).decode().splitlines():
         if not line.startswith(":"):
             tree = trees[line] = dict(trees[parents[line][0]]) if parents[line] else {}
             continue
@@ -72,8 +72,8 @@ def _trees(
 
 def _texts(root: Path, blobs: Iterable[str]) -> dict[str, str]:
     """The texts of files by the names that git gives them."""
-    asked = "".join(f"{blob}\n" for blob in blobs)
-    stream = BytesIO(_git(root, "cat-file", "--batch", given=asked))
+    request = "".join(f"{blob}\n" for blob in blobs)
+    stream = BytesIO(_git(root, "cat-file", "--batch", given=request))
     sizes = ((blob, int(stream.readline().split()[2])) for blob in blobs)
     return {blob: stream.read(size + 1)[:-1].decode() for blob, size in sizes}
 

@@ -83,7 +83,7 @@ class Standing:
     @property
     def alertness(self) -> Literal["turned", "contradicted", "green", "untried"]:
         """Whether a planted fault turns the row, or none can."""
-        if any(one.sight == "turned" for one in self.faults):
+        if any(fault.sight == "turned" for fault in self.faults):
             return "turned"
         if self.seeds.own == "contradicted":
             return "contradicted"
@@ -92,7 +92,7 @@ class Standing:
     @property
     def sharpest(self) -> Seen:
         """A fault that turns the row, one of today's code and of the paper's sizes first."""
-        turning = [one for one in self.faults if one.sight == "turned"]
+        turning = [fault for fault in self.faults if fault.sight == "turned"]
         return min(turning, key=lambda x: (x.says == TINY, not x.current, x.profile == "smoke"))
 
     @property
@@ -120,11 +120,11 @@ def standing_of(
 
     def repeated(kinds: Sequence[Kind], names: Iterable[Any] = (), spare: int = 0) -> Repeated:
         reruns = []
-        for one in record.of(claim.chapter, *kinds):
-            current = record.is_current(claim.chapter, one.fingerprint, today)
-            earlier = "" if current else one.commit or "unknown"
-            if claim.measure in one.values:
-                reruns.append(Rerun(one.variation, finding.verdict_on(one.values), earlier))
+        for outcome in record.of(claim.chapter, *kinds):
+            current = record.is_current(claim.chapter, outcome.fingerprint, today)
+            earlier = "" if current else outcome.commit or "unknown"
+            if claim.measure in outcome.values:
+                reruns.append(Rerun(outcome.variation, finding.verdict_on(outcome.values), earlier))
         lacking = {f"{kinds[0]} {name}" for name in names} - {rerun.variation for rerun in reruns}
         return Repeated(finding.verdict, tuple(reruns), len(lacking) > spare)
 
@@ -143,25 +143,25 @@ def _faults_seen(
     """Yield each planted fault of the chapter of a row, and what the row makes of it."""
     claim = finding.claim
     faults = {fault["fault"]: fault for fault in declared.get("faults", ())}
-    known = record.numbers.get(claim.chapter)
-    if known and claim.measure in known.smoke:
-        sight: Sight = "turned" if fate(finding, None, known.smoke) == "turned" else "same"
-        current = record.is_current(claim.chapter, known.same[-1], today)
+    numbers = record.numbers.get(claim.chapter)
+    if numbers and claim.measure in numbers.smoke:
+        sight: Sight = "turned" if fate(finding, None, numbers.smoke) == "turned" else "same"
+        current = record.is_current(claim.chapter, numbers.same[-1], today)
         yield Seen(TINY, CODE, "paper", sight, current=current)
-    for one in record.of(claim.chapter, "fault"):
-        fault = faults.get(one.variation)
+    for outcome in record.of(claim.chapter, "fault"):
+        fault = faults.get(outcome.variation)
         if fault is None:
             continue
-        fates: Any = (what for what, rows in one.fates.items() if claim.id in rows)
+        fates: Any = (what for what, rows in outcome.fates.items() if claim.id in rows)
         sight = next(fates, "same")
-        if not one.fates:
-            sight = fate(finding, record.without_fault(one), one.values)
+        if not outcome.fates:
+            sight = fate(finding, record.without_fault(outcome), outcome.values)
         why = _kept(fault, claim.id, declared.get("kept", {}))
         if why and sight != "stops":
             # at toy sizes a verdict turns by noise alone, and means nothing
-            sight = "broken" if sight == "turned" and one.profile != "smoke" else "true"
-        current = record.is_current(claim.chapter, one.fingerprint, today)
-        yield Seen(fault["says"], fault.get("kind", CODE), one.profile, sight, why, current)
+            sight = "broken" if sight == "turned" and outcome.profile != "smoke" else "true"
+        current = record.is_current(claim.chapter, outcome.fingerprint, today)
+        yield Seen(fault["says"], fault.get("kind", CODE), outcome.profile, sight, why, current)
 
 
 def _kept(fault: Mapping[str, Any], row: str, reasons: Mapping[str, Mapping[str, Any]]) -> str:
@@ -205,9 +205,9 @@ def lowered(
     """
     after = []
     for finding in findings:
-        known = standings.get(finding.claim.id)
-        lacks = known is not None and known.lacks and required
-        if finding.verdict == "reproduced" and known and (lacks or known.flips):
+        standing = standings.get(finding.claim.id)
+        lacks = standing is not None and standing.lacks and required
+        if finding.verdict == "reproduced" and standing and (lacks or standing.flips):
             finding = replace(finding, verdict="partly", unconfirmed=lacks)
         after.append(finding)
     return after

@@ -67,17 +67,17 @@ def renew(
     spent = accumulate(trial.seconds for trial in trials)
     wanted = [trial for trial, until in zip(trials, spent, strict=True) if until <= seconds]
     commit = provenance.commit(book.root)
-    for (name, one, _), measured in _executed(book, wanted, jobs):
+    for (name, v, _), measured in _executed(book, wanted, jobs):
         today = chapter_fingerprint(read_chapter(book.root, name), book.settings)
         if isinstance(measured, BaseException):
             said = str(measured)
         elif today != book.today[name]:
             said = "not recorded, for the code was edited meanwhile"
         else:
-            book.keep(book.outcome(name, one, commit, measured.seconds, measured.values))
+            book.keep(book.outcome(name, v, commit, measured.seconds, measured.values))
             errors = f", {len(measured.errors)} errors" if measured.errors else ""
             said = f"{measured.seconds:.0f} s{errors}"
-        tell(f"{name}, {one.name}: {said}")
+        tell(f"{name}, {v.name}: {said}")
 
 
 def follow(book: Book, tell: Callable[[str], None], jobs: int) -> None:
@@ -86,7 +86,7 @@ def follow(book: Book, tell: Callable[[str], None], jobs: int) -> None:
     Numbers at toy sizes decide, which are measured here. Where a number or a text in the code is
     another too, those at the book's sizes do, as the last build on this machine has stored them.
     """
-    newest = {name: one.same[-1] for name, one in book.record.numbers.items()}
+    newest = {name: n.same[-1] for name, n in book.record.numbers.items()}
     edited = [name for name, today in book.today.items() if today != newest.get(name)]
     fresh = [Trial(name, TOY, 0.0) for name in edited]
     for (name, *_), measured in _executed(book, fresh, jobs):
@@ -101,8 +101,8 @@ def follow(book: Book, tell: Callable[[str], None], jobs: int) -> None:
         book.keep(line)
         tell(f"{name}: {'its numbers are what they were' if not apart else apart[0]}")
     here = [o for o in book.record.numbers.values() if not o.paper and o.machine == machine_name()]
-    built = [replace(one, paper=book.built(one.chapter)) for one in here]
-    if any(one.paper for one in built):
+    built = [replace(n, paper=book.built(n.chapter)) for n in here]
+    if any(n.paper for n in built):
         book.keep(*built)
 
 
@@ -165,8 +165,8 @@ def measure(root: Path, chapter: str, variation: Variation) -> Measured:
             raise BookError(f"it did not end within {error.timeout:.0f} s") from error
         if done.returncode:
             raise BookError(f"it cannot be executed: {done.stderr.strip()[-300:]}")
-        path, told = Path(output, MEASURES_FILE), json.loads(done.stdout.splitlines()[-1])
-        return Measured(json.loads(path.read_text("utf-8")) if path.is_file() else {}, **told)
+        path, rest = Path(output, MEASURES_FILE), json.loads(done.stdout.splitlines()[-1])
+        return Measured(json.loads(path.read_text("utf-8")) if path.is_file() else {}, **rest)
 
 
 def _executed(
@@ -178,9 +178,7 @@ def _executed(
     """
     here = not os.environ.get(SCHEDULER)
     with ThreadPoolExecutor(max(1, jobs)) if here else default_executor() as pool:
-        waiting = {
-            pool.submit(measure, book.root, one.chapter, one.variation): one for one in trials
-        }
+        waiting = {pool.submit(measure, book.root, t.chapter, t.variation): t for t in trials}
         try:
             for future in as_completed(waiting):
                 yield waiting[future], future.exception() or future.result()

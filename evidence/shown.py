@@ -63,8 +63,8 @@ class Evidence(evidence.Evidence):
     ) -> tuple[list[Finding], Records]:
         """Return the findings, lowered where the record does not confirm them, and what it says."""
         document = declared(self.root)
-        known = {name for name, _ in self.record.outcomes} | {*self.record.numbers}
-        today = {x.name: chapter_fingerprint(x, settings) for x in chapters if x.name in known}
+        named = {name for name, _ in self.record.outcomes} | {*self.record.numbers}
+        today = {x.name: chapter_fingerprint(x, settings) for x in chapters if x.name in named}
         standings: dict[str, Standing] = {}
         rows: dict[str, Known] = {}
         for finding in findings:
@@ -85,22 +85,22 @@ class Evidence(evidence.Evidence):
 
     def check_runs(self, file: str, text: str) -> None:
         """Raise BookError where the record has digests of other entries than a file holds."""
-        known = self.record.runs.get(file)
-        places = zip_longest(known.entries, digests(text)) if known and known.entries else ()
+        runs = self.record.runs.get(file)
+        places = zip_longest(runs.entries, digests(text)) if runs and runs.entries else ()
         for place, (digest, present) in enumerate(places, start=1):
             if digest != present:
-                told = f"it was changed by hand, for {RECORD} has another digest of it."
-                raise BookError(f"{file}, entry {place}: {told}")
+                said = f"it was changed by hand, for {RECORD} has another digest of it."
+                raise BookError(f"{file}, entry {place}: {said}")
 
     def keep_runs(self, file: str, text: str, today: str) -> None:
         """Record digests of what a file holds, and that today's code makes it."""
-        known = self.record.runs.get(file)
-        same = known.same if known and known.same[-1] == today else (today,)
+        runs = self.record.runs.get(file)
+        same = runs.same if runs and runs.same[-1] == today else (today,)
         self._write(Runs(file, same, digests(text)))
 
     def forget_runs(self) -> None:
         """Forget what files of stored runs hold, in a copy of the book that makes all anew."""
-        self._write(*(replace(known, entries=()) for known in self.record.runs.values()))
+        self._write(*(replace(runs, entries=()) for runs in self.record.runs.values()))
 
     def _write(self, *lines: Runs) -> None:
         if (self.root / RECORD).is_file():
@@ -113,7 +113,7 @@ def about(finding: Finding, written: Mapping[str, Any], standing: Standing | Non
     words, was = {}, []
     if written and read_expectation(written["expect"]) == finding.claim.expectation:
         words["preregistration"] = written["preregistration"]
-        was = [read_expectation(one) for one in written.get("was", ())]
+        was = [read_expectation(past) for past in written.get("was", ())]
     alone, since = None, ""
     if standing:
         seeds, rounding = standing.seeds, standing.rounding
@@ -129,8 +129,8 @@ def about(finding: Finding, written: Mapping[str, Any], standing: Standing | Non
 def unrenewed(standings: Mapping[str, Standing]) -> str:
     """Return how many rows read no better than partly for want of evidence, as MyST."""
     lacking = [standing for standing in standings.values() if standing.lacks]
-    kept = sum(standing.seeds.own == "reproduced" for standing in lacking)
-    numbers = {"rows": len(standings), "lacking": len(lacking), "kept": kept}
+    alone = sum(standing.seeds.own == "reproduced" for standing in lacking)
+    numbers = {"rows": len(standings), "lacking": len(lacking), "kept": alone}
     return render("unrenewed.md", TEMPLATES, **numbers) if lacking else ""
 
 
@@ -143,11 +143,11 @@ def wrong_trainings(
         rows: dict[str, dict[str, Seen]] = {}
         for row in (f.claim.id for f in findings if f.claim.chapter == chapter.name):
             faults = standings[row].faults if row in standings else ()
-            if trainings := {one.says: one for one in faults if one.is_training}:
+            if trainings := {x.says: x for x in faults if x.is_training}:
                 rows[row] = trainings
         if rows:
-            faults_of_rows = [one for seen in rows.values() for one in seen.values()]
-            kinds = sorted({(one.kind, one.says) for one in faults_of_rows})
+            faults_of_rows = [x for seen in rows.values() for x in seen.values()]
+            kinds = sorted({(x.kind, x.says) for x in faults_of_rows})
             tried.append((chapter, rows, kinds, _reasons(rows)))
     contradicted = {f.claim.id for f in findings if f.verdict == "contradicted"}
     return render("wrong_trainings.html", TEMPLATES, tried=tried, contradicted=contradicted)
@@ -157,6 +157,6 @@ def _reasons(rows: Mapping[str, Mapping[str, Seen]]) -> dict[str, list[int]]:
     """Return why statements stay true, each with the numbers of its rows."""
     reasons: dict[str, list[int]] = {}
     for number, seen in enumerate(rows.values(), start=1):
-        for why in dict.fromkeys(one.why for one in seen.values() if one.why):
+        for why in dict.fromkeys(x.why for x in seen.values() if x.why):
             reasons.setdefault(why, []).append(number)
     return reasons

@@ -62,8 +62,8 @@ def packed(value: Any, name: str) -> dict[str, np.ndarray]:
 def unpacked(arrays: Mapping[str, np.ndarray], name: str) -> Any:
     """The value that `packed` took apart; an empty list where there is none."""
     if name in arrays:
-        found = arrays[name]
-        return found.item() if found.ndim == 0 and found.dtype.kind in "iub" else found
+        array = arrays[name]
+        return array.item() if array.ndim == 0 and array.dtype.kind in "iub" else array
     if f"{name}:16" in arrays:
         return torch.tensor(arrays[f"{name}:16"]).view(torch.bfloat16).float().numpy()
     if f"{name}:8" in arrays:  # of earlier states, with a scale a row

@@ -75,27 +75,27 @@ def _read(document: Mapping[str, Any]) -> Iterator[Variation]:
     for seed in document.get("seeds", ()):
         yield Variation(f"seed {seed}", "seed", seed=int(seed))
     for chapter, seeds in document.get("more_seeds", {}).items():
-        yield from (Variation(f"seed {one}", "seed", (chapter,), seed=one) for one in seeds)
+        yield from (Variation(f"seed {entry}", "seed", (chapter,), seed=entry) for entry in seeds)
     for name, environment in document.get("roundings", {}).items():
         yield Variation(f"rounding {name}", "rounding", environment=dict(environment))
     for name in document.get("devices", ()):
         yield Variation(f"device {name}", "device", device=str(name))
     sizes: dict[str, tuple[Change, ...]] = {}  # changes that make a chapter smaller
-    for chapter, one in document.get("reduced", {}).items():
-        changes = sizes[chapter] = tuple(map(_change, one["changes"]))
+    for chapter, entry in document.get("reduced", {}).items():
+        changes = sizes[chapter] = tuple(map(_change, entry["changes"]))
         yield Variation("reduced sizes", "sizes", (chapter,), "reduced", changes=changes)
     kinds: tuple[Kind, Kind] = ("setting", "fault")
-    for kind, one in ((k, given) for k in kinds for given in document.get(f"{k}s", ())):
-        at, changes = one.get("at", "paper"), (_change(one),)
+    for kind, entry in ((k, given) for k in kinds for given in document.get(f"{k}s", ())):
+        at, changes = entry.get("at", "paper"), (_change(entry),)
         places: dict[Profile, list[str]] = {}
-        for chapter in one["sees"]:
+        for chapter in entry["sees"]:
             profile: Any = at if isinstance(at, str) else at[chapter]
             places.setdefault(profile, []).append(chapter)
         for chapter in places.pop("reduced", ()):
             together = (*sizes[chapter], *changes)
-            yield Variation(one[kind], kind, (chapter,), "reduced", changes=together)
+            yield Variation(entry[kind], kind, (chapter,), "reduced", changes=together)
         for profile, chapters in places.items():
-            yield Variation(one[kind], kind, tuple(chapters), profile, changes=changes)
+            yield Variation(entry[kind], kind, tuple(chapters), profile, changes=changes)
 
 
 def _change(given: Mapping[str, Any]) -> Change:
@@ -109,7 +109,7 @@ def changes_bits(environment: Mapping[str, str]) -> bool:
         subprocess.check_output(order, env=os.environ | more, text=True).splitlines()
         for more in ({}, environment)
     )
-    return all(one != two for one, two in zip(usual, other, strict=True))
+    return all(bit != two for bit, two in zip(usual, other, strict=True))
 
 
 @contextmanager

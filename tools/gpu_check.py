@@ -29,9 +29,9 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 from torch.utils.flop_counter import flop_registry
 
-from bookbuild.ledger.outcomes import RECORD
 from bookbuild.reporting import provenance
 from bookbuild.results.machine import gpu, pin
+from evidence.outcomes import RECORD
 from running import cache, devices, graphs, loop
 from tools.emulation.emulate import emulated
 from tools.emulation.replay import NO_KERNEL

@@ -82,8 +82,8 @@ class Adversary:
 def beside_flow(chances: np.ndarray) -> list[float]:
     """The integrated area of alpha over that of the law and of the settled law."""
     land = asked(np.arange(len(chances)), chances)
-    found = area.swept(land, 40.0 * len(chances) ** 2, relative=1e-9).alpha_area
-    return [found / area.area_times(land, settled=way).alpha_area for way in (False, True)]
+    time = area.swept(land, 40.0 * len(chances) ** 2, relative=1e-9).alpha_area
+    return [time / area.area_times(land, settled=way).alpha_area for way in (False, True)]
 
 
 def beside_flows(adversary: Adversary) -> np.ndarray:

@@ -61,9 +61,9 @@ def error_bounds(chances: Queries, *, threshold: float = 0.5, cells: int = 8) ->
         (True, True, True)
     """
     for slack, corner in zip(SLACKS, _corners(chances, threshold), strict=False):
-        found = _within(chances, *corner, cells)
-        if found and found.area < 1 and (1 + found.area) / (1 - found.area) <= slack:
-            return found
+        bounds = _within(chances, *corner, cells)
+        if bounds and bounds.area < 1 and (1 + bounds.area) / (1 - bounds.area) <= slack:
+            return bounds
     raise ArithmeticError("the bounds do not close: too few pairs, or too large scores")
 
 

@@ -48,17 +48,19 @@ def pull_residuals(rows: int = 4) -> dict[str, sp.Expr]:
 
 def share_residuals() -> dict[str, sp.Expr]:
     """Shares of the queried item, pair by pair, and the number of the data for late pairs."""
-    own = sp.exp(ALPHA) / (2 * Q + sp.exp(ALPHA))
+    own_share = sp.exp(ALPHA) / (2 * Q + sp.exp(ALPHA))
     later = 1 / (2 * Q + sp.exp(ALPHA))
     # late pairs: w = e^alpha/2q, so that both pulls are those of the last pair times Lambda
     late = late_speeds()
     pull = LAMBDA / N**2 * late.beta.subs(ALPHA, B**2 / 2) / GAMMA
     return {
-        "the answer's share, by alpha": sp.simplify(sp.diff(own, ALPHA) - own * (1 - own)),
+        "the answer's share, by alpha": sp.simplify(
+            sp.diff(own_share, ALPHA) - own_share * (1 - own_share)
+        ),
         "a later label's share, by alpha": sp.simplify(
             sp.diff(later, ALPHA) + sp.exp(ALPHA) * later**2
         ),
-        "a late pair's share": sp.limit(own * 2 * Q, Q, sp.oo) - sp.exp(ALPHA),
+        "a late pair's share": sp.limit(own_share * 2 * Q, Q, sp.oo) - sp.exp(ALPHA),
         "alpha on the way of beta": sp.simplify(sp.diff(B**2 / 2, B) - late.alpha / late.beta),
         "the area": sp.simplify(sp.diff(2 * AREA * N**2 / LAMBDA, B) - 1 / pull),
     }

@@ -71,14 +71,14 @@ def train_all(
 ) -> list[MinimalRecord]:
     """The record of each training, of all seeds."""
     runs = [NoisyRun(settings, seed, str(device)) for settings in trainings for seed in seeds]
-    found = iter(sweep.run(train_noisy, runs, label="trainings"))
-    return [_joined([next(found) for _ in seeds]) for _ in trainings]
+    results = iter(sweep.run(train_noisy, runs, label="trainings"))
+    return [_joined([next(results) for _ in seeds]) for _ in trainings]
 
 
 def follow_all(laws: Sequence[Law]) -> list[NoiseRecord]:
     """The record of each law."""
-    found = sweep.run(follow, laws, label="laws")
-    return [NoiseRecord(*map(torch.as_tensor, parts)) for parts in found]
+    results = sweep.run(follow, laws, label="laws")
+    return [NoiseRecord(*map(torch.as_tensor, parts)) for parts in results]
 
 
 def _joined(found: Sequence[Sequence[np.ndarray]]) -> MinimalRecord:

@@ -78,12 +78,14 @@ def moments(a: Sequence[Tensor], b: Sequence[Tensor]) -> Joint:
         Means over draws and places. Of independent entries of variance one, times themselves, it
         is the identity.
     """
-    found = []
-    for one, two in zip(a, b, strict=True):
-        products = torch.einsum("nskij,nslij->skl", one, two) / (one.shape[0] * one.shape[-1] ** 2)
-        found.append((products + products.mT) / 2)
+    means = []
+    for left, two in zip(a, b, strict=True):
+        products = torch.einsum("nskij,nslij->skl", left, two) / (
+            left.shape[0] * left.shape[-1] ** 2
+        )
+        means.append((products + products.mT) / 2)
     d = a[0].shape[-1]  # of d x d entries, d (d + 1) / 2 are free in a symmetric matrix
-    return Joint(found[0] * d / (d + 1), found[1] * d / max(1, d - 1), found[2])
+    return Joint(means[0] * d / (d + 1), means[1] * d / max(1, d - 1), means[2])
 
 
 def roots(covariance: Joint) -> list[Float[Tensor, "spaces blocks blocks"]]:
@@ -92,8 +94,8 @@ def roots(covariance: Joint) -> list[Float[Tensor, "spaces blocks blocks"]]:
     What is below zero in it, by its estimate, is taken for zero.
     """
     parts = []
-    for own in covariance:
-        values, vectors = torch.linalg.eigh(own)
+    for matrix in covariance:
+        values, vectors = torch.linalg.eigh(matrix)
         parts.append((vectors * values.clamp(min=0).sqrt().unsqueeze(-2)).to(torch.float32))
     return parts
 
@@ -153,18 +155,18 @@ def variances(covariance: Joint) -> Float[Tensor, " 28"]:
     Returns:
         Means over the four pairs of eigenspaces, row by row of W1, then of W2, then of W3.
     """
-    symmetric, antisymmetric, mixed = (own.diagonal(dim1=-2, dim2=-1) for own in covariance)
+    symmetric, antisymmetric, mixed = (matrix.diagonal(dim1=-2, dim2=-1) for matrix in covariance)
     same = (symmetric + antisymmetric) / 2
     return (same.sum(dim=0) + mixed[0].view(2, BLOCKS).sum(dim=0)) / 4
 
 
 def _sectors(weights: Sequence[Tensor]) -> Float[Tensor, "draws 28 2 2 half half"]:
     """Each block in the eigenspaces of M, of its rows and of its columns."""
-    found = []
+    sectors = []
     for weight, (rows, columns) in zip(weights, TILES, strict=True):
         tiles = weight.unflatten(-1, (columns, 2, -1)).unflatten(-4, (rows, 2, -1))
-        found.append(_turned(tiles, "nrphcqk,ps,qt->nrcsthk").flatten(1, 2))
-    return torch.cat(found, dim=1)
+        sectors.append(_turned(tiles, "nrphcqk,ps,qt->nrcsthk").flatten(1, 2))
+    return torch.cat(sectors, dim=1)
 
 
 def _turned(tiles: Tensor, indices: str) -> Tensor:

@@ -11,30 +11,30 @@ from .stored import BUDGET, SMALLER_RATES, Cell
 
 def by_setting(runs: Iterable[Run]) -> list[list[Run]]:
     """Runs that differ in the seed alone, together."""
-    found: dict[Cell, list[Run]] = {}
+    settings: dict[Cell, list[Run]] = {}
     for run in runs:
-        found.setdefault(replace(run.cell, seed=0), []).append(run)
-    return list(found.values())
+        settings.setdefault(replace(run.cell, seed=0), []).append(run)
+    return list(settings.values())
 
 
 def spread(runs: Iterable[Run]) -> dict[str, float]:
     """By made-up text in which a head formed, the slowest of its seeds over the fastest."""
-    found = {}
+    spreads = {}
     for seeds in by_setting(run for run in runs if not run.natural):
         measured = [run.measured for run in seeds]
         if len(seeds) > 2 and np.isfinite(min(measured)):
             cell = seeds[0].cell
             name = f"{text_in_words(cell.text)}, C = {cell.context}, B = {cell.batch_size}"
-            found[name] = max(measured) / min(measured)
-    return found
+            spreads[name] = max(measured) / min(measured)
+    return spreads
 
 
 def smaller_rates(runs: Iterable[Run]) -> dict[str, tuple[Run, Run]]:
     """By text, the training at the rate of the others and the one at a smaller rate."""
-    known = {run.cell: run for run in runs}
+    by_cell = {run.cell: run for run in runs}
     return {
-        text_in_words(cell.text): (known[usual], known[cell])
+        text_in_words(cell.text): (by_cell[usual], by_cell[cell])
         for cell in SMALLER_RATES
-        if cell in known
-        and (usual := replace(cell, budget=BUDGET, learning_rate=Cell.learning_rate)) in known
+        if cell in by_cell
+        and (usual := replace(cell, budget=BUDGET, learning_rate=Cell.learning_rate)) in by_cell
     }

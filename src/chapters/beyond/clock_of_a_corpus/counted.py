@@ -29,8 +29,8 @@ class Count:
 
 def count(asked: Count) -> dict[str, Any]:
     """The pulls, six digits each."""
-    found = pulls(read(asked.text), asked.context, windows=WINDOWS[asked.context])
-    return {name: rounded(value) for name, value in found._asdict().items()}
+    measured = pulls(read(asked.text), asked.context, windows=WINDOWS[asked.context])
+    return {name: rounded(value) for name, value in measured._asdict().items()}
 
 
 def restored(stored: dict[str, Any]) -> Pulls:

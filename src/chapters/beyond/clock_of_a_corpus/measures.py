@@ -73,16 +73,16 @@ def effects(
     whole = _losses(model(held_out[:, :-1]), held_out[:, 1:])
     ablated = _losses(model(held_out[:, :-1], without=1), held_out[:, 1:])
     copies = model.copies()
-    own = copies.argmax(dim=0) == torch.arange(copies.shape[1])
-    found = (
+    copies_itself = copies.argmax(dim=0) == torch.arange(copies.shape[1])
+    values = (
         second_layer[:, :, rows, rows - half + 1].mean(dim=(0, 2)).max(),
         first_layer[:, :, rows, rows - 1].mean(dim=(0, 2)).max(),
-        own.float().mean(),
+        copies_itself.float().mean(),
         losses[:, : half - 1].mean(), losses[:, half:].mean(),
         whole[again].mean(), whole[~again].mean(),
         ablated[again].mean(), ablated[~again].mean(),
     )  # fmt: skip
-    return Effects(*(round(float(value), 4) for value in found))
+    return Effects(*(round(float(value), 4) for value in values))
 
 
 def _losses(

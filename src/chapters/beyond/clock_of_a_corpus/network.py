@@ -70,8 +70,8 @@ class CorpusTransformer(nn.Module):
         for layer in range(LAYERS):
             if layer != without:
                 q, k, v = self._heads(layer, x)
-                found = scaled_dot_product_attention(q, k, v, is_causal=True)
-                x = x + _joined(found) @ self.W_O[layer].T
+                attended = scaled_dot_product_attention(q, k, v, is_causal=True)
+                x = x + _joined(attended) @ self.W_O[layer].T
         return x @ self.W_U.T
 
     def passes(self, tokens: Int[Tensor, "batch length"]) -> Passes:

@@ -75,10 +75,10 @@ def run(cell: Cell) -> dict[str, Any]:
     )
     label = f"{cell.text}, C = {cell.context}, B = {cell.batch_size}"
     vocabulary = int(tokens.max()) + 1
-    steps, found, loss = train_on(
+    steps, effects_at, loss = train_on(
         tokens, vocabulary, settings, cell.seed, until=ENOUGH, label=label
     )
-    measured = {name: [getattr(e, name) for e in found] for name in found[0]._fields}
+    measured = {name: [getattr(e, name) for e in effects_at] for name in effects_at[0]._fields}
     return {"steps": steps, "loss": round(loss, 4)} | measured
 
 

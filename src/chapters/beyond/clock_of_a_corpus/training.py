@@ -63,7 +63,7 @@ def train_on(
     stream = generator(seed, torch.device("cpu"))
     context = settings.context
     text = torch.as_tensor(tokens)
-    read, kept = text[: -int(HELD_OUT * len(text))], text[-int(HELD_OUT * len(text)) :]
+    read, unread = text[: -int(HELD_OUT * len(text))], text[-int(HELD_OUT * len(text)) :]
     model = CorpusTransformer(
         DIM, vocabulary, context, norm=NORM, generator=stream, heads=settings.heads
     )
@@ -72,8 +72,8 @@ def train_on(
         lr=settings.learning_rate, weight_decay=WEIGHT_DECAY, betas=BETAS, fused=True,
     )  # fmt: skip
     probe = generator(PROBE_SEED, torch.device("cpu"))
-    halves = repeated_halves(kept, PROBES, context, generator=probe)
-    held_out = windows(kept, PROBES, context, probe)
+    halves = repeated_halves(unread, PROBES, context, generator=probe)
+    held_out = windows(unread, PROBES, context, probe)
     looks: list[Any] = []  # steps, and then all measures
     losses: list[Any] = []
     due = looks_at(settings.steps)
@@ -110,10 +110,10 @@ def train_on(
 
 def looks_at(steps: int) -> set[int]:
     """After how many updates a network is measured: ever more apart, and after the last."""
-    found = [FIRST_LOOK]
-    while found[-1] < steps:
-        found.append(found[-1] + min(SPARSEST, max(10, int((GROWTH - 1) * found[-1]))))
-    return {look for look in found if look < steps} | {steps}
+    moments = [FIRST_LOOK]
+    while moments[-1] < steps:
+        moments.append(moments[-1] + min(SPARSEST, max(10, int((GROWTH - 1) * moments[-1]))))
+    return {look for look in moments if look < steps} | {steps}
 
 
 def windows(

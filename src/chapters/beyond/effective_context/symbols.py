@@ -16,7 +16,7 @@ def bursty_residuals() -> dict[str, sp.Expr]:
     k = sp.Symbol("k", real=True)
     share = (C - 1 + power) / (2 * C * K)  # of the c-th copy's label row
     harmonic = sp.harmonic(copies)
-    own = sp.summation(sp.expand(share), (C, 1, copies))
+    own_share = sp.summation(sp.expand(share), (C, 1, copies))
     # between copies c and c + 1 the rows' shares c/2n add up to c log((c + 1)/c), over both rows
     # in blocks all copies are at the end, and c - 1 of them come before the c-th
     in_block = sp.summation(sp.expand((C - 1 + power) / (2 * copies * K)), (C, 1, copies))
@@ -25,7 +25,7 @@ def bursty_residuals() -> dict[str, sp.Expr]:
     log_gamma = sp.loggamma(copies + 2) - sp.loggamma(copies + 1) - sp.log(copies + 1)
     half_square = alpha + k * (1 - sp.exp(-alpha))
     return {
-        "sum over copies": sp.simplify(own - (copies + (power - 1) * harmonic) / (2 * K)),
+        "sum over copies": sp.simplify(own_share - (copies + (power - 1) * harmonic) / (2 * K)),
         "sum over copies in a block": sp.simplify(in_block - (power + (copies - 1) / 2) / (2 * K)),
         "sum between copies, one copy more": sp.simplify(
             sp.expand_log(closed.subs(copies, copies + 1) - closed - step + log_gamma, force=True)

@@ -152,10 +152,10 @@ def trained_tokens(run: DroppedTokens) -> float:
                 logits = model(probe.tokens, probe.positions)[:, -1]
                 looks.append((step, cross_entropy(logits, probe.target)))
         context = contexts(settings.batch_size, stream).tokens[:, :-1]
-        found = asked("every", settings.batch_size, run.n_pairs, generator=stream)
-        items = context[:, 0::2].gather(1, found.wanted)
-        labels = context[:, 1::2].gather(1, found.wanted)
-        logits = prefix_logits(model, context, items, found.sizes)
+        batch = asked("every", settings.batch_size, run.n_pairs, generator=stream)
+        items = context[:, 0::2].gather(1, batch.wanted)
+        labels = context[:, 1::2].gather(1, batch.wanted)
+        logits = prefix_logits(model, context, items, batch.sizes)
         losses = cross_entropy(logits.flatten(0, 1), labels.flatten(), reduction="none")
         optimiser.zero_grad()
         loss = losses.view_as(labels).mean(dim=0) @ share

@@ -44,15 +44,15 @@ def enclose_every(least: int, *, cells: int = 200, many: bool = False) -> Enclos
     ctx.prec = PRECISION
     alpha, low, high = arb(0), arb(0), arb(0)  # low and high: time at least and at most
     area: arb | None = arb(0)  # under gamma's floor, at most, as long as that is low
-    found: dict[str, list[float]] = {"alpha": [], "beta": []}
+    bounds_of: dict[str, list[float]] = {"alpha": [], "beta": []}
     for cell in range(FURTHEST * cells):
-        here, there = arb(cell) / cells, arb(cell + 1) / cells
-        beta = here.union(there)
+        here, right = arb(cell) / cells, arb(cell + 1) / cells
+        beta = here.union(right)
         over = alpha.union(alpha + beta / cells)  # the slope of alpha over beta is below beta
-        limits = _limits(least, over.upper(), there, many)
+        limits = _limits(least, over.upper(), right, many)
         floor = _floor(limits, low)
         push = _push(least, over, beta, floor.union(limits.top), limits.top)
-        if not push.slope < there:
+        if not push.slope < right:
             raise ArithmeticError(f"alpha may grow faster than was taken, N0 = {least}")
         after, earlier = alpha + push.slope / cells, low
         low += 1 / (cells * push.most)
@@ -62,15 +62,15 @@ def enclose_every(least: int, *, cells: int = 200, many: bool = False) -> Enclos
             area = None if floor > NEAR * limits.lag else area
         else:
             high += 1 / (cells * floor * push.least)
-        for name, reached in (("alpha", after), ("beta", there)):
-            bounds = found[name]
+        for name, reached in (("alpha", after), ("beta", right)):
+            bounds = bounds_of[name]
             if not bounds and reached.upper() >= 0.5:
                 bounds.append(math.nextafter(float(earlier.lower()), 0))
             if len(bounds) == 1 and reached.lower() >= 0.5:
                 bounds.append(math.nextafter(float(high.upper()), math.inf))
         alpha = after
-        if all(len(bounds) == 2 for bounds in found.values()):
-            pairs = {name: (low, high) for name, (low, high) in found.items()}
+        if all(len(bounds) == 2 for bounds in bounds_of.values()):
+            pairs = {name: (low, high) for name, (low, high) in bounds_of.items()}
             return Enclosed(least, **pairs)
     raise ArithmeticError(f"alpha has not emerged for certain at beta = {FURTHEST}, N0 = {least}")
 
@@ -84,20 +84,20 @@ class _Push(NamedTuple):
 
 
 def _push(least: int, alpha: arb, beta: arb, gamma: arb, top: arb) -> _Push:
-    shrunk, one = (-alpha).exp(), arb(1)
+    shrunk, unity = (-alpha).exp(), arb(1)
     slow, fast, up, side = arb(0), arb(0), arb(0), arb(0)
     for n in range(1, least + 1):
-        found = 1 / (1 + (2 * n - 2) * shrunk)  # the share of the item in its label
-        rivals = (2 * n - 1) * (-beta * found).exp()
+        share = 1 / (1 + (2 * n - 2) * shrunk)  # the share of the item in its label
+        rivals = (2 * n - 1) * (-beta * share).exp()
         answer = 1 / (1 + rivals)
         # (u - 1)/(u + r): how far the answer's attention is above each other row's
-        ahead = (1 - (-beta * found).exp()) * answer
-        base = 2 * answer * (1 - answer) * found
-        slow += base * (one - top * ahead)
+        ahead = (1 - (-beta * share).exp()) * answer
+        base = 2 * answer * (1 - answer) * share
+        slow += base * (unity - top * ahead)
         fast += base * _most(top, ahead)
-        weight = base * (one - gamma * ahead)
+        weight = base * (unity - gamma * ahead)
         up += weight
-        side += weight * (1 - found)
+        side += weight * (1 - share)
     tail = _tail(least, alpha, beta)
     beyond = arb(0).union(tail)  # and to alpha's push over beta, at most as much
     slope = beta * ((side + beyond) / (up + beyond))
@@ -124,8 +124,8 @@ def _limits(least: int, alpha: arb, beta: arb, many: bool) -> _Limits:
     harmonic = sum((arb(1) / n for n in range(1, least + 1)), arb(0))
     answers = squares = arb(0)
     for n in range(1, least + 1):
-        found = 1 / (1 + (2 * n - 2) * (-alpha).exp())
-        raised, rivals = (beta * found).exp(), 2 * n - 1
+        share = 1 / (1 + (2 * n - 2) * (-alpha).exp())
+        raised, rivals = (beta * share).exp(), 2 * n - 1
         answers += (raised - 1) * rivals / (2 * n * (raised + rivals))
         squares += rivals * (raised - 1) ** 2 / (2 * n * (raised + rivals) ** 2)
     late = beta * alpha.exp() * (beta * alpha.exp() / (2 * least)).exp()

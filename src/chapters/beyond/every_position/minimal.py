@@ -49,9 +49,9 @@ def prefix_output(
     seen = rows < 2 * sizes[..., None]
     strict = allowed_positions(context.shape[-2], "strict", context.device)
     pattern = attention(apply(context, weights.w1) @ context.mT, strict)
-    found = _attention(apply(queries, weights.w1) @ context.mT, seen) @ context
+    attended = _attention(apply(queries, weights.w1) @ context.mT, seen) @ context
     stream = torch.cat([context, pattern @ context], dim=-1)
-    query = torch.cat([queries, found], dim=-1)
+    query = torch.cat([queries, attended], dim=-1)
     retrieved = _attention(apply(query, weights.w2) @ stream.mT, seen) @ stream
     return apply(torch.cat([query, retrieved], dim=-1), weights.w3)
 

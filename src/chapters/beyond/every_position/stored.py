@@ -104,16 +104,16 @@ def _weights_run(cell: WeightsCell, seed: int) -> dict[str, Any]:
 def _tokens_run(cell: TokensCell, seed: int) -> dict[str, Any]:
     label = f"{cell.kind}: {cell.optimiser}, N = {cell.n_pairs}, B = {cell.batch_size}"
     whole = knows_labels_only(cell.n_pairs)
-    found = train_asked_tokens(
+    record = train_asked_tokens(
         cell.training(), cell.kind, seed,
         level=SHARES[-1] * whole, device=torch.device("cpu"), label=label,
     )  # fmt: skip
-    times, curve = np.array(found.steps, dtype=float), -np.array(found.loss)
+    times, curve = np.array(record.steps, dtype=float), -np.array(record.loss)
     return {
         "steps": [crossed(times, curve, -share * whole) for share in SHARES],
-        "loss": round(found.loss[-1] / whole, 4) if np.isfinite(found.loss[-1]) else None,
-        "accuracy": round(found.accuracy[-1], 4),
-        "taken": found.steps[-1],
+        "loss": round(record.loss[-1] / whole, 4) if np.isfinite(record.loss[-1]) else None,
+        "accuracy": round(record.accuracy[-1], 4),
+        "taken": record.steps[-1],
     }
 
 

@@ -53,14 +53,14 @@ def prefix_logits(
         write = model.W_O[layer] @ model.W_V[layer]
         keys = x @ key.T
         of_query = y @ query.T
-        own = (of_query * (y @ key.T)).sum(dim=-1, keepdim=True)
-        scores = torch.cat([of_query @ keys.mT, own], dim=-1) * model.score_scale
+        own_score = (of_query * (y @ key.T)).sum(dim=-1, keepdim=True)
+        scores = torch.cat([of_query @ keys.mT, own_score], dim=-1) * model.score_scale
         share = scores.masked_fill(~seen, -torch.inf).softmax(dim=-1)
-        found = share[..., :-1] @ x + share[..., -1:] * y
+        attended = share[..., :-1] @ x + share[..., -1:] * y
         if layer == 0:  # nothing reads what the context makes of layer 2
             pattern = attention((x @ query.T) @ keys.mT * model.score_scale, causal)
             x = x + pattern @ x @ write.T
-        y = y + found @ write.T
+        y = y + attended @ write.T
     return y @ model.W_U.T
 
 
@@ -123,14 +123,14 @@ def _batch_loss(
     context = tasks.token_pairs(
         size, n, settings.vocabulary, settings.block_size, generator=stream
     ).tokens[:, :-1]
-    found = asked(kind, size, n, generator=stream)
+    batch = asked(kind, size, n, generator=stream)
     items, labels = (
-        context[:, 0::2].gather(1, found.wanted),
-        context[:, 1::2].gather(1, found.wanted),
+        context[:, 0::2].gather(1, batch.wanted),
+        context[:, 1::2].gather(1, batch.wanted),
     )
-    logits = prefix_logits(model, context, items, found.sizes)
+    logits = prefix_logits(model, context, items, batch.sizes)
     losses = cross_entropy(logits.flatten(0, 1), labels.flatten(), reduction="none")
-    return (losses.view_as(labels).mean(dim=0) * found.weights.to(losses)).sum()
+    return (losses.view_as(labels).mean(dim=0) * batch.weights.to(losses)).sum()
 
 
 def _looks(steps: int) -> set[int]:

@@ -94,8 +94,8 @@ def _slow_time(alpha: float, n_pairs: int) -> float:
         return (weight / signal) ** 2 / retrieval * (1 + ratio * power) / stretch
 
     tiny, digits = arb(2) ** -ctx.prec, -60 - round(2 * math.log2(n_pairs))
-    found = acb.integral(wait, tiny, (2 * arb(alpha)).sqrt(), rel_tol=arb(2) ** digits).real
-    return float(found / (1 - 1 / (2 * pairs)) - pairs * (2 * arb.pi()).sqrt())
+    integral = acb.integral(wait, tiny, (2 * arb(alpha)).sqrt(), rel_tol=arb(2) ** digits).real
+    return float(integral / (1 - 1 / (2 * pairs)) - pairs * (2 * arb.pi()).sqrt())
 
 
 def _delay(begin: float, end: float, count: float) -> tuple[float, float]:

@@ -64,13 +64,13 @@ def _order_by_order() -> dict[str, sp.Expr]:
     lost = _series((1 - (1 - sp.exp(-ratio)) / ratio) * width)
     shape = _series(1 / ((1 - X * ETA) ** 2 + ETA**2))  # x^2/F
     even = (2 * N - 3) * sp.sqrt(sp.pi / 2) / (1 - 1 / (2 * N))  # of the Gaussian's whole area
-    found = {
+    residuals = {
         "terms with the area": sp.limit(even - ROOT * (N - 1), N, sp.oo),
         "shape of the late speed": sp.expand(shape - 1 - 2 * X * ETA - (3 * X**2 - 1) * ETA**2),
     }
     beyond = sp.Integer(0)  # the integral of e^-2x/g d beta beside -beta^2, by powers of x
     for k, (above, below) in enumerate(_primitives()):
-        found[f"integral over x, power {k}"] = sp.expand(
+        residuals[f"integral over x, power {k}"] = sp.expand(
             X**2 * (sp.diff(above, X) * sp.exp(2 * X) - X ** (k - 2))
         ) + sp.expand(X**2 * (sp.diff(below, X) - (2 * X - 1) * X ** (k - 2)))
         start = sp.limit(above + below, X, 0)
@@ -79,8 +79,8 @@ def _order_by_order() -> dict[str, sp.Expr]:
     known = _known()
     wanted = known - 2, 2 - known, sp.Rational(7, 2) - known
     for k, constant in enumerate(wanted):
-        found[f"constant of order {k}"] = sp.simplify(sp.expand(left).coeff(ETA, k) - constant)
-    return found
+        residuals[f"constant of order {k}"] = sp.simplify(sp.expand(left).coeff(ETA, k) - constant)
+    return residuals
 
 
 def _known() -> sp.Expr:
@@ -112,13 +112,13 @@ def _gamma() -> dict[str, sp.Expr]:
         (3 * X**2 - 1) * f + 2 * X * by * first + by * second + twice * first**2 / 2,
     )
     grown = _series(shape * speed.subs(GAMMA, path))
-    found = {
+    residuals = {
         f"speed of gamma, order {k}": sp.simplify(grown.coeff(ETA, k) - part.subs(at))
         for k, part in enumerate(wanted)
     }
     bound = sp.exp(X) - 2 * X**2  # gamma is above it for small x: its slope is the smaller one
     room = sp.series(speed.subs(GAMMA, bound) - sp.diff(bound, X), X, 0, 1).removeO()
-    return {**found, "room below gamma at zero": room - 1}
+    return {**residuals, "room below gamma at zero": room - 1}
 
 
 def _series(expression: sp.Expr) -> sp.Expr:

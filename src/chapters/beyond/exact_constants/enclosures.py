@@ -64,23 +64,23 @@ def enclose(n_pairs: int, steps: int = 2000) -> Enclosures:
         raise ArithmeticError(f"the loss may have fallen while gamma rose, N = {n_pairs}")
     betas = _grid(float(here.beta), steps, marks)
     while len(high) < 4 and here.p < 0.9:
-        there = _state(next(betas), n_pairs)
-        over, width = _hull(here, there), there.beta - here.beta
+        right = _state(next(betas), n_pairs)
+        over, width = _hull(here, right), right.beta - here.beta
         wait, gamma_there = _pass(over, gamma, width, n_pairs)
         time_there = time + wait
 
-        if there.beta == marks[0]:
+        if right.beta == marks[0]:
             low["beta"], high["beta"] = outward(time_there)
-        if there.beta == marks[1]:
+        if right.beta == marks[1]:
             low["alpha"] = outward(time_there).low
-        if there.beta == marks[2]:
+        if right.beta == marks[2]:
             high["alpha"] = outward(time_there).high
-        loss = _loss(there, gamma_there)
+        loss = _loss(right, gamma_there)
         if "collapse" not in low and loss.lower() <= 0.5:
             low["collapse"] = outward(time).low
         if "collapse" not in high and loss.upper() <= 0.5:
             high["collapse"] = outward(time_there).high
-        here, gamma, time = there, gamma_there, time_there
+        here, gamma, time = right, gamma_there, time_there
     return Enclosures(
         **{name: (low[name], high.get(name, math.inf)) for name in Enclosures._fields}
     )

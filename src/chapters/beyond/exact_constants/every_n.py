@@ -43,10 +43,10 @@ def constants(name: Name) -> tuple[arb, arb, arb]:
     area, growing = root * (at / arb(2).sqrt()).erf(), root * (at / arb(2).sqrt()).erfi()
     end = (at * at / 2).exp()
     if name == "alpha":
-        linear, known = 3 - 1 / end, arb(5) / 2 + end - 1 / (2 * end)
+        linear, constant = 3 - 1 / end, arb(5) / 2 + end - 1 / (2 * end)
     else:
-        linear, known = arb(7) / 4, arb(5) / 8 + 3 * end / 4
-    return 2 * area, linear - 2 * area, known - (5 * growing + 3 * area) / 4
+        linear, constant = arb(7) / 4, arb(5) / 8 + 3 * end / 4
+    return 2 * area, linear - 2 * area, constant - (5 * growing + 3 * area) / 4
 
 
 @kept
@@ -104,8 +104,8 @@ def lag(name: Name, e: arb) -> arb:
 
 def rest_of(name: Name, n_pairs: int, times: tuple[float, float]) -> Bounds:
     """Bounds of N (T - c2 N^2 - c1 N - c0) at one N from bounds of T."""
-    square, linear, known = constants(name)
-    return outward(n_pairs * (ball(*times) - n_pairs**2 * square - n_pairs * linear - known))
+    square, linear, constant = constants(name)
+    return outward(n_pairs * (ball(*times) - n_pairs**2 * square - n_pairs * linear - constant))
 
 
 def without_constant(name: Name, first: int, left: tuple[float, float]) -> Bounds:
@@ -118,8 +118,8 @@ def ordered(first: int, alpha: tuple[float, float], beta: tuple[float, float]) -
     """Whether these rests prove N ln 2 < T_beta < T_alpha for all N >= first."""
     e = arb(0).union(arb(1) / first)
     last, middle = (
-        square + e * (linear + e * (known + e * ball(*left)))
-        for (square, linear, known), left in (
+        square + e * (linear + e * (constant + e * ball(*left)))
+        for (square, linear, constant), left in (
             (constants("alpha"), alpha),
             (constants("beta"), beta),
         )

@@ -96,7 +96,7 @@ def _ends(times: tuple[sp.Expr, ...], half: sp.Expr) -> dict[str, sp.Expr]:
         ),
     }  # fmt: skip
     left = {}
-    for name, (u, by_e, by_square, linear, known) in stated.items():
+    for name, (u, by_e, by_square, linear, constant) in stated.items():
         order_1 = first + by_e * sp.diff(nought, U) + 1
         order_2 = (
             second + by_e * sp.diff(first, U) + by_square * sp.diff(nought, U)
@@ -104,7 +104,7 @@ def _ends(times: tuple[sp.Expr, ...], half: sp.Expr) -> dict[str, sp.Expr]:
         )  # fmt: skip
         left[f"N of T_{name}"] = sp.simplify((order_1 - linear + 2 * AREA).subs(U, u))
         area = (5 * GROWING + 3 * AREA) / 4
-        left[f"constant of T_{name}"] = sp.simplify((order_2 - known + area).subs(U, u))
+        left[f"constant of T_{name}"] = sp.simplify((order_2 - constant + area).subs(U, u))
     u = sp.Rational(1, 2) + E * (1 - eighth) + E**2 * (eighth - eighth**2) / 2
     power = eighth * (1 + E * (1 - eighth) / 2)  # of u^2/2, to order e
     curve = (1 - E) * (u**2 - sp.Rational(1, 4)) + E * (power - 1)

@@ -47,31 +47,31 @@ def outputs(n_pairs: Any, field: Any) -> list[Any]:
     """
     polynomials, *moved = ring([f"u_{name}" for name in COORDINATES], field)
     at = dict(zip(COORDINATES, moved, strict=True))
-    one = polynomials(1)
+    unity = polynomials(1)
 
     def times(x: Any, y: Any) -> Any:
-        kept = {powers: c for powers, c in (x * y).items() if sum(powers) <= ORDER}
-        return polynomials.from_dict(kept)
+        low_order = {powers: c for powers, c in (x * y).items() if sum(powers) <= ORDER}
+        return polynomials.from_dict(low_order)
 
     def exp(x: Any) -> Any:
         """Of what is zero at the base."""
-        return one + x + times(x, x) * field(QQ(1, 2))
+        return unity + x + times(x, x) * field(QQ(1, 2))
 
     def over(x: Any) -> Any:
         value = x.get(polynomials.zero_monom, field(0))
         rest = x * (1 / value) - 1
-        return (one - rest + times(rest, rest)) * (1 / value)
+        return (unity - rest + times(rest, rest)) * (1 / value)
 
     gamma = [at[f"gamma_{k}"] + field(QQ(BASE[f"gamma_{k}"])) for k in range(1, 5)]
     strong = {k: exp(at[f"alpha_{k}"]) * field(QQ(BASE[f"alpha_{k}"])) for k in (1, 3)}
     rest = over(strong[1] + (2 * n_pairs - 1))  # layer 1, the query: to each row but its own item
-    ahead = one - rest * (2 * n_pairs)
+    ahead = unity - rest * (2 * n_pairs)
     label = over(strong[3] + 2 * (n_pairs - 1))  # layer 1, the last label: to each earlier pair
-    own = times(strong[3], label)
+    own_answer = times(strong[3], label)
     first = exp(-times(at["beta_8"] + at["beta_12"], rest))  # layer 2: row 0 has seen nothing
     on_item = exp(at["beta_1"] + times(at["beta_7"], ahead))
     on_label = exp(
-        times(at["beta_10"], ahead) + times(at["beta_2"] + times(at["beta_8"], ahead), own)
+        times(at["beta_10"], ahead) + times(at["beta_2"] + times(at["beta_8"], ahead), own_answer)
     )
     share = over(first + on_item + on_label + (2 * n_pairs - 3))
     third, fourth = times(gamma[2], share), times(gamma[3], share)
@@ -81,9 +81,9 @@ def outputs(n_pairs: Any, field: Any) -> list[Any]:
     return [
         fourth,
         times(fourth, over(strong[3] + 2)),
-        times(third, first - one),
+        times(third, first - unity),
         equal + times(third, on_label),
-        wrong + times(times(fourth, on_label), own),
+        wrong + times(times(fourth, on_label), own_answer),
         equal + third + times(fourth, early),
     ]
 

@@ -103,7 +103,7 @@ def flow_times(flow: Flow) -> Float[np.ndarray, "5"]:
 
 def all_times(flows: Iterable[Flow], *, label: str) -> list[theory.EmergenceTimes]:
     """The emergence times of each flow."""
-    return [theory.EmergenceTimes(*found) for found in sweep.run(flow_times, flows, label=label)]
+    return [theory.EmergenceTimes(*times) for times in sweep.run(flow_times, flows, label=label)]
 
 
 @dataclass(frozen=True)
@@ -142,8 +142,8 @@ def train_all(
     for settings in trainings:
         score = 0.5 / settings.dim if settings.data == "gaussian" else 0.5
         runs += [FullFlowRun(settings, seed, str(device), (score, score, 0.5)) for seed in seeds]
-    found = np.array(sweep.run(trained_steps, runs, label=label))
-    return found.reshape(len(trainings), len(seeds), 4)
+    steps = np.array(sweep.run(trained_steps, runs, label=label))
+    return steps.reshape(len(trainings), len(seeds), 4)
 
 
 def corrected_steps(settings: MinimalTraining) -> Float[np.ndarray, "4"]:

@@ -57,26 +57,26 @@ def files(folder: Path = FOLDER) -> list[Path]:
 
 def statements(folder: Path = FOLDER) -> dict[str, Statement]:
     """Every `Theorem` of the development, as it is written."""
-    found = {}
+    by_name = {}
     for path in files(folder):
         source = path.read_text(encoding="utf-8")
         context = "\n".join(match.group() for match in _CONTEXT.finditer(source))
         for match in _THEOREM.finditer(source):
-            found[match[1]] = Statement(match[1], path.name, context, match[0])
-    return found
+            by_name[match[1]] = Statement(match[1], path.name, context, match[0])
+    return by_name
 
 
 def definitions(folder: Path = FOLDER) -> dict[str, str]:
     """Every `Definition` that a statement uses, itself or through another, by name."""
     sources = (path.read_text(encoding="utf-8") for path in files(folder))
-    known = {found[1]: found[0] for source in sources for found in _DEFINITION.finditer(source)}
-    unread = [f"{found.context} {found.text}" for found in statements(folder).values()]
+    texts = {match[1]: match[0] for source in sources for match in _DEFINITION.finditer(source)}
+    unread = [f"{match.context} {match.text}" for match in statements(folder).values()]
     used: set[str] = set()
     while unread:
-        new = (known.keys() & set(_WORD.findall(unread.pop()))) - used
+        new = (texts.keys() & set(_WORD.findall(unread.pop()))) - used
         used |= new
-        unread += [known[name] for name in new]
-    return {name: text for name, text in known.items() if name in used}
+        unread += [texts[name] for name in new]
+    return {name: text for name, text in texts.items() if name in used}
 
 
 def missing() -> str:
@@ -103,17 +103,17 @@ def prove(folder: Path = FOLDER) -> dict[str, Any]:
         place = Path(name)
         for path in files(folder):
             _checked(_compile(place, path.stem, path.read_text(encoding="utf-8")), path.name)
-        found = statements(folder)
-        answer = _checked(_compile(place, "Asked", _question(found)), "Print Assumptions")
-    asked = dict(_axioms(answer))
-    axioms = {name: asked[statement.file] for name, statement in found.items()}
+        stated = statements(folder)
+        answer = _checked(_compile(place, "Asked", _question(stated)), "Print Assumptions")
+    answers = dict(_axioms(answer))
+    axioms = {name: answers[statement.file] for name, statement in stated.items()}
     raise_beyond_reals(axioms)
     return {
         "coq": _version(),
         "sources": _sources(folder),
         "theorems": {
-            name: {"statement": found[name].digest, "assumptions": sorted(axioms[name])}
-            for name in found
+            name: {"statement": stated[name].digest, "assumptions": sorted(axioms[name])}
+            for name in stated
         },
     }
 
@@ -130,9 +130,9 @@ def standing(folder: Path = FOLDER, record: Path = RECORD) -> dict[str, bool]:
 
     One edit of any source, and none of them does until the development is compiled again.
     """
-    kept = json.loads(record.read_text(encoding="utf-8"))
-    fresh = kept["sources"] == _sources(folder)
-    theorems = kept["theorems"]
+    stored = json.loads(record.read_text(encoding="utf-8"))
+    fresh = stored["sources"] == _sources(folder)
+    theorems = stored["theorems"]
     return {
         name: fresh
         and name in theorems
@@ -190,8 +190,8 @@ def _axioms(answer: str) -> Iterator[tuple[str, set[str]]]:
 
 def _version() -> str:
     said = subprocess.run(["coqc", "--version"], capture_output=True, text=True, check=True).stdout
-    found = re.search(r"version (\S+)", said)
-    return found[1] if found else said
+    match = re.search(r"version (\S+)", said)
+    return match[1] if match else said
 
 
 def main() -> None:

@@ -100,7 +100,7 @@ def power_law(
         raise ValueError(
             f"a power needs three sizes at which all runs emerged, got {complete.sum()}"
         )
-    kept = np.asarray(sizes, dtype=float)[complete]
-    points = np.repeat(kept, times.shape[1])
+    fitted = np.asarray(sizes, dtype=float)[complete]
+    points = np.repeat(fitted, times.shape[1])
     fit = exponent(points, times[complete].ravel(), confidence)
-    return PowerLaw(fit, kept, int((~np.isfinite(times)).sum()))
+    return PowerLaw(fit, fitted, int((~np.isfinite(times)).sum()))

@@ -82,11 +82,11 @@ def runaway_time(n_pairs: int) -> float:
 
     def slope(beta, state):
         """Of alpha and the time."""
-        own = 1 / (1 + 2 * places * math.exp(-state[0]))
-        pull = own * np.exp(beta * (own - 1))  # over e^beta
+        own_share = 1 / (1 + 2 * places * math.exp(-state[0]))
+        pull = own_share * np.exp(beta * (own_share - 1))  # over e^beta
         total, shrunk = pull.sum(), math.exp(-beta)
         speed = total - shrunk / 2
-        return [beta * (total - own @ pull) / speed, shrunk / speed]
+        return [beta * (total - own_share @ pull) / speed, shrunk / speed]
 
     run = solve_ivp(slope, (0, END), (0.0, 0.0), method="LSODA", rtol=1e-9, atol=1e-12)
     return float(run.y[1, -1])

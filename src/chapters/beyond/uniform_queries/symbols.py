@@ -11,8 +11,8 @@ E, H, N, Q, B, A, F = sp.symbols("e h N q b a f", positive=True)
 def uniform_residuals() -> dict[str, sp.Expr]:
     """Left side minus right side of every step for uniform queries, by what it says."""
     alpha = sp.Symbol("alpha", real=True)
-    kept = sp.exp(alpha) / (2 * Q + sp.exp(alpha))
-    found = H / (Q + H)
+    share = sp.exp(alpha) / (2 * Q + sp.exp(alpha))
+    early_share = H / (Q + H)
     total = H * (sp.digamma(N + H) - sp.digamma(H))  # of `found` over q < N
     grown = sp.exp(B**2 / 2)
     gauss = sp.sqrt(sp.pi / 2) * sp.erf(B / sp.sqrt(2))
@@ -20,10 +20,10 @@ def uniform_residuals() -> dict[str, sp.Expr]:
     wait = 1 / (grown / 2 * sp.exp(E * A) * (1 + E * F))
     short = B - E * A / B  # where alpha = b^2/2 + e a is what b^2/2 was
     return {
-        "retrieval of pair q": sp.simplify(kept - found.subs(H, sp.exp(alpha) / 2)),
-        "its derivative by alpha": sp.simplify(sp.diff(kept, alpha) - kept * (1 - kept)),
+        "retrieval of pair q": sp.simplify(share - early_share.subs(H, sp.exp(alpha) / 2)),
+        "its derivative by alpha": sp.simplify(sp.diff(share, alpha) - share * (1 - share)),
         "sum over q, one term more": sp.simplify(
-            sp.expand_func(total.subs(N, N + 1)) - sp.expand_func(total) - found.subs(Q, N)
+            sp.expand_func(total.subs(N, N + 1)) - sp.expand_func(total) - early_share.subs(Q, N)
         ),
         "sum over q, none": total.subs(N, 0),
         "leading time": sp.simplify(2 * sp.diff(gauss, B) - 2 / grown),

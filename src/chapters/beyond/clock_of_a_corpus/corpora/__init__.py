@@ -85,9 +85,9 @@ def text_of(name: str) -> str:
             f"the text {path} is missing: python -m {__spec__.name if __spec__ else __name__}"
         )
     text = path.read_text(encoding="utf-8")
-    found = hashlib.sha256(text.encode()).hexdigest()
-    if found != SOURCES[name].text_sha256:
-        raise ValueError(f"{path} is another version of {SOURCES[name].title}: sha256 {found}")
+    checksum = hashlib.sha256(text.encode()).hexdigest()
+    if checksum != SOURCES[name].text_sha256:
+        raise ValueError(f"{path} is another version of {SOURCES[name].title}: sha256 {checksum}")
     return text[:CHARACTERS]
 
 
@@ -144,8 +144,8 @@ def unpacked(package: str, folder: Path) -> Path:
 
 
 def _shakespeare(_: Path) -> str:
-    with urllib.request.urlopen(SHAKESPEARE) as found:
-        return str(found.read().decode("utf-8"))
+    with urllib.request.urlopen(SHAKESPEARE) as page:
+        return str(page.read().decode("utf-8"))
 
 
 def _bible(folder: Path) -> str:
@@ -168,11 +168,11 @@ def _austen(folder: Path) -> str:
         raw = stream.unused_data
         lines, after = [], 0
         # strings, as R has them
-        for found in re.finditer(rb"\x00.\x00\x09(.{4})", array, re.DOTALL):
-            (length,) = struct.unpack(">I", found[1])
-            if length < PIECE and found.start() >= after:
-                after = found.end() + length
-                lines.append(array[found.end() : after].decode("utf-8", "replace"))
+        for match in re.finditer(rb"\x00.\x00\x09(.{4})", array, re.DOTALL):
+            (length,) = struct.unpack(">I", match[1])
+            if length < PIECE and match.start() >= after:
+                after = match.end() + length
+                lines.append(array[match.end() : after].decode("utf-8", "replace"))
         novels.append("\n".join(lines))
     return "\n".join(novels)
 

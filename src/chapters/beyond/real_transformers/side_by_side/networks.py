@@ -102,15 +102,15 @@ def stacked_logits(
     x = x + embedding(positions + run * weights.places.shape[1], weights.places.flatten(0, 1))
     score = weights.queries.mT @ weights.keys  # of both layers
     write = weights.outputs @ weights.values
-    asked = (x.flatten(1, 2) @ score[:, 0]).view_as(x)
-    mixed = scaled_dot_product_attention(asked, x, x, is_causal=True, scale=scale)
+    queries = (x.flatten(1, 2) @ score[:, 0]).view_as(x)
+    mixed = scaled_dot_product_attention(queries, x, x, is_causal=True, scale=scale)
 
     last = x[:, :, -1] + mixed[:, :, -1] @ write[:, 0].mT
     query = last @ score[:, 1] * scale
     scores = x @ query[..., None] + mixed @ (query @ write[:, 0])[..., None]
     share = scores.squeeze(-1).softmax(dim=-1).unsqueeze(-2)
-    found = (share @ x).squeeze(-2) + (share @ mixed).squeeze(-2) @ write[:, 0].mT
-    return (last + found @ write[:, 1].mT) @ weights.unembedding.mT
+    attended = (share @ x).squeeze(-2) + (share @ mixed).squeeze(-2) @ write[:, 0].mT
+    return (last + attended @ write[:, 1].mT) @ weights.unembedding.mT
 
 
 BETAS, EPS = (0.9, 0.999), 1e-8  # PyTorch's defaults of AdamW

@@ -213,8 +213,8 @@ def _look(
     """Loss and accuracy of every run on the fixed set."""
     rows = []
     for run in range(len(weights.tokens)):  # one at a time, for memory
-        one = Stacked(*(w[run : run + 1] for w in weights))
-        logits = stacked_logits(one, probe.tokens, probe.positions)[0]
+        single = Stacked(*(w[run : run + 1] for w in weights))
+        logits = stacked_logits(single, probe.tokens, probe.positions)[0]
         target = probe.target[0]
         right = (logits.argmax(dim=1) == target).double().mean()
         rows.append(torch.stack([cross_entropy(logits, target).double(), right]))

@@ -61,7 +61,7 @@ def run(cell: Cell) -> list[dict[str, Any]]:
     """Train a cell and return one row per run, in the order of rates and, within one, of seeds."""
     pairs = [(rate, seed) for rate in cell.rates for seed in cell.seeds]
     level = knows_labels_only(cell.n_pairs)
-    found = train_side_by_side(
+    record = train_side_by_side(
         cell.training(),
         [seed for _, seed in pairs],
         [rate for rate, _ in pairs],
@@ -73,10 +73,12 @@ def run(cell: Cell) -> list[dict[str, Any]]:
         {
             "rate": rate,
             "seed": seed,
-            "steps": [round(float(t), 2) if np.isfinite(t) else None for t in found.steps[i]],
-            "loss": round(float(found.loss[i]) / level, 4) if np.isfinite(found.loss[i]) else None,
-            "accuracy": round(float(found.accuracy[i]), 4),
-            "taken": int(found.taken[i]),
+            "steps": [round(float(t), 2) if np.isfinite(t) else None for t in record.steps[i]],
+            "loss": round(float(record.loss[i]) / level, 4)
+            if np.isfinite(record.loss[i])
+            else None,
+            "accuracy": round(float(record.accuracy[i]), 4),
+            "taken": int(record.taken[i]),
         }
         for i, (rate, seed) in enumerate(pairs)
     ]

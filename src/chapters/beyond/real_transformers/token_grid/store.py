@@ -41,8 +41,8 @@ class Waits(NamedTuple):
 
     def emerged(self) -> "Waits":
         """The values at which every run emerged; the others are censored."""
-        kept = np.flatnonzero(np.isfinite(self.times).all(axis=1))
-        return Waits(self.values[kept], self.times[kept], [self.cells[i] for i in kept])
+        complete = np.flatnonzero(np.isfinite(self.times).all(axis=1))
+        return Waits(self.values[complete], self.times[complete], [self.cells[i] for i in complete])
 
 
 def waits(
@@ -59,22 +59,22 @@ def waits(
     it counts, whatever arm it was run for, and `level` is an index of `SHARES` of ln N. Raises
     ValueError when nothing is stored, or two cells have the same value.
     """
-    found: dict[float, tuple[list[float], Stored]] = {}
+    by_value: dict[float, tuple[list[float], Stored]] = {}
     for entry in stored:
         cell = entry["cell"]
         if not which(cell) or rate not in cell["rates"]:
             continue
-        if cell[by] in found:
+        if cell[by] in by_value:
             raise ValueError(f"{by} = {cell[by]} is stored twice")
         runs = [run["steps"][level] for run in entry["runs"] if run["rate"] == rate]
-        found[cell[by]] = ([np.inf if t is None else t for t in runs], cell)
-    if not found:
+        by_value[cell[by]] = ([np.inf if t is None else t for t in runs], cell)
+    if not by_value:
         raise ValueError(f"nothing is stored at the rate {rate}")
-    values = sorted(found)
+    values = sorted(by_value)
     return Waits(
         np.array(values, dtype=float),
-        np.array([found[v][0] for v in values]),
-        [found[v][1] for v in values],
+        np.array([by_value[v][0] for v in values]),
+        [by_value[v][1] for v in values],
     )
 
 
