@@ -13,6 +13,6 @@ class BookError(Exception):
 
 def raise_if_any(problems: Iterable[str]) -> None:
     """Raise BookError with all the problems, if there are any."""
-    found = tuple(problems)
-    if found:
-        raise BookError(*found)
+    sentences = tuple(problems)
+    if sentences:
+        raise BookError(*sentences)

@@ -53,8 +53,8 @@ def _build(settings: Settings, display: Display, tell: Callable[[str], None]) ->
     read_citation(settings.root)
     claims = read_claims(settings.root, [chapter.name for chapter in chapters])
     evidence = read_evidence(settings.root)
-    found, made = run_chapters(chapters, settings, display, tell)
-    entries = found | made
+    stored, executed_now = run_chapters(chapters, settings, display, tell)
+    entries = stored | executed_now
     reported = {name: entries[name].measures for name in sorted(entries)}
     judged = settings.profile == "paper"
     alone = judge(claims, reported, judged=judged)
@@ -66,7 +66,7 @@ def _build(settings: Settings, display: Display, tell: Callable[[str], None]) ->
     tell("building the site")
     build_site(settings, entries)
     verdicts, not_held = told_verdicts(findings)
-    executed, cached = (len(made), _seconds(made)), (len(found), _seconds(found))
+    executed, cached = (len(executed_now), _seconds(executed_now)), (len(stored), _seconds(stored))
     return Result(findings, verdicts, [*not_held, *amiss(checks)], *executed, *cached)
 
 
@@ -74,7 +74,7 @@ def run_chapters(
     chapters: Sequence[Chapter], settings: Settings, display: Display, tell: Callable[[str], None]
 ) -> tuple[dict[str, cache.Entry], dict[str, cache.Entry]]:
     """Return the entries found and the entries made now; raise BookError if a chapter failed."""
-    found: dict[str, cache.Entry] = {}
+    stored: dict[str, cache.Entry] = {}
     missing: list[tuple[Chapter, str]] = []
     Store(settings.results).check()
     tidy(settings)
@@ -85,14 +85,14 @@ def run_chapters(
             if remark:
                 tell(remark)
             if entry:
-                found[chapter.name] = entry
+                stored[chapter.name] = entry
             else:
                 missing.append((chapter, key))
         if missing and (why := head_of(settings.root)[1]):
             tell(f"the commit of what is executed will be recorded as unknown: {why}")
-        made, failures = execute_chapters(missing, settings, display)
+        executed, failures = execute_chapters(missing, settings, display)
     raise_if_any(failures)
-    return found, made
+    return stored, executed
 
 
 def _seconds(entries: dict[str, cache.Entry]) -> float:

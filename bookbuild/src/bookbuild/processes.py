@@ -27,8 +27,8 @@ def sources_first(sources: Path) -> dict[str, str]:
         raise BookError(f"No folder may have a {os.pathsep} in its name, as in {sources.parent}.")
     given = filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))
     path = os.pathsep.join([str(sources), *map(os.path.abspath, given)])
-    kept = {name: value for name, value in os.environ.items() if not PERSONAL.match(name)}
-    return kept | {"PYTHONPATH": path, "PYTHONUTF8": "1"}
+    environment = {name: value for name, value in os.environ.items() if not PERSONAL.match(name)}
+    return environment | {"PYTHONPATH": path, "PYTHONUTF8": "1"}
 
 
 def ran(order: Sequence[str], **where: Any) -> subprocess.CompletedProcess[str]:
@@ -46,9 +46,9 @@ def ran(order: Sequence[str], **where: Any) -> subprocess.CompletedProcess[str]:
 
 def head_of(root: Path) -> tuple[str, str]:
     """Return the commit of a working tree, or nothing and the reason why it is not known."""
-    found = ran(["git", "rev-parse", "--verify", "HEAD"], cwd=root)
-    why = found.stderr.partition("\n")[0].removeprefix("fatal: ")
-    return (found.stdout.strip(), "") if found.returncode == 0 else ("", why)
+    answer = ran(["git", "rev-parse", "--verify", "HEAD"], cwd=root)
+    why = answer.stderr.partition("\n")[0].removeprefix("fatal: ")
+    return (answer.stdout.strip(), "") if answer.returncode == 0 else ("", why)
 
 
 def die_with_parent(parent: int | None = None) -> None:

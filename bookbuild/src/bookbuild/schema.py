@@ -41,12 +41,12 @@ def faults(document: Any, schema: Path, *, depth: int = 0) -> list[Fault]:
     The clauses name a field by its path below `depth`, which is 1 where the document is a list of
     rows and the caller names the row.
     """
-    found = (
+    flaws = (
         Fault(tuple(error.absolute_path), clause)
         for error in _validator(schema).iter_errors(document)
         for clause in _clauses(error, depth)
     )
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(flaws))
 
 
 @cache

@@ -78,9 +78,9 @@ def chapter(names: tuple[str, ...], start: str | None, **options: Any) -> None:
     if start is not None:
         settings = recompute(settings, chosen, tell)
         chosen = [read_chapter(settings.root, name) for name in names]
-    found, made = run_chapters(chosen, settings, Display(tell), tell)
+    stored, executed = run_chapters(chosen, settings, Display(tell), tell)
     for name in names:
-        entry = (found | made)[name]
+        entry = (stored | executed)[name]
         for key, measure in entry.measures.items():
             tell(f"{key} = {json.dumps(measure['value'])}")
         path = settings.site.parent / "chapters" / f"{name}.ipynb"
@@ -107,9 +107,9 @@ def notebooks(out: Path, **options: Any) -> None:
     settings = settings_of(**options)
     chapters = read_chapters(settings.root, read_toc(settings.root))
     committed(settings.root)
-    found, made = run_chapters(chapters, settings, Display(tell), tell)
-    write_branch(out, chapters, found | made, settings)
-    tell(f"notebooks: {out} ({len(chapters)} chapters, {len(made)} executed now)")
+    stored, executed = run_chapters(chapters, settings, Display(tell), tell)
+    write_branch(out, chapters, stored | executed, settings)
+    tell(f"notebooks: {out} ({len(chapters)} chapters, {len(executed)} executed now)")
 
 
 @commands.command()

@@ -126,7 +126,7 @@ def _prepare(folder: Path, server: int) -> None:
 def _environment(chapter: Chapter, folder: Path, settings: Settings) -> dict[str, str]:
     """Return what a chapter finds in its environment beside what all do."""
     origin = {"chapter": chapter.name, **settings.parameters}
-    asked = {"asked": str(folder / ASKED_FILE)}
+    order = {"asked": str(folder / ASKED_FILE)}
     up = "../" * len(Path(BOOK, chapter.name).parent.parts)
     return {
         "IPYTHONDIR": str(folder / "ipython"),
@@ -136,7 +136,7 @@ def _environment(chapter: Chapter, folder: Path, settings: Settings) -> dict[str
         progress.PROGRESS_FILE: str(folder / PROGRESS_FILE),
         provenance.COMMIT: provenance.commit(settings.root),
         provenance.DEVICE: settings.device,
-        cache.ORDER: json.dumps(cache.order_of(settings, origin) | asked),
+        cache.ORDER: json.dumps(cache.order_of(settings, origin) | order),
     }
 
 
@@ -152,12 +152,12 @@ def _failure(
     chapter: Chapter, files: Sequence[Path], settings: Settings, failure: Mapping[str, Any]
 ) -> str:
     """Return a sentence about a chapter that failed, once its remains are kept."""
-    kept = settings.failed / chapter.name
-    kept.mkdir(parents=True)
+    place = settings.failed / chapter.name
+    place.mkdir(parents=True)
     for path in filter(Path.is_file, files):
-        shutil.move(path, kept / path.name)
+        shutil.move(path, place / path.name)
     cell = f", cell {failure['cell']} ({failure['line']})" if "cell" in failure else ""
-    where = kept.relative_to(settings.root)
+    where = place.relative_to(settings.root)
     return f"Chapter {chapter.name}{cell} failed: {failure['cause']}; see {where}."
 
 
@@ -193,10 +193,10 @@ def _stored(
 def _asked(path: Path) -> dict[str, list[str]]:
     """Return the keys of each task that a chapter asked for, by its fingerprint."""
     text = path.read_text(encoding="utf-8") if path.is_file() else ""
-    asked: dict[str, list[str]] = {}
+    keys: dict[str, list[str]] = {}
     for fingerprint, key in map(str.split, dict.fromkeys(text.splitlines())):
-        asked.setdefault(fingerprint, []).append(key)
-    return asked
+        keys.setdefault(fingerprint, []).append(key)
+    return keys
 
 
 def tidy(settings: Settings) -> None:

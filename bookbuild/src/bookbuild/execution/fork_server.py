@@ -79,13 +79,13 @@ class ForkServer:
 
 def _environment(settings: Settings) -> dict[str, str]:
     """Return the environment of all chapters that have as many threads."""
-    drawing, own = find_spec("matplotlib"), settings.build / "matplotlib"
+    drawing, folder = find_spec("matplotlib"), settings.build / "matplotlib"
     defaults = Path(str(drawing and drawing.origin)).with_name("mpl-data") / "matplotlibrc"
-    own.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
     return sources_first(sources(settings)) | {
         # drawings begin with Matplotlib's own defaults, and know no styles of a user
         "MATPLOTLIBRC": str(defaults),
-        "MPLCONFIGDIR": str(own),
+        "MPLCONFIGDIR": str(folder),
         "PYTHONHASHSEED": "0",
         "OMP_NUM_THREADS": str(settings.threads_each),
         "MPLBACKEND": INLINE,  # as in every notebook; here it is read before there is one

@@ -81,19 +81,19 @@ class Recording(Executor):
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Have the pool call `fn`, the second argument of which is the configuration."""
-        told: Future[Any] = Future()
-        told.set_running_or_notify_cancel()
+        future: Future[Any] = Future()
+        future.set_running_or_notify_cancel()
 
         def hand_over(done: Future[Any]) -> None:
             try:
                 result, seconds, machine = done.result()
                 self._finished(args[1], result, seconds, machine)
-                told.set_result(result)
+                future.set_result(result)
             except BaseException as error:  # whatever it is, the sweep has to receive it
-                told.set_exception(error)
+                future.set_exception(error)
 
         self._pool.submit(_timed, fn, *args, **kwargs).add_done_callback(hand_over)
-        return told
+        return future
 
 
 def _timed(fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, float | None, str]:
@@ -108,8 +108,8 @@ def file_of(name: str, root: Path) -> str:
     """Return the file of stored runs with a name; raise BookError where the book has none."""
     files = {Path(file).stem: file for file in read_book(root).stored_runs}
     if name not in files:
-        known = ", ".join(sorted(files)) or "none"
-        raise BookError(f"There are no stored runs called {name!r}; the known names are: {known}.")
+        names = ", ".join(sorted(files)) or "none"
+        raise BookError(f"There are no stored runs called {name!r}; the known names are: {names}.")
     return files[name]
 
 
@@ -140,8 +140,8 @@ def run_stored(name: str, settings: Settings, scheduler: str | None, minutes: in
     signal.signal(signal.SIGALRM, signal.default_int_handler)
     signal.alarm(60 * minutes)
     try:
-        kept = cache.StoredCache.ordered(cache.order_of(settings, {}))
-        with attached(kept), default_executor(scheduler) as pool:
+        store = cache.StoredCache.ordered(cache.order_of(settings, {}))
+        with attached(store), default_executor(scheduler) as pool:
             results = sweep.run(file.runs.bound(root), wanted, Recording(pool, keep), label=name)
         for configuration, result in zip(wanted, results, strict=True):
             if configuration in file.lacking:  # the cache had it

@@ -26,11 +26,11 @@ def checks_of(
         for measure in measures.values()
         if measure.get("check", {}).get("holds", True) is not True
     )
-    found: dict[str, dict[str, Check]] = {}
+    checks: dict[str, dict[str, Check]] = {}
     for chapter, measures in reported.items():
         for key in (key for key in measures if "check" in measures[key]):
-            found.setdefault(chapter, {})[key] = Check.of(measures[key], judged=judged)
-    return found
+            checks.setdefault(chapter, {})[key] = Check.of(measures[key], judged=judged)
+    return checks
 
 
 def checks_table(checks: Checks, chapters: Sequence[Chapter]) -> str:

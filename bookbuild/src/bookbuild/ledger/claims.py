@@ -69,10 +69,10 @@ class Finding:
 
     def again(self, values: Mapping[str, Any]) -> Measured | None:
         """Return the row as other values measure it; None where they do not, or do not fit."""
-        claim, own = self.claim, self.measured
-        if claim.expectation is None or own is None or claim.measure not in values:
+        claim, measured = self.claim, self.measured
+        if claim.expectation is None or measured is None or claim.measure not in values:
             return None
-        other = Measured.of({"value": values[claim.measure], "over": own.over})
+        other = Measured.of({"value": values[claim.measure], "over": measured.over})
         return None if claim.expectation.misfit(other) else other
 
     def verdict_on(self, values: Mapping[str, Any]) -> Verdict | None:
@@ -84,10 +84,10 @@ class Finding:
 def read_claims(root: Path, chapters: Sequence[str]) -> list[Claim]:
     """Return the rows of the ledger; raise BookError with a sentence for each malformed one."""
     rows = load(root / LEDGER, LEDGER) or []
-    found = faults(rows, SCHEMA, depth=1)
-    problems = [f"{_place(rows, fault.path)}: {fault.clause}." for fault in found]
+    flaws = faults(rows, SCHEMA, depth=1)
+    problems = [f"{_place(rows, fault.path)}: {fault.clause}." for fault in flaws]
     if isinstance(rows, list):
-        problems += _beyond_schema(rows, {fault.path[:2] for fault in found}, chapters)
+        problems += _beyond_schema(rows, {fault.path[:2] for fault in flaws}, chapters)
     raise_if_any(problems)
     return [_claim(row) for row in rows]
 
@@ -124,7 +124,7 @@ def count(findings: Sequence[Finding]) -> dict[Kind, dict[Verdict, int]]:
     """
     counts = Counter((finding.claim.kind, finding.verdict) for finding in findings)
     kinds = [kind for kind in get_args(Kind) if kind in {kind for kind, _ in counts}]
-    verdicts = [one for one in get_args(Verdict) if one in {verdict for _, verdict in counts}]
+    verdicts = [v for v in get_args(Verdict) if v in {verdict for _, verdict in counts}]
     return {kind: {verdict: counts[kind, verdict] for verdict in verdicts} for kind in kinds}
 
 

@@ -74,7 +74,7 @@ def _counts(
 ) -> str:
     """Return the numbers of each kind, each leading to its rows by a query of the verdict page."""
     counts = Counter(words)
-    found = {kind: {w: counts[kind, w] for w in names if counts[kind, w]} for kind in KINDS}
-    shown = {kind: numbers for kind, numbers in found.items() if numbers}
+    by_kind = {kind: {w: counts[kind, w] for w in names if counts[kind, w]} for kind in KINDS}
+    shown = {kind: numbers for kind, numbers in by_kind.items() if numbers}
     given = {"names": names, "counts": shown, "kinds": KINDS}
     return render("counts.html", what=what, up=up, **given) if shown else ""

@@ -69,8 +69,8 @@ def items_of(source: str) -> list[str]:
     if named:
         return named
     for form, pattern in PLACES.items():
-        if found := pattern.search(source):
-            return [form.format(found[1])]
+        if match := pattern.search(source):
+            return [form.format(match[1])]
     return []
 
 
@@ -137,8 +137,8 @@ def verdict_table(
     parts: dict[str, list[tuple[Chapter, list[Finding]]]] = {}
     for chapter in chapters:
         part = titles.get(chapter.name.partition("/")[0], REST)
-        if found := [finding for finding in findings if finding.claim.chapter == chapter.name]:
-            parts.setdefault(part, []).append((chapter, found))
+        if own_rows := [finding for finding in findings if finding.claim.chapter == chapter.name]:
+            parts.setdefault(part, []).append((chapter, own_rows))
     questions = [
         (question.name, question.label, {word: text for word, (_, text) in question.words.items()})
         for question in records.questions
@@ -166,8 +166,8 @@ def results_table(findings: Sequence[Finding], *, up: str = "") -> str:
     `up` leads to the book's root.
     """
     new = [f for f in findings if f.claim.kind == "new" and f.measured is not None]
-    told = ", ".join(f"{n} {verdict}" for verdict, n in tally(new).items())
-    return render("results.md", findings=new, told=told, up=up)
+    counts = ", ".join(f"{n} {verdict}" for verdict, n in tally(new).items())
+    return render("results.md", findings=new, told=counts, up=up)
 
 
 def _each(numbers: str) -> Iterator[int]:
@@ -178,9 +178,9 @@ def _each(numbers: str) -> Iterator[int]:
 
 def _anchors(chapters: Sequence[Chapter]) -> Iterator[tuple[str, str]]:
     """Yield each numbered anchor of the chapters, with the address that leads to it."""
-    for chapter, cell in ((one, cell) for one in chapters for cell in one.notebook.cells):
-        found = [figure_name(cell), *(a or b for a, b in ANCHOR.findall(cell.source))]
-        for anchor in filter(None, found):
+    for chapter, cell in ((c, cell) for c in chapters for cell in c.notebook.cells):
+        names = [figure_name(cell), *(a or b for a, b in ANCHOR.findall(cell.source))]
+        for anchor in filter(None, names):
             yield anchor, f"{chapter.page}#{anchor}"
 
 

@@ -83,7 +83,7 @@ def ledger_row(finding: Finding, records: Records) -> dict[str, Any]:
     """Return a row as plain values; what is not known of it is None."""
     claim, measured = finding.claim, finding.measured
     cost = records.costs.get(claim.chapter) if claim.expectation else None
-    known = dict.fromkeys(records.fields) | dict(records.about(finding).fields)
+    fields = dict.fromkeys(records.fields) | dict(records.about(finding).fields)
     return {
         "id": claim.id,
         "kind": claim.kind,
@@ -98,7 +98,7 @@ def ledger_row(finding: Finding, records: Records) -> dict[str, Any]:
         "expected": str(claim.expectation) if claim.expectation else None,
         "why": claim.why or claim.not_testable,
         "verdict": finding.verdict,
-        **known,
+        **fields,
         "minutes_from_scratch": round(cost.minutes, 1) if cost else None,
         "minutes_are": cost.how if cost else None,
     }

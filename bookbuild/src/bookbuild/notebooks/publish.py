@@ -80,13 +80,13 @@ def write_branch(
         requirements=", ".join(f'"{pin}"' for pin in pins if pin.startswith(lacking)),
         folders=", ".join(f'"{name}"' for name in (".", *beside)),
     )
-    known = {chapter.name: chapter for chapter in chapters}
+    by_name = {chapter.name: chapter for chapter in chapters}
 
     def link(name: str) -> str:
-        return addresses.colab(name) if name in known else addresses.source(name)
+        return addresses.colab(name) if name in by_name else addresses.source(name)
 
     extensions = tuple(read_config(root)["parse"]["myst_enable_extensions"])
-    for name, chapter in known.items():
+    for name, chapter in by_name.items():
         entry, path = entries[name], out / BOOK / f"{name}.ipynb"
         note = NOTE.format(source=addresses.source(name, commit), **entry.origin)
         code = (cell for cell in entry.notebook.cells if cell.cell_type == "code")
@@ -102,7 +102,7 @@ def write_branch(
         nbformat.write(new_notebook(cells=cells, metadata=kernel), path)
     rows = (
         f"- [{chapter.title}]({BOOK}/{name}.ipynb) · [Colab]({addresses.colab(name)})"
-        for name, chapter in known.items()
+        for name, chapter in by_name.items()
     )
     given = {"addresses": addresses, "settings": settings, "branch": NOTEBOOKS_BRANCH}
     readme = README.format(commit=commit, rows="\n".join(rows), **given)

@@ -43,11 +43,11 @@ def borrowing(settings: Settings, path: Path) -> Settings:
     Raises BookError for a file that is no archive, or holds another profile or seed.
     """
     archive = open_archive(path)
-    here, there = ((x.profile, x.seed) for x in (settings, archive))
-    if here != there:
+    here, published = ((x.profile, x.seed) for x in (settings, archive))
+    if here != published:
         raise BookError(
-            f"{path} holds the {there[0]} profile at first seed {there[1]}, not the {here[0]} "
-            f"profile at {here[1]}."
+            f"{path} holds the {published[0]} profile at first seed {published[1]}, not the "
+            f"{here[0]} profile at {here[1]}."
         )
     return replace(settings, published=path, store=f"{path.stem}-{sha256_of(path)[:16]}")
 

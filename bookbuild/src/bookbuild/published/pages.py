@@ -49,14 +49,14 @@ def _apart(name: str, published: bytes, built: bytes) -> Iterator[str]:
         pairs = enumerate(zip_longest(*texts))
         first = next((place for place, pair in pairs if len(set(pair)) > 1), None)
         if first is not None:
-            one, other = (" ".join(words[first : first + AROUND]) for words in texts)
-            yield f"the text of {name} differs: {one!a:.60} as published, {other!a:.60} here"
+            before, other = (" ".join(words[first : first + AROUND]) for words in texts)
+            yield f"the text of {name} differs: {before!a:.60} as published, {other!a:.60} here"
     elif name.endswith(".json"):
-        there, here = (json.loads(content) for content in (published, built))
-        for document in (there, here):
+        as_published, here = (json.loads(content) for content in (published, built))
+        for document in (as_published, here):
             if isinstance(document, dict):
                 document.pop("settings", None)  # of a figure: what made it, and how fast
-        yield from (f"{name}, {line}" for line in different(there, here, 0.0))
+        yield from (f"{name}, {line}" for line in different(as_published, here, 0.0))
     else:
         yield f"{name} differs"
 

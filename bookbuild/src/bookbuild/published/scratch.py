@@ -142,16 +142,16 @@ def measure_again(
     command said, where it fails or writes nothing.
     """
     for file, how in measured.items():
-        kept = root / MADE / f"{_digest(how, root)}.{Path(file).name}"
-        if not kept.is_file():
+        copy = root / MADE / f"{_digest(how, root)}.{Path(file).name}"
+        if not copy.is_file():
             tell(f"{file}: {how['command']}")
             os.utime(root / file, (0, 0))  # which a command changes that writes it
             _run(file, how, root)
             if not (root / file).stat().st_mtime:
                 raise BookError(f"{file} cannot be made: {how['command']} does not write it.")
-            kept.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(root / file, kept)
-        shutil.copy2(kept, root / file)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(root / file, copy)
+        shutil.copy2(copy, root / file)
 
 
 def _run(file: str, how: Mapping[str, Any], root: Path) -> None:

@@ -127,12 +127,12 @@ def shares_seen(archive: Archive, tolerance: float) -> dict[str, float]:
     """Return, by class of numbers, in how many of them a change of 2% would be seen."""
     values = [pair for name in archive.chapters for pair in _numbers(archive, name).items()]
     values += [("tasks", archive.result(fingerprint)) for fingerprint in archive.results]
-    visible, there = Counter[str](), Counter[str]()
+    visible, present = Counter[str](), Counter[str]()
     for kind, value in values:
         counts = seen(value, tolerance)
         visible[kind] += counts[0]
-        there[kind] += counts[1]
-    return {kind: visible[kind] / there[kind] for kind in CLASSES if there[kind]}
+        present[kind] += counts[1]
+    return {kind: visible[kind] / present[kind] for kind in CLASSES if present[kind]}
 
 
 @dataclass(frozen=True)
@@ -211,9 +211,9 @@ class Check:
             return []  # of another form, and so they differ
         there, here = (judge(rows, {name: x}, judged=True) for x in (measures, entry.measures))
         return [
-            f"{one.claim.id}: {one.verdict} as published, {other.verdict} here"
-            for one, other in zip(there, here, strict=True)
-            if one.verdict != other.verdict
+            f"{before.claim.id}: {before.verdict} as published, {other.verdict} here"
+            for before, other in zip(there, here, strict=True)
+            if before.verdict != other.verdict
         ]
 
 

@@ -51,8 +51,8 @@ def release(settings: Settings, display: Display, tell: Callable[[str], None]) -
     shutil.rmtree(folder, ignore_errors=True)
     chapters = read_chapters(settings.root, read_toc(settings.root))
     build_book(settings, display, tell)
-    found, executed = run_chapters(chapters, settings, display, tell)
-    entries = found | executed
+    stored, executed = run_chapters(chapters, settings, display, tell)
+    entries = stored | executed
     write_branch(folder / NOTEBOOKS, chapters, entries, settings)
     write_archive(folder / RESULTS, chapters, settings)
     shutil.make_archive(

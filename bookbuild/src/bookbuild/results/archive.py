@@ -74,7 +74,9 @@ class Archive:
     @property
     def results(self) -> set[str]:
         """The fingerprints of the results, each of a chapter that asked for it."""
-        return {fingerprint for made in self.chapters.values() for fingerprint in made.results}
+        return {
+            fingerprint for chapter in self.chapters.values() for fingerprint in chapter.results
+        }
 
     def result(self, fingerprint: str) -> Any:
         """Return the result of a fingerprint; KeyError without, DamagedError for a bad one."""
@@ -171,9 +173,11 @@ def _opened(path: Path, _: int) -> Archive:
         said = str(error) if type(error) is ValueError else "cannot be read as one"
         raise BookError(f"{path} is not an archive of results: it {said}.") from error
     raise_if_any(f"{path}, {MANIFEST}: {clause}." for clause in clauses)
-    made = {name: Made(**one) for name, one in manifest.pop("chapters").items()}
-    archive = Archive(path, chapters=made, members=members, **manifest)
-    named = {f"{CHAPTERS}/{name}" for name in made} | {f"{RESULTS}/{x}" for x in archive.results}
+    chapters = {name: Made(**fields) for name, fields in manifest.pop("chapters").items()}
+    archive = Archive(path, chapters=chapters, members=members, **manifest)
+    named = {f"{CHAPTERS}/{name}" for name in chapters} | {
+        f"{RESULTS}/{x}" for x in archive.results
+    }
     if named != members.keys():
         raise BookError(f"{path} does not hold exactly the results that its manifest names.")
     return archive

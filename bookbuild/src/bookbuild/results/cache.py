@@ -99,8 +99,8 @@ class StoredCache(cache.Cache):
     def _borrow(self, task: Task, fingerprint: str, published: Path) -> None:
         """Store what an archive lends this chapter; raise BookError for a damaged result."""
         archive = open_archive(published)
-        made = archive.chapters.get(self.origin.get("chapter", ""))
-        if made is None or fingerprint not in made.results:
+        chapter = archive.chapters.get(self.origin.get("chapter", ""))
+        if chapter is None or fingerprint not in chapter.results:
             return
         try:
             self.keep(task, "published", archive.result(fingerprint))
@@ -109,11 +109,15 @@ class StoredCache(cache.Cache):
 
     def keep(self, task: Task, kind: Kind, value: Any) -> None:
         """Store what there is of a task, in place of what there was."""
-        made = {"device": self.device, "machine": machine_name(), "task": dataclasses.asdict(task)}
+        origin = {
+            "device": self.device,
+            "machine": machine_name(),
+            "task": dataclasses.asdict(task),
+        }
         if self.device == "cuda":
-            made["gpu"] = gpu()
+            origin["gpu"] = gpu()
         name = f"{task.module}.{task.function}"
-        Store(self.results).put(self.key(task), kind, name, self.origin | made, to_files(value))
+        Store(self.results).put(self.key(task), kind, name, self.origin | origin, to_files(value))
 
     def key(self, task: Task) -> str:
         """Return the key of a task's result."""

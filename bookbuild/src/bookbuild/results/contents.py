@@ -15,12 +15,12 @@ NUMBERS = "biufc"  # kinds of arrays
 
 def contents_of(entry: Entry) -> dict[str, Any]:
     """Return each measure and each array of a figure, by a name that can be printed."""
-    found: dict[str, Any] = {
+    contents: dict[str, Any] = {
         f"measure {key}": measure["value"] for key, measure in entry.measures.items()
     }
     for name, data in _figures(entry):
-        found |= {f"array {name}.json: {key}": value for key, value in data.items()}
-    return found
+        contents |= {f"array {name}.json: {key}": value for key, value in data.items()}
+    return contents
 
 
 def numbers_of(entry: Entry, timings: Set[str] = frozenset()) -> dict[str, Any]:
@@ -78,26 +78,26 @@ def different(before: Any, after: Any, tolerance: float) -> list[str]:
     A number is compared relative to its size, and to `FLOOR` of the largest of its array where it
     is smaller; with a tolerance of zero every bit counts.
     """
-    one, other = dict(_arrays(before)), dict(_arrays(after))
+    left, other = dict(_arrays(before)), dict(_arrays(after))
     lines = []
-    for place in one | other:
-        if place not in one or place not in other:
-            lines.append(f"{place}: only {'as published' if place in one else 'here'}")
-        elif said := _apart(one[place], other[place], tolerance):
+    for place in left | other:
+        if place not in left or place not in other:
+            lines.append(f"{place}: only {'as published' if place in left else 'here'}")
+        elif said := _apart(left[place], other[place], tolerance):
             lines.append(f"{place}: {said}")
     return lines
 
 
 def seen(value: Any, tolerance: float) -> tuple[int, int]:
     """Return of how many numbers that are not 0 a change of 2% would be seen, and of how many."""
-    found = there = 0
+    changed_numbers = all_numbers = 0
     for _, array in _arrays(value):
         if array.dtype.kind in NUMBERS:
             changed = CHANGE * np.abs(array.astype(_wide(array)))
             counted = np.isfinite(changed) & (changed > 0)
-            found += int((counted & (changed > _allowed(array, tolerance))).sum())
-            there += int(counted.sum())
-    return found, there
+            changed_numbers += int((counted & (changed > _allowed(array, tolerance))).sum())
+            all_numbers += int(counted.sum())
+    return changed_numbers, all_numbers
 
 
 def _arrays(value: Any, place: str = "") -> Iterator[tuple[str, np.ndarray]]:

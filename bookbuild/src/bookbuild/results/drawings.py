@@ -51,6 +51,6 @@ def _check(element: etree._Element) -> None:
     if name.localname == "style" and not SHEET.fullmatch(element.text or ""):
         raise BookError("A drawing holds a style sheet that is not Matplotlib's.")
     for attribute, value in element.items():
-        known = PECULIAR.get(attribute, PLAIN if ATTRIBUTES.fullmatch(attribute) else None)
-        if known is None or not known.fullmatch(value):
+        allowed = PECULIAR.get(attribute, PLAIN if ATTRIBUTES.fullmatch(attribute) else None)
+        if allowed is None or not allowed.fullmatch(value):
             raise BookError(f"A drawing has {str(attribute)[:40]!a} with the value {value[:60]!a}.")

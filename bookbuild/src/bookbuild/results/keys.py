@@ -54,12 +54,12 @@ def task_key(task: Mapping[str, Any], device: str, src: Path) -> str:
     In which module the function lies does not matter. A process reads the sources of a module once:
     they are those that it executes.
     """
-    reached, asked = _reached(task, src), task["configuration"]
+    reached, configuration = _reached(task, src), task["configuration"]
     conditions = task.get("conditions")
     return digest(
         {
             "function": task["function"],
-            "configuration": asked | conditions if conditions else asked,
+            "configuration": configuration | conditions if conditions else configuration,
             "device": device,
             "code": reached.code,
             "versions": _versions(reached),
@@ -70,8 +70,8 @@ def task_key(task: Mapping[str, Any], device: str, src: Path) -> str:
 
 def task_fingerprint(task: Mapping[str, Any], src: Path) -> str:
     """Return what changes when a task or its code does, whatever the versions and the device."""
-    asked = _anywhere({"function": task["function"], "configuration": task["configuration"]})
-    return digest(asked | {"code": _reached(task, src).code})
+    anywhere = _anywhere({"function": task["function"], "configuration": task["configuration"]})
+    return digest(anywhere | {"code": _reached(task, src).code})
 
 
 def _anywhere(value: Any) -> Any:

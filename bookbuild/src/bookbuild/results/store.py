@@ -81,13 +81,13 @@ class Store:
         except OSError as error:
             return None, f"Stored result {key} cannot be read ({reason(error)}): computed again."
         except DamagedError as damage:
-            told = f"Stored result {key} {damage}"
+            sentence = f"Stored result {key} {damage}"
         try:
             aside.parent.mkdir(exist_ok=True)
             os.replace(path, aside)
         except OSError as error:
-            return None, f"{told} and stays where it is: {reason(error)}."
-        return None, f"{told}: set aside in {OTHERS}, computed again."
+            return None, f"{sentence} and stays where it is: {reason(error)}."
+        return None, f"{sentence}: set aside in {OTHERS}, computed again."
 
     def check(self) -> None:
         """Raise BookError where nothing can be kept, before hours are spent on results."""

@@ -154,8 +154,8 @@ def quote_verdicts(text: str, page: str, findings: Mapping[str, Finding], *, up:
         return [findings[name] for name in names.split()]
 
     def conclusion(match: re.Match[str]) -> str:
-        found = rows(match[1])
-        return f"{concluded(found, dict(SENTENCE.findall(match[2])))} {_badges(found, up)}"
+        quoted = rows(match[1])
+        return f"{concluded(quoted, dict(SENTENCE.findall(match[2])))} {_badges(quoted, up)}"
 
     text = BLOCK.sub(conclusion, text)
     return BADGE.sub(lambda match: _badges(rows(match[1]), up), text)

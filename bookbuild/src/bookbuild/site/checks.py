@@ -67,12 +67,12 @@ def check_site(site: Path) -> list[str]:
     faults: list[str] = []
     for name in page_names(site):
         page = parsed(site / name)
-        found = [
+        flaws = [
             *_external_requests(page),
             *_alt_faults(page),
             *_unresolved(site / name, page, site),
         ]
-        faults += (f"{name}: {fault}" for fault in found)
+        faults += (f"{name}: {fault}" for fault in flaws)
     return faults
 
 

@@ -62,8 +62,10 @@ def write_pieces(
         # Pages of a part include the summary too, and see the verdict page one folder up.
         _write(folder / GENERATED / "verdict_summary.md", counts.verdict_summary(findings, up=up))
     for chapter in chapters:
-        found = [finding for finding in findings if finding.claim.chapter == chapter.name]
-        _write(book / GENERATED / "results" / f"{chapter.name}.md", results_table(found, up="../"))
+        own_rows = [finding for finding in findings if finding.claim.chapter == chapter.name]
+        _write(
+            book / GENERATED / "results" / f"{chapter.name}.md", results_table(own_rows, up="../")
+        )
     news = counts.news(findings)
     pieces = {
         "verdict_counts": counts.verdict_counts(findings),

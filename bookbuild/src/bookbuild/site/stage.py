@@ -81,8 +81,8 @@ def write_stage(
         entry, path = entries[chapter.name], book / f"{chapter.name}.ipynb"
         path.parent.mkdir(parents=True, exist_ok=True)
         below = verdicts_below(findings, chapters, "../" * chapter.name.count("/"))
-        made = render("made_by.html", origin=entry.origin)
-        last = (citation(root, chapter.name), remark(chapter, settings), made)
+        footer = render("made_by.html", origin=entry.origin)
+        last = (citation(root, chapter.name), remark(chapter, settings), footer)
         page = _page(chapter, entry, partial(fill, page=chapter.name), below)
         page.cells.append(new_markdown_cell("\n\n".join(filter(None, last)), id="made-by"))
         nbformat.write(page, path)

@@ -57,13 +57,13 @@ class Addresses:
     @classmethod
     def read(cls, root: Path) -> "Addresses":
         """Return the addresses of the book below a folder; raise BookError where it has none."""
-        found = cls.find(root)
-        if found is None:
+        addresses = cls.find(root)
+        if addresses is None:
             raise BookError(
                 "This needs the book's address on GitHub: set repository.url in _config.yml, "
                 "or add the remote, git remote add origin https://github.com/owner/name."
             )
-        return found
+        return addresses
 
     @property
     def repository(self) -> str:

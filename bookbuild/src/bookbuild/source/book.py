@@ -95,7 +95,9 @@ def read_book(root: Path) -> Book:
         BookError: with a sentence for each fault of the section.
     """
     path = root / CONFIG
-    told = read_config(root).get(SECTION, {}) if path.is_file() else {}
-    raise_if_any(f"{CONFIG}, section {SECTION}: {fault.clause}." for fault in faults(told, SCHEMA))
-    fields: dict[str, Any] = {n: tuple(x) if isinstance(x, list) else x for n, x in told.items()}
+    section = read_config(root).get(SECTION, {}) if path.is_file() else {}
+    raise_if_any(
+        f"{CONFIG}, section {SECTION}: {fault.clause}." for fault in faults(section, SCHEMA)
+    )
+    fields: dict[str, Any] = {n: tuple(x) if isinstance(x, list) else x for n, x in section.items()}
     return Book(**fields)

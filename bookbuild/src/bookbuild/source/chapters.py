@@ -98,8 +98,8 @@ def read_chapter(root: Path, name: str) -> Chapter:
     """Return one chapter by name, listed or not; raise BookError for an unknown one."""
     path = root / BOOK / f"{name}.md"
     if not path.is_file() or not is_notebook(path):
-        known = ", ".join(chapter.name for chapter in read_chapters(root, read_toc(root)))
-        raise BookError(f"There is no chapter {name!r}; the chapters are {known}.")
+        names = ", ".join(chapter.name for chapter in read_chapters(root, read_toc(root)))
+        raise BookError(f"There is no chapter {name!r}; the chapters are {names}.")
     return _read(root, path)
 
 
@@ -141,10 +141,10 @@ def _read(root: Path, path: Path) -> Chapter:
     missing = [file for file in declared.get("data", ()) if not (root / file).is_file()]
     wrong = [*(f"reads {file}, which does not exist" for file in missing), *_faults(notebook)]
     raise_if_any(f"Chapter {name} {clause}." for clause in wrong)
-    told: dict[str, Any] = {
+    parts: dict[str, Any] = {
         key: tuple(x) if isinstance(x, list) else x for key, x in declared.items()
     }
-    return Chapter(name, _title(notebook, name), notebook, **told)
+    return Chapter(name, _title(notebook, name), notebook, **parts)
 
 
 def _faults(notebook: NotebookNode) -> Iterator[str]:

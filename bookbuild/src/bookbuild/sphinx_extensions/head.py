@@ -62,8 +62,8 @@ def description(doctree: nodes.document) -> str:
         for node in doctree.findall(nodes.paragraph)
         if isinstance(node.parent, nodes.section)
     ]
-    found = [text.removeprefix(FINDING).strip() for text in texts if text.startswith(FINDING)]
-    text = next(iter(found or texts), "")
+    findings = [text.removeprefix(FINDING).strip() for text in texts if text.startswith(FINDING)]
+    text = next(iter(findings or texts), "")
     sentences = text[:LONGEST].rpartition(". ")[0]
     is_cut = len(text) > LONGEST and sentences
     return f"{sentences}." if is_cut else textwrap.shorten(text, LONGEST, placeholder=" …")

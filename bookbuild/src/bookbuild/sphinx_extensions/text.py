@@ -86,13 +86,13 @@ def zeros(steps: int, wrong: int) -> str:
 
 def symbols_in(text: str) -> dict[str, str]:
     """Return the class of each symbol of a glossary in Markdown, by its TeX without spaces."""
-    found: dict[str, str] = {}
+    symbols: dict[str, str] = {}
     for number, cell in enumerate(ROW.findall(text), start=1):
         for formula in FORMULA.findall(cell):
             for symbol in SEPARATORS.split(formula):
-                found.setdefault(_plain(symbol), f"symbol-{number}")
-    found.pop("", None)
-    return found
+                symbols.setdefault(_plain(symbol), f"symbol-{number}")
+    symbols.pop("", None)
+    return symbols
 
 
 def mark_symbols(app: Sphinx, doctree: nodes.document, page: str) -> None:
@@ -102,11 +102,11 @@ def mark_symbols(app: Sphinx, doctree: nodes.document, page: str) -> None:
     shares = page.startswith(folders or "") or page == GLOSSARY
     if not (shares and glossary.is_file()):
         return
-    known = symbols_in(glossary.read_text(encoding="utf-8"))
+    symbols = symbols_in(glossary.read_text(encoding="utf-8"))
     for node in doctree.findall(nodes.math):
         # the glossary's own cells may hold several symbols of one row
         parts = SEPARATORS.split(node.astext()) if page == GLOSSARY else [node.astext()]
-        names = [known[part] for part in map(_plain, parts) if part in known]
+        names = [symbols[part] for part in map(_plain, parts) if part in symbols]
         if names:
             node["classes"] += ["symbol", names[0]]
 

@@ -63,8 +63,10 @@ def drop_unused(
     Sources become items of the list that they stand in.
     """
     formulas = (nodes.math, nodes.math_block)
-    found = doctree and doctree.next_node(lambda node: isinstance(node, formulas))
-    unused = re.compile("thebe" if found or page == SEARCH else "thebe|mathjax", re.IGNORECASE)
+    has_formula = doctree and doctree.next_node(lambda node: isinstance(node, formulas))
+    unused = re.compile(
+        "thebe" if has_formula or page == SEARCH else "thebe|mathjax", re.IGNORECASE
+    )
     for kind in ("script_files", "css_files"):
         files = [(file, f"{file} {getattr(file, 'attributes', {})}") for file in context[kind]]
         context[kind] = [file for file, described in files if not unused.search(described)]

@@ -60,7 +60,7 @@ def reached_by_cells(cells: Iterable[str], src: Path, *, shown: bool = True) -> 
     sources = Sources(src, together(tuple(cells)))
     closure = _Closure(sources, KEEPING if shown else _without_numbers(src), texts=shown)
     reached = closure.reached([(CELLS, ALL)])
-    digests = {place: one for place, one in reached.digests.items() if place != CELLS_PLACE}
+    digests = {place: digest for place, digest in reached.digests.items() if place != CELLS_PLACE}
     return replace(reached, digests=digests) if shown else reached
 
 
@@ -151,13 +151,13 @@ class _Closure:
 
     def _digest(self, place: str, apart: Mapping[str, str]) -> str:
         """Return the digest of a definition: its code, and that of what it names."""
-        own = self._definitions[place]
-        code = own.text if self._shown and self._texts else own.code
+        definition = self._definitions[place]
+        code = definition.text if self._shown and self._texts else definition.code
         named = {}
         for chain, labels in self._named[place].items():
             name, dot, rest = chain.partition(".")
-            told = [apart.get(behind, label) for label, behind in labels]
-            named[own.aliases.get(name, name) + dot + rest] = told
+            behind_it = [apart.get(behind, label) for label, behind in labels]
+            named[definition.aliases.get(name, name) + dot + rest] = behind_it
         return hashlib.sha256(json.dumps([code, named], sort_keys=True).encode()).hexdigest()
 
     def _used(self, module: Module, definition: Definition, chain: Chain) -> list[Label]:

@@ -42,7 +42,7 @@ class Definition:
     @cached_property
     def code(self) -> str:
         """A digest of the code, whatever its formatting, docstrings, types and free names."""
-        return _digest("\n".join(names.dumped(one, self.aliases) for one in self.statements))
+        return _digest("\n".join(names.dumped(s, self.aliases) for s in self.statements))
 
     @cached_property
     def aliases(self) -> Mapping[str, str]:
@@ -52,8 +52,8 @@ class Definition:
 
     def label(self, name: str) -> str:
         """What stands for one of the names that it binds, where that is read."""
-        known = "" if names.is_private(name) else name
-        return f"{self.code} {self.aliases.get(name, known)}"
+        public = "" if names.is_private(name) else name
+        return f"{self.code} {self.aliases.get(name, public)}"
 
     @cached_property
     def text(self) -> str:
@@ -64,14 +64,14 @@ class Definition:
     @cached_property
     def constants(self) -> Counter[tuple[str, ...]]:
         """The numbers and texts of its statements, as often as they stand there."""
-        return Counter(part for one in self.statements for part in names.constants(one))
+        return Counter(part for s in self.statements for part in names.constants(s))
 
     @cached_property
     def uses(self) -> tuple[Chain, ...]:
         """The names that are read, with the attributes read from them and `*` for what follows."""
         types = {id(node) for node in self._types}
         nodes = [node for node in self._nodes if id(node) not in types]
-        local = {place for one in self.statements for place in names.local_reads(one)}
+        local = {place for s in self.statements for place in names.local_reads(s)}
         return tuple(sorted(set(names.chains(nodes, local))))
 
     @cached_property
@@ -98,7 +98,7 @@ class Definition:
 
     @cached_property
     def _types(self) -> list[ast.AST]:
-        places = {place for one in self.statements for place in names.annotations(one)}
+        places = {place for s in self.statements for place in names.annotations(s)}
         return [part for node in self._nodes if id(node) in places for part in ast.walk(node)]
 
 
@@ -120,7 +120,7 @@ class Module:
     @cached_property
     def code(self) -> str:
         """A digest of all that it defines."""
-        return _digest(" ".join(sorted(one.code for one in self.defined.values())))
+        return _digest(" ".join(sorted(d.code for d in self.defined.values())))
 
 
 class Sources:
@@ -163,12 +163,12 @@ def parse(content: bytes, name: str, package: str, folder: Path | None) -> Modul
         call = ast.Expr(ast.Call(ast.Constant(content), [], []))
         body = ast.fix_missing_locations(ast.Module([call], [])).body
     text = content.decode("utf-8", errors="replace")
-    own: defaultdict[str, list[ast.stmt]] = defaultdict(list)
+    binding: defaultdict[str, list[ast.stmt]] = defaultdict(list)
     importing: list[ast.stmt] = []
     for statement in body:
         bound, defines = _bound(statement)
         for each in bound if defines else {*bound, ALL}:
-            own[each].append(statement)
+            binding[each].append(statement)
         if not defines or _imports(statement):
             importing.append(statement)
     nodes = [node for statement in importing for node in ast.walk(statement)]
@@ -176,7 +176,7 @@ def parse(content: bytes, name: str, package: str, folder: Path | None) -> Modul
     return Module(
         name,
         folder,
-        {each: Definition(tuple(those), text, package) for each, those in own.items()},
+        {each: Definition(tuple(those), text, package) for each, those in binding.items()},
         {each: targets for each, targets in imports.items() if each != ALL},
         names.loads(nodes, package),
     )

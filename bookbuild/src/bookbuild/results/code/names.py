@@ -45,7 +45,7 @@ def silent(statement: ast.stmt) -> set[int]:
         for node in ast.walk(statement)
         if isinstance(node, DEFINING) and ast.get_docstring(node, clean=False) is not None
     ]
-    return annotations(statement) | {id(part) for one in docstrings for part in ast.walk(one)}
+    return annotations(statement) | {id(part) for text in docstrings for part in ast.walk(text)}
 
 
 def constants(statement: ast.stmt) -> Iterator[tuple[str, ...]]:
@@ -67,10 +67,10 @@ def constants(statement: ast.stmt) -> Iterator[tuple[str, ...]]:
             if not isinstance(inner, ast.stmt) and id(inner) not in left_out:
                 yield from marks(inner)
 
-    for one in every:
-        if isinstance(one, ast.stmt) and id(one) not in left_out and (marked := [*marks(one)]):
-            named = (id(one) in fields or one is statement) and not isinstance(one, DEFINING)
-            targets = sorted(stored(ast.walk(one))) if named else []
+    for s in every:
+        if isinstance(s, ast.stmt) and id(s) not in left_out and (marked := [*marks(s)]):
+            named = (id(s) in fields or s is statement) and not isinstance(s, DEFINING)
+            targets = sorted(stored(ast.walk(s))) if named else []
             yield (" ".join(name for name in targets if not is_private(name)), *marked)
 
 
@@ -200,8 +200,8 @@ class Unbounded(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
         if isinstance(node.func, ast.Name) and node.func.id == CHECK:
-            node.args = [one for one in node.args[1:2] if not isinstance(one, ast.Constant)]
-            node.keywords = [one for one in node.keywords if one.arg == "over"]
+            node.args = [part for part in node.args[1:2] if not isinstance(part, ast.Constant)]
+            node.keywords = [part for part in node.keywords if part.arg == "over"]
         return node
 
 
@@ -223,8 +223,10 @@ def dumped(statement: ast.stmt, names: Mapping[str, str]) -> str:
                 fields = [(name, part) for name, part in ast.iter_fields(value)]
                 if value is statement and is_private(getattr(value, "name", "")):
                     fields = [field for field in fields if field[0] != "name"]
-                told = [(n, plain(part)) for n, part in fields if id(part) not in left_out]
-                return type(value).__name__, [field for field in told if field[1] not in (None, [])]
+                plain_fields = [(n, plain(part)) for n, part in fields if id(part) not in left_out]
+                return type(value).__name__, [
+                    field for field in plain_fields if field[1] not in (None, [])
+                ]
             case list():
                 parts = [plain(p) for p in value if id(p) not in left_out and not _imports(p)]
                 return [part for part in parts if part is not None]
