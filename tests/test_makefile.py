@@ -48,10 +48,10 @@ def test_every_choice_that_help_tells_is_there() -> None:
 
 @pytest.mark.parametrize("target", ["test", "release", "record", "drill", "clean"])
 def test_another_choice_ends_in_one_sentence(target: str) -> None:
-    told = make(target, "WHAT=nothing").stdout  # a dry run, for a slip here once emptied _build
-    assert f"make {target} has no WHAT=nothing: run make help" in told
-    assert "exit 2" in told
-    assert "rm " not in told
+    output = make(target, "WHAT=nothing").stdout  # a dry run, for a slip here once emptied _build
+    assert f"make {target} has no WHAT=nothing: run make help" in output
+    assert "exit 2" in output
+    assert "rm " not in output
 
 
 @pytest.mark.parametrize("what", ["all", "results"])
@@ -62,12 +62,12 @@ def test_a_release_may_rest_on_published_results(what: str) -> None:
 
 def test_every_command_on_a_page_is_a_target() -> None:
     known = CHOICES | {(target, "") for target in TOLD}
-    found = {
+    result = {
         page.relative_to(ROOT).as_posix(): set(COMMAND.findall(page.read_text("utf-8")))
         for page in PAGES
     }
-    assert {("reproduce", ""), ("test", "")} <= found["README.md"]
-    assert {page: names - known for page, names in found.items() if names - known} == {}
+    assert {("reproduce", ""), ("test", "")} <= result["README.md"]
+    assert {page: names - known for page, names in result.items() if names - known} == {}
 
 
 def test_what_contributors_are_sent_to_is_there():
@@ -115,13 +115,13 @@ def make_in(root: Path, *arguments: str, **environment: str) -> subprocess.Compl
 # snakemake/snakemake#2981, snakemake/snakemake#3211
 @pytest.mark.parametrize("name", ["results (1).zip", "Anna's results.zip", "https://x/y#sha256=0"])
 def test_values_of_options_reach_the_command_whole(checkout: Path, name: str) -> None:
-    told = make_in(checkout, "reproduce", f"RESULTS={name}", "PROFILE=smoke").stdout
-    assert told.endswith(f"[--profile][smoke][--device][auto][--results][{name}]\n")
+    output = make_in(checkout, "reproduce", f"RESULTS={name}", "PROFILE=smoke").stdout
+    assert output.endswith(f"[--profile][smoke][--device][auto][--results][{name}]\n")
 
 
 def test_exported_options_are_told(checkout: Path) -> None:  # snakemake/snakemake#1398
-    told, rest = make_in(checkout, "serve", SEED="3", PORT="9", FROM="x").stdout.splitlines()
-    assert told == "taken from the environment: SEED='3' FROM='x' PORT='9'"
+    output, rest = make_in(checkout, "serve", SEED="3", PORT="9", FROM="x").stdout.splitlines()
+    assert output == "taken from the environment: SEED='3' FROM='x' PORT='9'"
     assert rest.endswith("[--port][9]")
 
 
@@ -130,8 +130,10 @@ def test_exported_options_are_told(checkout: Path) -> None:  # snakemake/snakema
 def test_a_moved_or_copied_checkout_runs_itself(checkout: Path, python: Path, how: str) -> None:
     run([*how.split(), checkout, place := checkout.with_name("another place")])
     personal = {"PYTHONPATH": "/x/numpy", "PYTHONHOME": "/x", "PIP_USER": "1"}
-    told = make_in(place, "serve", f"PYTHON={python}", **personal).stdout.splitlines()
-    assert told[-1].startswith(f"[{place}/src:{place}/bookbuild/src][][][-P][-m][bookbuild][serve]")
+    output = make_in(place, "serve", f"PYTHON={python}", **personal).stdout.splitlines()
+    assert output[-1].startswith(
+        f"[{place}/src:{place}/bookbuild/src][][][-P][-m][bookbuild][serve]"
+    )
 
 
 def test_sources_are_found(checkout: Path, tmp_path: Path) -> None:  # astral-sh/uv#18208
@@ -143,8 +145,8 @@ def test_sources_are_found(checkout: Path, tmp_path: Path) -> None:  # astral-sh
     run([sys.executable, "-m", "venv", "--without-pip", ".venv"], cwd=checkout)
     run(["sh", "-c", order], cwd=checkout, env={})
     place = checkout.rename(tmp_path / "moved")
-    told = run([place / ".venv" / "bin" / "python", "-c", "import mine"], env={}).stdout
-    assert told == f"{place}/src/mine.py\n"
+    output = run([place / ".venv" / "bin" / "python", "-c", "import mine"], env={}).stdout
+    assert output == f"{place}/src/mine.py\n"
 
 
 # python-poetry/poetry#9389, pypa/pipx#146
@@ -152,8 +154,8 @@ def test_an_environment_without_interpreter_is_made_anew(checkout: Path, python:
     interpreter = checkout / ".venv" / "bin" / "python"
     interpreter.unlink()
     interpreter.symlink_to("/nowhere/python3.11")
-    told, *_, last = make_in(checkout, "serve", f"PYTHON={python}").stdout.splitlines()
-    assert told == ".venv does not work any more and is made anew."
+    output, *_, last = make_in(checkout, "serve", f"PYTHON={python}").stdout.splitlines()
+    assert output == ".venv does not work any more and is made anew."
     assert last.endswith("[serve][--profile][paper][--port][8000]")
 
 
@@ -165,6 +167,6 @@ def test_an_environment_that_is_a_link_is_told(checkout: Path, python: Path, pla
     if place == "elsewhere":
         assert "[serve]" in make_in(checkout, "serve").stdout
         (checkout / "elsewhere" / ".installed").unlink()
-    told = make_in(checkout, "serve", f"PYTHON={python}")
-    assert (told.returncode, told.stdout) == (2, "")
-    assert told.stderr.startswith(".venv is a link to another environment, which make env would")
+    output = make_in(checkout, "serve", f"PYTHON={python}")
+    assert (output.returncode, output.stdout) == (2, "")
+    assert output.stderr.startswith(".venv is a link to another environment, which make env would")

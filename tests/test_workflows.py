@@ -22,10 +22,10 @@ ZIZMOR, ACTIONLINT = "zizmor --offline --persona pedantic --quiet", "actionlint"
 def run(tool, *files):
     """Run a program beside this Python or on the path; skip the test where it is not installed."""
     name, *options = tool.split()
-    found = shutil.which(name, path=f"{sys.exec_prefix}/bin") or shutil.which(name)
-    if not found:
+    result = shutil.which(name, path=f"{sys.exec_prefix}/bin") or shutil.which(name)
+    if not result:
         pytest.skip(f"{name} is not installed")
-    return subprocess.run([found, *options, *files], capture_output=True, text=True)
+    return subprocess.run([result, *options, *files], capture_output=True, text=True)
 
 
 @pytest.mark.parametrize("tool", [ZIZMOR, ACTIONLINT])
@@ -41,8 +41,8 @@ def test_each_job_is_bounded_no_pipe_hides_a_failure_and_a_secret_is_in_one_step
     assert all(0 < job["timeout-minutes"] <= 350 for job in workflow["jobs"].values())
     if any(re.search(r" \| ", step.get("run", "")) for step in steps):
         assert workflow["defaults"]["run"]["shell"] == "bash"  # given by name, it has pipefail
-    told = {step["name"] for step in steps if "secrets." in str(step)}
-    assert told <= {"Deposit a draft on Zenodo, where there is a token for it"}
+    output = {step["name"] for step in steps if "secrets." in str(step)}
+    assert output <= {"Deposit a draft on Zenodo, where there is a token for it"}
     for place in (workflow, *workflow["jobs"].values()):
         given = map(str, place.get("env", {}).values())
         assert not [one for one in given if re.search(r"secrets\.(?!\w+ != '' }})", one)]

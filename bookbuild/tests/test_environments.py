@@ -103,9 +103,9 @@ def test_nothing_personal_counts(
     for variable, value in PERSONAL[name].items():
         monkeypatch.setenv(variable, value.replace("{user}", str(user)))
     assert made(unbuilt) == usual
-    told, then, *_ = unbuilt.lines
-    assert told.startswith("the commit of what is executed will be recorded as unknown: ")
-    assert (told.endswith(REASONS.get(name, ": .git")), then) == (True, f"{SQUARE}: started")
+    output, then, *_ = unbuilt.lines
+    assert output.startswith("the commit of what is executed will be recorded as unknown: ")
+    assert (output.endswith(REASONS.get(name, ": .git")), then) == (True, f"{SQUARE}: started")
 
 
 # snakemake/snakemake#2981, snakemake/snakemake#85; NixOS/nixpkgs#20716; ipython/ipykernel#512

@@ -188,11 +188,11 @@ def test_a_killed_build_leaves_no_process_and_nothing_half_written(
     )
     kernel = _youngest(build.pid, toy.root / "asleep")
     os.kill(build.pid, how)
-    _, told = build.communicate(timeout=120)
+    _, output = build.communicate(timeout=120)
     assert build.returncode != 0
     # An interrupted build kills its kernels itself; after kill -9 they notice within seconds.
     assert toy.ends(kernel.pid, seconds=120 if how is signal.SIGKILL else 0.3)
-    assert "Traceback" not in told
+    assert "Traceback" not in output
     assert not path_of(toy, LINE).exists()
 
 
@@ -206,12 +206,12 @@ def test_one_build_at_a_time_and_a_killed_one_counts_until_its_page_builder_has_
     with subprocess.Popen(order, cwd=toy.root, stdout=subprocess.DEVNULL) as first:
         page_builder = _youngest(first.pid, html)
         page_builder.suspend()
-        told = f"Another build of the paper profile is running here (process {first.pid}): "
-        told += "wait until it has ended, and try again."
+        output = f"Another build of the paper profile is running here (process {first.pid}): "
+        output += "wait until it has ended, and try again."
         second = subprocess.run(order, cwd=toy.root, capture_output=True, text=True)
-        assert (second.returncode, second.stdout, second.stderr) == (1, "", f"{told}\n")
+        assert (second.returncode, second.stdout, second.stderr) == (1, "", f"{output}\n")
         first.kill()
-    assert command(toy.root, "build", "--device", "cpu") == told
+    assert command(toy.root, "build", "--device", "cpu") == output
     page_builder.resume()
     assert toy.ends(page_builder.pid, seconds=120)
     assert not (html / "searchindex.js").exists()  # the last that it would have written

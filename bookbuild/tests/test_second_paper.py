@@ -76,9 +76,9 @@ def test_a_claim_of_one_s_own_is_judged_after_two_builds(
     for name, text in added.items():
         with (book / name).open("a", encoding="utf-8") as stream:
             stream.write(text)
-    told = bookbuild(book, "build")
-    assert "Claims of the paper, as printed │ 2" in told
-    assert "1 chapters executed" in told
+    output = bookbuild(book, "build")
+    assert "Claims of the paper, as printed │ 2" in output
+    assert "1 chapters executed" in output
     site = Settings(book).site
     assert "Once more the distance after" in (site / "book/verdicts.html").read_text("utf-8")
     assert (site / "figures/paper/02_again/again.svg").is_file()
@@ -95,10 +95,10 @@ def followed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
 
 
 def test_the_commands_say_what_they_did(followed: tuple[Path, str]) -> None:
-    book, told = followed
-    assert re.search(r"^distance_per_step = \[", told, re.MULTILINE)
-    assert "3 chapters executed" in told
-    assert "contradicted: return-is-certain (New results; § A return)" in told
+    book, output = followed
+    assert re.search(r"^distance_per_step = \[", output, re.MULTILINE)
+    assert "3 chapters executed" in output
+    assert "contradicted: return-is-certain (New results; § A return)" in output
     store = Store(Settings(book).results)
     kinds = [stored.kind for key in store.listed() if (stored := store.get(key)[0])]
     assert kinds.count("sweep") == 6
@@ -132,8 +132,8 @@ def test_a_site_is_served_and_a_port_that_is_in_use_is_told(
         with urlopen(f"{address}book/index.html") as answer:
             assert "A walker gets as far as the root" in answer.read().decode()
         port = address.rpartition(":")[2].strip("/")
-        told = command(followed[0], "serve", "--port", port)
-        assert told.startswith(f"Port {port} cannot be used: ")
+        output = command(followed[0], "serve", "--port", port)
+        assert output.startswith(f"Port {port} cannot be used: ")
 
 
 def test_the_builder_names_nothing_of_this_book() -> None:
@@ -144,11 +144,11 @@ def test_the_builder_names_nothing_of_this_book() -> None:
     names = {read_book(ROOT).package, *inner, *(word for word in title if len(word) > 8)}
     names |= {chapter.name for chapter in chapters()} | claims().keys()
     assert {"chapters.paper", "emergence", "induction", "theorem-2-alpha"} <= names
-    found = {
+    result = {
         f"{path.relative_to(BUILDER)}: {name}"
         for path in BUILDER.rglob("*.*")
         if path.suffix in (".py", ".json", ".html", ".md")
         for name in names
         if name in path.read_text(encoding="utf-8").lower()
     }
-    assert found == set()
+    assert result == set()

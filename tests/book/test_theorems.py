@@ -28,9 +28,9 @@ def test_a_chapter_has_the_number_of_its_file(page: str, number: tuple[str, ...]
 
 @pytest.mark.parametrize(("folder", "part"), [("beyond", "II"), ("companions", "III")])
 def test_a_page_is_listed_under_the_number_of_its_file(folder: str, part: str) -> None:
-    found = re.findall(rf"'book/{folder}/(\d\d)_\w+', 'title': [\"'](.*?) ", str(read_toc(ROOT)))
-    assert len(found) >= 10
-    assert found == [(f"{n:02}", f"{part}.{n}") for n in range(1, len(found) + 1)]
+    result = re.findall(rf"'book/{folder}/(\d\d)_\w+', 'title': [\"'](.*?) ", str(read_toc(ROOT)))
+    assert len(result) >= 10
+    assert result == [(f"{n:02}", f"{part}.{n}") for n in range(1, len(result) + 1)]
 
 
 def test_only_pages_with_a_number_number_their_theorems_and_each_can_be_named() -> None:

@@ -67,10 +67,10 @@ def forged(end, result, path, sign):
 
 
 def test_what_is_not_covered_is_listed_and_so_many_ends_have_a_state():
-    found = {}
+    result = {}
     for end in (end for end in ALL if end.kind == "none"):
-        found.setdefault(end.file, set()).add(end.place)
-    assert found == {file: places for file, places in UNCOVERED.items() if places}
+        result.setdefault(end.file, set()).add(end.place)
+    assert result == {file: places for file, places in UNCOVERED.items() if places}
     assert Counter(end.file for end in ALL if end.kind == "state") == STATES
     for path in ends.FOLDER.glob("*.npz"):
         known = {ends.key_of(entry) for entry in ends.entries(path.stem)}
@@ -113,8 +113,10 @@ def test_what_is_compared(kind, stored, again, paths):
 
 
 def test_without_a_number_nothing_is_evidence():
-    told = End("made", 0, "whole", None).disagreements({"a": None, "b": "c"}, {"a": None, "b": "c"})
-    assert told == ["made 1: no number is compared"]
+    output = End("made", 0, "whole", None).disagreements(
+        {"a": None, "b": "c"}, {"a": None, "b": "c"}
+    )
+    assert output == ["made 1: no number is compared"]
 
 
 def test_a_state_is_packed_and_unpacked():

@@ -55,14 +55,14 @@ def test_an_edited_entry_is_found(
 ) -> None:
     repository.commit(run(date=date))
     repository.put(run(date=date, **edit), run(1))
-    told = repository.altered()[0]
-    assert told.startswith(f"{RUNS}: ")
-    assert '"seed": 0' in told
-    assert told.endswith("was recorded, and is otherwise in the working tree.")
+    output = repository.altered()[0]
+    assert output.startswith(f"{RUNS}: ")
+    assert '"seed": 0' in output
+    assert output.endswith("was recorded, and is otherwise in the working tree.")
     then = repository.commit(run(date=date, **edit), run(1))
     repository.commit(run(date=date), run(1))  # and back, which hides nothing
-    told, *_ = repository.altered()
-    assert told.endswith(f"was recorded, and is otherwise in commit {then}.")
+    output, *_ = repository.altered()
+    assert output.endswith(f"was recorded, and is otherwise in commit {then}.")
 
 
 def test_new_runs_added_removed_and_reordered_entries_are_fine(repository: Records) -> None:
@@ -90,9 +90,9 @@ def test_an_outcome_is_known_by_chapter_code_and_variation(
     repository.put(path=RUNS)
     assert repository.altered() == []
     repository.put(outcome(**edit), path=LINES)
-    told, *_ = repository.altered()
-    assert told.startswith(LINES)
-    assert '"chapter": "a"' in told
+    output, *_ = repository.altered()
+    assert output.startswith(LINES)
+    assert '"chapter": "a"' in output
     repository.put(outcome(), path=LINES)
     assert [one["fingerprint"] for one in lost(repository.root, LINES, SINCE)] == ["g"]
 
@@ -207,8 +207,8 @@ def test_branches_are_held_against_each_other_and_an_edit_in_a_merge_is_found(
     repository.git("merge", "--quiet", "--no-ff", "--no-commit", "--strategy=ours", "other")
     merge = repository.commit(run(0, machine=None), run(1, result=[0.1]), run(2))
     repository.commit(run(0), run(1), run(2))
-    told = [one for one in repository.altered() if f"otherwise in commit {merge}" in one]
-    assert ['"seed": 0' in told[0], '"seed": 1' in told[-1]] == [True, True]
+    output = [one for one in repository.altered() if f"otherwise in commit {merge}" in one]
+    assert ['"seed": 0' in output[0], '"seed": 1' in output[-1]] == [True, True]
 
 
 def test_what_was_there_before_the_format_does_not_count(repository: Records) -> None:

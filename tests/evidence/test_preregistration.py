@@ -116,6 +116,6 @@ def test_parallel_branches_cannot_be_ordered(repository: Book) -> None:
 
 @pytest.mark.skipif(not (ROOT / ".git").exists(), reason="there is no git repository")
 def test_the_committed_record_is_what_the_history_gives() -> None:
-    stored, told = recorded(ROOT), derived(ROOT)
-    differing = [name for name in stored | told if stored.get(name) != told.get(name)]
+    stored, output = recorded(ROOT), derived(ROOT)
+    differing = [name for name in stored | output if stored.get(name) != output.get(name)]
     assert not differing, "run make record WHAT=preregistration, and commit the file"

@@ -142,9 +142,9 @@ def differences(book: Book, line: Numbers | Outcome) -> list[str]:
         here = {key: again.values.get(key) for key in line.values}
         return different(dict(line.values), here, 0.0)
     rows = [
-        Finding(claim, Measured.of(found), "not judged")
+        Finding(claim, Measured.of(result), "not judged")
         for claim in book.claims
-        if claim.chapter == line.chapter and (found := again.measures.get(claim.measure))
+        if claim.chapter == line.chapter and (result := again.measures.get(claim.measure))
     ]
     if line.fates:
         base = book.record.without_fault(line)

@@ -50,9 +50,9 @@ def known(
     *lines: Outcome | Numbers, of: Finding | None = None, declared: Any = DECLARED
 ) -> Standing:
     record = replaced(Record(), [NUMBERS, *lines])
-    found = standing_of(of or row(), record, declared, TODAY)
-    assert found is not None
-    return found
+    result = standing_of(of or row(), record, declared, TODAY)
+    assert result is not None
+    return result
 
 
 def judged(*lines: Outcome | Numbers, required: bool = True, **told: Any) -> Finding:
@@ -72,8 +72,8 @@ def test_a_row_that_was_repeated_everywhere_keeps_its_verdict() -> None:
 @pytest.mark.parametrize("lacking", range(3))
 def test_one_that_lacks_seeds_or_rounding_is_partly_and_unconfirmed(lacking: int) -> None:
     some = [one for place, one in enumerate(REPEATED) if place != lacking]
-    told = judged(*some)
-    assert (told.verdict, told.unconfirmed) == ("partly", True)
+    output = judged(*some)
+    assert (output.verdict, output.unconfirmed) == ("partly", True)
     assert judged(*some, value=0.5).verdict == "contradicted"
     assert judged(*some, required=False) == row()
 
@@ -92,15 +92,19 @@ def test_one_that_lacks_seeds_or_rounding_is_partly_and_unconfirmed(lacking: int
 )
 def test_what_reruns_say_together(first: Any, second: Any, state: str, since: str) -> None:
     lines = (line("seed 100", **first), line("seed 200", **second), line("rounding plain"))
-    found = known(*lines)
-    assert (found.seeds.state, found.seeds.since, found.flips) == (state, since, state == "flips")
+    result = known(*lines)
+    assert (result.seeds.state, result.seeds.since, result.flips) == (
+        state,
+        since,
+        state == "flips",
+    )
     assert judged(*lines).verdict == ("reproduced" if state == "steady" else "partly")
 
 
 @pytest.mark.parametrize("name", ["seed 100", "rounding plain", "device cuda", "setting no bias"])
 def test_any_variation_that_flips_lowers_a_verdict_and_raises_none(name: str) -> None:
-    told = judged(*REPEATED, line(name, 0.5))
-    assert (told.verdict, told.unconfirmed) == ("partly", False)
+    output = judged(*REPEATED, line(name, 0.5))
+    assert (output.verdict, output.unconfirmed) == ("partly", False)
     assert judged(*REPEATED, line(name, 2.0), value=0.5).verdict == "contradicted"
 
 
@@ -118,7 +122,7 @@ def test_any_variation_that_flips_lowers_a_verdict_and_raises_none(name: str) ->
 def test_a_line_that_is_deleted_raises_no_verdict(
     lines: dict[str, tuple[Any, str]], data: st.DataObject
 ) -> None:
-    record = {name: line(name, *told) for name, told in lines.items()}
+    record = {name: line(name, *output) for name, output in lines.items()}
     before = judged(*record.values())
     del record[data.draw(st.sampled_from(sorted(record)))]
     after = judged(*record.values())
@@ -159,10 +163,10 @@ POSITIONS, SYMMETRY = "It is about positions.", "An exact symmetry changes no la
     ],
 )
 def test_what_a_fault_makes_of_a_row(of: Finding, fault: Outcome, sight: str, why: str) -> None:
-    found = known(REDUCED, fault, of=of)
-    (seen,) = found.faults[1:]  # after the toy sizes, which every chapter has
+    result = known(REDUCED, fault, of=of)
+    (seen,) = result.faults[1:]  # after the toy sizes, which every chapter has
     assert (seen.sight, seen.why, seen.profile) == (sight, why, fault.profile)
-    assert (found.alertness == "turned") == (sight == "turned")
+    assert (result.alertness == "turned") == (sight == "turned")
     assert known(BELOW, line("slip", 0.5, profile="reduced")).faults[1].sight == "same"
 
 
@@ -176,9 +180,9 @@ def test_a_reason_may_hold_for_every_training_and_never_for_slips_of_code() -> N
 
 
 def test_the_sharpest_fault_is_of_today_and_of_the_sizes_of_the_paper() -> None:
-    found = known(line("slip", 0.5, code=EARLIER), line("loss", None, profile="smoke"))
-    assert (found.alertness, found.sharpest.says) == ("turned", "A factor is forgotten.")
-    assert not found.sharpest.current
+    result = known(line("slip", 0.5, code=EARLIER), line("loss", None, profile="smoke"))
+    assert (result.alertness, result.sharpest.says) == ("turned", "A factor is forgotten.")
+    assert not result.sharpest.current
     assert known(line("lost", 0.5)).faults == known().faults  # what is no longer declared
 
 

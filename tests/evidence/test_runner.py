@@ -62,9 +62,9 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def renewed(plain: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
     """The book with its record made once, and what was told; for reading only."""
-    root, told = copied(plain, tmp_path_factory.mktemp("renewed")), []
-    renew(Book(root), told.append, seconds=1e9, jobs=2)
-    return root, told
+    root, output = copied(plain, tmp_path_factory.mktemp("renewed")), []
+    renew(Book(root), output.append, seconds=1e9, jobs=2)
+    return root, output
 
 
 @pytest.fixture
@@ -80,9 +80,9 @@ def copied(root: Path, folder: Path) -> Path:
 
 def test_a_fault_is_measured_and_figures_are_told_by_their_data(plain: Path) -> None:
     change = Change("src/toy/square.py", "x * x", "x + x")
-    found = measure(plain, SQUARE, Variation("sum", "fault", profile="smoke", changes=(change,)))
-    assert (found.values, [*found.arrays]) == ({"square_of_three": 6.0}, ["square: x"])
-    assert not found.errors
+    result = measure(plain, SQUARE, Variation("sum", "fault", profile="smoke", changes=(change,)))
+    assert (result.values, [*result.arrays]) == ({"square_of_three": 6.0}, ["square: x"])
+    assert not result.errors
     with pytest.raises(BookError, match="to be changed 0 times"):
         measure(plain, LINE, Variation("no", "fault", changes=(Change("src/no.py", "x", "y"),)))
     with pytest.raises(BookError, match="it cannot be executed"):
@@ -90,7 +90,7 @@ def test_a_fault_is_measured_and_figures_are_told_by_their_data(plain: Path) -> 
 
 
 def test_the_record_has_a_line_for_each_variation(renewed: tuple[Path, list[str]]) -> None:
-    root, told = renewed
+    root, output = renewed
     record, book = read_outcomes(root), Book(root)
     assert [*record.numbers] == [LINE]
     assert record.numbers[LINE].smoke == {"slope": [2.0, 2.0, 2.0]}
@@ -99,21 +99,21 @@ def test_the_record_has_a_line_for_each_variation(renewed: tuple[Path, list[str]
     assert (seed.kind, seed.profile, slip.kind, slip.profile) == ("seed", "paper", "fault", "smoke")
     assert slip.values == {"slope": [3.0, 3.0, 3.0]}
     assert seed.fingerprint == slip.fingerprint == book.today[LINE]
-    assert told[0] == f"{LINE}: nothing was recorded"
-    assert any(line.startswith(f"{LINE}, seed 100:") and ", 1 errors" in line for line in told)
+    assert output[0] == f"{LINE}: nothing was recorded"
+    assert any(line.startswith(f"{LINE}, seed 100:") and ", 1 errors" in line for line in output)
 
 
 @pytest.mark.parametrize("name", ["point", "x"])
 def test_a_second_time_and_after_a_rename_there_is_nothing_to_do(
     toy: Toy, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    told, before = [], (toy.root / RECORD).read_bytes()
+    output, before = [], (toy.root / RECORD).read_bytes()
     toy.edit(CODE, f"{FORMULA} for point in", f"2.0 * {name} / {name} for {name} in")
     monkeypatch.setattr(runner, "measure", lambda *_: pytest.fail("it was executed"))
     book = Book(toy.root)
     assert book.trials() == []
-    renew(book, told.append, seconds=1e9, jobs=1)
-    assert (told, (toy.root / RECORD).read_bytes()) == ([], before)
+    renew(book, output.append, seconds=1e9, jobs=1)
+    assert (output, (toy.root / RECORD).read_bytes()) == ([], before)
 
 
 HELPER = "def _one(x: float) -> float:\n    return 2.0 * x / x\n\n\ndef slopes"
@@ -185,9 +185,9 @@ def fake(failing: str = "") -> Callable[..., Measured]:
 
 def renewing(root: Path, **options: Any) -> tuple[list[str], list[str]]:
     """What renewing tells, and the variations that the record has afterwards."""
-    told: list[str] = []
-    renew(Book(root), told.append, **{"seconds": 1e9, "jobs": 1} | options)
-    return told, [name for _, name in read_outcomes(root).outcomes]
+    output: list[str] = []
+    renew(Book(root), output.append, **{"seconds": 1e9, "jobs": 1} | options)
+    return output, [name for _, name in read_outcomes(root).outcomes]
 
 
 def test_each_line_is_kept_at_once(
@@ -195,9 +195,9 @@ def test_each_line_is_kept_at_once(
 ) -> None:
     root = copied(plain, tmp_path)
     monkeypatch.setattr(runner, "measure", fake("slip"))
-    told, known = renewing(root)
+    output, known = renewing(root)
     assert known == ["seed 100"]
-    assert f"{LINE}, slip: it did not end within 1 s" in told
+    assert f"{LINE}, slip: it did not end within 1 s" in output
     assert read_outcomes(root).outcomes[LINE, "seed 100"].values == {"slope": [2.0]}
     monkeypatch.setattr(runner, "measure", fake())
     assert renewing(root) == ([f"{LINE}, slip: 7 s"], ["seed 100", "slip"])

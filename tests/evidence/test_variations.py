@@ -31,7 +31,7 @@ def test_each_kind_is_read_and_a_fault_has_sizes_for_each_chapter(tmp_path: Path
         "sees": [LINE, SQUARE],
         "at": {LINE: "reduced", SQUARE: "smoke"},
     }
-    found = read(
+    result = read(
         tmp_path,
         seeds=[100],
         roundings={"plain": {"A": "1"}},
@@ -40,7 +40,7 @@ def test_each_kind_is_read_and_a_fault_has_sizes_for_each_chapter(tmp_path: Path
         settings=[{"setting": "no bias", "sees": [LINE, SQUARE], "at": "smoke", **SLIP}],
         faults=[FAULT, both],
     )
-    assert found == [
+    assert result == [
         Variation("seed 100", "seed", seed=100),
         Variation("rounding plain", "rounding", environment={"A": "1"}),
         Variation("device cuda", "device", device="cuda"),
@@ -61,9 +61,9 @@ def test_what_decides_a_number_is_in_the_digest_and_who_sees_it_is_not(tmp_path:
 
 
 def test_this_book_declares_seeds_a_rounding_settings_and_faults() -> None:
-    found = read_variations(ROOT)
-    assert sum(one.kind == "seed" and not one.chapters for one in found) == 3
-    assert {"rounding", "setting", "fault"} <= {one.kind for one in found}
+    result = read_variations(ROOT)
+    assert sum(one.kind == "seed" and not one.chapters for one in result) == 3
+    assert {"rounding", "setting", "fault"} <= {one.kind for one in result}
 
 
 def sources(root: Path) -> Path:

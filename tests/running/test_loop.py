@@ -95,16 +95,16 @@ def test_every_training_goes_on_on_either_device(name, device, unchecked, monkey
 
 def noted_waits(monkeypatch, cuda):
     """A list that gets how often the processor waits in each stretch, but for the first ones."""
-    found, run = [], Stretches.run
+    result, run = [], Stretches.run
 
     def noted(self, at, length, phase, ended):
         before, warm = cuda.waits, (length, at % self.every == 0, phase) in self.kinds
         rows = run(self, at, length, phase, ended)
-        found.extend([cuda.waits - before] * warm)
+        result.extend([cuda.waits - before] * warm)
         return rows
 
     monkeypatch.setattr(Stretches, "run", noted)
-    return found
+    return result
 
 
 def test_a_state_lacks_nothing_that_matters():

@@ -31,11 +31,13 @@ def status(page):
 def test_energy_and_forces_are_those_of_python(modules, n, setting):
     embeddings = places(n)
     named = dict(zip(("mix", "width", "core"), setting, strict=True))
-    found = call(modules, "particles", "m.forces(...x)", [embeddings.tolist(), named])
-    assert found["energy"] == pytest.approx(float(energy.energy_of(embeddings, *setting)), rel=1e-6)
+    result = call(modules, "particles", "m.forces(...x)", [embeddings.tolist(), named])
+    assert result["energy"] == pytest.approx(
+        float(energy.energy_of(embeddings, *setting)), rel=1e-6
+    )
     expected = energy.forces(embeddings, *setting).numpy()
     size = np.abs(expected).max()
-    assert np.array(found["forces"]) == pytest.approx(expected, rel=1e-6, abs=1e-6 * size)
+    assert np.array(result["forces"]) == pytest.approx(expected, rel=1e-6, abs=1e-6 * size)
 
 
 def test_a_run_is_that_of_python(modules):
@@ -43,13 +45,13 @@ def test_a_run_is_that_of_python(modules):
     code = "(() => { const run = m.simulation(x[0]);"
     code += " for (let i = 0; i < 40; i++) run.step(x[1]); return run; })()"
     setting = [embeddings.tolist(), {"mix": 0.6, "width": 0.5, "core": 0.3, "rate": 0.02}]
-    found = call(modules, "particles", code, setting)
+    result = call(modules, "particles", code, setting)
     adam = torch.optim.Adam([embeddings], lr=0.02)
     for _ in range(40):
         embeddings.grad = -energy.forces(embeddings, 0.6, 0.5, 0.3)
         adam.step()
-    assert np.array(found["points"]) == pytest.approx(embeddings.numpy(), rel=1e-6, abs=1e-6)
-    assert found["steps"] == 40
+    assert np.array(result["points"]) == pytest.approx(embeddings.numpy(), rel=1e-6, abs=1e-6)
+    assert result["steps"] == 40
 
 
 @pytest.mark.parametrize("n", [6, 17])
@@ -57,12 +59,12 @@ def test_scores_are_those_of_python(modules, n):
     residue = torch.arange(n)
     lattice = torch.stack((residue % 4, residue // 4), dim=-1).double()
     for embeddings in (places(n), markers.circle(n, 1), lattice):
-        found = call(modules, "particles", "m.scores(x)", embeddings.tolist())
+        result = call(modules, "particles", "m.scores(x)", embeddings.tolist())
         expected = markers.score(embeddings)
-        assert found["circle"] == pytest.approx(float(expected.circle), rel=1e-6)
-        assert found["grid"] == pytest.approx(float(expected.grid), rel=1e-6)
-        assert found["isCircle"] == bool(expected.circles)
-        assert found["isGrid"] == bool(expected.grids)
+        assert result["circle"] == pytest.approx(float(expected.circle), rel=1e-6)
+        assert result["grid"] == pytest.approx(float(expected.grid), rel=1e-6)
+        assert result["isCircle"] == bool(expected.circles)
+        assert result["isGrid"] == bool(expected.grids)
 
 
 def test_what_the_chapter_proposes_to_try_happens_at_the_first_start(modules):
@@ -95,18 +97,18 @@ def test_the_network_of_the_page_is_that_of_python(modules):
     optimiser = torch.optim.AdamW(network, lr=0.01, weight_decay=1.0)
     for epoch in range(40):
         optimiser.zero_grad()
-        found = forward(markers.places(network.embeddings), network[1:])
-        mean = (found.losses() * counted).sum()
+        result = forward(markers.places(network.embeddings), network[1:])
+        mean = (result.losses() * counted).sum()
         mean.backward()
         if epoch == 0:
             assert loss == pytest.approx(float(mean.detach()), rel=1e-9)
             for name, part in zip(names, network, strict=True):
-                found = np.array(slopes[name]).ravel()
-                assert found == pytest.approx(part.grad.numpy().ravel(), rel=1e-7, abs=1e-12)
+                result = np.array(slopes[name]).ravel()
+                assert result == pytest.approx(part.grad.numpy().ravel(), rel=1e-7, abs=1e-12)
         optimiser.step()
     for name, part in zip(names, network, strict=True):
-        found = np.array(end[name]).ravel()
-        assert found == pytest.approx(part.detach().numpy().ravel(), rel=1e-6, abs=1e-9)
+        result = np.array(end[name]).ravel()
+        assert result == pytest.approx(part.detach().numpy().ravel(), rel=1e-6, abs=1e-9)
 
 
 def test_a_network_trains_on_the_page(page):

@@ -47,8 +47,8 @@ def test_emergence_times_are_those_of_python(modules, n_pairs, query):
 def test_thresholds_are_those_of_python(modules, query):
     levels = (0.1, 1.2, 0.9)
     expected = theory.emergence_times(32, query=query, threshold=levels)
-    found = flow_times(modules, 32, query=query, thresholds=levels)
-    assert found == pytest.approx(list(expected), rel=1e-6)
+    result = flow_times(modules, 32, query=query, thresholds=levels)
+    assert result == pytest.approx(list(expected), rel=1e-6)
 
 
 @pytest.mark.parametrize("start", [(0.0, 0.0, 0.0), (-1.5, 0.7, -0.9)])
@@ -58,9 +58,11 @@ def test_the_flow_from_any_start_is_that_of_python(modules, n_pairs, query, star
     at += ".map((t) => [t, ...m.stateAt(flow, t), flow.loss(m.stateAt(flow, t))]); }"
     parts = [0.001, 0.1, 0.5, 0.85]
     setting = {"n": n_pairs, "query": query, "start": start, "parts": parts}
-    found = np.array(call(modules, "flow", f"(() => {at})()", setting))
-    flow = theory.gradient_flow(n_pairs, found[-1, 0], query=query, start=start, times=found[:, 0])
-    assert found[:, 1:] == pytest.approx(np.stack(flow[1:5], axis=1), rel=1e-6, abs=1e-9)
+    result = np.array(call(modules, "flow", f"(() => {at})()", setting))
+    flow = theory.gradient_flow(
+        n_pairs, result[-1, 0], query=query, start=start, times=result[:, 0]
+    )
+    assert result[:, 1:] == pytest.approx(np.stack(flow[1:5], axis=1), rel=1e-6, abs=1e-9)
 
 
 LAST = ("m.lossLast", theory.reduced_loss, theory.reduced_gradient)
@@ -72,18 +74,18 @@ UNIFORM = ("m.lossUniform", theory.uniform_loss, theory.uniform_gradient)
 )
 def test_loss_and_gradient_are_those_of_python(modules, query, n_pairs):
     name, loss, gradient = query
-    found = call(modules, "reduced", f"x[0].map((y) => {name}(y, x[1]))", [POINTS, n_pairs])
+    result = call(modules, "reduced", f"x[0].map((y) => {name}(y, x[1]))", [POINTS, n_pairs])
     expected = [(loss(*y, n_pairs), *gradient(*y, n_pairs)) for y in POINTS]
-    assert np.array(found) == pytest.approx(np.array(expected), rel=1e-6, abs=1e-15)
+    assert np.array(result) == pytest.approx(np.array(expected), rel=1e-6, abs=1e-15)
 
 
 @pytest.mark.parametrize("n_pairs", [2, 7, 1000])
 def test_the_first_integral_is_that_of_python(modules, n_pairs):
     setting = {"points": POINTS, "n": n_pairs}
     expression = "x.points.map((y) => m.firstIntegral(y[0], y[1], x.n))"
-    found = call(modules, "reduced", expression, setting)
+    result = call(modules, "reduced", expression, setting)
     expected = [theory.first_integral(*y[:2], n_pairs) for y in POINTS]
-    assert found == pytest.approx(expected, rel=1e-6, abs=1e-12)
+    assert result == pytest.approx(expected, rel=1e-6, abs=1e-12)
 
 
 def test_leading_orders_are_the_limits(modules):
@@ -111,9 +113,9 @@ def test_attention_and_answer_are_those_of_the_network(modules, n_pairs, query):
     for parameters in POINTS:
         expected = circuit(*parameters, n_pairs, query)
         setting = dict(zip(("alpha", "beta", "gamma"), parameters, strict=True))
-        found = call(modules, "network", "m.circuit(...x)", [setting, n_pairs, query])
+        result = call(modules, "network", "m.circuit(...x)", [setting, n_pairs, query])
         for name in ("layer1", "layer2", "output", "loss"):
-            value = np.array(found[name])
+            value = np.array(result[name])
             assert value == pytest.approx(getattr(expected, name), rel=1e-6, abs=1e-12)
 
 

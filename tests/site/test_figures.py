@@ -19,14 +19,14 @@ def seen(site, browser):
         for path in sorted((site / "book").rglob("*.html"))
         if '.svg"' in path.read_text(encoding="utf-8")
     ]
-    found = {size: {} for size in SIZES}
+    result = {size: {} for size in SIZES}
     with served(site) as url, opened(browser) as page:
         for name in names:
             page.goto(url + name)
             for size, (window, _) in SIZES.items():
                 page.set_viewport_size(window)
-                found[size][name] = drawings(page)
-    return found
+                result[size][name] = drawings(page)
+    return result
 
 
 def faults(pages, look):

@@ -47,8 +47,8 @@ def test_names_are_those_of_python(modules):
 def test_loss_and_gradient_are_those_of_python(modules, n_pairs, query):
     points = np.random.default_rng(n_pairs).normal(size=(5, 19)) * [[0.1], [0.5], [1], [1.5], [2]]
     expression = "x[0].map((y) => m.landscape(m.chancesOf(x[1], x[2]))(y))"
-    found = call(modules, "full", expression, [points.tolist(), query, n_pairs])
-    for point, at in zip(points, found, strict=True):
+    result = call(modules, "full", expression, [points.tolist(), query, n_pairs])
+    for point, at in zip(points, result, strict=True):
         assert at["loss"] == pytest.approx(theory.full_loss(point, n_pairs, query=query), rel=1e-12)
         expected = theory.full_gradient(point, n_pairs, query=query)
         size = np.abs(expected).max()
@@ -68,13 +68,13 @@ def test_the_flow_is_that_of_python(modules, n_pairs, query, frozen):
     parts = [0.001, 0.1, 0.5, 0.85]
     setting = {"n": n_pairs, "query": query, "frozen": frozen, "parts": parts}
     names, rows = call(modules, "full-flow", f"(() => {at})()", setting)
-    found = np.array(rows)
+    result = np.array(rows)
     landscape = theory.landscape_of(n_pairs, query, model="full")
-    times = np.array([0.0, *found[:, 0]])
+    times = np.array([0.0, *result[:, 0]])
     flow = theory.flow_in(landscape, times[-1], rates=rates_without(frozen), times=times)
-    assert found[:, 1] == pytest.approx(flow.loss[1:], rel=1e-6)
+    assert result[:, 1] == pytest.approx(flow.loss[1:], rel=1e-6)
     states = np.zeros((len(parts), 19))
-    states[:, [NAMES.index(name) for name in names]] = found[:, 2:]
+    states[:, [NAMES.index(name) for name in names]] = result[:, 2:]
     assert states == pytest.approx(flow.points[1:], rel=1e-6, abs=1e-9)
 
 
@@ -84,8 +84,8 @@ def test_times_are_those_of_python(modules, n_pairs, query, frozen):
     landscape = theory.landscape_of(n_pairs, query, model="full")
     rates, end = rates_without(frozen), 10.0 * n_pairs**2
     expected = theory.times_in(landscape, rates=rates, end=end)
-    found = flow_times(modules, n_pairs, query, frozen)
-    assert found == pytest.approx([getattr(expected, event) for event in EVENTS], rel=1e-6)
+    result = flow_times(modules, n_pairs, query, frozen)
+    assert result == pytest.approx([getattr(expected, event) for event in EVENTS], rel=1e-6)
 
 
 def test_what_the_page_says_of_sixteen_pairs(modules):

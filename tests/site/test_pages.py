@@ -19,7 +19,7 @@ EXPLORABLES = {
 
 def faults(visits, look):
     """What is wrong, by page; `look` returns something empty where all is well."""
-    return {name: found for name, visit in visits.items() if (found := look(visit))}
+    return {name: result for name, visit in visits.items() if (result := look(visit))}
 
 
 def test_every_page_was_opened(visits):

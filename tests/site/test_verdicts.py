@@ -84,8 +84,8 @@ def test_any_figure_s_verdict_is_two_clicks_from_the_front_page(page, claims):
     seen.wait_for_selector(".matrix")
     entry = seen.locator(".matrix li", has=seen.get_by_role("link", name="Figure 4", exact=True))
     badges = entry.locator("a.verdict:not(.erratum)")
-    told = sum(int(text) for text in badges.locator("b").all_text_contents())
-    assert told == len(of_figure(claims, 4))
+    output = sum(int(text) for text in badges.locator("b").all_text_contents())
+    assert output == len(of_figure(claims, 4))
     badges.first.click()
     seen.wait_for_selector("form.ledger-filter output")
     assert seen.locator("#claim-figure-4-similar-dynamics").is_visible()
@@ -101,9 +101,11 @@ def test_any_figure_s_verdict_is_two_clicks_from_the_front_page(page, claims):
 def test_figures_and_statements_show_their_verdicts(page, claims, name, item, source):
     seen = page(f"book/paper/{name}.html")
     line = seen.locator(".claims-about", has_text=f"Claims about {item}:")
-    told = sum(int(text) for text in line.locator("a.verdict:not(.erratum) b").all_text_contents())
+    output = sum(
+        int(text) for text in line.locator("a.verdict:not(.erratum) b").all_text_contents()
+    )
     named = [c for c in claims if c["kind"] == "paper" and re.search(source, c["source"])]
-    assert told == len(named) > 0
+    assert output == len(named) > 0
     assert "toy sizes" in line.text_content()
     line.locator("a.verdict").first.click()
     seen.wait_for_selector("form.ledger-filter output")
@@ -159,10 +161,10 @@ def test_kinds_are_counted_apart(verdicts, claims):
         "Errata of the paper",
     ]
     link = page.locator("dl.verdict-counts a[href*='kind=erratum']").first
-    told = int(link.locator("b").text_content())
+    output = int(link.locator("b").text_content())
     link.click()
     page.wait_for_selector("form.ledger-filter output")
-    assert counted(page) == told == sum(claim["kind"] == "erratum" for claim in claims)
+    assert counted(page) == output == sum(claim["kind"] == "erratum" for claim in claims)
     assert page.get_by_label("Kind").input_value() == "erratum"
     assert counted(verdicts("?kind=none&other=1")) == len(claims)
 

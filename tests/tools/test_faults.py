@@ -64,9 +64,9 @@ def train(folder):
 
 def steps_kept(folder):
     """Return the step of each state, all of which have to be sound."""
-    found = {key: Store(folder).get(key) for key in Store(folder).listed()}
-    assert [remark for stored, remark in found.values() if stored is None] == []
-    return {key: json.loads(s.files["value.json"])["step"] for key, (s, _) in found.items()}
+    result = {key: Store(folder).get(key) for key in Store(folder).listed()}
+    assert [remark for stored, remark in result.values() if stored is None] == []
+    return {key: json.loads(s.files["value.json"])["step"] for key, (s, _) in result.items()}
 
 
 @pytest.mark.skipif(not FORKS, reason="libraries do not survive it")
@@ -130,8 +130,8 @@ def test_a_build_after_a_killed_one_is_as_if_nothing_had_been(unbuilt, dice):
         family = [build.pid, *(p.pid for p in psutil.Process(build.pid).children(recursive=True))]
         with suppress(psutil.NoSuchProcess):
             target.kill()
-        _, told = build.communicate(timeout=300)
-    assert "Traceback" not in told
+        _, output = build.communicate(timeout=300)
+    assert "Traceback" not in output
     assert build.returncode or any(unbuilt.settings().results.glob("*.result"))
     assert all(unbuilt.ends(pid, seconds=120) for pid in family)
     again = subprocess.run(BUILD, cwd=unbuilt.root, capture_output=True, text=True)
@@ -150,7 +150,7 @@ def full():
 
 
 def test_what_does_not_fit_is_told_and_what_did_is_kept(tmp_path, dice, full):
-    store, kept, told = Store(tmp_path), {}, set()
+    store, kept, output = Store(tmp_path), {}, set()
     full(500_000)
     for key in 5 * "abcd":
         drawn = dice.randbytes(dice.randrange(1_000_000))
@@ -158,8 +158,8 @@ def test_what_does_not_fit_is_told_and_what_did_is_kept(tmp_path, dice, full):
             store.put(key, "sweep", "x", {}, {"x": drawn})
             kept[key] = drawn
         except BookError as error:
-            told.add(str(error))
-    assert told == {"The result of x could not be kept: file too large."}
+            output.add(str(error))
+    assert output == {"The result of x could not be kept: file too large."}
     assert {key: store.get(key)[0].files["x"] for key in store.listed()} == kept
     assert kept
     assert not list(tmp_path.glob(".*"))
@@ -185,18 +185,18 @@ def spoiled(sound):
 @seed(SEED)
 @given(st.data())
 def test_an_odd_ledger_is_judged_or_refused(tmp_path, data):
-    draw, rows, found = data.draw, [], {}
+    draw, rows, result = data.draw, [], {}
     for name in draw(st.lists(st.sampled_from("abc"), max_size=3, unique=True)):
         sound = CLAIM | {"id": name, "measure": name, "expect": {draw(forms): draw(bounds)}}
         rows.append(draw(spoiled(sound)))
-        found[name] = {"value": draw(number | st.booleans()), "over": None, "judged": True}
+        result[name] = {"value": draw(number | st.booleans()), "over": None, "judged": True}
     (tmp_path / "data").mkdir(exist_ok=True)
     (tmp_path / "data" / "claims.yml").write_text(yaml.safe_dump(draw(st.just(rows) | junk)))
     try:
-        findings = judge(read_claims(tmp_path, [LINE]), {LINE: found}, judged=True)
+        findings = judge(read_claims(tmp_path, [LINE]), {LINE: result}, judged=True)
     except BookError as refused:
-        told = refused.problems
+        output = refused.problems
     else:
-        told = [str(row.measured) for row in findings]
+        output = [str(row.measured) for row in findings]
         assert {row.verdict for row in findings} <= {"reproduced", "partly", "contradicted"}
-    assert all(sentence.strip() and len(sentence) < 2000 for sentence in told)
+    assert all(sentence.strip() and len(sentence) < 2000 for sentence in output)

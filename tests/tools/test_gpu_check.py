@@ -15,7 +15,7 @@ def test_replayed_trainings_have_the_bits_of_walked_ones(monkeypatch, unchecked)
     monkeypatch.setenv("GRAPHS", "1")
     with emulated():
         parts = {name: list(gpu_check.PARTS[name]()) for name in gpu_check.EMULATED}
-    rows = [row | {"part": part} for part, found in parts.items() for row in found]
+    rows = [row | {"part": part} for part, result in parts.items() for row in result]
     lines, differ = gpu_check.summary(rows)
     assert lines == ["graph = eager: 2 of 2", "twice: 2 of 2", "resumed: 2 of 2"]
     assert not differ
@@ -34,5 +34,5 @@ def test_other_bits_are_told(row):
 
 
 def test_without_a_gpu_there_is_nothing_to_check(tmp_path):
-    found = CliRunner().invoke(gpu_check.main, ["--output", str(tmp_path)])
-    assert (found.exit_code, found.output) == (0, "There is no GPU here, and nothing to check.\n")
+    result = CliRunner().invoke(gpu_check.main, ["--output", str(tmp_path)])
+    assert (result.exit_code, result.output) == (0, "There is no GPU here, and nothing to check.\n")

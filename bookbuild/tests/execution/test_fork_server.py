@@ -62,6 +62,6 @@ def test_a_fork_server_that_is_killed_takes_its_kernels_along(toy: Toy) -> None:
     toy.append(LINE, f"import psutil, time\nfrom pathlib import Path\n{code}")
     with pytest.raises(BookError) as caught:
         toy.build()
-    (told,) = caught.value.problems
-    assert told.endswith(f"failed: its kernel died; see _build/paper/failed/{LINE}.")
+    (output,) = caught.value.problems
+    assert output.endswith(f"failed: its kernel died; see _build/paper/failed/{LINE}.")
     assert toy.ends(int(number.read_text()), seconds=120)

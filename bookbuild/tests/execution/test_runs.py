@@ -88,9 +88,9 @@ class Tiny:
     def run(self, *before: str) -> str:
         """Run the command to its end, and return the last that it printed."""
         process = self.start(*before)
-        told, _ = process.communicate(timeout=120)
-        assert process.returncode == 0, told
-        return told.splitlines()[-1]
+        output, _ = process.communicate(timeout=120)
+        assert process.returncode == 0, output
+        return output.splitlines()[-1]
 
     def steps(self) -> list[tuple[int, int]]:
         log = self.root / "steps.log"
@@ -140,8 +140,8 @@ def test_an_unknown_name_and_a_damaged_file_are_told_in_a_sentence(
     path = tmp_path / "data/companions/k_hop.json"
     path.parent.mkdir(parents=True)
     path.write_text("[{", encoding="utf-8")
-    told = command(tmp_path, "runs", "k_hop")
-    assert told == f"{path}: the stored runs of Cell are damaged: no JSON."
+    output = command(tmp_path, "runs", "k_hop")
+    assert output == f"{path}: the stored runs of Cell are damaged: no JSON."
     assert path.read_text(encoding="utf-8") == "[{"
 
 

@@ -27,18 +27,18 @@ REPORTED = {
 
 
 def test_checks_are_told_by_chapter_in_the_order_of_the_book() -> None:
-    found = checks_of(REPORTED, judged=True)
-    assert {name: [*of] for name, of in found.items()} == {
+    result = checks_of(REPORTED, judged=True)
+    assert {name: [*of] for name, of in result.items()} == {
         LINE: ["slope", "slopes"],
         SQUARE: ["is_square"],
     }
-    text = checks_table(found, CHAPTERS)
+    text = checks_table(result, CHAPTERS)
     assert "<p>1 does not hold, 1 holds, 1 holds in part.</p>" in text
     assert text.index("Beyond/01_Square") < text.index("Paper/01_Line")
     assert f'<a href="{LINE}.html#measure-slope">slope &lt; 3</a>' in text
     assert '<td data-label="Expected">at most 3</td>' in text
     assert "<b>2</b> checks</span>" in text
-    assert checks_table({}, CHAPTERS) == checks_table(found, []) == ""
+    assert checks_table({}, CHAPTERS) == checks_table(result, []) == ""
 
 
 def test_what_does_not_hold_is_told_and_at_toy_sizes_nothing_is_judged() -> None:
@@ -46,6 +46,6 @@ def test_what_does_not_hold_is_told_and_at_toy_sizes_nothing_is_judged() -> None
         f"a check holds in part: slopes ({LINE}): 1.5 (1 to 2, n = 2), expected 0 to 1.5",
         f"a check does not hold: it is square ({SQUARE}): false",
     ]
-    found = checks_of(REPORTED, judged=False)
-    assert amiss(found) == []
-    assert "<p>3 not judged.</p>" in checks_table(found, CHAPTERS)
+    result = checks_of(REPORTED, judged=False)
+    assert amiss(result) == []
+    assert "<p>3 not judged.</p>" in checks_table(result, CHAPTERS)

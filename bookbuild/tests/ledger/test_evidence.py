@@ -38,8 +38,8 @@ def test_the_module_that_a_book_names_is_asked(
 ) -> None:
     monkeypatch.setattr(sys, "path", [*sys.path])
     (tmp_path / "_config.yml").write_text("bookbuild: {evidence: own_evidence}", encoding="utf-8")
-    told = "field 'bookbuild.evidence': No module named 'own_evidence'"
-    with pytest.raises(BookError, match=told):
+    output = "field 'bookbuild.evidence': No module named 'own_evidence'"
+    with pytest.raises(BookError, match=output):
         read_evidence(tmp_path)
     (tmp_path / "own_evidence.py").write_text(OWN, encoding="utf-8")
     ((finding,), _) = weighed(tmp_path)

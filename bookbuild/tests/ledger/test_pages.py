@@ -67,8 +67,8 @@ def test_a_chapter_says_what_its_rows_take_from_nothing(cost: Cost, told: str) -
 def test_a_row_shows_its_rebuttal_or_that_none_is_written() -> None:
     rebuttal = Rebuttal("It is $N$.", "It is not.")
     text = pages.verdict_table([untested(printed="a is", rebuttal=rebuttal)], [LINE], NONE, {})
-    for told in ("<span>“a is”</span>", "**Its best defence:** It is $N$.", "It is not."):
-        assert told in text
+    for output in ("<span>“a is”</span>", "**Its best defence:** It is $N$.", "It is not."):
+        assert output in text
     missing = "Nobody has written a defence for this row yet."
     assert [missing in one for one in (text, row(0.5), row())] == [False, True, False]
 
@@ -95,7 +95,7 @@ def test_a_source_names_figures_and_theorems_else_its_section(
 def test_the_matrix_counts_each_verdict_of_a_figure_and_errata_apart() -> None:
     drawn = new_code_cell(metadata={"mystnb": {"figure": {"name": "figure-10"}}})
     stated = new_markdown_cell("(figure-2)=\nA sentence.")
-    found = [
+    result = [
         finding("contradicted", source="Fig. 2, caption"),
         finding("reproduced", source="§5, Fig. 2"),
         finding("reproduced", source="Erratum, Fig. 2", kind="erratum"),
@@ -104,7 +104,7 @@ def test_the_matrix_counts_each_verdict_of_a_figure_and_errata_apart() -> None:
         finding("reproduced", source="Theorem 1"),
     ]
     book = Chapter(CHAPTER, "Line", new_notebook(cells=[drawn, stated]), ())
-    items = pages.matrix(found, [book])
+    items = pages.matrix(result, [book])
     assert [item.name for item in items] == ["Figure 2", "Figure 10", "Theorem 1", "§3"]
     assert items[0].counts == {"reproduced": 1, "contradicted": 1}
     assert (items[0].errata, items[1].counts, items[1].errata) == (1, {}, 0)
@@ -117,8 +117,8 @@ def test_the_verdicts_of_a_statement_lead_to_its_rows() -> None:
     below = pages.verdicts_below([stated], [LINE], up="../")
     assert set(below) == {"theorem-2", "corollary-1"}
     link = "../verdicts.html?kind=paper&amp;item=corollary-1&amp;verdict=partly"
-    for told in ("Claims about Corollary 1:", f'href="{link}"'):
-        assert told in below["corollary-1"]
+    for output in ("Claims about Corollary 1:", f'href="{link}"'):
+        assert output in below["corollary-1"]
     toy = pages.verdicts_below([replace(stated, verdict="not judged")], [LINE])
     assert ["toy sizes" in one["theorem-2"] for one in (below, toy)] == [False, True]
     text = pages.verdict_matrix([stated], [LINE], up="../")
@@ -132,8 +132,8 @@ def test_contradicted_claims_are_news() -> None:
         verdict: counts.news([finding(verdict, source="Fig. 2", statement="It grows.")])
         for verdict in ("contradicted", "partly", "not judged")
     }
-    told = 'href="verdicts.html#claim-a">contradicted</a> **Fig. 2.** It grows.'
-    assert told in texts["contradicted"]
+    output = 'href="verdicts.html#claim-a">contradicted</a> **Fig. 2.** It grows.'
+    assert output in texts["contradicted"]
     none = "0 hold in every run and 0 in some settings or at some seeds. Contradicted: 1."
     assert none in texts["contradicted"]
     assert "0 hold in every run and 1 in some settings" in texts["partly"]
@@ -153,8 +153,8 @@ def test_a_row_says_what_evidence_knows_of_it() -> None:
     assert "&#34;wet&#34;: &#34;in rain&#34;" in text  # for the filter
     assert row().partition("id=")[0] in row(records=replace(WET, rows={}))
     counted = counts.answer_counts(ASKED, [FINDING, finding(id="b")], WET)
-    told = 'verdicts.html?kind=paper&amp;weather=wet"><b>1</b> were measured in rain</a>'
-    assert told in counted
+    output = 'verdicts.html?kind=paper&amp;weather=wet"><b>1</b> were measured in rain</a>'
+    assert output in counted
     assert counts.answer_counts(ASKED, [FINDING], NONE) == ""
 
 
@@ -179,8 +179,8 @@ def test_a_row_over_settings_says_where_it_fails() -> None:
     text = row({"B = 64": 0.5, "B < 256": [1.0, 0.25], "B = 4": 2.0}, "settings")
     link = '<a href="paper/01_line.html#measure-slope">holds in 1 of 3 settings, 0.25 to 2</a>'
     fails = "<li>B = 64: 0.5</li><li>B &lt; 256: 0.625 (0.25 to 1, n = 2)</li>"
-    for told in (link, f'<div class="failing">fails in<ul>{fails}</ul></div>', ">partly<"):
-        assert told in text
+    for output in (link, f'<div class="failing">fails in<ul>{fails}</ul></div>', ">partly<"):
+        assert output in text
     text = row({f"D = {n}": n < 1 for n in range(6)}, "settings", {"holds": True})
     assert "<summary>fails in 5 settings</summary>" in text
     text = row({"a": 0.5, "b": 2.0}, "settings", judged=False)

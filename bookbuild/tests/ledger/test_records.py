@@ -46,8 +46,8 @@ def test_the_published_schema_describes_the_rows_their_costs_and_what_evidence_a
     costs = {"paper/x": Cost(1.26, "estimated")}
     records = Records(known, fields=fields, costs=costs)
     rows = [ledger_row(finding, records) for finding in FINDINGS]
-    told = [(row["minutes_from_scratch"], row["minutes_are"], row["weather"]) for row in rows]
-    assert told == [(1.3, "estimated", "wet"), (None, None, None)]
+    output = [(row["minutes_from_scratch"], row["minutes_are"], row["weather"]) for row in rows]
+    assert output == [(1.3, "estimated", "wet"), (None, None, None)]
     assert rows[0]["address"] == "claims/a-row.html"
     validator = Draft202012Validator(ledger_schema(records))
     assert validator.is_valid(rows)

@@ -61,11 +61,11 @@ def test_a_file_and_a_folder_are_where_they_are(tmp_path: Path) -> None:
 
 
 def test_what_has_its_digest_is_fetched_once(served: str, tmp_path: Path) -> None:
-    told: list[str] = []
+    output: list[str] = []
     for _ in range(2):
         source = f"{served}/results.zip#sha256={DIGEST}"
-        assert fetch.locate(source, tmp_path / "kept", told.append).read_bytes() == CONTENT
-    assert told == [f"fetching {served}/results.zip"]
+        assert fetch.locate(source, tmp_path / "kept", output.append).read_bytes() == CONTENT
+    assert output == [f"fetching {served}/results.zip"]
 
 
 @pytest.mark.parametrize(

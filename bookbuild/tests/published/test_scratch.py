@@ -106,9 +106,9 @@ def test_a_killed_one_goes_on_and_no_stored_value_is_lent_to_a_chapter(long: Toy
         time.sleep(0.05)
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
-    told, _ = started(long, "chapter", LINE).communicate(timeout=600)
-    assert "sums = [3.0, 100.0]" in told, told
-    assert f"{FILE}: 1 of 2 runs as stored, to the bit" in told
+    output, _ = started(long, "chapter", LINE).communicate(timeout=600)
+    assert "sums = [3.0, 100.0]" in output, output
+    assert f"{FILE}: 1 of 2 runs as stored, to the bit" in output
     assert log.read_text().split().count("3") == 3  # what was finished was not computed again
     assert json.loads((long.root / FILE).read_text())[1]["result"] == 99  # the book's own stays
 
@@ -139,16 +139,16 @@ def test_every_judged_row_of_this_book_can_be_computed_from_scratch_at_a_known_c
 
 @pytest.mark.usefixtures("without_site")
 def test_everything_is_computed_in_a_folder_of_its_own_and_once(toy: Toy) -> None:
-    told, settings = scratch.reproduce_from_scratch(toy.settings(), *toy.heard())
+    output, settings = scratch.reproduce_from_scratch(toy.settings(), *toy.heard())
     assert toy.lines[:3] == [
         f"{LINE}: 1 judged rows, {UNTIMED / 60:.1f} min guessed",
         f"{SQUARE}: 1 judged rows, {UNTIMED / 60:.1f} min guessed",
         "in all at most 2 min of one core; 2 of 2 judged rows rest on no stored value",
     ]
-    assert (told.executed, told.cached) == (2, 0)  # though the book itself has been built
+    assert (output.executed, output.cached) == (2, 0)  # though the book itself has been built
     assert settings.root == toy.root / scratch.FOLDER
-    told, _ = scratch.reproduce_from_scratch(toy.settings(), *toy.heard())
-    assert (told.executed, told.cached) == (0, 2)
+    output, _ = scratch.reproduce_from_scratch(toy.settings(), *toy.heard())
+    assert (output.executed, output.cached) == (0, 2)
 
 
 def test_outside_a_book_nothing_is_copied(toy: Toy) -> None:
@@ -159,12 +159,12 @@ def test_outside_a_book_nothing_is_copied(toy: Toy) -> None:
 
 def measured(root: Path, command: str) -> list[str]:
     """Measure a file again below a folder, where it is stored, and return what was told."""
-    told: list[str] = []
+    output: list[str] = []
     for name in ("src", "data"):
         (root / name).mkdir(exist_ok=True)
     (root / TIMES).write_text("stored", encoding="utf-8")
-    scratch.measure_again({TIMES: {"command": command}}, root, told.append)
-    return told
+    scratch.measure_again({TIMES: {"command": command}}, root, output.append)
+    return output
 
 
 def test_a_file_is_measured_once_and_put_in_place_again(tmp_path: Path) -> None:

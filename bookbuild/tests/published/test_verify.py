@@ -296,9 +296,9 @@ def test_a_forger_with_every_field_free_is_found_as_often_as_is_said(
         costs = {LINE: dice.choice([1.0, 30.0]), SQUARE: dice.choice([1.0, 30.0])}
         victim = max(costs, key=lambda name: (costs[name], name))  # what is drawn least often
         altered(path, dice.choice(folders[victim]), lambda value: forged(value, dice))
-        told = {"machine": dice.choice(["a", "b"]), "threads": dice.choice([1, 2, 64])}
+        output = {"machine": dice.choice(["a", "b"]), "threads": dice.choice([1, 2, 64])}
         if dice.random() < 0.8:  # another machine, for which less has to agree
-            rewritten(path, members(path), commit="c", **told)
+            rewritten(path, members(path), commit="c", **output)
         archive = open_archive(path)
         check = verify.Check(archive, chapters, claims, toy.settings(), math.inf)
         draw, left, wrong = Draw(costs, dice.choice([1.5, 31.0, 90.0]), number), 0.0, False

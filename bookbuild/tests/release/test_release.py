@@ -32,9 +32,9 @@ def released(committed: Toy, without_site: None) -> Path:
 
 
 def test_the_paper_is_named_with_all_its_authors_and_its_version(committed: Toy) -> None:
-    told = pack.codemeta(committed.root)
-    assert all(told.values())
-    article = told["referencePublication"]
+    output = pack.codemeta(committed.root)
+    assert all(output.values())
+    article = output["referencePublication"]
     assert tuple(who["familyName"] for who in article["author"]) == AUTHORS
     assert article["@id"] == "https://arxiv.org/abs/2511.01033"
     assert "September 2025" in article["version"]

@@ -68,8 +68,8 @@ def test_seeds_and_settings_that_disagree_reproduce_partly(
     assert expected.verdict(measured) == verdict([one for row in fits.values() for one in row])
     failing = {name for name, row in fits.items() if not all(row)}
     assert {*expected.failing(measured)} == failing
-    told = f"holds in {len(grid) - len(failing)} of {len(grid)} settings"
-    assert expected.holding(measured) == told
+    output = f"holds in {len(grid) - len(failing)} of {len(grid)} settings"
+    assert expected.holding(measured) == output
 
 
 @pytest.mark.parametrize(

@@ -36,9 +36,9 @@ def measures(folder: Path) -> dict[str, dict[str, object]]:
 @pytest.fixture
 def glued(monkeypatch: pytest.MonkeyPatch) -> dict[str, float]:
     """The numbers that go into the prose."""
-    found: dict[str, float] = {}
-    monkeypatch.setattr(module, "_glue", found.__setitem__)
-    return found
+    result: dict[str, float] = {}
+    monkeypatch.setattr(module, "_glue", result.__setitem__)
+    return result
 
 
 @pytest.mark.parametrize(
@@ -143,11 +143,11 @@ def test_a_check_is_told_below_its_cell(
     kind, line = outcome.replace(" ", "-"), f"a &lt; b{told}"
     assert shown == [f'<p class="check {kind}">{line} ({outcome})</p>'] * 2
     assert toy == [f'<p class="check not-judged">{line} (not judged at toy sizes)</p>']
-    found = measures(output)
-    assert found["a_b"] == found["a_given"]
-    assert found["a_b"]["judged"] is False
+    result = measures(output)
+    assert result["a_b"] == result["a_given"]
+    assert result["a_b"]["judged"] is False
     kept = {form: list(b) if isinstance(b, tuple) else b for form, b in bound.items()}
-    assert found["a_b"]["check"] == {"what": "a < b", **kept}
+    assert result["a_b"]["check"] == {"what": "a < b", **kept}
 
 
 @pytest.mark.parametrize(

@@ -125,16 +125,16 @@ def test_a_training_leaves_states_and_goes_on_from_them(
 
 def steps_taken(cache: StoredCache, seed: int = 0) -> int:
     """How many steps of a training are taken, instead of found."""
-    told: list[logging.LogRecord] = []
+    output: list[logging.LogRecord] = []
     listener = logging.Handler()
-    listener.emit = told.append  # type: ignore[method-assign]
+    listener.emit = output.append  # type: ignore[method-assign]
     logger = logging.getLogger("running.progress")
     logger.addHandler(listener)
     logger.setLevel(logging.INFO)
     with attached(cache):
         train_minimal(MINIMAL, (seed,), device=CPU)
     logger.removeHandler(listener)
-    return len(told)
+    return len(output)
 
 
 def test_an_ended_training_is_found_and_one_of_other_code_or_another_start_is_not_taken_for_it(

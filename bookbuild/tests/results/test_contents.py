@@ -42,12 +42,12 @@ def test_a_small_number_is_not_hidden_by_a_large_one_of_its_array() -> None:
 
 @pytest.mark.parametrize("tolerance", [0.0, 0.01])
 def test_the_share_that_is_said_to_be_seen_is_seen(tolerance: float) -> None:
-    found = there = 0
+    result = there = 0
     for change in every_change(RESULT):
         there += 1
-        found += bool(different(RESULT, change, tolerance))
-    assert (found, there) == seen(RESULT, tolerance)
-    assert found == there if tolerance == 0 else 0 < found < there
+        result += bool(different(RESULT, change, tolerance))
+    assert (result, there) == seen(RESULT, tolerance)
+    assert result == there if tolerance == 0 else 0 < result < there
 
 
 def every_change(result: Any) -> Iterator[Any]:

@@ -27,13 +27,13 @@ def test_what_matplotlib_draws_is_kept() -> None:
     stream = io.BytesIO()
     figure.savefig(stream, format="svg")
     plt.close(figure)
-    found = serialised(stream.getvalue())
+    result = serialised(stream.getvalue())
     before = etree.fromstring(stream.getvalue())
     drawn = [x.tag for x in before.iter(etree.Element) if "www.w3.org/2000/svg" in x.tag]
-    kept = [x.tag for x in etree.fromstring(found).iter()]
+    kept = [x.tag for x in etree.fromstring(result).iter()]
     assert kept == [tag for tag in drawn if not tag.endswith("}metadata")]
-    assert found.startswith(b"<svg ")
-    assert serialised(found) == found
+    assert result.startswith(b"<svg ")
+    assert serialised(result) == result
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_what_matplotlib_draws_is_kept() -> None:
     ],
 )
 def test_what_could_act_is_refused_or_gone(content: str) -> None:
-    found = b""
+    result = b""
     with contextlib.suppress(BookError):
-        found = serialised(content)
-    assert found in (b"", f"{OPEN[:-1]}/>\n".encode(), f"{OPEN}<g/></svg>\n".encode())
+        result = serialised(content)
+    assert result in (b"", f"{OPEN[:-1]}/>\n".encode(), f"{OPEN}<g/></svg>\n".encode())

@@ -43,8 +43,8 @@ def test_every_flipped_bit_and_every_cut_is_seen(store: Store, place: int, bit: 
     broken[place % len(whole)] ^= 1 << bit
     for content in (broken, whole[: place % len(whole)]):
         store.path(KEY).write_bytes(content)
-        told = f"Stored result {KEY} is damaged: set aside in set-aside, computed again."
-        assert store.get(KEY) == (None, told)
+        output = f"Stored result {KEY} is damaged: set aside in set-aside, computed again."
+        assert store.get(KEY) == (None, output)
         assert (store.folder / "set-aside" / f"{KEY}.result").read_bytes() == content
     store.path(KEY).write_bytes(whole)
 
@@ -100,9 +100,9 @@ def test_a_folder_that_cannot_be_written_is_told_in_one_sentence(
         raise OSError(30, "Read-only file system")
 
     monkeypatch.setattr(os, "mkdir", read_only)
-    told = command(toy.root, "build", "--device", "cpu")
-    assert "Nothing can be written here" in told
-    assert "\n" not in told
+    output = command(toy.root, "build", "--device", "cpu")
+    assert "Nothing can be written here" in output
+    assert "\n" not in output
 
 
 def test_nothing_in_the_sources_unpickles() -> None:

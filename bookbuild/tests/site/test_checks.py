@@ -72,8 +72,8 @@ def test_faults_of_a_notebook_are_found(
 ) -> None:
     cells = [new_code_cell("1"), new_code_cell("2", outputs=outputs)]
     nbformat.write(new_notebook(cells=cells), tmp_path / "page.ipynb")
-    found = list(check_notebooks(tmp_path, [Path("/srv/book")]))
-    assert found == [f"page: {fault}" for fault in faults]
+    result = list(check_notebooks(tmp_path, [Path("/srv/book")]))
+    assert result == [f"page: {fault}" for fault in faults]
 
 
 ROOT = (Path("/srv/book"),)
@@ -101,9 +101,9 @@ ROOT = (Path("/srv/book"),)
 def test_what_is_private_is_found(monkeypatch: pytest.MonkeyPatch, text: str, part: str) -> None:
     monkeypatch.setenv("BOOK_TOKEN", "opensesame!")
     monkeypatch.setenv("TMPDIR", "/tmp")
-    found = list(private_parts(text, ROOT))
-    assert part in found
-    assert not any("opensesame" in sentence for sentence in found)
+    result = list(private_parts(text, ROOT))
+    assert part in result
+    assert not any("opensesame" in sentence for sentence in result)
 
 
 @pytest.mark.parametrize(

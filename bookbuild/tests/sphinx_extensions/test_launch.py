@@ -106,11 +106,11 @@ def test_the_published_notebook_has_outputs_numbers_and_the_smoke_profile(publis
 
 def test_notebooks_are_made_from_a_commit_alone_and_overwrite_nothing(committed, command, tmp_path):
     (tmp_path / "mine.txt").write_text("mine")
-    told = command(committed.root, "notebooks", "--device=cpu", str(tmp_path))
-    assert "is not an empty folder" in told
+    output = command(committed.root, "notebooks", "--device=cpu", str(tmp_path))
+    assert "is not an empty folder" in output
     committed.edit("book/index.md", "#", "##")
-    told = command(committed.root, "notebooks", "--device=cpu", str(tmp_path / "out"))
-    assert "commit them first" in told
+    output = command(committed.root, "notebooks", "--device=cpu", str(tmp_path / "out"))
+    assert "commit them first" in output
     assert not (tmp_path / "out").exists()
 
 
@@ -176,8 +176,8 @@ def post_build(committed, tmp_path):
 
 
 def test_binder_opens_chapters_with_their_stored_outputs(published, post_build):
-    clone, told = post_build()
-    assert "no branch with executed notebooks yet" in told
+    clone, output = post_build()
+    assert "no branch with executed notebooks yet" in output
     assert not any(cell.get("outputs") for cell in read(clone, SQUARE).cells)
     out, toy = published
     git(out, "init", "--quiet", "--initial-branch=notebooks")

@@ -23,8 +23,8 @@ def needs(package, lacks=False):
 
 def test_the_records_have_the_settings_that_are_run():
     assert LIBRARIES["transformer_lens"]["settings"] == asdict(witnesses.Lens())
-    found = [(flow["query"], flow["n_pairs"]) for flow in LIBRARIES["diffrax"]]
-    assert found == list(witnesses.FLOWS)
+    result = [(flow["query"], flow["n_pairs"]) for flow in LIBRARIES["diffrax"]]
+    assert result == list(witnesses.FLOWS)
     assert published.PROGRAM["commit"] == PUBLISHED["commit"]
     assert published.CATFORMER.items() <= PUBLISHED["settings"].items()
 
@@ -49,18 +49,18 @@ def test_another_file_than_the_published_one_is_not_executed(tmp_path, monkeypat
 
 @needs("transformer_lens")
 def test_transformer_lens_takes_our_steps():
-    found = witnesses.lens(replace(witnesses.Lens(), steps=5))
-    assert max(found["logits_gap"], found["loss_gap"]) < 1e-10
+    result = witnesses.lens(replace(witnesses.Lens(), steps=5))
+    assert max(result["logits_gap"], result["loss_gap"]) < 1e-10
 
 
 @needs("diffrax")
 def test_diffrax_finds_the_stored_times():
-    found = witnesses.diffrax_times("last", 8)
-    assert found["theirs"] == pytest.approx(LIBRARIES["diffrax"][0]["theirs"], rel=1e-7)
+    result = witnesses.diffrax_times("last", 8)
+    assert result["theirs"] == pytest.approx(LIBRARIES["diffrax"][0]["theirs"], rel=1e-7)
 
 
 @needs("simple_pytree", not (published.CACHE / published.PROGRAM["file"]).is_file())
 def test_the_published_program_takes_the_steps_that_are_recorded():
-    found = published.catformer(published.CATFORMER | {"steps": 60})
-    assert found["loss_gap_first_60"] < 1e-12
-    assert found["loss"]["ours"] == pytest.approx(PUBLISHED["loss"]["ours"][:3])
+    result = published.catformer(published.CATFORMER | {"steps": 60})
+    assert result["loss_gap_first_60"] < 1e-12
+    assert result["loss"]["ours"] == pytest.approx(PUBLISHED["loss"]["ours"][:3])

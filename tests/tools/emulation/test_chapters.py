@@ -50,9 +50,9 @@ def on_device() -> Iterator[Callable[[str], dict[str, Any]]]:
 def test_a_chapter_computes_on_the_gpu(chapter: Chapter, on_device: Callable[..., Any]) -> None:
     if not chapter.name.startswith("paper/") and "EVERY_CHAPTER" not in os.environ:
         pytest.skip("make drill WHAT=emulation")
-    found = on_device(chapter.name)
-    assert not found["error"], found["error"]
-    assert found["operations"], "nothing for a GPU: declare the device cpu in the front matter"
+    result = on_device(chapter.name)
+    assert not result["error"], result["error"]
+    assert result["operations"], "nothing for a GPU: declare the device cpu in the front matter"
 
 
 def test_chapters_that_declare_cpu_hand_no_device_on() -> None:

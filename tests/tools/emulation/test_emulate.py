@@ -20,8 +20,8 @@ INDICES, NO_ARRAY = "indices should be either on cpu", "can't convert cuda:0 dev
 
 @pytest.fixture(autouse=True)
 def cuda():
-    with emulated() as found:
-        yield found
+    with emulated() as result:
+        yield result
 
 
 def on_gpu(*shape):
@@ -116,7 +116,7 @@ def test_what_a_gpu_refuses_is_refused(told, wrong):
 ])  # fmt: skip
 def test_training_is_the_same_as_without(make):
     """Two steps, a state put back, two more: the same numbers as on the processor."""
-    found = []
+    result = []
     for device in ("cuda", "cpu"):
         model = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 1))
         for i, part in enumerate(model.parameters()):
@@ -131,8 +131,8 @@ def test_training_is_the_same_as_without(make):
             model.load_state_dict({k: v.cpu() for k, v in model.state_dict().items()})
             optimiser.load_state_dict(optimiser.state_dict())
         assert {p.grad.device.type for p in model.parameters()} == {device}
-        found.append(torch.cat([p.detach().cpu().flatten() for p in model.parameters()]))
-    assert torch.allclose(*found, rtol=1e-6, atol=1e-7)
+        result.append(torch.cat([p.detach().cpu().flatten() for p in model.parameters()]))
+    assert torch.allclose(*result, rtol=1e-6, atol=1e-7)
 
 
 def test_a_gradient_goes_back_to_where_its_tensor_lies():

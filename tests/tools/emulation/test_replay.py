@@ -55,12 +55,12 @@ def test_replayed_is_eager_to_the_bit(run, unchecked):
 
 @pytest.mark.parametrize("name", ["tokens", "particles"])  # Adam has a form of its own there
 def test_on_an_emulated_gpu_as_well(name, unchecked, monkeypatch):
-    found = []
+    result = []
     for wanted in "01":
         monkeypatch.setenv("GRAPHS", wanted)
         with emulated():
-            found.append(bits(trainings.TRAININGS[name](STEPS, torch.device("cuda"))))
-    assert found[0] == found[1]
+            result.append(bits(trainings.TRAININGS[name](STEPS, torch.device("cuda"))))
+    assert result[0] == result[1]
 
 
 @pytest.mark.parametrize("first", [True, False])
@@ -88,11 +88,11 @@ def test_a_step_that_a_gpu_does_not_record_is_walked_and_told(monkeypatch, caplo
     for name, usual in (("get_state", Generator.get_state), ("set_state", Generator.set_state)):
         monkeypatch.setattr(Generator, f"graphsafe_{name}", usual, raising=False)
     monkeypatch.setattr(graphs, "stepwise", [])
-    found = []
+    result = []
     for recorder in (Replay, Refused):
         with emulated(), mock.patch.object(graphs, "CudaGraph", recorder):
-            found.append(bits(trainings.TRAININGS["minimal"](STEPS, torch.device("cuda"))))
-    assert found[0] == found[1]
+            result.append(bits(trainings.TRAININGS["minimal"](STEPS, torch.device("cuda"))))
+    assert result[0] == result[1]
     assert set(graphs.stepwise) == {"training"}
     assert "could not be recorded (not permitted when a stream is captured)" in caplog.text
 
@@ -122,7 +122,7 @@ def test_a_kill_in_the_midst_of_a_stretch_loses_that_stretch_alone(monkeypatch):
 def test_a_divergence_is_told_at_the_same_step(step):
     """Which of a stretch, or of its first, it is."""
     assert stretches.lengths(121, 1, 0)[0] == 2
-    told = []
+    output = []
     for kind in (nullcontext, replayed):
         x, rows = torch.tensor([2.0 ** (128 - step) if step else torch.inf]), []
 
@@ -133,8 +133,8 @@ def test_a_divergence_is_told_at_the_same_step(step):
 
         with kind(), pytest.raises(ArithmeticError, match=f"not finite at step {step}") as raised:
             loop.descend(Task("here", "double", {}), 121, "double", double, rows=rows, x=x)
-        told.append((str(raised.value), bits(rows), bits(x)))
-    assert told[0] == told[1]
+        output.append((str(raised.value), bits(rows), bits(x)))
+    assert output[0] == output[1]
     assert len(rows) == step
 
 

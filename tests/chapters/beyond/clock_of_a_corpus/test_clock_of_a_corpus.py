@@ -209,8 +209,8 @@ def test_the_command_says_how_right_the_clock_was_about_the_stored_trainings() -
     ratios = [round(run.measured / run.predicted, 1) for run in natural if run.formed]
     overdue = [run for run in natural if run.predicted < run.cell.steps and not run.formed]
     longest = max(run.cell.steps / run.predicted for run in overdue)
-    found = len(natural), len(ratios), (min(ratios), max(ratios)), len(overdue), round(longest, 1)
-    assert found == _limits.NATURAL
+    result = len(natural), len(ratios), (min(ratios), max(ratios)), len(overdue), round(longest, 1)
+    assert result == _limits.NATURAL
     for name, (_, least, most) in _limits.TRAINED.items():
         of = [getattr(run.pulls if name == "vocabulary" else run.cell, name) for run in runs]
         assert (min(of), max(of)) == (least, most)

@@ -35,11 +35,11 @@ def test_shares_and_answer_are_those_of_the_described_network(short):
 
 def test_a_page_carries_every_frame_to_a_digit(short):
     page = film.packed(short)
-    for name, found in page["maps"].items():
+    for name, result in page["maps"].items():
         frames = getattr(short, name)
-        digits = np.array([film.DIGITS.index(digit) for digit in found["frames"]])
-        values = (digits.reshape(frames.shape) - film.TOP) / film.TOP * found["scale"]
-        assert frames.shape[1:] == (found["rows"], found["columns"])
-        shown = np.clip(frames, -found["scale"], found["scale"])
-        assert np.abs(values - shown).max() <= found["scale"] / film.TOP
+        digits = np.array([film.DIGITS.index(digit) for digit in result["frames"]])
+        values = (digits.reshape(frames.shape) - film.TOP) / film.TOP * result["scale"]
+        assert frames.shape[1:] == (result["rows"], result["columns"])
+        shown = np.clip(frames, -result["scale"], result["scale"])
+        assert np.abs(values - shown).max() <= result["scale"] / film.TOP
     assert len(page["loss"]) == SHORT.steps
