@@ -61,7 +61,7 @@ def test_a_row_is_lowered_until_it_was_repeated(tmp_path: Path) -> None:
     write(tmp_path, RECORD, text_of(record))
     finding, records = weighed(tmp_path)
     assert finding == FINDING
-    assert records.words(FINDING) == ["", "steady", "steady", "untried"]
+    assert records.words(FINDING) == ["", "steady", "steady", "untried", ""]
     assert records.texts["unrenewed"] == ""
 
 
@@ -98,7 +98,7 @@ OTHER = Repeated("reproduced", (Rerun("device cuda", "partly"),))
          "depends on the seed: it is reproduced here, reproduced at seed 100, partly at seed 200."),
         (LACKING, "missing", "It was not repeated at the"),
         (Repeated("reproduced", reruns("reproduced", earlier="abc")), "earlier",
-         "was the same at one other first seed with earlier code (commit abc). "),
+         "was the same at one other first seed, with earlier code (abc). "),
     ],
 )  # fmt: skip
 def test_a_row_says_what_other_seeds_make_of_it(seeds: Repeated, word: str, told: str) -> None:
@@ -117,7 +117,7 @@ def test_a_row_says_what_other_seeds_make_of_it(seeds: Repeated, word: str, told
         ({"others": OTHER}, "depends on the setting or the device: it is rep"),
         ({"faults": (SLIP,)}, "The row would catch this error: N &lt; 3 is forgotten. "),
         ({"faults": (SLIP._replace(profile="smoke", current=False),)},
-         "is forgotten (tried at toy sizes) (tried with earlier code). "),
+         "is forgotten (at toy sizes, with earlier code). "),
         ({"faults": (SLIP._replace(sight="same"),) * 2}, "None of the errors that we planted"),
         ({}, "No error has been planted in this chapter yet."),
     ],
@@ -133,7 +133,7 @@ def test_a_row_says_what_rounding_settings_and_faults_make_of_it(fields: Any, to
     [
         (
             {"preregistration": "before"},
-            "We wrote down this expectation before the measure existed. ",
+            "We wrote this expectation before the measure existed. ",
         ),
         (
             {"preregistration": "changed", "was": [{"at_least": 3}]},
