@@ -17,7 +17,7 @@ BUILDER = ROOT / "bookbuild" / "src" / "bookbuild"
 PRINTS_SOURCES = "paper/03_minimal_formulation"  # with their comments
 TRAINS_TOKENS = {
     "paper/02_induction_heads", "beyond/06_real_transformers", "beyond/07_knock_in",
-    "beyond/08_cost", "beyond/14_every_position",
+    "beyond/08_cost", "beyond/14_every_position", "explore",
 }  # fmt: skip
 
 

@@ -118,12 +118,12 @@ def _passes(steps: Sequence[int], curve: Any, level: float) -> float:
 
 def by_heads(runs: Sequence[Run]) -> dict[str, tuple[Run, Run]]:
     """By text, runs with one head a layer and with more, alike in all else and both expected."""
-    by_cell = {run.cell: run for run in runs}
-    alike = ((replace(cell, heads=1), cell) for cell in by_cell if cell.heads > 1)
+    known = {run.cell: run for run in runs}
+    alike = ((replace(cell, heads=1), cell) for cell in known if cell.heads > 1)
     return {
-        text_in_words(many.text): (by_cell[single], by_cell[many])
-        for single, many in alike
-        if single in by_cell and by_cell[many].predicted < many.steps
+        text_in_words(many.text): (known[one], known[many])
+        for one, many in alike
+        if one in known and known[many].predicted < many.steps
     }
 
 
