@@ -3,9 +3,7 @@
 from dataclasses import dataclass
 from itertools import pairwise
 
-SHOWN = (
-    "() => document.querySelectorAll('.ex-live > [hidden]').forEach((x) => { x.hidden = false; })"
-)
+SHOWN = ".ex-live > [hidden] { display: block !important; }"
 # Matplotlib writes a text as `<g id="text_7">`, and each of its lines as a group of glyphs, which
 # it draws at 100 units and scales. A line takes the room of its glyphs, turned as they are.
 MEASURE = """async () => {
@@ -115,7 +113,7 @@ class Drawing:
 
 def drawings(page) -> list[Drawing]:
     """Measure the figures of an open page, those of a sequence that is scrubbed among them."""
-    page.evaluate(SHOWN)
+    page.add_style_tag(content=SHOWN)
     return [
         Drawing(**found | {"lines": [Line(**line) for line in found["lines"]]})
         for found in page.evaluate(MEASURE)
