@@ -36,7 +36,7 @@ def of_figure(claims, number):
     return [
         claim
         for claim in claims
-        if claim["kind"] == "paper" and f"Fig. {number}" in claim["source"].replace(",", "")
+        if claim["kind"] == "paper" and re.search(rf"Figs?\. (\d and )?{number}\b", claim["source"])
     ]
 
 
