@@ -88,7 +88,7 @@ def test_any_figure_s_verdict_is_two_clicks_from_the_front_page(page, claims):
     assert output == len(of_figure(claims, 4))
     badges.first.click()
     seen.wait_for_selector("form.ledger-filter output")
-    assert seen.locator("#claim-figure-4-similar-dynamics").is_visible()
+    assert seen.locator("#claim-figure-4-similar").is_visible()
 
 
 @pytest.mark.parametrize(
