@@ -84,9 +84,9 @@ def identities(
     weights: Weights, batch: Batch, rotation: Rotation, mask: Mask = "strict"
 ) -> dict[str, float]:
     """The relative violation of each identity of A.6 and A.7."""
-    before, two = passes(weights, batch, mask), passes(weights, rotate(batch, rotation), mask)
+    before, after = passes(weights, batch, mask), passes(weights, rotate(batch, rotation), mask)
     e, f = rotation
-    value, turned, d, dt = before.values, two.values, before.gradients, two.gradients
+    value, turned, d, dt = before.values, after.values, before.gradients, after.gradients
     violations = {name: violation(turned[name], value[name]) for name in ("S", "T", "P", "Q")}
     for name in ("X", "U", "V"):
         violations |= _columns(name, turned[name], value[name], e, f)

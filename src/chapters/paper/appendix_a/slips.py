@@ -22,8 +22,8 @@ def all_slips(
     weights: Weights, batch: Batch, rotation: Rotation, mask: Mask = "strict"
 ) -> dict[str, Slip]:
     """Every slip that a number can show, at structured weights, under the rotation of the data."""
-    before, two = passes(weights, batch, mask), passes(weights, rotate(batch, rotation), mask)
-    d, dt, e = before.gradients, two.gradients, rotation.e
+    before, after = passes(weights, batch, mask), passes(weights, rotate(batch, rotation), mask)
+    d, dt, e = before.gradients, after.gradients, rotation.e
     dv, dv_t = (_blocked(gradients["V"], len(e))[..., 0::2, :] for gradients in (d, dt))
     repeated = weights.w2[: len(e)].repeat(4, 1)
     u = before.values["U"]
