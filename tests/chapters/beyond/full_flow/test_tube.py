@@ -32,11 +32,11 @@ def inside(rng, ball):
 def test_operations_enclose_every_point():
     rng = np.random.default_rng(0)
     for _ in range(100):
-        first, second = random_ball(rng, (3, 40)), random_ball(rng, (3, 40))
-        second = second.plus(Ball.of(np.where(second.mid > 0, 0.1, -0.1)))
-        a, b = inside(rng, first), inside(rng, second)
+        first, two = random_ball(rng, (3, 40)), random_ball(rng, (3, 40))
+        two = two.plus(Ball.of(np.where(two.mid > 0, 0.1, -0.1)))
+        a, b = inside(rng, first), inside(rng, two)
         for result, value in (
-            (first.plus(second), a + b), (first.times(second), a * b), (second.inverse(), 1 / b),
+            (first.plus(two), a + b), (first.times(two), a * b), (two.inverse(), 1 / b),
             (first.exp(), np.exp(a)), (first.before(), np.cumsum(a, axis=-1) - a),
             (first.after(), np.cumsum(a[:, ::-1], axis=-1)[:, ::-1] - a),
             (first.total(), a.sum(axis=-1, keepdims=True)),
@@ -45,7 +45,7 @@ def test_operations_enclose_every_point():
                 result.mid, result.rad + 1e-13 * (1 + np.abs(result.mid))
             )  # of NumPy's own
             assert encloses(slack, value)
-            assert np.all(result.rad < 1.1 * 40 * (first.rad.max() + second.rad.max() * 200) + 1e-2)
+            assert np.all(result.rad < 1.1 * 40 * (first.rad.max() + two.rad.max() * 200) + 1e-2)
 
 
 def test_rounding_is_enclosed():
@@ -53,13 +53,13 @@ def test_rounding_is_enclosed():
     rng = np.random.default_rng(1)
     a = rng.normal(size=400) * 10.0 ** rng.integers(-12, 2, size=400)
     b = rng.normal(size=400)
-    first, second = Ball.of(a), Ball.of(b)
+    first, two = Ball.of(a), Ball.of(b)
     exact = list(zip(map(arb, a.tolist()), map(arb, b.tolist()), strict=True))
     for result, values in (
-        (first.plus(second), [x + y for x, y in exact]), (first.times(second), [x * y for x, y in exact]),
-        (second.inverse(), [1 / y for _, y in exact]), (first.exp(), [x.exp() for x, _ in exact]),
-        (second.before(), list(itertools.accumulate((y for _, y in exact[:-1]), initial=arb(0)))),
-        (second.total(), [sum((y for _, y in exact), arb(0))]),
+        (first.plus(two), [x + y for x, y in exact]), (first.times(two), [x * y for x, y in exact]),
+        (two.inverse(), [1 / y for _, y in exact]), (first.exp(), [x.exp() for x, _ in exact]),
+        (two.before(), list(itertools.accumulate((y for _, y in exact[:-1]), initial=arb(0)))),
+        (two.total(), [sum((y for _, y in exact), arb(0))]),
     ):  # fmt: skip
         for low, high, value in zip(result.low.tolist(), result.high.tolist(), values, strict=True):
             assert arb(low) <= value <= arb(high)
