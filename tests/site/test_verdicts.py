@@ -94,7 +94,7 @@ def test_any_figure_s_verdict_is_two_clicks_from_the_front_page(page, claims):
 @pytest.mark.parametrize(
     ("name", "item", "source"),
     [
-        ("05_emergence", "Figure 4", r"Fig\. 4"),
+        ("05_emergence", "Figure 4", r"Figs?\. (\d and )?4"),
         ("06_full_dynamics", "Theorem 2", r"Theorem 2"),
     ],
 )
