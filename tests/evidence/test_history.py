@@ -6,13 +6,11 @@ from typing import Any
 
 import pytest
 
-from bookbuild.errors import BookError
-from evidence.history import altered, lines, lost, replaced, rewritten, runs
+from evidence.history import altered, lines, lost, runs
 from repositories import Repository
 
 RUNS, LINES, SINCE = "data/runs.json", "data/lines.jsonl", "data/since.txt"
 PARSERS = {RUNS: runs, LINES: lines}
-LATER = {"date": "2026-11-09", "result": [0.9]}
 
 
 def run(seed: float = 0, **changes: Any) -> dict[str, Any]:
@@ -108,87 +106,6 @@ def test_a_file_that_is_not_there_is_told_and_what_cannot_be_read_raises(
         repository.altered()
 
 
-def numbers(*same: str, **changes: Any) -> dict[str, Any]:
-    """A line about the codes of a chapter that make the same numbers."""
-    return {"line": "numbers", "chapter": "a", "same": [*same], "smoke": {"slope": 1.0}} | changes
-
-
-TWO = {"slope": 2.0}
-F, G, FG, G2 = numbers("f"), numbers("g"), numbers("f", "g"), numbers("g", smoke=TWO)
-BUILT = numbers("f", constants="j", paper="p")
-
-
-@pytest.mark.parametrize(
-    ("fine", "lists"),
-    [
-        # codes that make the same numbers grow at their end, are cut there, or begin again
-        (True, [F, FG, numbers("f", "g", "h")]),
-        (True, [F, FG, numbers("h")]),
-        (True, [F, FG, F]),
-        (False, [F, FG, numbers("f", "g", "h", "i")]),
-        (False, [F, FG, numbers("f", "g", "g")]),
-        (False, [F, FG, numbers("f", "g", smoke=TWO)]),
-        (False, [F, FG, numbers("e", "f", "g")]),
-        (False, [F, FG, numbers("f", "h")]),
-        (False, [F, FG, numbers("f", "g", "h", smoke=TWO)]),
-        # a code that comes back brings nothing new
-        (True, [F, G]),
-        (True, [F, G2, F]),
-        (True, [F, FG, F, FG]),
-        (False, [F, G2, F, FG]),
-        (False, [G, F, FG]),
-        (False, [F, G, numbers("f", smoke=TWO)]),
-        # another constant needs a build that has shown to change nothing, and its numbers stay
-        (False, [F, FG, numbers("f", "g", constants="k")]),
-        (True, [F, FG, numbers("f", "g", paper="p")]),
-        *(
-            (paper == "p", [BUILT, numbers("f", "g", constants=constants, paper=paper)])
-            for constants in "jk"
-            for paper in ("p", "q", "")
-        ),
-        # nor can they come by a detour
-        (False, [numbers("f", "g", paper="p"), numbers("g", paper="q"),
-                 numbers("g", "h", paper="q")]),
-    ],
-)  # fmt: skip
-def test_codes_that_make_the_same_numbers_are_not_rewritten(
-    repository: Records, fine: bool, lists: list[dict[str, Any]]
-) -> None:
-    for line in lists[:-1]:
-        repository.commit(line, path=LINES)
-    repository.put(lists[-1], path=LINES)
-    assert (rewritten(repository.root, LINES, SINCE) == []) is fine
-
-
-@pytest.mark.parametrize(
-    ("codes", "found"), [(["c0de"], True), (["c0de", "0ther"], True), (["0ther"], False)]
-)
-def test_a_run_is_made_anew_only_if_its_code_changed(
-    repository: Records, codes: list[str], found: bool
-) -> None:
-    invented = run(1, code="invented", **LATER)
-    for entries, same in (([run(0), run(1)], ["c0de"]), ([run(0), invented], codes)):
-        repository.put({"line": "runs", "file": RUNS, "same": same}, path=LINES)
-        repository.commit(*entries)
-    assert repository.altered() == []
-    assert bool(replaced(repository.root, [RUNS], LINES, SINCE)) is found
-
-
-def test_a_run_that_was_gone_for_a_time_is_remembered(repository: Records) -> None:
-    lists = (
-        (["c0de", "0ther"], [run(0)]),
-        (["0ther"], []),
-        (["0ther"], [run(code="0ther", **LATER)]),
-    )
-    for same, entries in lists:
-        repository.put({"line": "runs", "file": RUNS, "same": same}, path=LINES)
-        repository.commit(*entries)
-    assert len(replaced(repository.root, [RUNS], LINES, SINCE)) == 1
-    (repository.root / SINCE).unlink()
-    repository.commit(run(0, code="invented", **LATER))
-    assert len(replaced(repository.root, [RUNS], LINES, SINCE)) == 2
-
-
 def test_minus_nothing_is_nothing(repository: Records) -> None:
     repository.commit(run(0.0))
     repository.put(run(-0.0, result=[0.7]))
@@ -211,15 +128,6 @@ def test_branches_are_held_against_each_other_and_an_edit_in_a_merge_is_found(
     assert ['"seed": 0' in output[0], '"seed": 1' in output[-1]] == [True, True]
 
 
-def test_what_was_there_before_the_format_does_not_count(repository: Records) -> None:
-    (repository.root / SINCE).unlink()
-    repository.commit({"of": "another format"})
-    repository.commit(run(result=[0.4]))
-    repository.write(SINCE, "")
-    repository.commit(run())
-    assert repository.altered() == []
-
-
 def test_a_merge_with_conflicts_records_nothing(repository: Records) -> None:
     repository.commit(run())
     repository.write(RUNS, "<<<<<<< HEAD\n")
@@ -228,11 +136,3 @@ def test_a_merge_with_conflicts_records_nothing(repository: Records) -> None:
     assert repository.altered() == []
     repository.commit(run(machine=None))
     assert repository.altered()
-
-
-def test_a_shallow_clone_is_refused(repository: Records) -> None:
-    repository.commit(run())
-    repository.commit(run(), run(1))
-    repository.git("clone", "--quiet", "--depth=1", f"file://{repository.root}", "clone")
-    with pytest.raises(BookError, match="run git fetch --unshallow"):
-        altered(repository.root / "clone", PARSERS, SINCE)

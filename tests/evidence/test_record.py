@@ -41,16 +41,6 @@ def test_what_has_been_recorded_once_is_not_recorded_otherwise() -> None:
 
 
 @HISTORY
-def test_no_run_is_replaced_whose_code_is_of_the_day() -> None:
-    assert history.replaced(ROOT, RUNS, str(RECORD), since=SINCE) == []
-
-
-@HISTORY
-def test_codes_with_the_same_numbers_only_grow_at_their_end() -> None:
-    assert history.rewritten(ROOT, str(RECORD), since=SINCE) == []
-
-
-@HISTORY
 def test_no_line_was_deleted_that_says_something_of_today(book: Book) -> None:
     """Neither about the code of today, nor the only one about a variation that is declared."""
     declared = {(name, one.name): one.declaration for name, one in book.declared()}
