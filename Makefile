@@ -12,7 +12,6 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 CHECKS := .venv/.checks
 BOOKBUILD := $(BIN)/python -P -m bookbuild  # no file beside this one is taken for a module
-AUDIT := .venv-audit/.installed
 
 PROSE := README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md book data/claims.yml src bookbuild tools evidence
 SCIENCE := tests/running tests/emergence tests/chapters  # whose tests execute sources in their own process
@@ -112,7 +111,7 @@ lab: .venv/.lab  ## open the chapters in JupyterLab: there, Open With and Notebo
 
 test: test-$(or $(WHAT),all)  ## check style and run all tests; WHAT=edit runs only tests of the science that an edit reaches, WHAT=site runs the tests in Chromium
 
-test-all: lint $(AUDIT)
+test-all: lint
 	@$(BIN)/python -m pytest --numprocesses $(or $(JOBS),logical) --maxprocesses 4
 
 # testmon tells which tests an edit reaches; their files run whole, for what a fixture of a module
@@ -135,7 +134,7 @@ lint: $(CHECKS)  ## check style, format, types, the order of imports, and the wo
 	@$(BIN)/python -m mypy
 	@$(BIN)/python -m codespell_lib $(PROSE)
 
-release: release-$(or $(WHAT),all)  ## write everything that a release contains to _build/release; WHAT=results|notebooks writes one part, WHAT=preprint prints the results of part II from the built site, WHAT=deposit uploads a draft to Zenodo, WHAT=pages publishes the site of a fork; RESULTS= as for reproduce
+release: release-$(or $(WHAT),all)  ## write everything that a release contains to _build/release; WHAT=results|notebooks writes one part, WHAT=preprint prints the results of part II from the built site, WHAT=pages publishes the site of a fork; RESULTS= as for reproduce
 
 release-all: env
 	@$(BOOKBUILD) release $(run_options) $(if $(RESULTS),--results '$(RESULTS)')
@@ -150,15 +149,12 @@ release-notebooks: env
 release-preprint: env
 	@$(BIN)/python -m tools.preprint '$(PROFILE)'
 
-release-deposit: env
-	@$(BOOKBUILD) deposit --profile '$(PROFILE)'
-
 release-pages:
 	@gh api --silent --method PUT 'repos/{owner}/{repo}/actions/permissions' --field enabled=true --raw-field allowed_actions=all
 	@gh api --silent --method POST 'repos/{owner}/{repo}/pages' --raw-field build_type=workflow
 	@gh workflow run publish.yml
 
-record: record-$(or $(WHAT),evidence)  ## say what evidence is outdated and what that costs, and renew it, the cheapest first: CHAPTER= KIND= MINUTES=n, 0 only lists; WHAT=runs|ends|preregistration|machine|cold-build|peers|benchmark|proofs writes another record
+record: record-$(or $(WHAT),evidence)  ## say what evidence is outdated and what that costs, and renew it, the cheapest first: CHAPTER= KIND= MINUTES=n, 0 only lists; WHAT=runs|ends|preregistration|machine|cold-build|benchmark|proofs writes another record
 
 record-evidence: env
 	@$(BIN)/python -m evidence record $(if $(JOBS),--jobs '$(JOBS)') $(if $(MINUTES),--minutes '$(MINUTES)') \
@@ -182,11 +178,6 @@ record-machine: env
 record-cold-build: env
 	@$(BIN)/python -m tools.cold_build $(run_options)
 
-record-peers: env
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements.peers.lock
-	@$(BIN)/python -W ignore -m tools.benchmark.witnesses
-	@$(BIN)/python -W ignore -m tools.benchmark.published
-
 record-benchmark: env
 	@# as for chapters: glibc is to keep freed arrays, and to ask for huge pages
 	@MALLOC_TRIM_THRESHOLD_=8589934592 MALLOC_MMAP_THRESHOLD_=33554432 \
@@ -195,7 +186,7 @@ record-benchmark: env
 record-proofs:
 	@$(PYTHON) -c 'from chapters.beyond.machine_checked import formal; formal.main()'
 
-drill: drill-$(or $(WHAT),none)  ## for maintainers: break or imitate something on purpose, WHAT=faults|emulation|rehearsal|vulnerabilities
+drill: drill-$(or $(WHAT),none)  ## for maintainers: break or imitate something on purpose, WHAT=faults|emulation|vulnerabilities
 
 drill-faults: $(CHECKS)
 	FAULTS=10 FAULTS_SEED=$(or $(SEED),$(shell date +%s)) $(BIN)/python -m pytest tests/tools/test_faults.py
@@ -203,21 +194,11 @@ drill-faults: $(CHECKS)
 drill-emulation: $(CHECKS)
 	@EVERY_CHAPTER=1 $(BIN)/python -m pytest tests/tools/emulation
 
-drill-rehearsal:
-	@$(MAKE) release WHAT=notebooks PROFILE=smoke DEVICE=cpu
-	@$(BIN)/python -m tools.rehearsal colab $(CHAPTER)
-	@$(BIN)/python -m tools.rehearsal binder $(CHAPTER)
-
 # each list alone: not every one has checksums
 drill-vulnerabilities: env
-	@for lock in requirements*.lock requirements*.hashes tools/release_audit/requirements.hashes; do \
+	@for lock in requirements*.lock requirements*.hashes; do \
 		$(BIN)/python -m pip_audit --disable-pip --no-deps --progress-spinner off -r $$lock || failed=1; \
 	done; exit $$failed
-
-$(AUDIT): tools/release_audit/requirements.hashes
-	$(PYTHON) -m venv .venv-audit
-	.venv-audit/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
-	@touch $@
 
 clean: clean-$(or $(WHAT),all)  ## remove everything that was built, except .venv
 

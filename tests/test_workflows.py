@@ -36,16 +36,12 @@ def test_a_tool_finds_nothing(tool):
 
 
 @pytest.mark.parametrize("workflow", WORKFLOWS.values(), ids=WORKFLOWS)
-def test_each_job_is_bounded_no_pipe_hides_a_failure_and_a_secret_is_in_one_step(workflow):
+def test_each_job_is_bounded_no_pipe_hides_a_failure_and_none_has_a_secret(workflow):
     steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
     assert all(0 < job["timeout-minutes"] <= 350 for job in workflow["jobs"].values())
     if any(re.search(r" \| ", step.get("run", "")) for step in steps):
         assert workflow["defaults"]["run"]["shell"] == "bash"  # given by name, it has pipefail
-    output = {step["name"] for step in steps if "secrets." in str(step)}
-    assert output <= {"Deposit a draft on Zenodo, where there is a token for it"}
-    for place in (workflow, *workflow["jobs"].values()):
-        given = map(str, place.get("env", {}).values())
-        assert not [one for one in given if re.search(r"secrets\.(?!\w+ != '' }})", one)]
+    assert "secrets." not in str(workflow)
 
 
 def test_each_action_is_pinned_to_one_version_and_each_command_of_make_exists():

@@ -16,7 +16,7 @@ import pytest
 from bookbuild.errors import BookError
 from bookbuild.execution import execute
 from bookbuild.pipeline import Result, run_chapters
-from bookbuild.release.pack import release
+from bookbuild.release import release
 from bookbuild.reporting import provenance
 from bookbuild.results.executed import Entry
 from bookbuild.site.checks import check_figures, check_notebooks, private_parts

@@ -8,22 +8,19 @@ from typing import Any
 import click
 from rich.filesize import decimal as readable_size
 
-from bookbuild.errors import BookError, raise_if_any
+from bookbuild.errors import raise_if_any
 from bookbuild.execution.display import Display
 from bookbuild.pipeline import build_book
 from bookbuild.published.fetch import borrowing
 from bookbuild.published.pages import differences
 from bookbuild.published.verify import verify_archive
-from bookbuild.release.pack import deposit_release
-from bookbuild.release.pack import release as write_release
+from bookbuild.release import release as write_release
 from bookbuild.results.archive import NAME, open_archive, write_archive
-from bookbuild.settings import Settings
 from bookbuild.source.chapters import read_chapters, read_toc
 
 from .options import (
     DEVICE,
     JOBS,
-    PROFILE,
     RESULTS,
     commands,
     fetched,
@@ -57,19 +54,6 @@ def release(**options: Any) -> None:
     for path in sorted(folder.iterdir()):
         size = readable_size(path.stat().st_size) if path.is_file() else ""
         tell(f"{path.relative_to(settings.root)} {size}".strip())
-
-
-@commands.command()
-@PROFILE
-@click.option("--token", envvar="ZENODO_TOKEN", help="the access token", show_envvar=True)
-def deposit(profile: str, token: str | None) -> None:
-    """Upload the release to Zenodo as a draft, which reserves its DOI."""
-    if not token:
-        raise BookError(
-            "A deposit needs an access token: set the environment variable ZENODO_TOKEN."
-        )
-    page, doi = deposit_release(Settings(Path.cwd(), profile).build / "release", token)
-    tell(f"Zenodo has a draft with the DOI {doi}: check it and publish it on {page}")
 
 
 @commands.command()

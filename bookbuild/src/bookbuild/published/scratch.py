@@ -35,7 +35,6 @@ FOLDER = "_build/scratch"
 COPIED = ("src", "book", "_toc.yml", "_config.yml", "CITATION.cff")
 READ = ("src", "tools", "proofs")  # the folders that commands read which measure files
 MADE = "_build/made"  # what was measured, under the digest of what made it
-PACKAGES = "_build/packages"  # what the commands need besides
 
 
 def reproduce_from_scratch(
@@ -112,8 +111,7 @@ def judged_rows(settings: Settings, chapters: Sequence[Chapter]) -> list[Claim]:
 
 def _copy(root: Path, target: Path, book: Book) -> None:
     """Copy what a build reads, without the stored runs: those that have been made there stay."""
-    also = {how["requirements"] for how in book.measured.values() if "requirements" in how}
-    also |= {*READ[1:], book.evidence.partition(".")[0]} - {""}
+    also = {*READ[1:], book.evidence.partition(".")[0]} - {""}
     for name in (*COPIED, *(x for x in sorted(also) if (root / x).exists())):
         if not (root / name).exists():
             raise BookError(f"There is no {name} here: run this from the root of the repository.")
@@ -155,26 +153,19 @@ def measure_again(
 
 
 def _run(file: str, how: Mapping[str, Any], root: Path) -> None:
-    """Run the command that makes a file, with the packages that it needs; BookError if it fails."""
-    environment, orders = sources_first(root / "src"), [shlex.split(how["command"])]
+    """Run the command that makes a file; raise BookError if it fails."""
+    environment = sources_first(root / "src")
     environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"
-    if "requirements" in how:
-        environment["PYTHONPATH"] += f"{os.pathsep}{root / PACKAGES}"
-        pip = ["python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-        packages = ["--no-deps", "--upgrade", "--target", PACKAGES, "-r", how["requirements"]]
-        orders.insert(0, [*pip, *packages])
-    for order in orders:
-        done = ran(order, cwd=root, env=environment)
-        if done.returncode:
-            said = done.stderr.strip().splitlines() or ["its command said nothing"]
-            reason = said[-1].removeprefix("Error: ").rstrip(".")
-            raise BookError(f"{file} cannot be made: {reason}.")
+    done = ran(shlex.split(how["command"]), cwd=root, env=environment)
+    if done.returncode:
+        said = done.stderr.strip().splitlines() or ["its command said nothing"]
+        reason = said[-1].removeprefix("Error: ").rstrip(".")
+        raise BookError(f"{file} cannot be made: {reason}.")
 
 
 def _digest(how: Mapping[str, Any], root: Path) -> str:
     """Return what changes when the command does, or any file that it may read but data."""
-    listed = root / how.get("requirements", "")
-    paths = [listed, *(path for name in READ for path in (root / name).rglob("*"))]
+    paths = (path for name in READ for path in (root / name).rglob("*"))
     files = [path for path in paths if path.is_file() and path.suffix != ".pyc"]
     read = {path.relative_to(root).as_posix(): sha256_of(path) for path in files}
     return digest({"command": how["command"], "read": read})

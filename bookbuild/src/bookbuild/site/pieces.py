@@ -1,9 +1,8 @@
-"""What pages include or link to: verdicts, data, the map of coverage, the preview picture."""
+"""What pages include or link to: verdicts, data, the map of coverage."""
 
 import csv
 import json
 import re
-import textwrap
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
@@ -14,7 +13,7 @@ from pylatexenc.latex2text import LatexNodes2Text
 
 from bookbuild.ledger import counts
 from bookbuild.ledger.checks import Checks, checks_table
-from bookbuild.ledger.claims import Finding, count
+from bookbuild.ledger.claims import Finding
 from bookbuild.ledger.pages import results_table, verdict_matrix, verdict_table
 from bookbuild.ledger.records import Records, ledger_csv, ledger_json, ledger_row, ledger_schema
 from bookbuild.ledger.templates import CLAIMS, claim_address, render
@@ -36,8 +35,6 @@ TAGS: Mapping[str, str] = {
     "outline": "where to find what in the paper",
 }
 GENERATED, DATA, LEDGER = "_generated", "data", "ledger"
-CARD, WIDTH, HEIGHT = "card.png", 1200, 630  # pixels, as OpenGraph has pictures
-PAPER, INK, FAINT = "#fbfaf7", "#1d2433", "#5b6478"
 FORMULA = re.compile(r"\$([^$]+)\$")
 SCRIPT = re.compile(r"([_^])(?:(\d)|\{([\d+-]+)\})")
 LONG_SCRIPT = re.compile(r"([_^])\{([^{}()]{2,})\}")
@@ -170,26 +167,6 @@ def write_claim_pages(site: Path, findings: Iterable[Finding]) -> None:
     for finding in findings:
         page = render("claim.html", claim=finding.claim, verdict=finding.verdict)
         _write(site / claim_address(finding.claim.id), page)
-
-
-def write_card(path: Path, title: str, findings: Sequence[Finding]) -> None:
-    """Write the picture that other sites show with a link: the title, and verdicts in numbers."""
-    from matplotlib import style
-    from matplotlib.backends.backend_agg import FigureCanvasAgg  # a second of every command
-    from matplotlib.figure import Figure
-
-    lines = [
-        f"{counts.KINDS[kind]}: "
-        + ", ".join(f"{n} {verdict}" for verdict, n in verdicts.items() if n)
-        for kind, verdicts in count(findings).items()
-    ]
-    title, below = textwrap.fill(title, 30), "\n".join(lines)
-    with style.context("default"):
-        figure = Figure(figsize=(WIDTH / 100, HEIGHT / 100), dpi=100, facecolor=PAPER)
-        FigureCanvasAgg(figure)
-        figure.text(0.07, 0.86, title, fontsize=40, color=INK, va="top", weight="bold")
-        figure.text(0.07, 0.1, below, fontsize=17, color=FAINT, va="bottom", linespacing=1.6)
-        figure.savefig(path)
 
 
 def readable(tex: str) -> str:

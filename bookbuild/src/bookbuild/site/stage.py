@@ -31,7 +31,7 @@ from bookbuild.source.citation import SOURCE, names, read_citation
 
 from .cells import FOLDED, add_below, fold_cells, quote_verdicts, take_folds
 from .citations import citation
-from .pieces import CARD, DATA, GENERATED, write_card, write_claim_pages, write_ledger, write_pieces
+from .pieces import DATA, GENERATED, write_claim_pages, write_ledger, write_pieces
 from .scripts import join_all
 
 LOOK = Path(__file__).with_name("look")  # styles, scripts, fonts and templates of every book
@@ -59,7 +59,6 @@ def write_stage(
     (stage / "_toc.yml").write_text(yaml.safe_dump(toc, sort_keys=False), encoding="utf-8")
     _write_config(settings)
     shutil.copy2(root / SOURCE, stage / SOURCE)
-    write_card(book / "_static" / CARD, read_citation(root)["title"], findings)
     write_ledger(stage / DATA, findings, records)
     write_claim_pages(stage, findings)
     join_all(book / "_static")

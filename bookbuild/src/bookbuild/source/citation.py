@@ -28,32 +28,3 @@ def names(cited: dict[str, Any]) -> list[str]:
         who["name"] if "name" in who else f"{who['family-names']}, {who['given-names']}"
         for who in cited["authors"]
     ]
-
-
-def agents(authors: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return authors as schema.org has them: who has a single name is an organization."""
-    return [
-        {"@type": "Organization", "name": who["name"]}
-        if "name" in who
-        else {"@type": "Person", "givenName": who["given-names"], "familyName": who["family-names"]}
-        | ({"@id": who["orcid"]} if "orcid" in who else {})
-        for who in authors
-    ]
-
-
-def article(cited: dict[str, Any]) -> dict[str, Any]:
-    """Return the paper as schema.org has articles."""
-    said = paper(cited)
-    return {
-        "@type": "ScholarlyArticle",
-        "@id": said["url"],
-        "name": said["title"],
-        "author": agents(said["authors"]),
-        "datePublished": str(said["year"]),
-        "version": said.get("notes", ""),
-    }
-
-
-def licence(cited: dict[str, Any]) -> str:
-    """Return the address of the licence."""
-    return f"https://spdx.org/licenses/{cited['license']}"

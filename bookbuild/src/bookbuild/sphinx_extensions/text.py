@@ -1,4 +1,4 @@
-"""A Sphinx extension for the text: folds, symbols, the reference, and names that a search finds.
+"""A Sphinx extension for the text: folds, symbols, numbers of theorems, the reference, the index.
 
 A theorem is always visible, and its proof opens on a click. A table of zeros lists the remainder of
 each step of a derivation: where all vanish, one sentence says so and opens the table; otherwise the
@@ -14,10 +14,12 @@ explain it, in the folders that share the glossary. Code such as `tasks.sample` 
 import re
 import unicodedata
 from pathlib import Path
+from typing import Any
 
 from docutils import nodes
 from sphinx import addnodes
 from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
 from sphinx.util.nodes import make_refnode
 from sphinx.writers.html5 import HTML5Translator
 from sphinx_proof.nodes import proof_node
@@ -28,6 +30,7 @@ from bookbuild.source.chapters import BOOK
 
 HEAD = ["step", "what is left"]
 DETAILS = "details-"
+THEOREM = "theorem"  # lemmas and the like are counted with theorems, see defaults.yml
 GLOSSARY = "book/glossary"
 ROW = re.compile(r"^\| (\$.*?) \| ", re.MULTILINE)
 FORMULA = re.compile(r"\$([^$]+)\$")
@@ -168,6 +171,20 @@ def link_entries(app: Sphinx, doctree: nodes.document, page: str) -> None:
         literal.replace_self(link)
 
 
+def number_theorems(app: Sphinx, env: BuildEnvironment) -> list[str]:
+    """Give theorems the number of their chapter and their place on its page; name no outdated page.
+
+    Sphinx counts through the whole book, so that a new chapter would change every number after it.
+    """
+    book = read_book(Path(app.srcdir))
+    for page, numbers in env.toc_fignumbers.items():
+        if chapter := book.chapter_number(page.removeprefix(f"{BOOK}/")):
+            # Sphinx expects whole numbers here, and only prints them
+            labels: dict[str, Any] = numbers.get(THEOREM, {})
+            labels.update({label: (*chapter, n) for n, label in enumerate(labels, start=1)})
+    return []
+
+
 def _plain(symbol: str) -> str:
     return "".join(symbol.split())
 
@@ -178,4 +195,5 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("doctree-read", settle_types, priority=400)  # before Sphinx collects the contents
     for function in (fold, mark_symbols, index_names, link_entries):
         app.connect("doctree-resolved", function)
+    app.connect("env-get-updated", number_theorems, priority=900)  # after Sphinx's own numbers
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,4 +1,4 @@
-"""A Sphinx extension for what the theme puts around the text: scripts, and buttons.
+"""A Sphinx extension for what stands around the text: description, scripts and buttons.
 
 A page loads the scripts that it needs and no others. Jupyter Book adds thebe's always, twice over,
 and with an address of another server; the theme adds 1.5 MB of icons that its font has too, and the
@@ -10,6 +10,8 @@ the edit button the Markdown source.
 """
 
 import re
+import textwrap
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,7 @@ from sphinx.application import Sphinx
 
 from bookbuild.source.addresses import Addresses
 from bookbuild.source.chapters import BOOK
+from bookbuild.source.citation import names, read_citation
 
 MOUNT = re.compile(r'data-explorable="([a-z]+)"')
 THEBE = re.compile(
@@ -32,6 +35,52 @@ SPARE = re.compile(
     r'|<meta name="viewport"[^>]*>'
 )
 LAUNCH_LABEL, EDIT_LABEL = "launch-buttons", "source-edit-button"
+
+FINDING = "What we find."
+LONGEST = 280  # characters of a description
+HOME = f"{BOOK}/index"
+
+
+def add_metadata(
+    app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
+) -> None:
+    """Add the tags of a page; one without text, such as the search, or an address has none."""
+    if doctree is None or not app.config.html_baseurl:
+        return
+    cited = read_citation(Path(app.srcdir))
+    book, title = cited["title"], _plain(context["title"])
+    name = book if page == HOME else title
+    url = f"{app.config.html_baseurl}{page}.html"
+    tags = [
+        ("description", description(doctree)),
+        ("citation_title", name),
+        *(("citation_author", who) for who in names(cited)),
+        ("citation_publication_date", str(cited["date-released"]).replace("-", "/")),
+        ("citation_public_url", url),
+    ]
+    if page != HOME:
+        tags.insert(1, ("citation_inbook_title", book))
+    lines = [f'<meta name="{key}" content="{escape(text)}" />' for key, text in tags if text]
+    context["metatags"] = "\n".join([context.get("metatags", ""), *lines])
+
+
+def description(doctree: nodes.document) -> str:
+    """Return what a page finds, or else its first paragraph, in whole sentences where they fit."""
+    texts = [
+        _plain(node.astext())
+        for node in doctree.findall(nodes.paragraph)
+        if isinstance(node.parent, nodes.section)
+    ]
+    findings = [text.removeprefix(FINDING).strip() for text in texts if text.startswith(FINDING)]
+    text = next(iter(findings or texts), "")
+    sentences = text[:LONGEST].rpartition(". ")[0]
+    is_cut = len(text) > LONGEST and sentences
+    return f"{sentences}." if is_cut else textwrap.shorten(text, LONGEST, placeholder=" …")
+
+
+def _plain(text: str) -> str:
+    """Return a text without markup, on one line."""
+    return " ".join(re.sub(r"<[^>]+>", "", text).split())
 
 
 def add_scripts(
@@ -95,6 +144,7 @@ def redirect(
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register all; what takes out comes after what puts in."""
+    app.connect("html-page-context", add_metadata)
     app.connect("html-page-context", add_scripts, priority=800)
     app.connect("html-page-context", drop_unused, priority=900)
     app.connect("html-page-context", redirect, priority=900)

@@ -1,1 +1,0 @@
-"""A release: descriptions of the book for archives and committees, and the files of a release."""
