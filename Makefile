@@ -176,7 +176,7 @@ record-machine: env
 	@$(BIN)/python -m evidence machine --device '$(DEVICE)'
 
 record-cold-build: env
-	@$(BIN)/python -m tools.cold_build $(run_options)
+	@$(BIN)/python -m tools.cold_build cold-build $(run_options)
 
 record-benchmark: env
 	@# as for chapters: glibc is to keep freed arrays, and to ask for huge pages

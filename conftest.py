@@ -7,7 +7,7 @@ import torch
 from hypothesis import settings
 
 from addresses import ByAddress
-from tools.browser import chromium, missing
+from browser import chromium, missing
 
 pytest_plugins = ["toy_fixtures"]
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tools.toy_book import git
+from toy_book import git
 
 
 class Repository:

@@ -12,7 +12,7 @@ from bookbuild.cli import main
 from bookbuild.pipeline import Result
 from bookbuild.reporting import notebook
 from tools.this_book import ROOT
-from tools.toy_book import Toy, new_toy
+from toy_book import Toy, new_toy
 
 FILES = (".gitignore", "requirements.lock", "LICENSE", "postBuild", "pyproject.toml")
 FILES += ("CITATION.cff", "CHANGELOG.md")

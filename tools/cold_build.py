@@ -2,7 +2,6 @@
 
 import json
 import shutil
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -10,10 +9,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import click
-
 from bookbuild.cli import main
 from bookbuild.cli.options import commands, run_options, settings_of, tell
+from bookbuild.costs import COLD_BUILD
 from bookbuild.execution.display import Display
 from bookbuild.pipeline import run_chapters
 from bookbuild.reporting import provenance
@@ -22,7 +20,6 @@ from bookbuild.results.store import write_whole
 from bookbuild.settings import Settings, core_count
 from bookbuild.source.chapters import read_chapters, read_toc
 
-FOLDER = "_build/cold_build"
 USED = ("seconds", "memory", "gpu_seconds", "gpu_memory")
 
 
@@ -32,7 +29,7 @@ def run_cold_build(settings: Settings, display: Display, tell: Callable[[str], N
     Return the path of the record. A run that was killed begins again, because it measures one go.
     Raises BookError where a chapter fails.
     """
-    settings = replace(settings, folder=FOLDER, published=None)
+    settings = replace(settings, folder="_build/cold_build", published=None)
     shutil.rmtree(settings.build, ignore_errors=True)
     chapters = read_chapters(settings.root, read_toc(settings.root))
     started = time.monotonic()
@@ -51,24 +48,17 @@ def run_cold_build(settings: Settings, display: Display, tell: Callable[[str], N
             for name, entry in sorted(made.items())
         },
     }
-    path = settings.build / "cold_build.json"
+    path = settings.root / COLD_BUILD
     write_whole(path, (json.dumps(record, indent=1) + "\n").encode())
     return path
 
 
 @commands.command()
 @run_options
-@click.option(
-    "--output", type=click.Path(path_type=Path), help="a second file to which the record is written"
-)
-def cold_build(output: Path | None, **options: Any) -> None:
+def cold_build(**options: Any) -> None:
     """Execute every chapter with no result to start from, and record how long each takes."""
-    path = run_cold_build(settings_of(**options), Display(tell), tell)
-    if output is not None:
-        shutil.copy2(path, output)
-    tell(f"what each chapter took: {path}")
+    tell(f"what each chapter took: {run_cold_build(settings_of(**options), Display(tell), tell)}")
 
 
 if __name__ == "__main__":
-    sys.argv.insert(1, "cold-build")
     main()

@@ -5,6 +5,7 @@
 Its numbers and theorems are those of the pages. Chromium prints it, with their style for print.
 """
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -15,9 +16,15 @@ from bookbuild.errors import BookError
 from bookbuild.settings import Settings
 from bookbuild.source.citation import names, read_citation
 
-from .browser import FLAGS, program
 from .this_book import ROOT
 
+PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
+# Root in a container cannot have a sandbox; the pages opened are our own.
+FLAGS = (
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
+    "--disable-background-networking", "--disable-component-update",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+)  # fmt: skip
 PAGES = ("book/beyond/what_is_new.html", "book/beyond/in_brief.html")
 REFERENCES = "book/bibliography.html"
 # the theme's own title for print, and what is for the site alone
@@ -25,6 +32,11 @@ LEFT_OUT = """#jb-print-docs-body, .headerlink, .cite.admonition, #how-to-cite,
     section:has(> h2:-soup-contains("Laws of others"))"""
 STYLE = """@page { margin: 12mm } .bd-article.preprint { font-size: 9pt }
     .preprint > .title { font-size: 17pt; font-weight: 600; margin-bottom: 0 }"""
+
+
+def program() -> str | None:
+    """Return the path of a Chromium of this machine, or None."""
+    return next(filter(None, map(shutil.which, PROGRAMS)), None)
 
 
 def joined(site: Path, title: str, authors: str) -> str:

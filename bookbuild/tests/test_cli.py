@@ -4,7 +4,7 @@ import pytest
 
 from bookbuild import settings
 from bookbuild.errors import BookError
-from tools.toy_book import Command, Toy
+from toy_book import Command, Toy
 
 
 @pytest.mark.parametrize(

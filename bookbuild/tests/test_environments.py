@@ -23,7 +23,7 @@ from bookbuild.site.checks import check_figures, check_notebooks, private_parts
 from bookbuild.source.addresses import Addresses
 from bookbuild.source.chapters import read_chapter
 from tools.this_book import ROOT
-from tools.toy_book import LINE, SQUARE, Command, Toy, git
+from toy_book import LINE, SQUARE, Command, Toy, git
 
 Patch = pytest.MonkeyPatch
 run = partial(subprocess.run, capture_output=True, text=True, check=False)

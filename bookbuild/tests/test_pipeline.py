@@ -15,7 +15,7 @@ import pytest
 from bookbuild.errors import BookError
 from bookbuild.pipeline import Result
 from bookbuild.results.store import Store
-from tools.toy_book import LINE, SQUARE, Command, Toy
+from toy_book import LINE, SQUARE, Command, Toy
 
 PAGE, CLAIMS = f"book/{LINE}.md", "data/claims.yml"
 

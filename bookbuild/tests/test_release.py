@@ -8,7 +8,7 @@ import pytest
 
 from bookbuild import release
 from bookbuild.results.archive import open_archive
-from tools.toy_book import LINE, SQUARE, Toy
+from toy_book import LINE, SQUARE, Toy
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from bookbuild.site.serving import served
 from bookbuild.source.book import read_book
 from bookbuild.source.citation import paper, read_citation
 from tools.this_book import ROOT, chapters, claims
-from tools.toy_book import Command
+from toy_book import Command
 
 BUILDER = ROOT / "bookbuild" / "src" / "bookbuild"
 # nothing but the virtual environment leads to our sources

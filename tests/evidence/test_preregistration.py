@@ -9,7 +9,7 @@ import yaml
 from evidence.preregistration import derived, recorded
 from repositories import Repository
 from tools.this_book import ROOT
-from tools.toy_book import LINE
+from toy_book import LINE
 
 
 class Book(Repository):

@@ -18,7 +18,7 @@ from evidence.outcomes import RECORD, read_outcomes
 from evidence.runner import Measured, follow, measure, renew
 from evidence.variations import Change, Variation
 from tools.this_book import ROOT
-from tools.toy_book import LINE, SQUARE, Toy, new_toy
+from toy_book import LINE, SQUARE, Toy, new_toy
 
 DECLARED = """
 seeds: [100]

@@ -10,7 +10,7 @@ from bookbuild.errors import BookError
 from evidence.outcomes import DECLARED
 from evidence.variations import Change, Variation, planted, read_variations
 from tools.this_book import ROOT
-from tools.toy_book import LINE, SQUARE
+from toy_book import LINE, SQUARE
 
 SLIP = {"in": "src/a.py", "right": "x + 1", "wrong": "x"}
 SMALL = {"in": "src/a.py", "right": "N = 9", "wrong": "N = 2"}

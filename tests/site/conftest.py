@@ -13,9 +13,9 @@ from filelock import FileLock
 from addresses import ADDRESSES
 from bookbuild.schema import load
 from bookbuild.site.serving import served
-from tools.browser import missing, opened, wait_for_explorables, watched
+from browser import missing, opened, wait_for_explorables, watched
 from tools.this_book import ROOT
-from tools.visits import visit_all
+from visits import visit_all
 
 SITE = ROOT / "_build" / "smoke" / "site"
 

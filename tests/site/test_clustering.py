@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import torch
 
+from browser import call, says
 from chapters.companions.clustering import energy, markers
 from chapters.companions.clustering.training import Network, forward
-from tools.browser import call, says
 
 PAGE = "book/companions/03_clustering.html"
 MOUNT = "[data-explorable=clustering]"

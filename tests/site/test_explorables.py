@@ -6,10 +6,10 @@ import re
 import numpy as np
 import pytest
 
+from browser import call, says
 from emergence import theory
 from emergence.analysis import circuit
 from emergence.theory import laws
-from tools.browser import call, says
 
 EMERGENCE, CIRCUIT = "[data-explorable=emergence]", "[data-explorable=circuit]"
 POINTS = [(0.0, 0.0, 0.0), (0.4, -0.7, 0.9), (1.3, 2.1, 1.1), (-1.0, 3.0, 0.5), (6.0, 8.0, 1.0)]

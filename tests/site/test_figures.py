@@ -5,8 +5,8 @@ from matplotlib import pyplot as plt
 
 from bookbuild.reporting.notebook import FOR_PHONES
 from bookbuild.site.serving import served
-from tools.browser import NARROW, WIDE, opened
-from tools.figures import drawings
+from browser import NARROW, WIDE, opened
+from figure_texts import drawings
 
 SIZES = {"wide": (WIDE, 11.0), "narrow": (NARROW, 9.0)}  # the window, the smallest text in pixels
 

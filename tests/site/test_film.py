@@ -2,7 +2,7 @@
 
 import pytest
 
-from tools.browser import PATIENCE, says
+from browser import PATIENCE, says
 
 FILM, SEQUENCE = "[data-explorable=film]", "[data-explorable=sequence]"
 APPENDIX = "book/paper/C_weights_during_training.html"

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from bookbuild.site.scripts import TABLE
+from browser import call, number, says, wait_for_explorables
 from emergence import theory
 from emergence.subspace import INDUCTION_HEAD, NAMES
-from tools.browser import call, number, says, wait_for_explorables
 
 MOUNT = "[data-explorable=nineteen]"
 EVENTS = ("alpha", "beta", "gamma", "collapse")

@@ -4,7 +4,7 @@ from urllib.parse import quote
 
 import pytest
 
-from tools.browser import opened, watched
+from browser import opened, watched
 
 MEGABYTE = 1_000_000
 MOST_SHIFT = 0.1  # the bound below which Core Web Vitals call a page steady

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from browser import call, says
 from emergence import theory
-from tools.browser import call, says
 
 PAGE = "book/beyond/14_every_position.html"
 MOUNT = "[data-explorable=positions]"

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tools.browser import NARROW, UNFOLD
+from browser import NARROW, UNFOLD
 
 AREA, PAPER = "book/beyond/11_area_law.html", "book/paper/06_full_dynamics.html"
 READY = "async () => { await MathJax.startup.promise; await document.fonts.ready; }"

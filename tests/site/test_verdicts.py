@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from tools.browser import WIDE, opened
+from browser import WIDE, opened
 from tools.this_book import ROOT
 
 ROWS = "details.claim"

@@ -3,7 +3,7 @@
 import json
 
 from tools.cold_build import run_cold_build
-from tools.toy_book import LINE, SQUARE, Toy
+from toy_book import LINE, SQUARE, Toy
 
 
 def test_everything_is_executed_whatever_is_stored(toy: Toy) -> None:

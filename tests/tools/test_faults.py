@@ -28,7 +28,7 @@ from emergence.training import MinimalTraining, TokenTraining, train_minimal, tr
 from interruption import bits
 from running import cache
 from tools.this_book import ROOT
-from tools.toy_book import LINE
+from toy_book import LINE
 
 FAULTS, SEED = (int(os.environ.get(name, "1")) for name in ("FAULTS", "FAULTS_SEED"))
 CPU = torch.device("cpu")

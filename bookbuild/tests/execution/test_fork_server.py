@@ -7,7 +7,7 @@ import pytest
 from bookbuild.errors import BookError
 from bookbuild.execution import fork_server
 from bookbuild.results.store import Store
-from tools.toy_book import LINE, SQUARE, Toy
+from toy_book import LINE, SQUARE, Toy
 
 TELLING = """
 import logging, os, sys

@@ -19,7 +19,7 @@ from bookbuild.settings import Settings
 from running.executors import Serial
 from running.records import written
 from tools.this_book import ROOT, chapters
-from tools.toy_book import Command
+from toy_book import Command
 
 TINY = '''"""A declaration for a test: sums that take their time and tell each step."""
 

@@ -17,7 +17,7 @@ from bookbuild.published import scratch
 from bookbuild.source.book import read_book
 from bookbuild.source.chapters import read_chapters, read_toc
 from tools.this_book import ROOT, chapters
-from tools.toy_book import LINE, SQUARE, Toy
+from toy_book import LINE, SQUARE, Toy
 
 LONG = '''"""Stored runs of the toy book: sums that take their time."""
 import time

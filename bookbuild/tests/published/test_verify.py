@@ -22,7 +22,7 @@ from bookbuild.results.contents import different
 from bookbuild.results.store import Store
 from bookbuild.results.values import to_files
 from bookbuild.source.chapters import read_chapters, read_toc
-from tools.toy_book import LINE, SQUARE, Command, Toy
+from toy_book import LINE, SQUARE, Command, Toy
 
 Change = Callable[[Any], Any]
 Patch = pytest.MonkeyPatch

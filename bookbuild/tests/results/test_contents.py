@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bookbuild.results.contents import CHANGE, different, numbers_of, seen, with_numbers
-from tools.toy_book import LINE, SQUARE, Toy
+from toy_book import LINE, SQUARE, Toy
 
 RESULT = {
     "measures": {"slope": np.array([2.0, -1e-9, 0.0]), "steps": 7.0, "never": float("inf")},

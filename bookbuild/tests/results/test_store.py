@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from bookbuild.errors import BookError
 from bookbuild.results import store as module
 from bookbuild.results.store import Store
-from tools.toy_book import Command, Toy
+from toy_book import Command, Toy
 
 KEY, OTHER = "0" * 32, "1" * 32
 FILES = {"notebook.ipynb": b"{}", "figures/a.svg": bytes(range(256))}

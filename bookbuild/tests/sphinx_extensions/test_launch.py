@@ -14,7 +14,7 @@ from bookbuild.errors import BookError
 from bookbuild.source.addresses import Addresses
 from bookbuild.source.chapters import tags
 from tools.this_book import ROOT
-from tools.toy_book import LINE, SQUARE, git
+from toy_book import LINE, SQUARE, git
 
 SERVICES = ("colab.research.google.com", "mybinder.org", "github.com")
 

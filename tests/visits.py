@@ -7,7 +7,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from bookbuild.settings import core_count
-from tools.browser import NARROW, UNFOLD, WIDE, chromium, note_errors, opened
+from browser import NARROW, UNFOLD, WIDE, chromium, note_errors, opened
 
 LOADED = """async () => {
     document.querySelectorAll("img").forEach((image) => { image.loading = "eager"; });
