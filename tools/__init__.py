@@ -1,1 +1,1 @@
-"""Programs for maintainers: records, drills, benchmarks, and helpers that tests share."""
+"""Programs for maintainers: records, checks of a GPU, benchmarks."""

@@ -16,7 +16,7 @@ import pytest
 from bookbuild.errors import BookError
 from bookbuild.execution import execute
 from bookbuild.pipeline import Result, run_chapters
-from bookbuild.release import release
+from bookbuild.release import write_release
 from bookbuild.reporting import provenance
 from bookbuild.results.executed import Entry
 from bookbuild.site.checks import check_figures, check_notebooks, private_parts
@@ -171,7 +171,7 @@ def test_a_release_needs_git(unbuilt: Toy, user: Path, monkeypatch: Patch) -> No
     monkeypatch.setenv("PATH", str(user / "empty"))
     monkeypatch.delenv("GITHUB_REPOSITORY", raising=False)
     with pytest.raises(BookError, match=r"commit of this book, .* none: git is not installed\.$"):
-        release(unbuilt.settings(), *unbuilt.heard())
+        write_release(unbuilt.settings(), *unbuilt.heard())
     assert unbuilt.lines == []
     unbuilt.edit("_config.yml", "url: https://github.com/someone/toy", 'url: ""')
     assert Addresses.find(unbuilt.root) is None  # the site has no buttons

@@ -14,7 +14,7 @@ from toy_book import LINE, SQUARE, Toy
 @pytest.fixture
 def released(committed: Toy, without_site: None) -> Path:
     """The release of the toy book."""
-    return release.release(committed.settings(), *committed.heard())
+    return release.write_release(committed.settings(), *committed.heard())
 
 
 def test_a_release_has_every_part_and_names_it(released: Path) -> None:

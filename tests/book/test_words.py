@@ -101,14 +101,6 @@ def test_quotes_formulas_and_code_are_left_alone(book):
     assert lint(book) == (0, "")
 
 
-def test_no_prose_is_taken_for_code(book):
-    page = "---\nkernelspec: {}\n---\n\nOf turned runs.\n\n" + CELL.format(
-        alt="None.", code="1", prose="None."
-    )
-    (book / "book" / "page.md").write_text(page, encoding="utf-8")
-    assert lint(book)[0] != 0
-
-
 def test_every_word_is_one_for_the_pattern():
     pattern = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["codespell"]
     assert [word for word in WORDS if not re.fullmatch(pattern["regex"], word)] == []

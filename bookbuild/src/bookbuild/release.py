@@ -37,7 +37,7 @@ FORMATS = {
 }
 
 
-def release(settings: Settings, display: Display, tell: Callable[[str], None]) -> Path:
+def write_release(settings: Settings, display: Display, tell: Callable[[str], None]) -> Path:
     """Build the book and write the release's folder; raise BookError where that fails.
 
     The tree has no uncommitted change, for notebooks and provenance name the commit.

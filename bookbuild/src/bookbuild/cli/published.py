@@ -14,7 +14,7 @@ from bookbuild.pipeline import build_book
 from bookbuild.published.fetch import borrowing
 from bookbuild.published.pages import differences
 from bookbuild.published.verify import verify_archive
-from bookbuild.release import release as write_release
+from bookbuild.release import write_release
 from bookbuild.results.archive import NAME, open_archive, write_archive
 from bookbuild.source.chapters import read_chapters, read_toc
 
