@@ -3,8 +3,8 @@
 `lemma` is the closed form of a gradient step, `training` trains linear and MLP networks; `capacity`
 searches for the most pairs they store, `limits` predicts it.
 
-The criterion, the widths of the linear network and its source optimiser are those of the code of
-Nichani and others (2024); a comment says where ours differ.
+The criterion and the widths of the linear network are those of the code of Nichani and others
+(2024); a comment says where ours differ.
 """
 
 from dataclasses import dataclass
@@ -17,18 +17,9 @@ class Settings:
     """Widths and numbers of pairs, and how finely capacity is searched."""
 
     lemma_pairs: int = 32  # N of the one-step lemma
-    lemma_widths: tuple[int, ...] = (32, 64, 128, 256, 512, 1024, 2048)  # d; exact or not
-    near_widths: tuple[int, ...] = (8, 16, 32, 64, 128, 256)  # d where a step's recall is counted
-    near_draws: int = 200
-    near: int = 4  # d / N from which random embeddings are called nearly orthonormal
-    hidden: int = 24  # m of the MLP in which u_k becomes a backward vector
-    many_pairs: tuple[int, ...] = (10, 10**3, 10**10, 10**30, 10**100, 10**300)  # N of the limit
     eta: float = 1.0  # a step from zero is linear in it
     least_recall: float = 0.99  # share of the pairs at which they count as stored
     widths: tuple[int, ...] = (8, 16, 32, 64, 128)  # d of the linear network; source: to 256
-    published_width: int = 32  # d at which the source's optimiser is tried as well
-    linear_rate: float = 1000.0  # source, AdamW
-    linear_steps: int = 4096  # source
     # (d, m); source: d = 8 to 90, m = d, 2d, 4d
     mlp_sizes: tuple[tuple[int, int], ...] = (
         (8, 16), (8, 8), (12, 12), (8, 32), (16, 16), (12, 24), (16, 32),
@@ -39,7 +30,6 @@ class Settings:
     mlp_tolerance: float = 1.06
     hebbian_widths: tuple[int, ...] = (16, 32, 64, 128, 256)
     hebbian_from: int = 64  # d from which its capacity is held to the expected one
-    hebbian_far: tuple[int, ...] = (2**15, 2**20)  # d where a theorem for large widths is read
     draws: int = 20  # a Hebbian capacity is that of the mean recall over as many draws
     tolerance: float = 1.03  # capacity is known within this factor; the fits need no more
     evaluations: int = 1500  # of the loss and its gradient, at most
@@ -51,11 +41,7 @@ PRESET = {
     "paper": Preset(Settings()),
     "smoke": Preset(
         Settings(
-            lemma_widths=(32, 64, 128, 256),
-            near_draws=10,
             widths=(8, 16, 32),
-            published_width=16,
-            linear_steps=256,
             mlp_sizes=((8, 16), (12, 12), (16, 16)),
             mlp_steps=256,
             hebbian_widths=(16, 32, 64),

@@ -9,9 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
-import numpy as np
 import torch
-from jaxtyping import Float
 
 from running.memo import kept
 from running.records import StoredRuns
@@ -71,18 +69,6 @@ def linear_capacity(
         return trained.recall >= settings.least_recall
 
     return search(holds, guess, settings.tolerance)
-
-
-def published_recall(
-    n: int, dim: int, seeds: Sequence[int], settings: Settings, device: torch.device
-) -> Float[np.ndarray, " seeds"]:
-    """What the linear network recalls of n pairs when the source's AdamW trains it."""
-    training = AdamTraining(
-        dim=dim, width=None, n_pairs=n, n_drawn=n, learning_rate=settings.linear_rate,
-        steps=settings.linear_steps, patience=settings.linear_steps,
-        least_recall=settings.least_recall,
-    )  # fmt: skip
-    return train_adam(training, seeds, device=device)
 
 
 @kept

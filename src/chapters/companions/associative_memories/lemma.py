@@ -13,8 +13,6 @@ Inputs = Float[Tensor, "z d"]
 Outputs = Float[Tensor, "k d"]
 Labels = Int[Tensor, " z"]  # f(z)
 Weights = Float[Tensor, "d d"]
-Hidden = Float[Tensor, "m d"]
-Readout = Float[Tensor, "d m"]
 Joint = Float[Tensor, "z k"]
 Logits = Float[Tensor, "z k"]
 
@@ -46,35 +44,12 @@ def autograd(w: Tensor, logits: Callable[[Tensor], Logits], joint: Joint) -> Ten
     return torch.autograd.grad(-(joint * said).sum(), w)[0]
 
 
-def backward_gradient(a: Hidden, v: Readout, u: Outputs, e: Inputs, joint: Joint) -> Hidden:
-    """The lemma one layer down, for logits u_k' V relu(A e_z).
-
-    The sum over k of E_z[(p_A(k|z) - p(k|z)) b_k(z) e_z'], where the backward vector b_k(z), the
-    slope of logit k by A e_z, stands for u_k; `joint` is p(z, y).
-    """
-    before = e @ a.T
-    logits = before.relu() @ v.T @ u.T
-    excess = torch.softmax(logits, dim=1) * joint.sum(dim=1, keepdim=True) - joint
-    backward = (before > 0).to(e.dtype)[:, None, :] * (u @ v)  # of each z and k
-    return torch.einsum("zk,zkm,zd->md", excess, backward, e)
-
-
 def one_step(u: Outputs, e: Inputs, f: Labels, eta: float) -> Weights:
     """W after one step from 0 for y = f(z), z uniform: a centred Hebbian sum."""
     n = len(e)
     memories = u.new_zeros(len(u), n)
     memories[f, torch.arange(n, device=u.device)] = 1.0
     return eta / n * u.T @ (memories - 1 / len(u)) @ e
-
-
-def stray(n: int, dim: int) -> float:
-    """Root mean square of u_k' W_1 e_z from its ideal value, random unit vectors, per eta/N.
-
-    With M the memories around their mean and A, B the overlaps of outputs and of inputs, of
-    variance 1/d off the diagonal, logits are (1 + A) M (1 + B) and stray by A M + M B + A M B.
-    """
-    other = 1 - 1 / n
-    return (2 * other**2 / dim + n * other**3 / dim**2) ** 0.5
 
 
 def step_recall(n: float, dim: int) -> float:

@@ -40,11 +40,6 @@ def row_dimension(n: int, samples: int, seed: int) -> float:
     return float(row_dimensions(n, samples, np.random.default_rng(seed)).mean())
 
 
-def share_of_square(n: int, samples: int, seed: int) -> float:
-    """N ln N over the d^2 = N delta_N at which N pairs just fit; falls to 1/2."""
-    return float(np.log(float(n))) / row_dimension(n, samples, seed)
-
-
 def expected_pairs(dim: int, samples: int, seed: int) -> float:
     """The N of N delta_N = d^2, by iteration: delta_N grows so slowly that it contracts.
 

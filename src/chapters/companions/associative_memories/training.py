@@ -58,12 +58,6 @@ def linear(dim: int) -> Network:
     return Network([torch.zeros(dim, dim)], lambda p, x: x @ p[0].mT)
 
 
-def stacked(network: Network, seeds: int) -> Network:
-    """The same initial parameters for each of several seeds."""
-    start = [part.expand(seeds, *part.shape) for part in network.start]
-    return Network(start, network.values)
-
-
 def mlp(dim: int, width: int, streams: Sequence[torch.Generator]) -> Network:
     """x -> V relu(A x + b), one for each stream, in Flax's default initialisation as the source."""
 
@@ -176,13 +170,13 @@ def _unpack(flat: np.ndarray, shapes: list[torch.Size], device: torch.device) ->
 class AdamTraining:
     """AdamW without decay, as in the source, on the first `n_pairs` of the pairs drawn.
 
-    The network is an MLP with `width` hidden units, or linear. Recall is looked at every few
-    steps. Training ends early when the mean of the best recalls is `least_recall`, and when no
-    best recall has risen for `patience` steps.
+    The network is an MLP with `width` hidden units. Recall is looked at every few steps. Training
+    ends early when the mean of the best recalls is `least_recall`, and when no best recall has
+    risen for `patience` steps.
     """
 
     dim: int  # d
-    width: int | None  # m; None: linear
+    width: int  # m
     n_pairs: int  # N
     n_drawn: int  # the last entries of a draw depend on its size
     learning_rate: float
@@ -200,7 +194,8 @@ def train_adam(
     pairs = (everything.first(settings.n_pairs) for everything in drawn)
     e, u = map(torch.stack, zip(*pairs, strict=True))
     target = torch.arange(e.shape[1], device=device).expand(e.shape[:2])
-    network = _network(settings, seeds)
+    streams = [generator(seed, torch.device("cpu")) for seed in seeds]
+    network = mlp(settings.dim, settings.width, streams)
     parameters = [part.to(device).clone().requires_grad_() for part in network.start]
     adamw = torch.optim.AdamW(parameters, lr=settings.learning_rate, weight_decay=0.0, fused=True)
     optimiser = recordable(adamw)
@@ -225,7 +220,7 @@ def train_adam(
     loop.descend(
         Task.of(train_adam, settings=settings, seeds=seeds),
         settings.steps,
-        f"{settings.n_pairs} pairs, {'MLP' if settings.width else 'linear'}, AdamW",
+        f"{settings.n_pairs} pairs, MLP, AdamW",
         step,
         rows=[],
         every=settings.every,
@@ -237,10 +232,3 @@ def train_adam(
         over=over,
     )
     return best.cpu().numpy()
-
-
-def _network(settings: AdamTraining, seeds: Sequence[int]) -> Network:
-    if settings.width is None:
-        return stacked(linear(settings.dim), len(seeds))
-    streams = [generator(seed, torch.device("cpu")) for seed in seeds]
-    return mlp(settings.dim, settings.width, streams)

@@ -66,13 +66,6 @@ def test_expected_pairs_solve_their_equation():
         limits.expected_pairs(4, 2000, 0)  # so few that every iteration moves them
 
 
-def test_the_logarithm_is_half_the_dimension_in_the_limit():
-    shares = [limits.share_of_square(10**k, 2000, 0) for k in (2, 10, 100, 300)]
-    assert shares == sorted(shares, reverse=True)
-    assert 0.5 < shares[-1] < 0.52
-    assert limits.guide(100.0) * np.log(limits.guide(100.0)) == pytest.approx(100.0)
-
-
 def test_the_file_holds_what_is_declared():
     result = capacity.read(stored_text("associative_memories"))
     assert tuple(result) == capacity.CELLS
@@ -121,21 +114,6 @@ def test_gradient_is_the_slope_of_the_loss(problem):
         step[i, j] = 1e-5
         high, low = (cross_entropy(w + sign * step, u, e, joint) for sign in (1, -1))
         assert float(result[i, j]) == pytest.approx((high - low) / 2e-5, abs=1e-9)
-
-
-def test_one_layer_down_backward_vectors_stand_for_outputs(problem, close):
-    _, u, e, joint = problem
-    stream = torch.Generator().manual_seed(4)
-    a = torch.randn(7, 4, generator=stream, dtype=torch.float64)
-    v = torch.randn(4, 7, generator=stream, dtype=torch.float64)
-    result = lemma.backward_gradient(a, v, u, e, joint)
-    close(result, lemma.autograd(a, lambda a: (e @ a.T).relu() @ v.T @ u.T, joint), 1e-13)
-    # without the kinks the backward vector is u_k seen through the layer above
-    close(
-        lemma.backward_gradient(a.abs(), v, u, e.abs(), joint),
-        lemma.gradient(v @ a.abs(), u, e.abs(), joint).T.matmul(v).T,
-        1e-13,
-    )
 
 
 def test_one_step_is_a_step_down_the_gradient_from_zero(close):
