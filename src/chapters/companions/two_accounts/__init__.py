@@ -37,7 +37,6 @@ class TwoAccountsSettings:
     minimal: MinimalTraining = MINIMAL
     stream: StreamSettings = STREAM
     densely: int = 80  # steps of the minimal model read one by one, the others every fourth
-    few: int = 5  # candidates of the recall that is comparable between memories: the triggers
     small: SmallTimes = SmallTimes()
     moment_batches: int = 12  # of the turning time; six give it to 5% (two seeds)
 

@@ -27,17 +27,13 @@ class Curves(NamedTuple):
     """Readings during training; the last two axes are the parts of `Head` and of `Reading`."""
 
     steps: Int[np.ndarray, " times"]
-    readings: Float[np.ndarray, "seeds times 3 6"]
+    readings: Float[np.ndarray, "seeds times 3 4"]
     sizes: tuple[int, ...]  # M of each memory
     final: Float[np.ndarray, " seeds"]  # loss (minimal) or accuracy at the end of training
 
     def of(self, probe: str) -> Float[np.ndarray, "3 seeds times"]:
         """One field of `Reading`, memory by memory."""
         return self.readings[..., Reading._fields.index(probe)].transpose(2, 0, 1)
-
-
-def _read(head: Head, few: int) -> list[Reading]:
-    return [read_memory(memory, few) for memory in head]
 
 
 def _curves(runs: Sequence[Mapping[int, Sequence[Any]]], head: Head, final: list[float]) -> Curves:
@@ -53,12 +49,10 @@ def _curves(runs: Sequence[Mapping[int, Sequence[Any]]], head: Head, final: list
 class StreamReader:
     """Reads both probes of the three memories in the model of bigrams."""
 
-    few: int
-
     def __call__(
         self, frozen: Frozen, trained: Trained, triggers: Int[Tensor, " k"]
     ) -> list[Reading]:
-        return _read(readings.stream_head(frozen, trained, triggers), self.few)
+        return [*map(read_memory, readings.stream_head(frozen, trained, triggers))]
 
 
 @kept
@@ -72,7 +66,7 @@ def minimal(settings: TwoAccountsSettings, seeds: Sequence[int], *, device: torc
             step: readings.minimal_head(Weights(*(part[i] for part in weights)))
             for step, weights in record.snapshots.items()
         }
-        runs.append({step: _read(head, settings.few) for step, head in heads.items()})
+        runs.append({step: [*map(read_memory, head)] for step, head in heads.items()})
     return _curves(runs, heads[0], record.loss[:, -1].tolist())
 
 
@@ -83,7 +77,7 @@ def stream(
     """The model of bigrams in context, by descent with momentum."""
     records = [
         train(settings.stream, bigrams, seed, n_layers=2, device=device,
-              label=f"stream, seed {seed}", read=StreamReader(settings.few))
+              label=f"stream, seed {seed}", read=StreamReader())
         for seed in seeds
     ]  # fmt: skip
     triggers = task.make(bigrams, settings.stream.n_triggers, device).triggers
@@ -93,7 +87,7 @@ def stream(
 
 
 Moment = Literal["begun", "half"]
-Probe = Literal["recall", "recall_few", "coefficient"]
+Probe = Literal["recall", "coefficient"]
 DEVIATIONS = 3.0  # a part has begun when chance does not explain what is seen of it
 
 
@@ -119,16 +113,3 @@ def beyond_chance(size: int) -> float:
     """A recall that M guesses among as many candidates do not reach."""
     chance = 1 / size
     return chance + DEVIATIONS * (chance * (1 - chance) / size) ** 0.5
-
-
-def translation_error(curves: Curves) -> float:
-    """Mean distance of recall from the recall that coefficient and remainder predict."""
-    return float(np.abs(curves.of("recall") - curves.of("predicted")).mean())
-
-
-def translation_bias(curves: Curves) -> float:
-    """Mean excess of the predicted recall where either is neither below 0.05 nor above 0.95."""
-    measured, predicted = curves.of("recall"), curves.of("predicted")
-    open_yet = [(values > 0.05) & (values < 0.95) for values in (measured, predicted)]
-    undecided = open_yet[0] | open_yet[1]
-    return float((predicted - measured)[undecided].mean()) if undecided.any() else 0.0

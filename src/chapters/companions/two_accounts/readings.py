@@ -18,8 +18,6 @@ from chapters.companions.birth.model import Frozen, Trained
 from emergence.models import Weights
 from emergence.tasks import swap_halves
 
-NODES = 48  # of the Gauss-Hermite rule, for which the integrand is smooth enough at this number
-
 
 class AssociativeMemory(NamedTuple):
     """M associations and the matrix that is to hold them."""
@@ -43,16 +41,14 @@ class Reading(NamedTuple):
     """What both probes say of one memory."""
 
     recall: float  # share of associations whose score is the greatest of its row
-    recall_few: float  # the same among so few candidates as the smallest memory has
     coefficient: float  # of the outer-product sum in W, by orthogonal projection
     strength: float  # mean score of an association
     contrast: float  # norm along the sum over norm per direction elsewhere; signed
-    predicted: float  # the recall to expect if all else in W were isotropic noise
 
 
-def read_memory(memory: AssociativeMemory, few: int) -> Reading:
-    """Both probes of a memory, in double precision; recalls of the lesser M or `few` candidates."""
-    weight, left, right = memory = AssociativeMemory(*(part.detach().double() for part in memory))
+def read_memory(memory: AssociativeMemory) -> Reading:
+    """Both probes of a memory, in double precision."""
+    weight, *_ = memory = AssociativeMemory(*(part.detach().double() for part in memory))
     table, target = memory.table, memory.target
     square = float(target.square().sum())
     coefficient = float(table.trace()) / square
@@ -60,48 +56,8 @@ def read_memory(memory: AssociativeMemory, few: int) -> Reading:
     noise = (outside / (weight.numel() - 1)) ** 0.5
     along = coefficient * square**0.5
     contrast = along / noise if noise else np.copysign(np.inf, along) if along else 0.0
-    return Reading(
-        recall(table),
-        recall_among(table, few),
-        coefficient,
-        float(table.diagonal().mean()),
-        float(contrast),
-        predicted_recall(coefficient, noise, left, right),
-    )
-
-
-def recall_among(table: Float[Tensor, "M M"], candidates: int) -> float:
-    """The recall when each row chooses among its own entry and others drawn at random; exact.
-
-    Of a row's M - 1 other entries r are at least its own; none of them may be among the
-    candidates - 1 drawn.
-    """
-    others = len(table) - 1
-    drawn = min(candidates - 1, others)
-    rivals = (table >= table.diagonal()[:, None]).sum(dim=1) - 1
-    free = (others - rivals).double()[:, None] - torch.arange(drawn, device=table.device)
-    all_of = others - torch.arange(drawn, device=table.device)
-    return float((free.clamp(min=0) / all_of).prod(dim=1).mean())
-
-
-def predicted_recall(
-    coefficient: float, noise: float, left: Float[Tensor, "M n"], right: Float[Tensor, "M m"]
-) -> float:
-    """The expected recall of `coefficient` times the outer-product sum plus white noise.
-
-    Entries of the noise have this standard deviation, so that in the table they have it times the
-    lengths of both vectors; what overlapping vectors do to one another is counted exactly.
-    """
-    clean = coefficient * (left @ left.T) @ (right @ right.T)
-    spread = noise * left.norm(dim=1, keepdim=True) * right.norm(dim=1).square().mean().sqrt()
-    margin = (clean.diagonal()[:, None] - clean) / spread.clamp(min=1e-300)
-    nodes, weights = (
-        torch.from_numpy(part).to(margin) for part in np.polynomial.hermite_e.hermegauss(NODES)
-    )
-    beaten = torch.special.log_ndtr(margin.clamp(-40, 40)[..., None] + nodes)
-    on_itself = beaten.diagonal(dim1=0, dim2=1).T  # a row does not compete with itself
-    chance = (beaten.sum(dim=1) - on_itself).exp() @ weights / weights.sum()
-    return float(chance.mean())
+    strength = float(table.diagonal().mean())
+    return Reading(recall(table), coefficient, strength, float(contrast))
 
 
 class Head(NamedTuple):

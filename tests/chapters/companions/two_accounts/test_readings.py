@@ -1,6 +1,5 @@
-"""Both probes of a memory: recalls by enumeration, projections, noise; and read in training."""
+"""Both probes of a memory: projections; and read in training."""
 
-import itertools
 from dataclasses import replace
 
 import numpy as np
@@ -34,45 +33,22 @@ def drawn(size=7, n=20, m=24, seed=0):
     )
 
 
-@pytest.mark.parametrize("candidates", [2, 3, 5, 7])
-def test_recall_among_few_is_the_mean_over_all_choices(candidates):
-    table = drawn().table
-    right = [
-        all(table[i, i] > table[i, j] for j in rivals)
-        for i in range(7)
-        for rivals in itertools.combinations({*range(7)} - {i}, candidates - 1)
-    ]
-    assert readings.recall_among(table, candidates) == pytest.approx(np.mean(right))
-
-
 def test_coefficient_is_the_orthogonal_projection():
     some = drawn()
     square = some.target.square().sum()
     rest = some.weight - (some.weight * some.target).sum() / square * some.target
     mixed = some._replace(weight=0.7 * some.target + rest)
-    result = read_memory(mixed, 5)
+    result = read_memory(mixed)
     assert result.coefficient == pytest.approx(0.7)
     rms = (rest.square().sum() / (rest.numel() - 1)).sqrt()
     assert result.contrast == pytest.approx(float(0.7 * square.sqrt() / rms))
-    assert read_memory(some._replace(weight=rest), 5).coefficient == pytest.approx(0, abs=1e-12)
-
-
-@pytest.mark.parametrize("coefficient", [0.0, 0.06])
-def test_predicted_recall_is_that_of_white_noise(coefficient):
-    some = drawn(size=12, n=60, m=60)
-    stream = torch.Generator().manual_seed(5)
-    noise = torch.randn(2000, 60, 60, generator=stream, dtype=torch.float64)
-    tables = some.left @ (coefficient * some.target + noise) @ some.right.T
-    hits = (tables.argmax(dim=-1) == torch.arange(12)).double().mean(dim=0)
-    assert hits.std() < 0.1
-    expected = readings.predicted_recall(coefficient, 1.0, some.left, some.right)
-    assert expected == pytest.approx(float(hits.mean()), abs=0.02)  # lengths differ a little
+    assert read_memory(some._replace(weight=rest)).coefficient == pytest.approx(0, abs=1e-12)
 
 
 def test_coefficients_of_the_minimal_model_are_pseudo_parameters(random_weights):
     weights = random_weights(torch.Generator().manual_seed(0), 6)
     pseudo = project(weights)[0].stacked()
-    result = [read_memory(part, 5).coefficient for part in readings.minimal_head(weights)]
+    result = [read_memory(part).coefficient for part in readings.minimal_head(weights)]
     wanted = [float(pseudo[NAMES.index(name)]) for name in reversed(INDUCTION_HEAD)]
     assert result == pytest.approx(wanted)
 
@@ -91,7 +67,6 @@ def test_arrivals_by_hand():
         coefficient=[[0, 3, 6], [0, 2.9, 6], [0.5, 1, 1]],
         contrast=[[4, 2, 3], [-5, 4, 9], [0, 1, 2]],
         strength=[[0.6, 0.4, 0.3], [0.1, 0.5, 0.6], [0.6, 0.6, 0.6]],
-        recall_few=[[0.2, 0.7, 0.9], [0.7, 0.7, 0.7], [0.4, 0.5, 0.4]],
     )
     expected = {
         ("recall", "half"): [10, 20, np.inf],
@@ -99,7 +74,6 @@ def test_arrivals_by_hand():
         ("recall", "begun"): [10, np.inf, 10],
         ("coefficient", "half"): [np.inf, 10, 0],
         ("coefficient", "begun"): [20, 10, np.inf],
-        ("recall_few", "half"): [10, 0, np.inf],
     }
     for reading, steps in expected.items():
         assert curves.arrivals(some, *reading)[:, 0].tolist() == steps
