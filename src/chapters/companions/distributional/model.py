@@ -106,23 +106,13 @@ def logits(
     return answer(model, ask(model, after_first(model, tokens), at).stream[real])
 
 
-def part(w: Float[Tensor, "r c"], which: slice) -> Float[Tensor, "r c"]:
-    """What of a matrix lies in some of its singular values; the greatest come first."""
-    left, values, right = torch.linalg.svd(w, full_matrices=False)
-    return (left[:, which] * values[which]) @ right[which]
-
-
-def restricted(model: Model, layer: str, matrix: str, which: slice) -> Model:
-    """The model with a `part` of one of its matrices in the matrix's place."""
-    weights = getattr(model, layer)
-    w = part(getattr(weights, matrix), which)
-    return model._replace(**{layer: weights._replace(**{matrix: w})})
-
-
 def truncated(model: Model, layer: str, matrix: str, share: float) -> Model:
     """One matrix with a share of its singular values, the greatest; their number is rounded down.
 
     Of w_in or w_out, a share of 0 removes the feed-forward layer.
     """
-    n_values = min(getattr(getattr(model, layer), matrix).shape)
-    return restricted(model, layer, matrix, slice(int(share * n_values)))
+    weights = getattr(model, layer)
+    left, values, right = torch.linalg.svd(getattr(weights, matrix), full_matrices=False)
+    kept = slice(int(share * len(values)))
+    w = (left[:, kept] * values[kept]) @ right[kept]
+    return model._replace(**{layer: weights._replace(**{matrix: w})})

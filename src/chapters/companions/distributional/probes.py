@@ -1,4 +1,4 @@
-"""What a model answers, whole and with one matrix truncated; where it looks; its spectra."""
+"""What a model answers, whole and with one matrix truncated, and where it looks."""
 
 import itertools
 from typing import NamedTuple
@@ -10,7 +10,7 @@ from torch import Tensor
 from chapters.companions.birth.task import rows_of
 
 from . import task
-from .model import Asked, Model, after_first, answer, ask, restricted, truncated
+from .model import Asked, Model, after_first, answer, ask, truncated
 
 LAYERS = "first", "last"
 MATRICES = "v", "o", "w_in", "w_out"
@@ -100,62 +100,12 @@ def followed(model: Model, probe: Probe) -> list[float]:
 
 @torch.no_grad()
 def table(model: Model, probe: Probe, shares: tuple[float, ...]) -> dict[str, list[float]]:
-    """Answers with one matrix of either layer truncated, and without its greatest value.
-
-    Names are `layer.matrix.share`, with `less one` for the share in the last case. The matrix
-    `both` stands for w_in and w_out truncated at once.
-    """
+    """Answers with one matrix of either layer truncated, by `layer.matrix.share`."""
     streams = probe.streams(model)
     rows = {}
-    for layer in LAYERS:
-        variants = {}
-        for share in shares:
-            narrow = truncated(model, layer, "w_in", share)
-            variants[f"both.{share:g}"] = truncated(narrow, layer, "w_out", share)
-        for matrix in MATRICES:
-            for share in shares:
-                variants[f"{matrix}.{share:g}"] = truncated(model, layer, matrix, share)
-            variants[f"{matrix}.less one"] = restricted(model, layer, matrix, slice(1, None))
-        for name, other in variants.items():
-            residuals = probe.asked(other, streams if layer == "last" else None)
-            rows[f"{layer}.{name}"] = [float(value) for value in probe.answers(other, residuals)]
+    for layer, matrix, share in itertools.product(LAYERS, MATRICES, shares):
+        other = truncated(model, layer, matrix, share)
+        residuals = probe.asked(other, streams if layer == "last" else None)
+        answers = probe.answers(other, residuals)
+        rows[f"{layer}.{matrix}.{share:g}"] = [float(value) for value in answers]
     return rows
-
-
-@torch.no_grad()
-def push(model: Model, asked: Asked, real: Bool[Tensor, "batch R"]) -> float:
-    """By how much the last feed-forward layer lifts the logit of noise above the mean logit."""
-    logits = model.last.feed_forward(asked.stream[real]) @ model.u.T
-    return float((logits[:, task.NOISE] - logits.mean(dim=1)).mean())
-
-
-def pushes(model: Model, probe: Probe, shares: tuple[float, ...]) -> dict[str, float]:
-    """`push` on text without noise, of the full model and with one matrix of the last truncated."""
-    residuals = probe.asked(model)[1]
-    strengths = {"full": push(model, residuals, probe.clean.real)}
-    for matrix, share in itertools.product(("w_in", "w_out"), shares):
-        other = truncated(model, "last", matrix, share)
-        strengths[f"{matrix}.{share:g}"] = push(other, residuals, probe.clean.real)
-    return strengths
-
-
-class Spectrum(NamedTuple):
-    """Singular values, greatest first, and |cosine| of each output vector to a direction."""
-
-    values: Float[Tensor, " k"]
-    cosines: Float[Tensor, " k"]
-
-
-def spectrum(w: Float[Tensor, "r c"], direction: Float[Tensor, " r"]) -> Spectrum:
-    """Of a matrix that writes into the space of the direction."""
-    left, values, _ = torch.linalg.svd(w, full_matrices=False)
-    return Spectrum(values, (left.mT @ direction / direction.norm()).abs())
-
-
-def edge(rows: int, columns: int) -> float:
-    """Greatest singular value of a large matrix of U(-1, 1)/sqrt(columns), in the limit.
-
-    Entries have variance 1/(3 columns), so it is (sqrt(rows) + sqrt(columns))/sqrt(3 columns)
-    (Bai and Yin).
-    """
-    return float((rows**0.5 + columns**0.5) / (3 * columns) ** 0.5)

@@ -125,8 +125,6 @@ class DistributionalRun(NamedTuple):
     probed: Int[np.ndarray, " probes"]
     readings: Float[np.ndarray, "values probes"]
     table: dict[str, probes.Answers]  # by `layer.matrix.share`
-    pushes: dict[str, float]  # as `probes.pushes` gives it
-    spectra: dict[str, probes.Spectrum]  # by `layer.matrix`
 
     def curve(self, truncated: tuple[str, str, float] | None, value: str) -> np.ndarray:
         """One of the answers during training, of the full model or of one of `FOLLOWED`."""
@@ -147,22 +145,16 @@ class DistributionalRun(NamedTuple):
 
 
 def measure(cell: Cell, bigrams: Bigrams) -> dict[str, Any]:
-    """What is stored of a run. Spectra are of the matrices that write, against u of noise."""
+    """What is stored of a run."""
     recipe, device = cell.recipe, torch.device("cpu")
     record = train(recipe, bigrams, cell.seed, device=device, label=f"{cell.name} {cell.seed}")
     built = probe(recipe, bigrams, cell.seed, device)
-    model, shares = record.model, recipe.shares
-    noise = model.u[task.NOISE]
-    writing = {f"{layer}.w_out": getattr(model, layer).w_out for layer in probes.LAYERS}
-    spectra = {name: probes.spectrum(w, noise) for name, w in writing.items()}
-    table, pushes = probes.table(model, built, shares), probes.pushes(model, built, shares)
+    table = probes.table(record.model, built, recipe.shares)
     return {
         "loss": rounded(record.loss),
         "probed": record.probed.tolist(),
         "readings": rounded(record.readings.T),
         "table": {name: rounded(values) for name, values in table.items()},
-        "pushes": {name: round(value, 4) for name, value in pushes.items()},
-        "spectra": {name: [rounded(part) for part in columns] for name, columns in spectra.items()},
     }
 
 
@@ -187,8 +179,5 @@ def read(text: str) -> list[DistributionalRun]:
             probed=np.array(entry["probed"], dtype=int),
             readings=np.array(entry["readings"]),
             table={name: probes.Answers(*values) for name, values in entry["table"].items()},
-            pushes=entry["pushes"],
-            spectra={name: probes.Spectrum(*map(torch.tensor, columns))
-                     for name, columns in entry["spectra"].items()},
         ))  # fmt: skip
     return runs
