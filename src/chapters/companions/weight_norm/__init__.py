@@ -1,8 +1,8 @@
 """Neural weight norm and Kolmogorov complexity: looped networks of ternary weights.
 
-`model` defines and runs them, `wiring` builds them; `printers`, `tag` and `permutations` are upper
-bounds on weight, `codec` is a lower one; `small` enumerates, `prior` tries programs and trains;
-`precision` leaves the grid. All sizes are ours, since only an abstract is known.
+`model` defines, runs and builds them; `printers` and `tag` are upper bounds on weight, `codec` is a
+lower one; `small` enumerates, `prior` bounds and trains; `precision` leaves the grid. All sizes are
+ours, since only an abstract is known.
 """
 
 from dataclasses import dataclass
@@ -21,8 +21,6 @@ class WeightNormSettings:
     doublings: int = 1000  # the figure shows the ratios up to N = 2^doublings; floats end at 1023
     tag_programs: int = 40  # random programs of the tag machine a seed
     tag_commands: int = 60  # that each of them is run for
-    most_commands: int = 5  # of the programs that are all run
-    patience: int = 800  # commands that each of these gets
     units: int = 4  # of the small networks
     most: int = 5  # weights of the small networks
     wider: int = 7  # the same with more weights; 13 million networks
@@ -45,8 +43,6 @@ PRESET = {
             together=(1, 2),
             wider=5,
             tag_programs=3,
-            most_commands=3,
-            patience=60,
             a_level=2,
             trained_steps=100,
             real_bits=200,

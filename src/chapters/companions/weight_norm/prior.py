@@ -1,20 +1,18 @@
-"""The prior of weight decay: a bound, exact shortest programs, trained networks."""
+"""The prior of weight decay: a bound, and trained networks."""
 
 import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import numpy as np
 import torch
-from jaxtyping import Bool, Float, Int, UInt8
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from running import loop
 from running.cache import Task
 
 from .model import LINKS
-from .permutations import log2_factorial
-from .tag import COMMANDS
+from .printers import log2_factorial
 
 
 def surprise(weights: int, species: int, cells: int, *, copies: bool) -> float:
@@ -33,56 +31,6 @@ def surprise(weights: int, species: int, cells: int, *, copies: bool) -> float:
 def per_command(species: int) -> float:
     """The limit of `surprise` a cell, copies counted, where W = N + O(1)."""
     return 2 * math.log2(species) + 1 + 2 / math.log(2)
-
-
-NEVER = -1  # no program of at most so many commands prints the string
-
-
-def shortest(most: int, n_bits: int, patience: int) -> Int[np.ndarray, " strings"]:
-    """The least number of commands, once and in the loop, of a program that prints each string.
-
-    A program prints a string if its first `n_bits` bits are that. It has `patience` commands of
-    time.
-    """
-    least = np.full(2**n_bits, NEVER)
-    for total in range(1, most + 1):
-        programs = _all_programs(total)
-        for once in range(total):
-            words, count = _run(programs, once, n_bits, patience)
-            new = np.unique(words[count == n_bits])
-            least[new[least[new] == NEVER]] = total
-    return least
-
-
-def _all_programs(total: int) -> UInt8[np.ndarray, "programs commands"]:
-    """Every sequence of commands of this length, by their numbers."""
-    numbers = np.arange(len(COMMANDS) ** total)
-    digits = numbers[:, None] // len(COMMANDS) ** np.arange(total) % len(COMMANDS)
-    return digits.astype(np.uint8)
-
-
-def _run(
-    programs: UInt8[np.ndarray, "programs commands"], once: int, n_bits: int, patience: int
-) -> tuple[Int[np.ndarray, " programs"], Int[np.ndarray, " programs"]]:
-    """What all print, as numbers, and how many bits of it."""
-    each = np.arange(len(programs))
-    queue = np.zeros((len(programs), patience + 2), dtype=np.uint8)
-    queue[:, 0] = 1
-    front, end = np.zeros_like(each), np.ones_like(each)
-    words, count = np.zeros_like(each), np.zeros_like(each)
-    at = 0
-    for _ in range(patience):
-        command = programs[:, at]
-        active = (queue[each, front] == 1) & (front < end)
-        adds = active & (command >= 1) & (command <= 2)
-        queue[each[adds], end[adds]] = command[adds] - 1
-        end += adds
-        says = active & (command >= 3) & (count < n_bits)
-        words = np.where(says, 2 * words + command - 3, words)
-        count += says
-        front += (command == 0) & (front < end)
-        at = at + 1 if at + 1 < programs.shape[1] else once
-    return words, count
 
 
 class Trained(NamedTuple):

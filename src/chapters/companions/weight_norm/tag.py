@@ -7,8 +7,7 @@ and the rest for ever. All but one read the front of the queue and do nothing if
 from collections.abc import Sequence
 from typing import Literal, get_args
 
-from .model import Network
-from .wiring import End, Wiring, add_and, started
+from .model import End, Network, Wiring, add_and, started
 
 Command = Literal["del", "add0", "add1", "say0", "say1"]
 COMMANDS: tuple[Command, ...] = get_args(Command)

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chapters.companions.weight_norm import permutations as spelled
 from chapters.companions.weight_norm import printers
 from chapters.companions.weight_norm.model import printed
 
@@ -32,7 +31,7 @@ def test_ring_prints_its_bits_for_ever(period):
 
 def string_of(*some):
     n, k = len(some[0]), len(some)
-    return printed(spelled.permutation_network(some), spelled.printing_steps(n, k))
+    return printed(printers.permutation_network(some), printers.printing_steps(n, k))
 
 
 def test_every_permutation_of_four_has_a_string_of_its_own():
@@ -44,19 +43,19 @@ def test_every_permutation_of_four_has_a_string_of_its_own():
 )
 def test_several_permutations_are_read_back(some):
     n, k = len(some[0]), len(some)
-    assert spelled.read_permutations(string_of(*some), n) == some
-    assert spelled.permutation_network(some).weight_count == spelled.weight_count(n, k)
+    assert printers.read_permutations(string_of(*some), n) == some
+    assert printers.permutation_network(some).weight_count == printers.weight_count(n, k)
 
 
 @pytest.mark.parametrize("some", [[[0, 0, 1]], [[0, 1, 2], [0, 1]]])
 def test_what_is_no_permutation_is_refused(some):
     with pytest.raises(ValueError, match="permutations"):
-        spelled.permutation_network(some)
+        printers.permutation_network(some)
 
 
 @pytest.mark.parametrize("k", [1, 4])
 def test_ratio_approaches_its_limit_as_the_expansion_says(k):
     n = 2**900
-    share = spelled.ratio(n, k) * (k + 2) / k
+    share = printers.ratio(n, k) * (k + 2) / k
     # N log2 N - N log2 e over N log2 N + N log2 (k + 2)
     assert share == pytest.approx((900 - math.log2(math.e)) / (900 + math.log2(k + 2)), abs=1e-9)

@@ -1,12 +1,10 @@
-"""The tag machine against a tag system in words, and the shortest programs against brute force."""
-
-from itertools import product
+"""The tag machine against a tag system in words."""
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chapters.companions.weight_norm import prior, tag
+from chapters.companions.weight_norm import tag
 from chapters.companions.weight_norm.model import printed
 
 commands = st.lists(st.sampled_from(tag.COMMANDS), max_size=6)
@@ -40,15 +38,3 @@ def test_the_network_is_the_machine(once, loop):
 def test_a_program_needs_a_loop():
     with pytest.raises(ValueError, match="loop"):
         tag.machine(["say1"], [])
-
-
-def test_shortest_programs_are_those_of_brute_force():
-    n_bits, patience = 4, 30
-    least = [prior.NEVER] * 2**n_bits
-    for total in (3, 2, 1):
-        for once in range(total):
-            for program in product(tag.COMMANDS, repeat=total):
-                said = spoken(program[:once], program[once:], patience)[:n_bits]
-                if len(said) == n_bits:
-                    least[int(said, 2)] = total
-    assert prior.shortest(3, n_bits, patience).tolist() == least
