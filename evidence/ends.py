@@ -49,7 +49,7 @@ TOLERANCE: Mapping[Kind, tuple[float, float, int]] = {
 # How many steps before the ends states are kept, at least; 0 where the last network is measured.
 BACK = {"birth": 0, "distributional": 0, "factual_recall": 32}
 NOT_AT = {"factual_recall": "steps"}  # its states stand before the most right answers
-ALONE = "every_position", "grokking", "grokking_widths", "token_grid"  # runs end on their own
+ALONE = "every_position", "grokking", "token_grid"  # runs end on their own
 # No beginning says anything of a search, or of results that have no curves over training.
 SEARCHES = ("associative_memories",)
 CURVELESS = "clock_counts", "every_position", "factual_recall", "natural_predictions", "token_grid"
@@ -57,9 +57,7 @@ OTHERWISE = ("token_grid 5",)  # it ends with the loss of eight sequences, which
 SLOW = "distributional 1", "distributional 4", "distributional 5"  # minutes to measure anything
 # Steps of each training in a beginning, at which two rows are there.
 STEPS = dict.fromkeys(FILES, 51) | {"birth": 6, "birth 8": 3, "birth 20": 3, "distributional": 3}
-STEPS |= {"grokking_widths": 201, "grokking": 101, "grokking 19": 51}
-STEPS |= {"grokking 20": 24, "grokking 21": 121, "grokking 22": 221}
-STEPS |= {f"grokking {n}": 301 for n in range(1, 10)}  # of small networks
+STEPS |= {"grokking": 101} | {f"grokking {n}": 301 for n in range(1, 6)}  # the small networks
 
 
 @dataclass(frozen=True)

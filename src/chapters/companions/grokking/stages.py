@@ -48,9 +48,3 @@ def shortfall(values: Float[np.ndarray, " times"], stage: Stage) -> float:
     if not stage.happens:
         return float("nan")
     return float(np.nanmax(values) - np.nanmax(values[stage.first : stage.last + 1]))
-
-
-def for_good(curve: Float[np.ndarray, " times"], level: float) -> int:
-    """The log from which on a curve stays at a level; the number of logs where it does not."""
-    below = np.flatnonzero(curve < level)
-    return int(below[-1]) + 1 if below.size else 0

@@ -1,8 +1,8 @@
 """Long runs of the grokking chapter, as tables in data/companions/grokking.json.
 
-The chapter reads them, and recomputes a part to compare. All take about an hour and a half on one
-core. The first tables of the network are those that the book's build at commit baea7b7198c8
-published with its figures, six digits each; `slowed_little` was computed by `run`.
+The chapter reads them, and recomputes a part to compare. All take about an hour on one core. The
+first tables of the network are those that the book's build at commit baea7b7198c8 published with
+its figures, six digits each; `slowed_little` was computed by `run`.
 """
 
 from collections.abc import Sequence
@@ -37,7 +37,7 @@ class Part:
     Without `real` the network is in the limit of no weight decay.
     """
 
-    kind: Literal["direction", "network", "moduli", "weak"]
+    kind: Literal["direction", "network"]
     name: str
     settings: Direction | Simulation
     seeds: tuple[int, ...]
@@ -79,68 +79,34 @@ def runs_table(paths: Sequence[first_layer.Path] | Sequence[training.Trained]) -
 
 
 def declared(settings: GrokkingSettings) -> tuple[Part, ...]:
-    """All tables: the ladder of directions, the network, and the network at other moduli."""
-    ladder, simulation, sizes = settings.ladder, settings.simulation, settings.moduli
+    """All tables: the ladder of directions, and the network."""
+    ladder, simulation = settings.ladder, settings.simulation
     real: dict[str, RealTraining | None] = {
         name: getattr(settings, name) for name in ("real", "equal", "slowed", "slowed_little")
     }
     network = {"predicted": None} | real | {"ridge": settings.real, "ridge_equal": settings.equal}
-
-    def resized(p: int, real: RealTraining, **changes: Any) -> tuple[Simulation, RealTraining]:
-        """Both at another modulus; with more pairs only smaller learning rates are stable."""
-        simulated = replace(simulation, modulus=p, embedding_std=p**-0.5, **changes)
-        return simulated, replace(real, learning_rate=real.learning_rate * simulation.modulus / p)
-
-    moduli = {
-        p: resized(p, replace(sizes.real, clock=clock), ridge_step=sizes.ridge_step)
-        for p, clock in zip(sizes.moduli, sizes.clocks, strict=True)
-    }
-    weak = {p: resized(p, sizes.weak) for p in sizes.moduli[-2:]}
     return (
         *(Part("direction", name, each, ladder.seeds) for name, each in ladder.rungs().items()),
         *(Part("network", name, simulation, SEEDS, real) for name, real in network.items()),
-        *(
-            Part("moduli", str(p), simulated, sizes.seeds, real)
-            for p, (simulated, real) in moduli.items()
-        ),
-        *(
-            Part("weak", str(p), simulated, sizes.weak_seeds, real)
-            for p, (simulated, real) in weak.items()
-        ),
     )
 
 
 def run(part: Part) -> Table:
-    """What is stored of a part: one table, or real training and its prediction (Eq. 17)."""
+    """What is stored of a part: one table, of training or of its prediction (Eqs. 17 and 20)."""
     settings, real, label = part.settings, part.real, f"{part.kind} {part.name}"
     if isinstance(settings, Direction):
         return rung(settings, part.seeds, label)
-    if real is None:
+    if real is not None and not part.name.startswith("ridge"):
         return runs_table(
-            [first_layer.simulate(settings, seed, label=label) for seed in part.seeds]
+            [training.train(settings, real, seed, label=label) for seed in part.seeds]
         )
-    if part.kind == "network" and part.name.startswith("ridge"):
-        return _predicted(settings, real, part.seeds, label)
-    trained = runs_table([training.train(settings, real, seed, label=label) for seed in part.seeds])
-    if part.kind == "network":
-        return trained
-    if part.kind == "weak":
-        return {"real": trained}
-    return {
-        "real": trained,
-        "predicted": _predicted(settings, real, part.seeds, f"{label}, predicted"),
-    }
-
-
-def _predicted(
-    simulation: Simulation, real: RealTraining, seeds: Sequence[int], label: str
-) -> Table:
-    """The isolated dynamics at the decay of a real training, and to the end of its clock."""
-    size = simulation.ridge_step
-    steps, every = round(real.clock / size), max(1, round(real.log_every / size))
-    alone = replace(simulation, step=size, steps=steps, log_every=every)
+    ridge = 0.0
+    if real is not None:  # at the decay of a real training, and to the end of its clock
+        size, ridge = settings.ridge_step, real.decay
+        steps, every = round(real.clock / size), max(1, round(real.log_every / size))
+        settings = replace(settings, step=size, steps=steps, log_every=every)
     return runs_table(
-        [first_layer.simulate(alone, seed, ridge=real.decay, label=label) for seed in seeds]
+        [first_layer.simulate(settings, seed, ridge=ridge, label=label) for seed in part.seeds]
     )
 
 

@@ -3,10 +3,7 @@
 import numpy as np
 import pytest
 
-from chapters.companions.grokking import (
-    stages,
-    stored,
-)
+from chapters.companions.grokking import stages, stored
 from stored_runs import stored_text
 
 STEPS = np.array([10, 20, 40, 80, 160])
@@ -32,13 +29,6 @@ def test_a_maximum_outside_the_stage_is_seen():
     values = np.array([0.1, 0.9, 0.5, 0.6, 0.2])
     assert stages.shortfall(values, stages.Stage(2, 4)) == pytest.approx(0.3)
     assert stages.shortfall(values, stages.Stage(1, 4)) == 0
-
-
-def test_a_level_is_reached_for_good_where_a_curve_stays():
-    curve = np.array([0.9, 0.1, 0.6, 0.9])
-    assert stages.for_good(curve, 0.5) == 2
-    assert stages.for_good(curve, 0.05) == 0
-    assert stages.for_good(curve, 0.95) == 4
 
 
 def test_every_declared_table_is_stored():
