@@ -15,7 +15,6 @@ class KHop:
     squared_symbols: int = 7  # N up to it: all permutations
     gradients: tuple[tuple[int, int], ...] = ((3, 1), (3, 2), (4, 1))  # (N, k)
     width: int = 16  # of the networks whose gradients are taken
-    flow_hops: int = 8
 
 
 PRESET = {
@@ -28,7 +27,6 @@ PRESET = {
             squared_symbols=5,
             gradients=((3, 1), (3, 2)),
             width=4,
-            flow_hops=5,
         ),
         2,
     ),

@@ -17,12 +17,12 @@ from torch import Tensor
 
 from chapters.companions.retrieval import model, task
 from chapters.companions.retrieval.task import Batch
+from chapters.companions.retrieval.training import losses
 from emergence.analysis import first_reached
+from running import loop
 from running.cache import Task
 from running.devices import generator
 from running.records import StoredRuns
-
-from .learning import Row, learn, mean_losses, stacked
 
 CPU = torch.device("cpu")
 N_HEADS = 2
@@ -111,36 +111,40 @@ def measure(cell: Hidden) -> Found:
     tests = [contexts((j,), cell.test_size, never_trained) for j in cell.asked]
 
     @torch.no_grad()
-    def record(step: int) -> Row:
+    def record(step: int) -> tuple[int, Tensor, Tensor]:
+        """A step, right answers to k hops, and the fewest to any number of hops."""
+        answers = (model.forward(parameters, test, N_HEADS).logits.argmax(dim=-1) for test in tests)
         right = [
-            (model.forward(parameters, test, N_HEADS).logits.argmax(dim=-1) == test.target)
-            .sum(dim=(1, 2))
-            for test in tests
-        ]  # fmt: skip
+            (answer == test.target).sum(dim=(1, 2))
+            for answer, test in zip(answers, tests, strict=True)
+        ]
         return step, right[-1], torch.stack(right).amin(dim=0)
 
-    def losses(_: int) -> Float[Tensor, " runs"]:
-        batch = contexts(cell.asked, cell.batch_size, streams)
-        return mean_losses(model.forward(parameters, batch, N_HEADS).logits, batch)
-
-    def rate(step: int) -> float:
-        return cell.learning_rate * min(1.0, (step + 1) / cell.warm_up)
-
-    moments, right, _ = stacked(
-        learn(
-            Task.of(measure, cell=cell),
-            cell.limit,
-            parameters,
-            streams,
-            losses=losses,
-            rate=rate,
-            record=record,
-            every=cell.record_every,
-            ended=lambda row: bool((row[2] >= cell.until * cell.n * cell.test_size).all()),
-            label=f"N = {cell.n}, hops {cell.asked}",
-        )
-    )
-    return Found(cell, np.array(moments), right)
+    label = f"N = {cell.n}, hops {cell.asked}"
+    enough = cell.until * cell.n * cell.test_size
+    optimiser = torch.optim.Adam(parameters.tensors(), fused=True)
+    rows = [record(0)]
+    for step in loop.steps(
+        Task.of(measure, cell=cell),
+        cell.limit,
+        label,
+        ended=lambda: bool((rows[-1][2] >= enough).all()),
+        parameters=tuple(parameters.tensors()),
+        optimiser=optimiser,
+        streams=tuple(streams),
+        rows=rows,
+    ):
+        for group in optimiser.param_groups:
+            group["lr"] = cell.learning_rate * min(1.0, (step + 1) / cell.warm_up)
+        loss = losses(parameters, contexts(cell.asked, cell.batch_size, streams), N_HEADS)
+        optimiser.zero_grad()
+        loss.sum().backward()
+        optimiser.step()
+        loop.check_finite(loss.detach(), label, step)
+        if (step + 1) % cell.record_every == 0 or step + 1 == cell.limit:
+            rows.append(record(step + 1))
+    moments, right, _ = zip(*rows, strict=True)
+    return Found(cell, np.array(moments), torch.stack(right, dim=1).numpy())
 
 
 ALONE = *(Hidden(n, (k,)) for n in (3, 4) for k in (1, 2, 3)), Hidden(3, (4,))

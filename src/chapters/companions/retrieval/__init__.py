@@ -16,8 +16,6 @@ class Retrieval:
     processor core. Other depths and questions are stored (`k_hop.phases`), at the same sizes.
     """
 
-    constructed_layers: int = 3  # at most; three reach 13 facts
-    constructed_contexts: int = 100
     n_hops: int = 4
     n_layers: int = 3
     dim: int = 64  # and as many ReLUs
@@ -60,8 +58,6 @@ PRESET = {
     "paper": Preset(Retrieval()),
     "smoke": Preset(
         Retrieval(
-            constructed_layers=2,
-            constructed_contexts=10,
             batch_size=8,
             steps=20,
             shallow_steps=20,

@@ -97,17 +97,6 @@ def emergence(
     return Emergence(favourite + 1, mass, reached(steps, mass, 0.5))
 
 
-def half_risen(
-    moments: Int[np.ndarray, " times"], mass: Float[np.ndarray, "runs times layers heads"]
-) -> Float[np.ndarray, "runs layers"]:
-    """When the first head of each layer is half way from its first to its last mass.
-
-    A level of its own for each head: one that stays diffuse is not late for that.
-    """
-    rise = (mass - mass[:, :1]) / (mass[:, -1:] - mass[:, :1])
-    return reached(moments, rise, 0.5).min(axis=-1)
-
-
 def looks(n_layers: int) -> tuple[Cut, ...]:
     """Facts and queries of every layer, in order; of the last layer the queries alone."""
     inner = (Cut(layer, rows) for layer in range(1, n_layers) for rows in ("facts", "queries"))

@@ -1,16 +1,10 @@
-"""Layers that a chain needs: by counting, and in a network that attains the count.
+"""Layers that a chain needs, by counting.
 
 A token knows a span [low, high] of its chain: fact j starts with [j - 1, j], the query for d with
 [d, d]. In a layer it may look at every fact whose span meets its own and then knows the union.
 Merging is `forward` if a span attends only to spans that begin where it ends, as in pointer
 doubling, and `both` if it attends in both directions. The rule is ours; the source's abstract gives
 the bound t >= log_3(2D).
-
-The network has hard-wired weights and nothing is trained. A token's state is two one-hot symbols,
-the ends of the span that it knows. One head attends to the fact whose span begins where its own
-ends and takes over that far end; a second one, left out in `forward` merging, does the same in the
-other direction. A token that finds no such fact keeps what it has, because it attends to a place
-that is always there and is half as strong as a match.
 """
 
 from collections.abc import Sequence
@@ -18,12 +12,6 @@ from itertools import count
 from typing import Literal
 
 import sympy as sp
-import torch
-from jaxtyping import Float, Int
-from torch import Tensor
-from torch.nn.functional import one_hot, pad
-
-from .task import Batch
 
 Merging = Literal["both", "forward"]
 Span = tuple[int, int]
@@ -73,29 +61,3 @@ def reach_law(merging: Merging) -> tuple[sp.Expr, sp.Symbol]:
 def least_layers(n_hops: int) -> int:
     """The least t with t >= log_3(2D), in whole numbers."""
     return next(t for t in count() if 3**t >= 2 * n_hops)
-
-
-OneHot = Float[Tensor, "batch length vocabulary"]
-
-
-def arrive(
-    batch: Batch, n_layers: int, merging: Merging, *, vocabulary: int, sharpness: float = 60.0
-) -> Int[Tensor, "batch chains"]:
-    """The symbol at which each query arrives; `sharpness` is the score of a match, in logits."""
-    n_facts = batch.keys.shape[1]
-
-    def symbols(of_facts: Int[Tensor, "batch facts"]) -> OneHot:
-        return one_hot(torch.cat([of_facts, batch.query], dim=1), vocabulary).double()
-
-    def taken_over(end: OneHot, other_end: OneHot) -> OneHot:
-        """Each token's end after looking for facts whose other end it is."""
-        agreement = end @ other_end[:, :n_facts].mT
-        weights = (sharpness * pad(agreement, (0, 1), value=0.5)).softmax(dim=-1)
-        return weights[..., :-1] @ end[:, :n_facts] + weights[..., -1:] * end
-
-    low, high = symbols(batch.values), symbols(batch.keys)
-    for _ in range(n_layers):
-        ahead = taken_over(low, high)
-        high = taken_over(high, low) if merging == "both" else high
-        low = ahead
-    return low[:, n_facts:].argmax(dim=-1)

@@ -30,22 +30,13 @@ class Batch(NamedTuple):
     places: Int[Tensor, "*runs batch chains n_hops"]
 
 
-def chains(
-    hops: Int[Tensor, "batch chains"], *, n_hops: int, vocabulary: int, generator: torch.Generator
-) -> Batch:
-    """A context for each row of hops that are asked for; all its symbols are distinct.
-
-    Raises ValueError if the vocabulary is too small or a chain shorter than the hops asked for.
-    """
-    if ((hops < 1) | (hops > n_hops)).any():  # one look at the device
-        raise ValueError(f"hops must be between 1 and {n_hops}")
-    return asked(hops.to(generator.device), n_hops, vocabulary, generator)
-
-
 def asked(
     hops: Int[Tensor, "batch chains"], n_hops: int, vocabulary: int, generator: torch.Generator
 ) -> Batch:
-    """The same without a look at the hops, which must be in their range."""
+    """A context for each row of hops that are asked for, from 1 to D; all its symbols are distinct.
+
+    Raises ValueError if the vocabulary is too small.
+    """
     batch, n_chains = hops.shape
     needed = n_chains * (n_hops + 1)
     if vocabulary < needed:

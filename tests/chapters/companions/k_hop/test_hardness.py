@@ -1,12 +1,11 @@
-"""How hard it is to find what is hidden: agreements, gradients, and the minimal model."""
+"""How hard it is to find what is hidden: agreements and gradients."""
 
 from itertools import permutations, product
 
-import numpy as np
 import pytest
 import torch
 
-from chapters.companions.k_hop import composer, hardness
+from chapters.companions.k_hop import hardness
 
 
 def by_hand(hidden, other):
@@ -61,43 +60,3 @@ def test_shares_of_gradients_as_by_autograd():
     expected = gradients.var(0, correction=0) / allowed
     assert shares[: width * n] == pytest.approx(expected.detach().flatten().numpy(), rel=1e-9)
     assert shares.max() <= 1
-
-
-def loss(logits, shares, n):
-    """The mean cross-entropy."""
-    right = 1 / n + (1 - 1 / n) * composer.overlaps(logits, n).cumprod()
-    return float(-(np.asarray(shares) * np.log(right)).sum())
-
-
-def test_velocity_is_minus_the_gradient_of_the_loss():
-    logits, shares = np.array([0.4, 1.1, -0.3]), np.array([0.2, 0.3, 0.5])
-    result = composer.velocity(logits, shares, 5)
-    for i in range(3):
-        step = np.eye(3)[i] * 1e-6
-        slope = loss(logits + step, shares, 5) - loss(logits - step, shares, 5)
-        assert result[i] == pytest.approx(-slope / 2e-6, rel=1e-6)
-
-
-def test_the_loss_is_that_of_matrices_on_any_question():
-    """Softmax matrices and permutations multiplied out; the same for every question."""
-    rng, n = np.random.default_rng(0), 4
-    logits = np.array([0.7, 1.3])
-    hidden, given = ([rng.permutation(n) for _ in range(2)] for _ in range(2))
-    state = np.eye(n)[2]
-    value = 2
-    for a, p, s in zip(logits, hidden, given, strict=True):
-        weights = np.exp(a * np.eye(n)[p])  # row: from a symbol; its entries: to a symbol
-        state = state @ (weights / weights.sum(1, keepdims=True)) @ np.eye(n)[s]
-        value = s[p[value]]
-    assert -np.log(state[value]) == pytest.approx(loss(logits, [0.0, 1.0], n))
-
-
-def test_one_hop_is_the_same_however_it_is_asked_for():
-    waits = [ask(1, 6, 0.2) for ask in (composer.alone, composer.mixed, composer.staged)]
-    assert waits == pytest.approx([waits[0]] * 3, rel=1e-6)
-
-
-def test_alone_is_soon_the_slowest_and_never_from_nothing():
-    assert composer.alone(4, 8, 0.05) > 2 * composer.mixed(4, 8, 0.05) > 0
-    with pytest.raises(ArithmeticError, match="2 hops are not held"):
-        composer.flow([0.0, 1.0], 8, np.zeros(2), until=100.0)

@@ -1,4 +1,4 @@
-"""The construction on all small contexts, the published table, and the stored record."""
+"""The construction on all small contexts, and the stored record."""
 
 from itertools import product
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from chapters.companions.k_hop import construction, published, stored
+from chapters.companions.k_hop import construction, stored
 from chapters.companions.k_hop.phases import Cell, Measured
 from stored_runs import file_with, stored_text
 
@@ -47,14 +47,6 @@ def test_numbers_of_layers():
         assert construction.enough_layers(k) == next(t for t in range(9) if 2**t >= k) + 1
     with pytest.raises(ValueError, match="layer must be between 1 and 3, got 4"):
         construction.weights(4, 3, 15)
-
-
-def test_published_numbers():
-    """Against the numbers read from the source's figure."""
-    assert published.greatest_hops(published.ERRORS[4]) == {2: 1, 3: 3, 4: 6, 5: 9, 6: 16}
-    for table in published.ERRORS.values():
-        assert list(table) == [2, 3, 4, 5, 6]
-        assert {len(row) for row in table.values()} == {published.TESTED}
 
 
 MADE = Measured(

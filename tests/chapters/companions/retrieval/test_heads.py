@@ -10,7 +10,7 @@ from chapters.companions.retrieval import heads, task
 def batch_of(hops, n_runs=2):
     stream = torch.Generator().manual_seed(0)
     queries = torch.full((4, 2), hops)
-    drawn = (task.chains(queries, n_hops=3, vocabulary=12, generator=stream) for _ in range(n_runs))
+    drawn = (task.asked(queries, 3, 12, stream) for _ in range(n_runs))
     return task.stacked([*drawn])
 
 
@@ -72,12 +72,6 @@ def test_emergence_is_the_first_step_above_the_level():
     assert result.offset[0, 1, 0] == 2
     assert result.first.tolist() == [[[20.0, 20.0], [30.0, np.inf]]]
     assert result.mass[0, :, 1, 0].tolist() == [0.25, 0.25, 0.25, 0.7]
-
-
-def test_heads_are_half_risen_at_a_level_of_their_own():
-    """Head 1 ends at .9, head 2 at .3; both start at .1, and each has a layer."""
-    mass = np.array([[[[0.1], [0.1]], [[0.4], [0.2]], [[0.6], [0.2]], [[0.9], [0.3]]]])
-    assert heads.half_risen(np.array([0, 10, 20, 30]), mass).tolist() == [[20.0, 10.0]]
 
 
 def test_a_look_is_needed_since_its_absence_costs_enough():
