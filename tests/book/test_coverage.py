@@ -4,7 +4,7 @@ import csv
 import re
 from itertools import groupby
 
-from bookbuild.site.pieces import COVERAGE, KINDS, TAGS, read_coverage
+from bookbuild.site.pieces import KINDS, TAGS, read_coverage
 from tools.this_book import ROOT, claims
 
 PIECES = read_coverage(ROOT)
@@ -49,11 +49,6 @@ def test_a_display_is_checked_by_a_row_or_an_equation_or_is_an_erratum():
     assert [piece for piece in displays if piece.tag not in PROVES] == []
 
 
-def test_captions_are_those_of_figures():
-    for piece in PIECES:
-        assert (piece.kind == "caption") == piece.place.startswith("Figure "), piece
-
-
 def test_every_row_of_the_paper_is_in_the_map_and_the_map_names_no_other():
     rows = named("rows")
     assert {name for name, claim in claims().items() if claim.kind == "paper"} <= rows
@@ -69,11 +64,3 @@ def test_equations_and_errata_of_the_map_exist():
     anchors = set(re.findall(r"^\(([\w-]+)\)=$", text, re.MULTILINE))
     assert named("errata") <= anchors
     assert {anchor for anchor in anchors if anchor.startswith("slip")} <= named("errata")
-
-
-def test_a_digest_tells_sentences_apart_that_are_not_the_same_words():
-    with (ROOT / COVERAGE).open(encoding="utf-8") as stream:
-        digests = [row["digest"] for row in csv.DictReader(stream)]
-    assert all(re.fullmatch(r"[0-9a-f]{8}", digest) for digest in digests)
-    # "Then", "where" and displays that the paper prints twice
-    assert len(set(digests)) > 0.9 * len(digests)

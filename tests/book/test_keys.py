@@ -48,28 +48,13 @@ def using(package: str) -> set[str]:
     return {name for name, result in dependencies().items() if package in result.packages}
 
 
-def test_parts_of_the_head_reach_the_chapter_that_gives_them():
-    assert reached("chapters.beyond.knock_in.given") == {"beyond/07_knock_in"}
-
-
 def test_the_training_of_section_2_reaches_those_that_train_or_time_it():
     assert reached("emergence.training._transformer") == TRAINS_TOKENS
-
-
-def test_a_method_reaches_those_that_use_it_and_not_those_that_use_its_neighbour():
-    training = reached("emergence.training._minimal:train_minimal")
-    dense = reached("emergence.models:AttentionOnlyTransformer")
-    assert training - dense
-    assert dense - training
 
 
 def test_where_something_is_computed_is_in_no_key():
     assert reached("running.executors", "running.sweep") == set()
     assert using("distributed") == set()
-
-
-def test_optional_packages_are_in_the_keys_of_those_that_run_them():
-    assert using("tokenizers") == {"beyond/15_clock_of_a_corpus"}
 
 
 def changed(before: Mapping[str, Reached], after: Mapping[str, Reached]) -> set[str]:

@@ -4,26 +4,11 @@ import re
 
 import pytest
 
-from bookbuild.source.book import Book, read_book
+from bookbuild.source.book import read_book
 from bookbuild.source.chapters import read_toc
 from tools.this_book import ROOT
 
 STATED = re.compile(r"^`{3,}\{prf:(?!proof)\w+\}.*\n((?::\w+:.*\n)*)", re.MULTILINE)
-
-
-@pytest.mark.parametrize(
-    ("page", "number"),
-    [
-        ("beyond/14_every_position", ("14",)),
-        ("beyond/02_first_integral", ("2",)),
-        ("companions/09_k_hop", ("III", "9")),
-        ("beyond/in_brief", ()),
-        ("paper/06_full_dynamics", ()),
-        ("index", ()),
-    ],
-)
-def test_a_chapter_has_the_number_of_its_file(page: str, number: tuple[str, ...]) -> None:
-    assert Book(cited={"beyond": "", "companions": "III"}).chapter_number(page) == number
 
 
 @pytest.mark.parametrize(("folder", "part"), [("beyond", "II"), ("companions", "III")])

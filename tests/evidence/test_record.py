@@ -15,7 +15,7 @@ from bookbuild.results.machine import machine_name
 from bookbuild.source.book import read_book
 from evidence import history
 from evidence.book import TOY, Book
-from evidence.outcomes import RECORD, Numbers, Outcome, declared
+from evidence.outcomes import RECORD, Numbers, Outcome
 from evidence.rows import fate
 from evidence.runner import changes, constants_of, measure, numbers_of
 from tools.this_book import ROOT
@@ -23,7 +23,6 @@ from tools.this_book import ROOT
 RUNS = [file for file in read_book(ROOT).stored_runs if (ROOT / file).is_file()]
 SINCE = "evidence/HISTORY.md"  # no earlier commit has the records in their form of today
 CHEAP = 25.0  # seconds that a line may take that a test computes again
-TRAININGS = {"network", "task", "loss", "gradient"}
 
 
 HISTORY = pytest.mark.skipif(not (ROOT / ".git").exists(), reason="here is no history")
@@ -92,20 +91,6 @@ def test_every_change_of_a_source_fits(book: Book) -> None:
         assert {*one.chapters} <= {*book.chapters}, one.name
         for change in one.changes:
             assert change.applied(ROOT) != (ROOT / change.file).read_text("utf-8"), one.name
-
-
-def test_each_fault_turns_a_row_that_no_other_turns(book: Book) -> None:
-    """The wrong trainings are there for the matrix, whether or not others turn the same rows."""
-    by_row: dict[str, set[tuple[str, str]]] = {}
-    for place, one in book.record.outcomes.items():
-        for row in one.fates.get("turned", ()):
-            by_row.setdefault(row, set()).add(place)
-    alone = {place for places in by_row.values() if len(places) == 1 for place in places}
-    trials = [place for place, one in book.record.outcomes.items() if one.kind == "fault"]
-    assert len(trials) <= 250
-    kinds = {one["fault"]: one.get("kind") for one in declared(ROOT)["faults"]}
-    slips = [place for place in trials if kinds[place[1]] not in TRAININGS and place not in alone]
-    assert [place for place in slips if book.record.outcomes[place].fates] == []
 
 
 def test_at_a_release_nothing_is_outdated(book: Book) -> None:

@@ -24,7 +24,6 @@ DECLARED: dict[str, Any] = {
     ],
     "kept": {"position": {"rows": ["a-row"], "why": "It is about positions.\n"}},
 }
-EVERY = DECLARED | {"kept": {"x": {"rows": ["a-row"], "every": True, "why": "Always."}}}
 TODAY, SAME, EARLIER = "today", "same", "earlier"
 NUMBERS = Numbers(CHAPTER, (SAME, TODAY), "", {"slope": 2.0}, "", "")
 KINDS = ("seed", "rounding", "device", "setting", "sizes")
@@ -168,15 +167,6 @@ def test_what_a_fault_makes_of_a_row(of: Finding, fault: Outcome, sight: str, wh
     assert (seen.sight, seen.why, seen.profile) == (sight, why, fault.profile)
     assert (result.alertness == "turned") == (sight == "turned")
     assert known(BELOW, line("slip", 0.5, profile="reduced")).faults[1].sight == "same"
-
-
-def test_a_reason_may_hold_for_every_training_and_never_for_slips_of_code() -> None:
-    faults = known(*map(line, ("slip", "loss", "turn")), declared=EVERY).faults[1:]
-    assert [(one.kind, one.why) for one in faults] == [
-        ("code", ""),
-        ("loss", "Always."),
-        ("network", SYMMETRY),
-    ]
 
 
 def test_the_sharpest_fault_is_of_today_and_of_the_sizes_of_the_paper() -> None:

@@ -203,19 +203,6 @@ def test_each_line_is_kept_at_once(
     assert renewing(root) == ([f"{LINE}, slip: 7 s"], ["seed 100", "slip"])
 
 
-def test_no_trial_begins_that_would_take_too_long(
-    plain: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    root = copied(plain, tmp_path)
-    monkeypatch.setattr(runner, "measure", fake())
-    costs = {trial.variation.name: trial.seconds for trial in Book(root).trials()}
-    assert [*costs.values()] == sorted(costs.values())
-    first = min(costs, key=lambda name: costs[name])
-    assert renewing(root, seconds=0)[1] == []
-    assert renewing(root, seconds=costs[first])[1] == [first]
-    assert renewing(root, only=lambda trial: trial.variation.kind == "rounding")[1] == [first]
-
-
 def test_what_a_machine_has_executed_is_recorded(toy: Toy, tmp_path: Path) -> None:
     book, folder = Book(toy.root), tmp_path / "executed"
     with pytest.raises(BookError, match="No chapter has been executed on this machine"):

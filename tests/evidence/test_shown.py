@@ -30,7 +30,7 @@ from evidence.outcomes import (
 )
 from evidence.preregistration import PREREGISTRATION
 from evidence.rows import Repeated, Rerun, Seen, Standing
-from evidence.shown import Evidence, about, unrenewed, wrong_trainings
+from evidence.shown import Evidence, about, wrong_trainings
 
 CHAPTER, FILE = "paper/01_line", "data/long.json"
 LINE = Chapter(CHAPTER, "Line", new_notebook(), ())
@@ -148,14 +148,6 @@ def test_a_row_says_when_its_expectation_was_written(written: dict[str, Any], to
     assert known.remark == told
     state = written["preregistration"]
     assert known.words == ({} if "expect" in written else {"preregistration": state})
-
-
-def test_rows_that_lack_evidence_are_counted() -> None:
-    lacking = replace(STANDING, seeds=LACKING)
-    text = unrenewed({"a": lacking, "b": STANDING})
-    assert "Of the 2 rows that are judged, 1 was not repeated" in text
-    assert "; by this build alone, 1 of them would read *reproduced*" in text
-    assert unrenewed({"b": STANDING}) == ""
 
 
 def test_wrong_trainings_are_a_matrix() -> None:

@@ -9,7 +9,6 @@ import yaml
 from bookbuild.errors import BookError
 from evidence.outcomes import DECLARED
 from evidence.variations import Change, Variation, planted, read_variations
-from tools.this_book import ROOT
 from toy_book import LINE, SQUARE
 
 SLIP = {"in": "src/a.py", "right": "x + 1", "wrong": "x"}
@@ -58,12 +57,6 @@ def test_what_decides_a_number_is_in_the_digest_and_who_sees_it_is_not(tmp_path:
         for changed in ({}, {"sees": [SQUARE], "says": "None."}, {"wrong": "x + 2"})
     )
     assert one.declaration == two.declaration != other.declaration
-
-
-def test_this_book_declares_seeds_a_rounding_settings_and_faults() -> None:
-    result = read_variations(ROOT)
-    assert sum(one.kind == "seed" and not one.chapters for one in result) == 3
-    assert {"rounding", "setting", "fault"} <= {one.kind for one in result}
 
 
 def sources(root: Path) -> Path:

@@ -14,19 +14,6 @@ from emergence.theory import laws
 EMERGENCE, CIRCUIT = "[data-explorable=emergence]", "[data-explorable=circuit]"
 POINTS = [(0.0, 0.0, 0.0), (0.4, -0.7, 0.9), (1.3, 2.1, 1.1), (-1.0, 3.0, 0.5), (6.0, 8.0, 1.0)]
 ORDER = ("alpha", "beta", "gamma", "icl", "collapse")
-PLAYED = 8  # seconds in which even a slow machine has shown the three
-# Each mark of the curves that appears: its name, the part of the picture drawn then, and seconds.
-WATCH_PLAY = """(mount) => {
-    const [begin, curves] = [performance.now(), mount.querySelector(".ex-curves")];
-    const drawn = curves.querySelector(".ex-growing > clipPath rect");
-    const whole = drawn.getAttribute("width");
-    window.appeared = [];
-    new MutationObserver((changes) => changes.forEach(({ target }) => {
-        if (target.hasAttribute("hidden")) return;
-        const seconds = (performance.now() - begin) / 1000;
-        appeared.push([target.textContent, drawn.getAttribute("width") / whole, seconds]);
-    })).observe(curves, { attributeFilter: ["hidden"], subtree: true });
-}"""
 
 
 def flow_times(page, n_pairs, **options):
@@ -41,14 +28,6 @@ def flow_times(page, n_pairs, **options):
 def test_emergence_times_are_those_of_python(modules, n_pairs, query):
     expected = theory.emergence_times(n_pairs, query=query)
     assert flow_times(modules, n_pairs, query=query) == pytest.approx(list(expected), rel=1e-6)
-
-
-@pytest.mark.parametrize("query", ["last", "uniform"])
-def test_thresholds_are_those_of_python(modules, query):
-    levels = (0.1, 1.2, 0.9)
-    expected = theory.emergence_times(32, query=query, threshold=levels)
-    result = flow_times(modules, 32, query=query, thresholds=levels)
-    assert result == pytest.approx(list(expected), rel=1e-6)
 
 
 @pytest.mark.parametrize("start", [(0.0, 0.0, 0.0), (-1.5, 0.7, -0.9)])
@@ -119,14 +98,6 @@ def test_attention_and_answer_are_those_of_the_network(modules, n_pairs, query):
             assert value == pytest.approx(getattr(expected, name), rel=1e-6, abs=1e-12)
 
 
-def test_the_table_shows_the_times(explore):
-    cells = explore.locator(f"{EMERGENCE} tbody tr td:nth-child(2)").all_text_contents()
-    shown = [float(cell.replace(",", "")) for cell in cells]
-    times = theory.emergence_times(64)
-    expected = [times.gamma, times.beta, times.alpha, times.icl, times.collapse]
-    assert shown == pytest.approx(expected, rel=1e-4)
-
-
 def test_emergence_answers_to_the_keyboard(explore):
     mount = explore.locator(EMERGENCE)
     summary = mount.locator("[role=status]")
@@ -157,41 +128,6 @@ def test_emergence_answers_to_the_keyboard(explore):
     assert before != after
     assert "α = 0.000" in after
     assert time.get_attribute("aria-valuetext").startswith("0, alpha 0.00, beta 0.00, gamma 0.00")
-
-
-def test_emergence_answers_to_the_mouse(explore):
-    mount = explore.locator(EMERGENCE)
-    reading = mount.locator(".ex-reading")
-    before = reading.text_content()
-    mount.locator(".ex-curves").click(position={"x": 60, "y": 100})
-    assert reading.text_content() != before
-    says(mount.locator(".ex-curves"), "10⁴")
-    mount.get_by_text("linear", exact=True).click()
-    says(mount.locator(".ex-curves"), "in units of N²")
-    mount.locator("summary").click()
-    mount.get_by_label("Threshold of α").fill("1")
-    row = mount.locator("tr[data-event=alpha] td").first
-    expected = theory.emergence_times(64, threshold=(1.0, 0.5, 0.5)).alpha
-    says(row, f"{expected:,.1f}")
-    mount.get_by_text("Back to the paper's setting").click()
-    says(row, "7,054.6")
-
-
-def test_play_passes_gamma_beta_alpha_while_it_draws_and_stops(explore):
-    mount = explore.locator(EMERGENCE)
-    play, reading = mount.get_by_role("button", name="Play"), mount.locator(".ex-reading")
-    still = reading.text_content()
-    mount.evaluate(WATCH_PLAY)
-    play.click()
-    says(mount.locator(".ex-time button").first, "Pause")
-    play.wait_for()  # its name comes back at the end
-    events = explore.evaluate("() => window.appeared")
-    assert [name for name, _, _ in events] == ["γ", "β", "α", ""]  # the last is the loss
-    drawn = [part for _, part, _ in events]
-    assert 0 < drawn[0] < 0.5 < drawn[1] < drawn[2] < drawn[3] < 1
-    assert events[2][2] < PLAYED  # seconds until alpha
-    assert reading.text_content() == still
-    assert mount.get_by_label("Look at time").input_value() == "1000"
 
 
 def test_the_flow_hands_its_network_to_the_circuit(explore):

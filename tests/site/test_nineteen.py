@@ -104,18 +104,6 @@ def test_what_the_page_says_of_sixteen_pairs(modules):
     assert any_pair / alone == pytest.approx(4, abs=0.05)
 
 
-def test_the_table_shows_the_times(mount):
-    mount.get_by_label("Pairs in the context, N").fill("6")
-    says(mount.locator("[role=status]"), "With N = 6,")
-    full, alone = theory.emergence_times(6, model="full"), theory.emergence_times(6)
-    for event in EVENTS:
-        unit = 6 if event == "gamma" else 36
-        time, other = getattr(full, event), getattr(alone, event)
-        cells = mount.locator(f"tr[data-event={event}] td").all_text_contents()
-        shown = [float(cell.split()[0].replace(",", "")) for cell in cells]
-        assert shown == pytest.approx([time, time / unit, other / unit, time / other], rel=2e-3)
-
-
 def test_it_answers_to_the_keyboard(mount, explore):
     summary, picture = mount.locator("[role=status]"), mount.locator(".ex-curves")
     says(summary, "With N = 16, γ₃ emerges at 14.54, α₃ at 175.3, β₂ at 200.9.")
@@ -141,39 +129,3 @@ def test_it_answers_to_the_keyboard(mount, explore):
     explore.keyboard.press("Home")
     says(mount.locator(".ex-reading"), "γ₃ = 0.000")
     assert "γ₃ = 0.000" in time.get_attribute("aria-valuetext")
-
-
-def test_it_answers_to_the_mouse(mount):
-    summary, picture = mount.locator("[role=status]"), mount.locator(".ex-curves")
-    curves = mount.locator("[data-curve]")
-    number(curves, 12)  # of fourteen that move, two pairs of twins as one each
-    reading = mount.locator(".ex-reading")
-    before = reading.text_content()
-    picture.click(position={"x": 90, "y": 100})
-    assert reading.text_content() != before
-    says(picture, "10²")
-    mount.get_by_text("linear", exact=True).click()
-    says(picture, "in units of N²")
-    three = mount.get_by_role("button", name="Only the paper's three")
-    three.click()
-    says(summary, "This is the order of Theorem 2.")
-    assert three.get_attribute("aria-pressed") == "true"
-    number(curves, 3)
-    assert mount.locator("tbody td:last-child").all_text_contents() == ["1.000"] * 4
-    mount.get_by_role("button", name="The three with γ₂ and γ₄").click()
-    says(summary, "Theorem 2 has the order")
-    assert three.get_attribute("aria-pressed") == "false"
-    number(curves, 5)
-    mount.get_by_role("button", name="Without γ₄").click()
-    says(mount.locator("tr[data-event=alpha]"), "2.807 N²")
-    mount.get_by_label("β₂", exact=True).uncheck()
-    says(summary, "α₃ not by 10 N², β₂ is frozen. The loss stays above ½ until 10 N².")
-    assert mount.locator("tr[data-event=alpha] td").first.text_content() == "> 10 N²"
-    assert mount.locator(".ex-button[aria-pressed=true]").count() == 0
-
-
-def test_one_of_two_twins_goes_its_own_way(mount):
-    mount.get_by_label("β₉").uncheck()
-    says(mount.locator(".ex-reading"), "β₇ = ")
-    mount.locator("[data-curve='β₇']").wait_for(state="attached")  # drawn after the text
-    assert mount.get_by_label("β₃").is_disabled()

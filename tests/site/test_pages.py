@@ -78,21 +78,6 @@ def test_no_page_transfers_more_than_five_megabytes(visits):
     assert {name: size for name, size in sizes.items() if size > 5 * MEGABYTE} == {}
 
 
-def test_the_landing_page_is_light(visits):
-    # typefaces of its own are a fifth of a megabyte, and nothing is compressed here
-    assert visits["book/index.html"].transferred < 1.2 * MEGABYTE
-
-
-def test_a_picture_stands_on_the_first_screen_of_the_landing_page(address, browser):
-    for width, height in ((1280, 800), (390, 844)):
-        with opened(browser, viewport={"width": width, "height": height}) as page:
-            page.goto(f"{address}book/index.html")
-            image = page.locator("article figure img").first
-            assert len(image.get_attribute("alt")) > 40
-            place = image.bounding_box()
-            assert 0 < place["y"] < place["y"] + place["height"] <= height
-
-
 @pytest.mark.parametrize("address", ["http"], indirect=True)
 def test_little_keeps_the_landing_page_from_being_drawn(visits):
     """Style sheets and scripts that a browser waits for; it lists none of a page in a folder."""
@@ -115,15 +100,6 @@ def test_search_finds_words_figures_and_symbols(address, browser, query, target)
         page.goto(f"{address}search.html?q={quote(query)}")
         # results are listed one after another
         page.wait_for_selector(f"#search-results li a[href^='{target}']", state="attached")
-
-
-@pytest.mark.parametrize("address", ["http"], indirect=True)
-def test_search_quotes_what_it_finds_with_formulas_as_formulas(address, browser):
-    with opened(browser) as page:
-        page.goto(f"{address}search.html?q=first+integral")
-        result = "#search-results li:has(a[href^='book/explore.html'])"
-        page.wait_for_selector(f"{result} p.context:has-text('first integral')", state="attached")
-        page.wait_for_selector("#search-results p.context mjx-container", state="attached")
 
 
 def test_nothing_moves_while_a_page_loads(visits):

@@ -41,20 +41,3 @@ def test_it_answers_to_the_keyboard(page):
     size.focus()
     mount.page.keyboard.press("Home")
     says(summary, "N = 2")
-
-
-def test_all_race_on_one_axis(page):
-    mount = page(PAGE, "positions").locator(MOUNT)
-    reading, picture = mount.locator(".ex-reading"), mount.locator(".ex-curves")
-    assert picture.locator("text", has_text="mask").count() == 3
-    assert picture.locator("text", has_text="flow time").count() == 1
-    mount.get_by_label("Look at time").fill("650")  # every position has the head, one query not
-    said = reading.text_content()
-    assert "One query, strict mask: γ emerged" in said
-    assert "Every position, strict mask: γ, β, α emerged" in said
-    mount.get_by_text("linear", exact=True).click()
-    says(picture, "in units of N²")
-    mount.get_by_label("Look at time").fill("100")  # the same at a tenth of a linear axis
-    said = reading.text_content()
-    assert "One query, strict mask: γ emerged" in said
-    assert "Every position, strict mask: γ, β, α emerged" in said

@@ -71,17 +71,6 @@ def test_a_symbol_of_the_glossary_is_explained(page):
     seen.wait_for_selector("#preview .symbol-card")
 
 
-def test_steps_that_vanish_are_one_sentence_that_opens(page):
-    seen = page("book/beyond/02_first_integral.html")
-    fold = seen.locator("details.zeros").first
-    count, said = re.fullmatch(r"(\d+) steps(.*)", fold.locator("summary").inner_text()).groups()
-    assert said == ", all vanish"
-    assert fold.locator("tbody tr").count() == int(count)
-    assert not fold.locator("table").is_visible()
-    fold.locator("summary").click()
-    assert fold.locator("table").is_visible()
-
-
 def test_formulas_and_text_are_of_one_size_and_faces_come_with_the_site(page):
     """Their small letters and capitals differ in proportion; the mean of both is the size."""
     seen = page(PAPER)

@@ -6,7 +6,6 @@ import re
 import pytest
 
 from browser import WIDE, opened
-from tools.this_book import ROOT
 
 ROWS = "details.claim"
 MOST_SCREENS = 15  # of the page as it loads, on a wide window
@@ -67,15 +66,6 @@ def test_filters_combine_and_empty_chapters_go(verdicts, claims):
     page.wait_for_function("(n) => document.querySelector('form output').textContent.startsWith(n)",
                            arg=str(len(claims)))  # fmt: skip
     assert "?" not in page.url
-
-
-def test_words_are_found_wherever_they_stand_in_a_row(verdicts):
-    page = verdicts()
-    page.get_by_label("Text", exact=True).fill("slightly  ACCELERATED")
-    assert page.locator("#claim-accelerated-in-population").is_visible()
-    assert 0 < counted(page) < 10
-    page.get_by_label("Text", exact=True).fill("theorem-1-floor")
-    assert counted(page) == 1
 
 
 def test_any_figure_s_verdict_is_two_clicks_from_the_front_page(page, claims):
@@ -141,45 +131,6 @@ def test_each_claim_has_a_lasting_address(page, address, site, claims):
     seen.goto(f"{address}claims/corollary-1.html", wait_until="commit")  # it leads on at once
     seen.wait_for_url("**/book/verdicts.html#claim-corollary-1")
     seen.wait_for_selector("#claim-corollary-1 dl")
-
-
-def test_rows_are_found_by_when_their_expectation_was_written(verdicts):
-    page = verdicts("?preregistration=changed")
-    assert page.get_by_label("Expectation").input_value() == "changed"
-    rows = json.loads((ROOT / "data" / "preregistration.json").read_text(encoding="utf-8"))["rows"]
-    assert counted(page) == sum(row["preregistration"] == "changed" for row in rows.values())
-
-
-def test_kinds_are_counted_apart(verdicts, claims):
-    page = verdicts()
-    numbers = page.locator("dl.verdict-counts").first.locator("dt").all_text_contents()
-    assert numbers == [
-        "Claims of the paper, as printed",
-        "Sharper readings of ours",
-        "New results",
-        "Companions",
-        "Errata of the paper",
-    ]
-    link = page.locator("dl.verdict-counts a[href*='kind=erratum']").first
-    output = int(link.locator("b").text_content())
-    link.click()
-    page.wait_for_selector("form.ledger-filter output")
-    assert counted(page) == output == sum(claim["kind"] == "erratum" for claim in claims)
-    assert page.get_by_label("Kind").input_value() == "erratum"
-    assert counted(verdicts("?kind=none&other=1")) == len(claims)
-
-
-def test_the_keyboard_suffices(verdicts, claims):
-    page = verdicts()
-    page.get_by_label("Kind").focus()
-    page.keyboard.press("ArrowDown")
-    assert 0 < counted(page) < len(claims)
-    page.get_by_label("Text", exact=True).focus()
-    page.keyboard.type("corollary-1")
-    row = page.locator(f"{ROWS}:visible").first
-    row.locator("summary").focus()
-    page.keyboard.press("Enter")
-    assert row.locator("dl").is_visible()
 
 
 def test_without_scripts_all_claims_stand(address, browser, claims):

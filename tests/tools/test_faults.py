@@ -2,11 +2,9 @@
 
 import itertools
 import json
-import math
 import multiprocessing
 import os
 import random
-import resource
 import subprocess
 import sys
 import time
@@ -15,13 +13,8 @@ from contextlib import suppress
 import psutil
 import pytest
 import torch
-import yaml
-from hypothesis import HealthCheck, given, seed, settings
-from hypothesis import strategies as st
 
-from bookbuild.errors import BookError
 from bookbuild.execution.fork_server import FORKS
-from bookbuild.ledger.claims import judge, read_claims
 from bookbuild.results.cache import StoredCache
 from bookbuild.results.store import Store
 from emergence.training import MinimalTraining, TokenTraining, train_minimal, train_tokens
@@ -139,64 +132,3 @@ def test_a_build_after_a_killed_one_is_as_if_nothing_had_been(unbuilt, dice):
     assert "slope = [2.0, 2.0, 2.0]" in again.stdout.splitlines()
     assert not any(unbuilt.settings().running.iterdir())
     assert not (unbuilt.settings().results / "set-aside").exists()
-
-
-@pytest.fixture
-def full():
-    """Let no file grow beyond a limit, as on a full disk."""
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    yield lambda most: resource.setrlimit(resource.RLIMIT_FSIZE, (most, before[1]))
-    resource.setrlimit(resource.RLIMIT_FSIZE, before)
-
-
-def test_what_does_not_fit_is_told_and_what_did_is_kept(tmp_path, dice, full):
-    store, kept, output = Store(tmp_path), {}, set()
-    full(500_000)
-    for key in 5 * "abcd":
-        drawn = dice.randbytes(dice.randrange(1_000_000))
-        try:
-            store.put(key, "sweep", "x", {}, {"x": drawn})
-            kept[key] = drawn
-        except BookError as error:
-            output.add(str(error))
-    assert output == {"The result of x could not be kept: file too large."}
-    assert {key: store.get(key)[0].files["x"] for key in store.listed()} == kept
-    assert kept
-    assert not list(tmp_path.glob(".*"))
-
-
-text, number = st.text(max_size=12), st.integers(-3, 300) | st.floats(allow_nan=False)
-junk = st.recursive(
-    st.none() | number | text | st.sampled_from([True, math.nan, "os.system", "emergence.f"]),
-    lambda one: st.lists(one, max_size=3) | st.dictionaries(text, one, max_size=3),
-    max_leaves=6,
-)
-forms = st.sampled_from(["within", "at_least", "at_most", "contains", "holds"])
-bounds = number | st.lists(number, max_size=3) | st.just(True) | text
-CLAIM = {"source": "Eq. 1", "statement": "A.", "kind": "paper", "chapter": LINE, "why": "So."}
-
-
-def spoiled(sound):
-    """Draw a document of which up to two fields are junk or new."""
-    return st.dictionaries(st.sampled_from([*sound, "more"]), junk, max_size=2).map(sound.__or__)
-
-
-@settings(max_examples=50 * FAULTS, suppress_health_check=list(HealthCheck))
-@seed(SEED)
-@given(st.data())
-def test_an_odd_ledger_is_judged_or_refused(tmp_path, data):
-    draw, rows, result = data.draw, [], {}
-    for name in draw(st.lists(st.sampled_from("abc"), max_size=3, unique=True)):
-        sound = CLAIM | {"id": name, "measure": name, "expect": {draw(forms): draw(bounds)}}
-        rows.append(draw(spoiled(sound)))
-        result[name] = {"value": draw(number | st.booleans()), "over": None, "judged": True}
-    (tmp_path / "data").mkdir(exist_ok=True)
-    (tmp_path / "data" / "claims.yml").write_text(yaml.safe_dump(draw(st.just(rows) | junk)))
-    try:
-        findings = judge(read_claims(tmp_path, [LINE]), {LINE: result}, judged=True)
-    except BookError as refused:
-        output = refused.problems
-    else:
-        output = [str(row.measured) for row in findings]
-        assert {row.verdict for row in findings} <= {"reproduced", "partly", "contradicted"}
-    assert all(sentence.strip() and len(sentence) < 2000 for sentence in output)

@@ -2,32 +2,15 @@
 
 import json
 import sys
-from functools import partial
 
 import pytest
 from click.testing import CliRunner
-from torch.utils.benchmark import Timer
 
 from emergence.training import TokenTraining
 from tools.benchmark import measure
 from tools.benchmark.__main__ import main
 from tools.benchmark.cases import Section2, Section4
 from tools.benchmark.footprint import peak
-
-
-def test_steps_take_turns_for_as_long_as_the_slowest_takes(monkeypatch):
-    clock, calls = [0.0], []
-    monkeypatch.setattr(measure, "timer", lambda: clock[0])
-    monkeypatch.setattr(measure, "Timer", partial(Timer, timer=lambda: clock[0]))
-
-    def step(name, seconds):
-        calls.append(name)
-        clock[0] += seconds
-
-    times = measure.take_turns({"a": lambda: step("a", 8.0), "b": lambda: step("b", 2.0)}, 0.0)
-    # the first of each, which fills the caches, is not timed
-    assert "".join(calls) == "aabb" + "aabbbbb" * 3
-    assert {name: set(each) for name, each in times.items()} == {"a": {8.0}, "b": {2.0}}
 
 
 def test_counted_operations():
