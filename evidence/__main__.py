@@ -9,7 +9,6 @@ import click
 
 from bookbuild.cli import main
 from bookbuild.cli.options import DEVICE, commands, tell, whole
-from bookbuild.ledger.records import Cost
 from bookbuild.settings import core_count
 
 from . import ends
@@ -62,7 +61,7 @@ def costs(trials: Iterable[Trial]) -> list[str]:
 
 
 def _time(trials: Iterable[Trial]) -> str:
-    return Cost(sum(trial.seconds for trial in trials) / 60, "estimated").time
+    return f"{sum(trial.seconds for trial in trials) / 60:.1f} minutes"
 
 
 if __name__ == "__main__":

@@ -2,9 +2,8 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
-from bookbuild.ledger.records import Cost, How
 from bookbuild.results.keys import digest
 from bookbuild.schema import load
 from bookbuild.settings import Settings
@@ -16,7 +15,7 @@ ESTIMATES = "data/benchmark/stored_runs.json"
 SMOKE = 20.0  # seconds that a chapter is taken for in the smoke profile
 UNTIMED = 60.0  # and one in the paper profile that nobody has timed
 UNKNOWN = 600.0  # and a stored run of which nobody wrote down the seconds
-CERTAIN: tuple[How, ...] = ("timed", "estimated", "guessed")
+How = Literal["timed", "estimated", "guessed"]
 
 
 class Spent(NamedTuple):
@@ -76,11 +75,11 @@ def measured_files(root: Path) -> dict[str, Mapping[str, Any]]:
     return {file: how for file, how in declared.items() if (root / file).is_file()}
 
 
-def row_costs(settings: Settings, chapters: Sequence[Chapter]) -> dict[str, Cost]:
+def row_costs(settings: Settings, chapters: Sequence[Chapter]) -> dict[str, Spent]:
     """Return what the rows of each chapter take from nothing, by the chapter's name.
 
     A row takes what its chapter takes: its execution, the stored runs that it reads, and the files
-    that commands measure for it.
+    that commands measure for it. How that is known is said of the least certain part.
     """
     spent, runs = chapter_costs(settings, chapters), run_costs(settings.root)
     measured, costs = measured_files(settings.root), {}
@@ -90,12 +89,8 @@ def row_costs(settings: Settings, chapters: Sequence[Chapter]) -> dict[str, Cost
         parts = [spent[chapter.name], *read]
         for how in again.values():
             parts.append(Spent(60 * how["minutes"], "guessed" if how.get("guess") else "timed"))
-        costs[chapter.name] = Cost(
-            sum(part.seconds for part in parts) / 60,
-            max((part.how for part in parts), key=CERTAIN.index),
-            len(read),
-            tuple(x for x in chapter.data if x.endswith(".json") and x not in runs | measured),
-        )
+        how_known = max((part.how for part in parts), key=get_args(How).index)
+        costs[chapter.name] = Spent(sum(part.seconds for part in parts), how_known)
     return costs
 
 

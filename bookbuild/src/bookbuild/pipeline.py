@@ -1,9 +1,8 @@
 """From chapters to site: execute what is missing, judge the ledger, and build."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from .costs import row_costs
 from .errors import raise_if_any
 from .execution import lock
 from .execution.display import Display
@@ -60,8 +59,6 @@ def _build(settings: Settings, display: Display, tell: Callable[[str], None]) ->
     alone = judge(claims, reported, judged=judged)
     checks = checks_of(reported, judged=judged)
     findings, records = evidence.weigh(alone, chapters, settings)
-    costs = row_costs(replace(settings, profile="paper"), chapters)
-    records = replace(records, costs=costs)
     write_stage(settings, toc, chapters, entries, findings, records, checks)
     tell("building the site")
     build_site(settings, entries)

@@ -8,7 +8,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from bookbuild.ledger import counts, pages
 from bookbuild.ledger.claims import Claim, Finding, Rebuttal
-from bookbuild.ledger.records import Cost, Known, Question, Records
+from bookbuild.ledger.records import Known, Question, Records
 from bookbuild.reporting.expectations import read_expectation
 from bookbuild.reporting.measures import Measured
 from bookbuild.source.chapters import Chapter
@@ -48,20 +48,6 @@ def row(
     return pages.verdict_table(
         [finding(verdict, measured, expectation=expectation)], [LINE], records, {}
     )
-
-
-@pytest.mark.parametrize(
-    ("cost", "told"),
-    [
-        (Cost(0.2, "timed"), "takes 12 seconds on one core.</p>"),
-        (Cost(27.46, "timed"), "takes 27 minutes on one core.</p>"),
-        (Cost(95, "guessed", 5), "takes about 2 hours on one core, with the 5 stored runs that the "
-         "chapter reads; some of this is guessed.</p>"),
-    ],
-)  # fmt: skip
-def test_a_chapter_says_what_its_rows_take_from_nothing(cost: Cost, told: str) -> None:
-    assert told in row(records=Records(costs={CHAPTER: cost}))
-    assert "from nothing" not in row()
 
 
 def test_a_row_shows_its_rebuttal_or_that_none_is_written() -> None:

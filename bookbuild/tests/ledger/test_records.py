@@ -1,17 +1,13 @@
 """What is known of rows besides their claims, and the ledger for machines."""
 
-import csv
-import io
 import json
 
 from jsonschema import Draft202012Validator
 
 from bookbuild.ledger.claims import Claim, Finding
 from bookbuild.ledger.records import (
-    Cost,
     Known,
     Records,
-    ledger_csv,
     ledger_json,
     ledger_row,
     ledger_schema,
@@ -28,29 +24,22 @@ FINDINGS = [
 ]
 
 
-def test_every_row_is_there_in_both_forms() -> None:
+def test_every_row_is_there() -> None:
     rows = [ledger_row(finding, Records()) for finding in FINDINGS]
     assert json.loads(ledger_json(rows)) == rows
     assert rows[0]["measured"] == {"B = 1": [1.0, "inf"]}
     assert (rows[0]["expected"], rows[0]["page"]) == (str(EXPECTED), "book/paper/x.html")
     assert (rows[1]["measured"], rows[1]["why"]) == (None, "No.")
-    read = list(csv.DictReader(io.StringIO(ledger_csv(rows))))
-    assert [row["statement"] for row in read] == [CLAIM.statement, "S."]
-    assert json.loads(read[0]["measured"]) == rows[0]["measured"]
-    assert read[1]["measured"] == ""
 
 
-def test_the_published_schema_describes_the_rows_their_costs_and_what_evidence_adds() -> None:
+def test_the_published_schema_describes_the_rows_and_what_evidence_adds() -> None:
     known = {"a-row": Known({}, "", {"weather": "wet"})}
     fields = {"weather": {"enum": ["wet", None]}}
-    costs = {"paper/x": Cost(1.26, "estimated")}
-    records = Records(known, fields=fields, costs=costs)
+    records = Records(known, fields=fields)
     rows = [ledger_row(finding, records) for finding in FINDINGS]
-    output = [(row["minutes_from_scratch"], row["minutes_are"], row["weather"]) for row in rows]
-    assert output == [(1.3, "estimated", "wet"), (None, None, None)]
+    assert [row["weather"] for row in rows] == ["wet", None]
     assert rows[0]["address"] == "claims/a-row.html"
     validator = Draft202012Validator(ledger_schema(records))
     assert validator.is_valid(rows)
     for wrong in ({"verdict": "true"}, {"weather": "dry"}, {"more": 1}):
         assert not validator.is_valid([rows[0] | wrong])
-    assert ledger_csv([]) == "\n"

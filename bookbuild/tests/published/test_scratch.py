@@ -12,7 +12,6 @@ import pytest
 
 from bookbuild.costs import ESTIMATES, UNKNOWN, UNTIMED, Spent, declaration_of, row_costs, run_costs
 from bookbuild.errors import BookError
-from bookbuild.ledger.records import Cost
 from bookbuild.published import scratch
 from bookbuild.source.book import read_book
 from bookbuild.source.chapters import read_chapters, read_toc
@@ -121,8 +120,8 @@ def test_a_row_costs_what_its_chapter_and_all_that_it_reads_cost(long: Toy) -> N
     key = declaration_of(FILE, {"": "Cell", "steps": 100})
     path.write_text(json.dumps({"runs": {key: {"name": "long 2", "seconds": 240.0}}}))
     toy_costs = row_costs(long.settings(), chapters)
-    assert toy_costs[LINE] == Cost((UNTIMED + 120 + 240) / 60, "guessed", 2)
-    assert toy_costs[SQUARE] == Cost(UNTIMED / 60, "guessed")
+    assert toy_costs[LINE] == Spent(UNTIMED + 120 + 240, "guessed")
+    assert toy_costs[SQUARE] == Spent(UNTIMED, "guessed")
 
 
 def test_every_judged_row_of_this_book_can_be_computed_from_scratch_at_a_known_cost() -> None:
@@ -130,8 +129,8 @@ def test_every_judged_row_of_this_book_can_be_computed_from_scratch_at_a_known_c
     costs = row_costs(book.settings(), chapters())
     rows = scratch.judged_rows(book.settings(), chapters())
     assert len(rows) > 250
-    assert [row.id for row in rows if costs[row.chapter].lacking] == []
-    assert all(costs[row.chapter].minutes > 0 for row in rows)
+    assert [c.name for c in chapters() if scratch.not_computed(c, ROOT)] == []
+    assert all(costs[row.chapter].seconds > 0 for row in rows)
     read = {file for chapter in chapters() for file in chapter.data if file.endswith(".json")}
     assert read <= {*declared.stored_runs, *declared.measured}
     assert all((ROOT / file).is_file() for file in declared.measured)

@@ -31,7 +31,6 @@ def test_a_result_comes_back_as_it_was_written(store: Store) -> None:
     assert stored is not None
     assert (stored.files, stored.origin, stored.name) == (FILES, {"seed": 0}, "paper/01_line")
     assert (remark, store.listed()) == ("", [KEY])
-    assert [header["name"] for header in store.headers()] == ["paper/01_line"]
     assert store.get(OTHER) == (None, "")
 
 

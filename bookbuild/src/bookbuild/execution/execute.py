@@ -43,21 +43,20 @@ def execute_chapters(
 ) -> tuple[dict[str, executed.Entry], list[str]]:
     """Execute chapters, each with its key; return the entries by chapter and the failures.
 
-    The chapters that took longest before, or declare so, start first. An exception, an interrupt
-    among them, kills what is running; finished chapters stay in the store.
+    The chapters that declare to take longest start first. An exception, an interrupt among them,
+    kills what is running; finished chapters stay in the store.
     """
-    seconds = executed.earlier_seconds(settings)
-    longest = sorted(wanted, key=lambda pair: -seconds.get(pair[0].name, 60 * pair[0].minutes))
+    if not wanted:
+        return {}, []
+    longest = sorted(wanted, key=lambda pair: -pair[0].minutes)
     code = (cell.source for chapter, _ in wanted for cell in chapter.code)
-    packages = reached_by_cells(code, sources(settings)).packages
-    placed = {s.threads_each: s for s in (chapter.placed(settings) for chapter, _ in wanted)}
-    servers = {threads: ForkServer(packages, of_it) for threads, of_it in placed.items()}
+    server = ForkServer(reached_by_cells(code, sources(settings)).packages, settings)
     entries: dict[str, executed.Entry] = {}
     failures: list[str] = []
     with ThreadPoolExecutor(settings.jobs) as pool:
         futures = {
             pool.submit(
-                _execute, chapter, key, chapter.placed(settings), servers, display
+                _execute, chapter, key, chapter.placed(settings), server, display
             ): chapter.name
             for chapter, key in longest
         }
@@ -74,21 +73,15 @@ def execute_chapters(
                         failures += error.problems
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
-            for server in servers.values():
-                server.kill()
+            server.kill()
     return entries, failures
 
 
 def _execute(
-    chapter: Chapter,
-    key: str,
-    settings: Settings,
-    servers: Mapping[int, ForkServer],
-    display: Display,
+    chapter: Chapter, key: str, settings: Settings, server: ForkServer, display: Display
 ) -> executed.Entry:
     """Execute a chapter and keep its outputs; raise BookError with a sentence where that fails."""
-    folder, server = _folder(chapter.name, settings), servers[settings.threads_each]
-    entry, started = None, time.monotonic()
+    folder, entry, started = _folder(chapter.name, settings), None, time.monotonic()
     try:
         _prepare(folder, server.pid)
     except OSError as error:

@@ -89,16 +89,25 @@ def recompute(
 def costs_by_chapter(settings: Settings, chapters: Sequence[Chapter]) -> Iterator[str]:
     """Yield lines about what chapters take from nothing, and on what their judged rows rest."""
     rows = Counter(claim.chapter for claim in judged_rows(settings, chapters))
-    costs = row_costs(settings, chapters)
-    for name, cost in costs.items():
-        line = f"{name}: {rows[name]} judged rows, {cost.minutes:.1f} min {cost.how}"
-        lacking = f"; it reads {', '.join(cost.lacking)}, which nothing computes here"
-        yield line + lacking if cost.lacking else line
-    computed = sum(rows[name] for name, cost in costs.items() if not cost.lacking)
+    costs, resting = row_costs(settings, chapters), 0
+    for chapter in chapters:
+        name, (seconds, how) = chapter.name, costs[chapter.name]
+        line = f"{name}: {rows[name]} judged rows, {seconds / 60:.1f} min {how}"
+        if stored := not_computed(chapter, settings.root):
+            resting += rows[name]
+            line += f"; it reads {', '.join(stored)}, which nothing computes here"
+        yield line
+    minutes = sum(cost.seconds for cost in costs.values()) / 60
     yield (
-        f"in all at most {sum(cost.minutes for cost in costs.values()):.0f} min of one core; "
-        f"{computed} of {rows.total()} judged rows rest on no stored value"
+        f"in all at most {minutes:.0f} min of one core; {rows.total() - resting} of {rows.total()} "
+        "judged rows rest on no stored value"
     )
+
+
+def not_computed(chapter: Chapter, root: Path) -> list[str]:
+    """Return the results that a chapter reads and nothing makes, by the paths of their files."""
+    made = {*read_book(root).stored_runs, *measured_files(root)}
+    return [file for file in chapter.data if file.endswith(".json") and file not in made]
 
 
 def judged_rows(settings: Settings, chapters: Sequence[Chapter]) -> list[Claim]:

@@ -85,11 +85,3 @@ def store(settings: Settings, key: str, origin: Mapping[str, Any], folder: Path)
     paths = sorted(path for path in folder.rglob("*") if path.is_file())
     files = {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
     return Entry.of(Store(settings.results).put(key, "chapter", origin["chapter"], origin, files))
-
-
-def earlier_seconds(settings: Settings) -> dict[str, float]:
-    """Return how long each chapter took the last time it was executed in this profile."""
-    headers = (head for head in Store(settings.results).headers() if head["kind"] == "chapter")
-    origins = [head["origin"] for head in sorted(headers, key=lambda head: head["date"])]
-    ours = [origin for origin in origins if origin["profile"] == settings.profile]
-    return {origin["chapter"]: origin["seconds"] for origin in ours}

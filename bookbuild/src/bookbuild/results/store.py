@@ -6,7 +6,7 @@ import json
 import os
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -101,15 +101,6 @@ class Store:
     def listed(self) -> list[str]:
         """Return the keys of all results, damaged ones among them."""
         return sorted(path.stem for path in self.folder.glob(f"*{SUFFIX}"))
-
-    def headers(self) -> Iterator[dict[str, Any]]:
-        """Yield the header of every result whose header is legible, unverified but fast."""
-        for key in self.listed():
-            with suppress(OSError, ValueError), self.path(key).open("rb") as stream:
-                stream.readline()
-                header = json.loads(stream.readline())
-                if isinstance(header, dict) and header.get("key") == key:
-                    yield header
 
     def tidy(self) -> None:
         """Remove what writers that were killed left behind."""

@@ -15,7 +15,7 @@ from bookbuild.ledger import counts
 from bookbuild.ledger.checks import Checks, checks_table
 from bookbuild.ledger.claims import Finding
 from bookbuild.ledger.pages import results_table, verdict_matrix, verdict_table
-from bookbuild.ledger.records import Records, ledger_csv, ledger_json, ledger_row, ledger_schema
+from bookbuild.ledger.records import Records, ledger_json, ledger_row, ledger_schema
 from bookbuild.ledger.templates import CLAIMS, claim_address, render
 from bookbuild.results.executed import Entry
 from bookbuild.source.chapters import Chapter, part_titles, read_toc
@@ -153,11 +153,10 @@ def _page(place: str, chapters: Sequence[str]) -> str:
 
 
 def write_ledger(folder: Path, findings: Sequence[Finding], records: Records) -> None:
-    """Write the ledger as JSON and as CSV into a new folder, with a schema of the JSON."""
+    """Write the ledger as JSON into a new folder, with its schema."""
     rows = [ledger_row(finding, records) for finding in findings]
     schema = json.dumps(ledger_schema(records), indent=2) + "\n"
     _write(folder / f"{LEDGER}.json", ledger_json(rows))
-    _write(folder / f"{LEDGER}.csv", ledger_csv(rows))
     _write(folder / f"{LEDGER}.schema.json", schema)
 
 
