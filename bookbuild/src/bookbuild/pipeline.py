@@ -1,10 +1,12 @@
 """From chapters to site: execute what is missing, judge the ledger, and build."""
 
-from collections.abc import Callable, Sequence
+import fcntl
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
-from .errors import raise_if_any
-from .execution import lock
+from .errors import BookError, raise_if_any
 from .execution.display import Display
 from .execution.execute import execute_chapters, tidy
 from .ledger.checks import amiss, checks_of
@@ -37,9 +39,34 @@ class Result:
     seconds_cached: float
 
 
+@contextmanager
+def held(settings: Settings) -> Iterator[None]:
+    """Let only this build write the site of a profile; raise BookError if another one does.
+
+    The system releases the lock of a process that is killed, once the children that inherited it,
+    as the page builder does, have ended too.
+    """
+    path = settings.site.parent / "lock"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a+", encoding="utf-8") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            lock.seek(0)
+            raise BookError(
+                f"Another build of the {settings.profile} profile is running here (process "
+                f"{lock.read()}): wait until it has ended, and try again."
+            ) from None
+        os.set_inheritable(lock.fileno(), True)
+        lock.truncate(0)
+        lock.write(str(os.getpid()))
+        lock.flush()
+        yield
+
+
 def build_book(settings: Settings, display: Display, tell: Callable[[str], None]) -> Result:
     """Make the site; raise BookError with every problem found, or if another build is at it."""
-    with lock.held(settings):
+    with held(settings):
         return _build(settings, display, tell)
 
 

@@ -11,20 +11,27 @@ import pytest
 from bs4 import BeautifulSoup
 
 from bookbuild.errors import BookError
+from bookbuild.notebooks.publish import write_branch
 from bookbuild.source.addresses import Addresses
-from bookbuild.source.chapters import tags
+from bookbuild.source.chapters import read_chapters, read_toc, tags
 from tools.this_book import ROOT
 from toy_book import LINE, SQUARE, git
 
 SERVICES = ("colab.research.google.com", "mybinder.org", "github.com")
 
 
+def write(toy, out):
+    """Write the tree of the published branch to a folder."""
+    chapters = read_chapters(toy.root, read_toc(toy.root))
+    entries = {chapter.name: toy.entry(chapter.name) for chapter in chapters}
+    write_branch(out, chapters, entries, toy.settings())
+
+
 @pytest.fixture
-def published(committed, command, tmp_path):
+def published(committed, tmp_path):
     """The tree of the published branch, and the repository it was made from."""
-    out = tmp_path / "notebooks"
-    assert command(committed.root, "notebooks", "--device=cpu", str(out)) == ""
-    return out, committed
+    write(committed, tmp_path / "notebooks")
+    return tmp_path / "notebooks", committed
 
 
 def read(folder, name):
@@ -104,13 +111,13 @@ def test_the_published_notebook_has_outputs_numbers_and_the_smoke_profile(publis
     assert not any("scrapbook" in output.get("metadata", {}) for output in outputs)
 
 
-def test_notebooks_are_made_from_a_commit_alone_and_overwrite_nothing(committed, command, tmp_path):
+def test_notebooks_are_made_from_a_commit_alone_and_overwrite_nothing(committed, tmp_path):
     (tmp_path / "mine.txt").write_text("mine")
-    output = command(committed.root, "notebooks", "--device=cpu", str(tmp_path))
-    assert "is not an empty folder" in output
+    with pytest.raises(BookError, match="is not an empty folder"):
+        write(committed, tmp_path)
     committed.edit("book/index.md", "#", "##")
-    output = command(committed.root, "notebooks", "--device=cpu", str(tmp_path / "out"))
-    assert "commit them first" in output
+    with pytest.raises(BookError, match="commit them first"):
+        write(committed, tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 

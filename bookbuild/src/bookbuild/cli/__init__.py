@@ -14,10 +14,10 @@ from bookbuild.processes import ran
 from bookbuild.results.snapshot import SOURCES
 from bookbuild.results.store import reason
 
-from . import book, published
+from . import book
 from .options import commands
 
-__all__ = ["book", "commands", "main", "published"]
+__all__ = ["book", "commands", "main"]
 
 NO_FAULT_OF_OURS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EFBIG)
 

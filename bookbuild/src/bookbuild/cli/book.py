@@ -1,20 +1,27 @@
-"""Commands that execute chapters and runs, and show the book."""
+"""Commands that execute chapters and runs, show the book, and publish and check its results."""
 
 import json
+import secrets
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from threading import Event
 from typing import Any
 
 import click
+from rich.filesize import decimal as readable_size
 from rich.table import Table
 
-from bookbuild.errors import BookError
+from bookbuild.errors import BookError, raise_if_any
 from bookbuild.execution.display import Display
 from bookbuild.execution.runs import run_stored
-from bookbuild.notebooks.publish import committed, write_branch
 from bookbuild.pipeline import build_book, run_chapters
+from bookbuild.published.fetch import borrowing
+from bookbuild.published.pages import differences
 from bookbuild.published.scratch import recompute, reproduce_from_scratch
+from bookbuild.published.verify import verify_archive
+from bookbuild.release import write_release
+from bookbuild.results.archive import NAME, open_archive, write_archive
 from bookbuild.results.executed import NOTEBOOK_FILE
 from bookbuild.results.snapshot import COMPILED
 from bookbuild.results.store import write_whole
@@ -22,18 +29,8 @@ from bookbuild.settings import Settings, core_count
 from bookbuild.site.serving import served
 from bookbuild.source.chapters import read_chapter, read_chapters, read_toc
 
-from .options import (
-    FROM,
-    JOBS,
-    PROFILE,
-    RESULTS,
-    commands,
-    console,
-    run_options,
-    settings_of,
-    tell,
-    whole,
-)
+from . import options
+from .options import commands, console, run_options, settings_of, tell, whole
 
 TEMPLATE = Path(__file__).parents[1] / "template"
 SCHEDULER: Any = click.option(
@@ -43,11 +40,11 @@ SCHEDULER: Any = click.option(
 
 @commands.command()
 @run_options
-@RESULTS
-@FROM
-def build(start: str | None, **options: Any) -> None:
+@options.RESULTS
+@options.FROM
+def build(start: str | None, **given: Any) -> None:
     """Execute what is missing, judge the ledger, and build and check the site if needed."""
-    settings, display = settings_of(**options), Display(tell)
+    settings, display = settings_of(**given), Display(tell)
     if start is not None:
         result, settings = reproduce_from_scratch(settings, display, tell)
     else:
@@ -70,10 +67,10 @@ def build(start: str | None, **options: Any) -> None:
 @commands.command()
 @click.argument("names", nargs=-1, required=True)
 @run_options
-@FROM
-def chapter(names: tuple[str, ...], start: str | None, **options: Any) -> None:
+@options.FROM
+def chapter(names: tuple[str, ...], start: str | None, **given: Any) -> None:
     """Execute chapters and print what they measured and where their notebooks are."""
-    settings = settings_of(**options)
+    settings = settings_of(**given)
     chosen = [read_chapter(settings.root, name) for name in names]
     if start is not None:
         settings = recompute(settings, chosen, tell)
@@ -100,20 +97,7 @@ def new(folder: Path) -> None:
 
 
 @commands.command()
-@click.argument("out", type=click.Path(path_type=Path))
-@run_options
-def notebooks(out: Path, **options: Any) -> None:
-    """Write the executed notebooks, as on the published branch, to a new folder."""
-    settings = settings_of(**options)
-    chapters = read_chapters(settings.root, read_toc(settings.root))
-    committed(settings.root)
-    stored, executed = run_chapters(chapters, settings, Display(tell), tell)
-    write_branch(out, chapters, stored | executed, settings)
-    tell(f"notebooks: {out} ({len(chapters)} chapters, {len(executed)} executed now)")
-
-
-@commands.command()
-@PROFILE
+@options.PROFILE
 @whole("--port", "the port of the address on this machine", 8000)
 def serve(profile: str, port: int) -> None:
     """Serve the built site on this machine."""
@@ -130,10 +114,66 @@ def serve(profile: str, port: int) -> None:
 @whole(
     "--minutes", "stop after so many minutes; the next call continues each run from its last state"
 )
-@JOBS
+@options.JOBS
 @SCHEDULER
 def runs(name: str, minutes: int | None, jobs: int | None, scheduler: str | None) -> None:
     """Compute the stored runs that the file NAME lacks or that other code has made."""
     settings = Settings(Path.cwd(), jobs=jobs or core_count())
     left = run_stored(name, settings, scheduler, minutes or 0)
     tell(f"{name}: {len(left)} stored runs are left to compute" if left else f"{name}: complete")
+
+
+@commands.command()
+@run_options
+@options.RESULTS
+def archive(**given: Any) -> None:
+    """Pack what the executed chapters measured and asked for into one file, as in a release."""
+    settings = settings_of(**given)
+    chapters = read_chapters(settings.root, read_toc(settings.root))
+    path = settings.build / "release" / NAME
+    written = write_archive(path, chapters, settings)
+    size = readable_size(path.stat().st_size)
+    tell(f"{path}: {len(chapters)} chapters, {len(written.results)} results of tasks, {size}")
+
+
+@commands.command()
+@run_options
+@options.RESULTS
+def release(**given: Any) -> None:
+    """Write everything that a release contains: site, results, notebooks, descriptions."""
+    settings = settings_of(**given)
+    folder = write_release(settings, Display(tell), tell)
+    for path in sorted(folder.iterdir()):
+        size = readable_size(path.stat().st_size) if path.is_file() else ""
+        tell(f"{path.relative_to(settings.root)} {size}".strip())
+
+
+@commands.command()
+@click.option("--results", required=True, help="a file, folder or address of published results")
+@whole("--minutes", "how many minutes to spend on computing results again", 5)
+@click.option("--site", help="a published site.zip, to be compared with the one that is built here")
+@whole("--draw", "the seed of the random sample; a random one by default", least=0)
+@options.DEVICE
+@options.JOBS
+def verify(
+    results: str, minutes: int, site: str | None, draw: int | None, device: str, jobs: int | None
+) -> None:
+    """Read all published results, and compute a random sample of them again."""
+    settings = settings_of(device, jobs)
+    path = options.fetched(results, settings)
+    published = open_archive(path)
+    seed = secrets.randbelow(10**9) if draw is None else draw
+    report = verify_archive(settings, published, minutes, seed, tell)
+    for line in report.lines():
+        tell(line)
+    raise_if_any(report.problems())
+    close = " (to 1% if made elsewhere)" if report.count("equal to 1%") else ""
+    but = f", except {len(report.stale)} that were not compared" if report.stale else ""
+    tell(f"verified: the published results are sound, and the sample is equal{close}{but}")
+    if site is not None:
+        settings = borrowing(
+            replace(settings, profile=published.profile, seed=published.seed), path
+        )
+        build_book(settings, Display(tell), tell)
+        raise_if_any(differences(Path(site), settings.site))
+        tell(f"{site} has the pages, numbers and figures of the site that was built here")

@@ -18,7 +18,7 @@ from bookbuild.reporting.notebook import FOLD_OPENING
 from bookbuild.results.executed import Entry, glued_name
 from bookbuild.settings import Settings
 from bookbuild.site.stage import INJECTED
-from bookbuild.source.addresses import NOTEBOOKS_BRANCH, Addresses
+from bookbuild.source.addresses import Addresses
 from bookbuild.source.book import read_book, read_config
 from bookbuild.source.chapters import BOOK, Chapter, tags
 
@@ -46,21 +46,12 @@ NOTE = """\
 made by the {profile} profile on {device}, seed {seed}, commit {commit}, on {date:.10}, and so \
 were the numbers in the text. Running the cells uses the smoke profile, tiny sizes in seconds; \
 set `profile = "paper"` for the sizes of the paper."""
-README = """\
-# Executed notebooks
-
-Made from [{addresses.branch}]({addresses.repository}) at commit `{commit}` by
-`python -m bookbuild notebooks --profile {settings.profile} --device {settings.device}`; nothing
-here is edited by hand. The branch `{branch}` is replaced at each publication.
-
-{rows}
-"""
 
 
 def write_branch(
     out: Path, chapters: Iterable[Chapter], entries: Mapping[str, Entry], settings: Settings
 ) -> None:
-    """Write the tree of the published branch: executed notebooks, a README, the licence.
+    """Write the tree of the published branch: executed notebooks and the licence.
 
     Raises BookError where the folder is not empty, and where files were changed since the commit,
     which is the one that the notebooks install.
@@ -100,13 +91,6 @@ def write_branch(
         kernel = {"kernelspec": chapter.notebook.metadata["kernelspec"]}
         path.parent.mkdir(parents=True, exist_ok=True)
         nbformat.write(new_notebook(cells=cells, metadata=kernel), path)
-    rows = (
-        f"- [{chapter.title}]({BOOK}/{name}.ipynb) · [Colab]({addresses.colab(name)})"
-        for name, chapter in by_name.items()
-    )
-    given = {"addresses": addresses, "settings": settings, "branch": NOTEBOOKS_BRANCH}
-    readme = README.format(commit=commit, rows="\n".join(rows), **given)
-    (out / "README.md").write_text(readme, encoding="utf-8")
     shutil.copy(root / "LICENSE", out)
 
 

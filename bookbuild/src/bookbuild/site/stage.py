@@ -25,12 +25,11 @@ from bookbuild.reporting.notebook import FIGURES_FOLDER
 from bookbuild.results.executed import Entry, glued_name
 from bookbuild.settings import Settings
 from bookbuild.source.addresses import Addresses
-from bookbuild.source.book import read_config
+from bookbuild.source.book import read_book, read_config
 from bookbuild.source.chapters import BOOK, Chapter, figure_name, is_notebook, parts, tags
 from bookbuild.source.citation import SOURCE, names, read_citation
 
 from .cells import FOLDED, add_below, fold_cells, quote_verdicts, take_folds
-from .citations import citation
 from .pieces import DATA, GENERATED, write_claim_pages, write_ledger, write_pieces
 from .scripts import join_all
 
@@ -38,6 +37,7 @@ LOOK = Path(__file__).with_name("look")  # styles, scripts, fonts and templates 
 INJECTED = "injected-parameters"  # the tag of the cell that papermill writes
 SMOKE_NOTE = "Made by the smoke profile, at reduced sizes: no claim is judged here."
 MATHJAX_FILES = ("tex-mml-chtml.js", "output/chtml/fonts/woff-v2", "input/tex/extensions")
+TITLE = re.compile(r"^# (.+)$", re.MULTILINE)
 LINK = re.compile(r"(?<=\]\()([^)\s#:]+)\.md(?=[)#\s])")
 
 
@@ -152,6 +152,27 @@ def _page(
             cells.append(new_markdown_cell(fold, id=f"fold-{cell.id}-{len(cells)}"))
     notebook.cells = cells
     return notebook
+
+
+def citation(root: Path, page: str) -> str:
+    """Return the box that says how a page is cited, such as beyond/01_square; empty without one."""
+    source, book = root / BOOK / f"{page}.md", read_book(root)
+    folder, _, name = page.rpartition("/")
+    if folder not in book.cited or not source.is_file():
+        return ""
+    title = TITLE.search(source.read_text(encoding="utf-8"))
+    cited, addresses = read_citation(root), Addresses.find(root)
+    return render(
+        "cite.md",
+        authors=names(cited),
+        book=cited["title"],
+        key=f"{book.package}-{name.lstrip('0123456789_').replace('_', '-')}",
+        number=".".join(book.chapter_number(page)),
+        title=title[1] if title else name,
+        url=f"{addresses.site}{BOOK}/{page}.html" if addresses else "",
+        version=cited["version"],
+        year=str(cited["date-released"])[:4],
+    )
 
 
 def _executable(folder: str, names: list[str]) -> list[str]:
