@@ -67,7 +67,7 @@ def test_a_claim_of_one_s_own_is_judged_after_two_builds(
     book = tmp_path / "mine"
     test = [sys.executable, "-m", "pytest", "-q", "tests"]
     subprocess.run(test, cwd=book, env=os.environ | {"PYTHONPATH": "src"}, check=True)
-    assert "Claims of the paper, as printed │ 1" in bookbuild(book, "build")
+    assert "Claims of the paper, as printed: 1 reproduced" in bookbuild(book, "build")
     texts = [(book / name).read_text(encoding="utf-8") for name in (CHAPTER, "data/claims.yml")]
     for old, new in OTHER.items():
         texts = [text.replace(old, new) for text in texts]
@@ -77,7 +77,7 @@ def test_a_claim_of_one_s_own_is_judged_after_two_builds(
         with (book / name).open("a", encoding="utf-8") as stream:
             stream.write(text)
     output = bookbuild(book, "build")
-    assert "Claims of the paper, as printed │ 2" in output
+    assert "Claims of the paper, as printed: 2 reproduced" in output
     assert "1 chapters executed" in output
     site = Settings(book).site
     assert "Once more the distance after" in (site / "book/verdicts.html").read_text("utf-8")

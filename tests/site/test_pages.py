@@ -90,12 +90,10 @@ def test_little_keeps_the_landing_page_from_being_drawn(visits):
     ("query", "target"),
     [
         ("first integral", "book/explore.html"),
-        ("fig. 4", "book/paper/05_emergence.html#figure-4"),
-        ("α3", "book/glossary.html#models"),
-        ("theorem 2", "book/paper/06_full_dynamics.html#theorem-2"),
+        ("nineteen", "book/paper/06_full_dynamics.html"),
     ],
 )
-def test_search_finds_words_figures_and_symbols(address, browser, query, target):
+def test_search_finds_words(address, browser, query, target):
     with watched(browser) as page:
         page.goto(f"{address}search.html?q={quote(query)}")
         # results are listed one after another

@@ -28,15 +28,12 @@ from .source.citation import read_citation
 
 @dataclass(frozen=True)
 class Result:
-    """What a build found: judged rows, verdicts as a table, what did not hold, and seconds."""
+    """What a build found: judged rows, lines about them, and how many chapters it executed."""
 
     findings: list[Finding]
-    verdicts: list[list[str]]
-    amiss: list[str]
+    told: list[str]
     executed: int
-    seconds_executed: float
     cached: int
-    seconds_cached: float
 
 
 @contextmanager
@@ -89,9 +86,8 @@ def _build(settings: Settings, display: Display, tell: Callable[[str], None]) ->
     write_stage(settings, toc, chapters, entries, findings, records, checks)
     tell("building the site")
     build_site(settings, entries)
-    verdicts, not_held = told_verdicts(findings)
-    executed, cached = (len(executed_now), _seconds(executed_now)), (len(stored), _seconds(stored))
-    return Result(findings, verdicts, [*not_held, *amiss(checks)], *executed, *cached)
+    told = [*told_verdicts(findings), *amiss(checks)]
+    return Result(findings, told, len(executed_now), len(stored))
 
 
 def run_chapters(
@@ -117,7 +113,3 @@ def run_chapters(
         executed, failures = execute_chapters(missing, settings, display)
     raise_if_any(failures)
     return stored, executed
-
-
-def _seconds(entries: dict[str, cache.Entry]) -> float:
-    return sum(entry.origin["seconds"] for entry in entries.values())

@@ -146,8 +146,9 @@ def test_a_row_says_what_evidence_knows_of_it() -> None:
 
 def test_what_is_not_confirmed_is_counted() -> None:
     unconfirmed = replace(FINDING, verdict="partly", unconfirmed=True)
-    assert counts.told_verdicts([unconfirmed, FINDING])[1] == [
-        "partly for want of evidence: 1 rows"
+    assert counts.told_verdicts([unconfirmed, FINDING]) == [
+        "Claims of the paper, as printed: 1 reproduced, 1 partly",
+        "partly for want of evidence: 1 rows",
     ]
 
 

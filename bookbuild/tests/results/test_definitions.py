@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bookbuild.results.code.definitions import Reached, reached_by, reached_by_cells
+from bookbuild.results.code.definitions import reached_by, reached_by_cells
 from bookbuild.results.code.modules import parse
 
 FILES = {
@@ -133,26 +133,6 @@ def test_other_packages_are_found_where_they_are_read(src: Path) -> None:
     assert packages("import os, torch\ntorch.ones", FROM_MIDDLE) == ("numpy", "torch")
     assert packages("from room import f\nf") == ()
     assert packages("from room import two\ntwo") == ("scipy",)
-
-
-@pytest.mark.parametrize(
-    ("source", "shown"),
-    [
-        ("f.__doc__", True),
-        ("import inspect", True),
-        ("len?", True),
-        ("f", False),
-        ("text = 'to help and inspect'", False),
-    ],
-)
-def test_comments_count_where_code_shows_sources(src: Path, source: str, shown: bool) -> None:
-    def reached(shown: bool = True) -> Reached:
-        return reached_by_cells([f"{FROM_MIDDLE}\n{source}"], src, shown=shown)
-
-    before, numbers = reached().code, reached(shown=False).code
-    edit(src, "pack/middle.py", "return low.x", "return low.x  # why")
-    assert (reached().code != before) is shown
-    assert reached(shown=False).code == numbers
 
 
 FREE = """import numpy as np

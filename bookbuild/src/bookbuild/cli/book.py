@@ -9,8 +9,6 @@ from threading import Event
 from typing import Any
 
 import click
-from rich.filesize import decimal as readable_size
-from rich.table import Table
 
 from bookbuild.errors import BookError, raise_if_any
 from bookbuild.execution.display import Display
@@ -30,7 +28,7 @@ from bookbuild.site.serving import served
 from bookbuild.source.chapters import read_chapter, read_chapters, read_toc
 
 from . import options
-from .options import commands, console, run_options, settings_of, tell, whole
+from .options import commands, run_options, settings_of, tell, whole
 
 TEMPLATE = Path(__file__).parents[1] / "template"
 SCHEDULER: Any = click.option(
@@ -49,17 +47,9 @@ def build(start: str | None, **given: Any) -> None:
         result, settings = reproduce_from_scratch(settings, display, tell)
     else:
         result = build_book(settings, display, tell)
-    head, *rows = result.verdicts
-    table = Table(*head)
-    for row in rows:
-        table.add_row(*row)
-    console.print(table)
-    for line in result.amiss:
+    for line in result.told:
         tell(line)
-    tell(
-        f"{result.executed} chapters executed in {result.seconds_executed:.0f} s, "
-        f"{result.cached} from the store ({result.seconds_cached:.0f} s saved)"
-    )
+    tell(f"{result.executed} chapters executed, {result.cached} from the store")
     tell(f"profile {settings.profile} · device {settings.device} · seed {settings.seed}")
     tell(f"site: {(settings.site / 'index.html').relative_to(Path.cwd())}")
 
@@ -132,7 +122,7 @@ def archive(**given: Any) -> None:
     chapters = read_chapters(settings.root, read_toc(settings.root))
     path = settings.build / "release" / NAME
     written = write_archive(path, chapters, settings)
-    size = readable_size(path.stat().st_size)
+    size = f"{path.stat().st_size / 1e6:.1f} MB"
     tell(f"{path}: {len(chapters)} chapters, {len(written.results)} results of tasks, {size}")
 
 
@@ -144,7 +134,7 @@ def release(**given: Any) -> None:
     settings = settings_of(**given)
     folder = write_release(settings, Display(tell), tell)
     for path in sorted(folder.iterdir()):
-        size = readable_size(path.stat().st_size) if path.is_file() else ""
+        size = f"{path.stat().st_size / 1e6:.1f} MB" if path.is_file() else ""
         tell(f"{path.relative_to(settings.root)} {size}".strip())
 
 

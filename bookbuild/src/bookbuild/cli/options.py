@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
 
 from bookbuild.published.fetch import borrowing, locate
 from bookbuild.settings import (
@@ -17,8 +16,6 @@ from bookbuild.settings import (
     resolve_device,
 )
 from bookbuild.source.chapters import read_toc
-
-console = Console()
 
 
 def whole(name: str, text: str, default: int | None = None, *, least: int = 1) -> Any:
@@ -87,4 +84,4 @@ def fetched(results: str, settings: Settings) -> Path:
 
 def tell(line: str) -> None:
     """Print a line."""
-    console.print(line, markup=False, highlight=False, soft_wrap=True)
+    click.echo(line)

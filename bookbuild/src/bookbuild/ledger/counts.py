@@ -53,20 +53,21 @@ def news(findings: Sequence[Finding]) -> str:
     return render("news.md", others=others, judged=judged, **numbers)
 
 
-def told_verdicts(findings: Sequence[Finding]) -> tuple[list[list[str]], list[str]]:
-    """Return the counts as the rows of a table, its head first, and what did not hold."""
-    counts = count(findings)
-    table = [["", *next(iter(counts.values()), {})]]
-    table += [[KINDS[kind], *map(str, verdicts.values())] for kind, verdicts in counts.items()]
-    amiss = [
+def told_verdicts(findings: Sequence[Finding]) -> list[str]:
+    """Return a line with the counts of each kind, and one for each row that does not hold."""
+    lines = [
+        f"{KINDS[kind]}: {', '.join(f'{n} {verdict}' for verdict, n in verdicts.items() if n)}"
+        for kind, verdicts in count(findings).items()
+    ]
+    lines += [
         f"{verdict}: {finding.claim.id} ({KINDS[finding.claim.kind]}; {finding.claim.source})"
         for verdict in ("contradicted", "partly")
         for finding in findings
         if finding.verdict == verdict and not finding.unconfirmed
     ]
     if lacking := sum(finding.unconfirmed for finding in findings):
-        amiss.append(f"partly for want of evidence: {lacking} rows")
-    return table, amiss
+        lines.append(f"partly for want of evidence: {lacking} rows")
+    return lines
 
 
 def _counts(

@@ -20,8 +20,8 @@ TABLE = "globalThis.bookModules"
 def join(entry: Path, root: Path) -> str:
     """Return a module and all that it imports as one classic script.
 
-    Modules are named by their paths below root. Raises BookError for what is not known here, for
-    names that no module exports, and for modules that import each other in a circle.
+    Modules are named by their paths below root. Raises BookError for what is not known here, and
+    for modules that do not exist.
     """
     functions: dict[Path, str] = {}
     _add(entry.resolve(), root.resolve(), functions)
@@ -47,21 +47,13 @@ def _imports(path: Path) -> list[tuple[Path, str]]:
 
 def _add(path: Path, root: Path, functions: dict[Path, str]) -> None:
     """Add a module as a function, after all that it imports."""
-    is_there = path.is_file() and path.is_relative_to(root)
-    name = path.relative_to(root).as_posix() if is_there else path.name
-    if not is_there or functions.get(path) == "":
-        fault = "imports itself through other modules" if is_there else "does not exist"
-        raise BookError(f"{name}: this module {fault}.")
     if path in functions:
         return
-    functions[path] = ""  # until all that it imports is there
-    head, text = "", path.read_text(encoding="utf-8")
+    if not (path.is_file() and path.is_relative_to(root)):
+        raise BookError(f"{path.name}: this module does not exist.")
+    name, head, text = path.relative_to(root).as_posix(), "", path.read_text(encoding="utf-8")
     for target, taken in _imports(path):
         _add(target, root, functions)
-        exported = EXPORT.findall(target.read_text(encoding="utf-8"))
-        missing = sorted(set(taken.replace(",", " ").split()).difference(exported))
-        if missing:
-            raise BookError(f"{name}: {target.name} does not export {', '.join(missing)}.")
         head += f'const {{ {taken} }} = {TABLE}["{target.relative_to(root).as_posix()}"];\n'
     exports, body = ", ".join(EXPORT.findall(text)), EXPORT.sub("", IMPORT.sub("", text))
     if unknown := UNKNOWN.search(body):
@@ -69,6 +61,5 @@ def _add(path: Path, root: Path, functions: dict[Path, str]) -> None:
             f"{name}: {unknown[0].strip()!r} cannot be joined. Known are "
             '`import { a } from "./b.js";` and export before const, function, class.'
         )
-    del functions[path]  # to stand after them
     function = f"(() => {{\n{head}{body}\nreturn {{ {exports} }};\n}})()"
     functions[path] = f'{TABLE}["{name}"] ??= {function};\n'

@@ -1,4 +1,4 @@
-"""A Sphinx extension for the text: folds, symbols, numbers of theorems, the reference, the index.
+"""A Sphinx extension for the text: folds, symbols, numbers of theorems, the reference.
 
 A theorem is always visible, and its proof opens on a click. A table of zeros lists the remainder of
 each step of a derivation: where all vanish, one sentence says so and opens the table; otherwise the
@@ -12,7 +12,6 @@ explain it, in the folders that share the glossary. Code such as `tasks.sample` 
 """
 
 import re
-import unicodedata
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,6 @@ from sphinx.util.nodes import make_refnode
 from sphinx.writers.html5 import HTML5Translator
 from sphinx_proof.nodes import proof_node
 
-from bookbuild.site.pieces import readable
 from bookbuild.source.book import read_book
 from bookbuild.source.chapters import BOOK
 
@@ -35,9 +33,6 @@ GLOSSARY = "book/glossary"
 ROW = re.compile(r"^\| (\$.*?) \| ", re.MULTILINE)
 FORMULA = re.compile(r"\$([^$]+)\$")
 SEPARATORS = re.compile(r",(?:\\[ ,])?|=|\\in\b|\\dots")
-NUMBERED = re.compile(
-    r"(figure|theorem|corollary|hypothesis|definition|assumption|proposition)-(\d+)"
-)
 
 
 class folded(nodes.General, nodes.Element):
@@ -114,26 +109,6 @@ def mark_symbols(app: Sphinx, doctree: nodes.document, page: str) -> None:
             node["classes"] += ["symbol", names[0]]
 
 
-def index_names(app: Sphinx, doctree: nodes.document, page: str) -> None:
-    """Let a search find what has the paper's number by its name, and symbols: "fig. 4", "α3"."""
-    names: set[tuple[str, str]] = set()
-    for node in doctree.findall(nodes.Element):
-        for anchor in node.get("ids", ()):
-            if match := NUMBERED.fullmatch(anchor):
-                kind, number = match.groups()
-                words = [kind, "fig.", "fig"] if kind == "figure" else [kind]
-                names |= {(f"{word} {number}", anchor) for word in words}
-    for table in doctree.findall(nodes.table) if page == GLOSSARY else ():
-        (anchor,) = table.parent["ids"][:1] or ("",)
-        cells = [row[0] for row in table.findall(nodes.row)]
-        for formula in (math for cell in cells for math in cell.findall(nodes.math)):
-            for symbol in SEPARATORS.split(formula.astext()):
-                sign = unicodedata.normalize("NFKC", readable(symbol))
-                names |= {(sign, anchor), (re.sub(r"[\W_]", "", symbol), anchor)}
-    entries = [("single", name, anchor, "main", None) for name, anchor in sorted(names) if name]
-    doctree += addnodes.index(entries=entries)
-
-
 def settle_types(app: Sphinx, doctree: nodes.document) -> None:
     """Link types of signatures that have an entry, in whichever module, and no other ones.
 
@@ -193,7 +168,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     """Register all."""
     app.add_node(folded, html=(visit, depart))
     app.connect("doctree-read", settle_types, priority=400)  # before Sphinx collects the contents
-    for function in (fold, mark_symbols, index_names, link_entries):
+    for function in (fold, mark_symbols, link_entries):
         app.connect("doctree-resolved", function)
     app.connect("env-get-updated", number_theorems, priority=900)  # after Sphinx's own numbers
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -8,7 +8,8 @@ imported by `*` counts whole as well.
 
 The digest of a definition holds its code and that of each definition it names, but not the module
 they lie in: moving a function from one module to another changes nothing. Neither does another
-name for a local variable or for what a module keeps to itself, a comment, a docstring or a type.
+name for a local variable or for what a module keeps to itself, a comment, a docstring or a type. A
+chapter that prints sources names them among the data that it reads.
 """
 
 import hashlib
@@ -58,7 +59,7 @@ def reached_by_cells(cells: Iterable[str], src: Path, *, shown: bool = True) -> 
     Otherwise return what their numbers depend on, the cells among it.
     """
     sources = Sources(src, together(tuple(cells)))
-    closure = _Closure(sources, KEEPING if shown else _without_numbers(src), texts=shown)
+    closure = _Closure(sources, KEEPING if shown else _without_numbers(src))
     reached = closure.reached([(CELLS, ALL)])
     digests = {place: digest for place, digest in reached.digests.items() if place != CELLS_PLACE}
     return replace(reached, digests=digests) if shown else reached
@@ -90,14 +91,13 @@ def _without_numbers(src: Path) -> tuple[str, ...]:
 class _Closure:
     """References followed from definitions to those behind them."""
 
-    def __init__(self, sources: Sources, without: Collection[str], *, texts: bool = False) -> None:
-        self._sources, self._without, self._texts = sources, without, texts
+    def __init__(self, sources: Sources, without: Collection[str]) -> None:
+        self._sources, self._without = sources, without
         self._packages: set[str] = set()
         self._imported: set[str] = set()
         self._waiting: list[tuple[Module, str]] = []
         self._definitions: dict[str, Definition] = {}  # by place
         self._named: dict[str, dict[str, list[Label]]] = {}  # what each names, by its chain
-        self._shown = False
 
     def reached(self, roots: Iterable[Chain]) -> Reached:
         """Return all that the roots depend on."""
@@ -109,7 +109,6 @@ class _Closure:
             if place in self._named:
                 continue
             definition = self._definitions[place] = module.defined[name]
-            self._shown |= definition.reads_sources
             packages = {*self._packages}
             for chain in definition.uses_as_types:
                 self._used(module, definition, chain)
@@ -151,14 +150,14 @@ class _Closure:
 
     def _digest(self, place: str, apart: Mapping[str, str]) -> str:
         """Return the digest of a definition: its code, and that of what it names."""
-        definition = self._definitions[place]
-        code = definition.text if self._shown and self._texts else definition.code
-        named = {}
+        definition, named = self._definitions[place], {}
         for chain, labels in self._named[place].items():
             name, dot, rest = chain.partition(".")
             behind_it = [apart.get(behind, label) for label, behind in labels]
             named[definition.aliases.get(name, name) + dot + rest] = behind_it
-        return hashlib.sha256(json.dumps([code, named], sort_keys=True).encode()).hexdigest()
+        return hashlib.sha256(
+            json.dumps([definition.code, named], sort_keys=True).encode()
+        ).hexdigest()
 
     def _used(self, module: Module, definition: Definition, chain: Chain) -> list[Label]:
         """Return what stands for what a definition reads by a chain of attributes."""

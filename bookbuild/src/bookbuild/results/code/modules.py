@@ -15,8 +15,6 @@ from . import names
 from .names import ALL, DEFINING, Chain
 
 OURS = ("bookbuild", "running")  # the packages that every book imports, wherever they lie
-# Code that names one of these may show sources: then a comment or a docstring can be a result.
-READERS = {"__doc__", "help", "inspect", "linecache", "pydoc", "pinfo", "pinfo2", "psource"}
 CELLS = "cells of a chapter"  # what stands for the name of their module
 PARAMETERS = {"profile", "device", "seed"}  # of a chapter; the builder sets them by name
 
@@ -35,7 +33,6 @@ class Definition:
     """The statements that bind a name in a module."""
 
     statements: tuple[ast.stmt, ...]
-    source: str  # of the whole module
     package: str
     cells: bool = False  # whether all variables are local ones
 
@@ -54,12 +51,6 @@ class Definition:
         """What stands for one of the names that it binds, where that is read."""
         public = "" if names.is_private(name) else name
         return f"{self.code} {self.aliases.get(name, public)}"
-
-    @cached_property
-    def text(self) -> str:
-        """A digest of the lines, with comments and docstrings."""
-        lines = self.source.splitlines()
-        return _digest("\n".join(str(lines[_first(s) : s.end_lineno]) for s in self.statements))
 
     @cached_property
     def constants(self) -> Counter[tuple[str, ...]]:
@@ -83,14 +74,6 @@ class Definition:
     def imports(self) -> Mapping[str, tuple[Chain, ...]]:
         """What its own import statements bind, each name with what it may refer to."""
         return names.bindings(self._nodes, self.package)
-
-    @cached_property
-    def reads_sources(self) -> bool:
-        """Whether it may show or use the text of sources."""
-        fields = ((getattr(node, x, None) for x in ("id", "attr", "value")) for node in self._nodes)
-        named = {part for parts in fields for part in parts if isinstance(part, str)}
-        named |= {target[0].partition(".")[0] for ts in self.imports.values() for target in ts}
-        return not READERS.isdisjoint(named)
 
     @cached_property
     def _nodes(self) -> list[ast.AST]:
@@ -162,7 +145,6 @@ def parse(content: bytes, name: str, package: str, folder: Path | None) -> Modul
     except (SyntaxError, ValueError):
         call = ast.Expr(ast.Call(ast.Constant(content), [], []))
         body = ast.fix_missing_locations(ast.Module([call], [])).body
-    text = content.decode("utf-8", errors="replace")
     binding: defaultdict[str, list[ast.stmt]] = defaultdict(list)
     importing: list[ast.stmt] = []
     for statement in body:
@@ -176,7 +158,7 @@ def parse(content: bytes, name: str, package: str, folder: Path | None) -> Modul
     return Module(
         name,
         folder,
-        {each: Definition(tuple(those), text, package) for each, those in binding.items()},
+        {each: Definition(tuple(those), package) for each, those in binding.items()},
         {each: targets for each, targets in imports.items() if each != ALL},
         names.loads(nodes, package),
     )
@@ -194,14 +176,8 @@ def together(cells: tuple[str, ...]) -> Module:
             body += map(names.Unbounded().visit, ast.parse(text).body)
         except (SyntaxError, ValueError):
             continue  # the cell will fail when it is executed, with a better message
-    every = Definition(tuple(body), "\n".join(cells), "", cells=True)
+    every = Definition(tuple(body), "", cells=True)
     return Module(CELLS, None, {ALL: every}, {}, names.loads(every._nodes, ""))
-
-
-def _first(statement: ast.stmt) -> int:
-    """Return where the lines of a statement begin, with its decorators."""
-    decorators = getattr(statement, "decorator_list", [])
-    return min(node.lineno for node in (statement, *decorators)) - 1
 
 
 def _imports(statement: ast.stmt) -> bool:
