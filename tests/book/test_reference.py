@@ -20,7 +20,7 @@ import torch
 import emergence
 from emergence import analysis, clock, fast, models, presets, subspace, tasks, theory, training
 from emergence.experiments import captions, first_passage, silences
-from emergence.proofs import intervals, reduced, residuals, speeds
+from emergence.proofs import intervals, reduced, residuals, speeds, tubes
 from emergence.theory import area, contexts, cross_entropy, laws, limits, positions
 from running import cache, devices, loop, records, sweep
 from tools.this_book import ROOT
@@ -46,7 +46,7 @@ NAMES = {
     "silences": silences, "intervals": intervals, "reduced": reduced, "residuals": residuals,
     "speeds": speeds, "area": area, "contexts": contexts, "cross_entropy": cross_entropy,
     "laws": laws, "limits": limits, "cache": cache, "devices": devices, "loop": loop,
-    "positions": positions, "sweep": sweep, "clock": clock,
+    "positions": positions, "sweep": sweep, "clock": clock, "tubes": tubes,
 }  # fmt: skip
 
 

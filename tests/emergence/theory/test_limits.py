@@ -3,13 +3,10 @@
 import math
 
 import pytest
-from flint import arb
 from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 from scipy.special import erfcx
 
-from chapters.beyond.exact_constants import enclosures
-from chapters.beyond.exact_constants.enclosures import enclose
 from emergence import theory
 from emergence.proofs.intervals import printed
 from emergence.theory import limits
@@ -88,39 +85,8 @@ def test_gauss_is_the_integral():
     assert limits.gauss(0.8) == pytest.approx(riemann, rel=1e-7)
 
 
-@pytest.mark.parametrize("n_pairs", [2, 7, 1000])
-def test_bounds_contain_the_integrated_times(n_pairs):
-    bounds, times = enclose(n_pairs, 300), theory.emergence_times(n_pairs)
-    for name, (low, high) in bounds._asdict().items():
-        assert low * (1 - 1e-9) <= getattr(times, name) <= high * (1 + 1e-9)
-        assert high / low - 1 < 0.03
-
-
-def test_bounds_narrow_with_the_steps():
-    few, many = (enclose(5, steps) for steps in (200, 800))
-    assert few.alpha[0] < many.alpha[0] < many.alpha[1] < few.alpha[1]
-    assert (many.alpha[1] - many.alpha[0]) < 0.4 * (few.alpha[1] - few.alpha[0])
-
-
-@pytest.mark.parametrize("n_pairs", [2, 3, 10**6])
-def test_alpha_is_one_half_between_the_two_values_of_beta(n_pairs):
-    low, high = enclosures._around_half_alpha(n_pairs)
-    assert enclosures._alpha(arb(low), n_pairs) < 0.5 < enclosures._alpha(arb(high), n_pairs)
-
-
-def test_values_of_beta_on_one_side_are_refused(monkeypatch):
-    monkeypatch.setattr(enclosures, "SLACK", -1e-12)
-    with pytest.raises(ArithmeticError, match="no bracket for beta"):
-        enclose(5, 100)
-
-
 def test_printed_bounds_round_outward():
     low, high = 693147.1805599252, 693147.1805599257
     assert printed((low, high), 10**6) == "0.69314 to 0.69315"
     assert printed((low, high), 1, digits=1) == "693147.1 to 693147.2"
     assert printed((0.5, 0.5), 1, digits=1) == "0.5 to 0.5"
-
-
-def test_bounds_need_two_pairs():
-    with pytest.raises(ValueError, match="at least two pairs"):
-        enclose(1)

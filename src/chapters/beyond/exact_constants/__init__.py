@@ -11,9 +11,7 @@ class ExactConstants:
 
     sizes: tuple[int, ...] = tuple(2**k for k in range(4, 21))
     large: int = 1024  # from which the next order of the collapse is judged
-    far: tuple[int, ...] = (4096, 10**6, 10**9, 10**12, 10**20, 10**40, 10**80)  # by the exact time
-    enclosed_pairs: tuple[int, ...] = (2, 3, 10, 100, 10**3, 10**4, 10**6)
-    boxes: int = 2000  # of an enclosure
+    defect: float = 1e-7  # of a validated step
     first: int = 8  # from which the bounds for all N begin; below, one N at a time
     slices: int = 100  # of the curve, in these bounds
     shown: tuple[int, ...] = (2, 3, 4, 5, 6, 7, 8, 11, 16, 23, 32, 45, 64, 91, 128)
@@ -24,9 +22,7 @@ PRESET = preset(
     smoke=ExactConstants(
         sizes=tuple(2**k for k in range(4, 9)),
         large=64,
-        far=(4096, 10**12),
-        enclosed_pairs=(2, 10),
-        boxes=400,
+        defect=1e-6,
         shown=(2, 5, 8, 32),
     ),
 )

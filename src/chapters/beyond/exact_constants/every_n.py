@@ -17,8 +17,7 @@ from flint import arb, arb_series, ctx
 from emergence.proofs.intervals import Bounds, ball, outward
 from running.memo import kept
 
-from .enclosures import PRECISION
-
+PRECISION = 80  # bits; the boxes, not rounding, decide the width
 Name = Literal["alpha", "beta"]
 ORDER = 4  # coefficients kept of a series in e: 1, e, e^2, and e^3 for the remainder
 TERMS = 18  # of (exp(z) - 1)/z, for |z| < 1

@@ -11,6 +11,7 @@ from chapters.beyond.full_flow import (
     box,
     every_large,
     laws,
+    one_by_one,
     reduced,
     twelve,
     validated,
@@ -220,6 +221,28 @@ def test_ranges_cover_all_and_hold_what_each_of_them_has():
     assert several.alpha[0] <= single.alpha[0] < single.alpha[1] <= several.alpha[1]
     assert single.beta <= several.beta
     assert several.holds
+
+
+def test_each_n_below_the_box_is_followed_and_tried_twice(monkeypatch):
+    ranges, tolerances = one_by_one.Proof(2, 50, ()).uniform, []
+    assert [n for some in ranges for n in range(some.least, some.largest + 1)] == [*range(2, 50)]
+    honest = one_by_one.time_bounds
+
+    def strict(n_pairs, *, tolerance, **rest):
+        tolerances.append(tolerance)
+        if tolerance > 5e-6:
+            raise ArithmeticError
+        return honest(n_pairs, tolerance=tolerance, **rest)
+
+    monkeypatch.setattr(one_by_one, "time_bounds", strict)
+    some = one_by_one.Range(3, 3, "uniform", "gamma", 1e-5, 0.1)
+    (result,) = one_by_one.as_bounds(one_by_one.all_bounds(some))
+    assert tolerances == pytest.approx([1e-5, 1e-6])
+    assert result == honest(
+        3, query="uniform", until="gamma", tolerance=tolerances[1], farthest=0.1
+    )
+    with pytest.raises(ArithmeticError):
+        one_by_one.all_bounds(one_by_one.Range(3, 3, "uniform", "gamma", 1e-3, 0.1))
 
 
 @pytest.mark.usefixtures("unchecked")

@@ -1,10 +1,9 @@
 """A polynomial path beside the gradient flow, step after step.
 
-Nothing about the path needs to be proved: it is any path, known exactly. `steps` bounds how far
+Nothing about the path needs to be proved: it is any path, known exactly. `_steps` bounds how far
 from it the flow is.
 """
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -12,9 +11,9 @@ from jaxtyping import Float
 from scipy.integrate import LSODA
 
 from emergence import theory
-from emergence.tasks import Query
 
-from .balls import Array, Ball, stacked
+from ._balls import Array, Ball, stacked
+from ._landscape import Flow
 
 FREE = ((0,), (2,), (3,), (4,), (9, 11), (10, 13), (12,), (14,), (15,), (16,), (17,), (18,))
 NODES = np.array([-1.0, 0.0, 1.0])  # of a step, where the path's values and speeds are given
@@ -24,10 +23,10 @@ GRID = 2.0**-12  # lengths of steps are multiples of it, so that times are exact
 
 def embedding() -> Float[np.ndarray, "19 12"]:
     """The nineteen parameters from the twelve coordinates."""
-    found = np.zeros((19, 12))
+    lift = np.zeros((19, 12))
     for place, names in enumerate(FREE):
-        found[list(names), place] = len(names) ** -0.5
-    return found
+        lift[list(names), place] = len(names) ** -0.5
+    return lift
 
 
 class Piece(NamedTuple):
@@ -51,15 +50,15 @@ class Piece(NamedTuple):
     def around(self, s: Ball, order: int) -> Ball:
         """Power series of the twelve coordinates around s, a row for each power."""
         rows = [Ball.of(power) for power in self.powers]
-        found = []
+        series = []
         for k in range(order):
             value = Ball.of(np.zeros(12))
             for row in reversed(rows):
                 value = value.times(s).plus(row)
-            found.append(value)
+            series.append(value)
             slopes = [row.times(Ball.of(j)) for j, row in enumerate(rows)][1:]
             rows = [row.times(Ball.of(k + 1.0).inverse()) for row in slopes]
-        return stacked(found)
+        return stacked(series)
 
     def where(self, s: Ball) -> Ball:
         """The twelve coordinates at s."""
@@ -69,18 +68,13 @@ class Piece(NamedTuple):
 class Guide:
     """A numerical solution of the flow from zero, solved as far as it is asked for."""
 
-    def __init__(self, n_pairs: int, query: Query, tolerance: float) -> None:
-        landscape = theory.landscape_of(n_pairs, query, model="full")
-        self._lift = embedding()
-        self._gradient: Callable[..., tuple[float, ...]] = landscape.gradient
+    def __init__(self, flow: Flow, tolerance: float) -> None:
+        self._gradient = theory.landscape_of(flow.n_pairs, flow.query, model="full").gradient
+        self._lift = embedding() * flow.moves
         self._solver = LSODA(
-            lambda _, z: self.speed(z),
-            0.0,
-            np.zeros(12),
-            np.inf,
-            rtol=tolerance,
-            atol=tolerance / 100,
-        )
+            lambda _, z: self.speed(z), 0.0, np.zeros(12), np.inf,
+            rtol=tolerance, atol=tolerance / 100,
+        )  # fmt: skip
         self._pieces = [lambda _: np.zeros(12)]
         self._ends = [0.0]
 
@@ -104,12 +98,7 @@ class Guide:
         half = length / 2
         points = [self.at(start + half * (1 + s)) for s in NODES]
         speeds = [half * self.speed(point) for point in points]
-        powers = np.linalg.solve(_conditions(), np.array(points + speeds))
-        return Piece(start, half, powers)
-
-
-def _conditions() -> Float[np.ndarray, "conditions powers"]:
-    k = np.arange(DEGREE + 1)
-    values = NODES[:, None] ** k
-    slopes = k * NODES[:, None] ** np.maximum(k - 1, 0)
-    return np.concatenate([values, slopes])
+        k = np.arange(DEGREE + 1)
+        slopes = k * NODES[:, None] ** np.maximum(k - 1, 0)
+        conditions = np.concatenate([NODES[:, None] ** k, slopes])
+        return Piece(start, half, np.linalg.solve(conditions, np.array(points + speeds)))

@@ -1,47 +1,42 @@
 """Gradients of formulas in power series of balls, by reverse accumulation."""
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
-from .balls import Ball, Series
+from ._balls import Ball, Series
 
 Pull = Callable[[Series], Series]
 
 
-class _Step(NamedTuple):
-    """A number of the formula, and how each of what it is made of hears of its derivative."""
-
-    value: Series
-    pulls: tuple[tuple[int, Pull], ...]
-
-
 class Tape:
-    """The steps of a formula, in the order in which they are taken."""
+    """The numbers of a formula in the order in which they are made, each with its pulls.
+
+    Pulls say, for each number that one is made of, how its derivative follows.
+    """
 
     def __init__(self) -> None:
-        self.steps: list[_Step] = []
+        self.steps: list[tuple[Series, tuple[tuple[int, Pull], ...]]] = []
 
     def number(self, value: Series, *pulls: tuple[int, Pull]) -> "Number":
-        self.steps.append(_Step(value, pulls))
+        self.steps.append((value, pulls))
         return Number(self, len(self.steps) - 1, value)
 
     def slopes(self, end: "Number", starts: Sequence["Number"]) -> list[Series]:
         """The derivatives of `end`, which has one place, with respect to each of `starts`."""
-        shape = end.value.ball.mid.shape
+        shape = end.value.mid.shape
         unit = np.zeros(shape)
         unit[0] = 1
-        heard: dict[int, Series] = {end.place: Series(Ball.of(unit))}
+        heard: dict[int, Series] = {end.place: Series.of(unit)}
         for place in range(end.place, -1, -1):
             if place not in heard:
                 continue
-            for parent, pull in self.steps[place].pulls:
+            for parent, pull in self.steps[place][1]:
                 more = pull(heard[place])
-                if more.ball.mid.shape[-1] > self.steps[parent].value.ball.mid.shape[-1]:
+                if more.mid.shape[-1] > self.steps[parent][0].mid.shape[-1]:
                     more = more.total()  # one number stands for a whole row
                 heard[parent] = heard[parent].plus(more) if parent in heard else more
-        none = Series(Ball.of(np.zeros(shape)))
+        none = Series.of(np.zeros(shape))
         return [heard.get(start.place, none) for start in starts]
 
 

@@ -7,13 +7,17 @@ import numpy as np
 import pytest
 from flint import arb
 
-from chapters.beyond.full_flow import tube
-from chapters.beyond.full_flow.tube import balls, landscape, path, steps, times
-from chapters.beyond.full_flow.tube.balls import Ball, Series
 from emergence import theory
+from emergence.proofs.tubes import _balls as balls
+from emergence.proofs.tubes import _path as path
+from emergence.proofs.tubes import _steps as steps
+from emergence.proofs.tubes import time_bounds
+from emergence.proofs.tubes._balls import Ball, Series
+from emergence.proofs.tubes._landscape import Flow
 
 QUERIES = ["last", "uniform"]
 LIFT = path.embedding()
+EVERY = np.ones(12)
 
 
 def encloses(ball, values):
@@ -92,18 +96,18 @@ def test_what_has_no_value_is_refused():
 def test_series_multiply_out(name):
     """exp(a) exp(-a) and a/a are one."""
     rng = np.random.default_rng(3)
-    a = Series(random_ball(rng, (5, 1, 7), rad=0.0).plus(Ball.of(np.eye(5)[:1].T[:, :, None] * 4)))
+    a = Series(*random_ball(rng, (5, 1, 7), rad=0.0).plus(Ball.of(np.eye(5)[:1].T[:, :, None] * 4)))
     product = a.exp().times(a.negative().exp()) if name == "exp" else a.inverse().times(a)
     wanted = np.zeros((5, 1, 7))
     wanted[0] = 1
-    assert encloses(product.ball, wanted)
-    assert product.ball.rad.max() < 1e-9
+    assert encloses(product, wanted)
+    assert product.rad.max() < 1e-9
 
 
 @pytest.mark.parametrize("query", QUERIES)
 @pytest.mark.parametrize("n_pairs", [1, 2, 5, 40])
 def test_loss_gradient_and_curvature(n_pairs, query):
-    rng = np.random.default_rng(n_pairs)
+    rng, flow = np.random.default_rng(n_pairs), Flow(n_pairs, query, EVERY)
     for _ in range(5):
         z, away = rng.normal(size=12), rng.normal(size=12)
 
@@ -112,26 +116,26 @@ def test_loss_gradient_and_curvature(n_pairs, query):
             assert np.allclose(LIFT @ (LIFT.T @ full), full, atol=1e-13)  # the twelve are all
             return LIFT.T @ full
 
-        assert landscape.loss(Ball.of(z), n_pairs, query).mid[0] == pytest.approx(
+        assert flow.loss(Ball.of(z[None])).mid[0] == pytest.approx(
             theory.full_loss(LIFT @ z, n_pairs, query=query), rel=1e-12
         )
-        along = landscape.slopes(Ball.of(np.stack([z, away])), n_pairs, query)
+        along = flow.slopes(Ball.of(np.stack([z, away])))
         numeric = (gradient(z + 1e-5 * away) - gradient(z - 1e-5 * away)) / 2e-5
         assert along.mid[0] == pytest.approx(gradient(z), abs=1e-12)
         assert along.mid[1] == pytest.approx(numeric, abs=1e-6)
-        curved = landscape.curvature(Ball.of(z), n_pairs, query)
+        curved = flow.curvature(Ball.of(z))
         assert curved.mid @ away == pytest.approx(numeric, abs=1e-6)
         assert max(along.rad.max(), curved.rad.max()) < 1e-9
 
 
 def test_a_wide_ball_encloses_loss_and_curvature():
-    rng = np.random.default_rng(4)
+    rng, flow = np.random.default_rng(4), Flow(8, "uniform", EVERY)
     box = Ball(0.5 * rng.normal(size=12), np.full(12, 0.02))
-    held, curved = landscape.loss(box, 8, "uniform"), landscape.curvature(box, 8, "uniform")
+    held, curved = flow.loss(box.part(None)), flow.curvature(box)
     for _ in range(20):
         z = inside(rng, box)
         assert encloses(held, theory.full_loss(LIFT @ z, 8, query="uniform"))
-        assert encloses(curved, landscape.curvature(Ball.of(z), 8, "uniform").mid)
+        assert encloses(curved, flow.curvature(Ball.of(z)).mid)
 
 
 def test_the_opening_is_the_least_eigenvalue():
@@ -163,48 +167,52 @@ def missed(piece, n_pairs, query):
 
 @pytest.mark.parametrize("query", QUERIES)
 def test_the_defect_is_enclosed_and_not_much_more(query, monkeypatch):
-    piece = path.Guide(8, query, 1e-10).piece(4.0, 0.5)
+    flow = Flow(8, query, EVERY)
+    piece = path.Guide(flow, 1e-10).piece(4.0, 0.5)
     true = missed(piece, 8, query)
-    assert true < steps.defect_of(piece, 8, query) < 10 * true + 1e-8
+    assert true < steps.defect_of(piece, flow) < 10 * true + 1e-8
     rough = piece._replace(powers=piece.powers * 1.01)
     true = missed(rough, 8, query)
-    assert true < steps.defect_of(rough, 8, query) < 1.01 * true
+    assert true < steps.defect_of(rough, flow) < 1.01 * true
 
-    honest = steps.slopes
-    monkeypatch.setattr(steps, "slopes", lambda *args: honest(*args).times(Ball.of(0.98)))
-    assert not true < steps.defect_of(rough, 8, query) < 1.01 * true  # a planted factor
+    honest = Flow.slopes
+    monkeypatch.setattr(Flow, "slopes", lambda *args: honest(*args).times(Ball.of(0.98)))
+    assert not true < steps.defect_of(rough, flow) < 1.01 * true  # a planted factor
 
 
 @pytest.mark.usefixtures("unchecked")
-@pytest.mark.parametrize(("query", "until"), [("uniform", "alpha"), ("last", "loss")])
-def test_bounds_hold_the_integrated_times(query, until):
-    n_pairs = 4
-    integrated = theory.emergence_times(n_pairs, query=query, model="full")
-    result = tube.bounds(n_pairs, query, until=until, tolerance=1e-10, farthest=0.05)
-    names = [name for name in ("gamma", "beta", "alpha") if getattr(result, name)[1] < math.inf]
-    assert until == "loss" or until in names
-    for name in names:
-        low, high = getattr(result, name)
-        assert low < getattr(integrated, name) < high < 1.3 * low
-    if until == "loss":
-        assert result.loss[0] < integrated.collapse < result.loss[1] < 1.02 * result.loss[0]
-    assert result.ordered("gamma", "beta", "alpha")
+@pytest.mark.parametrize(
+    ("query", "model", "until"),
+    [("uniform", "full", "alpha"), ("last", "full", "loss"), ("last", "reduced", "alpha")],
+)
+def test_bounds_hold_the_integrated_times(query, model, until):
+    integrated = theory.emergence_times(4, query=query, model=model)
+    result = time_bounds(4, query=query, model=model, until=until, tolerance=1e-10)
+    assert getattr(result, until)[1] < math.inf
+    for name, (low, high) in result._asdict().items():
+        time = integrated.collapse if name == "loss" else getattr(integrated, name)
+        assert low < time < high < 1.001 * low or low == high == math.inf
+    assert result.ordered("gamma", "beta")
     assert not result.ordered("beta", "gamma")
 
 
-def test_the_solution_is_as_near_as_is_said():
+@pytest.mark.parametrize(
+    ("model", "moves"), [("full", EVERY), ("reduced", np.eye(12)[[1, 3, 10]].sum(0))]
+)
+def test_the_solution_is_as_near_as_is_said(model, moves):
     followed = list(
         itertools.takewhile(
-            lambda step: step.start < 30,
-            steps.follow(6, "uniform", tolerance=1e-6, farthest=0.1),
+            lambda step: step.piece.start < 20,
+            steps.follow(Flow(6, "last", moves), tolerance=1e-6, farthest=0.1),
         )
     )
-    ends = np.array([0.0, *(step.end for step in followed)])
-    exact = theory.gradient_flow(6, ends[-1], query="uniform", model="full", times=ends)
+    ends = np.array([0.0, *(step.piece.start + 2 * step.piece.half for step in followed)])
+    exact = theory.gradient_flow(6, ends[-1], model=model, times=ends)
     for step, point in zip(followed, exact.points[1:], strict=True):
-        z = step.piece.where(Ball.of(1.0)).mid
-        assert np.linalg.norm(point @ LIFT - z) < step.apart < 1e-3
-        assert encloses(step.after(), point @ LIFT)
+        z = point @ LIFT if model == "full" else np.insert(point, [0, 1, *[2] * 6, 3], 0)
+        there = step.piece.where(Ball.of(1.0)).mid
+        assert np.linalg.norm(z - there) < step.apart.max() < 1e-3
+        assert encloses(step.where(Ball.of(1.0)), z)
 
 
 def test_a_path_that_is_not_the_flow_is_noticed(monkeypatch):
@@ -212,55 +220,22 @@ def test_a_path_that_is_not_the_flow_is_noticed(monkeypatch):
     honest = path.Guide.speed
     for factor in (1.0, 1.01):
         monkeypatch.setattr(path.Guide, "speed", lambda guide, z, f=factor: f * honest(guide, z))
-        several = steps.follow(4, "uniform", tolerance=1e-3, farthest=0.1)
+        several = steps.follow(Flow(4, "uniform", EVERY), tolerance=1e-3, farthest=0.1)
         step = list(itertools.islice(several, 6))[-1]
-        clock = np.array([0.0, step.end])
-        exact = theory.gradient_flow(4, step.end, query="uniform", model="full", times=clock)
+        clock = np.array([0.0, step.piece.start + 2 * step.piece.half])
+        exact = theory.gradient_flow(4, clock[1], query="uniform", model="full", times=clock)
         z = step.piece.where(Ball.of(1.0)).mid
-        distance = np.linalg.norm(exact.points[1] @ LIFT - z)
-        assert distance < step.apart
-        assert (step.apart > 1e-4) == (factor > 1)
-
-
-def test_the_numbers_of_a_run_keep_their_names():
-    some = times.Range(2, 3, "uniform", "gamma", 1e-5, 0.1)
-    result = tube.as_bounds(tube.all_bounds(some))
-    assert [bounds.gamma[1] < 10 for bounds in result] == [True, True]
-    alone = tube.bounds(3, "uniform", until="gamma", tolerance=1e-5, farthest=0.1)
-    assert result[1] == alone
-    assert result[1].beta == (math.inf, math.inf)
-
-
-def test_what_fails_is_tried_once_more(monkeypatch):
-    honest, tolerances = times.bounds, []
-
-    def strict(n_pairs, query, *, until, tolerance, farthest):
-        tolerances.append(tolerance)
-        if tolerance > 5e-6:
-            raise ArithmeticError
-        return honest(n_pairs, query, until=until, tolerance=tolerance, farthest=farthest)
-
-    monkeypatch.setattr(times, "bounds", strict)
-    tube.all_bounds(times.Range(3, 3, "uniform", "gamma", 1e-5, 0.1))
-    assert tolerances == pytest.approx([1e-5, 1e-6])
-    with pytest.raises(ArithmeticError):
-        tube.all_bounds(times.Range(3, 3, "uniform", "gamma", 1e-3, 0.1))
+        assert np.linalg.norm(exact.points[1] @ LIFT - z) < step.apart.max()
+        assert (step.apart.max() > 1e-4) == (factor > 1)
 
 
 @pytest.mark.usefixtures("unchecked")
 def test_errors_grow_by_what_the_chapter_says():
     """At 16 pairs by e^4.7 until the loss collapses: the integral of the least eigenvalue."""
-    end = theory.emergence_times(16, model="full").collapse
+    flow, end = Flow(16, "last", EVERY), theory.emergence_times(16, model="full").collapse
     clock = (1 - np.linspace(1, 0, 80) ** 2) * end
     path_ = theory.gradient_flow(16, end, model="full", times=clock)
     opening = [
-        -np.linalg.eigvalsh(landscape.curvature(Ball.of(point @ LIFT), 16, "last").mid)[0]
-        for point in path_.points
+        -np.linalg.eigvalsh(flow.curvature(Ball.of(point @ LIFT)).mid)[0] for point in path_.points
     ]
     assert np.trapezoid(np.maximum(opening, 0), clock) == pytest.approx(4.7, abs=0.03)
-
-
-def test_the_ranges_cover_all():
-    proof = times.Proof(2, 50, ())
-    covered = [n for some in proof.uniform for n in range(some.least, some.largest + 1)]
-    assert covered == list(range(2, 50))

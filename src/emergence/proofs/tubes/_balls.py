@@ -7,12 +7,13 @@ place, which are 48 roundings; their radius allows for 64.
 
 from collections.abc import Sequence
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from jaxtyping import Float
 
 Array = Float[np.ndarray, "..."]
+Kind = TypeVar("Kind", bound="Ball")
 U = 2.0**-53  # rounding to nearest is off by at most this times the result
 TINY = 1e-300  # more than what underflow takes away
 LARGEST = 300.0  # of an exponent
@@ -26,7 +27,7 @@ class Ball(NamedTuple):
     rad: Array
 
     @classmethod
-    def of(cls, value: Any) -> "Ball":
+    def of(cls: type[Kind], value: Any) -> Kind:
         """Doubles, with no error."""
         mid = np.atleast_1d(np.asarray(value, dtype=float))
         return cls(mid, np.zeros_like(mid))
@@ -44,18 +45,23 @@ class Ball(NamedTuple):
     def high(self) -> Array:
         return np.nextafter(self.mid + self.rad, np.inf)
 
-    def plus(self, other: "Ball") -> "Ball":
-        mid = self.mid + other.mid
-        return Ball(mid, (self.rad + other.rad + U * np.abs(mid)) * MORE)
+    @property
+    def turned(self: Kind) -> Kind:
+        """The transposed matrix."""
+        return type(self)(self.mid.T, self.rad.T)
 
-    def times(self, other: "Ball") -> "Ball":
+    def plus(self: Kind, other: "Ball") -> Kind:
+        mid = self.mid + other.mid
+        return type(self)(mid, (self.rad + other.rad + U * np.abs(mid)) * MORE)
+
+    def times(self: Kind, other: "Ball") -> Kind:
         mid = self.mid * other.mid
         size = np.abs(self.mid)
         rad = size * other.rad + self.rad * (np.abs(other.mid) + other.rad) + U * np.abs(mid)
-        return Ball(mid, rad * MORE + TINY)
+        return type(self)(mid, rad * MORE + TINY)
 
-    def negative(self) -> "Ball":
-        return Ball(-self.mid, self.rad)
+    def negative(self: Kind) -> Kind:
+        return type(self)(-self.mid, self.rad)
 
     def inverse(self) -> "Ball":
         """Raises ArithmeticError where a ball contains zero."""
@@ -73,34 +79,29 @@ class Ball(NamedTuple):
         mid = np.exp(self.mid)
         return Ball(mid, mid * (np.expm1(self.rad) * (1 + 128 * U) + 64 * U) + TINY)
 
-    def before(self) -> "Ball":
+    def before(self: Kind) -> Kind:
         """The sum of all earlier numbers along the last axis, for each."""
-        mid, rad, size = (_before(part) for part in (self.mid, self.rad, np.abs(self.mid)))
-        count = self.mid.shape[-1]
-        return Ball(mid, (rad + count * U * size) * (1 + 4 * U * (count + 4)))
+        sums = np.zeros((3, *self.mid.shape))
+        parts = np.stack([self.mid, self.rad, np.abs(self.mid)])
+        np.cumsum(parts[..., :-1], axis=-1, out=sums[..., 1:])
+        return self._summed(*sums, count=self.mid.shape[-1])
 
-    def after(self) -> "Ball":
+    def after(self: Kind) -> Kind:
         """The sum of all later numbers."""
-        turned = Ball(self.mid[..., ::-1], self.rad[..., ::-1]).before()
-        return Ball(turned.mid[..., ::-1], turned.rad[..., ::-1])
+        turned = self.part((..., slice(None, None, -1))).before()
+        return turned.part((..., slice(None, None, -1)))
 
-    def total(self, axis: int = -1) -> "Ball":
+    def total(self: Kind, axis: int = -1) -> Kind:
         """The sum along an axis, whose length becomes 1."""
-        mid, rad, size = (
-            part.sum(axis=axis, keepdims=True) for part in (self.mid, self.rad, np.abs(self.mid))
-        )
-        count = self.mid.shape[axis]
-        return Ball(mid, (rad + count * U * size) * (1 + 4 * U * (count + 4)))
+        parts = (part.sum(axis=axis, keepdims=True) for part in (*self, np.abs(self.mid)))
+        return self._summed(*parts, count=self.mid.shape[axis])
 
-    def part(self, places: Any) -> "Ball":
+    def _summed(self: Kind, mid: Array, rad: Array, size: Array, *, count: int) -> Kind:
+        return type(self)(mid, (rad + count * U * size) * (1 + 4 * U * (count + 4)))
+
+    def part(self: Kind, places: Any) -> Kind:
         """Some of the numbers."""
-        return Ball(self.mid[places], self.rad[places])
-
-
-def _before(part: Array) -> Array:
-    sums = np.zeros_like(part)
-    np.cumsum(part[..., :-1], axis=-1, out=sums[..., 1:])
-    return sums
+        return type(self)(self.mid[places], self.rad[places])
 
 
 def stacked(parts: Sequence[Ball]) -> Ball:
@@ -108,69 +109,54 @@ def stacked(parts: Sequence[Ball]) -> Ball:
     return Ball(*(np.stack(np.broadcast_arrays(*column)) for column in zip(*parts, strict=True)))
 
 
-class Series(NamedTuple):
-    """Power series, with the powers along the first axis of `ball`."""
-
-    ball: Ball
+class Series(Ball):
+    """Power series, with the powers along the first axis."""
 
     @property
     def order(self) -> int:
-        return len(self.ball.mid)
-
-    def plus(self, other: "Series") -> "Series":
-        return Series(self.ball.plus(other.ball))
+        return len(self.mid)
 
     def shifted(self, constant: Ball) -> "Series":
         """With a constant added."""
-        more = self.ball.part(slice(0, 1)).plus(constant)
+        more = self.part(slice(0, 1)).plus(constant)
         if self.order == 1:
-            return Series(more)
-        rest = self.ball.part(slice(1, None))
+            return more
+        rest = self.part(slice(1, None))
         shape = (self.order, *more.mid.shape[1:])
-        found = Ball(np.empty(shape), np.empty(shape))
-        for part, first, others in zip(found, more, rest, strict=True):
+        result = Series(np.empty(shape), np.empty(shape))
+        for part, first, others in zip(result, more, rest, strict=True):
             part[:1], part[1:] = first, others
-        return Series(found)
+        return result
 
     def scaled(self, factor: Ball) -> "Series":
-        return Series(self.ball.times(factor))
+        return super().times(factor)
 
-    def times(self, other: "Series") -> "Series":
+    def times(self, other: Ball) -> "Series":
         if self.order == 1:
-            return Series(self.ball.times(other.ball))
+            return super().times(other)
         one, two = _convolution(self.order)
-        padded = Ball(*(np.concatenate([part, np.zeros_like(part[:1])]) for part in other.ball))
-        terms = self.ball.part(one).times(padded.part(two))
-        return Series(terms.total(1).part((slice(None), 0)))
-
-    def negative(self) -> "Series":
-        return Series(self.ball.negative())
+        padded = Ball(*(np.concatenate([part, np.zeros_like(part[:1])]) for part in other))
+        terms = Ball(*self).part(one).times(padded.part(two))
+        return Series(*terms.total(1).part((slice(None), 0)))
 
     def inverse(self) -> "Series":
-        first = self.ball.part(0).inverse()
-        found = [first]
+        whole = Ball(*self)
+        first = whole.part(0).inverse()
+        result = [first]
         for k in range(1, self.order):
-            terms = self.ball.part(slice(1, k + 1)).times(stacked(found[::-1]))
-            found.append(terms.total(0).part(0).times(first).negative())
-        return Series(stacked(found))
+            terms = whole.part(slice(1, k + 1)).times(stacked(result[::-1]))
+            result.append(terms.total(0).part(0).times(first).negative())
+        return Series(*stacked(result))
 
     def exp(self) -> "Series":
-        found = [self.ball.part(0).exp()]
-        counts = np.arange(self.order, dtype=float).reshape(-1, *[1] * (self.ball.mid.ndim - 1))
-        slope = self.ball.times(Ball.of(counts))
+        whole = Ball(*self)
+        result = [whole.part(0).exp()]
+        counts = np.arange(self.order, dtype=float).reshape(-1, *[1] * (self.mid.ndim - 1))
+        slope = whole.times(Ball.of(counts))
         for k in range(1, self.order):
-            terms = slope.part(slice(1, k + 1)).times(stacked(found[::-1]))
-            found.append(terms.total(0).part(0).times(Ball.of(k).inverse()))
-        return Series(stacked(found))
-
-    def before(self) -> "Series":
-        return Series(self.ball.before())
-
-    def after(self) -> "Series":
-        return Series(self.ball.after())
-
-    def total(self) -> "Series":
-        return Series(self.ball.total())
+            terms = slope.part(slice(1, k + 1)).times(stacked(result[::-1]))
+            result.append(terms.total(0).part(0).times(Ball.of(k).inverse()))
+        return Series(*stacked(result))
 
 
 @cache

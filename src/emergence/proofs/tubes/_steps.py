@@ -12,20 +12,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from emergence.tasks import Query
-
-from .balls import MORE, Array, Ball
-from .landscape import curvature, slopes
-from .path import GRID, Guide, Piece
+from ._balls import MORE, Array, Ball
+from ._landscape import Flow
+from ._path import GRID, Guide, Piece
 
 ORDER = 4  # of the Taylor expansion of the defect
 TURNS, SHARPER, GROWTH = 60, 1.03, 1.5
 SHORTEST, ENOUGH = 16 * GRID, 0.7
-
-
-def whole() -> Ball:
-    """The parameter s of a step, from -1 to 1."""
-    return Ball(np.zeros(1), np.ones(1))
+WHOLE = Ball(np.zeros(1), np.ones(1))  # the parameter s of a step, from -1 to 1
 
 
 class Step(NamedTuple):
@@ -33,52 +27,34 @@ class Step(NamedTuple):
 
     Attributes:
         piece: the path during the step.
-        apart: the distance in all of the step, at most.
-        rate: the rate at which solutions move apart, at most.
-        defect: the time integral of the defect's norm, at most.
+        apart: the distance in all of the step, at most, of the coordinates that move.
     """
 
     piece: Piece
-    apart: float
-    rate: float
-    defect: float
+    apart: Array
 
-    @property
-    def start(self) -> float:
-        return self.piece.start
-
-    @property
-    def end(self) -> float:
-        return self.piece.start + 2 * self.piece.half
-
-    def during(self) -> Ball:
-        """Where the solution is during the step, a box of the twelve coordinates."""
-        return _around(self.piece.where(whole()), self.apart)
-
-    def after(self) -> Ball:
-        """Where it is at the end."""
-        return _around(self.piece.where(Ball.of(1.0)), self.apart)
+    def where(self, s: Ball) -> Ball:
+        """Where the solution is at s, a box of the twelve coordinates."""
+        return _around(self.piece.where(s), self.apart)
 
 
-def follow(n_pairs: int, query: Query, *, tolerance: float, farthest: float) -> Iterator[Step]:
+def follow(flow: Flow, *, tolerance: float, farthest: float) -> Iterator[Step]:
     """Validated steps of the flow from zero, one after the other without end.
 
     Args:
-        n_pairs: pairs N in the context, >= 1.
-        query: which pair the query asks for.
+        flow: what moves, and how.
         tolerance: the defect that a step may have; the steps are chosen by it.
         farthest: how far a coordinate may move in a step, about.
 
     Raises ArithmeticError where no step can be validated.
     """
-    guide = Guide(n_pairs, query, max(tolerance / 100, 1e-13))
+    guide = Guide(flow, max(tolerance / 100, 1e-13))
     time, apart, length = 0.0, 0.0, 64 * GRID
     last: Ball = Ball.of(np.zeros(12))
     while True:
-        piece = guide.piece(time, length)
-        step: Step | None = None
+        piece, reached = guide.piece(time, length), None
         try:
-            defect = defect_of(piece, n_pairs, query)
+            defect = defect_of(piece, flow)
             better = min(
                 (tolerance / max(defect, 1e-30)) ** (1 / (ORDER + 1)),
                 farthest / piece.moved,
@@ -86,16 +62,16 @@ def follow(n_pairs: int, query: Query, *, tolerance: float, farthest: float) -> 
             )
             if better >= ENOUGH:
                 gap = _norm(piece.where(Ball.of(-1.0)).plus(last.negative()))
-                step = Step(piece, *_apart(piece, (apart + gap) * MORE, defect, n_pairs, query))
+                reached = _apart(piece, (apart + gap) * MORE, defect, flow)
         except ArithmeticError:
             better = 0.5
-        if step is None:
+        if reached is None:
             if length <= SHORTEST:
-                raise ArithmeticError(f"no step was validated at t = {time}, N = {n_pairs}")
+                raise ArithmeticError(f"no step was validated at t = {time}, N = {flow.n_pairs}")
             length = _rounded(min(0.9 * better, ENOUGH) * length)
             continue
-        yield step
-        last, apart = step.piece.where(Ball.of(1.0)), step.apart
+        yield Step(piece, reached * flow.moves)
+        last, apart = piece.where(Ball.of(1.0)), reached
         time += length
         length = _rounded(0.95 * better * length)
 
@@ -104,32 +80,30 @@ def _rounded(length: float) -> float:
     return max(1, round(length / GRID)) * GRID
 
 
-def defect_of(piece: Piece, n_pairs: int, query: Query) -> float:
+def defect_of(piece: Piece, flow: Flow) -> float:
     """The time integral of the norm of z' + grad L(z) over a step, at most."""
     total = 0.0
-    for s, order, first in ((Ball.of(0.0), ORDER, 0), (whole(), ORDER + 1, ORDER)):
+    for s, order, first in ((Ball.of(0.0), ORDER, 0), (WHOLE, ORDER + 1, ORDER)):
         path = piece.around(s, order + 1)
         k = np.arange(1.0, order + 1)[:, None]
         speed = path.part(slice(1, None)).times(Ball.of(k)).times(Ball.of(piece.half).inverse())
-        missed = speed.plus(slopes(path.part(slice(order)), n_pairs, query)).above
+        missed = speed.plus(flow.slopes(path.part(slice(order)))).above * flow.moves
         for power in range(first, order):
             total += 2 * piece.half * float(np.linalg.norm(missed[power])) / (power + 1)
     return total * (1 + 1e-12)
 
 
-def _apart(
-    piece: Piece, before: float, defect: float, n_pairs: int, query: Query
-) -> tuple[float, float, float]:
-    """What a `Step` says beside its piece, from the distance before it."""
+def _apart(piece: Piece, before: float, defect: float, flow: Flow) -> float:
+    """The distance in all of a step, from the one before it."""
     within = 1.2 * (before + defect) + 1e-12
     for _ in range(5):
-        tube = _around(piece.where(whole()), within)
-        rate = opening(curvature(tube, n_pairs, query))
-        found = math.exp(rate * 2 * piece.half) * (before + defect) * (1 + 1e-12)
-        if found < within:
-            return found, rate, defect
-        within = 1.2 * found
-    raise ArithmeticError(f"no tube was found at t = {piece.start}, N = {n_pairs}")
+        tube = _around(piece.where(WHOLE), within * flow.moves)
+        rate = opening(flow.curvature(tube))
+        distance = math.exp(rate * 2 * piece.half) * (before + defect) * (1 + 1e-12)
+        if distance < within:
+            return distance
+        within = 1.2 * distance
+    raise ArithmeticError(f"no tube was found at t = {piece.start}, N = {flow.n_pairs}")
 
 
 def opening(hessian: Ball) -> float:
@@ -145,7 +119,7 @@ def opening(hessian: Ball) -> float:
     for _ in range(TURNS):
         frame = Ball.of(vectors / np.sqrt(values + rate))
         shifted = hessian.plus(Ball.of(rate * np.eye(len(values))))
-        turned = _product(_transposed(frame), _product(shifted, frame))
+        turned = _product(frame.turned, _product(shifted, frame))
         size = turned.above
         np.fill_diagonal(size, 0)
         rows = size.sum(axis=1)
@@ -157,18 +131,11 @@ def opening(hessian: Ball) -> float:
 
 def _product(one: Ball, two: Ball) -> Ball:
     """The product of two matrices."""
-    terms = Ball(one.mid[:, None, :], one.rad[:, None, :]).times(
-        Ball(two.mid.T[None], two.rad.T[None])
-    )
-    total = terms.total()
-    return Ball(total.mid[..., 0], total.rad[..., 0])
+    terms = one.part((slice(None), None)).times(two.turned.part(None))
+    return terms.total().part((..., 0))
 
 
-def _transposed(matrix: Ball) -> Ball:
-    return Ball(matrix.mid.T, matrix.rad.T)
-
-
-def _around(box: Ball, distance: float) -> Ball:
+def _around(box: Ball, distance: Array) -> Ball:
     return Ball(box.mid, (box.rad + distance) * MORE)
 
 

@@ -1,0 +1,74 @@
+"""The full model's flow for one N at a time, in validated steps through emergence and collapse."""
+
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from jaxtyping import Float
+
+from emergence.presets import preset
+from emergence.proofs.intervals import Bounds
+from emergence.proofs.tubes import TimeBounds, time_bounds
+from emergence.tasks import Query
+
+
+@dataclass(frozen=True)
+class Range:
+    """Every N from `least` to `largest`, one after the other, and how it is followed."""
+
+    least: int
+    largest: int
+    query: Query
+    until: str
+    tolerance: float
+    farthest: float
+
+
+def all_bounds(some: Range) -> Float[np.ndarray, "pairs 8"]:
+    """The numbers of `time_bounds` for each N of a range, a row each; a run of a sweep."""
+    return np.array([np.ravel(_tried(n, some)) for n in range(some.least, some.largest + 1)])
+
+
+def _tried(n_pairs: int, some: Range) -> TimeBounds:
+    """The bounds at one N, in a second try with a tenth of the tolerance."""
+    bounds = partial(
+        time_bounds, n_pairs, query=some.query, until=some.until, farthest=some.farthest
+    )
+    try:
+        return bounds(tolerance=some.tolerance)
+    except ArithmeticError:
+        return bounds(tolerance=some.tolerance / 10)
+
+
+def as_bounds(numbers: Float[np.ndarray, "pairs 8"]) -> list[TimeBounds]:
+    """What `all_bounds` returned, with its names."""
+    return [TimeBounds(*(Bounds(*ends) for ends in row.reshape(4, 2).tolist())) for row in numbers]
+
+
+@dataclass(frozen=True)
+class Proof:
+    """Which N are followed how: uniform queries until beta emerges, the last until the collapse."""
+
+    first: int  # N of the first uniform query
+    many: int  # and the N below which each is followed
+    collapse: tuple[int, ...]
+    together: int = 16  # N in one run
+
+    @property
+    def uniform(self) -> tuple[Range, ...]:
+        ranges = []
+        for n in range(self.first, self.many, self.together):
+            largest = min(n + self.together, self.many) - 1
+            tolerance = 1e-6 if n == self.first else 2e-5  # with few pairs the flow is quick
+            ranges.append(Range(n, largest, "uniform", "beta", tolerance, 0.1))
+        return tuple(ranges)
+
+    @property
+    def last(self) -> tuple[Range, ...]:
+        return tuple(Range(n, n, "last", "loss", 1e-11, 0.05) for n in self.collapse)
+
+
+PRESET = preset(
+    paper=Proof(first=2, many=450, collapse=(10, 16, 24, 32, 48, 64)),
+    smoke=Proof(first=2, many=4, collapse=(10,)),
+)

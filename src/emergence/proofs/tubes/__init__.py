@@ -1,0 +1,104 @@
+"""Emergence times in validated steps of a gradient flow, one number of pairs at a time."""
+
+import itertools
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from emergence.tasks import Query
+from emergence.theory import Model
+
+from ..intervals import Bounds
+from ._balls import Ball
+from ._landscape import COORDINATES, Flow
+from ._steps import follow
+
+__all__ = ["TimeBounds", "time_bounds"]
+
+HEAD = {"alpha": "alpha_3", "beta": "beta_2", "gamma": "gamma_3"}
+PLACES = [COORDINATES.index(name) for name in HEAD.values()]
+LEVEL = 0.5
+PARTS = 1024  # of a step, a power of two
+
+
+class TimeBounds(NamedTuple):
+    """Bounds on the times at which these are one half (chapter The full model's own law).
+
+    Both ends are infinite where the flow was not followed as far.
+
+    Attributes:
+        alpha: of alpha_3.
+        beta: of beta_2.
+        gamma: of gamma_3.
+        loss: of the loss, which falls to one half.
+    """
+
+    alpha: Bounds
+    beta: Bounds
+    gamma: Bounds
+    loss: Bounds
+
+    def ordered(self, *names: str) -> bool:
+        """Whether these emerge one after the other, for certain."""
+        times = [getattr(self, name) for name in names]
+        return all(one[1] < two[0] for one, two in itertools.pairwise(times))
+
+
+def time_bounds(
+    n_pairs: int,
+    *,
+    query: Query = "last",
+    model: Model = "full",
+    until: str = "loss",
+    tolerance: float = 1e-9,
+    farthest: float = 0.05,
+) -> TimeBounds:
+    """Bounds on the emergence times of `theory.emergence_times` at threshold 1/2 (this book).
+
+    Args:
+        n_pairs: pairs N in the context, >= 1.
+        query: which pair the query asks for.
+        model: `full`, all nineteen pseudo-parameters, or `reduced`, the three of §6.
+        until: `alpha`, `beta`, `gamma` or `loss`: the flow is followed until this is past one half
+            for certain.
+        tolerance: the defect that a step may have.
+        farthest: how far a coordinate may move in half a step, about.
+
+    Returns:
+        Bounds on the four times. Those of what comes later may be infinite.
+
+    Raises:
+        ArithmeticError: where no step is validated.
+
+    Example:
+        >>> low, high = tubes.time_bounds(2, model="reduced", until="gamma", tolerance=1e-6).gamma
+        >>> low < theory.emergence_times(2).gamma < high < 1.01 * low
+        True
+    """
+    moves = np.isin(np.arange(12), PLACES) if model == "reduced" else np.ones(12)
+    flow = Flow(n_pairs, query, moves.astype(float))
+    early: dict[str, float] = {}
+    late: dict[str, float] = {}
+    edges = np.linspace(-1, 1, PARTS + 1)
+    parts = Ball((edges[:-1] + edges[1:])[:, None] / 2, np.full((PARTS, 1), 1 / PARTS))
+    for step in follow(flow, tolerance=tolerance, farthest=farthest):
+        there = step.where(parts)
+        scores = there.part((slice(None), PLACES))
+        passed = dict(
+            zip(HEAD, zip(scores.high.T >= LEVEL, scores.low.T > LEVEL, strict=True), strict=True)
+        )
+        # the loss falls: where it is above one half at the end, it is so all the way
+        if not np.all(flow.loss(there.part(slice(-1, None))).low > LEVEL):
+            loss = flow.loss(there)
+            passed["loss"] = loss.low <= LEVEL, loss.high < LEVEL
+        times = step.piece.start + step.piece.half * (1 + edges)
+        for name, (may, must) in passed.items():
+            for found, where in ((early, may), (late, must)):
+                if where.any():  # the beginning of the first part in which it holds
+                    found.setdefault(name, float(times[int(where.argmax())]))
+        if until in late:
+            break
+    return TimeBounds(*(
+        Bounds(early.get(name, math.inf), late.get(name, math.inf)) for name in TimeBounds._fields
+    ))  # fmt: skip
