@@ -19,22 +19,14 @@ class Bounds(NamedTuple):
     low: float
     high: float
 
+    @property
+    def ball(self) -> arb:
+        """The smallest ball around the interval."""
+        return arb(self.low).union(arb(self.high))
 
-def ball(low: float, high: float) -> arb:
-    """The smallest ball around an interval (App. B.6-B.8, chapter Exact constants).
-
-    Args:
-        low: lower end.
-        high: upper end, >= `low`.
-
-    Returns:
-        A ball of Arb that contains both ends and everything between them.
-
-    Example:
-        >>> intervals.ball(0.0, 1.0).contains(0.5)
-        True
-    """
-    return arb(low).union(arb(high))
+    def before(self, other: "Bounds") -> bool:
+        """Whether the number is less than another for certain."""
+        return self.high < other.low
 
 
 def outward(value: arb) -> Bounds:
@@ -47,7 +39,7 @@ def outward(value: arb) -> Bounds:
         Two floats, with the whole ball between them.
 
     Example:
-        >>> low, high = intervals.outward(intervals.ball(0.0, 1.0))
+        >>> low, high = intervals.outward(intervals.Bounds(0.0, 1.0).ball)
         >>> low < 0 and 1 < high
         True
     """

@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 
 from flint import arb, arb_series, ctx
 
-from emergence.proofs.intervals import Bounds, ball, outward
+from emergence.proofs.intervals import Bounds, outward
 from running.memo import kept
 
 PRECISION = 80  # bits; the boxes, not rounding, decide the width
@@ -104,7 +104,9 @@ def lag(name: Name, e: arb) -> arb:
 def rest_of(name: Name, n_pairs: int, times: tuple[float, float]) -> Bounds:
     """Bounds of N (T - c2 N^2 - c1 N - c0) at one N from bounds of T."""
     square, linear, constant = constants(name)
-    return outward(n_pairs * (ball(*times) - n_pairs**2 * square - n_pairs * linear - constant))
+    return outward(
+        n_pairs * (Bounds(*times).ball - n_pairs**2 * square - n_pairs * linear - constant)
+    )
 
 
 def without_constant(name: Name, first: int, left: tuple[float, float]) -> Bounds:
@@ -117,7 +119,7 @@ def ordered(first: int, alpha: tuple[float, float], beta: tuple[float, float]) -
     """Whether these rests prove N ln 2 < T_beta < T_alpha for all N >= first."""
     e = arb(0).union(arb(1) / first)
     last, middle = (
-        square + e * (linear + e * (constant + e * ball(*left)))
+        square + e * (linear + e * (constant + e * Bounds(*left).ball))
         for (square, linear, constant), left in (
             (constants("alpha"), alpha),
             (constants("beta"), beta),

@@ -8,7 +8,7 @@ from jaxtyping import Float
 
 from emergence.presets import preset
 from emergence.proofs.intervals import Bounds
-from emergence.proofs.tubes import TimeBounds, time_bounds
+from emergence.proofs.tubes import time_bounds
 from emergence.tasks import Query
 
 
@@ -24,12 +24,13 @@ class Range:
     farthest: float
 
 
-def all_bounds(some: Range) -> Float[np.ndarray, "pairs 8"]:
-    """The numbers of `time_bounds` for each N of a range, a row each; a run of a sweep."""
-    return np.array([np.ravel(_tried(n, some)) for n in range(some.least, some.largest + 1)])
+def all_bounds(some: Range) -> Float[np.ndarray, "pairs 4 2"]:
+    """The numbers of `time_bounds` for each N of a range; a run of a sweep."""
+    pairs = range(some.least, some.largest + 1)
+    return np.array([[*_tried(n_pairs, some).values()] for n_pairs in pairs])
 
 
-def _tried(n_pairs: int, some: Range) -> TimeBounds:
+def _tried(n_pairs: int, some: Range) -> dict[str, Bounds]:
     """The bounds at one N, in a second try with a tenth of the tolerance."""
     bounds = partial(
         time_bounds, n_pairs, query=some.query, until=some.until, farthest=some.farthest
@@ -40,9 +41,10 @@ def _tried(n_pairs: int, some: Range) -> TimeBounds:
         return bounds(tolerance=some.tolerance / 10)
 
 
-def as_bounds(numbers: Float[np.ndarray, "pairs 8"]) -> list[TimeBounds]:
+def as_bounds(numbers: Float[np.ndarray, "pairs 4 2"]) -> list[dict[str, Bounds]]:
     """What `all_bounds` returned, with its names."""
-    return [TimeBounds(*(Bounds(*ends) for ends in row.reshape(4, 2).tolist())) for row in numbers]
+    names = ("alpha", "beta", "gamma", "loss")
+    return [dict(zip(names, map(Bounds._make, row), strict=True)) for row in numbers.tolist()]
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from flint import arb, ctx
 
-from emergence.proofs.intervals import ball, outward
+from emergence.proofs.intervals import Bounds, outward
 from running.memo import kept
 
 from .box import PRECISION, WAIT, Reached, Scales, excess, slow_time
@@ -89,7 +89,7 @@ def rest_of(pairs: tuple[int, int], alpha: tuple[float, float]) -> tuple[float, 
     for n_pairs in range(pairs[0], pairs[1] + 1):
         log = arb(n_pairs).log()
         law = 4 * (1 - (-top).exp()) + following / log
-        rests.append(log * log * (ball(*alpha) * log / n_pairs - law))
+        rests.append(log * log * (Bounds(*alpha).ball * log / n_pairs - law))
     return min(outward(rest)[0] for rest in rests), max(outward(rest)[1] for rest in rests)
 
 

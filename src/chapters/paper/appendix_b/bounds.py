@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from flint import arb, ctx
 
-from emergence.proofs.intervals import ball
+from emergence.proofs.intervals import Bounds
 
 Interval = tuple[float, float]
 Box = dict[str, Interval]
@@ -106,9 +106,9 @@ def prove(inequality: Inequality, n_from: int, *, most_boxes: int = 20_000) -> b
         if not stack:
             return True
         box = stack.pop()
-        if inequality.margin({name: ball(*ends) for name, ends in box.items()}) > 0:
+        if inequality.margin({name: Bounds(*ends).ball for name, ends in box.items()}) > 0:
             continue
-        middle = {name: ball(*(sum(ends) / 2,) * 2) for name, ends in box.items()}
+        middle = {name: Bounds(*(sum(ends) / 2,) * 2).ball for name, ends in box.items()}
         if inequality.margin(middle) <= 0:
             return False
         stack.extend(halves(box, whole))

@@ -1,8 +1,6 @@
 """Emergence times in validated steps of a gradient flow, one number of pairs at a time."""
 
-import itertools
 import math
-from typing import NamedTuple
 
 import numpy as np
 
@@ -14,35 +12,12 @@ from ._balls import Ball
 from ._landscape import COORDINATES, Flow
 from ._steps import follow
 
-__all__ = ["TimeBounds", "time_bounds"]
+__all__ = ["time_bounds"]
 
 HEAD = {"alpha": "alpha_3", "beta": "beta_2", "gamma": "gamma_3"}
 PLACES = [COORDINATES.index(name) for name in HEAD.values()]
 LEVEL = 0.5
 PARTS = 1024  # of a step, a power of two
-
-
-class TimeBounds(NamedTuple):
-    """Bounds on the times at which these are one half (chapter The full model's own law).
-
-    Both ends are infinite where the flow was not followed as far.
-
-    Attributes:
-        alpha: of alpha_3.
-        beta: of beta_2.
-        gamma: of gamma_3.
-        loss: of the loss, which falls to one half.
-    """
-
-    alpha: Bounds
-    beta: Bounds
-    gamma: Bounds
-    loss: Bounds
-
-    def ordered(self, *names: str) -> bool:
-        """Whether these emerge one after the other, for certain."""
-        times = [getattr(self, name) for name in names]
-        return all(one[1] < two[0] for one, two in itertools.pairwise(times))
 
 
 def time_bounds(
@@ -53,7 +28,7 @@ def time_bounds(
     until: str = "loss",
     tolerance: float = 1e-9,
     farthest: float = 0.05,
-) -> TimeBounds:
+) -> dict[str, Bounds]:
     """Bounds on the emergence times of `theory.emergence_times` at threshold 1/2 (this book).
 
     Args:
@@ -66,13 +41,15 @@ def time_bounds(
         farthest: how far a coordinate may move in half a step, about.
 
     Returns:
-        Bounds on the four times. Those of what comes later may be infinite.
+        Bounds on the times at which `alpha`, `beta`, `gamma` and `loss` are one half, by name. Both
+        ends are infinite where the flow was not followed as far.
 
     Raises:
         ArithmeticError: where no step is validated.
 
     Example:
-        >>> low, high = tubes.time_bounds(2, model="reduced", until="gamma", tolerance=1e-6).gamma
+        >>> bounds = tubes.time_bounds(2, model="reduced", until="gamma", tolerance=1e-6)
+        >>> low, high = bounds["gamma"]
         >>> low < theory.emergence_times(2).gamma < high < 1.01 * low
         True
     """
@@ -99,6 +76,5 @@ def time_bounds(
                     found.setdefault(name, float(times[int(where.argmax())]))
         if until in late:
             break
-    return TimeBounds(*(
-        Bounds(early.get(name, math.inf), late.get(name, math.inf)) for name in TimeBounds._fields
-    ))  # fmt: skip
+    names = (*HEAD, "loss")
+    return {n: Bounds(early.get(n, math.inf), late.get(n, math.inf)) for n in names}

@@ -54,7 +54,7 @@ class Flow(NamedTuple):
         return _columns([slope.part((1, slice(None), 0)) for slope in slopes])
 
     def _formula(self, path: Sequence[Series]) -> tuple[Number, list[Number]]:
-        """The loss, and the twelve coordinates on its tape; names are those of `theory.full_loss`."""
+        """The loss, and the twelve coordinates on its tape, named as in `theory.full_loss`."""
         n_pairs, tape = self.n_pairs, Tape()
         starts = [tape.number(series) for series in path]
         alpha_1, alpha_3, beta_1, beta_2, half_7, half_8, beta_10, beta_12, *gammas = starts

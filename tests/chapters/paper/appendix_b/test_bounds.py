@@ -6,6 +6,7 @@ import pytest
 from chapters.paper.appendix_b import bounds, inequalities
 from chapters.paper.appendix_b.inequalities import INEQUALITIES
 from emergence import theory
+from emergence.proofs.intervals import Bounds
 
 POINTS = [(0.1, 0.4, 0.3, 2), (0.5, 12.0, 1.4, 9), (0.0, 0.5, 0.5, 300)]
 
@@ -34,10 +35,10 @@ def test_every_estimate_holds_from_some_n_and_fails_before(key):
 
 def test_balls_contain_the_values():
     box = {"alpha": (0.1, 0.3), "beta": (0.5, 2.0), "gamma": (0.5, 1.0), "x": (0.0, 0.25)}
-    enclosure = bounds.alpha_speed({name: bounds.ball(*ends) for name, ends in box.items()})
+    enclosure = bounds.alpha_speed({name: Bounds(*ends).ball for name, ends in box.items()})
     for corner in (0, 1):
         point = {name: np.array(ends[corner]) for name, ends in box.items()}
-        assert enclosure.contains(bounds.ball(*(float(bounds.alpha_speed(point)),) * 2))
+        assert enclosure.contains(Bounds(*(float(bounds.alpha_speed(point)),) * 2).ball)
 
 
 def turned_round(key):
