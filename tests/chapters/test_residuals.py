@@ -102,8 +102,7 @@ DERIVATIONS = {
         ("growth = 3 if", "growth = 4 if", "reach"),
     ),
     "chapters.paper.appendix_a.commutant": (
-        "converse() | {'flip': proposition_1_off_diagonal() + A[i, l]}",
-        ("F * M * f_t - M", "F * M * f_t - F", "F M F^T = M"),
+        "{'flip': proposition_1_off_diagonal() + A[i, l]}",
         ("(1 - 2 * delta(row, j))", "(1 - delta(row, j))", "flip"),
     ),
     "chapters.paper.appendix_a.structure": (

@@ -70,12 +70,6 @@ def pauli_group(dim: int) -> Group:
     return Group(e.repeat_interleave(len(f), dim=0), f.repeat(len(e), 1, 1))
 
 
-def one_rotation(group: Group) -> Group:
-    """The pairs (F, F): contents and positions rotated together, half of Assumption 3."""
-    f = group.f.unique(dim=0)
-    return Group(f, f)
-
-
 def orbit(
     inputs: Float[Tensor, "*runs batch length width"],
     target: Float[Tensor, "*runs batch dim"],
@@ -168,40 +162,6 @@ def give_query_position(inputs: Tensor, generator: torch.Generator) -> Tensor:
     shape = *inputs.shape[:-2], inputs.shape[-1] // 2
     inputs[..., -1, shape[-1] :] = torch.randn(shape, generator=generator, dtype=inputs.dtype)
     return inputs
-
-
-def stretch_items(inputs: Tensor, factors: Float[Tensor, " dim"]) -> Tensor:
-    """The same sequences with the entries of each item, the query's too, times these factors."""
-    inputs = inputs.clone()
-    inputs[..., 0::2, : len(factors)] *= factors
-    return inputs
-
-
-def stretch_positions(inputs: Tensor, factors: Float[Tensor, " dim"]) -> Tensor:
-    """The same sequences made of stretched p_i, so that labels carry the stretched p_i times M."""
-    inputs = inputs.clone()
-    inputs[..., 0::2, len(factors) :] *= factors
-    inputs[..., 1::2, len(factors) :] *= swap_halves(factors)
-    return inputs
-
-
-def all_signs(n_pairs: int, dim: int) -> tuple[Tensor, Tensor]:
-    """Inputs and targets of every sequence with entries +-1 and every query: no sampling.
-
-    Independent signs are not isotropic, but permuting and negating entries does not change them.
-    """
-    entries = 3 * n_pairs * dim
-    signs = torch.cartesian_prod(*[torch.tensor([1.0, -1.0], dtype=torch.float64)] * entries)
-    items, labels, positions = signs.unflatten(-1, (3, n_pairs, dim)).unbind(dim=1)
-    pairs = torch.stack(
-        [torch.cat([items, positions], -1), torch.cat([labels, swap_halves(positions)], -1)], dim=2
-    ).flatten(1, 2)
-    inputs, targets = [], []
-    for q in range(n_pairs):
-        query = torch.cat([items[:, q], torch.zeros_like(items[:, q])], dim=-1)
-        inputs.append(torch.cat([pairs, query[:, None]], dim=1))
-        targets.append(labels[:, q])
-    return torch.cat(inputs), torch.cat(targets)
 
 
 def _coordinates(weights: Weights) -> tuple[Tensor, Tensor]:

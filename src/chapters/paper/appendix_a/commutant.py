@@ -7,7 +7,7 @@ from sympy import KroneckerDelta as delta
 from sympy.concrete.delta import deltasummation
 from sympy.polys.matrices import DomainMatrix
 
-from .words import ORTHOGONALITY, RULES, E, F, M, Rules, matrix, normal_form, transpose_blocks
+from .words import ORTHOGONALITY, E, matrix, normal_form, transpose_blocks
 
 # Small k: a null space in exact arithmetic.
 
@@ -135,13 +135,3 @@ def proposition_2_swap() -> sp.MatrixBase:
 def proposition_4(form: str) -> sp.MatrixBase:
     """F M F^T in blocks of any size, for either form of F; the paper says M."""
     return conjugated_blocks(sp.Matrix([[0, 1], [1, 0]]), block_form(form))
-
-
-def converse(rules: Rules = RULES) -> dict[str, sp.Expr]:
-    """The other direction: I survives every E, and I and M survive every F. All should be 0."""
-    e_t, f_t = matrix("E^T"), matrix("F^T")
-    return {
-        "E I E^T = I": normal_form(E * e_t - 1, rules),
-        "F I F^T = I": normal_form(F * f_t - 1, rules),
-        "F M F^T = M": normal_form(F * M * f_t - M, rules),
-    }

@@ -1,19 +1,17 @@
-"""The algebra of A.6 and A.7, its slips, and what each rule is good for."""
+"""The algebra of A.6 and A.7 and the passes of the model: what is wrong is noticed."""
 
 import pytest
 import sympy as sp
 import torch
 
 from chapters.paper.appendix_a import rotation, structure, words
-from chapters.paper.appendix_a.rotation import Rotation, identities, rotate, violation
-from chapters.paper.appendix_a.slips import all_slips
-from chapters.paper.appendix_a.words import ORTHOGONALITY, E, F, M
+from chapters.paper.appendix_a.rotation import identities, rotate, violation
+from chapters.paper.appendix_a.words import ORTHOGONALITY, F, M
 from emergence import tasks
 from emergence.models import Weights
 from emergence.subspace import PseudoParameters, embed
 
 DIM = 6
-NOT_ABOUT_WEIGHTS = {"X odd", "X even"}
 
 
 def stream(seed=0):
@@ -40,18 +38,6 @@ def turned(form="main", seed=3):
 
 
 # The algebra
-
-
-def test_printed_formulas_follow_from_the_architecture():
-    for name, formula in structure.derived().items():
-        assert sp.expand(formula - structure.printed()[name]) == 0
-
-
-def test_every_remainder_vanishes():
-    forward, backward = structure.forward(), structure.backward()
-    assert len(forward) == 14
-    assert len(backward) == 42
-    assert {**forward, **backward} == dict.fromkeys([*forward, *backward], 0)
 
 
 def test_the_algebra_needs_proposition_4():
@@ -92,28 +78,6 @@ def test_m_in_a_block_of_contents_is_seen(index):
 # The real model
 
 
-@pytest.mark.parametrize("mask", ["strict", "causal"])
-@pytest.mark.parametrize("form", ["main", "secondary"])
-def test_every_identity_holds(weights, batch, form, mask):
-    result = identities(weights, batch, turned(form), mask)
-    assert len(result) == 31
-    assert max(result.values()) < 1e-12
-
-
-def test_no_identity_holds_without_structure(random_weights, batch):
-    result = identities(random_weights(stream(4), DIM), batch, turned())
-    assert max(result[name] for name in NOT_ABOUT_WEIGHTS) < 1e-12
-    assert min(value for name, value in result.items() if name not in NOT_ABOUT_WEIGHTS) > 0.01
-
-
-def test_positions_need_a_block_orthogonal_turn(weights, batch):
-    """Sabotage: any other orthogonal F breaks already X_2' = X_2 F."""
-    general = Rotation(turned().e, rotation.random_orthogonal(DIM, stream(5)))
-    result = identities(weights, batch, general)
-    assert result["X even"] > 0.1
-    assert result["S"] > 0.1
-
-
 def test_a_rotation_is_orthogonal_and_of_its_form():
     for form in ("main", "secondary"):
         e, f = turned(form)
@@ -134,40 +98,13 @@ def test_rotation_keeps_what_the_data_are_made_of(batch):
     assert (again.inputs[:, -1, DIM:] == 0).all()
 
 
-@pytest.mark.parametrize("form", ["main", "secondary"])
-def test_orthonormal_positions_survive_block_orthogonal_turns_only(form):
-    """Assumption 7 is not invariant under every E, as Assumption 3 would ask, but under every F."""
-    batch = tasks.orthonormal_pairs(3, 3, DIM, generator=stream(2))
-    assert rotation.mixed_products(rotate(batch, turned(form)).inputs).abs().max() < 1e-14
-    general = Rotation(turned().e, rotation.random_orthogonal(DIM, stream(5)))
-    assert rotation.mixed_products(rotate(batch, general).inputs).abs().max() > 0.1
-
-
-def test_the_passes_are_the_model(weights, batch):
-    assert rotation.model_gap(weights, batch) < 1e-14
-    values = rotation.passes(weights, batch).values
-    assert (values["T"].diagonal(dim1=1, dim2=2) == 0).all()
-    assert (values["T"].triu() == 0).all()
-
-
 def test_a_position_that_sees_itself_is_seen(weights, batch):
     """Sabotage: the ordinary mask is not the book's model, though App. A holds for both."""
     assert rotation.model_gap(weights, batch, mask="causal") > 0.1
 
 
-@pytest.mark.parametrize("formulas", [structure.derived, structure.printed])
-def test_formulas_are_the_model(pseudo, weights, batch, formulas):
-    assert max(rotation.formulas_gap(formulas(), pseudo, weights, batch).values()) < 1e-14
-
-
 def gradient_formulas():
     return structure.gradients(structure.X, structure.U, structure.ERROR)
-
-
-def test_gradient_formulas_are_autograd(pseudo, weights, batch):
-    result = rotation.gradients_gap(gradient_formulas(), pseudo, weights, batch)
-    assert len(result) == 42
-    assert max(result.values()) < 1e-12
 
 
 @pytest.mark.parametrize("letter", ["G", "G^T", "Q^T", "g"])
@@ -201,57 +138,3 @@ def test_swapped_coefficients_are_seen(pseudo, weights, batch, one, two, name):
     swap = {sp.Symbol(one): sp.Symbol(two), sp.Symbol(two): sp.Symbol(one)}
     wrong = {key: f.subs(swap, simultaneous=True) for key, f in structure.printed().items()}
     assert rotation.formulas_gap(wrong, pseudo, weights, batch)[name] > 1e-3
-
-
-def test_dropping_m_in_a_formula_is_seen(pseudo, weights, batch):
-    """Sabotage: X_2 X_2^T in place of X_2 M X_2^T."""
-    wrong = {key: f.subs(M, 1) for key, f in structure.printed().items()}
-    gap = rotation.formulas_gap(wrong, pseudo, weights, batch)
-    assert gap["S"] > 0.01
-    assert gap["P"] > 0.01
-
-
-# The errata
-
-
-@pytest.mark.parametrize("mask", ["strict", "causal"])
-@pytest.mark.parametrize("form", ["main", "secondary"])
-def test_slips_fail_as_printed_and_hold_as_meant(weights, batch, form, mask):
-    result = all_slips(weights, batch, turned(form), mask)
-    assert len(result) == 7
-    for slip in result.values():
-        assert slip.printed > 0.01
-        assert slip.meant < 1e-12
-
-
-def test_letters_e_and_f_turn_alternate_blocks():
-    assert [structure.turn(index) for index in range(4)] == [E, F, E, F]
-
-
-@pytest.mark.parametrize("name", structure.BY_NAME)
-def test_without_a_rule_the_named_identities_fail(name):
-    assert structure.failing_without(name) == structure.EXPECTED[name]
-
-
-def test_most_identities_need_no_rule():
-    assert structure.failing({}) == frozenset().union(*structure.EXPECTED.values())
-    assert len(structure.failing({})) == 7
-    assert structure.failing(words.RULES) == set()
-
-
-def test_the_rules_by_name_are_all_rules():
-    together = {pair: word for part in structure.BY_NAME.values() for pair, word in part.items()}
-    assert together == words.RULES
-
-
-def test_a_slip_in_a_score_is_noticed(monkeypatch):
-    """P with U_4 in the place of U_3 turns by E on one side and F on the other."""
-    original = structure.block_weights
-
-    def slipped():
-        w1, w2, w3 = original()
-        w2[0, 2], w2[0, 3] = w2[0, 3], w2[0, 2]
-        return w1, w2, w3
-
-    monkeypatch.setattr(structure, "block_weights", slipped)
-    assert "P' = P" in structure.failing(words.RULES)
