@@ -1,7 +1,7 @@
 """Presets: the settings of an experiment and its number of seeds, in two profiles."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 Profile = Literal["smoke", "paper"]
@@ -25,19 +25,6 @@ class Preset:
         if first < 0:
             raise ValueError(f"a seed must not be negative, got {first}")
         return tuple(range(first, first + self.n_seeds))
-
-    def override(self, **changes: Any) -> "Preset":
-        """This preset with other settings; ValueError if one is unknown or has the wrong type."""
-        types = {
-            field.name: type(getattr(self.settings, field.name)) for field in fields(self.settings)
-        }
-        for name, value in changes.items():
-            if name not in types:
-                raise ValueError(f"{type(self.settings).__name__} has no setting {name!r}")
-            if type(value) is not types[name] and (types[name], type(value)) != (float, int):
-                raise ValueError(f"{name} must be a {types[name].__name__}, got {value!r}")
-        changes = {name: types[name](value) for name, value in changes.items()}
-        return replace(self, settings=replace(self.settings, **changes))
 
 
 def preset(*, paper: Any, smoke: Any) -> dict[str, Preset]:

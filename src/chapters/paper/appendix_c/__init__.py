@@ -2,26 +2,9 @@
 
 from dataclasses import dataclass
 
-import torch
-from jaxtyping import Float
-from torch import Tensor
-
-from emergence import tasks
 from emergence.experiments.captions import SMALL_WEIGHTS, weights
-from emergence.fast import disentangled_output
-from emergence.models import Weights
 from emergence.presets import preset
-from emergence.subspace import PseudoParameters, embed
 from emergence.training import MinimalTraining
-from running.memo import kept
-
-#: Contents of four kinds: do their directions overlap, and are their lengths unequal?
-CONTENTS = {
-    "Gaussian": (True, True),
-    "equal lengths": (True, False),
-    "orthogonal": (False, True),
-    "orthogonal, equal lengths": (False, False),
-}
 
 
 @dataclass(frozen=True)
@@ -51,49 +34,3 @@ PRESET = preset(
         gradients=2,
     ),
 )
-
-
-def contents(
-    kind: str, settings: MinimalTraining, size: int, *, generator: torch.Generator
-) -> tasks.Batch:
-    """Sequences whose positions are Gaussian and whose contents are of one of the `CONTENTS`.
-
-    Directions are those of Gaussian or of orthogonal vectors, lengths those of Gaussian vectors or
-    all sqrt(D). Orthogonal contents need D >= 2N.
-    """
-    overlap, unequal = CONTENTS[kind]
-    dim, pairs = settings.dim, settings.n_pairs
-    dtype = torch.float32
-    batch = tasks.gaussian_pairs(size, pairs, dim, generator=generator, dtype=dtype)
-    rows = batch.inputs[:, :-1, :dim].clone()
-    lengths = rows.norm(dim=-1, keepdim=True) if unequal else dim**0.5
-    if not overlap:
-        units = tasks.orthonormal_pairs(size, pairs, dim, generator=generator, dtype=dtype)
-        rows = units.inputs[:, :-1, :dim]
-    rows = rows / rows.norm(dim=-1, keepdim=True) * lengths
-    every, item = torch.arange(size, device=generator.device), 2 * batch.query
-    inputs = batch.inputs.clone()
-    inputs[:, :-1, :dim], inputs[:, -1, :dim] = rows, rows[every, item]
-    return tasks.Batch(inputs, rows[every, item + 1], batch.query)
-
-
-@kept
-def pushes(
-    kind: str,
-    settings: MinimalTraining,
-    pseudo: Float[Tensor, "19"],
-    size: int,
-    batches: int,
-    *,
-    generator: torch.Generator,
-) -> Float[Tensor, "batches 19"]:
-    """Minus the gradient of the mean loss over dimensions by the 19, on batches of contents."""
-    free = pseudo.detach().clone().to(generator.device, torch.float32).requires_grad_()
-
-    def push() -> Tensor:
-        batch = contents(kind, settings, size, generator=generator)
-        network = Weights(*embed(PseudoParameters.unstack(free), settings.dim))
-        loss = (disentangled_output(network, batch.inputs) - batch.target).square().mean()
-        return -torch.autograd.grad(loss, free)[0].cpu()
-
-    return torch.stack([push() for _ in range(batches)])

@@ -71,38 +71,3 @@ def loss(
     pairs = range(1, n_pairs + 1) if asked is None else (asked,)
     contents = [retrieved(alpha, beta, n_pairs, q, mask, beta_1=beta_1) for q in pairs]
     return float(np.mean([gamma**2 * c.squares - 2 * gamma * c.target + 1 for c in contents]))
-
-
-def lead(alpha: float, n_pairs: int, asked: int, mask: Mask, *, beta_1: float = 0.0) -> float:
-    """By how much the label asked for leads the next row, in scores of layer 2 at beta_2 = 1.
-
-    Where it is positive, growing beta_2 (and beta_1 in proportion) finds the label. Where it is
-    not, another content has at least its share at any beta_2 >= 0, and the loss is at least 1/2.
-    """
-    scores = held(alpha, n_pairs, asked, mask)
-    scores[[2 * asked - 2, -1]] += beta_1
-    if mask == "strict":
-        scores = scores[:-1]
-    return float(scores[2 * asked - 1] - np.delete(scores, 2 * asked - 1).max())
-
-
-def least_alpha(n_pairs: int, *, asked: int | None, mask: Mask) -> float:
-    """The alpha_3 above which large beta_2 solves the task, by bisection of `lead`.
-
-    Minus infinity if every alpha_3 does, infinity if none does, for alpha_3 from -30 to 30: beyond,
-    leads of the size of e^-alpha_3 are lost in rounding.
-    """
-    pairs = range(1, n_pairs + 1) if asked is None else (asked,)
-
-    def leads(alpha: float) -> bool:
-        return min(lead(alpha, n_pairs, q, mask) for q in pairs) > 0
-
-    low, high = -30.0, 30.0
-    if leads(low):
-        return -np.inf
-    if not leads(high):
-        return np.inf
-    while high - low > 1e-12:
-        middle = (low + high) / 2
-        low, high = (low, middle) if leads(middle) else (middle, high)
-    return high

@@ -1,7 +1,5 @@
 """The paper's two architectures in each other's weights (§3, §8), and Reddy's three parameters."""
 
-from dataclasses import dataclass
-
 import torch
 from jaxtyping import Float
 from torch import Tensor
@@ -9,19 +7,7 @@ from torch import Tensor
 from emergence import models
 from emergence.analysis import attentions, head_weights
 from emergence.models import AttentionOnlyTransformer, Weights
-from emergence.presets import preset
 from emergence.tasks import Batch
-
-
-@dataclass(frozen=True)
-class Sizes:
-    """Of the random networks that are written in each other's weights."""
-
-    dim: int
-    n_pairs: int
-
-
-PRESET = preset(paper=Sizes(64, 8), smoke=Sizes(16, 2))
 
 
 @torch.no_grad()

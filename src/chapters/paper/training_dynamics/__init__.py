@@ -1,7 +1,6 @@
 """Figure 3, and the noise of batches in gradients and weights."""
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Real
@@ -53,23 +52,3 @@ def interval(values: Real[np.ndarray, " n"], confidence: float = 0.95) -> tuple[
     """Student's interval of the mean of independent values, two or more."""
     half = stats.t.ppf((1 + confidence) / 2, len(values) - 1) * stats.sem(values)
     return float(np.mean(values) - half), float(np.mean(values) + half)
-
-
-class Amplified(NamedTuple):
-    """The law |n|^2 = scale/(B - critical) of noise that feeds on itself (§4.3 of the book)."""
-
-    scale: float
-    critical: float
-
-    def at(self, batch_size: float) -> float:
-        """The square at a batch size; infinity at the critical one and below."""
-        above = batch_size - self.critical
-        return self.scale / above if above > 0 else np.inf
-
-
-def amplified(
-    batch_sizes: Real[np.ndarray, " sizes"], squares: Float[np.ndarray, "seeds sizes"]
-) -> Amplified:
-    """Fit the law: one over the mean square is a line in B. Needs two sizes."""
-    line = np.polyfit(batch_sizes, 1 / squares.mean(axis=0), 1)
-    return Amplified(float(1 / line[0]), float(-line[1] / line[0]))

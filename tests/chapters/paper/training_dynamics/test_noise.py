@@ -1,10 +1,10 @@
-"""Expectations below noise, and the law of noise that feeds on itself."""
+"""Expectations below noise."""
 
 import numpy as np
 import pytest
 import torch
 
-from chapters.paper.training_dynamics import amplified, interval, squared_mean
+from chapters.paper.training_dynamics import interval, squared_mean
 
 
 def test_squared_mean_has_no_part_of_the_noise():
@@ -31,17 +31,3 @@ def test_the_interval_covers_as_often_as_it_says():
     values = np.random.default_rng(2).standard_normal((400, 5))
     covered = [low <= 0 <= high for low, high in map(interval, values)]
     assert 0.92 <= np.mean(covered) <= 0.98
-
-
-def test_the_law_of_amplified_noise_follows_from_its_recursion():
-    """The mean square of n <- (1 - rate h) n + rate (error), errors of variance (s0 + s1 n^2)/B."""
-    rate, pull, rest, fed = 0.1, 0.4, 2.0, 300.0
-    sizes = np.array([128.0, 256.0, 512.0, 4096.0])
-    squares = np.zeros(len(sizes))
-    for _ in range(20_000):
-        squares = (1 - 2 * rate * pull) * squares + rate**2 / sizes * (rest + fed * squares)
-    law = amplified(sizes, squares[None])
-    assert law.critical == pytest.approx(rate * fed / (2 * pull), rel=1e-6)
-    assert law.scale == pytest.approx(rate * rest / (2 * pull), rel=1e-6)
-    assert law.at(200.0) == pytest.approx(law.scale / (200 - law.critical))
-    assert law.at(law.critical) == np.inf
