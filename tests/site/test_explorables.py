@@ -44,17 +44,15 @@ def test_the_flow_from_any_start_is_that_of_python(modules, n_pairs, query, star
     assert result[:, 1:] == pytest.approx(np.stack(flow[1:5], axis=1), rel=1e-6, abs=1e-9)
 
 
-LAST = ("m.lossLast", theory.reduced_loss, theory.reduced_gradient)
-UNIFORM = ("m.lossUniform", theory.uniform_loss, theory.uniform_gradient)
-
-
 @pytest.mark.parametrize(
-    ("query", "n_pairs"), [(LAST, n) for n in (2, 7, 1000)] + [(UNIFORM, n) for n in (2, 5, 300)]
+    ("query", "n_pairs"),
+    [("last", n) for n in (2, 7, 1000)] + [("uniform", n) for n in (2, 5, 300)],
 )
 def test_loss_and_gradient_are_those_of_python(modules, query, n_pairs):
-    name, loss, gradient = query
-    result = call(modules, "reduced", f"x[0].map((y) => {name}(y, x[1]))", [POINTS, n_pairs])
-    expected = [(loss(*y, n_pairs), *gradient(*y, n_pairs)) for y in POINTS]
+    each = f"x[0].map((y) => m.loss{query.title()}(y, x[1]))"
+    result = call(modules, "reduced", each, [POINTS, n_pairs])
+    landscape = theory.landscape_of(n_pairs, query)
+    expected = [(landscape.loss(*y), *landscape.gradient(*y)) for y in POINTS]
     assert np.array(result) == pytest.approx(np.array(expected), rel=1e-6, abs=1e-15)
 
 

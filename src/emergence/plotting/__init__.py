@@ -4,10 +4,9 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 
-from ._panels import dynamics, pseudo_curves, weight_maps
+from ._panels import dynamics, weight_maps
 from ._style import (
     COLOURS,
-    DIVERGING,
     colour,
     heat_map,
     plain_ticks,
@@ -19,14 +18,12 @@ from ._style import (
 
 __all__ = [
     "COLOURS",
-    "DIVERGING",
     "colour",
     "dynamics",
     "heat_map",
     "plain_ticks",
     "power_law",
     "predicted_curve",
-    "pseudo_curves",
     "seed_band",
     "symbol",
     "weight_maps",

@@ -1,46 +1,16 @@
 """Whole figures of trainings: their dynamics and their weights."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import matplotlib.pyplot as plt
 import numpy as np
 from jaxtyping import Float, Real
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from emergence.subspace import HEAD, INDUCTION_HEAD, NAMES
+
 from ._style import COLOURS, colour, heat_map, predicted_curve, seed_band, symbol
-
-
-def pseudo_curves(
-    ax: Axes,
-    steps: Real[np.ndarray, " times"],
-    values: Float[np.ndarray, "seeds times 19"],
-    names: Sequence[str],
-    highlight: Sequence[str],
-    predicted: Float[np.ndarray, "times 19"] | None = None,
-) -> Axes:
-    """All pseudo-parameters against training steps, the highlighted ones labelled (Fig. 4, App. D).
-
-    Args:
-        ax: the axes to draw on.
-        steps: the steps of the measurements.
-        values: the 19 values of every seed.
-        names: the names of the 19, in their order.
-        highlight: the names drawn in colour; of the others a grey mean is drawn.
-        predicted: dashed curves for the highlighted ones, or None.
-    """
-    for i, name in enumerate(names):
-        if name not in highlight:
-            ax.plot(steps, values[..., i].mean(axis=0), color=COLOURS["other"], lw=0.8, alpha=0.8)
-    for name in highlight:
-        i = list(names).index(name)
-        seed_band(ax, steps, values[..., i], name=name, label=symbol(name))
-        if predicted is not None:
-            predicted_curve(ax, steps, predicted[:, i], name=name)
-    ax.set_xlabel("training step")
-    ax.set_ylabel("pseudo-parameter")
-    return ax
 
 
 def dynamics(
@@ -48,19 +18,16 @@ def dynamics(
     trainings: Mapping[
         str, tuple[Float[np.ndarray, "seeds times 19"], Float[np.ndarray, "seeds times"]]
     ],
-    names: Sequence[str],
-    highlight: Sequence[str],
-    predicted: Mapping[str, tuple[Float[np.ndarray, "times 19"], Float[np.ndarray, " times"]]]
-    | None = None,
+    predicted: Mapping[str, tuple[Float[np.ndarray, "times 19"], Float[np.ndarray, " times"]]],
 ) -> Figure:
     """One row per training: pseudo-parameters on the left, loss on the right (Fig. 4, App. D).
+
+    Those of the induction head are drawn in colour, and of the others a grey mean.
 
     Args:
         steps: the steps of the measurements.
         trainings: by title, the 19 values and the loss of every seed.
-        names: the names of the 19, in their order.
-        highlight: the names drawn in colour.
-        predicted: dashed curves by title, or None.
+        predicted: by title, the dashed curves.
 
     Returns:
         The figure, whose rows share one scale.
@@ -69,14 +36,17 @@ def dynamics(
         len(trainings), 2, figsize=(9.2, 2.8 * len(trainings)), sharex=True, sharey="col",
         squeeze=False,
     )  # fmt: skip
-    for row, (title, (pseudo, loss)) in zip(axes, trainings.items(), strict=True):
-        expected = (predicted or {}).get(title, (None, None))
-        pseudo_curves(row[0], steps, pseudo, names, highlight, expected[0])
-        seed_band(row[1], steps, loss, name="loss")
-        if expected[1] is not None:
-            predicted_curve(row[1], steps, expected[1], name="loss")
-        row[0].set_title(title)
-        row[1].set(ylabel="loss", ylim=(0, None), xlabel="training step")
+    for (left, right), (title, (pseudo, loss)) in zip(axes, trainings.items(), strict=True):
+        law, expected_loss = predicted[title]
+        for i in np.delete(np.arange(len(NAMES)), HEAD):
+            left.plot(steps, pseudo[..., i].mean(axis=0), color=COLOURS["other"], lw=0.8, alpha=0.8)
+        for i, name in zip(HEAD, INDUCTION_HEAD, strict=True):
+            seed_band(left, steps, pseudo[..., i], name=name, label=symbol(name))
+            predicted_curve(left, steps, law[:, i], name=name)
+        seed_band(right, steps, loss, name="loss")
+        predicted_curve(right, steps, expected_loss, name="loss")
+        left.set(title=title, ylabel="pseudo-parameter", xlabel="training step")
+        right.set(ylabel="loss", ylim=(0, None), xlabel="training step")
     return figure
 
 

@@ -19,7 +19,6 @@ from ._population import (
 )
 from ._reduced import reduced_gradient, reduced_loss, retrieval, signal
 from ._times import EmergenceTimes, times_in
-from ._uniform import uniform_gradient, uniform_loss
 
 __all__ = [
     "UNIT",
@@ -51,6 +50,4 @@ __all__ = [
     "retrieval",
     "signal",
     "times_in",
-    "uniform_gradient",
-    "uniform_loss",
 ]

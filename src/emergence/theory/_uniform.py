@@ -15,53 +15,6 @@ from ._flow import Landscape
 from ._reduced import check_pairs
 
 
-def uniform_loss(alpha: float, beta: float, gamma: float, n_pairs: int) -> float:
-    """The population loss on orthonormal inputs when the query asks for any pair (§4).
-
-    Args:
-        alpha: alpha_3, any.
-        beta: beta_2, any.
-        gamma: gamma_3, any.
-        n_pairs: pairs N in the context, >= 1; the cost is of order N.
-
-    Returns:
-        The mean over queries of the squared norm of the error, 1 at zero.
-
-    Raises:
-        ValueError: if N < 1.
-
-    Example:
-        >>> theory.uniform_loss(0.0, 0.0, 0.0, 4), theory.uniform_loss(20.0, 40.0, 1.0, 4) < 1e-6
-        (1.0, True)
-    """
-    return landscape(n_pairs).loss(alpha, beta, gamma)
-
-
-def uniform_gradient(
-    alpha: float, beta: float, gamma: float, n_pairs: int
-) -> tuple[float, float, float]:
-    """The gradient of `theory.uniform_loss` (§4).
-
-    Args:
-        alpha: alpha_3, any.
-        beta: beta_2, any.
-        gamma: gamma_3, any.
-        n_pairs: pairs N in the context, >= 1; the cost is of order N.
-
-    Returns:
-        dL/dalpha, dL/dbeta and dL/dgamma.
-
-    Raises:
-        ValueError: if N < 1.
-
-    Example:
-        >>> [round(part, 6) for part in theory.uniform_gradient(0.0, 0.0, 0.0, 4)]  # -2/2N
-        [0.0, 0.0, -0.25]
-    """
-    by_alpha, by_beta, by_gamma = landscape(n_pairs).gradient(alpha, beta, gamma)
-    return by_alpha, by_beta, by_gamma
-
-
 def landscape(n_pairs: int) -> Landscape:
     """The loss of the reduced model with uniform queries. Raises ValueError if N < 1."""
     check_pairs(n_pairs)

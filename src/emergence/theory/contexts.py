@@ -13,43 +13,8 @@ from jaxtyping import Int
 from emergence.models import Windows
 
 from ._flow import Landscape
-from ._reduced import check_pairs
 
 Order = Int[np.ndarray, " places"]
-
-
-def cyclic(n_distinct: int, copies: int) -> Order:
-    """The order in which K pairs come in turn, B times (§7.2).
-
-    Args:
-        n_distinct: pairs K, >= 1.
-        copies: B, >= 1.
-
-    Returns:
-        The pair at each of the K B places, counted from 0.
-
-    Example:
-        >>> contexts.cyclic(2, 3).tolist()
-        [0, 1, 0, 1, 0, 1]
-    """
-    return np.tile(np.arange(n_distinct), copies)
-
-
-def blocks(n_distinct: int, copies: int) -> Order:
-    """The order in which each of K pairs comes B times in a row (§7.2).
-
-    Args:
-        n_distinct: pairs K, >= 1.
-        copies: B, >= 1.
-
-    Returns:
-        The pair at each of the K B places, counted from 0.
-
-    Example:
-        >>> contexts.blocks(2, 3).tolist()
-        [0, 0, 0, 1, 1, 1]
-    """
-    return np.repeat(np.arange(n_distinct), copies)
 
 
 def landscape(order: Order, pair: int, windows: Windows = (None, None)) -> Landscape:
@@ -72,6 +37,9 @@ def landscape(order: Order, pair: int, windows: Windows = (None, None)) -> Lands
     Example:
         >>> last = contexts.landscape(np.arange(4), 3)
         >>> abs(last.loss(0.3, 0.7, 0.5) - theory.reduced_loss(0.3, 0.7, 0.5, 4)) < 1e-12
+        True
+        >>> in_turn = contexts.landscape(np.tile(np.arange(8), 4), 7)  # 8 pairs, each 4 times
+        >>> theory.times_in(in_turn).alpha < theory.emergence_times(32).alpha
         True
     """
     is_asked = order == pair
@@ -125,46 +93,3 @@ def landscape(order: Order, pair: int, windows: Windows = (None, None)) -> Lands
         )
 
     return Landscape(loss, gradient, n)
-
-
-def bursty(n_distinct: int, copies: int) -> Landscape:
-    """The loss where K pairs come B times in turn and the query asks for the last pair (§7.2).
-
-    Args:
-        n_distinct: pairs K, >= 1.
-        copies: B, >= 1.
-
-    Returns:
-        The loss of alpha_3, beta_2 and gamma_3 and its gradient.
-
-    Raises:
-        ValueError: if there is no pair or no copy.
-
-    Example:
-        >>> theory.times_in(contexts.bursty(8, 4)).alpha < theory.emergence_times(32).alpha
-        True
-    """
-    check_pairs(min(n_distinct, copies))
-    return landscape(cyclic(n_distinct, copies), n_distinct - 1)
-
-
-def windowed(n_pairs: int, window_1: int | None, window_2: int | None) -> Landscape:
-    """The loss of the last query when rows attend only within a window, by layer (§7.2).
-
-    Args:
-        n_pairs: pairs N in the context, >= 1.
-        window_1: positions that a row of layer 1 attends to, >= 1; None for all.
-        window_2: positions that a row of layer 2 attends to, >= 1; None for all.
-
-    Returns:
-        The loss of alpha_3, beta_2 and gamma_3 and its gradient.
-
-    Raises:
-        ValueError: if N < 1 or a window is empty.
-
-    Example:
-        >>> theory.times_in(contexts.windowed(32, 8, 64)).alpha < theory.emergence_times(32).alpha
-        True
-    """
-    check_pairs(n_pairs)
-    return landscape(np.arange(n_pairs), n_pairs - 1, (window_1, window_2))

@@ -3,7 +3,6 @@
 If a cache is attached, an interrupted run continues and ends with the same bits.
 """
 
-from ._closed_form import train_closed
 from ._minimal import (
     SAMPLERS,
     MinimalRecord,
@@ -48,7 +47,6 @@ __all__ = [
     "stacked_batches",
     "token_optimiser",
     "token_step",
-    "train_closed",
     "train_minimal",
     "train_tokens",
 ]

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from emergence.analysis import circuit
-from emergence.plotting.diagrams import attention_maps
 from oracles import elementwise as oracle
 
 SETTINGS = [(0.0, 0.0, 0.0), (0.5, 1.0, 1.0), (6.0, 8.0, 1.0), (-1.0, 3.0, -0.5)]
@@ -36,9 +35,3 @@ def test_a_trained_circuit_answers_with_the_label():
 def test_the_query_is_in_the_context():
     with pytest.raises(ValueError, match="the pair asked for must be in"):
         circuit(1.0, 1.0, 1.0, 4, 4)
-
-
-def test_the_maps_name_their_tokens():
-    left, right = attention_maps(circuit(6.0, 8.0, 1.0, 2, 0), "AaBbA").axes
-    for ax in (left, right):
-        assert [text.get_text() for text in ax.get_xticklabels()] == list("AaBbA")

@@ -51,12 +51,6 @@ def test_heat_map_shows_the_matrix_centred_at_zero(ax):
     assert ax.get_title(loc="left") == "W"
 
 
-def test_heat_maps_can_share_a_scale(ax):
-    plotting.heat_map(ax, np.eye(2), limit=3.0)
-    assert ax.images[0].get_clim() == (-3.0, 3.0)
-    assert ax.get_xticks().size == ax.get_yticks().size == len(ax.lines) == 0
-
-
 def test_heat_map_of_zeros_draws(ax):
     """Zero is where training starts."""
     plotting.heat_map(ax, np.zeros((2, 2)))
@@ -79,37 +73,22 @@ def test_seed_band_is_mean_and_range(ax):
     assert (label.get_text(), label.xy) == ("b", (x[1], runs.mean(axis=0)[1]))
 
 
-def test_seed_band_is_labelled_at_its_end(ax):
-    plotting.seed_band(ax, np.arange(3.0), np.ones((2, 3)), name="loss", label="loss")
-    assert ax.texts[0].xy == (2.0, 1.0)
-
-
-def test_pseudo_curves_draw_all_and_label_three(ax):
-    steps, values = np.arange(4.0), RNG.standard_normal((2, 4, 19))
-    assert plotting.pseudo_curves(ax, steps, values, NAMES, INDUCTION_HEAD) is ax
-    drawn = lines(ax)
-    assert len(drawn) == 19
+def test_dynamics_draw_all_and_predict_the_head():
+    steps, values, law = np.arange(4.0), RNG.standard_normal((2, 4, 19)), RNG.random((4, 19))
+    run = values, values[..., 0]
+    figure = plotting.dynamics(steps, {"one": run}, {"one": (law, law[:, 0])})
+    left, right = figure.axes
+    drawn = [(line.get_ydata(), line.get_color()) for line in left.lines]
     for i, name in enumerate(NAMES):
         colour = plotting.colour(name) if name in INDUCTION_HEAD else plotting.COLOURS["other"]
         mean = values[:, :, i].mean(axis=0)
-        assert any(np.array_equal(y, mean) and c == colour for _, y, c in drawn)
-    assert [text.get_text() for text in ax.texts] == [plotting.symbol(n) for n in INDUCTION_HEAD]
-    assert ax.get_xlabel() == "training step"
-
-
-def test_predicted_curves_are_dashed_beside_their_own(ax):
-    """Of the highlighted ones alone, in a darker shade, and only where there is a prediction."""
-    steps, values, law = np.arange(4.0), RNG.standard_normal((2, 4, 19)), RNG.random((4, 19))
-    plotting.pseudo_curves(ax, steps, values, NAMES, INDUCTION_HEAD, law)
-    dashed = [line for line in ax.lines if line.get_linestyle() == "--"]
-    assert len(ax.lines) == 22
+        assert any(np.array_equal(y, mean) and c == colour for y, c in drawn)
+    dashed = [line for line in left.lines if line.get_linestyle() == "--"]
     for name, line in zip(INDUCTION_HEAD, dashed, strict=True):
         assert np.array_equal(line.get_ydata(), law[:, NAMES.index(name)])
-        assert sum(to_rgb(line.get_color())) < sum(to_rgb(plotting.colour(name)))
-    runs = dict.fromkeys(("one", "two"), (values, values[..., 0]))
-    figure = plotting.dynamics(steps, runs, NAMES, INDUCTION_HEAD, {"two": (law, law[:, 0])})
-    assert [len(ax.lines) for ax in figure.axes] == [19, 1, 22, 2]
-    assert np.array_equal(figure.axes[3].lines[1].get_ydata(), law[:, 0])
+        assert sum(to_rgb(line.get_color())) < sum(to_rgb(plotting.colour(name)))  # a darker shade
+    assert [text.get_text() for text in left.texts] == list(map(plotting.symbol, INDUCTION_HEAD))
+    assert np.array_equal(right.lines[1].get_ydata(), law[:, 0])
     plt.close(figure)
 
 
@@ -124,17 +103,6 @@ def test_weight_maps_show_the_three_matrices():
     ticks = [len(axes.get_xticks()) for axes in maps], [len(axes.get_yticks()) for axes in maps]
     assert ticks == ([2, 4, 8], [2, 4, 1])
     plt.close(figure)
-
-
-def test_power_law_is_doubly_logarithmic(ax):
-    x = np.array([2.0, 4.0, 8.0])
-    assert plotting.power_law(ax, x, x**2, name="alpha", label="N^2") is ax
-    assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
-    ((drawn_x, drawn_y, colour),) = lines(ax)
-    assert np.array_equal(drawn_x, x)
-    assert np.array_equal(drawn_y, x**2)
-    assert colour == plotting.COLOURS["alpha"]
-    assert (ax.texts[0].get_text(), ax.texts[0].xy) == ("N^2", (8.0, 64.0))
 
 
 def test_the_same_data_give_the_same_file(tmp_path):

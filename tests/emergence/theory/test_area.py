@@ -12,10 +12,12 @@ POINT = 0.4, 0.9, 0.7
 
 
 @pytest.mark.parametrize(
-    "order", [np.arange(6), contexts.cyclic(3, 2), contexts.blocks(3, 2), np.array([0, 2, 1, 0, 0])]
+    "order",
+    [np.arange(6), np.tile(np.arange(3), 2), np.repeat(np.arange(3), 2), np.array([0, 2, 1, 0, 0])],
 )
 def test_any_chances_are_a_mean_over_queries(order):
     """`contexts` asks for one pair at a time, with another formula for what contents get."""
+    order = np.array(order)
     chances = np.arange(1.0, order.max() + 2) / np.arange(1.0, order.max() + 2).sum()
     whole = area.asked(order, chances)
     each = [contexts.landscape(order, q) for q in range(len(chances))]

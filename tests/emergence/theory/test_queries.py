@@ -19,6 +19,10 @@ states = st.tuples(st.floats(-2, 4), st.floats(-2, 4), st.floats(-2, 2))
 counts = st.integers(1, 9)
 
 
+def uniform(n_pairs):
+    return theory.landscape_of(n_pairs, "uniform")
+
+
 def mean_loss(state, n_pairs):
     return np.mean([oracle.enumerated_loss(*state, n_pairs, q) for q in range(n_pairs)])
 
@@ -31,16 +35,14 @@ def assert_gradient(landscape, loss, state):
 
 @given(state=states, n_pairs=counts)
 def test_uniform_loss_is_the_mean_over_queries(state, n_pairs):
-    assert theory.uniform_loss(*state, n_pairs) == pytest.approx(
-        mean_loss(state, n_pairs), rel=1e-12
-    )
+    assert uniform(n_pairs).loss(*state) == pytest.approx(mean_loss(state, n_pairs), rel=1e-12)
 
 
 @given(state=states, n_pairs=counts)
 def test_uniform_gradient_is_the_finite_difference(state, n_pairs):
     numeric = oracle.finite_difference(lambda y: mean_loss(y, n_pairs), np.array(state), 1e-5)
     scale = 1 + np.abs(numeric).max()
-    gradient = theory.uniform_gradient(*state, n_pairs)
+    gradient = uniform(n_pairs).gradient(*state)
     assert gradient == pytest.approx(numeric, rel=1e-7, abs=1e-8 * scale)
 
 
@@ -59,15 +61,15 @@ def test_uniform_loss_is_that_of_the_network(state, n_pairs):
     targets = inputs[0, 1::2, :dim]
     output = models.disentangled_output(embed(PseudoParameters.unstack(values), dim), inputs)
     loss = (output - targets).square().sum(dim=-1).mean()
-    assert theory.uniform_loss(*state, n_pairs) == pytest.approx(loss.item(), rel=1e-12)
+    assert uniform(n_pairs).loss(*state) == pytest.approx(loss.item(), rel=1e-12)
     (gradient,) = torch.autograd.grad(loss, leaf)
     expected = pytest.approx(gradient.tolist(), rel=1e-11, abs=1e-13)
-    assert theory.uniform_gradient(*state, n_pairs) == expected
+    assert uniform(n_pairs).gradient(*state) == expected
 
 
 def test_a_single_pair_has_one_query():
     state = 0.4, 1.2, 0.9
-    assert theory.uniform_loss(*state, 1) == pytest.approx(theory.reduced_loss(*state, 1))
+    assert uniform(1).loss(*state) == pytest.approx(theory.reduced_loss(*state, 1))
     assert theory.emergence_times(1, query="uniform").beta == pytest.approx(
         theory.emergence_times(1).beta, rel=1e-9
     )
@@ -84,7 +86,7 @@ def test_uniform_flow_descends_the_uniform_loss(n_pairs):
         for k in (400, 800)
     )
     assert 2 * fine - coarse == pytest.approx(final, abs=0.05 * np.abs(fine - final).max())
-    assert flow.loss[-1] == pytest.approx(theory.uniform_loss(*final[:3], n_pairs), rel=1e-12)
+    assert flow.loss[-1] == pytest.approx(uniform(n_pairs).loss(*final[:3]), rel=1e-12)
 
 
 # Contexts with repeated pairs
@@ -113,22 +115,20 @@ def test_context_loss_is_enumerated(state, order, which, windows):
 @given(state=states, n_pairs=counts)
 def test_any_query_of_distinct_pairs_is_the_uniform_query(state, n_pairs):
     landscape = any_query(np.arange(n_pairs))
-    assert landscape.loss(*state) == pytest.approx(theory.uniform_loss(*state, n_pairs), rel=1e-12)
-    expected = pytest.approx(theory.uniform_gradient(*state, n_pairs), rel=1e-10, abs=1e-12)
+    assert landscape.loss(*state) == pytest.approx(uniform(n_pairs).loss(*state), rel=1e-12)
+    expected = pytest.approx(uniform(n_pairs).gradient(*state), rel=1e-10, abs=1e-12)
     assert landscape.gradient(*state) == expected
 
 
 @given(state=states, n_pairs=counts)
 def test_a_context_without_repeats_is_the_paper_s(state, n_pairs):
-    landscape = contexts.bursty(n_pairs, 1)
+    landscape = contexts.landscape(np.arange(n_pairs), n_pairs - 1)
     assert landscape.loss(*state) == pytest.approx(theory.reduced_loss(*state, n_pairs), rel=1e-12)
     expected = pytest.approx(theory.reduced_gradient(*state, n_pairs), rel=1e-11, abs=1e-12)
     assert landscape.gradient(*state) == expected
 
 
-def test_contexts_repeat_as_they_say():
-    assert contexts.cyclic(3, 2).tolist() == [0, 1, 2, 0, 1, 2]
-    assert contexts.blocks(3, 2).tolist() == [0, 0, 1, 1, 2, 2]
+def test_a_pair_outside_the_context_raises():
     with pytest.raises(ValueError, match="not in the context"):
         contexts.landscape(np.array([0, 1]), 2)
 
@@ -138,7 +138,7 @@ def test_contexts_repeat_as_they_say():
 
 def test_a_window_of_nothing_raises():
     with pytest.raises(ValueError, match="at least one position"):
-        contexts.windowed(3, 0, 4)
+        contexts.landscape(np.arange(3), 2, (0, 4))
 
 
 def test_context_oracle_is_the_oracle():
@@ -160,7 +160,7 @@ def test_contexts_are_those_of_the_network(windows, copies):
     generator = torch.Generator().manual_seed(1)
     batch = tasks.orthonormal_pairs(3, n_pairs, 8, generator=generator, copies=copies)
     limited = models.disentangled_output(weights, batch.inputs, windows=windows)
-    order = contexts.cyclic(n_pairs // copies, copies)
+    order = np.tile(np.arange(n_pairs // copies), copies)
     expected = context_loss(*state, order, n_pairs // copies - 1, windows)
     losses = (limited - batch.target).square().sum(dim=-1).tolist()
     assert losses == pytest.approx([expected] * 3, rel=1e-12)

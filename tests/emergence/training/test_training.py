@@ -16,7 +16,6 @@ from emergence.subspace import INDUCTION_HEAD, NAMES, PseudoParameters, embed
 from emergence.training import (
     MinimalTraining,
     TokenTraining,
-    train_closed,
     train_minimal,
     train_tokens,
 )
@@ -74,26 +73,6 @@ def test_dense_and_fast_training_agree(close, change_of):
         (*dense[1:4], *dense.snapshots[20]), (*fast[1:4], *fast.snapshots[20]), strict=True
     ):
         close(two, dense_part, 1e-9)
-
-
-def test_the_closed_form_is_training_without_data(close):
-    """On orthonormal inputs every batch gives the population gradient."""
-    settings = change(**ORTHONORMAL, steps=40, learning_rate=12.0, record_every=3)
-    fast, closed = train(settings, (0, 1)), train_closed(settings, 2)
-    assert fast.pseudo[:, -1, index(*INDUCTION_HEAD)].min() > 0.01
-    for closed_part, two in zip(closed[:4], fast[:4], strict=True):
-        close(closed_part, two, 1e-9)
-
-
-@pytest.mark.parametrize(
-    "change_of",
-    [{"data": "gaussian"}, {"query": "uniform"}, {"mask": "causal"}, {"trained": ()},
-     {"snapshots": (3,)}, {"until_loss": 0.5},
-     {"trained": ("beta_2", "gamma_3"), "held": (("alpha_3", 1.0),)}],
-)  # fmt: skip
-def test_the_closed_form_refuses_what_it_does_not_cover(change_of):
-    with pytest.raises(ValueError, match="closed form is for orthonormal"):
-        train_closed(change(**(ORTHONORMAL | change_of)))
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ def any_query(order: Order, windows: Windows = (None, None)) -> Landscape:
 
     Example:
         >>> mean, state = any_query(np.arange(4)), (0.3, 0.7, 0.5)
-        >>> abs(mean.loss(*state) - theory.uniform_loss(*state, 4)) < 1e-12
+        >>> abs(mean.loss(*state) - theory.landscape_of(4, "uniform").loss(*state)) < 1e-12
         True
     """
     each = [landscape(order, int(pair), windows) for pair in np.unique(order)]

@@ -92,7 +92,7 @@ def whole_head_time(n_pairs: int, dim: int) -> float:
 def copied(n_places: int, copies: int) -> Landscape:
     """N places filled with N / copies pairs in turn, the last of them asked for."""
     distinct = n_places // copies
-    return contexts.landscape(contexts.cyclic(distinct, copies), distinct - 1)
+    return contexts.landscape(np.tile(np.arange(distinct), copies), distinct - 1)
 
 
 def power(sizes: Any, values: Any) -> float:

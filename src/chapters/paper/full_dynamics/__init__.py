@@ -1,6 +1,5 @@
 """Figure 5: emergence times of the flow, and steps of training at App. F's settings."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,9 +8,9 @@ from jaxtyping import Float
 
 from emergence.analysis import first_reached
 from emergence.presets import preset
-from emergence.subspace import INDUCTION_HEAD, NAMES
-from emergence.theory import EmergenceTimes, emergence_times
-from emergence.training import MinimalRecord, MinimalTraining, train_closed, train_minimal
+from emergence.subspace import HEAD, INDUCTION_HEAD
+from emergence.theory import EmergenceTimes, emergence_times, gradient_descent
+from emergence.training import MinimalTraining, train_minimal
 from running.memo import kept
 
 
@@ -64,61 +63,42 @@ class EmergenceSweep:
 
     def point(self, n_pairs: int, seed: int, device: torch.device) -> "Point":
         """Sampled training at one size from one seed."""
-        return Point(
-            n_pairs=n_pairs,
-            seed=seed,
-            device=device.type,
-            dim=self.dim,
-            batch_size=self.batch_size,
-            learning_rate=self.learning_rate,
-            thresholds=self.thresholds,
-        )
+        return Point(self, n_pairs, seed, device.type)
 
     @kept
     def exact_steps(self, n_pairs: int) -> Float[np.ndarray, "3"]:
         """Steps until alpha, beta and gamma emerge in descent by the exact gradient."""
-        record = train_closed(self.training(n_pairs))
-        return _steps(record, self.thresholds)
+        run = self.training(n_pairs)
+        # One 1/D from the mean over dimensions, one from the coordinates (chapter F).
+        path = gradient_descent(n_pairs, run.learning_rate / self.dim**2, run.steps - 1)
+        return self.reached(np.stack([path.alpha, path.beta, path.gamma]))
+
+    def reached(self, curves: Float[np.ndarray, "3 times"]) -> Float[np.ndarray, "3"]:
+        """The first steps at which alpha, beta and gamma are at their thresholds."""
+        steps = np.arange(curves.shape[1])
+        pairs = zip(curves, self.thresholds, strict=True)
+        return np.array([first_reached(steps, curve[None], level)[0] for curve, level in pairs])
 
 
 @dataclass(frozen=True)
 class Point:
-    """One training run of Figure 5; the defaults are App. F's."""
+    """One training run of Figure 5."""
 
+    settings: EmergenceSweep
     n_pairs: int
     seed: int
     device: str = "cpu"
-    dim: int = EmergenceSweep.dim
-    batch_size: int = EmergenceSweep.batch_size
-    learning_rate: float = EmergenceSweep.learning_rate
-    thresholds: tuple[float, float, float] = EmergenceSweep.thresholds
 
 
 def emergence_steps(point: Point) -> Float[np.ndarray, "3"]:
     """Steps until alpha, beta and gamma emerge in training on sampled data; a run of a sweep."""
-    settings = EmergenceSweep(
-        dim=point.dim,
-        batch_size=point.batch_size,
-        learning_rate=point.learning_rate,
-        thresholds=point.thresholds,
-    )
     record = train_minimal(
-        settings.training(point.n_pairs),
+        point.settings.training(point.n_pairs),
         (point.seed,),
         device=torch.device(point.device),
         label=f"N = {point.n_pairs}, seed {point.seed}",
     )
-    return _steps(record, point.thresholds)
-
-
-def _steps(record: MinimalRecord, thresholds: Sequence[float]) -> Float[np.ndarray, "3"]:
-    steps = record.steps.numpy()
-    return np.array(
-        [
-            first_reached(steps, record.pseudo[..., NAMES.index(name)].numpy(), level)[0]
-            for name, level in zip(INDUCTION_HEAD, thresholds, strict=True)
-        ]
-    )
+    return point.settings.reached(record.pseudo[0, :, HEAD].T.numpy())
 
 
 PRESET = preset(

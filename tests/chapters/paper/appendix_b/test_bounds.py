@@ -24,15 +24,6 @@ def test_speeds_are_those_of_the_flow(alpha, beta, gamma, n):
     assert bounds.excess_signal(point) == pytest.approx(n * (signal - 1), rel=1e-10)
 
 
-@pytest.mark.parametrize("key", INEQUALITIES)
-def test_every_estimate_holds_from_some_n_and_fails_before(key):
-    n_from, sharp = bounds.least_n(INEQUALITIES[key])
-    assert 2 <= n_from <= 100
-    assert bounds.prove(INEQUALITIES[key], n_from)
-    if sharp and n_from > 2:
-        assert bounds.fails_at(INEQUALITIES[key], n_from - 1)
-
-
 def test_balls_contain_the_values():
     box = {"alpha": (0.1, 0.3), "beta": (0.5, 2.0), "gamma": (0.5, 1.0), "x": (0.0, 0.25)}
     enclosure = bounds.alpha_speed({name: Bounds(*ends).ball for name, ends in box.items()})
@@ -64,31 +55,6 @@ def test_what_cannot_be_decided_is_said():
     row = INEQUALITIES["gamma_ceiling"]._replace(margin=lambda p: p["x"] * p["x"])
     with pytest.raises(ArithmeticError, match="undecided"):
         bounds.prove(row, 2, most_boxes=100)
-
-
-@pytest.mark.parametrize("n", [82, 100, 1000, 2**20])
-def test_times_lie_inside_their_bounds(n):
-    limits, times = inequalities.time_bounds(n), theory.emergence_times(n)
-    for name in ("gamma", "beta", "alpha"):
-        low, high = getattr(limits, name)
-        time = getattr(times, name)
-        assert low * (1 - 1e-9) <= time <= high * (1 + 1e-9)
-    assert limits.beta_at_alpha < 20
-
-
-def test_the_first_integral_bounds_beta_at_the_emergence_of_alpha():
-    for n in (2, 3, 17):
-        times = theory.emergence_times(n)
-        beta = theory.gradient_flow(n, times.alpha).beta[-1]
-        assert 1 < beta <= inequalities.BETA_EXACT * (1 + 1e-9)
-    # at N = 2 the bound is attained
-    times = theory.emergence_times(2)
-    assert theory.gradient_flow(2, times.alpha).beta[-1] == pytest.approx(inequalities.BETA_EXACT)
-
-
-@pytest.mark.parametrize("key", INEQUALITIES)
-def test_with_that_bound_the_chain_holds_for_every_n(key):
-    assert bounds.prove(inequalities.for_every_n()[key], 2)
 
 
 @pytest.mark.parametrize(("ceiling", "holds"), [(1.5, True), (8.0, False)])

@@ -11,8 +11,8 @@ from emergence import models, tasks, theory
 @pytest.mark.parametrize(("query", "asked"), [("last", 7), ("uniform", None)])
 def test_closed_form_is_that_of_the_theory(query, asked):
     closed = solutions.loss(0.6, 4.0, 1.1, 7, asked=asked, mask="strict")
-    loss = theory.reduced_loss if query == "last" else theory.uniform_loss
-    assert closed == pytest.approx(loss(0.6, 4.0, 1.1, 7), abs=1e-12)
+    loss = theory.landscape_of(7, query).loss
+    assert closed == pytest.approx(loss(0.6, 4.0, 1.1), abs=1e-12)
 
 
 def test_below_the_threshold_half_of_the_loss_stays():
