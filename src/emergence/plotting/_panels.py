@@ -8,7 +8,7 @@ from jaxtyping import Float, Real
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from emergence.subspace import HEAD, INDUCTION_HEAD, NAMES
+from emergence.subspace import HEAD, INDUCTION_HEAD
 
 from ._style import COLOURS, colour, heat_map, predicted_curve, seed_band, symbol
 
@@ -38,8 +38,8 @@ def dynamics(
     )  # fmt: skip
     for (left, right), (title, (pseudo, loss)) in zip(axes, trainings.items(), strict=True):
         law, expected_loss = predicted[title]
-        for i in np.delete(np.arange(len(NAMES)), HEAD):
-            left.plot(steps, pseudo[..., i].mean(axis=0), color=COLOURS["other"], lw=0.8, alpha=0.8)
+        for other in np.delete(pseudo.mean(axis=0), HEAD, axis=1).T:
+            left.plot(steps, other, color=COLOURS["other"], lw=0.8, alpha=0.8)
         for i, name in zip(HEAD, INDUCTION_HEAD, strict=True):
             seed_band(left, steps, pseudo[..., i], name=name, label=symbol(name))
             predicted_curve(left, steps, law[:, i], name=name)

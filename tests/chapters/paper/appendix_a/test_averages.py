@@ -64,9 +64,17 @@ def test_sizes_that_have_no_such_group_raise(size):
         averages.real_paulis(size)
 
 
-def test_averaged_gradient_of_unstructured_weights_is_not():
-    gradient, _ = averages.mean_gradient(averages.random_weights(streams(2, 10), 4, 0.3), *turned())
-    assert project(gradient)[1].min() > 0.01
+def test_averaged_gradients_of_structured_weights_alone_are_structured():
+    for weights, inside in (
+        (averages.structured_weights(streams(2, 10), 4), True),
+        (averages.random_weights(streams(2, 10), 4, 0.3), False),
+    ):
+        outside = project(averages.mean_gradient(weights, *turned())[0])[1]
+        assert (outside < 1e-12).all() if inside else (outside > 0.01).all()
+
+
+def test_descent_from_zero_stays_inside():
+    assert outside(turned(), steps=20).outside.max() < 1e-12
 
 
 def sampled():

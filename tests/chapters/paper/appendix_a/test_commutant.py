@@ -5,17 +5,30 @@ import sympy as sp
 import torch
 
 from chapters.paper.appendix_a import averages, commutant, dimension, words
-from chapters.paper.appendix_a.commutant import A, i, j, k
+from chapters.paper.appendix_a.commutant import A, i, j, k, l
 from chapters.paper.appendix_a.words import E, F, M, matrix
 
-small = pytest.mark.parametrize("size", [1, 2, 3])
 
-
-@small
-def test_proposition_4_for_every_generator(size):
-    swap = commutant.block_swap(size)
-    for f in commutant.block_orthogonal(commutant.signed_permutations(size)):
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_propositions_for_small_k(size):
+    once, twice = (commutant.signed_permutations(k) for k in (size, 2 * size))
+    blocks, swap = commutant.block_orthogonal(once), commutant.block_swap(size)
+    assert commutant.spans(commutant.commutant_of(once), [sp.eye(size)])
+    assert commutant.spans(commutant.commutant_of(blocks), [sp.eye(2 * size), swap])
+    assert commutant.fixed_by_independent(twice, blocks) == []
+    for f in blocks:
+        assert f * f.T == sp.eye(2 * size)
         assert f * swap * f.T == swap
+
+
+def test_propositions_for_every_k():
+    """A flip turns A_il into -A_il, a swap A_ii into A_jj; M trades blocks, and F leaves M."""
+    assert commutant.proposition_1_off_diagonal() == -A[i, l]
+    assert commutant.proposition_1_diagonal() == A[j, j]
+    a11, a12, a21, a22 = commutant.block_matrix("A")
+    assert commutant.proposition_2_swap() == sp.Matrix([[a22, a21], [a12, a11]])
+    for form in ("main", "secondary"):
+        assert commutant.proposition_4(form) == sp.Matrix([[0, 1], [1, 0]])
 
 
 def test_fewer_rotations_fix_more():

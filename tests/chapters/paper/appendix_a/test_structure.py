@@ -6,6 +6,7 @@ import torch
 
 from chapters.paper.appendix_a import rotation, structure, words
 from chapters.paper.appendix_a.rotation import identities, rotate, violation
+from chapters.paper.appendix_a.slips import all_slips
 from chapters.paper.appendix_a.words import ORTHOGONALITY, F, M
 from emergence import tasks
 from emergence.models import Weights
@@ -38,6 +39,11 @@ def turned(form="main", seed=3):
 
 
 # The algebra
+
+
+def test_every_remainder_vanishes():
+    remainders = [*structure.forward().values(), *structure.backward().values()]
+    assert remainders == [0] * (14 + 42)
 
 
 def test_the_algebra_needs_proposition_4():
@@ -78,6 +84,15 @@ def test_m_in_a_block_of_contents_is_seen(index):
 # The real model
 
 
+@pytest.mark.parametrize("mask", ["strict", "causal"])
+@pytest.mark.parametrize("form", ["main", "secondary"])
+def test_identities_hold_and_slips_fail_as_printed(weights, batch, form, mask):
+    assert max(identities(weights, batch, turned(form), mask).values()) < 1e-12
+    slips = all_slips(weights, batch, turned(form), mask).values()
+    assert min(slip.printed for slip in slips) > 0.01
+    assert max(slip.meant for slip in slips) < 1e-12
+
+
 def test_a_rotation_is_orthogonal_and_of_its_form():
     for form in ("main", "secondary"):
         e, f = turned(form)
@@ -98,13 +113,21 @@ def test_rotation_keeps_what_the_data_are_made_of(batch):
     assert (again.inputs[:, -1, DIM:] == 0).all()
 
 
-def test_a_position_that_sees_itself_is_seen(weights, batch):
-    """Sabotage: the ordinary mask is not the book's model, though App. A holds for both."""
+def test_the_passes_are_the_model(weights, batch):
+    """Under the strict mask; the ordinary one is not the book's, though App. A holds for both."""
+    assert rotation.model_gap(weights, batch) < 1e-14
     assert rotation.model_gap(weights, batch, mask="causal") > 0.1
 
 
 def gradient_formulas():
     return structure.gradients(structure.X, structure.U, structure.ERROR)
+
+
+def test_formulas_are_the_model(pseudo, weights, batch):
+    for formulas in (structure.derived(), structure.printed()):
+        assert max(rotation.formulas_gap(formulas, pseudo, weights, batch).values()) < 1e-14
+    gaps = rotation.gradients_gap(gradient_formulas(), pseudo, weights, batch)
+    assert max(gaps.values()) < 1e-12
 
 
 @pytest.mark.parametrize("letter", ["G", "G^T", "Q^T", "g"])

@@ -24,6 +24,20 @@ def test_speeds_are_those_of_the_flow(alpha, beta, gamma, n):
     assert bounds.excess_signal(point) == pytest.approx(n * (signal - 1), rel=1e-10)
 
 
+@pytest.mark.parametrize("key", INEQUALITIES)
+def test_every_estimate_holds_from_some_n_and_fails_before(key):
+    n_from, sharp = bounds.least_n(INEQUALITIES[key])
+    assert bounds.prove(INEQUALITIES[key], n_from)
+    assert not sharp or n_from == 2 or bounds.fails_at(INEQUALITIES[key], n_from - 1)
+
+
+def test_times_lie_inside_their_bounds():
+    limits, times = inequalities.time_bounds(1000), theory.emergence_times(1000)
+    for name in ("gamma", "beta", "alpha"):
+        low, high = getattr(limits, name)
+        assert low * (1 - 1e-9) <= getattr(times, name) <= high * (1 + 1e-9)
+
+
 def test_balls_contain_the_values():
     box = {"alpha": (0.1, 0.3), "beta": (0.5, 2.0), "gamma": (0.5, 1.0), "x": (0.0, 0.25)}
     enclosure = bounds.alpha_speed({name: Bounds(*ends).ball for name, ends in box.items()})

@@ -14,6 +14,11 @@ from oracles.elementwise import enumerated_loss
 IDENTITIES = {identity.place: identity for identity in printed.identities()}
 
 
+@pytest.mark.parametrize("place", IDENTITIES)
+def test_printed_formula_follows_from_the_architecture(place):
+    assert IDENTITIES[place].residual() == 0
+
+
 @pytest.mark.parametrize(("alpha", "beta", "gamma", "n"), [(0.3, -1.1, 0.7, 2), (1.5, 2.0, 1.2, 7)])
 def test_derived_loss_has_the_value_of_the_oracle_and_of_theory(alpha, beta, gamma, n):
     value = float(reduced.derive_loss().subs({ALPHA: alpha, BETA: beta, GAMMA: gamma, N: n}))
