@@ -14,8 +14,9 @@ from ..counted import Count, restored
 from ..reading import Run
 from ..stored import Natural
 from ..synthetic import Synthetic
-from . import predicted, trained
-from .trained import NATURAL, Kind, Training, whole
+from . import declared, predicted
+from .declared import NATURAL, whole
+from .trained import Kind, Training
 
 
 class Judged(NamedTuple):
@@ -46,7 +47,7 @@ class Outcomes:
         texts = (folder / f"natural_{name}.json" for name in ("predictions", "heads"))
         predictions, heads = (path.read_text(encoding="utf-8") for path in texts)
         self._predictions = predicted.RUNS.read(predictions)
-        entries = trained.RUNS.entries(heads)
+        entries = declared.RUNS.entries(heads)
         self.steps = {entry.configuration: passed(entry.result) for entry in entries}
         self.minutes = sum(entry.seconds or 0.0 for entry in entries) / 60
         self.runs = [self._run(each) for each in NATURAL if each in self.steps]
