@@ -71,7 +71,6 @@ def _side_by_side(
     starts = torch.zeros(len(runs), cell.batch_size, dtype=torch.long, device=device)
     losses = torch.zeros(len(runs), device=device)
     looks: list[Any] = []  # the number of a training, steps, and all measures
-    final = [float("nan")] * len(runs)  # loss of the last batch
 
     def update() -> None:
         batch = tokens[starts[..., None] + window].long()
@@ -95,7 +94,7 @@ def _side_by_side(
         task, cell.steps, label,
         ended=lambda: not going(),
         weights=tuple(weights.values()), optimiser=optimiser,
-        streams=tuple(run.stream for run in runs), looks=looks, final=final,
+        streams=tuple(run.stream for run in runs), looks=looks,
     )  # fmt: skip
     with repeated(update, [generator(0, device)], label) as replayed:
         for step in descent:
@@ -103,11 +102,9 @@ def _side_by_side(
             replayed()
             if step + 1 in due:
                 loop.check_finite(losses, label, step)
-                for n in going():
-                    final[n] = float(losses[n])
-                    looks.append((n, step + 1, *_effects(runs[n], weights, n, device)))
+                looks += [(n, step + 1, *_effects(runs[n], weights, n, device)) for n in going()]
     for n, training in enumerate(trainings):
-        yield training, stored([look[1:] for look in looks if look[0] == n], final[n], runs[n])
+        yield training, stored([look[1:] for look in looks if look[0] == n], runs[n])
 
 
 def stacked_logits(

@@ -124,7 +124,6 @@ def run(training: Training) -> dict[str, Any]:
         lr=cell.learning_rate, weight_decay=WEIGHT_DECAY, betas=BETAS, fused=True,
     )  # fmt: skip
     looks: list[Any] = []  # steps, and then all measures
-    losses: list[Any] = []
     due, window = looks_at(cell.steps), torch.arange(cell.context + 1)
     for step in loop.steps(
         Task.of(run, training=training),
@@ -135,22 +134,20 @@ def run(training: Training) -> dict[str, Any]:
         optimiser=optimiser,
         stream=begun.stream,
         looks=looks,
-        losses=losses,
     ):
         batch = begun.read[begun.starts()[:, None] + window]
         loss = cross_entropy(begun.model(batch[:, :-1]).flatten(0, 1), batch[:, 1:].flatten())
         optimiser.zero_grad()
         loss.backward()
         optimiser.step()
-        losses[:] = [float(loss.detach())]
         if step + 1 in due:
             loop.check_finite(loss.detach(), str(cell.text), step)
             looks.append((step + 1, *effects(begun.model, begun.halves, begun.unseen)))
-    return stored(looks, losses[0], begun)
+    return stored(looks, begun)
 
 
-def stored(looks: Sequence[Any], loss: float, begun: Started) -> dict[str, Any]:
-    """What is kept: the last loss, the ceiling, and by growing numbers of steps all measures."""
+def stored(looks: Sequence[Any], begun: Started) -> dict[str, Any]:
+    """What is kept: the ceiling, and all measures by growing numbers of steps."""
     names = "steps", *Effects._fields
     measured = {name: [look[n] for look in looks] for n, name in enumerate(names)}
-    return {"loss": round(loss, 4), "ceiling": round(begun.ceiling, 4)} | measured
+    return {"ceiling": round(begun.ceiling, 4)} | measured
