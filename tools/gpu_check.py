@@ -46,7 +46,9 @@ LIMITS = {"machine": 30, "graphs": 150, "twice": 90, "resumed": 90, "bench": 150
 EMULATED = ("graphs", "twice", "resumed")
 STEPS = 60
 FEW = {"walked": 40, "replayed": 500, "dense": 20}  # steps of the shorter of two timed trainings
+FEWER = 200  # of a training of the tests, some of which diverge later
 USED = "seconds", "gpu_seconds", "gpu_memory", "memory", "stepwise"
+LARGE = 2**26  # bytes of an array that no cache holds
 NODES = 1000  # of the graph that times one
 DENSE = {"method": "dense"}
 
@@ -147,7 +149,7 @@ def part_machine() -> Iterator[Row]:
         "registers_streams": hasattr(torch.cuda.CUDAGraph, "register_generator_state"),
         "node": replayed_seconds(lambda: x.add_(1), NODES),
         "call": seconds(lambda: [x.add_(1) for _ in range(NODES)]) / NODES,
-        "copy": {size: _copied(size) for size in (2**16, 2**20, 2**24, 2**26)},
+        "copy": {size: _copied(size) for size in (2**16, 2**20, 2**24, LARGE)},
         "product": {size: _product(size) for size in (256, 1024, 4096)},
     }  # fmt: skip
 
@@ -210,7 +212,10 @@ def part_bench() -> Iterator[Row]:
     from emergence.training import TokenTraining, train_minimal, train_tokens
 
     (machine,) = part_machine()
-    device, figure = torch.device("cuda"), replace(choose(PRESET, "paper").settings.training, snapshots=())
+    device, figure = (
+        torch.device("cuda"),
+        replace(choose(PRESET, "paper").settings.training, snapshots=()),
+    )
 
     def minimal(steps: int, **method: Any) -> Any:
         return train_minimal(replace(figure, steps=steps), range(5), device=device, **method)
@@ -221,20 +226,22 @@ def part_bench() -> Iterator[Row]:
     cases: dict[str, Callable[..., Any]] = {"Figure 4, five seeds": minimal}
     cases |= {f"§2, D = {dim}": partial(tokens, dim) for dim in (256, 1024, 2048)}
     for name, run in cases.items():
-        times = {f"{kind}_ms": step_ms(run, kind) for kind in FEW}
+        times = {f"{kind}_ms": step_ms(run, kind, few) for kind, few in FEW.items()}
         yield {"case": name} | times | floor_of(run, machine)
     for name, train in trainings().items():
         run = partial(_of_a_test, train)
-        yield {"training": name, "replayed_ms": step_ms(run, "replayed")} | floor_of(run, machine)
+        yield {"training": name, "replayed_ms": step_ms(run, "replayed", FEWER)} | floor_of(
+            run, machine
+        )
 
 
 def _of_a_test(train: Callable[..., Any], steps: int) -> Any:
     return train(steps, torch.device("cuda"))
 
 
-def step_ms(run: Callable[..., Any], kind: str) -> float:
+def step_ms(run: Callable[..., Any], kind: str, few: int) -> float:
     """Milliseconds of a step, between a training and one of three times as many steps."""
-    few, method = FEW[kind], DENSE if kind == "dense" else {}
+    method = DENSE if kind == "dense" else {}
     stepwise(partial(run, few, **method), kind == "walked")
     times = [stepwise(partial(run, n, **method), kind == "walked")[1] for n in (few, 3 * few)]
     return 1e3 * (times[1] - times[0]) / (2 * few)
@@ -242,7 +249,7 @@ def step_ms(run: Callable[..., Any], kind: str) -> float:
 
 def floor_of(run: Callable[..., Any], machine: Row) -> Row:
     """Kernels of a step, and the milliseconds of a graph that does nothing but them."""
-    rate, product = max(machine["copy"].values()), max(machine["product"].values())
+    rate, product = machine["copy"][LARGE], max(machine["product"].values())
     os.environ["GRAPHS"] = "0"
     floors, counts = [], []
     for steps in (12, 24):
