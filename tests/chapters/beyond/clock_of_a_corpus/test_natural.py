@@ -133,7 +133,7 @@ def a_result(steps: float, score: float) -> dict[str, Any]:
     return {
         "steps": [0, steps], "prefix": [0.0, score], "ceiling": 0.4, "first": flat,
         "second": flat, "repeated": flat, "other": flat, "ablated_repeated": flat,
-        "ablated_other": flat,
+        "ablated_other": flat, "previous": [0.0, 1.0],
     }  # fmt: skip
 
 
@@ -168,6 +168,7 @@ def test_what_has_been_run_stands_beside_the_predictions(folder: Path) -> None:
         declared.whole(text, 0): a_result(20_000, 0.16),
         declared.whole(text, 2): a_result(46_875, 0.07),
         trained.Training(declared.whole(text, 0).cell, "null"): a_result(46_875, 0.01),
+        declared.KNOCK_INS[1]: a_result(5000, 0.16),
         declared.CONTROL: a_result(1000, 0.4),
     }
     (folder / "natural_heads.json").write_text(entries(results), encoding="utf-8")
@@ -176,7 +177,8 @@ def test_what_has_been_run_stands_beside_the_predictions(folder: Path) -> None:
     assert some.tokens(text, "null") == some.tokens(text, "whole", "halves")[:4] == "none"
     assert some.tokens(declared.CONTROL.text, "whole") == "0.2"
     assert [run.formed for run in some.runs] == [True, False]
-    assert some.minutes == 4
+    assert some.runs[0].steps["previous"] == 10_000
+    assert some.late() == {outcomes.in_words(text): pytest.approx(4)}
     laws = some.laws(reading.Stored(DATA).runs)
     assert laws["the published constant"].ratio == pytest.approx(10.24 / 16.05, abs=0.01)
     assert laws["the published constant"].right == 1

@@ -39,7 +39,6 @@ class Outcomes:
     Attributes:
         steps: of each training that has been run, at which each measure passes its level.
         runs: those of them that learn the whole head from a natural text.
-        minutes: of one core that all took.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -49,7 +48,6 @@ class Outcomes:
         self._predictions = predicted.RUNS.read(predictions)
         entries = declared.RUNS.entries(heads)
         self.steps = {entry.configuration: passed(entry.result) for entry in entries}
-        self.minutes = sum(entry.seconds or 0.0 for entry in entries) / 60
         self.runs = [self._run(each) for each in NATURAL if each in self.steps]
 
     def prediction(self, text: Synthetic | Natural) -> dict[str, Any]:
@@ -66,6 +64,21 @@ class Outcomes:
                 size = cell.batch_size * cell.context
                 numbers.append(in_millions(steps * size) if np.isfinite(steps) else "none")
         return ", ".join(numbers) or "not run"
+
+    def late(self) -> dict[str, float]:
+        """By natural text, the first seed's time to a head over that with the previous token given.
+
+        Texts that form no head even then are left out; elsewhere the budget stands for never.
+        """
+        ratios = {}
+        for text in predicted.TEXTS[1:]:
+            training = whole(text)
+            given = Training(training.cell, "knock-in")
+            if {training, given} <= self.steps.keys():
+                alone, steps = (self.steps[each]["prefix"] for each in (training, given))
+                if np.isfinite(steps):
+                    ratios[in_words(text)] = min(alone, training.cell.steps) / steps
+        return ratios
 
     def laws(self, earlier: Sequence[Run]) -> dict[str, Judged]:
         """How right each law is, by its name; rivals get their constants from earlier pilots."""
@@ -85,9 +98,13 @@ class Outcomes:
 
 
 def passed(result: dict[str, Any]) -> dict[str, float]:
-    """Steps at which each measure passes its level, the score as a share of its ceiling."""
+    """Steps at which each measure passes its level, the score as a share of its ceiling.
+
+    `previous` is attention of layer 1 to the previous token, whose level is one half.
+    """
     share = [score / result["ceiling"] for score in result["prefix"]]
-    return reading.passed(result | {"prefix": share})
+    halfway = reading.passes(result["steps"], np.array(result["previous"]), 0.5)
+    return reading.passed(result | {"prefix": share}) | {"previous": halfway}
 
 
 def constant(run: Run) -> float:
