@@ -157,7 +157,7 @@ record-evidence: env
 		$(if $(CHAPTER),--chapter '$(CHAPTER)') $(if $(KIND),--kind '$(KIND)')
 
 record-runs: env
-	@$(BOOKBUILD) runs $(if $(JOBS),--jobs '$(JOBS)') $(if $(MINUTES),--minutes '$(MINUTES)') \
+	@$(BOOKBUILD) runs --device '$(DEVICE)' $(if $(JOBS),--jobs '$(JOBS)') $(if $(MINUTES),--minutes '$(MINUTES)') \
 		$(if $(SCHEDULER),--scheduler '$(SCHEDULER)') '$(RUNS)'
 
 record-ends: env

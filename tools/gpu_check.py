@@ -30,7 +30,11 @@ from torch.utils._pytree import tree_leaves
 from torch.utils.flop_counter import flop_registry
 
 from bookbuild.reporting import provenance
+from bookbuild.results import executed
+from bookbuild.results.keys import chapter_key
 from bookbuild.results.machine import gpu, pin
+from bookbuild.settings import Settings, default_jobs
+from bookbuild.source.chapters import read_chapters, read_toc
 from evidence.outcomes import RECORD
 from running import cache, devices, graphs, loop
 from tools.emulation.emulate import emulated
@@ -38,14 +42,13 @@ from tools.emulation.replay import NO_KERNEL
 
 ROOT = Path(__file__).parents[1]
 Row = dict[str, Any]
-LIMITS = {"machine": 30, "graphs": 150, "twice": 90, "resumed": 90, "bench": 120, "chapters": 400}
-CHAPTERS = {  # the last ones at once; what was executed before is not executed again
-    "paper/04_training_dynamics": 1, "paper/05_emergence": 1, "paper/F_details_section_6": 1,
-    "paper/02_induction_heads": 1,
-    "paper/C_weights_during_training paper/D_training_dynamics companions/01_retrieval": 3,
-}  # fmt: skip
+LIMITS = {"machine": 30, "graphs": 150, "twice": 90, "resumed": 90, "bench": 150, "chapters": 400}
 EMULATED = ("graphs", "twice", "resumed")
 STEPS = 60
+FEW = {"walked": 40, "replayed": 500, "dense": 20}  # steps of the shorter of two timed trainings
+FEWER = 200  # of a training of the tests, some of which diverge later
+USED = "seconds", "gpu_seconds", "gpu_memory", "memory", "stepwise"
+LARGE = 2**26  # bytes of an array that no cache holds
 NODES = 1000  # of the graph that times one
 DENSE = {"method": "dense"}
 
@@ -146,7 +149,7 @@ def part_machine() -> Iterator[Row]:
         "registers_streams": hasattr(torch.cuda.CUDAGraph, "register_generator_state"),
         "node": replayed_seconds(lambda: x.add_(1), NODES),
         "call": seconds(lambda: [x.add_(1) for _ in range(NODES)]) / NODES,
-        "copy": {size: _copied(size) for size in (2**16, 2**20, 2**24, 2**26)},
+        "copy": {size: _copied(size) for size in (2**16, 2**20, 2**24, LARGE)},
         "product": {size: _product(size) for size in (256, 1024, 4096)},
     }  # fmt: skip
 
@@ -209,7 +212,10 @@ def part_bench() -> Iterator[Row]:
     from emergence.training import TokenTraining, train_minimal, train_tokens
 
     (machine,) = part_machine()
-    device, figure = torch.device("cuda"), replace(choose(PRESET, "paper").training, snapshots=())
+    device, figure = (
+        torch.device("cuda"),
+        replace(choose(PRESET, "paper").settings.training, snapshots=()),
+    )
 
     def minimal(steps: int, **method: Any) -> Any:
         return train_minimal(replace(figure, steps=steps), range(5), device=device, **method)
@@ -217,37 +223,65 @@ def part_bench() -> Iterator[Row]:
     def tokens(dim: int, steps: int, **method: Any) -> Any:
         return train_tokens(TokenTraining(dim=dim, steps=steps), 0, device=device, **method)
 
-    cases = {"Figure 4, five seeds": minimal}
+    cases: dict[str, Callable[..., Any]] = {"Figure 4, five seeds": minimal}
     cases |= {f"§2, D = {dim}": partial(tokens, dim) for dim in (256, 1024, 2048)}
-    rate, product = max(machine["copy"].values()), max(machine["product"].values())
     for name, run in cases.items():
-        row: Row = {"case": name}
-        for kind, few, method in (("walked", 40, {}), ("replayed", 160, {}), ("dense", 80, DENSE)):
-            walked = kind == "walked"
-            stepwise(partial(run, few, **method), walked)
-            times = [stepwise(partial(run, n, **method), walked)[1] for n in (few, 3 * few)]
-            row[f"{kind}_ms"] = 1e3 * (times[1] - times[0]) / (2 * few)
-        os.environ["GRAPHS"] = "0"
-        floors, counts = [], []
-        for steps in (2, 4):
-            with Costs() as costs:
-                run(steps)
-            least = (max(machine["node"], b / rate, f / product) for b, f in costs.kernels)
-            floors.append(sum(least))
-            counts.append(len(costs.kernels))
-        kernels = (counts[1] - counts[0]) / 2
-        yield row | {"kernels": kernels, "floor_ms": 1e3 * (floors[1] - floors[0]) / 2}
+        times = {f"{kind}_ms": step_ms(run, kind, few) for kind, few in FEW.items()}
+        yield {"case": name} | times | floor_of(run, machine)
+    for name, train in trainings().items():
+        run = partial(_of_a_test, train)
+        yield {"training": name, "replayed_ms": step_ms(run, "replayed", FEWER)} | floor_of(
+            run, machine
+        )
+
+
+def _of_a_test(train: Callable[..., Any], steps: int) -> Any:
+    return train(steps, torch.device("cuda"))
+
+
+def step_ms(run: Callable[..., Any], kind: str, few: int) -> float:
+    """Milliseconds of a step, between a training and one of three times as many steps."""
+    method = DENSE if kind == "dense" else {}
+    stepwise(partial(run, few, **method), kind == "walked")
+    times = [stepwise(partial(run, n, **method), kind == "walked")[1] for n in (few, 3 * few)]
+    return 1e3 * (times[1] - times[0]) / (2 * few)
+
+
+def floor_of(run: Callable[..., Any], machine: Row) -> Row:
+    """Kernels of a step, and the milliseconds of a graph that does nothing but them."""
+    rate, product = machine["copy"][LARGE], max(machine["product"].values())
+    os.environ["GRAPHS"] = "0"
+    floors, counts = [], []
+    for steps in (12, 24):
+        with Costs() as costs:
+            run(steps)
+        least = (max(machine["node"], b / rate, f / product) for b, f in costs.kernels)
+        floors.append(sum(least))
+        counts.append(len(costs.kernels))
+    return {"kernels": (counts[1] - counts[0]) / 12, "floor_ms": 1e3 * (floors[1] - floors[0]) / 12}
 
 
 def part_chapters() -> Iterator[Row]:
-    """Seconds of chapters at the paper's sizes, alone and together."""
-    for names, jobs in CHAPTERS.items():
-        order = [sys.executable, "-m", "bookbuild", "chapter", "--device", "cuda"]
-        order += ["--jobs", str(jobs), *names.split()]
-        start = time.perf_counter()
-        done = subprocess.run(order, cwd=ROOT, capture_output=True, text=True, check=False)
-        row = {"chapters": names, "jobs": jobs, "seconds": time.perf_counter() - start}
-        yield row | ({"error": done.stderr[-300:]} if done.returncode else {})
+    """Seconds of all chapters that train on a GPU, at the paper's sizes, several at once."""
+    settings = Settings(ROOT, device="cuda", jobs=default_jobs("cuda"))
+    pages = [page for page in read_chapters(ROOT, read_toc(ROOT)) if page.device != "cpu"]
+    order = [sys.executable, "-m", "bookbuild", "chapter", "--device", "cuda"]
+    start, error = time.perf_counter(), ""
+    try:
+        subprocess.run(
+            order + [page.name for page in pages],
+            cwd=ROOT, capture_output=True, text=True, check=True, timeout=LIMITS["chapters"] - 30,
+        )  # fmt: skip
+    except subprocess.CalledProcessError as failure:
+        error = failure.stderr[-300:]
+    except subprocess.TimeoutExpired:
+        error = "the time was up"
+    whole = {"together": len(pages), "jobs": settings.jobs, "seconds": time.perf_counter() - start}
+    yield whole | ({"error": error} if error else {})
+    for page in pages:
+        if entry := executed.find(settings, chapter_key(page, settings))[0]:
+            used = {name: entry.origin[name] for name in USED if name in entry.origin}
+            yield {"chapters": page.name, "jobs": settings.jobs} | used
 
 
 PARTS = {name.removeprefix("part_"): make for name, make in globals().items() if "part_" in name}
@@ -314,9 +348,16 @@ def summary(rows: list[Row]) -> tuple[list[str], bool]:
         f"{r['case']}: {r['walked_ms']:.2f} → {r['replayed_ms']:.2f} ms, "
         f"dense {r['dense_ms']:.2f}, floor {r['floor_ms']:.2f}"
         for r in of["bench"]
+        if "case" in r
     ]
     lines += [
-        f"{r['chapters']}: {r['seconds']:.0f} s{' failed' * ('error' in r)}" for r in of["chapters"]
+        f"{r['training']}: {r['replayed_ms']:.2f} ms, {r['replayed_ms'] / r['floor_ms']:.1f} floors"
+        for r in of["bench"]
+        if "training" in r
+    ]
+    lines += [
+        f"{r.get('chapters') or r['together']}: {r['seconds']:.0f} s{' failed' * ('error' in r)}"
+        for r in of["chapters"]
     ]
     return lines, not all((*equal.values(), *twice.values(), *resumed.values()))
 

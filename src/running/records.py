@@ -52,12 +52,15 @@ class StoredRuns:
         cells: the configurations, in the order in which they are computed.
         tables: what the function takes besides, by name: a file, and what reads its text.
         packages: whose versions are written down.
+        together: computes many configurations at once on a GPU; yields each with its result, which
+            differs by rounding from that of the function.
     """
 
     function: Callable[..., Any]
     cells: tuple[Any, ...]
     tables: Mapping[str, tuple[str, Callable[[str], Any]]] = dataclasses.field(default_factory=dict)
     packages: tuple[str, ...] = ("torch",)
+    together: Callable[..., Iterable[tuple[Any, Any]]] | None = None
 
     def bound(self, root: Path) -> Callable[[Any], Any]:
         """The function of a configuration alone; its tables are read from the folder `root`."""

@@ -104,11 +104,14 @@ def serve(profile: str, port: int) -> None:
 @whole(
     "--minutes", "stop after so many minutes; the next call continues each run from its last state"
 )
+@options.DEVICE
 @options.JOBS
 @SCHEDULER
-def runs(name: str, minutes: int | None, jobs: int | None, scheduler: str | None) -> None:
+def runs(
+    name: str, minutes: int | None, device: str, jobs: int | None, scheduler: str | None
+) -> None:
     """Compute the stored runs that the file NAME lacks or that other code has made."""
-    settings = Settings(Path.cwd(), jobs=jobs or core_count())
+    settings = Settings(Path.cwd(), device=device, jobs=jobs or core_count())
     left = run_stored(name, settings, scheduler, minutes or 0)
     tell(f"{name}: {len(left)} stored runs are left to compute" if left else f"{name}: complete")
 

@@ -1,4 +1,4 @@
-"""Trainings that differ in one thing: the seed or the learning rate."""
+"""Trainings that differ in the seed alone."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from .reading import Run, text_in_words
-from .stored import BUDGET, SMALLER_RATES, Cell
+from .stored import Cell
 
 
 def by_setting(runs: Iterable[Run]) -> list[list[Run]]:
@@ -27,14 +27,3 @@ def spread(runs: Iterable[Run]) -> dict[str, float]:
             name = f"{text_in_words(cell.text)}, C = {cell.context}, B = {cell.batch_size}"
             spreads[name] = max(measured) / min(measured)
     return spreads
-
-
-def smaller_rates(runs: Iterable[Run]) -> dict[str, tuple[Run, Run]]:
-    """By text, the training at the rate of the others and the one at a smaller rate."""
-    by_cell = {run.cell: run for run in runs}
-    return {
-        text_in_words(cell.text): (by_cell[usual], by_cell[cell])
-        for cell in SMALLER_RATES
-        if cell in by_cell
-        and (usual := replace(cell, budget=BUDGET, learning_rate=Cell.learning_rate)) in by_cell
-    }

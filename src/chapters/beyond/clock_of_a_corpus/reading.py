@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from jaxtyping import Float
 from scipy.stats import rankdata
 
 from emergence import clock
@@ -101,10 +102,10 @@ def passed(result: dict[str, Any]) -> dict[str, float]:
         "halves": (first - second, SAVED),
         "ablation": (without - repeated - (without_other - other), SAVED),
     }
-    return {name: _passes(result["steps"], *curves[name]) for name in MEASURES}
+    return {name: passes(result["steps"], *curves[name]) for name in MEASURES}
 
 
-def _passes(steps: Sequence[int], curve: Any, level: float) -> float:
+def passes(steps: Sequence[int], curve: Float[np.ndarray, " steps"], level: float) -> float:
     """Where a curve first passes a level, on a line between two looks; infinity for never."""
     above = np.flatnonzero(curve >= level)
     if not len(above):

@@ -1,5 +1,6 @@
 """Trainings on long natural texts: the null, the ceiling of the score, the knock-in, the cells."""
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -9,13 +10,15 @@ import torch
 
 from chapters.beyond.clock_of_a_corpus import corpora, reading, stored
 from chapters.beyond.clock_of_a_corpus.corpora import long
-from chapters.beyond.clock_of_a_corpus.natural import outcomes, predicted, trained
+from chapters.beyond.clock_of_a_corpus.natural import declared, outcomes, predicted, trained
 from chapters.beyond.clock_of_a_corpus.natural.network import GivenPrevious, codes
+from chapters.beyond.clock_of_a_corpus.natural.together import train_together
 from chapters.beyond.clock_of_a_corpus.network import CorpusTransformer
 from chapters.beyond.clock_of_a_corpus.stored import Cell
 from chapters.beyond.clock_of_a_corpus.synthetic import Synthetic
 from emergence import clock
 from running.records import Entry, written
+from tools.emulation.emulate import emulated
 
 DATA = Path(__file__).parents[4] / "data"
 
@@ -69,20 +72,20 @@ def test_the_previous_token_step_is_given_and_stays(heads: int) -> None:
 
 
 def test_places_have_codes_of_their_own() -> None:
-    vectors = codes(129, 32)
+    vectors = codes(129, 32, torch.device("cpu"))
     overlap = (vectors @ vectors.T).fill_diagonal_(0)
     assert overlap.max() < 0.7
 
 
 def test_the_cells_are_four_texts_two_tokenisations_and_three_seeds() -> None:
-    assert len(trained.NATURAL) == len(set(trained.NATURAL)) == 24
-    assert {(t.text.name, t.text.vocabulary) for t in trained.NATURAL} == {
+    assert len(declared.NATURAL) == len(set(declared.NATURAL)) == 24
+    assert {(t.text.name, t.text.vocabulary) for t in declared.NATURAL} == {
         (name, vocabulary) for name in long.SOURCES for vocabulary in (256, 1024)
     }
-    assert {t.cell.seed for t in trained.NATURAL} == {0, 1, 2}
-    assert len(set(trained.RUNS.cells)) == len(trained.RUNS.cells) == 24 + 2 + 8 + 8
+    assert {t.cell.seed for t in declared.NATURAL} == {0, 1, 2}
+    assert len(set(declared.RUNS.cells)) == len(declared.RUNS.cells) == 24 + 2 + 8 + 8
     asked = {(cell.text, cell.context) for cell in predicted.RUNS.cells}
-    assert {(t.text, t.cell.context) for t in trained.RUNS.cells} <= asked
+    assert {(t.text, t.cell.context) for t in declared.RUNS.cells} <= asked
 
 
 @pytest.mark.parametrize("kind", ["whole", "knock-in", "null"])
@@ -130,7 +133,7 @@ def a_result(steps: float, score: float) -> dict[str, Any]:
     return {
         "steps": [0, steps], "prefix": [0.0, score], "ceiling": 0.4, "first": flat,
         "second": flat, "repeated": flat, "other": flat, "ablated_repeated": flat,
-        "ablated_other": flat,
+        "ablated_other": flat, "previous": [0.0, 1.0],
     }  # fmt: skip
 
 
@@ -151,7 +154,7 @@ def folder(tmp_path: Path) -> Path:
 def test_where_nothing_has_been_run_the_table_says_so(folder: Path) -> None:
     nothing = outcomes.Outcomes(folder)
     assert nothing.runs == []
-    text = trained.NATURAL[0].text
+    text = declared.NATURAL[0].text
     assert nothing.tokens(text, "whole") == nothing.tokens(text, "null") == "not run"
     assert {law.right for law in nothing.laws(reading.Stored(DATA).runs).values()} == {0}
     assert outcomes.in_millions(nothing.prediction(text)["null"]) == "never"
@@ -160,20 +163,22 @@ def test_where_nothing_has_been_run_the_table_says_so(folder: Path) -> None:
 
 def test_what_has_been_run_stands_beside_the_predictions(folder: Path) -> None:
     """The score passes a fifth of its ceiling, 0.08, half way to 0.16, and for a third not."""
-    text = trained.NATURAL[0].text
+    text = declared.NATURAL[0].text
     results = {
-        trained.whole(text, 0): a_result(20_000, 0.16),
-        trained.whole(text, 2): a_result(46_875, 0.07),
-        trained.Training(trained.whole(text, 0).cell, "null"): a_result(46_875, 0.01),
-        trained.CONTROL: a_result(1000, 0.4),
+        declared.whole(text, 0): a_result(20_000, 0.16),
+        declared.whole(text, 2): a_result(46_875, 0.07),
+        trained.Training(declared.whole(text, 0).cell, "null"): a_result(46_875, 0.01),
+        declared.KNOCK_INS[1]: a_result(5000, 0.16),
+        declared.CONTROL: a_result(1000, 0.4),
     }
     (folder / "natural_heads.json").write_text(entries(results), encoding="utf-8")
     some = outcomes.Outcomes(folder)
     assert some.tokens(text, "whole") == "10.2, none"
     assert some.tokens(text, "null") == some.tokens(text, "whole", "halves")[:4] == "none"
-    assert some.tokens(trained.CONTROL.text, "whole") == "0.2"
+    assert some.tokens(declared.CONTROL.text, "whole") == "0.2"
     assert [run.formed for run in some.runs] == [True, False]
-    assert some.minutes == 4
+    assert some.runs[0].steps["previous"] == 10_000
+    assert some.late() == {outcomes.in_words(text): pytest.approx(4)}
     laws = some.laws(reading.Stored(DATA).runs)
     assert laws["the published constant"].ratio == pytest.approx(10.24 / 16.05, abs=0.01)
     assert laws["the published constant"].right == 1
@@ -181,11 +186,39 @@ def test_what_has_been_run_stands_beside_the_predictions(folder: Path) -> None:
 
 
 def test_a_law_is_judged_by_order_ratio_and_budget(folder: Path) -> None:
-    text = trained.NATURAL[0].text
-    results = {trained.whole(text, n): a_result(20_000 + 9000 * n, 0.16) for n in (0, 1, 2)}
+    text = declared.NATURAL[0].text
+    results = {declared.whole(text, n): a_result(20_000 + 9000 * n, 0.16) for n in (0, 1, 2)}
     (folder / "natural_heads.json").write_text(entries(results), encoding="utf-8")
     runs = outcomes.Outcomes(folder).runs
     steps = [run.measured for run in runs]
     assert outcomes.judged([2 * at for at in steps], runs) == (pytest.approx(1), 0.5, 3)
     assert outcomes.judged([-at for at in steps], runs).rank == pytest.approx(-1)
     assert outcomes.judged([np.inf] * 3, runs).right == 0
+
+
+def shortened(kind: trained.Kind, seed: int) -> trained.Training:
+    """A training of 300 steps, on one of two texts."""
+    text = Synthetic(64, 0.5, 0.9, memory=seed)
+    return trained.Training(Cell(text, 32, 4, 300 * 32 * 4, seed, 4, 2e-3), kind)
+
+
+@pytest.mark.parametrize("on_gpu", [False, True])
+@pytest.mark.parametrize("kinds", [("whole", "whole", "null"), ("knock-in", "knock-in")])
+def test_many_trainings_together_have_the_results_of_each_alone(
+    kinds: tuple[trained.Kind, ...], on_gpu: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One text lacks tokens that the other one has; on an emulated GPU the step is recorded."""
+    texts = [drawn(2**14, 41), drawn(2**14, 57), drawn(2**14, 41)]
+    monkeypatch.setattr(trained, "tokens_of", lambda text: texts[text.memory])
+    monkeypatch.setenv("GRAPHS", "1")
+    trainings = [shortened(kind, seed) for seed, kind in enumerate(kinds)]
+    alone = [trained.run(training) for training in trainings]
+    with emulated() if on_gpu else nullcontext():
+        device = torch.device("cuda" if on_gpu else "cpu")
+        together = list(train_together(trainings, device))
+    assert [training for training, _ in together] == trainings
+    for result, (_, other) in zip(alone, together, strict=True):
+        assert len(result["steps"]) > 10
+        assert result.keys() == other.keys()
+        for name, values in result.items():
+            assert other[name] == pytest.approx(values, abs=2e-3)

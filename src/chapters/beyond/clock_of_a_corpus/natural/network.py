@@ -1,6 +1,6 @@
 """The language model with the previous-token step given: a knock-in of alpha."""
 
-from typing import Any
+from functools import cache
 
 import torch
 from jaxtyping import Float
@@ -8,6 +8,7 @@ from torch import Tensor
 
 from ..network import CorpusTransformer
 
+Heads = Float[Tensor, "batch heads length part"]
 SHARPNESS = 100.0  # of the scores that are given; those of training are of order one
 
 
@@ -20,16 +21,20 @@ class GivenPrevious(CorpusTransformer):
 
     def _heads(self, layer: int, x: Float[Tensor, "batch length dim"]) -> tuple[Tensor, ...]:
         query, key, value = super()._heads(layer, x)
-        if layer == 0:
-            places = codes(x.shape[1] + 1, query.shape[-1]).to(x)
-            placed = places.expand(x.shape[0], 1, -1, -1)
-            query = torch.cat([SHARPNESS * placed[:, :, :-1], query[:, 1:]], dim=1)
-            key = torch.cat([placed[:, :, 1:], key[:, 1:]], dim=1)
-        return query, key, value
+        return (*given_previous(query, key), value) if layer == 0 else (query, key, value)
 
 
-def codes(length: int, dim: int) -> Float[Tensor, "length dim"]:
+def given_previous(query: Heads, key: Heads) -> tuple[Heads, Heads]:
+    """Queries and keys; those of the first head are given, and attend to the previous place."""
+    places = codes(query.shape[2] + 1, query.shape[3], query.device).expand(len(query), 1, -1, -1)
+    return (
+        torch.cat([SHARPNESS * places[:, :, :-1], query[:, 1:]], dim=1),
+        torch.cat([places[:, :, 1:], key[:, 1:]], dim=1),
+    )
+
+
+@cache
+def codes(length: int, dim: int, device: torch.device) -> Float[Tensor, "length dim"]:
     """A vector of norm one for each place, nearly orthogonal to those of all other places."""
-    stream: Any = torch.Generator().manual_seed(0)
-    drawn = torch.randn(length, dim, generator=stream)
-    return drawn / drawn.norm(dim=1, keepdim=True)
+    drawn = torch.randn(length, dim, generator=torch.Generator().manual_seed(0))
+    return (drawn / drawn.norm(dim=1, keepdim=True)).to(device)

@@ -14,8 +14,9 @@ from ..counted import Count, restored
 from ..reading import Run
 from ..stored import Natural
 from ..synthetic import Synthetic
-from . import predicted, trained
-from .trained import NATURAL, Kind, Training, whole
+from . import declared, predicted
+from .declared import NATURAL, whole
+from .trained import Kind, Training
 
 
 class Judged(NamedTuple):
@@ -38,7 +39,6 @@ class Outcomes:
     Attributes:
         steps: of each training that has been run, at which each measure passes its level.
         runs: those of them that learn the whole head from a natural text.
-        minutes: of one core that all took.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -46,9 +46,8 @@ class Outcomes:
         texts = (folder / f"natural_{name}.json" for name in ("predictions", "heads"))
         predictions, heads = (path.read_text(encoding="utf-8") for path in texts)
         self._predictions = predicted.RUNS.read(predictions)
-        entries = trained.RUNS.entries(heads)
+        entries = declared.RUNS.entries(heads)
         self.steps = {entry.configuration: passed(entry.result) for entry in entries}
-        self.minutes = sum(entry.seconds or 0.0 for entry in entries) / 60
         self.runs = [self._run(each) for each in NATURAL if each in self.steps]
 
     def prediction(self, text: Synthetic | Natural) -> dict[str, Any]:
@@ -65,6 +64,21 @@ class Outcomes:
                 size = cell.batch_size * cell.context
                 numbers.append(in_millions(steps * size) if np.isfinite(steps) else "none")
         return ", ".join(numbers) or "not run"
+
+    def late(self) -> dict[str, float]:
+        """By natural text, the first seed's time to a head over that with the previous token given.
+
+        Texts that form no head even then are left out; elsewhere the budget stands for never.
+        """
+        ratios = {}
+        for text in predicted.TEXTS[1:]:
+            training = whole(text)
+            given = Training(training.cell, "knock-in")
+            if {training, given} <= self.steps.keys():
+                alone, steps = (self.steps[each]["prefix"] for each in (training, given))
+                if np.isfinite(steps):
+                    ratios[in_words(text)] = min(alone, training.cell.steps) / steps
+        return ratios
 
     def laws(self, earlier: Sequence[Run]) -> dict[str, Judged]:
         """How right each law is, by its name; rivals get their constants from earlier pilots."""
@@ -84,9 +98,13 @@ class Outcomes:
 
 
 def passed(result: dict[str, Any]) -> dict[str, float]:
-    """Steps at which each measure passes its level, the score as a share of its ceiling."""
+    """Steps at which each measure passes its level, the score as a share of its ceiling.
+
+    `previous` is attention of layer 1 to the previous token, whose level is one half.
+    """
     share = [score / result["ceiling"] for score in result["prefix"]]
-    return reading.passed(result | {"prefix": share})
+    halfway = reading.passes(result["steps"], np.array(result["previous"]), 0.5)
+    return reading.passed(result | {"prefix": share}) | {"previous": halfway}
 
 
 def constant(run: Run) -> float:

@@ -1,19 +1,21 @@
-"""Trainings on long natural texts, stored in data/natural_heads.json, and how they were declared.
+"""Trainings on long natural texts, which `declared` lists.
 
 A head is there once the prefix score is a fifth of its ceiling, which is what the score of the
 earlier trainings asks for where the ceiling is one.
 """
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import torch
+from jaxtyping import Int
+from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from running import loop
 from running.cache import Task
 from running.devices import generator
-from running.records import StoredRuns
 
 from ..measures import Effects, effects, repeated_halves
 from ..network import CorpusTransformer
@@ -31,11 +33,9 @@ from ..training import (
     windows,
 )
 from .network import GivenPrevious
-from .predicted import BATCH, CONTEXT, RATE, TEXTS, ceiling, null, tokens_of
+from .predicted import ceiling, null, tokens_of
 
-COMMAND = "make record WHAT=runs RUNS=natural_heads"
-BUDGET = 48_000_000  # tokens: three times what the published constant asks for
-HEADS = 4  # of a layer
+CPU = torch.device("cpu")  # where all random numbers are drawn
 Kind = Literal["whole", "knock-in", "null"]
 
 
@@ -58,70 +58,96 @@ class Training:
         return self.cell.text
 
 
+@dataclass(frozen=True)
+class Started:
+    """A training before its first step.
+
+    Attributes:
+        model: the network at initialisation.
+        read: tokens on which it is trained.
+        vocabulary: different tokens V of its text.
+        context, batch_size: of its windows.
+        stream: where its windows are drawn from.
+        halves, unseen: sequences of which the second half repeats the first, and held-out windows.
+        ceiling: the best prefix score.
+    """
+
+    model: CorpusTransformer
+    read: Int[Tensor, " tokens"]
+    vocabulary: int
+    context: int
+    batch_size: int
+    stream: torch.Generator
+    halves: Int[Tensor, "sequences context"]
+    unseen: Int[Tensor, "windows length"]
+    ceiling: float
+
+    @classmethod
+    def of(cls, training: Training, text: Int[Tensor, " tokens"]) -> "Started":
+        """A training and its text in tokens."""
+        cell, vocabulary = training.cell, int(text.max()) + 1
+        last = int(HELD_OUT * len(text))
+        read, held_out = text[:-last], text[-last:]
+        stream = generator(cell.seed, CPU)
+        network = GivenPrevious if training.kind == "knock-in" else CorpusTransformer
+        model = network(
+            DIM, vocabulary, cell.context, norm=NORM, generator=stream, heads=cell.heads
+        )  # fmt: skip
+        probe = generator(PROBE_SEED, CPU)
+        halves = repeated_halves(held_out, PROBES, cell.context, generator=probe)
+        unseen = windows(held_out, PROBES, cell.context, probe)
+        best = ceiling(held_out, cell.context)
+        return cls(
+            model, read, vocabulary, cell.context, cell.batch_size, stream, halves, unseen, best
+        )  # fmt: skip
+
+    def starts(self) -> Int[Tensor, " batch"]:
+        """Where the next batch of windows begins."""
+        room = len(self.read) - self.context
+        return torch.randint(room, (self.batch_size,), generator=self.stream)
+
+
+def text_of(training: Training) -> Int[Tensor, " tokens"]:
+    """What a training reads and is tested on, in tokens."""
+    tokens = tokens_of(training.text)
+    return torch.as_tensor(null(tokens) if training.kind == "null" else tokens)
+
+
 def run(training: Training) -> dict[str, Any]:
-    """What is stored of a training: looks by growing numbers of steps, and all that they measure.
+    """What is stored of a training.
 
     It ends once the score is two fifths of its ceiling, or with the budget.
     """
-    cell = training.cell
-    tokens = tokens_of(cell.text)
-    text = torch.as_tensor(null(tokens) if training.kind == "null" else tokens)
-    vocabulary, last = int(tokens.max()) + 1, int(HELD_OUT * len(text))
-    read, held_out = text[:-last], text[-last:]
-    stream = generator(cell.seed, torch.device("cpu"))
-    network = GivenPrevious if training.kind == "knock-in" else CorpusTransformer
-    model = network(
-        DIM, vocabulary, cell.context, norm=NORM, generator=stream, heads=cell.heads
-    )  # fmt: skip
+    cell, begun = training.cell, Started.of(training, text_of(training))
     optimiser = torch.optim.AdamW(
-        model.parameters(),
+        begun.model.parameters(),
         lr=cell.learning_rate, weight_decay=WEIGHT_DECAY, betas=BETAS, fused=True,
     )  # fmt: skip
-    probe = generator(PROBE_SEED, torch.device("cpu"))
-    halves = repeated_halves(held_out, PROBES, cell.context, generator=probe)
-    unseen = windows(held_out, PROBES, cell.context, probe)
-    best = ceiling(held_out, cell.context)
     looks: list[Any] = []  # steps, and then all measures
-    losses: list[Any] = []
-    due = looks_at(cell.steps)
+    due, window = looks_at(cell.steps), torch.arange(cell.context + 1)
     for step in loop.steps(
         Task.of(run, training=training),
         cell.steps,
         f"{cell.text}, {training.kind}, seed {cell.seed}",
-        ended=lambda: bool(looks) and looks[-1][1] >= ENOUGH * best,
-        parameters=tuple(model.parameters()),
+        ended=lambda: bool(looks) and looks[-1][1] >= ENOUGH * begun.ceiling,
+        parameters=tuple(begun.model.parameters()),
         optimiser=optimiser,
-        stream=stream,
+        stream=begun.stream,
         looks=looks,
-        losses=losses,
     ):
-        batch = windows(read, cell.batch_size, cell.context, stream)
-        loss = cross_entropy(model(batch[:, :-1]).flatten(0, 1), batch[:, 1:].flatten())
+        batch = begun.read[begun.starts()[:, None] + window]
+        loss = cross_entropy(begun.model(batch[:, :-1]).flatten(0, 1), batch[:, 1:].flatten())
         optimiser.zero_grad()
         loss.backward()
         optimiser.step()
-        losses[:] = [float(loss.detach())]
         if step + 1 in due:
             loop.check_finite(loss.detach(), str(cell.text), step)
-            looks.append((step + 1, *effects(model, halves, unseen)))
+            looks.append((step + 1, *effects(begun.model, begun.halves, begun.unseen)))
+    return stored(looks, begun)
+
+
+def stored(looks: Sequence[Any], begun: Started) -> dict[str, Any]:
+    """What is kept: the ceiling, and all measures by growing numbers of steps."""
     names = "steps", *Effects._fields
     measured = {name: [look[n] for look in looks] for n, name in enumerate(names)}
-    return {"loss": round(losses[0], 4), "ceiling": round(best, 4)} | measured
-
-
-def whole(text: Synthetic | Natural, seed: int = 0) -> Training:
-    """The training of a head on a text."""
-    return Training(Cell(text, CONTEXT, BATCH, BUDGET, seed, HEADS, RATE))
-
-
-CONTROL = whole(TEXTS[0])  # on a made-up text, where a head is certain
-NATURAL: tuple[Training, ...] = tuple(whole(text, seed) for seed in (0, 1, 2) for text in TEXTS[1:])
-FIRST = NATURAL[: len(TEXTS) - 1]  # one seed of each text
-KNOCK_INS = tuple(replace(training, kind="knock-in") for training in (CONTROL, *FIRST))
-NULLS = tuple(replace(training, kind="null") for training in FIRST)
-
-# The cheapest first: controls, one seed of each text and then all, bytes before pieces. Nulls cost
-# the whole budget.
-RUNS = StoredRuns(
-    run, (CONTROL, KNOCK_INS[0], *FIRST, *KNOCK_INS[1:], *NATURAL[len(FIRST) :], *NULLS)
-)
+    return {"ceiling": round(begun.ceiling, 4)} | measured

@@ -1,0 +1,35 @@
+"""The trainings on long natural texts that are stored in data/natural_heads.json."""
+
+from dataclasses import replace
+
+from running.records import StoredRuns
+
+from ..stored import Cell, Natural
+from ..synthetic import Synthetic
+from .predicted import BATCH, CONTEXT, RATE, TEXTS
+from .together import train_together
+from .trained import Training, run
+
+COMMAND = "make record WHAT=runs RUNS=natural_heads"
+BUDGET = 48_000_000  # tokens: three times what the published constant asks for
+HEADS = 4  # of a layer
+
+
+def whole(text: Synthetic | Natural, seed: int = 0) -> Training:
+    """The training of a head on a text."""
+    return Training(Cell(text, CONTEXT, BATCH, BUDGET, seed, HEADS, RATE))
+
+
+CONTROL = whole(TEXTS[0])  # on a made-up text, where a head is certain
+NATURAL: tuple[Training, ...] = tuple(whole(text, seed) for seed in (0, 1, 2) for text in TEXTS[1:])
+FIRST = NATURAL[: len(TEXTS) - 1]  # one seed of each text
+KNOCK_INS = tuple(replace(training, kind="knock-in") for training in (CONTROL, *FIRST))
+NULLS = tuple(replace(training, kind="null") for training in FIRST)
+
+# The cheapest first: controls, one seed of each text and then all, bytes before pieces. Nulls cost
+# the whole budget.
+RUNS = StoredRuns(
+    run,
+    (CONTROL, KNOCK_INS[0], *FIRST, *KNOCK_INS[1:], *NATURAL[len(FIRST) :], *NULLS),
+    together=train_together,
+)
