@@ -9,7 +9,6 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chapters.beyond.first_integral.drift import first_integral_drift
 from emergence import models, tasks, theory
 from emergence.subspace import INDUCTION_HEAD, NAMES, PseudoParameters, embed
 from oracles import elementwise as oracle
@@ -278,12 +277,3 @@ def test_what_is_never_reached_takes_for_ever():
     assert times.alpha == times.icl == math.inf
     assert max(times.beta, times.gamma, times.collapse) < 10
     assert theory.emergence_times(2, threshold=(0.5, 0.5, 2.0)).gamma == math.inf
-
-
-@pytest.mark.parametrize("n_pairs", [2, 9])
-def test_gradient_descent_leaves_the_first_integral_as_predicted(n_pairs):
-    end = 1.5 * n_pairs**2
-    drift = first_integral_drift(n_pairs, end)
-    run = theory.gradient_descent(n_pairs, end / 4000, 4000)
-    left = theory.first_integral(run.alpha[-1], run.beta[-1], n_pairs)
-    assert left / (end / 4000) == pytest.approx(drift, rel=5e-3)

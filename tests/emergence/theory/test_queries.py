@@ -8,7 +8,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chapters.beyond.effective_context.mixtures import any_query
+from chapters.beyond.effective_context import any_query
 from emergence import models, tasks, theory
 from emergence.subspace import INDUCTION_HEAD, NAMES, PseudoParameters, embed
 from emergence.theory import contexts

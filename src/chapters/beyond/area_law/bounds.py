@@ -41,24 +41,11 @@ def error_bounds(chances: Queries, *, threshold: float = 0.5, cells: int = 8) ->
 
     Theorem "One area law": sums over rows, each term bounded on every cell of a box that the flow
     cannot leave before alpha emerges. Valid for alpha and beta of one rate and for any rate of
-    gamma, up to rounding.
+    gamma, up to rounding. More `cells` along each side of the box make the bounds narrower. They
+    are of order log N/N but for `more`, the change of attention to the answer.
 
-    Args:
-        chances: of each pair 0 .. N - 1 to be asked for, with a sum of 1.
-        threshold: of alpha_3 and beta_2, > 0.
-        cells: how many cells the box has along each side, >= 1; more make the bounds narrower.
-
-    Returns:
-        The bounds, of order log N/N but for `more`, the change of attention to the answer.
-
-    Raises:
-        ArithmeticError: where the bounds do not close, as for few pairs or where alpha never
-            emerges.
-
-    Example:
-        >>> bounds = error_bounds(np.eye(64)[-1])
-        >>> bounds.area < 0.01, bounds.more < 0.02, bounds.less < 0.04
-        (True, True, True)
+    Raises ArithmeticError where the bounds do not close, as for few pairs or where alpha never
+    emerges.
     """
     for slack, corner in zip(SLACKS, _corners(chances, threshold), strict=False):
         bounds = _within(chances, *corner, cells)

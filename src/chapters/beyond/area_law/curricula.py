@@ -19,21 +19,9 @@ EARLY = 8  # pairs that an adversary asks for: none pushes harder than the first
 def least_time(n_pairs: int, rates: Rates | None = None) -> float:
     """A flow time before which alpha cannot emerge, whatever is asked for and when (this book).
 
-    Theorem "Any choice of queries", for pairs that come once.
-
-    Args:
-        n_pairs: pairs N in a context, >= 2.
-        rates: alpha and beta of one rate, gamma of this rate or a smaller one; 1 unless given.
-
-    Returns:
-        The time at which the upper solution of the theorem has alpha = 1/2.
-
-    Raises:
-        ValueError: if the theorem does not cover the rates.
-
-    Example:
-        >>> round(least_time(10**6) / 10**6, 3)  # the integral of exp(-u^2/2) from 0 to 2 is 1.196
-        1.196
+    By theorem "Any choice of queries", for pairs that come once: the time at which its upper
+    solution has alpha = 1/2. Raises ValueError unless alpha and beta have one rate and gamma this
+    rate or a smaller one.
     """
     rho, of_beta, of_gamma = rates or Rates()
     if rho != of_beta or not 0 < of_gamma <= rho:

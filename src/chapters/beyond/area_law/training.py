@@ -17,21 +17,13 @@ from running.devices import generator
 
 @dataclass(frozen=True)
 class Curriculum:
-    """Gradient descent of all 28 D^2 weights on Gaussian data, as in §4 except for the queries.
-
-    Args:
-        n_pairs: pairs N in a sequence.
-        dim: dimension D of an item, label or position.
-        batch_size: fresh sequences a step.
-        ahead: steps at which the query asks for the first pair; for any pair afterwards.
-        steps: number of updates in all.
-    """
+    """Gradient descent of all 28 D^2 weights on Gaussian data, as in §4 except for the queries."""
 
     n_pairs: int
     dim: int
     batch_size: int
-    ahead: int
-    steps: int
+    ahead: int  # steps at which the query asks for the first pair; for any pair afterwards
+    steps: int  # in all
 
 
 def train_curriculum(

@@ -39,27 +39,15 @@ class Joint(NamedTuple):
 
 
 def no_covariance() -> Joint:
-    """Of weights in the subspace (Theorem 1), where all training starts.
-
-    Returns:
-        Zeros, in double precision.
-
-    Example:
-        >>> [tuple(part.shape) for part in no_covariance()]
-        [(2, 28, 28), (2, 28, 28), (1, 56, 56)]
-    """
+    """Of weights in the subspace (Theorem 1), where all training starts: zeros."""
     shapes = ((2, BLOCKS, BLOCKS), (2, BLOCKS, BLOCKS), (1, 2 * BLOCKS, 2 * BLOCKS))
     return Joint(*(torch.zeros(shape, dtype=torch.float64) for shape in shapes))
 
 
 def in_parts(weights: Sequence[Tensor]) -> list[Float[Tensor, "draws spaces blocks half half"]]:
-    """Symmetric, antisymmetric and mixed parts of weights, as `Joint` has them (Eqs. 6-8).
+    """Symmetric, antisymmetric and mixed parts of the three matrices of Eqs. 6-8, as in `Joint`.
 
-    Args:
-        weights: three matrices of Eqs. 6-8, of one or more draws, rows first.
-
-    Returns:
-        Blocks of D/2 x D/2: of two spaces and 28 blocks, of two and 28, of one and 56.
+    They are blocks of D/2 x D/2: of two spaces and 28 blocks, of two and 28, of one and 56.
     """
     x = _sectors(weights)
     same = torch.stack([x[:, :, 0, 0], x[:, :, 1, 1]], dim=1)
@@ -68,15 +56,10 @@ def in_parts(weights: Sequence[Tensor]) -> list[Float[Tensor, "draws spaces bloc
 
 
 def moments(a: Sequence[Tensor], b: Sequence[Tensor]) -> Joint:
-    """The mean products of two weights, made symmetric in the two blocks (chapter Batch noise).
+    """The mean products of the parts of two weights, made symmetric in the two blocks.
 
-    Args:
-        a: what `in_parts` gives of some weights.
-        b: the same of others.
-
-    Returns:
-        Means over draws and places. Of independent entries of variance one, times themselves, it
-        is the identity.
+    Means are over draws and places. Of independent entries of variance one, times themselves, it
+    is the identity.
     """
     means = []
     for left, two in zip(a, b, strict=True):
@@ -101,17 +84,7 @@ def roots(covariance: Joint) -> list[Float[Tensor, "spaces blocks blocks"]]:
 
 
 def drawn(roots: Sequence[Tensor], draws: int, dim: int, stream: torch.Generator) -> list[Tensor]:
-    """Gaussian weights outside the subspace (Theorem 1) with a covariance.
-
-    Args:
-        roots: of the covariance, on the device of the weights.
-        draws: networks, >= 1.
-        dim: D, even.
-        stream: of the random numbers, on the device of the weights.
-
-    Returns:
-        Three matrices of Eqs. 6-8, draws first.
-    """
+    """Gaussian weights outside the subspace with a covariance, by its `roots`: three matrices."""
     half = dim // 2
     parts = []
     for root in roots:
@@ -133,28 +106,14 @@ def drawn(roots: Sequence[Tensor], draws: int, dim: int, stream: torch.Generator
 
 
 def split(weights: Sequence[Tensor]) -> tuple[Float[Tensor, "draws 19"], list[Tensor]]:
-    """The 19 coordinates of weights, and what lies outside the subspace (Theorem 1).
-
-    Args:
-        weights: three matrices of Eqs. 6-8, draws first.
-
-    Returns:
-        The coordinates in the order of `subspace.NAMES`, and three matrices.
-    """
+    """The 19 coordinates of weights, draws first, and what lies outside the subspace."""
     pseudo = subspace.project(Weights(*weights))[0]
     inside = subspace.embed(pseudo, weights[2].shape[-1])
     return pseudo.stacked(), [w - part for w, part in zip(weights, inside, strict=True)]
 
 
 def variances(covariance: Joint) -> Float[Tensor, " 28"]:
-    """The mean square of an entry in each block (chapter Batch noise).
-
-    Args:
-        covariance: that of all blocks.
-
-    Returns:
-        Means over the four pairs of eigenspaces, row by row of W1, then of W2, then of W3.
-    """
+    """The mean square of an entry in each block, row by row of W1, then of W2, then of W3."""
     symmetric, antisymmetric, mixed = (matrix.diagonal(dim1=-2, dim2=-1) for matrix in covariance)
     same = (symmetric + antisymmetric) / 2
     return (same.sum(dim=0) + mixed[0].view(2, BLOCKS).sum(dim=0)) / 4

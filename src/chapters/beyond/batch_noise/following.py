@@ -72,12 +72,6 @@ def follow_noise(
     Raises:
         ArithmeticError: when it diverges.
         ValueError: for a training of named pseudo-parameters, or from random weights.
-
-    Example:
-        >>> settings = training.MinimalTraining(n_pairs=2, dim=8, batch_size=16, steps=5)
-        >>> run = training.follow_noise(settings, device=torch.device("cpu"))
-        >>> tuple(run.pseudo.shape), tuple(run.variance.shape), float(run.outside[0])
-        ((5, 19), (5, 28), 0.0)
     """
     if settings.trained or settings.held or settings.initial_scale:
         raise ValueError(f"the noise is followed in all weights, from zero; got {settings}")

@@ -3,7 +3,12 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
+from emergence.models import Windows
 from emergence.presets import preset
+from emergence.theory import Landscape
+from emergence.theory.contexts import Order, landscape
 from emergence.training import MinimalTraining
 
 
@@ -43,3 +48,20 @@ PRESET = preset(
         trained_windows=(2, 4),
     ),
 )
+
+
+def any_query(order: Order, windows: Windows = (None, None)) -> Landscape:
+    """The mean loss when the query asks for any of the distinct pairs of a context (§7.2).
+
+    `order` has the pair at each place, from 0, and `windows` how many positions back each layer
+    sees; None for all.
+    """
+    each = [landscape(order, int(pair), windows) for pair in np.unique(order)]
+
+    def loss(*state):
+        return float(np.mean([one.loss(*state) for one in each]))
+
+    def gradient(*state):
+        return tuple(np.mean([one.gradient(*state) for one in each], axis=0).tolist())
+
+    return Landscape(loss, gradient, len(order))

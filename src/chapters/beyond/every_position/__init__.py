@@ -19,10 +19,9 @@ class EveryPosition:
     # N of three parameters, the last two a factor of two apart
     three_pairs: tuple[int, ...] = (16, 32, 64, 128, 256, 512, 1024, 2048, 4096)
     largest: int = 2**18  # N at which the law is compared with the flow, last pair
-    late_pairs: int = 1024  # N of the mixtures of late prefixes, of what is skipped and of shares
+    late_pairs: int = 1024  # N of the mixtures of late prefixes and of what is skipped
     # how many of the shortest prefixes are left out
     skipped: tuple[int, ...] = (1, 2, 4, 8, 16, 32, 64)
-    shares: tuple[float, ...] = (0.1, 0.3)  # of sequences that have a loss at every position
     full_last: tuple[int, ...] = (8, 16, 32, 64, 128, 256, 512)  # N of all nineteen, last pair
     full_any: tuple[int, ...] = (8, 16, 32, 64, 256, 512)  # N of all nineteen, any pair
     followed_pairs: int = 32  # N of the curves of all nineteen
@@ -82,10 +81,3 @@ def late(n_pairs: int, skipped: int) -> Weights:
     """Equal weights of all prefixes but the shortest."""
     weights = (np.arange(n_pairs) >= skipped).astype(float)
     return weights / weights.sum()
-
-
-def shared(n_pairs: int, share: float) -> Weights:
-    """A share of sequences with a loss at every position, the others with one at the last."""
-    weights = np.full(n_pairs, share / n_pairs)
-    weights[-1] += 1 - share
-    return weights

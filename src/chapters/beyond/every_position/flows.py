@@ -8,13 +8,10 @@ import numpy as np
 from emergence import theory
 from emergence.models import Mask
 from emergence.tasks import Query
-from emergence.theory import Landscape, Model, positions
+from emergence.theory import Model, positions
 from running import sweep
 
 from . import inverse_power
-
-GIVEN = 40.0  # layer 1 given: e^40 outweighs any context
-DIM = 1024  # an output that learns at the rate 1/d, as in their equations
 
 
 @dataclass(frozen=True)
@@ -85,15 +82,3 @@ def limit_times(limit: Limit) -> list[float]:
         low_loss=np.inf, end=100.0,
     )  # fmt: skip
     return [times.alpha, times.beta]
-
-
-def one_step_time(landscape: Landscape) -> float:
-    """When beta emerges with layer 1 given and an output that learns at the rate 1/d.
-
-    This is the law of Zucchet and others, as in the chapter Rival laws. Infinity for never, in flow
-    time at unit learning rate.
-    """
-    return theory.times_in(
-        landscape, rates=theory.Rates(0.0, 1.0, 1 / DIM), start=(GIVEN, 0.0, 0.0),
-        end=100.0 * landscape.pairs * DIM**0.5,
-    ).beta  # fmt: skip

@@ -11,7 +11,7 @@ from emergence.tasks import Query
 from emergence.theory import Landscape
 from running.memo import kept
 
-from .stored import CELLS, COMMAND, FLOW_STEP, RUNS, TokensCell, WeightsCell, crossed
+from .stored import CELLS, FLOW_STEP, RUNS, TokensCell, WeightsCell, crossed
 from .supervision import Kind
 
 Cell = WeightsCell | TokensCell
@@ -78,18 +78,6 @@ def _number(value: float | None) -> float:
     return np.inf if value is None else float(value)
 
 
-def spread(ratios: Steps) -> str:
-    """Mean and standard deviation over seeds as a table shows them, or that a level is not reached.
-
-    Args:
-        ratios: one value a seed, infinite where a run ended before the level.
-    """
-    reached = np.isfinite(ratios)
-    if not reached.all():
-        return f"not reached by {(~reached).sum()} of {len(ratios)}"
-    return f"{ratios.mean():.3f} ± {ratios.std():.3f}"
-
-
 def in_words(cell: Cell) -> str:
     """A cell as the page names it."""
     of = f"N = {cell.n_pairs}, B = {cell.batch_size}"
@@ -123,6 +111,3 @@ def predicted(cell: WeightsCell) -> dict[str, float]:
         name: _number(crossed(path.t, curve, -0.5 if name == "loss" else 0.5))
         for name, curve in curves.items()
     }
-
-
-__all__ = ["COMMAND", "Stored", "in_words", "population", "predicted", "spread"]

@@ -16,8 +16,6 @@ class FirstIntegral:
     training: MinimalTraining
     followed_pairs: tuple[int, ...] = (2, 3, 10, 100, 10**4, 10**6)
     ordered_pairs: tuple[int, ...] = (*range(2, 65), *(2**k for k in range(7, 21)))
-    drift_pairs: int = 16  # N at which steps are taken
-    exact_pairs: tuple[int, ...] = (3, 4, 6, 9, 100, 10**6)  # of ranks in exact arithmetic
 
 
 PRESET = preset(
@@ -28,6 +26,5 @@ PRESET = preset(
         MinimalTraining(2, 8, 32, 160, learning_rate=16.0, data="orthonormal", query="last"),
         followed_pairs=(2, 10),
         ordered_pairs=tuple(range(2, 9)),
-        drift_pairs=4,
     ),
 )

@@ -36,14 +36,9 @@ def outputs(n_pairs: Any, field: Any) -> list[Any]:
     With A the attention of layer 2, not normed, of the queried item and label, and Z its sum,
     they are gamma_4/Z, gamma_4/Z(2 + e^alpha_3), gamma_3 (e^-.. - 1)/Z of row 0, and the
     coefficients of the queried label, of the queried item and of the label of the pair before.
-    `BASE` has e^alpha, beta = 0 and gamma.
-
-    Args:
-        n_pairs: pairs N in the context, a number or a symbol of the field, >= 3.
-        field: the coefficients, such as `QQ` or its rational functions of N.
-
-    Returns:
-        Elements of a ring of polynomials in the twelve displacements, up to their second powers.
+    `BASE` has e^alpha, beta = 0 and gamma. `n_pairs` is a number or a symbol of the field, such as
+    `QQ` or its rational functions of N. Results are polynomials in the twelve displacements, up to
+    their second powers.
     """
     polynomials, *moved = ring([f"u_{name}" for name in COORDINATES], field)
     at = dict(zip(COORDINATES, moved, strict=True))
@@ -118,29 +113,6 @@ def fields(n_pairs: Any, field: Any) -> tuple[list[Field], dict[tuple[int, int],
     return gradients, commutators
 
 
-def rank(n_pairs: int) -> int:
-    """The exact rank of the gradients and commutators at one N (this book).
-
-    Args:
-        n_pairs: pairs N in the context, >= 3.
-
-    Returns:
-        Twelve, or fewer at a base that is not generic.
-
-    Raises:
-        ValueError: for fewer pairs.
-
-    Example:
-        >>> rank(3)
-        12
-    """
-    if n_pairs < FEWEST:
-        raise ValueError(f"six outputs take at least {FEWEST} pairs, got {n_pairs}")
-    gradients, commutators = fields(QQ(n_pairs), QQ)
-    rows = gradients + list(commutators.values())
-    return int(DomainMatrix(rows, (len(rows), len(COORDINATES)), QQ).rank())
-
-
 def minor() -> sp.Expr:
     """The determinant of the gradients and the `CHOSEN` commutators, as a function of N."""
     field = QQ.frac_field(PAIRS)
@@ -150,20 +122,9 @@ def minor() -> sp.Expr:
 
 
 def never_zero(expression: sp.Expr, first: int = FEWEST) -> bool:
-    """Whether a rational function of N has neither root nor pole from `first` on (this book).
+    """Whether a rational function of `PAIRS` has neither root nor pole from `first` on.
 
     It is certain where true: all coefficients by N - first are of one sign, above and below.
-
-    Args:
-        expression: the function of `PAIRS`.
-        first: the least N.
-
-    Returns:
-        True for all real N >= first, or False for *not shown*.
-
-    Example:
-        >>> never_zero(PAIRS**2 - 2), never_zero(PAIRS - 3)
-        (True, False)
     """
     parts = [
         sp.Poly(part.subs(PAIRS, PAIRS + first), PAIRS)

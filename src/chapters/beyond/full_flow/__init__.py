@@ -19,35 +19,6 @@ from . import overlaps
 
 
 @dataclass(frozen=True)
-class Orthonormal:
-    """Training of all weights on orthonormal inputs, in steps of a length in flow time.
-
-    A batch's own covariance limits the step: more than 2/(1 + sqrt(D/B))^2, and W3's first block,
-    which gamma_1 is the mean of, runs away.
-    """
-
-    n_pairs: int
-    batch_size: int
-    step: float  # of flow time
-
-    @property
-    def dim(self) -> int:
-        return 2 * self.n_pairs
-
-    def training(self, query: Query, end: float) -> MinimalTraining:
-        """All 28 D^2 weights up to this flow time: 1/D^2 of the rate reaches a coordinate."""
-        return MinimalTraining(
-            self.n_pairs,
-            self.dim,
-            self.batch_size,
-            int(end / self.step) + 1,
-            learning_rate=self.step * self.dim**2,
-            data="orthonormal",
-            query=query,
-        )
-
-
-@dataclass(frozen=True)
 class FullFlow:
     """The flow of the full model over N, with parameters frozen, and trainings of all weights."""
 
@@ -58,12 +29,6 @@ class FullFlow:
     followed_pairs: int = 64  # N whose curves are drawn
     frozen_pairs: int = 16  # N of the flows with parameters frozen
     far: int = 64  # N from which the laws are judged
-    orthonormal: tuple[Orthonormal, ...] = (
-        Orthonormal(4, 256, 0.4), Orthonormal(8, 256, 0.3), Orthonormal(16, 256, 0.25),
-    )  # fmt: skip
-    ladder: tuple[Orthonormal, ...] = (
-        Orthonormal(8, 64, 0.3), Orthonormal(8, 256, 0.3), Orthonormal(8, 1024, 0.3),
-    )  # fmt: skip
     gaussian_pairs: tuple[int, ...] = (2, 4, 8, 16, 32, 64)
     gaussian_from: int = 8  # N from which steps are fine enough to judge by
     dim: int = 32
@@ -136,12 +101,13 @@ def train_all(
 ) -> Float[np.ndarray, "trainings seeds 4"]:
     """The first steps of each training from each seed, at half of what theory scales by.
 
-    On Gaussian data that is D alpha_3 and D beta_2.
+    That is D alpha_3 and D beta_2.
     """
-    runs = []
-    for settings in trainings:
-        score = 0.5 / settings.dim if settings.data == "gaussian" else 0.5
-        runs += [FullFlowRun(settings, seed, str(device), (score, score, 0.5)) for seed in seeds]
+    runs = [
+        FullFlowRun(settings, seed, str(device), (0.5 / settings.dim, 0.5 / settings.dim, 0.5))
+        for settings in trainings
+        for seed in seeds
+    ]
     steps = np.array(sweep.run(trained_steps, runs, label=label))
     return steps.reshape(len(trainings), len(seeds), 4)
 
@@ -164,8 +130,6 @@ PRESET = preset(
         followed_pairs=8,
         frozen_pairs=4,
         far=16,
-        orthonormal=(Orthonormal(2, 32, 0.2),),
-        ladder=(Orthonormal(2, 16, 0.2), Orthonormal(2, 32, 0.2)),
         gaussian_pairs=(2, 4),
         gaussian_from=2,
         dim=8,

@@ -136,11 +136,6 @@ def _follow(state: State, tube: State, x: arb, pasts: _Pasts, length: arb) -> tu
     return State(*during), State(*after)
 
 
-def _gamma(state: State) -> arb:
-    """gamma_3."""
-    return (state.joint + state.apart) / 2
-
-
 def _hull(one: Iterable[arb], two: Iterable[arb]) -> State:
     return State(*(a.union(b) for a, b in zip(one, two, strict=True)))
 

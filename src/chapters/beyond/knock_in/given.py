@@ -1,6 +1,5 @@
 """A piece of the induction head given to the transformer of §2 before it is trained."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -17,74 +16,65 @@ Sham = Literal["permuted", "rotated"]
 
 @dataclass(frozen=True)
 class Given:
-    """Parts of the head that are in place before the first step of `train_tokens`."""
-
-    parts: tuple[Part, ...]
-    strength: float = 8.0  # in logits: e^8 outweighs all other entries of a context
-    sham: Sham | None = None  # weights of the same size that do not do the step
-
-    def __call__(self, model: AttentionOnlyTransformer) -> None:
-        """Put them in place."""
-        install(model, self.parts, self.strength, sham=self.sham)
-
-
-@torch.no_grad()
-def install(
-    model: AttentionOnlyTransformer,
-    parts: Sequence[str],
-    strength: float,
-    *,
-    sham: Sham | None = None,
-) -> None:
-    """Replace random matrices by those that do one step of §2.3 exactly; the rest is untouched.
+    """Parts of the head that are in place before the first step of `train_tokens`.
 
     `previous` makes each position of layer 1 attend to the one before, `match` makes the query of
     layer 2 attend to what retrieved its token, `copy` makes the output predict the token that layer
     2 retrieved: each with the score or logit `strength` and nothing else. All of it may change in
     training. A sham has the same singular values. `permuted` has the same rows in another order: a
     position attends two back, the query matches the token before its own in the vocabulary, the
-    output predicts the one after. `rotated` has the same rows in random directions. Raises
-    ValueError for an unknown part or sham, or a width too small for an exact basis.
+    output predicts the one after. `rotated` has the same rows in random directions.
     """
-    if unknown := set(parts) - set(PARTS):
-        raise ValueError(f"part must be one of {PARTS}, got {sorted(unknown)[0]!r}")
-    if sham is not None and sham not in get_args(Sham):
-        raise ValueError(f"sham must be one of {get_args(Sham)}, got {sham!r}")
-    if not parts:
-        return
-    embeddings = torch.cat([model.W_E, model.W_pos], dim=1)
-    dim, n_tokens = model.W_E.shape
-    written = model.W_O[0] @ (model.W_V[0] @ embeddings)
-    basis = torch.cat([embeddings, written], dim=1)
-    n = embeddings.shape[1]
-    if dim < basis.shape[1] + n_tokens:
-        raise ValueError(
-            f"an exact piece of the head needs a width of {basis.shape[1] + n_tokens}, got {dim}"
-        )
-    tokens, positions = slice(0, n_tokens), slice(n_tokens, n)
-    shift = int(sham == "permuted")
-    before = [part.clone() for part in model.parameters()]
-    if "previous" in parts:
-        read = torch.linalg.pinv(embeddings)[positions]
-        _score(model, 0, read.roll(-1, dims=0)[:-1], read[:-1].roll(shift, dims=0), strength)
-    if "match" in parts:
-        read = torch.linalg.pinv(basis)
-        _score(model, 1, read[tokens], read[n:][tokens].roll(shift, dims=0), strength)
-    if "copy" in parts:
-        read = torch.linalg.pinv(basis)[tokens]
-        # written outside all that the stream holds, so that only the second head speaks
-        free = torch.linalg.qr(basis, mode="complete").Q[:, basis.shape[1] :][:, :n_tokens]
-        size = strength ** (1 / 3)  # shared evenly by value, projection and output
-        norm = float(torch.linalg.matrix_norm(read, 2))
-        model.W_V[1].copy_(size / norm * _padded(read, dim))
-        model.W_O[1].copy_(size * norm * _padded(free.T, dim).T)
-        model.W_U.copy_(size * free.T.roll(shift, dims=0))
-    if sham == "rotated":
-        stream = torch.Generator().manual_seed(0)  # the same turn in every run
-        for part, old in zip(model.parameters(), before, strict=True):
-            if not torch.equal(part, old):
-                turn = torch.linalg.qr(torch.randn(dim, dim, generator=stream)).Q
-                part.copy_(part @ turn.to(part))
+
+    parts: tuple[Part, ...]
+    strength: float = 8.0  # in logits: e^8 outweighs all other entries of a context
+    sham: Sham | None = None  # weights of the same size that do not do the step
+
+    @torch.no_grad()
+    def __call__(self, model: AttentionOnlyTransformer) -> None:
+        """Replace random matrices by those that do the steps exactly; the rest is untouched.
+
+        Raises ValueError for an unknown part or sham, or a width too small for an exact basis.
+        """
+        if unknown := set(self.parts) - set(PARTS):
+            raise ValueError(f"part must be one of {PARTS}, got {sorted(unknown)[0]!r}")
+        if self.sham is not None and self.sham not in get_args(Sham):
+            raise ValueError(f"sham must be one of {get_args(Sham)}, got {self.sham!r}")
+        if not self.parts:
+            return
+        embeddings = torch.cat([model.W_E, model.W_pos], dim=1)
+        dim, n_tokens = model.W_E.shape
+        written = model.W_O[0] @ (model.W_V[0] @ embeddings)
+        basis = torch.cat([embeddings, written], dim=1)
+        n = embeddings.shape[1]
+        needed = basis.shape[1] + n_tokens
+        if dim < needed:
+            raise ValueError(f"an exact piece of the head needs a width of {needed}, got {dim}")
+        tokens, positions = slice(0, n_tokens), slice(n_tokens, n)
+        shift = int(self.sham == "permuted")
+        before = [part.clone() for part in model.parameters()]
+        if "previous" in self.parts:
+            read = torch.linalg.pinv(embeddings)[positions]
+            after, before_it = read.roll(-1, dims=0)[:-1], read[:-1].roll(shift, dims=0)
+            _score(model, 0, after, before_it, self.strength)
+        if "match" in self.parts:
+            read = torch.linalg.pinv(basis)
+            _score(model, 1, read[tokens], read[n:][tokens].roll(shift, dims=0), self.strength)
+        if "copy" in self.parts:
+            read = torch.linalg.pinv(basis)[tokens]
+            # written outside all that the stream holds, so that only the second head speaks
+            free = torch.linalg.qr(basis, mode="complete").Q[:, basis.shape[1] :][:, :n_tokens]
+            size = self.strength ** (1 / 3)  # shared evenly by value, projection and output
+            norm = float(torch.linalg.matrix_norm(read, 2))
+            model.W_V[1].copy_(size / norm * _padded(read, dim))
+            model.W_O[1].copy_(size * norm * _padded(free.T, dim).T)
+            model.W_U.copy_(size * free.T.roll(shift, dims=0))
+        if self.sham == "rotated":
+            stream = torch.Generator().manual_seed(0)  # the same turn in every run
+            for part, old in zip(model.parameters(), before, strict=True):
+                if not torch.equal(part, old):
+                    turn = torch.linalg.qr(torch.randn(dim, dim, generator=stream)).Q
+                    part.copy_(part @ turn.to(part))
 
 
 def _score(

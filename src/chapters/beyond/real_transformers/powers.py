@@ -55,17 +55,11 @@ def is_a_power(slopes: Slopes) -> bool:
 
 
 class PowerLaw(NamedTuple):
-    """A power fitted to the sizes at which every run emerged (§6, App. F).
-
-    Attributes:
-        exponent: the fit.
-        sizes: those that count.
-        never: how many runs never emerged.
-    """
+    """A power fitted to the sizes at which every run emerged (§6, App. F)."""
 
     exponent: Exponent
-    sizes: Float[np.ndarray, " sizes"]
-    never: int
+    sizes: Float[np.ndarray, " sizes"]  # those that count
+    never: int  # how many runs never emerged
 
 
 def power_law(
@@ -76,24 +70,7 @@ def power_law(
     """A power fitted to times to emergence, every run a point (§6, App. F).
 
     A size with a run that never emerged is left out of the fit and counted: keeping its other runs
-    would bend the line down.
-
-    Args:
-        sizes: > 0, one per row of `times`.
-        times: > 0, one run per column; infinity if never reached.
-        confidence: of Student's interval, between 0 and 1.
-
-    Returns:
-        The fit, the sizes that count and the number of runs that never emerged.
-
-    Raises:
-        ValueError: if fewer than three sizes are left.
-
-    Example:
-        >>> times = np.array([[1.0, 1.0], [4.0, 4.0], [16.0, 16.0], [np.inf, 64.0]])
-        >>> law = power_law([1, 2, 4, 8], times)
-        >>> round(law.exponent.slope, 9), law.never
-        (2.0, 1)
+    would bend the line down. Raises ValueError if fewer than three sizes are left.
     """
     complete = np.isfinite(times).all(axis=1)
     if complete.sum() < 3:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from chapters.beyond.every_position import inverse_power, late, shared
+from chapters.beyond.every_position import inverse_power, late
 from chapters.beyond.every_position.enclosed import enclose_every
 from chapters.beyond.every_position.flows import (
     Limit,
@@ -31,11 +31,10 @@ def test_few_pairs_leave_no_bounds():
 
 
 def test_mixtures_are_weights():
-    for weights in (inverse_power(9, 1.0), late(9, 4), shared(9, 0.2)):
+    for weights in (inverse_power(9, 1.0), late(9, 4)):
         assert weights.sum() == pytest.approx(1)
         assert len(positions.weighting(9, weights)) == 9
     assert late(9, 4)[3:5].tolist() == [0, 0.2]
-    assert shared(10, 0.2)[[0, -1]].tolist() == pytest.approx([0.02, 0.82])
     assert inverse_power(4, 2.0)[0] / inverse_power(4, 2.0)[3] == pytest.approx(16)
 
 

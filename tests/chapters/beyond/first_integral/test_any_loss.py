@@ -120,6 +120,5 @@ def test_the_minor_is_not_zero_for_any_number_of_pairs() -> None:
 
 def test_a_point_that_is_not_generic_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(any_loss.BASE, "gamma_4", 0)
-    assert any_loss.rank(5) < 12
     assert any_loss.minor() == 0
     assert not any_loss.never_zero(any_loss.minor())

@@ -16,7 +16,7 @@ def model(parts, strength=5.0, dim=DIM, sham=None):
     network = models.AttentionOnlyTransformer(
         dim, VOCABULARY, BLOCK, embedding_scale=0.5, generator=stream
     )
-    knock_in.install(network, parts, strength, sham=sham)
+    knock_in.Given(parts, strength, sham)(network)
     return network
 
 

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from chapters.beyond.uniform_queries import runaway_time
-from chapters.beyond.uniform_queries.limiting import uniform_times
+from chapters.beyond.uniform_queries import runaway_time, uniform_times
 from emergence import theory
 from emergence.theory import Crossing, laws, limits
 

@@ -15,8 +15,7 @@ from flint import arb, ctx
 from emergence.proofs.intervals import outward
 
 from ..box import PRECISION, Scales, both, scales, upper
-from .bounds import Bounds, Errors
-from .scores import Stage, idle
+from .scores import Bounds, Errors, Stage, idle
 
 CELLS, STAGES, PAIRS = 256, 16, 40  # of beta_2, to the unit; pairs that are summed one by one
 START, GROWTH, TURNS, TRIES = 1e-4, 1.02, 300, 30

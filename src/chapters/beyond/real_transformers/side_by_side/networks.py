@@ -36,20 +36,7 @@ class Stacked(NamedTuple):
 
 
 def stacked(models: Sequence[AttentionOnlyTransformer]) -> Stacked:
-    """Copies of the weights of networks of one shape, side by side (§2.1).
-
-    Args:
-        models: networks of the same dim, vocabulary and block.
-
-    Returns:
-        Their weights, none of them requiring a gradient.
-
-    Example:
-        >>> stream = torch.Generator().manual_seed(0)
-        >>> model = models.AttentionOnlyTransformer(8, 4, 5, embedding_scale=1.0, generator=stream)
-        >>> tuple(fast.stacked([model, model]).keys.shape)
-        (2, 2, 8, 8)
-    """
+    """Copies of the weights of networks of one shape, none of them requiring a gradient (§2.1)."""
 
     def layers(name: str) -> Tensor:
         return torch.stack([torch.stack(tuple(getattr(model, name))) for model in models]).detach()
@@ -77,23 +64,7 @@ def stacked_logits(
 
     Only the last position is asked, so all matrices of layer 2 meet one vector a sequence. In layer
     1 queries and keys meet through one matrix, and values are mixed before they are multiplied.
-
-    Args:
-        weights: of the networks, scores divided by the square root of D.
-        tokens: tokens, whole numbers from 0 to `vocabulary` - 1.
-        positions: places in the block, from 0 to `block` - 1.
-
-    Returns:
-        Logits of the next token, what the networks return but for rounding; differentiable once.
-
-    Example:
-        >>> stream = torch.Generator().manual_seed(0)
-        >>> model = models.AttentionOnlyTransformer(8, 4, 5, embedding_scale=1.0, generator=stream)
-        >>> batch = tasks.token_pairs(3, 2, 4, 5, generator=stream)
-        >>> fast.stacked_logits(
-        ...     fast.stacked([model]), batch.tokens[None], batch.positions[None]
-        ... ).shape
-        torch.Size([1, 3, 4])
+    Logits are what the networks return but for rounding; differentiable once.
     """
     runs, vocabulary, dim = weights.tokens.shape
     scale = dim**-0.5
