@@ -43,7 +43,7 @@ def whole(state: State, x: arb, missing: arb, first: arb) -> Whole:
     alpha_1 and beta_1 start inside `wide`, and what follows from their being there is inside too:
     so they never leave. Raises ArithmeticError where it is not.
     """
-    two, three = _outputs(state)
+    two, three = outputs(state)
     grown = state.alpha_3.exp()
     share = x * grown / (2 - 2 * x + x * grown)
     reach = wide()
@@ -73,7 +73,7 @@ def whole(state: State, x: arb, missing: arb, first: arb) -> Whole:
 def drifts(state: State, x: arb, over: Sums) -> tuple[State, State]:
     """Goals and rates of the twelve, when 1/N is in `x` and the sums over the past in `over`."""
     _, raised, w, p = whole(state, x, x * over.missing, x * over.first)
-    two, three = _outputs(state)
+    two, three = outputs(state)
     four = state.gamma_4
     grown, ahead = state.alpha_3.exp(), x * (p.asked - p.each)
     back = p.label * w  # of the answer's label through its item, times N
@@ -144,6 +144,6 @@ def drifts(state: State, x: arb, over: Sums) -> tuple[State, State]:
     return goals, State._make([*[zero] * 8, 2 / x, p.both, zero, p.found])
 
 
-def _outputs(state: State) -> tuple[arb, arb]:
+def outputs(state: State) -> tuple[arb, arb]:
     """gamma_2 and gamma_3."""
     return (state.joint - state.apart) / 2, (state.joint + state.apart) / 2

@@ -17,7 +17,7 @@ from emergence.presets import preset
 from emergence.proofs.intervals import outward
 from running.memo import kept
 
-from .reduced import PRECISION, drifts
+from .reduced import PRECISION, drifts, outputs
 from .twelve import State, Sums, sums
 
 CELLS = 1024  # of alpha_3, to the unit: the sums over the past are taken at their ends
@@ -78,7 +78,10 @@ def order(pairs: tuple[int, int], step: float) -> Order:
     ended: dict[str, float] = {}
     while "alpha" not in ended:
         tube, after = advance(state, x, pasts, length, guess)
-        values = {"alpha": (tube.alpha_3, after.alpha_3), "gamma": (_gamma(tube), _gamma(after))}
+        values = {
+            "alpha": (tube.alpha_3, after.alpha_3),
+            "gamma": (outputs(tube)[1], outputs(after)[1]),
+        }
         for name, (during, then) in values.items():
             if name not in begun and not during < 0.5:
                 begun[name] = outward(time).low

@@ -22,28 +22,19 @@ class Slopes(NamedTuple):
     high: Float[np.ndarray, " gaps"]  # 97.5th percentile
 
 
-def resampled(times: Float[np.ndarray, "sizes seeds"]) -> Float[np.ndarray, "draws sizes"]:
-    """Mean log times of DRAWS draws of seeds with replacement, each size by itself.
-
-    Raises ValueError for a run that never emerged: its time is not known.
-    """
-    if not np.isfinite(times).all():
-        raise ValueError("a size with a run that never emerged has no mean time")
-    stream = np.random.default_rng(0)
-    sizes, seeds = times.shape
-    chosen = stream.integers(seeds, size=(DRAWS, sizes, seeds))
-    return np.take_along_axis(np.log(times)[None], chosen, axis=2).mean(axis=2)
-
-
 def local_slopes(sizes: Sizes, times: Float[np.ndarray, "sizes seeds"]) -> Slopes:
     """The power of the time between each size and the next, with a bootstrap over seeds.
 
-    Sizes rise. Raises ValueError for fewer than two, or for a run that never emerged.
+    Seeds are drawn with replacement, for each size by itself. Sizes rise. Raises ValueError for fewer than two, or for a run that never emerged.
     """
     if len(sizes) < 2:
         raise ValueError(f"a slope needs two sizes, got {len(sizes)}")
+    if not np.isfinite(times).all():
+        raise ValueError("a size with a run that never emerged has no mean time")
     logs = np.log(np.asarray(sizes, dtype=float))
-    drawn = np.diff(resampled(times), axis=1) / np.diff(logs)
+    chosen = np.random.default_rng(0).integers(times.shape[1], size=(DRAWS, *times.shape))
+    means = np.take_along_axis(np.log(times)[None], chosen, axis=2).mean(axis=2)
+    drawn = np.diff(means, axis=1) / np.diff(logs)
     low, high = np.percentile(drawn, [2.5, 97.5], axis=0)
     slope = np.diff(np.log(times).mean(axis=1)) / np.diff(logs)
     return Slopes(np.exp((logs[1:] + logs[:-1]) / 2), slope, low, high)

@@ -78,6 +78,7 @@ def test_all_pieces_answer_most_queries_untrained():
     assert (logits.argmax(dim=1) == batch.target)[later].double().mean() > 0.99
 
 
+@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
     ("parts", "dim", "message"),
     [(("next",), DIM, "part must be one of"), (("match",), 31, "needs a width of 32, got 31")],

@@ -40,7 +40,9 @@ def law(least: int, largest: int | None = None, *, name: str) -> Law:
     holds the flow, ValueError for N < 100 or a name other than `beta` and `alpha`.
     """
     box, cells, s = close(least, largest, name)
-    last = [cell for cell in cells if _reaches(cell, name)]  # one of these has the time
+    scores = [c.alpha if name == "alpha" else c.beta + both(c.errors.beta) for c in cells]
+    # one of these has the time
+    last = [cell for cell, score in zip(cells, scores, strict=True) if not score < 0.5]
     begin, goal = last[0].begin, arb(0.5 if name == "beta" else 1)
     rest = [_beyond(cell, goal, name, s.log) for cell in last]
     early = arb(begin.time.lower())
@@ -55,12 +57,6 @@ def law(least: int, largest: int | None = None, *, name: str) -> Law:
         max(outward(cell.alpha).high for cell in cells),
         outward(gamma).low,
     )
-
-
-def _reaches(cell: Stretch, name: str) -> bool:
-    """Whether the score may be one half in a cell."""
-    score = cell.alpha if name == "alpha" else cell.beta + both(cell.errors.beta)
-    return not score < 0.5
 
 
 def _beyond(cell: Stretch, goal: arb, name: str, log: arb) -> arb:
