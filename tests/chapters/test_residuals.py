@@ -60,8 +60,8 @@ DERIVATIONS = {
         ("M = 1 + E * (S**2", "M = 1 + E * (S", "the identity"),
     ),
     "chapters.beyond.first_integral.any_loss": (
-        "{'rank': 12 - sp.Integer(rank(3))}",
-        ('"gamma_3": 1, "gamma_4": 1}', '"gamma_3": 1, "gamma_4": 0}', "rank"),
+        "{'minor': sp.Integer(not never_zero(minor()))}",
+        ('"gamma_3": 1, "gamma_4": 1}', '"gamma_3": 1, "gamma_4": 0}', "minor"),
     ),
     "chapters.beyond.first_integral.order": (
         "residuals()",

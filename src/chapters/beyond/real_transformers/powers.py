@@ -25,7 +25,8 @@ class Slopes(NamedTuple):
 def local_slopes(sizes: Sizes, times: Float[np.ndarray, "sizes seeds"]) -> Slopes:
     """The power of the time between each size and the next, with a bootstrap over seeds.
 
-    Seeds are drawn with replacement, for each size by itself. Sizes rise. Raises ValueError for fewer than two, or for a run that never emerged.
+    Seeds are drawn with replacement, for each size by itself. Sizes rise. Raises ValueError for
+    fewer than two, or for a run that never emerged.
     """
     if len(sizes) < 2:
         raise ValueError(f"a slope needs two sizes, got {len(sizes)}")
