@@ -49,8 +49,9 @@ def test_loss_and_gradient_are_those_of_python(modules, n_pairs, query):
     expression = "x[0].map((y) => m.landscape(m.chancesOf(x[1], x[2]))(y))"
     result = call(modules, "full", expression, [points.tolist(), query, n_pairs])
     for point, at in zip(points, result, strict=True):
-        assert at["loss"] == pytest.approx(theory.full_loss(point, n_pairs, query=query), rel=1e-12)
-        expected = theory.full_gradient(point, n_pairs, query=query)
+        full = theory.landscape_of(n_pairs, query, model="full")
+        assert at["loss"] == pytest.approx(full.loss(*point), rel=1e-12)
+        expected = np.array(full.gradient(*point))
         size = np.abs(expected).max()
         assert np.array(at["gradient"]) == pytest.approx(expected, rel=1e-12, abs=1e-12 * size)
 

@@ -7,7 +7,7 @@ The functions of this package take the number of pairs, or any landscape: a loss
 """
 
 from ._flow import UNIT, Crossing, Landscape, Path, Point, Rates, Trajectory, descent_in, flow_in
-from ._full import full_gradient, full_loss, landscape_of_chances
+from ._full import landscape_of_chances
 from ._gaussian import PredictedSteps, crossover_time, first_steps, gaussian_rates, predicted_steps
 from ._population import (
     Model,
@@ -37,8 +37,6 @@ __all__ = [
     "first_integral",
     "first_steps",
     "flow_in",
-    "full_gradient",
-    "full_loss",
     "gaussian_rates",
     "gradient_descent",
     "gradient_flow",

@@ -108,16 +108,17 @@ def test_series_multiply_out(name):
 @pytest.mark.parametrize("n_pairs", [1, 2, 5, 40])
 def test_loss_gradient_and_curvature(n_pairs, query):
     rng, flow = np.random.default_rng(n_pairs), Flow(n_pairs, query, EVERY)
+    whole = theory.landscape_of(n_pairs, query, model="full")
+
+    def gradient(point):
+        full = np.array(whole.gradient(*(LIFT @ point)))
+        assert np.allclose(LIFT @ (LIFT.T @ full), full, atol=1e-13)  # the twelve are all
+        return LIFT.T @ full
+
     for _ in range(5):
         z, away = rng.normal(size=12), rng.normal(size=12)
-
-        def gradient(point):
-            full = theory.full_gradient(LIFT @ point, n_pairs, query=query)
-            assert np.allclose(LIFT @ (LIFT.T @ full), full, atol=1e-13)  # the twelve are all
-            return LIFT.T @ full
-
         assert flow.loss(Ball.of(z[None])).mid[0] == pytest.approx(
-            theory.full_loss(LIFT @ z, n_pairs, query=query), rel=1e-12
+            whole.loss(*(LIFT @ z)), rel=1e-12
         )
         along = flow.slopes(Ball.of(np.stack([z, away])))
         numeric = (gradient(z + 1e-5 * away) - gradient(z - 1e-5 * away)) / 2e-5
@@ -134,7 +135,7 @@ def test_a_wide_ball_encloses_loss_and_curvature():
     held, curved = flow.loss(box.part(None)), flow.curvature(box)
     for _ in range(20):
         z = inside(rng, box)
-        assert encloses(held, theory.full_loss(LIFT @ z, 8, query="uniform"))
+        assert encloses(held, theory.landscape_of(8, "uniform", model="full").loss(*(LIFT @ z)))
         assert encloses(curved, flow.curvature(Ball.of(z)).mid)
 
 
@@ -160,7 +161,7 @@ def missed(piece, n_pairs, query):
     for at in s:
         z = at**k @ piece.powers
         speed = (k * at ** np.maximum(k - 1, 0)) @ piece.powers / piece.half
-        gradient = theory.full_gradient(LIFT @ z, n_pairs, query=query)
+        gradient = theory.landscape_of(n_pairs, query, model="full").gradient(*(LIFT @ z))
         result.append(np.linalg.norm(speed + LIFT.T @ gradient))
     return piece.half * float(weights @ result)
 

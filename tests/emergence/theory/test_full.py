@@ -30,9 +30,9 @@ def test_loss_and_gradient_are_those_of_the_dense_model(n_pairs, query):
     for seed in range(3):
         point = np.random.default_rng(seed).normal(scale=1.2, size=19)
         loss, gradient = through_the_model(point, n_pairs, query)
-        assert theory.full_loss(point, n_pairs, query=query) == pytest.approx(loss, abs=1e-12)
-        result = theory.full_gradient(point, n_pairs, query=query)
-        np.testing.assert_allclose(result, gradient, atol=1e-12)
+        full = theory.landscape_of(n_pairs, query, model="full")
+        assert full.loss(*point) == pytest.approx(loss, abs=1e-12)
+        np.testing.assert_allclose(full.gradient(*point), gradient, atol=1e-12)
 
 
 @pytest.mark.usefixtures("unchecked")
@@ -126,8 +126,8 @@ def test_predicted_steps_are_those_of_training():
 
 def test_bad_input_is_refused():
     with pytest.raises(ValueError, match="at least one pair"):
-        theory.full_loss(np.zeros(19), 0)
+        theory.landscape_of(0, model="full")
     with pytest.raises(ValueError, match="there are 19"):
-        theory.full_gradient(np.zeros(3), 3)
+        theory.landscape_of(3, model="full").gradient(0.0, 0.0, 0.0)
     with pytest.raises(ValueError, match="3 rates or 19"):
         theory.descent_in(theory.landscape_of(3, model="full"), 1, rates=[1.0] * 4)

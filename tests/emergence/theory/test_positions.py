@@ -179,7 +179,7 @@ def test_few_prefixes_stand_for_all(monkeypatch, model, head, power):
 
 
 def test_too_few_nodes_would_show(monkeypatch):
-    monkeypatch.setattr("emergence.theory.positions._nodes.NODES", 4)
+    monkeypatch.setattr("emergence.theory.positions._weighting.NODES", 4)
     used, sizes = positions.compressed(np.full(512, 1 / 512))
     assert abs(used @ (1 / sizes) - np.mean(1 / np.arange(1, 513))) > 1e-9
 

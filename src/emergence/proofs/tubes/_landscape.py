@@ -1,7 +1,7 @@
 """The full model's loss at twelve coordinates in balls, with its gradient and its curvature.
 
-The formula is that of `theory.full_loss`. Five of the nineteen stay at zero, beta_9 equals beta_7
-and beta_11 equals beta_8. Each of these pairs has one coordinate, sqrt 2 times their value, so that
+The formula is that of `theory.landscape_of`. Five of the nineteen stay at zero, beta_9 is beta_7
+and beta_11 is beta_8. Each of these pairs has one coordinate, sqrt 2 times their value, so that
 the gradient flow of the twelve is that of the nineteen.
 """
 
@@ -54,7 +54,7 @@ class Flow(NamedTuple):
         return _columns([slope.part((1, slice(None), 0)) for slope in slopes])
 
     def _formula(self, path: Sequence[Series]) -> tuple[Number, list[Number]]:
-        """The loss, and the twelve coordinates on its tape, named as in `theory.full_loss`."""
+        """The loss, and the twelve coordinates on its tape, named as in `theory.landscape_of`."""
         n_pairs, tape = self.n_pairs, Tape()
         starts = [tape.number(series) for series in path]
         alpha_1, alpha_3, beta_1, beta_2, half_7, half_8, beta_10, beta_12, *gammas = starts

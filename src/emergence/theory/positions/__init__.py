@@ -9,8 +9,7 @@ from . import _causal_reduced as causal_reduced
 from . import _full as full
 from . import _reduced as reduced
 from ._law import LateAreas, LimitTime, LimitTimes, late_areas, limit_landscape, limit_times
-from ._nodes import compressed
-from ._weighting import Weighting, weighting
+from ._weighting import Weighting, compressed, weighting
 
 __all__ = [
     "LateAreas",

@@ -1,6 +1,6 @@
 """The loss under the causal mask, where a position attends to itself as well: all 19 parameters.
 
-The sums are those of `theory._full.sums`, with a few more terms. In layer 1 item k attends to each
+The sums are those of `theory._full`, with a few more terms. In layer 1 item k attends to each
 of the 2k earlier rows with `item` = 1/(2k + d) and to itself with d item, where d = e^(alpha_1 +
 alpha_2). Label k attends to each earlier row but its item with `label` = 1/(2k + e^alpha_3 + d), to
 its item with e^alpha_3 label, and to itself with d label. The query, a copy of item q without a
@@ -15,8 +15,7 @@ from torch import Tensor
 
 from .._flow import Landscape
 from ._full import Part, before, landscape_of_parts, squares_of
-from ._nodes import compressed
-from ._weighting import BLOCK, Weighting
+from ._weighting import BLOCK, Weighting, compressed
 
 Sum = Callable[[Tensor], Tensor]
 

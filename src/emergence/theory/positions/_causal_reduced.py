@@ -16,8 +16,7 @@ import numpy as np
 from jaxtyping import Float
 
 from .._flow import Landscape
-from ._nodes import compressed
-from ._weighting import BLOCK, Weighting
+from ._weighting import BLOCK, Weighting, compressed
 
 Later = Callable[[Any], Any]  # the sum over the pairs k > q of a prefix
 Block = tuple[Any, Any, Any, Later]  # weights, sizes, the pairs asked for, and such sums

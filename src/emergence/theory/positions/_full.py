@@ -1,6 +1,6 @@
 """All nineteen pseudo-parameters with a query at every position: a mean over prefixes.
 
-The sums are those of `theory._full.sums`, which explains them, with one more axis: rows are
+The sums are those of `theory._full`, which explains them, with one more axis: rows are
 prefixes of n pairs, and columns are pairs. The prefix matters only through the query, which has
 more rows to attend to in layer 1, and through the pairs after the queried one. Gradients are taken
 by automatic differentiation.
@@ -12,8 +12,7 @@ import torch
 from torch import Tensor
 
 from .._flow import Landscape
-from ._nodes import compressed
-from ._weighting import BLOCK, Weighting, prefixes
+from ._weighting import BLOCK, Weighting, compressed, prefixes
 
 Part = Callable[[Tensor], Tensor]
 

@@ -10,8 +10,7 @@ from .._flow import Landscape
 from .._reduced import reduced_gradient, reduced_loss
 from .._times import times_in
 from ..limits import gauss
-from ._nodes import compressed
-from ._weighting import Weighting
+from ._weighting import Weighting, compressed
 
 LONGEST = 2**18  # pairs; longer prefixes push by less than 1e-5 of the whole
 FAR = 400.0  # a harmonic number at which what is left of order 1/H^2 is a hundredth of 1/H

@@ -9,8 +9,7 @@ from jaxtyping import Float
 
 from .._flow import Landscape
 from .._reduced import reduced_gradient, reduced_loss
-from ._nodes import compressed
-from ._weighting import BLOCK, Weighting
+from ._weighting import BLOCK, Weighting, compressed
 
 Row = Float[np.ndarray, " pairs"]
 Sums = Float[np.ndarray, " pairs+1"]

@@ -260,7 +260,7 @@ def at_rest(point):
 def missed(point):
     """What the slow flow and the quick one miss in this state, over what the bounds allow."""
     b, s, a, o, q = at_rest(point)
-    down = -theory.full_gradient(point, FEW, query="uniform")
+    down = -np.array(theory.landscape_of(FEW, "uniform", model="full").gradient(*point))
     joint, apart, four = point[16] + point[17] - 1, point[17] - point[16], point[18]
     grown = math.exp(point[2])
     w = grown / (2 * np.arange(FEW) + grown)

@@ -54,7 +54,7 @@ def random_point(stream):
 def test_the_twelve_move_as_the_network_says(n_pairs):
     """By the gradient of all nineteen, carried over to the twelve by a difference."""
     point = random_point(np.random.default_rng(n_pairs))
-    down = -theory.full_gradient(point, n_pairs)
+    down = -np.array(theory.landscape_of(n_pairs, model="full").gradient(*point))
     step = 1e-6
     moved = hidden(point + step * down, n_pairs) - hidden(point - step * down, n_pairs)
     state = twelve.State(*map(arb, hidden(point, n_pairs).tolist()))

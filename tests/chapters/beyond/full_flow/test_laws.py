@@ -51,7 +51,8 @@ def test_recency_is_the_slope_of_the_loss_by_alpha():
         point = np.zeros(19)
         point[2], point[16:] = alpha, gammas
         claimed = gammas[2] ** 2 * math.exp(alpha) * laws.recency(alpha, n_pairs) / 4 / n_pairs**2
-        assert -theory.full_gradient(point, n_pairs)[2] == pytest.approx(claimed, rel=1e-12)
+        slope = theory.landscape_of(n_pairs, model="full").gradient(*point)[2]
+        assert -slope == pytest.approx(claimed, rel=1e-12)
 
 
 @pytest.mark.parametrize("alpha", [0.0, 0.7, 3.0, 11.9, 12.1])
@@ -76,7 +77,7 @@ def test_the_output_is_quick(query):
 def test_overlaps_cost_what_sampling_says():
     """(L_D - L) D goes to L_1; differences from 16 to 64 dimensions are of the next order."""
     point = 0.8 * torch.randn(19, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
-    limit = theory.full_loss(point.tolist(), 2, query="uniform")
+    limit = theory.landscape_of(2, "uniform", model="full").loss(*point.tolist())
     cost = float(overlaps.overlap_loss(point, 2, "uniform"))
     stream = torch.Generator().manual_seed(1)
     measured = []
@@ -97,7 +98,7 @@ def test_overlaps_cost_what_sampling_says():
 def test_the_order_of_overlaps_vanishes_for_wide_vectors():
     point = np.random.default_rng(0).normal(size=19)
     for query in QUERIES:
-        exact = theory.full_gradient(point, 3, query=query)
+        exact = theory.landscape_of(3, query, model="full").gradient(*point)
         near, far = (overlaps.landscape(3, dim, query) for dim in (10, 10**9))
         np.testing.assert_allclose(far.gradient(*point), exact, atol=1e-7)
         step = 1e-5 * np.eye(19)[2]

@@ -1,4 +1,7 @@
-"""Sums over rows behind the full model's loss, forward and, for its gradient, backward.
+"""The population loss of all nineteen pseudo-parameters on orthonormal inputs, and its gradient.
+
+Inside the subspace of Theorem 1 the loss depends only on inner products of the inputs. On
+orthonormal inputs (Assumption 7) it therefore depends on nothing random.
 
 Rows of the context come in pairs k = 0 .. N - 1 of an item and a label; the query asks for pair q.
 In layer 1 the item of pair k attends to each of the 2k earlier rows with `item` = 1/2k. Its label
@@ -17,7 +20,49 @@ from types import SimpleNamespace
 import numpy as np
 from jaxtyping import Float
 
+from emergence.tasks import Query
+
+from ._flow import Landscape
+from ._reduced import check_pairs
+
 Row = Float[np.ndarray, " pairs"]
+
+
+def landscape(n_pairs: int, query: Query = "last") -> Landscape:
+    """The loss of the full model. Raises ValueError if N < 1."""
+    check_pairs(n_pairs)
+    chances = np.full(n_pairs, 1 / n_pairs) if query == "uniform" else np.eye(n_pairs)[-1]
+    return landscape_of_chances(chances)
+
+
+def landscape_of_chances(chances: Row) -> Landscape:
+    """The full model's loss if the query asks for pair q with chance `chances[q]` (this book).
+
+    Args:
+        chances: the probability of each of the N pairs, >= 0 with a sum of 1.
+
+    Returns:
+        The loss of the 19 pseudo-parameters and its gradient, each at a cost of order N.
+
+    Example:
+        >>> first = theory.landscape_of_chances(np.array([1.0, 0.0, 0.0, 0.0]))
+        >>> first.loss(*[0.0] * 19), len(first.gradient(*[0.0] * 19))
+        (1.0, 19)
+    """
+
+    def loss(*parameters: float) -> float:
+        return forward(_point(parameters), chances).loss
+
+    def gradient(*parameters: float) -> tuple[float, ...]:
+        return backward(_point(parameters), forward(_point(parameters), chances), chances)
+
+    return Landscape(loss, gradient, len(chances), groups=(3, 12, 4), head=(2, 4, 17))
+
+
+def _point(parameters: Sequence[float]) -> Sequence[float]:
+    if len(parameters) != 19:
+        raise ValueError(f"there are 19 pseudo-parameters (Theorem 1), got {len(parameters)}")
+    return parameters
 
 
 def forward(point: Sequence[float], chances: Row) -> SimpleNamespace:
