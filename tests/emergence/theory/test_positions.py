@@ -6,7 +6,6 @@ import time
 import numpy as np
 import pytest
 import torch
-from scipy.special import zeta
 
 from emergence import theory
 from emergence.theory import positions
@@ -208,25 +207,3 @@ def test_weights_are_checked():
         theory.landscape_of(2, mask="none")
     with pytest.raises(ValueError, match="19 pseudo-parameters"):
         positions.landscape(np.ones(1), model="full").loss(0.0, 0.0)
-
-
-def test_late_prefixes_obey_the_area_law():
-    n_pairs = 512
-    weights = np.zeros(n_pairs)
-    weights[256:] = 1 / 256
-    law = positions.late_areas(weights)
-    # by hand: the mean of 1/n^2 over n = 257 .. 512 is near 1/(256 * 512)
-    assert law.alpha == pytest.approx(1.711 * 256 * 512, rel=0.01)
-    result = theory.area.swept(positions.landscape(weights), 1e6)
-    assert [result.alpha_area, result.beta_area] == pytest.approx(list(law), rel=0.02)
-
-
-def test_the_limit_is_approached():
-    law = positions.limit_times()
-    n_pairs, harmonic = 2**13, np.log(2**13) + np.euler_gamma
-    result = theory.emergence_times(n_pairs, supervision="every")
-    assert result.alpha == pytest.approx(law.alpha.at(n_pairs, harmonic), rel=0.01)
-    assert result.beta == pytest.approx(law.beta.at(n_pairs, harmonic), rel=0.01)
-    # at zero the sum of the pushes on beta is that of 2 (2n - 1)/(2n)^2/(2n - 1)
-    at_zero = -positions.limit_landscape(20.0).gradient(0.0, 0.0, 1.0)[1]
-    assert at_zero == pytest.approx(zeta(2) / 2, abs=1e-5)

@@ -8,20 +8,9 @@ from . import _causal as causal
 from . import _causal_reduced as causal_reduced
 from . import _full as full
 from . import _reduced as reduced
-from ._law import LateAreas, LimitTime, LimitTimes, late_areas, limit_landscape, limit_times
 from ._weighting import Weighting, compressed, weighting
 
-__all__ = [
-    "LateAreas",
-    "LimitTime",
-    "LimitTimes",
-    "compressed",
-    "landscape",
-    "late_areas",
-    "limit_landscape",
-    "limit_times",
-    "weighting",
-]
+__all__ = ["compressed", "landscape", "weighting"]
 
 LOSSES = {
     ("strict", "reduced", "last"): reduced.landscape_of_last,
