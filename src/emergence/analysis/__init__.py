@@ -2,10 +2,8 @@
 
 from ._attention_patterns import Circuit, attentions, circuit, head_weights
 from ._curves import Exponent, exponent, first_fallen, first_reached, in_order, settled
-from ._prediction_error import Agreement, agreement
-from ._presence import presence
+from ._pseudo_parameters import Agreement, agreement, head_lead, presence
 from ._rotation_test import FORBIDDEN, Structure, plant, structure
-from ._weights import head_lead
 
 __all__ = [
     "FORBIDDEN",

@@ -8,8 +8,7 @@ from jaxtyping import Bool, Float
 
 from emergence.models import Mask, allowed_positions
 
-from .blocks import matrix_blocks
-from .products import Products
+from .products import Products, matrix_blocks
 
 
 class Band(NamedTuple):

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Shaped
 from torch import Tensor
 from torch.nn.functional import one_hot
 
@@ -27,6 +27,16 @@ class Products(NamedTuple):
     layer1: Float[np.ndarray, "n n"]
     layer2: Float[np.ndarray, "2*n 2*n"]
     output: Float[np.ndarray, "vocabulary 4*n"]
+
+
+def matrix_blocks(
+    matrix: Shaped[np.ndarray, "rows columns"], size: int
+) -> Shaped[np.ndarray, "block_rows block_columns size size"]:
+    """The square blocks of a matrix, a view; ValueError if its sides are no multiples of `size`."""
+    rows, columns = matrix.shape
+    if rows % size or columns % size:
+        raise ValueError(f"a {rows} x {columns} matrix has no blocks of size {size}")
+    return matrix.reshape(rows // size, size, columns // size, size).swapaxes(1, 2)
 
 
 @torch.no_grad()

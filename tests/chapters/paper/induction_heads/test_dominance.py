@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from chapters.paper.induction_heads.blocks import matrix_blocks
 from chapters.paper.induction_heads.dominance import HEAD_BANDS, Band, dominance_of, reached
-from chapters.paper.induction_heads.products import Products, attended, logits
+from chapters.paper.induction_heads.products import Products, attended, logits, matrix_blocks
 from emergence import tasks
 
 SIZE = 4

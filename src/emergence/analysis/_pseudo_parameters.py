@@ -1,0 +1,137 @@
+"""The 19 pseudo-parameters of trained networks: their order, their presence, their prediction."""
+
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from emergence.subspace import HEAD, INDUCTION_HEAD, NAMES
+
+from ._curves import first_fallen
+
+OUTPUT = [NAMES.index(name) for name in NAMES if name.startswith("gamma")]
+APART = 0.1  # of the largest output, how far any may be from its prediction
+
+
+def head_lead(pseudo: Float[Tensor, "*runs 19"]) -> Float[Tensor, "*runs"]:
+    """The smallest size of alpha_3, beta_2, gamma_3 over the greatest of the other sixteen (§5).
+
+    Args:
+        pseudo: the 19 in the order of `subspace.NAMES`, of one network or of several runs.
+
+    Returns:
+        The ratio, above 1 where the head leads.
+
+    Example:
+        >>> values = torch.tensor([2.0 if name in subspace.INDUCTION_HEAD else 1.0
+        ...                        for name in subspace.NAMES])
+        >>> float(analysis.head_lead(values))
+        2.0
+    """
+    head = torch.tensor([name in INDUCTION_HEAD for name in NAMES])
+    return pseudo[..., head].abs().amin(dim=-1) / pseudo[..., ~head].abs().amax(dim=-1)
+
+
+def presence(
+    pseudo: Float[Tensor, "runs 19"],
+    law: Float[np.ndarray, "19"],
+    alone: Float[np.ndarray, "19"],
+    smallest: float,
+) -> tuple[float, int]:
+    """How clearly trained runs have the pseudo-parameters that are expected (Theorem 1).
+
+    Two things are asked of the means over runs. The head that is predicted, and what else the 19
+    have when they are trained alone, is there with its sign; only what should be at least twice
+    `smallest` counts, which noise cannot hide. And the output has its size, which the noise of
+    batches leaves as it is: all four are within a tenth of the largest of their prediction.
+
+    Args:
+        pseudo: the 19 of every run.
+        law: the values of `training.predict_minimal`.
+        alone: those of the 19 trained without any other weight.
+        smallest: the smallest visible size, as in `analysis.Structure`, > 0.
+
+    Returns:
+        A margin and the number of those that should be visible. The margin is the least of the
+        first, in units of `smallest`, or how often the largest distance of an output goes into that
+        tenth, whichever is less; 0 if nothing should be visible. It is at least 1 if both are so.
+
+    Example:
+        >>> law = np.linspace(0.1, 1.0, 19)
+        >>> trained = torch.from_numpy(1.05 * law)[None]
+        >>> margin, count = analysis.presence(trained, law, np.zeros(19), 0.05)
+        >>> round(margin, 6), count
+        (2.0, 3)
+    """
+    expected = alone.copy()
+    expected[HEAD] = law[HEAD]
+    visible = np.abs(expected) >= 2 * smallest
+    if not visible.any():
+        return 0.0, 0
+    means = pseudo.mean(dim=0).numpy()
+    signed = means * np.sign(expected) / smallest
+    apart = np.abs(means - law)[OUTPUT].max()
+    margin = APART * np.abs(law[OUTPUT]).max() / apart if apart > 0 else np.inf
+    return float(min(signed[visible].min(), margin)), int(visible.sum())
+
+
+class Agreement(NamedTuple):
+    """How far trained networks are from their prediction, one value per seed (Apps. C, D).
+
+    Attributes:
+        half_loss: first step with a loss of 1/2, measured over predicted.
+        nineteen: of each coordinate, the largest difference of its mean over seeds while
+            D alpha_3 is predicted to be at most 1/2, over the largest predicted there of its kind:
+            the three alpha and twelve beta, which are scores once multiplied by D, or the gamma.
+        end: mean loss of the last fifth of the steps, minus the predicted one.
+        head: alpha_3 after the last recorded step, over the predicted value.
+    """
+
+    half_loss: Float[np.ndarray, " seeds"]  # first step with a loss of 1/2, measured over predicted
+    nineteen: Float[np.ndarray, "19"]
+    end: Float[np.ndarray, " seeds"]  # mean loss of the last fifth of the steps, less the predicted
+    head: Float[np.ndarray, " seeds"]  # alpha_3 after the last recorded step, over the predicted
+
+
+def agreement(
+    steps: Int[np.ndarray, " times"],
+    measured: tuple[Float[np.ndarray, "seeds times 19"], Float[np.ndarray, "seeds times"]],
+    predicted: tuple[Float[np.ndarray, "times 19"], Float[np.ndarray, " times"]],
+    dim: int,
+) -> Agreement:
+    """Compare trained coordinates and losses with the predicted ones (Apps. C, D).
+
+    Args:
+        steps: the increasing steps of at least five measurements.
+        measured: coordinates and losses of all seeds.
+        predicted: those of `training.predict_minimal` at the same steps.
+        dim: dimension D of an item, label or position.
+
+    Returns:
+        Ratios and differences, one value per seed or coordinate.
+
+    Example:
+        >>> steps, loss = np.arange(10), np.linspace(1.0, 0.1, 10)
+        >>> pseudo = np.outer(np.linspace(0.1, 1.0, 10), np.ones(19))
+        >>> found = analysis.agreement(steps, (pseudo[None], loss[None]), (pseudo, loss), 1)
+        >>> float(found.nineteen.max())
+        0.0
+    """
+    (pseudo, loss), (expected, expected_loss) = measured, predicted
+    three = NAMES.index("alpha_3")
+    before = dim * expected[:, three] <= 0.5
+    scores = len(NAMES) - 4  # of layers 1 and 2; the rest are the output's
+    largest = np.repeat(
+        [np.abs(expected[before, :scores]).max(), np.abs(expected[before, scores:]).max()],
+        [scores, 4],
+    )
+    tail = slice(-(len(steps) // 5), None)
+    (half,) = first_fallen(steps, expected_loss[None], 0.5)
+    return Agreement(
+        first_fallen(steps, loss, 0.5) / half,
+        np.abs(pseudo.mean(axis=0) - expected)[before].max(axis=0) / largest,
+        (loss - expected_loss)[:, tail].mean(axis=1),
+        pseudo[:, -1, three] / expected[-1, three],
+    )
