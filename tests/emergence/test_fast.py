@@ -77,30 +77,6 @@ def test_induction_head_output(close, n_pairs, half, runs, mask, seed):
     assert_equal(close, dense, quick, [start], lambda found: (found * readout).sum())
 
 
-@given(
-    n_pairs=st.integers(1, 12),
-    half=st.integers(1, 4),
-    sampler=st.sampled_from([tasks.gaussian_pairs, tasks.orthonormal_pairs]),
-    query=st.sampled_from(["uniform", "last"]),
-    mask=masks,
-    seed=seeds,
-)
-def test_disentangled_output_on_the_task(
-    close, random_weights, n_pairs, half, sampler, query, mask, seed
-):
-    """Loss and gradients on the paper's own sequences, both query rules."""
-    dim = 2 * (half if sampler is tasks.gaussian_pairs else max(half, n_pairs))
-    batch = sampler(5, n_pairs, dim, generator=stream(seed), query=query)
-    start = random_weights(stream(seed + 1), dim)
-    dense, quick = (
-        lambda weights, output=output: (
-            (output(Weights(*weights), batch.inputs, mask=mask) - batch.target).square().mean()
-        )
-        for output in (models.disentangled_output, fast.disentangled_output)
-    )
-    assert_equal(close, dense, quick, start, lambda loss: loss)
-
-
 @pytest.mark.parametrize("output", [fast.disentangled_output, fast.induction_head_output])
 def test_no_gradient_for_inputs_is_said_not_guessed(random_weights, output):
     inputs = torch.randn(2, 5, 8, dtype=torch.float64).requires_grad_()

@@ -85,40 +85,6 @@ def test_autograd_is_the_finite_difference(close, random_weights, mask):
         close(gradient, oracle.finite_difference(loss, arrays[k], 1e-5), 1e-8)
 
 
-def rotation(rng, size):
-    return np.linalg.qr(rng.standard_normal((size, size)))[0]
-
-
-@pytest.mark.parametrize("form", ["diagonal", "antidiagonal"])
-@pytest.mark.parametrize("mask", MASKS)
-@pytest.mark.parametrize("output", [models.disentangled_output, fast.disentangled_output])
-def test_outputs_and_gradients_rotate_with_the_data(close, form, mask, output):
-    """Apps. A.6 and A.7: items and labels turned by E, positions by a block-orthogonal F."""
-    rng, n_pairs, dim = np.random.default_rng(5), 3, 6
-    structured = oracle.structured_weights(*(0.4 * rng.standard_normal(n) for n in (3, 12, 4)), dim)
-    weights = Weights(*map(torch.from_numpy, structured))
-    e, half = rotation(rng, dim), rotation(rng, dim // 2)
-    f = np.kron(np.eye(2) if form == "diagonal" else np.eye(2)[::-1], half)
-    a, b, p = rng.standard_normal((3, n_pairs, dim))
-    x, y = oracle.inputs_of(a, b, p, 1)
-    turned_x, turned_y = oracle.inputs_of(a @ e, b @ e, p @ f, 1)
-
-    def as_batch(array):
-        return torch.from_numpy(array)[None]
-
-    e, f = torch.from_numpy(e), torch.from_numpy(f)
-    z = output(weights, as_batch(x), mask=mask)
-    close(output(weights, as_batch(turned_x), mask=mask), z @ e)
-    pair = torch.block_diag(e, f)
-    by_rows = pair, torch.block_diag(pair, pair), torch.block_diag(pair, pair, pair, pair)
-    by_columns = pair, torch.block_diag(pair, pair), e
-    before = gradients(weights, as_batch(x), as_batch(y), mask, output)
-    after = gradients(weights, as_batch(turned_x), as_batch(turned_y), mask, output)
-    for old, new, rows, columns in zip(before, after, by_rows, by_columns, strict=True):
-        assert (old - new).abs().max() > 1e-2
-        close(new, rows.T @ old @ columns)
-
-
 # Attention and its masks
 
 
@@ -211,12 +177,6 @@ def test_transformer_is_causal(close, mask, logits):
         after = logits(model, changed, batch.positions, mask=mask)
         assert torch.equal(after[:, :i], before[:, :i])
         assert (after - before)[:, i:].abs().amax(dim=(0, 2)).min() > 1e-6
-
-
-def test_strict_first_position_only_sees_itself(close):
-    model, batch = transformer(), token_batch()
-    first = (model.W_E[:, batch.tokens[:, 0]] + model.W_pos[:, batch.positions[:, 0]]).T
-    close(model(batch.tokens, batch.positions, mask="strict")[:, 0], first @ model.W_U.T)
 
 
 def test_transformer_starts_as_documented():

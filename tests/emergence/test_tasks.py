@@ -81,12 +81,6 @@ def test_copies_must_fill_the_context(sampler, copies):
         sampler(1, 6, 12, generator=stream(), copies=copies)
 
 
-@pytest.mark.parametrize("sampler", SAMPLERS)
-def test_query_row_carries_no_position(sampler):
-    batch = sampler(8, 3, 6, generator=stream())
-    assert torch.all(batch.inputs[:, -1, 6:] == 0)
-
-
 def test_swap_halves_multiplies_by_m():
     rows = torch.randn(3, 8, generator=stream(), dtype=torch.float64)
     assert (tasks.swap_halves(rows).numpy() == rows.numpy() @ oracle.swap_matrix(8)).all()

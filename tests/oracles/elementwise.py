@@ -1,10 +1,11 @@
 """An independent float64 NumPy model of the paper (§3, §6.1, App. A.3, B.2, B.3)."""
 
-import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy import ndarray
+
+from .contexts import context_loss
 
 
 def swap_matrix(dim: int) -> ndarray:
@@ -91,38 +92,4 @@ def finite_difference(f: Callable[[ndarray], float], array: ndarray, step: float
 
 def enumerated_loss(alpha: float, beta: float, gamma: float, n_pairs: int, q: int) -> float:
     """The strict-mask loss for orthonormal inputs, q from 0, without any vector (Assumption 7)."""
-    if not 0 <= q < n_pairs:
-        raise ValueError(f"q must be in 0..{n_pairs - 1}, got {q}")
-    # What each position holds: its item or label, and its place (pair, swaps by M).
-    contents: list[tuple[str, int]] = []
-    places: list[tuple[int, int] | None] = []
-    for k in range(n_pairs):
-        contents += [("a", k), ("b", k)]
-        places += [(k, 0), (k, 1)]
-    contents.append(("a", q))
-    places.append(None)  # the query has no place
-    last = 2 * n_pairs
-
-    def softmax(scores: list[float]) -> list[float]:
-        top = max(scores, default=0.0)
-        e = [math.exp(score - top) for score in scores]
-        total = sum(e)
-        return [value / total for value in e]
-
-    # Layer 1: alpha where the row's place, swapped once more (M M = I), is the column's.
-    retrieved: list[dict[tuple[str, int], float]] = []
-    for i in range(last + 1):
-        place = places[i]
-        swapped = None if place is None else (place[0], 1 - place[1])
-        row = softmax([alpha if places[j] == swapped else 0.0 for j in range(i)])
-        mixture: dict[tuple[str, int], float] = {}
-        for j, weight in enumerate(row):
-            mixture[contents[j]] = mixture.get(contents[j], 0.0) + weight
-        retrieved.append(mixture)
-
-    # Layer 2: the query scores a position by how much of its item that position retrieved.
-    row = softmax([beta * retrieved[j].get(contents[last], 0.0) for j in range(last)])
-    error = {("b", q): -1.0}  # z - y, by symbol
-    for j, weight in enumerate(row):
-        error[contents[j]] = error.get(contents[j], 0.0) + gamma * weight
-    return sum(value * value for value in error.values())
+    return context_loss(alpha, beta, gamma, range(n_pairs), q)

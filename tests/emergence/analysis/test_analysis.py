@@ -47,3 +47,14 @@ def test_exponent_of_a_power_law_and_its_interval():
 def test_first_fallen_mirrors_first_reached():
     steps, curves = np.array([0, 5, 10]), np.array([[3.0, 1.0, 0.2], [3.0, 2.0, 2.5]])
     assert analysis.first_fallen(steps, curves, 1.0).tolist() == [5.0, np.inf]
+
+
+def test_times_are_in_order_where_they_rise_and_are_finite():
+    times = np.array([[10.0, 20, 30], [10, 20, 10], [1, 1, 2], [0, 5, 6], [1, 2, np.inf]])
+    assert analysis.in_order(times).tolist() == [1, 0, 0, 1, 0]
+
+
+def test_settled_is_the_last_crossing():
+    steps = np.array([0, 5, 10, 15, 20])
+    curves = np.array([[0.9, 0.1, 0.6, 0.7, 0.8], [0.0, 0.9, 0.9, 0.9, 0.1], [1.0] * 5])
+    assert analysis.settled(steps, curves, 0.5).tolist() == [10, np.inf, 0]

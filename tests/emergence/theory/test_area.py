@@ -63,16 +63,6 @@ def test_the_area_is_that_of_the_flow_at_any_rate_of_gamma(query, rates):
     assert (flow.alpha, flow.beta) == pytest.approx((times.alpha, times.beta), rel=1e-6)
 
 
-def test_a_law_that_forgets_the_share_in_later_rows_fails():
-    """Planted: uniform queries without the mean share, the 1/2 of the sum over w."""
-    n = 64
-    w = 1 / (2 * np.arange(n) + 1)
-    forgot = n / (w.mean())  # speed of beta at zero
-    area_law = 1 / area.climb(theory.landscape_of(n, "uniform"), 0.0, 0.0)[1]
-    assert area_law == pytest.approx(n**2 / (w.sum() - 0.5), rel=0.05)
-    assert abs(forgot / area_law - 1) > 0.15
-
-
 def test_the_clock_is_the_formula():
     for n, rate, swept in ((8, 1.0, 30.0), (64, 1 / 32, 5.0)):
         time = area.clock(theory.landscape_of(n), rate, swept)
@@ -80,13 +70,6 @@ def test_the_clock_is_the_formula():
     assert math.isinf(area.clock(theory.landscape_of(8), 1.0, math.inf))
     with pytest.raises(ValueError, match="not negative"):
         area.clock(theory.landscape_of(8), 1.0, -1.0)
-
-
-def test_the_first_pair_alone_leaves_alpha():
-    """Its label sees its item and nothing else, whatever alpha is."""
-    chances = np.eye(16)[0]
-    by_alpha, by_beta = area.climb(area.asked(np.arange(16), chances), 0.0, 1.0)
-    assert 0 < by_alpha < 0.02 * by_beta  # later labels lose a little
 
 
 def test_arguments_are_checked():

@@ -5,7 +5,7 @@ import pytest
 import torch
 from scipy.integrate import solve_ivp
 
-from emergence import models, subspace, tasks, theory, training
+from emergence import models, subspace, tasks, theory
 
 QUERIES = ("last", "uniform")
 
@@ -87,13 +87,6 @@ def test_parameters_without_effect_stay_and_twins_agree():
     np.testing.assert_array_equal(path.alpha, path.points[:, 2])
 
 
-@pytest.mark.usefixtures("unchecked")
-def test_the_order_of_the_theorem_fails_from_nine_or_so_pairs():
-    for n_pairs, order in ((4, "gamma beta alpha"), (16, "gamma alpha beta")):
-        times = theory.emergence_times(n_pairs, model="full")._asdict()
-        assert sorted(("alpha", "beta", "gamma"), key=times.get) == order.split()
-
-
 def test_any_chance_of_a_query():
     chances = np.array([0.2, 0.5, 0.3])
     mixed = theory.landscape_of_chances(chances)
@@ -109,19 +102,6 @@ def test_predicted_steps_are_those_of_the_descent():
     assert tuple(theory.predicted_steps(8, 16)) == (33, 19, 41, 39)
     assert theory.predicted_steps(8, 16, limit=35) == (33, 19, np.inf, np.inf)
     assert theory.predicted_steps(8, 16, model="reduced") != theory.predicted_steps(8, 16)
-
-
-def test_predicted_steps_are_those_of_training():
-    """All 28 D^2 weights on Gaussian data: alpha and beta to the step or next to it."""
-    settings = training.MinimalTraining(n_pairs=4, dim=32, batch_size=1024, steps=24)
-    record = training.train_minimal(settings, [0, 1], device=torch.device("cpu"))
-    scaled = 32 * record.pseudo[..., subspace.HEAD[:2]]
-    measured = (scaled >= 0.5).int().argmax(dim=1).float().mean(dim=0)
-    predicted = theory.predicted_steps(4, 32)
-    assert abs(measured[0] - predicted.alpha) <= 0.5
-    assert abs(measured[1] - predicted.beta) <= 0.5
-    reduced = theory.predicted_steps(4, 32, model="reduced")
-    assert measured[0] - reduced.alpha >= 1
 
 
 def test_bad_input_is_refused():

@@ -41,13 +41,6 @@ def test_times_with_copies_approach_their_law(order, repeated, copies, name):
     assert abs(near) < abs(far) / 3.5 or abs(near) < 1e-4
 
 
-def test_the_law_turns_where_its_rise_equals_the_fall_of_the_delay():
-    law = laws.uniform_law("alpha")
-    n = law.turning() * np.exp([-0.1, 0.0, 0.1])
-    in_units = (law(n) + n) * np.log(n) / n**2
-    assert in_units.argmin() == 1
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_one_copy_is_no_burst(name):
     once = laws.bursty_time(name, 50, 1)

@@ -31,17 +31,6 @@ def test_collapse_lies_within_the_stated_order():
     assert abs(limits.leading(n_pairs).collapse - exact) > 5 * n_pairs
 
 
-def test_what_the_collapse_has_beside_its_proved_terms_is_of_order_n():
-    def left(n_pairs, twice=2.0):
-        late = limits.late_beta(n_pairs)
-        time = theory.emergence_times(n_pairs).collapse - math.sqrt(2 * math.pi) * n_pairs**2
-        return time / n_pairs - twice * late + late**2
-
-    few, many = 2**8, 2**12
-    assert abs(left(many) - left(few)) < 0.05
-    assert abs(left(many, twice=1.0) - left(few, twice=1.0)) > 0.5
-
-
 def last_phase_at(b):
     """How long the last phase lasts beside -b^2 + 2b, at a finite b = `late` and for N to infinity.
 

@@ -1,7 +1,6 @@
 """A loss at many positions: against single prefixes, an independent integration, and its laws."""
 
 import os
-import time
 
 import numpy as np
 import pytest
@@ -38,14 +37,6 @@ def test_a_mixture_is_the_mean_of_its_prefixes(model, query, n_pairs):
         slopes = [each.gradient(*point) for each in alone]
         assert mixed.loss(*point) == pytest.approx(weights @ losses, rel=1e-12)
         assert np.allclose(mixed.gradient(*point), weights @ slopes, rtol=1e-11, atol=1e-14)
-
-
-@pytest.mark.parametrize(("model", "query"), RULES)
-def test_all_weight_on_the_last_position_is_the_paper(model, query):
-    single = theory.emergence_times(6, query=query, model=model)
-    mixed = theory.emergence_times(6, query=query, model=model, supervision=[0.0] * 5 + [1.0])
-    assert mixed == pytest.approx(single, rel=1e-8)
-    assert theory.emergence_times(6, query=query, model=model, supervision="last") == single
 
 
 @pytest.mark.parametrize("n_pairs", [4, 64, 4096])
@@ -152,15 +143,6 @@ def test_nineteen_emerge_when_attention_between_rows_says(n_pairs, query, superv
     assert [*result[:3], result.collapse] == pytest.approx(expected, rel=1e-6)
 
 
-@WEEKLY
-@pytest.mark.parametrize("mask", ["strict", "causal"])
-def test_nineteen_with_512_pairs_take_less_than_two_minutes(mask):
-    begun = time.process_time()
-    result = theory.emergence_times(512, model="full", supervision="every", mask=mask)
-    assert time.process_time() - begun < 120
-    assert result.alpha < 3 * 512
-
-
 @pytest.mark.parametrize("power", [0, 1])
 @pytest.mark.parametrize(("model", "head"), [("reduced", (4.0, 6.0, 1.2)), ("full", None)])
 def test_few_prefixes_stand_for_all(monkeypatch, model, head, power):
@@ -175,12 +157,6 @@ def test_few_prefixes_stand_for_all(monkeypatch, model, head, power):
         slope = np.array(whole.gradient(*point))
         assert np.allclose(few.gradient(*point), slope, rtol=0, atol=1e-12 * np.abs(slope).max())
         assert few.loss(*point) == pytest.approx(whole.loss(*point), rel=1e-12)
-
-
-def test_too_few_nodes_would_show(monkeypatch):
-    monkeypatch.setattr("emergence.theory.positions._weighting.NODES", 4)
-    used, sizes = positions.compressed(np.full(512, 1 / 512))
-    assert abs(used @ (1 / sizes) - np.mean(1 / np.arange(1, 513))) > 1e-9
 
 
 def test_nodes_follow_any_weights():

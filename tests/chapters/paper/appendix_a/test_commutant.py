@@ -40,12 +40,6 @@ def test_fewer_rotations_fix_more():
     assert len(commutant.commutant_of(doubled)) == 4
 
 
-def test_rotations_without_minus_one_leave_something_for_proposition_3():
-    """Sabotage: with E = F^T, not independent, I and M survive."""
-    generators = commutant.block_orthogonal(commutant.signed_permutations(2))
-    assert len(commutant.invariants((f, f.T) for f in generators)) == 2
-
-
 def test_span_compares_spaces_not_bases():
     identity, swap = sp.eye(2), commutant.block_swap(1)
     assert commutant.spans([identity + swap, identity - swap], [identity, swap])
@@ -111,12 +105,6 @@ def test_what_has_no_value_raises():
     with pytest.raises(ValueError, match="not a product"):
         words.evaluate(sp.Integer(2), {}, {})
     assert words.evaluate(sp.Integer(0), {}, {}) == 0
-
-
-def test_fewer_rotations_leave_more(monkeypatch):
-    """Without the swap of halves, the fixed matrices of a position are four instead of two."""
-    monkeypatch.setattr(dimension, "block_orthogonal", lambda g: commutant.block_orthogonal(g)[:-1])
-    assert dimension.fixed_dimensions(2) == (5, 20, 4)
 
 
 def test_without_rotations_every_gradient_is_a_direction_of_its_own():

@@ -10,7 +10,6 @@ from chapters.paper import induction_heads
 from chapters.paper.induction_heads import described, feed_forward
 from chapters.paper.induction_heads.products import products_of
 from emergence.experiments.silences import (
-    EMBEDDINGS,
     TRANSFORMER,
     TRANSFORMER_PAIRS,
     variations,
@@ -42,15 +41,6 @@ def test_variations_differ_in_one_silence_or_in_a_pair():
     assert result["embeddings 0.1, unscaled scores"] == dataclasses.replace(
         base, embedding_scale=0.1, scaled=False
     )
-
-
-def test_planned_runs_are_all_seeds_of_the_base_and_one_of_the_rest():
-    preset, grid = induction_heads.PRESET["paper"], induction_heads.GRID["paper"].settings
-    planned = induction_heads.planned(preset, grid, 3, CPU)
-    assert [run.seed for run in planned["base"]] == [3, 4, 5, 6, 7]
-    assert all([run.seed for run in runs] == [3] for n, runs in planned.items() if n != "base")
-    assert {run.settings.dim for runs in planned.values() for run in runs} == {2048}
-    assert EMBEDDINGS.candidates.keys() - planned.keys() == {"embeddings 0.05"}
 
 
 def test_a_setting_fits_if_every_seed_knows_the_task_at_the_end():
