@@ -51,12 +51,6 @@ def test_heat_map_shows_the_matrix_centred_at_zero(ax):
     assert ax.get_title(loc="left") == "W"
 
 
-def test_heat_map_of_zeros_draws(ax):
-    """Zero is where training starts."""
-    plotting.heat_map(ax, np.zeros((2, 2)))
-    ax.figure.canvas.draw()
-
-
 def test_seed_band_is_mean_and_range(ax):
     x, runs = np.linspace(0, 1, 5), RNG.standard_normal((3, 5))
     assert plotting.seed_band(ax, x, runs, name="beta_2", label="b", at=0.3, linestyle=":") is ax

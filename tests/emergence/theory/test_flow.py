@@ -57,7 +57,7 @@ def runge_kutta(state, h, n_pairs):
 
 @cache
 def flow(n_pairs):
-    """Fixed small steps (error far below 1e-9) until everything has emerged, and the loss is low."""
+    """Fixed small steps (error far below 1e-9), long after everything has emerged."""
     h, states = 0.01 * n_pairs, [np.zeros(3)]
     while len(states) * h < 4 * n_pairs**2:
         states.append(runge_kutta(states[-1], h, n_pairs))

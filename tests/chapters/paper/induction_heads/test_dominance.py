@@ -53,13 +53,6 @@ def with_band(strength, noise=0.0, seed=0):
     return matrix
 
 
-def test_a_band_alone_dominates_in_every_sense():
-    result = dominance_of(with_band(2.0, 1e-3), BAND, ALL, SIZE)
-    assert result.lead > 100
-    assert result[1:3] == (1.0, 1.0)
-    assert min(result.band_share, result.block_share) > 0.999
-
-
 def test_shares_and_counts_by_hand():
     matrix = with_band(2.0)
     matrix[6, 5] = 2.5  # of the band
