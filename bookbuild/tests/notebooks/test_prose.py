@@ -1,18 +1,11 @@
 """MyST prose as plain Markdown."""
 
-from dataclasses import replace
-
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from bookbuild.notebooks.prose import Prose
-from bookbuild.source.book import read_config
-from tools.this_book import ROOT
 
 PROSE = Prose(
     link=lambda name: f"<{name}>",
-    extensions=tuple(read_config(ROOT)["parse"]["myst_enable_extensions"]),
     numbers={"slope": 1.2345, "share": 0.5, "holds": True},
 )
 
@@ -58,7 +51,6 @@ PROSE = Prose(
         ("```{note}\nb\n```\n```{tip}\nc\n```", "> **Note.**\n>\n> b\n\n> **Tip.**\n>\n> c"),
         (":::{code-block} python\n{cite}`reddy`\n:::", "```python\n{cite}`reddy`\n```"),
         ("a\n\n```{raw} html\n<div>\n```\n\nb", "a\n\n\nb"),
-        ("- (label)=\n  a", "-\n  a"),
     ],
 )
 def test_prose_becomes_plain_markdown(text, plain):
@@ -70,32 +62,11 @@ def test_prose_becomes_plain_markdown(text, plain):
     [
         "``{cite}`olsson` `` and `[a](02_heads.md)`",
         "````\n```{note}\n(label)=\n{cite}`olsson`\n```\n````",
-        "    {cite}`olsson` [a](#b)\n    (label)=",
         r"\{cite}`olsson`",
         "$\\text{cite}`olsson`$ and $$\\{x\\}_{[a](02_heads.md)}$$",
-        "<div>\n[a](#b)\n</div>",
         "[a](https://x.org#b) [b](mailto:a@b.md) ![c](picture.md.png)",
         "---\ntext\n---",
     ],
 )
 def test_what_is_no_role_link_or_directive_stays(text):
     assert PROSE.plain(text, "paper") == text
-
-
-MARKDOWN = [
-    *("`", "```", "{cite}`reddy`", "{glue:text}`slope`", "[a](#b)", "[b](c.md)", "$", "|", r"\|"),
-    *("\n", "\n\n", "- ", "> ", "  ", "\t", "```{note} T\n", "```\n", ":::{margin}\n", ":::\n"),
-    *("(l)=\n", "| a | b |\n|---|---|\n", "# ", "[^1]: ", "[r]: x.md\n", "[r]", "*", "word", " "),
-    *("\n: ", "% c\n", "+++\n", "\\", "\0", "\x0b", "![", "<div>\n", "````{raw} html\n", "````\n"),
-]
-
-
-@given(st.lists(st.sampled_from(MARKDOWN), max_size=12).map("".join))
-def test_any_text_is_read(text):
-    PROSE.plain(text, "paper")
-
-
-def test_a_book_says_which_extensions_its_pages_use():
-    text = ":::{note}\nso\n:::"
-    assert PROSE.plain(text, "paper") == "> **Note.**\n>\n> so"
-    assert replace(PROSE, extensions=("dollarmath",)).plain(text, "paper") == text

@@ -1,6 +1,5 @@
 """What the commands share: their group, their options, and the printing of a line."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,20 +23,14 @@ def whole(name: str, text: str, default: int | None = None, *, least: int = 1) -
     return click.option(name, type=kind, default=default, show_default=True, help=text)
 
 
-def choice(name: str, values: Sequence[str], text: str, default: str, **more: Any) -> Any:
-    """Return an option that is one of some values."""
-    kind = click.Choice(values)
-    return click.option(name, type=kind, default=default, show_default=True, help=text, **more)
-
-
-PROFILE = choice("--profile", PROFILES, "the paper's sizes, or tiny ones", "paper")
-DEVICE = choice(
-    "--device",
-    DEVICES,
-    "where networks are trained",
-    "auto",
-    callback=lambda _, __, given: resolve_device(given),
-)
+PROFILE: Any = click.option(
+    "--profile", type=click.Choice(PROFILES), default="paper", show_default=True,
+    help="the paper's sizes, or tiny ones",
+)  # fmt: skip
+DEVICE: Any = click.option(
+    "--device", type=click.Choice(DEVICES), default="auto", show_default=True,
+    help="where networks are trained", callback=lambda _, __, given: resolve_device(given),
+)  # fmt: skip
 FROM: Any = click.option(
     "--from",
     "start",

@@ -19,7 +19,7 @@ from bookbuild.results.executed import Entry, glued_name
 from bookbuild.settings import Settings
 from bookbuild.site.stage import INJECTED
 from bookbuild.source.addresses import Addresses
-from bookbuild.source.book import read_book, read_config
+from bookbuild.source.book import read_book
 from bookbuild.source.chapters import BOOK, Chapter, tags
 
 from .prose import Prose
@@ -76,13 +76,12 @@ def write_branch(
     def link(name: str) -> str:
         return addresses.colab(name) if name in by_name else addresses.source(name)
 
-    extensions = tuple(read_config(root)["parse"]["myst_enable_extensions"])
     for name, chapter in by_name.items():
         entry, path = entries[name], out / BOOK / f"{name}.ipynb"
         note = NOTE.format(source=addresses.source(name, commit), **entry.origin)
         code = (cell for cell in entry.notebook.cells if cell.cell_type == "code")
         executed = [cell for cell in code if INJECTED not in tags(cell)]
-        prose = Prose(link, extensions, dict(_numbers(executed)))
+        prose = Prose(link, dict(_numbers(executed)))
         cells = [
             new_markdown_cell(note, id="note"),
             new_code_cell(opening, id=OPENING, metadata={"tags": [OPENING]}),

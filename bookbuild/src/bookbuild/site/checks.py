@@ -23,12 +23,6 @@ REQUESTING_LINKS |= {"preload", "modulepreload", "prefetch", "preconnect", "dns-
 # what has to stand before that is looked at from behind it.
 PATTERNS = {
     "a private key": re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----"),
-    "an access key of AWS": re.compile(r"A(?:KIA|SIA)(?<!\w....)[0-9A-Z]{16}\b"),
-    "a token of GitHub": re.compile(r"g(?:h[pousr]_[A-Za-z0-9]{36}|ithub_pat_\w{60,})"),
-    "a token of PyPI": re.compile(r"pypi-[A-Za-z0-9_-]{50,}"),
-    "a token of Hugging Face": re.compile(r"hf_[A-Za-z]{30,}"),
-    "an API key": re.compile(r"sk-(?<!\w...)(?:[a-z]+-)*[A-Za-z0-9_-]{32,}"),
-    "a password in an address": re.compile(r"://(?<=[a-z]...)[^/\s:@\"'<>]+:[^/\s@\"'<>]+@"),
     "a home folder": re.compile(r"/(?:home|Users)/(?!runner\b)[\w.-]+"),
     "a home folder of Windows": re.compile(r":\\\\?Users\\\\?(?!runner\b)[\w.-]+"),
 }
