@@ -8,7 +8,7 @@ from pathlib import Path
 
 import psutil
 
-from bookbuild.execution.display import Display
+from bookbuild.execution.execute import Display
 from bookbuild.pipeline import Result, build_book
 from bookbuild.results import executed
 from bookbuild.results.keys import chapter_key

@@ -12,7 +12,7 @@ from typing import Any
 from bookbuild.cli import main
 from bookbuild.cli.options import commands, run_options, settings_of, tell
 from bookbuild.costs import COLD_BUILD
-from bookbuild.execution.display import Display
+from bookbuild.execution.execute import Display
 from bookbuild.pipeline import run_chapters
 from bookbuild.reporting import provenance
 from bookbuild.results.machine import gpu, machine_name

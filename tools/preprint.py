@@ -14,7 +14,7 @@ from bs4 import BeautifulSoup, Tag
 
 from bookbuild.errors import BookError
 from bookbuild.settings import Settings
-from bookbuild.source.citation import names, read_citation
+from bookbuild.source.book import names, read_citation
 
 from .this_book import ROOT
 

@@ -60,14 +60,6 @@ def test_the_first_build_makes_a_judged_site(built_once: tuple[Toy, Result]) -> 
     assert all((figures / f"square{ending}.svg").is_file() for ending in ("", "_narrow"))
 
 
-def test_the_first_build_starts_with_the_longest(unbuilt: Toy, without_site: None) -> None:
-    unbuilt.edit(PAGE, "bookbuild:\n", "bookbuild:\n  minutes: 1\n")
-    unbuilt.edit(f"book/{SQUARE}.md", "kernelspec:", "bookbuild: {minutes: 2}\nkernelspec:")
-    unbuilt.build(jobs=1)
-    starts = [line for line in unbuilt.lines if line.endswith(": started")]
-    assert starts == [f"{SQUARE}: started", f"{LINE}: started"]
-
-
 def test_two_builds_from_the_same_results_are_the_same_bytes(toy: Toy) -> None:
     """No file is excepted, and a prose edit reaches the page without execution."""
     first = site(toy)
@@ -226,13 +218,3 @@ def _youngest(pid: int, sign: Path) -> psutil.Process:
         time.sleep(0.02)
     *_, last = psutil.Process(pid).children(recursive=True)
     return last
-
-
-def test_the_memory_of_a_chapter_is_recorded(toy: Toy, without_site: None) -> None:
-    def memory(name: str) -> int:
-        return int(toy.entry(name).origin["memory"])
-
-    toy.append(SQUARE, "held = bytes(b'1') * 500_000_000\ndel held")
-    toy.build()
-    assert 0 < memory(LINE) < 400e6
-    assert memory(SQUARE) - memory(LINE) > 400e6

@@ -15,8 +15,7 @@ import pytest
 from bookbuild.results.store import Store
 from bookbuild.settings import Settings
 from bookbuild.site.serving import served
-from bookbuild.source.book import read_book
-from bookbuild.source.citation import paper, read_citation
+from bookbuild.source.book import paper, read_book, read_citation
 from tools.this_book import ROOT, chapters, claims
 from toy_book import Command
 

@@ -4,14 +4,14 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-from bookbuild.execution.display import Display
+from bookbuild.execution.execute import Display
 from bookbuild.notebooks.publish import committed, write_branch
 from bookbuild.pipeline import build_book, run_chapters
 from bookbuild.results.archive import NAME as RESULTS
 from bookbuild.results.archive import write_archive
 from bookbuild.settings import Settings
+from bookbuild.source.book import CITATION
 from bookbuild.source.chapters import read_chapters, read_toc
-from bookbuild.source.citation import SOURCE
 
 SITE, NOTEBOOKS, CHANGES = "site.zip", "notebooks", "CHANGELOG.md"
 
@@ -31,7 +31,7 @@ def write_release(settings: Settings, display: Display, tell: Callable[[str], No
     write_archive(folder / RESULTS, chapters, settings)
     site = (folder / SITE).with_suffix("")
     shutil.make_archive(str(site), "zip", settings.site.parent, settings.site.name)
-    for name in (SOURCE, CHANGES):
+    for name in (CITATION, CHANGES):
         shutil.copy2(settings.root / name, folder / name)
     shutil.make_archive(str(folder), "zip", folder)  # whole, as a stranger gets it
     return folder

@@ -1,14 +1,8 @@
 """What is told while chapters run, and how the news leaves the kernel."""
 
-import json
-import logging
-from pathlib import Path
 from unittest import mock
 
-import pytest
-
-from bookbuild.execution.display import Display
-from bookbuild.reporting import progress
+from bookbuild.execution.execute import Display
 
 
 def told(*steps: tuple[str, int, float]) -> list[str]:
@@ -35,21 +29,3 @@ def test_lines_tell_start_progress_now_and_then_and_end() -> None:
         "paper/a: quick, step 40 of 100, about 60 s left",
         "paper/a: done in 100.0 s",
     ]
-
-
-def test_the_file_has_what_matters_and_not_every_step(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "progress.jsonl"
-    monkeypatch.setenv(progress.PROGRESS_FILE, str(path))
-    monkeypatch.setattr(progress, "PROGRESS_LOGGER", "bookbuild.test")
-    progress.attach_from_environment()
-    progress.attach_from_environment()
-    log = logging.getLogger("bookbuild.test")
-    for experiment in ("first", "second"):
-        for step in range(1, 101):
-            log.info("", extra={"experiment": experiment, "step": step, "total": 100})
-    log.info("a line without an experiment")
-    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    expected = [(experiment, step) for experiment in ("first", "second") for step in (1, 100)]
-    assert [(line["experiment"], line["step"]) for line in lines] == expected

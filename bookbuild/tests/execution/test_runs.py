@@ -13,10 +13,9 @@ from typing import Any
 
 import pytest
 
-from bookbuild.execution.runs import File, Recording, file_of, remark
+from bookbuild.execution.runs import File, file_of, remark
 from bookbuild.results.machine import machine_name
 from bookbuild.settings import Settings
-from running.executors import Serial
 from running.records import written
 from tools.this_book import ROOT, chapters
 from toy_book import Command
@@ -173,12 +172,3 @@ def test_a_page_tells_of_runs_by_earlier_code(
     sentence = f"Of the {len(file.entries)} stored runs of this chapter{told}"
     said = remark(chapter, Settings(tmp_path))
     assert said.startswith(sentence) if told else said == ""
-
-
-def test_each_result_is_handed_over_and_an_error_is_no_result() -> None:
-    found: list[tuple[int, float]] = []
-    executor = Recording(Serial(), lambda size, result, *_: found.append((size, result)))
-    assert executor.submit(divmod, 7, 2).result() == (3, 1)
-    with pytest.raises(ZeroDivisionError):
-        executor.submit(divmod, 7, 0).result()
-    assert found == [(2, (3, 1))]

@@ -113,21 +113,6 @@ def test_the_verdicts_of_a_statement_lead_to_its_rows() -> None:
     assert pages.verdict_matrix([], [LINE]) == ""
 
 
-def test_contradicted_claims_are_news() -> None:
-    texts = {
-        verdict: counts.news([finding(verdict, source="Fig. 2", statement="It grows.")])
-        for verdict in ("contradicted", "partly", "not judged")
-    }
-    output = 'href="verdicts.html#claim-a">contradicted</a> **Fig. 2.** It grows.'
-    assert output in texts["contradicted"]
-    none = "0 hold in every run and 0 in some settings or at some seeds. Contradicted: 1."
-    assert none in texts["contradicted"]
-    assert "0 hold in every run and 1 in some settings" in texts["partly"]
-    waiting = counts.news([replace(finding("partly"), unconfirmed=True)])
-    assert "For 1 of those that hold, the runs that repeat them" in waiting
-    assert "toy sizes" in texts["not judged"]
-
-
 ASKED = Question("weather", "Weather", {"wet": ("were measured in rain", "in rain")})
 WET = Records({"a": Known({"weather": "wet"}, "It <b>rained</b>. ", {})}, (ASKED,))
 
@@ -173,13 +158,3 @@ def test_a_row_over_settings_says_where_it_fails() -> None:
     text = row({"a": 0.5, "b": 2.0}, "settings", judged=False)
     assert ">2 settings, 0.5 to 2</a>" in text
     assert "fail" not in text
-
-
-@pytest.mark.parametrize(
-    ("values", "told"),
-    [([1.0, 2.0], ""), ([0.0, 2.0], "<br>holds in 1 of 2 seeds</dd>"), ([0.0], "")],
-)
-def test_seeds_that_disagree_are_counted(values: list[float], told: str) -> None:
-    text = row(values, "seeds")
-    assert text.count("holds in") == bool(told)
-    assert told in text

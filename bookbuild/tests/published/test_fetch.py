@@ -91,14 +91,6 @@ def test_a_download_that_is_not_the_one_is_not_kept(
     assert not [path for path in (tmp_path / "kept").rglob("*") if path.is_file()]
 
 
-def test_a_download_that_does_not_end_is_given_up(
-    served: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(fetch, "MOST_BYTES", 3)
-    with pytest.raises(BookError, match="longer than 3 bytes"):
-        fetch.locate(f"{served}/results.zip#sha256={DIGEST}", tmp_path, print)
-
-
 def site(folder: Path, **changes: object) -> Path:
     """A site of a page and a figure."""
     values = OURS | changes

@@ -127,10 +127,8 @@ def test_a_row_costs_what_its_chapter_and_all_that_it_reads_cost(long: Toy) -> N
 def test_every_judged_row_of_this_book_can_be_computed_from_scratch_at_a_known_cost() -> None:
     book, declared = Toy(ROOT), read_book(ROOT)
     costs = row_costs(book.settings(), chapters())
-    rows = scratch.judged_rows(book.settings(), chapters())
-    assert len(rows) > 250
     assert [c.name for c in chapters() if scratch.not_computed(c, ROOT)] == []
-    assert all(costs[row.chapter].seconds > 0 for row in rows)
+    assert all(costs[chapter.name].seconds > 0 for chapter in chapters())
     read = {file for chapter in chapters() for file in chapter.data if file.endswith(".json")}
     assert read <= {*declared.stored_runs, *declared.measured}
     assert all((ROOT / file).is_file() for file in declared.measured)
@@ -148,12 +146,6 @@ def test_everything_is_computed_in_a_folder_of_its_own_and_once(toy: Toy) -> Non
     assert settings.root == toy.root / scratch.FOLDER
     output, _ = scratch.reproduce_from_scratch(toy.settings(), *toy.heard())
     assert (output.executed, output.cached) == (0, 2)
-
-
-def test_outside_a_book_nothing_is_copied(toy: Toy) -> None:
-    (toy.root / "CITATION.cff").unlink()
-    with pytest.raises(BookError, match=r"There is no CITATION\.cff here"):
-        scratch.reproduce_from_scratch(toy.settings(), *toy.heard())
 
 
 def measured(root: Path, command: str) -> list[str]:

@@ -46,18 +46,6 @@ def test_on_a_phone_panels_lie_below_one_another_with_the_labels_they_shared():
         assert ax.get_window_extent().width > 2.5 * figure.dpi
 
 
-def test_titles_of_columns_keep_their_panels_together():
-    figure, axes = grid(rows=2, columns=2)
-    stack(figure)
-    assert rows_of(axes.T.flat) == [0, 1, 2, 3]
-    for number, ax in enumerate(axes[1]):
-        ax.set_title(f"second {number}")
-    figure, axes = grid(rows=2, columns=2)
-    axes[1, 0].set_title("a row of its own")
-    stack(figure)
-    assert rows_of(axes.flat) == [0, 1, 2, 3]
-
-
 def test_a_label_that_a_curve_crosses_gets_a_ground_and_no_other_does():
     figure, ax = plt.subplots(layout="constrained")
     ax.plot([0, 0.5], [0.5, 0.5])

@@ -10,15 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 from matplotlib import pyplot as plt
 
 from bookbuild.reporting import notebook as module
 from bookbuild.reporting.measures import read_measures
 from bookbuild.reporting.notebook import check, report, show
-
-numbers = st.floats(allow_nan=False, allow_infinity=False, width=32)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -90,21 +86,6 @@ def test_a_measure_travels_as_strict_json_and_is_glued(
     with pytest.raises(ValueError, match="twice"):
         report("x", 2.0)
     assert measures(output)["x"] == read
-
-
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(values=st.lists(numbers, min_size=1, max_size=9))
-def test_the_glued_numbers_describe_the_seeds(
-    values: list[float], monkeypatch: pytest.MonkeyPatch, output: Path, glued: dict[str, float]
-) -> None:
-    glued.clear()
-    monkeypatch.setattr(module, "_measures", {})
-    report("x", values, over="seeds")
-    assert glued["x_min"] <= glued["x"] * (1 + 1e-12) + 1e-300 or glued["x"] < 0
-    assert (glued["x_min"], glued["x_max"], glued["x_n"]) == (min(values), max(values), len(values))
-    assert glued["x"] == pytest.approx(np.mean(values), abs=1e-6 * max(map(abs, values)) + 1e-300)
-    spread = np.std(values, ddof=1) if len(values) > 1 else 0.0
-    assert glued["x_std"] == pytest.approx(spread, rel=1e-6, abs=1e-6 * max(map(abs, values)))
 
 
 def shell(monkeypatch: pytest.MonkeyPatch, profile: str) -> list[str]:

@@ -1,19 +1,16 @@
 """Keys and settings of results that a GPU makes, on a machine that has none."""
 
-import json
 import os
 import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
-from unittest import mock
 
 import pytest
 
-from bookbuild.cli.options import settings_of
 from bookbuild.results import keys, machine
 from bookbuild.results.keys import chapter_key, task_key
-from bookbuild.settings import Settings, core_count, default_jobs
+from bookbuild.settings import Settings
 from bookbuild.source.chapters import read_chapter
 from tools.this_book import ROOT
 
@@ -50,27 +47,6 @@ def test_a_chapter_that_declares_cpu_is_the_same_on_every_device() -> None:
     elsewhere = replace(chapter, device="any")
     assert elsewhere.placed(settings) == settings
     assert chapter_key(elsewhere, settings) != chapter_key(chapter, settings)
-
-
-@pytest.mark.parametrize(("cores", "memory", "jobs"), [(16, 80, 6), (2, 80, 1), (16, 8, 2)])
-def test_a_gpu_has_as_many_chapters_as_cores_and_memory_allow(cores, memory, jobs) -> None:
-    properties = mock.Mock(total_memory=memory * 2**30)
-    with (
-        mock.patch("torch.cuda.get_device_properties", return_value=properties),
-        mock.patch("bookbuild.settings.core_count", return_value=cores),
-    ):
-        assert settings_of("cuda", None).jobs == default_jobs("cuda") == jobs
-        assert settings_of("cuda", 2).jobs == 2
-        assert Settings(ROOT, device="cuda", jobs=jobs).threads_each == cores // jobs
-        assert default_jobs("cpu") == min(cores, 4)
-    assert Settings(ROOT).threads_each == core_count()
-
-
-def test_a_process_that_used_no_gpu_tells_nothing_of_one(tmp_path: Path) -> None:
-    file = tmp_path / "told"
-    order = f"from bookbuild.results.machine import tell_usage; tell_usage({str(file)!r})"
-    subprocess.run([sys.executable, "-c", order + "; import torch"], check=True)
-    assert {*json.loads(file.read_text(encoding="utf-8"))} == {"versions", "memory"}
 
 
 @pytest.mark.parametrize(

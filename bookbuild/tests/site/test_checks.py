@@ -7,8 +7,7 @@ import pytest
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
-from bookbuild.results.executed import Entry
-from bookbuild.site.checks import check_figures, check_notebooks, check_site, private_parts
+from bookbuild.site.checks import check_notebooks, check_site, private_parts
 
 PAGE = """<html><head><link rel="stylesheet" href="book.css"></head><body><article>
 <a id="here" href="https://arxiv.org/abs/2511.01033">paper</a> <a href="#here">up</a>
@@ -111,10 +110,3 @@ def test_what_is_private_is_found(monkeypatch: pytest.MonkeyPatch, text: str, pa
 def test_what_is_public_is_left_alone(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     monkeypatch.setenv("USE_TOKENS", "1")
     assert list(private_parts(text, ROOT)) == []
-
-
-def test_figures_and_their_data_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    entry = Entry({"figures/a.json": b'{"path": "/srv/book/x"}', "notebook.ipynb": b"{}"}, {})
-    assert list(check_figures({"paper/01": entry}, ROOT)) == [
-        "paper/01: the figure a.json names the local folder /srv/book/."
-    ]

@@ -15,9 +15,8 @@ from bookbuild.cli.book import TEMPLATE
 from bookbuild.errors import BookError
 from bookbuild.ledger.claims import read_claims
 from bookbuild.source.addresses import Addresses
-from bookbuild.source.book import Book, check_config, read_book
+from bookbuild.source.book import Book, check_config, names, paper, read_book, read_citation
 from bookbuild.source.chapters import read_chapters, read_toc
-from bookbuild.source.citation import names, paper, read_citation
 
 WRONG = ("gone", None, 5, [1], {"a": 1}, "x")
 CHAPTER = "book/paper/01_distance.md"

@@ -61,7 +61,6 @@ def test_details_are_folded_below_their_first_paragraph(name: str, hidden: list[
     ("head", "left", "line"),
     [
         (HEAD, ["0", "0"], "2 steps, all vanish"),
-        (HEAD, ["0"], "1 step, which vanishes"),
         (HEAD, ["x", "y", "0"], "2 of 3 steps do not vanish"),
         (["step", "loss"], ["0"], None),
     ],

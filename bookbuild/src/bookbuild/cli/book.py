@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from bookbuild.errors import BookError, raise_if_any
-from bookbuild.execution.display import Display
+from bookbuild.execution.execute import Display
 from bookbuild.execution.runs import run_stored
 from bookbuild.pipeline import build_book, run_chapters
 from bookbuild.published.fetch import borrowing

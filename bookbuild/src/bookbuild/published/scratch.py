@@ -15,9 +15,9 @@ from typing import Any
 
 from bookbuild.costs import measured_files, row_costs
 from bookbuild.errors import BookError, raise_if_any
-from bookbuild.execution.display import Display
+from bookbuild.execution.execute import Display
 from bookbuild.execution.runs import File, run_stored
-from bookbuild.ledger.claims import Claim, read_claims
+from bookbuild.ledger.claims import read_claims
 from bookbuild.ledger.evidence import read_evidence
 from bookbuild.pipeline import Result, build_book
 from bookbuild.processes import ran, sources_first
@@ -88,7 +88,9 @@ def recompute(
 
 def costs_by_chapter(settings: Settings, chapters: Sequence[Chapter]) -> Iterator[str]:
     """Yield lines about what chapters take from nothing, and on what their judged rows rest."""
-    rows = Counter(claim.chapter for claim in judged_rows(settings, chapters))
+    every = [chapter.name for chapter in read_chapters(settings.root, read_toc(settings.root))]
+    claims = read_claims(settings.root, every)
+    rows = Counter(claim.chapter for claim in claims if claim.expectation)
     costs, resting = row_costs(settings, chapters), 0
     for chapter in chapters:
         name, (seconds, how) = chapter.name, costs[chapter.name]
@@ -97,10 +99,10 @@ def costs_by_chapter(settings: Settings, chapters: Sequence[Chapter]) -> Iterato
             resting += rows[name]
             line += f"; it reads {', '.join(stored)}, which nothing computes here"
         yield line
-    minutes = sum(cost.seconds for cost in costs.values()) / 60
+    total, minutes = sum(rows[name] for name in costs), sum(x.seconds for x in costs.values()) / 60
     yield (
-        f"in all at most {minutes:.0f} min of one core; {rows.total() - resting} of {rows.total()} "
-        "judged rows rest on no stored value"
+        f"in all at most {minutes:.0f} min of one core; {total - resting} of {total} judged "
+        "rows rest on no stored value"
     )
 
 
@@ -108,14 +110,6 @@ def not_computed(chapter: Chapter, root: Path) -> list[str]:
     """Return the results that a chapter reads and nothing makes, by the paths of their files."""
     made = {*read_book(root).stored_runs, *measured_files(root)}
     return [file for file in chapter.data if file.endswith(".json") and file not in made]
-
-
-def judged_rows(settings: Settings, chapters: Sequence[Chapter]) -> list[Claim]:
-    """Return the rows of chapters that the ledger judges."""
-    every = read_chapters(settings.root, read_toc(settings.root))
-    claims = read_claims(settings.root, [chapter.name for chapter in every])
-    names = {chapter.name for chapter in chapters}
-    return [claim for claim in claims if claim.chapter in names and claim.expectation is not None]
 
 
 def _copy(root: Path, target: Path, book: Book) -> None:

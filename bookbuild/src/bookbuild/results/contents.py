@@ -8,7 +8,7 @@ import numpy as np
 
 from .executed import Entry
 
-FLOOR = 1e-4  # a number counts as at least so much of the largest of its array
+FLOOR = 1e-4  # so much of the largest of its array is added to the size of a number
 CHANGE = 0.02  # of one number: what a comparison should see
 NUMBERS = "biufc"  # kinds of arrays
 
@@ -75,8 +75,8 @@ def _named(model: Any, numbers: Any) -> Any:
 def different(before: Any, after: Any, tolerance: float) -> list[str]:
     """Return a line for each place where two results are further apart than a tolerance.
 
-    A number is compared relative to its size, and to `FLOOR` of the largest of its array where it
-    is smaller; with a tolerance of zero every bit counts.
+    A number is compared relative to its size, plus `FLOOR` of the largest of its array; with a
+    tolerance of zero every bit counts.
     """
     left, other = dict(_arrays(before)), dict(_arrays(after))
     lines = []
@@ -93,9 +93,9 @@ def seen(value: Any, tolerance: float) -> tuple[int, int]:
     changed_numbers = all_numbers = 0
     for _, array in _arrays(value):
         if array.dtype.kind in NUMBERS:
-            changed = CHANGE * np.abs(array.astype(_wide(array)))
-            counted = np.isfinite(changed) & (changed > 0)
-            changed_numbers += int((counted & (changed > _allowed(array, tolerance))).sum())
+            counted = np.isfinite(array) & (array != 0)
+            near = _near(array, array * (1 + CHANGE), tolerance)
+            changed_numbers += int((counted & ~near).sum())
             all_numbers += int(counted.sum())
     return changed_numbers, all_numbers
 
@@ -124,24 +124,18 @@ def _apart(one: np.ndarray, other: np.ndarray, tolerance: float) -> str:
     if one.dtype.kind not in NUMBERS or other.dtype.kind not in NUMBERS:
         same = np.array_equal(one, other)
         return "" if same else f"{one.tolist()!r:.40} as published, {other.tolist()!r:.40} here"
-    with np.errstate(invalid="ignore"):
-        gap = np.abs(np.subtract(one, other, dtype=_wide(one, other)))
-        equal = (one == other) | (np.isnan(one) & np.isnan(other))
-        apart = ~(equal | (gap <= _allowed(one, tolerance)))
-    if not apart.any():
+    near = _near(one, other, tolerance)
+    if near.all():
         return ""
-    at = np.unravel_index(np.argmax(np.where(apart, np.nan_to_num(gap, nan=np.inf), -1)), gap.shape)
+    with np.errstate(invalid="ignore"):
+        gap = np.abs(np.subtract(one, other, dtype=np.result_type(one, other, 1.0)))
+    worst = np.where(near, -1, np.nan_to_num(gap, nan=np.inf))
+    at = np.unravel_index(np.argmax(worst), worst.shape)
     return f"{one[at]:.9g} as published, {other[at]:.9g} here"
 
 
-def _allowed(array: np.ndarray, tolerance: float) -> np.ndarray:
-    """Return how far each number of an array may be off."""
-    sizes = np.abs(array.astype(_wide(array)))
-    largest = np.max(sizes, initial=0.0, where=np.isfinite(sizes))
-    with np.errstate(invalid="ignore"):
-        limits = tolerance * np.maximum(sizes, FLOOR * largest)
-    return np.where(np.isfinite(limits), limits, 0.0)
-
-
-def _wide(*arrays: np.ndarray) -> Any:
-    return np.complex128 if any(a.dtype.kind == "c" for a in arrays) else np.float64
+def _near(one: np.ndarray, other: np.ndarray, tolerance: float) -> np.ndarray:
+    """Return which numbers of an array are as near to others as a tolerance allows."""
+    sizes = np.abs(one)
+    largest = np.max(sizes, initial=0, where=np.isfinite(sizes))
+    return np.isclose(other, one, tolerance, tolerance * FLOOR * float(largest), equal_nan=True)

@@ -25,9 +25,8 @@ from bookbuild.reporting.notebook import FIGURES_FOLDER
 from bookbuild.results.executed import Entry, glued_name
 from bookbuild.settings import Settings
 from bookbuild.source.addresses import Addresses
-from bookbuild.source.book import read_book, read_config
+from bookbuild.source.book import CITATION, names, read_book, read_citation, read_config
 from bookbuild.source.chapters import BOOK, Chapter, figure_name, is_notebook, parts, tags
-from bookbuild.source.citation import SOURCE, names, read_citation
 
 from .cells import FOLDED, add_below, fold_cells, quote_verdicts, take_folds
 from .pieces import DATA, GENERATED, write_claim_pages, write_ledger, write_pieces
@@ -58,7 +57,7 @@ def write_stage(
     shutil.copytree(root / BOOK, book, ignore=_executable, dirs_exist_ok=True)
     (stage / "_toc.yml").write_text(yaml.safe_dump(toc, sort_keys=False), encoding="utf-8")
     _write_config(settings)
-    shutil.copy2(root / SOURCE, stage / SOURCE)
+    shutil.copy2(root / CITATION, stage / CITATION)
     write_ledger(stage / DATA, findings, records)
     write_claim_pages(stage, findings)
     join_all(book / "_static")

@@ -1,4 +1,4 @@
-"""What a book tells the builder about itself: the section `bookbuild` of its _config.yml."""
+"""What a book tells of itself: the section `bookbuild` of its _config.yml, and CITATION.cff."""
 
 import re
 from collections.abc import Mapping
@@ -11,6 +11,8 @@ from bookbuild.schema import faults, load
 
 CONFIG = "_config.yml"
 SECTION = "bookbuild"
+CITATION = "CITATION.cff"
+CITATION_SCHEMA = Path(__file__).with_name("citation.schema.json")
 DEFAULTS = Path(__file__).with_name("defaults.yml")
 ADDED = "extra_extensions"  # a list that a book adds to
 SCHEMA = Path(__file__).with_name("book.schema.json")
@@ -101,3 +103,23 @@ def read_book(root: Path) -> Book:
     )
     fields: dict[str, Any] = {n: tuple(x) if isinstance(x, list) else x for n, x in section.items()}
     return Book(**fields)
+
+
+def read_citation(root: Path) -> dict[str, Any]:
+    """Return what CITATION.cff says; raise BookError with a sentence for each fault of it."""
+    cited: dict[str, Any] = load(root / CITATION, CITATION)
+    raise_if_any(f"{CITATION}: {fault.clause}." for fault in faults(cited, CITATION_SCHEMA))
+    return cited
+
+
+def paper(cited: dict[str, Any]) -> dict[str, Any]:
+    """Return the article that the book recomputes."""
+    return next(item for item in cited["references"] if item["type"] == "article")
+
+
+def names(cited: dict[str, Any]) -> list[str]:
+    """Return the authors of the book as archives list them: people by family name first."""
+    return [
+        who["name"] if "name" in who else f"{who['family-names']}, {who['given-names']}"
+        for who in cited["authors"]
+    ]

@@ -62,7 +62,9 @@ def fold(app: Sphinx, doctree: nodes.document, page: str) -> None:
         rows = [[cell.astext().strip() for cell in row] for row in table.findall(nodes.row)]
         if rows and rows[0] == HEAD:
             wrong = sum(value != "0" for _, value in rows[1:])
-            node = folded("", kind="zeros", line=zeros(len(rows) - 1, wrong), open=wrong > 0)
+            steps = f"{len(rows) - 1} steps"
+            line = f"{wrong} of {steps} do not vanish" if wrong else f"{steps}, all vanish"
+            node = folded("", kind="zeros", line=line, open=wrong > 0)
             table.replace_self(node)
             node += table
     for section in list(doctree.findall(nodes.section)):
@@ -72,14 +74,6 @@ def fold(app: Sphinx, doctree: nodes.document, page: str) -> None:
             rest = [child for child in section[first:] if child not in shown]
             node = folded("", *rest, kind="details-fold", line="Details", open=False)
             section[first:] = [node, *shown]
-
-
-def zeros(steps: int, wrong: int) -> str:
-    """Say how many steps there are, and how many of them leave something other than 0."""
-    said = f"{steps} step{'s' if steps != 1 else ''}"
-    if wrong:
-        return f"{wrong} of {said} do{'es' if wrong == 1 else ''} not vanish"
-    return f"{said}, all vanish" if steps != 1 else "1 step, which vanishes"
 
 
 def symbols_in(text: str) -> dict[str, str]:

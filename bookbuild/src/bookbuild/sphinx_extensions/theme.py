@@ -19,8 +19,8 @@ from docutils import nodes
 from sphinx.application import Sphinx
 
 from bookbuild.source.addresses import Addresses
+from bookbuild.source.book import names, read_citation
 from bookbuild.source.chapters import BOOK
-from bookbuild.source.citation import names, read_citation
 
 MOUNT = re.compile(r'data-explorable="([a-z]+)"')
 THEBE = re.compile(

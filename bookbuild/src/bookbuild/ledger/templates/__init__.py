@@ -9,7 +9,6 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 CLAIMS = "claims"  # the folder of the claims' lasting addresses
 FOLDER = Path(__file__).parent
 TEMPLATES = Environment(
-    loader=FileSystemLoader(FOLDER),
     autoescape=True,
     undefined=StrictUndefined,
     trim_blocks=True,
@@ -19,13 +18,11 @@ TEMPLATES = Environment(
 
 def render(template: str, folder: Path = FOLDER, /, **given: Any) -> str:
     """Return a template of a folder filled in; raise jinja2.UndefinedError for what is missing."""
-    environment = TEMPLATES if folder == FOLDER else _of(folder)
-    return environment.get_template(template).render(given) + "\n"
+    return _of(folder).get_template(template).render(given) + "\n"
 
 
 @cache
 def _of(folder: Path) -> Environment:
-    """Return the templates of another folder, with the filters of ours."""
     return TEMPLATES.overlay(loader=FileSystemLoader(folder))
 
 
