@@ -29,9 +29,6 @@ LOOK = """() => ({
         .map((element) => element.textContent),
     broken: [...document.images].filter((image) => !(image.complete && image.naturalWidth))
         .map((image) => image.src),
-    blocking: performance.getEntriesByType("resource")
-        .filter((entry) => entry.renderBlockingStatus === "blocking")
-        .map((entry) => entry.decodedBodySize),
     viewports: document.querySelectorAll("meta[name=viewport]").length,
     titles: document.querySelectorAll("h1").length,
     shift: window.shifts,

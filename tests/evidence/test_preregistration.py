@@ -87,23 +87,6 @@ def test_renames_of_rows_and_measures_are_followed(repository: Book) -> None:
     assert repository.told()["b"]["preregistration"] == "changed"
 
 
-def test_chapters_with_one_bare_name_are_both_read(repository: Book) -> None:
-    repository.write("book/paper/Z_line.md", "no number")
-    repository.commit(FIVE, REPORTS)
-    repository.commit(SIX, REPORTS)
-    assert repository.told()["a"]["preregistration"] == "changed"
-
-
-def test_a_row_of_the_same_measure_inherits_what_was_changed(repository: Book) -> None:
-    repository.commit(FIVE, REPORTS)
-    repository.commit(SIX, REPORTS)
-    for names in ("ab", "b"):
-        rows = [{"id": row, "measure": "slope", "chapter": LINE, "expect": SIX} for row in names]
-        repository.write("data/claims.yml", yaml.safe_dump(rows))
-        repository.commit_all()
-    assert repository.told()["b"]["was"] == [{"at_most": 5.0}]
-
-
 def test_parallel_branches_cannot_be_ordered(repository: Book) -> None:
     repository.commit(None, "")
     repository.git("checkout", "--quiet", "-b", "other")

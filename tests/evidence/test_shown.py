@@ -128,28 +128,6 @@ def test_a_row_says_what_rounding_settings_and_faults_make_of_it(fields: Any, to
     assert ("the setting or the device" in remark) == ("others" in fields)
 
 
-@pytest.mark.parametrize(
-    ("written", "told"),
-    [
-        (
-            {"preregistration": "before"},
-            "We wrote this expectation before the measure existed. ",
-        ),
-        (
-            {"preregistration": "changed", "was": [{"at_least": 3}]},
-            "We changed this expectation after the measure existed. It was at least 3 before. ",
-        ),
-        ({"preregistration": "together"}, ""),
-        ({"preregistration": "before", "expect": {"at_least": 2}}, ""),  # another one
-    ],
-)
-def test_a_row_says_when_its_expectation_was_written(written: dict[str, Any], told: str) -> None:
-    known = about(FINDING, {"expect": {"at_least": 1}} | written, None)
-    assert known.remark == told
-    state = written["preregistration"]
-    assert known.words == ({} if "expect" in written else {"preregistration": state})
-
-
 def test_wrong_trainings_are_a_matrix() -> None:
     loss = Seen("The loss is <wrong>.", "loss", "paper", "true", "It is about positions.")
     trained = loss._replace(says="It trains.", kind="network", sight="turned", why="")

@@ -78,26 +78,12 @@ def test_no_page_transfers_more_than_five_megabytes(visits):
     assert {name: size for name, size in sizes.items() if size > 5 * MEGABYTE} == {}
 
 
-@pytest.mark.parametrize("address", ["http"], indirect=True)
-def test_little_keeps_the_landing_page_from_being_drawn(visits):
-    """Style sheets and scripts that a browser waits for; it lists none of a page in a folder."""
-    sizes = visits["book/index.html"].seen["blocking"]
-    assert 0 < len(sizes) <= 24
-    assert 0 < sum(sizes) < 0.7 * MEGABYTE
-
-
-@pytest.mark.parametrize(
-    ("query", "target"),
-    [
-        ("first integral", "book/explore.html"),
-        ("nineteen", "book/paper/06_full_dynamics.html"),
-    ],
-)
-def test_search_finds_words(address, browser, query, target):
+def test_search_finds_words(address, browser):
     with watched(browser) as page:
-        page.goto(f"{address}search.html?q={quote(query)}")
+        page.goto(f"{address}search.html?q={quote('first integral')}")
         # results are listed one after another
-        page.wait_for_selector(f"#search-results li a[href^='{target}']", state="attached")
+        found = "#search-results li a[href^='book/explore.html']"
+        page.wait_for_selector(found, state="attached")
 
 
 def test_nothing_moves_while_a_page_loads(visits):

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from browser import NARROW, UNFOLD
+from browser import UNFOLD
 
 AREA, PAPER = "book/beyond/11_area_law.html", "book/paper/06_full_dynamics.html"
 READY = "async () => { await MathJax.startup.promise; await document.fonts.ready; }"
@@ -80,18 +80,6 @@ def test_formulas_and_text_are_of_one_size_and_faces_come_with_the_site(page):
     loaded = "() => [...document.fonts].filter((f) => f.status === 'loaded').map((f) => f.family)"
     faces = {face.strip('"') for face in seen.evaluate(loaded)}
     assert {"Source Serif 4", "Source Sans 3", "Source Code Pro"} <= faces
-
-
-def test_a_formula_wider_than_a_phone_scrolls_and_shows_its_edge(page):
-    seen = page("book/paper/04_training_dynamics.html")
-    seen.set_viewport_size(NARROW)
-    wide = seen.evaluate("""() => [...document.querySelectorAll("article div.math mjx-container")]
-        .filter((formula) => formula.scrollWidth > formula.clientWidth)
-        .map((formula) => getComputedStyle(formula))
-        .map((style) => [style.overflowX, style.backgroundAttachment])""")
-    assert wide
-    assert {overflow for overflow, _ in wide} == {"auto"}
-    assert {attachment for _, attachment in wide} == {"local, local, scroll, scroll"}
 
 
 def linked_elsewhere(site, kind):

@@ -102,18 +102,6 @@ def test_figures_and_statements_show_their_verdicts(page, claims, name, item, so
     assert seen.locator(f"#claim-{named[0]['id']}").is_visible()
 
 
-def test_the_matrix_leads_to_every_claim_of_the_paper(verdicts, claims):
-    page = verdicts()
-    links = page.locator(".matrix a.verdict:not(.erratum)")
-    assert links.count() > 30
-    keys = page.evaluate("""() => [...document.querySelectorAll(".matrix a[href*='kind=paper']")]
-        .map((link) => new URL(link.href).searchParams.get("item"))""")
-    named = page.evaluate("""() => [...document.querySelectorAll("[data-kind=paper]")]
-        .map((row) => [row.id, row.dataset.item.split(" ")])""")
-    assert len(named) == sum(claim["kind"] == "paper" for claim in claims)
-    assert [row for row, items in named if not set(items) & set(keys)] == []
-
-
 def test_a_link_to_a_claim_opens_its_row(verdicts, address):
     page = verdicts("#claim-corollary-1")
     row = page.locator("#claim-corollary-1")
