@@ -31,9 +31,6 @@ from . import options
 from .options import commands, run_options, settings_of, tell, whole
 
 TEMPLATE = Path(__file__).parents[1] / "template"
-SCHEDULER: Any = click.option(
-    "--scheduler", help="the address of a Dask scheduler, tcp://host:port"
-)
 
 
 @commands.command()
@@ -106,7 +103,7 @@ def serve(profile: str, port: int) -> None:
 )
 @options.DEVICE
 @options.JOBS
-@SCHEDULER
+@click.option("--scheduler", help="the address of a Dask scheduler, tcp://host:port")
 def runs(
     name: str, minutes: int | None, device: str, jobs: int | None, scheduler: str | None
 ) -> None:
@@ -133,12 +130,9 @@ def archive(**given: Any) -> None:
 @run_options
 @options.RESULTS
 def release(**given: Any) -> None:
-    """Write everything that a release contains: site, results, notebooks, descriptions."""
-    settings = settings_of(**given)
-    folder = write_release(settings, Display(tell), tell)
-    for path in sorted(folder.iterdir()):
-        size = f"{path.stat().st_size / 1e6:.1f} MB" if path.is_file() else ""
-        tell(f"{path.relative_to(settings.root)} {size}".strip())
+    """Write everything that a release contains: site, results, notebooks, how to cite."""
+    folder = write_release(settings_of(**given), Display(tell), tell)
+    tell(f"{folder}: {', '.join(sorted(path.name for path in folder.iterdir()))}")
 
 
 @commands.command()
