@@ -7,8 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from .errors import BookError, raise_if_any
-from .execution.display import Display
-from .execution.execute import execute_chapters, tidy
+from .execution.execute import Display, execute_chapters, tidy
 from .ledger.checks import amiss, checks_of
 from .ledger.claims import Finding, judge, read_claims
 from .ledger.counts import told_verdicts
@@ -21,9 +20,8 @@ from .results.store import Store
 from .settings import Settings
 from .site.build import build_site
 from .site.stage import write_stage
-from .source.book import check_config, read_book
+from .source.book import check_config, read_book, read_citation
 from .source.chapters import Chapter, read_chapters, read_toc
-from .source.citation import read_citation
 
 
 @dataclass(frozen=True)
