@@ -13,7 +13,7 @@ from toy_book import LINE, SQUARE, Toy
 def test_a_release_has_every_part(committed: Toy) -> None:
     folder = release.write_release(committed.settings(), *committed.heard())
     names = {release.RESULTS, f"{release.RESULTS}.sha256", release.SITE, release.NOTEBOOKS}
-    assert {path.name for path in folder.iterdir()} == names | {release.SOURCE, release.CHANGES}
+    assert {path.name for path in folder.iterdir()} == names | {release.CITATION, release.CHANGES}
     with zipfile.ZipFile(folder / release.SITE) as site:
         assert "site/index.html" in site.namelist()
     assert set(open_archive(folder / release.RESULTS).chapters) == {LINE, SQUARE}
