@@ -29,8 +29,7 @@ def write_release(settings: Settings, display: Display, tell: Callable[[str], No
     stored, executed = run_chapters(chapters, settings, display, tell)
     write_branch(folder / NOTEBOOKS, chapters, stored | executed, settings)
     write_archive(folder / RESULTS, chapters, settings)
-    site = (folder / SITE).with_suffix("")
-    shutil.make_archive(str(site), "zip", settings.site.parent, settings.site.name)
+    shutil.make_archive(str(folder / "site"), "zip", settings.site.parent, settings.site.name)
     for name in (CITATION, CHANGES):
         shutil.copy2(settings.root / name, folder / name)
     shutil.make_archive(str(folder), "zip", folder)  # whole, as a stranger gets it

@@ -79,8 +79,7 @@ def new(folder: Path) -> None:
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise BookError(f"{folder} is there already: name a folder that is not.")
     shutil.copytree(TEMPLATE, folder, dirs_exist_ok=True, ignore=COMPILED)
-    tell(f"{folder}: change its pages, src and data/claims.yml; bookbuild build, run in there,")
-    tell("executes the pages, judges the claims and builds the site")
+    tell(f"{folder}: change its pages, src and data/claims.yml, and run bookbuild build in there")
 
 
 @commands.command()
