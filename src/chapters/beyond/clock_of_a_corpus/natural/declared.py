@@ -7,8 +7,8 @@ from running.records import StoredRuns
 from ..stored import Cell, Natural
 from ..synthetic import Synthetic
 from .predicted import BATCH, CONTEXT, RATE, TEXTS
-from .together import train_together
-from .trained import Training, run
+from .together import run, train_together
+from .trained import Training
 
 COMMAND = "make record WHAT=runs RUNS=natural_heads"
 BUDGET = 48_000_000  # tokens: three times what the published constant asks for

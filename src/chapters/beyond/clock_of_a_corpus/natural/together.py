@@ -1,4 +1,4 @@
-"""Trainings on long natural texts, many at once on a GPU, with the draws that each has alone."""
+"""Trainings on long natural texts: many at once on a GPU, or one on a processor."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,7 +20,7 @@ from ..network import LAYERS
 from ..stored import ENOUGH
 from ..training import BETAS, NORM, WEIGHT_DECAY, looks_at
 from .network import given_previous
-from .trained import Started, Training, stored, text_of
+from .trained import CPU, Started, Training, stored, text_of
 
 Weights = Mapping[str, Tensor]  # of all networks, along the first axis
 OF_TOKENS = "W_E", "W_U"  # weights with a row for each token
@@ -31,14 +31,20 @@ def train_together(
 ) -> Iterator[tuple[Training, dict[str, Any]]]:
     """The trainings and what is stored of each, those with networks of one shape side by side.
 
-    Initial weights and windows are those that `trained.run` draws on a processor, so the results
-    differ from its results by rounding only.
+    A training ends once the score is two fifths of its ceiling, or with the budget. Its draws are
+    those of a processor and do not depend on its company, so only rounding does.
     """
     groups = defaultdict(list)
     for training in trainings:
         groups[training.kind == "knock-in", training.text.vocabulary].append(training)
     for group in groups.values():
         yield from _side_by_side(tuple(group), device)
+
+
+def run(training: Training) -> dict[str, Any]:
+    """What is stored of a training, made on a processor."""
+    ((_, result),) = train_together((training,), CPU)
+    return result
 
 
 def _side_by_side(

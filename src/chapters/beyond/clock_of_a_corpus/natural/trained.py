@@ -11,27 +11,14 @@ from typing import Any, Literal
 import torch
 from jaxtyping import Int
 from torch import Tensor
-from torch.nn.functional import cross_entropy
 
-from running import loop
-from running.cache import Task
 from running.devices import generator
 
-from ..measures import Effects, effects, repeated_halves
+from ..measures import Effects, repeated_halves
 from ..network import CorpusTransformer
-from ..stored import ENOUGH, Cell, Natural
+from ..stored import Cell, Natural
 from ..synthetic import Synthetic
-from ..training import (
-    BETAS,
-    DIM,
-    HELD_OUT,
-    NORM,
-    PROBE_SEED,
-    PROBES,
-    WEIGHT_DECAY,
-    looks_at,
-    windows,
-)
+from ..training import DIM, HELD_OUT, NORM, PROBE_SEED, PROBES, windows
 from .network import GivenPrevious
 from .predicted import ceiling, null, tokens_of
 
@@ -111,39 +98,6 @@ def text_of(training: Training) -> Int[Tensor, " tokens"]:
     """What a training reads and is tested on, in tokens."""
     tokens = tokens_of(training.text)
     return torch.as_tensor(null(tokens) if training.kind == "null" else tokens)
-
-
-def run(training: Training) -> dict[str, Any]:
-    """What is stored of a training.
-
-    It ends once the score is two fifths of its ceiling, or with the budget.
-    """
-    cell, begun = training.cell, Started.of(training, text_of(training))
-    optimiser = torch.optim.AdamW(
-        begun.model.parameters(),
-        lr=cell.learning_rate, weight_decay=WEIGHT_DECAY, betas=BETAS, fused=True,
-    )  # fmt: skip
-    looks: list[Any] = []  # steps, and then all measures
-    due, window = looks_at(cell.steps), torch.arange(cell.context + 1)
-    for step in loop.steps(
-        Task.of(run, training=training),
-        cell.steps,
-        f"{cell.text}, {training.kind}, seed {cell.seed}",
-        ended=lambda: bool(looks) and looks[-1][1] >= ENOUGH * begun.ceiling,
-        parameters=tuple(begun.model.parameters()),
-        optimiser=optimiser,
-        stream=begun.stream,
-        looks=looks,
-    ):
-        batch = begun.read[begun.starts()[:, None] + window]
-        loss = cross_entropy(begun.model(batch[:, :-1]).flatten(0, 1), batch[:, 1:].flatten())
-        optimiser.zero_grad()
-        loss.backward()
-        optimiser.step()
-        if step + 1 in due:
-            loop.check_finite(loss.detach(), str(cell.text), step)
-            looks.append((step + 1, *effects(begun.model, begun.halves, begun.unseen)))
-    return stored(looks, begun)
 
 
 def stored(looks: Sequence[Any], begun: Started) -> dict[str, Any]:
