@@ -1,4 +1,4 @@
-"""Kills, full disks, odd ledgers: a few here, many in `make drill WHAT=faults`."""
+"""Kills: a few here, many in `make drill WHAT=faults`."""
 
 import itertools
 import json
