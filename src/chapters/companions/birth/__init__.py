@@ -1,6 +1,6 @@
 """Birth of a transformer: a head that learns bigrams in context (Bietti et al. 2023)."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from emergence.presets import Preset
 
@@ -23,20 +23,10 @@ class Settings:
     every: int = 5  # steps between probes
     n_tested: int = 512  # fresh sequences after training, as many as a batch of the source
     n_counted: int = 1000  # sequences for the baselines; ours
-    n_population: int = 2048  # sequences that stand for the population; ours
-    widths: tuple[int, ...] = (128, 256, 512, 1024, 2048)  # d of the single step
     few_tokens: int = 6  # N of the enumerated task; ours, with all that follows
     few_positions: int = 8  # T of the enumerated task
     step_sizes: tuple[float, float, float] = (5.0, 20.0, 40.0)  # greatest entry after each step
-    source_length: int = 256  # to measure the cost of a step at the source's sizes
-    source_dim: int = 256
-    source_batch: int = 512
-
-    def at_source_size(self) -> "Settings":
-        """The same with the length, the dimension and the batch of the source."""
-        return replace(
-            self, length=self.source_length, dim=self.source_dim, batch_size=self.source_batch
-        )
+    source_length: int = 256  # at which guesses are counted as well
 
 
 PRESET = {
@@ -50,13 +40,9 @@ PRESET = {
             steps_one_layer=40,
             n_tested=32,
             n_counted=50,
-            n_population=64,
-            widths=(64, 128),
             few_tokens=4,
             few_positions=6,
             source_length=64,
-            source_dim=64,
-            source_batch=32,
         ),
         2,
     ),

@@ -9,7 +9,7 @@ from jaxtyping import Float
 
 from emergence.analysis import settled
 
-from .memories import entries, learnt
+from .attention import entries, learnt
 from .stored import BirthRun
 
 N_TOKENS = 65

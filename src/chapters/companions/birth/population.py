@@ -15,11 +15,9 @@ from torch import Tensor
 
 from running.memo import kept
 
-from .fast import table_gradient
-from .memories import recall
+from .attention import recall
 from .model import Frozen, Trained, from_parts, loss_and_gradient, parts
 from .task import Batch
-from .task_tables import Tables, bases, direct
 
 PARTS = "W_{OV}^2", "W_{KQ}^2", "W_{KQ}^1"
 
@@ -129,18 +127,3 @@ def three_steps(
         loss, accuracy, pulls = gradient(frozen, trained, tokens)
         steps.append(Step(PARTS[which], recalls(trained, n_tokens, length), loss, accuracy))
     return steps
-
-
-@kept
-def recall_after_first_step(frozen: Frozen, batch: Batch) -> float:
-    """The recall of W_OV^2 after one step on it from zero weights, at uniform attention.
-
-    The batch stands for the population, so it should be large.
-    """
-    n_tokens, n = len(frozen.e), len(frozen.e) + len(frozen.p)
-    shapes = (n, n), (2 * n, 2 * n), (n_tokens, 2 * n)
-    zero = Tables(*(frozen.e.new_zeros(shape) for shape in shapes))
-    pull = table_gradient(zero, direct(frozen, 2), batch)[2].out
-    values = bases(frozen)[1] @ frozen.v.T
-    step = -(frozen.u @ frozen.u.T) @ pull @ (values @ values.T)
-    return recall(step[:, :n_tokens].T)

@@ -12,7 +12,7 @@ from running import loop
 from running.cache import Task
 from running.devices import generator
 
-from . import Settings, fast, memories, task
+from . import Settings, attention, fast, task
 from .bigrams import Bigrams
 from .model import Frozen, Trained, initial, parts
 
@@ -26,7 +26,7 @@ class Record(NamedTuple):
     loss: Float[np.ndarray, " steps"]
     accuracy: Float[np.ndarray, " steps"]
     probed: Int[np.ndarray, " probes"]
-    readings: Float[np.ndarray, "probes ..."]  # by default `memories.Recalls`
+    readings: Float[np.ndarray, "probes ..."]  # by default `attention.Recalls`
     frozen: Frozen
     trained: Trained
 
@@ -52,7 +52,7 @@ def train(
         what.n_tokens, settings.length, settings.dim, n_layers, generator=stream
     )
     n_steps = settings.steps if n_layers == 2 else settings.steps_one_layer
-    free, reader = parts(trained), read or memories.recalls
+    free, reader = parts(trained), read or attention.recalls
     optimiser = torch.optim.SGD(
         free,
         lr=settings.learning_rate,

@@ -13,7 +13,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from chapters.companions.birth.memories import recall
+from chapters.companions.birth.attention import recall
 from chapters.companions.birth.model import Frozen, Trained
 from emergence.models import Weights
 from emergence.tasks import swap_halves

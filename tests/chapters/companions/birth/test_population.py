@@ -5,8 +5,7 @@ import itertools
 import pytest
 import torch
 
-from chapters.companions.birth import model, population, task
-from oracles.birth_counts import COUNTS
+from chapters.companions.birth import model, population
 
 SIZES = 5.0, 20.0, 40.0
 
@@ -52,14 +51,3 @@ def test_three_steps_build_the_head_one_memory_each():
     assert second.recalls[2] < 0.5
     assert third.recalls == (1, 1, 1)
     assert second.accuracy < 0.5 < 0.95 < third.accuracy
-
-
-def test_first_step_is_a_step_of_the_dense_network():
-    """Its table is that of the dense gradient on the output matrix at zero weights."""
-    batch = task.sample(task.make(COUNTS, 5), 60, 20, generator=torch.Generator().manual_seed(0))
-    frozen, trained = model.initial(65, 20, 48, 2, generator=torch.Generator().manual_seed(1))
-    zero = model.from_parts([0 * part for part in model.parts(trained)])
-    step = -model.loss_and_gradient(frozen, zero, batch).gradient.o
-    table = frozen.u @ step @ frozen.v @ frozen.e.T
-    expected = float((table.argmax(0) == torch.arange(65)).double().mean())
-    assert population.recall_after_first_step(frozen, batch) == expected

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from chapters.companions.birth import PRESET, attention, memories, model, task, training
+from chapters.companions.birth import PRESET, attention, model, task, training
 from emergence.presets import choose
 from oracles.birth_counts import COUNTS
 
@@ -28,10 +28,10 @@ def planted(dim=400, length=40):
 @pytest.mark.parametrize("part", range(3))
 def test_each_recall_is_of_its_own_matrix(part):
     frozen, random, head, triggers = planted()
-    assert memories.recalls(frozen, head, triggers) == (1, 1, 1, 1)
+    assert attention.recalls(frozen, head, triggers) == (1, 1, 1, 1)
     mixed = [*model.parts(head)]
     mixed[part] = model.parts(random)[part]
-    result = memories.recalls(frozen, model.from_parts(mixed), triggers)
+    result = attention.recalls(frozen, model.from_parts(mixed), triggers)
     by_part = result.kq1, result.kq2, result.ov2
     assert [value == 1 for value in by_part] == [i != part for i in range(3)]
 

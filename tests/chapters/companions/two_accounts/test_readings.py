@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from chapters.companions.birth import memories
+from chapters.companions.birth import attention
 from chapters.companions.birth.training import train
 from chapters.companions.two_accounts import PRESET, curves, readings
 from chapters.companions.two_accounts.readings import AssociativeMemory, Reading, read_memory
@@ -91,7 +91,7 @@ def test_stream_training_is_that_of_chapter_7():
     result = curves.stream(TINY, COUNTS, (2,), device=CPU)
     record = train(TINY.stream, COUNTS, 2, n_layers=2, device=CPU)
     assert result.final[0] == pytest.approx(record.accuracy[-20:].mean())
-    wanted = memories.Recalls(*record.readings[-1])
+    wanted = attention.Recalls(*record.readings[-1])
     assert result.of("recall")[:, 0, -1] == pytest.approx(
         [wanted.ov2, wanted.kq2, wanted.kq1_early]
     )
