@@ -123,8 +123,8 @@ def _walk(kept: Any, found: Any, kind: Kind, path: str, counts: bool) -> Iterato
     """
     less = len(kept) - len(found) if isinstance(kept, list) and isinstance(found, list) else 0
     match kept, found:
-        case dict(), dict() if kept.keys() == found.keys() or kind in ("state", "beginning"):
-            for name in (name for name in kept if name in found):  # the oldest have other curves
+        case dict(), dict() if kept.keys() >= found.keys() or kind in ("state", "beginning"):
+            for name in (name for name in kept if name in found):  # the oldest have more curves
                 yield from _walk(kept[name], found[name], kind, f"{path}/{name}", counts)
         case list(), list() if less == 0 or (less > 0 and kind != "whole"):
             cut = less > 0 and kind == "beginning"

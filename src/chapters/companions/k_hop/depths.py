@@ -1,7 +1,6 @@
-"""How far so many layers come with symbols to spare, and what their heads are needed for.
+"""How far so many layers come with symbols to spare; a study.
 
-A network of t layers is trained on a mixture of questions about chains of D facts. At the end the
-attention of single heads of the lower layers is made uniform, in the rows of facts.
+A network of t layers is trained on a mixture of questions about chains of D facts.
 """
 
 from dataclasses import dataclass, replace
@@ -10,9 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from jaxtyping import Float, Int
+from torch import Tensor
 
 from chapters.companions.retrieval import heads, training
-from chapters.companions.retrieval.model import Cut, forward
+from chapters.companions.retrieval.model import forward
 from running.records import StoredRuns
 
 from .phases import CHAINS, Cell, mixed
@@ -28,7 +28,7 @@ class Depth:
     Attributes:
         cell: the training; `until` above 1 takes all its steps.
         causal: whether each record takes every look of each layer away in turn.
-        exam_size: contexts a number of hops on which heads are ablated at the end.
+        exam_size: contexts a number of hops at the end.
     """
 
     cell: Cell
@@ -37,12 +37,11 @@ class Depth:
 
 
 class Reached(NamedTuple):
-    """Right answers over training, and at its end with heads ablated.
+    """Right answers over training, and at its end.
 
     Attributes:
         right: on the fixed contexts of training; `cut`: the same without each look, or no looks.
-        whole: on the contexts of the exam; `headless`: without each head of the lower layers.
-        sides: a head's mean attention to the next fact towards the end of the chain, and away.
+        whole: on the contexts of the exam.
     """
 
     depth: Depth
@@ -50,8 +49,6 @@ class Reached(NamedTuple):
     right: Int[np.ndarray, "runs times n_hops"]
     cut: Int[np.ndarray, "runs times looks n_hops"]
     whole: Int[np.ndarray, "runs n_hops"]
-    headless: Int[np.ndarray, "runs layers heads n_hops"]
-    sides: Float[np.ndarray, "runs layers heads 2"]
 
     @property
     def accuracy(self) -> Float[np.ndarray, "runs times n_hops"]:
@@ -68,46 +65,26 @@ class Reached(NamedTuple):
         """Share of right answers in the exam."""
         return self.whole / (CHAINS * self.depth.exam_size)
 
-    @property
-    def lost(self) -> Float[np.ndarray, "runs layers heads n_hops"]:
-        """What is lost of it without each head."""
-        return self.final[:, None, None] - self.headless / (CHAINS * self.depth.exam_size)
-
-    def lost_without(self, side: int) -> Float[np.ndarray, "runs n_hops"]:
-        """What is lost without the head of layer 1 that attends most to the end (0) or away (1)."""
-        head = self.sides[:, 0, :, side].argmax(axis=1)
-        return self.lost[np.arange(len(head)), 0, head]
-
 
 def measure(depth: Depth) -> Reached:
-    """Train the networks of a cell and ablate their heads."""
+    """Train the networks of a cell and examine them."""
     cell = depth.cell
     seeds = range(cell.first_seed, cell.first_seed + cell.n_seeds)
     settings = replace(cell.training(), causal=depth.causal)
     record = training.train(settings, seeds, device=CPU, label=f"{cell.n_layers}, {cell.n_hops}")
     exam = training.contexts(settings, seeds, depth.exam_size, device=CPU)
-    shape = cell.n_seeds, cell.n_layers - 1, cell.n_heads
-    headless = np.zeros((*shape, cell.n_hops), dtype=int)
-    questions = CHAINS * depth.exam_size
+    with torch.no_grad():
+        shares = [
+            heads.accuracy(forward(record.parameters, contexts, cell.n_heads), contexts)
+            for contexts in exam
+        ]
 
-    def right(hops: int, cut: Cut | None = None) -> Int[np.ndarray, " runs"]:
-        with torch.no_grad():
-            answer = forward(record.parameters, exam[hops], cell.n_heads, cut)
-        return (heads.accuracy(answer, exam[hops]).numpy() * questions).round().astype(int)
+    def counts(shares: Tensor, size: int) -> Int[np.ndarray, "runs *any n_hops"]:
+        return (shares.numpy() * (CHAINS * size)).round().astype(int)
 
-    for layer in range(1, cell.n_layers):
-        for head in range(cell.n_heads):
-            for hops in range(cell.n_hops):
-                ablated = Cut(layer, "facts", head)
-                headless[:, layer - 1, head, hops] = right(hops, ablated)
-    facts = record.maps[:, -1, :-1, :, :-1].numpy()  # of the lower layers, without queries
-    sides = heads.masses(facts, (1, -1)) if cell.n_hops > 1 else np.zeros((*shape, 2))
-    whole = np.stack([right(hops) for hops in range(cell.n_hops)], axis=1)
-    tests = CHAINS * cell.test_size
-    over_time, cut = (
-        (each.numpy() * tests).round().astype(int) for each in (record.accuracy, record.cut)
-    )
-    return Reached(depth, record.moments.numpy(), over_time, cut, whole, headless, sides)
+    right, cut = (counts(part, cell.test_size) for part in (record.accuracy, record.cut))
+    whole = counts(torch.stack(shares, dim=1), depth.exam_size)
+    return Reached(depth, record.moments.numpy(), right, cut, whole)
 
 
 def depth(n_layers: int, n_hops: int, limit: int, **more: Any) -> Depth:
@@ -128,8 +105,7 @@ DEPTHS: tuple[Depth, ...] = (*ORDERED, FULL, *ROOMIER, LONGER, *FRONTIER)
 def run(depth: Depth) -> dict[str, Any]:
     """What is stored of a cell."""
     reached = measure(depth)
-    counts = {name: getattr(reached, name).tolist() for name in Reached._fields[1:-1]}
-    return counts | {"sides": reached.sides.round(4).tolist()}
+    return {name: getattr(reached, name).tolist() for name in Reached._fields[1:]}
 
 
 RUNS = StoredRuns(run, DEPTHS)

@@ -95,7 +95,6 @@ class Cut(NamedTuple):
 
     layer: int  # 1 .. L
     rows: Literal["facts", "queries"]
-    head: int | None = None  # all heads of the layer where None
 
 
 def forward(parameters: Parameters, batch: Batch, n_heads: int, cut: Cut | None = None) -> Answer:
@@ -163,10 +162,9 @@ def _attend(
 def _levelled(
     weights: Float[Tensor, "all heads rows facts"], cut: Cut, n_queries: int
 ) -> Float[Tensor, "all heads rows facts"]:
-    """Attention that is uniform in the rows and heads that are cut."""
+    """Attention that is uniform in the rows that are cut."""
     weights = weights.clone()
     split = weights.shape[2] - n_queries
     rows = slice(split, None) if cut.rows == "queries" else slice(split)
-    heads = slice(None) if cut.head is None else slice(cut.head, cut.head + 1)
-    weights[:, heads, rows] = 1 / weights.shape[-1]
+    weights[:, :, rows] = 1 / weights.shape[-1]
     return weights
