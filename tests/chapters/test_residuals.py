@@ -93,9 +93,8 @@ DERIVATIONS = {
         ("short = B - E * A / B", "short = B - E * A", "beta where alpha emerges"),
     ),
     "chapters.companions.clustering.symbolic": (
-        "pair_residuals() | harmonic_residuals()",
+        "pair_residuals()",
         ("force = 2 * (turned", "force = (turned", "alignment force along x"),
-        ("4 / (sp.pi * (order**2 - 1))", "2 / (sp.pi * (order**2 - 1))", "harmonic 4"),
     ),
     "chapters.companions.retrieval.spans": (
         REACH,

@@ -69,7 +69,6 @@ class Clustering:
     width: float = 0.5  # in units of the embeddings' rms, as the core
     core: float = 0.3  # twice the radius at which markers count as one
     snapshots: tuple[int, ...] = (0, 10, 20, 50, 100, 200, 500, 1000)
-    kernel_networks: int = 400  # over which the pair force of a fresh network is averaged
 
     def arm(self, weight_decay: float, **changes: Any) -> Training:
         """A training of the chapter."""
@@ -87,7 +86,6 @@ PRESET = {
             mixes=(0.5, 1.0),
             derived=Derived(units=16, steps=40),
             snapshots=(0, 10, 20, 50),
-            kernel_networks=40,
         ),
         3,
     ),

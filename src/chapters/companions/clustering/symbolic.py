@@ -1,11 +1,9 @@
-"""The algebra of this companion with SymPy: pair forces and the ReLU kernel."""
+"""The pair forces of this companion with SymPy."""
 
 import sympy as sp
-from sympy.simplify.fu import TR8  # products of sines and cosines to sums
 
 X, Y, U, V = sp.symbols("x y u v", real=True)  # s = (x, y) and its partner s' = (u, v)
 H, R = sp.symbols("h r", positive=True)  # the width, the core
-PHI = sp.Symbol("phi", positive=True)
 
 
 def pair_residuals() -> dict[str, sp.Expr]:
@@ -34,27 +32,3 @@ def pair_residuals() -> dict[str, sp.Expr]:
             force - 2 * sine * across / (X**2 + Y**2)
         ).subs(R, 0)
     return {name: sp.simplify(left) for name, left in left_over.items()}
-
-
-def arc_cosine() -> sp.Expr:
-    """The mean of relu(w.s) relu(w.s') over w ~ N(0, 1), for unit vectors at the angle phi."""
-    return (sp.sin(PHI) + (sp.pi - PHI) * sp.cos(PHI)) / (2 * sp.pi)
-
-
-def harmonic(order: int) -> sp.Expr:
-    """The coefficient of cos(order phi) in the kernel of ReLU units."""
-    share = sp.Integer(1 if order == 0 else 2) / sp.pi
-    part = sp.expand(TR8(sp.expand(share * arc_cosine() * sp.cos(order * PHI))))
-    return sp.simplify(sp.integrate(part, (PHI, 0, sp.pi)))
-
-
-def harmonic_residuals() -> dict[str, sp.Expr]:
-    """Odd harmonics beyond the first vanish, even ones have a closed form."""
-    harmonics = {order: harmonic(order) for order in range(7)}
-    closed = {order: 4 / (sp.pi * (order**2 - 1)) ** 2 for order in (2, 4, 6)}
-    return {
-        "harmonic 1": sp.simplify(harmonics[1] - sp.Rational(1, 4)),
-        "harmonic 3": harmonics[3],
-        "harmonic 5": harmonics[5],
-        **{f"harmonic {k}": sp.simplify(harmonics[k] - value) for k, value in closed.items()},
-    }

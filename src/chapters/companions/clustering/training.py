@@ -206,9 +206,3 @@ def force_sizes(record: ClusteringRecord) -> dict[int, Float[Tensor, " runs"]]:
         size = shape_only(force, where).flatten(1).norm(dim=-1)
         sizes[epoch] = size / scale(where).flatten()
     return sizes
-
-
-def bias_size(network: Network) -> Float[Tensor, " runs"]:
-    """beta: the median size of a unit's bias over that of its weights, in units of the rms."""
-    over_weights = network.first_bias.abs().squeeze(-2) / network.first.norm(dim=-2)
-    return over_weights.median(dim=-1).values / scale(network.embeddings).flatten()

@@ -7,7 +7,7 @@ import math
 import pytest
 import torch
 
-from chapters.companions.clustering import Derived, Simulation, energy, markers, pairwise, symbolic
+from chapters.companions.clustering import Derived, Simulation, energy, markers, pairwise
 from interruption import assert_resumes
 
 SIZES = (2, 5, 8, 17)
@@ -69,14 +69,6 @@ def test_energy_is_its_definition_and_forces_are_its_gradient(n, setting, close)
 def test_a_marker_at_the_centre_has_no_angle_and_no_infinity():
     embeddings = torch.tensor([[0.0, 0.0], [1.0, 0.0], [-1.0, 0.0]], dtype=torch.float64)
     assert torch.isfinite(energy.forces(embeddings, 1.0, 0.5)).all()
-
-
-def test_harmonics_of_the_kernel_by_quadrature():
-    angle = torch.linspace(0, torch.pi, 20001, dtype=torch.float64)
-    kernel = (angle.sin() + (torch.pi - angle) * angle.cos()) / (2 * torch.pi)
-    for order in (2, 3, 4):
-        numeric = float(torch.trapezoid(kernel * torch.cos(order * angle), angle)) * 2 / torch.pi
-        assert numeric == pytest.approx(float(symbolic.harmonic(order)), abs=1e-8)
 
 
 @pytest.mark.parametrize(("n", "frequency"), [(7, 1), (8, 3), (17, 5)])
@@ -173,12 +165,18 @@ def test_forces_are_minus_the_gradient(beta, ridge, close):
 
 
 def test_without_biases_the_first_force_is_that_of_the_expected_kernel():
-    """Many even directions are the mean over networks: the closed form of `pairwise`."""
+    """Many even directions are the mean over networks, of which the theorem has a closed form."""
     embeddings, _ = starts(runs=1, n=7)
     normal = markers.normalise(embeddings)
     whole = torch.ones(1, 28, dtype=torch.float64)
     force = pairwise.motion(normal, whole, pairwise.directions(4096, 0.0), None).force
-    pairs = pairwise.expected_pair_forces(normal[0], 1, (1.0, 0.0)).sum(dim=1)
+    marks, total = markers.places(normal)[0], markers.all_markers(7).total
+    free = marks.clone().requires_grad_()
+    length = free.norm(dim=1, keepdim=True) * marks.norm(dim=1)
+    angle = (free @ marks.T / length).clamp(-1 + 1e-15, 1 - 1e-15).acos()
+    kernel = length * (angle.sin() + (torch.pi - angle) * angle.cos())
+    weights = (total[:, None] == total).double() - 1 / 7
+    (pairs,) = torch.autograd.grad((weights * kernel).sum(), free)
     matrix = markers.incidence(7, torch.float64, torch.device("cpu"))
     expected = markers.shape_only(matrix.T @ pairs, normal[0])
     ratio = torch.cosine_similarity(force.flatten(), expected.flatten(), dim=0)

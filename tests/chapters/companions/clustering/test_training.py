@@ -1,4 +1,4 @@
-"""The network, its training and its pair forces, against loops, one training step and averages."""
+"""The network and its training, against loops and autograd."""
 
 import math
 from dataclasses import replace
@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch.nn import functional
 
-from chapters.companions.clustering import Training, markers, pairwise, training
+from chapters.companions.clustering import Training, markers, training
 from interruption import assert_resumes
 
 CPU = torch.device("cpu")
@@ -29,12 +29,6 @@ def marker_loss(weights, mark, total):
     return functional.cross_entropy(logits, total)
 
 
-def marker_force(weights, mark, total):
-    """-grad of that loss by the marker."""
-    mark = mark.clone().requires_grad_()
-    return -torch.autograd.grad(marker_loss(weights, mark, total), mark)[0]
-
-
 def losses(net):
     return training.forward(markers.places(net.embeddings), net[1:]).losses()
 
@@ -54,36 +48,6 @@ def test_losses_are_those_of_one_marker_at_a_time(close):
         for run in range(2)
     ]
     close(losses(net), torch.tensor(expected, dtype=torch.float64))
-
-
-@pytest.mark.parametrize("hidden_bias", [True, False])
-def test_pair_forces_are_what_a_training_step_does(hidden_bias, close):
-    net = small(bias=0.3 if hidden_bias else 0.0)
-    result = pairwise.pair_forces(net, hidden_bias=hidden_bias)[0]
-    marks = markers.places(net.embeddings)[0]
-    total = markers.all_markers(5).total
-    rate = 1e-5
-    for j in (0, 4, 11):
-        weights = layers(net)
-        steps = torch.autograd.grad(marker_loss(weights, marks[j], total[j]), weights)
-        if not hidden_bias:
-            steps = (steps[0], torch.zeros_like(steps[1]), *steps[2:])
-        both = [
-            [w.detach() + sign * rate * g for w, g in zip(weights, steps, strict=True)]
-            for sign in (-1, 1)
-        ]
-        for i in range(len(total)):
-            after, before = (marker_force(w, marks[i], total[i]) for w in both)
-            close((after - before) / (2 * rate), result[i, j], 1e-6)
-
-
-def test_the_expected_pair_force_is_an_average_over_networks():
-    stream = torch.Generator().manual_seed(3)
-    place = torch.randn(5, 2, generator=stream, dtype=torch.float64)
-    given = place, 8, (0.25, 1e-6)  # small W_2: p is 1/n
-    mean = pairwise.mean_pair_forces(*given, count=8000, stream=stream, block=2000)
-    expected = pairwise.expected_pair_forces(*given)
-    assert float((mean - expected).norm() / expected.norm()) < 0.02
 
 
 def test_training_is_that_of_each_seed_alone():
