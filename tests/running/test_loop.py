@@ -12,7 +12,7 @@ import torch
 
 import trainings
 from chapters.companions import two_accounts
-from chapters.companions.two_accounts import curves
+from chapters.companions.two_accounts import readings
 from chapters.paper.induction_heads.feed_forward import MLPRun, train_mlp
 from chapters.paper.minimal_formulation.one_layer import train_one_layer
 from emergence.subspace import INDUCTION_HEAD
@@ -52,7 +52,7 @@ OTHERS = {
     "MLP": lambda: train_mlp(MLPRun(dataclasses.replace(TOKENS, steps=10), 0, True)),
     "one layer": lambda: train_one_layer(2, 2, 0, steps=10, batch_size=4),
     "accounts, stream": lambda: both_probes(
-        curves.stream(ACCOUNTS, trainings.BIGRAMS, (1,), device=CPU)
+        readings.stream(ACCOUNTS, trainings.BIGRAMS, (1,), device=CPU)
     ),
 }
 

@@ -1,8 +1,8 @@
 """Factual recall: a subject and a relation among noise, and the answer to be known by heart.
 
 `task` makes the sequences, `linear` trains linear attention and predicts when it learns what,
-`model` is the softmax transformer with an MLP, `trials` trains it as the source does, `cells` names
-the trials that are stored, and `capacity` reads laws off them.
+`model` is the softmax transformer with an MLP, `trials` trains it as the source does, and
+`capacity` names the trials that are stored and reads laws off them.
 
 Values are those of the code of Nichani and others (2024); a comment says where ours differ.
 """

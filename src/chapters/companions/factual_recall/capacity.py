@@ -1,43 +1,37 @@
-"""What trials say: facts against parameters, and the worth of a weight; and the source's own map.
+"""Trials on the source's map of heads against width, and what they say of capacity.
+
+The map is that of Nichani, Lee and Bietti, arXiv 2412.06538, read off the colours of the plot in
+`plotting.ipynb` of github.com/eshnich/factual-recall-iclr at commit 7c4d121, to about 0.01:
+data/companions/factual_recall_map.csv. One training a cell: S = R = 32, D = 8, d = 32, d_h = 8,
+Adam at a rate of 0.01 in batches of 1,024 for up to 16,384 steps; recall is the best of 129 tests.
+The line drawn over it is d m = 2300 - d d_h H / 2, from d d_h H = 1280 on.
+
+Ours are stored in data/companions/factual_recall.json: cells of this map, and copies. A copy has
+its sizes and facts in proportion: parameters and facts are divided by the same number. Proportional
+capacity means that a cell and its copy recall alike.
 
 Both laws are read off recall where facts do not quite fit. It is taken to depend on one quantity,
 the logarithm of P_A + ratio P_M, which is counted in weights of attention, less that of the weights
 that S R facts ask for, (S R)^(1/power).
-
-The map of heads against width is that of Nichani, Lee and Bietti, arXiv 2412.06538, read off the
-colours of the plot in `plotting.ipynb` of github.com/eshnich/factual-recall-iclr at commit 7c4d121,
-to about 0.01. One training a cell: S = R = 32, D = 8, d = 32, d_h = 8, Adam at a rate of 0.01 in
-batches of 1,024 for up to 16,384 steps; recall is the best of 129 tests. The line drawn over it is
-d m = 2300 - d d_h H / 2, from d d_h H = 1280 on.
 """
 
-from typing import NamedTuple
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
+import torch
 from jaxtyping import Float, Int
 from scipy import stats
 from scipy.optimize import curve_fit
 
-HEADS = (1, 2, 4, 6, 8, 10, 12, 14, 16, 20, 24, 28, 32)
-WIDTHS = (1, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128)
+from running.records import StoredRuns
+
+from . import trials
+from .model import Shape
+from .trials import Outcome, Trial
+
 FEWEST = 1280  # d d_h H below which the line is vertical
 LINE = 2300  # d m + d d_h H / 2 on the line
-
-RECALL = (  # a row for each number of heads
-    (.11, .14, .18, .24, .19, .22, .23, .35, .20, .31, .28, .32, .21),  # 1
-    (.18, .22, .36, .41, .38, .52, .45, .42, .46, .44, .54, .68, .56),  # 2
-    (.34, .49, .58, .61, .60, .75, .75, .74, .77, .85, .78, .72, .89),  # 4
-    (.45, .59, .76, .84, .84, .85, .99, .97, .99, .97, .96, .99, .97),  # 6
-    (.73, .71, .79, .93, .87, 1.0, .97, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0),  # 8
-    (.72, .87, .96, .91, .95, 1.0, 1.0, 1.0, .98, .98, 1.0, 1.0, 1.0),  # 10
-    (.85, .85, .94, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0),  # 12
-    (.96, .94, .99, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0),  # 14
-    (.94, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0),  # 16
-    (1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0),  # 20
-    (1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0),  # 24
-    (1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0),  # 28
-    (1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0),  # 32
-)  # fmt: skip
 
 Models = Float[np.ndarray, " models"]
 
@@ -114,7 +108,72 @@ class PublishedMap(NamedTuple):
     recall: Float[np.ndarray, " cells"]
 
 
-def published() -> PublishedMap:
-    """All cells of the source's map."""
-    heads, widths = np.meshgrid(HEADS, WIDTHS, indexing="ij")
-    return PublishedMap(heads.ravel(), widths.ravel(), np.array(RECALL).ravel())
+def published(text: str) -> PublishedMap:
+    """All cells of the source's map, from a table whose first row names the widths."""
+    table = np.genfromtxt(text.splitlines(), delimiter=",")
+    heads, widths = np.meshgrid(table[1:, 0].astype(int), table[0, 1:].astype(int), indexing="ij")
+    return PublishedMap(heads.ravel(), widths.ravel(), table[1:, 1:].ravel())
+
+
+DIM = 32  # of the source's map
+UNDER_THE_GUIDE = (
+    (8, 16), (12, 8), (10, 24), (10, 8), (8, 32), (12, 16), (6, 24), (14, 8), (8, 8), (10, 16),
+    (6, 40),
+)  # fmt: skip
+
+ALONE = 20, 1  # hardly an MLP; the draw decides whether all is stored, so there are three
+
+
+def cell(heads: int, width: int, dim: int = DIM) -> Trial:
+    """A cell of the source's map, named by its width there, or its copy with dimension `dim`.
+
+    One rate, as there. Embeddings and facts are other ones for each number of heads. Raises
+    ValueError where the copy is not of whole numbers.
+    """
+    if dim % 4 or width * dim % DIM:
+        raise ValueError(f"no copy with d = {dim} of a cell with width {width}")
+    shape = Shape(dim, heads, dim // 4, width * dim // DIM)
+    return Trial(shape, 2 * dim, rates=(0.01,), seed=heads)
+
+
+def control(heads: int, width: int, dim: int) -> Trial:
+    """A cell at all rates of the source's other sweep, not given up half way."""
+    trial = cell(heads, width, dim)
+    return replace(trial, rates=(0.01, 0.003, 0.001), hopeless=0.0)
+
+
+def worth(shape: Shape) -> float:
+    """Weights of the MLP and a quarter of those of attention, as the source's guide counts."""
+    return shape.mlp_parameters + shape.attention_parameters / 4
+
+
+# In the order in which they are run: what decides most comes first. Above the guide: eight heads
+# near the edge, a large MLP beside few heads, next to none beside many, and three cells further in.
+CELLS: tuple[Trial, ...] = (
+    *(cell(8, width) for width in (36, 43, 62, 52)),
+    *(cell(*place, dim) for place in UNDER_THE_GUIDE[:5] for dim in (16, DIM)),
+    *(cell(12, 16, 16), cell(20, 1), cell(4, 128)),
+    *(replace(cell(*ALONE), seed=seed) for seed in (1, 2)),
+    *(cell(6, 24, 16), cell(8, 8, 16), cell(8, 8), cell(6, 24), cell(12, 16)),
+    *(cell(*place, dim) for place in UNDER_THE_GUIDE[7:] for dim in (16, DIM) if place != (8, 8)),
+    *(control(*place, dim) for place in UNDER_THE_GUIDE[:2] for dim in (16, DIM)),
+    *(cell(*place) for place in ((12, 32), (16, 16), (10, 48))),
+    *(cell(*place, 24) for place in UNDER_THE_GUIDE),
+)
+
+
+def run(trial: Trial) -> dict[str, Any]:
+    """What is stored of a trial: right answers of each rate, and the steps."""
+    half, right, steps = trials.run(trial, torch.device("cpu"))
+    return {"half": list(half), "right": list(right), "steps": steps}
+
+
+RUNS = StoredRuns(run, CELLS)
+
+
+def read(text: str) -> dict[Trial, Outcome]:
+    """The trials of a file. Raises ValueError for one of other runs."""
+    return {
+        trial: Outcome(tuple(outcome["half"]), tuple(outcome["right"]), outcome["steps"])
+        for trial, outcome in RUNS.read(text).items()
+    }

@@ -102,15 +102,3 @@ def tangential_cosine(residual: Residual, foot: Float[Tensor, " 2"], distance: f
     tangent = torch.stack([-normal[1], normal[0]])
     gradient = slope(residual, foot + distance * normal)  # of f, along that of L
     return float((tangent @ gradient).abs() / gradient.norm())
-
-
-def orthogonality_constant(residual: Residual, foot: Float[Tensor, " 2"]) -> float:
-    """The limit of |cos| / dist at a foot: the change of log |grad f| along Z (ours).
-
-    grad f(z + d n) = grad f + d H n, whose part along the tangent v is d v H n.
-    """
-    gradient = slope(residual, foot)
-    size = gradient.norm()
-    tangent = torch.stack([-gradient[1], gradient[0]]) / size
-    hessian = torch.autograd.functional.hessian(residual, foot)
-    return float((tangent @ hessian @ gradient).abs() / size**2)

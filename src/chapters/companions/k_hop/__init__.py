@@ -7,7 +7,7 @@ from emergence.presets import Preset
 
 @dataclass(frozen=True)
 class KHop:
-    """Sizes are ours. Trainings are stored (`phases`, `stored`); what is here takes seconds."""
+    """Sizes are ours. Trainings are stored (`phases`); what is here takes seconds."""
 
     constructed_k: int = 16  # all k up to it
     contexts: int = 50  # a k, each with four questions; half of them permutations

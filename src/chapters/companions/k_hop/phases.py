@@ -16,6 +16,7 @@ from chapters.companions.retrieval.model import Architecture
 from chapters.companions.retrieval.task import Stages
 from chapters.companions.retrieval.training import RetrievalTraining, train
 from emergence.analysis import first_reached
+from running.records import StoredRuns
 
 CHAINS = 3
 GUESS = 1 / CHAINS  # among the ends of the chains
@@ -168,3 +169,35 @@ def latest(measured: Mapping[Cell, Measured]) -> dict[Cell, Measured]:
     """The cells with the latest limit among those that are equal but for their limit."""
     longest = {replace(cell, limit=0): cell for cell in sorted(measured, key=lambda c: c.limit)}
     return {cell: measured[cell] for cell in measured if cell in longest.values()}
+
+
+def run(cell: Cell) -> dict[str, Any]:
+    """What is stored of a cell: right answers by run, time and hops."""
+    record = measure(cell)
+    return {"moments": record.moments.tolist(), "right": record.right.tolist()}
+
+
+RUNS = StoredRuns(run, CELLS)
+
+
+def read(runs: StoredRuns, made: Any, text: str) -> dict[Any, Any]:
+    """What was measured of each configuration of a file, as the named tuple `made`.
+
+    Raises ValueError for a file of other runs.
+    """
+    names = made._fields[1:]
+    return {
+        cell: made(cell, *(np.array(arrays[name]) for name in names))
+        for cell, arrays in runs.read(text).items()
+    }
+
+
+def median_wait(measured: Any) -> float:
+    """The median of the `waits` of runs, in steps; a censored one counts as its limit."""
+    return float(np.median(np.minimum(measured.waits, measured.moments[-1])))
+
+
+def in_words(measured: Any) -> str:
+    """The `waits` of all runs as text, such as 75, 100, > 2000."""
+    limit = measured.moments[-1]
+    return ", ".join(f"{w:.0f}" if np.isfinite(w) else f"> {limit}" for w in measured.waits)

@@ -1,8 +1,8 @@
 """Neural weight norm and Kolmogorov complexity: looped networks of ternary weights.
 
 `model` defines, runs and builds them; `printers` and `tag` are upper bounds on weight, `codec` is a
-lower one; `small` enumerates, `prior` bounds and trains; `precision` leaves the grid. All sizes are
-ours, since only an abstract is known.
+lower one; `small` enumerates, `prior` bounds and trains. All sizes are ours, since only an abstract
+is known.
 """
 
 from dataclasses import dataclass
@@ -25,7 +25,6 @@ class WeightNormSettings:
     most: int = 5  # weights of the small networks
     wider: int = 7  # the same with more weights; 13 million networks
     n_bits: int = 12  # that they print
-    real_bits: int = 2000  # that one real weight holds
     a_level: int = 7  # strings a level of complexity that networks are trained on
     trained_units: int = 6
     trained_runs: int = 4  # a string; the least norm counts
@@ -45,7 +44,6 @@ PRESET = {
             tag_programs=3,
             a_level=2,
             trained_steps=100,
-            real_bits=200,
         ),
         2,
     ),

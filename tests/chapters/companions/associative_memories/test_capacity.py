@@ -10,7 +10,6 @@ from scipy.optimize import minimize
 from chapters.companions.associative_memories import PRESET, capacity, lemma, limits
 from chapters.companions.associative_memories.capacity import Bracket
 from chapters.companions.associative_memories.training import draw
-from stored_runs import stored_text
 
 CPU = torch.device("cpu")
 
@@ -66,13 +65,6 @@ def test_expected_pairs_solve_their_equation():
         limits.expected_pairs(4, 2000, 0)  # so few that every iteration moves them
 
 
-def test_the_file_holds_what_is_declared():
-    result = capacity.read(stored_text("associative_memories"))
-    assert tuple(result) == capacity.CELLS
-    most = PRESET["paper"].settings.tolerance ** 2
-    assert all(b.stored < b.lost <= b.stored * most for b in result.values())
-
-
 def test_a_search_finds_about_the_expected_capacity():
     settings = PRESET["smoke"].settings
     bracket = Bracket(**capacity.run(capacity.Cell(16, 0), settings))
@@ -124,15 +116,3 @@ def test_one_step_is_a_step_down_the_gradient_from_zero(close):
     zero = torch.zeros(8, 8, dtype=torch.float64)
     step = -0.7 * lemma.autograd(zero, lambda w: e @ w.T @ u.T, joint)
     close(lemma.one_step(u, e, f, 0.7), step, 1e-13)
-
-
-def test_the_step_is_the_hebbian_sum_around_its_mean(close):
-    e, u, _ = drawn(lemma.unit, 7, 5, 3)
-    f = torch.arange(7)
-    mean = torch.outer(u.mean(dim=0), e.sum(dim=0))
-    close(lemma.one_step(u, e, f, 7.0), lemma.hebbian(u, e, f) - mean, 1e-13)
-
-
-def test_too_many_orthonormal_embeddings_are_refused():
-    with pytest.raises(ValueError, match="cannot be orthonormal"):
-        lemma.orthonormal(5, 4, torch.Generator(), torch.float64)

@@ -29,12 +29,6 @@ def test_fast_is_dense(n_layers, group, monkeypatch, close):
         close(ours, theirs, 1e-10)
 
 
-def test_nothing_scored_is_an_error():
-    frozen, trained, batch = drawn(2)
-    with pytest.raises(ValueError, match="scored"):
-        fast.loss_and_gradient(frozen, trained, batch._replace(scored=batch.scored & False))
-
-
 @pytest.mark.parametrize("n_layers", [1, 2])
 def test_dense_model_by_loops(n_layers, close):
     frozen, trained, batch = drawn(n_layers, dim=6, length=5, batch_size=2)
@@ -59,8 +53,3 @@ def test_the_future_is_not_seen():
     before, after = (model.logits(frozen, trained, tokens) for tokens in (batch.tokens, changed))
     assert torch.equal(before[:, :12], after[:, :12])
     assert not torch.allclose(before[:, 12], after[:, 12])
-
-
-def test_other_numbers_of_layers_are_errors():
-    with pytest.raises(ValueError, match="one or two layers"):
-        model.initial(5, 4, 6, 3, generator=torch.Generator())

@@ -3,14 +3,8 @@
 from dataclasses import replace
 
 import numpy as np
-import pytest
 
 from chapters.companions.birth import order, stored
-from stored_runs import stored_text
-
-
-def test_every_stored_run_is_declared():
-    assert set(stored.RUNS.read(stored_text("birth"))) == set(stored.RUNS.cells)
 
 
 def made(ov2, kq2, kq1, *, early=None, matched=None, drawn=True):
@@ -45,11 +39,3 @@ def test_order_of_what_is_decided():
     assert order.follows((5.0, 5.0, 9.0)) is False
     assert order.follows((5.0, np.inf, 9.0)) is False
     assert order.follows((5.0, 9.0, np.inf)) is True
-
-
-def test_order_by_use_reads_other_curves():
-    run = made([0, 1, 1, 1], [0, 0, 0, 1], [0, 0, 1, 1], early=[0, 0, 0, 1], matched=[0, 0, 1, 1])
-    assert order.compare([run]).levels == 0
-    assert order.compare([run], by_use=True).levels == 1
-    few = made([0, 1, 1], [0.2, 0.2, 1], [0, 0, 1], drawn=False)
-    assert order.shares(few)["kq2"] == pytest.approx([0, 0, 1])  # a fifth is chance among five

@@ -36,23 +36,6 @@ def test_each_recall_is_of_its_own_matrix(part):
     assert [value == 1 for value in by_part] == [i != part for i in range(3)]
 
 
-@pytest.mark.parametrize("n_layers", [1, 2])
-def test_same_seed_same_run(n_layers):
-    first, again, other = (
-        training.train(TINY, COUNTS, seed, n_layers=n_layers, device=CPU) for seed in (0, 0, 1)
-    )
-    assert (first.loss == again.loss).all()
-    assert torch.equal(first.trained.o, again.trained.o)
-    assert (first.loss != other.loss).any()
-    assert len(first.loss) == (12 if n_layers == 2 else 6)
-    assert first.probed.tolist() == ([0, 5, 10, 12] if n_layers == 2 else [])
-
-
-def test_diverging_run_is_an_error():
-    with pytest.raises(ArithmeticError, match="not finite"):
-        training.train(replace(TINY, learning_rate=1e30), COUNTS, 0, n_layers=2, device=CPU)
-
-
 def test_a_part_moves_from_its_release_on():
     """Until then it keeps every bit, without decay; the others move from the start."""
     free = training.train(TINY, COUNTS, 0, n_layers=2, device=CPU)

@@ -7,11 +7,10 @@ import math
 import pytest
 import torch
 
-from chapters.companions.clustering import Derived, Simulation, energy, markers, pairwise
+from chapters.companions.clustering import Derived, energy, markers, pairwise
 from interruption import assert_resumes
 
 SIZES = (2, 5, 8, 17)
-GIVEN = {"mix": 0.5, "width": 0.5, "core": 0.3, "device": torch.device("cpu")}
 SETTINGS = [(0.0, 0.5, 0.0), (1.0, 0.5, 0.0), (1.0, 0.5, 0.3), (0.3, 0.2, 0.5)]  # mix, width, core
 
 
@@ -48,11 +47,6 @@ def test_markers_are_the_unordered_pairs(n):
     same = sum(i[2] == j[2] for i, j in itertools.permutations(result, 2))
     other = sum(i[2] != j[2] for i, j in itertools.permutations(result, 2))
     assert (int(markers.same_sum(n).sum()), int(markers.other_sum(n).sum())) == (same, other)
-
-
-def test_fewer_than_two_residues_are_an_error():
-    with pytest.raises(ValueError, match="two residues"):
-        markers.all_markers(1)
 
 
 @pytest.mark.parametrize("n", SIZES[1:])
@@ -112,16 +106,6 @@ def test_grid_score_counts_pairs():
                         (markers.score(embeddings).base, False)):  # fmt: skip
         kind = [near[i, j] for i, j in pairs if (totals[i] == totals[j]) == same]
         assert float(value) == pytest.approx(sum(kind) / len(kind))
-
-
-def test_a_killed_simulation_ends_in_the_same_bits():
-    settings = Simulation(residues=7, steps=12)
-    assert_resumes(lambda: [energy.simulate(settings, (0, 1), **GIVEN)], 9)
-
-
-def test_particles_that_diverge_are_an_error():
-    with pytest.raises(ArithmeticError, match="not finite"):
-        energy.simulate(Simulation(5, steps=3, learning_rate=math.inf), (0,), **GIVEN)
 
 
 def starts(runs=2, n=5):

@@ -1,17 +1,11 @@
 """The network and its training, against loops and autograd."""
 
-import math
-from dataclasses import replace
-
-import pytest
 import torch
 from torch.nn import functional
 
 from chapters.companions.clustering import Training, markers, training
-from interruption import assert_resumes
 
 CPU = torch.device("cpu")
-SMALL = Training(residues=5, hidden=8)
 
 
 def small(seed=0, runs=1, n=5, hidden=12, bias=0.3):
@@ -50,18 +44,6 @@ def test_losses_are_those_of_one_marker_at_a_time(close):
     close(losses(net), torch.tensor(expected, dtype=torch.float64))
 
 
-def test_training_is_that_of_each_seed_alone():
-    settings = Training(residues=5, hidden=8, epochs=30, records=3, snapshots=(0, 10))
-    both = training.train_clustering(settings, (0, 1), device=CPU)
-    alone = training.train_clustering(settings, (1,), device=CPU)
-    assert torch.allclose(both.final.second[1], alone.final.second[0], atol=1e-5)
-    assert torch.equal(both.trained[1], alone.trained[0])
-    assert both.epochs.tolist() == [0, 10, 20, 30]
-    assert both.accuracy.shape == both.loss.shape == both.scores.grid.shape == (4, 2)
-    assert set(both.snapshots) == {0, 10}
-    assert (both.loss[-1] < both.loss[0]).all()
-
-
 def test_only_trained_pairs_are_trained():
     settings = Training(residues=5, hidden=8, epochs=1)
     net, trained = training.start(settings, (4,))
@@ -73,32 +55,6 @@ def test_only_trained_pairs_are_trained():
     for part, old in zip(after.final, free, strict=True):
         moved = (part - old.detach() * (1 - 0.01)).abs() > 1e-9  # weight decay aside
         assert torch.equal(moved, old.grad != 0)
-
-
-def test_weight_decay_and_biases_are_where_they_are_asked_for():
-    def trained(**changes):
-        return training.train_clustering(replace(SMALL, epochs=20, **changes), (0,), device=CPU)
-
-    plain = trained(weight_decay=0.0).final
-    assert plain.first_bias.any()
-    assert not trained(hidden_bias=False).final.first_bias.any()
-    assert not torch.equal(
-        plain.embeddings, trained(weight_decay=0.0, embedding_decay=1.0).final.embeddings
-    )
-
-
-def test_a_run_that_diverges_is_an_error():
-    with pytest.raises(ArithmeticError, match="not finite"):
-        training.train_clustering(
-            replace(SMALL, epochs=40, learning_rate=math.inf), (0,), device=CPU
-        )
-
-
-@pytest.mark.parametrize("kill_after", [1, 6])
-@pytest.mark.parametrize("hidden_bias", [True, False])
-def test_a_killed_training_ends_in_the_same_bits(hidden_bias, kill_after):
-    settings = replace(SMALL, epochs=12, records=3, snapshots=(0, 5), hidden_bias=hidden_bias)
-    assert_resumes(lambda: training.train_clustering(settings, (0, 1), device=CPU), kill_after)
 
 
 def test_sizes_are_of_the_shape_at_every_snapshot():

@@ -1,7 +1,6 @@
 """The network by hand, causality, truncation; the noisy sampler; readings and stored runs."""
 
-import json
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,7 +9,6 @@ import torch
 from chapters.companions.birth.task import rows_of
 from chapters.companions.distributional import Recipe, model, probes, task, training
 from oracles.birth_counts import COUNTS
-from stored_runs import file_with, stored_text
 
 WHAT = task.make(COUNTS)
 TRIGGER = int(WHAT.triggers[0])
@@ -70,19 +68,6 @@ def test_kept_is_the_nearest_of_its_rank(close):
     assert torch.linalg.matrix_rank(less) == 2  # rounded down, as in the code
 
 
-@pytest.mark.parametrize(("layer", "matrix"), [("first", "w_in"), ("last", "o")])
-def test_one_matrix_is_truncated_and_no_other(layer, matrix):
-    network = drawn()
-    cut = model.truncated(network, layer, matrix, 0.25)
-    for name in ("first", "last"):
-        for part in model.Layer._fields:
-            before, after = (getattr(getattr(side, name), part) for side in (network, cut))
-            if (name, part) == (layer, matrix):
-                assert torch.linalg.matrix_rank(after) == 4
-            else:
-                assert after is before
-
-
 @pytest.mark.parametrize("alpha", [0.0, 0.5])
 def test_what_follows_the_trigger(alpha):
     batch = task.sample(WHAT, 600, 60, alpha, generator=stream())
@@ -104,10 +89,6 @@ def test_other_tokens_and_noise_follow_the_chain(token):
     assert np.abs(result - COUNTS.conditional[token]).max() < 0.02
 
 
-def test_the_tokens_are_the_sources():
-    assert (COUNTS.characters[TRIGGER], COUNTS.characters[task.NOISE]) == (" ", "!")
-
-
 def test_scored_positions_by_hand():
     q, noise, o = TRIGGER, task.NOISE, 7
     z = torch.tensor([[q, noise, q, o, q, noise, 3, q, o]])
@@ -116,13 +97,6 @@ def test_scored_positions_by_hand():
     at, real = rows_of(task.repeated(batch, q))
     assert at.tolist() == [[2, 4, 7]]
     assert real.all()
-
-
-def test_shares_by_hand():
-    logits = torch.tensor([[0.0, 0.0, np.log(2)], [0.0, 9.0, 0.0]])
-    noise, accuracy = task.shares(logits, torch.tensor([1, 1]))
-    assert noise.item() == pytest.approx((0.5 + 1 / (2 + np.exp(9))) / 2, rel=1e-5)
-    assert accuracy.item() == 0.5
 
 
 def looks(z, o, pattern, real):
@@ -138,19 +112,6 @@ def test_looks_by_hand():
     assert looks(z, 7, pattern, [True, False]) == pytest.approx([0.3, 0.2])
     z = [TRIGGER, task.NOISE, TRIGGER, task.NOISE]
     assert looks(z, task.NOISE, [[0.0, 0.7, 0.3]], [True]) == pytest.approx([0, 0.7])
-
-
-def test_training_learns_noise_and_repeats():
-    runs = [training.train(TINY, COUNTS, 3, device=CPU) for _ in range(2)]
-    assert np.array_equal(runs[0].loss, runs[1].loss)
-    assert runs[0].loss[-5:].mean() < runs[0].loss[:5].mean()
-    assert runs[0].probed.tolist() == [0, 6, 12, 18, 24, 30, 60]
-    assert runs[0].readings[-1, 0] > 0.3 > runs[0].readings[0, 0]
-
-
-def test_a_diverged_run_says_so():
-    with pytest.raises(ArithmeticError, match=r"broken: the loss is not finite at step \d"):
-        training.train(replace(TINY, learning_rate=1e30), COUNTS, 0, device=CPU, label="broken")
 
 
 @pytest.fixture
@@ -180,34 +141,3 @@ def test_a_reading_is_that_of_models_made_one_by_one(own, probe):
         assert table[f"{layer}.{matrix}.{share:g}"] == pytest.approx(reading, abs=1e-6)
     assert len(result) == 3 * (1 + len(probes.FOLLOWED)) + 2
     assert len(table) == 2 * 4 * len(TINIEST.shares)
-
-
-def test_a_run_goes_through_the_file_unchanged():
-    cell = training.Cell("made", TINIEST, 1)
-    entry = training.measure(cell, COUNTS)
-    (back,) = training.read(file_with(cell, entry))
-    assert back.settings == json.loads(json.dumps(asdict(TINIEST)))
-    assert back.probed.tolist() == [0, 1, 2, 3, 4]
-    assert len(back.loss) == 4
-    for change in (None, *probes.FOLLOWED):
-        last = [back.curve(change, name)[-1] for name in probes.Answers._fields]
-        name = change and f"{change[0]}.{change[1]}.{change[2]:g}"
-        wanted = back.table[name] if name else [row[-1] for row in entry["readings"][:3]]
-        assert last == pytest.approx(list(wanted), abs=2e-4)
-    assert back.looks[1][-1] == entry["readings"][-1][-1]
-    with pytest.raises(ValueError, match="readings a step"):
-        training.read(file_with(cell, entry | {"readings": entry["readings"][:-1]}))
-    loss = np.array([9.0, 9, 9, 9, 9, 9, 3, 5, 1, 2])
-    assert back._replace(loss=loss).unsettled == pytest.approx(2.5)
-
-
-@pytest.mark.usefixtures("unchecked")
-def test_stored_runs_are_declared_and_one_begins_as_it_is_stored():
-    """The first steps of the small run, and the first reading."""
-    stored = {(run.name, run.seed): run for run in training.read(stored_text("distributional"))}
-    declared = {(cell.name, cell.seed): cell for cell in training.CELLS}
-    assert set(stored) == set(declared)
-    cell, run = declared["small", 0], stored["small", 0]
-    result = training.train(replace(cell.recipe, steps=2), COUNTS, cell.seed, device=CPU)
-    assert result.loss == pytest.approx(run.loss[:2], rel=5e-3)
-    assert result.readings[0] == pytest.approx(run.readings[:, 0], abs=2e-3)

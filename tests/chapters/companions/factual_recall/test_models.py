@@ -38,12 +38,6 @@ def test_sequences_have_one_subject_one_relation_noise_and_an_end():
     assert set(sequences.noise.flatten().tolist()) == set(range(7, 12))
 
 
-@pytest.mark.parametrize("change", [{"subjects": 0}, {"noise": 0}, {"length": 2}])
-def test_sizes_that_make_no_sense_are_refused(change):
-    with pytest.raises(ValueError, match="at least 1"):
-        Facts(**change)
-
-
 def run(facts, **changes):
     options = {
         "alpha": [0.5, 0.5], "learning_rate": 0.1, "batch_size": 16, "steps": 2, "every": 1,
@@ -72,12 +66,6 @@ def test_a_step_is_autograds():
     assert before == pytest.approx(math.log(6), abs=1e-5)
     assert record.loss[1] == pytest.approx([before, after], rel=1e-5)
     assert after != pytest.approx(before, rel=1e-3)
-
-
-def test_a_run_may_err_badly_but_not_diverge():
-    run(SMALL, alpha=[300.0, 300.0], steps=1)  # some p underflow
-    with pytest.raises(ArithmeticError, match=r"test: the loss is not finite at step \d"):
-        run(SMALL, learning_rate=1e30, steps=20)
 
 
 def test_measures_at_the_start_are_those_of_ignorance():
@@ -116,11 +104,6 @@ def test_growth_rates_are_lengths_of_the_enumerated_pulls(facts):
     assert enumerated_pull(facts, "subject")[1] == pytest.approx(0, abs=1e-12)
     ratio = facts.subjects / facts.relations * ((facts.relations - 1) / (facts.answers - 1)) ** 0.5
     assert linear.order_ratio(facts) == pytest.approx(ratio)
-
-
-def test_growth_rates_are_refused_where_answers_are_not_used_evenly():
-    with pytest.raises(ValueError, match="equally often"):
-        linear.growth_rates(Facts(4, 16, 8))
 
 
 def test_the_predicted_step_is_where_the_linear_flow_reaches_one():
@@ -201,11 +184,3 @@ def test_scores_that_are_far_apart_do_not_divide_by_zero():
     assert result.dtype == torch.float32
     slopes = torch.autograd.grad(result.sum(), parameters)
     assert all(torch.isfinite(part).all() for part in (result, *slopes))
-
-
-def test_parameters_are_counted_as_in_the_source():
-    shape = Shape(16, 8, 2, 16)
-    assert shape.attention_parameters == 4 * 8 * 2 * 16
-    assert shape.mlp_parameters == 2 * 16 * 16
-    _, p = initial(shape, SMALL, [torch.Generator().manual_seed(0)])
-    assert shape.parameters == sum(part.numel() for part in p) - p.b.numel()

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from chapters.companions.grokking import stages, stored
-from stored_runs import stored_text
+from chapters.companions.grokking import stages
 
 STEPS = np.array([10, 20, 40, 80, 160])
 
@@ -29,7 +28,3 @@ def test_a_maximum_outside_the_stage_is_seen():
     values = np.array([0.1, 0.9, 0.5, 0.6, 0.2])
     assert stages.shortfall(values, stages.Stage(2, 4)) == pytest.approx(0.3)
     assert stages.shortfall(values, stages.Stage(1, 4)) == 0
-
-
-def test_every_declared_table_is_stored():
-    assert set(stored.RUNS.read(stored_text("grokking"))) == set(stored.RUNS.cells)

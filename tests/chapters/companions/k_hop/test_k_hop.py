@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from chapters.companions.k_hop import construction, stored
+from chapters.companions.k_hop import construction, phases
 from chapters.companions.k_hop.phases import Cell, Measured
-from stored_runs import file_with, stored_text
 
 
 def by_hand(functions, x, hops):
@@ -60,19 +59,5 @@ def test_times_are_those_of_the_last_hop_and_a_censored_one_counts_as_its_limit(
     assert MADE.learned(1).tolist() == [10, np.inf]
     assert MADE.learned(2).tolist() == [20, 10]
     assert MADE.waits.tolist() == [20, np.inf]
-    assert stored.in_words(MADE) == "20, > 20"
-    assert stored.median_wait(MADE) == 20
-
-
-def test_stored_runs_end_when_they_have_learned_or_at_their_limit():
-    for cell, measured in stored.read(stored.RUNS, Measured, stored_text("k_hop")).items():
-        assert measured.right.shape == (cell.n_seeds, len(measured.moments), cell.n_hops)
-        last = measured.accuracy[:, -1, [hop - 1 for hop in cell.asked]]
-        assert measured.moments[-1] == cell.limit or (last >= cell.until).all()
-
-
-def test_a_cell_is_read_as_it_was_stored():
-    arrays = {"moments": MADE.moments.tolist(), "right": MADE.right.tolist()}
-    (result,) = stored.read(stored.RUNS, Measured, file_with(MADE.cell, arrays)).values()
-    assert result.cell == MADE.cell
-    assert all(map(np.array_equal, result[1:], MADE[1:]))
+    assert phases.in_words(MADE) == "20, > 20"
+    assert phases.median_wait(MADE) == 20

@@ -97,12 +97,3 @@ def test_a_look_is_taken_away_as_from_the_plain_network(cut, close):
     for i, chain in np.ndindex(3, 2):
         context = batch.keys[0, i], batch.values[0, i], batch.query[0, i, chain]
         close(result[0, i, chain], plain(parameters, 0, *context, 2, cut)[0])
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [({"dim": 9}, "2 heads do not divide the width 9"), ({"n_layers": 0}, "must be positive")],
-)
-def test_bad_sizes_raise_one_sentence(changes, message):
-    with pytest.raises(ValueError, match=message):
-        Architecture(**changes)

@@ -1,6 +1,5 @@
 """Contexts against a dictionary that follows the chain; hops; errors."""
 
-import pytest
 import torch
 
 from chapters.companions.retrieval import task
@@ -52,8 +51,3 @@ def test_hops_are_drawn_from_the_allowed_ones_alike():
     assert drawn.shape == (1000, 4)
     assert set(drawn.flatten().tolist()) == {2, 5}
     assert abs(float((drawn == 5).double().mean()) - 0.5) < 0.04
-
-
-def test_a_vocabulary_that_is_too_small_raises_one_sentence():
-    with pytest.raises(ValueError, match="3 chains of 4 facts need 15 symbols"):
-        contexts(vocabulary=14)

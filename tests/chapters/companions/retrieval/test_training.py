@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-import pytest
 import torch
 
 from chapters.companions.retrieval import training
@@ -22,28 +21,6 @@ TINY = training.RetrievalTraining(
 )
 
 
-def test_a_run_depends_on_its_own_seed_only(close):
-    both, alone, again = (
-        training.train(TINY, seeds, device=CPU).parameters.tensors()
-        for seeds in ((0, 1), (1,), (0, 1))
-    )
-    for pair, other in zip(both, alone, strict=True):
-        close(pair[1], other[0], 1e-4)  # batched products round differently
-    assert all(map(torch.equal, both, again))
-
-
-def test_records_start_untrained_and_end_trained():
-    record = training.train(TINY, (0, 1), device=CPU)
-    assert record.moments.tolist() == [0, 4, 6]
-    assert record.accuracy.shape == (2, 3, 2)
-    assert record.maps.shape == (2, 3, 2, 2, 3, 2)
-    tests = training.contexts(TINY, (0, 1), TINY.test_size, device=CPU)
-    accuracy, maps = training.examine(record.parameters, tests, 2)
-    assert torch.equal(accuracy, record.accuracy[:, -1])
-    torch.testing.assert_close(maps, record.maps[:, -1], equal_nan=True)
-    assert [set(test.hops.flatten().tolist()) for test in tests] == [{1}, {2}]
-
-
 def test_tests_are_not_training_data():
     seen = TINY.draw((1,), 32, [torch.Generator().manual_seed(0)])
     tests = training.contexts(TINY, (0,), 32, device=CPU)
@@ -60,25 +37,6 @@ def test_losses_are_cross_entropies():
         expected = -right.log().mean(dim=(1, 2))
         result = training.losses(parameters, batch, 2)
     torch.testing.assert_close(result, expected, atol=1e-5, rtol=1e-5)
-
-
-@pytest.mark.parametrize(
-    ("changes", "seeds", "error", "message"),
-    [
-        ({"record_every": 0}, (0,), ValueError, "must be positive"),
-        ({"stages": ((1,), (2,))}, (0,), ValueError, "stage_steps"),
-        ({}, (), ValueError, "at least one seed"),
-        ({"learning_rate": 1e30}, (0,), ArithmeticError, r"broken: the loss is not finite at step"),
-    ],
-)
-def test_a_training_that_fails_says_why(changes, seeds, error, message):
-    with pytest.raises(error, match=message):
-        training.train(replace(TINY, **changes), seeds, device=CPU, label="broken")
-
-
-def test_stages_follow_one_another_and_the_last_one_stays():
-    settings = replace(TINY, stages=((2,), (1,), (1, 2)), stage_steps=3)
-    assert [settings.asked(step) for step in (0, 2, 3, 6, 90)] == [(2,), (2,), (1,), (1, 2), (1, 2)]
 
 
 def test_training_ends_once_every_run_has_learned():

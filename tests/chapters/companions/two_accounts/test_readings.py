@@ -1,28 +1,12 @@
 """Both probes of a memory: projections; and read in training."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 import torch
 
-from chapters.companions.birth import attention
-from chapters.companions.birth.training import train
-from chapters.companions.two_accounts import PRESET, curves, readings
+from chapters.companions.two_accounts import readings
 from chapters.companions.two_accounts.readings import AssociativeMemory, Reading, read_memory
-from emergence.presets import choose
 from emergence.subspace import INDUCTION_HEAD, NAMES, project
-from emergence.training import train_minimal
-from oracles.birth_counts import COUNTS
-
-CPU = torch.device("cpu")
-SMOKE = choose(PRESET, "smoke").settings
-TINY = replace(
-    SMOKE,
-    minimal=replace(SMOKE.minimal, steps=12),
-    stream=replace(SMOKE.stream, steps=22),
-    densely=4,
-)
 
 
 def drawn(size=7, n=20, m=24, seed=0):
@@ -58,7 +42,7 @@ def hand_made(sizes=(4, 5, 20), **probes):
     values = np.zeros((1, 3, 3, len(Reading._fields)))
     for name, part in probes.items():
         values[0, :, :, Reading._fields.index(name)] = np.array(part).T
-    return curves.Curves(np.array([0, 10, 20]), values, sizes, np.zeros(1))
+    return readings.Curves(np.array([0, 10, 20]), values, sizes, np.zeros(1))
 
 
 def test_arrivals_by_hand():
@@ -76,22 +60,4 @@ def test_arrivals_by_hand():
         ("coefficient", "begun"): [20, 10, np.inf],
     }
     for reading, steps in expected.items():
-        assert curves.arrivals(some, *reading)[:, 0].tolist() == steps
-
-
-def test_minimal_training_is_that_of_the_paper():
-    result = curves.minimal(TINY, (0, 1), device=CPU)
-    record = train_minimal(TINY.minimal, (0, 1), device=CPU)
-    assert result.steps.tolist() == [0, 1, 2, 3, 4, 8, 12]
-    gamma = record.pseudo[:, result.steps[:-1], -2]  # gamma_3
-    assert result.of("coefficient")[0][:, :-1] == pytest.approx(gamma.numpy(), abs=1e-6)
-
-
-def test_stream_training_is_that_of_chapter_7():
-    result = curves.stream(TINY, COUNTS, (2,), device=CPU)
-    record = train(TINY.stream, COUNTS, 2, n_layers=2, device=CPU)
-    assert result.final[0] == pytest.approx(record.accuracy[-20:].mean())
-    wanted = attention.Recalls(*record.readings[-1])
-    assert result.of("recall")[:, 0, -1] == pytest.approx(
-        [wanted.ov2, wanted.kq2, wanted.kq1_early]
-    )
+        assert readings.arrivals(some, *reading)[:, 0].tolist() == steps

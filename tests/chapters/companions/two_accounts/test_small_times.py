@@ -70,16 +70,3 @@ def test_problems_are_the_models():
     parts = somewhere(problem, draw)
     wanted = (disentangled_output(Weights(*parts), batch.inputs) - batch.target).square().mean()
     assert float(problem.loss(parts)) == pytest.approx(float(wanted))
-
-
-def test_moments_of_two_batches_are_those_of_both_together():
-    draw = torch.Generator().manual_seed(5)
-    batches = [tasks.gaussian_pairs(8, 2, 4, generator=draw) for _ in range(2)]
-    each = [small_times.minimal(batch.inputs, batch.target) for batch in batches]
-    whole = small_times.minimal(
-        *(torch.cat([getattr(batch, of) for batch in batches]) for of in ("inputs", "target"))
-    )
-    moments = small_times.moments([problem.linear for problem in each], whole.zero)
-    both = small_times.moments([whole.linear], whole.zero)
-    for part, other in zip(moments, both, strict=True):
-        torch.testing.assert_close(part, other)

@@ -1,6 +1,5 @@
 """The tag machine against a tag system in words."""
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -33,8 +32,3 @@ def test_the_network_is_the_machine(once, loop):
     result = "".join(map(str, printed(network, tag.PERIOD * 25).tolist()))
     assert result == spoken(once, loop, 25)
     assert tag.directly(once, loop, 25) == [int(bit) for bit in result]
-
-
-def test_a_program_needs_a_loop():
-    with pytest.raises(ValueError, match="loop"):
-        tag.machine(["say1"], [])
