@@ -9,8 +9,6 @@ The criterion and the widths of the linear network are those of the code of Nich
 
 from dataclasses import dataclass
 
-from emergence.presets import Preset
-
 
 @dataclass(frozen=True)
 class Settings:
@@ -35,21 +33,3 @@ class Settings:
     evaluations: int = 1500  # of the loss and its gradient, at most
     patience: int = 30  # evaluations without a fall of the loss by a hundredth end the training
     samples: int = 4000  # of the statistical dimension: a standard error of 1%
-
-
-PRESET = {
-    "paper": Preset(Settings()),
-    "smoke": Preset(
-        Settings(
-            widths=(8, 16, 32),
-            mlp_sizes=((8, 16), (12, 12), (16, 16)),
-            mlp_steps=256,
-            hebbian_widths=(16, 32, 64),
-            hebbian_from=32,
-            draws=4,
-            evaluations=300,
-            samples=1000,
-        ),
-        2,
-    ),
-}

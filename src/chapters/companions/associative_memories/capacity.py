@@ -14,7 +14,7 @@ import torch
 from running.memo import kept
 from running.records import StoredRuns
 
-from . import PRESET, Settings, lemma, limits
+from . import Settings, lemma, limits
 from .training import AdamTraining, draw, linear, train, train_adam
 
 
@@ -123,10 +123,11 @@ class Cell:
     seed: int
 
 
+PAPER = Settings()
 CELLS = tuple(Cell(256, seed) for seed in range(5))
 
 
-def run(cell: Cell, settings: Settings = PRESET["paper"].settings) -> dict[str, int]:
+def run(cell: Cell, settings: Settings = PAPER) -> dict[str, int]:
     """The capacity of a trained matrix, as it is stored; the search starts from the cone's."""
     guess = limits.expected_pairs(cell.dim, settings.samples, cell.seed)
     return linear_capacity(cell.dim, cell.seed, guess, settings, torch.device("cpu"))._asdict()

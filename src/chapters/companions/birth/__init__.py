@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass
 
-from emergence.presets import Preset
-
 
 @dataclass(frozen=True)
 class Settings:
@@ -27,23 +25,3 @@ class Settings:
     few_positions: int = 8  # T of the enumerated task
     step_sizes: tuple[float, float, float] = (5.0, 20.0, 40.0)  # greatest entry after each step
     source_length: int = 256  # at which guesses are counted as well
-
-
-PRESET = {
-    "paper": Preset(Settings()),
-    "smoke": Preset(
-        Settings(
-            length=32,
-            dim=64,
-            batch_size=16,
-            steps=40,
-            steps_one_layer=40,
-            n_tested=32,
-            n_counted=50,
-            few_tokens=4,
-            few_positions=6,
-            source_length=64,
-        ),
-        2,
-    ),
-}

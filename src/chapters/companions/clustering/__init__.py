@@ -3,8 +3,6 @@
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from emergence.presets import Preset
-
 
 @dataclass(frozen=True)
 class Training:
@@ -74,19 +72,3 @@ class Clustering:
         """A training of the chapter."""
         reached = tuple(epoch for epoch in self.snapshots if epoch < self.training.epochs)
         return replace(self.training, weight_decay=weight_decay, snapshots=reached, **changes)
-
-
-PRESET = {
-    "paper": Preset(Clustering(), 50),
-    "smoke": Preset(
-        Clustering(
-            Training(residues=7, hidden=16, epochs=60, records=6),
-            Simulation(residues=7, steps=60),
-            plain=((0.0, 0.5), (1.0, 0.5)),
-            mixes=(0.5, 1.0),
-            derived=Derived(units=16, steps=40),
-            snapshots=(0, 10, 20, 50),
-        ),
-        3,
-    ),
-}

@@ -1,9 +1,7 @@
 """Distributional associations against in-context reasoning (Chen, Bruna, Bietti 2024)."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
-
-from emergence.presets import Preset
 
 
 @dataclass(frozen=True)
@@ -34,12 +32,3 @@ class DistributionalSettings:
     toy_length: int = 8  # T, fixed while N grows
     toy_trials: int = 1000  # fresh samples and test sequences for each N
     certainty: float = 0.9  # how often the margin must be positive
-
-
-PRESET = {
-    "paper": Preset(DistributionalSettings()),
-    "smoke": Preset(
-        replace(DistributionalSettings(), toy_tokens=(64, 128, 256), toy_length=4, toy_trials=200),
-        2,
-    ),
-}

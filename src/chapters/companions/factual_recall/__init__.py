@@ -9,8 +9,6 @@ Values are those of the code of Nichani and others (2024); a comment says where 
 
 from dataclasses import dataclass, field
 
-from emergence.presets import Preset
-
 from .task import Facts
 
 
@@ -32,19 +30,3 @@ class FactualRecallSettings:
     order_alpha: float = 1e-3  # ours: shortens the runs and nothing else
     order_every: int = 16
     order_test: int = 512
-
-
-PRESET = {
-    "paper": Preset(FactualRecallSettings()),
-    "smoke": Preset(
-        FactualRecallSettings(
-            facts=Facts(8, 4, 4, 8, 12),
-            alpha=1e-3,
-            batch_size=256,
-            steps=2000,
-            test_size=512,
-            order_facts=(Facts(8, 4, 4, 8, 12), Facts(4, 4, 4, 8, 12)),
-        ),
-        2,
-    ),
-}

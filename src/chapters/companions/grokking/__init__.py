@@ -6,8 +6,6 @@ Where the source is silent, a setting has its reason beside it.
 import math
 from dataclasses import dataclass, replace
 
-from emergence.presets import Preset
-
 from .model import Activation
 
 
@@ -110,25 +108,3 @@ class GrokkingSettings:
     equal: RealTraining = RealTraining(decay=1.0, clock=2.5)  # large decay: ten times shorter
     slowed: RealTraining = RealTraining(decay=1.0, clock=2.5, slowdown=10.0)
     slowed_little: RealTraining = RealTraining(decay=1.0, clock=2.5, slowdown=3.0)
-
-
-PRESET = {
-    "paper": Preset(GrokkingSettings()),
-    "smoke": Preset(
-        GrokkingSettings(
-            toys=Toys(steps=300),
-            simulation=Simulation(
-                modulus=7,
-                hidden=48,
-                steps=200,
-                log_every=20,
-                stride_from=100,
-                embedding_std=7**-0.5,
-            ),
-            real=RealTraining(decay=0.3, clock=0.3, log_every=0.05),
-            equal=RealTraining(decay=1.0, clock=0.3, log_every=0.05),
-            slowed=RealTraining(decay=1.0, clock=0.3, log_every=0.05, slowdown=10.0),
-        ),
-        2,
-    ),
-}

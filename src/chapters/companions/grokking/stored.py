@@ -15,7 +15,6 @@ import torch
 from running.records import StoredRuns
 
 from . import (
-    PRESET,
     Direction,
     GrokkingSettings,
     RealTraining,
@@ -110,7 +109,7 @@ def run(part: Part) -> Table:
     )
 
 
-RUNS = StoredRuns(run, declared(PRESET["paper"].settings))
+RUNS = StoredRuns(run, declared(GrokkingSettings()))
 
 
 def read(text: str) -> Table:

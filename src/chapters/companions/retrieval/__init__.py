@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass, replace
 
-from emergence.presets import Preset
-
 from .model import Architecture
 from .training import RetrievalTraining
 
@@ -52,19 +50,3 @@ class Retrieval:
         return replace(
             run, steps=self.shallow_steps, until=0.95, causal=False, architecture=network
         )
-
-
-PRESET = {
-    "paper": Preset(Retrieval()),
-    "smoke": Preset(
-        Retrieval(
-            batch_size=8,
-            steps=20,
-            shallow_steps=20,
-            record_every=10,
-            test_size=8,
-            exam_size=8,
-        ),
-        2,
-    ),
-}

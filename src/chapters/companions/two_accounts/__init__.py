@@ -6,7 +6,6 @@ All settings are ours.
 from dataclasses import dataclass
 
 from chapters.companions.birth import Settings as StreamSettings
-from emergence.presets import Preset
 from emergence.training import MinimalTraining
 
 # Figure 4's sizes; App. D's rate and batch
@@ -44,19 +43,3 @@ class TwoAccountsSettings:
         """The steps at which the minimal model is read."""
         last, dense = self.minimal.steps, min(self.densely, self.minimal.steps)
         return (*range(dense), *range(dense, last, 4), last)
-
-
-PRESET = {
-    "paper": Preset(TwoAccountsSettings()),
-    "smoke": Preset(
-        TwoAccountsSettings(
-            minimal=MinimalTraining(n_pairs=4, dim=8, batch_size=64, steps=40),
-            stream=StreamSettings(length=24, dim=64, batch_size=16, steps=20),
-            densely=20,
-            small=SmallTimes(n_pairs=2, dim=4, batch_size=64, length=12, stream_dim=16,
-                             sequences=8, n_times=6),
-            moment_batches=2,
-        ),
-        2,
-    ),
-}  # fmt: skip

@@ -7,8 +7,6 @@ is known.
 
 from dataclasses import dataclass
 
-from emergence.presets import Preset
-
 
 @dataclass(frozen=True)
 class WeightNormSettings:
@@ -31,20 +29,3 @@ class WeightNormSettings:
     trained_steps: int = 1000  # three times as many change no median norm by more than 3%
     learning_rate: float = 0.03
     decay: float = 1e-3  # the least that leaves nearly all strings learned
-
-
-PRESET = {
-    "paper": Preset(WeightNormSettings()),
-    "smoke": Preset(
-        WeightNormSettings(
-            lengths=(8, 64, 128),
-            sizes=(4, 8),
-            together=(1, 2),
-            wider=5,
-            tag_programs=3,
-            a_level=2,
-            trained_steps=100,
-        ),
-        2,
-    ),
-}

@@ -7,7 +7,7 @@ import pytest
 import torch
 from scipy.optimize import minimize
 
-from chapters.companions.associative_memories import PRESET, capacity, lemma, limits
+from chapters.companions.associative_memories import Settings, capacity, lemma, limits
 from chapters.companions.associative_memories.capacity import Bracket
 from chapters.companions.associative_memories.training import draw
 
@@ -66,7 +66,7 @@ def test_expected_pairs_solve_their_equation():
 
 
 def test_a_search_finds_about_the_expected_capacity():
-    settings = PRESET["smoke"].settings
+    settings = Settings(evaluations=300, samples=1000)
     bracket = Bracket(**capacity.run(capacity.Cell(16, 0), settings))
     assert bracket.capacity == pytest.approx(limits.expected_pairs(16, 4000, 0), rel=0.25)
 

@@ -5,12 +5,11 @@ from dataclasses import replace
 import pytest
 import torch
 
-from chapters.companions.birth import PRESET, attention, model, task, training
-from emergence.presets import choose
+from chapters.companions.birth import Settings, attention, model, task, training
 from oracles.birth_counts import COUNTS
 
 CPU = torch.device("cpu")
-TINY = replace(choose(PRESET, "smoke").settings, steps=12, steps_one_layer=6, length=20, dim=16)
+TINY = Settings(length=20, dim=16, batch_size=16, steps=12)
 
 
 def planted(dim=400, length=40):

@@ -8,10 +8,17 @@ import numpy as np
 import pytest
 import torch
 
-from chapters.companions.grokking import PRESET, first_layer, fourier, model, training
+from chapters.companions.grokking import (
+    RealTraining,
+    Simulation,
+    first_layer,
+    fourier,
+    model,
+    training,
+)
 from interruption import assert_resumes
 
-SMALL = PRESET["smoke"].settings.simulation  # p = 7, hidden 48, 19 of 28 pairs
+SMALL = Simulation(modulus=7, hidden=48, steps=200, embedding_std=7**-0.5)  # 19 of 28 pairs
 
 
 @pytest.fixture
@@ -83,7 +90,7 @@ def test_simulation_descends_and_never_forgets(problem):
 
 def test_real_training_is_descent_with_momentum(problem, close):
     data, layers = problem
-    settings = replace(PRESET["smoke"].settings.real, log_every=0.0, clock=0.004, slowdown=4.0)
+    settings = RealTraining(decay=0.3, log_every=0.0, clock=0.004, slowdown=4.0)
     result = training.train(SMALL, settings, 3, dtype=torch.float64)
     rate, m, decay = settings.learning_rate, settings.momentum, settings.decay
     free = [part.clone().requires_grad_() for part in layers]
@@ -102,7 +109,7 @@ def test_real_training_is_descent_with_momentum(problem, close):
 
 @pytest.mark.parametrize("kill_after", [1, 12])
 def test_a_killed_real_training_ends_in_the_same_bits(kill_after):
-    settings = replace(PRESET["smoke"].settings.real, log_every=0.006, clock=0.05, slowdown=2.0)
+    settings = RealTraining(decay=0.3, log_every=0.006, clock=0.05, slowdown=2.0)
     assert_resumes(lambda: training.train(SMALL, settings, 3), kill_after)
 
 
