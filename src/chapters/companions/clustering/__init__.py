@@ -1,7 +1,6 @@
 """Clustering and alignment in modular addition with two-dimensional embeddings (2408.09414)."""
 
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
@@ -42,33 +41,3 @@ class Derived:
     units: int = 64
     steps: int = 1500
     learning_rate: float = 0.02
-
-
-@dataclass(frozen=True)
-class Clustering:
-    """Networks at several weight decays, particles at several mixes, and what is held back.
-
-    Every arm starts from the same networks, one network per seed.
-    """
-
-    training: Training = field(default_factory=Training)
-    simulation: Simulation = field(default_factory=Simulation)
-    weight_decays: tuple[float, ...] = (0.0, 0.1, 0.3, 1.0)
-    scales: tuple[float, ...] = (0.1,)  # of the first embeddings, beside the chosen one
-    rates: tuple[float, ...] = (0.003,)  # of learning, likewise
-    longer: int = 2  # times the epochs, likewise
-    derived: Derived = field(default_factory=Derived)
-    beta: float = 1.0  # biases over weights of the derived particles' units, in units of the rms
-    ridge: float = 0.1  # of their readout where there are biases
-    bare_ridge: float = 0.3  # and where there are none
-    # mix, width of the energy as it stands, and the mixes with a core
-    plain: tuple[tuple[float, float], ...] = ((0.0, 0.5), (1.0, 0.5))
-    mixes: tuple[float, ...] = (0.5, 1.0)
-    width: float = 0.5  # in units of the embeddings' rms, as the core
-    core: float = 0.3  # twice the radius at which markers count as one
-    snapshots: tuple[int, ...] = (0, 10, 20, 50, 100, 200, 500, 1000)
-
-    def arm(self, weight_decay: float, **changes: Any) -> Training:
-        """A training of the chapter."""
-        reached = tuple(epoch for epoch in self.snapshots if epoch < self.training.epochs)
-        return replace(self.training, weight_decay=weight_decay, snapshots=reached, **changes)

@@ -14,7 +14,7 @@ from .task import Facts
 
 @dataclass(frozen=True)
 class FactualRecallSettings:
-    """Of sequential learning (first) and of its order (last); `trials` has those of capacity."""
+    """Of sequential learning; `trials` has those of capacity."""
 
     facts: Facts = field(default_factory=Facts)
     alpha: float = 1e-5  # every initial weight
@@ -23,10 +23,3 @@ class FactualRecallSettings:
     steps: int = 6144  # source: 8192, of which the last quarter shows nothing new
     every: int = 64
     test_size: int = 4096  # source: 65536
-    order_facts: tuple[Facts, ...] = (  # ours: from relations long before to subjects first
-        Facts(32, 4, 8), Facts(16, 4, 8), Facts(8, 16, 4), Facts(8, 8, 8), Facts(8, 32, 4),
-        Facts(4, 16, 4), Facts(4, 32, 4),
-    )  # fmt: skip
-    order_alpha: float = 1e-3  # ours: shortens the runs and nothing else
-    order_every: int = 16
-    order_test: int = 512

@@ -10,18 +10,6 @@ from .model import Activation
 
 
 @dataclass(frozen=True)
-class Toys:
-    """§3: models of two or three weights, trained by gradient descent."""
-
-    decays: tuple[float, ...] = (0.01, 0.1, 0.2)
-    learning_rate: float = 0.1  # not stated; fits "about 10 steps" to a low loss (§3.1)
-    steps: int = 2000  # four times the slowest of the slow phases
-    distances: tuple[float, ...] = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5)  # Theorem 4.14
-    feet: tuple[float, ...] = (0.2, 0.5, 1.0, 2.0)  # x of the feet on the parabola
-    radii: tuple[float, ...] = (1.0, 0.3, 0.1, 0.03)  # distance of the foot from the singular point
-
-
-@dataclass(frozen=True)
 class Direction:
     """§4.6, App. D: training steps against the direction that the theory predicts."""
 
@@ -100,7 +88,6 @@ class RealTraining:
 class GrokkingSettings:
     """All experiments of the chapter."""
 
-    toys: Toys = Toys()
     simulation: Simulation = Simulation()
     ladder: Ladder = Ladder()
     stride: int = 5  # of the one simulation that the chapter runs itself

@@ -15,28 +15,12 @@ STREAM = StreamSettings(length=64, steps=500)
 
 
 @dataclass(frozen=True)
-class SmallTimes:
-    """Gradient flow from zero on one batch of two models, small enough to integrate."""
-
-    n_pairs: int = 4
-    dim: int = 8
-    batch_size: int = 512
-    length: int = 32  # of the bigram model's contexts
-    stream_dim: int = 64
-    sequences: int = 32
-    first: float = 0.01  # times: at the first the theorem holds to a percent, at the last it fails
-    last: float = 10.0
-    n_times: int = 22
-
-
-@dataclass(frozen=True)
 class TwoAccountsSettings:
     """Two trainings and how often they are read."""
 
     minimal: MinimalTraining = MINIMAL
     stream: StreamSettings = STREAM
     densely: int = 80  # steps of the minimal model read one by one, the others every fourth
-    small: SmallTimes = SmallTimes()
     moment_batches: int = 12  # of the turning time; six give it to 5% (two seeds)
 
     def read_at(self) -> tuple[int, ...]:

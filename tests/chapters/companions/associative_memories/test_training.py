@@ -102,11 +102,6 @@ def test_loss_and_gradient_are_torchs(problem, close, monkeypatch, block):
         assert torch.equal(result.right[run], logits.argmax(dim=1) == target[run])
 
 
-def test_a_tie_is_not_right():
-    h, u = torch.zeros(1, 3, 2), torch.eye(2).expand(1, 2, 2)
-    assert not scored(h, u, torch.tensor([[0, 1, 0]])).right.any()
-
-
 def test_logits_far_apart_lose_nothing_that_counts(problem, close):
     h, u, target = problem
     result = scored((1e3 * h).float(), u.float(), target)
