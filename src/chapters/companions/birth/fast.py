@@ -55,11 +55,6 @@ def tables(frozen: Frozen, trained: Trained) -> Tables | OneLayerTables:
     return Tables(first, second, frozen.u @ (trained.o @ (frozen.v @ both.T)))
 
 
-def direct(frozen: Frozen, n_layers: int) -> Float[Tensor, "N m"]:
-    """Logits of what stands in the stream before the last layer: frozen."""
-    return frozen.u @ bases(frozen)[n_layers - 1].T
-
-
 class Rows(NamedTuple):
     """The scored positions of a group of sequences, padded to the greatest number of them."""
 
@@ -218,7 +213,8 @@ def loss_and_gradient(frozen: Frozen, trained: Trained, batch: Batch) -> Measure
     with torch.enable_grad():
         products = tables(frozen, from_parts(free))
     present = type(products)(*(part.detach() for part in products))
-    loss, accuracy, gradient = table_gradient(present, direct(frozen, len(trained.kq)), batch)
+    straight = frozen.u @ bases(frozen)[len(trained.kq) - 1].T  # before the last layer
+    loss, accuracy, gradient = table_gradient(present, straight, batch)
     gradients = torch.autograd.grad([*products], free, [*gradient])
     return Measured(loss, accuracy, from_parts(gradients))
 
@@ -238,9 +234,12 @@ def table_gradient(
     order = counts.argsort()
     order = order[counts[order] > 0]
     loss, hits = straight.new_zeros(()), counts.new_zeros(())
+    weight = straight.new_ones(()) / total
     for which in order.split(GROUP):
-        rows = _rows(Batch(*(part[which] for part in batch)), straight.new_ones(()) / total)
-        values = group.forward(batch.tokens[which], rows)
+        tokens, targets, scored = (part[which] for part in batch)
+        at, real = rows_of(scored)
+        rows = Rows(at, tokens.gather(1, at), targets.gather(1, at), real * weight)
+        values = group.forward(tokens, rows)
         logp = values.log_softmax(dim=-1)
         chosen = rows.target[..., None]
         loss -= (logp.gather(-1, chosen).squeeze(-1) * rows.weight).sum()
@@ -249,9 +248,3 @@ def table_gradient(
         pull.scatter_add_(-1, chosen, pull.new_full((), -1).expand(chosen.shape))
         group.backward(pull.mul_(rows.weight[..., None]))
     return float(loss), float(hits / total), group.gradient()
-
-
-def _rows(batch: Batch, weight: Float[Tensor, ""]) -> Rows:
-    """The scored positions, in order."""
-    at, real = rows_of(batch.scored)
-    return Rows(at, batch.tokens.gather(1, at), batch.targets.gather(1, at), real * weight)
