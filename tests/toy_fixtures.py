@@ -22,6 +22,7 @@ FILES += ("CITATION.cff", "CHANGELOG.md")
 def built_once(tmp_path_factory: pytest.TempPathFactory) -> tuple[Toy, Result]:
     """The toy book, built with its site; for reading only."""
     toy = new_toy(tmp_path_factory.mktemp("built") / "toy")
+    shutil.copy(ROOT / "pyproject.toml", toy.root)
     return toy, toy.build()
 
 

@@ -12,6 +12,7 @@ from bs4 import BeautifulSoup
 
 from bookbuild.errors import BookError
 from bookbuild.notebooks.publish import write_branch
+from bookbuild.site import stage
 from bookbuild.source.addresses import Addresses
 from bookbuild.source.chapters import read_chapters, read_toc, tags
 from tools.this_book import ROOT
@@ -59,6 +60,15 @@ def test_every_button_of_the_built_pages_leads_into_the_tree_it_names(published)
             binder = links["mybinder.org"]
             assert binder.path == "/v2/gh/someone/toy/main"
             assert parse_qs(binder.query)["urlpath"] == [f"lab/tree/book/{page}.ipynb"]
+
+
+@pytest.mark.parametrize("installed", [True, False])
+def test_a_book_that_pip_cannot_install_has_no_launch_buttons(toy, installed):
+    if not installed:
+        (toy.root / "pyproject.toml").unlink()
+    stage._write_config(toy.settings())
+    text = (toy.settings().stage / "_config.yml").read_text(encoding="utf-8")
+    assert ("launch_buttons" in text) == installed
 
 
 def test_all_addresses_follow_from_the_one_in_the_configuration(toy):

@@ -190,10 +190,11 @@ def _write_config(settings: Settings) -> None:
     addresses = Addresses.find(settings.root)
     if addresses is None:
         config["html"]["use_edit_page_button"] = False
-        del config["launch_buttons"]
     else:
         options["html_baseurl"] = addresses.site
         config["repository"]["url"] = addresses.repository
+    if addresses is None or not (settings.root / "pyproject.toml").is_file():
+        del config["launch_buttons"]  # Colab and Binder would have nothing to install
     if settings.profile == "smoke":
         config["html"]["announcement"] = SMOKE_NOTE
     path = settings.stage / "_config.yml"
