@@ -1,12 +1,10 @@
-"""Steps to emergence and powers fitted to them, with runs that never emerge."""
+"""Steps to emergence, with runs that never emerge."""
 
 import dataclasses
 
 import numpy as np
-import pytest
 import torch
 
-from chapters.beyond.real_transformers.powers import power_law
 from emergence import theory, training
 from emergence.experiments import first_passage
 from emergence.training import MinimalTraining, TokenTraining
@@ -52,16 +50,3 @@ def test_predicted_steps_are_those_of_theory_and_hold_what_is_held():
     sooner = first_passage.predicted_minimal_steps(given, levels=levels)
     assert sooner[2] == 0
     assert np.all(sooner[[0, 1, 3]] < result[[0, 1, 3]])
-
-
-def test_scaling_fits_complete_sizes_and_counts_the_others():
-    sizes = (2, 4, 8, 16)
-    times = np.array([[3.0 * n**1.5] * 2 for n in sizes])
-    assert power_law(sizes, times).exponent.slope == pytest.approx(1.5)
-    times[3, 1] = np.inf
-    fit = power_law(sizes, times)
-    assert (list(fit.sizes), fit.never) == ([2, 4, 8], 1)
-    assert fit.exponent.slope == pytest.approx(1.5)
-    times[2, 0] = np.inf
-    with pytest.raises(ValueError, match="three sizes at which all runs emerged, got 2"):
-        power_law(sizes, times)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from chapters.beyond.real_transformers.powers import is_a_power, local_slopes
+from chapters.beyond.real_transformers.powers import is_a_power, local_slopes, power_law
 
 SIZES = np.array([2.0, 4.0, 8.0, 16.0])
 
@@ -46,3 +46,16 @@ def test_the_power_is_minus_half_the_mean_share_of_noise():
     share = (noise**2 / size) / (signal**2 + noise**2 / size)
     assert np.isclose(power, -np.average(share, weights=waits(size)) / 2, rtol=1e-4)
     assert -0.5 < power < 0
+
+
+def test_scaling_fits_complete_sizes_and_counts_the_others():
+    sizes = (2, 4, 8, 16)
+    times = np.array([[3.0 * n**1.5] * 2 for n in sizes])
+    assert power_law(sizes, times).exponent.slope == pytest.approx(1.5)
+    times[3, 1] = np.inf
+    fit = power_law(sizes, times)
+    assert (list(fit.sizes), fit.never) == ([2, 4, 8], 1)
+    assert fit.exponent.slope == pytest.approx(1.5)
+    times[2, 0] = np.inf
+    with pytest.raises(ValueError, match="three sizes at which all runs emerged, got 2"):
+        power_law(sizes, times)
