@@ -54,12 +54,6 @@ def test_another_choice_ends_in_one_sentence(target: str) -> None:
     assert "rm " not in output
 
 
-@pytest.mark.parametrize("what", ["all", "results"])
-def test_a_release_may_rest_on_published_results(what: str) -> None:
-    assert "--results 'last.zip'" in make("release", f"WHAT={what}", "RESULTS=last.zip").stdout
-    assert "--results" not in make("release", f"WHAT={what}").stdout
-
-
 def test_every_command_on_a_page_is_a_target() -> None:
     known = CHOICES | {(target, "") for target in TOLD}
     result = {

@@ -54,14 +54,3 @@ def test_each_action_is_pinned_to_one_version_and_each_command_of_make_exists():
     called = set(re.findall(r"\bmake (\w+)", text))
     assert called
     assert called <= set(re.findall(r"^(\w+):", makefile, re.MULTILINE))
-
-
-def test_a_runner_with_a_gpu_is_asked_for_one():
-    """With the device auto a GPU that is not found would be a build on the processor."""
-    build = WORKFLOWS["publish"]["jobs"]["build"]
-    assert "GPU_RUNNER" in build["runs-on"]
-    assert build["env"]["ASKED"] == "${{ vars.GPU_RUNNER && 'cuda' || 'cpu' }}"
-    commands = [step.get("run", "") for step in build["steps"]]
-    executing = [c for c in commands if re.search(r"make (reproduce|book|release|notebooks)", c)]
-    assert len(executing) == 2
-    assert all('DEVICE="$ASKED" RESULTS="$RESULTS"' in command for command in executing)

@@ -15,11 +15,9 @@ import pytest
 from bookbuild.results.store import Store
 from bookbuild.settings import Settings
 from bookbuild.site.serving import served
-from bookbuild.source.book import paper, read_book, read_citation
-from tools.this_book import ROOT, chapters, claims
+from tools.this_book import ROOT
 from toy_book import Command
 
-BUILDER = ROOT / "bookbuild" / "src" / "bookbuild"
 # nothing but the virtual environment leads to our sources
 ENVIRONMENT = {name: text for name, text in os.environ.items() if name != "PYTHONPATH"}
 CHAPTER = "book/paper/01_distance.md"
@@ -133,21 +131,3 @@ def test_a_site_is_served_and_a_port_that_is_in_use_is_told(
         port = address.rpartition(":")[2].strip("/")
         output = command(followed[0], "serve", "--port", port)
         assert output.startswith(f"Port {port} cannot be used: ")
-
-
-def test_the_builder_names_nothing_of_this_book() -> None:
-    """Neither its packages, its chapters and claims, nor what its paper is about."""
-    packages = {path.name for path in (ROOT / "src").iterdir()} - {"running"}
-    inner = {f"{p}.{path.stem}" for p in packages for path in (ROOT / "src" / p).glob("[a-z]*")}
-    title = paper(read_citation(ROOT))["title"].lower().split()
-    names = {read_book(ROOT).package, *inner, *(word for word in title if len(word) > 8)}
-    names |= {chapter.name for chapter in chapters()} | claims().keys()
-    assert {"chapters.paper", "emergence", "induction", "theorem-2-alpha"} <= names
-    result = {
-        f"{path.relative_to(BUILDER)}: {name}"
-        for path in BUILDER.rglob("*.*")
-        if path.suffix in (".py", ".json", ".html", ".md")
-        for name in names
-        if name in path.read_text(encoding="utf-8").lower()
-    }
-    assert result == set()

@@ -4,7 +4,6 @@ import copy
 import os
 import random
 from collections import Counter
-from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -77,21 +76,6 @@ def test_what_is_not_covered_is_listed_and_so_many_ends_have_a_state():
         assert {name.split("/")[0] for name in ends.arrays(path.stem)} <= known
 
 
-@dataclass(frozen=True)
-class Cell:
-    """A configuration with another one inside."""
-
-    inner: "Cell | None"
-    seeds: tuple[int, ...] = (3, 4)
-    rates: tuple[float, ...] = (0.1, 0.2)
-    n_seeds: int = 5
-
-
-def test_a_configuration_is_narrowed_to_its_first_run():
-    alone = Cell(None, (3,), (0.1,), 1)
-    assert ends.narrowed(Cell(Cell(None))) == Cell(alone, (3,), (0.1,), 1)
-
-
 @pytest.mark.parametrize(
     ("kind", "stored", "again", "paths"),
     [
@@ -110,13 +94,6 @@ def test_what_is_compared(kind, stored, again, paths):
     end = End("made", 0, kind, None)
     assert [path for path, _, _ in end.compared(stored, again)] == paths
     assert bool(end.disagreements(stored, again)) == (paths in ([], [""]))
-
-
-def test_without_a_number_nothing_is_evidence():
-    output = End("made", 0, "whole", None).disagreements(
-        {"a": None, "b": "c"}, {"a": None, "b": "c"}
-    )
-    assert output == ["made 1: no number is compared"]
 
 
 def test_a_state_is_packed_and_unpacked():

@@ -86,7 +86,6 @@ SLIP = Seen("N < 3 is forgotten.", "code", "paper", "turned")
 STEADY = Repeated("reproduced", reruns("reproduced"))
 STANDING = Standing(STEADY, STEADY, Repeated("reproduced"))
 LACKING = Repeated("reproduced", (), lacking=True)
-OTHER = Repeated("reproduced", (Rerun("device cuda", "partly"),))
 
 
 @pytest.mark.parametrize(
@@ -106,26 +105,6 @@ def test_a_row_says_what_other_seeds_make_of_it(seeds: Repeated, word: str, told
     assert told in known.remark
     assert len(known.remark) < 250  # the page has hundreds of rows
     assert known.words == {"seeds": word, "rounding": "steady", "faults": "untried"}
-
-
-@pytest.mark.parametrize(
-    ("fields", "told"),
-    [
-        ({}, "The verdict is the same at one other first seed and under an"),
-        ({"rounding": LACKING}, "It was not repeated under another rounding. "),
-        ({"rounding": OTHER}, "depends on rounding: it is reproduced here, partly at device cuda."),
-        ({"others": OTHER}, "depends on the setting or the device: it is rep"),
-        ({"faults": (SLIP,)}, "The row would catch this error: N &lt; 3 is forgotten. "),
-        ({"faults": (SLIP._replace(profile="smoke", current=False),)},
-         "is forgotten (at toy sizes, with earlier code). "),
-        ({"faults": (SLIP._replace(sight="same"),) * 2}, "None of the errors that we planted"),
-        ({}, "No error has been planted in this chapter yet."),
-    ],
-)  # fmt: skip
-def test_a_row_says_what_rounding_settings_and_faults_make_of_it(fields: Any, told: str) -> None:
-    remark = about(FINDING, {}, replace(STANDING, **fields)).remark
-    assert told in remark
-    assert ("the setting or the device" in remark) == ("others" in fields)
 
 
 def test_wrong_trainings_are_a_matrix() -> None:

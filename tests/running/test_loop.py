@@ -1,10 +1,8 @@
 """A run that is put down and taken up again ends in the same bits."""
 
 import dataclasses
-import logging
 from contextlib import nullcontext
 from functools import partial
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -129,17 +127,6 @@ def test_every_difference_of_a_training_is_in_its_task():
                         interrupting.states.clear()
                         train_minimal(settings, seeds, device=CPU, method=method, dtype=dtype)
     assert len(set(map(repr, interrupting.tasks))) == len(interrupting.tasks) == 16
-
-
-def test_progress_goes_on_where_the_run_does(caplog):
-    interrupting = Interrupting(4)
-    with cache.attached(interrupting), caplog.at_level(logging.INFO, "running.progress"):
-        with pytest.raises(Killed):
-            train_minimal(MINIMAL, (0,), device=CPU)
-        train_minimal(MINIMAL, (0,), device=CPU)
-    steps = [record.step for record in caplog.records]
-    assert all(later >= before for before, later in pairwise(steps))
-    assert steps[-1] == MINIMAL.steps
 
 
 def test_configurations_are_plain_or_refused():

@@ -146,15 +146,6 @@ def test_processes_compute_and_are_gone_afterwards(monkeypatch):
     assert not multiprocessing.active_children()
 
 
-def test_a_scheduler_that_is_not_there_is_named(monkeypatch):
-    pytest.importorskip("distributed", reason="Dask is not installed")
-    with (
-        pytest.raises(ConnectionError, match="there is no Dask scheduler"),
-        executors.default_executor("tcp://127.0.0.1:9"),
-    ):
-        pass
-
-
 def test_processes_by_default_where_there_are_threads_for_them(monkeypatch):
     monkeypatch.setattr(torch, "get_num_threads", lambda: 2)
     with executors.default_executor() as executor:

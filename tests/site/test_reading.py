@@ -8,18 +8,6 @@ from browser import UNFOLD
 
 AREA, PAPER = "book/beyond/11_area_law.html", "book/paper/06_full_dynamics.html"
 READY = "async () => { await MathJax.startup.promise; await document.fonts.ready; }"
-SIZES = """() => {
-    const tall = (family, size) => {
-        const pen = document.createElement("canvas").getContext("2d");
-        pen.font = `1000px ${family}`;  // small sizes are rounded to pixels
-        const [small, capital] = ["x", "H"].map((c) => pen.measureText(c).actualBoundingBoxAscent);
-        return Math.sqrt(small * capital) * parseFloat(size) / 1000;
-    };
-    const text = getComputedStyle(document.querySelector("article p"));
-    const formula = document.querySelector("article p mjx-container mjx-math");
-    const size = getComputedStyle(formula.closest("mjx-container")).fontSize;
-    return [tall(text.fontFamily, text.fontSize), tall("MJXTEX", size), text.fontFamily];
-}"""
 
 
 @pytest.fixture
@@ -69,17 +57,6 @@ def test_a_symbol_of_the_glossary_is_explained(page):
     seen = page(PAPER)
     seen.locator("article .symbol mjx-container").first.hover()
     seen.wait_for_selector("#preview .symbol-card")
-
-
-def test_formulas_and_text_are_of_one_size_and_faces_come_with_the_site(page):
-    """Their small letters and capitals differ in proportion; the mean of both is the size."""
-    seen = page(PAPER)
-    text, formula, family = seen.evaluate(SIZES)
-    assert family.startswith('"Source Serif 4"')
-    assert formula == pytest.approx(text, rel=0.04)
-    loaded = "() => [...document.fonts].filter((f) => f.status === 'loaded').map((f) => f.family)"
-    faces = {face.strip('"') for face in seen.evaluate(loaded)}
-    assert {"Source Serif 4", "Source Sans 3", "Source Code Pro"} <= faces
 
 
 def linked_elsewhere(site, kind):

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from bookbuild.errors import BookError
 from tools.preprint import PAGES, REFERENCES, joined
 
 WORK = '<div class="citation" id="id{0}">Work {0}</div>'
@@ -31,8 +30,3 @@ def test_articles_follow_each_other_below_a_title(site: Path) -> None:
     assert places == sorted(places)
     assert "Work 1" not in text
     assert "cite admonition" not in text
-
-
-def test_without_a_site_one_sentence_says_what_to_run(tmp_path: Path) -> None:
-    with pytest.raises(BookError, match="run make reproduce first"):
-        joined(tmp_path, "A title", "Somebody")

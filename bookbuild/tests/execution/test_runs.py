@@ -18,7 +18,6 @@ from bookbuild.results.machine import machine_name
 from bookbuild.settings import Settings
 from running.records import written
 from tools.this_book import ROOT, chapters
-from toy_book import Command
 
 TINY = '''"""A declaration for a test: sums that take their time and tell each step."""
 
@@ -126,22 +125,6 @@ def test_killed_or_out_of_time_it_goes_on_from_its_state(tmp_path: Path) -> None
     whole, before = book.file.read_bytes(), len(book.steps())
     assert book.run() == "tiny: complete"
     assert (book.file.read_bytes(), len(book.steps())) == (whole, before)
-
-
-def test_an_unknown_name_and_a_damaged_file_are_told_in_a_sentence(
-    tmp_path: Path, command: Command
-) -> None:
-    assert command(tmp_path, "runs", "lost") == (
-        "There are no stored runs called 'lost'; the known names are: none."
-    )
-    (tmp_path / "_config.yml").symlink_to(ROOT / "_config.yml")
-    (tmp_path / "src").symlink_to(ROOT / "src")
-    path = tmp_path / "data/companions/k_hop.json"
-    path.parent.mkdir(parents=True)
-    path.write_text("[{", encoding="utf-8")
-    output = command(tmp_path, "runs", "k_hop")
-    assert output == f"{path}: the stored runs of Cell are damaged: no JSON."
-    assert path.read_text(encoding="utf-8") == "[{"
 
 
 def copied(tmp_path: Path, code: Callable[[str, int], str | None]) -> File:

@@ -39,13 +39,8 @@ def test_checks_are_told_by_chapter_in_the_order_of_the_book() -> None:
     assert '<td data-label="Expected">at most 3</td>' in text
     assert "<b>2</b> checks</span>" in text
     assert checks_table({}, CHAPTERS) == checks_table(result, []) == ""
-
-
-def test_what_does_not_hold_is_told_and_at_toy_sizes_nothing_is_judged() -> None:
-    assert amiss(checks_of(REPORTED, judged=True)) == [
-        f"a check holds in part: slopes ({LINE}): 1.5 (1 to 2, n = 2), expected 0 to 1.5",
-        f"a check does not hold: it is square ({SQUARE}): false",
+    assert [line.partition(" (")[0] for line in amiss(result)] == [
+        "a check holds in part: slopes",
+        "a check does not hold: it is square",
     ]
-    result = checks_of(REPORTED, judged=False)
-    assert amiss(result) == []
-    assert "<p>3 not judged.</p>" in checks_table(result, CHAPTERS)
+    assert amiss(checks_of(REPORTED, judged=False)) == []  # at toy sizes

@@ -65,21 +65,6 @@ def test_a_malformed_row_is_named_with_its_fault(tmp_path: Path, rows: object, r
         read(tmp_path, rows)
 
 
-def test_a_row_with_one_fault_has_one_sentence(tmp_path: Path) -> None:
-    faulty: list[dict[str, Any]] = [{"id": ""}, {"headline": 1}, {"expect": {}}, {"chapter": []}]
-    faulty[3:3] = [{"expect": {"holds": 1}}, {"expect": {"within": [1, "x"]}}]
-    with pytest.raises(BookError) as caught:
-        read(tmp_path, [ROW | {"id": f"row-{n}"} | fault for n, fault in enumerate(faulty)])
-    assert [problem.partition(": ")[2] for problem in caught.value.problems] == [
-        "the field 'id' is not in kebab-case: ''.",
-        "the field 'headline' is not a text: 1.",
-        "the field 'expect' is not exactly one of within, at_least, at_most, contains, holds.",
-        "the field 'expect.holds' can only be true: 1.",
-        "the field 'expect.within[1]' is not a number: 'x'.",
-        "the field 'chapter' is not a text: [].",
-    ]
-
-
 def test_the_types_name_what_the_schema_allows() -> None:
     schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
     parts = schema["$defs"]

@@ -34,20 +34,11 @@ def untested(**claim: Any) -> Finding:
     return finding("not testable here", None, **fields | claim)
 
 
-def row(
-    value: Any = 2.0,
-    over: Any = None,
-    expect: Any = None,
-    *,
-    judged: bool = True,
-    records: Records = NONE,
-) -> str:
+def row(value: float = 2.0, records: Records = NONE) -> str:
     """Return the table of one claim, measured as told."""
-    expectation, measured = read_expectation(expect or {"at_least": 1}), Measured(value, over)
-    verdict = expectation.verdict(measured) if judged else "not judged"
-    return pages.verdict_table(
-        [finding(verdict, measured, expectation=expectation)], [LINE], records, {}
-    )
+    measured = Measured(value, None)
+    result = finding(EXPECTED.verdict(measured), measured)
+    return pages.verdict_table([result], [LINE], records, {})
 
 
 def test_a_row_shows_its_rebuttal_or_that_none_is_written() -> None:
@@ -127,34 +118,3 @@ def test_a_row_says_what_evidence_knows_of_it() -> None:
     output = 'verdicts.html?kind=paper&amp;weather=wet"><b>1</b> were measured in rain</a>'
     assert output in counted
     assert counts.answer_counts(ASKED, [FINDING], NONE) == ""
-
-
-def test_what_is_not_confirmed_is_counted() -> None:
-    unconfirmed = replace(FINDING, verdict="partly", unconfirmed=True)
-    assert counts.told_verdicts([unconfirmed, FINDING]) == [
-        "Claims of the paper, as printed: 1 reproduced, 1 partly",
-        "partly for want of evidence: 1 rows",
-    ]
-
-
-def test_new_results_are_listed_with_what_was_measured() -> None:
-    new = finding(id="lines", kind="new", statement="Law of lines.")
-    text = pages.results_table([new, finding(statement="Of curves.")], up="../")
-    assert "\n\nLaw of lines.\n\n" in text
-    assert f'<a href="../{CHAPTER}.html#measure-slope">2</a>' in text
-    assert 'href="../verdicts.html#claim-lines">reproduced</a>' in text
-    assert "<summary>Measured: 1 reproduced</summary>" in text
-    assert "curves" not in text
-
-
-def test_a_row_over_settings_says_where_it_fails() -> None:
-    text = row({"B = 64": 0.5, "B < 256": [1.0, 0.25], "B = 4": 2.0}, "settings")
-    link = '<a href="paper/01_line.html#measure-slope">holds in 1 of 3 settings, 0.25 to 2</a>'
-    fails = "<li>B = 64: 0.5</li><li>B &lt; 256: 0.625 (0.25 to 1, n = 2)</li>"
-    for output in (link, f'<div class="failing">fails in<ul>{fails}</ul></div>', ">partly<"):
-        assert output in text
-    text = row({f"D = {n}": n < 1 for n in range(6)}, "settings", {"holds": True})
-    assert "<summary>fails in 5 settings</summary>" in text
-    text = row({"a": 0.5, "b": 2.0}, "settings", judged=False)
-    assert ">2 settings, 0.5 to 2</a>" in text
-    assert "fail" not in text

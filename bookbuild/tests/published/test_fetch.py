@@ -52,14 +52,6 @@ def served(tmp_path: Path) -> Iterator[str]:
         thread.join()
 
 
-def test_a_file_and_a_folder_are_where_they_are(tmp_path: Path) -> None:
-    path = tmp_path / fetch.NAME
-    path.write_bytes(CONTENT)
-    assert fetch.locate(str(tmp_path), tmp_path, print) == path
-    with pytest.raises(BookError, match="RESULTS must name a file, a folder that contains"):
-        fetch.locate("nowhere", tmp_path, print)
-
-
 def test_what_has_its_digest_is_fetched_once(served: str, tmp_path: Path) -> None:
     output: list[str] = []
     for _ in range(2):

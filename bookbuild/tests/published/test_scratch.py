@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from bookbuild.costs import ESTIMATES, UNKNOWN, UNTIMED, Spent, declaration_of, row_costs, run_costs
-from bookbuild.errors import BookError
 from bookbuild.published import scratch
 from bookbuild.source.book import read_book
 from bookbuild.source.chapters import read_chapters, read_toc
@@ -163,19 +162,3 @@ def test_a_file_is_measured_once_and_put_in_place_again(tmp_path: Path) -> None:
     assert measured(tmp_path, command) == [f"{TIMES}: {command}"]
     assert measured(tmp_path, command) == []
     assert (tmp_path / TIMES).read_text(encoding="utf-8") == "1"
-
-
-@pytest.mark.parametrize(
-    ("command", "reason"),
-    [
-        ("python -c 'import sys; sys.exit(\"Coq is needed\")'", "Coq is needed"),
-        ("python -c 'pass'", "python -c 'pass' does not write it"),
-        ("no-such-program", "no-such-program is not installed"),
-        ("python -c 'import sys; sys.exit(1)'", "its command said nothing"),
-    ],
-)
-def test_what_is_not_measured_is_told_in_a_sentence(
-    tmp_path: Path, command: str, reason: str
-) -> None:
-    with pytest.raises(BookError, match=rf"^{TIMES} cannot be made: {reason}\.$"):
-        measured(tmp_path, command)

@@ -46,18 +46,6 @@ def test_on_a_phone_panels_lie_below_one_another_with_the_labels_they_shared():
         assert ax.get_window_extent().width > 2.5 * figure.dpi
 
 
-def test_a_label_that_a_curve_crosses_gets_a_ground_and_no_other_does():
-    figure, ax = plt.subplots(layout="constrained")
-    ax.plot([0, 0.5], [0.5, 0.5])
-    ax.plot([0.2], [0.2], "o", ls="None")
-    crossed = ax.text(0.2, 0.5, "on the curve", va="center")
-    beside = ax.text(0.7, 0.5, "beside it", va="center")
-    above = ax.annotate("an arrow", (0.4, 0.5), (0.4, 0.8), arrowprops={"arrowstyle": "->"})
-    fit(figure)
-    assert crossed.get_bbox_patch() is not None
-    assert beside.get_bbox_patch() is above.get_bbox_patch() is None
-
-
 @pytest.mark.parametrize(
     ("shape", "marks"),
     [

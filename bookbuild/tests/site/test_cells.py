@@ -10,10 +10,8 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 from bookbuild.errors import BookError
 from bookbuild.ledger.claims import Claim, Finding
 from bookbuild.site.cells import LONG, SURPRISE, TOY, add_below, fold_cells, quote_verdicts
-from bookbuild.site.stage import INJECTED, graft, relink
+from bookbuild.site.stage import INJECTED, graft
 from bookbuild.source.chapters import tags
-
-NAMES = {"paper/01_line", "beyond/01_square"}
 
 
 def test_outputs_are_grafted_onto_the_current_prose() -> None:
@@ -30,21 +28,6 @@ def test_outputs_are_grafted_onto_the_current_prose() -> None:
     assert (cells[3].execution_count, cells[3].outputs) == (3, [output])
     assert cells[3].metadata.mystnb.image.alt == "new text"
     assert current.cells[2].outputs == []
-
-
-@pytest.mark.parametrize(
-    ("folder", "text", "linked"),
-    [
-        (".", "[a](paper/01_line.md)", "[a](paper/01_line.ipynb)"),
-        ("paper", "[a](01_line.md#slope)", "[a](01_line.ipynb#slope)"),
-        ("paper", "[a](../beyond/01_square.md)", "[a](../beyond/01_square.ipynb)"),
-        (".", "[a](https://github.com/x/paper/01_line.md)", None),
-    ],
-)
-def test_links_to_chapters_name_the_staged_notebook(
-    folder: str, text: str, linked: str | None
-) -> None:
-    assert relink(text, folder, NAMES) == (linked or text)
 
 
 def folds(*cells: NotebookNode) -> list[tuple[str, bool]]:

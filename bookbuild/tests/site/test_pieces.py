@@ -1,10 +1,9 @@
 """What pages include or link to: the coverage map, and formulas as text."""
 
-import pytest
 from nbformat.v4 import new_notebook
 
 from bookbuild.ledger.claims import Claim, Finding
-from bookbuild.site.pieces import Piece, coverage_map, readable
+from bookbuild.site.pieces import Piece, coverage_map
 from bookbuild.source.chapters import Chapter
 
 CHAPTERS = [
@@ -14,19 +13,6 @@ CHAPTERS = [
 FINDINGS = [
     Finding(Claim("a-slope", "§1", "A.", "paper", "paper/01_line", "slope"), None, "partly")
 ]
-
-
-@pytest.mark.parametrize(
-    ("tex", "text"),
-    [
-        (r"\alpha_3", "α₃"),
-        (r"\frac{N^2}{\ln N}", "N²/lnN"),
-        (r"T_\gamma < T_\beta", "T_γ< T_β"),
-        (r"\mathbf W^{(1)}", "𝐖^(1)"),
-    ],
-)
-def test_a_formula_is_read_as_text(tex: str, text: str) -> None:
-    assert readable(tex) == text
 
 
 def test_the_coverage_map_counts_joins_and_links() -> None:

@@ -15,7 +15,7 @@ from bookbuild.cli.book import TEMPLATE
 from bookbuild.errors import BookError
 from bookbuild.ledger.claims import read_claims
 from bookbuild.source.addresses import Addresses
-from bookbuild.source.book import Book, check_config, names, paper, read_book, read_citation
+from bookbuild.source.book import check_config, names, paper, read_book, read_citation
 from bookbuild.source.chapters import read_chapters, read_toc
 
 WRONG = ("gone", None, 5, [1], {"a": 1}, "x")
@@ -93,24 +93,3 @@ def test_what_a_chapter_lacks_is_told_before_it_is_executed(
     (book / CHAPTER).write_text(text.replace(old, new), encoding="utf-8")
     with pytest.raises(BookError, match=re.escape(told)):
         read(book)
-
-
-@pytest.mark.parametrize(
-    ("section", "reason"),
-    [
-        ("1", "it is not a mapping of fields: 1"),
-        ("{packages: a}", "the field 'packages' is unknown"),
-        ("{package: a-b}", "the field 'package' is not the name of a package or module: 'a-b'"),
-        ("{drawing: a.b}", "the field 'drawing' is not a list: 'a.b'"),
-        ("{measured: {e: {command: python}}}", "the field 'measured.e.minutes' is missing"),
-    ],
-)
-def test_each_mistake_of_our_section_is_told(tmp_path: Path, section: str, reason: str) -> None:
-    assert read_book(tmp_path) == Book()
-    for text in ("", "title: A book\n"):
-        (tmp_path / "_config.yml").write_text(text, encoding="utf-8")
-        assert read_book(tmp_path) == Book()
-    (tmp_path / "_config.yml").write_text(f"bookbuild: {section}\n", encoding="utf-8")
-    with pytest.raises(BookError) as caught:
-        read_book(tmp_path)
-    assert caught.value.problems == (f"_config.yml, section bookbuild: {reason}.",)

@@ -10,7 +10,6 @@ from sphinx_proof.nodes import proof_node
 
 from bookbuild.sphinx_extensions.text import (
     GLOSSARY,
-    HEAD,
     fold,
     folded,
     mark_symbols,
@@ -23,13 +22,6 @@ SYMBOLS = r"""| symbol | meaning |
 | $\alpha=\alpha_3$ | layer 1 |
 | $N$ | again |
 """
-
-
-def table(*rows: tuple[nodes.Node, ...]) -> nodes.table:
-    group = nodes.tgroup("", cols=2)
-    for row in rows:
-        group += nodes.row("", *(nodes.entry("", nodes.paragraph("", "", cell)) for cell in row))
-    return nodes.table("", group)
 
 
 def test_a_proof_is_folded_without_the_word_before_it() -> None:
@@ -55,26 +47,6 @@ def test_details_are_folded_below_their_first_paragraph(name: str, hidden: list[
     fold(None, document, "page")
     assert [child.astext() for node in section.findall(folded) for child in node] == hidden
     assert section.astext().split() == ["Controls", "What", "was", "found.", "And", "how."]
-
-
-@pytest.mark.parametrize(
-    ("head", "left", "line"),
-    [
-        (HEAD, ["0", "0"], "2 steps, all vanish"),
-        (HEAD, ["x", "y", "0"], "2 of 3 steps do not vanish"),
-        (["step", "loss"], ["0"], None),
-    ],
-)
-def test_a_table_of_zeros_is_folded_and_open_where_something_is_left(
-    head: list[str], left: list[str], line: str | None
-) -> None:
-    rows = (head, *(["one", value] for value in left))
-    document = new_document("page")
-    document += table(*(tuple(map(nodes.Text, row)) for row in rows))
-    fold(None, document, "page")
-    folds = [(node["line"], node["open"]) for node in document.findall(folded)]
-    assert folds == ([(line, "not" in line)] if line else [])
-    assert len(list(document.findall(nodes.table))) == 1
 
 
 @pytest.mark.parametrize(
