@@ -1,4 +1,4 @@
-"""A cache that interrupts a computation, and the check that one goes on to the same bits."""
+"""Caches for tests, one of which interrupts, and the check that a run goes on to the same bits."""
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -13,6 +13,21 @@ from running import cache
 
 class Killed(Exception):
     """What ends a run here."""
+
+
+class Memory(cache.Cache):
+    """A cache in main memory."""
+
+    short = 0.0
+
+    def __init__(self) -> None:
+        self.known: dict[str, Any] = {}
+
+    def get(self, task):
+        return self.known[repr(task)]
+
+    def put(self, task, result):
+        self.known[repr(task)] = result
 
 
 class Interrupting(cache.Cache, cache.Checkpoint):

@@ -8,13 +8,11 @@ import sys
 import venv
 from collections.abc import Callable
 from pathlib import Path
-from urllib.request import urlopen
 
 import pytest
 
 from bookbuild.results.store import Store
 from bookbuild.settings import Settings
-from bookbuild.site.serving import served
 from tools.this_book import ROOT
 from toy_book import Command
 
@@ -120,14 +118,3 @@ def test_the_commands_say_what_they_did(followed: tuple[Path, str]) -> None:
 )
 def test_its_site_has_what_it_needs(followed: tuple[Path, str], page: str, text: str) -> None:
     assert text in (Settings(followed[0]).site / page).read_text(encoding="utf-8")
-
-
-def test_a_site_is_served_and_a_port_that_is_in_use_is_told(
-    followed: tuple[Path, str], command: Command
-) -> None:
-    with served(Settings(followed[0]).site) as address:
-        with urlopen(f"{address}book/index.html") as answer:
-            assert "A walker gets as far as the root" in answer.read().decode()
-        port = address.rpartition(":")[2].strip("/")
-        output = command(followed[0], "serve", "--port", port)
-        assert output.startswith(f"Port {port} cannot be used: ")

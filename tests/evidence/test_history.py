@@ -106,12 +106,6 @@ def test_a_file_that_is_not_there_is_told_and_what_cannot_be_read_raises(
         repository.altered()
 
 
-def test_minus_nothing_is_nothing(repository: Records) -> None:
-    repository.commit(run(0.0))
-    repository.put(run(-0.0, result=[0.7]))
-    assert repository.altered()
-
-
 def test_branches_are_held_against_each_other_and_an_edit_in_a_merge_is_found(
     repository: Records,
 ) -> None:

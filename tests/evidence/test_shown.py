@@ -29,8 +29,8 @@ from evidence.outcomes import (
     text_of,
 )
 from evidence.preregistration import PREREGISTRATION
-from evidence.rows import Repeated, Rerun, Seen, Standing
-from evidence.shown import Evidence, about, wrong_trainings
+from evidence.rows import Repeated, Rerun, Standing
+from evidence.shown import Evidence, about
 
 CHAPTER, FILE = "paper/01_line", "data/long.json"
 LINE = Chapter(CHAPTER, "Line", new_notebook(), ())
@@ -82,7 +82,6 @@ def reruns(*verdicts: Any, earlier: str = "") -> tuple[Rerun, ...]:
     return tuple(Rerun(f"seed {100 * n}", one, earlier) for n, one in enumerate(verdicts, start=1))
 
 
-SLIP = Seen("N < 3 is forgotten.", "code", "paper", "turned")
 STEADY = Repeated("reproduced", reruns("reproduced"))
 STANDING = Standing(STEADY, STEADY, Repeated("reproduced"))
 LACKING = Repeated("reproduced", (), lacking=True)
@@ -105,18 +104,6 @@ def test_a_row_says_what_other_seeds_make_of_it(seeds: Repeated, word: str, told
     assert told in known.remark
     assert len(known.remark) < 250  # the page has hundreds of rows
     assert known.words == {"seeds": word, "rounding": "steady", "faults": "untried"}
-
-
-def test_wrong_trainings_are_a_matrix() -> None:
-    loss = Seen("The loss is <wrong>.", "loss", "paper", "true", "It is about positions.")
-    trained = loss._replace(says="It trains.", kind="network", sight="turned", why="")
-    faults = (loss, trained, SLIP, loss._replace(says="T.", profile="smoke"))
-    text = wrong_trainings([FINDING], [LINE], {"a": replace(STANDING, faults=faults)})
-    assert "Line: 2 wrong trainings, 1 rows" in text
-    assert '<th scope="row">Loss: The loss is &lt;wrong&gt;.</th><td>–</td>' in text
-    assert "<td>●</td>" in text
-    assert "<li>Row 1: It is about positions.</li>" in text
-    assert "no matrix" in wrong_trainings([FINDING], [LINE], {})
 
 
 def test_a_run_that_was_changed_by_hand_is_refused_and_one_made_again_recorded(

@@ -9,9 +9,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from interruption import bits
+from interruption import Memory, bits
 from running import cache
-from running.cache import Cache, Task
 from running.memo import kept
 
 calls: list[Any] = []
@@ -31,21 +30,6 @@ class Whole:
     pairs: tuple[Pair, ...]
     table: dict[str, np.ndarray]
     counts: list[int]
-
-
-class Memory(Cache):
-    """A cache in main memory."""
-
-    short = 0.0
-
-    def __init__(self) -> None:
-        self.known: dict[str, Any] = {}
-
-    def get(self, task: Task) -> Any:
-        return self.known[repr(task)]
-
-    def put(self, task: Task, result: Any) -> None:
-        self.known[repr(task)] = result
 
 
 @kept

@@ -12,23 +12,11 @@ import torch
 
 from chapters.paper import full_dynamics
 from chapters.paper.full_dynamics import emergence_steps
+from interruption import Memory
 from running import cache, executors, sweep
 
 SMALL = full_dynamics.EmergenceSweep(dim=16, learning_rate=10.0, batch_size=8)
 POINTS = [SMALL.point(n, seed, torch.device("cpu")) for n in (2, 3) for seed in (0, 1)]
-
-
-class Remembering(cache.Cache):
-    """A cache in a dict."""
-
-    def __init__(self) -> None:
-        self.known = {}
-
-    def get(self, task):
-        return self.known[repr(task)]
-
-    def put(self, task, result):
-        self.known[repr(task)] = result
 
 
 def square(x):
@@ -68,7 +56,7 @@ def test_serial_and_threads_give_the_bits_of_one_run_alone_with_one_thread():
 
 
 def test_what_is_known_is_not_computed_again():
-    remembering, calls = Remembering(), []
+    remembering, calls = Memory(), []
     with cache.attached(remembering):
         assert sweep.run(square, [1, 2, 3]) == [1, 4, 9]
         remembering.known = {name: 10 * value for name, value in remembering.known.items()}
@@ -79,7 +67,7 @@ def test_what_is_known_is_not_computed_again():
 
 
 def test_a_failed_run_is_named_after_the_others_are_finished():
-    remembering = Remembering()
+    remembering = Memory()
     with cache.attached(remembering), pytest.raises(ArithmeticError) as caught:
         sweep.run(brittle, [1, 2, 3], label="sizes")
     assert caught.value.__notes__ == ["sizes: at 2; 1 of 3 failed"]
@@ -109,7 +97,7 @@ def test_runs_whose_worker_was_lost_are_done_again(monkeypatch):
 
 
 def test_workers_that_are_always_lost_end_the_sweep_and_keep_what_is_done(monkeypatch):
-    executor, remembering = Losing(range(3, 100)), Remembering()
+    executor, remembering = Losing(range(3, 100)), Memory()
     monkeypatch.setattr(sweep, "default_executor", lambda **_: nullcontext(executor))
     with (
         cache.attached(remembering),

@@ -89,21 +89,6 @@ def test_the_matrix_counts_each_verdict_of_a_figure_and_errata_apart() -> None:
     assert items[2].href == f"{CHAPTER}.html#measure-slope"
 
 
-def test_the_verdicts_of_a_statement_lead_to_its_rows() -> None:
-    stated = finding("partly", source="Theorem 2, Corollary 1")
-    below = pages.verdicts_below([stated], [LINE], up="../")
-    assert set(below) == {"theorem-2", "corollary-1"}
-    link = "../verdicts.html?kind=paper&amp;item=corollary-1&amp;verdict=partly"
-    for output in ("Claims about Corollary 1:", f'href="{link}"'):
-        assert output in below["corollary-1"]
-    toy = pages.verdicts_below([replace(stated, verdict="not judged")], [LINE])
-    assert ["toy sizes" in one["theorem-2"] for one in (below, toy)] == [False, True]
-    text = pages.verdict_matrix([stated], [LINE], up="../")
-    assert f'href="../{CHAPTER}.html#measure-slope">Theorem 2</a>' in text
-    assert f'href="{link}"' in text
-    assert pages.verdict_matrix([], [LINE]) == ""
-
-
 ASKED = Question("weather", "Weather", {"wet": ("were measured in rain", "in rain")})
 WET = Records({"a": Known({"weather": "wet"}, "It <b>rained</b>. ", {})}, (ASKED,))
 

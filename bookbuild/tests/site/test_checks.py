@@ -97,16 +97,3 @@ def test_what_is_private_is_found(monkeypatch: pytest.MonkeyPatch, text: str, pa
     result = list(private_parts(text, ROOT))
     assert part in result
     assert not any("opensesame" in sentence for sentence in result)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "tokens at positions 1 to 8, sk-learn, a mask-based head, https://arxiv.org/abs/2511.01033",
-        "src/emergence/training.py, _build/paper/site, 12:30@noon, akia, hf_hub",
-        "",
-    ],
-)
-def test_what_is_public_is_left_alone(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
-    monkeypatch.setenv("USE_TOKENS", "1")
-    assert list(private_parts(text, ROOT)) == []

@@ -71,18 +71,6 @@ def test_a_book_that_pip_cannot_install_has_no_launch_buttons(toy, installed):
     assert ("launch_buttons" in text) == installed
 
 
-def test_all_addresses_follow_from_the_one_in_the_configuration(toy):
-    toy.edit("_config.yml", "github.com/someone/toy", "github.com/a/b.git")
-    toy.edit("_config.yml", "branch: main", "branch: trunk")
-    addresses = Addresses.read(toy.root)
-    assert addresses.colab("x").endswith("/github/a/b/blob/notebooks/book/x.ipynb")
-    assert addresses.binder("x").endswith("/v2/gh/a/b/trunk?urlpath=lab/tree/book/x.ipynb")
-    assert addresses.edit("x") == "https://github.com/a/b/edit/trunk/book/x.md"
-    toy.edit("_config.yml", "https://github.com/", "https://example.org/")
-    with pytest.raises(BookError, match=r"repository\.url"):
-        Addresses.read(toy.root)
-
-
 @pytest.mark.parametrize(
     ("remote", "name"),
     [
