@@ -8,7 +8,6 @@ import pytest
 
 from chapters import beyond as beyond_part
 from chapters import paper as paper_part
-from chapters.beyond import knock_in, real_transformers
 from chapters.paper import (
     appendix_c,
     emergence,
@@ -80,7 +79,7 @@ def test_sweep_as_in_appendix_f():
 
 
 def test_every_chapter_s_presets_were_found():
-    assert len(MODULES) > 15
+    assert len(MODULES) > 5
 
 
 @pytest.mark.parametrize("profile", PROFILES)
@@ -125,16 +124,3 @@ def test_bad_settings_raise_one_sentence(call, message):
     with pytest.raises(ValueError, match=message) as error:
         call()
     assert str(error.value).count("\n") == 0
-
-
-@pytest.mark.parametrize("profile", PROFILES)
-def test_pieces_of_the_head_fit_the_transformer(profile):
-    knock = choose(knock_in.PRESET, profile).settings
-    needed = 2 * (knock.vocabulary + knock.block_size) + knock.vocabulary
-    assert knock.token_dim >= needed
-
-
-def test_contexts_of_the_paper_profile_are_many():
-    """A power needs a range: six sizes of N at least, with five seeds."""
-    assert len(set(paper(real_transformers).minimal.contexts)) >= 6
-    assert paper(real_transformers).transformer.noisy[0] == 16

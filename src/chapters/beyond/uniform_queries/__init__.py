@@ -1,4 +1,4 @@
-"""The query asks for any pair: sizes of the flow and of training on data.
+"""The query asks for any pair: the limiting flow, and the flow that runs away.
 
 The flow of weak attention ends where the conjecture on the collapse says. With gamma at 1 and every
 total of attention at 2N, on the clock t/N^2, the sums over q run over w = h/(q + h), h = e^alpha/2:
@@ -6,69 +6,13 @@ beta' = sum of w e^(beta w), less 1/2, and alpha' = beta times the sum of w (1 -
 """
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 from scipy.integrate import solve_ivp
 
-from emergence.presets import preset
-from emergence.subspace import INDUCTION_HEAD
 from emergence.theory import Crossing
 from emergence.theory.laws import uniform_excess
-from emergence.training import MinimalTraining
 from running.memo import kept
-
-
-@dataclass(frozen=True)
-class UniformQueries:
-    """Beyond the paper: the query asks for any pair; the flow, and the three scalars on data."""
-
-    flow_pairs: tuple[int, ...] = tuple(2**k for k in range(3, 14))
-    limit_pairs: tuple[int, ...] = tuple(2**k for k in range(3, 24))  # of the limiting flow
-    checked_pairs: tuple[int, ...] = (1, 2, 5, 12)
-    sampled_pairs: tuple[int, ...] = (4, 8, 16, 32)
-    dim: int = 64
-    batch_size: int = 64
-    far: int = 1024  # N from which the law is judged
-    step_pairs: tuple[int, ...] = (2**8, 2**12, 2**16)  # where the error of the speeds is taken
-    least_pairs: tuple[int, ...] = tuple(range(32, 193, 4))  # around the least T log N/N^2
-    runaway_pairs: tuple[int, ...] = tuple(2**k for k in range(10, 17, 2))  # of the run-away time
-    place_pairs: int = 64  # N where the loss is followed place by place
-
-    def step_time(self, n_pairs: int) -> float:
-        """The flow time of one step: gamma needs N, so that sixteen steps make one."""
-        return n_pairs / 16
-
-    def training(self, n_pairs: int, end: float) -> MinimalTraining:
-        """The three scalars on orthonormal data up to this flow time."""
-        return MinimalTraining(
-            n_pairs,
-            self.dim,
-            self.batch_size,
-            int(end / self.step_time(n_pairs)) + 1,
-            learning_rate=self.step_time(n_pairs) * self.dim**2,
-            data="orthonormal",
-            query="uniform",
-            trained=INDUCTION_HEAD,
-        )
-
-
-PRESET = preset(
-    paper=UniformQueries(),
-    smoke=UniformQueries(
-        flow_pairs=(4, 8, 16, 32, 64, 128),
-        limit_pairs=(4, 8, 16, 32, 64, 128),
-        checked_pairs=(1, 3),
-        sampled_pairs=(4,),
-        dim=8,
-        batch_size=32,
-        far=32,
-        step_pairs=(2**4, 2**8),
-        least_pairs=(32, 64, 128),
-        runaway_pairs=(64, 256, 1024),
-        place_pairs=8,
-    ),
-)
 
 
 @kept

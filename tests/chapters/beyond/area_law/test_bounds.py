@@ -10,19 +10,6 @@ from emergence.theory import area
 LAST, UNIFORM = np.eye(64)[-1], np.full(64, 1 / 64)
 
 
-@pytest.mark.parametrize("chances", [LAST, UNIFORM, np.eye(64)[1]])
-def test_the_flow_is_within_its_bounds(chances):
-    result = error_bounds(chances)
-    landscape = area.asked(np.arange(64), chances)
-    law = area.area_times(landscape)
-    flow = area.swept(landscape, 10 * law.alpha)
-    low, high = result.times
-    for which in ("alpha", "beta"):
-        ratio = getattr(flow, f"{which}_area") / getattr(law, f"{which}_area")
-        assert 1 / (1 + result.area) <= ratio <= 1 / (1 - result.area)
-        assert low <= getattr(flow, which) / getattr(law, which) <= high
-
-
 def test_cells_bound_what_the_landscape_has_inside_them():
     """R, S and the ratio of their slopes at random points, by the landscape itself."""
     n, draw = 32, np.random.default_rng(0)

@@ -5,7 +5,6 @@ import pytest
 
 from chapters.beyond.area_law import only
 from chapters.beyond.area_law.curricula import (
-    adversary_curriculum,
     best_limits,
     least_time,
     time_of,
@@ -26,13 +25,6 @@ def test_phases_are_one_flow():
     phases = [(0.3 * once, np.full(n, 1 / n)), (2 * once, np.full(n, 1 / n))]
     assert time_of(phases) == pytest.approx(once, rel=1e-6)
     assert time_of([(0.5 * once, np.full(n, 1 / n))]) == np.inf
-
-
-def test_no_curriculum_is_faster():
-    draw, n = np.random.default_rng(1), 256
-    times = [time_of(ahead(n, first)) for first in (0.5, 1.0, 1.5)]
-    times += [time_of(adversary_curriculum(n, draw)) for _ in range(5)]
-    assert min(times) > least_time(n)
 
 
 def test_the_bound_is_not_far():

@@ -13,9 +13,9 @@ from chapters.beyond.every_position.flows import (
     limit_times,
     mixture_times,
 )
-from chapters.beyond.every_position.law import late_areas, law_of_every, limit_landscape
+from chapters.beyond.every_position.law import law_of_every, limit_landscape
 from emergence import theory
-from emergence.theory import area, positions
+from emergence.theory import positions
 
 
 def test_bounds_of_the_limits_hold_and_narrow():
@@ -79,23 +79,7 @@ def test_fewer_prefixes_make_the_limit_flow_slower():
     assert few == pytest.approx(more, rel=0.12)
 
 
-def test_late_prefixes_obey_the_area_law():
-    n_pairs = 512
-    weights = np.zeros(n_pairs)
-    weights[256:] = 1 / 256
-    law = late_areas(weights)
-    # by hand: the mean of 1/n^2 over n = 257 .. 512 is near 1/(256 * 512)
-    assert law.alpha == pytest.approx(1.711 * 256 * 512, rel=0.01)
-    result = area.swept(positions.landscape(weights), 1e6)
-    assert [result.alpha_area, result.beta_area] == pytest.approx(list(law), rel=0.02)
-
-
-def test_the_limit_is_approached():
-    law = law_of_every()
-    n_pairs, harmonic = 2**13, np.log(2**13) + np.euler_gamma
-    result = theory.emergence_times(n_pairs, supervision="every")
-    assert result.alpha == pytest.approx(law.alpha.at(n_pairs, harmonic), rel=0.01)
-    assert result.beta == pytest.approx(law.beta.at(n_pairs, harmonic), rel=0.01)
-    # at zero the sum of the pushes on beta is that of 2 (2n - 1)/(2n)^2/(2n - 1)
+def test_the_first_push_of_the_limit():
+    """The sum of the pushes on beta at zero, 2 (2n - 1)/(2n)^2/(2n - 1) each."""
     at_zero = -limit_landscape(20.0).gradient(0.0, 0.0, 1.0)[1]
     assert at_zero == pytest.approx(zeta(2) / 2, abs=1e-5)

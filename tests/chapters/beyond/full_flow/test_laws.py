@@ -12,29 +12,6 @@ from emergence import models, subspace, tasks, theory
 QUERIES = "last", "uniform"
 
 
-@pytest.mark.usefixtures("unchecked")  # for speed: many short calls
-@pytest.mark.parametrize("query", QUERIES)
-def test_the_slow_flow_gives_the_times_of_all_nineteen(query):
-    times = theory.emergence_times(40, query=query, model="full")
-    slow = laws.slow_times(40, query)
-    assert slow.alpha == pytest.approx(times.alpha, rel=0.03)
-    assert slow.beta == pytest.approx(times.beta, rel=0.06)
-    three = theory.emergence_times(40, query=query)
-    assert abs(three.alpha / times.alpha - 1) > 0.2
-
-
-@pytest.mark.usefixtures("unchecked")  # for speed: many short calls
-@pytest.mark.parametrize(
-    ("name", "query"), [("alpha", "last"), ("alpha", "uniform"), ("beta", "uniform")]
-)
-def test_the_log_law_is_the_limit_of_the_slow_flow(name, query):
-    """Its error falls as 1/log^2 N: by four where log N doubles."""
-    law = laws.log_law(name, query)
-    errors = [getattr(laws.slow_times(n, query), name) / law(n) - 1 for n in (2**8, 2**16)]
-    assert abs(errors[1]) < abs(errors[0]) / 2
-    assert abs(errors[1]) * math.log(2**16) ** 2 < 2
-
-
 def test_constants():
     assert laws.log_law("alpha", "last").leading == pytest.approx(4 * (1 - math.exp(-0.5)))
     grid = np.linspace(0, 1, 20001)
@@ -60,18 +37,6 @@ def test_recency_beyond_the_logarithm(alpha):
     n_pairs = 2_000_000
     left = laws.recency(alpha, n_pairs) - math.log(n_pairs) - laws.recency_excess(alpha)
     assert abs(left) < 2 * math.exp(alpha) / n_pairs + 1e-5
-
-
-@pytest.mark.usefixtures("unchecked")  # for speed: many short calls
-@pytest.mark.parametrize("query", QUERIES)
-def test_the_output_is_quick(query):
-    n_pairs = 200
-    at = n_pairs * np.linspace(0, 4, 9)
-    path = theory.gradient_flow(n_pairs, at[-1], query=query, model="full", times=at)
-    gamma, gamma_4 = laws.quick_output(at / n_pairs, query)
-    np.testing.assert_allclose(path.gamma, gamma, atol=0.025)
-    np.testing.assert_allclose(path.points[:, 18], gamma_4, atol=0.025)
-    assert gamma[0] == gamma_4[0] == 0
 
 
 def test_overlaps_cost_what_sampling_says():

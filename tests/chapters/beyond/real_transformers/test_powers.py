@@ -1,4 +1,4 @@
-"""Local powers of made-up times, and AdamW's dependence on the batch size."""
+"""Local powers of made-up times."""
 
 import numpy as np
 import pytest
@@ -30,22 +30,6 @@ def test_a_curve_that_steepens_is_no_power():
 def test_a_run_that_never_emerged_is_not_averaged():
     with pytest.raises(ValueError, match="never emerged"):
         local_slopes([1, 2], np.array([[1.0], [np.inf]]))
-
-
-def test_the_power_is_minus_half_the_mean_share_of_noise():
-    """A path in pieces of unlike signal and noise, by finite differences of its whole wait."""
-    signal, noise = np.array([0.01, 0.3, 2.0]), np.array([1.0, 2.0, 0.5])
-
-    def waits(size):
-        return np.sqrt(1 + noise**2 / (size * signal**2))
-
-    size, eps = 32.0, 1e-5
-    power = (
-        np.log(waits(size * (1 + eps)).sum()) - np.log(waits(size * (1 - eps)).sum())
-    ) / np.log((1 + eps) / (1 - eps))
-    share = (noise**2 / size) / (signal**2 + noise**2 / size)
-    assert np.isclose(power, -np.average(share, weights=waits(size)) / 2, rtol=1e-4)
-    assert -0.5 < power < 0
 
 
 def test_scaling_fits_complete_sizes_and_counts_the_others():

@@ -11,15 +11,6 @@ from emergence import theory
 from emergence.theory import Crossing, laws, limits
 
 
-@pytest.mark.parametrize("n_pairs", [64])
-def test_uniform_emergence_is_that_of_the_limiting_flow(n_pairs):
-    times = theory.emergence_times(n_pairs, query="uniform")
-    alpha, beta = uniform_times(n_pairs)
-    assert max(abs(times.alpha - alpha), abs(times.beta - beta)) < 0.3 * n_pairs
-    assert times.gamma == pytest.approx(n_pairs * math.log(2), rel=1e-3)
-    assert times.alpha == pytest.approx(laws.uniform_law("alpha")(n_pairs), rel=0.06)
-
-
 def test_attention_runs_away_when_the_loss_collapses():
     """Integrated over time by another solver up to e^-12 of the end; the rest of order N log N."""
     n_pairs, places = 256, np.arange(256)
