@@ -49,10 +49,11 @@ def test_what_tests_need_is_locked_apart():
     assert {"mypy", "playwright", "pytest", "hypothesis"} <= {*TESTS}
 
 
-def test_the_extra_adds_to_the_lock_what_it_names_and_changes_nothing():
-    extra = pins((ROOT / "requirements-language.lock").read_text().splitlines())
-    assert not extra.keys() & LOCK.keys()
-    assert set(PROJECT["optional-dependencies"]["language"]) <= extra.keys()
+@pytest.mark.parametrize(("extra", "separator"), [("language", "-"), ("peers", ".")])
+def test_an_extra_adds_to_the_lock_what_it_names_and_changes_nothing(extra, separator):
+    added = pins((ROOT / f"requirements{separator}{extra}.lock").read_text().splitlines())
+    assert not added.keys() & LOCK.keys()
+    assert named(extra) - named() <= added.keys()
 
 
 @pytest.mark.parametrize("which", ["", "-test", "-lab", "-language"])
@@ -72,14 +73,6 @@ def test_every_locked_file_but_pytorch_s_has_a_checksum(name, lock):
     for name, after in pairwise(line for line in lines if not line.startswith("#")):
         if "==" in name:
             assert re.fullmatch(r" +--hash=sha256:[0-9a-f]{64}( \\)?", after), name
-
-
-def test_the_peers_are_locked_beside_the_rest():
-    peers = pins((ROOT / "requirements.peers.lock").read_text().splitlines())
-    asked = PROJECT["optional-dependencies"]["peers"]
-    assert {normalised(re.split(r"[<>=!~ ]", name)[0]) for name in asked} <= set(peers)
-    assert not set(peers) & set(LOCK)  # what the lock has stays as it is
-    assert int(peers["transformer-lens"].split(".")[0]) < 4
 
 
 def test_environment_yml_has_the_pins_of_the_lock():

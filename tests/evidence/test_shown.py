@@ -1,9 +1,8 @@
-"""What the builder is told: words and sentences about rows, two texts, runs that are refused."""
+"""What the builder is told: words about rows, a text, runs that are refused."""
 
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -29,7 +28,6 @@ from evidence.outcomes import (
     text_of,
 )
 from evidence.preregistration import PREREGISTRATION
-from evidence.rows import Repeated, Rerun, Standing
 from evidence.shown import Evidence, about
 
 CHAPTER, FILE = "paper/01_line", "data/long.json"
@@ -76,34 +74,6 @@ def test_the_published_schema_describes_what_is_known_of_a_row(tmp_path: Path) -
     row = ledger_row(untested, replace(records, rows={"b": about(untested, {}, None)}))
     assert Draft202012Validator(ledger_schema(records)).is_valid([row])
     assert row["expectation_written"] is row["planted_faults"] is None
-
-
-def reruns(*verdicts: Any, earlier: str = "") -> tuple[Rerun, ...]:
-    return tuple(Rerun(f"seed {100 * n}", one, earlier) for n, one in enumerate(verdicts, start=1))
-
-
-STEADY = Repeated("reproduced", reruns("reproduced"))
-STANDING = Standing(STEADY, STEADY, Repeated("reproduced"))
-LACKING = Repeated("reproduced", (), lacking=True)
-
-
-@pytest.mark.parametrize(
-    ("seeds", "word", "told"),
-    [
-        (Repeated("partly", reruns(*["partly"] * 3)), "steady",
-         "at three other first seeds and under"),
-        (Repeated("reproduced", reruns("reproduced", "partly", None)), "flips",
-         "depends on the seed: it is reproduced here, reproduced at seed 100, partly at seed 200."),
-        (LACKING, "missing", "It was not repeated at the"),
-        (Repeated("reproduced", reruns("reproduced", earlier="abc")), "earlier",
-         "was the same at one other first seed, with earlier code (abc). "),
-    ],
-)  # fmt: skip
-def test_a_row_says_what_other_seeds_make_of_it(seeds: Repeated, word: str, told: str) -> None:
-    known = about(FINDING, {}, replace(STANDING, seeds=seeds))
-    assert told in known.remark
-    assert len(known.remark) < 250  # the page has hundreds of rows
-    assert known.words == {"seeds": word, "rounding": "steady", "faults": "untried"}
 
 
 def test_a_run_that_was_changed_by_hand_is_refused_and_one_made_again_recorded(

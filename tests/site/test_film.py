@@ -32,12 +32,6 @@ def test_it_scrubs_everything_together_by_keyboard(film):
     assert step.get_attribute("aria-valuetext").startswith("Step 2, loss ")
 
 
-def test_the_film_is_small(site):
-    text = (site / "book" / "explore.html").read_text(encoding="utf-8")
-    start = text.index("data-film=")
-    assert 100_000 < text.index("</div>", start) - start < 600_000
-
-
 def test_figures_in_sequence_are_gone_through_and_reached_by_their_links(page):
     opened = page(f"{APPENDIX}#figure-8")
     opened.wait_for_selector(f"{SEQUENCE} input[type=range]")

@@ -9,8 +9,6 @@ from browser import WIDE, opened
 
 ROWS = "details.claim"
 MOST_SCREENS = 15  # of the page as it loads, on a wide window
-MOST_BYTES = 400_000  # of the page at the paper's sizes
-ADDED = 273  # bytes that evidence adds to a row there, at most in the mean
 HEIGHT = "() => document.documentElement.scrollHeight"
 
 
@@ -45,10 +43,6 @@ def test_all_claims_are_there_first_and_folded(verdicts, claims):
     assert page.locator("form output").text_content() == f"{len(claims)} of {len(claims)} claims"
     assert page.locator(f"{ROWS}:visible").count() == 0
     assert page.evaluate(HEIGHT) <= MOST_SCREENS * WIDE["height"]
-
-
-def test_the_page_is_light_at_the_paper_s_sizes_too(site, claims):
-    assert (site / "book/verdicts.html").stat().st_size + ADDED * len(claims) < MOST_BYTES
 
 
 def test_filters_combine_and_empty_chapters_go(verdicts, claims):
