@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from emergence.presets import preset
 from emergence.training import MinimalRecord, MinimalTraining, train_minimal
 from running import sweep
 
@@ -90,31 +89,3 @@ def _joined(found: Sequence[Sequence[np.ndarray]]) -> MinimalRecord:
 
 def _named(run: NoisyRun) -> str:
     return f"N = {run.settings.n_pairs}, B = {run.settings.batch_size}, seed {run.seed}"
-
-
-@dataclass(frozen=True)
-class BatchNoise:
-    """Sizes of the trainings, and of the estimates that the law needs."""
-
-    floors: tuple[Setting, ...]
-    weights: Setting  # whose weights are read against the batch size
-    draws: int = 8
-    sequences: int = 128
-
-    def widest(self) -> Setting:
-        return max(self.floors, key=lambda setting: setting.dim)
-
-
-PRESET = preset(
-    paper=BatchNoise(
-        # Figure 4's setting, and half of it
-        (Setting(16, 32, 240, (256, 512, 1024)), Setting(8, 16, 400, (256, 512, 1024))),
-        Setting(4, 16, 400, (128, 256, 512, 1024, 2048)),  # Figure 3's
-    ),
-    smoke=BatchNoise(
-        (Setting(2, 4, 12, (16, 32)), Setting(2, 8, 12, (16, 32))),
-        Setting(2, 4, 12, (16, 32)),
-        draws=2,
-        sequences=16,
-    ),
-)

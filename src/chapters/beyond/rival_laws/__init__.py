@@ -1,47 +1,14 @@
 """Laws that others found for when attention emerges, in their systems and in ours."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy.integrate import solve_ivp
 
 from emergence import theory
-from emergence.presets import preset
 from emergence.theory import Landscape, Rates, contexts
 
 SATURATED = 40.0  # layer 1 given: e^40 outweighs any context
-
-
-@dataclass(frozen=True)
-class RivalLaws:
-    """Sizes of the flows."""
-
-    lengths: tuple[int, ...] = (64, 128, 256, 512, 1024)  # 2N
-    dims: tuple[int, ...] = (64, 256, 1024, 4096)
-    length: int = 512  # where d varies
-    dim: int = 1024  # where the length varies
-    pairs: tuple[int, ...] = (32, 64, 128, 256)
-    copied_pairs: int = 64
-    copies: tuple[int, ...] = (1, 2, 4, 8, 16)
-    reddy_pairs: tuple[int, ...] = (8, 32, 128, 512)
-    labels_per_pair: int = 4
-    fast_output: float = 1000.0  # rate of gamma where the output is not what one waits for
-
-
-PRESET = preset(
-    paper=RivalLaws(),
-    smoke=RivalLaws(
-        lengths=(16, 32, 64),
-        dims=(16, 64),
-        length=32,
-        dim=64,
-        pairs=(8, 16, 32),
-        copied_pairs=8,
-        copies=(1, 2, 4),
-        reddy_pairs=(8, 16),
-    ),
-)
 
 
 def sparse_attention_time(length: int, dim: int, level: float = 0.5) -> float:
