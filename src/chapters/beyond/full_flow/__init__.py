@@ -1,4 +1,4 @@
-"""All nineteen pseudo-parameters: sizes of their flow, and training of all weights to compare."""
+"""All nineteen pseudo-parameters: their flow, and training of all weights to compare."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -9,45 +9,12 @@ from jaxtyping import Float
 
 from emergence import theory
 from emergence.experiments import first_passage
-from emergence.presets import preset
 from emergence.tasks import Query
 from emergence.theory import Model
 from emergence.training import MinimalTraining
 from running import sweep
 
 from . import overlaps
-
-
-@dataclass(frozen=True)
-class FullFlow:
-    """The flow of the full model over N, with parameters frozen, and trainings of all weights."""
-
-    checked_pairs: tuple[int, ...] = (1, 2, 3, 5, 8)
-    flow_pairs: tuple[int, ...] = (
-        *range(2, 17), 20, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512,
-    )  # fmt: skip
-    followed_pairs: int = 64  # N whose curves are drawn
-    frozen_pairs: int = 16  # N of the flows with parameters frozen
-    far: int = 64  # N from which the laws are judged
-    gaussian_pairs: tuple[int, ...] = (2, 4, 8, 16, 32, 64)
-    gaussian_from: int = 8  # N from which steps are fine enough to judge by
-    dim: int = 32
-    batch_size: int = 256
-    overlap_pairs: int = 8  # N where overlaps are followed, in steps half as long
-    overlap_rate: float = 0.5
-    overlap_dims: tuple[int, ...] = (16, 32, 64)
-    overlap_from: int = 16  # D from which the order 1/D is judged
-    overlap_batch: int = 512
-
-    def overlapping(self, dim: int, steps: int) -> MinimalTraining:
-        """All weights on Gaussian data of this dimension, in large batches."""
-        return MinimalTraining(
-            self.overlap_pairs, dim, self.overlap_batch, steps, learning_rate=self.overlap_rate
-        )
-
-    def gaussian(self, n_pairs: int, steps: int) -> MinimalTraining:
-        """All weights on Gaussian data, as in §4."""
-        return MinimalTraining(n_pairs, self.dim, self.batch_size, steps)
 
 
 @dataclass(frozen=True)
@@ -120,22 +87,3 @@ def corrected_steps(settings: MinimalTraining) -> Float[np.ndarray, "4"]:
         rates=theory.gaussian_rates(float(settings.dim), settings.learning_rate),
     )
     return theory.first_steps(path)
-
-
-PRESET = preset(
-    paper=FullFlow(),
-    smoke=FullFlow(
-        checked_pairs=(1, 3),
-        flow_pairs=(2, 4, 8, 16, 32),
-        followed_pairs=8,
-        frozen_pairs=4,
-        far=16,
-        gaussian_pairs=(2, 4),
-        gaussian_from=2,
-        dim=8,
-        batch_size=32,
-        overlap_pairs=2,
-        overlap_dims=(8, 16),
-        overlap_batch=64,
-    ),
-)

@@ -6,10 +6,11 @@ from functools import partial
 import numpy as np
 from jaxtyping import Float
 
-from emergence.presets import preset
 from emergence.proofs.intervals import Bounds
 from emergence.proofs.tubes import time_bounds
 from emergence.tasks import Query
+
+TOGETHER = 16  # N in one run
 
 
 @dataclass(frozen=True)
@@ -47,30 +48,11 @@ def as_bounds(numbers: Float[np.ndarray, "pairs 4 2"]) -> list[dict[str, Bounds]
     return [dict(zip(names, map(Bounds._make, row), strict=True)) for row in numbers.tolist()]
 
 
-@dataclass(frozen=True)
-class Proof:
-    """Which N are followed how: uniform queries until beta emerges, the last until the collapse."""
-
-    first: int  # N of the first uniform query
-    many: int  # and the N below which each is followed
-    collapse: tuple[int, ...]
-    together: int = 16  # N in one run
-
-    @property
-    def uniform(self) -> tuple[Range, ...]:
-        ranges = []
-        for n in range(self.first, self.many, self.together):
-            largest = min(n + self.together, self.many) - 1
-            tolerance = 1e-6 if n == self.first else 2e-5  # with few pairs the flow is quick
-            ranges.append(Range(n, largest, "uniform", "beta", tolerance, 0.1))
-        return tuple(ranges)
-
-    @property
-    def last(self) -> tuple[Range, ...]:
-        return tuple(Range(n, n, "last", "loss", 1e-11, 0.05) for n in self.collapse)
-
-
-PRESET = preset(
-    paper=Proof(first=2, many=450, collapse=(10, 16, 24, 32, 48, 64)),
-    smoke=Proof(first=2, many=4, collapse=(10,)),
-)
+def uniform_ranges(first: int, many: int) -> list[Range]:
+    """Every N from the first to the last before `many`, followed under uniform queries."""
+    ranges = []
+    for n in range(first, many, TOGETHER):
+        largest = min(n + TOGETHER, many) - 1
+        tolerance = 1e-6 if n == first else 2e-5  # with few pairs the flow is quick
+        ranges.append(Range(n, largest, "uniform", "beta", tolerance, 0.1))
+    return ranges

@@ -8,12 +8,10 @@ follows from it contains the solution.
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from flint import arb, ctx
 
-from emergence.presets import preset
 from emergence.proofs.intervals import outward
 from running.memo import kept
 
@@ -143,23 +141,13 @@ def _hull(one: Iterable[arb], two: Iterable[arb]) -> State:
     return State(*(a.union(b) for a, b in zip(one, two, strict=True)))
 
 
-@dataclass(frozen=True)
-class Proof:
-    """Which N are proved how: steps for each below `many`, one box for all from it on."""
-
-    ranges: tuple[Range, ...]  # least N, largest N, both included, and the first step of t/N
-    many: int = 300
-    law_from: tuple[int, ...] = (1_000, 10_000, 1_000_000)
-    late: tuple[tuple[int, float], ...] = ((10_000, 1.0), (1_000_000, 2.0))  # N0, end of alpha_3
-    farther: tuple[int, ...] = (1024,)  # N that are integrated beside those shown
-
-    def covers(self, first: int) -> bool:
-        """Whether every N from `first` on is in a range or in the box."""
-        for least, largest, _ in self.ranges:
-            if least != first:
-                return False
-            first = largest + 1
-        return first == self.many
+def covers(ranges: Iterable[Range], first: int, many: int) -> bool:
+    """Whether every N from `first` to the last before `many` is in a range, in their order."""
+    for least, largest, _ in ranges:
+        if least != first:
+            return False
+        first = largest + 1
+    return first == many
 
 
 def ranges_to(many: int) -> tuple[Range, ...]:
@@ -172,9 +160,3 @@ def ranges_to(many: int) -> tuple[Range, ...]:
         found.append((least, largest, 0.02 if least < 60 else 0.04))
         least = largest + 1
     return tuple(found)
-
-
-PRESET = preset(
-    paper=Proof(ranges_to(300)),
-    smoke=Proof(((16, 16, 0.02), (100, 102, 0.04)), farther=(16,)),
-)

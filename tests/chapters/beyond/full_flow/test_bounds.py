@@ -215,8 +215,8 @@ def test_the_rest_of_one_time_is_that_of_the_law(n_pairs):
 
 def test_ranges_cover_all_and_hold_what_each_of_them_has():
     ranges = validated.ranges_to(MANY)
-    assert validated.Proof(ranges).covers(10)
-    assert not validated.Proof(ranges[:5] + ranges[6:]).covers(10)
+    assert validated.covers(ranges, 10, MANY)
+    assert not validated.covers(ranges[:5] + ranges[6:], 10, MANY)
     several, single = validated.order((100, 103), 0.03), validated.order((101, 101), 0.03)
     assert several.alpha[0] <= single.alpha[0] < single.alpha[1] <= several.alpha[1]
     assert single.beta <= several.beta
@@ -224,7 +224,7 @@ def test_ranges_cover_all_and_hold_what_each_of_them_has():
 
 
 def test_each_n_below_the_box_is_followed_and_tried_twice(monkeypatch):
-    ranges, tolerances = one_by_one.Proof(2, 50, ()).uniform, []
+    ranges, tolerances = one_by_one.uniform_ranges(2, 50), []
     assert [n for some in ranges for n in range(some.least, some.largest + 1)] == [*range(2, 50)]
     honest = one_by_one.time_bounds
 

@@ -1,14 +1,11 @@
 """The order and the law of the full model when any pair may be asked for, with errors."""
 
-import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from flint import arb
 
-from emergence.presets import preset
 from emergence.proofs.intervals import outward
 from running.memo import kept
 
@@ -89,34 +86,3 @@ def rest_from(found: Sequence[Law], first: int) -> tuple[float, float]:
     if not covers(after, first):
         raise ValueError(f"the ranges do not cover every N from {first} on")
     return min(some.rest[0] for some in after), max(some.rest[1] for some in after)
-
-
-@dataclass(frozen=True)
-class Proof:
-    """Which N are proved in one range: each goes from one of these to the next, the last on."""
-
-    beta: tuple[int, ...]
-    alpha: tuple[int, ...]
-    beta_from: tuple[int, int]  # N from which the law of T_beta is stated
-    alpha_from: tuple[int, int]
-    integrated: tuple[int, ...]  # N whose flow is integrated beside the bounds
-
-    def laws(self, name: str) -> list[Law]:
-        """The bounds on the time of `beta` or `alpha`, one range after the other."""
-        ends: tuple[int, ...] = getattr(self, name)
-        return [law(*pair, name=name) for pair in (*itertools.pairwise(ends), (ends[-1],))]
-
-
-PRESET = preset(
-    paper=Proof(
-        (
-            *(450, 460, 480, 500, 540, 600, 700, 800, 1_000, 1_300, 2_000, 4_000),
-            *(10_000, 10**6),
-        ),
-        (7_000, 8_000, 10_000, 14_000, 20_000, 40_000, 10**5, 10**6, 10**8, 10**12),
-        beta_from=(1_000, 10_000),
-        alpha_from=(7_000, 100_000),
-        integrated=(450, 1_500),
-    ),
-    smoke=Proof((10_000,), (10**6,), (10_000, 10_000), (10**6, 10**6), integrated=(64,)),
-)
