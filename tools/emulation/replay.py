@@ -28,10 +28,30 @@ LIBRARIES = {
     "_linalg_solve_ex", "linalg_inv_ex", "cholesky_solve", "linalg_solve_triangular",
 }  # fmt: skip
 DROPOUT = "_scaled_dot_product"  # could draw, and does not here
+NO_KERNEL = {
+    "_unsafe_view", "_reshape_alias", "detach", "alias", "empty", "new_empty", "empty_like",
+}  # fmt: skip
 
 
 class NotCapturable(Exception):
     """What a CUDA graph could not record."""
+
+
+def launches(work: Callable[[], Any]) -> int:
+    """How many kernels a GPU would be given for some work, but for copies inside of operations."""
+    with _Counting() as counting:
+        work()
+    return counting.count
+
+
+class _Counting(TorchDispatchMode):
+    def __init__(self) -> None:
+        super().__init__()
+        self.count = 0
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        self.count += not (func.is_view or func.overloadpacket.__name__ in NO_KERNEL)
+        return func(*args, **(kwargs or {}))
 
 
 class Replay(TorchDispatchMode):

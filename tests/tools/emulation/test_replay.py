@@ -9,13 +9,14 @@ import pytest
 import torch
 
 import trainings
+from emergence import training
 from emergence.subspace import INDUCTION_HEAD, NAMES
 from emergence.training import MinimalTraining, train_minimal, train_tokens
 from interruption import Interrupting, Killed, bits
 from running import cache, devices, graphs, loop, stretches
 from running.cache import Task
 from tools.emulation.emulate import Generator, emulated
-from tools.emulation.replay import NotCapturable, Replay, replayed
+from tools.emulation.replay import NotCapturable, Replay, launches, replayed
 
 CPU = torch.device("cpu")
 STEPS = 30
@@ -201,3 +202,26 @@ def test_an_emulated_gpu_refuses_what_comes_from_elsewhere(told, slip):
         x = torch.ones(2, device="cuda")
         with pytest.raises(NotCapturable, match=told):
             loop.descend(Task("here", "bring", {}), 9, "bring", step, rows=[], x=x)
+
+
+@pytest.mark.parametrize("steps", [100, 300])
+def test_a_descent_waits_once_a_stretch(steps):
+    settings = dataclasses.replace(MINIMAL, steps=steps, record_every=2, snapshots=())
+    longest = stretches.lengths(steps, 2, 0)[0]
+    with emulated() as cuda:
+        train_minimal(settings, (0, 1), device=torch.device("cuda"))
+    assert cuda.waits <= steps / longest + 2 + 10  # and constants, and the rows at the end
+
+
+def test_a_step_of_section_4_has_few_launches():
+    settings = MinimalTraining(16, 16, 128, 1)
+    network, streams = training.Full(settings, "fast"), [devices.generator(i, CPU) for i in (0, 1)]
+    weights = network.start(streams, torch.float32)
+
+    def step():
+        batch = training.stacked_batches(settings, streams, torch.float32)
+        _, gradient = training.minimal_step(network, weights, *batch)
+        network.descend(weights, gradient)
+
+    step()  # makes the constants
+    assert launches(step) <= 70
