@@ -1,15 +1,12 @@
 """The area law: the cases on which it is tested, and the sizes of flows and curricula."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from emergence.presets import preset
 from emergence.tasks import Query
 from emergence.theory import Landscape, Rates, area, cross_entropy, gaussian_rates
 from emergence.theory.area import asked
-
-from .training import Curriculum
 
 COPIES = 4
 
@@ -122,42 +119,3 @@ def cases(n_pairs: int) -> tuple[Case, ...]:
         Case("chance 1/q", once, tuple((zipf / zipf.sum()).tolist())),
         Case("second pair", once, only(1, n_pairs)),
     )
-
-
-@dataclass(frozen=True)
-class AreaLaw:
-    """Sizes of the flows and of the curricula."""
-
-    flow_pairs: tuple[int, ...] = (16, 32, 64)
-    asymptotic_pairs: int = 1024  # of the comparison with earlier formulas
-    curriculum_pairs: tuple[int, ...] = (16, 32, 64, 128)
-    full_pairs: tuple[int, ...] = (16, 32, 64)  # of the same with all nineteen
-    first_pairs: tuple[int, ...] = (64, 256, 1024)  # of mixtures of the first and the last pair
-    first_shares: tuple[float, ...] = (0.02, 0.5)
-    sparse_pairs: tuple[int, ...] = (32, 64, 128, 256, 512, 1024)  # of an adversary's mixtures
-    sparse: tuple[int, int] = (20, 50)  # how many of them: runs, and mixtures of each
-    first_for: tuple[float, ...] = (1.2, 1.4, 1.5, 1.6)  # N, the first pair in curricula
-    curricula: int = 10  # that an adversary draws, at each of `first_pairs`
-    ahead: float = 4.0  # how long the first pair is asked for, in units of N
-    shared_pairs: tuple[int, ...] = (16, 64)  # of the area under the nineteen's gamma_3
-    # Figure 4's N, D and B
-    trained: Curriculum = field(default_factory=lambda: Curriculum(16, 32, 256, 30, 60))
-    plain: Curriculum = field(default_factory=lambda: Curriculum(16, 32, 256, 0, 115))
-
-
-PRESET = preset(
-    paper=AreaLaw(),
-    smoke=AreaLaw(
-        flow_pairs=(8, 16),
-        asymptotic_pairs=32,
-        curriculum_pairs=(2, 3, 4),
-        full_pairs=(2, 3, 4),
-        shared_pairs=(4, 8),
-        first_pairs=(16,),
-        sparse_pairs=(16,),
-        sparse=(2, 2),
-        curricula=2,
-        trained=Curriculum(2, 8, 64, ahead=4, steps=40),
-        plain=Curriculum(2, 8, 64, ahead=0, steps=40),
-    ),
-)
