@@ -200,9 +200,9 @@ def test_a_law_is_judged_by_order_ratio_and_budget(folder: Path) -> None:
 
 
 def shortened(kind: trained.Kind, seed: int) -> trained.Training:
-    """A training of 300 steps, on one of two texts."""
+    """A training of 150 steps, on one of two texts."""
     text = Synthetic(64, 0.5, 0.9, memory=seed)
-    return trained.Training(Cell(text, 32, 4, 300 * 32 * 4, seed, 4, 2e-3), kind)
+    return trained.Training(Cell(text, 32, 4, 150 * 32 * 4, seed, 4, 2e-3), kind)
 
 
 def alone(training: trained.Training) -> list[tuple[float, ...]]:
