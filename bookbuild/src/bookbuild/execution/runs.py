@@ -14,7 +14,7 @@ from bookbuild.ledger.evidence import read_evidence
 from bookbuild.reporting.provenance import commit, versions
 from bookbuild.results import cache
 from bookbuild.results.keys import code_of
-from bookbuild.results.machine import gpu, machine_name
+from bookbuild.results.machine import gpu, machine_name, pin
 from bookbuild.results.snapshot import SOURCES, sources
 from bookbuild.results.store import Store, write_whole
 from bookbuild.settings import Settings
@@ -142,9 +142,11 @@ def run_stored(name: str, settings: Settings, scheduler: str | None, minutes: in
     try:
         store = cache.StoredCache.ordered(cache.order_of(settings, {}))
         if settings.device == "cuda" and file.runs.together:
+            pin(settings.device)
             machine = f"{machine_name()}, {gpu()}"
-            for configuration, result in file.runs.together(wanted, torch.device("cuda")):
-                keep(configuration, result, None, machine)
+            with attached(store):
+                for configuration, result in file.runs.together(wanted, torch.device("cuda")):
+                    keep(configuration, result, None, machine)
             return file.lacking
         with attached(store), default_executor(scheduler) as pool:
             results = sweep.run(file.runs.bound(root), wanted, Recording(pool, keep), label=name)
