@@ -32,7 +32,7 @@ def train_together(
     """The trainings and what is stored of each, those with networks of one shape side by side.
 
     A training ends once the score is two fifths of its ceiling, or with the budget. Its draws are
-    those of a processor and do not depend on its company, so only rounding does.
+    those of a processor and the same in any company, so results differ by rounding only.
     """
     groups = defaultdict(list)
     for training in trainings:
@@ -51,8 +51,8 @@ def _side_by_side(
     trainings: tuple[Training, ...], device: torch.device
 ) -> Iterator[tuple[Training, dict[str, Any]]]:
     """A network that has ended goes on, unmeasured, until the last one ends."""
-    texts = {(each.text, each.kind == "null"): text_of(each) for each in trainings}
-    runs = [Started.of(each, texts[each.text, each.kind == "null"]) for each in trainings]
+    texts = {each.source: text_of(each) for each in trainings}
+    runs = [Started.of(each, texts[each.source]) for each in trainings]
     cell, knocked_in = trainings[0].cell, trainings[0].kind == "knock-in"
     most = max(run.vocabulary for run in runs)
     weights = {
@@ -72,7 +72,7 @@ def _side_by_side(
     )  # fmt: skip
     tokens = torch.cat([text.to(torch.int16) for text in texts.values()]).to(device)
     begins = dict(zip(texts, accumulate(map(len, texts.values()), initial=0), strict=False))
-    first = torch.tensor([[begins[each.text, each.kind == "null"]] for each in trainings])
+    first = torch.tensor([[begins[each.source]] for each in trainings])
     window = torch.arange(cell.context + 1, device=device)
     starts = torch.zeros(len(runs), cell.batch_size, dtype=torch.long, device=device)
     losses = torch.zeros(len(runs), device=device)
@@ -80,7 +80,7 @@ def _side_by_side(
 
     def update() -> None:
         batch = tokens[starts[..., None] + window].long()
-        logits = stacked_logits(weights, batch[..., :-1], cell.heads, knocked_in=knocked_in)
+        logits = _stacked_logits(weights, batch[..., :-1], cell.heads, knocked_in=knocked_in)
         logits = logits.masked_fill(absent, -torch.inf).flatten(0, 2)
         each = cross_entropy(logits, batch[..., 1:].flatten(), reduction="none")
         mean = each.view(len(runs), -1).mean(dim=1)
@@ -113,7 +113,7 @@ def _side_by_side(
         yield training, stored([look[1:] for look in looks if look[0] == n], runs[n])
 
 
-def stacked_logits(
+def _stacked_logits(
     weights: Weights,
     tokens: Int[Tensor, "runs batch length"],
     heads: int,

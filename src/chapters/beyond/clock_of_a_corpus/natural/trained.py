@@ -44,26 +44,28 @@ class Training:
         """What is read."""
         return self.cell.text
 
+    @property
+    def source(self) -> tuple[Synthetic | Natural, bool]:
+        """The text, and whether its null is read instead."""
+        return self.text, self.kind == "null"
+
 
 @dataclass(frozen=True)
 class Started:
     """A training before its first step.
 
     Attributes:
+        cell: its settings.
         model: the network at initialisation.
         read: tokens on which it is trained.
-        vocabulary: different tokens V of its text.
-        context, batch_size: of its windows.
         stream: where its windows are drawn from.
         halves, unseen: sequences of which the second half repeats the first, and held-out windows.
         ceiling: the best prefix score.
     """
 
+    cell: Cell
     model: CorpusTransformer
     read: Int[Tensor, " tokens"]
-    vocabulary: int
-    context: int
-    batch_size: int
     stream: torch.Generator
     halves: Int[Tensor, "sequences context"]
     unseen: Int[Tensor, "windows length"]
@@ -72,26 +74,27 @@ class Started:
     @classmethod
     def of(cls, training: Training, text: Int[Tensor, " tokens"]) -> "Started":
         """A training and its text in tokens."""
-        cell, vocabulary = training.cell, int(text.max()) + 1
-        last = int(HELD_OUT * len(text))
+        cell, last = training.cell, int(HELD_OUT * len(text))
         read, held_out = text[:-last], text[-last:]
         stream = generator(cell.seed, CPU)
         network = GivenPrevious if training.kind == "knock-in" else CorpusTransformer
         model = network(
-            DIM, vocabulary, cell.context, norm=NORM, generator=stream, heads=cell.heads
+            DIM, int(text.max()) + 1, cell.context, norm=NORM, generator=stream, heads=cell.heads
         )  # fmt: skip
         probe = generator(PROBE_SEED, CPU)
         halves = repeated_halves(held_out, PROBES, cell.context, generator=probe)
         unseen = windows(held_out, PROBES, cell.context, probe)
-        best = ceiling(held_out, cell.context)
-        return cls(
-            model, read, vocabulary, cell.context, cell.batch_size, stream, halves, unseen, best
-        )  # fmt: skip
+        return cls(cell, model, read, stream, halves, unseen, ceiling(held_out, cell.context))
+
+    @property
+    def vocabulary(self) -> int:
+        """Different tokens V of its text."""
+        return len(self.model.W_E)
 
     def starts(self) -> Int[Tensor, " batch"]:
         """Where the next batch of windows begins."""
-        room = len(self.read) - self.context
-        return torch.randint(room, (self.batch_size,), generator=self.stream)
+        room = len(self.read) - self.cell.context
+        return torch.randint(room, (self.cell.batch_size,), generator=self.stream)
 
 
 def text_of(training: Training) -> Int[Tensor, " tokens"]:
