@@ -89,10 +89,10 @@ class Agreement(NamedTuple):
         head: alpha_3 after the last recorded step, over the predicted value.
     """
 
-    half_loss: Float[np.ndarray, " seeds"]  # first step with a loss of 1/2, measured over predicted
+    half_loss: Float[np.ndarray, " seeds"]
     nineteen: Float[np.ndarray, "19"]
-    end: Float[np.ndarray, " seeds"]  # mean loss of the last fifth of the steps, less the predicted
-    head: Float[np.ndarray, " seeds"]  # alpha_3 after the last recorded step, over the predicted
+    end: Float[np.ndarray, " seeds"]
+    head: Float[np.ndarray, " seeds"]
 
 
 def agreement(

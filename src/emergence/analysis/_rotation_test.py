@@ -61,13 +61,13 @@ class Structure(NamedTuple):
         chance: how often rotated runs deviate as much as the runs themselves.
     """
 
-    found: Float[np.ndarray, "28 8"]  # zero where any value is allowed
-    scale: Float[np.ndarray, "28 8"]  # standard deviations for rotated runs; zero where allowed
-    size: float  # how far the largest deviation stands out, in standard deviations
-    worst: str  # which one that is
-    limit: float  # what the largest deviation of rotated runs exceeds with chance `level`
+    found: Float[np.ndarray, "28 8"]
+    scale: Float[np.ndarray, "28 8"]
+    size: float
+    worst: str
+    limit: float
     smallest: float
-    chance: float  # how often rotated runs deviate as much as the runs themselves
+    chance: float
 
     @property
     def excess(self) -> float:

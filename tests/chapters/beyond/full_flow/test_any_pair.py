@@ -116,10 +116,10 @@ def test_sums_over_all_pairs(alpha, beta):
 @pytest.mark.parametrize(("n_pairs", "alpha"), [(100, 0.0), (100, 0.5), (700, 0.2)])
 def test_what_rows_pay_to_items(n_pairs, alpha):
     """The means over pairs that the bounds on layer 1 are made of."""
-    bounds = slow.Bounds(*[1e-6] * len(slow.Bounds._fields))._replace(alpha=alpha, low_alpha=0.0)
+    bounds = slow.Extent(*[1e-6] * len(slow.Extent._fields))._replace(alpha=alpha, low_alpha=0.0)
     s = box.scales(n_pairs)
     s = s._replace(x=s.most, rare=1 / s.log, mixed=s.log * s.most)
-    a = attentions.attention(slow.Bounds(*map(arb, bounds)), s)
+    a = attentions.attention(slow.Extent(*map(arb, bounds)), s)
     log, grown = math.log(n_pairs), math.exp(alpha)
     k = np.arange(1, n_pairs)
     item, label = 1 / (2 * k), 1 / (2 * k + grown)
@@ -150,10 +150,10 @@ def test_squares_of_what_rows_are_paid(alpha):
         rows[2 * k + 1, 2 * k] = math.exp(alpha)
         rows[2 * k + 1] /= rows[2 * k + 1].sum()
     paid = rows.sum(axis=0)
-    bounds = slow.Bounds(*[1e-6] * len(slow.Bounds._fields))._replace(alpha=alpha, low_alpha=0.0)
+    bounds = slow.Extent(*[1e-6] * len(slow.Extent._fields))._replace(alpha=alpha, low_alpha=0.0)
     s = box.scales(n_pairs)
     s = s._replace(x=s.most, rare=1 / s.log, mixed=s.log * s.most)
-    b = slow.Bounds(*map(arb, bounds))
+    b = slow.Extent(*map(arb, bounds))
     a = attentions.attention(b, s)
     o = outputs.output(b, s, a)
     off = abs((paid**2).sum() / (4 * n_pairs) - 1) * n_pairs / math.log(n_pairs)
@@ -226,13 +226,13 @@ def at_rest(point):
     log = math.log(FEW)
     large = {name: FEW * abs(point[place]) for name, place in PLACES.items()}
     joint, apart = point[16] + point[17], point[17] - point[16]
-    b = slow.Bounds(
+    b = slow.Extent(
         theta=log / FEW, span=log / FEW, beta=point[4], alpha=point[2], apart=apart,
         low_beta=0.0, low_alpha=0.0, low_apart=0.0, gamma_1=FEW * abs(point[15]),
         joint_above=FEW / log * max(joint - 1, 0.0), joint_below=0.0,
         four_above=FEW / log * max(-point[18], 0.0), four_below=0.0, **large,
     )  # fmt: skip
-    b, s = slow.Bounds(*map(arb, b)), box.scales(FEW)
+    b, s = slow.Extent(*map(arb, b)), box.scales(FEW)
     s = s._replace(x=s.most, rare=1 / s.log, mixed=s.log * s.most)
     a = attentions.attention(b, s)
     o = outputs.output(b, s, a)

@@ -12,7 +12,7 @@ from .outputs import SQUARES, output, quick
 INVERSES = "0.8225"  # at least pi^2/12: the sum over k >= 1 of 1/2k^2
 
 
-class Bounds(NamedTuple):
+class Extent(NamedTuple):
     """Bounds on the flow until a score emerges; TV is all that a coordinate moves."""
 
     theta: Any  # T l/N^2
@@ -52,7 +52,7 @@ class Stage(NamedTuple):
     before: Errors  # the errors up to its beginning
 
 
-def idle(b: Bounds, s: Scales, push: arb, stage: Stage) -> tuple[dict[str, arb], Errors]:
+def idle(b: Extent, s: Scales, push: arb, stage: Stage) -> tuple[dict[str, arb], Errors]:
     """The bounds from `alpha_1` on, by name, and the slow flow's errors up to the end of a stage.
 
     They follow from bounds that hold so far. `push` is at least beta_2's push over l, the sum over

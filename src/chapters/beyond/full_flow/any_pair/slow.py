@@ -15,7 +15,7 @@ from flint import arb, ctx
 from emergence.proofs.intervals import outward
 
 from ..box import PRECISION, Scales, both, scales, upper
-from .scores import Bounds, Errors, Stage, idle
+from .scores import Errors, Extent, Stage, idle
 
 CELLS, STAGES, PAIRS = 256, 16, 40  # of beta_2, to the unit; pairs that are summed one by one
 START, GROWTH, TURNS, TRIES = 1e-4, 1.02, 300, 30
@@ -113,7 +113,7 @@ class Stretch(NamedTuple):
     spent: arb
 
 
-def close(least: int, largest: int | None, name: str) -> tuple[Bounds, list[Stretch], Scales]:
+def close(least: int, largest: int | None, name: str) -> tuple[Extent, list[Stretch], Scales]:
     """Bounds that hold for every N of a range until beta_2 or alpha_3 is one half.
 
     The way there is cut into stages: errors up to the end of each follow from bounds up to there.
@@ -125,7 +125,7 @@ def close(least: int, largest: int | None, name: str) -> tuple[Bounds, list[Stre
     ctx.prec = PRECISION
     s = _scales(least, largest)
     cells: list[Stretch] = []
-    box = Bounds(*[START] * len(Bounds._fields))
+    box = Extent(*[START] * len(Extent._fields))
     while not _over(cells, name):
         box, cells = _stage(box, cells, name, s)
     return box, cells, s
@@ -153,20 +153,20 @@ def _over(cells: list[Stretch], name: str) -> bool:
     return end.beta * end.beta / 2 + rare * end.alpha - errors.alpha > 0.5
 
 
-def _stage(box: Bounds, cells: list[Stretch], name: str, s: Scales) -> tuple[Bounds, list[Stretch]]:
+def _stage(box: Extent, cells: list[Stretch], name: str, s: Scales) -> tuple[Extent, list[Stretch]]:
     """Bounds for one stage more, from those before it."""
     box = box._replace(span=START)
     for _ in range(TURNS):
         after, longer = follow(box, cells, name, s)
         if all(new < old for new, old in zip(after, box, strict=True)):
             return box, longer
-        box = Bounds(*(max(old, GROWTH * new) for old, new in zip(box, after, strict=True)))
+        box = Extent(*(max(old, GROWTH * new) for old, new in zip(box, after, strict=True)))
     raise ArithmeticError(f"no bounds are found beyond beta_2 = {len(cells) / CELLS}")
 
 
-def follow(box: Bounds, cells: list[Stretch], name: str, s: Scales) -> tuple[Bounds, list[Stretch]]:
+def follow(box: Extent, cells: list[Stretch], name: str, s: Scales) -> tuple[Extent, list[Stretch]]:
     """What follows from bounds up to the end of the next stage, and the cells up to there."""
-    b = Bounds(*map(arb, box))
+    b = Extent(*map(arb, box))
     whole = (-b.low_alpha).union(b.alpha), (-b.low_beta).union(b.beta)
     push = upper(b.alpha.exp() + s.rare * sums(*whole, s).push)
     small, errors = idle(b, s, push, _last(b, cells, s))
@@ -180,7 +180,7 @@ def follow(box: Bounds, cells: list[Stretch], name: str, s: Scales) -> tuple[Bou
         "alpha": max((cell.alpha for cell in cells), key=_high),
     }
     highest[name] = arb(min(_high(highest[name]), 0.5))  # the flow is followed no farther
-    after = Bounds(
+    after = Extent(
         theta=cells[-1].end.time,
         span=sum((cell.spent for cell in cells[begun:]), arb(0)),
         apart=2 * max((cell.c for cell in cells), key=_high) - 1,
@@ -188,16 +188,16 @@ def follow(box: Bounds, cells: list[Stretch], name: str, s: Scales) -> tuple[Bou
         low_alpha=errors.alpha + 2 * errors.beta**2,
         low_apart=errors.apart + 3 * errors.beta**2,
         **highest,
-        **{field: small[field] for field in Bounds._fields[8:]},
+        **{field: small[field] for field in Extent._fields[8:]},
     )
-    return Bounds(*map(_high, after)), cells
+    return Extent(*map(_high, after)), cells
 
 
 def _high(value: arb) -> float:
     return outward(value).high
 
 
-def _last(b: Bounds, cells: list[Stretch], s: Scales) -> Stage:
+def _last(b: Extent, cells: list[Stretch], s: Scales) -> Stage:
     """The stage after these cells.
 
     What the output's path, which is over soon, still does there falls as e^-(2 - sqrt 2)t/N.
