@@ -18,7 +18,17 @@ from bookbuild.results.store import write_whole
 from bookbuild.settings import Settings
 from bookbuild.source.chapters import read_chapters, read_toc
 
-from .outcomes import RECORD, Line, Outcome, Values, digest, read_outcomes, replaced, text_of
+from .outcomes import (
+    RECORD,
+    Digests,
+    Line,
+    Outcome,
+    Values,
+    part_digests,
+    read_outcomes,
+    replaced,
+    text_of,
+)
 from .variations import Variation, changes_bits, read_variations
 
 TOY = Variation("toy sizes", "sizes", profile="smoke")
@@ -97,18 +107,15 @@ class Book:
         whole = variation.kind in ("fault", "sizes") or self.measures[chapter] <= {*outcome.values}
         return whole and self.record.is_current(chapter, outcome.fingerprint, self.today[chapter])
 
-    def built(self, chapter: str) -> str:
-        """Return the digest of all that a paper build has measured; empty without one.
-
-        What a clock decides is left out.
-        """
+    def built(self, chapter: str) -> Digests:
+        """Return digests of what a paper build has measured, but for clocks; none without one."""
         settings, source = replace(self.settings, device="cpu"), self.chapters[chapter]
         entry, _ = executed.find(settings, chapter_key(source, settings))
         if entry is None:
-            return ""
+            return {}
         clocks = {f"measure {key}" for key in source.timings}
         contents = contents_of(entry).items()
-        return digest({name: repr(v) for name, v in contents if name not in clocks})
+        return part_digests({name: repr(v) for name, v in contents if name not in clocks})
 
     def _seconds(self, chapter: str, variation: Variation) -> float:
         """Return what a trial took last, or one like it; else what its chapter takes."""

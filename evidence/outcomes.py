@@ -27,6 +27,7 @@ Kind = Literal["seed", "rounding", "device", "setting", "fault", "sizes"]
 Profile = Literal["paper", "reduced", "smoke"]
 PLAIN = re.compile(r"[^<>&`{}$\\]{0,200}")  # what is shown, and may begin neither HTML nor MyST
 Values = Mapping[str, Any]  # of measures, by their keys; infinity is a text
+Digests = Mapping[str, str]  # of parts of a whole, by their names
 
 
 @dataclass(frozen=True)
@@ -37,9 +38,9 @@ class Numbers:
     same: tuple[str, ...]  # fingerprints of codes, the newest last
     constants: str  # digest of the numbers and texts in the code that it reaches
     smoke: Values  # what it measures at toy sizes, of the measures that rows judge
-    bits: str  # digest of all that it measures there, and of the data of its figures
+    bits: Digests  # of each measure and each array of a figure there
     machine: str  # that measured this
-    paper: str = ""  # digest of what it measures at the book's sizes on that machine, where known
+    paper: Digests = field(default_factory=dict)  # the same at the book's sizes, where known
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ class Outcome:
 Line = Numbers | Runs | Outcome
 Place = tuple[str, ...]  # the kind of a line, and what it is about
 LINES = {"numbers": Numbers, "runs": Runs, "outcome": Outcome}
-UNSHOWN = {"values", "fates", "smoke"}  # fields in which things are looked up
+UNSHOWN = {"values", "fates", "smoke", "bits", "paper"}  # fields in which things are looked up
 
 
 @dataclass(frozen=True)
@@ -166,6 +167,11 @@ def digest(content: Any) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
+def part_digests(parts: Mapping[str, Any]) -> Digests:
+    """Return a short digest of each part."""
+    return {name: digest(part)[:12] for name, part in parts.items()}
+
+
 def _place(line: Line) -> Place:
     """Return what a line is about, by which lines are in order."""
     if isinstance(line, Outcome):
@@ -175,7 +181,7 @@ def _place(line: Line) -> Place:
 
 def _signed(line: Line) -> str:
     fields = asdict(line).items()
-    content = {k: v for k, v in fields if v not in ({}, ()) and (k, v) != ("paper", "")}
+    content = {k: v for k, v in fields if v not in ({}, ())}
     content = json.loads(json.dumps({"line": _place(line)[0], **content}))  # lists for tuples
     return json.dumps(content | {"digest": digest(content)}, ensure_ascii=False, allow_nan=False)
 

@@ -24,7 +24,7 @@ from bookbuild.source.chapters import read_chapter
 from running.executors import SCHEDULER, default_executor
 
 from .book import TOY, Book, Trial
-from .outcomes import Numbers, digest
+from .outcomes import Digests, Numbers, digest, part_digests
 from .variations import Variation, planted
 
 CLOSE = 1e-6  # apart, as a share, that toy numbers of other processors may be
@@ -94,11 +94,7 @@ def follow(book: Book, tell: Callable[[str], None], jobs: int) -> None:
             raise measured
         before, line = book.record.numbers.get(name), numbers_of(book, name, measured)
         apart = changes(before, line) if before else ["nothing was recorded"]
-        if before and not apart:
-            codes = [*before.same, book.today[name]]
-            same = tuple(codes[: codes.index(book.today[name]) + 1])
-            line = replace(before, same=same, constants=line.constants)
-        book.keep(line)
+        book.keep(gone_on(before, line) if before and not apart else line)
         tell(f"{name}: {'its numbers are what they were' if not apart else apart[0]}")
     here = [o for o in book.record.numbers.values() if not o.paper and o.machine == machine_name()]
     built = [replace(n, paper=book.built(n.chapter)) for n in here]
@@ -111,9 +107,17 @@ def numbers_of(book: Book, chapter: str, measured: Measured) -> Numbers:
     clocks, judged = book.chapters[chapter].timings, book.measures[chapter]
     timeless = {key: v for key, v in measured.values.items() if key not in clocks}
     smoke = {key: v for key, v in timeless.items() if key in judged}
-    bits = digest([timeless, measured.arrays, measured.errors])
+    bits = part_digests(timeless | measured.arrays | {"errors": measured.errors})
     same, constants = (book.today[chapter],), constants_of(book, chapter)
     return Numbers(chapter, same, constants, smoke, bits, machine_name(), book.built(chapter))
+
+
+def gone_on(before: Numbers, line: Numbers) -> Numbers:
+    """Return the line of a chapter whose code has changed and whose numbers have not."""
+    codes = [*before.same, *line.same]
+    same = tuple(codes[: codes.index(line.same[0]) + 1])
+    names = ("smoke", "bits", "paper") if before.machine == line.machine else ("smoke",)
+    return replace(line, same=same, **{x: getattr(before, x) | getattr(line, x) for x in names})
 
 
 def constants_of(book: Book, chapter: str) -> str:
@@ -124,14 +128,26 @@ def constants_of(book: Book, chapter: str) -> str:
 
 
 def changes(before: Numbers, after: Numbers) -> list[str]:
-    """Return what shows that an edit changed a number, or may have."""
-    if before.machine == after.machine and before.bits != after.bits:
-        return ["a number is another at toy sizes, so its evidence is outdated"]
-    if before.constants != after.constants and (
-        before.machine != after.machine or not before.paper or before.paper != after.paper
-    ):
-        return ["a number or a text in its code is another, so its evidence is outdated"]
-    return different(dict(before.smoke), dict(after.smoke), CLOSE)
+    """Return what shows that an edit changed a number, or may have.
+
+    What is measured or drawn no longer, or for the first time, shows nothing of the rest.
+    """
+    alike = before.machine == after.machine
+    if alike and (other := others(before.bits, after.bits)):
+        return [f"{other[0]} is another at toy sizes, so its evidence is outdated"]
+    if before.constants != after.constants:
+        if not (alike and before.paper and after.paper):
+            return ["a number or a text in its code is another, so its evidence is outdated"]
+        if other := others(before.paper, after.paper):
+            return [f"{other[0]} is another in the last build, so its evidence is outdated"]
+    shared = before.smoke.keys() & after.smoke.keys()
+    smoke = ({key: line.smoke[key] for key in shared} for line in (before, after))
+    return different(*smoke, CLOSE)
+
+
+def others(before: Digests, after: Digests) -> list[str]:
+    """Return the names of the parts that both have, and that are not the same."""
+    return [name for name, part in before.items() if after.get(name, part) != part]
 
 
 def measure(root: Path, chapter: str, variation: Variation) -> Measured:

@@ -20,7 +20,7 @@ from evidence.outcomes import (
 )
 
 LINE, FILE = "paper/01_line", "data/k_hop.json"
-TOY = Numbers(LINE, ("a", "b"), "c", {"slope": [2.0, "inf"]}, "d", "a machine")
+TOY = Numbers(LINE, ("a", "b"), "c", {"slope": [2.0, "inf"]}, {"slope": "d"}, "a machine")
 SEED = Outcome(LINE, "seed 100", "seed", "paper", "b", "o", "c", None, 2.5, {"slope": 2})
 FAULT = Outcome(LINE, "slip", "fault", "smoke", "b", "o", "c", "a machine", 1.0,
                 fates={"turned": ("a-row",), "stops": ()})  # fmt: skip

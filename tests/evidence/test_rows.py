@@ -25,7 +25,7 @@ DECLARED: dict[str, Any] = {
     "kept": {"position": {"rows": ["a-row"], "why": "It is about positions.\n"}},
 }
 TODAY, SAME, EARLIER = "today", "same", "earlier"
-NUMBERS = Numbers(CHAPTER, (SAME, TODAY), "", {"slope": 2.0}, "", "")
+NUMBERS = Numbers(CHAPTER, (SAME, TODAY), "", {"slope": 2.0}, {}, "")
 KINDS = ("seed", "rounding", "device", "setting", "sizes")
 
 

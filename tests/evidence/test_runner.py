@@ -123,7 +123,7 @@ HELPER = "def _one(x: float) -> float:\n    return 2.0 * x / x\n\n\ndef slopes"
     ("path", "old", "new", "told", "outdated"),
     [
         (CODE, f"[{FORMULA} for point in points]", "list(map(_one, points))", "they were", []),
-        (CODE, FORMULA, "2.0 * point * point", "a number is another", ["seed 100", "slip"]),
+        (CODE, FORMULA, "2.0 * point * point", "slope is another", ["seed 100", "slip"]),
         (PAGE, "seed / 1e5", "seed / 1e4", "in its code is another", ["seed 100", "slip"]),
     ],
 )
@@ -150,16 +150,16 @@ def test_an_edit_outdates_what_it_may_have_changed(
 def test_a_build_shows_what_another_constant_changes(
     toy: Toy, monkeypatch: pytest.MonkeyPatch, new: str, outdated: list[str]
 ) -> None:
-    built = {"2.0": "as before", "3.0": "otherwise"}
-    monkeypatch.setattr(Book, "built", lambda book, chapter: "as before")
+    built = {"2.0": {"slope": "as before", "more": ""}, "3.0": {"slope": "otherwise"}}
+    monkeypatch.setattr(Book, "built", lambda book, chapter: {"slope": "as before", "less": ""})
     follow(Book(toy.root), print, 1)
-    assert read_outcomes(toy.root).numbers[LINE].paper == "as before"
+    assert read_outcomes(toy.root).numbers[LINE].paper["slope"] == "as before"
     toy.edit(CODE, FORMULA, f"({new} if len(points) > 9 else 1.0 + 1.0) * point / point")
     monkeypatch.setattr(Book, "built", lambda book, chapter: built[new])
     book = Book(toy.root)
     follow(book, print, 1)
     assert sorted(trial.variation.name for trial in book.trials()) == outdated
-    assert read_outcomes(toy.root).numbers[LINE].paper == built[new]
+    assert read_outcomes(toy.root).numbers[LINE].paper["slope"] == built[new]["slope"]
 
 
 def test_another_declaration_outdates_its_own_and_what_is_not_declared_goes(toy: Toy) -> None:
