@@ -43,6 +43,7 @@ FORBIDDEN = tuple(
     for reading in (0, 1)
     if (BLOCKS[block][1] + BLOCKS[block][2]) % 2 or (reading == 1 and BLOCKS[block][1] % 2)
 )
+CPU = torch.device("cpu")
 CHUNK = 50  # turns at once: some twenty megabytes at D = 16
 
 
@@ -77,7 +78,12 @@ class Structure(NamedTuple):
 
 @kept
 def structure(
-    weights: Weights, *, generator: torch.Generator, turns: int = 1999, level: float = 0.005
+    weights: Weights,
+    *,
+    generator: torch.Generator,
+    turns: int = 1999,
+    level: float = 0.005,
+    device: torch.device = CPU,
 ) -> Structure:
     """Compare every block of trained weights with randomly rotated copies (Theorem 1, App. A).
 
@@ -87,9 +93,10 @@ def structure(
 
     Args:
         weights: the weights of several runs, trained from zero on isotropic data.
-        generator: source of the random rotations.
+        generator: source of the random rotations, on a processor.
         turns: number of rotated copies, >= 4/level.
         level: probability of a false alarm, between 0 and 1.
+        device: where the copies are rotated.
 
     Returns:
         What lies outside the structure, and how large it is compared with rotated copies.
@@ -108,7 +115,8 @@ def structure(
         raise ValueError(f"a level of {level} needs {4 / level:.0f} turns, got {turns}")
     rest = outside_blocks(weights)
     readings = _readings(rest)[0]
-    null = torch.cat([_readings(part) for part in turned(rest, turns, generator)])
+    copies = turned(rest.to(device), turns, generator)
+    null = torch.cat([_readings(part) for part in copies]).cpu()
     centre, scale = null.mean(dim=0), null.std(dim=0)
     centre[:, :SIGNED] = 0  # by symmetry
     # What the theorem allows has been taken away up to rounding, and one run keeps its size.
@@ -148,7 +156,7 @@ def turned(
         shape = (min(CHUNK, turns - start), runs)
         by = torch.stack(
             [_orthogonal(shape, dim, generator), _commuting(shape, dim, generator)], dim=2
-        ).to(blocks.dtype)
+        ).to(blocks)
         left, right = by[:, :, (rows - 1) % 2], by[:, :, (columns - 1) % 2]
         chunks.append(left @ blocks @ right.mT)
     return chunks

@@ -64,8 +64,10 @@ def describe(run: TransformerRun) -> dict[str, Any]:
             )
     except ArithmeticError:
         return {"loss": np.full(settings.steps, np.inf)}
-    model = record.model.cpu().double()
-    few = unseen(settings, TEST_SEQUENCES, run.seed)
+    model = record.model.double()
+    few = tasks.TokenBatch(
+        *(part.to(run.device) for part in unseen(settings, TEST_SEQUENCES, run.seed))
+    )
     exact = query_logits(model, few, settings.mask, "dense").detach()
     matrices = zip(*record.readings.values(), strict=True)
     return {
@@ -117,6 +119,6 @@ def spectrum(
     vectors = torch.cat([part.flatten(0, 1) for part in stream])
     dim = vectors.shape[1]
     if dim > DIRECTIONS:
-        directions = torch.randn(dim, DIRECTIONS, generator=generator(0, vectors.device))
+        directions = torch.randn(dim, DIRECTIONS, generator=generator(0, torch.device("cpu")))
         vectors = vectors @ directions.to(vectors) / dim**0.5
-    return torch.linalg.svdvals(vectors).numpy()
+    return torch.linalg.svdvals(vectors).cpu().numpy()

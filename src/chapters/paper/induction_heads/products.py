@@ -60,7 +60,7 @@ def described(
     description: Products, batch: TokenBatch
 ) -> tuple[Float[Tensor, "batch length n"], list[Float[Tensor, "rows columns"]]]:
     """Each token as its coefficients in the basis of §2.2, and the three matrices as tensors."""
-    matrices = [torch.from_numpy(part) for part in description]
+    matrices = [torch.from_numpy(part).to(batch.tokens.device) for part in description]
     layer1, _, output = matrices
     tokens = one_hot(batch.tokens, len(output))
     positions = one_hot(batch.positions, len(layer1) - len(output))
