@@ -180,24 +180,20 @@ def run(cell: Cell) -> dict[str, Any]:
 RUNS = StoredRuns(run, CELLS)
 
 
-def read(runs: StoredRuns, made: Any, text: str) -> dict[Any, Any]:
-    """What was measured of each configuration of a file, as the named tuple `made`.
-
-    Raises ValueError for a file of other runs.
-    """
-    names = made._fields[1:]
+def read(text: str) -> dict[Cell, Measured]:
+    """What was measured of each cell of a file. Raises ValueError for a file of other runs."""
     return {
-        cell: made(cell, *(np.array(arrays[name]) for name in names))
-        for cell, arrays in runs.read(text).items()
+        cell: Measured(cell, np.array(arrays["moments"]), np.array(arrays["right"]))
+        for cell, arrays in RUNS.read(text).items()
     }
 
 
-def median_wait(measured: Any) -> float:
+def median_wait(measured: Measured) -> float:
     """The median of the `waits` of runs, in steps; a censored one counts as its limit."""
     return float(np.median(np.minimum(measured.waits, measured.moments[-1])))
 
 
-def in_words(measured: Any) -> str:
+def in_words(measured: Measured) -> str:
     """The `waits` of all runs as text, such as 75, 100, > 2000."""
     limit = measured.moments[-1]
     return ", ".join(f"{w:.0f}" if np.isfinite(w) else f"> {limit}" for w in measured.waits)

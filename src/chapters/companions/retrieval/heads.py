@@ -61,14 +61,6 @@ def _entries(
     return wide.gather(-2, chosen).gather(-1, rows_of)
 
 
-class Emergence(NamedTuple):
-    """Of each head: the offset it ended on, its mass there over time, when it came to a half."""
-
-    offset: Int[np.ndarray, "runs layers heads"]
-    mass: Float[np.ndarray, "runs times layers heads"]
-    first: Float[np.ndarray, "runs layers heads"]
-
-
 def masses(
     maps: Float[np.ndarray, "*any tokens n_hops"], offsets: Sequence[int]
 ) -> Float[np.ndarray, "*any offsets"]:
@@ -86,15 +78,18 @@ def reached(
     return flat.reshape(curves.shape[:-1])
 
 
-def emergence(
-    steps: Int[np.ndarray, " times"],
-    maps: Float[np.ndarray, "runs times layers heads tokens n_hops"],
-) -> Emergence:
-    """When each head first puts at least half of its attention on the offset it ends on."""
+class Strongest(NamedTuple):
+    """Of each layer: the head with the greatest attention at one offset, and that offset."""
+
+    head: Int[np.ndarray, "runs layers"]
+    offset: Int[np.ndarray, "runs layers"]
+
+
+def strongest(maps: Float[np.ndarray, "runs layers heads tokens n_hops"]) -> Strongest:
+    """The head of each layer that attends most to one place nearer the end."""
     by_offset = masses(maps, range(1, maps.shape[-2]))
-    favourite = by_offset[:, -1].argmax(axis=-1)
-    mass = np.take_along_axis(by_offset, favourite[:, None, ..., None], axis=-1)[..., 0]
-    return Emergence(favourite + 1, mass, reached(steps, mass, 0.5))
+    head = by_offset.max(axis=-1).argmax(axis=-1)
+    return Strongest(head, by_offset.max(axis=-2).argmax(axis=-1) + 1)
 
 
 def looks(n_layers: int) -> tuple[Cut, ...]:

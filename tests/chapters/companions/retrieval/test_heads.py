@@ -57,21 +57,15 @@ def test_masses_are_means_of_diagonals():
     assert heads.masses(matrix, (1, 2, 3)).tolist() == [11.0, 10.0, 9.0]
 
 
-def test_emergence_is_the_first_step_above_the_level():
-    """Layer 1 moves to offset 1 at step 20, layer 2 to offset 2 at 30; a head stays diffuse."""
-    steps = np.array([0, 10, 20, 30])
-    maps = np.full((1, 4, 2, 2, 4, 3), 0.25)
-    maps[0, 1:, 0, 0] = np.eye(4, 3, k=-1) * 0.4
-    maps[0, 2:, 0, 0] = np.eye(4, 3, k=-1) * 0.8
-    maps[0, 1, 0, 1] = np.eye(4, 3, k=-3) * 0.9  # a passing interest in another offset
-    maps[0, 2:, 0, 1] = np.eye(4, 3, k=-1) * 0.6
-    maps[0, 3:, 1, 0, -1] = np.eye(4, 3, k=-2)[-1] * 0.7
-    maps[0, :, 1, 0, :-1] = np.nan
-    result = heads.emergence(steps, maps)
-    assert result.offset[0, 0].tolist() == [1, 1]
-    assert result.offset[0, 1, 0] == 2
-    assert result.first.tolist() == [[[20.0, 20.0], [30.0, np.inf]]]
-    assert result.mass[0, :, 1, 0].tolist() == [0.25, 0.25, 0.25, 0.7]
+def test_the_strongest_head_of_each_layer():
+    """Head 1 of layer 1 attends to offset 1, head 0 of layer 2 to offset 2; others are diffuse."""
+    maps = np.full((1, 2, 2, 4, 3), 0.25)
+    maps[0, 0, 1] = np.eye(4, 3, k=-1) * 0.8
+    maps[0, 1, 0, -1] = np.eye(4, 3, k=-2)[-1] * 0.7
+    maps[0, 1, 0, :-1] = np.nan
+    head, offset = heads.strongest(maps)
+    assert head.tolist() == [[1, 0]]
+    assert offset.tolist() == [[1, 2]]
 
 
 def test_a_look_is_needed_since_its_absence_costs_enough():
