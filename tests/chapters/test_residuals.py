@@ -92,10 +92,6 @@ DERIVATIONS = {
         ("2 * sp.diff(gauss, B)", "sp.diff(gauss, B)", "leading time"),
         ("short = B - E * A / B", "short = B - E * A", "beta where alpha emerges"),
     ),
-    "chapters.companions.clustering.symbolic": (
-        "pair_residuals()",
-        ("force = 2 * (turned", "force = (turned", "alignment force along x"),
-    ),
     "chapters.companions.retrieval.spans": (
         REACH,
         ("growth = 3 if", "growth = 4 if", "reach"),

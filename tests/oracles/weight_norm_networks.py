@@ -94,30 +94,3 @@ def print_of(network, steps):
     gated = gated or any(w.target == GATE for w in network.shared)
     history = simulated(network, steps)[1:]
     return [int(Unit(OUT, 0) in on) for on in history if not gated or Unit(GATE, 0) in on]
-
-
-def tidy(network):
-    """The same network with cells and species numbered without gaps, those without a weight gone.
-
-    Cell 0 and the three species of fixed meaning keep their numbers.
-    """
-    units = [unit for weight in network.private for unit in weight[:2]]
-    ends = {end for weight in network.shared for end in weight[:2]}
-    species = _renumbered({ONE, OUT, GATE} | ends | {unit.species for unit in units})
-    cells = _renumbered({0} | {unit.index for unit in units})
-
-    def moved(unit):
-        return Unit(species[unit.species], cells[unit.index])
-
-    return Network(
-        frozenset(Private(moved(t), moved(s), sign) for t, s, sign in network.private),
-        frozenset(
-            Shared(species[t], species[s], link, sign) for t, s, link, sign in network.shared
-        ),
-        frozenset(species[tape] for tape in network.tapes if tape in species),
-        tuple(network.names[old] for old in sorted(species) if old < len(network.names)),
-    )
-
-
-def _renumbered(used):
-    return {old: new for new, old in enumerate(sorted(used))}

@@ -94,11 +94,10 @@ def shape_only(
 
 
 class Scores(NamedTuple):
-    """Circle score, grid score, and the grid score that different sums have."""
+    """Circle score and grid score."""
 
     circle: Float[Tensor, "*runs"]
     grid: Float[Tensor, "*runs"]
-    base: Float[Tensor, "*runs"]
 
     @property
     def circles(self) -> Bool[Tensor, "*runs"]:
@@ -117,12 +116,9 @@ def score(embeddings: Float[Tensor, "*runs n 2"]) -> Scores:
     power = spectrum(normal)
     marks = places(normal)
     close = torch.cdist(marks, marks, compute_mode="donot_use_mm_for_euclid_dist") < RADIUS
-    n = embeddings.shape[-2]
-    same, other = (close & which(n).to(close.device) for which in (same_sum, other_sum))
+    same = same_sum(embeddings.shape[-2]).to(close.device)
     return Scores(
-        power.amax(dim=-1) / power.sum(dim=-1),
-        same.sum(dim=(-2, -1)) / same_sum(n).sum(),
-        other.sum(dim=(-2, -1)) / other_sum(n).sum(),
+        power.amax(dim=-1) / power.sum(dim=-1), (close & same).sum(dim=(-2, -1)) / same.sum()
     )
 
 

@@ -175,7 +175,7 @@ def _copy(network: Network) -> Network:
 
 
 def _measure(network: Network, trained: Bool[Tensor, "runs markers"]) -> tuple[Tensor, ...]:
-    """Loss of the trained pairs, accuracy on the held-out ones, both scores and the base rate."""
+    """Loss of the trained pairs, accuracy on the held-out ones and both scores."""
     passed = forward(places(network.embeddings), network[1:])
     total = totals(network.embeddings.shape[-2], trained.device)
     right = passed.log_probability.argmax(dim=-1) == total
@@ -184,25 +184,19 @@ def _measure(network: Network, trained: Bool[Tensor, "runs markers"]) -> tuple[T
     return tuple(part.cpu() for part in (loss, accuracy, *score(network.embeddings)))
 
 
-def own_force(
-    network: Network, counted: Float[Tensor, "runs markers"]
-) -> Float[Tensor, "runs n 2"]:
-    """The network's own force on its embeddings, -grad_E of the counted mean loss."""
-    passed = forward(places(network.embeddings), network[1:])
-    return -gradient(network, passed, counted).embeddings
-
-
 def force_sizes(record: ClusteringRecord) -> dict[int, Float[Tensor, " runs"]]:
-    """The size of each network's own force, by epoch: at every snapshot and at the end.
+    """The size of the force on each network's embeddings, by epoch: at every snapshot and the end.
 
-    Only what changes the shape of the embeddings counts, in units of their scale.
+    The force is -grad_E of the mean loss. Only what changes the shape of the embeddings counts, in
+    units of their scale.
     """
     counted = (record.trained / record.trained.sum(dim=-1, keepdim=True)).double()
     networks = record.snapshots | {int(record.epochs[-1]): record.final}
     sizes = {}
     for epoch, network in networks.items():
         network = Network(*(part.double() for part in network))
-        force, where = own_force(network, counted), network.embeddings
-        size = shape_only(force, where).flatten(1).norm(dim=-1)
+        where = network.embeddings
+        slopes = gradient(network, forward(places(where), network[1:]), counted)
+        size = shape_only(slopes.embeddings, where).flatten(1).norm(dim=-1)
         sizes[epoch] = size / scale(where).flatten()
     return sizes

@@ -26,7 +26,7 @@ class Direction:
     steps: int = 42_000  # not stated; all held-out pairs are known by then in pilots
     n_measured: int = 36  # evenly spaced in log time, so that the early stages are seen
     single: bool = True  # train in single precision, measure in double
-    thorough: bool = True  # with spectra of J J^T and random held inputs, half of the cost
+    thorough: bool = True  # with random inputs held, for comparison
 
     @property
     def activation(self) -> Activation:

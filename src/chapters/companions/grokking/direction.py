@@ -13,7 +13,7 @@ from running import loop
 from running.cache import Task
 
 from . import Direction
-from .manifold import agreement, free_directions, gates, gram, norm_minimising
+from .manifold import agreement, free_directions, gates, norm_minimising
 from .model import (
     Layers,
     Samples,
@@ -37,7 +37,6 @@ class Record(NamedTuple):
     at_kinks: Float[Tensor, "runs times"]  # the same, inputs of units that switch held at 0
     control: Float[Tensor, "runs times"]  # the same, as many random inputs held; or NaN
     switching: Float[Tensor, "runs times"]  # share of inputs of units that switched lately
-    regularity: Float[Tensor, "runs times"]  # least over greatest eigenvalue of J J^T; or NaN
     norm: Float[Tensor, "runs times"]  # of theta
     gates_inside: Float[Tensor, "runs times"]  # share of Filippov's gates in [0, 1]
     gates_explained: Float[Tensor, "runs times"]  # of the variance of measured shares of time
@@ -141,15 +140,13 @@ def _measure(
     ways = [norm_minimising(layers, near, inputs, each, activation) for each in (None, free)]
     slid = gates(layers, near, inputs, held, free, ways[1])
     cosines = [cosine(update, way.direction) for way in ways]
-    regularity = unasked = torch.full_like(cosines[0], torch.nan)
+    unasked = torch.full_like(cosines[0], torch.nan)
     if settings.thorough:
         order = torch.rand(held.flatten(-2).shape, generator=control).argsort(dim=-1)
         shuffled = held.flatten(-2).gather(-1, order).unflatten(-1, held.shape[-2:])
         other = free_directions(inputs, shuffled)
         way = norm_minimising(layers, near, inputs, other, activation)
         unasked = cosine(update, way.direction)
-        spectrum = torch.linalg.eigvalsh(gram(near, inputs, activation=activation))
-        regularity = spectrum[..., 0] / spectrum[..., -1]
     errors = (predicted(layers, part, activation) - part.targets for part in (train, test))
     return (
         *(error.square().mean(dim=(-2, -1)) for error in errors),
@@ -157,7 +154,6 @@ def _measure(
         *cosines,
         unasked,
         held.double().mean(dim=(-2, -1)),
-        regularity,
         layers.flat().norm(dim=-1),
         *agreement(slid, duty),
     )

@@ -53,17 +53,9 @@ class Path(NamedTuple):
 def optimum(embeddings: Float[Tensor, "p hidden"], data: Samples, ridge: float = 0.0) -> Optimum:
     """Solve for the second layer; ridge = lambda is Eq. 15, 0 the limit of Eq. 18.
 
-    With a ridge and more pairs than units the system is solved in the space of the units,
-    ridge A = I - H (H^T H + ridge)^-1 H^T, which costs less by the square of their ratio.
     Raises ArithmeticError where the training pairs cannot be fitted: H H^T is singular.
     """
     active = activity(embeddings, data.inputs)
-    pairs, units = active.shape
-    if ridge and pairs > units:
-        inner = active.T @ active
-        inner.diagonal().add_(ridge)
-        fitted = torch.cholesky_solve(active.T @ data.targets, torch.linalg.cholesky(inner))
-        return Optimum(active, (data.targets - active @ fitted) / ridge)
     gram = active @ active.T
     if ridge:
         gram.diagonal().add_(ridge)
@@ -101,7 +93,7 @@ def simulate(
 
 
 @kept
-def cost_falls(path: Path, data: Samples, step: float, ridge: float = 0.0) -> bool:
+def cost_falls(path: Path, data: Samples, step: float) -> bool:
     """Whether R falls along the flow from each row of a run to the next (Theorem 5.1).
 
     An explicit step may overshoot where the flow falls. From a row after which R has risen, the
@@ -111,7 +103,6 @@ def cost_falls(path: Path, data: Samples, step: float, ridge: float = 0.0) -> bo
         path: the run.
         data: the training pairs.
         step: of the clock, finer than that of the run.
-        ridge: lambda, or 0 for the limit.
 
     Raises:
         ArithmeticError: where the training pairs cannot be fitted.
@@ -120,7 +111,7 @@ def cost_falls(path: Path, data: Samples, step: float, ridge: float = 0.0) -> bo
         embeddings = path.embeddings[row].clone()
         last = torch.inf
         for _ in range(round(float(path.clock[row + 1] - path.clock[row]) / step)):
-            best = optimum(embeddings, data, ridge)
+            best = optimum(embeddings, data)
             value = float(best.cost(embeddings, data))
             if not value < last:
                 return False

@@ -1,8 +1,7 @@
 """Neural weight norm and Kolmogorov complexity: looped networks of ternary weights.
 
-`model` defines, runs and builds them; `printers` and `tag` are upper bounds on weight, `codec` is a
-lower one; `small` enumerates, `prior` bounds and trains. All sizes are ours, since only an abstract
-is known.
+`model` defines, runs and builds them; `tag` is an upper bound on weight; `small` enumerates,
+`prior` bounds and trains. All sizes are ours, since only an abstract is known.
 """
 
 from dataclasses import dataclass

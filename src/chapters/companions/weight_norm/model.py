@@ -10,7 +10,7 @@ only: otherwise the address of one weight could hold any number of bits.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
@@ -59,7 +59,6 @@ class Network:
     private: frozenset[Private]
     shared: frozenset[Shared]
     tapes: frozenset[int] = frozenset()
-    names: tuple[str, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
         if any(weight.sign not in (-1, 1) for weight in self.weights):
@@ -178,7 +177,7 @@ End = str | tuple[str, int]  # a species' unit 0, or a species and an index
 class Wiring:
     """A network under construction: species have names and are numbered as they appear."""
 
-    def __init__(self, tapes: Sequence[str] = ()) -> None:
+    def __init__(self, tapes: Sequence[str]) -> None:
         self._names = ["one", "out", "gate", *tapes]
         self._tapes = frozenset(range(3, 3 + len(tapes)))
         self._private: list[Private] = []
@@ -194,8 +193,7 @@ class Wiring:
 
     def build(self) -> Network:
         """The network."""
-        private, shared = frozenset(self._private), frozenset(self._shared)
-        return Network(private, shared, self._tapes, tuple(self._names))
+        return Network(frozenset(self._private), frozenset(self._shared), self._tapes)
 
     def _number(self, name: str) -> int:
         if name not in self._names:
@@ -207,15 +205,6 @@ class Wiring:
         return Unit(self._number(name), index)
 
 
-def started(tapes: Sequence[str] = ()) -> Wiring:
-    """A network with a unit `start`, on at time 1 and never again: three weights."""
-    wiring = Wiring(tapes)
-    wiring.wire("begun", "one")
-    wiring.wire("start", "one")
-    wiring.wire("start", "begun", -1)
-    return wiring
-
-
 def add_and(wiring: Wiring, target: str, source: str, link: Link, signal: str) -> None:
     """The target is on, a step later, where the source's linked unit and the signal's unit 0 are.
 
@@ -224,18 +213,3 @@ def add_and(wiring: Wiring, target: str, source: str, link: Link, signal: str) -
     wiring.share(target, source, link)
     wiring.share(target, signal, "broadcast")
     wiring.share(target, "one", "broadcast", -1)
-
-
-def add_toggle(wiring: Wiring, source: End) -> None:
-    """Unit `carry` passes on every second pulse of the source, a step later: eight weights.
-
-    Unit `odd` remembers whether the number of pulses is odd. Pulses are two steps apart or more.
-    """
-    wiring.wire("rise", source)
-    wiring.wire("rise", "odd", -1)
-    wiring.wire("carry", source)
-    wiring.wire("carry", "odd")
-    wiring.wire("carry", "one", -1)
-    wiring.wire("odd", "odd")
-    wiring.wire("odd", "rise")
-    wiring.wire("odd", "carry", -1)

@@ -12,7 +12,6 @@ from running import loop
 from running.cache import Task
 
 from .model import LINKS
-from .printers import log2_factorial
 
 
 def surprise(weights: int, species: int, cells: int, *, copies: bool) -> float:
@@ -25,7 +24,7 @@ def surprise(weights: int, species: int, cells: int, *, copies: bool) -> float:
     ratio = 1 / (2 * species**2 * cells)  # exp(-lambda)
     slots = (species * cells) ** 2 + len(LINKS) * species**2
     bits = -weights * math.log2(ratio) + slots * math.log1p(2 * ratio) / math.log(2)
-    return bits - (log2_factorial(cells - 1) if copies else 0.0)
+    return bits - (math.lgamma(cells) / math.log(2) if copies else 0.0)
 
 
 def per_command(species: int) -> float:

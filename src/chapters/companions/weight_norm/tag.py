@@ -7,7 +7,7 @@ and the rest for ever. All but one read the front of the queue and do nothing if
 from collections.abc import Sequence
 from typing import Literal, get_args
 
-from .model import End, Network, Wiring, add_and, started
+from .model import End, Network, Wiring, add_and
 
 Command = Literal["del", "add0", "add1", "say0", "say1"]
 COMMANDS: tuple[Command, ...] = get_args(Command)
@@ -24,7 +24,10 @@ def machine(once: Sequence[Command], loop: Sequence[Command]) -> Network:
     """
     if not loop:
         raise ValueError("a program needs a loop")
-    wiring = started(TAPES)
+    wiring = Wiring(TAPES)
+    wiring.wire("begun", "one")
+    wiring.wire("start", "one")  # on at time 1 and never again
+    wiring.wire("start", "begun", -1)
     end: End = "start"
     for k, command in enumerate([*once, *loop]):
         wiring.wire((command, k), end)
@@ -78,18 +81,3 @@ def _add_end(wiring: Wiring) -> None:
     add_and(wiring, "on", "end", "left", "append")
     add_and(wiring, "off", "end", "each", "delete")
     wiring.share("off", "append", "broadcast")
-
-
-def directly(once: Sequence[Command], loop: Sequence[Command], n_commands: int) -> list[int]:
-    """What a program prints in so many commands, from the definition of the commands."""
-    queue, at = [1], 0
-    printed: list[int] = []
-    program = [*once, *loop]
-    for _ in range(n_commands):
-        command = program[at]
-        if command == "del":
-            queue = queue[1:]
-        elif queue[:1] == [1]:
-            (queue if command.startswith("add") else printed).append(int(command[-1]))
-        at = at + 1 if at + 1 < len(program) else len(once)
-    return printed

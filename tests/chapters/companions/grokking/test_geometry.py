@@ -1,4 +1,4 @@
-"""The toys, the tangent directions of the zero-loss set and the direction test."""
+"""The tangent directions of the zero-loss set and the direction test."""
 
 import math
 from dataclasses import replace
@@ -8,7 +8,7 @@ import pytest
 import scipy.linalg
 import torch
 
-from chapters.companions.grokking import Direction, direction, manifold, model, toys
+from chapters.companions.grokking import Direction, direction, manifold, model
 from chapters.companions.grokking.model import Layers
 from interruption import assert_resumes
 
@@ -16,17 +16,6 @@ SETTINGS = Direction(
     modulus=5, hidden=32, n_test=3, steps=60, n_measured=2, pull_steps=10, switch_window=20,
     single=False,
 )  # fmt: skip
-
-
-def vector(*values):
-    return torch.tensor(values, dtype=torch.float64)
-
-
-@pytest.mark.parametrize("decay", [0.01, 0.2])
-def test_rates_are_the_eigenvalues_of_the_hessian(decay):
-    path = toys.descend(toys.ADDITION, vector(toys.ADDITION.starts[0]), decay, rate=0.1, steps=2000)
-    slow, fast = np.linalg.eigvalsh(2 * np.ones((2, 2)) + 2 * decay * np.eye(2))
-    assert toys.rates(path[:, 0].numpy(), 0.1) == pytest.approx((fast, slow), rel=1e-9)
 
 
 @pytest.fixture

@@ -119,15 +119,6 @@ def test_a_killed_simulation_ends_in_the_same_bits(kill_after):
     assert_resumes(lambda: first_layer.simulate(settings, 3, ridge=0.3), kill_after)
 
 
-def test_more_pairs_than_units_are_solved_in_the_units(problem, close):
-    data, layers = problem
-    few = layers.embeddings[:, :10]
-    result = first_layer.optimum(few, data.train, 0.3)
-    active = torch.relu(data.train.inputs @ few)
-    kernel = active @ active.T + 0.3 * torch.eye(len(active)).double()
-    close(result.multipliers, torch.linalg.solve(kernel, data.train.targets), 1e-9)
-
-
 def circle(modulus, frequency, hidden=6):
     """Embeddings on one circle, in units 2k - 2 and 2k - 1 for frequency k."""
     rows = torch.zeros(modulus, hidden, dtype=torch.float64)

@@ -31,4 +31,3 @@ def test_the_network_is_the_machine(once, loop):
     assert network.weight_count == len(once) + len(loop) + 51
     result = "".join(map(str, printed(network, tag.PERIOD * 25).tolist()))
     assert result == spoken(once, loop, 25)
-    assert tag.directly(once, loop, 25) == [int(bit) for bit in result]
