@@ -56,7 +56,7 @@ CURVELESS = "clock_counts", "every_position", "factual_recall", "natural_predict
 OTHERWISE = ("token_grid 5",)  # it ends with the loss of eight sequences, which processors decide
 SLOW = "distributional 1", "distributional 4", "distributional 5"  # minutes to measure anything
 # Steps of each training in a beginning, at which two rows are there.
-STEPS = dict.fromkeys(FILES, 51) | {"birth": 6, "birth 8": 3, "birth 20": 3, "distributional": 3}
+STEPS = dict.fromkeys(FILES, 51) | {"birth": 6, "birth 8": 3, "birth 18": 3, "distributional": 3}
 STEPS |= {"grokking": 101} | {f"grokking {n}": 301 for n in range(1, 6)}  # the small networks
 
 

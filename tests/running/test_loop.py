@@ -43,7 +43,7 @@ ACCOUNTS = two_accounts.TwoAccountsSettings(stream=trainings.BIRTH)
 
 
 def both_probes(found):
-    return found.steps, found.readings, found.final
+    return found.steps, found.readings
 
 
 OTHERS = {

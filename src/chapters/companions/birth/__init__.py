@@ -21,7 +21,4 @@ class Settings:
     every: int = 5  # steps between probes
     n_tested: int = 512  # fresh sequences after training, as many as a batch of the source
     n_counted: int = 1000  # sequences for the baselines; ours
-    few_tokens: int = 6  # N of the enumerated task; ours, with all that follows
-    few_positions: int = 8  # T of the enumerated task
-    step_sizes: tuple[float, float, float] = (5.0, 20.0, 40.0)  # greatest entry after each step
     source_length: int = 256  # at which guesses are counted as well

@@ -1,28 +1,24 @@
 """The stored runs, data/companions/birth.json: declared, measured and read.
 
-They take about an hour on one core.
+They take about five hours on one core.
 """
 
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields, replace
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from jaxtyping import Float, Int
-from torch import Tensor
 
 from running.records import StoredRuns
 
-from . import Settings, bigrams, model, task
+from . import Settings, bigrams, task
 from .attention import RecallsAndFocus
 from .bigrams import Bigrams
-from .training import train
+from .training import accuracy_on, train
 
 N_READ = 32  # sequences on which attention is read
 TEST_SEED = 10**6  # the stream of sequences to test on, and to read
-CHUNK = 16  # sequences at once through the dense network
 
 # The order of emergence, at half the source's length and an eighth of its batch
 RANDOM = Settings(random_triggers=True, steps=600)
@@ -37,7 +33,6 @@ WIDTHS = 128, 256, 512, 1024
 # The slides' triggers, the same in every sequence: drawn and fixed ones share width and seed
 FIXED = {256: (0, 1, 2), 128: (0,), 512: (0,)}
 DRAWN_AGAIN = 1, 2
-LONG = 256  # the source's length, with an eighth of its batch
 
 
 @dataclass(frozen=True)
@@ -86,8 +81,6 @@ def _cells() -> tuple[Cell, ...]:
         *(Cell(f"fixed {dim}", fixed[dim], seed) for dim in FIXED for seed in FIXED[dim]),
         *(Cell("random 256", wide[256], seed) for seed in DRAWN_AGAIN),
         Cell("from the output, fixed", replace(fixed[256], released=in_order), 0),
-        Cell("long, fixed", replace(fixed[256], length=LONG), 0),
-        Cell("long, drawn", replace(wide[256], length=LONG), 0),
         Cell("source, fixed", replace(Simplified.of(SOURCE), random_triggers=False), 0),
     )
 
@@ -107,21 +100,13 @@ def measure(cell: Cell, bigrams: Bigrams) -> dict[str, Any]:
         label=cell.name,
         read=RecallsAndFocus.of(what, task.Batch(*(part[:N_READ] for part in tested))),
     )
-    answer = partial(model.logits, record.frozen, record.trained)
     return {
         "probed": record.probed.tolist(),
         "readings": rounded(record.readings.T),
         "accuracy": rounded(record.accuracy),
         "loss": rounded(record.loss),
-        "tested": {"all": accuracy(answer, tested)},
+        "tested": {"all": round(accuracy_on(record, tested), 4)},
     }
-
-
-@torch.no_grad()
-def accuracy(answer: Callable[[Tensor], Tensor], batch: task.Batch) -> float:
-    """Accuracy at all scored positions."""
-    guesses = torch.cat([answer(part).argmax(dim=2) for part in batch.tokens.split(CHUNK)])
-    return round(float((guesses == batch.targets)[batch.scored].double().mean()), 4)
 
 
 def rounded(values: Any, digits: int = 4) -> Any:

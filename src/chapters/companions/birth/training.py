@@ -12,11 +12,12 @@ from running import loop
 from running.cache import Task
 from running.devices import generator
 
-from . import Settings, attention, fast, task
+from . import Settings, attention, task
 from .bigrams import Bigrams
-from .model import Frozen, Trained, initial, parts
+from .model import Frozen, Trained, initial, logits, loss_and_accuracy, parts
 
 POOL = 8  # batches drawn at once: a chain is drawn position by position
+CHUNK = 16  # sequences tested at once
 Reader = Callable[[Frozen, Trained, Int[Tensor, " k"]], Sequence[Any]]  # called with the triggers
 
 
@@ -53,6 +54,8 @@ def train(
     )
     n_steps = settings.steps if n_layers == 2 else settings.steps_one_layer
     free, reader = parts(trained), read or attention.recalls
+    for part in free:
+        part.requires_grad_()
     optimiser = torch.optim.SGD(
         free,
         lr=settings.learning_rate,
@@ -82,15 +85,20 @@ def train(
         if step % POOL == 0:
             pool[:] = task.sample(what, POOL * size, settings.length, generator=stream)
         batch = task.Batch(*(part[step % POOL * size :][:size].to(device) for part in pool))
-        loss, accuracy, gradient = fast.loss_and_gradient(frozen, trained, batch)
+        loss, accuracy = loss_and_accuracy(frozen, trained, batch)
+        optimiser.zero_grad()
+        loss.backward()
         moving = [step >= first or n_layers == 1 for first in reversed(settings.released)]
-        for part, pull, moved in zip(free, parts(gradient), moving, strict=False):
-            part.grad = pull if moved else None  # then it has no momentum and no decay either
+        for part, moved in zip(free, moving, strict=False):
+            if not moved:
+                part.grad = None  # then it has no momentum and no decay either
         optimiser.step()
-        rows.append((loss, accuracy))
+        rows.append((float(loss.detach()), float(accuracy)))
         loop.check_finite(rows[-1][0], label, step)
     if n_layers == 2:
         probes.append((n_steps, reader(frozen, trained, what.triggers)))
+    for part in free:
+        part.requires_grad_(False)
     losses, accuracies = np.array(rows).T
     probed = np.array([step for step, _ in probes], dtype=int)
     readings = np.array([values for _, values in probes], dtype=float)
@@ -99,4 +107,8 @@ def train(
 
 def accuracy_on(record: Record, batch: task.Batch) -> float:
     """Accuracy at the scored positions of sequences that were not trained on."""
-    return fast.loss_and_gradient(record.frozen, record.trained, batch).accuracy
+    answers = [
+        logits(record.frozen, record.trained, tokens).argmax(dim=2)
+        for tokens in batch.tokens.split(CHUNK)
+    ]
+    return float((torch.cat(answers) == batch.targets)[batch.scored].double().mean())

@@ -5,11 +5,13 @@ probability alpha, else a token of the context. The feed-forward layer sees the 
 uniform before training, sees the mean of the context.
 """
 
-from math import ceil, exp, log
 from typing import Any, Literal, NamedTuple
 
+import numpy as np
 import torch
 from jaxtyping import Float, Int
+from scipy.optimize import brentq
+from scipy.stats import poisson
 from torch import Tensor
 
 Layer = Literal["feed-forward", "attention"]
@@ -113,31 +115,12 @@ def limit_attention(nu: float, length: int, alpha: float) -> float:
     logit of one.
     """
     noise, same = alpha * nu * length**2, (1 - alpha) * nu
-    other = (1 - alpha) * nu * length * (length - 1)
-    total, weight, below = 0.0, exp(-noise), exp(-same)
-    same_weight = below  # Poisson probability of `a` for the token itself
-    most = ceil(noise + 40 * (1 + noise**0.5))
-    for a in range(1, most):
-        weight *= noise / a
-        total += weight * min(below, 1.0) ** length * (exp(-other) if a == 1 else 1)
-        same_weight *= same / a
-        below += same_weight
-    return total
+    a = np.arange(1, poisson.isf(1e-15, noise) + 1)  # counts of noise, but for the least likely
+    wins = poisson.pmf(a, noise) * poisson.cdf(a - 1, same) ** length
+    wins[0] *= poisson.pmf(0, same * length * (length - 1))  # a count of one loses to any other
+    return float(wins.sum())
 
 
 def limit_needed(length: int, alpha: float, certainty: float) -> float:
     """nu at which `limit_attention` is the certainty: n = nu N samples."""
-    low, high = 1e-6, 1e3
-    while high / low > 1 + 1e-12:
-        middle = (low * high) ** 0.5
-        enough = limit_attention(middle, length, alpha) >= certainty
-        low, high = (low, middle) if enough else (middle, high)
-    return high
-
-
-def slope(counts: list[float], tokens: list[int]) -> float:
-    """Least-squares slope of log count against log N."""
-    x, y = [log(n) for n in tokens], [log(c) for c in counts]
-    mx, my = sum(x) / len(x), sum(y) / len(y)
-    top = sum((a - mx) * (b - my) for a, b in zip(x, y, strict=True))
-    return top / sum((a - mx) ** 2 for a in x)
+    return float(brentq(lambda nu: limit_attention(nu, length, alpha) - certainty, 1e-6, 1e3))

@@ -114,19 +114,17 @@ class Curves(NamedTuple):
     steps: Int[np.ndarray, " times"]
     readings: Float[np.ndarray, "seeds times 3 4"]
     sizes: tuple[int, ...]  # M of each memory
-    final: Float[np.ndarray, " seeds"]  # loss (minimal) or accuracy at the end of training
 
     def of(self, probe: str) -> Float[np.ndarray, "3 seeds times"]:
         """One field of `Reading`, memory by memory."""
         return self.readings[..., Reading._fields.index(probe)].transpose(2, 0, 1)
 
 
-def _curves(runs: Sequence[Mapping[int, Sequence[Any]]], head: Head, final: list[float]) -> Curves:
+def _curves(runs: Sequence[Mapping[int, Sequence[Any]]], head: Head) -> Curves:
     return Curves(
         np.array([*runs[0]]),
         np.array([[*run.values()] for run in runs], dtype=float),
         tuple(len(memory.left) for memory in head),
-        np.array(final),
     )
 
 
@@ -152,7 +150,7 @@ def minimal(settings: TwoAccountsSettings, seeds: Sequence[int], *, device: torc
             for step, weights in record.snapshots.items()
         }
         runs.append({step: [*map(read_memory, head)] for step, head in heads.items()})
-    return _curves(runs, heads[0], record.loss[:, -1].tolist())
+    return _curves(runs, heads[0])
 
 
 @kept
@@ -168,7 +166,7 @@ def stream(
     triggers = task.make(bigrams, settings.stream.n_triggers, device).triggers
     head = stream_head(records[0].frozen, records[0].trained, triggers)
     runs = [dict(zip(r.probed.tolist(), r.readings.tolist(), strict=True)) for r in records]
-    return _curves(runs, head, [float(r.accuracy[-20:].mean()) for r in records])
+    return _curves(runs, head)
 
 
 Moment = Literal["begun", "half"]

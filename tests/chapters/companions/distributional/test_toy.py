@@ -42,11 +42,6 @@ def test_sampler_statistics():
     assert contexts.max() == n - 1
 
 
-def test_overlap_counts_pairs():
-    contexts = torch.tensor([[[0, 0, 1], [2, 3, 4]]])
-    assert toy.overlaps(contexts, torch.tensor([[0, 0, 4]]), 5).tolist() == [[4, 1]]
-
-
 @pytest.mark.parametrize("alpha", [0.25, 0.5])
 @pytest.mark.parametrize("count", [1, 2, 5])
 def test_feed_forward_limit_by_enumeration(count, alpha):

@@ -42,7 +42,7 @@ def hand_made(sizes=(4, 5, 20), **probes):
     values = np.zeros((1, 3, 3, len(Reading._fields)))
     for name, part in probes.items():
         values[0, :, :, Reading._fields.index(name)] = np.array(part).T
-    return readings.Curves(np.array([0, 10, 20]), values, sizes, np.zeros(1))
+    return readings.Curves(np.array([0, 10, 20]), values, sizes)
 
 
 def test_arrivals_by_hand():

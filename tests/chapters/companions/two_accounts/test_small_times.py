@@ -44,29 +44,11 @@ def test_moments_are_the_beginning_of_the_flow(problem):
     assert (errors[1] / errors[0]).tolist() == pytest.approx([2, 2, 2], rel=0.2)
 
 
-def somewhere(problem, draw):
-    """Random weights of a problem."""
-    shapes = (part.shape for part in problem.zero)
-    return small_times.Parts(*(torch.randn(each, generator=draw).double() for each in shapes))
-
-
-@pytest.mark.parametrize("problem", [minimal(), stream()])
-def test_ell_is_the_linear_part_of_the_loss(problem):
-    parts, zero = somewhere(problem, torch.Generator().manual_seed(3)), problem.zero
-    scaled = [parts._replace(w1=zero.w1, w3=eps * parts.w3) for eps in (1e-4, 2e-4)]
-    small, two = (
-        float(problem.loss(at))
-        - float(problem.loss(zero))
-        - float(problem.linear(at) - problem.linear(zero))
-        for at in scaled
-    )
-    assert two / small == pytest.approx(4, rel=0.01)
-
-
 def test_problems_are_the_models():
     draw = torch.Generator().manual_seed(4)
     batch = tasks.gaussian_pairs(8, 2, 4, generator=draw)
     problem = small_times.minimal(batch.inputs, batch.target)
-    parts = somewhere(problem, draw)
+    shapes = (part.shape for part in problem.zero)
+    parts = small_times.Parts(*(torch.randn(each, generator=draw).double() for each in shapes))
     wanted = (disentangled_output(Weights(*parts), batch.inputs) - batch.target).square().mean()
     assert float(problem.loss(parts)) == pytest.approx(float(wanted))
