@@ -21,7 +21,7 @@ from bookbuild.costs import run_costs
 from bookbuild.execution.runs import File
 from bookbuild.results.keys import digest
 from bookbuild.source.book import read_book
-from chapters.beyond.clock_of_a_corpus.stored import Natural
+from chapters.beyond.clock_of_a_corpus.corpora import Natural
 from chapters.beyond.every_position.stored import WeightsCell
 from running import cache as caches
 from running import loop

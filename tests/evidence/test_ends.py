@@ -22,8 +22,6 @@ STATES = {"birth": 6, "distributional": 1, "factual_recall": 14}  # entries that
 # What no test computes again: its places from 0.
 UNCOVERED = {
     # texts that are fetched, and not part of this repository
-    "clock_counts": {*range(19, 34)},
-    "clock_of_a_corpus": {16, 19, 21, *range(23, 36), 38, 47, 54, 59, *range(75, 79)},
     "natural_heads": {*range(2, len(ends.entries("natural_heads")))},
     "natural_predictions": {*range(1, 9)},
     # Results are moments at which a level is passed, late in a run, and no run is cheap. States of

@@ -33,9 +33,9 @@ class Spread(NamedTuple):
 NATURAL = Spread(21, 14, 4.0, (1.1, 10.4), 7, 26.0)
 TRAINED = {
     "context": ("windows of {} tokens", 32, 256),
-    "batch_size": ("batches of {} windows", 2, 64),
+    "batch_size": ("batches of {} windows", 4, 64),
     "learning_rate": ("a learning rate of {:g}", 1e-3, 3e-3),
-    "vocabulary": ("{} different tokens", 64, 3942),
+    "vocabulary": ("{} different tokens", 64, 1024),
 }
 
 
@@ -65,7 +65,7 @@ def published_tokens(batch_tokens: int) -> float:
 def in_words(natural: Spread) -> str:
     """How right the clock was, as two sentences."""
     return (
-        "Of the book's {number} trainings on long natural texts {formed} formed a head,"
+        "Of the book's {number} trainings on natural texts {formed} formed a head,"
         " {ratios[0]:.1f} to {ratios[1]:.1f} times as late as predicted, {median:.1f} times in the"
         " median; {overdue} formed none although it was predicted within their budget, one in"
         " {longest:.0f} times the predicted steps. Take the number as a lower estimate."

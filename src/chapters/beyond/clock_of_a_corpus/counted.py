@@ -6,7 +6,8 @@ from typing import Any
 from emergence.clock import Pulls, pulls
 from running.records import StoredRuns
 
-from .stored import CELLS, Natural, read
+from .corpora import Natural
+from .stored import CELLS, read
 from .synthetic import Synthetic
 
 COMMAND = "make record WHAT=runs RUNS=clock_counts"

@@ -13,9 +13,9 @@ from emergence import clock
 from emergence.clock import Pulls
 
 from . import counted, stored
-from .corpora import SOURCES
+from .corpora import SOURCES, Natural
 from .counted import Count, restored
-from .stored import CELLS, LEVEL, PILOTS, Cell, Natural
+from .stored import CELLS, LEVEL, PILOTS, Cell
 from .synthetic import Synthetic
 
 SAVED = 0.5  # nats that the head has to save, by loss or by ablation, to be there
@@ -53,11 +53,6 @@ class Run(NamedTuple):
         """Whether the clock's constant was read from it, or from another seed of it."""
         return replace(self.cell, seed=0) in PILOTS
 
-    @property
-    def natural(self) -> bool:
-        """Whether it read a natural text."""
-        return isinstance(self.cell.text, Natural)
-
 
 class Stored:
     """The stored cells.
@@ -74,14 +69,10 @@ class Stored:
         self.counts = {question: restored(values) for question, values in counts.items()}
         text = (folder / "clock_of_a_corpus.json").read_text(encoding="utf-8")
         entries = stored.RUNS.entries(text)
-        self._results = {entry.configuration: entry.result for entry in entries}
-        self.runs = [self._run(c, self._results[c]) for c in CELLS if c in self._results]
-        self.not_run = [in_words(cell) for cell in CELLS if cell not in self._results]
+        results = {entry.configuration: entry.result for entry in entries}
+        self.runs = [self._run(c, results[c]) for c in CELLS if c in results]
+        self.not_run = [in_words(cell) for cell in CELLS if cell not in results]
         self.minutes = sum(entry.seconds or 0.0 for entry in entries) / 60
-
-    def last(self, cell: Cell) -> dict[str, float]:
-        """What the last look at a cell that has been run has measured, by name."""
-        return {name: of[-1] for name, of in self._results[cell].items() if name != "loss"}
 
     def _run(self, cell: Cell, result: dict[str, Any]) -> Run:
         pulls = self.counts[Count(cell.text, cell.context)]
@@ -117,15 +108,12 @@ def passes(steps: Sequence[int], curve: Float[np.ndarray, " steps"], level: floa
     return float(steps[after - 1] + part * (steps[after] - steps[after - 1]))
 
 
-def by_heads(runs: Sequence[Run]) -> dict[str, tuple[Run, Run]]:
-    """By text, runs with one head a layer and with more, alike in all else and both expected."""
-    known = {run.cell: run for run in runs}
-    alike = ((replace(cell, heads=1), cell) for cell in known if cell.heads > 1)
-    return {
-        text_in_words(many.text): (known[one], known[many])
-        for one, many in alike
-        if one in known and known[many].predicted < many.steps
-    }
+def by_setting(runs: Iterable[Run]) -> list[list[Run]]:
+    """Runs that differ in the seed alone, together."""
+    settings: dict[Cell, list[Run]] = {}
+    for run in runs:
+        settings.setdefault(replace(run.cell, seed=0), []).append(run)
+    return list(settings.values())
 
 
 def rank_correlation(one: Iterable[float], other: Iterable[float]) -> float:
@@ -170,18 +158,13 @@ def by_law(law: Law, runs: Sequence[Run]) -> list[float]:
 
 def in_words(cell: Cell) -> str:
     """A cell as the page names it."""
-    heads = "" if cell.heads == 1 else f", {cell.heads} heads"
     seed = f", seed {cell.seed}" if cell.seed else ""
-    return f"{text_in_words(cell.text)}, C = {cell.context}, B = {cell.batch_size}{heads}{seed}"
+    return f"{text_in_words(cell.text)}, C = {cell.context}, B = {cell.batch_size}{seed}"
 
 
 def text_in_words(text: Synthetic | Natural) -> str:
     """A text as the page names it."""
     if isinstance(text, Natural):
-        return f"{SOURCES[text.name].title}, {unit_of(text)}"
+        unit = "bytes" if text.vocabulary == 256 else f"{text.vocabulary} pieces"
+        return f"{SOURCES[text.name].title}, {unit}"
     return f"V = {text.vocabulary}, f = {text.repeats}, r = {text.reliability}"
-
-
-def unit_of(text: Natural) -> str:
-    """What a text is cut into, as the page names it."""
-    return "bytes" if text.vocabulary == 256 else f"{text.vocabulary} pieces"

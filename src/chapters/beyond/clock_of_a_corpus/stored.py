@@ -8,7 +8,7 @@ from jaxtyping import Int
 
 from running.records import StoredRuns
 
-from .corpora import tokens_of
+from .corpora import Natural, tokens_of
 from .synthetic import Synthetic
 from .training import CorpusTraining, train_on
 
@@ -17,19 +17,6 @@ TEXT_SEED = 0  # of made-up texts
 TEXT_TOKENS = 2**21
 BUDGET = 5_000_000  # tokens that a run reads at most, unless its cell says so
 LEVEL, ENOUGH = 0.2, 0.4  # the prefix score at which a head is there, and at which a run ends
-
-
-@dataclass(frozen=True)
-class Natural:
-    """A natural text.
-
-    Attributes:
-        name: as in `corpora.SOURCES`.
-        vocabulary: 256 for bytes, else pieces of words asked for.
-    """
-
-    name: str
-    vocabulary: int
 
 
 @dataclass(frozen=True)
@@ -105,45 +92,6 @@ MADE_UP: tuple[Cell, ...] = (
     Cell(Synthetic(1024, 0.0, 0.5), 64, 8),
     Cell(Synthetic(256, 0.8, 0.02), 64, 8),
 )
-TEXTS: tuple[Cell, ...] = (
-    Cell(Natural("linux", 1024), 64, 16),
-    Cell(Natural("shakespeare", 256), 64, 16),
-    Cell(Natural("linux", 256), 64, 16),
-    Cell(Natural("linux", 4096), 64, 16),
-    Cell(Natural("austen", 1024), 64, 16),
-    Cell(Natural("bible", 1024), 128, 8),
-    Cell(Natural("linux", 1024), 128, 8),
-    Cell(Natural("shakespeare", 1024), 128, 8),
-    Cell(Natural("bible", 256), 64, 16),
-    Cell(Natural("linux", 1024), 32, 32),
-    Cell(Natural("linux", 256), 128, 8),
-    Cell(Natural("bible", 4096), 128, 8),
-    Cell(Natural("austen", 256), 128, 8),
-    Cell(Natural("shakespeare", 4096), 64, 16),
-    Cell(Natural("austen", 4096), 128, 8),
-)
-# In noise a small batch needs the fewest tokens; declared after a first run of 1,024 pieces of
-# linux, 64 tokens, 16 windows, had ended without a head, and before any of these had been run.
-SMALL_BATCHES: tuple[Cell, ...] = (
-    Cell(Natural("linux", 1024), 64, 2, 4 * BUDGET),
-    Cell(Natural("linux", 256), 64, 2, 2 * BUDGET),
-    Cell(Natural("linux", 1024), 32, 4, 2 * BUDGET),
-)
-# A smaller rate and larger batches, with four heads a layer and with one. Declared after a pilot on
-# linux with four heads had begun to match at ten million tokens, and before any of these was run.
-HEADS: tuple[Cell, ...] = tuple(
-    Cell(Natural(name, 1024), 128, 32, 6 * BUDGET, heads=heads, learning_rate=2e-3)
-    for heads in (4, 1)
-    for name in ("linux", "bible", "shakespeare")
-)
-
-# Does the first head on natural text come again? Two more seeds, and half a budget more, since that
-# head was there in the last steps only. Declared before either was run.
-SEEDS: tuple[Cell, ...] = tuple(
-    Cell(Natural("linux", 1024), 128, 32, 9 * BUDGET, seed, heads=4, learning_rate=2e-3)
-    for seed in (1, 2)
-)
-
 # Two more seeds of each made-up text in which a head had formed. Declared before any was run.
 MORE_SEEDS: tuple[Cell, ...] = tuple(
     replace(cell, seed=seed) for seed in (1, 2) for cell in (*PILOTS, *MADE_UP[:6])
@@ -170,20 +118,9 @@ SMALLER_RATES: tuple[Cell, ...] = (
 )
 
 
-def in_turn(some: tuple[Cell, ...], others: tuple[Cell, ...]) -> tuple[Cell, ...]:
-    """Cells of two kinds, equally many of each, in turn."""
-    return tuple(cell for pair in zip(some, others, strict=True) for cell in pair)
-
-
-# The cheapest first, then natural and made-up ones in turn.
 CELLS: tuple[Cell, ...] = (
     *PILOTS,
-    *MADE_UP[:8],
-    *in_turn(TEXTS[:4], MADE_UP[8:]),
-    *SMALL_BATCHES,
-    *HEADS,
-    *SEEDS,
-    *TEXTS[4:],
+    *MADE_UP,
     *MORE_SEEDS,
     *TWINS,
     Cell(Synthetic(64, 0.5, 0.25), 32, 16),

@@ -1,6 +1,5 @@
 """The language model, the made-up texts, the measures, and the stored runs of the clock."""
 
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from statistics import median
@@ -9,15 +8,13 @@ import numpy as np
 import pytest
 import torch
 
-from chapters.beyond.clock_of_a_corpus import compared, corpora, counted, reading
+from chapters.beyond.clock_of_a_corpus import counted, reading
 from chapters.beyond.clock_of_a_corpus.measures import effects, returns
 from chapters.beyond.clock_of_a_corpus.natural import outcomes
 from chapters.beyond.clock_of_a_corpus.network import CorpusTransformer
-from chapters.beyond.clock_of_a_corpus.reading import Run
-from chapters.beyond.clock_of_a_corpus.stored import CELLS, PILOTS, Cell
+from chapters.beyond.clock_of_a_corpus.stored import CELLS, PILOTS
 from chapters.beyond.clock_of_a_corpus.synthetic import LENGTH, Synthetic
 from chapters.beyond.clock_of_a_corpus.training import CorpusTraining, train_on
-from emergence import clock
 from emergence.clock import _limits
 
 DATA = Path(__file__).parents[4] / "data"
@@ -150,15 +147,6 @@ def test_pairs_told_apart() -> None:
     assert reading.rank_correlation([1.0, 5.0, 9.0], [2.0, 3.0, 70.0]) == pytest.approx(1)
 
 
-def test_a_missing_text_and_another_version_are_told(tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr(corpora, "TEXTS", tmp_path)
-    with pytest.raises(FileNotFoundError, match="is missing"):
-        corpora.text_of("bible")
-    (tmp_path / "bible.txt").write_text("In the beginning", encoding="utf-8")
-    with pytest.raises(ValueError, match="another version"):
-        corpora.text_of("bible")
-
-
 def test_heads_share_the_width_and_one_of_them_is_the_whole() -> None:
     stream = torch.Generator().manual_seed(0)
     single = CorpusTransformer(16, 9, 8, norm=4.0, generator=stream)
@@ -175,25 +163,18 @@ def test_heads_share_the_width_and_one_of_them_is_the_whole() -> None:
     torch.testing.assert_close(many(tokens), single(tokens))
 
 
-def a_run(cell: Cell, steps: float) -> Run:
-    pulls = clock.Pulls(64, 8, (0.1, 1.0), (0.1, 1.0), (0.1, 1.0), 0.5, 0.5, 0.1, 0.2)
-    return Run(cell, pulls, 100.0, {"prefix": steps})
-
-
 def test_every_cell_is_counted_and_no_cell_comes_twice() -> None:
     counts = counted.RUNS.read((DATA / "clock_counts.json").read_text(encoding="utf-8"))
     assert {counted.Count(cell.text, cell.context) for cell in CELLS} == set(counts)
     assert len(set(CELLS)) == len(CELLS)
-    assert a_run(replace(PILOTS[1], seed=2), 1.0).pilot
-    assert not a_run(replace(PILOTS[1], batch_size=99), 1.0).pilot
 
 
-def test_seeds_of_a_setting_are_compared_where_there_are_three_and_one_has_a_head() -> None:
-    some = [a_run(replace(PILOTS[0], seed=s), 100.0 + 20 * s) for s in range(3)]
-    two = [a_run(replace(PILOTS[1], seed=s), 100.0) for s in range(2)]
-    none = [a_run(replace(PILOTS[2], seed=s), np.inf) for s in range(3)]
-    (result,) = compared.spread([*some, *two, *none]).values()
-    assert result == pytest.approx(1.4)
+def test_seeds_of_a_pilot_are_pilots_and_stand_together() -> None:
+    groups = reading.by_setting(reading.Stored(DATA).runs)
+    pilots = [same for same in groups if same[0].pilot]
+    assert [[run.cell.seed for run in same] for same in pilots] == [[0, 1, 2]] * len(PILOTS)
+    assert all(run.pilot for same in pilots for run in same)
+    assert len(pilots) < len(groups)
 
 
 def test_the_command_says_how_right_the_clock_was_about_the_stored_trainings() -> None:
@@ -206,6 +187,7 @@ def test_the_command_says_how_right_the_clock_was_about_the_stored_trainings() -
         len(natural), len(ratios), round(median(ratios), 1), (min(ratios), max(ratios)),
         len(overdue), round(longest, 1),
     ) == _limits.NATURAL  # fmt: skip
+    both = [*runs, *natural]
     for name, (_, least, most) in _limits.TRAINED.items():
-        of = [getattr(run.pulls if name == "vocabulary" else run.cell, name) for run in runs]
+        of = [getattr(run.pulls if name == "vocabulary" else run.cell, name) for run in both]
         assert (min(of), max(of)) == (least, most)

@@ -10,7 +10,6 @@ import torch
 from torch.nn.functional import cross_entropy
 
 from chapters.beyond.clock_of_a_corpus import corpora, reading, stored
-from chapters.beyond.clock_of_a_corpus.corpora import long
 from chapters.beyond.clock_of_a_corpus.measures import Effects, effects
 from chapters.beyond.clock_of_a_corpus.natural import declared, outcomes, predicted, trained
 from chapters.beyond.clock_of_a_corpus.natural.network import GivenPrevious, codes
@@ -83,7 +82,7 @@ def test_places_have_codes_of_their_own() -> None:
 def test_the_cells_are_four_texts_two_tokenisations_and_three_seeds() -> None:
     assert len(declared.NATURAL) == len(set(declared.NATURAL)) == 24
     assert {(t.text.name, t.text.vocabulary) for t in declared.NATURAL} == {
-        (name, vocabulary) for name in long.SOURCES for vocabulary in (256, 1024)
+        (name, vocabulary) for name in corpora.SOURCES for vocabulary in (256, 1024)
     }
     assert {t.cell.seed for t in declared.NATURAL} == {0, 1, 2}
     assert len(set(declared.RUNS.cells)) == len(declared.RUNS.cells) == 24 + 2 + 8 + 8
@@ -106,25 +105,25 @@ def test_a_short_training_measures_all_that_is_stored(monkeypatch, kind: trained
 
 
 def test_a_missing_long_text_and_another_version_are_told(tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr(long, "TEXTS", tmp_path)
+    monkeypatch.setattr(corpora, "TEXTS", tmp_path)
     with pytest.raises(FileNotFoundError, match=r"is missing: python -m .*corpora"):
-        long.tokens_of("kernel", 256)
+        corpora.tokens_of("kernel", 256)
     (tmp_path / "kernel.txt").write_text("In the beginning", encoding="utf-8")
     with pytest.raises(ValueError, match="another version"):
-        long.tokens_of("kernel", 256)
+        corpora.tokens_of("kernel", 256)
 
 
 def test_bytes_are_numbered_without_gaps_and_files_are_joined(tmp_path: Path, monkeypatch) -> None:
     for n, text in enumerate(("a\r\nb\r", "c" * 9)):
         (tmp_path / str(n)).write_text(text, encoding="utf-8", newline="")
-    monkeypatch.setattr(long, "CHARACTERS", 8)
-    text = long.joined(sorted(tmp_path.iterdir()))
+    monkeypatch.setattr(corpora, "CHARACTERS", 8)
+    text = corpora.joined(sorted(tmp_path.iterdir()))
     assert text == "a\nb\ncc"
-    monkeypatch.setattr(long, "TEXTS", tmp_path)
+    monkeypatch.setattr(corpora, "TEXTS", tmp_path)
     (tmp_path / "kernel.txt").write_bytes(text.encode())
     source = corpora.Source("", "", "", "", corpora.hashlib.sha256(text.encode()).hexdigest())
-    monkeypatch.setitem(long.SOURCES, "kernel", source)
-    assert long.tokens_of("kernel", 256).tolist() == [1, 0, 2, 0, 3, 3]
+    monkeypatch.setitem(corpora.SOURCES, "kernel", source)
+    assert corpora.tokens_of("kernel", 256).tolist() == [1, 0, 2, 0, 3, 3]
 
 
 def entries(results: dict[Any, Any]) -> str:
@@ -161,7 +160,7 @@ def test_where_nothing_has_been_run_the_table_says_so(folder: Path) -> None:
     assert nothing.tokens(text, "whole") == nothing.tokens(text, "null") == "not run"
     assert {law.right for law in nothing.laws(reading.Stored(DATA).runs).values()} == {0}
     assert outcomes.in_millions(nothing.prediction(text)["null"]) == "never"
-    assert outcomes.in_words(text) == "all documentation of the Linux kernel, bytes"
+    assert reading.text_in_words(text) == "all documentation of the Linux kernel, bytes"
 
 
 def test_what_has_been_run_stands_beside_the_predictions(folder: Path) -> None:
@@ -181,7 +180,7 @@ def test_what_has_been_run_stands_beside_the_predictions(folder: Path) -> None:
     assert some.tokens(declared.CONTROL.text, "whole") == "0.2"
     assert [run.formed for run in some.runs] == [True, False]
     assert some.runs[0].steps["previous"] == 10_000
-    assert some.late() == {outcomes.in_words(text): pytest.approx(4)}
+    assert some.late() == {reading.text_in_words(text): pytest.approx(4)}
     laws = some.laws(reading.Stored(DATA).runs)
     assert laws["the published constant"].ratio == pytest.approx(10.24 / 16.05, abs=0.01)
     assert laws["the published constant"].right == 1
@@ -230,7 +229,7 @@ def test_many_trainings_together_have_the_results_of_each_alone(
 ) -> None:
     """One text lacks tokens that the other one has; on an emulated GPU the step is recorded."""
     texts = [drawn(2**14, 41), drawn(2**14, 57), drawn(2**14, 41)]
-    monkeypatch.setattr(trained, "tokens_of", lambda text: texts[text.memory])
+    monkeypatch.setattr(trained, "read", lambda text: texts[text.memory])
     monkeypatch.setenv("GRAPHS", "1")
     trainings = [shortened(kind, seed) for seed, kind in enumerate(kinds)]
     with emulated() if on_gpu else nullcontext():

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 from running.records import StoredRuns
 
-from ..stored import Cell, Natural
+from ..corpora import Natural
+from ..stored import Cell
 from ..synthetic import Synthetic
 from .predicted import BATCH, CONTEXT, RATE, TEXTS
 from .together import run, train_together

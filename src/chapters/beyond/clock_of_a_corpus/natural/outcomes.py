@@ -9,10 +9,9 @@ import numpy as np
 from emergence import clock
 
 from .. import reading
-from ..corpora import long
+from ..corpora import Natural
 from ..counted import Count, restored
 from ..reading import Run
-from ..stored import Natural
 from ..synthetic import Synthetic
 from . import declared, predicted
 from .declared import NATURAL, whole
@@ -77,7 +76,7 @@ class Outcomes:
             if {training, given} <= self.steps.keys():
                 alone, steps = (self.steps[each]["prefix"] for each in (training, given))
                 if np.isfinite(steps):
-                    ratios[in_words(text)] = min(alone, training.cell.steps) / steps
+                    ratios[reading.text_in_words(text)] = min(alone, training.cell.steps) / steps
         return ratios
 
     def laws(self, earlier: Sequence[Run]) -> dict[str, Judged]:
@@ -129,10 +128,3 @@ def judged(steps: Sequence[float], runs: Sequence[Run]) -> Judged:
 def in_millions(tokens: float | None) -> str:
     """Tokens as a table shows them; never for None."""
     return "never" if tokens is None else f"{tokens / 1e6:.1f}"
-
-
-def in_words(text: Synthetic | Natural) -> str:
-    """A text as the page names it."""
-    if isinstance(text, Natural):
-        return f"{long.SOURCES[text.name].title}, {reading.unit_of(text)}"
-    return reading.text_in_words(text)

@@ -14,11 +14,10 @@ from torch import Tensor
 from emergence import clock
 from running.records import StoredRuns
 
-from .. import stored
-from ..corpora import long
+from ..corpora import SOURCES, Natural
 from ..counted import Count, rounded
 from ..measures import repeated_halves
-from ..stored import Natural
+from ..stored import read
 from ..synthetic import Synthetic
 
 CONTEXT, BATCH, RATE = 128, 8, 2e-3  # of the trainings
@@ -29,15 +28,8 @@ CHAIN = 4096  # tokens of a null that depend on one another
 # A made-up text stands before the natural ones: on it a head is certain.
 TEXTS: tuple[Synthetic | Natural, ...] = (
     Synthetic(256, 0.5, 0.8),
-    *(Natural(name, vocabulary) for vocabulary in (256, 1024) for name in long.SOURCES),
+    *(Natural(name, vocabulary) for vocabulary in (256, 1024) for name in SOURCES),
 )
-
-
-def tokens_of(text: Synthetic | Natural) -> Int[np.ndarray, " tokens"]:
-    """A text in tokens, all of which occur."""
-    if isinstance(text, Natural):
-        return long.tokens_of(text.name, text.vocabulary)
-    return stored.read(text)
 
 
 def null(tokens: Int[np.ndarray, " tokens"], *, seed: int = 0) -> Int[np.ndarray, " null"]:
@@ -78,7 +70,7 @@ def predict(count: Count) -> dict[str, Any]:
 
     `null` has what the clock says of a text with the same successors and nothing else.
     """
-    tokens = tokens_of(count.text)
+    tokens = read(count.text)
     stretches = tokens[: len(tokens) // STRETCHES * STRETCHES].reshape(STRETCHES, -1)
     some = stretches[:, :STRETCH].ravel()
     counts = clock.pulls(some, count.context, windows=WINDOWS)

@@ -14,13 +14,14 @@ from torch import Tensor
 
 from running.devices import generator
 
+from ..corpora import Natural
 from ..measures import Effects, repeated_halves
 from ..network import CorpusTransformer
-from ..stored import Cell, Natural
+from ..stored import Cell, read
 from ..synthetic import Synthetic
 from ..training import DIM, HELD_OUT, NORM, PROBE_SEED, PROBES, windows
 from .network import GivenPrevious
-from .predicted import ceiling, null, tokens_of
+from .predicted import ceiling, null
 
 CPU = torch.device("cpu")  # where all random numbers are drawn
 Kind = Literal["whole", "knock-in", "null"]
@@ -99,7 +100,7 @@ class Started:
 
 def text_of(training: Training) -> Int[Tensor, " tokens"]:
     """What a training reads and is tested on, in tokens."""
-    tokens = tokens_of(training.text)
+    tokens = read(training.text)
     return torch.as_tensor(null(tokens) if training.kind == "null" else tokens)
 
 

@@ -1,0 +1,161 @@
+"""Four natural texts, where they come from, and how they are split into tokens.
+
+None of them is in this repository. `python -m chapters.beyond.clock_of_a_corpus.corpora` fetches
+them with Debian's `apt-get` and `dpkg-deb`, and the checksum of a text is tested before it is used.
+The pages of the book need no text, because they read stored counts and runs.
+"""
+
+import gzip
+import hashlib
+import subprocess
+import tempfile
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from jaxtyping import Int
+
+TEXTS = Path.home() / ".cache" / "emergence-texts"
+CHARACTERS = 30_000_000  # of a text, from its beginning
+PIECE = 10_000  # characters that are tokenised at once
+TABLES = {"leim", "language", "international"}  # folders of Emacs that list characters of scripts
+
+
+@dataclass(frozen=True)
+class Natural:
+    """A natural text.
+
+    Attributes:
+        name: as in `SOURCES`.
+        vocabulary: 256 for bytes, else pieces of words asked for.
+    """
+
+    name: str
+    vocabulary: int
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a text comes from.
+
+    Attributes:
+        title: what it is.
+        package: name of a Debian package.
+        version: of this package.
+        licence: of the text.
+        text_sha256: checksum of the text that is split into tokens.
+    """
+
+    title: str
+    package: str
+    version: str
+    licence: str
+    text_sha256: str
+
+    @property
+    def command(self) -> str:
+        """What fetches the package and unpacks it."""
+        return f"apt-get download {self.package} && dpkg-deb -x {self.package}_*.deb {self.package}"
+
+
+SOURCES = {
+    "kernel": Source(
+        "all documentation of the Linux kernel", "linux-doc-6.1", "6.1.192-2",
+        "GPL-2.0, in part others",
+        "3bb1c1a8c6746468dba784d35fab736358bdd759116a19eff3ce956c15ae6484",
+    ),
+    "dictionary": Source(
+        "a dictionary of English", "dict-gcide", "0.48.5+nmu2", "GPL-2.0 or later",
+        "dfc01744ae370d4f40000288b1aaa0995b603d9214e7c5b19bb8a7b51772bba1",
+    ),
+    "sympy": Source(
+        "Python code of SymPy", "python3-sympy", "1.11.1-1", "BSD-3-Clause",
+        "2bef0d61d9e93815ee135f478080cdeb5122d6f931996069fa95de99e5d22829",
+    ),
+    "emacs": Source(
+        "Lisp code of Emacs", "emacs-el", "1:28.2+1-15+deb12u4", "GPL-3.0 or later",
+        "ddeba0f4e486369639a5da9ddc3743bf0d7de37de88b94ab3cfc61db458d68a2",
+    ),
+}  # fmt: skip
+
+
+def tokens_of(name: str, vocabulary: int) -> Int[np.ndarray, " tokens"]:
+    """A text in tokens, all of which occur: bytes for a vocabulary of 256, else pieces.
+
+    Raises:
+        FileNotFoundError: where nobody has fetched the text.
+        ValueError: for another version of it.
+    """
+    path = TEXTS / f"{name}.txt"
+    if not path.is_file():
+        raise FileNotFoundError(f"the text {path} is missing: python -m {__name__}")
+    raw = path.read_bytes()
+    checksum = hashlib.sha256(raw).hexdigest()
+    if checksum != SOURCES[name].text_sha256:
+        raise ValueError(f"{path} is another version of {SOURCES[name].title}: sha256 {checksum}")
+    cut = np.frombuffer(raw, np.uint8) if vocabulary == 256 else pieces(raw.decode(), vocabulary)
+    occurs = np.bincount(cut) > 0
+    return (np.cumsum(occurs) - 1)[cut]
+
+
+def pieces(text: str, vocabulary: int) -> Int[np.ndarray, " tokens"]:
+    """A text in pieces of words, by byte-pair encoding of the text itself.
+
+    Raises ModuleNotFoundError without `make env EXTRAS=language`.
+    """
+    from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    parts = [text[at : at + PIECE] for at in range(0, len(text), PIECE)]
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    tokenizer.train_from_iterator(
+        parts,
+        trainers.BpeTrainer(vocab_size=vocabulary, show_progress=False, initial_alphabet=alphabet),
+    )
+    return np.concatenate([np.array(part.ids) for part in tokenizer.encode_batch(parts)])
+
+
+def fetch() -> None:
+    """Fetch all texts that are not there yet into ~/.cache/emergence-texts."""
+    TEXTS.mkdir(parents=True, exist_ok=True)
+    for name, source in SOURCES.items():
+        path = TEXTS / f"{name}.txt"
+        if not path.is_file():
+            with tempfile.TemporaryDirectory() as folder:
+                subprocess.run(source.command, shell=True, cwd=folder, check=True)
+                text = joined(files_of(name, Path(folder) / source.package))
+            path.write_text(text, encoding="utf-8")
+        print(f"{path}: sha256 {hashlib.sha256(path.read_bytes()).hexdigest()}")
+
+
+def files_of(name: str, folder: Path) -> list[Path]:
+    """The files of an unpacked package that make up a text, in their order."""
+    if name == "kernel":  # the English sources and the descriptions of devices
+        inside = folder / "usr/share/doc/linux-doc-6.1/Documentation"
+        kinds = ".rst.gz", ".txt.gz", ".yaml.gz"
+        files = (path for path in sorted(inside.rglob("*.gz")) if path.name.endswith(kinds))
+        return [path for path in files if "translations" not in path.parts]
+    if name == "emacs":
+        files = sorted(folder.rglob("*.el.gz"))
+        return [path for path in files if TABLES.isdisjoint(path.parts)]
+    return sorted(folder.rglob("*.dict.dz" if name == "dictionary" else "*.py"))
+
+
+def joined(files: Iterable[Path]) -> str:
+    """The beginning of files, one after the other, with one kind of line end."""
+    whole, size = [], 0
+    for path in files:
+        raw = path.read_bytes()
+        raw = gzip.decompress(raw) if path.suffix in (".gz", ".dz") else raw
+        whole.append(raw.decode("utf-8", "replace"))
+        size += len(whole[-1]) + 1
+        if size > CHARACTERS:
+            break
+    text = "\n".join(whole)[:CHARACTERS]
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+if __name__ == "__main__":
+    fetch()
