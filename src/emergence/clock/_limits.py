@@ -34,7 +34,7 @@ NATURAL = Spread(21, 14, 4.0, (1.1, 10.4), 7, 26.0)
 TRAINED = {
     "context": ("windows of {} tokens", 32, 256),
     "batch_size": ("batches of {} windows", 4, 64),
-    "learning_rate": ("a learning rate of {:g}", 1e-3, 3e-3),
+    "learning_rate": ("a learning rate of {:g}", 2e-3, 3e-3),
     "vocabulary": ("{} different tokens", 64, 1024),
 }
 

@@ -4,23 +4,7 @@ import math
 
 from ._counts import Pulls
 
-ROOT = 4  # the previous token grows with the fourth power of time
 CONSTANT = 3.0  # in units of learning rate times steps, from eight pilot trainings on made-up texts
-
-
-def strength(found: Pulls, batch_tokens: int) -> float:
-    """The geometric mean of the signal-to-noise ratios of a step of B C tokens, the output twice.
-
-    It divides the time to emergence, and is 0 if the text drives a weight in the wrong direction.
-    Raises ValueError if a step has less than one token.
-    """
-    if batch_tokens < 1:
-        raise ValueError(f"a step has at least one token, got {batch_tokens}")
-    signals = found.output, found.output, found.match, found.previous
-    if min(signal for signal, _ in signals) <= 0:
-        return 0.0
-    product = math.prod(signal / noise for signal, noise in signals)
-    return float(product ** (1 / ROOT) * batch_tokens**0.5)
 
 
 def steps_to_head(found: Pulls, batch_size: int, *, learning_rate: float = 3e-3) -> float:
@@ -47,5 +31,9 @@ def steps_to_head(found: Pulls, batch_size: int, *, learning_rate: float = 3e-3)
     """
     if batch_size < 1 or not learning_rate > 0:
         raise ValueError(f"no training with batch size {batch_size} and rate {learning_rate}")
-    pull = strength(found, batch_size * found.context)
-    return CONSTANT / (learning_rate * pull) if pull else math.inf
+    pulls = found.output, found.output, found.match, found.previous  # the output drives all three
+    if min(signal for signal, _ in pulls) <= 0:
+        return math.inf  # the text drives a weight in the wrong direction
+    noise_over_signal = math.prod(noise / signal for signal, noise in pulls) ** (1 / len(pulls))
+    batch_tokens = batch_size * found.context
+    return float(CONSTANT / learning_rate * noise_over_signal / batch_tokens**0.5)

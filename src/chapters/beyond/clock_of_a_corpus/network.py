@@ -1,7 +1,5 @@
 """The two-layer attention-only language model whose positions are in queries and keys only."""
 
-from typing import NamedTuple
-
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
@@ -10,18 +8,6 @@ from torch.nn.functional import embedding, scaled_dot_product_attention
 from emergence.models import allowed_positions, attention
 
 LAYERS = 2
-
-
-class Passes(NamedTuple):
-    """What the network makes of sequences.
-
-    Attributes:
-        logits: of the next token at every position.
-        patterns: the attention of each layer, a row sums to 1.
-    """
-
-    logits: Float[Tensor, "batch length vocabulary"]
-    patterns: tuple[Float[Tensor, "batch heads length length"], ...]
 
 
 class CorpusTransformer(nn.Module):
@@ -74,8 +60,10 @@ class CorpusTransformer(nn.Module):
                 x = x + _joined(attended) @ self.W_O[layer].T
         return x @ self.W_U.T
 
-    def passes(self, tokens: Int[Tensor, "batch length"]) -> Passes:
-        """Logits and attention patterns, computed as they are written."""
+    def passes(
+        self, tokens: Int[Tensor, "batch length"]
+    ) -> tuple[Float[Tensor, "batch length vocabulary"], list[Tensor]]:
+        """Logits and the attention pattern of each layer, computed as they are written."""
         x = self._embedded(tokens)
         allowed = allowed_positions(tokens.shape[1], "causal", tokens.device)
         patterns = []
@@ -83,7 +71,7 @@ class CorpusTransformer(nn.Module):
             q, k, v = self._heads(layer, x)
             patterns.append(attention(q @ k.mT * q.shape[-1] ** -0.5, allowed))
             x = x + _joined(patterns[-1] @ v) @ self.W_O[layer].T
-        return Passes(x @ self.W_U.T, tuple(patterns))
+        return x @ self.W_U.T, patterns
 
     def copies(self) -> Float[Tensor, "vocabulary vocabulary"]:
         """What attention of all of layer 2 to a token, a column, adds to each logit, a row."""

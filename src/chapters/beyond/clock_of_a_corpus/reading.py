@@ -15,8 +15,9 @@ from emergence.clock import Pulls
 from . import counted, stored
 from .corpora import SOURCES, Natural
 from .counted import Count, restored
-from .stored import CELLS, LEVEL, PILOTS, Cell
+from .stored import CELLS, LEVEL, PILOTS
 from .synthetic import Synthetic
+from .training import Cell
 
 SAVED = 0.5  # nats that the head has to save, by loss or by ablation, to be there
 MEASURES = "prefix", "halves", "ablation"

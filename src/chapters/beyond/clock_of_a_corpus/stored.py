@@ -1,6 +1,6 @@
 """Trainings on texts, stored in data/clock_of_a_corpus.json, and their cells."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,41 +10,12 @@ from running.records import StoredRuns
 
 from .corpora import Natural, tokens_of
 from .synthetic import Synthetic
-from .training import CorpusTraining, train_on
+from .training import Cell, train_on
 
 COMMAND = "make record WHAT=runs RUNS=clock_of_a_corpus"
 TEXT_SEED = 0  # of made-up texts
 TEXT_TOKENS = 2**21
-BUDGET = 5_000_000  # tokens that a run reads at most, unless its cell says so
 LEVEL, ENOUGH = 0.2, 0.4  # the prefix score at which a head is there, and at which a run ends
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One training; a head is there once the prefix score is 0.2.
-
-    Attributes:
-        text: what it reads.
-        context: tokens C of a window.
-        batch_size: windows B of a step.
-        budget: tokens that it reads at most.
-        seed: of initial weights and windows.
-        heads: of a layer.
-        learning_rate: of AdamW.
-    """
-
-    text: Synthetic | Natural
-    context: int
-    batch_size: int
-    budget: int = BUDGET
-    seed: int = 0
-    heads: int = 1
-    learning_rate: float = 3e-3
-
-    @property
-    def steps(self) -> int:
-        """Updates after which a run counts as without a head."""
-        return self.budget // (self.context * self.batch_size)
 
 
 def read(text: Synthetic | Natural) -> Int[np.ndarray, " tokens"]:
@@ -56,15 +27,8 @@ def read(text: Synthetic | Natural) -> Int[np.ndarray, " tokens"]:
 
 def run(cell: Cell) -> dict[str, Any]:
     """What is stored of a cell: looks by growing numbers of steps, and all that they measure."""
-    tokens = read(cell.text)
-    settings = CorpusTraining(
-        cell.context, cell.batch_size, cell.steps, cell.learning_rate, cell.heads
-    )
     label = f"{cell.text}, C = {cell.context}, B = {cell.batch_size}"
-    vocabulary = int(tokens.max()) + 1
-    steps, effects_at, loss = train_on(
-        tokens, vocabulary, settings, cell.seed, until=ENOUGH, label=label
-    )
+    steps, effects_at, loss = train_on(cell, read(cell.text), until=ENOUGH, label=label)
     measured = {name: [getattr(e, name) for e in effects_at] for name in effects_at[0]._fields}
     return {"steps": steps, "loss": round(loss, 4)} | measured
 
@@ -111,20 +75,12 @@ TWINS: tuple[Cell, ...] = tuple(
         Cell(Synthetic(1024, 0.5, 0.8), 512, 2),
     )
 )
-# Does a smaller rate, for as long in units of rate times steps, form a head where none had formed?
-SMALLER_RATES: tuple[Cell, ...] = (
-    Cell(Synthetic(256, 0.5, 0.25), 64, 8, 3 * BUDGET, learning_rate=1e-3),
-    Cell(Synthetic(512, 0.2, 0.5), 128, 8, 3 * BUDGET, learning_rate=1e-3),
-)
-
-
 CELLS: tuple[Cell, ...] = (
     *PILOTS,
     *MADE_UP,
     *MORE_SEEDS,
     *TWINS,
     Cell(Synthetic(64, 0.5, 0.25), 32, 16),
-    *SMALLER_RATES,
 )
 
 RUNS = StoredRuns(run, CELLS)

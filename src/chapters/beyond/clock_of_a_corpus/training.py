@@ -13,9 +13,12 @@ from running import loop
 from running.cache import Task
 from running.devices import generator
 
+from .corpora import Natural
 from .measures import Effects, effects, repeated_halves
 from .network import CorpusTransformer
+from .synthetic import Synthetic
 
+BUDGET = 5_000_000  # tokens that a run reads at most, unless its cell says so
 DIM = 128
 NORM = 4.0  # of embeddings, as in chapter A loss at every position
 BETAS = (0.9, 0.99)  # of AdamW: emergence takes hundreds of steps, the default remembers a thousand
@@ -28,75 +31,70 @@ FIRST_LOOK, SPARSEST = 20, 250  # in steps
 
 
 @dataclass(frozen=True)
-class CorpusTraining:
-    """How a network is trained.
+class Cell:
+    """One training.
 
     Attributes:
+        text: what it reads.
         context: tokens C of a window.
         batch_size: windows B of a step.
-        steps: updates, unless the head is there before.
-        learning_rate: of AdamW.
+        budget: tokens that it reads at most.
+        seed: of initial weights and windows.
         heads: of a layer.
+        learning_rate: of AdamW.
     """
 
+    text: Synthetic | Natural
     context: int
     batch_size: int
-    steps: int
-    learning_rate: float = 3e-3
+    budget: int = BUDGET
+    seed: int = 0
     heads: int = 1
+    learning_rate: float = 3e-3
+
+    @property
+    def steps(self) -> int:
+        """Updates after which a run counts as without a head."""
+        return self.budget // (self.context * self.batch_size)
 
 
 def train_on(
-    tokens: Int[np.ndarray, " tokens"],
-    vocabulary: int,
-    settings: CorpusTraining,
-    seed: int,
-    *,
-    until: float,
-    label: str = "training",
+    cell: Cell, tokens: Int[np.ndarray, " tokens"], *, until: float, label: str = "training"
 ) -> tuple[list[int], list[Effects], float]:
     """Train on random windows of a text until the prefix score reaches `until` or the steps end.
 
     Returns:
         The steps of the looks, what they measured, and the loss of the last batch.
     """
-    stream = generator(seed, torch.device("cpu"))
-    context = settings.context
+    stream = generator(cell.seed, torch.device("cpu"))
+    context, vocabulary = cell.context, int(tokens.max()) + 1
     text = torch.as_tensor(tokens)
     read, unread = text[: -int(HELD_OUT * len(text))], text[-int(HELD_OUT * len(text)) :]
     model = CorpusTransformer(
-        DIM, vocabulary, context, norm=NORM, generator=stream, heads=settings.heads
+        DIM, vocabulary, context, norm=NORM, generator=stream, heads=cell.heads
     )
     optimiser = torch.optim.AdamW(
         model.parameters(),
-        lr=settings.learning_rate, weight_decay=WEIGHT_DECAY, betas=BETAS, fused=True,
+        lr=cell.learning_rate, weight_decay=WEIGHT_DECAY, betas=BETAS, fused=True,
     )  # fmt: skip
     probe = generator(PROBE_SEED, torch.device("cpu"))
     halves = repeated_halves(unread, PROBES, context, generator=probe)
     held_out = windows(unread, PROBES, context, probe)
     looks: list[Any] = []  # steps, and then all measures
     losses: list[Any] = []
-    due = looks_at(settings.steps)
+    due = looks_at(cell.steps)
 
     def ended() -> bool:
         return bool(looks) and looks[-1][1] >= until
 
     content = hashlib.sha256(tokens.tobytes()).hexdigest()
-    task = Task.of(
-        train_on, settings=settings, seed=seed, until=until, tokens=content, vocabulary=vocabulary
-    )
+    task = Task.of(train_on, cell=cell, until=until, tokens=content)
     for step in loop.steps(
-        task,
-        settings.steps,
-        label,
-        ended=ended,
-        parameters=tuple(model.parameters()),
-        optimiser=optimiser,
-        stream=stream,
-        looks=looks,
-        losses=losses,
-    ):
-        batch = windows(read, settings.batch_size, context, stream)
+        task, cell.steps, label,
+        ended=ended, parameters=tuple(model.parameters()), optimiser=optimiser,
+        stream=stream, looks=looks, losses=losses,
+    ):  # fmt: skip
+        batch = windows(read, cell.batch_size, context, stream)
         loss = cross_entropy(model(batch[:, :-1]).flatten(0, 1), batch[:, 1:].flatten())
         optimiser.zero_grad()
         loss.backward()

@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from emergence.models import Weights, allowed_positions, apply, attention
+from emergence.models import Mask, Weights, allowed_positions, apply, attention
 from emergence.subspace import project
 from emergence.training import SAMPLERS, Data
 from running import loop
@@ -16,6 +16,7 @@ from running.devices import generator
 
 from .supervision import Kind, asked
 
+FLOW_STEP = 0.25  # flow time of a step on orthonormal data, a small part of the fastest time
 ALPHA, BETA, GAMMA = 2, 4, 17  # places of alpha_3, beta_2 and gamma_3 among the nineteen
 
 
@@ -26,12 +27,22 @@ class AskedWeights:
     The loss is the mean over contexts and dimensions, weighted over the queries of a context."""
 
     kind: Kind  # what is asked, as in `supervision.asked`
-    n_pairs: int  # pairs N in a context, >= 1
-    dim: int  # dimension D of an item, label or position, even; for orthonormal data >= 2N
+    n_pairs: int  # pairs N in a context, >= 1; the dimension D is 2N
     batch_size: int  # fresh contexts a step
     steps: int  # number of updates
-    learning_rate: float = 1.0  # > 0
-    data: Data = "gaussian"  # `gaussian` (Eq. 5) or `orthonormal` (Assumption 7).
+    data: Data = "gaussian"  # `gaussian` (Eq. 5), at rate 1, or `orthonormal` (Assumption 7)
+    mask: Mask = "strict"  # whether a position attends to itself
+    skipped: int = 0  # how many of the shortest prefixes have no loss, if each has a query
+
+    @property
+    def dim(self) -> int:
+        """The dimension D of an item, label or position."""
+        return 2 * self.n_pairs
+
+    @property
+    def learning_rate(self) -> float:
+        """The rate of gradient descent."""
+        return FLOW_STEP * self.dim**2 if self.data == "orthonormal" else 1.0
 
 
 def prefix_output(
@@ -39,28 +50,41 @@ def prefix_output(
     context: Float[Tensor, "batch length width"],
     queries: Float[Tensor, "batch asked width"],
     sizes: Int[Tensor, "batch asked"],
+    mask: Mask = "strict",
 ) -> Float[Tensor, "batch asked dim"]:
     """The prediction of Eq. 1 for each query, which sees the first 2n rows of the context.
+
+    Under the causal mask it sees itself as well.
 
     The context's rows do not see the queries, so all queries share what layer 1 makes of it: one
     pass does what N sequences would.
     """
     rows = torch.arange(context.shape[-2], device=context.device)
     seen = rows < 2 * sizes[..., None]
-    strict = allowed_positions(context.shape[-2], "strict", context.device)
-    pattern = attention(apply(context, weights.w1) @ context.mT, strict)
-    attended = _attention(apply(queries, weights.w1) @ context.mT, seen) @ context
+    allowed = allowed_positions(context.shape[-2], mask, context.device)
+    pattern = attention(apply(context, weights.w1) @ context.mT, allowed)
+    attended = _retrieved(weights.w1, queries, context, seen, mask)
     stream = torch.cat([context, pattern @ context], dim=-1)
     query = torch.cat([queries, attended], dim=-1)
-    retrieved = _attention(apply(query, weights.w2) @ stream.mT, seen) @ stream
+    retrieved = _retrieved(weights.w2, query, stream, seen, mask)
     return apply(torch.cat([query, retrieved], dim=-1), weights.w3)
 
 
-def _attention(
-    scores: Float[Tensor, "batch asked length"], seen: Bool[Tensor, "batch asked length"]
-) -> Float[Tensor, "batch asked length"]:
-    """The softmax over the rows that a query sees, at least two."""
-    return scores.masked_fill(~seen, -torch.inf).softmax(dim=-1)
+def _retrieved(
+    weight: Float[Tensor, "width width"],
+    queries: Float[Tensor, "batch asked width"],
+    rows: Float[Tensor, "batch length width"],
+    seen: Bool[Tensor, "batch asked length"],
+    mask: Mask,
+) -> Float[Tensor, "batch asked width"]:
+    """What each query retrieves from the rows that it sees, at least two, and perhaps itself."""
+    asked_for = apply(queries, weight)
+    scores = (asked_for @ rows.mT).masked_fill(~seen, -torch.inf)
+    if mask == "strict":
+        return scores.softmax(dim=-1) @ rows
+    own_score = (asked_for * queries).sum(dim=-1, keepdim=True)
+    share = torch.cat([scores, own_score], dim=-1).softmax(dim=-1)
+    return share[..., :-1] @ rows + share[..., -1:] * queries
 
 
 def train_asked_weights(
@@ -100,11 +124,11 @@ def _batch_loss(
         size, n, dim, generator=stream, query="last", dtype=torch.float32
     )
     context = batch.inputs[:, :-1]
-    found = asked(settings.kind, size, n, generator=stream)
+    found = asked(settings.kind, size, n, generator=stream, skipped=settings.skipped)
     pick = found.wanted[..., None].expand(-1, -1, dim)
     queries = torch.zeros(*found.wanted.shape, 2 * dim, device=context.device)
     queries[..., :dim] = context[:, 0::2, :dim].gather(1, pick)
     target = context[:, 1::2, :dim].gather(1, pick)
-    error = prefix_output(weights, context, queries, found.sizes) - target
+    error = prefix_output(weights, context, queries, found.sizes, settings.mask) - target
     # over dimensions the mean in Gaussian units, where a target has squared norm D
     return (error.square().mean(dim=(0, 2)) * found.weights.to(error)).sum()

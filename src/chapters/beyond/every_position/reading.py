@@ -11,7 +11,8 @@ from emergence.tasks import Query
 from emergence.theory import Landscape
 from running.memo import kept
 
-from .stored import CELLS, FLOW_STEP, RUNS, TokensCell, WeightsCell, crossed
+from .minimal import FLOW_STEP
+from .stored import RUNS, TokensCell, WeightsCell, crossed
 from .supervision import Kind
 
 Cell = WeightsCell | TokensCell
@@ -20,25 +21,15 @@ LEVELS = "alpha", "beta", "gamma", "loss"
 
 
 class Stored:
-    """The stored cells.
+    """The stored trainings.
 
     Attributes:
         entries: what is stored, by cell.
-        minutes: of one core that all runs took.
     """
 
     def __init__(self, path: Path) -> None:
         """Read the file; ValueError where it is damaged or has other runs."""
-        entries = RUNS.entries(path.read_text(encoding="utf-8"))
-        self.entries: dict[Cell, list[dict[str, Any]]] = {
-            entry.configuration: entry.result for entry in entries
-        }
-        self.minutes = sum(entry.seconds or 0.0 for entry in entries) / 60
-
-    @property
-    def not_run(self) -> list[str]:
-        """The declared cells that are not stored, in words."""
-        return [in_words(cell) for cell in CELLS if cell not in self.entries]
+        self.entries: dict[Cell, list[dict[str, Any]]] = RUNS.read(path.read_text(encoding="utf-8"))
 
     def of(self, cell: WeightsCell, level: str) -> Steps:
         """Steps of a cell until a level of a score, or of its own loss."""
@@ -76,14 +67,6 @@ class Stored:
 
 def _number(value: float | None) -> float:
     return np.inf if value is None else float(value)
-
-
-def in_words(cell: Cell) -> str:
-    """A cell as the page names it."""
-    of = f"N = {cell.n_pairs}, B = {cell.batch_size}"
-    if isinstance(cell, WeightsCell):
-        return f"all weights, {cell.kind}, {cell.data}, {of}"
-    return f"transformer, {cell.kind}, {cell.optimiser}, {of}"
 
 
 def population(kind: Kind, n_pairs: int) -> Landscape:

@@ -15,10 +15,8 @@ from .minimal import AskedWeights, train_asked_weights
 from .supervision import Kind
 from .tokens import train_asked_tokens
 
-COMMAND = "make record WHAT=runs RUNS=every_position"
 SEEDS = (0, 1, 2, 3, 4)
 SHARES = (0.9, 0.75, 0.5)  # of ln N: the head appears at the first and has formed at the last
-FLOW_STEP = 0.25  # flow time of a step on orthonormal data, a small part of the fastest time
 ADAMW, SGD = 3e-3, 0.25  # the middle rates of the grid in chapter Real transformers
 PER_PAIR, DIM, EMBEDDING_NORM = 4, 64, 4.0  # as in that grid
 
@@ -36,11 +34,7 @@ class WeightsCell:
 
     def training(self) -> AskedWeights:
         """The settings of all runs of the cell."""
-        dim = 2 * self.n_pairs
-        rate = FLOW_STEP * dim**2 if self.data == "orthonormal" else 1.0
-        return AskedWeights(
-            self.kind, self.n_pairs, dim, self.batch_size, self.steps, rate, self.data
-        )
+        return AskedWeights(self.kind, self.n_pairs, self.batch_size, self.steps, self.data)
 
 
 @dataclass(frozen=True)
@@ -104,17 +98,11 @@ def _weights_run(cell: WeightsCell, seed: int) -> dict[str, Any]:
 def _tokens_run(cell: TokensCell, seed: int) -> dict[str, Any]:
     label = f"{cell.kind}: {cell.optimiser}, N = {cell.n_pairs}, B = {cell.batch_size}"
     whole = knows_labels_only(cell.n_pairs)
-    record = train_asked_tokens(
+    times, losses = train_asked_tokens(
         cell.training(), cell.kind, seed,
         level=SHARES[-1] * whole, device=torch.device("cpu"), label=label,
     )  # fmt: skip
-    times, curve = np.array(record.steps, dtype=float), -np.array(record.loss)
-    return {
-        "steps": [crossed(times, curve, -share * whole) for share in SHARES],
-        "loss": round(record.loss[-1] / whole, 4) if np.isfinite(record.loss[-1]) else None,
-        "accuracy": round(record.accuracy[-1], 4),
-        "taken": record.steps[-1],
-    }
+    return {"steps": [crossed(times, -losses, -share * whole) for share in SHARES]}
 
 
 # Batch size and steps by N. A step costs as N^3 a context, so that the largest N has few contexts a

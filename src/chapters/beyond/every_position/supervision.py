@@ -6,6 +6,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from . import late
+
 Kind = Literal["one", "length", "queries", "every", "last", "inverse"]
 
 
@@ -17,7 +19,9 @@ class Asked(NamedTuple):
     weights: Float[Tensor, " asked"]  # of a context's queries in the loss, with a sum of 1
 
 
-def asked(kind: Kind, batch_size: int, n_pairs: int, *, generator: torch.Generator) -> Asked:
+def asked(
+    kind: Kind, batch_size: int, n_pairs: int, *, generator: torch.Generator, skipped: int = 0
+) -> Asked:
     """Draw the queries of a batch.
 
     Args:
@@ -29,6 +33,7 @@ def asked(kind: Kind, batch_size: int, n_pairs: int, *, generator: torch.Generat
         batch_size: contexts, >= 1.
         n_pairs: pairs N in a context, >= 1.
         generator: source of the random numbers; its device is that of the batch.
+        skipped: how many of the shortest prefixes have no weight, for `every` and `last`.
 
     Raises:
         ValueError: for an unknown kind.
@@ -36,10 +41,11 @@ def asked(kind: Kind, batch_size: int, n_pairs: int, *, generator: torch.Generat
     if kind not in get_args(Kind):
         raise ValueError(f"kind must be one of {get_args(Kind)}, got {kind!r}")
     device = generator.device
+    even = torch.from_numpy(late(n_pairs, skipped)).to(device)
     each = torch.arange(1, n_pairs + 1, device=device)
     if kind == "queries":
         sizes = torch.full_like(each, n_pairs).expand(batch_size, -1)
-        return Asked(sizes, (each - 1).expand(batch_size, -1), _even(sizes))
+        return Asked(sizes, (each - 1).expand(batch_size, -1), even)
     if kind == "one":
         sizes = torch.full((batch_size, 1), n_pairs, device=device)
     elif kind == "length":
@@ -47,15 +53,10 @@ def asked(kind: Kind, batch_size: int, n_pairs: int, *, generator: torch.Generat
     else:
         sizes = each.expand(batch_size, -1)
     if kind == "last":
-        return Asked(sizes, sizes - 1, _even(sizes))
+        return Asked(sizes, sizes - 1, even)
     chance = torch.rand(sizes.shape, generator=generator, device=device, dtype=torch.float64)
     wanted = (chance * sizes).long()
     if kind == "inverse":
         weights = 1 / each.double()
         return Asked(sizes, wanted, weights / weights.sum())
-    return Asked(sizes, wanted, _even(sizes))
-
-
-def _even(sizes: Int[Tensor, "batch asked"]) -> Float[Tensor, " asked"]:
-    count = sizes.shape[1]
-    return torch.full((count,), 1 / count, dtype=torch.float64, device=sizes.device)
+    return Asked(sizes, wanted, even if kind == "every" else even.new_ones(1))

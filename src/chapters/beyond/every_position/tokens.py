@@ -1,7 +1,8 @@
 """Training of the transformer of §2 with queries of several prefixes of one context (App. E)."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
+import numpy as np
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
@@ -19,14 +20,6 @@ from .supervision import Kind, asked
 PROBE_SEED = 1_000_003  # of the fixed contexts, of no training
 PROBES = 128
 GROWTH = 1.05  # of the steps from one look at the fixed contexts to the next
-
-
-class Watched(NamedTuple):
-    """One training, measured on a fixed set with one query of each whole context for any pair."""
-
-    steps: list[int]  # updates made before each look
-    loss: list[float]  # cross-entropy in nats of the fixed set
-    accuracy: list[float]  # share of right labels there
 
 
 def prefix_logits(
@@ -72,10 +65,16 @@ def train_asked_tokens(
     level: float,
     device: torch.device,
     label: str = "training",
-) -> Watched:
+    skipped: int = 0,
+) -> tuple[Float[np.ndarray, " looks"], Float[np.ndarray, " looks"]]:
     """Train until the loss of the fixed set is at most `level`, diverges, or the steps are over.
 
-    The last measurement of a run that diverges has an infinite loss.
+    The fixed set has one query of each whole context, for any pair. The shortest prefixes may be
+    skipped, as in `supervision.asked`.
+
+    Returns:
+        Updates made before each look, and the loss in nats of the fixed set; it is infinite at the
+        last look if the run diverges.
     """
     stream = generator(seed, device)
     model = initial_transformer(settings, stream)
@@ -84,13 +83,15 @@ def train_asked_tokens(
         PROBES, settings.n_pairs, settings.vocabulary, settings.block_size,
         generator=generator(PROBE_SEED, device),
     )  # fmt: skip
-    looks: list[Any] = []  # steps, loss, accuracy
+    looks: list[Any] = []  # steps, loss
     due = _looks(settings.steps)
 
     def ended() -> bool:
         return bool(looks[-1][1] <= level or looks[-1][1].isinf())
 
-    task = Task.of(train_asked_tokens, settings=settings, kind=kind, seed=seed, level=level)
+    task = Task.of(
+        train_asked_tokens, settings=settings, kind=kind, seed=seed, level=level, skipped=skipped
+    )
     for step in loop.steps(
         task,
         settings.steps + 1,
@@ -102,28 +103,32 @@ def train_asked_tokens(
         looks=looks,
     ):
         if step in due:
-            looks.append((step, *_look(model, probe)))
+            looks.append((step, _look(model, probe)))
         if looks[-1][1] <= level or step == settings.steps:
             continue
-        loss = _batch_loss(settings, kind, model, stream)
+        loss = _batch_loss(settings, kind, model, stream, skipped)
         if not loss.isfinite():
-            looks.append((step, torch.tensor(torch.inf), torch.tensor(0.0)))
+            looks.append((step, torch.tensor(torch.inf)))
             continue
         optimiser.zero_grad()
         loss.backward()
         optimiser.step()
-    steps, losses, right = zip(*looks, strict=True)
-    return Watched(list(steps), [float(v) for v in losses], [float(v) for v in right])
+    steps, losses = zip(*looks, strict=True)
+    return np.array(steps, dtype=float), np.array([float(loss) for loss in losses])
 
 
 def _batch_loss(
-    settings: TokenTraining, kind: Kind, model: AttentionOnlyTransformer, stream: torch.Generator
+    settings: TokenTraining,
+    kind: Kind,
+    model: AttentionOnlyTransformer,
+    stream: torch.Generator,
+    skipped: int,
 ) -> Float[Tensor, ""]:
     n, size = settings.n_pairs, settings.batch_size
     context = tasks.token_pairs(
         size, n, settings.vocabulary, settings.block_size, generator=stream
     ).tokens[:, :-1]
-    batch = asked(kind, size, n, generator=stream)
+    batch = asked(kind, size, n, generator=stream, skipped=skipped)
     items, labels = (
         context[:, 0::2].gather(1, batch.wanted),
         context[:, 1::2].gather(1, batch.wanted),
@@ -142,10 +147,6 @@ def _looks(steps: int) -> set[int]:
 
 
 @torch.no_grad()
-def _look(model: AttentionOnlyTransformer, probe: tasks.TokenBatch) -> tuple[Tensor, Tensor]:
-    """Loss and accuracy on the fixed set."""
-    whole = torch.full_like(probe.target, probe.tokens.shape[1] // 2)[:, None]
-    context, query = probe.tokens[:, :-1], probe.tokens[:, -1:]
-    logits = prefix_logits(model, context, query, whole)[:, 0]
-    right = (logits.argmax(dim=1) == probe.target).float().mean()
-    return cross_entropy(logits, probe.target), right
+def _look(model: AttentionOnlyTransformer, probe: tasks.TokenBatch) -> Float[Tensor, ""]:
+    """The loss on the fixed set."""
+    return cross_entropy(model(probe.tokens, probe.positions)[:, -1], probe.target)

@@ -14,7 +14,7 @@ from chapters.beyond.clock_of_a_corpus.natural import outcomes
 from chapters.beyond.clock_of_a_corpus.network import CorpusTransformer
 from chapters.beyond.clock_of_a_corpus.stored import CELLS, PILOTS
 from chapters.beyond.clock_of_a_corpus.synthetic import LENGTH, Synthetic
-from chapters.beyond.clock_of_a_corpus.training import CorpusTraining, train_on
+from chapters.beyond.clock_of_a_corpus.training import Cell, train_on
 from emergence.clock import _limits
 
 DATA = Path(__file__).parents[4] / "data"
@@ -121,7 +121,8 @@ def test_a_head_made_by_hand_has_the_scores_of_one() -> None:
 
 def test_a_short_training_lowers_the_loss_on_pairs_that_return() -> None:
     text = Synthetic(32, 0.5, 0.9).text(2**14, seed=0)
-    steps, result, loss = train_on(text, 32, CorpusTraining(16, 8, 80), 0, until=0.9)
+    cell = Cell(Synthetic(32, 0.5, 0.9), 16, 8, budget=80 * 16 * 8)
+    steps, result, loss = train_on(cell, text, until=0.9)
     assert steps[-1] == 80
     assert min(look.repeated for look in result) < result[0].repeated - 0.2
     assert np.isfinite(loss)
@@ -153,8 +154,9 @@ def test_heads_share_the_width_and_one_of_them_is_the_whole() -> None:
     many = CorpusTransformer(16, 9, 8, norm=4.0, generator=stream, heads=4)
     many.load_state_dict(single.state_dict())
     tokens = torch.randint(9, (2, 8), generator=stream)
-    assert many.passes(tokens).patterns[0].shape == (2, 4, 8, 8)
-    torch.testing.assert_close(many(tokens), many.passes(tokens).logits)
+    logits, patterns = many.passes(tokens)
+    assert patterns[0].shape == (2, 4, 8, 8)
+    torch.testing.assert_close(many(tokens), logits)
     with torch.no_grad():  # where only the first four dimensions of queries and keys are used
         for model in (single, many):
             for weights in (model.W_Q, model.W_K, model.W_V):

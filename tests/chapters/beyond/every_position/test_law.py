@@ -6,13 +6,7 @@ from scipy.special import zeta
 
 from chapters.beyond.every_position import inverse_power, late
 from chapters.beyond.every_position.enclosed import enclose_every
-from chapters.beyond.every_position.flows import (
-    Limit,
-    Mixture,
-    all_mixtures,
-    limit_times,
-    mixture_times,
-)
+from chapters.beyond.every_position.flows import Mixture, all_mixtures, mixture_times
 from chapters.beyond.every_position.law import law_of_every, limit_landscape
 from emergence import theory
 from emergence.theory import positions
@@ -71,12 +65,6 @@ def test_long_prefixes_pin_the_output(query, pinned, mask):
         return np.abs(np.subtract(many, few)[[16, 18]]).max()
 
     assert grown(pinned) < 0.2 * grown((0.0, 0.0, 0.0))
-
-
-def test_fewer_prefixes_make_the_limit_flow_slower():
-    few, more = (limit_times(Limit("last", "strict", m)) for m in (32, 128))
-    assert few > more
-    assert few == pytest.approx(more, rel=0.12)
 
 
 def test_the_first_push_of_the_limit():

@@ -5,8 +5,8 @@ from dataclasses import replace
 from running.records import StoredRuns
 
 from ..corpora import Natural
-from ..stored import Cell
 from ..synthetic import Synthetic
+from ..training import Cell
 from .predicted import BATCH, CONTEXT, RATE, TEXTS
 from .together import run, train_together
 from .trained import Training

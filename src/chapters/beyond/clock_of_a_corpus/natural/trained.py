@@ -17,9 +17,9 @@ from running.devices import generator
 from ..corpora import Natural
 from ..measures import Effects, repeated_halves
 from ..network import CorpusTransformer
-from ..stored import Cell, read
+from ..stored import read
 from ..synthetic import Synthetic
-from ..training import DIM, HELD_OUT, NORM, PROBE_SEED, PROBES, windows
+from ..training import DIM, HELD_OUT, NORM, PROBE_SEED, PROBES, Cell, windows
 from .network import GivenPrevious
 from .predicted import ceiling, null
 
