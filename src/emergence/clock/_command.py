@@ -94,7 +94,7 @@ def answered(options: argparse.Namespace) -> dict[str, Any]:
         "steps_by_halves": by_halves,
         "tokens": steps and steps * size,
         "tokens_by_published_constant": published_tokens(size),
-        "natural_trainings": NATURAL._asdict(),
+        "natural_trainings": NATURAL,
         "limits": limits(
             counts[0], options.batch, options.rate, rare=rare, cut=len(tokens) == TOKENS
         ),

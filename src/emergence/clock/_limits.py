@@ -1,7 +1,5 @@
 """What is known of the errors of the clock: the book's trainings on natural text, and a rival."""
 
-from typing import NamedTuple
-
 from ._counts import Pulls
 from ._text import TOKENS
 
@@ -9,28 +7,22 @@ NOTABLE = 0.05  # tokens without a number of their own
 PUBLISHED = 10**5.7  # tokens over the root of the tokens of a step: Aoyama and others, 2511.16893
 
 
-class Spread(NamedTuple):
-    """How right the clock was about the book's trainings on natural text.
-
-    Attributes:
-        number: of trainings.
-        formed: of them, with a head.
-        median: of the ratios of their steps to the predicted ones.
-        ratios: least and largest of them.
-        overdue: trainings without a head that was predicted within their budget.
-        longest: the largest ratio of such a budget to the predicted steps.
-    """
-
-    number: int
-    formed: int
-    median: float
-    ratios: tuple[float, float]
-    overdue: int
-    longest: float
-
-
-# A test compares these with the stored trainings.
-NATURAL = Spread(21, 14, 4.0, (1.1, 10.4), 7, 26.0)
+# How right the clock was about the book's trainings on natural text. A test compares this and what
+# follows with the stored trainings.
+NATURAL = {
+    "number": 21,  # of trainings
+    "formed": 14,  # of them, with a head
+    "median": 4.0,  # of the ratios of their steps to the predicted ones
+    "ratios": (1.1, 10.4),  # least and largest of them
+    "overdue": 7,  # trainings without a head that was predicted within their budget
+    "longest": 26.0,  # the largest ratio of such a budget to the predicted steps
+}
+SPREAD = (
+    "Of the book's {number} trainings on natural texts {formed} formed a head,"
+    " {ratios[0]:.1f} to {ratios[1]:.1f} times as late as predicted, {median:.1f} times in the"
+    " median; {overdue} formed none although it was predicted within their budget, one in"
+    " {longest:.0f} times the predicted steps. Take the number as a lower estimate."
+)
 TRAINED = {
     "context": ("windows of {} tokens", 32, 256),
     "batch_size": ("batches of {} windows", 4, 64),
@@ -62,23 +54,13 @@ def published_tokens(batch_tokens: int) -> float:
     return float(PUBLISHED * batch_tokens**0.5)
 
 
-def in_words(natural: Spread) -> str:
-    """How right the clock was, as two sentences."""
-    return (
-        "Of the book's {number} trainings on natural texts {formed} formed a head,"
-        " {ratios[0]:.1f} to {ratios[1]:.1f} times as late as predicted, {median:.1f} times in the"
-        " median; {overdue} formed none although it was predicted within their budget, one in"
-        " {longest:.0f} times the predicted steps. Take the number as a lower estimate."
-    ).format(**natural._asdict())
-
-
 def limits(
     counts: Pulls, batch_size: int, learning_rate: float, *, rare: float, cut: bool
 ) -> list[str]:
     """Sentences that belong to an estimate: its spread, a rival, and what was never trained."""
     size = batch_size * counts.context
     said = [
-        in_words(NATURAL),
+        SPREAD.format(**NATURAL),
         "The constant of Aoyama and others, which knows no text, says"
         f" {published_tokens(size) / 1e6:.1f} million tokens.",
     ]

@@ -135,7 +135,7 @@ def files_of(name: str, folder: Path) -> list[Path]:
     if name == "kernel":  # the English sources and the descriptions of devices
         inside = folder / "usr/share/doc/linux-doc-6.1/Documentation"
         kinds = ".rst.gz", ".txt.gz", ".yaml.gz"
-        files = (path for path in sorted(inside.rglob("*.gz")) if path.name.endswith(kinds))
+        files = [path for path in sorted(inside.rglob("*.gz")) if path.name.endswith(kinds)]
         return [path for path in files if "translations" not in path.parts]
     if name == "emacs":
         files = sorted(folder.rglob("*.el.gz"))

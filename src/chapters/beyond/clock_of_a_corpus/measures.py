@@ -38,12 +38,6 @@ class Effects(NamedTuple):
     ablated_repeated: float
     ablated_other: float
 
-    @property
-    def ablation(self) -> float:
-        """What layer 2 saves on repeated bigrams beyond what it saves elsewhere, in nats."""
-        repeated = self.ablated_repeated - self.repeated
-        return repeated - (self.ablated_other - self.other)
-
 
 def repeated_halves(
     tokens: Int[Tensor, " tokens"], sequences: int, context: int, *, generator: torch.Generator

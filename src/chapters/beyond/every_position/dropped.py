@@ -18,6 +18,7 @@ from .tokens import train_asked_tokens
 
 CPU = torch.device("cpu")
 LEVEL = 0.5
+LOOK = 10  # steps of the transformer from one look at the fixed contexts to the next
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,7 @@ def trained_tokens(run: DroppedTokens) -> float:
     level = LEVEL * knows_labels_only(run.n_pairs)
     times, losses = train_asked_tokens(
         settings, "every", run.seed,
-        level=level, device=CPU, skipped=run.skipped,
+        level=level, device=CPU, skipped=run.skipped, look_every=LOOK,
         label=f"{run.optimiser}, without {run.skipped}, seed {run.seed}",
     )  # fmt: skip
     steps = crossed(times, -losses, -level)

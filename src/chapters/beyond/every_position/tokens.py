@@ -66,11 +66,13 @@ def train_asked_tokens(
     device: torch.device,
     label: str = "training",
     skipped: int = 0,
+    look_every: int = 0,
 ) -> tuple[Float[np.ndarray, " looks"], Float[np.ndarray, " looks"]]:
     """Train until the loss of the fixed set is at most `level`, diverges, or the steps are over.
 
-    The fixed set has one query of each whole context, for any pair. The shortest prefixes may be
-    skipped, as in `supervision.asked`.
+    The fixed set has one query of each whole context, for any pair. It is looked at ever more
+    rarely, unless `look_every` so many steps. The shortest prefixes may be skipped, as in
+    `supervision.asked`.
 
     Returns:
         Updates made before each look, and the loss in nats of the fixed set; it is infinite at the
@@ -84,14 +86,15 @@ def train_asked_tokens(
         generator=generator(PROBE_SEED, device),
     )  # fmt: skip
     looks: list[Any] = []  # steps, loss
-    due = _looks(settings.steps)
+    due = range(0, settings.steps + 1, look_every) if look_every else _looks(settings.steps)
 
     def ended() -> bool:
         return bool(looks[-1][1] <= level or looks[-1][1].isinf())
 
     task = Task.of(
-        train_asked_tokens, settings=settings, kind=kind, seed=seed, level=level, skipped=skipped
-    )
+        train_asked_tokens, settings=settings, kind=kind, seed=seed, level=level, skipped=skipped,
+        look_every=look_every,
+    )  # fmt: skip
     for step in loop.steps(
         task,
         settings.steps + 1,

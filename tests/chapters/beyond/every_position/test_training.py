@@ -77,12 +77,9 @@ def test_what_is_asked(kind):
         assert chosen.tolist() == pytest.approx([1 / 6] * 6, abs=0.03)
     if kind == "inverse":
         assert float(result.weights[0] / result.weights[5]) == pytest.approx(6)
-
-
-@pytest.mark.usefixtures("unchecked")
-def test_an_unknown_kind_is_refused():
-    with pytest.raises(ValueError, match="kind must be one of"):
-        asked("some", 1, 1, generator=torch.Generator())
+    if kind == "last":
+        skipping = asked(kind, 2, 6, generator=torch.Generator(), skipped=2)
+        assert skipping.weights.tolist() == [0, 0, 0.25, 0.25, 0.25, 0.25]
 
 
 def test_one_query_of_the_whole_context_is_section_4():
