@@ -13,7 +13,6 @@ from chapters.beyond.real_transformers.side_by_side.train import train_side_by_s
 from chapters.companions import birth
 from chapters.companions import clustering as clusters
 from chapters.companions import distributional as noise
-from chapters.companions.associative_memories import training as memories
 from chapters.companions.birth import training as birth_training
 from chapters.companions.clustering import energy
 from chapters.companions.clustering import training as clustering
@@ -40,10 +39,6 @@ DISTRIBUTIONAL = noise.Recipe(
     length=16, dim=16, width=16, batch_size=8, steps=10, every=6, n_tested=8, precision="float32"
 )
 FACTS = Facts(8, 4, 4, 8, 12)
-ADAM = memories.AdamTraining(
-    dim=8, width=8, n_pairs=40, n_drawn=40, learning_rate=1e-9, steps=40, patience=10**6,
-    least_recall=1.1, every=6,
-)  # fmt: skip
 
 
 def minimal(steps: int, device: torch.device, **more: Any) -> Any:
@@ -109,9 +104,6 @@ TRAININGS: dict[str, Callable[[int, torch.device], Any]] = {
     ),
     "facts": facts,
     "facts stored": stored,
-    "pairs": lambda steps, device: (
-        memories.train_adam(replace(ADAM, steps=steps), (0, 1), device=device),
-    ),
     "clustering": residues,
     "particles": moved,
 }

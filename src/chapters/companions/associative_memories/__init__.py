@@ -1,9 +1,9 @@
 """Weights as associative memories: what one gradient step stores, and how much fits.
 
-`lemma` is the closed form of a gradient step, `training` trains linear and MLP networks; `capacity`
-searches for the most pairs they store, `limits` predicts it.
+`lemma` is the closed form of a gradient step, `training` trains a matrix; `capacity` searches for
+the most pairs that it stores, `limits` predicts it.
 
-The criterion and the widths of the linear network are those of the code of Nichani and others
+The criterion and the widths are those of the code of Nichani and others
 (2024); a comment says where ours differ.
 """
 
@@ -17,15 +17,7 @@ class Settings:
     lemma_pairs: int = 32  # N of the one-step lemma
     eta: float = 1.0  # a step from zero is linear in it
     least_recall: float = 0.99  # share of the pairs at which they count as stored
-    widths: tuple[int, ...] = (8, 16, 32, 64, 128)  # d of the linear network; source: to 256
-    # (d, m); source: d = 8 to 90, m = d, 2d, 4d
-    mlp_sizes: tuple[tuple[int, int], ...] = (
-        (8, 16), (8, 8), (12, 12), (8, 32), (16, 16), (12, 24), (16, 32),
-    )  # fmt: skip
-    mlp_rate: float = 0.03  # source, AdamW
-    mlp_steps: int = 4096  # source: 32768
-    mlp_patience: int = 512  # steps without a rise of any seed's best recall
-    mlp_tolerance: float = 1.06
+    widths: tuple[int, ...] = (8, 16, 32, 64, 128)  # d of the matrix; source: to 256
     hebbian_widths: tuple[int, ...] = (16, 32, 64, 128, 256)
     hebbian_from: int = 64  # d from which its capacity is held to the expected one
     draws: int = 20  # a Hebbian capacity is that of the mean recall over as many draws

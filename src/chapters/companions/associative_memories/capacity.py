@@ -1,10 +1,10 @@
-"""Capacity: the greatest number of pairs that a network or a Hebbian sum stores, by search.
+"""Capacity: the greatest number of pairs that a matrix or a Hebbian sum stores, by search.
 
 The five searches at the source's greatest width take about four minutes on one core, so they are
 stored, in data/companions/associative_memories.json.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
@@ -15,7 +15,7 @@ from running.memo import kept
 from running.records import StoredRuns
 
 from . import Settings, lemma, limits
-from .training import AdamTraining, draw, linear, train, train_adam
+from .training import draw, train
 
 
 class Bracket(NamedTuple):
@@ -58,40 +58,19 @@ def search(holds: Callable[[int], bool], guess: float, tolerance: float, floor: 
 def linear_capacity(
     dim: int, seed: int, guess: float, settings: Settings, device: torch.device
 ) -> Bracket:
-    """Of the linear network, trained by L-BFGS."""
+    """Of a matrix that is trained by L-BFGS."""
     pairs = draw(int(4 * guess) + 8, dim, seed, device)
 
     def holds(n: int) -> bool:
         trained = train(
-            linear(dim), pairs.first(n), least_recall=settings.least_recall,
-            evaluations=settings.evaluations, patience=settings.patience,
-        )  # fmt: skip
+            pairs.first(n),
+            least_recall=settings.least_recall,
+            evaluations=settings.evaluations,
+            patience=settings.patience,
+        )
         return trained.recall >= settings.least_recall
 
     return search(holds, guess, settings.tolerance)
-
-
-@kept
-def mlp_capacity(
-    dim: int,
-    width: int,
-    seeds: Sequence[int],
-    guess: float,
-    settings: Settings,
-    device: torch.device,
-) -> Bracket:
-    """The most pairs at which the mean recall of MLPs with `width` hidden units is high enough."""
-
-    def holds(n: int) -> bool:
-        training = AdamTraining(
-            dim=dim, width=width, n_pairs=n, n_drawn=int(4 * guess) + 8,
-            learning_rate=settings.mlp_rate, steps=settings.mlp_steps,
-            patience=settings.mlp_patience, least_recall=settings.least_recall,
-        )  # fmt: skip
-        best = train_adam(training, seeds, device=device)
-        return float(best.mean()) >= settings.least_recall
-
-    return search(holds, guess, settings.mlp_tolerance)
 
 
 def hebbian_recall(n: int, dim: int, draws: int, seed: int, *, centred: bool = False) -> float:

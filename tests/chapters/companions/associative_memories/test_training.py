@@ -1,8 +1,5 @@
 """Training of associative memories against a linear programme, least losses and autograd."""
 
-import logging
-from dataclasses import replace
-
 import numpy as np
 import pytest
 import torch
@@ -10,20 +7,9 @@ from scipy.optimize import linprog, minimize
 from torch.nn.functional import cross_entropy
 
 from chapters.companions.associative_memories import training
-from chapters.companions.associative_memories.training import (
-    AdamTraining,
-    draw,
-    linear,
-    scored,
-    train,
-    train_adam,
-)
+from chapters.companions.associative_memories.training import draw, scored, train
 
 CPU = torch.device("cpu")
-FEW = AdamTraining(
-    dim=8, width=16, n_pairs=16, n_drawn=16, learning_rate=0.03, steps=1000, patience=1000,
-    least_recall=1.0,
-)  # fmt: skip
 
 
 def separable(pairs):
@@ -43,15 +29,13 @@ def test_training_stores_all_pairs_just_where_that_is_possible():
     assert any(possible.values())
     assert not all(possible.values())
     for n, expected in possible.items():
-        result = train(
-            linear(4), everything.first(n), least_recall=1.0, evaluations=3000, patience=200
-        )
+        result = train(everything.first(n), least_recall=1.0, evaluations=3000, patience=200)
         assert (result.recall == 1.0) == expected
 
 
 def test_beyond_capacity_training_finds_the_least_loss():
     pairs = draw(30, 4, 1, CPU)
-    result = train(linear(4), pairs, least_recall=1.1, evaluations=3000, patience=200)
+    result = train(pairs, least_recall=1.1, evaluations=3000, patience=200)
     e, u = pairs.e.double().numpy(), pairs.u.double().numpy()
 
     def loss(flat):
@@ -59,25 +43,6 @@ def test_beyond_capacity_training_finds_the_least_loss():
         return np.mean(np.log(np.exp(logits).sum(axis=1)) - np.diagonal(logits))
 
     assert result.loss == pytest.approx(minimize(loss, np.zeros(16)).fun, rel=1e-4)
-
-
-def test_runs_trained_together_do_not_see_each_other():
-    settings = replace(FEW, width=8, n_pairs=30, n_drawn=30, least_recall=1.1, steps=65)
-    together = train_adam(settings, (0, 1), device=CPU)
-    alone = train_adam(settings, (1,), device=CPU)
-    assert together[1] == pytest.approx(alone[0], abs=1 / 30)
-    assert together.max() > 0.3
-
-
-def test_adam_stores_a_few_pairs():
-    assert train_adam(FEW, (0, 1), device=CPU).tolist() == [1.0, 1.0]
-
-
-def test_patience_ends_a_run_whose_recall_does_not_rise(caplog):
-    settings = replace(FEW, learning_rate=1e-9, patience=64)
-    with caplog.at_level(logging.INFO, "running.progress"):
-        train_adam(settings, (0, 1), device=CPU)
-    assert caplog.records[-1].step == 65  # looks at steps 0, 32 and 64
 
 
 @pytest.fixture

@@ -40,14 +40,6 @@ def test_each_layer_doubles_the_level(k):
         assert result.value[t].tolist() == expected
 
 
-def test_numbers_of_layers():
-    for k in range(1, 70):
-        assert construction.least_layers(k) == next(t for t in range(9) if 2**t > k)
-        assert construction.enough_layers(k) == next(t for t in range(9) if 2**t >= k) + 1
-    with pytest.raises(ValueError, match="layer must be between 1 and 3, got 4"):
-        construction.weights(4, 3, 15)
-
-
 MADE = Measured(
     Cell(2, ((1, 2),), 30, n_seeds=2, n_hops=2, test_size=1),
     np.array([0, 10, 20]),

@@ -1,4 +1,4 @@
-"""The layer law against sets of symbols on whole prompts, published numbers and a network."""
+"""The layers that are needed against sets of symbols on whole prompts."""
 
 import random
 
@@ -40,11 +40,3 @@ def test_layers_needed_as_by_sets_of_facts(n_hops, merging):
     needed = spans.layers_needed(n_hops, merging)
     assert knows_end(n_hops, needed, merging)
     assert not knows_end(n_hops, needed - 1, merging)
-
-
-@pytest.mark.parametrize(
-    ("merging", "reach"), [("both", [1, 4, 13, 40]), ("forward", [1, 3, 7, 15])]
-)
-def test_the_law_of_reach_from_the_recurrence(merging, reach):
-    law, t = spans.reach_law(merging)
-    assert [law.subs(t, n) for n in range(1, 5)] == reach

@@ -27,18 +27,6 @@ def test_tests_are_not_training_data():
     assert not torch.equal(tests[0].keys, seen.keys)
 
 
-def test_losses_are_cross_entropies():
-    streams = [torch.Generator().manual_seed(seed) for seed in (0, 1)]
-    parameters = training.initial(TINY.architecture, streams)
-    batch = training.contexts(TINY, (0, 1), 5, device=CPU)[1]
-    with torch.no_grad():
-        logits = training.forward(parameters, batch, 2).logits
-        right = logits.softmax(-1).gather(-1, batch.target[..., None]).squeeze(-1)
-        expected = -right.log().mean(dim=(1, 2))
-        result = training.losses(parameters, batch, 2)
-    torch.testing.assert_close(result, expected, atol=1e-5, rtol=1e-5)
-
-
 def test_training_ends_once_every_run_has_learned():
     easy = replace(TINY, until=0.0, record_every=2)
     assert training.train(easy, (0, 1), device=CPU).moments.tolist() == [0, 2]
