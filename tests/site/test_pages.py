@@ -96,6 +96,7 @@ def test_every_page_has_a_policy(visits, site):
     assert [name for name, page in pages.items() if "Content-Security-Policy" not in page] == []
 
 
+@pytest.mark.parametrize("address", ["file"], indirect=True)
 def test_a_drawing_that_is_opened_by_itself_runs_and_asks_for_nothing(address, site, browser):
     asked, drawings = [], sorted(site.rglob("*.svg"))
     with opened(browser) as page:

@@ -27,11 +27,6 @@ def test_head_lead_is_least_of_three_over_greatest_of_others():
     assert analysis.head_lead(values).tolist() == [3, 3]
 
 
-def test_first_reached():
-    steps, curves = np.array([0, 2, 4]), np.array([[0.0, 0.5, 0.2], [0.1, 0.2, 0.3]])
-    assert analysis.first_reached(steps, curves, 0.5).tolist() == [2, np.inf]
-
-
 def test_exponent_of_a_power_law_and_its_interval():
     x = 2.0 ** np.arange(8)
     exact = analysis.exponent(x, 3 * x**-1.5)
@@ -42,11 +37,6 @@ def test_exponent_of_a_power_law_and_its_interval():
     assert 0.92 <= np.mean([fit.low <= 2 <= fit.high for fit in fits]) <= 0.98
     with pytest.raises(ValueError, match="three points"):
         analysis.exponent(x[:2], x[:2])
-
-
-def test_first_fallen_mirrors_first_reached():
-    steps, curves = np.array([0, 5, 10]), np.array([[3.0, 1.0, 0.2], [3.0, 2.0, 2.5]])
-    assert analysis.first_fallen(steps, curves, 1.0).tolist() == [5.0, np.inf]
 
 
 def test_times_are_in_order_where_they_rise_and_are_finite():

@@ -23,15 +23,11 @@ def lines(axes):
     return [(line.get_xdata(), line.get_ydata(), line.get_color()) for line in axes.lines]
 
 
-@pytest.mark.parametrize(
-    ("name", "symbol"),
-    [("beta_2", r"$\beta_{2}$"), ("beta_12", r"$\beta_{12}$"), ("alpha", r"$\alpha$")],
-)
-def test_symbol(name, symbol):
-    assert plotting.symbol(name) == symbol
-
-
-def test_each_quantity_has_its_own_colour():
+def test_each_quantity_has_its_own_symbol_and_colour():
+    assert [plotting.symbol(name) for name in ("beta_12", "alpha")] == [
+        r"$\beta_{12}$",
+        r"$\alpha$",
+    ]
     assert len(set(plotting.COLOURS.values())) == len(plotting.COLOURS)
     assert plotting.colour("alpha_3") == plotting.colour("alpha") == plotting.COLOURS["alpha"]
     assert plotting.colour("mystery") == plotting.COLOURS["other"]

@@ -187,8 +187,8 @@ def test_the_defect_is_enclosed_and_not_much_more(query, monkeypatch):
     [("uniform", "full", "alpha"), ("last", "full", "loss"), ("last", "reduced", "alpha")],
 )
 def test_bounds_hold_the_integrated_times(query, model, until):
-    integrated = theory.emergence_times(4, query=query, model=model)
-    result = time_bounds(4, query=query, model=model, until=until, tolerance=1e-10)
+    integrated = theory.emergence_times(2, query=query, model=model)
+    result = time_bounds(2, query=query, model=model, until=until, tolerance=1e-10)
     assert result[until].high < math.inf
     for name, (low, high) in result.items():
         time = integrated.collapse if name == "loss" else getattr(integrated, name)
@@ -203,7 +203,7 @@ def test_bounds_hold_the_integrated_times(query, model, until):
 def test_the_solution_is_as_near_as_is_said(model, moves):
     followed = list(
         itertools.takewhile(
-            lambda step: step.piece.start < 20,
+            lambda step: step.piece.start < 10,
             steps.follow(Flow(6, "last", moves), tolerance=1e-6, farthest=0.1),
         )
     )

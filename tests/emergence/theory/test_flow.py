@@ -91,14 +91,6 @@ def test_gradient_is_autograd_and_the_finite_difference(state, n_pairs):
     assert gradient == pytest.approx(numeric, rel=1e-7, abs=1e-8 * scale)
 
 
-@given(state=states, n_pairs=counts)
-def test_signal_and_retrieval(state, n_pairs):
-    alpha, beta, _ = state
-    result = math.exp(alpha) / (math.exp(alpha) + 2 * n_pairs - 2)
-    assert theory.retrieval(alpha, n_pairs) == pytest.approx(result, rel=1e-14)
-    assert theory.signal(alpha, beta, n_pairs) == pytest.approx(math.exp(beta * result), rel=1e-14)
-
-
 @pytest.mark.parametrize("seen", [theory.reduced_loss, theory.reduced_gradient])
 def test_arrays_broadcast(seen):
     alpha, beta = np.linspace(-1, 2, 3)[:, None], np.linspace(0, 3, 4)
@@ -108,13 +100,6 @@ def test_arrays_broadcast(seen):
     for i, j in np.ndindex(3, 4):
         single = seen(float(alpha[i, 0]), float(beta[j]), 0.7, int(n_pairs[j]))
         assert table[..., i, j] == pytest.approx(single, rel=1e-14, abs=1e-16)
-
-
-def test_scalars_give_floats():
-    state = (0.1, 0.2, 0.3)
-    values = theory.reduced_loss(*state, 4), *theory.reduced_gradient(*state, 4)
-    values += theory.first_integral(0.1, 0.2, 4), *theory.emergence_times(4)
-    assert [type(value) for value in values] == [float] * 10
 
 
 @pytest.mark.parametrize("n_pairs", [0, -1])
@@ -213,7 +198,7 @@ def test_first_integral_is_zero_along_the_flow(n_pairs):
 # Emergence times
 
 
-@pytest.mark.parametrize("n_pairs", [2, 10, 1000])
+@pytest.mark.parametrize("n_pairs", [2, 10, 200])
 def test_emergence_times_are_those_of_forty_digits(n_pairs):
     times = theory.emergence_times(n_pairs)
     expected = taylor.emergence_times(n_pairs, 0.5)

@@ -67,13 +67,6 @@ def test_the_last_phase_ends_as_its_constants_say(late):
     assert left == pytest.approx(phase.second, abs=1.5 / late)
 
 
-def test_gauss_is_the_integral():
-    steps = 4000
-    middle = ((k + 0.5) * 0.8 / steps for k in range(steps))
-    riemann = sum(math.exp(-u * u / 2) for u in middle) * 0.8 / steps
-    assert limits.gauss(0.8) == pytest.approx(riemann, rel=1e-7)
-
-
 def test_printed_bounds_round_outward():
     low, high = 693147.1805599252, 693147.1805599257
     assert printed((low, high), 10**6) == "0.69314 to 0.69315"

@@ -39,7 +39,7 @@ def test_a_mixture_is_the_mean_of_its_prefixes(model, query, n_pairs):
         assert np.allclose(mixed.gradient(*point), weights @ slopes, rtol=1e-11, atol=1e-14)
 
 
-@pytest.mark.parametrize("n_pairs", [4, 64, 4096])
+@pytest.mark.parametrize("n_pairs", [4, 4096])
 def test_three_parameters_emerge_when_another_integration_says(n_pairs):
     result = theory.emergence_times(n_pairs, supervision="every")
     expected = every_position.times(every_position.three(n_pairs, "last"), 3, latest(result))
@@ -53,9 +53,7 @@ def test_so_do_they_where_any_pair_is_asked_for(n_pairs):
     assert [*result[:3], result.collapse] == pytest.approx(expected, rel=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("n_pairs", "query"), [(4, "last"), (16, "last"), (4, "uniform"), (8, "uniform")]
-)
+@pytest.mark.parametrize(("n_pairs", "query"), [(4, "last"), (3, "uniform")])
 def test_nineteen_emerge_when_the_network_does(n_pairs, query):
     result = theory.emergence_times(n_pairs, query=query, model="full", supervision="every")
     expected = every_position.times(every_position.nineteen(n_pairs, query), 19, latest(result))
@@ -91,7 +89,7 @@ def skip(n_pairs, skipped):
     return weights.tolist()
 
 
-@pytest.mark.parametrize(("n_pairs", "skipped"), [(4, 1), (64, 2), (64, 63), (4096, 1)])
+@pytest.mark.parametrize(("n_pairs", "skipped"), [(4, 1), (16, 2), (16, 15), (256, 1)])
 def test_three_parameters_emerge_under_the_causal_mask_too(n_pairs, skipped):
     """Without the prefix of one pair, without two, and with one query."""
     weights = skip(n_pairs, skipped)
@@ -100,9 +98,7 @@ def test_three_parameters_emerge_under_the_causal_mask_too(n_pairs, skipped):
     assert [*result[:3], result.collapse] == pytest.approx(expected, rel=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("n_pairs", "query"), [(4, "last"), (64, "last"), (4096, "last"), (8, "uniform")]
-)
+@pytest.mark.parametrize(("n_pairs", "query"), [(4, "last"), (256, "last"), (4, "uniform")])
 def test_with_the_first_prefix_they_never_do(n_pairs, query):
     result = theory.emergence_times(n_pairs, query=query, supervision="every", mask="causal")
     loss = every_position.three_causal(skip(n_pairs, 0))
@@ -130,8 +126,8 @@ def test_no_digits_are_lost_where_the_first_item_attends_elsewhere():
     ("n_pairs", "query", "supervision"),
     [
         (7, "last", "every"),
-        (7, "uniform", "last"),
-        (7, "uniform", "every"),
+        (4, "uniform", "last"),
+        (4, "uniform", "every"),
         pytest.param(64, "last", "every", marks=WEEKLY),
     ],
 )

@@ -74,21 +74,6 @@ def test_moments_are_those_asked_for_in_every_pair_of_eigenspaces():
     assert torch.allclose(mean, expected.float(), rtol=0.03)
 
 
-def test_sectors_are_a_rotation():
-    """No norm is lost, and a matrix that commutes with M lives in the equal sectors alone."""
-    stream = torch.Generator().manual_seed(0)
-    weights = [torch.randn(3, 8 * r, 8 * c, generator=stream) for r, c in joint.TILES]
-    norm = sum(weight.square().sum() for weight in weights)
-    assert torch.allclose(joint._sectors(weights).square().sum(), norm)
-    tile = torch.randn(3, 8, 8, generator=stream)
-    swapped = swap_halves(swap_halves(tile).mT).mT  # M tile M
-    commuting = [(tile + swapped).tile(r, c) for r, c in joint.TILES]
-    sectors = joint._sectors(commuting)
-    assert sectors[:, :, 0, 1].abs().max() < 1e-5
-    assert sectors[:, :, 1, 0].abs().max() < 1e-5
-    assert sectors[:, :, 0, 0].abs().min() > 0
-
-
 def test_correlations_of_trained_weights_are_those_of_the_law():
     """Across matrices and at transposed places, in trainings that know nothing of the law."""
     settings = training.MinimalTraining(n_pairs=4, dim=8, batch_size=64, steps=30, snapshots=(30,))

@@ -116,9 +116,3 @@ def test_the_minor_is_not_zero_for_any_number_of_pairs() -> None:
         [[sp.Rational(int(x.numerator), int(x.denominator)) for x in r] for r in rows]
     )
     assert matrix.det() == minor.subs(any_loss.PAIRS, 7)
-
-
-def test_a_point_that_is_not_generic_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(any_loss.BASE, "gamma_4", 0)
-    assert any_loss.minor() == 0
-    assert not any_loss.never_zero(any_loss.minor())

@@ -284,19 +284,14 @@ def test_each_bound_holds_in_every_state_and_nearly_fails_in_some():
 
 
 @pytest.mark.usefixtures("unchecked")
-@pytest.mark.parametrize(
-    ("module", "name", "part"),
-    [(outputs, "output", "three"), (attentions, "attention", "gap"),
-     (attentions, "attention", "w_1")],
-)  # fmt: skip
-def test_a_bound_that_is_too_small_is_noticed(monkeypatch, module, name, part):
-    honest = getattr(module, name)
+def test_a_bound_that_is_too_small_is_noticed(monkeypatch):
+    honest = outputs.output
 
     def planted(*arguments):
         result = honest(*arguments)
-        setattr(result, part, getattr(result, part) / 4)
+        result.three = result.three / 4
         return result
 
-    monkeypatch.setattr(module, name, planted)
+    monkeypatch.setattr(outputs, "output", planted)
     stream = np.random.default_rng(0)
     assert max(missed(some_state(stream)).max() for _ in range(150)) > 1

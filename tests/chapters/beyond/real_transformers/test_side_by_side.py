@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import torch
 
-from chapters.beyond.real_transformers.side_by_side.networks import Descent, stacked, stacked_logits
+from chapters.beyond.real_transformers.side_by_side.networks import Descent, stacked
 from chapters.beyond.real_transformers.side_by_side.noise import noise_share
 from chapters.beyond.real_transformers.side_by_side.train import train_side_by_side, update
-from emergence import tasks, training
+from emergence import training
 from emergence.training import TokenTraining, initial_transformer
 from interruption import assert_resumes
 from running.devices import generator
@@ -19,30 +19,13 @@ SMALL = TokenTraining(16, 12, 9, 3, 16, 8, 3e-3, embedding_scale=1.0)
 pytestmark = pytest.mark.usefixtures("unchecked")
 
 
-def networks(settings=SMALL, seeds=(5, 6)):
-    streams = [generator(seed, CPU) for seed in seeds]
-    return [initial_transformer(settings, stream) for stream in streams], streams
-
-
-def test_stacked_logits_are_those_of_the_networks():
-    models, streams = networks()
-    batches = [tasks.token_pairs(4, 3, 12, 9, generator=stream) for stream in streams]
-    result = stacked_logits(
-        stacked(models),
-        torch.stack([batch.tokens for batch in batches]),
-        torch.stack([batch.positions for batch in batches]),
-    )
-    for model, batch, logits in zip(models, batches, result, strict=True):
-        expected = model(batch.tokens, batch.positions)[:, -1]
-        assert torch.allclose(logits, expected, atol=1e-5)
-
-
 @pytest.mark.parametrize(("optimiser", "rate"), [("adamw", 3e-3), ("sgd", 0.3)])
 def test_a_run_is_the_training_with_its_seed_and_rate(optimiser, rate):
     """Eight updates of two runs at unlike rates against `train_tokens`, one at a time."""
     settings = replace(SMALL, optimiser=optimiser)
     rates = [rate, 2 * rate]
-    models, streams = networks(settings)
+    streams = [generator(seed, CPU) for seed in (5, 6)]
+    models = [initial_transformer(settings, stream) for stream in streams]
     descent = Descent(settings, stacked(models), torch.tensor(rates))
     for _ in range(settings.steps):
         update(settings, descent, (0, 1), streams)
