@@ -16,7 +16,6 @@ from chapters.paper import (
     induction_heads,
     training_dynamics,
 )
-from emergence.experiments import captions
 from emergence.presets import PROFILES, choose
 
 MODULES = [
@@ -92,12 +91,6 @@ def test_presets_are_frozen_and_count_their_seeds_from_the_first():
     preset = choose(emergence.PRESET, "paper")
     assert preset.seeds() == (0, 1, 2, 3, 4)
     assert preset.seeds(7) == (7, 8, 9, 10, 11)
-
-
-def test_constrained_frees_the_three_parameters_only():
-    three = captions.constrained(FIGURE_3)
-    assert three.trained == ("alpha_3", "beta_2", "gamma_3")
-    assert dataclasses.replace(three, trained=()) == FIGURE_3
 
 
 @pytest.mark.usefixtures("unchecked")

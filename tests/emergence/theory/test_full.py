@@ -77,16 +77,6 @@ def test_times_are_those_of_an_independent_integration(query):
     np.testing.assert_allclose([float(t[0]) for t in path.t_events], times[:3], rtol=1e-6)
 
 
-@pytest.mark.usefixtures("unchecked")
-def test_parameters_without_effect_stay_and_twins_agree():
-    path = theory.gradient_flow(5, 60.0, query="uniform", model="full")
-    assert path.points.shape[1] == 19
-    assert np.all(path.points[:, [1, 5, 6, 7, 8]] == 0)
-    np.testing.assert_allclose(path.points[:, 9], path.points[:, 11], atol=1e-12)
-    np.testing.assert_allclose(path.points[:, 10], path.points[:, 13], atol=1e-12)
-    np.testing.assert_array_equal(path.alpha, path.points[:, 2])
-
-
 def test_any_chance_of_a_query():
     chances = np.array([0.2, 0.5, 0.3])
     mixed = theory.landscape_of_chances(chances)

@@ -34,14 +34,7 @@ def assert_gradient(landscape, loss, state):
 @given(state=states, n_pairs=counts)
 def test_uniform_loss_is_the_mean_over_queries(state, n_pairs):
     assert uniform(n_pairs).loss(*state) == pytest.approx(mean_loss(state, n_pairs), rel=1e-12)
-
-
-@given(state=states, n_pairs=counts)
-def test_uniform_gradient_is_the_finite_difference(state, n_pairs):
-    numeric = oracle.finite_difference(lambda y: mean_loss(y, n_pairs), np.array(state), 1e-5)
-    scale = 1 + np.abs(numeric).max()
-    gradient = uniform(n_pairs).gradient(*state)
-    assert gradient == pytest.approx(numeric, rel=1e-7, abs=1e-8 * scale)
+    assert_gradient(uniform(n_pairs), lambda *y: mean_loss(y, n_pairs), state)
 
 
 # Contexts with repeated pairs

@@ -22,14 +22,12 @@ CPU = torch.device("cpu")
 STEPS = 30
 MINIMAL = MinimalTraining(2, 8, 8, STEPS, record_every=3, snapshots=(0, 7, STEPS))
 KINDS = {
-    "copies": dataclasses.replace(MINIMAL, copies=2, query="last"),
+    "copies": dataclasses.replace(MINIMAL, copies=2, query="last", data="orthonormal"),
     "causal": dataclasses.replace(MINIMAL, mask="causal", initial_scale=0.05),
     "until": dataclasses.replace(MINIMAL, learning_rate=4.0, until_loss=0.8),
     "windows": dataclasses.replace(MINIMAL, windows=(2, 3)),
-    "held": dataclasses.replace(MINIMAL, held=(("alpha_3", 0.2),)),
     "head": dataclasses.replace(MINIMAL, trained=INDUCTION_HEAD, record_every=1),
     "nineteen": dataclasses.replace(MINIMAL, trained=NAMES, record_every=40),
-    "orthonormal": dataclasses.replace(MINIMAL, data="orthonormal"),
 }
 TOKENS = {
     "sgd": dataclasses.replace(trainings.TOKENS, optimiser="sgd"),

@@ -24,24 +24,15 @@ def described(parts, sham=None):
     return products_of(model(parts, sham=sham).double())
 
 
-def test_previous_is_the_sub_diagonal_of_positions():
-    expected = np.zeros((VOCABULARY + BLOCK,) * 2)
-    expected[VOCABULARY:, VOCABULARY:] = 5 * np.eye(BLOCK, k=-1)
-    assert np.abs(described(("previous",)).layer1 - expected).max() < 1e-3
-
-
-def test_match_is_the_diagonal_of_tokens_and_retrieved_tokens():
+def test_each_piece_is_a_diagonal_of_its_own_and_no_more():
     n = VOCABULARY + BLOCK
-    expected = np.zeros((2 * n, 2 * n))
-    expected[:VOCABULARY, n : n + VOCABULARY] = 5 * np.eye(VOCABULARY)
-    assert np.abs(described(("match",)).layer2 - expected).max() < 1e-3
-
-
-def test_copy_is_the_diagonal_of_what_the_second_head_retrieved():
-    n = VOCABULARY + BLOCK
-    expected = np.zeros((VOCABULARY, 4 * n))
-    expected[:, 2 * n : 2 * n + VOCABULARY] = 5 * np.eye(VOCABULARY)
-    assert np.abs(described(("copy",)).output - expected).max() < 1e-3
+    shapes = {"layer1": (n, n), "layer2": (2 * n, 2 * n), "output": (VOCABULARY, 4 * n)}
+    expected = {name: np.zeros(shape) for name, shape in shapes.items()}
+    expected["layer1"][VOCABULARY:, VOCABULARY:] = 5 * np.eye(BLOCK, k=-1)
+    expected["layer2"][:VOCABULARY, n : n + VOCABULARY] = 5 * np.eye(VOCABULARY)
+    expected["output"][:, 2 * n : 2 * n + VOCABULARY] = 5 * np.eye(VOCABULARY)
+    for part, (name, matrix) in zip(("previous", "match", "copy"), expected.items(), strict=True):
+        assert np.abs(getattr(described((part,)), name) - matrix).max() < 1e-3, part
 
 
 @pytest.mark.parametrize("sham", ["permuted", "rotated"])

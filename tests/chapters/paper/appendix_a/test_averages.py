@@ -25,20 +25,6 @@ def outside(data, start=None, steps=8, rate=0.25):
     return averages.descend(start, data, steps, rate)
 
 
-@pytest.mark.parametrize("size", [1, 2, 4, 8])
-def test_paulis_average_to_a_multiple_of_the_identity(close, size):
-    """With size^2 elements, the least number that can; one fewer does not."""
-    elements = averages.real_paulis(size)
-    assert len(elements) == size**2
-    identity = torch.eye(size, dtype=torch.float64)
-    assert (elements @ elements.mT == identity).all()
-    matrix = torch.randn(size, size, generator=streams()[0], dtype=torch.float64)
-    images = elements @ matrix @ elements.mT
-    close(images.mean(dim=0), matrix.trace() / size * identity)
-    if size > 1:
-        assert (images[1:].mean(dim=0) - matrix.trace() / size * identity).abs().max() > 1e-3
-
-
 @pytest.mark.parametrize("dim", [2, 4, 8])
 def test_the_group_averages_as_propositions_1_to_3_say(close, dim):
     """The averages of E A E^T, F A F^T, E A F^T and F A E^T over the pairs."""
