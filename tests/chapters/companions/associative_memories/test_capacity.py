@@ -82,12 +82,6 @@ def problem():
     return w, u, e, joint / joint.sum()
 
 
-def drawn(kind, n, dim, seed):
-    """Inputs and outputs of a kind, and a stream that goes on."""
-    stream = torch.Generator().manual_seed(seed)
-    return *(kind(n, dim, stream, torch.float64) for _ in range(2)), stream
-
-
 def cross_entropy(w, u, e, joint):
     """The loss in pure Python."""
     total = 0.0
@@ -106,13 +100,3 @@ def test_gradient_is_the_slope_of_the_loss(problem):
         step[i, j] = 1e-5
         high, low = (cross_entropy(w + sign * step, u, e, joint) for sign in (1, -1))
         assert float(result[i, j]) == pytest.approx((high - low) / 2e-5, abs=1e-9)
-
-
-def test_one_step_is_a_step_down_the_gradient_from_zero(close):
-    e, u, stream = drawn(lemma.unit, 6, 8, 1)
-    f = torch.randperm(6, generator=stream)
-    joint = torch.zeros(6, 6, dtype=torch.float64)
-    joint[torch.arange(6), f] = 1 / 6
-    zero = torch.zeros(8, 8, dtype=torch.float64)
-    step = -0.7 * lemma.autograd(zero, lambda w: e @ w.T @ u.T, joint)
-    close(lemma.one_step(u, e, f, 0.7), step, 1e-13)
