@@ -5,7 +5,7 @@ probability alpha, else a token of the context. The feed-forward layer sees the 
 uniform before training, sees the mean of the context.
 """
 
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -17,23 +17,16 @@ from torch import Tensor
 Layer = Literal["feed-forward", "attention"]
 
 
-class Samples(NamedTuple):
-    """Contexts and what follows the trigger; the noise token has the number N."""
-
-    contexts: Int[Tensor, "trials n T"]
-    targets: Int[Tensor, "trials n"]
-
-
 def sample(
     n_tokens: int, length: int, alpha: float, trials: int, count: int, *, generator: torch.Generator
-) -> Samples:
-    """Draw `count` samples for each trial."""
+) -> tuple[Int[Tensor, "trials n T"], Int[Tensor, "trials n"]]:
+    """Draw `count` contexts for each trial, and their targets; the noise token has the number N."""
     make: dict[str, Any] = {"generator": generator, "device": generator.device}
     contexts = torch.randint(n_tokens, (trials, count, length), **make)
     place = torch.randint(length, (trials, count, 1), **make)
     answers = contexts.gather(2, place).squeeze(2)
     noisy = torch.rand(trials, count, **make) < alpha
-    return Samples(contexts, torch.where(noisy, n_tokens, answers))
+    return contexts, torch.where(noisy, n_tokens, answers)
 
 
 def overlaps(
