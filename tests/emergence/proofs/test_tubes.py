@@ -197,6 +197,7 @@ def test_bounds_hold_the_integrated_times(query, model, until):
     assert not result["beta"].before(result["gamma"])
 
 
+@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
     ("model", "moves"), [("full", EVERY), ("reduced", np.eye(12)[[1, 3, 10]].sum(0))]
 )

@@ -51,6 +51,7 @@ def test_scores_climb_twice_the_attention_to_the_answer():
     assert area.climb(landscape, alpha, beta) == pytest.approx(2 * np.array(slopes), rel=1e-6)
 
 
+@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize("query", ["last", "uniform"])
 @pytest.mark.parametrize("rates", [theory.Rates(), theory.gaussian_rates(16.0)])
 def test_the_area_is_that_of_the_flow_at_any_rate_of_gamma(query, rates):

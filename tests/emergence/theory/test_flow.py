@@ -91,6 +91,15 @@ def test_gradient_is_autograd_and_the_finite_difference(state, n_pairs):
     assert gradient == pytest.approx(numeric, rel=1e-7, abs=1e-8 * scale)
 
 
+@given(state=states, n_pairs=counts)
+def test_signal_and_retrieval(state, n_pairs):
+    share = math.exp(state[0]) / (math.exp(state[0]) + 2 * n_pairs - 2)
+    assert theory.retrieval(state[0], n_pairs) == pytest.approx(share, rel=1e-14)
+    assert theory.signal(*state[:2], n_pairs) == pytest.approx(
+        math.exp(state[1] * share), rel=1e-14
+    )
+
+
 @pytest.mark.parametrize("seen", [theory.reduced_loss, theory.reduced_gradient])
 def test_arrays_broadcast(seen):
     alpha, beta = np.linspace(-1, 2, 3)[:, None], np.linspace(0, 3, 4)

@@ -27,6 +27,7 @@ def test_uniform_sums_are_the_sums():
 # Contexts
 
 
+@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(("order", "repeated"), [("cyclic", np.tile), ("blocks", np.repeat)])
 @pytest.mark.parametrize("name", NAMES)
 def test_times_with_copies_approach_their_law(order, repeated, name):
