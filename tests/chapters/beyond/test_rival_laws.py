@@ -21,10 +21,3 @@ def test_the_difference_from_sparse_attention_falls_like_the_root_of_the_dimensi
     apart = np.array(ours) / theirs - 1
     assert f"{apart[0]:.0%}" == "3%"
     assert apart * np.sqrt(dims) == pytest.approx(np.full(3, 4 * apart[0]), rel=0.05)
-
-
-def test_one_copy_is_the_plain_context():
-    plain = theory.landscape_of(6)
-    assert rival_laws.copied(6, 1).gradient(0.3, 0.4, 0.5) == pytest.approx(
-        plain.gradient(0.3, 0.4, 0.5)
-    )

@@ -241,3 +241,18 @@ def test_errors_grow_by_what_the_chapter_says():
         -np.linalg.eigvalsh(flow.curvature(Ball.of(point @ LIFT)).mid)[0] for point in path_.points
     ]
     assert np.trapezoid(np.maximum(opening, 0), clock) == pytest.approx(4.7, abs=0.03)
+
+
+@pytest.mark.usefixtures("unchecked")
+def test_what_is_apart_moves_apart_no_faster_than_is_said():
+    """Two solutions that begin apart in the direction in which the loss is curved downward most."""
+    flow, landscape = Flow(8, "last", EVERY), theory.landscape_of(8, model="full")
+    piece = path.Guide(flow, 1e-10).piece(50.0, 1.0)
+    start, defect = piece.where(Ball.of(-1.0)).mid, steps.defect_of(piece, flow)
+    directions = np.linalg.eigh(flow.curvature(Ball.of(start)).mid)[1]
+    ends = [
+        theory.flow_in(landscape, 2 * piece.half, start=tuple(LIFT @ z)).points[-1]
+        for z in (start, start + 1e-6 * directions[:, 0])
+    ]
+    apart = np.linalg.norm(ends[1] - ends[0])
+    assert 1.01 * (1e-6 + defect) < apart < steps._apart(piece, 1e-6, defect, flow)

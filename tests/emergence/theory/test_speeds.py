@@ -101,13 +101,6 @@ def test_crossover_solves_its_equation(ratio):
     assert u + np.expm1(-u) == pytest.approx(ratio, rel=1e-8)
 
 
-def test_cross_entropy_law():
-    times = theory.times_in(cross_entropy.landscape(512, 2048), end=1e6, low_loss=1.0)
-    assert times.gamma < times.beta < times.alpha
-    leading = 4 * np.sqrt(limits.gauss(1.0) / 0.75) * 512**1.5
-    assert times.alpha == pytest.approx(leading, rel=0.02)
-
-
 def test_nothing_moves_when_the_context_holds_every_word():
     at_zero = cross_entropy.landscape(4, 4).gradient(0.0, 0.0, 0.0)
     assert at_zero == pytest.approx((0, 0, 0), abs=1e-15)
