@@ -116,8 +116,11 @@ def gone_on(before: Numbers, line: Numbers) -> Numbers:
     """Return the line of a chapter whose code has changed and whose numbers have not."""
     codes = [*before.same, *line.same]
     same = tuple(codes[: codes.index(line.same[0]) + 1])
-    names = ("smoke", "bits", "paper") if before.machine == line.machine else ("smoke",)
-    return replace(line, same=same, **{x: getattr(before, x) | getattr(line, x) for x in names})
+    line = replace(line, same=same, smoke={**before.smoke, **line.smoke})
+    if before.machine != line.machine:
+        return line
+    bits, paper = {**before.bits, **line.bits}, {**before.paper, **line.paper}
+    return replace(line, bits=bits, paper=paper)
 
 
 def constants_of(book: Book, chapter: str) -> str:
