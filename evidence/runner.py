@@ -107,7 +107,7 @@ def numbers_of(book: Book, chapter: str, measured: Measured) -> Numbers:
     clocks, judged = book.chapters[chapter].timings, book.measures[chapter]
     timeless = {key: v for key, v in measured.values.items() if key not in clocks}
     smoke = {key: v for key, v in timeless.items() if key in judged}
-    bits = part_digests(timeless | measured.arrays | {"errors": measured.errors})
+    bits = part_digests({**timeless, **measured.arrays, "errors": measured.errors})
     same, constants = (book.today[chapter],), constants_of(book, chapter)
     return Numbers(chapter, same, constants, smoke, bits, machine_name(), book.built(chapter))
 
@@ -144,8 +144,8 @@ def changes(before: Numbers, after: Numbers) -> list[str]:
         if other := others(before.paper, after.paper):
             return [f"{other[0]} is another in the last build, so its evidence is outdated"]
     shared = before.smoke.keys() & after.smoke.keys()
-    smoke = ({key: line.smoke[key] for key in shared} for line in (before, after))
-    return different(*smoke, CLOSE)
+    then, now = ({key: line.smoke[key] for key in shared} for line in (before, after))
+    return different(then, now, CLOSE)
 
 
 def others(before: Digests, after: Digests) -> list[str]:
