@@ -18,10 +18,10 @@ NATURAL = {
     "longest": 26.0,  # the largest ratio of such a budget to the predicted steps
 }
 SPREAD = (
-    "Of the book's {number} trainings on natural texts {formed} formed a head,"
+    "In {formed} of the book's {number} training runs on natural texts a head formed,"
     " {ratios[0]:.1f} to {ratios[1]:.1f} times as late as predicted, {median:.1f} times in the"
-    " median; {overdue} formed none although it was predicted within their budget, one in"
-    " {longest:.0f} times the predicted steps. Take the number as a lower estimate."
+    " median. In {overdue} runs none formed although it was predicted within their budget, which"
+    " was up to {longest:.0f} times the predicted steps. Take the number as a lower estimate."
 )
 TRAINED = {
     "context": ("windows of {} tokens", 32, 256),

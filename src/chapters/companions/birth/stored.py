@@ -1,6 +1,6 @@
 """The stored runs, data/companions/birth.json: declared, measured and read.
 
-They take about five hours on one core.
+They take an estimated five hours on one core.
 """
 
 from dataclasses import asdict, dataclass, fields, replace
