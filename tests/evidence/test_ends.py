@@ -17,7 +17,7 @@ ALL = [end for file in ends.FILES for end in ends.ends_of(file)]
 COVERED = [end for end in ALL if end.kind != "none"]
 FORGED = 2  # edits at each end
 
-STATES = {"birth": 6, "distributional": 1, "factual_recall": 14}  # entries that have one
+STATES = {"birth": 6, "distributional": 1, "factual_recall": 13}  # entries that have one
 # What no test computes again: its places from 0.
 UNCOVERED = {
     # texts that are fetched, and not part of this repository
@@ -27,8 +27,9 @@ UNCOVERED = {
     # them could be had only by repeating the runs.
     "every_position": {4, 5, 9, 26, 28, 30, *range(34, 38), *range(44, 47), *range(49, 68)},
     "token_grid": {4, 12, 13, 14, 17, 19, 20, 22, 23, 28, *range(30, 38), *range(39, 44)},
-    # as above: the most right answers of a whole run
-    "factual_recall": {*range(48)} - {4, 6, 10, 12, 17, 18, 22, 24, 28, 36, 37, 39, 40, 41},
+    # As above: the most right answers of a whole run. From its state, the one at 41 finds 786,
+    # 792, 795 or 798 right answers with four instruction sets of a processor.
+    "factual_recall": {*range(48)} - {4, 6, 10, 12, 17, 18, 22, 24, 28, 36, 37, 39, 40},
     # what is measured of its network takes minutes, trained or not
     "distributional": {0, 3, 4},
     # a search of many trainings, whose state cannot be taken out between two steps
